@@ -1,0 +1,31 @@
+# The one door. On a machine with python3: `make reproduce` runs the paper's synthetic experiments in a quick version,
+# `make test` runs every check, `make test-slow` the ones that take minutes, `make bench` the speed comparison.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: reproduce test test-slow bench clean
+
+.venv/ready: pyproject.toml requirements-dev.lock
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+reproduce: .venv/ready
+	$(BIN)/python -m banditselect.experiments
+
+test: .venv/ready
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest --numprocesses 2
+
+test-slow: .venv/ready
+	$(BIN)/python -m pytest --numprocesses 2 -m slow
+
+bench: .venv/ready
+	$(BIN)/python benchmarks/one_lane.py
+
+clean:
+	rm -rf .venv out build dist src/*.egg-info

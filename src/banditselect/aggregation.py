@@ -1,0 +1,136 @@
+"""SqAlg: aggregates the experts' predictions (paper, Alg. ``alg:expert-prediction``)."""
+
+import warnings
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .experts import Bank
+from .kernels import selection
+from .lanes import LaneArrays
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+def weighted_mean(f: Array, weights: Array) -> Array:
+    """Return the weighted mean of predictions ``f (n, M, K)`` under weights ``(n, M)``, ``(n, K)``."""
+    out = np.empty((f.shape[0], f.shape[2]))
+    selection.average(f, weights, out)
+    return out
+
+
+class Posterior(LaneArrays):
+    r"""Weights of the models of a bank that know the noise: proportional to :math:`\pi_i e^{-L_i / (2 R^2)}`.
+
+    :math:`L_i` is the Gaussian evidence :math:`J_i + R^2 \log\det(V_i \Lambda_i^{-1})`, or the online loss.
+
+    Parameters
+    ----------
+    variance: R^2, ``(N,)``.  prior: :math:`\pi`, ``(M,)``.  online: which loss.
+    """
+
+    fixed: ClassVar[tuple[str, ...]] = ("variance", "log_prior")
+
+    def __init__(self, *, variance: Array, prior: Array, online: bool) -> None:
+        self.variance = variance
+        self.log_prior = np.tile(np.log(prior), (variance.size, 1))
+        self.online = online
+
+    def weigh(self, ids: Index, bank: Bank) -> tuple[Array, Array]:
+        r"""Return weights ``(n, M)``, and :math:`-2 R^2 \log \sum_i \pi_i e^{-L_i / (2 R^2)}`, ``(n,)``."""
+        weights = np.empty((ids.size, self.log_prior.shape[1]))
+        mixture = np.empty(ids.size)
+        selection.posterior(ids, bank.evidence, self.log_prior, self.variance, self.online, weights, mixture)
+        return weights, mixture
+
+
+class SqAlg(LaneArrays):
+    r"""Exponential weights on square loss with Vovk's substitution, for a range that is known and may grow.
+
+    With :math:`[\beta, \beta + \ell]` the range, :math:`L_i` the cumulative square loss of expert i and
+    :math:`\eta = 2 / \ell^2`, the weights are proportional to :math:`e^{-\eta L_i}` over the admissible experts, and
+
+    .. math:: \hat y = \beta + \ell \left(\tfrac12 + \tfrac12 (\Delta(0) - \Delta(1))\right), \quad
+              \Delta(y) = -\tfrac12 \log \sum_i v_i e^{-2 (y - h_i)^2}, \quad h_i = (f_i - \beta) / \ell .
+
+    Guarantee: with rewards and predictions in the range, :math:`\sum (\hat y - y)^2 \le \min_i L_i + (\ell^2 / 2)
+    \log M` on every sequence, also for a range that grows and for experts removed on the way (``docs/math.md``).
+
+    Departures from print: weights come from raw cumulative losses instead of a running product, so the range may grow;
+    the prediction, which the paper leaves open within an interval, is the substitution above; ``y' = (y - beta) / l``
+    where the paper prints ``a`` for beta; what overflows the range is clipped to it and counted.
+
+    Parameters
+    ----------
+    lower, upper: the range, ``(N,)`` each.
+    n_models: number of experts M.
+
+    Attributes
+    ----------
+    loss: cumulative square losses, ``(N, M)``.  alive: admissible experts, ``(N, M)``.
+    clipped: how many rewards overflowed the range, ``(N,)``.
+    """
+
+    state = ("loss", "alive", "lower", "upper", "clipped")
+
+    def __init__(self, *, lower: Array, upper: Array, n_models: int) -> None:
+        self.lower = np.array(lower, dtype=float)
+        self.upper = np.array(upper, dtype=float)
+        self.loss = np.zeros((self.lower.size, n_models))
+        self.alive = np.ones((self.lower.size, n_models), dtype=bool)
+        self.clipped = np.zeros(self.lower.size, dtype=np.int64)
+        self.fallen = self._warned = False
+
+    def widen(self, ids: Index, lower: Array, upper: Array) -> None:
+        """Let the range of these lanes grow to cover ``[lower, upper]``; it never shrinks."""
+        self.lower[ids] = np.minimum(self.lower[ids], lower)
+        self.upper[ids] = np.maximum(self.upper[ids], upper)
+
+    def weights(self, ids: Index, alive: Mask | None = None) -> Array:
+        """Return the weights ``(n, M)`` over the admissible experts, or over those of ``alive (n, M)``."""
+        out = np.empty((ids.size, self.loss.shape[1]))
+        length = self.upper[ids] - self.lower[ids]
+        selection.exponential_weights(ids, self.loss, 2.0 / length**2, self.alive[ids] if alive is None else alive, out)
+        return out
+
+    def predict(self, ids: Index, f: Array, alive: Mask | None = None) -> Array:
+        """Return the prediction ``(n, K)`` for experts' predictions ``f (n, M, K)``."""
+        out = np.empty((ids.size, f.shape[2]))
+        lower = self.lower[ids]
+        selection.substitute(f, self.weights(ids, alive), lower, self.upper[ids] - lower, out)
+        return out
+
+    def update(self, ids: Index, f: Array, y: Array) -> None:
+        """Charge the experts for their predictions ``f (n, M)`` of rewards ``y (n,)``. Lanes may not repeat."""
+        lower, upper = self.lower[ids], self.upper[ids]
+        inside = np.clip(y, lower, upper)
+        self.clipped[ids] += inside != y
+        self.loss[ids] += (np.clip(f, lower[:, None], upper[:, None]) - inside[:, None]) ** 2
+
+    def admit(self, ids: Index, excess: Array) -> Mask:
+        """Return which experts stay admissible, ``(n, M)``, if those with ``excess (n, M)`` above 0 fall.
+
+        Where all would fall, the one that exceeds its bound least is kept, and a warning is given once.
+        """
+        before = self.alive[ids]
+        after: Mask = before & (excess <= 0.0)
+        empty = np.flatnonzero(~after.any(axis=1))
+        if empty.size:
+            least = np.where(before, excess, np.inf)[empty].argmin(axis=1)
+            after[empty, least] = True
+            self.fallen = True
+        return after
+
+    def warn(self) -> None:
+        """Warn, once, if all experts of some lane would have fallen. To be called when nothing is left half done."""
+        if self.fallen and not self._warned:
+            self._warned = True
+            warnings.warn(
+                "no expert predicts within its bound: the one that exceeds it least is kept. "
+                "The bounds (noise, feature_bound, reward_bound, parameter_bound or radii) do not hold for these data.",
+                RuntimeWarning,
+                stacklevel=5,
+            )

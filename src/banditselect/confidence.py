@@ -1,0 +1,174 @@
+"""Confidence sets as values: OFUL's, the sequential likelihood-ratio sets, and the alarms for wrong assumptions.
+
+The proofs are in ``docs/math.md``; every statement there holds for all rounds at once with probability 1 - delta.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .aggregation import Posterior
+from .experts import Bank
+from .lanes import LaneArrays
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+
+def self_normalised_radius(*, logdet: Array, noise: Array, delta: float, prior: Array) -> Array:
+    r"""Return OFUL's radius :math:`R \sqrt{\log\det(V / \lambda) + 2 \log(1 / \delta)} + \sqrt\lambda S`.
+
+    ``prior`` is the last term. Reference: Abbasi-Yadkori, Pal, Szepesvari (2011), Theorem 2.
+    """
+    return noise * np.sqrt(logdet + 2.0 * math.log(1.0 / delta)) + prior
+
+
+class LikelihoodSets(Posterior):
+    r"""Sequential likelihood-ratio confidence sets for M models, with no constant to tune.
+
+    Let R be ``noise``, :math:`\pi_i` the prior weights, model i the region
+    :math:`(\theta - m_i)^\top \Lambda_i (\theta - m_i) \le r_i^2` and :math:`L_i` its loss (``online``, or the Gaussian
+    evidence :math:`J_i + R^2 \log\det(V_i \Lambda_i^{-1})`). Then
+
+    .. math:: B_t = -2 R^2 \log \sum_i \pi_i e^{-L_i / (2 R^2)}, \qquad
+              \rho_i^2 = B_t + 2 R^2 \log(1 / \delta) + r_i^2 - J_i
+
+    and, if model i is true, :math:`|\theta_* - \hat\theta_i|^2_{V_i} \le \rho_i^2` for all rounds at once with
+    probability 1 - delta. A negative :math:`\rho_i^2` proves model i false; the sum runs over all M models, always.
+
+    With ``misspecification`` eps > 0, R^2 becomes 2 R^2 and 2 t eps^2 is added (Theorem 8 with kappa = 1/2).
+
+    Parameters
+    ----------
+    noise: sub-Gaussian constants, ``(N,)``.
+    penalty: :math:`r_i^2` in the units of :math:`\Lambda_i` (``regularization * radius ** 2`` for balls), ``(N, M)``.
+    prior: weights, ``(M,)``.
+    """
+
+    fixed = ("variance", "log_prior", "penalty")
+
+    def __init__(
+        self, *, noise: Array, penalty: Array, prior: Array, delta: float, online: bool, misspecification: float
+    ) -> None:
+        kappa = 0.5 if misspecification > 0.0 else 1.0
+        super().__init__(variance=noise**2 / kappa, prior=prior, online=online)
+        self.penalty = penalty
+        self.delta = delta
+        self.drift = misspecification**2 / (1.0 - kappa) if misspecification > 0.0 else 0.0
+
+    def squared_radii(self, ids: Index, bank: Bank) -> Array:
+        """Return rho_i^2, ``(n, M)``; negative where the model is refuted."""
+        _, mixture = self.weigh(ids, bank)
+        level = mixture + 2.0 * self.variance[ids] * math.log(1.0 / self.delta) + self.drift * bank.updates[ids]
+        return level[:, None] + self.penalty[ids] - bank.penalised[ids]
+
+
+def log_regularized_gamma(a: float, x: float) -> float:
+    """Return the log of the regularised lower incomplete gamma function P(a, x), for x > 0."""
+    front = a * math.log(x) - x - math.lgamma(a)
+    if x < a + 1.0:  # series
+        term = total = 1.0 / a
+        k = a
+        while term > total * 1e-16:
+            k += 1.0
+            term *= x / k
+            total += term
+        return front + math.log(total)
+    b = x + 1.0 - a  # continued fraction of the upper function, by Lentz' method
+    c = 1e300
+    d = 1.0 / b
+    h = d
+    for k in range(1, 1_000_000):
+        step = -k * (k - a)
+        b += 2.0
+        d = 1.0 / (step * d + b)
+        c = b + step / c
+        h *= c * d
+        if abs(c * d - 1.0) < 1e-16:
+            break
+    return math.log1p(-math.exp(front + math.log(h)))
+
+
+def log_variance_martingale(excess: float, t: int) -> float:
+    r"""Return :math:`\log \int_0^1 s^{t/2} e^{(1-s) X / 2} ds` at X = ``excess``; an alarm is due at log(1 / delta).
+
+    X is the least penalised sum of squares of any model, less its penalty, over R^2; under the assumptions it is at
+    most :math:`\sum_s \eta_s^2 / R^2`, and the exponential of the value is then below a supermartingale started at 1.
+
+    Examples
+    --------
+    >>> round(log_variance_martingale(150.0, 100), 8)
+    3.28446947
+    """
+    if excess <= 0.0:
+        return -math.log(t / 2.0 + 1.0)
+    a = t / 2.0 + 1.0
+    return excess / 2.0 + a * math.log(2.0 / excess) + math.lgamma(a) + log_regularized_gamma(a, excess / 2.0)
+
+
+def log_variance_grid(excess: float, t: int, ratio: float) -> float:
+    """Return the same for rewards within eps of a model, ``ratio`` = eps / R: an average over s = 1/20, ..., 19/20."""
+    s = np.arange(1, 20) / 20.0
+    terms = t / 2.0 * np.log(s) + (1.0 - s) * excess / 2.0 - t * (1.0 - s) * ratio**2 / (2.0 * s)
+    return float(np.logaddexp.reduce(terms) - math.log(s.size))
+
+
+class Alarm(LaneArrays):
+    """Tells when no model can be true or the noise is larger than stated: two tests at level delta / 2, at every round.
+
+    The variance test compares the least penalised sum of squares with what noise of constant R allows. The challenger
+    test compares it with the loss of a forecaster that is bound to no model (what its caller feeds to ``watch``).
+
+    Attributes
+    ----------
+    raised: ``(N,)``; an alarm stays raised.
+    """
+
+    state = ("raised",)
+
+    def __init__(self, *, lanes: int, delta: float, misspecification: float) -> None:
+        self.raised = np.zeros(lanes, dtype=bool)
+        self.level = math.log(2.0 / delta)
+        self.misspecification = misspecification
+
+    def watch(self, ids: Index, sets: LikelihoodSets, bank: Bank, challenger: Array, noise: Array) -> bool:
+        """Raise the alarm where a test fires, given the challenger's loss ``(n,)``; tell whether one was raised now."""
+        least = (bank.penalised[ids] - sets.penalty[ids]).min(axis=1)
+        t = bank.updates[ids]
+        bar = challenger + 2.0 * sets.variance[ids] * self.level + sets.drift * t
+        fired = least > bar
+        X = np.maximum(least, 0.0) / noise[ids] ** 2
+        with np.errstate(divide="ignore", invalid="ignore"):  # the integrand's maximum bounds the integral
+            ceiling = t / 2.0 * np.log(t / X) + (X - t) / 2.0
+        for r in np.flatnonzero((t < X) & (ceiling >= self.level) & ~fired):
+            if self.misspecification > 0.0:
+                value = log_variance_grid(X[r], int(t[r]), self.misspecification / float(noise[ids[r]]))
+            else:
+                value = log_variance_martingale(float(X[r]), int(t[r]))
+            fired[r] = value >= self.level
+        new = bool((fired & ~self.raised[ids]).any())
+        self.raised[ids] |= fired
+        return new
+
+
+def chi_square_quantile(share: float, dim: int) -> float:
+    """Return the quantile of the chi-square distribution with ``dim`` degrees of freedom, by bisection.
+
+    Examples
+    --------
+    >>> round(chi_square_quantile(0.95, 1), 6)
+    3.841459
+    """
+    low, high = 0.0, 1.0
+    while log_regularized_gamma(dim / 2.0, high / 2.0) < math.log(share):
+        low, high = high, 2.0 * high
+    while high - low > 1e-13 * high:
+        middle = (low + high) / 2.0
+        if log_regularized_gamma(dim / 2.0, middle / 2.0) < math.log(share):
+            low = middle
+        else:
+            high = middle
+        if middle in (low, high) and high - low <= 4e-16 * high:
+            break
+    return high

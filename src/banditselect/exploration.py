@@ -1,0 +1,74 @@
+"""From a score per action to probabilities: inverse gap weighting, optimism; and the schedules of the former."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .kernels import choice
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Power:
+    """The schedule ``scale * t ** exponent`` of the number t of completed updates.
+
+    Examples
+    --------
+    >>> Power(10.0, 0.5)(4)
+    20.0
+    """
+
+    scale: float
+    exponent: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.scale) and self.scale >= 0.0):
+            raise ValueError(f"Power: scale={self.scale!r}: expected a finite number >= 0")
+        if not (math.isfinite(self.exponent) and 0.0 <= self.exponent <= 4.0):
+            raise ValueError(f"Power: exponent={self.exponent!r}: expected a number in [0, 4]")
+
+    def __call__(self, t: float) -> float:
+        """Return the value after ``t`` updates."""
+        return float(self.scale * t**self.exponent)
+
+
+Schedule = Callable[[float], float]
+
+
+def as_schedule(value: float | Schedule) -> Schedule:
+    """Return a number c as the schedule ``c sqrt(t)``, anything callable as it is."""
+    return value if callable(value) else Power(float(value), 0.5)
+
+
+def inverse_gap_weighting(score: Array, alpha: Array, offered: Mask) -> Array:
+    r"""Return probabilities ``(n, K)`` from predicted rewards ``(n, K)`` and learning rates ``alpha (n,)``.
+
+    .. math:: p(a) = \frac{1}{\kappa + \alpha (\hat y(a') - \hat y(a))}, \quad a \ne a' = \arg\max \hat y
+              \qquad (eq:dist\text{-}over\text{-}actions)
+
+    with :math:`\kappa` the number of actions offered and the rest on :math:`a'` (shared equally among ties). The paper
+    prints the gap with the opposite sign.
+    """
+    p = np.empty_like(score)
+    choice.inverse_gaps(score, alpha, offered, p)
+    return p
+
+
+def greedy(score: Array, offered: Mask) -> Array:
+    """Return probabilities ``(n, K)`` with everything on the actions of highest score ``(n, K)``."""
+    p = np.empty_like(score)
+    choice.best_actions(score, offered, p)
+    return p
+
+
+def optimism(ids: Index, f: Array, width: Array, group: Index, radius: Array) -> Array:
+    """Return ``max_i f_i(a) + radius_i width_i(a)`` over the models with a radius >= 0, ``(n, K)``."""
+    out = np.empty((ids.size, f.shape[2]))
+    choice.optimistic_scores(ids, f, width, group, radius, out)
+    return out

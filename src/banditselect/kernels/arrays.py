@@ -1,0 +1,28 @@
+"""Small services on arrays: is every entry usable, which rows were played."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import kernel
+
+LIMIT = 1e100  #: larger magnitudes are refused, so that squares and products of what comes in stay finite
+
+
+@kernel
+def usable(values: NDArray[np.float64]) -> bool:
+    """Tell whether all entries of a contiguous array are finite and at most ``LIMIT`` in magnitude."""
+    largest = 0.0
+    flat = values.reshape(-1)
+    for j in range(flat.size):
+        if not abs(flat[j]) <= LIMIT:
+            largest = np.inf
+    return largest <= LIMIT
+
+
+@kernel
+def played(x: NDArray[np.float64], action: NDArray[np.int64], out: NDArray[np.float64]) -> None:
+    """``out[r, i] = x[r, i, action[r]]`` for ``x (n, P, K, d)``."""
+    for r in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            for j in range(x.shape[3]):
+                out[r, i, j] = x[r, i, action[r], j]

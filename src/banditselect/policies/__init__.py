@@ -1,0 +1,36 @@
+"""One algorithm per file, each a short composition of the rooms above."""
+
+from .base import Policy
+from .binding import Binding, given
+from .decision import Decision
+from .fs_oful import FSOFUL
+from .fs_squarecb import FSSquareCB
+from .lin_ts import LinTS
+from .oful import OFUL, BiasOFUL
+from .on_map import OnMap, on_map
+from .ps_oful import PSOFUL
+from .registry import load, register, registered
+from .regret_balancing import RegretBalancing
+from .squarecb import SquareCB
+from .uniform import Uniform
+
+__all__ = [
+    "FSOFUL",
+    "OFUL",
+    "PSOFUL",
+    "BiasOFUL",
+    "Binding",
+    "Decision",
+    "FSSquareCB",
+    "LinTS",
+    "OnMap",
+    "Policy",
+    "RegretBalancing",
+    "SquareCB",
+    "Uniform",
+    "given",
+    "load",
+    "on_map",
+    "register",
+    "registered",
+]

@@ -1,0 +1,330 @@
+"""The contract of a policy: act, update, learn; lanes; what can be asked; save."""
+
+import copy
+import inspect
+import os
+import secrets
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import validation
+from ..kernels.arrays import played
+from ..lanes import LaneArrays
+from ..streams import Channel, Seed, Streams
+from ..validation import Constraint, FeatureShape
+from .binding import Binding
+from .decision import Decision, Ledger
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+Choice = tuple[Index, Array | None, Index | None]
+"""Actions ``(n,)``, their probabilities ``(n,)`` or None, the memo ``(n, w)`` or None."""
+
+
+class Policy(ABC):
+    """A learner that chooses actions and is told rewards. Not thread-safe; two objects never share state.
+
+    A subclass stores its arguments under their own names, then calls ``super().__init__(lanes, seed)``, and writes:
+
+    * ``constraints``: one entry per argument;
+    * ``_shape``: the features it takes;
+    * ``_begin``: build the parts (:class:`~banditselect.lanes.LaneArrays`) for N fresh lanes, as attributes, and
+      return their names;
+    * ``_distribution``: probabilities from features, changing nothing;
+    * ``_absorb``: learn what was played and what it earned.
+
+    A policy may write a memo of ``_memo_width`` whole numbers when it acts, which comes back with the reward; a
+    meta-policy's memo begins with the base that played.
+
+    Inside, features are ``(n, P, K, d)`` (P maps), rows belong to the lanes ``ids (n,)``, and everything has been
+    checked. See CONTRIBUTING.md for a policy in one file.
+
+    Parameters
+    ----------
+    lanes: None, or the number N of independent learners in this object: then features, actions, rewards and all that
+        can be asked have a leading axis of lanes.
+    seed: a whole number, or a tuple of them. Lane j draws the random numbers of the policy with ``seed=(*seed, j)``.
+    """
+
+    constraints: ClassVar[dict[str, Constraint]] = {}
+    reward_units: ClassVar[tuple[str, ...]] = ()  #: arguments measured in rewards, so that they scale with them
+    has_propensity: bool = True  #: whether ``probabilities`` has a closed form
+    _memo_width: int = 0
+    _has_bases: ClassVar[bool] = False
+
+    def __init__(self, lanes: int | None, seed: Seed) -> None:
+        owner = type(self).__name__
+        if lanes is not None:
+            validation.whole_number(f"{owner}: lanes", lanes, 1)
+        validation.seed(f"{owner}: seed", seed)
+        self.lanes = lanes
+        self.seed = seed
+        for name, value in self.settings.items():
+            if isinstance(value, np.ndarray):
+                setattr(self, name, _read_only(value))
+            elif isinstance(value, list):
+                setattr(self, name, copy.deepcopy(value))
+        validation.check_all(owner, self.constraints, self.settings, lanes)
+        self._channel: Channel = ()
+        self._lineage = secrets.randbits(63)
+        self._ledger = Ledger(self._size)
+        self._streams = Streams(seed, self._lane_range(0), self._channel)
+        self._features = self._shape()
+        self._parts = ("_ledger", "_streams", *self._begin(self._size))
+        self._all = np.arange(self._size)
+
+    # What a subclass writes.
+
+    @abstractmethod
+    def _shape(self) -> FeatureShape:
+        """Return the shape of the features."""
+
+    @abstractmethod
+    def _begin(self, lanes: int) -> Sequence[str]:
+        """Build the parts for fresh lanes; return the names of their attributes."""
+
+    @abstractmethod
+    def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, Index | None]:
+        """Return probabilities ``(n, K)`` and the memo ``(n, w)``, or None where there is none."""
+
+    @abstractmethod
+    def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
+        """Learn features ``(n, P, d)`` and rewards ``(n,)``; no lane repeats. Data it did not play have no memo."""
+
+    def _choose(self, ids: Index, x: Array, offered: Mask, numbers: Index) -> Choice:
+        """Draw actions; ``numbers (N,)`` counts the acts of every lane and keys the draw. Changes nothing."""
+        p, memo = self._distribution(ids, x, offered)
+        action, probability = self._streams.draw(ids, numbers, p)
+        return action, probability, memo
+
+    # The contract.
+
+    def act(self, features: Any, *, available: ArrayLike | None = None, lanes: ArrayLike | None = None) -> Decision:
+        """Choose an action (one for each lane served) and return the decision.
+
+        Parameters
+        ----------
+        features: of all actions offered now; K may change from call to call.
+        available: booleans ``(K,)``, or ``(n, K)`` with lanes: False for an action that may not be played now.
+        lanes: the lanes to serve, all of them by default; features then lead with the number of lanes served.
+        """
+        ids, x, offered = self._receive(features, available, lanes)
+        action, probability, memo = self._choose(ids, x, offered, self._ledger.acts)
+        numbers = self._ledger.begin(ids)
+        z = np.empty((ids.size, x.shape[1], x.shape[3]))
+        played(x, action, z)
+        base = memo[:, 0].copy() if memo is not None and self._has_bases else None
+        for array in (z, action, probability, base, numbers, memo):
+            if array is not None:
+                array.flags.writeable = False
+        if not self._features.many:
+            z = z[:, 0]
+        if self.lanes is not None:
+            return Decision(action, probability, base, z, ids, numbers, memo, self._lineage)
+        return Decision(
+            int(action[0]),
+            None if probability is None else float(probability[0]),
+            None if base is None else int(base[0]),
+            z[0],
+            None,
+            int(numbers[0]),
+            memo,
+            self._lineage,
+        )
+
+    def update(self, decision: Decision, reward: ArrayLike) -> None:
+        """Learn the reward of a decision: now or later, in any order, once."""
+        ids, x, numbers = self._accept(decision)
+        y = validation.rewards(reward, ids.size, self.lanes is not None)
+        self._settle(ids, x, y, numbers, decision.memo)
+
+    def update_many(self, decisions: Sequence[Decision], rewards: Sequence[Any]) -> None:
+        """Learn many decisions in the order given: all of them, or none and an error."""
+        if len(decisions) != len(rewards):
+            raise validation.refuse("rewards", rewards, f"one for each of the {len(decisions)} decisions")
+        ready = []
+        seen: set[tuple[int, int]] = set()
+        for decision, reward in zip(decisions, rewards, strict=True):
+            ids, x, numbers = self._accept(decision)
+            fresh = set(zip(ids.tolist(), numbers.tolist(), strict=True))
+            if fresh & seen:
+                raise validation.refuse("decisions", decision.number, "each decision once")
+            seen |= fresh
+            y = validation.rewards(reward, ids.size, self.lanes is not None)
+            ready.append((ids, x, y, numbers, decision.memo))
+        for item in ready:
+            self._settle(*item)
+
+    def learn(self, features: Any, reward: ArrayLike, *, lanes: ArrayLike | None = None) -> None:
+        """Learn from data that the policy did not play: features of one action (per lane) and its reward."""
+        ids = self._ids(lanes)
+        x = self._features.one(features, None if self.lanes is None else ids.size)
+        y = validation.rewards(reward, ids.size, self.lanes is not None)
+        self._ledger.rounds[ids] += 1
+        self._absorb(ids, x, y, None)
+
+    def probabilities(
+        self, features: Any, *, available: ArrayLike | None = None, lanes: ArrayLike | None = None
+    ) -> Array | None:
+        """Return what ``act`` would sample from, ``(K,)`` or ``(n, K)``; None where it has no closed form."""
+        ids, x, offered = self._receive(features, available, lanes)
+        if not self.has_propensity:
+            return None
+        p, _ = self._distribution(ids, x, offered)
+        return p[0] if self.lanes is None else p
+
+    def add_lanes(self, n: int, **arguments: Any) -> None:
+        """Append n fresh lanes. Arguments that were given per lane are given here for the new lanes."""
+        if self.lanes is None:
+            raise validation.refuse("add_lanes", n, "a policy that was built with lanes")
+        n = validation.whole_number("add_lanes: n", n, 1)
+        per_lane = {name for name, value in self.settings.items() if self._is_per_lane(name, value)}
+        if set(arguments) != per_lane:
+            raise validation.refuse(
+                "add_lanes",
+                sorted(arguments),
+                "the arguments that were given per lane, for the new lanes: " + (", ".join(sorted(per_lane)) or "none"),
+            )
+        fresh = type(self)(**(self.settings | arguments | {"lanes": n}))
+        fresh._root(self._channel, self.lanes)
+        self._extend(fresh)
+        for name in per_lane:
+            joined = np.concatenate([np.asarray(getattr(self, name)), np.asarray(arguments[name])])
+            setattr(self, name, _read_only(joined))
+
+    # What can be asked.
+
+    @property
+    def rounds(self) -> Any:
+        """How many rewards have been learned."""
+        return self._told(self._ledger.rounds)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The constructor's arguments as given."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def __repr__(self) -> str:
+        signature = inspect.signature(type(self)).parameters
+        shown = [
+            f"{name}={_literal(value)}"
+            for name, value in self.settings.items()
+            if not _same(value, signature[name].default)
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    @classmethod
+    def bind(cls, **arguments: Any) -> Binding[Self]:
+        """Return a factory with these arguments; ``given.<name>`` stands for a constant of the problem it will meet."""
+        return Binding(cls, arguments)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file, replacing it atomically; ``banditselect.load`` continues bit-identically."""
+        from .registry import dump
+
+        dump(self, path)
+
+    # Behind the door.
+
+    @property
+    def _size(self) -> int:
+        return 1 if self.lanes is None else self.lanes
+
+    def _lane_range(self, first: int) -> range | None:
+        return None if self.lanes is None else range(first, first + self.lanes)
+
+    def _told(self, array: NDArray[Any]) -> Any:
+        """Return what can be asked: a copy, without the axis of lanes where there are none."""
+        answer = np.array(array if self.lanes is not None else array[0])
+        return answer.item() if answer.ndim == 0 else answer
+
+    def _ids(self, lanes: ArrayLike | None) -> Index:
+        if lanes is None:
+            return self._all
+        if self.lanes is None:
+            raise validation.refuse("lanes", lanes, "None: this policy was built without lanes")
+        return validation.lane_ids(lanes, self.lanes)
+
+    def _receive(
+        self, features: Any, available: ArrayLike | None, lanes: ArrayLike | None
+    ) -> tuple[Index, Array, Mask]:
+        ids = self._ids(lanes)
+        x = self._features.actions(features, None if self.lanes is None else ids.size)
+        return ids, x, validation.offered(available, ids.size, x.shape[2])
+
+    def _accept(self, decision: Decision) -> tuple[Index, Array, Index]:
+        """Check that a decision is ours and not learned yet; return its lanes, features and numbers."""
+        if not isinstance(decision, Decision):
+            raise validation.refuse("decision", decision, "what act returned")
+        if decision.lineage != self._lineage:
+            raise validation.refuse("decision", decision.lineage, f"a decision of this policy, lineage {self._lineage}")
+        if (decision.lanes is None) != (self.lanes is None):
+            raise validation.refuse("decision", decision.lanes, "lanes as this policy has them")
+        ids = self._all if decision.lanes is None else validation.lane_ids(decision.lanes, self._size)
+        x = self._features.one(decision.features, None if self.lanes is None else ids.size)
+        numbers = np.array(decision.number, dtype=np.int64).reshape(-1)
+        if numbers.size != ids.size:
+            raise validation.refuse("decision", decision.number, f"one number for each of {ids.size} lanes")
+        if decision.memo is not None and decision.memo.shape != (ids.size, self._memo_width):
+            raise validation.refuse("decision", decision.memo, f"a memo of shape ({ids.size}, {self._memo_width})")
+        bad = self._ledger.waiting(ids, numbers)
+        if bad >= 0:
+            raise validation.refuse(
+                "decision",
+                f"act {numbers[bad]} of lane {ids[bad]}",
+                "a decision that has not been learned yet: each is learned once",
+            )
+        return ids, x, numbers
+
+    def _settle(self, ids: Index, x: Array, y: Array, numbers: Index, memo: NDArray[Any] | None) -> None:
+        self._ledger.settle(ids, numbers)
+        self._ledger.rounds[ids] += 1
+        self._absorb(ids, x, y, memo)
+
+    def _is_per_lane(self, name: str, value: Any) -> bool:
+        """Tell whether an argument was given per lane."""
+        return getattr(self.constraints.get(name), "per_lane", False) and np.ndim(value) == 1
+
+    def _root(self, channel: Channel, first: int = 0) -> None:
+        """Draw from the streams of this channel, as the lanes from ``first`` on."""
+        self._channel = channel
+        self._streams = Streams(self.seed, self._lane_range(first), channel)
+
+    def _extend(self, fresh: Self) -> None:
+        """Append the lanes of an equal policy."""
+        for name in self._parts:
+            getattr(self, name).extend(getattr(fresh, name))
+        self.lanes = self._size + fresh._size
+        self._all = np.arange(self.lanes)
+
+    def _state(self) -> Iterator[tuple[str, LaneArrays]]:
+        """Yield every part that is learned, under a name of its own."""
+        for name in self._parts:
+            yield name, getattr(self, name)
+
+
+def per_lane(value: ArrayLike, lanes: int) -> Array:
+    """Return a number, or one per lane, as ``(N,)``."""
+    return np.array(np.broadcast_to(np.asarray(value, dtype=float), (lanes,)))
+
+
+def _read_only(value: NDArray[Any]) -> NDArray[Any]:
+    mine = np.array(value)
+    mine.flags.writeable = False
+    return mine
+
+
+def _same(value: Any, default: Any) -> bool:
+    return type(value) is type(default) and not isinstance(value, np.ndarray) and bool(value == default)
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return repr(value.tolist()) if value.size <= 1000 else f"<array {value.shape}>"
+    return repr(value.item()) if isinstance(value, np.generic) else repr(value)

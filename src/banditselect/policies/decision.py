@@ -1,0 +1,128 @@
+"""What a policy decided, as a value that can wait for its reward; and the book of which decisions were learned."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels import ledger
+from ..lanes import LaneArrays
+
+Index = NDArray[np.int64]
+
+
+class Decision(NamedTuple):
+    """One decision of a policy, or one of each lane served. Frozen: its arrays are read-only.
+
+    For a policy without lanes ``action``, ``number`` and ``base`` are whole numbers and ``probability`` a float; with
+    lanes each is an array ``(n,)``.
+
+    Attributes
+    ----------
+    action: the action to play.
+    probability: its propensity, the probability with which it was drawn; None where it has no closed form.
+    base: the base that played, for policies made of policies; else None.
+    features: of the action played, ``(d,)`` or ``(M, d)`` (zero-padded to the widest map), with lanes a leading n.
+    lanes: the lanes served, ``(n,)``, or None.
+    number: how many acts the lane had seen before this one.
+    memo: what the policy wants to be told again when the reward arrives, whole numbers ``(n, w)``, or None.
+    lineage: fingerprint of the policy; it survives save and load.
+    """
+
+    action: Any
+    probability: Any
+    base: Any
+    features: NDArray[np.float64]
+    lanes: Index | None
+    number: Any
+    memo: NDArray[np.int64] | None
+    lineage: int
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Decision) and self.to_dict() == other.to_dict()
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((self.lineage, np.asarray(self.number).tobytes()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the decision as plain numbers, lists and None, fit for JSON."""
+        return {
+            name: value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+            for name, value in self._asdict().items()
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+        """Return the decision that ``to_dict`` described; anything else raises ValueError."""
+        if not isinstance(content, Mapping) or set(content) != set(cls._fields):
+            raise ValueError(
+                f"decision: got {content!r:.80}, expected a mapping with the keys {', '.join(cls._fields)}"
+            )
+        try:
+            lanes = None if content["lanes"] is None else _frozen(content["lanes"], np.int64)
+            whole = int if lanes is None else lambda value: _frozen(value, np.int64)
+            real = float if lanes is None else lambda value: _frozen(value, np.float64)
+            return cls(
+                action=whole(content["action"]),
+                probability=None if content["probability"] is None else real(content["probability"]),
+                base=None if content["base"] is None else whole(content["base"]),
+                features=_frozen(content["features"], np.float64),
+                lanes=lanes,
+                number=whole(content["number"]),
+                memo=None if content["memo"] is None else _frozen(content["memo"], np.int64),
+                lineage=int(content["lineage"]),
+            )
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"decision: {error}; expected what Decision.to_dict returned") from None
+
+
+def _frozen(value: Any, dtype: Any) -> NDArray[Any]:
+    array = np.array(value, dtype=dtype)
+    array.flags.writeable = False
+    return array
+
+
+class Ledger(LaneArrays):
+    """Numbers the acts of every lane and remembers which were learned, in a bit per act that waits for its reward.
+
+    Attributes
+    ----------
+    acts: acts so far, ``(N,)``.  rounds: rewards learned so far, ``(N,)``.
+    """
+
+    state = ("acts", "rounds", "floor", "bits")
+
+    def __init__(self, lanes: int) -> None:
+        self.acts = np.zeros(lanes, dtype=np.int64)
+        self.rounds = np.zeros(lanes, dtype=np.int64)
+        self.floor = np.zeros(lanes, dtype=np.int64)
+        self.bits = np.zeros((lanes, 8), dtype=np.uint8)
+
+    def begin(self, ids: Index) -> Index:
+        """Number one more act of each lane, ``(n,)``."""
+        numbers = np.empty(ids.size, dtype=np.int64)
+        while not ledger.begin(ids, self.acts, self.floor, self.bits, numbers):
+            self._resize(2 * self.bits.shape[1])
+        return numbers
+
+    def waiting(self, ids: Index, numbers: Index) -> int:
+        """Return the first row whose act is unknown or already learned, -1 if there is none."""
+        return int(ledger.unlearned(ids, numbers, self.acts, self.floor, self.bits))
+
+    def settle(self, ids: Index, numbers: Index) -> None:
+        """Mark these acts as learned."""
+        ledger.settle(ids, numbers, self.floor, self.bits)
+
+    def extend(self, other: Self) -> None:
+        """Append the lanes of another ledger."""
+        other._resize(self.bits.shape[1])
+        super().extend(other)
+
+    def _resize(self, width: int) -> None:
+        wider = np.zeros((self.acts.size, width), dtype=np.uint8)
+        ledger.widen(self.acts, self.floor, self.bits, wider)
+        self.bits = wider

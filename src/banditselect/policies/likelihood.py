@@ -1,0 +1,88 @@
+"""What the policies over likelihood-ratio sets share: optimism over the union of the sets, and what can be asked."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import validation
+from ..confidence import Alarm, LikelihoodSets
+from ..exploration import greedy, optimism
+from .base import Array, Index, Mask, Policy
+
+
+class LikelihoodPolicy(Policy):
+    """Plays the action whose reward could be highest in any of the confidence sets that are not empty."""
+
+    scale: float
+    _noise: Array
+    _bank: Any  # a Bank; each policy has its own kind
+    _sets: LikelihoodSets
+    _alarm: Alarm
+    _warned = False
+
+    def _radii(self, ids: Index) -> Array:
+        """Radius of every model's set, -1 where it is empty, ``(n, M)``."""
+        squared = self._sets.squared_radii(ids, self._bank)
+        return np.where(squared >= 0.0, self.scale * np.sqrt(np.maximum(squared, 0.0)), -1.0)
+
+    def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
+        bank = self._bank
+        f, width = bank.predict(ids, x), bank.widths(ids, x)
+        return greedy(optimism(ids, f, width, bank.group, self._radii(ids)), offered), None
+
+    def _watch(self, ids: Index, challenger: Array) -> None:
+        """Give the alarm the loss ``(n,)`` of a forecaster bound to no model; the first alarm is warned of."""
+        if self._alarm.watch(ids, self._sets, self._bank, challenger, self._noise) and not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"{type(self).__name__}: no model explains the rewards with noise of the constant stated: either every "
+                "model is wrong or noise is too small. See the property misspecified; no further warning is given.",
+                RuntimeWarning,
+                stacklevel=6,
+            )
+
+    def _extend(self, fresh: Any) -> None:
+        super()._extend(fresh)
+        self._noise = np.concatenate([self._noise, fresh._noise])
+
+    @property
+    def model_weights(self) -> Array:
+        """Posterior weights of the models, ``(M,)``."""
+        return self._told(self._sets.weigh(self._all, self._bank)[0])
+
+    @property
+    def squared_radii(self) -> Array:
+        """The rho_i^2 of the models' sets, ``(M,)``; negative where the model is refuted."""
+        return self._told(self._sets.squared_radii(self._all, self._bank))
+
+    @property
+    def admissible(self) -> Mask:
+        """Which models are not refuted, ``(M,)``."""
+        return self._told(self._sets.squared_radii(self._all, self._bank) >= 0.0)
+
+    @property
+    def parameters(self) -> Array:
+        """Estimates of the models, ``(M, d)``."""
+        return self._told(self._bank.theta)
+
+    @property
+    def misspecified(self) -> Any:
+        """Whether it is proved, at level delta, that no model is true or that the noise is larger than stated."""
+        return self._told(self._alarm.raised)
+
+    def _inside(self, thetas: Array, models: ArrayLike) -> Any:
+        """Tell whether ``thetas[n]`` lies in the set of one of ``models`` in lane n."""
+        squared = self._sets.squared_radii(self._all, self._bank)
+        inside = [
+            any(self._bank.distance(n, i, theta) <= squared[n, i] for i in np.atleast_1d(models).tolist())
+            for n, theta in enumerate(thetas)
+        ]
+        return self._told(np.array(inside))
+
+
+def model_index(model: int, n_models: int) -> int:
+    """Return the index of a model."""
+    validation.Number(low=0, high=n_models - 1, integer=True).check("model", model, None)
+    return int(model)

@@ -1,0 +1,88 @@
+"""The confidence set of PS-OFUL as the paper prints it."""
+
+from typing import Any
+
+import numpy as np
+
+from ..aggregation import SqAlg
+from ..experts import RidgeBank
+from ..exploration import greedy, optimism
+from ..theory import parameter_selection
+from .base import Array, Index, Mask
+
+
+class PrintedSet:
+    r"""One ellipsoid around the predictions of SqAlg (eq:PS-OFUL:ConfidenceSet), for N lanes.
+
+    With :math:`\hat y_s` the aggregated predictions of what was played, :math:`\gamma_t` the printed radius
+    (eq:final-conf-set), L the feature bound, :math:`\lambda_0 = L^2` and S the largest :math:`|\hat\mu_i| + r_i`:
+
+    .. math:: C_t = \Big\{\theta : \sum_{s \le t} (\hat y_s - \langle \phi_s, \theta \rangle)^2 + \lambda_0 |\theta|^2
+              \le \gamma_t + \lambda_0 S^2\Big\}
+
+    Corrections without which it does not run: the ridge :math:`\lambda_0` replaces the first d rounds of actions
+    :math:`L e_i`, which given action sets do not offer; data up to t go with :math:`\gamma_t`; the residual is kept,
+    which makes the set exact; admissibility is two-sided (ps-oful-admissible-expert), the range of SqAlg is the largest
+    over the models and grows with t; y' is scaled with beta; the prediction is Vovk's substitution.
+
+    Parameters
+    ----------
+    center: ``(N, M, d)``.  radius: ``(N, M)``.
+    constants: of each lane: noise, feature_bound, reward_bound, delta.
+    """
+
+    def __init__(self, center: Array, radius: Array, constants: list[dict[str, float]]) -> None:
+        N, M, d = center.shape
+        self.constants: list[dict[str, Any]] = [
+            {**constants[n], "dim": d, "radius": radius[n], "form": "printed"} for n in range(N)
+        ]
+        ridge = np.array([c["feature_bound"] ** 2 for c in constants])
+        reach = (np.linalg.norm(center, axis=2) + radius).max(axis=1)
+        self.prior = ridge * reach**2
+        self.target = RidgeBank(lanes=N, dims=np.array([d]), regularization=ridge[:, None])
+        lower, upper = self._range(np.arange(N), np.zeros(N, dtype=np.int64))
+        self.sqalg = SqAlg(lower=lower, upper=upper, n_models=M)
+
+    def _range(self, ids: Index, updates: Index) -> tuple[Array, Array]:
+        """Return the range of rewards and predictions (eq:temp06), ``(n,)`` each."""
+        pairs = [
+            parameter_selection.prediction_range(t=int(t), **self.constants[n])
+            for n, t in zip(ids, updates, strict=True)
+        ]
+        beta, length = np.array(pairs, dtype=float).T
+        return beta, beta + length
+
+    def squared_radius(self, ids: Index) -> Array:
+        """Return the squared radius of the set around the target's estimate, ``(n,)``; negative if the set is empty."""
+        n_models = self.sqalg.loss.shape[1]
+        gamma = [
+            parameter_selection.gamma(t=int(self.target.updates[n]), n_models=n_models, **self.constants[n])
+            for n in ids
+        ]
+        return np.array(gamma) + self.prior[ids] - self.target.penalised[ids, 0]
+
+    def distribution(self, ids: Index, x: Array, offered: Mask, scale: float) -> Array:
+        """Return the probabilities of optimistic play, ``(n, K)``."""
+        radius = scale * np.sqrt(np.maximum(self.squared_radius(ids), 0.0))
+        f, width = self.target.predict(ids, x), self.target.widths(ids, x)
+        return greedy(optimism(ids, f, width, self.target.group, radius[:, None]), offered)
+
+    def learn(self, ids: Index, x: Array, f: Array, y: Array) -> None:
+        """Learn what was played ``x (n, 1, d)``, the experts' predictions of it ``f (n, M)`` and its reward."""
+        bound = [parameter_selection.prediction_bound(t=int(self.target.updates[n]), **self.constants[n]) for n in ids]
+        self.sqalg.alive[ids] = self.sqalg.admit(ids, np.abs(f) - np.array(bound))
+        prediction = self.sqalg.predict(ids, np.ascontiguousarray(f[:, :, None]))[:, 0]
+        self.target.learn(ids, x, prediction)
+        self.sqalg.update(ids, f, y)
+        self.sqalg.widen(ids, *self._range(ids, self.target.updates[ids]))
+        self.sqalg.warn()
+
+    def covers(self, thetas: Array) -> Mask:
+        """Tell whether the set of lane n contains ``thetas[n]``, ``(N,)``."""
+        squared = self.squared_radius(np.arange(len(thetas)))
+        return np.array([self.target.distance(n, 0, theta) <= squared[n] for n, theta in enumerate(thetas)])
+
+    def extend(self, fresh: "PrintedSet") -> None:
+        """Append what is not a part: the constants of the new lanes."""
+        self.constants += fresh.constants
+        self.prior = np.concatenate([self.prior, fresh.prior])

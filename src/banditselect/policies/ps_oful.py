@@ -1,0 +1,310 @@
+"""PS-OFUL: OFUL that selects among M regions of the parameter space."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import validation
+from ..confidence import Alarm, LikelihoodSets, chi_square_quantile
+from ..experts import RidgeBank, SharedRidgeBank
+from ..streams import Seed
+from ..validation import Choice, Constraint, ExactShape, FeatureShape, Number, Numbers
+from .base import Array, Index, Mask, per_lane
+from .likelihood import LikelihoodPolicy
+from .oful import lane_vectors
+from .printed_ps import PrintedSet
+from .registry import register
+
+
+@register
+class PSOFUL(LikelihoodPolicy):
+    r"""Parameter-selection OFUL (PS-OFUL): the reward parameter lies in one of M balls or ellipsoids, unknown in which.
+
+    Model i is the ball about :math:`\hat\mu_i` (``centers``) of radius :math:`r_i = b_i + c_i + c'_i` (``radii``,
+    ``center_errors``, ``radius_errors``), or, with ``shapes`` :math:`P_i`, the ellipsoid
+    :math:`(\theta - \hat\mu_i)^\top P_i^{-1} (\theta - \hat\mu_i) \le r_i^2`. Its expert is the ridge regression about
+    :math:`\hat\mu_i`. A radius of 0 is a known parameter.
+
+    ``confidence="likelihood"`` plays optimistically over the union of the sequential likelihood-ratio sets
+
+    .. math:: |\theta - \hat\theta_i|^2_{V_i} \le \rho_i^2 = B_t + 2 R^2 \log(1 / \delta) + \lambda_i r_i^2 - J_i
+
+    of the models that are not refuted (:class:`~banditselect.confidence.LikelihoodSets`). Any :math:`\lambda_i` is
+    valid; :math:`d R^2 / r_i^2`, rounded to a power of two so that few inverses are kept, nearly minimises the radius.
+
+    ``confidence="paper"`` is Algorithm 2 as printed: one ellipsoid of radius :math:`\gamma_t` around the aggregated
+    predictions (:class:`~banditselect.policies.printed_ps.PrintedSet` lists the corrections that it needs to run).
+
+    Parameters
+    ----------
+    centers: ``(M, d)``, or one set per lane ``(N, M, d)``; features are ``(K, d)``.
+    radii, center_errors, radius_errors: numbers >= 0, one per model ``(M,)``, or ``(N, M)``.
+    noise: sub-Gaussian constant R of the rewards.
+    delta: the sets fail with at most this probability, over all rounds together.
+    confidence: ``"likelihood"`` or ``"paper"``.
+    likelihood: ``"evidence"`` or ``"online"``, the loss in :math:`B_t`; both are valid. Online may win for wide balls.
+    feature_bound (L), reward_bound (G): needed for ``confidence="paper"`` only.
+    scale: multiplies the radius of the sets; 1 is the theory, less is practice.
+    shapes: positive definite matrices ``(M, d, d)``; costs M d^2 per round where balls cost d^2 + M d.
+    prior_weights: of the models, ``(M,)``, equal by default; normalised to sum 1.
+    misspecification: eps, for rewards within eps of linear.
+
+    Attributes
+    ----------
+    model_weights, admissible: ``(M,)``.  squared_radii: ``(M,)``; with ``"paper"`` one number.  parameters: ``(M, d)``.
+    covers(theta).  misspecified: whether it is proved at level delta that no model is true or the noise larger.
+
+    Notes
+    -----
+    Guarantee: ``theory.parameter_selection.likelihood_regret_bound``; choosing among M models costs an additive
+    :math:`2 R^2 \log M` in the squared radius, with constant one. For ``"paper"``, ``regret_bound``.
+
+    References
+    ----------
+    Moradipari, Turan, Abbasi-Yadkori, Alizadeh, Ghavamzadeh, "Feature and parameter selection in stochastic linear
+    bandits", ICML 2022.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> policy = PSOFUL(centers=[[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]], radii=0.2, noise=0.1, seed=0)
+    >>> for _ in range(100):
+    ...     decision = policy.act(rng.normal(size=(5, 2)))
+    ...     policy.update(decision, decision.features @ [0.1, 1.1] + 0.1 * rng.normal())
+    >>> policy.admissible
+    array([False,  True, False])
+    >>> policy.covers([0.1, 1.1])
+    True
+    """
+
+    reward_units = (
+        "centers",
+        "radii",
+        "center_errors",
+        "radius_errors",
+        "noise",
+        "reward_bound",
+        "misspecification",
+    )
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "centers": Numbers(shapes=((None, None), (None, None, None))),
+        "radii": Numbers(shapes=((), (None,), (None, None)), low=0.0),
+        "center_errors": Numbers(shapes=((), (None,), (None, None)), low=0.0),
+        "radius_errors": Numbers(shapes=((), (None,), (None, None)), low=0.0),
+        "noise": Number(low=0.0, above=True, per_lane=True),
+        "delta": Number(low=0.0, high=1.0, above=True, below=True),
+        "confidence": Choice(("likelihood", "paper")),
+        "likelihood": Choice(("evidence", "online")),
+        "feature_bound": Number(low=0.0, above=True, per_lane=True, optional=True),
+        "reward_bound": Number(low=0.0, per_lane=True, optional=True),
+        "scale": Number(low=0.0),
+        "shapes": Numbers(shapes=((None, None, None),), optional=True),
+        "prior_weights": Numbers(shapes=((None,),), low=0.0, optional=True),
+        "misspecification": Number(low=0.0),
+    }
+
+    def __init__(
+        self,
+        *,
+        centers: ArrayLike,
+        radii: float | ArrayLike = 1.0,
+        center_errors: float | ArrayLike = 0.0,
+        radius_errors: float | ArrayLike = 0.0,
+        noise: float | ArrayLike = 0.5,
+        delta: float = 0.05,
+        confidence: str = "likelihood",
+        likelihood: str = "evidence",
+        feature_bound: float | ArrayLike | None = None,
+        reward_bound: float | ArrayLike | None = None,
+        scale: float = 1.0,
+        shapes: ArrayLike | None = None,
+        prior_weights: ArrayLike | None = None,
+        misspecification: float = 0.0,
+        lanes: int | None = None,
+        seed: Seed = 0,
+    ) -> None:
+        self.centers = centers
+        self.radii = radii
+        self.center_errors = center_errors
+        self.radius_errors = radius_errors
+        self.noise = noise
+        self.delta = delta
+        self.confidence = confidence
+        self.likelihood = likelihood
+        self.feature_bound = feature_bound
+        self.reward_bound = reward_bound
+        self.scale = scale
+        self.shapes = shapes
+        self.prior_weights = prior_weights
+        self.misspecification = misspecification
+        super().__init__(lanes, seed)
+
+    @classmethod
+    def from_mixture(
+        cls, means: ArrayLike, covariances: ArrayLike, weights: ArrayLike, *, coverage: float = 0.95, **arguments: Any
+    ) -> Self:
+        """Build the policy from a Gaussian mixture, e.g. one fitted to the parameters of past tasks.
+
+        Each component becomes an ellipsoid that holds a share ``coverage`` of it, its weight the prior weight.
+
+        Parameters
+        ----------
+        means: ``(M, d)``.  covariances: ``(M, d, d)``.  weights: ``(M,)``.
+        arguments: of the constructor, such as ``noise`` and ``delta``.
+        """
+        validation.Number(low=0.0, high=1.0, above=True, below=True).check("from_mixture: coverage", coverage, None)
+        validation.Numbers(shapes=((None, None),)).check("from_mixture: means", means, None)
+        radius = float(np.sqrt(chi_square_quantile(coverage, np.shape(means)[-1])))
+        return cls(centers=means, radii=radius, shapes=covariances, prior_weights=weights, **arguments)
+
+    def _shape(self) -> FeatureShape:
+        return ExactShape((np.shape(self.centers)[-1],), many=False)
+
+    def _begin(self, lanes: int) -> Sequence[str]:
+        center, radius = self._models(lanes)
+        M, d = center.shape[1:]
+        printed = self.confidence == "paper"
+        self._noise = per_lane(self.noise, lanes)
+        with np.errstate(divide="ignore"):
+            if printed:
+                lam = 1.0 / radius**2
+            else:
+                lam = np.exp2(np.round(np.log2(d * self._noise[:, None] ** 2) - 2.0 * np.log2(radius)))
+        with np.errstate(invalid="ignore"):
+            penalty = np.where(np.isinf(lam), 0.0, lam * radius**2)
+        precision, group = self._precisions(lam, d)
+        self._bank = SharedRidgeBank(center=center, precision=precision, group=group)
+        self._sets = LikelihoodSets(
+            noise=self._noise,
+            penalty=penalty,
+            prior=self._prior(M),
+            delta=self.delta,
+            online=self.likelihood == "online",
+            misspecification=self.misspecification,
+        )
+        self._alarm = Alarm(lanes=lanes, delta=self.delta, misspecification=self.misspecification)
+        parts = ["_bank", "_sets", "_alarm"]
+        if not printed:
+            self._rival = self._wide_ridge(center, radius)
+            return [*parts, "_rival"]
+        self._printed = PrintedSet(center, radius, self._constants(lanes))
+        self._sqalg, self._target = self._printed.sqalg, self._printed.target
+        return [*parts, "_sqalg", "_target"]
+
+    def _constants(self, lanes: int) -> list[dict[str, float]]:
+        """Return what the printed formulas take, per lane; what is missing is asked for by name."""
+        for name in ("feature_bound", "reward_bound"):
+            if getattr(self, name) is None:
+                raise validation.refuse(f"PSOFUL: {name}", None, 'a number, since confidence="paper" was chosen')
+        for name, default in (("shapes", None), ("prior_weights", None), ("misspecification", 0.0)):
+            if getattr(self, name) is not default and getattr(self, name) != default:
+                raise validation.refuse(f"PSOFUL: {name}", getattr(self, name), 'confidence="likelihood" with it')
+        columns = {name: per_lane(getattr(self, name), lanes) for name in ("noise", "feature_bound", "reward_bound")}
+        return [{"delta": self.delta, **{k: float(v[n]) for k, v in columns.items()}} for n in range(lanes)]
+
+    def _models(self, lanes: int) -> tuple[Array, Array]:
+        """Return centres ``(N, M, d)`` and total radii ``(N, M)``."""
+        centers = np.asarray(self.centers, dtype=float)
+        if centers.ndim == 3 and (self.lanes is None or centers.shape[0] != self.lanes):
+            raise validation.refuse("PSOFUL: centers", self.centers, "shape (M, d), or (N, M, d) with lanes=N")
+        M, d = centers.shape[-2:]
+        total = np.zeros((lanes, M))
+        for name in ("radii", "center_errors", "radius_errors"):
+            values = np.asarray(getattr(self, name), dtype=float)
+            if values.shape not in ((), (M,), (lanes, M)):
+                raise validation.refuse(f"PSOFUL: {name}", values, f"numbers >= 0, shape () or ({M},), or (N, {M})")
+            total += values
+        return np.array(np.broadcast_to(centers, (lanes, M, d))), total
+
+    def _prior(self, M: int) -> Array:
+        weights = np.ones(M) if self.prior_weights is None else np.asarray(self.prior_weights, dtype=float)
+        if weights.shape != (M,) or weights.min() <= 0.0:
+            raise validation.refuse("PSOFUL: prior_weights", self.prior_weights, f"numbers > 0 of shape ({M},)")
+        return weights / weights.sum()
+
+    def _precisions(self, lam: Array, d: int) -> tuple[Array, Index]:
+        """Return the distinct prior precisions ``(N, G, d, d)`` and which of them each model has ``(N, M)``."""
+        if self.shapes is not None:
+            shapes = np.asarray(self.shapes, dtype=float)
+            M = lam.shape[1]
+            expected = f"symmetric positive definite matrices of shape ({M}, {d}, {d})"
+            if shapes.shape != (M, d, d) or not np.allclose(shapes, np.swapaxes(shapes, 1, 2), rtol=1e-9):
+                raise validation.refuse("PSOFUL: shapes", self.shapes, expected)
+            if np.linalg.eigvalsh(shapes).min() <= 0.0:
+                raise validation.refuse("PSOFUL: shapes", self.shapes, expected)
+            known = np.isinf(lam)
+            inverse = np.linalg.inv(shapes)
+            precision = np.where(known, 0.0, lam)[:, :, None, None] * (inverse + np.swapaxes(inverse, 1, 2)) / 2.0
+            precision[known] = np.diag(np.full(d, np.inf))
+            return precision, np.tile(np.arange(M), (lam.shape[0], 1))
+        distinct = [np.unique(row, return_inverse=True) for row in lam]
+        G = max(values.size for values, _ in distinct)
+        diagonal = np.array([np.pad(values, (0, G - values.size), mode="edge") for values, _ in distinct])
+        precision = np.zeros((lam.shape[0], G, d, d))
+        precision[:, :, np.arange(d), np.arange(d)] = diagonal[:, :, None]
+        return precision, np.array([group for _, group in distinct])
+
+    def _wide_ridge(self, center: Array, radius: Array) -> RidgeBank:
+        """Return the challenger of the alarm: one ridge about the mean of the centres, twice as wide as all models."""
+        middle = center.mean(axis=1)
+        reach = 2.0 * (np.linalg.norm(center - middle[:, None], axis=2) + radius).max(axis=1)
+        reach = np.where(reach > 0.0, reach, 1.0)
+        lam = middle.shape[1] * self._noise**2 / reach**2
+        return RidgeBank(
+            lanes=lam.size, dims=np.array([middle.shape[1]]), regularization=lam[:, None], center=middle[:, None]
+        )
+
+    def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
+        if self.confidence == "paper":
+            return self._printed.distribution(ids, x, offered, self.scale), None
+        return super()._distribution(ids, x, offered)
+
+    def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
+        f = self._bank.learn(ids, np.ascontiguousarray(x[:, 0]), y)
+        if self.confidence == "paper":
+            self._printed.learn(ids, x, f, y)
+            self._alarm.raised[ids] |= self._printed.squared_radius(ids) < 0.0
+        else:
+            self._rival.learn(ids, x, y)
+            variance = self._sets.variance[ids]
+            self._watch(ids, self._rival.penalised[ids, 0] + variance * self._rival.logdet[ids, 0])
+
+    def _extend(self, fresh: Any) -> None:
+        super()._extend(fresh)
+        if self.confidence == "paper":
+            self._printed.extend(fresh._printed)
+
+    def _is_per_lane(self, name: str, value: Any) -> bool:
+        axes = {"centers": 3, "radii": 2, "center_errors": 2, "radius_errors": 2}
+        return super()._is_per_lane(name, value) or np.ndim(value) == axes.get(name)
+
+    def covers(self, theta: ArrayLike) -> Any:
+        """Tell whether the confidence set contains ``theta``, ``(d,)`` or one per lane ``(N, d)``."""
+        thetas = lane_vectors(theta, self._size, self._bank.theta.shape[2])
+        if self.confidence == "paper":
+            return self._told(self._printed.covers(thetas))
+        return self._inside(thetas, range(self._bank.theta.shape[1]))
+
+    @property
+    def model_weights(self) -> Array:
+        """Weights of the models, ``(M,)``: posterior, or those of SqAlg with ``"paper"``."""
+        if self.confidence == "paper":
+            return self._told(self._sqalg.weights(self._all))
+        return super().model_weights
+
+    @property
+    def squared_radii(self) -> Any:
+        """The rho_i^2 of the models' sets, ``(M,)``, or with ``"paper"`` that of the one set; negative if empty."""
+        if self.confidence == "paper":
+            return self._told(self._printed.squared_radius(self._all))
+        return super().squared_radii
+
+    @property
+    def admissible(self) -> Mask:
+        """Which models are not refuted, or with ``"paper"`` admissible, ``(M,)``."""
+        if self.confidence == "paper":
+            return self._told(self._sqalg.alive)
+        return super().admissible

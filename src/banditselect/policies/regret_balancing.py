@@ -1,0 +1,220 @@
+"""Regret balancing over any policies."""
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .. import validation
+from ..exploration import Schedule, as_schedule
+from ..lanes import LaneArrays
+from ..streams import Channel, Seed, Streams
+from ..validation import Choice, Constraint, FeatureShape, Rate, Whatever
+from . import base as contract
+from .base import Array, Index, Mask, Policy
+from .decision import Decision
+from .registry import register
+
+
+class Record(LaneArrays):
+    """How often each base played and what it earned, ``(N, M)``."""
+
+    state = ("plays", "earned")
+
+    def __init__(self, lanes: int, bases: int) -> None:
+        self.plays = np.zeros((lanes, bases), dtype=np.int64)
+        self.earned = np.zeros((lanes, bases))
+
+
+def copied(policy: Policy | Callable[..., Policy], lanes: int | None, seed: Seed, name: str) -> Policy:
+    """Return a fresh policy of our own with these lanes and this seed, from a fresh policy or a factory."""
+    if isinstance(policy, Policy):
+        if policy._ledger.acts.any() or policy._ledger.rounds.any():
+            raise validation.refuse(name, policy, "a fresh policy: this one has already played or learned")
+        return type(policy)(**(copy.deepcopy(policy.settings) | {"lanes": lanes, "seed": seed}))
+    built = policy(lanes=lanes, seed=seed) if callable(policy) else None
+    if not isinstance(built, Policy):
+        raise validation.refuse(name, policy, "a policy, or a factory that takes lanes and seed and returns one")
+    return built
+
+
+@register
+class RegretBalancing(Policy):
+    r"""Regret balancing: in each round one base plays and learns, chosen by what the bases earned so far.
+
+    With :math:`N_i` the number of rounds that base i played, :math:`R_i` what it earned in them and U the
+    ``reference``, each base plays once, and then
+
+    .. math:: I_t = \arg\max_i \frac{R_i}{N_i} + \frac{U(N_i)}{N_i} \qquad (eq:regret\text{-}balancing)
+
+    for ``rule="optimistic"``, as the paper prints it; ``rule="balancing"`` is the rule of its source, which plays the
+    base with the smallest empirical regret :math:`N_i b_t - R_i` against :math:`b_t`, the largest value above.
+
+    Parameters
+    ----------
+    bases: fresh policies, or factories; copied with this policy's lanes and seed, never shared. RB-SCB on M maps is
+        ``RegretBalancing(bases=[on_map(SquareCB(dim=d), i) for i in range(M)])``, RB-OFUL on M balls
+        ``RegretBalancing(bases=[BiasOFUL(center=m, radius=r) for m, r in zip(centers, radii)])``.
+    reference: U: a number u for :math:`u \sqrt n`, a schedule, or ``"own"``: each base's own ``regret_bound``.
+    rule: ``"optimistic"`` or ``"balancing"``.
+
+    Attributes
+    ----------
+    bases: the copies.  plays: rounds per base, ``(M,)``.  model_weights: share of the rounds of each base, ``(M,)``.
+
+    Notes
+    -----
+    Ties between bases are broken at random, and the propensity of an action accounts for that. ``learn`` teaches every
+    base; ``update`` only the one that played. Guarantee: regret of order sqrt(M T) if U bounds the regret of some base.
+
+    References
+    ----------
+    Abbasi-Yadkori, Pacchiano, Phan, "Regret balancing for bandit and RL model selection", 2020.
+
+    Examples
+    --------
+    >>> from banditselect import OFUL, Uniform
+    >>> policy = RegretBalancing(bases=[Uniform(), OFUL(dim=1)], seed=0)
+    >>> for _ in range(100):
+    ...     decision = policy.act([[1.0], [2.0]])
+    ...     policy.update(decision, decision.features[0])
+    >>> policy.plays
+    array([ 1, 99])
+    """
+
+    reward_units = ("bases", "reference")
+    _has_bases = True
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "bases": Whatever(),
+        "reference": Rate(names=("own",)),
+        "rule": Choice(("optimistic", "balancing")),
+    }
+
+    def __init__(
+        self,
+        *,
+        bases: Sequence[Any],
+        reference: float | Schedule | str = 1.0,
+        rule: str = "optimistic",
+        lanes: int | None = None,
+        seed: Seed = 0,
+    ) -> None:
+        if not isinstance(bases, list | tuple) or not bases:
+            raise validation.refuse("RegretBalancing: bases", bases, "a list of at least one policy or factory")
+        self.bases = tuple(copied(b, lanes, seed, f"RegretBalancing: bases[{i}]") for i, b in enumerate(bases))
+        self.reference = reference
+        self.rule = rule
+        for i, b in enumerate(self.bases):
+            if reference == "own" and not hasattr(b, "regret_bound"):
+                raise validation.refuse("RegretBalancing: reference", "own", f"a bound; bases[{i}] has no regret_bound")
+        self.has_propensity = all(b.has_propensity for b in self.bases)
+        super().__init__(lanes, seed)
+
+    def _shape(self) -> FeatureShape:
+        return validation.common_shape("RegretBalancing: bases", [b._features for b in self.bases])
+
+    def _begin(self, lanes: int) -> Sequence[str]:
+        self._record = Record(lanes, len(self.bases))
+        self._memo_width = 1 + max(b._memo_width for b in self.bases)
+        self._root(())
+        return ("_record", "_ties")
+
+    def _root(self, channel: Channel, first: int = 0) -> None:
+        super()._root(channel, first)
+        self._ties = Streams(self.seed, self._lane_range(first), (*channel, "choice"))
+        for i, b in enumerate(self.bases):  # the first base keeps the channel: one base alone plays as if by itself
+            b._root((*channel, i) if i else channel, first)
+
+    def _reference(self, ids: Index, plays: Array) -> Array:
+        """Return U(N_i), ``(n, M)``."""
+        if self.reference == "own":
+            bounds = [np.atleast_1d(b.regret_bound)[ids] for b in self.bases]  # type: ignore[attr-defined]
+            return np.stack(bounds, axis=1)
+        schedule = as_schedule(self.reference)  # type: ignore[arg-type]
+        return np.array([[schedule(n) for n in row] for row in plays.tolist()])
+
+    def _shares(self, ids: Index) -> Array:
+        """Return the probability of each base to play next, ``(n, M)``: equal among the best."""
+        plays, earned = self._record.plays[ids].astype(float), self._record.earned[ids]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = (earned + self._reference(ids, plays)) / plays
+            value = np.where(plays == 0.0, np.inf, value)
+            if self.rule == "balancing":
+                best = value.max(axis=1, keepdims=True)
+                value = np.where(np.isinf(best), value, earned - plays * np.where(np.isinf(best), 0.0, best))
+        best = value == value.max(axis=1, keepdims=True)
+        return best / best.sum(axis=1, keepdims=True)
+
+    def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
+        shares = self._shares(ids)
+        p = np.zeros((ids.size, x.shape[2]))
+        for i, b in enumerate(self.bases):
+            rows = np.flatnonzero(shares[:, i])
+            if rows.size:
+                mine, _ = b._distribution(ids[rows], x[rows], offered[rows] if offered.size else offered)
+                p[rows] += shares[rows, i, None] * mine
+        return p, None
+
+    def _choose(self, ids: Index, x: Array, offered: Mask, numbers: Index) -> contract.Choice:
+        chosen, share = self._ties.draw(ids, numbers, self._shares(ids))
+        action = np.empty(ids.size, dtype=np.int64)
+        probability = np.empty(ids.size)
+        memo = np.full((ids.size, self._memo_width), -1, dtype=np.int64)
+        memo[:, 0] = chosen
+        for i in np.unique(chosen):
+            rows = np.flatnonzero(chosen == i)
+            mask = offered[rows] if offered.size else offered
+            action[rows], p, inner = self.bases[i]._choose(ids[rows], x[rows], mask, numbers)
+            if p is not None:
+                probability[rows] = p
+            if inner is not None:
+                memo[rows, 1 : 1 + inner.shape[1]] = inner
+        if not self.has_propensity:
+            return action, None, memo
+        tied = np.flatnonzero(share < 1.0)
+        if tied.size:
+            p, _ = self._distribution(ids[tied], x[tied], offered[tied] if offered.size else offered)
+            probability[tied] = p[np.arange(tied.size), action[tied]]
+        return action, probability, memo
+
+    def _accept(self, decision: Decision) -> tuple[Index, Array, Index]:
+        ids, x, numbers = super()._accept(decision)
+        if decision.memo is None or decision.memo[:, 0].min() < 0 or decision.memo[:, 0].max() >= len(self.bases):
+            raise validation.refuse("decision", decision.base, f"a base between 0 and {len(self.bases) - 1}")
+        return ids, x, numbers
+
+    def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
+        if memo is None:
+            for b in self.bases:
+                b._absorb(ids, x, y, None)
+            return
+        self._record.plays[ids, memo[:, 0]] += 1
+        self._record.earned[ids, memo[:, 0]] += y
+        for i in np.unique(memo[:, 0]):
+            rows = np.flatnonzero(memo[:, 0] == i)
+            width = self.bases[i]._memo_width
+            self.bases[i]._absorb(ids[rows], x[rows], y[rows], memo[rows, 1 : 1 + width] if width else None)
+
+    def _extend(self, fresh: Any) -> None:
+        super()._extend(fresh)
+        for mine, theirs in zip(self.bases, fresh.bases, strict=True):
+            mine._extend(theirs)
+
+    def _state(self) -> Iterator[tuple[str, LaneArrays]]:
+        yield from super()._state()
+        for i, b in enumerate(self.bases):
+            for name, part in b._state():
+                yield f"bases[{i}].{name}", part
+
+    @property
+    def plays(self) -> Index:
+        """Rounds that each base played and learned, ``(M,)``."""
+        return self._told(self._record.plays)
+
+    @property
+    def model_weights(self) -> Array:
+        """Share of the rounds of each base, ``(M,)``; equal before the first."""
+        plays = self._record.plays
+        total = plays.sum(axis=1, keepdims=True)
+        return self._told(np.where(total == 0, 1.0 / plays.shape[1], plays / np.maximum(total, 1)))

@@ -1,0 +1,151 @@
+"""SquareCB on one feature map."""
+
+import warnings
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from ..experts import RidgeBank
+from ..exploration import Schedule, as_schedule, inverse_gap_weighting
+from ..lanes import LaneArrays
+from ..streams import Seed
+from ..validation import Constraint, ExactShape, FeatureShape, Interval, Number, Rate
+from .base import Array, Index, Mask, Policy, per_lane
+from .registry import register
+
+EXPLORATION = 100.0
+"""Default c of alpha_t = c sqrt(t) / (hi - lo), from the study in docs/exploration.md."""
+
+
+class RewardScale(LaneArrays):
+    """The range in which rewards are expected: a scale, not a law. Counts the rewards outside, warns of the first.
+
+    Attributes
+    ----------
+    outside: how many rewards fell outside the range, ``(N,)``.
+    """
+
+    state = ("outside",)
+
+    def __init__(self, reward_range: tuple[float, float], lanes: int) -> None:
+        self.lower, self.upper = float(reward_range[0]), float(reward_range[1])
+        self.span = self.upper - self.lower
+        self.outside = np.zeros(lanes, dtype=np.int64)
+        self._warned = False
+
+    def watch(self, ids: Index, y: Array, meaning: str) -> None:
+        """Count the rewards outside; the first ever is warned of, saying what it means for this policy."""
+        outside = (y < self.lower) | (y > self.upper)
+        if outside.any():
+            self.outside[ids] += outside
+            if not self._warned:
+                self._warned = True
+                warnings.warn(
+                    f"reward {y[outside][0]:g} lies outside reward_range=({self.lower:g}, {self.upper:g}): {meaning}. "
+                    "It is counted; no further warning is given.",
+                    RuntimeWarning,
+                    stacklevel=6,
+                )
+
+
+def rates(schedule: Schedule, updates: Index, span: float) -> Array:
+    """Return ``schedule(t) / span`` for every count of updates, ``(n,)``."""
+    return np.array([schedule(t) / span for t in updates.tolist()])
+
+
+@register
+class SquareCB(Policy):
+    r"""SquareCB: plays inverse-gap weights on the predictions of one ridge regression.
+
+    With :math:`\kappa` the number of actions offered, t the number of updates, :math:`\lambda` the ``regularization``,
+    and :math:`\alpha_t = c \sqrt t / (hi - lo)` for ``exploration`` c and ``reward_range`` (lo, hi):
+
+    .. math:: p_t(a) = \frac{1}{\kappa + \alpha_t (\hat y_t(a') - \hat y_t(a))}, \quad a \ne a' = \arg\max \hat y_t
+
+    Parameters
+    ----------
+    dim: number of features d; features are ``(K, d)``.
+    regularization: ridge penalty lambda > 0.
+    exploration: the constant c, a ``Power(scale, exponent)``, or any callable of t (then the policy cannot be saved).
+        Larger means greedier. The default comes from ``docs/exploration.md``.
+    reward_range: (lo, hi), where rewards are expected: a scale, not a law.
+
+    Attributes
+    ----------
+    parameters: the ridge estimate, ``(d,)``.  rounds: rewards learned.  outside: rewards outside ``reward_range``.
+
+    Notes
+    -----
+    Guarantee: for alpha = sqrt(8 (K - 1) T / D') (``theory.feature_selection`` with ``n_models=1``); the anytime
+    schedule used here is practice, not theory.
+
+    References
+    ----------
+    Foster, Rakhlin, "Beyond UCB", ICML 2020.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> policy = SquareCB(dim=2, seed=0)
+    >>> decision = policy.act([[1.0, 0.0], [0.0, 1.0]])
+    >>> decision.probability
+    0.5
+    >>> policy.update(decision, 1.0)
+    >>> policy.rounds
+    1
+    """
+
+    reward_units = ("reward_range",)
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "dim": Number(low=1, integer=True),
+        "regularization": Number(low=0.0, above=True, per_lane=True),
+        "exploration": Rate(),
+        "reward_range": Interval(),
+    }
+
+    def __init__(
+        self,
+        *,
+        dim: int,
+        regularization: float = 1.0,
+        exploration: float | Schedule = EXPLORATION,
+        reward_range: tuple[float, float] = (0.0, 1.0),
+        lanes: int | None = None,
+        seed: Seed = 0,
+    ) -> None:
+        self.dim = dim
+        self.regularization = regularization
+        self.exploration = exploration
+        self.reward_range = reward_range
+        super().__init__(lanes, seed)
+
+    def _shape(self) -> FeatureShape:
+        return ExactShape((int(self.dim),), many=False)
+
+    def _begin(self, lanes: int) -> Sequence[str]:
+        self._schedule = as_schedule(self.exploration)
+        self._scale = RewardScale(self.reward_range, lanes)
+        self._bank = RidgeBank(
+            lanes=lanes, dims=np.array([self.dim]), regularization=per_lane(self.regularization, lanes)[:, None]
+        )
+        return ("_bank", "_scale")
+
+    def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
+        prediction = self._bank.predict(ids, x)[:, 0]
+        alpha = rates(self._schedule, self._bank.updates[ids], self._scale.span)
+        return inverse_gap_weighting(prediction, alpha, offered), None
+
+    def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
+        self._bank.learn(ids, x, y)
+        self._scale.watch(ids, y, "exploration is scaled to that range")
+
+    @property
+    def parameters(self) -> Array:
+        """Ridge estimate, ``(d,)``."""
+        return self._told(self._bank.theta[:, 0])
+
+    @property
+    def outside(self) -> Index:
+        """How many rewards fell outside ``reward_range``."""
+        return self._told(self._scale.outside)

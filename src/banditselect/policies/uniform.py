@@ -1,0 +1,40 @@
+"""Uniform play: the floor that every learner must clear."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..exploration import greedy
+from ..streams import Seed
+from ..validation import AnyShape, FeatureShape
+from .base import Array, Index, Mask, Policy
+from .registry import register
+
+
+@register
+class Uniform(Policy):
+    """Plays every action offered with the same probability and learns nothing.
+
+    Takes the features of any other policy, of which it uses only how many actions there are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Uniform().probabilities(np.ones((4, 2)))
+    array([0.25, 0.25, 0.25, 0.25])
+    """
+
+    def __init__(self, *, lanes: int | None = None, seed: Seed = 0) -> None:
+        super().__init__(lanes, seed)
+
+    def _shape(self) -> FeatureShape:
+        return AnyShape()
+
+    def _begin(self, lanes: int) -> Sequence[str]:
+        return ()
+
+    def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
+        return greedy(np.zeros((ids.size, x.shape[2])), offered), None
+
+    def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
+        pass

@@ -1,0 +1,6 @@
+"""Policies against problems."""
+
+from .loop import simulate
+from .results import Result
+
+__all__ = ["Result", "simulate"]

@@ -1,0 +1,194 @@
+"""What every equation of this room shares: its argument table, its types, and the axis of the models."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import wraps
+from types import NoneType
+from typing import Literal, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast, get_args, get_origin
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array: TypeAlias = NDArray[np.float64]
+Float: TypeAlias = float | Array
+Form: TypeAlias = Literal["printed", "corrected"]
+Horizon: TypeAlias = ArrayLike | Literal["anytime"] | None
+Kappa: TypeAlias = float | Literal["best"]
+Range: TypeAlias = Literal["clip", "experts"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def array(x: ArrayLike) -> Array:
+    """Convert to an array of floats."""
+    return np.asarray(x, dtype=np.float64)
+
+
+def sqrt(x: ArrayLike) -> Array:
+    """Square root."""
+    return array(np.sqrt(x))
+
+
+def log(x: ArrayLike) -> Array:
+    """Natural logarithm."""
+    return array(np.log(x))
+
+
+def log1p(x: ArrayLike) -> Array:
+    """Evaluate log(1 + x)."""
+    return array(np.log1p(x))
+
+
+class _Constraint(NamedTuple):
+    holds: Callable[[Array], NDArray[np.bool_]]
+    expected: str
+    many: bool = False
+
+
+def _finite(low: float) -> Callable[[Array], NDArray[np.bool_]]:
+    return lambda x: np.isfinite(x) & (x >= low)
+
+
+def _inside(x: Array) -> NDArray[np.bool_]:
+    return (x > 0) & (x < 1)
+
+
+_NUMBER = _Constraint(_finite(0), "a finite number >= 0")
+_NUMBERS = _Constraint(_finite(0), "finite numbers >= 0", many=True)
+_COUNT = _Constraint(_finite(1), "a number >= 1")
+_POSITIVE = _Constraint(lambda x: np.isfinite(x) & (x > 0), "a finite number > 0")
+_FRACTION = _Constraint(_inside, "a number in (0, 1)")
+
+CONSTRAINTS: Mapping[str, _Constraint] = {
+    "t": _NUMBERS,
+    "horizon": _Constraint(_finite(1), "finite numbers >= 1", many=True),
+    "dim": _Constraint(_finite(1), "numbers >= 1", many=True),
+    "n_models": _COUNT,
+    "n_actions": _COUNT,
+    "noise": _NUMBER,
+    "feature_bound": _POSITIVE,
+    "reward_bound": _NUMBER,
+    "parameter_bound": _NUMBER,
+    "regularization": _Constraint(lambda x: x > 0, "numbers > 0, scalar or (M,)", many=True),
+    "radius": _Constraint(_finite(0), "finite numbers >= 0, scalar or (M,)", many=True),
+    "delta": _FRACTION,
+    "kappa": _FRACTION,
+    "prior": _Constraint(lambda x: (x > 0) & (x <= 1), "a number in (0, 1]"),
+    "width": _NUMBERS,
+    "learning_rate": _Constraint(lambda x: np.isfinite(x) & (x > 0), "finite numbers > 0", many=True),
+    "set_regularization": _POSITIVE,
+    "center_distance": _NUMBER,
+    "misspecification": _NUMBER,
+    "complexity": _NUMBERS,
+    "leverage": _POSITIVE,
+    "threshold": _POSITIVE,
+    "cap": _NUMBERS,
+    "slope": _NUMBERS,
+    "v": _NUMBERS,
+    "sq_regret": _NUMBERS,
+    "expert_error": _NUMBERS,
+    "realized": _NUMBERS,
+    "upper": _NUMBER,
+    "prediction_loss": _Constraint(np.isfinite, "finite numbers", many=True),
+    "ridge_loss": _Constraint(np.isfinite, "finite numbers", many=True),
+}
+
+
+def _words(annotation: object) -> tuple[object, ...]:
+    """List the words, and None, that a type admits."""
+    if get_origin(annotation) is Literal:
+        return get_args(annotation)
+    return tuple(w for part in get_args(annotation) for w in ([None] if part is NoneType else _words(part)))
+
+
+def _check(name: str, value: object, words: tuple[object, ...]) -> None:
+    is_word = value is None or isinstance(value, str)
+    if is_word and value in words:
+        return
+    number = CONSTRAINTS.get(name)
+    if number is not None and not is_word:
+        with suppress(TypeError, ValueError):
+            x = np.asarray(value, dtype=np.float64)
+            if (number.many or x.ndim == 0) and np.all(number.holds(x)):
+                return
+    if number is not None or words:
+        expected = [number.expected] if number is not None else []
+        raise ValueError(f"{name} must be {' or '.join(expected + [repr(w) for w in words])}; got {value!r}")
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, tuple):
+        return tuple(_plain(v) for v in value)
+    x = np.asarray(value)
+    return x.item() if x.ndim == 0 else x
+
+
+def equation(function: Callable[P, T]) -> Callable[P, T]:
+    """Check numbers against the table and words against the signature; return floats for scalars."""
+    words = {name: _words(annotation) for name, annotation in function.__annotations__.items()}
+
+    @wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+        for name, value in kwargs.items():
+            _check(name, value, words.get(name, ()))
+        return cast(T, _plain(function(*args, **kwargs)))
+
+    return checked
+
+
+def ratio(a: Array, b: Array, otherwise: ArrayLike) -> Array:
+    """Divide where ``b`` is positive; elsewhere return ``otherwise``."""
+    a, b, out = np.broadcast_arrays(a, b, array(otherwise))
+    return np.asarray(np.divide(a, b, out=out.copy(), where=b > 0))
+
+
+def last_round(t: ArrayLike, horizon: Horizon) -> Array:
+    """Return the last round T that a bound at ``t`` speaks of: the horizon, or ``t`` itself."""
+    if horizon is None or isinstance(horizon, str):
+        return array(t)
+    T, rounds = array(horizon), array(t)
+    if np.any(rounds > T):
+        raise ValueError(f"horizon must be >= t; got horizon={horizon!r} with t={t!r}")
+    return np.broadcast_arrays(T, rounds)[0]
+
+
+class Models(NamedTuple):
+    """The per-model constants, broadcast to one shape: () or (M,)."""
+
+    d: Array
+    lam: Array
+    penalty: Array
+    """``lam r^2``, and ``known`` for a model with ``lam = inf``, whose parameter is known."""
+    known: NDArray[np.bool_]
+
+
+def models(
+    dim: ArrayLike, regularization: ArrayLike | None, radius: ArrayLike, *, n_models: int = 0, known: float = 0.0
+) -> Models:
+    """Broadcast the per-model arguments; ``regularization=None`` is the paper's choice ``1 / radius**2``."""
+    chosen = regularization is None
+    if regularization is None:
+        with np.errstate(divide="ignore", over="ignore"):
+            regularization = 1 / array(radius) ** 2
+    try:
+        d, lam, r = np.broadcast_arrays(array(dim), array(regularization), array(radius))
+    except ValueError:
+        raise ValueError("dim, regularization and radius must be scalars or of one shape (M,)") from None
+    if lam.ndim > 1 or (n_models and lam.ndim and lam.size != n_models):
+        raise ValueError(f"regularization and radius must be scalars or of shape ({n_models or 'M'},); got {lam.shape}")
+    if not chosen and np.any(np.isinf(lam) & (r > 0)):
+        raise ValueError(f"regularization may be inf only where radius is 0; got {regularization!r} with {radius!r}")
+    is_known = np.isinf(lam)
+    return Models(d, lam, np.where(is_known, known, np.where(is_known, 0, lam) * r**2), is_known)
+
+
+def outer(t: ArrayLike, like: Array) -> Array:
+    """Append to ``t`` the axis of the models, so that results have the shape of ``t`` followed by ``(M,)``."""
+    rounds = array(t)
+    return rounds.reshape(rounds.shape + (1,) * like.ndim)
+
+
+def worst(x: Array, t: ArrayLike) -> Array:
+    """Take the maximum over the models, if they have an axis."""
+    return cast(Array, x.max(axis=-1)) if x.ndim > np.ndim(t) else x

@@ -1,0 +1,209 @@
+"""Constants and bounds of PS-OFUL: M balls, one of which holds the parameter.
+
+``t`` counts completed rounds and may be an array. ``radius`` is the whole radius b_i + c_i + c'_i, ``regularization``
+is 1 / radius**2 unless given; both are scalars or of shape (M,). Radius 0 is a known parameter. ``horizon`` is the T of
+a bound that needs one: None is T = t, ``"anytime"`` holds at every round.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from banditselect.theory import linear
+from banditselect.theory._arguments import (
+    Float,
+    Form,
+    Kappa,
+    array,
+    equation,
+    log,
+    log1p,
+    models,
+    sqrt,
+)
+from banditselect.theory.likelihood import likelihood_regret_bound
+from banditselect.theory.parameter_prediction import R_sq, U, gamma, prediction_bound, prediction_range
+
+__all__ = [
+    "R_sq",
+    "U",
+    "U_simplified",
+    "gamma",
+    "gamma_data",
+    "gamma_simplified",
+    "likelihood_regret_bound",
+    "prediction_bound",
+    "prediction_range",
+    "regret_bound",
+    "regret_bound_simplified",
+]
+
+
+@equation
+def gamma_data(
+    *,
+    prediction_loss: ArrayLike,
+    ridge_loss: ArrayLike,
+    noise: float,
+    radius: ArrayLike,
+    delta: float,
+    regularization: ArrayLike | None = None,
+    kappa: float = 0.5,
+) -> Float:
+    r"""Bound the squared error of any predictions from the losses seen: the data-dependent :math:`\gamma_t`.
+
+    With ``prediction_loss`` = :math:`\sum_s (\hat y_s - y_s)^2`, ``ridge_loss`` = :math:`J_i`, the regularised losses
+    of the ridge estimates (models on the last axis), :math:`\kappa` = ``kappa``:
+
+    .. math:: \gamma_t = \frac{1}{1-\kappa}\Big[\sum_{s \le t}(\hat y_s - y_s)^2 - \min_i(J_i - \lambda_i r_i^2)
+        + \frac{2R^2}{\kappa}\log\frac1\delta\Big]
+
+    Not in the paper: one event for all rounds, no range, no log-determinant. A negative value refutes every model.
+
+    Examples
+    --------
+    >>> gamma_data(prediction_loss=3.0, ridge_loss=[2.5, 4.0], noise=0.5, radius=[1, 0.5], delta=0.05)
+    8.991464...
+    """
+    R, k, J = noise, kappa, array(ridge_loss)
+    _, _, penalty, _ = models(1, regularization, radius)
+    best = array(np.min(np.atleast_1d(J - penalty), axis=-1))
+    return (array(prediction_loss) - best + 2 * R**2 / k * log(1 / delta)) / (1 - k)
+
+
+@equation
+def regret_bound(
+    *,
+    t: ArrayLike,
+    dim: int,
+    n_models: int,
+    noise: float,
+    feature_bound: float,
+    reward_bound: float,
+    radius: ArrayLike,
+    delta: float,
+    parameter_bound: float | None = None,
+    regularization: ArrayLike | None = None,
+    set_regularization: float | None = None,
+    kappa: Kappa = 0.5,
+    form: Form = "corrected",
+) -> Float:
+    r"""Bound the regret of PS-OFUL with the sets of radius :math:`\gamma_t` (``confidence="paper"``).
+
+    With :math:`T` = ``t``, :math:`G` = ``reward_bound``, :math:`S` = ``parameter_bound`` :math:`\ge |\theta_*|`,
+    :math:`\lambda_0` = ``set_regularization`` (None: :math:`L^2`) the ridge of the set, :math:`\rho^2 = \gamma_T +
+    \lambda_0 S^2`:
+
+    .. math::
+        & 2Gd + 2\max\{1, G\}\sqrt{2dT\log(1 + T/d)\,\gamma_T} \quad (eq:lem5, printed), \\
+        & 2\sqrt{T \frac{G^2}{\log(1 + G^2/\rho^2)}\, d\log\Big(1 + \frac{TL^2}{\lambda_0 d}\Big)} \quad (corrected)
+
+    Print plays :math:`Le_1, \dots, Le_d` first, actions that need not exist; a ridge takes their place. A value above
+    2GT says nothing.
+
+    Examples
+    --------
+    >>> E1 = dict(dim=10, noise=0.5, feature_bound=1, reward_bound=1, radius=[0.5, 0.6, 0.7, 0.8, 1], delta=0.05)
+    >>> play = dict(t=1000, n_models=5, **E1)
+    >>> regret_bound(**play, parameter_bound=1.5), regret_bound(**play, form="printed")
+    (5164.763449..., 24497.066886...)
+    """
+    d, L, G, S, T = dim, feature_bound, reward_bound, parameter_bound, array(t)
+    model: dict[str, Any] = {"dim": d, "n_models": n_models, "noise": noise, "feature_bound": L, "reward_bound": G}
+    gamma_T = gamma(t=T, radius=radius, regularization=regularization, delta=delta, kappa=kappa, form=form, **model)
+    if form == "printed":
+        return 2 * G * d + 2 * max(1, G) * sqrt(2 * d * T * log1p(T / d) * gamma_T)
+    if S is None:
+        raise ValueError("parameter_bound must be a number >= 0 with form='corrected'; got None")
+    lam_0 = L**2 if set_regularization is None else set_regularization
+    factor = linear.capped_sum_factor(cap=G**2, slope=gamma_T + lam_0 * S**2)
+    return 2 * sqrt(T * factor * linear.log_det_bound(t=T, dim=d, feature_bound=L, regularization=lam_0))
+
+
+@equation
+def U_simplified(
+    *, t: ArrayLike, dim: int, noise: float, feature_bound: float, radius: ArrayLike, delta: float
+) -> Float:
+    r"""Return the dominant terms of the printed :math:`U_t`.
+
+    With the symbols of `U`:
+
+    .. math:: U_t \approx 3 + 16R^2\log 2 + 32R^2\log\frac1\delta + 8d\log\Big(1 + \frac{tL^2\max_i r_i^2}{d}\Big)
+        \quad (eq:Ut-simplified)
+
+    An approximation, not a bound: the double logarithm of `U` is dropped.
+
+    Examples
+    --------
+    >>> U_simplified(t=1000, dim=10, noise=0.5, feature_bound=1, radius=1, delta=0.05)
+    398.948088...
+    """
+    R, d, L, r = noise, dim, feature_bound, np.max(radius)
+    ld = d * log1p(array(t) * L**2 * r**2 / d)
+    return 3 + 16 * R**2 * log(2) + 32 * R**2 * log(1 / delta) + 8 * ld
+
+
+@equation
+def gamma_simplified(
+    *,
+    t: ArrayLike,
+    dim: int,
+    n_models: int,
+    noise: float,
+    feature_bound: float,
+    reward_bound: float,
+    radius: ArrayLike,
+    delta: float,
+) -> Float:
+    r"""Return the dominant terms of the printed :math:`\gamma_t`.
+
+    With the symbols of `gamma`:
+
+    .. math:: \gamma_t \approx C_3 + 16R^2(4 + L^2d\log M)\log\frac1\delta
+        + 16d(1 + R^2L^2\log M)\log\Big(1 + \frac{tL^2\max_i r_i^2}{d}\Big) \quad (eq:gamma-simplified)
+
+    with :math:`C_3 = 7 + 32R^2\log2 + 16(G+L)^2\log M`. An approximation from below, not a bound.
+
+    Examples
+    --------
+    >>> E1 = dict(dim=10, noise=0.5, feature_bound=1, reward_bound=1, radius=1, delta=0.05)
+    >>> gamma_simplified(t=1000, n_models=5, **E1)
+    1391.868003...
+    """
+    R, d, L, G, r, log_M = noise, dim, feature_bound, reward_bound, np.max(radius), log(n_models)
+    C_3 = 7 + 32 * R**2 * log(2) + 16 * (G + L) ** 2 * log_M
+    growth = 16 * d * (1 + R**2 * L**2 * log_M) * log1p(array(t) * L**2 * r**2 / d)
+    return C_3 + 16 * R**2 * (4 + L**2 * d * log_M) * log(1 / delta) + growth
+
+
+@equation
+def regret_bound_simplified(
+    *,
+    t: ArrayLike,
+    dim: int,
+    n_models: int,
+    noise: float,
+    feature_bound: float,
+    reward_bound: float,
+    radius: ArrayLike,
+    delta: float,
+) -> Float:
+    r"""Return the dominant terms of the printed regret of PS-OFUL.
+
+    With the symbols of `regret_bound` and `gamma_simplified` for :math:`\gamma_T`:
+
+    .. math:: 2Gd + 2\sqrt2\max\{1, G\}\sqrt{dT\log(1 + T/d)\,\gamma_T} \quad (eq:PS-OFUL-regret-simplified)
+
+    An approximation from below of the printed bound.
+
+    Examples
+    --------
+    >>> E1 = dict(dim=10, noise=0.5, feature_bound=1, reward_bound=1, radius=1, delta=0.05)
+    >>> regret_bound_simplified(t=1000, n_models=5, **E1)
+    22689.165987...
+    """
+    d, L, G, T = dim, feature_bound, reward_bound, array(t)
+    model: dict[str, Any] = {"dim": d, "n_models": n_models, "noise": noise, "feature_bound": L, "reward_bound": G}
+    gamma_T = gamma_simplified(t=T, radius=radius, delta=delta, **model)
+    return 2 * G * d + 2 * sqrt(2) * max(1, G) * sqrt(d * T * log1p(T / d) * gamma_T)

@@ -1,0 +1,396 @@
+"""The only place that checks what comes in: constructor arguments, features, masks, lanes, rewards.
+
+Every refusal is a ValueError that names the argument, what was given and what is expected, and is raised before
+anything has changed.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .kernels.arrays import LIMIT, usable
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+EVERYTHING: Mask = np.zeros((0, 0), dtype=bool)  #: the mask that offers every action
+
+
+def shown(value: object) -> str:
+    """Return a short picture of a value for a message."""
+    if isinstance(value, np.ndarray) and value.size > 8:
+        return f"an array of shape {value.shape}"
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def refuse(name: str, value: object, expected: str) -> ValueError:
+    """Return the error for an argument that cannot be used."""
+    return ValueError(f"{name}: got {shown(value)}, expected {expected}")
+
+
+class Constraint(Protocol):
+    """What an argument must satisfy. ``lanes`` is the number of lanes, or None where the policy has none."""
+
+    def check(self, name: str, value: Any, lanes: int | None) -> None:
+        """Raise ValueError if ``value`` will not do."""
+        ...
+
+
+def check_all(owner: str, constraints: Mapping[str, Constraint], values: Mapping[str, Any], lanes: int | None) -> None:
+    """Check every argument against its constraint; messages begin with ``owner``."""
+    for name, constraint in constraints.items():
+        constraint.check(f"{owner}: {name}", values[name], lanes)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A finite number between ``low`` and ``high``; with ``per_lane`` also one for every lane, ``(N,)``."""
+
+    low: float = -np.inf
+    high: float = np.inf
+    above: bool = False  # low itself is excluded
+    below: bool = False  # high itself is excluded
+    integer: bool = False
+    per_lane: bool = False
+    optional: bool = False
+
+    def check(self, name: str, value: Any, lanes: int | None) -> None:
+        """Raise ValueError if ``value`` will not do."""
+        if value is None and self.optional:
+            return
+        if self.per_lane and lanes is not None and np.ndim(value) == 1:
+            values = as_floats(name, value, self.expected)
+            if values.shape == (lanes,) and all(self._fits(v) for v in values):
+                return
+        elif _is_number(value) and self._fits(value):
+            return
+        raise refuse(name, value, self.expected)
+
+    def _fits(self, value: Any) -> bool:
+        if self.integer and value != int(value):
+            return False
+        low = value > self.low if self.above else value >= self.low
+        high = value < self.high if self.below else value <= self.high
+        return bool(np.isfinite(value) and abs(value) <= LIMIT and low and high)
+
+    @property
+    def expected(self) -> str:
+        """The constraint in words."""
+        words = "a whole number" if self.integer else "a finite number"
+        if self.low > -np.inf:
+            words += f" {'>' if self.above else '>='} {self.low:g}"
+        if self.high < np.inf:
+            words += f"{' and' if self.low > -np.inf else ''} {'<' if self.below else '<='} {self.high:g}"
+        if self.per_lane:
+            words += " (or one per lane)"
+        return words + (" or None" if self.optional else "")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several names."""
+
+    names: tuple[str, ...]
+
+    def check(self, name: str, value: Any, lanes: int | None) -> None:
+        """Raise ValueError if ``value`` will not do."""
+        if not isinstance(value, str) or value not in self.names:
+            raise refuse(name, value, "one of " + ", ".join(repr(n) for n in self.names))
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A pair (low, high) of finite numbers with low < high."""
+
+    def check(self, name: str, value: Any, lanes: int | None) -> None:
+        """Raise ValueError if ``value`` will not do."""
+        pair = list(value) if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) else []
+        if len(pair) != 2 or not all(_is_number(v) and abs(v) <= LIMIT for v in pair) or not pair[0] < pair[1]:
+            raise refuse(name, value, "a pair (low, high) of finite numbers with low < high")
+
+
+@dataclass(frozen=True)
+class Widths:
+    """A whole number >= 1, or one per model."""
+
+    def check(self, name: str, value: Any, lanes: int | None) -> None:
+        """Raise ValueError if ``value`` will not do."""
+        values = list(value) if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) else [value]
+        if not values or not all(_is_number(v) and v == int(v) and v >= 1 for v in values):
+            raise refuse(name, value, "a whole number >= 1, or one for each model")
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A number >= 0, a schedule (any callable of t), or one of ``names``."""
+
+    names: tuple[str, ...] = ()
+
+    def check(self, name: str, value: Any, lanes: int | None) -> None:
+        """Raise ValueError if ``value`` will not do."""
+        fits = _is_number(value) and 0.0 <= value <= LIMIT
+        if not (fits or callable(value) or (isinstance(value, str) and value in self.names)):
+            named = "".join(f", {n!r}" for n in self.names)
+            raise refuse(name, value, f"a finite number >= 0, a schedule such as Power(scale, exponent){named}")
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """An array of finite numbers of one of these shapes (``None`` stands for any length)."""
+
+    shapes: tuple[tuple[int | None, ...], ...]
+    low: float = -np.inf
+    optional: bool = False
+
+    def check(self, name: str, value: Any, lanes: int | None) -> None:
+        """Raise ValueError if ``value`` will not do."""
+        if value is None and self.optional:
+            return
+        values = as_floats(name, value, self.expected)
+        for shape in self.shapes:
+            if values.ndim == len(shape) and all(
+                wanted is None or wanted == got for wanted, got in zip(shape, values.shape, strict=True)
+            ):
+                break
+        else:
+            raise refuse(name, value, self.expected)
+        if values.size == 0 or not usable(np.ascontiguousarray(values)) or values.min() < self.low:
+            raise refuse(name, value, self.expected)
+
+    @property
+    def expected(self) -> str:
+        """The constraint in words."""
+        shapes = " or ".join(
+            "a number" if not s else "shape (" + ", ".join("any" if k is None else str(k) for k in s) + ")"
+            for s in self.shapes
+        )
+        return f"finite numbers{'' if self.low == -np.inf else f' >= {self.low:g}'}, {shapes}"
+
+
+@dataclass(frozen=True)
+class Whatever:
+    """An argument that its owner checks itself."""
+
+    def check(self, name: str, value: Any, lanes: int | None) -> None:
+        """Accept everything."""
+
+
+def as_floats(name: str, value: Any, expected: str) -> Array:
+    """Return ``value`` as a float64 array, refusing what is not real numbers."""
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise refuse(name, value, expected) from None
+    if array.dtype.kind not in "fiub":
+        raise refuse(name, value, expected)
+    return array.astype(np.float64, copy=False)
+
+
+class FeatureShape(ABC):
+    """The features that a policy takes. ``many``: they have an axis of maps, ``(M, K, d)``; else ``(K, d)``."""
+
+    many: bool
+
+    @abstractmethod
+    def words(self, lanes: int | None) -> str:
+        """Return the shape in words."""
+
+    @abstractmethod
+    def accepts(self, widths: tuple[int, ...], padded: bool) -> bool:
+        """Tell whether maps of these widths will do; ``padded``: they may come zero-padded to the widest."""
+
+    def actions(self, value: Any, lanes: int | None) -> Array:
+        """Return the features of all actions as ``(n, P, K, d)``, zero-padded to the widest map."""
+        x = self._floats(value, lanes, 1)
+        if x.shape[-2] == 0:
+            raise refuse("features", x, f"{self.words(lanes)} with at least one action")
+        return self._finite(value, lanes, x.reshape(lanes or 1, x.shape[-3] if self.many else 1, *x.shape[-2:]))
+
+    def one(self, value: Any, lanes: int | None) -> Array:
+        """Return the features of one action per lane as ``(n, P, d)``."""
+        x = self._floats(value, lanes, 0)
+        return self._finite(value, lanes, x.reshape(lanes or 1, x.shape[-2] if self.many else 1, x.shape[-1]))
+
+    def _floats(self, value: Any, lanes: int | None, inner: int) -> Array:
+        """Return float64 features of the right shape, with ``inner`` axes of actions."""
+        expected = self.words(lanes) if inner else f"{self.words(lanes)} without the axis K"
+        front = 0 if lanes is None else 1
+        ndim = front + self.many + inner + 1
+        if self.many and isinstance(value, list | tuple) and all(np.ndim(m) == ndim - 1 for m in value):
+            maps = [as_floats("features", m, expected) for m in value]
+            widths = tuple(m.shape[-1] for m in maps)
+            if not maps or len({m.shape[:-1] for m in maps}) > 1:
+                raise refuse("features", value, expected)
+            pad = [(0, 0)] * (ndim - 2)
+            x = np.stack([np.pad(m, [*pad, (0, max(widths) - m.shape[-1])]) for m in maps], axis=front)
+            padded = False
+        else:
+            x = (
+                value
+                if type(value) is np.ndarray and value.dtype == np.float64
+                else as_floats("features", value, expected)
+            )
+            if x.ndim != ndim:
+                raise refuse("features", x if x.size > 8 else value, expected)
+            widths = (x.shape[-1],) * (x.shape[front] if self.many else 1)
+            padded = inner == 0
+        if (lanes is not None and x.shape[0] != lanes) or not self.accepts(widths, padded):
+            raise refuse("features", x if x.size > 8 else value, expected)
+        return np.ascontiguousarray(x)
+
+    def _finite(self, value: Any, lanes: int | None, x: Array) -> Array:
+        if not usable(x):
+            raise refuse("features", value, f"{self.words(lanes)}, every entry finite and at most {LIMIT:g}")
+        return x
+
+
+@dataclass(frozen=True)
+class ExactShape(FeatureShape):
+    """P maps of widths ``dims``."""
+
+    dims: tuple[int, ...]
+    many: bool
+
+    def words(self, lanes: int | None) -> str:
+        """Return the shape in words."""
+        front = "" if lanes is None else f"{lanes}, "
+        M, d = len(self.dims), self.dims[0]
+        if not self.many:
+            return f"finite numbers of shape ({front}K, {d})"
+        if len(set(self.dims)) == 1:
+            return f"finite numbers of shape ({front}{M}, K, {d}), or a list of {M} arrays of shape ({front}K, {d})"
+        return f"a list of {M} arrays of shape ({front}K, d_i) with d_i = {self.dims}"
+
+    def accepts(self, widths: tuple[int, ...], padded: bool) -> bool:
+        """Tell whether maps of these widths will do."""
+        return widths == self.dims or (padded and widths == (max(self.dims),) * len(self.dims))
+
+
+@dataclass(frozen=True)
+class SomeMaps(FeatureShape):
+    """Any number of maps, of which those that are used have known widths: pairs (index, width)."""
+
+    used: tuple[tuple[int, int], ...]
+    many: bool = True
+
+    def words(self, lanes: int | None) -> str:
+        """Return the shape in words."""
+        front = "" if lanes is None else f"{lanes}, "
+        maps = ", ".join(f"map {index} of width {width}" for index, width in self.used)
+        return f"finite numbers of shape ({front}M, K, d), or a list of M arrays of shape ({front}K, d_i), with {maps}"
+
+    def accepts(self, widths: tuple[int, ...], padded: bool) -> bool:
+        """Tell whether maps of these widths will do."""
+        return all(i < len(widths) and (widths[i] == w or (padded and widths[i] > w)) for i, w in self.used)
+
+
+@dataclass(frozen=True)
+class AnyShape(FeatureShape):
+    """Features of any shape with the actions on the last axis but one; only their number is used."""
+
+    many: bool = False
+
+    def words(self, lanes: int | None) -> str:
+        """Return the shape in words."""
+        return f"finite numbers of shape ({'' if lanes is None else f'{lanes}, '}..., K, d), or a list of such arrays"
+
+    def accepts(self, widths: tuple[int, ...], padded: bool) -> bool:
+        """Accept everything."""
+        return True
+
+    def actions(self, value: Any, lanes: int | None) -> Array:
+        """Return zeros ``(n, 1, K, 1)``."""
+        depth = 2 if lanes is None else 3
+        ragged = isinstance(value, list | tuple) and all(np.ndim(m) >= depth for m in value)
+        maps = [as_floats("features", m, self.words(lanes)) for m in (value if ragged else [value])]
+        for x in maps:
+            wrong = x.ndim < depth or x.shape[-2] != maps[0].shape[-2] or x.shape[-2] == 0
+            if wrong or (lanes is not None and x.shape[0] != lanes) or not usable(np.ascontiguousarray(x)):
+                raise refuse("features", x, self.words(lanes))
+        return np.zeros((lanes or 1, 1, maps[0].shape[-2], 1))
+
+    def one(self, value: Any, lanes: int | None) -> Array:
+        """Return zeros ``(n, 1, 1)``."""
+        if not usable(np.ascontiguousarray(as_floats("features", value, "finite numbers"))):
+            raise refuse("features", value, "finite numbers")
+        return np.zeros((lanes or 1, 1, 1))
+
+
+def common_shape(name: str, shapes: Sequence[FeatureShape]) -> FeatureShape:
+    """Return the one shape that suits all of several policies that are to be given the same features."""
+    exact = [s for s in shapes if isinstance(s, ExactShape)]
+    some = [s for s in shapes if isinstance(s, SomeMaps)]
+    if some and not exact:
+        return SomeMaps(tuple(dict.fromkeys(pair for s in some for pair in s.used)))
+    if not exact:
+        return AnyShape()
+    for i, shape in enumerate(shapes):
+        fits = shape == exact[0] or isinstance(shape, AnyShape)
+        if isinstance(shape, SomeMaps) and exact[0].many:
+            fits = shape.accepts(exact[0].dims, padded=False)
+        if not fits:
+            raise ValueError(f"{name}[{i}]: takes {shape.words(None)}; expected {exact[0].words(None)}, as others take")
+    return exact[0]
+
+
+def offered(available: ArrayLike | None, n: int, K: int) -> Mask:
+    """Return the mask of actions offered, ``(n, K)`` or ``EVERYTHING``."""
+    if available is None:
+        return EVERYTHING
+    mask = np.asarray(available)
+    expected = f"booleans of shape ({K},) or ({n}, {K}) with at least one True for every lane"
+    if mask.dtype != bool or mask.shape not in ((K,), (n, K)):
+        raise refuse("available", available, expected)
+    mask = np.ascontiguousarray(np.broadcast_to(mask, (n, K)))
+    if not mask.any(axis=1).all():
+        raise refuse("available", available, expected)
+    return mask
+
+
+def lane_ids(lanes: ArrayLike, total: int) -> Index:
+    """Return the lanes named, ``(n,)``, each existing and named once."""
+    ids = np.atleast_1d(np.asarray(lanes))
+    expected = f"different lanes between 0 and {total - 1}"
+    if ids.dtype.kind not in "iu" or ids.ndim != 1 or ids.size == 0:
+        raise refuse("lanes", lanes, expected)
+    if ids.min() < 0 or ids.max() >= total or np.unique(ids).size != ids.size:
+        raise refuse("lanes", lanes, expected)
+    return ids.astype(np.int64)
+
+
+def rewards(reward: Any, n: int, lanes: bool) -> Array:
+    """Return rewards as ``(n,)``."""
+    expected = f"finite numbers of shape ({n},)" if lanes else "a finite number"
+    if not lanes and type(reward) is float:
+        y = np.array((reward,))
+    else:
+        y = as_floats("reward", reward, expected)
+        if y.shape != ((n,) if lanes else ()):
+            raise refuse("reward", reward, expected)
+        y = np.array(y, order="C").reshape(n)
+    if not usable(y):
+        raise refuse("reward", reward, f"{expected}, at most {LIMIT:g} in magnitude")
+    return y
+
+
+def whole_number(name: str, value: Any, low: int) -> int:
+    """Return a whole number >= ``low``."""
+    Number(low=low, integer=True).check(name, value, None)
+    return int(value)
+
+
+def seed(name: str, value: Any) -> None:
+    """Refuse what is not a whole number >= 0 or a sequence of them."""
+    parts = [value] if _is_number(value) else list(value) if isinstance(value, list | tuple) else []
+    if not parts or not all(isinstance(p, int | np.integer) and not isinstance(p, bool) and p >= 0 for p in parts):
+        raise refuse(name, value, "a whole number >= 0, or a tuple of them")

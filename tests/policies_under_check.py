@@ -1,0 +1,78 @@
+"""Every registered policy in the settings in which it is checked, with the checks that it does not pass and why."""
+
+import numpy as np
+
+from banditselect import FSOFUL, OFUL, PSOFUL, BiasOFUL, FSSquareCB, LinTS, RegretBalancing, SquareCB, Uniform, on_map
+
+D = 4
+RANGE = (-2.0, 2.0)
+CENTERS = np.array([[0.5, -0.5, 0.2, 0.1], [1.0, 1.0, 0.0, 0.0], [-1.0, 0.0, 0.5, 0.5]])
+SHAPES = np.array([np.diag([1.0, 2.0, 3.0, 4.0]), np.eye(4) + 0.5, np.eye(4)])
+BOUNDS = {"feature_bound": 3.0, "reward_bound": 3.0}
+
+LAMBDA = "lambda = 1 / r^2, as the paper and BIAS-OFUL have it, carries the units of the rewards"
+PRINTED = "the printed radius and rate are so wide that play stays close to uniform for hundreds of rounds"
+UNITS = "the printed constants add terms of different units"
+
+POLICIES = {
+    "Uniform": (Uniform.bind(), {"check_learning": "it learns nothing"}),
+    "SquareCB": (SquareCB.bind(dim=D, reward_range=RANGE, regularization=0.7), {}),
+    "OFUL": (OFUL.bind(dim=D, noise=0.1, regularization=0.3), {}),
+    "BiasOFUL": (BiasOFUL.bind(center=CENTERS[0], radius=0.5, noise=0.1), {"check_rescaling": LAMBDA}),
+    "BiasOFUL known": (BiasOFUL.bind(center=CENTERS[0], radius=0.0, noise=0.1), {}),
+    "LinTS": (LinTS.bind(dim=D, noise=0.1), {}),
+    "FSSquareCB": (FSSquareCB.bind(n_models=3, dim=D, reward_range=RANGE, noise=0.1), {}),
+    "FSSquareCB ragged": (FSSquareCB.bind(n_models=3, dim=[4, 2, 5], reward_range=RANGE, noise=0.1), {}),
+    "FSSquareCB range": (FSSquareCB.bind(n_models=3, dim=D, reward_range=RANGE, weighting="range"), {}),
+    "FSSquareCB paper": (
+        FSSquareCB.bind(
+            n_models=3,
+            dim=D,
+            noise=0.1,
+            reward_range=RANGE,
+            weighting="paper",
+            exploration="paper",
+            parameter_bound=1.0,
+            horizon=500,
+            **BOUNDS,
+        ),
+        {"check_rescaling": UNITS, "check_learning": PRINTED},
+    ),
+    "FSOFUL": (FSOFUL.bind(n_models=3, dim=D, noise=0.1), {}),
+    "FSOFUL ragged online": (
+        FSOFUL.bind(n_models=3, dim=[4, 2, 5], noise=0.1, likelihood="online", misspecification=0.01),
+        {},
+    ),
+    "PSOFUL": (PSOFUL.bind(centers=CENTERS, radii=[0.3, 0.5, 0.0], noise=0.1), {}),
+    "PSOFUL shapes": (
+        PSOFUL.bind(centers=CENTERS, radii=[0.3, 0.5, 1.0], shapes=SHAPES, prior_weights=[0.2, 0.3, 0.5], noise=0.1),
+        {},
+    ),
+    "PSOFUL paper": (
+        PSOFUL.bind(centers=CENTERS, radii=0.3, noise=0.1, confidence="paper", **BOUNDS),
+        {"check_rescaling": UNITS, "check_learning": PRINTED},
+    ),
+    "RegretBalancing": (
+        RegretBalancing.bind(bases=[on_map(SquareCB(dim=D, reward_range=RANGE), i) for i in range(3)]),
+        {},
+    ),
+    "RegretBalancing own": (
+        RegretBalancing.bind(
+            bases=[OFUL(dim=D, noise=0.1), OFUL(dim=D, noise=0.1, regularization=2.0)],
+            reference="own",
+            rule="balancing",
+        ),
+        {},
+    ),
+    "RegretBalancing nested": (
+        RegretBalancing.bind(
+            bases=[
+                Uniform(),
+                RegretBalancing(bases=[SquareCB(dim=D, reward_range=RANGE), LinTS(dim=D, noise=0.1)]),
+            ],
+            rule="balancing",
+        ),
+        {},
+    ),
+    "OnMap": (on_map(OFUL.bind(dim=D, noise=0.1), 1), {}),
+}

@@ -1,0 +1,30 @@
+import pytest
+
+import banditselect
+from banditselect.checks import CHECKS, check_policy, run_check
+from banditselect.policies import Policy, registered
+from policies_under_check import POLICIES
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("name", POLICIES)
+def test_common_check(name, check):
+    factory, excused = POLICIES[name]
+    run_check(check, factory, excused.get(check))
+
+
+def test_every_public_policy_is_registered_and_checked():
+    public = {v for v in vars(banditselect).values() if isinstance(v, type) and issubclass(v, Policy)} - {Policy}
+    assert public == set(registered().values())
+    assert {factory.cls for factory, _ in POLICIES.values()} == public
+
+
+def test_check_policy_runs_everything_and_expected_failures_must_fail():
+    factory, excused = POLICIES["Uniform"]
+    check_policy(factory, expected_failures=excused)
+    with pytest.raises(AssertionError, match="check_learning"):
+        check_policy(factory)
+    with pytest.raises(AssertionError, match="expected to fail"):
+        run_check("check_ties", factory, "it has none")
+    with pytest.raises(ValueError, match="check_nothing"):
+        check_policy(factory, expected_failures={"check_nothing": ""})
