@@ -15,13 +15,6 @@ Index = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
-def weighted_mean(f: Array, weights: Array) -> Array:
-    """Return the weighted mean of predictions ``f (n, M, K)`` under weights ``(n, M)``, ``(n, K)``."""
-    out = np.empty((f.shape[0], f.shape[2]))
-    selection.average(f, weights, out)
-    return out
-
-
 class Posterior(LaneArrays):
     r"""Weights of the models of a bank that know the noise: proportional to :math:`\pi_i e^{-L_i / (2 R^2)}`.
 

@@ -10,18 +10,44 @@ from numpy.typing import NDArray
 
 from .aggregation import Posterior
 from .experts import Bank
+from .kernels import selection
 from .lanes import LaneArrays
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 
-def self_normalised_radius(*, logdet: Array, noise: Array, delta: float, prior: Array) -> Array:
-    r"""Return OFUL's radius :math:`R \sqrt{\log\det(V / \lambda) + 2 \log(1 / \delta)} + \sqrt\lambda S`.
+class Ellipsoid(LaneArrays):
+    r"""OFUL's confidence ellipsoid around one ridge estimate, and what its use has cost at most.
 
-    ``prior`` is the last term. Reference: Abbasi-Yadkori, Pal, Szepesvari (2011), Theorem 2.
+    .. math:: \beta_t = R \sqrt{\log\det(V_t \Lambda^{-1}) + 2 \log(1 / \delta)} + \sqrt\lambda S
+
+    Reference: Abbasi-Yadkori, Pal, Szepesvari (2011), Theorem 2.
+
+    Parameters
+    ----------
+    noise: R, ``(N,)``.  prior: the last term, ``(N,)``.  scale: multiplies the radius.
+
+    Attributes
+    ----------
+    radius: after the last update, ``(N, 1)``.
+    regret: the sum of twice the radius times the width of what was played, ``(N,)``: a bound while the set is valid.
     """
-    return noise * np.sqrt(logdet + 2.0 * math.log(1.0 / delta)) + prior
+
+    state = ("radius", "regret")
+    fixed = ("noise", "prior")
+
+    def __init__(self, *, noise: Array, prior: Array, delta: float, scale: float) -> None:
+        self.noise, self.prior, self.scale = noise, prior, scale
+        self.log_term = math.log(1.0 / delta)
+        self.radius = (scale * (noise * math.sqrt(2.0 * self.log_term) + prior))[:, None]
+        self.regret = np.zeros(noise.size)
+
+    def update(self, ids: Index, bank: Bank, leverage: Array) -> None:
+        """Account for an action of ``leverage (n, 1)`` under the old radius, then take the new one."""
+        selection.self_normalised(
+            ids, bank.evidence, self.noise, self.prior, self.log_term, self.scale, leverage, self.radius, self.regret
+        )
 
 
 class LikelihoodSets(Posterior):
@@ -54,14 +80,25 @@ class LikelihoodSets(Posterior):
         kappa = 0.5 if misspecification > 0.0 else 1.0
         super().__init__(variance=noise**2 / kappa, prior=prior, online=online)
         self.penalty = penalty
-        self.delta = delta
+        self.log_term = math.log(1.0 / delta)
         self.drift = misspecification**2 / (1.0 - kappa) if misspecification > 0.0 else 0.0
 
     def squared_radii(self, ids: Index, bank: Bank) -> Array:
         """Return rho_i^2, ``(n, M)``; negative where the model is refuted."""
-        _, mixture = self.weigh(ids, bank)
-        level = mixture + 2.0 * self.variance[ids] * math.log(1.0 / self.delta) + self.drift * bank.updates[ids]
-        return level[:, None] + self.penalty[ids] - bank.penalised[ids]
+        out = np.empty((ids.size, self.log_prior.shape[1]))
+        selection.squared_radii(
+            ids,
+            bank.evidence,
+            self.log_prior,
+            self.variance,
+            self.penalty,
+            bank.updates,
+            self.drift,
+            self.log_term,
+            self.online,
+            out,
+        )
+        return out
 
 
 def log_regularized_gamma(a: float, x: float) -> float:
@@ -134,18 +171,27 @@ class Alarm(LaneArrays):
 
     def watch(self, ids: Index, sets: LikelihoodSets, bank: Bank, challenger: Array, noise: Array) -> bool:
         """Raise the alarm where a test fires, given the challenger's loss ``(n,)``; tell whether one was raised now."""
-        least = (bank.penalised[ids] - sets.penalty[ids]).min(axis=1)
-        t = bank.updates[ids]
-        bar = challenger + 2.0 * sets.variance[ids] * self.level + sets.drift * t
-        fired = least > bar
-        X = np.maximum(least, 0.0) / noise[ids] ** 2
-        with np.errstate(divide="ignore", invalid="ignore"):  # the integrand's maximum bounds the integral
-            ceiling = t / 2.0 * np.log(t / X) + (X - t) / 2.0
-        for r in np.flatnonzero((t < X) & (ceiling >= self.level) & ~fired):
+        verdict = np.empty((ids.size, 2))
+        if not selection.screen(
+            ids,
+            bank.evidence,
+            sets.penalty,
+            sets.variance,
+            noise,
+            bank.updates,
+            challenger,
+            sets.drift,
+            self.level,
+            verdict,
+        ):
+            return False
+        fired = verdict[:, 0] == 2.0
+        for r in np.flatnonzero(verdict[:, 0] == 1.0):
+            X, t = float(verdict[r, 1]), int(bank.updates[ids[r]])
             if self.misspecification > 0.0:
-                value = log_variance_grid(X[r], int(t[r]), self.misspecification / float(noise[ids[r]]))
+                value = log_variance_grid(X, t, self.misspecification / float(noise[ids[r]]))
             else:
-                value = log_variance_martingale(float(X[r]), int(t[r]))
+                value = log_variance_martingale(X, t)
             fired[r] = value >= self.level
         new = bool((fired & ~self.raised[ids]).any())
         self.raised[ids] |= fired

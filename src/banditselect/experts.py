@@ -54,10 +54,16 @@ class Bank(LaneArrays):
         ridge.predict(ids, x, self.theta, out)
         return out
 
-    def widths(self, ids: Index, x: Array) -> Array:
-        """Return ``|x(a)|_{V_g^-1}``, ``(n, G, K)``."""
-        out = np.empty((ids.size, self.V_inv.shape[1], x.shape[2]))
-        ridge.widths(ids, x, self.V_inv, out)
+    def mixture(self, ids: Index, x: Array, weights: Array) -> Array:
+        """Return the mean of the predictions under weights ``(n, M)``, ``(n, K)``."""
+        out = np.empty((ids.size, x.shape[2]))
+        ridge.mixtures(ids, x, self.theta, weights, out)
+        return out
+
+    def upper_bounds(self, ids: Index, x: Array, radii: Array) -> Array:
+        """Return ``max_i <x_i(a), theta_i> + radii_i |x_i(a)|_{V_i^-1}`` over the models of radius >= 0, ``(n, K)``."""
+        out = np.empty((ids.size, x.shape[2]))
+        ridge.upper_bounds(ids, x, self.theta, self.V_inv, self.group, radii, out)
         return out
 
     @abstractmethod

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from .kernels import choice
 
 Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
@@ -65,10 +64,3 @@ def greedy(score: Array, offered: Mask) -> Array:
     p = np.empty_like(score)
     choice.best_actions(score, offered, p)
     return p
-
-
-def optimism(ids: Index, f: Array, width: Array, group: Index, radius: Array) -> Array:
-    """Return ``max_i f_i(a) + radius_i width_i(a)`` over the models with a radius >= 0, ``(n, K)``."""
-    out = np.empty((ids.size, f.shape[2]))
-    choice.optimistic_scores(ids, f, width, group, radius, out)
-    return out

@@ -212,9 +212,10 @@ class FeatureShape(ABC):
     def actions(self, value: Any, lanes: int | None) -> Array:
         """Return the features of all actions as ``(n, P, K, d)``, zero-padded to the widest map."""
         x = self._floats(value, lanes, 1)
-        if x.shape[-2] == 0:
+        shape = x.shape
+        if shape[-2] == 0:
             raise refuse("features", x, f"{self.words(lanes)} with at least one action")
-        return self._finite(value, lanes, x.reshape(lanes or 1, x.shape[-3] if self.many else 1, *x.shape[-2:]))
+        return self._finite(value, lanes, x.reshape(lanes or 1, shape[-3] if self.many else 1, shape[-2], shape[-1]))
 
     def one(self, value: Any, lanes: int | None) -> Array:
         """Return the features of one action per lane as ``(n, P, d)``."""
@@ -223,30 +224,34 @@ class FeatureShape(ABC):
 
     def _floats(self, value: Any, lanes: int | None, inner: int) -> Array:
         """Return float64 features of the right shape, with ``inner`` axes of actions."""
-        expected = self.words(lanes) if inner else f"{self.words(lanes)} without the axis K"
         front = 0 if lanes is None else 1
         ndim = front + self.many + inner + 1
-        if self.many and isinstance(value, list | tuple) and all(np.ndim(m) == ndim - 1 for m in value):
-            maps = [as_floats("features", m, expected) for m in value]
-            widths = tuple(m.shape[-1] for m in maps)
-            if not maps or len({m.shape[:-1] for m in maps}) > 1:
-                raise refuse("features", value, expected)
-            pad = [(0, 0)] * (ndim - 2)
-            x = np.stack([np.pad(m, [*pad, (0, max(widths) - m.shape[-1])]) for m in maps], axis=front)
-            padded = False
+        if type(value) is np.ndarray and value.dtype == np.float64:
+            x, maps = value, None
         else:
-            x = (
-                value
-                if type(value) is np.ndarray and value.dtype == np.float64
-                else as_floats("features", value, expected)
-            )
-            if x.ndim != ndim:
-                raise refuse("features", x if x.size > 8 else value, expected)
-            widths = (x.shape[-1],) * (x.shape[front] if self.many else 1)
-            padded = inner == 0
-        if (lanes is not None and x.shape[0] != lanes) or not self.accepts(widths, padded):
-            raise refuse("features", x if x.size > 8 else value, expected)
-        return np.ascontiguousarray(x)
+            x, maps = self._converted(value, lanes, inner, ndim)
+        shape = x.shape
+        if len(shape) == ndim and (lanes is None or shape[0] == lanes):
+            widths = maps or (shape[-1],) * (shape[front] if self.many else 1)
+            if self.accepts(widths, inner == 0 and maps is None):
+                return np.ascontiguousarray(x)
+        raise refuse("features", x if x.size > 8 else value, self._expected(lanes, inner))
+
+    def _converted(self, value: Any, lanes: int | None, inner: int, ndim: int) -> tuple[Array, tuple[int, ...] | None]:
+        """Return what is not a float64 array yet as one; a list of maps also tells their widths."""
+        expected = self._expected(lanes, inner)
+        if not (self.many and isinstance(value, list | tuple) and all(np.ndim(m) == ndim - 1 for m in value)):
+            return as_floats("features", value, expected), None
+        maps = [as_floats("features", m, expected) for m in value]
+        if len({m.shape[:-1] for m in maps}) != 1:
+            raise refuse("features", value, expected)
+        widths = tuple(m.shape[-1] for m in maps)
+        pad = [(0, 0)] * (ndim - 2)
+        padded = [np.pad(m, [*pad, (0, max(widths) - m.shape[-1])]) for m in maps]
+        return np.stack(padded, axis=0 if lanes is None else 1), widths
+
+    def _expected(self, lanes: int | None, inner: int) -> str:
+        return self.words(lanes) if inner else f"{self.words(lanes)} without the axis K"
 
     def _finite(self, value: Any, lanes: int | None, x: Array) -> Array:
         if not usable(x):
@@ -370,14 +375,13 @@ def lane_ids(lanes: ArrayLike, total: int) -> Index:
 
 def rewards(reward: Any, n: int, lanes: bool) -> Array:
     """Return rewards as ``(n,)``."""
+    if not lanes and type(reward) is float and abs(reward) <= LIMIT:
+        return np.array((reward,))
     expected = f"finite numbers of shape ({n},)" if lanes else "a finite number"
-    if not lanes and type(reward) is float:
-        y = np.array((reward,))
-    else:
-        y = as_floats("reward", reward, expected)
-        if y.shape != ((n,) if lanes else ()):
-            raise refuse("reward", reward, expected)
-        y = np.array(y, order="C").reshape(n)
+    y = as_floats("reward", reward, expected)
+    if y.shape != ((n,) if lanes else ()):
+        raise refuse("reward", reward, expected)
+    y = np.array(y, order="C").reshape(n)
     if not usable(y):
         raise refuse("reward", reward, f"{expected}, at most {LIMIT:g} in magnitude")
     return y

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from . import kernel
 
 Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
@@ -57,18 +56,3 @@ def best_actions(score: Array, offered: Mask, p: Array) -> None:
                     ties += 1
         for a in range(K):
             p[r, a] = 1.0 / ties if (everything or offered[r, a]) and score[r, a] == best else 0.0
-
-
-@kernel
-def optimistic_scores(ids: Index, f: Array, width: Array, group: Index, radius: Array, out: Array) -> None:
-    """``out[r, a] = max_i f_i(a) + radius_i width_g(a)``, ``g = group[n, i]``, over models of radius >= 0."""
-    M, K = f.shape[1], f.shape[2]
-    for r in range(ids.size):
-        n = ids[r]
-        for a in range(K):
-            out[r, a] = -np.inf
-        for i in range(M):
-            if radius[r, i] >= 0.0:
-                g = group[n, i]
-                for a in range(K):
-                    out[r, a] = max(out[r, a], f[r, i, a] + radius[r, i] * width[r, g, a])

@@ -43,11 +43,18 @@ def unlearned(ids: Index, numbers: Index, acts: Index, floor: Index, bits: Bits)
 
 
 @kernel
-def settle(ids: Index, numbers: Index, floor: Index, bits: Bits) -> None:
-    """Mark these acts as learned and raise the floor over every act learned without a gap."""
+def settle(ids: Index, numbers: Index, acts: Index, floor: Index, bits: Bits, rounds: Index) -> int:
+    """Mark these acts as learned, raise the floor over every act learned without a gap, count the rounds.
+
+    If some row's act is unknown or already learned, nothing is done and that row is returned; else -1.
+    """
+    bad = unlearned(ids, numbers, acts, floor, bits)
+    if bad >= 0:
+        return bad
     ring = 8 * bits.shape[1]
     for r in range(ids.size):
         n = ids[r]
+        rounds[n] += 1
         k = numbers[r] % ring
         bits[n, k >> 3] |= np.uint8(1 << (k & 7))
         k = floor[n] % ring
@@ -55,6 +62,7 @@ def settle(ids: Index, numbers: Index, floor: Index, bits: Bits) -> None:
             bits[n, k >> 3] &= np.uint8(255 - (1 << (k & 7)))
             floor[n] += 1
             k = floor[n] % ring
+    return -1
 
 
 @kernel

@@ -40,21 +40,57 @@ def predict(ids: Index, x: Array, theta: Array, out: Array) -> None:
 
 
 @kernel
-def widths(ids: Index, x: Array, V_inv: Array, out: Array) -> None:
-    """``out[r, g, a] = |x_g(a)|_{V_g^-1}`` for ``x (n, P, K, d)``, ``V_inv (N, G, d, d)``."""
+def mixtures(ids: Index, x: Array, theta: Array, weight: Array, out: Array) -> None:
+    """``out[r, a] = sum_i weight_i <x_i(a), theta_i>`` for weights ``(n, M)``; models of weight 0 cost nothing."""
     P, K, d = x.shape[1], x.shape[2], x.shape[3]
     for r in range(ids.size):
         n = ids[r]
+        for a in range(K):
+            out[r, a] = 0.0
+        for i in range(theta.shape[1]):
+            w = weight[r, i]
+            if w > 0.0:
+                p = i if P > 1 else 0
+                for a in range(K):
+                    total = 0.0
+                    for j in range(d):
+                        total += x[r, p, a, j] * theta[n, i, j]
+                    out[r, a] += w * total
+
+
+@kernel
+def upper_bounds(ids: Index, x: Array, theta: Array, V_inv: Array, group: Index, radius: Array, out: Array) -> None:
+    """``out[r, a] = max_i <x_i(a), theta_i> + radius_i |x_i(a)|_{V_g^-1}``, ``g = group[n, i]``.
+
+    The maximum runs over the models with ``radius[r, i] >= 0``; a group without any costs nothing.
+    """
+    P, K, d = x.shape[1], x.shape[2], x.shape[3]
+    width = np.empty(K)
+    for r in range(ids.size):
+        n = ids[r]
+        for a in range(K):
+            out[r, a] = -np.inf
         for g in range(V_inv.shape[1]):
-            p = g if P > 1 else 0
-            for a in range(K):
-                total = 0.0
-                for j in range(d):
-                    row = 0.0
-                    for k in range(d):
-                        row += V_inv[n, g, j, k] * x[r, p, a, k]
-                    total += row * x[r, p, a, j]
-                out[r, g, a] = math.sqrt(max(total, 0.0))
+            known = False
+            for i in range(theta.shape[1]):
+                if group[n, i] != g or not radius[r, i] >= 0.0:
+                    continue
+                p = i if P > 1 else 0
+                if not known:
+                    known = True
+                    for a in range(K):
+                        total = 0.0
+                        for j in range(d):
+                            row = 0.0
+                            for k in range(d):
+                                row += V_inv[n, g, j, k] * x[r, p, a, k]
+                            total += row * x[r, p, a, j]
+                        width[a] = math.sqrt(max(total, 0.0))
+                for a in range(K):
+                    total = radius[r, i] * width[a]
+                    for j in range(d):
+                        total += x[r, p, a, j] * theta[n, i, j]
+                    out[r, a] = max(out[r, a], total)
 
 
 @kernel

@@ -1,4 +1,7 @@
-"""Weights of models from their losses, predictions aggregated from them, radii of the likelihood-ratio sets."""
+"""Weights of models from their losses, predictions aggregated from them, radii of confidence sets, alarms.
+
+The columns of ``evidence (N, M, 3)`` are those of ``kernels.ridge``: logdet, J, online loss.
+"""
 
 import math
 
@@ -61,19 +64,6 @@ def substitute(f: Array, weight: Array, lower: Array, length: Array, out: Array)
 
 
 @kernel
-def average(f: Array, weight: Array, out: Array) -> None:
-    """Weighted mean of the models' predictions: ``f (n, M, K)``, weights ``(n, M)`` -> ``(n, K)``."""
-    for r in range(f.shape[0]):
-        for a in range(f.shape[2]):
-            out[r, a] = 0.0
-        for i in range(f.shape[1]):
-            w = weight[r, i]
-            if w > 0.0:
-                for a in range(f.shape[2]):
-                    out[r, a] += w * f[r, i, a]
-
-
-@kernel
 def posterior(
     ids: Index, evidence: Array, log_prior: Array, variance: Array, online: bool, weight: Array, mixture: Array
 ) -> None:
@@ -90,3 +80,84 @@ def posterior(
             loss = evidence[n, i, 2] if online else evidence[n, i, 1] + variance[n] * evidence[n, i, 0]
             log_weight[i] = log_prior[n, i] - loss / (2.0 * variance[n])
         mixture[r] = -2.0 * variance[n] * _normalise(log_weight, weight[r])
+
+
+@kernel
+def squared_radii(
+    ids: Index,
+    evidence: Array,
+    log_prior: Array,
+    variance: Array,
+    penalty: Array,
+    updates: Index,
+    drift: float,
+    log_term: float,
+    online: bool,
+    out: Array,
+) -> None:
+    """``rho_i^2 = B + 2 R^2 log(1 / delta) + drift t + penalty_i - J_i``, ``(n, M)``; ``log_term = log(1 / delta)``."""
+    M = evidence.shape[1]
+    weight = np.empty((1, M))
+    mixture = np.empty(1)
+    for r in range(ids.size):
+        n = ids[r]
+        posterior(ids[r : r + 1], evidence, log_prior, variance, online, weight, mixture)
+        level = mixture[0] + 2.0 * variance[n] * log_term + drift * updates[n]
+        for i in range(M):
+            out[r, i] = level + penalty[n, i] - evidence[n, i, 1]
+
+
+@kernel
+def screen(
+    ids: Index,
+    evidence: Array,
+    penalty: Array,
+    variance: Array,
+    noise: Array,
+    updates: Index,
+    challenger: Array,
+    drift: float,
+    level: float,
+    verdict: Array,
+) -> bool:
+    """First look of the alarms: 2 where the challenger test fires, 1 where the variance test may fire, else 0.
+
+    ``verdict (n, 2)`` holds that and ``X = max(0, min_i (J_i - penalty_i)) / R^2``. The variance test can only fire
+    where the largest value of its integrand, ``(t / X)^(t / 2) e^((X - t) / 2)``, reaches the level. Returns whether
+    any verdict is not 0.
+    """
+    some = False
+    for r in range(ids.size):
+        n = ids[r]
+        least = np.inf
+        for i in range(evidence.shape[1]):
+            least = min(least, evidence[n, i, 1] - penalty[n, i])
+        t = float(updates[n])
+        X = max(least, 0.0) / (noise[n] * noise[n])
+        verdict[r, 0] = 0.0
+        verdict[r, 1] = X
+        if least > challenger[r] + 2.0 * variance[n] * level + drift * t:
+            verdict[r, 0] = 2.0
+        elif t < X and 0.5 * (t * math.log(t / X) + X - t) >= level:
+            verdict[r, 0] = 1.0
+        some = some or verdict[r, 0] > 0.0
+    return some
+
+
+@kernel
+def self_normalised(
+    ids: Index,
+    evidence: Array,
+    noise: Array,
+    prior: Array,
+    log_term: float,
+    scale: float,
+    leverage: Array,
+    radius: Array,
+    regret: Array,
+) -> None:
+    """``regret += 2 radius sqrt(q)``; ``radius = scale (R sqrt(logdet + 2 log(1 / delta)) + prior)``."""
+    for r in range(ids.size):
+        n = ids[r]
+        regret[n] += 2.0 * radius[n, 0] * math.sqrt(leverage[r, 0])
+        radius[n, 0] = scale * (noise[n] * math.sqrt(evidence[n, 0, 0] + 2.0 * log_term) + prior[n])

@@ -119,30 +119,35 @@ class Policy(ABC):
         numbers = self._ledger.begin(ids)
         z = np.empty((ids.size, x.shape[1], x.shape[3]))
         played(x, action, z)
-        base = memo[:, 0].copy() if memo is not None and self._has_bases else None
-        for array in (z, action, probability, base, numbers, memo):
-            if array is not None:
-                array.flags.writeable = False
+        z.flags.writeable = False
+        base = None
+        if memo is not None:
+            memo.flags.writeable = False
+            base = memo[:, 0] if self._has_bases else None
         if not self._features.many:
             z = z[:, 0]
-        if self.lanes is not None:
-            return Decision(action, probability, base, z, ids, numbers, memo, self._lineage)
-        return Decision(
-            int(action[0]),
-            None if probability is None else float(probability[0]),
-            None if base is None else int(base[0]),
-            z[0],
-            None,
-            int(numbers[0]),
-            memo,
-            self._lineage,
-        )
+        if self.lanes is None:
+            return Decision(
+                int(action[0]),
+                None if probability is None else float(probability[0]),
+                None if base is None else int(base[0]),
+                z[0],
+                None,
+                int(numbers[0]),
+                memo,
+                self._lineage,
+            )
+        for array in (action, probability, numbers):
+            if array is not None:
+                array.flags.writeable = False
+        return Decision(action, probability, base, z, ids, numbers, memo, self._lineage)
 
     def update(self, decision: Decision, reward: ArrayLike) -> None:
         """Learn the reward of a decision: now or later, in any order, once."""
         ids, x, numbers = self._accept(decision)
         y = validation.rewards(reward, ids.size, self.lanes is not None)
-        self._settle(ids, x, y, numbers, decision.memo)
+        self._require(ids, numbers, self._ledger.settle(ids, numbers))
+        self._absorb(ids, x, y, decision.memo)
 
     def update_many(self, decisions: Sequence[Decision], rewards: Sequence[Any]) -> None:
         """Learn many decisions in the order given: all of them, or none and an error."""
@@ -156,10 +161,12 @@ class Policy(ABC):
             if fresh & seen:
                 raise validation.refuse("decisions", decision.number, "each decision once")
             seen |= fresh
+            self._require(ids, numbers, self._ledger.waiting(ids, numbers))
             y = validation.rewards(reward, ids.size, self.lanes is not None)
             ready.append((ids, x, y, numbers, decision.memo))
-        for item in ready:
-            self._settle(*item)
+        for ids, x, y, numbers, memo in ready:
+            self._ledger.settle(ids, numbers)
+            self._absorb(ids, x, y, memo)
 
     def learn(self, features: Any, reward: ArrayLike, *, lanes: ArrayLike | None = None) -> None:
         """Learn from data that the policy did not play: features of one action (per lane) and its reward."""
@@ -259,33 +266,35 @@ class Policy(ABC):
         return ids, x, validation.offered(available, ids.size, x.shape[2])
 
     def _accept(self, decision: Decision) -> tuple[Index, Array, Index]:
-        """Check that a decision is ours and not learned yet; return its lanes, features and numbers."""
+        """Check that a decision is ours; return its lanes, features and numbers."""
         if not isinstance(decision, Decision):
             raise validation.refuse("decision", decision, "what act returned")
         if decision.lineage != self._lineage:
             raise validation.refuse("decision", decision.lineage, f"a decision of this policy, lineage {self._lineage}")
         if (decision.lanes is None) != (self.lanes is None):
             raise validation.refuse("decision", decision.lanes, "lanes as this policy has them")
-        ids = self._all if decision.lanes is None else validation.lane_ids(decision.lanes, self._size)
-        x = self._features.one(decision.features, None if self.lanes is None else ids.size)
-        numbers = np.array(decision.number, dtype=np.int64).reshape(-1)
-        if numbers.size != ids.size:
-            raise validation.refuse("decision", decision.number, f"one number for each of {ids.size} lanes")
+        if decision.lanes is None:
+            ids, lanes = self._all, None
+            numbers = np.array((decision.number,), dtype=np.int64)
+        else:
+            ids = validation.lane_ids(decision.lanes, self._size)
+            lanes = ids.size
+            numbers = np.array(decision.number, dtype=np.int64)
+            if numbers.shape != (lanes,):
+                raise validation.refuse("decision", decision.number, f"one number for each of {lanes} lanes")
+        x = self._features.one(decision.features, lanes)
         if decision.memo is not None and decision.memo.shape != (ids.size, self._memo_width):
             raise validation.refuse("decision", decision.memo, f"a memo of shape ({ids.size}, {self._memo_width})")
-        bad = self._ledger.waiting(ids, numbers)
+        return ids, x, numbers
+
+    def _require(self, ids: Index, numbers: Index, bad: int) -> None:
+        """Refuse the decision whose row the ledger named."""
         if bad >= 0:
             raise validation.refuse(
                 "decision",
                 f"act {numbers[bad]} of lane {ids[bad]}",
                 "a decision that has not been learned yet: each is learned once",
             )
-        return ids, x, numbers
-
-    def _settle(self, ids: Index, x: Array, y: Array, numbers: Index, memo: NDArray[Any] | None) -> None:
-        self._ledger.settle(ids, numbers)
-        self._ledger.rounds[ids] += 1
-        self._absorb(ids, x, y, memo)
 
     def _is_per_lane(self, name: str, value: Any) -> bool:
         """Tell whether an argument was given per lane."""

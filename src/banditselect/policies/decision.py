@@ -113,9 +113,9 @@ class Ledger(LaneArrays):
         """Return the first row whose act is unknown or already learned, -1 if there is none."""
         return int(ledger.unlearned(ids, numbers, self.acts, self.floor, self.bits))
 
-    def settle(self, ids: Index, numbers: Index) -> None:
-        """Mark these acts as learned."""
-        ledger.settle(ids, numbers, self.floor, self.bits)
+    def settle(self, ids: Index, numbers: Index) -> int:
+        """Mark these acts as learned and count the rounds; if some row cannot be, do nothing and return it, else -1."""
+        return int(ledger.settle(ids, numbers, self.acts, self.floor, self.bits, self.rounds))
 
     def extend(self, other: Self) -> None:
         """Append the lanes of another ledger."""

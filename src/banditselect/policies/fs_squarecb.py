@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import validation
-from ..aggregation import Posterior, SqAlg, weighted_mean
+from ..aggregation import Posterior, SqAlg
 from ..experts import RidgeBank
 from ..exploration import Schedule, as_schedule, inverse_gap_weighting
 from ..streams import Seed
@@ -148,6 +148,8 @@ class FSSquareCB(Policy):
     def _begin(self, lanes: int) -> Sequence[str]:
         M, dims = int(self.n_models), np.array(self._dims)
         self._scale = RewardScale(self.reward_range, lanes)
+        if not isinstance(self.exploration, str):
+            self._schedule = as_schedule(self.exploration)
         noise = per_lane(self._scale.span / 2.0 if self.noise is None else self.noise, lanes)
         lam = model_numbers("FSSquareCB: regularization", self.regularization, lanes, M)
         if lam.min() <= 0.0:
@@ -190,16 +192,17 @@ class FSSquareCB(Policy):
         beta, length = np.array(pairs, dtype=float).reshape(-1, 2).T
         return beta, beta + length
 
-    def _rates(self, ids: Index, n_actions: Index) -> Array:
+    def _rates(self, ids: Index, K: int, offered: Mask) -> Array:
         """Return alpha_t, ``(n,)``."""
         if self.exploration != "paper":
-            return rates(as_schedule(self.exploration), self._bank.updates[ids], self._scale.span)  # type: ignore[arg-type]
+            return rates(self._schedule, self._bank.updates[ids], self._scale.span)
+        n_actions = offered.sum(axis=1) if offered.size else np.full(ids.size, K)
         return np.array(
             [
                 feature_selection.learning_rate(
-                    t=self.horizon or 0, n_models=int(self.n_models), n_actions=int(K), **self._printed[n]
+                    t=self.horizon or 0, n_models=int(self.n_models), n_actions=int(k), **self._printed[n]
                 )
-                for n, K in zip(ids, n_actions, strict=True)
+                for n, k in zip(ids, n_actions, strict=True)
             ]
         )
 
@@ -215,15 +218,15 @@ class FSSquareCB(Policy):
         return self._sqalg.admit(ids, largest - np.array(bound))
 
     def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, Index | None]:
-        f = self._bank.predict(ids, x)
-        admitted = self._admit(ids, f, offered)
+        admitted = None
         if self.weighting == "noise":
             weights, _ = self._posterior.weigh(ids, self._bank)
-            prediction = weighted_mean(f, weights)
+            prediction = self._bank.mixture(ids, x, weights)
         else:
+            f = self._bank.predict(ids, x)
+            admitted = self._admit(ids, f, offered)
             prediction = self._sqalg.predict(ids, f, admitted)
-        n_actions = offered.sum(axis=1) if offered.size else np.full(ids.size, x.shape[2])
-        p = inverse_gap_weighting(prediction, self._rates(ids, n_actions), offered)
+        p = inverse_gap_weighting(prediction, self._rates(ids, x.shape[2], offered), offered)
         return p, None if admitted is None else admitted.astype(np.int64)
 
     def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from .. import validation
 from ..confidence import Alarm, LikelihoodSets
-from ..exploration import greedy, optimism
+from ..exploration import greedy
 from .base import Array, Index, Mask, Policy
 
 
@@ -28,9 +28,7 @@ class LikelihoodPolicy(Policy):
         return np.where(squared >= 0.0, self.scale * np.sqrt(np.maximum(squared, 0.0)), -1.0)
 
     def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
-        bank = self._bank
-        f, width = bank.predict(ids, x), bank.widths(ids, x)
-        return greedy(optimism(ids, f, width, bank.group, self._radii(ids)), offered), None
+        return greedy(self._bank.upper_bounds(ids, x, self._radii(ids)), offered), None
 
     def _watch(self, ids: Index, challenger: Array) -> None:
         """Give the alarm the loss ``(n,)`` of a forecaster bound to no model; the first alarm is warned of."""

@@ -7,23 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import validation
-from ..confidence import self_normalised_radius
+from ..confidence import Ellipsoid
 from ..experts import RidgeBank
-from ..exploration import greedy, optimism
-from ..lanes import LaneArrays
+from ..exploration import greedy
 from ..streams import Seed
 from ..validation import Constraint, ExactShape, FeatureShape, Number, Numbers
 from .base import Array, Index, Mask, Policy, per_lane
 from .registry import register
-
-
-class PlayedWidths(LaneArrays):
-    """Twice the radius times the width of what was played, summed: a bound on the regret while the set is valid."""
-
-    state = ("total",)
-
-    def __init__(self, lanes: int) -> None:
-        self.total = np.zeros(lanes)
 
 
 class _Optimistic(Policy):
@@ -32,40 +22,25 @@ class _Optimistic(Policy):
     noise: float | ArrayLike
     delta: float
     scale: float
-    _prior: Array
-    _bank: RidgeBank
 
     def _build(self, lanes: int, center: Array, regularization: Array, bound: Array) -> Sequence[str]:
-        d = center.shape[1]
-        self._noise = per_lane(self.noise, lanes)
         with np.errstate(invalid="ignore"):
-            self._prior = np.where(bound == 0.0, 0.0, np.sqrt(regularization) * bound)
+            prior = np.where(bound == 0.0, 0.0, np.sqrt(regularization) * bound)
         self._bank = RidgeBank(
-            lanes=lanes, dims=np.array([d]), regularization=regularization[:, None], center=center[:, None]
+            lanes=lanes,
+            dims=np.array([center.shape[1]]),
+            regularization=regularization[:, None],
+            center=center[:, None],
         )
-        self._widths = PlayedWidths(lanes)
-        return ("_bank", "_widths")
-
-    def _radius(self, ids: Index) -> Array:
-        """Radius of the ellipsoid, ``(n,)``."""
-        return self.scale * self_normalised_radius(
-            logdet=self._bank.logdet[ids, 0], noise=self._noise[ids], delta=self.delta, prior=self._prior[ids]
-        )
-
-    def _extend(self, fresh: Any) -> None:
-        super()._extend(fresh)
-        self._noise = np.concatenate([self._noise, fresh._noise])
-        self._prior = np.concatenate([self._prior, fresh._prior])
+        self._set = Ellipsoid(noise=per_lane(self.noise, lanes), prior=prior, delta=self.delta, scale=self.scale)
+        return ("_bank", "_set")
 
     def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
-        bank = self._bank
-        f, width = bank.predict(ids, x), bank.widths(ids, x)
-        return greedy(optimism(ids, f, width, bank.group, self._radius(ids)[:, None]), offered), None
+        return greedy(self._bank.upper_bounds(ids, x, self._set.radius[ids]), offered), None
 
     def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
-        radius = self._radius(ids)
         _, leverage = self._bank.learn(ids, x, y)
-        self._widths.total[ids] += 2.0 * radius * np.sqrt(leverage[:, 0])
+        self._set.update(ids, self._bank, leverage)
 
     @property
     def parameters(self) -> Array:
@@ -75,18 +50,18 @@ class _Optimistic(Policy):
     @property
     def squared_radii(self) -> Any:
         """Squared radius of the confidence ellipsoid in the norm of V."""
-        return self._told(self._radius(self._all) ** 2)
+        return self._told(self._set.radius[:, 0] ** 2)
 
     @property
     def regret_bound(self) -> Any:
         """A bound on the regret so far, valid while the confidence set is: twice the widths of what was played."""
-        return self._told(self._widths.total)
+        return self._told(self._set.regret)
 
     def covers(self, theta: ArrayLike) -> Any:
         """Tell whether the confidence set contains ``theta``, ``(d,)`` or one per lane ``(N, d)``."""
         thetas = lane_vectors(theta, self._size, self._bank.theta.shape[2])
-        inside = [self._bank.distance(n, 0, thetas[n]) <= bound for n, bound in enumerate(self._radius(self._all) ** 2)]
-        return self._told(np.array(inside))
+        bounds = self._set.radius[:, 0] ** 2
+        return self._told(np.array([self._bank.distance(n, 0, t) <= bounds[n] for n, t in enumerate(thetas)]))
 
 
 def lane_vectors(theta: ArrayLike, lanes: int, dim: int) -> Array:

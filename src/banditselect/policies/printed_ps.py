@@ -6,7 +6,7 @@ import numpy as np
 
 from ..aggregation import SqAlg
 from ..experts import RidgeBank
-from ..exploration import greedy, optimism
+from ..exploration import greedy
 from ..theory import parameter_selection
 from .base import Array, Index, Mask
 
@@ -64,8 +64,7 @@ class PrintedSet:
     def distribution(self, ids: Index, x: Array, offered: Mask, scale: float) -> Array:
         """Return the probabilities of optimistic play, ``(n, K)``."""
         radius = scale * np.sqrt(np.maximum(self.squared_radius(ids), 0.0))
-        f, width = self.target.predict(ids, x), self.target.widths(ids, x)
-        return greedy(optimism(ids, f, width, self.target.group, radius[:, None]), offered)
+        return greedy(self.target.upper_bounds(ids, x, radius[:, None]), offered)
 
     def learn(self, ids: Index, x: Array, f: Array, y: Array) -> None:
         """Learn what was played ``x (n, 1, d)``, the experts' predictions of it ``f (n, M)`` and its reward."""
