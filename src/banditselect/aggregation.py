@@ -25,6 +25,7 @@ class Posterior(LaneArrays):
     variance: R^2, ``(N,)``.  prior: :math:`\pi`, ``(M,)``.  online: which loss.
     """
 
+    state: ClassVar[tuple[str, ...]] = ()
     fixed: ClassVar[tuple[str, ...]] = ("variance", "log_prior")
 
     def __init__(self, *, variance: Array, prior: Array, online: bool) -> None:

@@ -18,7 +18,7 @@ Index = NDArray[np.int64]
 
 
 class Ellipsoid(LaneArrays):
-    r"""OFUL's confidence ellipsoid around one ridge estimate, and what its use has cost at most.
+    r"""OFUL's confidence ellipsoid around one ridge estimate.
 
     .. math:: \beta_t = R \sqrt{\log\det(V_t \Lambda^{-1}) + 2 \log(1 / \delta)} + \sqrt\lambda S
 
@@ -26,27 +26,28 @@ class Ellipsoid(LaneArrays):
 
     Parameters
     ----------
-    noise: R, ``(N,)``.  prior: the last term, ``(N,)``.  scale: multiplies the radius.
+    bank: one ridge per lane.  noise: R, ``(N,)``.  prior: the last term, ``(N,)``.
 
     Attributes
     ----------
-    radius: after the last update, ``(N, 1)``.
-    regret: the sum of twice the radius times the width of what was played, ``(N,)``: a bound while the set is valid.
+    squared_radii: beta^2 after the last update, ``(N, 1)``.
+    spent: the sum of 2 beta |phi|_{V^-1} over what was played, ``(N,)``: bounds the regret while the set is valid.
     """
 
-    state = ("radius", "regret")
+    state = ("squared_radii", "spent")
     fixed = ("noise", "prior")
 
-    def __init__(self, *, noise: Array, prior: Array, delta: float, scale: float) -> None:
-        self.noise, self.prior, self.scale = noise, prior, scale
+    def __init__(self, bank: Bank, *, noise: Array, prior: Array, delta: float) -> None:
+        self.noise, self.prior = noise, prior
         self.log_term = math.log(1.0 / delta)
-        self.radius = (scale * (noise * math.sqrt(2.0 * self.log_term) + prior))[:, None]
-        self.regret = np.zeros(noise.size)
+        self.squared_radii = np.zeros((noise.size, 1))
+        self.spent = np.zeros(noise.size)
+        self.update(np.arange(noise.size), bank, np.zeros((noise.size, 1)))
 
     def update(self, ids: Index, bank: Bank, leverage: Array) -> None:
-        """Account for an action of ``leverage (n, 1)`` under the old radius, then take the new one."""
+        """Take the radii that belong to what the bank has learned, lastly an action of ``leverage (n, 1)``."""
         selection.self_normalised(
-            ids, bank.evidence, self.noise, self.prior, self.log_term, self.scale, leverage, self.radius, self.regret
+            ids, bank.evidence, self.noise, self.prior, self.log_term, leverage, self.squared_radii, self.spent
         )
 
 
@@ -67,25 +68,40 @@ class LikelihoodSets(Posterior):
 
     Parameters
     ----------
+    bank: M regressions per lane.
     noise: sub-Gaussian constants, ``(N,)``.
     penalty: :math:`r_i^2` in the units of :math:`\Lambda_i` (``regularization * radius ** 2`` for balls), ``(N, M)``.
     prior: weights, ``(M,)``.
+
+    Attributes
+    ----------
+    squared_radii: rho_i^2 after the last update, ``(N, M)``; negative where the model is refuted.
     """
 
+    state = ("squared_radii",)
     fixed = ("variance", "log_prior", "penalty")
 
     def __init__(
-        self, *, noise: Array, penalty: Array, prior: Array, delta: float, online: bool, misspecification: float
+        self,
+        bank: Bank,
+        *,
+        noise: Array,
+        penalty: Array,
+        prior: Array,
+        delta: float,
+        online: bool,
+        misspecification: float,
     ) -> None:
         kappa = 0.5 if misspecification > 0.0 else 1.0
         super().__init__(variance=noise**2 / kappa, prior=prior, online=online)
         self.penalty = penalty
         self.log_term = math.log(1.0 / delta)
         self.drift = misspecification**2 / (1.0 - kappa) if misspecification > 0.0 else 0.0
+        self.squared_radii = np.empty(penalty.shape)
+        self.update(np.arange(noise.size), bank)
 
-    def squared_radii(self, ids: Index, bank: Bank) -> Array:
-        """Return rho_i^2, ``(n, M)``; negative where the model is refuted."""
-        out = np.empty((ids.size, self.log_prior.shape[1]))
+    def update(self, ids: Index, bank: Bank) -> None:
+        """Take the radii that belong to what the bank has learned."""
         selection.squared_radii(
             ids,
             bank.evidence,
@@ -96,9 +112,8 @@ class LikelihoodSets(Posterior):
             self.drift,
             self.log_term,
             self.online,
-            out,
+            self.squared_radii,
         )
-        return out
 
 
 def log_regularized_gamma(a: float, x: float) -> float:

@@ -60,10 +60,13 @@ class Bank(LaneArrays):
         ridge.mixtures(ids, x, self.theta, weights, out)
         return out
 
-    def upper_bounds(self, ids: Index, x: Array, radii: Array) -> Array:
-        """Return ``max_i <x_i(a), theta_i> + radii_i |x_i(a)|_{V_i^-1}`` over the models of radius >= 0, ``(n, K)``."""
+    def upper_bounds(self, ids: Index, x: Array, squared_radii: Array, scale: float) -> Array:
+        """Return ``max_i <x_i(a), theta_i> + scale rho_i |x_i(a)|_{V_i^-1}``, ``(n, K)``.
+
+        The squares of the rho_i are ``squared_radii (N, M)``; models where it is negative are left out.
+        """
         out = np.empty((ids.size, x.shape[2]))
-        ridge.upper_bounds(ids, x, self.theta, self.V_inv, self.group, radii, out)
+        ridge.upper_bounds(ids, x, self.theta, self.V_inv, self.group, squared_radii, scale, out)
         return out
 
     @abstractmethod

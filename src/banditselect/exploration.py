@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from .kernels import choice
 
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
@@ -43,6 +44,16 @@ Schedule = Callable[[float], float]
 def as_schedule(value: float | Schedule) -> Schedule:
     """Return a number c as the schedule ``c sqrt(t)``, anything callable as it is."""
     return value if callable(value) else Power(float(value), 0.5)
+
+
+def rates(schedule: Schedule, ids: Index, updates: Index, span: float) -> Array:
+    """Return ``schedule(t) / span`` at the counts of updates ``(N,)`` of these lanes, ``(n,)``."""
+    out = np.empty(ids.size)
+    if isinstance(schedule, Power):
+        choice.power_rates(ids, updates, schedule.scale / span, schedule.exponent, out)
+    else:
+        out[:] = [schedule(t) / span for t in updates[ids].tolist()]
+    return out
 
 
 def inverse_gap_weighting(score: Array, alpha: Array, offered: Mask) -> Array:

@@ -1,4 +1,4 @@
-"""Small services on arrays: is every entry usable, which rows were played."""
+"""Small services on arrays: is every entry usable, what was played, what lies outside a range."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,3 +26,16 @@ def played(x: NDArray[np.float64], action: NDArray[np.int64], out: NDArray[np.fl
         for i in range(x.shape[1]):
             for j in range(x.shape[3]):
                 out[r, i, j] = x[r, i, action[r], j]
+
+
+@kernel
+def count_outside(
+    ids: NDArray[np.int64], y: NDArray[np.float64], lower: float, upper: float, count: NDArray[np.int64]
+) -> bool:
+    """Add one to ``count[n]`` for every row with ``y`` outside ``[lower, upper]``; tell whether there was one."""
+    some = False
+    for r in range(ids.size):
+        if y[r] < lower or y[r] > upper:
+            count[ids[r]] += 1
+            some = True
+    return some

@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 from . import kernel
 
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+
+
+@kernel
+def power_rates(ids: Index, updates: Index, scale: float, exponent: float, out: Array) -> None:
+    """``out[r] = scale t ** exponent`` with ``t`` the updates of the row's lane."""
+    for r in range(ids.size):
+        out[r] = scale * float(updates[ids[r]]) ** exponent
 
 
 @kernel

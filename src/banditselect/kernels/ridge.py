@@ -59,10 +59,13 @@ def mixtures(ids: Index, x: Array, theta: Array, weight: Array, out: Array) -> N
 
 
 @kernel
-def upper_bounds(ids: Index, x: Array, theta: Array, V_inv: Array, group: Index, radius: Array, out: Array) -> None:
-    """``out[r, a] = max_i <x_i(a), theta_i> + radius_i |x_i(a)|_{V_g^-1}``, ``g = group[n, i]``.
+def upper_bounds(
+    ids: Index, x: Array, theta: Array, V_inv: Array, group: Index, squared: Array, scale: float, out: Array
+) -> None:
+    """``out[r, a] = max_i <x_i(a), theta_i> + scale rho_i |x_i(a)|_{V_g^-1}``, ``rho_i^2 = squared[n, i]``.
 
-    The maximum runs over the models with ``radius[r, i] >= 0``; a group without any costs nothing.
+    Model ``i`` uses the inverse ``g = group[n, i]``. The maximum runs over the models with ``squared[n, i] >= 0``; a
+    group without any costs nothing.
     """
     P, K, d = x.shape[1], x.shape[2], x.shape[3]
     width = np.empty(K)
@@ -73,7 +76,7 @@ def upper_bounds(ids: Index, x: Array, theta: Array, V_inv: Array, group: Index,
         for g in range(V_inv.shape[1]):
             known = False
             for i in range(theta.shape[1]):
-                if group[n, i] != g or not radius[r, i] >= 0.0:
+                if group[n, i] != g or not squared[n, i] >= 0.0:
                     continue
                 p = i if P > 1 else 0
                 if not known:
@@ -86,8 +89,9 @@ def upper_bounds(ids: Index, x: Array, theta: Array, V_inv: Array, group: Index,
                                 row += V_inv[n, g, j, k] * x[r, p, a, k]
                             total += row * x[r, p, a, j]
                         width[a] = math.sqrt(max(total, 0.0))
+                radius = scale * math.sqrt(squared[n, i])
                 for a in range(K):
-                    total = radius[r, i] * width[a]
+                    total = radius * width[a]
                     for j in range(d):
                         total += x[r, p, a, j] * theta[n, i, j]
                     out[r, a] = max(out[r, a], total)

@@ -95,7 +95,7 @@ def squared_radii(
     online: bool,
     out: Array,
 ) -> None:
-    """``rho_i^2 = B + 2 R^2 log(1 / delta) + drift t + penalty_i - J_i``, ``(n, M)``; ``log_term = log(1 / delta)``."""
+    """``out[n, i] = rho_i^2 = B + 2 R^2 log(1 / delta) + drift t + penalty_i - J_i``; ``log_term = log(1 / delta)``."""
     M = evidence.shape[1]
     weight = np.empty((1, M))
     mixture = np.empty(1)
@@ -104,7 +104,7 @@ def squared_radii(
         posterior(ids[r : r + 1], evidence, log_prior, variance, online, weight, mixture)
         level = mixture[0] + 2.0 * variance[n] * log_term + drift * updates[n]
         for i in range(M):
-            out[r, i] = level + penalty[n, i] - evidence[n, i, 1]
+            out[n, i] = level + penalty[n, i] - evidence[n, i, 1]
 
 
 @kernel
@@ -151,13 +151,16 @@ def self_normalised(
     noise: Array,
     prior: Array,
     log_term: float,
-    scale: float,
     leverage: Array,
-    radius: Array,
-    regret: Array,
+    out: Array,
+    spent: Array,
 ) -> None:
-    """``regret += 2 radius sqrt(q)``; ``radius = scale (R sqrt(logdet + 2 log(1 / delta)) + prior)``."""
+    """``spent[n] += 2 beta sqrt(q)`` with the old beta, then ``beta^2 = out[n, 0]`` for what has been learned since.
+
+    ``beta = R sqrt(logdet + 2 log(1 / delta)) + prior``, ``log_term = log(1 / delta)``, ``q = leverage[r, 0]``.
+    """
     for r in range(ids.size):
         n = ids[r]
-        regret[n] += 2.0 * radius[n, 0] * math.sqrt(leverage[r, 0])
-        radius[n, 0] = scale * (noise[n] * math.sqrt(evidence[n, 0, 0] + 2.0 * log_term) + prior[n])
+        spent[n] += 2.0 * math.sqrt(out[n, 0] * leverage[r, 0])
+        radius = noise[n] * math.sqrt(evidence[n, 0, 0] + 2.0 * log_term) + prior[n]
+        out[n, 0] = radius * radius

@@ -124,14 +124,12 @@ class Policy(ABC):
         if memo is not None:
             memo.flags.writeable = False
             base = memo[:, 0] if self._has_bases else None
-        if not self._features.many:
-            z = z[:, 0]
         if self.lanes is None:
             return Decision(
                 int(action[0]),
                 None if probability is None else float(probability[0]),
                 None if base is None else int(base[0]),
-                z[0],
+                z[0] if self._features.many else z[0, 0],
                 None,
                 int(numbers[0]),
                 memo,
@@ -140,6 +138,8 @@ class Policy(ABC):
         for array in (action, probability, numbers):
             if array is not None:
                 array.flags.writeable = False
+        if not self._features.many:
+            z = z[:, 0]
         return Decision(action, probability, base, z, ids, numbers, memo, self._lineage)
 
     def update(self, decision: Decision, reward: ArrayLike) -> None:

@@ -126,6 +126,7 @@ class FSOFUL(LikelihoodPolicy):
         self._noise = per_lane(self.noise, lanes)
         self._bank = RidgeBank(lanes=lanes, dims=np.array(self._dims), regularization=lam)
         self._sets = LikelihoodSets(
+            self._bank,
             noise=self._noise,
             penalty=lam * per_lane(self.parameter_bound, lanes)[:, None] ** 2,
             prior=np.full(M, 1.0 / M),

@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike
 from .. import validation
 from ..aggregation import Posterior, SqAlg
 from ..experts import RidgeBank
-from ..exploration import Schedule, as_schedule, inverse_gap_weighting
+from ..exploration import Schedule, as_schedule, inverse_gap_weighting, rates
 from ..streams import Seed
 from ..theory import feature_selection
 from ..validation import Choice, Constraint, ExactShape, FeatureShape, Interval, Number, Numbers, Rate, Widths
 from .base import Array, Index, Mask, Policy, per_lane
 from .registry import register
-from .squarecb import EXPLORATION, RewardScale, rates
+from .squarecb import EXPLORATION, RewardScale
 
 
 def map_widths(owner: str, dim: int | Sequence[int], n_models: int) -> tuple[int, ...]:
@@ -195,7 +195,7 @@ class FSSquareCB(Policy):
     def _rates(self, ids: Index, K: int, offered: Mask) -> Array:
         """Return alpha_t, ``(n,)``."""
         if self.exploration != "paper":
-            return rates(self._schedule, self._bank.updates[ids], self._scale.span)
+            return rates(self._schedule, ids, self._bank.updates, self._scale.span)
         n_actions = offered.sum(axis=1) if offered.size else np.full(ids.size, K)
         return np.array(
             [

@@ -22,16 +22,12 @@ class LikelihoodPolicy(Policy):
     _alarm: Alarm
     _warned = False
 
-    def _radii(self, ids: Index) -> Array:
-        """Radius of every model's set, -1 where it is empty, ``(n, M)``."""
-        squared = self._sets.squared_radii(ids, self._bank)
-        return np.where(squared >= 0.0, self.scale * np.sqrt(np.maximum(squared, 0.0)), -1.0)
-
     def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
-        return greedy(self._bank.upper_bounds(ids, x, self._radii(ids)), offered), None
+        return greedy(self._bank.upper_bounds(ids, x, self._sets.squared_radii, self.scale), offered), None
 
     def _watch(self, ids: Index, challenger: Array) -> None:
-        """Give the alarm the loss ``(n,)`` of a forecaster bound to no model; the first alarm is warned of."""
+        """Take the new radii, give the alarm the loss ``(n,)`` of a forecaster bound to no model, warn of the first."""
+        self._sets.update(ids, self._bank)
         if self._alarm.watch(ids, self._sets, self._bank, challenger, self._noise) and not self._warned:
             self._warned = True
             warnings.warn(
@@ -53,12 +49,12 @@ class LikelihoodPolicy(Policy):
     @property
     def squared_radii(self) -> Array:
         """The rho_i^2 of the models' sets, ``(M,)``; negative where the model is refuted."""
-        return self._told(self._sets.squared_radii(self._all, self._bank))
+        return self._told(self._sets.squared_radii)
 
     @property
     def admissible(self) -> Mask:
         """Which models are not refuted, ``(M,)``."""
-        return self._told(self._sets.squared_radii(self._all, self._bank) >= 0.0)
+        return self._told(self._sets.squared_radii >= 0.0)
 
     @property
     def parameters(self) -> Array:
@@ -72,7 +68,7 @@ class LikelihoodPolicy(Policy):
 
     def _inside(self, thetas: Array, models: ArrayLike) -> Any:
         """Tell whether ``thetas[n]`` lies in the set of one of ``models`` in lane n."""
-        squared = self._sets.squared_radii(self._all, self._bank)
+        squared = self.scale**2 * self._sets.squared_radii
         inside = [
             any(self._bank.distance(n, i, theta) <= squared[n, i] for i in np.atleast_1d(models).tolist())
             for n, theta in enumerate(thetas)

@@ -32,11 +32,11 @@ class _Optimistic(Policy):
             regularization=regularization[:, None],
             center=center[:, None],
         )
-        self._set = Ellipsoid(noise=per_lane(self.noise, lanes), prior=prior, delta=self.delta, scale=self.scale)
+        self._set = Ellipsoid(self._bank, noise=per_lane(self.noise, lanes), prior=prior, delta=self.delta)
         return ("_bank", "_set")
 
     def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
-        return greedy(self._bank.upper_bounds(ids, x, self._set.radius[ids]), offered), None
+        return greedy(self._bank.upper_bounds(ids, x, self._set.squared_radii, self.scale), offered), None
 
     def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
         _, leverage = self._bank.learn(ids, x, y)
@@ -50,17 +50,17 @@ class _Optimistic(Policy):
     @property
     def squared_radii(self) -> Any:
         """Squared radius of the confidence ellipsoid in the norm of V."""
-        return self._told(self._set.radius[:, 0] ** 2)
+        return self._told(self.scale**2 * self._set.squared_radii[:, 0])
 
     @property
     def regret_bound(self) -> Any:
         """A bound on the regret so far, valid while the confidence set is: twice the widths of what was played."""
-        return self._told(self._set.regret)
+        return self._told(self.scale * self._set.spent)
 
     def covers(self, theta: ArrayLike) -> Any:
         """Tell whether the confidence set contains ``theta``, ``(d,)`` or one per lane ``(N, d)``."""
         thetas = lane_vectors(theta, self._size, self._bank.theta.shape[2])
-        bounds = self._set.radius[:, 0] ** 2
+        bounds = self.scale**2 * self._set.squared_radii[:, 0]
         return self._told(np.array([self._bank.distance(n, 0, t) <= bounds[n] for n, t in enumerate(thetas)]))
 
 

@@ -63,8 +63,9 @@ class PrintedSet:
 
     def distribution(self, ids: Index, x: Array, offered: Mask, scale: float) -> Array:
         """Return the probabilities of optimistic play, ``(n, K)``."""
-        radius = scale * np.sqrt(np.maximum(self.squared_radius(ids), 0.0))
-        return greedy(self.target.upper_bounds(ids, x, radius[:, None]), offered)
+        squared = np.zeros((len(self.constants), 1))
+        squared[ids, 0] = np.maximum(self.squared_radius(ids), 0.0)
+        return greedy(self.target.upper_bounds(ids, x, squared, scale), offered)
 
     def learn(self, ids: Index, x: Array, f: Array, y: Array) -> None:
         """Learn what was played ``x (n, 1, d)``, the experts' predictions of it ``f (n, M)`` and its reward."""
@@ -76,9 +77,9 @@ class PrintedSet:
         self.sqalg.widen(ids, *self._range(ids, self.target.updates[ids]))
         self.sqalg.warn()
 
-    def covers(self, thetas: Array) -> Mask:
+    def covers(self, thetas: Array, scale: float) -> Mask:
         """Tell whether the set of lane n contains ``thetas[n]``, ``(N,)``."""
-        squared = self.squared_radius(np.arange(len(thetas)))
+        squared = scale**2 * self.squared_radius(np.arange(len(thetas)))
         return np.array([self.target.distance(n, 0, theta) <= squared[n] for n, theta in enumerate(thetas)])
 
     def extend(self, fresh: "PrintedSet") -> None:

@@ -178,6 +178,7 @@ class PSOFUL(LikelihoodPolicy):
         precision, group = self._precisions(lam, d)
         self._bank = SharedRidgeBank(center=center, precision=precision, group=group)
         self._sets = LikelihoodSets(
+            self._bank,
             noise=self._noise,
             penalty=penalty,
             prior=self._prior(M),
@@ -285,7 +286,7 @@ class PSOFUL(LikelihoodPolicy):
         """Tell whether the confidence set contains ``theta``, ``(d,)`` or one per lane ``(N, d)``."""
         thetas = lane_vectors(theta, self._size, self._bank.theta.shape[2])
         if self.confidence == "paper":
-            return self._told(self._printed.covers(thetas))
+            return self._told(self._printed.covers(thetas, self.scale))
         return self._inside(thetas, range(self._bank.theta.shape[1]))
 
     @property

@@ -7,7 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..experts import RidgeBank
-from ..exploration import Schedule, as_schedule, inverse_gap_weighting
+from ..exploration import Schedule, as_schedule, inverse_gap_weighting, rates
+from ..kernels.arrays import count_outside
 from ..lanes import LaneArrays
 from ..streams import Seed
 from ..validation import Constraint, ExactShape, FeatureShape, Interval, Number, Rate
@@ -36,22 +37,15 @@ class RewardScale(LaneArrays):
 
     def watch(self, ids: Index, y: Array, meaning: str) -> None:
         """Count the rewards outside; the first ever is warned of, saying what it means for this policy."""
-        outside = (y < self.lower) | (y > self.upper)
-        if outside.any():
-            self.outside[ids] += outside
-            if not self._warned:
-                self._warned = True
-                warnings.warn(
-                    f"reward {y[outside][0]:g} lies outside reward_range=({self.lower:g}, {self.upper:g}): {meaning}. "
-                    "It is counted; no further warning is given.",
-                    RuntimeWarning,
-                    stacklevel=6,
-                )
-
-
-def rates(schedule: Schedule, updates: Index, span: float) -> Array:
-    """Return ``schedule(t) / span`` for every count of updates, ``(n,)``."""
-    return np.array([schedule(t) / span for t in updates.tolist()])
+        if count_outside(ids, y, self.lower, self.upper, self.outside) and not self._warned:
+            self._warned = True
+            first = y[(y < self.lower) | (y > self.upper)][0]
+            warnings.warn(
+                f"reward {first:g} lies outside reward_range=({self.lower:g}, {self.upper:g}): {meaning}. "
+                "It is counted; no further warning is given.",
+                RuntimeWarning,
+                stacklevel=6,
+            )
 
 
 @register
@@ -133,7 +127,7 @@ class SquareCB(Policy):
 
     def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
         prediction = self._bank.predict(ids, x)[:, 0]
-        alpha = rates(self._schedule, self._bank.updates[ids], self._scale.span)
+        alpha = rates(self._schedule, ids, self._bank.updates, self._scale.span)
         return inverse_gap_weighting(prediction, alpha, offered), None
 
     def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
