@@ -118,6 +118,15 @@ class SqAlg(LaneArrays):
             self.fallen = True
         return after
 
+    def drop(self, ids: Index, admitted: Mask) -> None:
+        """Drop the experts that are not in ``admitted (n, M)``, what ``admit`` returned; never the last one.
+
+        Decisions that overlap may each have kept another expert; where they disagree entirely, none is dropped.
+        """
+        before = self.alive[ids]
+        after = before & admitted
+        self.alive[ids] = np.where(after.any(axis=1, keepdims=True), after, before)
+
     def warn(self) -> None:
         """Warn, once, if all experts of some lane would have fallen. To be called when nothing is left half done."""
         if self.fallen and not self._warned:

@@ -60,15 +60,6 @@ class Bank(LaneArrays):
         ridge.mixtures(ids, x, self.theta, weights, out)
         return out
 
-    def upper_bounds(self, ids: Index, x: Array, squared_radii: Array, scale: float) -> Array:
-        """Return ``max_i <x_i(a), theta_i> + scale rho_i |x_i(a)|_{V_i^-1}``, ``(n, K)``.
-
-        The squares of the rho_i are ``squared_radii (N, M)``; models where it is negative are left out.
-        """
-        out = np.empty((ids.size, x.shape[2]))
-        ridge.upper_bounds(ids, x, self.theta, self.V_inv, self.group, squared_radii, scale, out)
-        return out
-
     @abstractmethod
     def precision_of(self, lane: int, model: int) -> Array:
         """Return the matrix ``V`` of one model, ``(d, d)``."""
@@ -104,6 +95,7 @@ class RidgeBank(Bank):
     def __init__(self, *, lanes: int, dims: Index, regularization: Array, center: Array | None = None) -> None:
         N, M, d = lanes, dims.size, int(dims.max())
         self.dims = dims
+        self.period = _period(d)
         self.center = np.zeros((N, M, d)) if center is None else np.array(center, dtype=float, order="C")
         self.group = np.tile(np.arange(M), (N, 1))
         self.theta = self.center.copy()
@@ -118,8 +110,7 @@ class RidgeBank(Bank):
 
     def learn(self, ids: Index, x: Array, y: Array) -> tuple[Array, Array]:
         """Learn ``x (n, M, d)``, ``y (n,)``; return the predictions of y made before and the leverages, ``(n, M)``."""
-        prediction = np.empty((ids.size, self.dims.size))
-        leverage = np.empty((ids.size, self.dims.size))
+        told = np.empty((2, ids.size, self.dims.size))
         ridge.learn(
             ids,
             x,
@@ -132,11 +123,10 @@ class RidgeBank(Bank):
             self.evidence,
             self.updates,
             self.dims,
-            _period(self.theta.shape[2]),
-            prediction,
-            leverage,
+            self.period,
+            told,
         )
-        return prediction, leverage
+        return told[0], told[1]
 
     def precision_of(self, lane: int, model: int) -> Array:
         """Return the matrix ``V`` of one model, ``(d, d)``."""
@@ -159,6 +149,7 @@ class SharedRidgeBank(Bank):
     def __init__(self, *, center: Array, precision: Array, group: Index) -> None:
         N, M, d = center.shape
         self.center = np.array(center, dtype=float, order="C")
+        self.period = _period(d)
         self.precision = precision
         self.group = group
         self.theta = self.center.copy()
@@ -186,7 +177,7 @@ class SharedRidgeBank(Bank):
             self.group,
             self.evidence,
             self.updates,
-            _period(self.theta.shape[2]),
+            self.period,
             prediction,
         )
         return prediction

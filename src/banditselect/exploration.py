@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .experts import Bank
 from .kernels import choice
 
 Array = NDArray[np.float64]
@@ -74,4 +75,16 @@ def greedy(score: Array, offered: Mask) -> Array:
     """Return probabilities ``(n, K)`` with everything on the actions of highest score ``(n, K)``."""
     p = np.empty_like(score)
     choice.best_actions(score, offered, p)
+    return p
+
+
+def optimism(ids: Index, x: Array, bank: Bank, squared_radii: Array, scale: float, offered: Mask) -> Array:
+    r"""Return probabilities ``(n, K)`` with everything on the actions that could be best.
+
+    .. math:: \arg\max_a \max_i \langle \phi_i(a), \hat\theta_i \rangle + s \rho_i |\phi_i(a)|_{V_i^{-1}}
+
+    over the models of the bank with :math:`\rho_i^2 \ge 0` (``squared_radii (N, M)``), s being the ``scale``.
+    """
+    p = np.empty((ids.size, x.shape[2]))
+    choice.optimistic(ids, x, bank.theta, bank.V_inv, bank.group, squared_radii, scale, offered, p)
     return p

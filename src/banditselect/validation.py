@@ -215,12 +215,16 @@ class FeatureShape(ABC):
         shape = x.shape
         if shape[-2] == 0:
             raise refuse("features", x, f"{self.words(lanes)} with at least one action")
-        return self._finite(value, lanes, x.reshape(lanes or 1, shape[-3] if self.many else 1, shape[-2], shape[-1]))
+        if not usable(x):
+            raise self._unusable(value, lanes)
+        return x.reshape(lanes or 1, shape[-3] if self.many else 1, shape[-2], shape[-1])
 
     def one(self, value: Any, lanes: int | None) -> Array:
         """Return the features of one action per lane as ``(n, P, d)``."""
         x = self._floats(value, lanes, 0)
-        return self._finite(value, lanes, x.reshape(lanes or 1, x.shape[-2] if self.many else 1, x.shape[-1]))
+        if not usable(x):
+            raise self._unusable(value, lanes)
+        return x.reshape(lanes or 1, x.shape[-2] if self.many else 1, x.shape[-1])
 
     def _floats(self, value: Any, lanes: int | None, inner: int) -> Array:
         """Return float64 features of the right shape, with ``inner`` axes of actions."""
@@ -253,10 +257,8 @@ class FeatureShape(ABC):
     def _expected(self, lanes: int | None, inner: int) -> str:
         return self.words(lanes) if inner else f"{self.words(lanes)} without the axis K"
 
-    def _finite(self, value: Any, lanes: int | None, x: Array) -> Array:
-        if not usable(x):
-            raise refuse("features", value, f"{self.words(lanes)}, every entry finite and at most {LIMIT:g}")
-        return x
+    def _unusable(self, value: Any, lanes: int | None) -> ValueError:
+        return refuse("features", value, f"{self.words(lanes)}, every entry finite and at most {LIMIT:g}")
 
 
 @dataclass(frozen=True)

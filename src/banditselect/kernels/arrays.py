@@ -1,4 +1,4 @@
-"""Small services on arrays: is every entry usable, what was played, what lies outside a range."""
+"""Small services on arrays: is every entry usable, what lies outside a range."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +17,6 @@ def usable(values: NDArray[np.float64]) -> bool:
         if not abs(flat[j]) <= LIMIT:
             largest = np.inf
     return largest <= LIMIT
-
-
-@kernel
-def played(x: NDArray[np.float64], action: NDArray[np.int64], out: NDArray[np.float64]) -> None:
-    """``out[r, i] = x[r, i, action[r]]`` for ``x (n, P, K, d)``."""
-    for r in range(x.shape[0]):
-        for i in range(x.shape[1]):
-            for j in range(x.shape[3]):
-                out[r, i, j] = x[r, i, action[r], j]
 
 
 @kernel

@@ -1,7 +1,9 @@
-"""From a score per action to a probability per action. Ties are shared equally; an action not offered has none.
+"""From features to a score per action, from scores to probabilities. Ties are shared equally.
 
-``offered`` is a mask ``(n, K)``, or has no rows where every action is offered.
+``offered`` is a mask ``(n, K)``, or has no rows where every action is offered; an action not offered has probability 0.
 """
+
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,3 +66,60 @@ def best_actions(score: Array, offered: Mask, p: Array) -> None:
                     ties += 1
         for a in range(K):
             p[r, a] = 1.0 / ties if (everything or offered[r, a]) and score[r, a] == best else 0.0
+
+
+@kernel
+def upper_bounds(
+    ids: Index, x: Array, theta: Array, V_inv: Array, group: Index, squared: Array, scale: float, out: Array
+) -> None:
+    """``out[r, a] = max_i <x_i(a), theta_i> + scale rho_i |x_i(a)|_{V_g^-1}``, ``rho_i^2 = squared[n, i]``.
+
+    Model ``i`` uses the inverse ``g = group[n, i]``. The maximum runs over the models with ``squared[n, i] >= 0``; a
+    group without any costs nothing.
+    """
+    P, K, d = x.shape[1], x.shape[2], x.shape[3]
+    width = np.empty(K)
+    for r in range(ids.size):
+        n = ids[r]
+        for a in range(K):
+            out[r, a] = -np.inf
+        for g in range(V_inv.shape[1]):
+            known = False
+            for i in range(theta.shape[1]):
+                if group[n, i] != g or not squared[n, i] >= 0.0:
+                    continue
+                p = i if P > 1 else 0
+                if not known:
+                    known = True
+                    for a in range(K):
+                        total = 0.0
+                        for j in range(d):
+                            row = 0.0
+                            for k in range(d):
+                                row += V_inv[n, g, j, k] * x[r, p, a, k]
+                            total += row * x[r, p, a, j]
+                        width[a] = math.sqrt(max(total, 0.0))
+                radius = scale * math.sqrt(squared[n, i])
+                for a in range(K):
+                    total = radius * width[a]
+                    for j in range(d):
+                        total += x[r, p, a, j] * theta[n, i, j]
+                    out[r, a] = max(out[r, a], total)
+
+
+@kernel
+def optimistic(
+    ids: Index,
+    x: Array,
+    theta: Array,
+    V_inv: Array,
+    group: Index,
+    squared: Array,
+    scale: float,
+    offered: Mask,
+    p: Array,
+) -> None:
+    """All probability on the actions of highest upper bound."""
+    score = np.empty(p.shape)
+    upper_bounds(ids, x, theta, V_inv, group, squared, scale, score)
+    best_actions(score, offered, p)

@@ -59,45 +59,6 @@ def mixtures(ids: Index, x: Array, theta: Array, weight: Array, out: Array) -> N
 
 
 @kernel
-def upper_bounds(
-    ids: Index, x: Array, theta: Array, V_inv: Array, group: Index, squared: Array, scale: float, out: Array
-) -> None:
-    """``out[r, a] = max_i <x_i(a), theta_i> + scale rho_i |x_i(a)|_{V_g^-1}``, ``rho_i^2 = squared[n, i]``.
-
-    Model ``i`` uses the inverse ``g = group[n, i]``. The maximum runs over the models with ``squared[n, i] >= 0``; a
-    group without any costs nothing.
-    """
-    P, K, d = x.shape[1], x.shape[2], x.shape[3]
-    width = np.empty(K)
-    for r in range(ids.size):
-        n = ids[r]
-        for a in range(K):
-            out[r, a] = -np.inf
-        for g in range(V_inv.shape[1]):
-            known = False
-            for i in range(theta.shape[1]):
-                if group[n, i] != g or not squared[n, i] >= 0.0:
-                    continue
-                p = i if P > 1 else 0
-                if not known:
-                    known = True
-                    for a in range(K):
-                        total = 0.0
-                        for j in range(d):
-                            row = 0.0
-                            for k in range(d):
-                                row += V_inv[n, g, j, k] * x[r, p, a, k]
-                            total += row * x[r, p, a, j]
-                        width[a] = math.sqrt(max(total, 0.0))
-                radius = scale * math.sqrt(squared[n, i])
-                for a in range(K):
-                    total = radius * width[a]
-                    for j in range(d):
-                        total += x[r, p, a, j] * theta[n, i, j]
-                    out[r, a] = max(out[r, a], total)
-
-
-@kernel
 def _gain(V_inv: Array, x: Array, d: int, gain: Array) -> float:
     """``gain = V_inv x``; returns ``q = x' V_inv x``."""
     q = 0.0
@@ -196,11 +157,11 @@ def learn(
     updates: Index,
     dims: Index,
     period: int,
-    prediction: Array,
-    leverage: Array,
+    told: Array,
 ) -> None:
-    """Learn ``x (n, M, d)``, ``y (n,)`` in a bank of M ridges; tell each one's prediction of ``y`` and leverage ``q``.
+    """Learn ``x (n, M, d)``, ``y (n,)`` in a bank of M ridges.
 
+    ``told (2, n, M)`` gets each one's prediction of ``y`` made before, and its leverage ``q = x' V_inv x``.
     ``moment`` is ``sum x (y - <x, center>)``, so that ``theta = center + V^-1 moment``.
     """
     M, d_max = theta.shape[1], theta.shape[2]
@@ -219,8 +180,8 @@ def learn(
                 offset += z[j] * center[n, i, j]
             q = _gain(V_inv[n, i], z, d, gain)
             error = y[r] - f
-            prediction[r, i] = f
-            leverage[r, i] = q
+            told[0, r, i] = f
+            told[1, r, i] = q
             evidence[n, i, LOGDET] += math.log1p(q)
             evidence[n, i, PENALISED] += error * error / (1.0 + q)
             evidence[n, i, ONLINE] += error * error

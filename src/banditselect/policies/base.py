@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import validation
-from ..kernels.arrays import played
 from ..lanes import LaneArrays
 from ..streams import Channel, Seed, Streams
 from ..validation import Constraint, FeatureShape
@@ -116,13 +115,10 @@ class Policy(ABC):
         """
         ids, x, offered = self._receive(features, available, lanes)
         action, probability, memo = self._choose(ids, x, offered, self._ledger.acts)
-        numbers = self._ledger.begin(ids)
-        z = np.empty((ids.size, x.shape[1], x.shape[3]))
-        played(x, action, z)
-        z.flags.writeable = False
+        numbers, z = self._ledger.begin(ids, x, action)
         base = None
         if memo is not None:
-            memo.flags.writeable = False
+            memo.setflags(write=False)
             base = memo[:, 0] if self._has_bases else None
         if self.lanes is None:
             return Decision(
@@ -137,7 +133,7 @@ class Policy(ABC):
             )
         for array in (action, probability, numbers):
             if array is not None:
-                array.flags.writeable = False
+                array.setflags(write=False)
         if not self._features.many:
             z = z[:, 0]
         return Decision(action, probability, base, z, ids, numbers, memo, self._lineage)

@@ -102,12 +102,14 @@ class Ledger(LaneArrays):
         self.floor = np.zeros(lanes, dtype=np.int64)
         self.bits = np.zeros((lanes, 8), dtype=np.uint8)
 
-    def begin(self, ids: Index) -> Index:
-        """Number one more act of each lane, ``(n,)``."""
+    def begin(self, ids: Index, x: NDArray[np.float64], action: Index) -> tuple[Index, NDArray[np.float64]]:
+        """Number one more act of each lane, ``(n,)``; take the features of its action out of ``x``, ``(n, P, d)``."""
         numbers = np.empty(ids.size, dtype=np.int64)
-        while not ledger.begin(ids, self.acts, self.floor, self.bits, numbers):
+        played = np.empty((ids.size, x.shape[1], x.shape[3]))
+        while not ledger.begin(ids, self.acts, self.floor, self.bits, x, action, numbers, played):
             self._resize(2 * self.bits.shape[1])
-        return numbers
+        played.setflags(write=False)
+        return numbers, played
 
     def waiting(self, ids: Index, numbers: Index) -> int:
         """Return the first row whose act is unknown or already learned, -1 if there is none."""

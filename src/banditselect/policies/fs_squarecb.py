@@ -234,7 +234,7 @@ class FSSquareCB(Policy):
         meaning = "exploration and noise are scaled to that range"
         if self.weighting != "noise":
             if memo is not None:
-                self._sqalg.alive[ids] &= memo.astype(bool)
+                self._sqalg.drop(ids, memo.astype(bool))
             self._sqalg.update(ids, f, y)
             self._sqalg.widen(ids, *self._known_range(ids, self._bank.updates[ids]))
             self._sqalg.warn()

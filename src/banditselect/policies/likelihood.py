@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from .. import validation
 from ..confidence import Alarm, LikelihoodSets
-from ..exploration import greedy
+from ..exploration import optimism
 from .base import Array, Index, Mask, Policy
 
 
@@ -23,7 +23,7 @@ class LikelihoodPolicy(Policy):
     _warned = False
 
     def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
-        return greedy(self._bank.upper_bounds(ids, x, self._sets.squared_radii, self.scale), offered), None
+        return optimism(ids, x, self._bank, self._sets.squared_radii, self.scale, offered), None
 
     def _watch(self, ids: Index, challenger: Array) -> None:
         """Take the new radii, give the alarm the loss ``(n,)`` of a forecaster bound to no model, warn of the first."""

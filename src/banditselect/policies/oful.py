@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from .. import validation
 from ..confidence import Ellipsoid
 from ..experts import RidgeBank
-from ..exploration import greedy
+from ..exploration import optimism
 from ..streams import Seed
 from ..validation import Constraint, ExactShape, FeatureShape, Number, Numbers
 from .base import Array, Index, Mask, Policy, per_lane
@@ -36,7 +36,7 @@ class _Optimistic(Policy):
         return ("_bank", "_set")
 
     def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
-        return greedy(self._bank.upper_bounds(ids, x, self._set.squared_radii, self.scale), offered), None
+        return optimism(ids, x, self._bank, self._set.squared_radii, self.scale, offered), None
 
     def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
         _, leverage = self._bank.learn(ids, x, y)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..aggregation import SqAlg
 from ..experts import RidgeBank
-from ..exploration import greedy
+from ..exploration import optimism
 from ..theory import parameter_selection
 from .base import Array, Index, Mask
 
@@ -65,7 +65,7 @@ class PrintedSet:
         """Return the probabilities of optimistic play, ``(n, K)``."""
         squared = np.zeros((len(self.constants), 1))
         squared[ids, 0] = np.maximum(self.squared_radius(ids), 0.0)
-        return greedy(self.target.upper_bounds(ids, x, squared, scale), offered)
+        return optimism(ids, x, self.target, squared, scale, offered)
 
     def learn(self, ids: Index, x: Array, f: Array, y: Array) -> None:
         """Learn what was played ``x (n, 1, d)``, the experts' predictions of it ``f (n, M)`` and its reward."""
