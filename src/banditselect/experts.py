@@ -90,21 +90,21 @@ class RidgeBank(Bank):
     """
 
     state = ("theta", "V_inv", "V", "moment", "evidence", "updates")
-    fixed = ("center", "group")
+    fixed = ("group",)
 
     def __init__(self, *, lanes: int, dims: Index, regularization: Array, center: Array | None = None) -> None:
         N, M, d = lanes, dims.size, int(dims.max())
         self.dims = dims
         self.period = _period(d)
-        self.center = np.zeros((N, M, d)) if center is None else np.array(center, dtype=float, order="C")
         self.group = np.tile(np.arange(M), (N, 1))
-        self.theta = self.center.copy()
+        self.theta = np.zeros((N, M, d)) if center is None else np.array(center, dtype=float, order="C")
         diagonal = np.arange(d)
         self.V = np.zeros((N, M, d, d))
         self.V[:, :, diagonal, diagonal] = regularization[:, :, None]
         self.V_inv = np.zeros((N, M, d, d))
         self.V_inv[:, :, diagonal, diagonal] = 1.0 / regularization[:, :, None]
-        self.moment = np.zeros((N, M, d))
+        finite = np.where(np.isinf(regularization), 0.0, regularization)
+        self.moment = finite[:, :, None] * self.theta
         self.evidence = np.zeros((N, M, 3))
         self.updates = np.zeros(N, dtype=np.int64)
 
@@ -119,7 +119,6 @@ class RidgeBank(Bank):
             self.V_inv,
             self.V,
             self.moment,
-            self.center,
             self.evidence,
             self.updates,
             self.dims,

@@ -238,7 +238,8 @@ class FeatureShape(ABC):
         if len(shape) == ndim and (lanes is None or shape[0] == lanes):
             widths = maps or (shape[-1],) * (shape[front] if self.many else 1)
             if self.accepts(widths, inner == 0 and maps is None):
-                return np.ascontiguousarray(x)
+                flags = x.flags  # a read-only array is another type to the compiler: kernels would compile twice
+                return x if flags.c_contiguous and flags.writeable else x.copy()
         raise refuse("features", x if x.size > 8 else value, self._expected(lanes, inner))
 
     def _converted(self, value: Any, lanes: int | None, inner: int, ndim: int) -> tuple[Array, tuple[int, ...] | None]:
@@ -350,10 +351,8 @@ def common_shape(name: str, shapes: Sequence[FeatureShape]) -> FeatureShape:
     return exact[0]
 
 
-def offered(available: ArrayLike | None, n: int, K: int) -> Mask:
-    """Return the mask of actions offered, ``(n, K)`` or ``EVERYTHING``."""
-    if available is None:
-        return EVERYTHING
+def offered(available: ArrayLike, n: int, K: int) -> Mask:
+    """Return the mask of actions offered, ``(n, K)``."""
     mask = np.asarray(available)
     expected = f"booleans of shape ({K},) or ({n}, {K}) with at least one True for every lane"
     if mask.dtype != bool or mask.shape not in ((K,), (n, K)):
@@ -377,7 +376,7 @@ def lane_ids(lanes: ArrayLike, total: int) -> Index:
 
 def rewards(reward: Any, n: int, lanes: bool) -> Array:
     """Return rewards as ``(n,)``."""
-    if not lanes and type(reward) is float and abs(reward) <= LIMIT:
+    if not lanes and isinstance(reward, float) and abs(reward) <= LIMIT:
         return np.array((reward,))
     expected = f"finite numbers of shape ({n},)" if lanes else "a finite number"
     y = as_floats("reward", reward, expected)

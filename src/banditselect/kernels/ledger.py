@@ -12,28 +12,6 @@ from . import kernel
 
 Index = NDArray[np.int64]
 Bits = NDArray[np.uint8]
-Array = NDArray[np.float64]
-
-
-@kernel
-def begin(
-    ids: Index, acts: Index, floor: Index, bits: Bits, x: Array, action: Index, numbers: Index, played: Array
-) -> bool:
-    """Number one more act of each lane and take the features of what it plays, ``played[r, i] = x[r, i, action[r]]``.
-
-    Returns False, and nothing is done, if the ring of some lane is full.
-    """
-    ring = 8 * bits.shape[1]
-    for r in range(ids.size):
-        if acts[ids[r]] - floor[ids[r]] >= ring:
-            return False
-    for r in range(ids.size):
-        numbers[r] = acts[ids[r]]
-        acts[ids[r]] += 1
-        for i in range(x.shape[1]):
-            for j in range(x.shape[3]):
-                played[r, i, j] = x[r, i, action[r], j]
-    return True
 
 
 @kernel

@@ -123,20 +123,17 @@ def invert(V: Array, d: int, V_inv: Array) -> bool:
 
 
 @kernel
-def _solve(V: Array, V_inv: Array, moment: Array, center: Array, d: int, theta: Array, work: Array) -> None:
-    """``theta = center + V^-1 moment`` with one step of iterative refinement."""
+def _solve(V: Array, V_inv: Array, moment: Array, d: int, theta: Array, residual: Array) -> None:
+    """``theta = V^-1 moment`` with one step of iterative refinement."""
     for j in range(d):
         total = 0.0
         for k in range(d):
             total += V_inv[j, k] * moment[k]
-        work[j] = total
-    for j in range(d):
-        theta[j] = center[j] + work[j]
-    residual = np.empty(d)
+        theta[j] = total
     for j in range(d):
         total = moment[j]
         for k in range(d):
-            total -= (V[j, k] if k <= j else V[k, j]) * work[k]
+            total -= (V[j, k] if k <= j else V[k, j]) * theta[k]
         residual[j] = total
     for j in range(d):
         for k in range(d):
@@ -152,7 +149,6 @@ def learn(
     V_inv: Array,
     V: Array,
     moment: Array,
-    center: Array,
     evidence: Array,
     updates: Index,
     dims: Index,
@@ -161,23 +157,20 @@ def learn(
 ) -> None:
     """Learn ``x (n, M, d)``, ``y (n,)`` in a bank of M ridges.
 
-    ``told (2, n, M)`` gets each one's prediction of ``y`` made before, and its leverage ``q = x' V_inv x``.
-    ``moment`` is ``sum x (y - <x, center>)``, so that ``theta = center + V^-1 moment``.
+    ``told (2, n, M)`` gets each one's prediction of ``y`` made before, and its leverage ``q = x' V_inv x``; ``moment``
+    is ``Lambda centre + sum x y``, so that ``theta = V^-1 moment``.
     """
-    M, d_max = theta.shape[1], theta.shape[2]
-    gain = np.empty(d_max)
+    gain = np.empty(theta.shape[2])
     for r in range(ids.size):
         n = ids[r]
         updates[n] += 1
         due = updates[n] % period == 0
-        for i in range(M):
+        for i in range(theta.shape[1]):
             d = dims[i]
             z = x[r, i]
             f = 0.0
-            offset = 0.0
             for j in range(d):
                 f += z[j] * theta[n, i, j]
-                offset += z[j] * center[n, i, j]
             q = _gain(V_inv[n, i], z, d, gain)
             error = y[r] - f
             told[0, r, i] = f
@@ -185,14 +178,15 @@ def learn(
             evidence[n, i, LOGDET] += math.log1p(q)
             evidence[n, i, PENALISED] += error * error / (1.0 + q)
             evidence[n, i, ONLINE] += error * error
+            step = error / (1.0 + q)
             for j in range(d):
-                theta[n, i, j] += gain[j] * (error / (1.0 + q))
-                moment[n, i, j] += z[j] * (y[r] - offset)
+                theta[n, i, j] += gain[j] * step
+                moment[n, i, j] += z[j] * y[r]
                 for k in range(j + 1):
                     V[n, i, j, k] += z[j] * z[k]
             _downdate(V_inv[n, i], gain, q, d)
             if (due or q > STEEP) and invert(V[n, i], d, V_inv[n, i]):
-                _solve(V[n, i], V_inv[n, i], moment[n, i], center[n, i], d, theta[n, i], gain)
+                _solve(V[n, i], V_inv[n, i], moment[n, i], d, theta[n, i], gain)
 
 
 @kernel
@@ -214,8 +208,8 @@ def learn_shared(
 ) -> None:
     """Learn ``x (n, d)``, ``y (n,)`` in M biased ridges over one map; tell each one's prediction of ``y``.
 
-    One Gram matrix ``(N, d, d)``, one inverse per distinct prior precision ``(N, G, d, d)``; model ``i`` belongs to
-    group ``group[n, i]``, and ``theta_i = center_i + V_g^-1 (moment - gram center_i)``.
+    One Gram matrix ``(N, d, d)``, one inverse per distinct prior precision ``Lambda_g (N, G, d, d)``; model ``i`` is of
+    group ``g = group[n, i]``, and ``theta_i = (Lambda_g + gram)^-1 (Lambda_g center_i + moment)``.
     """
     M, d = theta.shape[1], theta.shape[2]
     G = V_inv.shape[1]
@@ -239,8 +233,9 @@ def learn_shared(
             evidence[n, i, LOGDET] += math.log1p(q[g])
             evidence[n, i, PENALISED] += error * error / (1.0 + q[g])
             evidence[n, i, ONLINE] += error * error
+            step = error / (1.0 + q[g])
             for j in range(d):
-                theta[n, i, j] += gain[g, j] * (error / (1.0 + q[g]))
+                theta[n, i, j] += gain[g, j] * step
         for j in range(d):
             moment[n, j] += z[j] * y[r]
             for k in range(j + 1):
@@ -265,7 +260,7 @@ def _refactorise_shared(
     """Invert every group's ``V`` of lane ``n`` afresh and solve for the estimates of its models."""
     M, d = theta.shape[1], theta.shape[2]
     work = np.empty(d)
-    shifted = np.empty(d)
+    target = np.empty(d)
     V = np.empty((d, d))
     for g in range(V_inv.shape[1]):
         for j in range(d):
@@ -276,11 +271,10 @@ def _refactorise_shared(
         for i in range(M):
             if group[n, i] == g:
                 for j in range(d):
-                    total = moment[n, j]
+                    target[j] = moment[n, j]
                     for k in range(d):
-                        total -= (gram[n, j, k] if k <= j else gram[n, k, j]) * center[n, i, k]
-                    shifted[j] = total
-                _solve(V, V_inv[n, g], shifted, center[n, i], d, theta[n, i], work)
+                        target[j] += precision[n, g, j, k] * center[n, i, k]
+                _solve(V, V_inv[n, g], target, d, theta[n, i], work)
 
 
 @kernel

@@ -86,3 +86,50 @@ def standard_normals(
             out[r, j] = radius * math.cos(2.0 * math.pi * v)
             if j + 1 < d:
                 out[r, j + 1] = radius * math.sin(2.0 * math.pi * v)
+
+
+@kernel
+def begin(
+    ids: NDArray[np.int64],
+    acts: NDArray[np.int64],
+    floor: NDArray[np.int64],
+    bits: NDArray[np.uint8],
+    x: NDArray[np.float64],
+    action: NDArray[np.int64],
+    numbers: NDArray[np.int64],
+    played: NDArray[np.float64],
+) -> bool:
+    """Number one more act of each lane and take the features of what it plays, ``played[r, i] = x[r, i, action[r]]``.
+
+    Returns False, and nothing is done, if the ring of some lane is full (see ``kernels.ledger``).
+    """
+    ring = 8 * bits.shape[1]
+    for r in range(ids.size):
+        if acts[ids[r]] - floor[ids[r]] >= ring:
+            return False
+    for r in range(ids.size):
+        numbers[r] = acts[ids[r]]
+        acts[ids[r]] += 1
+        for i in range(x.shape[1]):
+            for j in range(x.shape[3]):
+                played[r, i, j] = x[r, i, action[r], j]
+    return True
+
+
+@kernel
+def draw_and_begin(
+    ids: NDArray[np.int64],
+    keys: NDArray[np.int64],
+    acts: NDArray[np.int64],
+    floor: NDArray[np.int64],
+    bits: NDArray[np.uint8],
+    p: NDArray[np.float64],
+    x: NDArray[np.float64],
+    action: NDArray[np.int64],
+    probability: NDArray[np.float64],
+    numbers: NDArray[np.int64],
+    played: NDArray[np.float64],
+) -> bool:
+    """``draw_actions``, then ``begin``."""
+    draw_actions(ids, keys, acts, p, action, probability)
+    return begin(ids, acts, floor, bits, x, action, numbers, played)

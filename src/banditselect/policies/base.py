@@ -77,6 +77,7 @@ class Policy(ABC):
         self._features = self._shape()
         self._parts = ("_ledger", "_streams", *self._begin(self._size))
         self._all = np.arange(self._size)
+        self._draws = type(self)._choose is Policy._choose
 
     # What a subclass writes.
 
@@ -114,20 +115,25 @@ class Policy(ABC):
         lanes: the lanes to serve, all of them by default; features then lead with the number of lanes served.
         """
         ids, x, offered = self._receive(features, available, lanes)
-        action, probability, memo = self._choose(ids, x, offered, self._ledger.acts)
-        numbers, z = self._ledger.begin(ids, x, action)
+        probability: Array | None
+        if self._draws:  # what _choose does and the numbering of the act, in one kernel
+            p, memo = self._distribution(ids, x, offered)
+            action, probability, numbers, z = self._ledger.draw(ids, self._streams.keys, p, x)
+        else:
+            action, probability, memo = self._choose(ids, x, offered, self._ledger.acts)
+            numbers, z = self._ledger.begin(ids, x, action)
         base = None
         if memo is not None:
             memo.setflags(write=False)
             base = memo[:, 0] if self._has_bases else None
         if self.lanes is None:
             return Decision(
-                int(action[0]),
-                None if probability is None else float(probability[0]),
-                None if base is None else int(base[0]),
+                action.item(),
+                None if probability is None else probability.item(),
+                None if base is None else base.item(),
                 z[0] if self._features.many else z[0, 0],
                 None,
-                int(numbers[0]),
+                numbers.item(),
                 memo,
                 self._lineage,
             )
@@ -257,8 +263,10 @@ class Policy(ABC):
     def _receive(
         self, features: Any, available: ArrayLike | None, lanes: ArrayLike | None
     ) -> tuple[Index, Array, Mask]:
-        ids = self._ids(lanes)
+        ids = self._all if lanes is None else self._ids(lanes)
         x = self._features.actions(features, None if self.lanes is None else ids.size)
+        if available is None:
+            return ids, x, validation.EVERYTHING
         return ids, x, validation.offered(available, ids.size, x.shape[2])
 
     def _accept(self, decision: Decision) -> tuple[Index, Array, Index]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import ledger
+from ..kernels import ledger, sampling
 from ..lanes import LaneArrays
 
 Index = NDArray[np.int64]
@@ -106,10 +106,24 @@ class Ledger(LaneArrays):
         """Number one more act of each lane, ``(n,)``; take the features of its action out of ``x``, ``(n, P, d)``."""
         numbers = np.empty(ids.size, dtype=np.int64)
         played = np.empty((ids.size, x.shape[1], x.shape[3]))
-        while not ledger.begin(ids, self.acts, self.floor, self.bits, x, action, numbers, played):
+        while not sampling.begin(ids, self.acts, self.floor, self.bits, x, action, numbers, played):
             self._resize(2 * self.bits.shape[1])
         played.setflags(write=False)
         return numbers, played
+
+    def draw(
+        self, ids: Index, keys: Index, p: NDArray[np.float64], x: NDArray[np.float64]
+    ) -> tuple[Index, NDArray[np.float64], Index, NDArray[np.float64]]:
+        """Draw an action per row of ``p (n, K)`` and begin it; return action, probability, number and features."""
+        n = ids.size
+        action, numbers = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+        probability, played = np.empty(n), np.empty((n, x.shape[1], x.shape[3]))
+        while not sampling.draw_and_begin(
+            ids, keys, self.acts, self.floor, self.bits, p, x, action, probability, numbers, played
+        ):
+            self._resize(2 * self.bits.shape[1])
+        played.setflags(write=False)
+        return action, probability, numbers, played
 
     def waiting(self, ids: Index, numbers: Index) -> int:
         """Return the first row whose act is unknown or already learned, -1 if there is none."""
