@@ -75,7 +75,8 @@ def main() -> None:
                 play(x, theta, eta)
             times[name].append((time.process_time() - start) / options.rounds * 1e6)
     yard = np.array(times["NumPy LinUCB loop"])
-    print(f"d={D}, K={K}, {options.blocks} blocks of {options.rounds} rounds, {platform.processor() or platform.machine()}")
+    machine = platform.processor() or platform.machine()
+    print(f"d={D}, K={K}, {options.blocks} interleaved blocks of {options.rounds} rounds, {machine}")
     print(f"{'':<22}{'us/round':>10}{'best':>8}{'ratio to the NumPy loop: median':>34}{'10 %':>8}{'90 %':>8}")
     for name, values in times.items():
         us = np.array(values)

@@ -61,17 +61,15 @@ class Bank(LaneArrays):
         return out
 
     @abstractmethod
+    def distances(self, points: Array) -> Array:
+        """Return ``|points[n] - theta_i|_{V_i}^2``, ``(N, M)``, for ``points (N, d)`` of one map's width.
+
+        For a known parameter it is 0 at that parameter and infinite elsewhere.
+        """
+
+    @abstractmethod
     def precision_of(self, lane: int, model: int) -> Array:
         """Return the matrix ``V`` of one model, ``(d, d)``."""
-
-    def distance(self, lane: int, model: int, theta: Array) -> float:
-        """Return ``|theta - theta_i|_{V_i}^2``; infinity for a known parameter and any other ``theta``."""
-        gap = theta - self.theta[lane, model, : theta.size]
-        V = self.precision_of(lane, model)[: theta.size, : theta.size]
-        if np.isinf(V[0, 0]):
-            scale = float(np.abs(theta).max(initial=0.0))
-            return 0.0 if np.abs(gap).max(initial=0.0) <= 1e-12 * scale else np.inf
-        return float(gap @ V @ gap)
 
 
 def _symmetric(lower: Array) -> Array:
@@ -127,6 +125,12 @@ class RidgeBank(Bank):
         )
         return told[0], told[1]
 
+    def distances(self, points: Array) -> Array:
+        """Return ``|points[n] - theta_i|_{V_i}^2``, ``(N, M)``."""
+        out = np.empty(self.theta.shape[:2])
+        ridge.distances(self.V, self.theta, points, out)
+        return out
+
     def precision_of(self, lane: int, model: int) -> Array:
         """Return the matrix ``V`` of one model, ``(d, d)``."""
         return _symmetric(self.V[lane, model])
@@ -180,6 +184,12 @@ class SharedRidgeBank(Bank):
             prediction,
         )
         return prediction
+
+    def distances(self, points: Array) -> Array:
+        """Return ``|points[n] - theta_i|_{V_i}^2``, ``(N, M)``."""
+        out = np.empty(self.theta.shape[:2])
+        ridge.distances_shared(self.gram, self.precision, self.group, self.theta, points, out)
+        return out
 
     def precision_of(self, lane: int, model: int) -> Array:
         """Return the matrix ``V`` of one model, ``(d, d)``."""

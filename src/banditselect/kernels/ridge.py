@@ -278,6 +278,47 @@ def _refactorise_shared(
 
 
 @kernel
+def _distance(lower: Array, extra: Array, theta: Array, point: Array, d: int) -> float:
+    """``|point - theta|_V^2`` with ``V`` the symmetric matrix of lower triangle ``lower + extra``.
+
+    An infinite ``V`` is a known parameter: 0 if ``point`` is it, up to rounding, else infinity.
+    """
+    total = 0.0
+    apart = 0.0
+    size = 0.0
+    for j in range(d):
+        gap = point[j] - theta[j]
+        apart = max(apart, abs(gap))
+        size = max(size, abs(theta[j]))
+        row = 0.5 * (lower[j, j] + extra[j, j]) * gap
+        for k in range(j):
+            row += (lower[j, k] + extra[j, k]) * (point[k] - theta[k])
+        total += 2.0 * row * gap
+    if lower[0, 0] + extra[0, 0] == np.inf:
+        return 0.0 if apart <= 1e-12 * size else np.inf
+    return total
+
+
+@kernel
+def distances(V: Array, theta: Array, points: Array, out: Array) -> None:
+    """``out[n, i] = |points[n] - theta_i|_{V_i}^2`` over the first entries that ``points (N, d)`` has."""
+    d = points.shape[1]
+    nothing = np.zeros((d, d))
+    for n in range(theta.shape[0]):
+        for i in range(theta.shape[1]):
+            out[n, i] = _distance(V[n, i], nothing, theta[n, i], points[n], d)
+
+
+@kernel
+def distances_shared(gram: Array, precision: Array, group: Index, theta: Array, points: Array, out: Array) -> None:
+    """The same for models over one map."""
+    d = points.shape[1]
+    for n in range(theta.shape[0]):
+        for i in range(theta.shape[1]):
+            out[n, i] = _distance(gram[n], precision[n, group[n, i]], theta[n, i], points[n], d)
+
+
+@kernel
 def gaussian_estimates(ids: Index, V: Array, theta: Array, z: Array, spread: Array, out: Array) -> None:
     """``out[r] ~ N(theta, spread^2 V^-1)``: ``theta + spread L^-T z``, ``z (n, d)`` standard normal, ``V = L L'``."""
     d = z.shape[1]

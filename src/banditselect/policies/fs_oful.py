@@ -147,4 +147,4 @@ class FSOFUL(LikelihoodPolicy):
     def covers(self, theta: ArrayLike, model: int) -> Any:
         """Tell whether the set of ``model`` contains ``theta``, ``(d_i,)`` or one per lane ``(N, d_i)``."""
         i = model_index(model, int(self.n_models))
-        return self._inside(lane_vectors(theta, self._size, self._dims[i]), i)
+        return self._told(self._inside(lane_vectors(theta, self._size, self._dims[i]))[:, i])

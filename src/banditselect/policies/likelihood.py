@@ -4,7 +4,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .. import validation
 from ..confidence import Alarm, LikelihoodSets
@@ -66,14 +65,9 @@ class LikelihoodPolicy(Policy):
         """Whether it is proved, at level delta, that no model is true or that the noise is larger than stated."""
         return self._told(self._alarm.raised)
 
-    def _inside(self, thetas: Array, models: ArrayLike) -> Any:
-        """Tell whether ``thetas[n]`` lies in the set of one of ``models`` in lane n."""
-        squared = self.scale**2 * self._sets.squared_radii
-        inside = [
-            any(self._bank.distance(n, i, theta) <= squared[n, i] for i in np.atleast_1d(models).tolist())
-            for n, theta in enumerate(thetas)
-        ]
-        return self._told(np.array(inside))
+    def _inside(self, thetas: Array) -> Mask:
+        """Tell which models' sets contain ``thetas[n]``, ``(N, M)``."""
+        return self._bank.distances(thetas) <= self.scale**2 * self._sets.squared_radii
 
 
 def model_index(model: int, n_models: int) -> int:

@@ -60,8 +60,7 @@ class _Optimistic(Policy):
     def covers(self, theta: ArrayLike) -> Any:
         """Tell whether the confidence set contains ``theta``, ``(d,)`` or one per lane ``(N, d)``."""
         thetas = lane_vectors(theta, self._size, self._bank.theta.shape[2])
-        bounds = self.scale**2 * self._set.squared_radii[:, 0]
-        return self._told(np.array([self._bank.distance(n, 0, t) <= bounds[n] for n, t in enumerate(thetas)]))
+        return self._told(self._bank.distances(thetas)[:, 0] <= self.scale**2 * self._set.squared_radii[:, 0])
 
 
 def lane_vectors(theta: ArrayLike, lanes: int, dim: int) -> Array:

@@ -79,8 +79,8 @@ class PrintedSet:
 
     def covers(self, thetas: Array, scale: float) -> Mask:
         """Tell whether the set of lane n contains ``thetas[n]``, ``(N,)``."""
-        squared = scale**2 * self.squared_radius(np.arange(len(thetas)))
-        return np.array([self.target.distance(n, 0, theta) <= squared[n] for n, theta in enumerate(thetas)])
+        squared = self.squared_radius(np.arange(len(thetas)))
+        return self.target.distances(thetas)[:, 0] <= scale**2 * squared
 
     def extend(self, fresh: "PrintedSet") -> None:
         """Append what is not a part: the constants of the new lanes."""

@@ -287,7 +287,7 @@ class PSOFUL(LikelihoodPolicy):
         thetas = lane_vectors(theta, self._size, self._bank.theta.shape[2])
         if self.confidence == "paper":
             return self._told(self._printed.covers(thetas, self.scale))
-        return self._inside(thetas, range(self._bank.theta.shape[1]))
+        return self._told(np.asarray(self._inside(thetas).any(axis=1)))
 
     @property
     def model_weights(self) -> Array:

@@ -15,7 +15,7 @@ from ..validation import Constraint, ExactShape, FeatureShape, Interval, Number,
 from .base import Array, Index, Mask, Policy, per_lane
 from .registry import register
 
-EXPLORATION = 100.0
+EXPLORATION = 300.0
 """Default c of alpha_t = c sqrt(t) / (hi - lo), from the study in docs/exploration.md."""
 
 

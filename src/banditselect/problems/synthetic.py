@@ -36,7 +36,7 @@ class SyntheticFeatureSelection(Problem):
     Notes
     -----
     The paper does not say whether the items of a round are different; here they are. Constants: noise, parameter_bound,
-    feature_bound and reward_bound of each instance, reward_range = (-2, 2) for all, model = 0.
+    feature_bound and reward_bound of each instance, reward_range = (-2.5, 2.5) for all, model = 0.
     """
 
     def __init__(self, *, n_models: int = 10, dim: int = 50, n_actions: int = 10, n_items: int = 10_000) -> None:
@@ -84,7 +84,7 @@ class _FeatureSelection(_Played):
             "parameter_bound": bounds[0],
             "feature_bound": bounds[1],
             "reward_bound": bounds[2],
-            "reward_range": (-2.0, 2.0),
+            "reward_range": (-2.5, 2.5),
             "model": 0,
         }
 
