@@ -4,7 +4,7 @@ Both banks tell the same three sums per model (``evidence``: logdet, J, online l
 weights, confidence sets, alarms - is written once.
 """
 
-from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,22 +16,28 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 
-def _period(dim: int) -> int:
-    """Rank-one steps between two refactorisations: their d^3 is then at most as dear as the d^2 of the steps."""
-    return max(128, 2 * dim)
-
-
 class Bank(LaneArrays):
-    """What the two banks share: estimates ``theta (N, M, d)``, inverses ``V_inv (N, G, d, d)``, ``evidence (N, M, 3)``.
+    """What the two banks share.
 
-    ``group (N, M)`` tells which inverse a model uses.
+    Attributes
+    ----------
+    theta: estimates, ``(N, M, d)``.
+    root: square roots of the inverses of ``V_g = Lambda_g + sum x x'``: ``V_g^-1 = root_g root_g'``, ``(N, G, d, d)``.
+    group: which of them a model has, ``(N, M)``.
+    evidence: logdet, J and online loss of every model, ``(N, M, 3)``.
+    updates: rewards learned, ``(N,)``.
     """
 
-    theta: Array
-    V_inv: Array
-    evidence: Array
-    updates: Index
-    group: Index
+    state: ClassVar[tuple[str, ...]] = ("theta", "root", "evidence", "updates")
+    fixed: ClassVar[tuple[str, ...]] = ("group",)
+
+    def __init__(self, *, theta: Array, root: Array, group: Index) -> None:
+        N, M, _ = theta.shape
+        self.theta = np.array(theta, dtype=float, order="C")
+        self.root = root
+        self.group = group
+        self.evidence = np.zeros((N, M, 3))
+        self.updates = np.zeros(N, dtype=np.int64)
 
     @property
     def logdet(self) -> Array:
@@ -60,20 +66,22 @@ class Bank(LaneArrays):
         ridge.mixtures(ids, x, self.theta, weights, out)
         return out
 
-    @abstractmethod
     def distances(self, points: Array) -> Array:
         """Return ``|points[n] - theta_i|_{V_i}^2``, ``(N, M)``, for ``points (N, d)`` of one map's width.
 
         For a known parameter it is 0 at that parameter and infinite elsewhere.
         """
+        out = np.empty(self.theta.shape[:2])
+        ridge.distances(self.theta, self.root, self.group, points, out)
+        return out
 
-    @abstractmethod
     def precision_of(self, lane: int, model: int) -> Array:
-        """Return the matrix ``V`` of one model, ``(d, d)``."""
-
-
-def _symmetric(lower: Array) -> Array:
-    return np.tril(lower) + np.tril(lower, -1).T
+        """Return the matrix ``V`` of one model, ``(d, d)``; its diagonal is infinite for a known parameter."""
+        root = self.root[lane, self.group[lane, model]]
+        if not root.any():
+            return np.diag(np.full(len(root), np.inf))
+        inverse = np.linalg.inv(root)
+        return inverse.T @ inverse
 
 
 class RidgeBank(Bank):
@@ -87,57 +95,23 @@ class RidgeBank(Bank):
     center: ``(N, M, d)``, where the ridge penalty is centred; zero if not given.
     """
 
-    state = ("theta", "V_inv", "V", "moment", "evidence", "updates")
-    fixed = ("group",)
-
     def __init__(self, *, lanes: int, dims: Index, regularization: Array, center: Array | None = None) -> None:
         N, M, d = lanes, dims.size, int(dims.max())
+        root = np.zeros((N, M, d, d))
+        root[:, :, np.arange(d), np.arange(d)] = 1.0 / np.sqrt(regularization)[:, :, None]
+        theta = np.zeros((N, M, d)) if center is None else center
+        super().__init__(theta=theta, root=root, group=np.tile(np.arange(M), (N, 1)))
         self.dims = dims
-        self.period = _period(d)
-        self.group = np.tile(np.arange(M), (N, 1))
-        self.theta = np.zeros((N, M, d)) if center is None else np.array(center, dtype=float, order="C")
-        diagonal = np.arange(d)
-        self.V = np.zeros((N, M, d, d))
-        self.V[:, :, diagonal, diagonal] = regularization[:, :, None]
-        self.V_inv = np.zeros((N, M, d, d))
-        self.V_inv[:, :, diagonal, diagonal] = 1.0 / regularization[:, :, None]
-        finite = np.where(np.isinf(regularization), 0.0, regularization)
-        self.moment = finite[:, :, None] * self.theta
-        self.evidence = np.zeros((N, M, 3))
-        self.updates = np.zeros(N, dtype=np.int64)
 
     def learn(self, ids: Index, x: Array, y: Array) -> tuple[Array, Array]:
         """Learn ``x (n, M, d)``, ``y (n,)``; return the predictions of y made before and the leverages, ``(n, M)``."""
         told = np.empty((2, ids.size, self.dims.size))
-        ridge.learn(
-            ids,
-            x,
-            y,
-            self.theta,
-            self.V_inv,
-            self.V,
-            self.moment,
-            self.evidence,
-            self.updates,
-            self.dims,
-            self.period,
-            told,
-        )
+        ridge.learn(ids, x, y, self.theta, self.root, self.evidence, self.updates, self.dims, told)
         return told[0], told[1]
-
-    def distances(self, points: Array) -> Array:
-        """Return ``|points[n] - theta_i|_{V_i}^2``, ``(N, M)``."""
-        out = np.empty(self.theta.shape[:2])
-        ridge.distances(self.V, self.theta, points, out)
-        return out
-
-    def precision_of(self, lane: int, model: int) -> Array:
-        """Return the matrix ``V`` of one model, ``(d, d)``."""
-        return _symmetric(self.V[lane, model])
 
 
 class SharedRidgeBank(Bank):
-    """M biased ridge regressions over one feature map: one Gram matrix, one inverse per distinct prior precision.
+    """M biased ridge regressions over one feature map: one matrix per distinct prior precision.
 
     Parameters
     ----------
@@ -146,51 +120,15 @@ class SharedRidgeBank(Bank):
     group: ``(N, M)``, which of them each model has.
     """
 
-    state = ("theta", "V_inv", "gram", "moment", "evidence", "updates")
-    fixed = ("center", "precision", "group")
-
     def __init__(self, *, center: Array, precision: Array, group: Index) -> None:
-        N, M, d = center.shape
-        self.center = np.array(center, dtype=float, order="C")
-        self.period = _period(d)
-        self.precision = precision
-        self.group = group
-        self.theta = self.center.copy()
-        self.V_inv = np.zeros_like(precision)
+        root = np.zeros_like(precision)
         known = np.isinf(precision[:, :, 0, 0])
-        self.V_inv[~known] = np.linalg.inv(precision[~known])
-        self.gram = np.zeros((N, d, d))
-        self.moment = np.zeros((N, d))
-        self.evidence = np.zeros((N, M, 3))
-        self.updates = np.zeros(N, dtype=np.int64)
+        factor = np.linalg.cholesky(precision[~known])
+        root[~known] = np.swapaxes(np.linalg.inv(factor), 1, 2)
+        super().__init__(theta=center, root=root, group=group)
 
     def learn(self, ids: Index, x: Array, y: Array) -> Array:
         """Learn ``x (n, d)``, ``y (n,)``; return the predictions of y made before, ``(n, M)``."""
         prediction = np.empty((ids.size, self.theta.shape[1]))
-        ridge.learn_shared(
-            ids,
-            x,
-            y,
-            self.theta,
-            self.V_inv,
-            self.gram,
-            self.moment,
-            self.center,
-            self.precision,
-            self.group,
-            self.evidence,
-            self.updates,
-            self.period,
-            prediction,
-        )
+        ridge.learn_shared(ids, x, y, self.theta, self.root, self.group, self.evidence, self.updates, prediction)
         return prediction
-
-    def distances(self, points: Array) -> Array:
-        """Return ``|points[n] - theta_i|_{V_i}^2``, ``(N, M)``."""
-        out = np.empty(self.theta.shape[:2])
-        ridge.distances_shared(self.gram, self.precision, self.group, self.theta, points, out)
-        return out
-
-    def precision_of(self, lane: int, model: int) -> Array:
-        """Return the matrix ``V`` of one model, ``(d, d)``."""
-        return self.precision[lane, self.group[lane, model]] + _symmetric(self.gram[lane])

@@ -86,5 +86,5 @@ def optimism(ids: Index, x: Array, bank: Bank, squared_radii: Array, scale: floa
     over the models of the bank with :math:`\rho_i^2 \ge 0` (``squared_radii (N, M)``), s being the ``scale``.
     """
     p = np.empty((ids.size, x.shape[2]))
-    choice.optimistic(ids, x, bank.theta, bank.V_inv, bank.group, squared_radii, scale, offered, p)
+    choice.optimistic(ids, x, bank.theta, bank.root, bank.group, squared_radii, scale, offered, p)
     return p

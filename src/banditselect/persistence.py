@@ -27,7 +27,7 @@ _DTYPES = {"<f8", "<i8", "|u1", "|b1"}
 
 def write(path: str | os.PathLike[str], settings: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write JSON ``settings`` and ``arrays`` to ``path``; a reader sees the old file or the new one, never a part."""
-    blobs = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    blobs = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     table = [[name, a.dtype.newbyteorder("<").str, list(a.shape)] for name, a in blobs.items()]
     for name, dtype, _ in table:
         if dtype not in _DTYPES:

@@ -48,8 +48,36 @@ def check_all(owner: str, constraints: Mapping[str, Constraint], values: Mapping
         constraint.check(f"{owner}: {name}", values[name], lanes)
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+def _number(value: object) -> float:
+    """Return a number of magnitude at most ``LIMIT`` as a float, NaN for everything else."""
+    if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
+        return np.nan
+    try:
+        number = float(value)
+    except OverflowError:
+        return np.nan
+    return number if abs(number) <= LIMIT else np.nan
+
+
+def _is_whole(value: object) -> bool:
+    number = _number(value)
+    return bool(number == np.floor(number))
+
+
+def _array(value: Any) -> NDArray[Any]:
+    """Return an array; of dtype object for what is ragged."""
+    try:
+        return np.asarray(value)
+    except ValueError:
+        return np.array(None)
+
+
+def _ndim(value: Any) -> int:
+    """Return the number of axes, -1 for what has none in common."""
+    try:
+        return np.ndim(value)
+    except ValueError:
+        return -1
 
 
 @dataclass(frozen=True)
@@ -68,20 +96,21 @@ class Number:
         """Raise ValueError if ``value`` will not do."""
         if value is None and self.optional:
             return
-        if self.per_lane and lanes is not None and np.ndim(value) == 1:
+        if self.per_lane and lanes is not None and _ndim(value) == 1:
             values = as_floats(name, value, self.expected)
             if values.shape == (lanes,) and all(self._fits(v) for v in values):
                 return
-        elif _is_number(value) and self._fits(value):
+        elif self._fits(value):
             return
         raise refuse(name, value, self.expected)
 
     def _fits(self, value: Any) -> bool:
-        if self.integer and value != int(value):
+        number = _number(value)
+        if self.integer and not _is_whole(value):
             return False
-        low = value > self.low if self.above else value >= self.low
-        high = value < self.high if self.below else value <= self.high
-        return bool(np.isfinite(value) and abs(value) <= LIMIT and low and high)
+        low = number > self.low if self.above else number >= self.low
+        high = number < self.high if self.below else number <= self.high
+        return low and high
 
     @property
     def expected(self) -> str:
@@ -115,7 +144,7 @@ class Interval:
     def check(self, name: str, value: Any, lanes: int | None) -> None:
         """Raise ValueError if ``value`` will not do."""
         pair = list(value) if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) else []
-        if len(pair) != 2 or not all(_is_number(v) and abs(v) <= LIMIT for v in pair) or not pair[0] < pair[1]:
+        if len(pair) != 2 or not _number(pair[0]) < _number(pair[1]):
             raise refuse(name, value, "a pair (low, high) of finite numbers with low < high")
 
 
@@ -126,7 +155,7 @@ class Widths:
     def check(self, name: str, value: Any, lanes: int | None) -> None:
         """Raise ValueError if ``value`` will not do."""
         values = list(value) if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) else [value]
-        if not values or not all(_is_number(v) and v == int(v) and v >= 1 for v in values):
+        if not values or not all(_is_whole(v) and v >= 1 for v in values):
             raise refuse(name, value, "a whole number >= 1, or one for each model")
 
 
@@ -138,7 +167,7 @@ class Rate:
 
     def check(self, name: str, value: Any, lanes: int | None) -> None:
         """Raise ValueError if ``value`` will not do."""
-        fits = _is_number(value) and 0.0 <= value <= LIMIT
+        fits = _number(value) >= 0.0
         if not (fits or callable(value) or (isinstance(value, str) and value in self.names)):
             named = "".join(f", {n!r}" for n in self.names)
             raise refuse(name, value, f"a finite number >= 0, a schedule such as Power(scale, exponent){named}")
@@ -193,7 +222,8 @@ def as_floats(name: str, value: Any, expected: str) -> Array:
         raise refuse(name, value, expected) from None
     if array.dtype.kind not in "fiub":
         raise refuse(name, value, expected)
-    return array.astype(np.float64, copy=False)
+    with np.errstate(over="ignore"):
+        return array.astype(np.float64, copy=False)
 
 
 class FeatureShape(ABC):
@@ -245,7 +275,9 @@ class FeatureShape(ABC):
     def _converted(self, value: Any, lanes: int | None, inner: int, ndim: int) -> tuple[Array, tuple[int, ...] | None]:
         """Return what is not a float64 array yet as one; a list of maps also tells their widths."""
         expected = self._expected(lanes, inner)
-        if not (self.many and isinstance(value, list | tuple) and all(np.ndim(m) == ndim - 1 for m in value)):
+        if not (self.many and isinstance(value, list | tuple) and all(_ndim(m) == ndim - 1 for m in value)) or (
+            lanes is not None and not any(isinstance(m, np.ndarray) for m in value)
+        ):
             return as_floats("features", value, expected), None
         maps = [as_floats("features", m, expected) for m in value]
         if len({m.shape[:-1] for m in maps}) != 1:
@@ -319,8 +351,10 @@ class AnyShape(FeatureShape):
     def actions(self, value: Any, lanes: int | None) -> Array:
         """Return zeros ``(n, 1, K, 1)``."""
         depth = 2 if lanes is None else 3
-        ragged = isinstance(value, list | tuple) and all(np.ndim(m) >= depth for m in value)
+        ragged = isinstance(value, list | tuple) and all(_ndim(m) >= depth for m in value)
         maps = [as_floats("features", m, self.words(lanes)) for m in (value if ragged else [value])]
+        if not maps:
+            raise refuse("features", value, self.words(lanes))
         for x in maps:
             wrong = x.ndim < depth or x.shape[-2] != maps[0].shape[-2] or x.shape[-2] == 0
             if wrong or (lanes is not None and x.shape[0] != lanes) or not usable(np.ascontiguousarray(x)):
@@ -329,8 +363,9 @@ class AnyShape(FeatureShape):
 
     def one(self, value: Any, lanes: int | None) -> Array:
         """Return zeros ``(n, 1, 1)``."""
-        if not usable(np.ascontiguousarray(as_floats("features", value, "finite numbers"))):
-            raise refuse("features", value, "finite numbers")
+        for m in value if isinstance(value, list | tuple) and value else [value]:
+            if not usable(np.ascontiguousarray(as_floats("features", m, "finite numbers"))):
+                raise refuse("features", value, "finite numbers")
         return np.zeros((lanes or 1, 1, 1))
 
 
@@ -338,6 +373,10 @@ def common_shape(name: str, shapes: Sequence[FeatureShape]) -> FeatureShape:
     """Return the one shape that suits all of several policies that are to be given the same features."""
     exact = [s for s in shapes if isinstance(s, ExactShape)]
     some = [s for s in shapes if isinstance(s, SomeMaps)]
+    for i, shape in enumerate(shapes):
+        widths = dict(pair for s in some[: some.index(shape)] for pair in s.used) if shape in some else {}
+        if any(widths.get(index, width) != width for index, width in getattr(shape, "used", ())):
+            raise ValueError(f"{name}[{i}]: takes {shape.words(None)}; expected the widths that others take")
     if some and not exact:
         return SomeMaps(tuple(dict.fromkeys(pair for s in some for pair in s.used)))
     if not exact:
@@ -353,7 +392,7 @@ def common_shape(name: str, shapes: Sequence[FeatureShape]) -> FeatureShape:
 
 def offered(available: ArrayLike, n: int, K: int) -> Mask:
     """Return the mask of actions offered, ``(n, K)``."""
-    mask = np.asarray(available)
+    mask = _array(available)
     expected = f"booleans of shape ({K},) or ({n}, {K}) with at least one True for every lane"
     if mask.dtype != bool or mask.shape not in ((K,), (n, K)):
         raise refuse("available", available, expected)
@@ -365,7 +404,7 @@ def offered(available: ArrayLike, n: int, K: int) -> Mask:
 
 def lane_ids(lanes: ArrayLike, total: int) -> Index:
     """Return the lanes named, ``(n,)``, each existing and named once."""
-    ids = np.atleast_1d(np.asarray(lanes))
+    ids = np.atleast_1d(_array(lanes))
     expected = f"different lanes between 0 and {total - 1}"
     if ids.dtype.kind not in "iu" or ids.ndim != 1 or ids.size == 0:
         raise refuse("lanes", lanes, expected)
@@ -396,6 +435,6 @@ def whole_number(name: str, value: Any, low: int) -> int:
 
 def seed(name: str, value: Any) -> None:
     """Refuse what is not a whole number >= 0 or a sequence of them."""
-    parts = [value] if _is_number(value) else list(value) if isinstance(value, list | tuple) else []
+    parts = [value] if isinstance(value, int | np.integer) else list(value) if isinstance(value, list | tuple) else []
     if not parts or not all(isinstance(p, int | np.integer) and not isinstance(p, bool) and p >= 0 for p in parts):
         raise refuse(name, value, "a whole number >= 0, or a tuple of them")

@@ -70,20 +70,21 @@ def best_actions(score: Array, offered: Mask, p: Array) -> None:
 
 @kernel
 def upper_bounds(
-    ids: Index, x: Array, theta: Array, V_inv: Array, group: Index, squared: Array, scale: float, out: Array
+    ids: Index, x: Array, theta: Array, root: Array, group: Index, squared: Array, scale: float, out: Array
 ) -> None:
     """``out[r, a] = max_i <x_i(a), theta_i> + scale rho_i |x_i(a)|_{V_g^-1}``, ``rho_i^2 = squared[n, i]``.
 
-    Model ``i`` uses the inverse ``g = group[n, i]``. The maximum runs over the models with ``squared[n, i] >= 0``; a
-    group without any costs nothing.
+    Model ``i`` has the root ``g = group[n, i]`` of ``V_g^-1 = root_g root_g'``. The maximum runs over the models with
+    ``squared[n, i] >= 0``; a group without any costs nothing.
     """
     P, K, d = x.shape[1], x.shape[2], x.shape[3]
     width = np.empty(K)
+    w = np.empty(d)
     for r in range(ids.size):
         n = ids[r]
         for a in range(K):
             out[r, a] = -np.inf
-        for g in range(V_inv.shape[1]):
+        for g in range(root.shape[1]):
             known = False
             for i in range(theta.shape[1]):
                 if group[n, i] != g or not squared[n, i] >= 0.0:
@@ -92,13 +93,15 @@ def upper_bounds(
                 if not known:
                     known = True
                     for a in range(K):
-                        total = 0.0
+                        for k in range(d):
+                            w[k] = 0.0
                         for j in range(d):
-                            row = 0.0
                             for k in range(d):
-                                row += V_inv[n, g, j, k] * x[r, p, a, k]
-                            total += row * x[r, p, a, j]
-                        width[a] = math.sqrt(max(total, 0.0))
+                                w[k] += root[n, g, j, k] * x[r, p, a, j]
+                        total = 0.0
+                        for k in range(d):
+                            total += w[k] * w[k]
+                        width[a] = math.sqrt(total)
                 radius = scale * math.sqrt(squared[n, i])
                 for a in range(K):
                     total = radius * width[a]
@@ -112,7 +115,7 @@ def optimistic(
     ids: Index,
     x: Array,
     theta: Array,
-    V_inv: Array,
+    root: Array,
     group: Index,
     squared: Array,
     scale: float,
@@ -121,5 +124,5 @@ def optimistic(
 ) -> None:
     """All probability on the actions of highest upper bound."""
     score = np.empty(p.shape)
-    upper_bounds(ids, x, theta, V_inv, group, squared, scale, score)
+    upper_bounds(ids, x, theta, root, group, squared, scale, score)
     best_actions(score, offered, p)

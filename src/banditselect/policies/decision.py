@@ -135,7 +135,9 @@ class Ledger(LaneArrays):
 
     def extend(self, other: Self) -> None:
         """Append the lanes of another ledger."""
-        other._resize(self.bits.shape[1])
+        width = max(self.bits.shape[1], other.bits.shape[1])
+        self._resize(width)
+        other._resize(width)
         super().extend(other)
 
     def _resize(self, width: int) -> None:

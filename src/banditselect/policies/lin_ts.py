@@ -91,7 +91,7 @@ class LinTS(Policy):
     def _choose(self, ids: Index, x: Array, offered: Mask, numbers: Index) -> Choice:
         drawn = self._streams.normals(ids, numbers, x.shape[3])
         theta = np.empty_like(drawn)
-        ridge.gaussian_estimates(ids, self._bank.V, self._bank.theta, drawn, self._spread, theta)
+        ridge.gaussian_estimates(ids, self._bank.root, self._bank.theta, drawn, self._spread, theta)
         score = np.empty((ids.size, 1, x.shape[2]))
         ridge.predict(np.arange(ids.size), x, theta[:, None], score)
         action, _ = self._streams.draw(ids, numbers, greedy(score[:, 0], offered))

@@ -1,0 +1,306 @@
+"""SqAlg's regret and substitution, admissibility, and the weights that know the noise."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import logsumexp
+
+from banditselect.aggregation import Posterior, SqAlg
+from banditselect.experts import RidgeBank
+
+LANE = np.array([0])
+unit = st.floats(0.0, 1.0)
+
+
+def sqalg(M, lower=0.0, upper=1.0, lanes=1):
+    return SqAlg(lower=np.full(lanes, lower), upper=np.full(lanes, upper), n_models=M)
+
+
+class Play:
+    """One lane of SqAlg with the books kept outside it."""
+
+    def __init__(self, M, lower=0.0, upper=1.0):
+        self.sq, self.loss, self.own = sqalg(M, lower, upper), np.zeros(M), 0.0
+
+    def predict(self, f):
+        return float(self.sq.predict(LANE, np.array(f, dtype=float).reshape(1, -1, 1))[0, 0])
+
+    def learn(self, f, y):
+        self.own += (self.predict(f) - y) ** 2
+        self.loss += (np.asarray(f) - y) ** 2
+        self.sq.update(LANE, np.array(f, dtype=float)[None], np.array([float(y)]))
+
+    def within_bound(self, alive=slice(None)):
+        length = float(self.sq.upper[0] - self.sq.lower[0])
+        bound = length**2 / 2.0 * math.log(self.loss.size)
+        return self.own - self.loss[alive].min() <= bound + 1e-12 * max(self.own, bound)
+
+
+def greedy_reward(play, f, lower=0.0, upper=1.0):
+    """Return the end of the range that leaves the larger regret against the best expert so far."""
+    yhat = play.predict(f)
+    return max((lower, upper), key=lambda y: (yhat - y) ** 2 - (play.loss + (np.asarray(f) - y) ** 2).min())
+
+
+@given(
+    rounds=st.integers(2, 6).flatmap(
+        lambda M: st.lists(st.tuples(st.lists(unit, min_size=M, max_size=M), unit), min_size=1, max_size=30)
+    ),
+    lower=st.floats(-10.0, 10.0),
+    length=st.floats(0.01, 100.0),
+)
+def test_regret_on_any_sequence(rounds, lower, length):
+    play = Play(len(rounds[0][0]), lower, lower + length)
+    for h, y in rounds:
+        f = np.clip(lower + length * np.array(h), lower, lower + length)
+        play.learn(f, min(lower + length * y, lower + length))
+        assert play.within_bound()
+
+
+@pytest.mark.parametrize("M", [2, 3, 10])
+@pytest.mark.parametrize("experts", ["constant", "random", "flips"])
+def test_regret_against_a_greedy_adversary(M, experts):
+    rng = np.random.default_rng(M)
+    play = Play(M, -1.0, 3.0)
+    for _ in range(400):
+        f = {
+            "constant": np.linspace(-1.0, 3.0, M),
+            "random": rng.uniform(-1.0, 3.0, size=M),
+            "flips": rng.choice([-1.0, 3.0], size=M),
+        }[experts]
+        play.learn(f, greedy_reward(play, f, -1.0, 3.0))
+        assert play.within_bound()
+
+
+def test_the_bound_is_nearly_reached():
+    """M = 2, l = 1: the bound is log(2) / 2 = .3466; greed alone gets near it."""
+    best = 0.0
+    for first in np.linspace(0.0, 0.5, 26):
+        play = Play(2)
+        for _ in range(30):
+            f = [first, 1.0]
+            play.learn(f, greedy_reward(play, f))
+            best = max(best, play.own - play.loss.min())
+    assert 0.25 < best <= math.log(2.0) / 2.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_regret_while_the_range_grows(seed):
+    rng = np.random.default_rng(seed)
+    play = Play(4, 0.0, 0.1)
+    for t in range(300):
+        if t % 20 == 19:
+            grow = rng.uniform(0.0, 0.3, size=2)
+            play.sq.widen(LANE, play.sq.lower - grow[0], play.sq.upper + grow[1])
+        lower, upper = float(play.sq.lower[0]), float(play.sq.upper[0])
+        f = rng.choice([lower, upper, rng.uniform(lower, upper)], size=4)
+        play.learn(f, greedy_reward(play, f, lower, upper))
+        assert play.within_bound()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_regret_against_the_experts_left_after_removals(seed):
+    rng = np.random.default_rng(seed)
+    play = Play(6)
+    for t in range(300):
+        if t % 60 == 59:
+            play.sq.alive[0, play.sq.weights(LANE)[0].argmax()] = False  # the leader of all
+        f = rng.choice([0.0, 1.0, 0.5], size=6)
+        play.learn(f, greedy_reward(play, f))
+        assert play.within_bound(play.sq.alive[0])
+
+
+@given(
+    loss=st.lists(st.floats(0.0, 50.0), min_size=1, max_size=6),
+    data=st.data(),
+    lower=st.floats(-5.0, 5.0),
+    length=st.floats(0.1, 10.0),
+)
+@settings(max_examples=300)
+def test_the_prediction_lies_in_the_interval_of_the_paper(loss, data, lower, length):
+    h = np.array(data.draw(st.lists(unit | st.sampled_from([0.0, 1.0]), min_size=len(loss), max_size=len(loss))))
+    sq = sqalg(len(loss), lower, lower + length)
+    sq.loss[0] = np.array(loss) * length**2
+    yhat = float(sq.predict(LANE, (lower + length * h)[None, :, None])[0, 0])
+    log_v = -2.0 * np.array(loss) - logsumexp(-2.0 * np.array(loss))
+    y = (yhat - lower) / length
+    assert y**2 <= -0.5 * logsumexp(log_v - 2.0 * h**2) + 1e-12
+    assert (1.0 - y) ** 2 <= -0.5 * logsumexp(log_v - 2.0 * (1.0 - h) ** 2) + 1e-12
+
+
+def test_the_weighted_mean_is_outside_the_interval_where_the_substitution_is_inside():
+    sq = sqalg(2)
+    sq.loss[0] = [0.0, math.log(9.0) / 2.0]
+    weights = sq.weights(LANE)
+    np.testing.assert_allclose(weights, [[0.9, 0.1]], rtol=1e-14)
+    f = np.array([[[0.0], [1.0]]])
+    delta_0 = -0.5 * math.log(0.9 + 0.1 * math.exp(-2.0))
+    delta_1 = -0.5 * math.log(0.9 * math.exp(-2.0) + 0.1)
+    low, high = 1.0 - math.sqrt(delta_1), math.sqrt(delta_0)
+    assert (low, high) == pytest.approx((0.132, 0.213), abs=5e-4)
+    mean = weights[0] @ f[0, :, 0]
+    assert mean == pytest.approx(0.1, rel=1e-14)
+    assert mean < low
+    assert sq.predict(LANE, f)[0, 0] == pytest.approx(0.5 + (delta_0 - delta_1) / 2.0, rel=1e-14)
+    assert low < sq.predict(LANE, f)[0, 0] < high
+
+
+def test_weights_by_hand():
+    sq = sqalg(2, -1.0, 3.0)  # l = 4, eta = 2/16
+    np.testing.assert_array_equal(sq.weights(LANE), [[0.5, 0.5]])
+    sq.loss[0] = [8.0, 0.0]
+    e = math.exp(-1.0)
+    np.testing.assert_allclose(sq.weights(LANE), [[e / (1.0 + e), 1.0 / (1.0 + e)]], rtol=1e-14)
+    sq.widen(LANE, np.array([-3.0]), np.array([2.0]))  # [-3, 3]: eta = 2/36
+    e = math.exp(-8.0 / 18.0)
+    np.testing.assert_allclose(sq.weights(LANE), [[e / (1.0 + e), 1.0 / (1.0 + e)]], rtol=1e-14)
+
+
+def test_weights_of_huge_losses():
+    sq = sqalg(3)
+    sq.loss[0] = [1e12 + 1.0, 1e12, 1e12 + 500.0]
+    w = sq.weights(LANE)[0]
+    assert w.sum() == pytest.approx(1.0, rel=1e-14)
+    assert w[0] / w[1] == pytest.approx(math.exp(-2.0), rel=1e-3)  # 1e12 itself is rounded to 1e-4
+    assert w[2] == 0.0
+
+
+def test_weights_over_some_experts():
+    sq = sqalg(3)
+    sq.loss[0] = [0.0, 0.5, 1.0]
+    sq.alive[0, 0] = False
+    e = math.exp(-1.0)
+    np.testing.assert_allclose(sq.weights(LANE), [[0.0, 1.0 / (1.0 + e), e / (1.0 + e)]], rtol=1e-14)
+    np.testing.assert_array_equal(sq.weights(LANE, np.array([[True, False, False]])), [[1.0, 0.0, 0.0]])
+    f = np.array([[[0.3], [9.0], [-9.0]]])
+    assert sq.predict(LANE, f, np.array([[True, False, False]]))[0, 0] == pytest.approx(
+        0.5 + (0.3**2 - 0.7**2) / 2, rel=1e-14
+    )
+
+
+def test_one_expert_is_repeated():
+    sq = sqalg(1, -2.0, 2.0)
+    np.testing.assert_allclose(sq.predict(LANE, np.array([[[-2.0, 0.5, 2.0]]])), [[-2.0, 0.5, 2.0]], rtol=1e-14)
+
+
+def test_actions_and_lanes_are_apart():
+    rng = np.random.default_rng(0)
+    sq = sqalg(3, lanes=4)
+    for _ in range(5):
+        sq.update(np.array([3, 1]), rng.uniform(size=(2, 3)), rng.uniform(size=2))
+    np.testing.assert_array_equal(sq.loss[[0, 2]], 0.0)
+    f = rng.uniform(size=(2, 3, 7))
+    together = sq.predict(np.array([3, 0]), f)
+    for r, lane in enumerate([3, 0]):
+        for a in range(7):
+            assert together[r, a] == sq.predict(np.array([lane]), f[r : r + 1, :, a : a + 1])[0, 0]
+
+
+def test_the_range_only_grows():
+    sq = sqalg(2, lanes=2)
+    sq.widen(np.array([1]), np.array([0.5]), np.array([0.6]))
+    np.testing.assert_array_equal([sq.lower, sq.upper], [[0.0, 0.0], [1.0, 1.0]])
+    sq.widen(np.array([1]), np.array([-2.0]), np.array([0.6]))
+    np.testing.assert_array_equal([sq.lower, sq.upper], [[0.0, -2.0], [1.0, 1.0]])
+
+
+def test_what_overflows_the_range_is_clipped_and_counted():
+    sq = sqalg(2, lanes=3)
+    ids = np.arange(3)
+    sq.update(ids, np.array([[0.25, 5.0], [0.0, 1.0], [-1.0, 0.5]]), np.array([1.5, 0.5, -3.0]))
+    np.testing.assert_array_equal(sq.clipped, [1, 0, 1])
+    np.testing.assert_allclose(sq.loss, [[0.5625, 0.0], [0.25, 0.25], [0.0, 0.25]], rtol=1e-14)
+    sq.update(np.array([2]), np.zeros((1, 2)), np.array([7.0]))
+    np.testing.assert_array_equal(sq.clipped, [1, 0, 2])
+    np.testing.assert_array_equal(sq.predict(np.array([1]), np.array([[[-4.0, 9.0], [-0.5, 1.5]]])), [[0.0, 1.0]])
+
+
+def test_regret_with_rewards_outside_the_range():
+    rng = np.random.default_rng(3)
+    play, overflow = Play(3), 0.0
+    for _ in range(300):
+        f = rng.choice([0.0, 1.0, 0.5], size=3)
+        y = greedy_reward(play, f) + rng.choice([0.0, 0.3, -0.3])
+        overflow += abs(y - np.clip(y, 0.0, 1.0))
+        play.learn(f, y)
+        assert play.own - play.loss.min() <= math.log(3.0) / 2.0 + 2.0 * overflow + 1e-12
+
+
+def test_an_expert_falls_on_either_side_of_its_bound():
+    f, bound = np.array([[2.0, -2.0, 1.0, -1.0]]), np.array([1.5, 1.5, 1.0, 3.0])
+    np.testing.assert_array_equal(sqalg(4).admit(LANE, np.abs(f) - bound), [[False, False, True, True]])
+
+
+def test_an_expert_that_fell_stays_down():
+    sq = sqalg(3)
+    sq.alive[0, 1] = False
+    np.testing.assert_array_equal(sq.admit(LANE, np.array([[1.0, -5.0, -1.0]])), [[False, False, True]])
+    np.testing.assert_array_equal(sq.alive, [[True, False, True]])  # admit itself changes nothing
+
+
+def test_where_all_would_fall_the_least_violating_stays():
+    sq = sqalg(3, lanes=2)
+    sq.alive[1, 0] = False
+    after = sq.admit(np.array([0, 1]), np.array([[3.0, 1.0, 2.0], [-1.0, 5.0, 4.0]]))
+    np.testing.assert_array_equal(after, [[False, True, False], [False, False, True]])
+
+
+def test_where_all_would_fall_one_warning_is_given():
+    sq = sqalg(2)
+    sq.admit(LANE, np.array([[0.0, 1.0]]))
+    sq.warn()  # none: one expert stands
+    sq.admit(LANE, np.array([[2.0, 1.0]]))
+    with pytest.warns(RuntimeWarning, match="the one that exceeds it least is kept"):
+        sq.warn()
+    sq.admit(LANE, np.array([[2.0, 1.0]]))
+    sq.warn()  # once is enough
+
+
+def test_experts_are_dropped_for_good_but_never_the_last():
+    sq = sqalg(3, lanes=3)
+    sq.drop(np.array([1, 2]), np.array([[True, True, False], [True, True, True]]))
+    np.testing.assert_array_equal(sq.alive, [[True] * 3, [True, True, False], [True] * 3])
+    sq.drop(np.array([1]), np.array([[False, True, True]]))
+    np.testing.assert_array_equal(sq.alive[1], [False, True, False])
+    sq.drop(np.array([1]), np.array([[True, False, True]]))  # decisions that overlapped and disagree entirely
+    np.testing.assert_array_equal(sq.alive[1], [False, True, False])
+
+
+def bank_of(evidence):
+    """Return a bank whose sums (logdet, J, online loss) are these, (N, M, 3)."""
+    N, M, _ = np.shape(evidence)
+    bank = RidgeBank(lanes=N, dims=np.ones(M, dtype=np.int64), regularization=np.ones((N, M)))
+    bank.evidence[:] = evidence
+    return bank
+
+
+def test_posterior_by_hand():
+    bank = bank_of([[[0, 0, 0], [0, 0, 0]], [[1.0, 2.0, 4.0], [2.0, 1.0, 5.0]]])
+    prior, R_sq = np.array([0.25, 0.75]), np.array([9.0, 0.5])
+    lane = np.array([1])
+    weights, mixture = Posterior(variance=R_sq, prior=prior, online=False).weigh(lane, bank)
+    terms = [0.25 * math.exp(-2.5), 0.75 * math.exp(-2.0)]  # J + R^2 logdet = 2.5, 2
+    np.testing.assert_allclose(weights[0], np.array(terms) / sum(terms), rtol=1e-14)
+    assert mixture[0] == pytest.approx(-math.log(sum(terms)), rel=1e-14)
+    weights, mixture = Posterior(variance=R_sq, prior=prior, online=True).weigh(lane, bank)
+    terms = [0.25 * math.exp(-4.0), 0.75 * math.exp(-5.0)]
+    np.testing.assert_allclose(weights[0], np.array(terms) / sum(terms), rtol=1e-14)
+    assert mixture[0] == pytest.approx(-math.log(sum(terms)), rel=1e-14)
+
+
+def test_posterior_before_any_reward_is_the_prior():
+    prior = np.array([0.2, 0.3, 0.5])
+    posterior = Posterior(variance=np.array([4.0]), prior=prior, online=False)
+    weights, mixture = posterior.weigh(LANE, bank_of(np.zeros((1, 3, 3))))
+    np.testing.assert_allclose(weights[0], prior, rtol=1e-14)
+    assert mixture[0] == pytest.approx(0.0, abs=1e-14)
+
+
+def test_posterior_of_huge_losses():
+    bank = bank_of([[[0.0, 1e9, 0.0], [0.0, 1e9 + 2.0, 0.0], [0.0, 3e9, 0.0]]])
+    weights, mixture = Posterior(variance=np.array([1.0]), prior=np.full(3, 1 / 3), online=False).weigh(LANE, bank)
+    np.testing.assert_allclose(weights[0], [1.0 / (1.0 + math.exp(-1.0)), 1.0 / (1.0 + math.e), 0.0], rtol=1e-6)
+    assert mixture[0] == pytest.approx(1e9 - 2.0 * math.log((1.0 + math.exp(-1.0)) / 3.0), rel=1e-14)

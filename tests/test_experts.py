@@ -1,0 +1,414 @@
+"""Banks of ridge regressions: step by step equals all at once."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from banditselect.experts import RidgeBank, SharedRidgeBank
+
+LANE = np.array([0])
+
+
+def V_inv_of(bank, lane, model):
+    root = bank.root[lane, bank.group[lane, model]]
+    return root @ root.T
+
+
+def width(bank, lane, model, x):
+    """Return |x|_{V^-1} of one model from the root that it keeps."""
+    return math.sqrt(x @ V_inv_of(bank, lane, model)[: x.size, : x.size] @ x)
+
+
+def solve(X, y, prior, center):
+    """Return theta, V, logdet, J of one ridge regression, from all data at once."""
+    V = prior + X.T @ X
+    theta = center + np.linalg.solve(V, X.T @ (y - X @ center))
+    J = np.sum((y - X @ theta) ** 2) + (theta - center) @ prior @ (theta - center)
+    return theta, V, np.linalg.slogdet(V)[1] - np.linalg.slogdet(prior)[1], J
+
+
+def prefix_predictions(X, y, prior, center):
+    """Return the prediction of every reward from the data before it."""
+    outer = np.cumsum(X[:, :, None] * X[:, None, :], axis=0) - X[:, :, None] * X[:, None, :]
+    residual = y - X @ center
+    moment = np.cumsum(X * residual[:, None], axis=0) - X * residual[:, None]
+    theta = center + np.linalg.solve(prior + outer, moment[:, :, None])[:, :, 0]
+    return np.sum(X * theta, axis=1)
+
+
+def assert_equals_batch(bank, lane, model, X, y, prior, center, rel=1e-9):
+    d = X.shape[1]
+    theta, V, logdet, J = solve(X, y, prior, center)
+    np.testing.assert_allclose(bank.theta[lane, model, :d], theta, rtol=rel, atol=rel)
+    np.testing.assert_array_equal(bank.theta[lane, model, d:], 0.0)
+    np.testing.assert_allclose(bank.precision_of(lane, model)[:d, :d], V, rtol=rel)
+    V_inv = V_inv_of(bank, lane, model)[:d, :d]
+    np.testing.assert_allclose(V_inv, np.linalg.inv(V), rtol=rel, atol=rel * np.abs(V_inv).max())
+    assert bank.logdet[lane, model] == pytest.approx(logdet, rel=rel, abs=rel)
+    assert bank.penalised[lane, model] == pytest.approx(J, rel=rel, abs=rel)
+    online = np.sum((y - prefix_predictions(X, y, prior, center)) ** 2)
+    assert bank.online[lane, model] == pytest.approx(online, rel=rel, abs=rel)
+
+
+class Ragged:
+    """Three maps of different width in four lanes, of which some are served each round."""
+
+    dims = np.array([3, 1, 4])
+    lam = np.array([[0.3, 2.0, 7.0], [1.0, 0.05, 0.5], [4.0, 4.0, 4.0], [0.3, 2.0, 7.0]])
+
+    def __init__(self, rounds, seed=0):
+        rng = np.random.default_rng(seed)
+        self.center = rng.normal(size=(4, 3, 4)) * (np.arange(4) < self.dims[:, None])
+        self.bank = RidgeBank(lanes=4, dims=self.dims, regularization=self.lam, center=self.center)
+        self.data = [([], []) for _ in range(4)]
+        for _ in range(rounds):
+            ids = rng.permutation(4)[: rng.integers(1, 5)]
+            x = rng.normal(size=(ids.size, 3, 4)) * (np.arange(4) < self.dims[:, None])
+            y = rng.normal(size=ids.size) + x[:, 0, 0]
+            self.bank.learn(ids, x, y)
+            for r, lane in enumerate(ids):
+                self.data[lane][0].append(x[r])
+                self.data[lane][1].append(y[r])
+
+    def check(self, rel=1e-9):
+        for lane, (X, y) in enumerate(self.data):
+            assert self.bank.updates[lane] == len(y)
+            for i, d in enumerate(self.dims):
+                Xi = np.array(X).reshape(-1, 3, 4)[:, i, :d]
+                prior = self.lam[lane, i] * np.eye(d)
+                assert_equals_batch(self.bank, lane, i, Xi, np.array(y), prior, self.center[lane, i, :d], rel)
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 30, 300])
+def test_step_by_step_equals_all_at_once(rounds):
+    Ragged(rounds).check()
+
+
+def test_step_by_step_equals_all_at_once_at_length():
+    run = Ragged(16_500)
+    assert run.bank.updates.min() > 10_000
+    run.check()
+
+
+def test_predictions_and_leverages_are_those_before_the_reward():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(200, 3)), rng.normal(size=200)
+    m = np.array([1.0, -2.0, 0.5])
+    bank = RidgeBank(lanes=1, dims=np.array([3]), regularization=np.array([[0.7]]), center=m[None, None])
+    f, q = zip(*(bank.learn(LANE, x[None, None], v[None]) for x, v in zip(X, y, strict=True)), strict=True)
+    np.testing.assert_allclose(np.ravel(f), prefix_predictions(X, y, 0.7 * np.eye(3), m), rtol=1e-9, atol=1e-12)
+    V = 0.7 * np.eye(3)
+    for x, leverage in zip(X, np.ravel(q), strict=True):
+        assert leverage == pytest.approx(x @ np.linalg.solve(V, x), rel=1e-10)
+        V += np.outer(x, x)
+
+
+def test_what_stands_in_the_padding_is_not_learned():
+    rng = np.random.default_rng(6)
+    clean, dirty = (RidgeBank(lanes=1, dims=np.array([2, 3]), regularization=np.ones((1, 2))) for _ in range(2))
+    for _ in range(140):
+        x, y = rng.normal(size=(1, 2, 3)), rng.normal(size=1)
+        dirty.learn(LANE, x, y)
+        x[0, 0, 2] = 0.0
+        clean.learn(LANE, x, y)
+    for name, array in clean.arrays().items():
+        np.testing.assert_array_equal(array, dirty.arrays()[name])
+
+
+def test_before_any_reward():
+    bank = RidgeBank(lanes=2, dims=np.array([2, 2]), regularization=np.array([[4.0, 1.0], [0.25, 1.0]]))
+    x = np.array([[[[3.0, 4.0]], [[1.0, 0.0]]]])
+    np.testing.assert_array_equal(bank.predict(np.array([1]), x), np.zeros((1, 2, 1)))
+    for lane, model, expected in [(1, 0, 10.0), (1, 1, 1.0), (0, 0, 2.5), (0, 1, 1.0)]:
+        assert width(bank, lane, model, x[0, model, 0]) == pytest.approx(expected, rel=1e-14)
+
+
+def test_predictions_and_their_mean_by_brute_force():
+    run = Ragged(40)
+    rng = np.random.default_rng(5)
+    ids, x = np.array([2, 0]), rng.normal(size=(2, 3, 5, 4)) * (np.arange(4) < run.dims[:, None])[:, None]
+    weights = np.array([[0.2, 0.0, 0.8], [1.0, 0.0, 0.0]])
+    f, mean = run.bank.predict(ids, x), run.bank.mixture(ids, x, weights)
+    for r, lane in enumerate(ids):
+        for a in range(5):
+            each = [x[r, i, a, :d] @ run.bank.theta[lane, i, :d] for i, d in enumerate(run.dims)]
+            np.testing.assert_allclose(f[r, :, a], each, rtol=1e-11, atol=1e-13)
+            assert mean[r, a] == pytest.approx(weights[r] @ each, rel=1e-11)
+
+
+def reference(X, y, lam, center):
+    """Least squares by singular values on the stacked design, whose condition is the root of the Gram matrix's."""
+    d = X.shape[1]
+    A = np.vstack([math.sqrt(lam) * np.eye(d), X])
+    return center + np.linalg.lstsq(A, np.concatenate([np.zeros(d), y - X @ center]), rcond=None)[0]
+
+
+def hard_features(kind, T, rng):
+    d = 6
+    X = rng.normal(size=(T, d))
+    if kind == "columns":
+        X *= 10.0 ** np.linspace(-3.0, 3.0, d)
+    elif kind == "rows":
+        X[:: max(T // 5, 1)] *= 1e6
+    elif kind == "one row":
+        X[T // 3] *= 1e6
+    elif kind == "rank":
+        X = X[:, :2] @ rng.normal(size=(2, d))
+    elif kind == "repeated and large":
+        X = 1e3 * np.hstack([X[:, :3], X[:, :3]])
+    return X
+
+
+@pytest.mark.parametrize("bank_of", ["maps", "shared"])
+@pytest.mark.parametrize("kind", ["columns", "rows", "one row", "rank", "repeated and large"])
+@pytest.mark.parametrize("T", [4, 100, 129, pytest.param(2000, id="at_length")])
+def test_hard_features(kind, T, bank_of):
+    rng = np.random.default_rng(T)
+    X = hard_features(kind, T, rng)
+    d, lam, center = X.shape[1], 0.3, rng.normal(size=X.shape[1])
+    size = np.abs(X).max(axis=0) if kind == "columns" else 1.0
+    y = X @ (rng.normal(size=d) / size) + rng.normal(size=T)
+    if bank_of == "maps":
+        bank = RidgeBank(lanes=1, dims=np.array([d]), regularization=np.array([[lam]]), center=center[None, None])
+    else:
+        bank = SharedRidgeBank(
+            center=center[None, None], precision=lam * np.eye(d)[None, None], group=np.zeros((1, 1), int)
+        )
+    for x, v in zip(X, y, strict=True):
+        bank.learn(LANE, x[None, None] if bank_of == "maps" else x[None], v[None])
+    z = rng.normal(size=(30, d)) * size
+    expected = z @ reference(X, y, lam, center)
+    found = bank.predict(LANE, z[None, None])[0, 0]
+    np.testing.assert_allclose(found, expected, atol=1e-8 * np.abs(expected).max(), rtol=0.0)
+
+
+def test_rank_deficient_features_at_length():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(10_000, 2)) @ rng.normal(size=(2, 6))
+    y = X[:, 0] + rng.normal(size=10_000)
+    bank = RidgeBank(lanes=1, dims=np.array([6]), regularization=np.array([[0.3]]))
+    for x, v in zip(X, y, strict=True):
+        bank.learn(LANE, x[None, None], v[None])
+    theta = reference(X, y, 0.3, np.zeros(6))
+    np.testing.assert_allclose(bank.theta[0, 0], theta, atol=1e-8 * np.abs(theta).max(), rtol=0.0)
+
+
+def test_zero_features_teach_nothing_but_cost():
+    bank = RidgeBank(lanes=1, dims=np.array([2]), regularization=np.array([[2.0]]), center=np.ones((1, 1, 2)))
+    for _ in range(200):
+        f, q = bank.learn(LANE, np.zeros((1, 1, 2)), np.array([3.0]))
+        assert f[0, 0] == q[0, 0] == 0.0
+    np.testing.assert_array_equal(bank.theta, 1.0)
+    np.testing.assert_allclose(V_inv_of(bank, 0, 0), np.eye(2) / 2.0, rtol=1e-14)
+    assert (bank.logdet[0, 0], bank.penalised[0, 0], bank.online[0, 0]) == (0.0, 1800.0, 1800.0)
+
+
+def test_a_known_parameter_never_moves():
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(300, 3)), rng.normal(size=300)
+    m = rng.normal(size=(1, 2, 3))
+    bank = RidgeBank(lanes=1, dims=np.array([3, 3]), regularization=np.array([[np.inf, 1.0]]), center=m)
+    precision = np.stack([np.diag(np.full(3, np.inf)), np.eye(3)])[None]
+    shared = SharedRidgeBank(center=m, precision=precision, group=np.array([[0, 1]]))
+    for x, v in zip(X, y, strict=True):
+        bank.learn(LANE, np.tile(x, (1, 2, 1)), v[None])
+        shared.learn(LANE, x[None], v[None])
+    residual = np.sum((y - X @ m[0, 0]) ** 2)
+    for b in (bank, shared):
+        np.testing.assert_array_equal(b.theta[0, 0], m[0, 0])
+        assert b.logdet[0, 0] == 0.0
+        assert b.penalised[0, 0] == b.online[0, 0] == pytest.approx(residual, rel=1e-12)
+        assert width(b, 0, 0, X[0]) == 0.0
+        assert_equals_batch(b, 0, 1, X, y, np.eye(3), m[0, 1])
+
+
+def both_banks(seed, lanes, groups, group, rounds):
+    """Return a shared bank, and a bank with the features repeated for each model, after the same data."""
+    rng = np.random.default_rng(seed)
+    N, M, d = lanes, group.shape[1], 3
+    center = rng.normal(size=(N, M, d))
+    precision = np.zeros((*groups.shape, d, d))
+    precision[:, :, np.arange(d), np.arange(d)] = groups[:, :, None]
+    lam = np.take_along_axis(groups, group, axis=1)
+    shared = SharedRidgeBank(center=center, precision=precision, group=group)
+    bank = RidgeBank(lanes=N, dims=np.full(M, d), regularization=lam, center=center)
+    for _ in range(rounds):
+        ids = rng.permutation(N)[: rng.integers(1, N + 1)]
+        x, y = rng.normal(size=(ids.size, d)), rng.normal(size=ids.size)
+        f = shared.learn(ids, x, y)
+        f_repeated, _ = bank.learn(ids, np.repeat(x[:, None], M, axis=1), y)
+        np.testing.assert_allclose(f, f_repeated, rtol=1e-9, atol=1e-11)
+    return shared, bank
+
+
+@pytest.mark.parametrize("rounds", [1, 50, 400])
+def test_shared_bank_equals_repeated_features(rounds):
+    groups = np.array([[0.2, 5.0], [1.0, np.inf], [3.0, 0.7]])
+    group = np.array([[0, 1, 0, 1], [1, 0, 0, 1], [0, 0, 1, 1]])
+    shared, bank = both_banks(0, 3, groups, group, rounds)
+    np.testing.assert_allclose(shared.theta, bank.theta, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(shared.evidence, bank.evidence, rtol=1e-9, atol=1e-11)
+    np.testing.assert_array_equal(shared.updates, bank.updates)
+    for lane in range(3):
+        for i in range(4):
+            np.testing.assert_allclose(V_inv_of(shared, lane, i), V_inv_of(bank, lane, i), rtol=1e-9, atol=1e-11)
+            np.testing.assert_allclose(shared.precision_of(lane, i), bank.precision_of(lane, i), rtol=1e-9, atol=1e-9)
+    rng = np.random.default_rng(9)
+    z, w = rng.normal(size=(3, 1, 5, 3)), rng.dirichlet(np.ones(4), size=3)
+    ids, repeated = np.arange(3), np.repeat(z, 4, axis=1)
+    np.testing.assert_allclose(shared.predict(ids, z), bank.predict(ids, repeated), rtol=1e-8)
+    np.testing.assert_allclose(shared.mixture(ids, z, w), bank.mixture(ids, repeated, w), rtol=1e-8)
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 40, 300])
+def test_shared_bank_with_full_precisions_equals_all_at_once(rounds):
+    rng = np.random.default_rng(3)
+    N, G, M, d = 2, 2, 3, 4
+    roots = rng.normal(size=(N, G, d, d))
+    precision = roots @ np.swapaxes(roots, 2, 3) + 0.2 * np.eye(d)
+    center, group = rng.normal(size=(N, M, d)), np.array([[0, 1, 1], [1, 0, 1]])
+    bank = SharedRidgeBank(center=center, precision=precision, group=group)
+    X, y = rng.normal(size=(rounds, N, d)), rng.normal(size=(rounds, N))
+    for x, v in zip(X, y, strict=True):
+        bank.learn(np.arange(N), x, v)
+    for n in range(N):
+        for i in range(M):
+            assert_equals_batch(bank, n, i, X[:, n], y[:, n], precision[n, group[n, i]], center[n, i])
+
+
+def test_shared_bank_at_length():
+    rng = np.random.default_rng(4)
+    X, center = rng.normal(size=(10_000, 3)), rng.normal(size=(1, 2, 3))
+    y = X @ [1.0, 0.0, -1.0] + rng.normal(size=10_000)
+    lam = np.array([0.2, 30.0])
+    bank = SharedRidgeBank(center=center, precision=(lam[:, None, None] * np.eye(3))[None], group=np.array([[0, 1]]))
+    for x, v in zip(X, y, strict=True):
+        bank.learn(LANE, x[None], v[None])
+    for i in range(2):
+        assert_equals_batch(bank, 0, i, X, y, lam[i] * np.eye(3), center[0, i])
+
+
+def test_distances_by_hand():
+    bank = RidgeBank(lanes=2, dims=np.array([2, 1]), regularization=np.array([[1.0, 1.0], [2.0, 3.0]]))
+    bank.learn(np.array([1]), np.array([[[1.0, 2.0], [2.0, 0.0]]]), np.array([0.0]))
+    # theta = 0; in lane 1 V = [[3, 2], [2, 6]] and 3 + 4 = 7
+    found = bank.distances(np.array([[3.0, 4.0], [1.0, -1.0]]))
+    np.testing.assert_allclose(found[:, 0], [25.0, 5.0], rtol=1e-14)
+    np.testing.assert_allclose(bank.distances(np.array([[3.0], [2.0]]))[:, 1], [9.0, 28.0], rtol=1e-14)
+
+
+def test_distances_in_the_shared_bank():
+    precision = np.array([[[[2.0, 1.0], [1.0, 3.0]], [[1.0, 0.0], [0.0, 1.0]]]])
+    center = np.array([[[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]])
+    bank = SharedRidgeBank(center=center, precision=precision, group=np.array([[0, 1, 1]]))
+    np.testing.assert_allclose(bank.distances(np.array([[2.0, 1.0]])), [[7.0, 4.0, 2.0]], rtol=1e-14)
+    bank.learn(LANE, np.array([[1.0, 1.0]]), np.array([1.0]))  # all predict it exactly: only V grows, by ones
+    np.testing.assert_allclose(bank.distances(np.array([[2.0, 1.0]])), [[11.0, 8.0, 6.0]], rtol=1e-14)
+
+
+def test_distances_by_brute_force():
+    run = Ragged(40)
+    points = np.random.default_rng(8).normal(size=(4, 4))
+    for i, d in enumerate(run.dims):
+        found = run.bank.distances(np.ascontiguousarray(points[:, :d]))[:, i]
+        for lane in range(4):
+            gap = points[lane, :d] - run.bank.theta[lane, i, :d]
+            assert found[lane] == pytest.approx(gap @ run.bank.precision_of(lane, i)[:d, :d] @ gap, rel=1e-12)
+
+
+def test_distance_from_a_known_parameter():
+    center = np.array([[[1.0, 0.0]]])
+    bank = RidgeBank(lanes=1, dims=np.array([2]), regularization=np.array([[np.inf]]), center=center)
+    precision = np.array([[np.diag([np.inf, np.inf])]])
+    shared = SharedRidgeBank(center=center, precision=precision, group=np.array([[0]]))
+    for b in (bank, shared):
+        for point, distance in [((1, 0), 0.0), ((1 + 1e-15, 0), 0.0), ((1, 1e-6), np.inf), ((0, 0), np.inf)]:
+            assert b.distances(np.array([point], dtype=float))[0, 0] == distance
+
+
+numbers = st.floats(-10.0, 10.0, allow_subnormal=False)
+vectors = st.tuples(numbers, numbers, numbers)
+
+
+@given(data=st.lists(st.tuples(vectors, numbers), max_size=20), m=vectors, lam=st.floats(0.1, 100.0))
+def test_penalised_loss_has_two_forms(data, m, lam):
+    """(T1): J = sum (y - f)^2 / (1 + q) = sum y^2 + lam |m|^2 - theta' V theta, and it is the least penalised loss."""
+    m = np.array(m)
+    bank = RidgeBank(lanes=1, dims=np.array([3]), regularization=np.array([[lam]]), center=m[None, None])
+    stepwise, online, logdet = 0.0, 0.0, 0.0
+    for x, y in data:
+        f, q = bank.learn(LANE, np.array(x)[None, None], np.array([y]))
+        stepwise += (y - f[0, 0]) ** 2 / (1.0 + q[0, 0])
+        online += (y - f[0, 0]) ** 2
+        logdet += math.log1p(q[0, 0])
+    X, y = np.array([x for x, _ in data]).reshape(-1, 3), np.array([v for _, v in data])
+    theta, V = bank.theta[0, 0], bank.precision_of(0, 0)
+    J = bank.penalised[0, 0]
+    size = np.sum(y**2) + lam * m @ m
+    near = {"rel": 1e-9, "abs": 1e-9 * size}
+    assert stepwise == pytest.approx(J, rel=1e-12, abs=1e-300)
+    assert size - theta @ V @ theta == pytest.approx(J, rel=1e-8, abs=1e-8 * size)
+    assert np.sum((y - X @ theta) ** 2) + lam * np.sum((theta - m) ** 2) == pytest.approx(J, **near)
+    assert bank.online[0, 0] == pytest.approx(online, rel=1e-12, abs=1e-300)
+    assert bank.logdet[0, 0] == pytest.approx(np.linalg.slogdet(V / lam)[1], rel=1e-9, abs=1e-9)
+    assert bank.online[0, 0] >= J
+    assert logdet >= 0.0
+
+
+@given(serves=st.lists(st.sets(st.integers(0, 2), min_size=1), max_size=12), seed=st.integers(0, 99))
+def test_a_lane_is_bit_identical_to_itself_alone(serves, seed):
+    rng = np.random.default_rng(seed)
+    lam, dims, d = rng.uniform(0.1, 5.0, size=(3, 2)), np.array([3, 2]), 3
+    center = rng.normal(size=(3, 2, d)) * (np.arange(d) < dims[:, None])
+    precision = np.stack([a * np.eye(d) for a in lam.ravel()]).reshape(3, 2, d, d)
+    group = np.array([[0, 1], [1, 0], [1, 1]])
+    many = RidgeBank(lanes=3, dims=dims, regularization=lam, center=center)
+    alone = [RidgeBank(lanes=1, dims=dims, regularization=lam[[n]], center=center[[n]]) for n in range(3)]
+    shared = SharedRidgeBank(center=center, precision=precision, group=group)
+    shared_alone = [SharedRidgeBank(center=center[[n]], precision=precision[[n]], group=group[[n]]) for n in range(3)]
+    for serve in serves:
+        ids = rng.permutation(sorted(serve))
+        x, y = rng.normal(size=(ids.size, 2, d)) * (np.arange(d) < dims[:, None]), rng.normal(size=ids.size)
+        many.learn(ids, x, y)
+        shared.learn(ids, np.ascontiguousarray(x[:, 0]), y)
+        for r, n in enumerate(ids):
+            alone[n].learn(LANE, x[r : r + 1], y[r : r + 1])
+            shared_alone[n].learn(LANE, np.ascontiguousarray(x[r : r + 1, 0]), y[r : r + 1])
+    for together, apart in ((many, alone), (shared, shared_alone)):
+        for name, array in together.arrays().items():
+            np.testing.assert_array_equal(array, np.concatenate([a.arrays()[name] for a in apart]))
+
+
+def test_what_is_given_is_neither_changed_nor_kept():
+    rng = np.random.default_rng(0)
+    center, x, y = rng.normal(size=(1, 1, 3)), rng.normal(size=(1, 1, 3)), rng.normal(size=1)
+    copies = center.copy(), x.copy(), y.copy()
+    bank = RidgeBank(lanes=1, dims=np.array([3]), regularization=np.array([[1.0]]), center=center)
+    precision = np.eye(3)[None, None]
+    shared = SharedRidgeBank(center=center, precision=precision, group=np.array([[0]]))
+    for _ in range(130):
+        bank.learn(LANE, x, y)
+        shared.learn(LANE, x[0], y)
+    for array, copy in zip((center, x, y), copies, strict=True):
+        np.testing.assert_array_equal(array, copy)
+    np.testing.assert_array_equal(precision[0, 0], np.eye(3))
+    theta = bank.theta.copy()
+    center[:] = x[:] = 99.0
+    np.testing.assert_array_equal(bank.theta, theta)
+    bank.learn(LANE, copies[1], copies[2])
+    assert np.abs(bank.theta).max() < 10.0
+
+
+def test_a_bank_restored_continues_bit_identically():
+    run, fresh = Ragged(150), Ragged(0)
+    fresh.bank.restore(run.bank.arrays())
+    rng = np.random.default_rng(7)
+    for _ in range(150):
+        x, y = rng.normal(size=(4, 3, 4)) * (np.arange(4) < run.dims[:, None]), rng.normal(size=4)
+        run.bank.learn(np.arange(4), x, y)
+        fresh.bank.learn(np.arange(4), x, y)
+    for name, array in run.bank.arrays().items():
+        np.testing.assert_array_equal(array, fresh.bank.arrays()[name])

@@ -1,0 +1,109 @@
+"""Kernels that no room wraps; and all of them as plain Python."""
+
+import importlib
+import os
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from banditselect import kernels
+from banditselect.kernels.arrays import LIMIT, count_outside, usable
+from banditselect.kernels.ridge import gaussian_estimates
+
+MODULES = [importlib.import_module(f"{kernels.__name__}.{m.name}") for m in pkgutil.iter_modules(kernels.__path__)]
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1.01 * LIMIT, -1.01 * LIMIT])
+def test_usable_finds_one_bad_entry_anywhere(bad):
+    for shape in [(1,), (7,), (2, 3), (2, 2, 3)]:
+        for position in range(int(np.prod(shape))):
+            x = np.ones(shape)
+            x.reshape(-1)[position] = bad
+            assert not usable(x)
+
+
+def test_usable_accepts_the_rest():
+    assert usable(np.array([0.0, -0.0, LIMIT, -LIMIT, 5e-324]))
+    assert usable(np.zeros((0, 3)))
+
+
+def test_what_lies_outside_a_range_is_counted():
+    ids, count = np.array([3, 0, 1]), np.array([5, 0, 0, 0])
+    assert count_outside(ids, np.array([1.0, 0.0, 1.0000001]), 0.0, 1.0, count)
+    assert count_outside(ids, np.array([-1e-9, 0.5, 0.5]), 0.0, 1.0, count)
+    assert not count_outside(ids, np.array([0.0, 1.0, 0.5]), 0.0, 1.0, count)
+    np.testing.assert_array_equal(count, [5, 1, 0, 1])
+
+
+def test_gaussian_estimates_have_the_covariance_of_the_ridge():
+    """From the unit vectors as normals come the columns of the root, scaled."""
+    rng = np.random.default_rng(0)
+    N, d = 3, 4
+    root, theta, spread = rng.normal(size=(N, 1, d, d)), rng.normal(size=(N, 1, d)), np.array([0.5, 1.0, 2.0])
+    for lane in range(N):
+        ids, out = np.full(d, lane), np.empty((d, d))
+        gaussian_estimates(ids, root, theta, np.eye(d), spread, out)
+        np.testing.assert_allclose(out - theta[lane, 0], spread[lane] * root[lane, 0].T, rtol=1e-12, atol=1e-14)
+    at_zero = np.empty((1, d))
+    gaussian_estimates(np.array([1]), root, theta, np.zeros((1, d)), spread, at_zero)
+    np.testing.assert_array_equal(at_zero[0], theta[1, 0])
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__.rpartition(".")[2])
+def test_kernels_call_only_kernels_of_their_own_file(module):
+    """The compiler's cache on disk would not notice a change in another file."""
+    foreign = [
+        name
+        for name, value in vars(module).items()
+        if getattr(value, "__module__", "").startswith("banditselect")
+        and value.__module__ != module.__name__
+        and name != "kernel"
+    ]
+    assert foreign == []
+
+
+PLAIN = """
+import functools, sys
+import numba, pytest
+
+compile, defined, called = numba.njit, set(), set()
+
+def njit(**options):
+    def decorate(function):
+        name = f"{function.__module__}.{function.__name__}"
+        defined.add(name)
+        kernel = compile(**options)(function)
+        assert kernel is function, "compiled"
+        @functools.wraps(function)
+        def run(*arguments):
+            called.add(name)
+            return kernel(*arguments)
+        return run
+    return decorate
+
+numba.njit = njit
+status = pytest.main(sys.argv[1:])
+never = ", ".join(sorted(defined - called))
+sys.exit(status or (f"no test ran: {never}" if never or not defined else 0))
+"""
+
+
+def test_every_kernel_passes_as_plain_python():
+    rooms = ("kernels", "streams", "experts", "aggregation", "confidence", "exploration", "ledger")
+    here = Path(__file__).parent
+    files = [str(here / f"test_{room}.py") for room in rooms]
+    chosen = "not plain_python and not at_length and not hard_features"
+    flags = ["-q", "-x", "-p", "no:xdist", "-p", "no:cacheprovider", "-k", chosen]
+    done = subprocess.run(
+        [sys.executable, "-c", PLAIN, *flags, *files],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        cwd=here.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]

@@ -1,0 +1,169 @@
+"""One file of settings and arrays: what goes in comes out, and nothing that was damaged does."""
+
+import hashlib
+import json
+import os
+import struct
+
+import numpy as np
+import pytest
+
+from banditselect import persistence
+
+ARRAYS = {
+    "floats": np.array([[0.1, -np.inf, np.nan], [np.inf, -0.0, 5e-324]]),
+    "whole": np.array([-(2**63), 2**63 - 1, 0]),
+    "bytes": np.array([[0, 255]], dtype=np.uint8),
+    "flags": np.array([True, False, True]),
+    "none": np.zeros((0, 3)),
+    "hollow": np.zeros((2, 0, 4), dtype=np.int64),
+    "last": np.zeros(0, dtype=bool),
+}
+SETTINGS = {"name": "Größe", "rate": 0.1, "nested": [1, [2.5, None, True]], "empty": {}}
+
+
+def test_round_trip_of_every_dtype_and_shape(tmp_path):
+    path = tmp_path / "a.bsel"
+    persistence.write(path, SETTINGS, ARRAYS)
+    found, arrays = persistence.read(path)
+    assert found == SETTINGS
+    assert list(arrays) == list(ARRAYS)
+    for name, array in ARRAYS.items():
+        assert arrays[name].dtype == array.dtype
+        assert arrays[name].shape == array.shape
+        assert arrays[name].tobytes() == array.tobytes()  # bit for bit: NaN and -0.0 too
+
+
+def test_round_trip_of_a_number_without_axes(tmp_path):
+    persistence.write(tmp_path / "a.bsel", {}, {"x": np.array(2.5)})
+    x = persistence.read(tmp_path / "a.bsel")[1]["x"]
+    assert x.shape == ()
+    assert x == 2.5
+
+
+def test_round_trip_without_arrays(tmp_path):
+    persistence.write(str(tmp_path / "a.bsel"), {}, {})
+    assert persistence.read(str(tmp_path / "a.bsel")) == ({}, {})
+
+
+def test_memory_layout_and_byte_order_do_not_matter(tmp_path):
+    x = np.arange(12.0).reshape(3, 4)
+    arrays = {"fortran": np.asfortranarray(x), "strided": np.repeat(x, 2, axis=1)[:, ::2], "big": x.astype(">f8")}
+    persistence.write(tmp_path / "a.bsel", {}, arrays)
+    for found in persistence.read(tmp_path / "a.bsel")[1].values():
+        np.testing.assert_array_equal(found, x)
+        assert found.dtype == np.float64
+        assert found.dtype.isnative
+
+
+def test_arrays_read_are_writable_and_apart(tmp_path):
+    persistence.write(tmp_path / "a.bsel", {}, {"x": np.zeros(2), "y": np.zeros(2)})
+    arrays = persistence.read(tmp_path / "a.bsel")[1]
+    arrays["x"][:] = 1.0
+    assert arrays["y"].max() == 0.0
+
+
+def test_layout_by_hand(tmp_path):
+    persistence.write(tmp_path / "a.bsel", {"k": 1}, {"x": np.array([258], dtype=np.int64)})
+    content = (tmp_path / "a.bsel").read_bytes()
+    header = json.dumps({"settings": {"k": 1}, "arrays": [["x", "<i8", [1]]]}).encode()
+    body = b"BSEL" + struct.pack("<HQ", 1, len(header)) + header + b"\x02\x01" + b"\x00" * 6
+    assert content == body + hashlib.sha256(body).digest()
+
+
+@pytest.fixture
+def small(tmp_path):
+    path = tmp_path / "a.bsel"
+    persistence.write(path, {"k": 1}, {"x": np.array([1.0, 2.0]), "f": np.array([True])})
+    return path
+
+
+def test_every_change_of_a_byte_is_found(small):
+    content = small.read_bytes()
+    for position in range(len(content)):
+        for change in (1, 2, 4, 8, 16, 32, 64, 128):
+            damaged = bytearray(content)
+            damaged[position] ^= change
+            small.write_bytes(damaged)
+            with pytest.raises(ValueError, match=r"a\.bsel: "):
+                persistence.read(small)
+
+
+def test_every_truncation_is_found(small):
+    content = small.read_bytes()
+    for length in range(len(content)):
+        small.write_bytes(content[:length])
+        with pytest.raises(ValueError, match=r"a\.bsel: "):
+            persistence.read(small)
+
+
+def test_what_is_appended_is_found(small):
+    small.write_bytes(small.read_bytes() + b"\x00")
+    with pytest.raises(ValueError, match="checksum"):
+        persistence.read(small)
+
+
+def test_another_magic_is_named(small):
+    body = b"PK\x03\x04" + small.read_bytes()[4:-32]
+    small.write_bytes(body + hashlib.sha256(body).digest())
+    with pytest.raises(ValueError, match="not a file of this library"):
+        persistence.read(small)
+
+
+@pytest.mark.parametrize("version", [0, 2, 65535])
+def test_another_version_is_named(small, version):
+    body = small.read_bytes()[:-32]
+    body = body[:4] + struct.pack("<H", version) + body[6:]
+    small.write_bytes(body + hashlib.sha256(body).digest())
+    with pytest.raises(ValueError, match=f"format version {version}, this library reads version 1"):
+        persistence.read(small)
+
+
+@pytest.mark.parametrize("call", ["replace", "fsync", "chmod"])
+@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
+def test_a_write_that_breaks_off_leaves_the_old_file_and_nothing_else(small, monkeypatch, call, error):
+    before = small.read_bytes()
+
+    def broken(*arguments):
+        raise error("no")
+
+    monkeypatch.setattr(os, call, broken)
+    with pytest.raises(error):
+        persistence.write(small, {"k": 2}, {"x": np.zeros(3)})
+    assert small.read_bytes() == before
+    assert [p.name for p in small.parent.iterdir()] == ["a.bsel"]
+
+
+def test_a_write_replaces_the_old_file(small):
+    persistence.write(small, {"k": 2}, {})
+    assert persistence.read(small) == ({"k": 2}, {})
+    assert [p.name for p in small.parent.iterdir()] == ["a.bsel"]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.complex128, object, "U3", "M8[s]"])
+def test_other_dtypes_are_refused_by_name_before_anything_is_written(tmp_path, dtype):
+    with pytest.raises(ValueError, match="array 'x': cannot store dtype"):
+        persistence.write(tmp_path / "a.bsel", {}, {"x": np.zeros(2, dtype=dtype)})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_settings_that_are_not_json_are_refused_before_anything_is_written(tmp_path):
+    with pytest.raises(TypeError):
+        persistence.write(tmp_path / "a.bsel", {"f": len}, {})
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_permissions_follow_the_umask(tmp_path):
+    before = os.umask(0o027)
+    try:
+        persistence.write(tmp_path / "a.bsel", {}, {})
+        assert os.umask(0o027) == 0o027  # left as it was
+    finally:
+        os.umask(before)
+    assert (tmp_path / "a.bsel").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_missing_file_is_missing(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        persistence.read(tmp_path / "a.bsel")
