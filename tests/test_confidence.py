@@ -96,7 +96,7 @@ def test_ellipsoid_by_hand():
     np.testing.assert_allclose(ellipsoid.squared_radii, [[27.0**2], [3.0**2]], rtol=1e-14)
     np.testing.assert_array_equal(ellipsoid.spent, 0.0)
     bank.evidence[1, 0, 0] = 5.0
-    ellipsoid.update(np.array([1]), bank, np.array([[0.25]]))
+    ellipsoid.update(np.array([1]), bank, np.array([[[7.0]], [[0.25]]]))
     np.testing.assert_allclose(ellipsoid.spent, [0.0, 2.0 * 3.0 * 0.5], rtol=1e-14)  # under the old radius
     np.testing.assert_allclose(ellipsoid.squared_radii, [[27.0**2], [3.5**2]], rtol=1e-14)
 

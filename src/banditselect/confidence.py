@@ -42,12 +42,12 @@ class Ellipsoid(LaneArrays):
         self.log_term = math.log(1.0 / delta)
         self.squared_radii = np.zeros((noise.size, 1))
         self.spent = np.zeros(noise.size)
-        self.update(np.arange(noise.size), bank, np.zeros((noise.size, 1)))
+        self.update(np.arange(noise.size), bank, np.zeros((2, noise.size, 1)))
 
-    def update(self, ids: Index, bank: Bank, leverage: Array) -> None:
-        """Take the radii that belong to what the bank has learned, lastly an action of ``leverage (n, 1)``."""
+    def update(self, ids: Index, bank: Bank, told: Array) -> None:
+        """Take the radii that belong to what the bank has learned; ``told`` is what it told when it learned last."""
         selection.self_normalised(
-            ids, bank.evidence, self.noise, self.prior, self.log_term, leverage, self.squared_radii, self.spent
+            ids, bank.evidence, self.noise, self.prior, self.log_term, told, self.squared_radii, self.spent
         )
 
 

@@ -103,11 +103,11 @@ class RidgeBank(Bank):
         super().__init__(theta=theta, root=root, group=np.tile(np.arange(M), (N, 1)))
         self.dims = dims
 
-    def learn(self, ids: Index, x: Array, y: Array) -> tuple[Array, Array]:
-        """Learn ``x (n, M, d)``, ``y (n,)``; return the predictions of y made before and the leverages, ``(n, M)``."""
+    def learn(self, ids: Index, x: Array, y: Array) -> Array:
+        """Learn ``x (n, M, d)``, ``y (n,)``; return ``(2, n, M)``: predictions of y made before, and leverages."""
         told = np.empty((2, ids.size, self.dims.size))
         ridge.learn(ids, x, y, self.theta, self.root, self.evidence, self.updates, self.dims, told)
-        return told[0], told[1]
+        return told
 
 
 class SharedRidgeBank(Bank):

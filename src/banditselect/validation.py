@@ -230,6 +230,7 @@ class FeatureShape(ABC):
     """The features that a policy takes. ``many``: they have an axis of maps, ``(M, K, d)``; else ``(K, d)``."""
 
     many: bool
+    plain: tuple[int, ...] = ()  #: the shape of one action's features without lanes, where there is only one
 
     @abstractmethod
     def words(self, lanes: int | None) -> str:
@@ -251,7 +252,10 @@ class FeatureShape(ABC):
 
     def one(self, value: Any, lanes: int | None) -> Array:
         """Return the features of one action per lane as ``(n, P, d)``."""
-        x = self._floats(value, lanes, 0)
+        if lanes is None and type(value) is np.ndarray and value.shape == self.plain and value.dtype == np.float64:
+            x = value.copy()  # what a decision carries is read-only, see _floats
+        else:
+            x = self._floats(value, lanes, 0)
         if not usable(x):
             raise self._unusable(value, lanes)
         return x.reshape(lanes or 1, x.shape[-2] if self.many else 1, x.shape[-1])
@@ -300,6 +304,11 @@ class ExactShape(FeatureShape):
 
     dims: tuple[int, ...]
     many: bool
+    plain: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        width = max(self.dims)
+        object.__setattr__(self, "plain", (len(self.dims), width) if self.many else (width,))
 
     def words(self, lanes: int | None) -> str:
         """Return the shape in words."""

@@ -151,16 +151,16 @@ def self_normalised(
     noise: Array,
     prior: Array,
     log_term: float,
-    leverage: Array,
+    told: Array,
     out: Array,
     spent: Array,
 ) -> None:
     """``spent[n] += 2 beta sqrt(q)`` with the old beta, then ``beta^2 = out[n, 0]`` for what has been learned since.
 
-    ``beta = R sqrt(logdet + 2 log(1 / delta)) + prior``, ``log_term = log(1 / delta)``, ``q = leverage[r, 0]``.
+    ``beta = R sqrt(logdet + 2 log(1 / delta)) + prior``, ``log_term = log(1 / delta)``, ``q = told[1, r, 0]``.
     """
     for r in range(ids.size):
         n = ids[r]
-        spent[n] += 2.0 * math.sqrt(out[n, 0] * leverage[r, 0])
+        spent[n] += 2.0 * math.sqrt(out[n, 0] * told[1, r, 0])
         radius = noise[n] * math.sqrt(evidence[n, 0, 0] + 2.0 * log_term) + prior[n]
         out[n, 0] = radius * radius

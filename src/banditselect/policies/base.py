@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import validation
 from ..lanes import LaneArrays
 from ..streams import Channel, Seed, Streams
-from ..validation import Constraint, FeatureShape
+from ..validation import EVERYTHING, Constraint, FeatureShape
 from .binding import Binding
 from .decision import Decision, Ledger
 
@@ -114,7 +114,9 @@ class Policy(ABC):
         available: booleans ``(K,)``, or ``(n, K)`` with lanes: False for an action that may not be played now.
         lanes: the lanes to serve, all of them by default; features then lead with the number of lanes served.
         """
-        ids, x, offered = self._receive(features, available, lanes)
+        ids = self._all if lanes is None else self._ids(lanes)
+        x = self._features.actions(features, None if self.lanes is None else ids.size)
+        offered = EVERYTHING if available is None else validation.offered(available, ids.size, x.shape[2])
         probability: Array | None
         if self._draws:  # what _choose does and the numbering of the act, in one kernel
             p, memo = self._distribution(ids, x, offered)
@@ -148,7 +150,9 @@ class Policy(ABC):
         """Learn the reward of a decision: now or later, in any order, once."""
         ids, x, numbers = self._accept(decision)
         y = validation.rewards(reward, ids.size, self.lanes is not None)
-        self._require(ids, numbers, self._ledger.settle(ids, numbers))
+        bad = self._ledger.settle(ids, numbers)
+        if bad >= 0:
+            raise self._learned(ids, numbers, bad)
         self._absorb(ids, x, y, decision.memo)
 
     def update_many(self, decisions: Sequence[Decision], rewards: Sequence[Any]) -> None:
@@ -163,7 +167,9 @@ class Policy(ABC):
             if fresh & seen:
                 raise validation.refuse("decisions", decision.number, "each decision once")
             seen |= fresh
-            self._require(ids, numbers, self._ledger.waiting(ids, numbers))
+            bad = self._ledger.waiting(ids, numbers)
+            if bad >= 0:
+                raise self._learned(ids, numbers, bad)
             y = validation.rewards(reward, ids.size, self.lanes is not None)
             ready.append((ids, x, y, numbers, decision.memo))
         for ids, x, y, numbers, memo in ready:
@@ -182,7 +188,9 @@ class Policy(ABC):
         self, features: Any, *, available: ArrayLike | None = None, lanes: ArrayLike | None = None
     ) -> Array | None:
         """Return what ``act`` would sample from, ``(K,)`` or ``(n, K)``; None where it has no closed form."""
-        ids, x, offered = self._receive(features, available, lanes)
+        ids = self._ids(lanes)
+        x = self._features.actions(features, None if self.lanes is None else ids.size)
+        offered = EVERYTHING if available is None else validation.offered(available, ids.size, x.shape[2])
         if not self.has_propensity:
             return None
         p, _ = self._distribution(ids, x, offered)
@@ -260,15 +268,6 @@ class Policy(ABC):
             raise validation.refuse("lanes", lanes, "None: this policy was built without lanes")
         return validation.lane_ids(lanes, self.lanes)
 
-    def _receive(
-        self, features: Any, available: ArrayLike | None, lanes: ArrayLike | None
-    ) -> tuple[Index, Array, Mask]:
-        ids = self._all if lanes is None else self._ids(lanes)
-        x = self._features.actions(features, None if self.lanes is None else ids.size)
-        if available is None:
-            return ids, x, validation.EVERYTHING
-        return ids, x, validation.offered(available, ids.size, x.shape[2])
-
     def _accept(self, decision: Decision) -> tuple[Index, Array, Index]:
         """Check that a decision is ours; return its lanes, features and numbers."""
         if not isinstance(decision, Decision):
@@ -291,14 +290,10 @@ class Policy(ABC):
             raise validation.refuse("decision", decision.memo, f"a memo of shape ({ids.size}, {self._memo_width})")
         return ids, x, numbers
 
-    def _require(self, ids: Index, numbers: Index, bad: int) -> None:
-        """Refuse the decision whose row the ledger named."""
-        if bad >= 0:
-            raise validation.refuse(
-                "decision",
-                f"act {numbers[bad]} of lane {ids[bad]}",
-                "a decision that has not been learned yet: each is learned once",
-            )
+    def _learned(self, ids: Index, numbers: Index, row: int) -> ValueError:
+        """Return the error for a decision that the ledger does not expect a reward for."""
+        what = f"act {numbers[row]} of lane {ids[row]}"
+        return validation.refuse("decision", what, "a decision that has not been learned yet: each is learned once")
 
     def _is_per_lane(self, name: str, value: Any) -> bool:
         """Tell whether an argument was given per lane."""

@@ -39,8 +39,7 @@ class _Optimistic(Policy):
         return optimism(ids, x, self._bank, self._set.squared_radii, self.scale, offered), None
 
     def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
-        _, leverage = self._bank.learn(ids, x, y)
-        self._set.update(ids, self._bank, leverage)
+        self._set.update(ids, self._bank, self._bank.learn(ids, x, y))
 
     @property
     def parameters(self) -> Array:
