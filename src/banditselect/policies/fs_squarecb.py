@@ -71,9 +71,10 @@ class FSSquareCB(Policy):
     offered; the range is the largest over the models; the printed :math:`R_{Sq}` is used as it stands, although it
     vanishes with R. ``form="corrected"`` in :mod:`banditselect.theory` has what is true instead.
 
-    Guarantee: regret of order :math:`\sqrt{K T \log M}`, ``theory.feature_selection.regret_bound``, for the corrected
-    constants. ``weighting="noise"`` is proved at the rate :math:`\kappa_n / (2 R^2)` of ``docs/math.md``; at the full
-    rate used here, and for the anytime schedule, it is practice without a proof.
+    Guarantee: regret of order :math:`\sqrt{K T \log M}`, ``theory.feature_selection.regret_bound``, for
+    ``weighting="range"`` with the rate that it names. ``weighting="noise"`` is proved for clipped online losses at the
+    reduced rate of ``docs/math.md``; with evidence at the full rate, as here, and with the anytime schedule, it is
+    practice without a proof.
 
     References
     ----------

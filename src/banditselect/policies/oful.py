@@ -53,7 +53,7 @@ class _Optimistic(Policy):
 
     @property
     def regret_bound(self) -> Any:
-        """A bound on the regret so far, valid while the confidence set is: twice the widths of what was played."""
+        """Twice the widths of what was played: bounds the regret while the set is valid and rewards come at once."""
         return self._told(self.scale * self._set.spent)
 
     def covers(self, theta: ArrayLike) -> Any:
@@ -90,7 +90,8 @@ class OFUL(_Optimistic):
 
     Attributes
     ----------
-    parameters: ``(d,)``.  squared_radii: beta^2.  covers(theta).  regret_bound: valid with probability 1 - delta.
+    parameters: ``(d,)``.  squared_radii: beta^2.  covers(theta).
+    regret_bound: of the regret so far, with probability 1 - delta, if every reward is learned before the next act.
 
     References
     ----------

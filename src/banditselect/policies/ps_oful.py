@@ -58,8 +58,10 @@ class PSOFUL(LikelihoodPolicy):
 
     Notes
     -----
-    Guarantee: ``theory.parameter_selection.likelihood_regret_bound``; choosing among M models costs an additive
-    :math:`2 R^2 \log M` in the squared radius, with constant one. For ``"paper"``, ``regret_bound``.
+    Guarantee: the sets hold at every round with probability 1 - delta, and choosing among M models costs an additive
+    :math:`2 R^2 \log M` in the squared radius, with constant one. The regret is bounded by
+    ``theory.parameter_selection.likelihood_regret_bound`` at twice this delta and this policy's :math:`\lambda_i`. For
+    ``"paper"`` nothing is claimed: the printed :math:`\gamma_t` rests on steps that fail (``docs/paper.md``).
 
     References
     ----------

@@ -71,8 +71,9 @@ class SquareCB(Policy):
 
     Notes
     -----
-    Guarantee: for alpha = sqrt(8 (K - 1) T / D') (``theory.feature_selection`` with ``n_models=1``); the anytime
-    schedule used here is practice, not theory.
+    Guarantee: ``theory.feature_selection.regret_bound`` with ``n_models=1`` is for a constant rate
+    :math:`\alpha = \sqrt{8 (K - 1) T / D'}` and predictions clipped to the range of the mean rewards; the anytime
+    schedule and the unclipped predictions used here are practice.
 
     References
     ----------
