@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from banditselect.experts import RidgeBank, SharedRidgeBank
 from banditselect.exploration import Power, as_schedule, greedy, inverse_gap_weighting, optimism, rates
-from banditselect.kernels.choice import upper_bounds
+from banditselect.kernels.acting import upper_bounds
 from banditselect.validation import EVERYTHING
 
 scores = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=8)

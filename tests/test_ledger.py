@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from banditselect.experts import RidgeBank
+from banditselect.exploration import optimism
 from banditselect.policies.decision import Ledger
 from banditselect.streams import Streams
 
@@ -215,3 +217,21 @@ def test_drawing_and_beginning_at_once_equals_one_after_the_other():
     assert once.bits.shape[1] > 8
     for name, array in once.arrays().items():
         np.testing.assert_array_equal(array, apart.arrays()[name])
+
+
+def test_optimistic_drawing_equals_optimism_and_drawing():
+    rng = np.random.default_rng(5)
+    lanes, K, d = 3, 4, 2
+    bank = RidgeBank(lanes=lanes, dims=np.array([d, d]), regularization=np.full((lanes, 2), 0.5))
+    ids = np.array([2, 0])
+    squared = rng.uniform(-0.5, 2.0, size=(lanes, 2))
+    one, two, keys = Ledger(lanes), Ledger(lanes), Streams(0, range(lanes)).keys
+    for _ in range(100):  # beyond the first ring, since nothing is settled
+        bank.learn(np.arange(lanes), rng.normal(size=(lanes, 2, d)), rng.normal(size=lanes))
+        x = rng.normal(size=(2, 2, K, d))
+        offered = np.array([[True, False, True, True], [False, True, True, True]])
+        p = optimism(ids, x, bank, squared, 0.7, offered)
+        expected = one.draw(ids, keys, p, x)
+        found = two.draw_optimistic(ids, keys, x, offered, bank, squared, 0.7)
+        for a, b in zip(expected, found, strict=True):
+            np.testing.assert_array_equal(a, b)

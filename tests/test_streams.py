@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from banditselect.kernels.sampling import philox, uniform
+from banditselect.kernels.acting import philox, uniform
 from banditselect.streams import Streams, key, seed_path
 
 ALARM = 1e-6  # false-alarm rate of each statistical assertion below; the seeds are fixed besides

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .experts import Bank
-from .kernels import choice
+from .kernels import acting
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -51,7 +51,7 @@ def rates(schedule: Schedule, ids: Index, updates: Index, span: float) -> Array:
     """Return ``schedule(t) / span`` at the counts of updates ``(N,)`` of these lanes, ``(n,)``."""
     out = np.empty(ids.size)
     if isinstance(schedule, Power):
-        choice.power_rates(ids, updates, schedule.scale / span, schedule.exponent, out)
+        acting.power_rates(ids, updates, schedule.scale / span, schedule.exponent, out)
     else:
         out[:] = [schedule(t) / span for t in updates[ids].tolist()]
     return out
@@ -67,14 +67,14 @@ def inverse_gap_weighting(score: Array, alpha: Array, offered: Mask) -> Array:
     prints the gap with the opposite sign.
     """
     p = np.empty_like(score)
-    choice.inverse_gaps(score, alpha, offered, p)
+    acting.inverse_gaps(score, alpha, offered, p)
     return p
 
 
 def greedy(score: Array, offered: Mask) -> Array:
     """Return probabilities ``(n, K)`` with everything on the actions of highest score ``(n, K)``."""
     p = np.empty_like(score)
-    choice.best_actions(score, offered, p)
+    acting.best_actions(score, offered, p)
     return p
 
 
@@ -86,5 +86,5 @@ def optimism(ids: Index, x: Array, bank: Bank, squared_radii: Array, scale: floa
     over the models of the bank with :math:`\rho_i^2 \ge 0` (``squared_radii (N, M)``), s being the ``scale``.
     """
     p = np.empty((ids.size, x.shape[2]))
-    choice.optimistic(ids, x, bank.theta, bank.root, bank.group, squared_radii, scale, offered, p)
+    acting.optimistic(ids, x, bank.theta, bank.root, bank.group, squared_radii, scale, offered, p)
     return p

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .kernels import sampling
+from .kernels import acting
 from .lanes import LaneArrays
 
 Seed = int | Sequence[int]
@@ -44,11 +44,11 @@ class Streams(LaneArrays):
         """Draw an action per row of ``p (n, K)``; return the actions and their probabilities."""
         action = np.empty(ids.size, dtype=np.int64)
         probability = np.empty(ids.size)
-        sampling.draw_actions(ids, self.keys, numbers, p, action, probability)
+        acting.draw_actions(ids, self.keys, numbers, p, action, probability)
         return action, probability
 
     def normals(self, ids: NDArray[np.int64], numbers: NDArray[np.int64], dim: int) -> NDArray[np.float64]:
         """Return standard normals ``(n, dim)``."""
         out = np.empty((ids.size, dim))
-        sampling.standard_normals(ids, self.keys, numbers, out)
+        acting.standard_normals(ids, self.keys, numbers, out)
         return out

@@ -18,6 +18,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
+FLOAT = np.dtype(np.float64)
 EVERYTHING: Mask = np.zeros((0, 0), dtype=bool)  #: the mask that offers every action
 
 
@@ -248,23 +249,27 @@ class FeatureShape(ABC):
             raise refuse("features", x, f"{self.words(lanes)} with at least one action")
         if not usable(x):
             raise self._unusable(value, lanes)
-        return x.reshape(lanes or 1, shape[-3] if self.many else 1, shape[-2], shape[-1])
+        if lanes is None:
+            return x[None] if self.many else x[None, None]
+        return x.reshape(lanes, shape[-3] if self.many else 1, shape[-2], shape[-1])
 
     def one(self, value: Any, lanes: int | None) -> Array:
         """Return the features of one action per lane as ``(n, P, d)``."""
-        if lanes is None and type(value) is np.ndarray and value.shape == self.plain and value.dtype == np.float64:
+        if lanes is None and type(value) is np.ndarray and value.shape == self.plain and value.dtype is FLOAT:
             x = value.copy()  # what a decision carries is read-only, see _floats
         else:
             x = self._floats(value, lanes, 0)
         if not usable(x):
             raise self._unusable(value, lanes)
-        return x.reshape(lanes or 1, x.shape[-2] if self.many else 1, x.shape[-1])
+        if lanes is None:
+            return x[None] if self.many else x[None, None]
+        return x.reshape(lanes, x.shape[-2] if self.many else 1, x.shape[-1])
 
     def _floats(self, value: Any, lanes: int | None, inner: int) -> Array:
         """Return float64 features of the right shape, with ``inner`` axes of actions."""
         front = 0 if lanes is None else 1
         ndim = front + self.many + inner + 1
-        if type(value) is np.ndarray and value.dtype == np.float64:
+        if type(value) is np.ndarray and value.dtype is FLOAT:
             x, maps = value, None
         else:
             x, maps = self._converted(value, lanes, inner, ndim)
@@ -422,10 +427,11 @@ def lane_ids(lanes: ArrayLike, total: int) -> Index:
     return ids.astype(np.int64)
 
 
-def rewards(reward: Any, n: int, lanes: bool) -> Array:
-    """Return rewards as ``(n,)``."""
-    if not lanes and isinstance(reward, float) and abs(reward) <= LIMIT:
-        return np.array((reward,))
+def rewards(reward: Any, n: int, lanes: bool, one: Array | None = None) -> Array:
+    """Return rewards as ``(n,)``; a float without lanes is put into ``one (1,)`` if that is given."""
+    if one is not None and isinstance(reward, float) and abs(reward) <= LIMIT:
+        one[0] = reward
+        return one
     expected = f"finite numbers of shape ({n},)" if lanes else "a finite number"
     y = as_floats("reward", reward, expected)
     if y.shape != ((n,) if lanes else ()):

@@ -16,7 +16,7 @@ from ..lanes import LaneArrays
 from ..streams import Channel, Seed, Streams
 from ..validation import EVERYTHING, Constraint, FeatureShape
 from .binding import Binding
-from .decision import Decision, Ledger
+from .decision import Begun, Decision, Ledger
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -77,7 +77,7 @@ class Policy(ABC):
         self._features = self._shape()
         self._parts = ("_ledger", "_streams", *self._begin(self._size))
         self._all = np.arange(self._size)
-        self._draws = type(self)._choose is Policy._choose
+        self._one_reward = np.empty(1) if lanes is None else None
 
     # What a subclass writes.
 
@@ -103,6 +103,15 @@ class Policy(ABC):
         action, probability = self._streams.draw(ids, numbers, p)
         return action, probability, memo
 
+    def _play(self, ids: Index, x: Array, offered: Mask) -> tuple[Begun, Index | None]:
+        """Choose and number the act; return also the memo."""
+        if type(self)._choose is Policy._choose:  # then drawing and numbering are one kernel
+            p, memo = self._distribution(ids, x, offered)
+            return self._ledger.draw(ids, self._streams.keys, p, x), memo
+        action, probability, memo = self._choose(ids, x, offered, self._ledger.acts)
+        numbers, z = self._ledger.begin(ids, x, action)
+        return (action, probability, numbers, z), memo
+
     # The contract.
 
     def act(self, features: Any, *, available: ArrayLike | None = None, lanes: ArrayLike | None = None) -> Decision:
@@ -117,13 +126,7 @@ class Policy(ABC):
         ids = self._all if lanes is None else self._ids(lanes)
         x = self._features.actions(features, None if self.lanes is None else ids.size)
         offered = EVERYTHING if available is None else validation.offered(available, ids.size, x.shape[2])
-        probability: Array | None
-        if self._draws:  # what _choose does and the numbering of the act, in one kernel
-            p, memo = self._distribution(ids, x, offered)
-            action, probability, numbers, z = self._ledger.draw(ids, self._streams.keys, p, x)
-        else:
-            action, probability, memo = self._choose(ids, x, offered, self._ledger.acts)
-            numbers, z = self._ledger.begin(ids, x, action)
+        (action, probability, numbers, z), memo = self._play(ids, x, offered)
         base = None
         if memo is not None:
             memo.setflags(write=False)
@@ -144,12 +147,12 @@ class Policy(ABC):
                 array.setflags(write=False)
         if not self._features.many:
             z = z[:, 0]
-        return Decision(action, probability, base, z, ids, numbers, memo, self._lineage)
+        return Decision(action, probability, base, z, _read_only(ids), numbers, memo, self._lineage)
 
     def update(self, decision: Decision, reward: ArrayLike) -> None:
         """Learn the reward of a decision: now or later, in any order, once."""
         ids, x, numbers = self._accept(decision)
-        y = validation.rewards(reward, ids.size, self.lanes is not None)
+        y = validation.rewards(reward, ids.size, self.lanes is not None, self._one_reward)
         bad = self._ledger.settle(ids, numbers)
         if bad >= 0:
             raise self._learned(ids, numbers, bad)
@@ -278,7 +281,7 @@ class Policy(ABC):
             raise validation.refuse("decision", decision.lanes, "lanes as this policy has them")
         if decision.lanes is None:
             ids, lanes = self._all, None
-            numbers = np.array((decision.number,), dtype=np.int64)
+            numbers = np.array((decision.number,))
         else:
             ids = validation.lane_ids(decision.lanes, self._size)
             lanes = ids.size

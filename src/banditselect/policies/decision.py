@@ -6,10 +6,16 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import ledger, sampling
+from ..experts import Bank
+from ..kernels import acting, ledger
 from ..lanes import LaneArrays
 
+Array = NDArray[np.float64]
 Index = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+Begun = tuple[Index, Array | None, Index, Array]
+"""Of every row: action, probability and number of the act, ``(n,)``; the features of the action, ``(n, P, d)``."""
 
 
 class Decision(NamedTuple):
@@ -102,28 +108,48 @@ class Ledger(LaneArrays):
         self.floor = np.zeros(lanes, dtype=np.int64)
         self.bits = np.zeros((lanes, 8), dtype=np.uint8)
 
-    def begin(self, ids: Index, x: NDArray[np.float64], action: Index) -> tuple[Index, NDArray[np.float64]]:
+    def begin(self, ids: Index, x: Array, action: Index) -> tuple[Index, Array]:
         """Number one more act of each lane, ``(n,)``; take the features of its action out of ``x``, ``(n, P, d)``."""
         numbers = np.empty(ids.size, dtype=np.int64)
         played = np.empty((ids.size, x.shape[1], x.shape[3]))
-        while not sampling.begin(ids, self.acts, self.floor, self.bits, x, action, numbers, played):
+        while not acting.begin(ids, self.acts, self.floor, self.bits, x, action, numbers, played):
             self._resize(2 * self.bits.shape[1])
         played.setflags(write=False)
         return numbers, played
 
-    def draw(
-        self, ids: Index, keys: Index, p: NDArray[np.float64], x: NDArray[np.float64]
-    ) -> tuple[Index, NDArray[np.float64], Index, NDArray[np.float64]]:
-        """Draw an action per row of ``p (n, K)`` and begin it; return action, probability, number and features."""
-        n = ids.size
-        action, numbers = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-        probability, played = np.empty(n), np.empty((n, x.shape[1], x.shape[3]))
-        while not sampling.draw_and_begin(
-            ids, keys, self.acts, self.floor, self.bits, p, x, action, probability, numbers, played
+    def draw(self, ids: Index, keys: Index, p: Array, x: Array) -> Begun:
+        """Draw an action per row of ``p (n, K)`` and begin it."""
+        choice, probability, played = _outputs(x)
+        while not acting.draw_and_begin(ids, keys, self.acts, self.floor, self.bits, p, x, choice, probability, played):
+            self._resize(2 * self.bits.shape[1])
+        played.setflags(write=False)
+        return choice[0], probability, choice[1], played
+
+    def draw_optimistic(
+        self, ids: Index, keys: Index, x: Array, offered: Mask, bank: Bank, squared_radii: Array, scale: float
+    ) -> Begun:
+        """Do the same for the probabilities that ``exploration.optimism`` returns, in one kernel."""
+        choice, probability, played = _outputs(x)
+        while not acting.optimistic_and_begin(
+            ids,
+            x,
+            bank.theta,
+            bank.root,
+            bank.group,
+            squared_radii,
+            scale,
+            offered,
+            keys,
+            self.acts,
+            self.floor,
+            self.bits,
+            choice,
+            probability,
+            played,
         ):
             self._resize(2 * self.bits.shape[1])
         played.setflags(write=False)
-        return action, probability, numbers, played
+        return choice[0], probability, choice[1], played
 
     def waiting(self, ids: Index, numbers: Index) -> int:
         """Return the first row whose act is unknown or already learned, -1 if there is none."""
@@ -144,3 +170,8 @@ class Ledger(LaneArrays):
         wider = np.zeros((self.acts.size, width), dtype=np.uint8)
         ledger.widen(self.acts, self.floor, self.bits, wider)
         self.bits = wider
+
+
+def _outputs(x: Array) -> tuple[Index, Array, Array]:
+    n, P, _, d = x.shape
+    return np.empty((2, n), dtype=np.int64), np.empty(n), np.empty((n, P, d))

@@ -1,4 +1,4 @@
-"""What the policies over likelihood-ratio sets share: optimism over the union of the sets, and what can be asked."""
+"""What the policies over likelihood-ratio sets share: the alarm, and what can be asked."""
 
 import warnings
 from typing import Any
@@ -7,22 +7,17 @@ import numpy as np
 
 from .. import validation
 from ..confidence import Alarm, LikelihoodSets
-from ..exploration import optimism
-from .base import Array, Index, Mask, Policy
+from .base import Array, Index, Mask
+from .optimistic import OptimisticPolicy
 
 
-class LikelihoodPolicy(Policy):
-    """Plays the action whose reward could be highest in any of the confidence sets that are not empty."""
+class LikelihoodPolicy(OptimisticPolicy):
+    """Plays optimistically over the union of the likelihood-ratio sets of the models that are not refuted."""
 
-    scale: float
     _noise: Array
-    _bank: Any  # a Bank; each policy has its own kind
     _sets: LikelihoodSets
     _alarm: Alarm
     _warned = False
-
-    def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
-        return optimism(ids, x, self._bank, self._sets.squared_radii, self.scale, offered), None
 
     def _watch(self, ids: Index, challenger: Array) -> None:
         """Take the new radii, give the alarm the loss ``(n,)`` of a forecaster bound to no model, warn of the first."""

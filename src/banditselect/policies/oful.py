@@ -9,19 +9,18 @@ from numpy.typing import ArrayLike
 from .. import validation
 from ..confidence import Ellipsoid
 from ..experts import RidgeBank
-from ..exploration import optimism
 from ..streams import Seed
 from ..validation import Constraint, ExactShape, FeatureShape, Number, Numbers
-from .base import Array, Index, Mask, Policy, per_lane
+from .base import Array, Index, per_lane
+from .optimistic import OptimisticPolicy
 from .registry import register
 
 
-class _Optimistic(Policy):
+class _OneEllipsoid(OptimisticPolicy):
     """What OFUL and BiasOFUL share: a ridge about a centre, its ellipsoid, and optimism over it."""
 
     noise: float | ArrayLike
     delta: float
-    scale: float
 
     def _build(self, lanes: int, center: Array, regularization: Array, bound: Array) -> Sequence[str]:
         with np.errstate(invalid="ignore"):
@@ -32,14 +31,11 @@ class _Optimistic(Policy):
             regularization=regularization[:, None],
             center=center[:, None],
         )
-        self._set = Ellipsoid(self._bank, noise=per_lane(self.noise, lanes), prior=prior, delta=self.delta)
-        return ("_bank", "_set")
-
-    def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
-        return optimism(ids, x, self._bank, self._set.squared_radii, self.scale, offered), None
+        self._sets = Ellipsoid(self._bank, noise=per_lane(self.noise, lanes), prior=prior, delta=self.delta)
+        return ("_bank", "_sets")
 
     def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
-        self._set.update(ids, self._bank, self._bank.learn(ids, x, y))
+        self._sets.update(ids, self._bank, self._bank.learn(ids, x, y))
 
     @property
     def parameters(self) -> Array:
@@ -49,17 +45,17 @@ class _Optimistic(Policy):
     @property
     def squared_radii(self) -> Any:
         """Squared radius of the confidence ellipsoid in the norm of V."""
-        return self._told(self.scale**2 * self._set.squared_radii[:, 0])
+        return self._told(self.scale**2 * self._sets.squared_radii[:, 0])
 
     @property
     def regret_bound(self) -> Any:
         """Twice the widths of what was played: bounds the regret while the set is valid and rewards come at once."""
-        return self._told(self.scale * self._set.spent)
+        return self._told(self.scale * self._sets.spent)
 
     def covers(self, theta: ArrayLike) -> Any:
         """Tell whether the confidence set contains ``theta``, ``(d,)`` or one per lane ``(N, d)``."""
         thetas = lane_vectors(theta, self._size, self._bank.theta.shape[2])
-        return self._told(self._bank.distances(thetas)[:, 0] <= self.scale**2 * self._set.squared_radii[:, 0])
+        return self._told(self._bank.distances(thetas)[:, 0] <= self.scale**2 * self._sets.squared_radii[:, 0])
 
 
 def lane_vectors(theta: ArrayLike, lanes: int, dim: int) -> Array:
@@ -71,7 +67,7 @@ def lane_vectors(theta: ArrayLike, lanes: int, dim: int) -> Array:
 
 
 @register
-class OFUL(_Optimistic):
+class OFUL(_OneEllipsoid):
     r"""OFUL: plays the action whose reward could be highest within a confidence ellipsoid.
 
     With R the ``noise``, S the ``parameter_bound``, :math:`\lambda` the ``regularization``:
@@ -146,7 +142,7 @@ class OFUL(_Optimistic):
 
 
 @register
-class BiasOFUL(_Optimistic):
+class BiasOFUL(_OneEllipsoid):
     r"""BIAS-OFUL: OFUL whose ridge penalty is centred at a known point near the reward parameter.
 
     With h the ``center``, r the ``radius`` (a bound on :math:`|\theta_* - h|`) and :math:`\lambda = 1 / r^2`, it is

@@ -11,7 +11,7 @@ from ..confidence import Alarm, LikelihoodSets, chi_square_quantile
 from ..experts import RidgeBank, SharedRidgeBank
 from ..streams import Seed
 from ..validation import Choice, Constraint, ExactShape, FeatureShape, Number, Numbers
-from .base import Array, Index, Mask, per_lane
+from .base import Array, Index, Mask, Policy, per_lane
 from .likelihood import LikelihoodPolicy
 from .oful import lane_vectors
 from .printed_ps import PrintedSet
@@ -264,6 +264,9 @@ class PSOFUL(LikelihoodPolicy):
         if self.confidence == "paper":
             return self._printed.distribution(ids, x, offered, self.scale), None
         return super()._distribution(ids, x, offered)
+
+    def _play(self, ids: Index, x: Array, offered: Mask) -> Any:
+        return Policy._play(self, ids, x, offered) if self.confidence == "paper" else super()._play(ids, x, offered)
 
     def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
         f = self._bank.learn(ids, np.ascontiguousarray(x[:, 0]), y)
