@@ -1,6 +1,5 @@
 """SqAlg: aggregates the experts' predictions (paper, Alg. ``alg:expert-prediction``)."""
 
-import warnings
 from typing import ClassVar
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 from .experts import Bank
 from .kernels import selection
 from .lanes import LaneArrays
+from .validation import warn
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -131,9 +131,7 @@ class SqAlg(LaneArrays):
         """Warn, once, if all experts of some lane would have fallen. To be called when nothing is left half done."""
         if self.fallen and not self._warned:
             self._warned = True
-            warnings.warn(
+            warn(
                 "no expert predicts within its bound: the one that exceeds it least is kept. "
-                "The bounds (noise, feature_bound, reward_bound, parameter_bound or radii) do not hold for these data.",
-                RuntimeWarning,
-                stacklevel=5,
+                "The bounds (noise, feature_bound, reward_bound, parameter_bound or radii) do not hold for these data."
             )

@@ -4,7 +4,7 @@ Both banks tell the same three sums per model (``evidence``: logdet, J, online l
 weights, confidence sets, alarms - is written once.
 """
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,6 +126,14 @@ class SharedRidgeBank(Bank):
         factor = np.linalg.cholesky(precision[~known])
         root[~known] = np.swapaxes(np.linalg.inv(factor), 1, 2)
         super().__init__(theta=center, root=root, group=group)
+
+    def extend(self, other: Self) -> None:
+        """Append the lanes of an equal bank; it may have another number of distinct precisions."""
+        G = max(self.root.shape[1], other.root.shape[1])
+        for bank in (self, other):
+            spare = ((0, 0), (0, G - bank.root.shape[1]), (0, 0), (0, 0))
+            bank.root = np.pad(bank.root, spare, mode="edge")
+        super().extend(other)
 
     def learn(self, ids: Index, x: Array, y: Array) -> Array:
         """Learn ``x (n, d)``, ``y (n,)``; return the predictions of y made before, ``(n, M)``."""

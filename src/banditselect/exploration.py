@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .experts import Bank
 from .kernels import acting
+from .validation import refuse
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -54,6 +55,8 @@ def rates(schedule: Schedule, ids: Index, updates: Index, span: float) -> Array:
         acting.power_rates(ids, updates, schedule.scale / span, schedule.exponent, out)
     else:
         out[:] = [schedule(t) / span for t in updates[ids].tolist()]
+        if not (np.isfinite(out).all() and out.min() >= 0.0):
+            raise refuse("exploration", schedule, "a schedule whose values are finite numbers >= 0")
     return out
 
 

@@ -4,9 +4,12 @@ Every refusal is a ValueError that names the argument, what was given and what i
 anything has changed.
 """
 
+import sys
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -33,6 +36,15 @@ def shown(value: object) -> str:
 def refuse(name: str, value: object, expected: str) -> ValueError:
     """Return the error for an argument that cannot be used."""
     return ValueError(f"{name}: got {shown(value)}, expected {expected}")
+
+
+def warn(message: str) -> None:
+    """Warn whoever called into this package."""
+    here = str(Path(__file__).parent)
+    frame, depth = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(here):
+        frame, depth = frame.f_back, depth + 1
+    warnings.warn(message, RuntimeWarning, stacklevel=depth - 1)
 
 
 class Constraint(Protocol):

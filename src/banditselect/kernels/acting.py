@@ -85,36 +85,37 @@ def upper_bounds(
     ``squared[n, i] >= 0``; a group without any costs nothing.
     """
     P, K, d = x.shape[1], x.shape[2], x.shape[3]
-    width = np.empty(K)
+    width = np.empty((root.shape[1], K))
+    known = np.empty(root.shape[1], dtype=np.bool_)
     w = np.empty(d)
     for r in range(ids.size):
         n = ids[r]
+        known[:] = False
         for a in range(K):
             out[r, a] = -np.inf
-        for g in range(root.shape[1]):
-            known = False
-            for i in range(theta.shape[1]):
-                if group[n, i] != g or not squared[n, i] >= 0.0:
-                    continue
-                p = i if P > 1 else 0
-                if not known:
-                    known = True
-                    for a in range(K):
-                        for k in range(d):
-                            w[k] = 0.0
-                        for j in range(d):
-                            for k in range(d):
-                                w[k] += root[n, g, j, k] * x[r, p, a, j]
-                        total = 0.0
-                        for k in range(d):
-                            total += w[k] * w[k]
-                        width[a] = math.sqrt(total)
-                radius = scale * math.sqrt(squared[n, i])
+        for i in range(theta.shape[1]):
+            if not squared[n, i] >= 0.0:
+                continue
+            p = i if P > 1 else 0
+            g = group[n, i]
+            if not known[g]:
+                known[g] = True
                 for a in range(K):
-                    total = radius * width[a]
+                    for k in range(d):
+                        w[k] = 0.0
                     for j in range(d):
-                        total += x[r, p, a, j] * theta[n, i, j]
-                    out[r, a] = max(out[r, a], total)
+                        for k in range(d):
+                            w[k] += root[n, g, j, k] * x[r, p, a, j]
+                    total = 0.0
+                    for k in range(d):
+                        total += w[k] * w[k]
+                    width[g, a] = math.sqrt(total)
+            radius = scale * math.sqrt(squared[n, i])
+            for a in range(K):
+                total = radius * width[g, a]
+                for j in range(d):
+                    total += x[r, p, a, j] * theta[n, i, j]
+                out[r, a] = max(out[r, a], total)
 
 
 @kernel

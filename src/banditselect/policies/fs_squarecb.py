@@ -11,9 +11,9 @@ from ..aggregation import Posterior, SqAlg
 from ..experts import RidgeBank
 from ..exploration import Schedule, as_schedule, inverse_gap_weighting, rates
 from ..streams import Seed
-from ..theory import feature_selection
 from ..validation import Choice, Constraint, ExactShape, FeatureShape, Interval, Number, Numbers, Rate, Widths
 from .base import Array, Index, Mask, Policy, per_lane
+from .printed_fs import PrintedConstants
 from .registry import register
 from .squarecb import EXPLORATION, RewardScale
 
@@ -158,65 +158,45 @@ class FSSquareCB(Policy):
         self._bank = RidgeBank(lanes=lanes, dims=dims, regularization=lam)
         self._posterior = Posterior(variance=noise**2, prior=np.full(M, 1.0 / M), online=False)
         self._memo_width = M if self.weighting == "paper" else 0
-        self._printed = self._constants(lanes, noise, lam[0]) if "paper" in (self.weighting, self.exploration) else []
-        lower, upper = self._known_range(np.arange(lanes), np.zeros(lanes, dtype=np.int64))
+        if "paper" in (self.weighting, self.exploration):
+            self._printed = self._printed_constants(lam[0], noise)
+        lower, upper = self._range(np.arange(lanes))
         self._sqalg = SqAlg(lower=lower, upper=upper, n_models=M)
         return ("_bank", "_scale", "_posterior", "_sqalg")
 
-    def _constants(self, lanes: int, noise: Array, lam: Array) -> list[dict[str, Any]]:
-        """Return what the printed formulas take, per lane; what is missing is asked for by name."""
-        names = ["feature_bound", "reward_bound", "parameter_bound"] + ["horizon"] * (self.exploration == "paper")
-        for name in names:
-            if getattr(self, name) is None:
-                raise validation.refuse(f"FSSquareCB: {name}", None, 'a number, since "paper" was chosen')
-        columns = {name: per_lane(getattr(self, name), lanes) for name in names if name != "horizon"}
-        return [
-            {
-                "dim": np.array(self._dims),
-                "regularization": lam,
-                "noise": float(noise[n]),
-                "delta": self.delta,
-                "form": "printed",
-                **{name: float(column[n]) for name, column in columns.items()},
-            }
-            for n in range(lanes)
-        ]
+    def _printed_constants(self, lam: Array, noise: Array) -> PrintedConstants:
+        if self.exploration == "paper" and self.horizon is None:
+            raise validation.refuse("FSSquareCB: horizon", None, 'a whole number, since exploration="paper" was chosen')
+        return PrintedConstants(
+            self._dims,
+            lam,
+            noise,
+            self.delta,
+            self.horizon,
+            feature_bound=self.feature_bound,
+            reward_bound=self.reward_bound,
+            parameter_bound=self.parameter_bound,
+        )
 
-    def _known_range(self, ids: Index, updates: Index) -> tuple[Array, Array]:
-        """Return the range of SqAlg after this many updates: ``(n,)``, ``(n,)``."""
-        if self.weighting != "paper":
-            return np.full(ids.size, self._scale.lower), np.full(ids.size, self._scale.upper)
-        when = updates if self.horizon is None else np.maximum(updates, int(self.horizon))
-        pairs = [
-            feature_selection.prediction_range(t=int(t), **self._printed[n]) for n, t in zip(ids, when, strict=True)
-        ]
-        beta, length = np.array(pairs, dtype=float).reshape(-1, 2).T
-        return beta, beta + length
+    def _range(self, ids: Index) -> tuple[Array, Array]:
+        """Return the range of SqAlg for what has been learned, ``(n,)`` each."""
+        if self.weighting == "paper":
+            return self._printed.range(ids, self._bank.updates[ids])
+        return np.full(ids.size, self._scale.lower), np.full(ids.size, self._scale.upper)
 
     def _rates(self, ids: Index, K: int, offered: Mask) -> Array:
         """Return alpha_t, ``(n,)``."""
-        if self.exploration != "paper":
-            return rates(self._schedule, ids, self._bank.updates, self._scale.span)
-        n_actions = offered.sum(axis=1) if offered.size else np.full(ids.size, K)
-        return np.array(
-            [
-                feature_selection.learning_rate(
-                    t=self.horizon or 0, n_models=int(self.n_models), n_actions=int(k), **self._printed[n]
-                )
-                for n, k in zip(ids, n_actions, strict=True)
-            ]
-        )
+        if self.exploration == "paper":
+            n_actions = offered.sum(axis=1) if offered.size else np.full(ids.size, K)
+            return self._printed.learning_rate(ids, n_actions)
+        return rates(self._schedule, ids, self._bank.updates, self._scale.span)
 
     def _admit(self, ids: Index, f: Array, offered: Mask) -> Mask | None:
         """Return the experts ``(n, M)`` that stay admissible at predictions ``f (n, M, K)`` (eq:addmisable-experts)."""
         if self.weighting != "paper":
             return None
-        updates = self._bank.updates[ids]
-        bound = [
-            feature_selection.prediction_bound(t=int(t), **self._printed[n]) for n, t in zip(ids, updates, strict=True)
-        ]
         largest = np.where(offered[:, None] if offered.size else True, np.abs(f), 0.0).max(axis=2)
-        return self._sqalg.admit(ids, largest - np.array(bound))
+        return self._sqalg.admit(ids, largest - self._printed.prediction_bound(ids, self._bank.updates[ids]))
 
     def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, Index | None]:
         admitted = None
@@ -237,7 +217,7 @@ class FSSquareCB(Policy):
             if memo is not None:
                 self._sqalg.drop(ids, memo.astype(bool))
             self._sqalg.update(ids, f, y)
-            self._sqalg.widen(ids, *self._known_range(ids, self._bank.updates[ids]))
+            self._sqalg.widen(ids, *self._range(ids))
             self._sqalg.warn()
         if self.weighting == "range":
             meaning = "it is clipped where experts are weighted"
@@ -245,7 +225,8 @@ class FSSquareCB(Policy):
 
     def _extend(self, fresh: Any) -> None:
         super()._extend(fresh)
-        self._printed = self._printed + fresh._printed
+        if "paper" in (self.weighting, self.exploration):
+            self._printed.lanes += fresh._printed.lanes
 
     @property
     def model_weights(self) -> Array:

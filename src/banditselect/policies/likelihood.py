@@ -1,6 +1,5 @@
 """What the policies over likelihood-ratio sets share: the alarm, and what can be asked."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -24,11 +23,9 @@ class LikelihoodPolicy(OptimisticPolicy):
         self._sets.update(ids, self._bank)
         if self._alarm.watch(ids, self._sets, self._bank, challenger, self._noise) and not self._warned:
             self._warned = True
-            warnings.warn(
+            validation.warn(
                 f"{type(self).__name__}: no model explains the rewards with noise of the constant stated: either every "
-                "model is wrong or noise is too small. See the property misspecified; no further warning is given.",
-                RuntimeWarning,
-                stacklevel=6,
+                "model is wrong or noise is too small. See the property misspecified; no further warning is given."
             )
 
     def _extend(self, fresh: Any) -> None:

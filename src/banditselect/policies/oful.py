@@ -24,7 +24,7 @@ class _OneEllipsoid(OptimisticPolicy):
 
     def _build(self, lanes: int, center: Array, regularization: Array, bound: Array) -> Sequence[str]:
         with np.errstate(invalid="ignore"):
-            prior = np.where(bound == 0.0, 0.0, np.sqrt(regularization) * bound)
+            prior = np.where(np.isinf(regularization), 0.0, np.sqrt(regularization) * bound)
         self._bank = RidgeBank(
             lanes=lanes,
             dims=np.array([center.shape[1]]),

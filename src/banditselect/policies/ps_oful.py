@@ -8,13 +8,13 @@ from numpy.typing import ArrayLike
 
 from .. import validation
 from ..confidence import Alarm, LikelihoodSets, chi_square_quantile
-from ..experts import RidgeBank, SharedRidgeBank
 from ..streams import Seed
 from ..validation import Choice, Constraint, ExactShape, FeatureShape, Number, Numbers
 from .base import Array, Index, Mask, Policy, per_lane
 from .likelihood import LikelihoodPolicy
 from .oful import lane_vectors
 from .printed_ps import PrintedSet
+from .regions import Regions
 from .registry import register
 
 
@@ -166,61 +166,35 @@ class PSOFUL(LikelihoodPolicy):
         return ExactShape((np.shape(self.centers)[-1],), many=False)
 
     def _begin(self, lanes: int) -> Sequence[str]:
-        center, radius = self._models(lanes)
-        M, d = center.shape[1:]
+        regions = Regions.read(
+            "PSOFUL",
+            self.lanes,
+            self.centers,
+            self.shapes,
+            radii=self.radii,
+            center_errors=self.center_errors,
+            radius_errors=self.radius_errors,
+        )
         printed = self.confidence == "paper"
         self._noise = per_lane(self.noise, lanes)
-        with np.errstate(divide="ignore"):
-            if printed:
-                lam = 1.0 / radius**2
-            else:
-                lam = np.exp2(np.round(np.log2(d * self._noise[:, None] ** 2) - 2.0 * np.log2(radius)))
-        with np.errstate(invalid="ignore"):
-            penalty = np.where(np.isinf(lam), 0.0, lam * radius**2)
-        precision, group = self._precisions(lam, d)
-        self._bank = SharedRidgeBank(center=center, precision=precision, group=group)
+        lam = regions.printed_regularization() if printed else regions.regularization(self._noise)
+        self._bank = regions.bank(lam)
         self._sets = LikelihoodSets(
             self._bank,
             noise=self._noise,
-            penalty=penalty,
-            prior=self._prior(M),
+            penalty=regions.penalty(lam),
+            prior=self._prior(lam.shape[1]),
             delta=self.delta,
             online=self.likelihood == "online",
             misspecification=self.misspecification,
         )
         self._alarm = Alarm(lanes=lanes, delta=self.delta, misspecification=self.misspecification)
-        parts = ["_bank", "_sets", "_alarm"]
         if not printed:
-            self._rival = self._wide_ridge(center, radius)
-            return [*parts, "_rival"]
-        self._printed = PrintedSet(center, radius, self._constants(lanes))
+            self._rival = regions.wide_ridge(self._noise)
+            return ("_bank", "_sets", "_alarm", "_rival")
+        self._printed = PrintedSet(regions.center, regions.radius, self._constants(lanes))
         self._sqalg, self._target = self._printed.sqalg, self._printed.target
-        return [*parts, "_sqalg", "_target"]
-
-    def _constants(self, lanes: int) -> list[dict[str, float]]:
-        """Return what the printed formulas take, per lane; what is missing is asked for by name."""
-        for name in ("feature_bound", "reward_bound"):
-            if getattr(self, name) is None:
-                raise validation.refuse(f"PSOFUL: {name}", None, 'a number, since confidence="paper" was chosen')
-        for name, default in (("shapes", None), ("prior_weights", None), ("misspecification", 0.0)):
-            if getattr(self, name) is not default and getattr(self, name) != default:
-                raise validation.refuse(f"PSOFUL: {name}", getattr(self, name), 'confidence="likelihood" with it')
-        columns = {name: per_lane(getattr(self, name), lanes) for name in ("noise", "feature_bound", "reward_bound")}
-        return [{"delta": self.delta, **{k: float(v[n]) for k, v in columns.items()}} for n in range(lanes)]
-
-    def _models(self, lanes: int) -> tuple[Array, Array]:
-        """Return centres ``(N, M, d)`` and total radii ``(N, M)``."""
-        centers = np.asarray(self.centers, dtype=float)
-        if centers.ndim == 3 and (self.lanes is None or centers.shape[0] != self.lanes):
-            raise validation.refuse("PSOFUL: centers", self.centers, "shape (M, d), or (N, M, d) with lanes=N")
-        M, d = centers.shape[-2:]
-        total = np.zeros((lanes, M))
-        for name in ("radii", "center_errors", "radius_errors"):
-            values = np.asarray(getattr(self, name), dtype=float)
-            if values.shape not in ((), (M,), (lanes, M)):
-                raise validation.refuse(f"PSOFUL: {name}", values, f"numbers >= 0, shape () or ({M},), or (N, {M})")
-            total += values
-        return np.array(np.broadcast_to(centers, (lanes, M, d))), total
+        return ("_bank", "_sets", "_alarm", "_sqalg", "_target")
 
     def _prior(self, M: int) -> Array:
         weights = np.ones(M) if self.prior_weights is None else np.asarray(self.prior_weights, dtype=float)
@@ -228,37 +202,21 @@ class PSOFUL(LikelihoodPolicy):
             raise validation.refuse("PSOFUL: prior_weights", self.prior_weights, f"numbers > 0 of shape ({M},)")
         return weights / weights.sum()
 
-    def _precisions(self, lam: Array, d: int) -> tuple[Array, Index]:
-        """Return the distinct prior precisions ``(N, G, d, d)`` and which of them each model has ``(N, M)``."""
-        if self.shapes is not None:
-            shapes = np.asarray(self.shapes, dtype=float)
-            M = lam.shape[1]
-            expected = f"symmetric positive definite matrices of shape ({M}, {d}, {d})"
-            if shapes.shape != (M, d, d) or not np.allclose(shapes, np.swapaxes(shapes, 1, 2), rtol=1e-9):
-                raise validation.refuse("PSOFUL: shapes", self.shapes, expected)
-            if np.linalg.eigvalsh(shapes).min() <= 0.0:
-                raise validation.refuse("PSOFUL: shapes", self.shapes, expected)
-            known = np.isinf(lam)
-            inverse = np.linalg.inv(shapes)
-            precision = np.where(known, 0.0, lam)[:, :, None, None] * (inverse + np.swapaxes(inverse, 1, 2)) / 2.0
-            precision[known] = np.diag(np.full(d, np.inf))
-            return precision, np.tile(np.arange(M), (lam.shape[0], 1))
-        distinct = [np.unique(row, return_inverse=True) for row in lam]
-        G = max(values.size for values, _ in distinct)
-        diagonal = np.array([np.pad(values, (0, G - values.size), mode="edge") for values, _ in distinct])
-        precision = np.zeros((lam.shape[0], G, d, d))
-        precision[:, :, np.arange(d), np.arange(d)] = diagonal[:, :, None]
-        return precision, np.array([group for _, group in distinct])
-
-    def _wide_ridge(self, center: Array, radius: Array) -> RidgeBank:
-        """Return the challenger of the alarm: one ridge about the mean of the centres, twice as wide as all models."""
-        middle = center.mean(axis=1)
-        reach = 2.0 * (np.linalg.norm(center - middle[:, None], axis=2) + radius).max(axis=1)
-        reach = np.where(reach > 0.0, reach, 1.0)
-        lam = middle.shape[1] * self._noise**2 / reach**2
-        return RidgeBank(
-            lanes=lam.size, dims=np.array([middle.shape[1]]), regularization=lam[:, None], center=middle[:, None]
-        )
+    def _constants(self, lanes: int) -> list[dict[str, float]]:
+        """Return what the printed formulas take, per lane; what is missing is asked for by name."""
+        for name in ("feature_bound", "reward_bound"):
+            if getattr(self, name) is None:
+                raise validation.refuse(f"PSOFUL: {name}", None, 'a number, since confidence="paper" was chosen')
+        foreign = {
+            "shapes": self.shapes,
+            "prior_weights": self.prior_weights,
+            "misspecification": self.misspecification,
+        }
+        for name, value in foreign.items():
+            if value is not None and np.any(np.asarray(value) != 0.0):
+                raise validation.refuse(f"PSOFUL: {name}", value, 'its default, since confidence="paper" was chosen')
+        columns = {name: per_lane(getattr(self, name), lanes) for name in ("noise", "feature_bound", "reward_bound")}
+        return [{"delta": self.delta, **{k: float(v[n]) for k, v in columns.items()}} for n in range(lanes)]
 
     def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
         if self.confidence == "paper":

@@ -1,6 +1,5 @@
 """SquareCB on one feature map."""
 
-import warnings
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -11,7 +10,7 @@ from ..exploration import Schedule, as_schedule, inverse_gap_weighting, rates
 from ..kernels.arrays import count_outside
 from ..lanes import LaneArrays
 from ..streams import Seed
-from ..validation import Constraint, ExactShape, FeatureShape, Interval, Number, Rate
+from ..validation import Constraint, ExactShape, FeatureShape, Interval, Number, Rate, warn
 from .base import Array, Index, Mask, Policy, per_lane
 from .registry import register
 
@@ -40,11 +39,9 @@ class RewardScale(LaneArrays):
         if count_outside(ids, y, self.lower, self.upper, self.outside) and not self._warned:
             self._warned = True
             first = y[(y < self.lower) | (y > self.upper)][0]
-            warnings.warn(
+            warn(
                 f"reward {first:g} lies outside reward_range=({self.lower:g}, {self.upper:g}): {meaning}. "
-                "It is counted; no further warning is given.",
-                RuntimeWarning,
-                stacklevel=6,
+                "It is counted; no further warning is given."
             )
 
 

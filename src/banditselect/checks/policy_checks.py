@@ -1,163 +1,23 @@
-"""What every policy must pass: ``check_policy``, public like scikit-learn's ``check_estimator``.
-
-A check takes a factory (called with ``lanes`` and ``seed`` it returns a fresh policy) and raises
-AssertionError with the reason. The features are drawn here; rewards are linear in the first map that the policy looks
-at, with a parameter that the policy's own assumptions allow.
-"""
+"""The checks, each a function of a factory that raises AssertionError with the reason."""
 
 import inspect
 import tempfile
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .exploration import Power
-from .policies import Decision, Policy, Uniform, load, registered
-from .validation import ExactShape, SomeMaps
-
-Array = NDArray[np.float64]
-Factory = Callable[..., Policy]
-
-ROUNDS = 40
-N_ACTIONS = 6
-
-
-def check_policy(factory: Factory, *, expected_failures: Mapping[str, str] | None = None) -> None:
-    """Run every check on the policies that ``factory`` makes.
-
-    Parameters
-    ----------
-    factory: called with ``lanes`` and ``seed``; returns a fresh policy.
-    expected_failures: reasons by name of the check, for checks that this policy does not pass; they must fail.
-
-    Examples
-    --------
-    >>> from banditselect import OFUL
-    >>> check_policy(OFUL.bind(dim=3, noise=0.1))
-    """
-    excused = dict(expected_failures or {})
-    unknown = set(excused) - set(CHECKS)
-    if unknown:
-        raise ValueError(f"expected_failures: got {sorted(unknown)}, expected names out of {sorted(CHECKS)}")
-    for name in CHECKS:
-        run_check(name, factory, excused.get(name))
-
-
-def run_check(name: str, factory: Factory, excuse: str | None = None) -> None:
-    """Run one check by name; with an ``excuse`` it must fail. Warnings about the data drawn here are muted."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        try:
-            CHECKS[name](factory)
-        except AssertionError as error:
-            if excuse is None:
-                raise AssertionError(f"{name}: {error}") from error
-            return
-    if excuse is not None:
-        raise AssertionError(f"{name}: passed, but was expected to fail ({excuse})")
-
-
-# A small game.
-
-
-class Game:
-    """Features and rewards for a policy, one instance per lane; lane j is the same whatever lanes stand beside it."""
-
-    def __init__(self, policy: Policy, lanes: range, n_actions: int = N_ACTIONS, noise: float = 0.05) -> None:
-        shape = policy._features
-        self.many = shape.many
-        self.map = 0
-        self.dims: tuple[int, ...] = (3,)
-        if isinstance(shape, ExactShape):
-            self.dims = shape.dims
-        elif isinstance(shape, SomeMaps):
-            used = dict(shape.used)
-            self.map = min(used)
-            self.dims = tuple(used.get(i, used[self.map]) for i in range(max(used) + 2))
-        self.noise, self.n_actions, self.lanes = noise, n_actions, lanes
-        self.single = policy.lanes is None
-        self.rngs = [np.random.default_rng((7, lane)) for lane in lanes]
-        self.theta = _parameter(policy, self.dims[self.map])
-
-    def features(self) -> list[Array]:
-        """Draw a map per entry, ``(n, K, d_i)`` each."""
-        drawn = [[rng.normal(0.0, 1.0, (self.n_actions, d)) for d in self.dims] for rng in self.rngs]
-        return [np.stack([row[i] for row in drawn]) / np.sqrt(d) for i, d in enumerate(self.dims)]
-
-    def shown(self, maps: list[Array]) -> Any:
-        """Return the features as the policy takes them."""
-        maps = [m[0] for m in maps] if self.single else maps
-        if not self.many:
-            return maps[0]
-        return maps if len(set(self.dims)) > 1 else np.stack(maps, axis=0 if self.single else 1)
-
-    def means(self, maps: list[Array]) -> Array:
-        """Return the mean rewards, ``(n, K)``."""
-        return maps[self.map] @ self.theta
-
-    def reward(self, maps: list[Array], action: Any) -> Any:
-        """Return the reward of what was played, a float or ``(n,)``."""
-        actions = np.atleast_1d(action)
-        noise = np.array([rng.normal(0.0, self.noise) for rng in self.rngs])
-        y = self.means(maps)[np.arange(actions.size), actions] + noise
-        return float(y[0]) if self.single else y
-
-
-def _parameter(policy: Policy, dim: int) -> Array:
-    """Return a parameter that the policy's assumptions allow."""
-    inner = getattr(policy, "policy", None) or next(iter(getattr(policy, "bases", ())), None)
-    if isinstance(inner, Policy):
-        return _parameter(inner, dim)
-    for name in ("centers", "center"):
-        if hasattr(policy, name):
-            return np.array(getattr(policy, name), dtype=float).reshape(-1, dim)[0]
-    return np.linspace(-1.0, 1.0, dim + 2)[1:-1] / np.linalg.norm(np.linspace(-1.0, 1.0, dim + 2)[1:-1])
-
-
-def _play(policy: Policy, game: Game, rounds: int) -> list[tuple[Any, Any]]:
-    """Play and learn; return actions and probabilities."""
-    trace = []
-    for _ in range(rounds):
-        maps = game.features()
-        decision = policy.act(game.shown(maps))
-        policy.update(decision, game.reward(maps, decision.action))
-        trace.append((decision.action, decision.probability))
-    return trace
-
-
-def _make(factory: Factory, lanes: int | None = None, seed: Any = 3) -> tuple[Policy, Game]:
-    policy = factory(lanes=lanes, seed=seed)
-    return policy, Game(policy, range(1 if lanes is None else lanes))
-
-
-def _snapshot(policy: Policy) -> dict[str, bytes]:
-    return {
-        f"{part}.{name}": array.tobytes()
-        for part, content in policy._state()
-        for name, array in content.arrays().items()
-    }
-
-
-def _refuses(call: Callable[[], Any], word: str, what: str) -> None:
-    try:
-        call()
-    except ValueError as error:
-        message = str(error)
-    else:
-        raise AssertionError(f"{what}: not refused")
-    assert word in message, f"{what}: the message does not name {word!r}: {message}"
-
+from ..exploration import Power
+from ..policies import Decision, Policy, Uniform, load, registered
+from .game import N_ACTIONS, ROUNDS, Factory, Game, make, play, refuses, snapshot
 
 # 1 interface
 
 
 def check_interface(factory: Factory) -> None:
     """Arguments are keyword-only and stored as given; a bad value is refused by name; the class is registered."""
-    policy, _ = _make(factory)
+    policy, _ = make(factory)
     cls = type(policy)
     assert registered().get(cls.__name__) is cls, f"{cls.__name__} is not registered"
     for name, parameter in inspect.signature(cls).parameters.items():
@@ -167,12 +27,12 @@ def check_interface(factory: Factory) -> None:
     bad: dict[str, Any] = {name: object() for name in cls.constraints} | {"lanes": 0, "seed": -1}
     for name, value in bad.items():
         settings: dict[str, Any] = policy.settings | {name: value}
-        _refuses(lambda settings=settings: cls(**settings), name, f"argument {name}={value!r}")  # type: ignore[misc]
+        refuses(lambda settings=settings: cls(**settings), name, f"argument {name}={value!r}")  # type: ignore[misc]
 
 
 def check_repr(factory: Factory) -> None:
     """``repr`` is the call that builds the policy."""
-    policy, _ = _make(factory)
+    policy, _ = make(factory)
     again = eval(repr(policy), dict(registered()) | {"Power": Power})
     assert repr(again) == repr(policy), f"{again!r} != {policy!r}"
 
@@ -182,8 +42,8 @@ def check_repr(factory: Factory) -> None:
 
 def check_probabilities(factory: Factory) -> None:
     """Probabilities sum to one, belong to what is played, respect ``available``; also for one action, zero features."""
-    policy, game = _make(factory)
-    _play(policy, game, 5)
+    policy, game = make(factory)
+    play(policy, game, 5)
     for n_actions in (1, 2, N_ACTIONS):
         game.n_actions = n_actions
         maps = game.features()
@@ -208,7 +68,7 @@ def check_probabilities(factory: Factory) -> None:
 def check_frequencies(factory: Factory) -> None:
     """Actions occur as often as ``probabilities`` says (chi-square, false alarm 1e-6; seeded)."""
     lanes = 2000
-    policy, game = _make(factory, lanes)
+    policy, game = make(factory, lanes)
     game.rngs = game.rngs[:1] * lanes
     maps = [np.repeat(m[:1], lanes, axis=0) for m in game.features()]
     p = policy.probabilities(game.shown(maps))
@@ -223,8 +83,8 @@ def check_frequencies(factory: Factory) -> None:
 
 def check_ties(factory: Factory) -> None:
     """Copies of an action have the same probability."""
-    policy, game = _make(factory)
-    _play(policy, game, 10)
+    policy, game = make(factory)
+    play(policy, game, 10)
     maps = [np.repeat(m, 2, axis=1) for m in game.features()]
     p = policy.probabilities(game.shown(maps))
     assert p is None or np.array_equal(p[::2], p[1::2]), f"copies of an action have probabilities {p}"
@@ -235,21 +95,21 @@ def check_ties(factory: Factory) -> None:
 
 def check_act_learns_nothing(factory: Factory) -> None:
     """``act`` and ``probabilities`` change nothing but the number of the next act."""
-    policy, game = _make(factory)
-    _play(policy, game, 10)
+    policy, game = make(factory)
+    play(policy, game, 10)
     shown = game.shown(game.features())
-    before = _snapshot(policy)
+    before = snapshot(policy)
     policy.probabilities(shown)
-    assert _snapshot(policy) == before, "probabilities changed the state"
+    assert snapshot(policy) == before, "probabilities changed the state"
     policy.act(shown)
-    changed = {name for name, content in _snapshot(policy).items() if before[name] != content}
+    changed = {name for name, content in snapshot(policy).items() if before[name] != content}
     assert changed <= {"_ledger.acts"}, f"act changed {changed}"
 
 
 def check_inputs_are_copied(factory: Factory) -> None:
     """Features are neither changed nor remembered by reference."""
-    policy, game = _make(factory)
-    other, _ = _make(factory)
+    policy, game = make(factory)
+    other, _ = make(factory)
     for _ in range(5):
         maps = game.features()
         kept = [m.copy() for m in maps]
@@ -260,21 +120,21 @@ def check_inputs_are_copied(factory: Factory) -> None:
             part[...] = np.nan
         policy.update(decision, 0.5)
         other.update(same, 0.5)
-    assert _snapshot(policy) == _snapshot(other), "the policy kept a reference to the features"
+    assert snapshot(policy) == snapshot(other), "the policy kept a reference to the features"
 
 
 def check_persistence(factory: Factory) -> None:
     """Saved at any moment and loaded, a policy continues bit-identically, with decisions under way."""
     for rounds in (0, 1, ROUNDS):
-        policy, game = _make(factory, lanes=3)
-        _play(policy, game, rounds)
+        policy, game = make(factory, lanes=3)
+        play(policy, game, rounds)
         maps = game.features()
         waiting = policy.act(game.shown(maps))
         with tempfile.TemporaryDirectory() as folder:
             policy.save(Path(folder) / "policy.bsel")
             again = load(Path(folder) / "policy.bsel")
         assert repr(again) == repr(policy), "the settings changed"
-        assert _snapshot(again) == _snapshot(policy), "the state changed"
+        assert snapshot(again) == snapshot(policy), "the state changed"
         reward = game.reward(maps, waiting.action)
         policy.update(waiting, reward)
         again.update(Decision.from_dict(waiting.to_dict()), reward)
@@ -285,7 +145,7 @@ def check_persistence(factory: Factory) -> None:
             reward = game.reward(maps, one.action)
             policy.update(one, reward)
             again.update(two, reward)
-        assert _snapshot(again) == _snapshot(policy), "the loaded policy learned differently"
+        assert snapshot(again) == snapshot(policy), "the loaded policy learned differently"
 
 
 # 4 determinism
@@ -295,17 +155,17 @@ def check_determinism(factory: Factory) -> None:
     """The same seed gives the same trace, and NumPy's global generator is not touched."""
     np.random.seed(0)  # noqa: NPY002
     before = np.random.get_state()[1].tobytes()  # type: ignore[index]  # noqa: NPY002
-    first = _play(*_make(factory), ROUNDS)
-    assert first == _play(*_make(factory), ROUNDS), "two runs with one seed differ"
+    first = play(*make(factory), ROUNDS)
+    assert first == play(*make(factory), ROUNDS), "two runs with one seed differ"
     after = np.random.get_state()[1].tobytes()  # type: ignore[index]  # noqa: NPY002
     assert before == after, "the global random generator was used"
 
 
 def check_lanes(factory: Factory) -> None:
     """Lane j equals the policy with ``seed=(seed, j)`` alone, bit for bit: all at once, by index, and added later."""
-    together, game = _make(factory, lanes=3)
-    trace = _play(together, game, ROUNDS)
-    grown, _ = _make(factory, lanes=1)
+    together, game = make(factory, lanes=3)
+    trace = play(together, game, ROUNDS)
+    grown, _ = make(factory, lanes=1)
     grown.add_lanes(2)
     served = Game(grown, range(3))
     for t in range(ROUNDS):
@@ -325,11 +185,20 @@ def check_lanes(factory: Factory) -> None:
     for j in range(3):
         alone = factory(lanes=None, seed=(3, j))
         own = Game(alone, range(j, j + 1))
-        for t, (action, probability) in enumerate(_play(alone, own, ROUNDS)):
+        for t, (action, probability) in enumerate(play(alone, own, ROUNDS)):
             assert action == trace[t][0][j], f"lane {j} acts differently from the policy alone in round {t}"
             assert probability is None or probability == trace[t][1][j], f"propensities of lane {j} differ"
-    learned = {name: content for name, content in _snapshot(together).items() if "_ledger" not in name}
-    assert {name: _snapshot(grown)[name] for name in learned} == learned, "lanes added later learned differently"
+    learned = {name: content for name, content in snapshot(together).items() if "_ledger" not in name}
+    assert {name: snapshot(grown)[name] for name in learned} == learned, "lanes added later learned differently"
+    together.add_lanes(1)
+    newcomer, fresh = Game(together, range(3, 4)), factory(lanes=None, seed=(3, 3))
+    own = Game(fresh, range(3, 4))
+    for _ in range(5):
+        maps, same = newcomer.features(), own.features()
+        decision, alone_decision = together.act(newcomer.shown(maps), lanes=[3]), fresh.act(own.shown(same))
+        assert decision.action[0] == alone_decision.action, "a lane added after the others played is not a fresh one"
+        together.update(decision, newcomer.reward(maps, decision.action))
+        fresh.update(alone_decision, own.reward(same, alone_decision.action))
 
 
 # 5 symmetry
@@ -337,8 +206,8 @@ def check_lanes(factory: Factory) -> None:
 
 def check_permuted_actions(factory: Factory) -> None:
     """Permuting the actions permutes their probabilities."""
-    policy, game = _make(factory)
-    _play(policy, game, ROUNDS)
+    policy, game = make(factory)
+    play(policy, game, ROUNDS)
     order = np.random.default_rng(1).permutation(N_ACTIONS)
     maps = game.features()
     p = policy.probabilities(game.shown(maps))
@@ -350,7 +219,7 @@ def check_permuted_actions(factory: Factory) -> None:
 
 def check_permuted_models(factory: Factory) -> None:
     """Permuting the models permutes what is believed of them."""
-    policy, game = _make(factory)
+    policy, game = make(factory)
     settings = policy.settings
     if "n_models" in settings and len(set(game.dims)) == 1 and np.ndim(settings["regularization"]) == 0:
         order = np.arange(len(game.dims))[::-1]
@@ -378,7 +247,7 @@ def check_permuted_models(factory: Factory) -> None:
 
 def check_rescaling(factory: Factory) -> None:
     """Rewards, and all arguments measured in rewards, times four: no action changes."""
-    policy, game = _make(factory)
+    policy, game = make(factory)
     scaled = _rescaled(policy, 4.0)
     for _ in range(ROUNDS):
         maps = game.features()
@@ -410,7 +279,7 @@ def _rescaled(value: Any, factor: float) -> Any:
 def check_batch(factory: Factory) -> None:
     """Estimates learned one by one equal a batch solve: nothing learned, many rounds, bad scales, missing ranks."""
     for rounds, scale, rank in ((0, 1.0, 9), (3000, 1.0, 9), (300, 1e3, 9), (300, 1.0, 1)):
-        policy, game = _make(factory)
+        policy, game = make(factory)
         bank = getattr(policy, "_bank", None)
         if bank is None:
             return
@@ -437,7 +306,7 @@ def check_batch(factory: Factory) -> None:
 
 def check_learning(factory: Factory) -> None:
     """On an easy instance the regret is less than half that of uniform play (seeded, 8 lanes, 400 rounds)."""
-    policy, game = _make(factory, lanes=8)
+    policy, game = make(factory, lanes=8)
     uniform = Uniform(lanes=8, seed=3)
     regret, floor = np.zeros(8), np.zeros(8)
     for _ in range(400):
@@ -456,7 +325,7 @@ def check_learning(factory: Factory) -> None:
 
 def check_late_rewards(factory: Factory) -> None:
     """Delayed, batched and out-of-order rewards end in the same estimates; each is learned once; all or nothing."""
-    policy, game = _make(factory)
+    policy, game = make(factory)
     late, swapped = factory(lanes=None, seed=3), factory(lanes=None, seed=3)
     decisions, rewards = [], []
     for _ in range(ROUNDS):
@@ -466,14 +335,14 @@ def check_late_rewards(factory: Factory) -> None:
         rewards.append(game.reward(maps, decisions[-1].action))
     for decision, reward in zip(decisions, rewards, strict=True):
         policy.learn(decision.features, reward)
-    before = _snapshot(late)
-    _refuses(lambda: late.update_many([*decisions, decisions[0]], [*rewards, 0.0]), "decisions", "a decision twice")
-    _refuses(lambda: late.update_many(decisions, [*rewards[:-1], np.nan]), "reward", "a batch with a NaN")
-    _refuses(lambda: late.update_many(decisions, rewards[:-1]), "rewards", "too few rewards")
-    assert _snapshot(late) == before, "a refused batch changed the state"
+    before = snapshot(late)
+    refuses(lambda: late.update_many([*decisions, decisions[0]], [*rewards, 0.0]), "decisions", "a decision twice")
+    refuses(lambda: late.update_many(decisions, [*rewards[:-1], np.nan]), "reward", "a batch with a NaN")
+    refuses(lambda: late.update_many(decisions, rewards[:-1]), "rewards", "too few rewards")
+    assert snapshot(late) == before, "a refused batch changed the state"
     late.update_many(decisions, rewards)
     assert late.rounds == ROUNDS, f"rounds is {late.rounds} after {ROUNDS} rewards"
-    _refuses(lambda: late.update(decisions[3], 0.0), "decision", "a second reward")
+    refuses(lambda: late.update(decisions[3], 0.0), "decision", "a second reward")
     order = np.random.default_rng(5).permutation(ROUNDS)
     twin = factory(lanes=None, seed=3)
     again = []
@@ -496,12 +365,12 @@ def check_late_rewards(factory: Factory) -> None:
 
 def check_refusals(factory: Factory) -> None:
     """Bad input raises ValueError that names the argument, and the state stays as it was to the last bit."""
-    policy, game = _make(factory, lanes=2)
-    _play(policy, game, 10)
+    policy, game = make(factory, lanes=2)
+    play(policy, game, 10)
     good = game.shown(game.features())
     waiting = policy.act(good)
     stranger = factory(lanes=2, seed=3).act(good)
-    before = _snapshot(policy)
+    before = snapshot(policy)
     broken: list[tuple[str, Callable[[], Any]]] = [
         ("features", lambda: policy.act(_poisoned(good, np.nan))),
         ("features", lambda: policy.act(_poisoned(good, np.inf))),
@@ -521,8 +390,8 @@ def check_refusals(factory: Factory) -> None:
         ("features", lambda: policy.update(waiting._replace(features=waiting.features * np.nan), [0.0, 0.0])),
     ]
     for word, call in broken:
-        _refuses(call, word, f"bad {word}")
-        assert _snapshot(policy) == before, f"a refused call (bad {word}) changed the state"
+        refuses(call, word, f"bad {word}")
+        assert snapshot(policy) == before, f"a refused call (bad {word}) changed the state"
     policy.update(waiting, [0.0, 0.0])
 
 
@@ -530,8 +399,3 @@ def _poisoned(shown: Any, value: float) -> Any:
     parts = [np.array(part) for part in shown] if isinstance(shown, list) else np.array(shown)
     (parts[0] if isinstance(parts, list) else parts)[..., 0] = value
     return parts
-
-
-CHECKS: dict[str, Callable[[Factory], None]] = {
-    name: value for name, value in list(globals().items()) if name.startswith("check_") and name != "check_policy"
-}

@@ -1,0 +1,107 @@
+"""A small game that any policy can play, and what the checks share."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..policies import Policy
+from ..validation import ExactShape, SomeMaps
+
+Array = NDArray[np.float64]
+Factory = Callable[..., Policy]
+
+ROUNDS = 40
+N_ACTIONS = 6
+
+
+class Game:
+    """Features and rewards for a policy, one instance per lane; lane j is the same whatever lanes stand beside it."""
+
+    def __init__(self, policy: Policy, lanes: range, n_actions: int = N_ACTIONS, noise: float = 0.05) -> None:
+        shape = policy._features
+        self.many = shape.many
+        self.map = 0
+        self.dims: tuple[int, ...] = (3,)
+        if isinstance(shape, ExactShape):
+            self.dims = shape.dims
+        elif isinstance(shape, SomeMaps):
+            used = dict(shape.used)
+            self.map = min(used)
+            self.dims = tuple(used.get(i, used[self.map]) for i in range(max(used) + 2))
+        self.noise, self.n_actions, self.lanes = noise, n_actions, lanes
+        self.single = policy.lanes is None
+        self.rngs = [np.random.default_rng((7, lane)) for lane in lanes]
+        self.theta = _parameter(policy, self.dims[self.map])
+
+    def features(self) -> list[Array]:
+        """Draw a map per entry, ``(n, K, d_i)`` each."""
+        drawn = [[rng.normal(0.0, 1.0, (self.n_actions, d)) for d in self.dims] for rng in self.rngs]
+        return [np.stack([row[i] for row in drawn]) / np.sqrt(d) for i, d in enumerate(self.dims)]
+
+    def shown(self, maps: list[Array]) -> Any:
+        """Return the features as the policy takes them."""
+        maps = [m[0] for m in maps] if self.single else maps
+        if not self.many:
+            return maps[0]
+        return maps if len(set(self.dims)) > 1 else np.stack(maps, axis=0 if self.single else 1)
+
+    def means(self, maps: list[Array]) -> Array:
+        """Return the mean rewards, ``(n, K)``."""
+        return maps[self.map] @ self.theta
+
+    def reward(self, maps: list[Array], action: Any) -> Any:
+        """Return the reward of what was played, a float or ``(n,)``."""
+        actions = np.atleast_1d(action)
+        noise = np.array([rng.normal(0.0, self.noise) for rng in self.rngs])
+        y = self.means(maps)[np.arange(actions.size), actions] + noise
+        return float(y[0]) if self.single else y
+
+
+def _parameter(policy: Policy, dim: int) -> Array:
+    """Return a parameter that the policy's assumptions allow."""
+    inner = getattr(policy, "policy", None) or next(iter(getattr(policy, "bases", ())), None)
+    if isinstance(inner, Policy):
+        return _parameter(inner, dim)
+    for name in ("centers", "center"):
+        if hasattr(policy, name):
+            return np.array(getattr(policy, name), dtype=float).reshape(-1, dim)[0]
+    return np.linspace(-1.0, 1.0, dim + 2)[1:-1] / np.linalg.norm(np.linspace(-1.0, 1.0, dim + 2)[1:-1])
+
+
+def play(policy: Policy, game: Game, rounds: int) -> list[tuple[Any, Any]]:
+    """Play and learn; return actions and probabilities."""
+    trace = []
+    for _ in range(rounds):
+        maps = game.features()
+        decision = policy.act(game.shown(maps))
+        policy.update(decision, game.reward(maps, decision.action))
+        trace.append((decision.action, decision.probability))
+    return trace
+
+
+def make(factory: Factory, lanes: int | None = None, seed: Any = 3) -> tuple[Policy, Game]:
+    """Return a fresh policy and a game for it."""
+    policy = factory(lanes=lanes, seed=seed)
+    return policy, Game(policy, range(1 if lanes is None else lanes))
+
+
+def snapshot(policy: Policy) -> dict[str, bytes]:
+    """Return everything that the policy has learned, to the last bit."""
+    return {
+        f"{part}.{name}": array.tobytes()
+        for part, content in policy._state()
+        for name, array in content.arrays().items()
+    }
+
+
+def refuses(call: Callable[[], Any], word: str, what: str) -> None:
+    """Assert that a call raises a ValueError that names ``word``."""
+    try:
+        call()
+    except ValueError as error:
+        message = str(error)
+    else:
+        raise AssertionError(f"{what}: not refused")
+    assert word in message, f"{what}: the message does not name {word!r}: {message}"

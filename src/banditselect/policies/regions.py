@@ -1,0 +1,101 @@
+"""The regions that PS-OFUL chooses among, as the arrays that its experts and confidence sets are built from."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import validation
+from ..experts import RidgeBank, SharedRidgeBank
+from .base import Array, Index
+
+
+@dataclass(frozen=True)
+class Regions:
+    """M balls, or ellipsoids of the given shapes, in each of N lanes.
+
+    Parameters
+    ----------
+    center: ``(N, M, d)``.  radius: ``(N, M)``.
+    shapes: positive definite matrices ``(M, d, d)``, or None for balls.
+    """
+
+    center: Array
+    radius: Array
+    shapes: Array | None
+
+    @classmethod
+    def read(
+        cls, owner: str, lanes: int | None, centers: ArrayLike, shapes: ArrayLike | None, **radii: ArrayLike
+    ) -> "Regions":
+        """Return the regions from a policy's arguments; the ``radii`` named are added up."""
+        middle = np.asarray(centers, dtype=float)
+        N = 1 if lanes is None else lanes
+        if middle.ndim == 3 and (lanes is None or middle.shape[0] != N):
+            raise validation.refuse(f"{owner}: centers", centers, "shape (M, d), or (N, M, d) with lanes=N")
+        M, d = middle.shape[-2:]
+        radius = np.zeros((N, M))
+        for name, value in radii.items():
+            values = np.asarray(value, dtype=float)
+            if values.shape not in ((), (M,), (N, M)) or (values.ndim == 2 and lanes is None):
+                raise validation.refuse(f"{owner}: {name}", value, f"numbers >= 0, shape () or ({M},), or (N, {M})")
+            radius += values
+        matrices = None if shapes is None else np.asarray(shapes, dtype=float)
+        if matrices is not None:
+            right = matrices.shape == (M, d, d) and np.allclose(matrices, np.swapaxes(matrices, 1, 2), rtol=1e-9)
+            if not right or np.linalg.eigvalsh(matrices).min() <= 0.0:
+                expected = f"symmetric positive definite matrices of shape ({M}, {d}, {d})"
+                raise validation.refuse(f"{owner}: shapes", shapes, expected)
+        return cls(np.array(np.broadcast_to(middle, (N, M, d))), radius, matrices)
+
+    def printed_regularization(self) -> Array:
+        """Return the paper's lambda_i = 1 / r_i^2, ``(N, M)``; infinite for a known parameter."""
+        with np.errstate(divide="ignore"):
+            return 1.0 / self.radius**2
+
+    def regularization(self, noise: Array) -> Array:
+        """Return lambda_i = d R^2 / r_i^2 rounded to a power of two, ``(N, M)``; infinite for a known parameter.
+
+        It nearly minimises lambda r^2 + R^2 logdet(V / lambda); the rounding keeps the number of matrices small.
+        """
+        d = self.center.shape[2]
+        with np.errstate(divide="ignore", over="ignore"):
+            return np.exp2(np.round(np.log2(d * noise[:, None] ** 2) - 2.0 * np.log2(self.radius)))
+
+    def penalty(self, lam: Array) -> Array:
+        """Return lambda_i r_i^2, ``(N, M)``; 0 for a known parameter."""
+        with np.errstate(invalid="ignore"):
+            return np.where(np.isinf(lam), 0.0, lam * self.radius**2)
+
+    def bank(self, lam: Array) -> SharedRidgeBank:
+        """Return the biased ridge regressions with prior precisions lambda_i, or lambda_i P_i^-1 for shapes P_i."""
+        precision, group = self._balls(lam) if self.shapes is None else self._ellipsoids(lam, self.shapes)
+        return SharedRidgeBank(center=self.center, precision=precision, group=group)
+
+    def _balls(self, lam: Array) -> tuple[Array, Index]:
+        """Return the distinct prior precisions ``(N, G, d, d)`` and which of them each model has ``(N, M)``."""
+        d = self.center.shape[2]
+        distinct = [np.unique(row, return_inverse=True) for row in lam]
+        G = max(values.size for values, _ in distinct)
+        precision = np.zeros((lam.shape[0], G, d, d))
+        for n, (values, _) in enumerate(distinct):
+            diagonal = np.pad(values, (0, G - values.size), mode="edge")
+            precision[n, :, np.arange(d), np.arange(d)] = diagonal
+        return precision, np.array([group for _, group in distinct])
+
+    def _ellipsoids(self, lam: Array, shapes: Array) -> tuple[Array, Index]:
+        N, M, d = self.center.shape
+        known = np.isinf(lam)
+        inverse = np.linalg.inv(shapes)
+        precision = np.where(known, 0.0, lam)[:, :, None, None] * (inverse + np.swapaxes(inverse, 1, 2)) / 2.0
+        precision[known] = np.diag(np.full(d, np.inf))
+        return precision, np.tile(np.arange(M), (N, 1))
+
+    def wide_ridge(self, noise: Array) -> RidgeBank:
+        """Return one ridge about the mean of the centres, twice as wide as all regions: the alarm's challenger."""
+        middle = self.center.mean(axis=1)
+        reach = 2.0 * (np.linalg.norm(self.center - middle[:, None], axis=2) + self.radius).max(axis=1)
+        lam = middle.shape[1] * noise**2 / np.where(reach > 0.0, reach, 1.0) ** 2
+        return RidgeBank(
+            lanes=lam.size, dims=np.array([middle.shape[1]]), regularization=lam[:, None], center=middle[:, None]
+        )
