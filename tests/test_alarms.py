@@ -118,5 +118,6 @@ def test_an_empty_printed_set_rings():
     assert not policy.misspecified
     policy._printed.prior[:] = -1e9  # no data make the printed set empty in a test's time: gamma is far too large
     decision = policy.act([[1.0, 0.0]])
-    policy.update(decision, 0.0)
+    with pytest.warns(RuntimeWarning, match="the printed confidence set is empty"):
+        policy.update(decision, 0.0)
     assert policy.misspecified

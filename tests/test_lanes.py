@@ -46,9 +46,16 @@ def test_restored_arrays_are_contiguous_copies():
     assert given["seen"].max() == 0
 
 
-def test_a_longer_inner_axis_is_taken_over():
-    mine = Part(2)
-    mine.restore({"total": np.ones((2, 5)), "seen": np.zeros(2, dtype=np.int64)})
+def test_a_longer_second_axis_is_taken_over_only_where_it_is_elastic():
+    given = {"total": np.ones((2, 5)), "seen": np.zeros(2, dtype=np.int64)}
+    with pytest.raises(ValueError, match="'total'"):
+        Part(2).restore(given)
+
+    class Elastic(Part):
+        elastic = ("total",)
+
+    mine = Elastic(2)
+    mine.restore(given)
     assert mine.total.shape == (2, 5)
 
 

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from .experts import Bank
 from .kernels import selection
 from .lanes import LaneArrays
-from .validation import warn
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -127,11 +126,12 @@ class SqAlg(LaneArrays):
         after = before & admitted
         self.alive[ids] = np.where(after.any(axis=1, keepdims=True), after, before)
 
-    def warn(self) -> None:
-        """Warn, once, if all experts of some lane would have fallen. To be called when nothing is left half done."""
-        if self.fallen and not self._warned:
-            self._warned = True
-            warn(
-                "no expert predicts within its bound: the one that exceeds it least is kept. "
-                "The bounds (noise, feature_bound, reward_bound, parameter_bound or radii) do not hold for these data."
-            )
+    def warning(self) -> str | None:
+        """Return a warning, once, if all experts of some lane would have fallen."""
+        if not self.fallen or self._warned:
+            return None
+        self._warned = True
+        return (
+            "no expert predicts within its bound: the one that exceeds it least is kept. "
+            "The bounds (noise, feature_bound, reward_bound, parameter_bound or radii) do not hold for these data."
+        )

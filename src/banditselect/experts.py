@@ -120,6 +120,8 @@ class SharedRidgeBank(Bank):
     group: ``(N, M)``, which of them each model has.
     """
 
+    elastic = ("root",)
+
     def __init__(self, *, center: Array, precision: Array, group: Index) -> None:
         root = np.zeros_like(precision)
         known = np.isinf(precision[:, :, 0, 0])

@@ -15,6 +15,7 @@ class LaneArrays:
     """
 
     state: ClassVar[tuple[str, ...]] = ()
+    elastic: ClassVar[tuple[str, ...]] = ()  # of these, the length of the second axis is part of what is learned
     fixed: ClassVar[tuple[str, ...]] = ()
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -25,7 +26,10 @@ class LaneArrays:
         """Take over the learned arrays of an equal part."""
         for name, mine in self.arrays().items():
             theirs = arrays[name]
-            if theirs.dtype != mine.dtype or theirs.shape[0] != mine.shape[0] or theirs.ndim != mine.ndim:
+            shapes = [list(a.shape) for a in (mine, theirs)]
+            if name in self.elastic and theirs.ndim == mine.ndim:
+                shapes = [shape[:1] + shape[2:] for shape in shapes]
+            if theirs.dtype != mine.dtype or shapes[0] != shapes[1]:
                 raise ValueError(
                     f"array {name!r}: found {theirs.dtype} {theirs.shape}, expected {mine.dtype} {mine.shape}"
                 )

@@ -4,6 +4,7 @@ Every refusal is a ValueError that names the argument, what was given and what i
 anything has changed.
 """
 
+import os
 import sys
 import warnings
 from abc import ABC, abstractmethod
@@ -22,6 +23,7 @@ Index = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 FLOAT = np.dtype(np.float64)
+SMALLEST = 1e-30  #: the smallest number that counts as positive, so that squares and quotients stay finite
 EVERYTHING: Mask = np.zeros((0, 0), dtype=bool)  #: the mask that offers every action
 
 
@@ -40,11 +42,11 @@ def refuse(name: str, value: object, expected: str) -> ValueError:
 
 def warn(message: str) -> None:
     """Warn whoever called into this package."""
-    here = str(Path(__file__).parent)
+    here = str(Path(__file__).parent) + os.sep
     frame, depth = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(here):
         frame, depth = frame.f_back, depth + 1
-    warnings.warn(message, RuntimeWarning, stacklevel=depth - 1)
+    warnings.warn(message, RuntimeWarning, stacklevel=depth)
 
 
 class Constraint(Protocol):
@@ -362,7 +364,7 @@ class SomeMaps(FeatureShape):
 
 @dataclass(frozen=True)
 class AnyShape(FeatureShape):
-    """Features of any shape with the actions on the last axis but one; only their number is used."""
+    """Features of any shape with the actions on the last axis but one; one map, or all axes before it are maps."""
 
     many: bool = False
 
@@ -375,7 +377,7 @@ class AnyShape(FeatureShape):
         return True
 
     def actions(self, value: Any, lanes: int | None) -> Array:
-        """Return zeros ``(n, 1, K, 1)``."""
+        """Return the features as ``(n, P, K, d)``, zero-padded to the widest map."""
         depth = 2 if lanes is None else 3
         ragged = isinstance(value, list | tuple) and all(_ndim(m) >= depth for m in value)
         maps = [as_floats("features", m, self.words(lanes)) for m in (value if ragged else [value])]
@@ -385,10 +387,13 @@ class AnyShape(FeatureShape):
             wrong = x.ndim < depth or x.shape[-2] != maps[0].shape[-2] or x.shape[-2] == 0
             if wrong or (lanes is not None and x.shape[0] != lanes) or not usable(np.ascontiguousarray(x)):
                 raise refuse("features", x, self.words(lanes))
-        return np.zeros((lanes or 1, 1, maps[0].shape[-2], 1))
+        widest = max(x.shape[-1] for x in maps)
+        padded = [np.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, widest - x.shape[-1])]) for x in maps]
+        K, rows = maps[0].shape[-2], lanes or 1
+        return np.concatenate([x.reshape(rows, -1, K, widest) for x in padded], axis=1)
 
     def one(self, value: Any, lanes: int | None) -> Array:
-        """Return zeros ``(n, 1, 1)``."""
+        """Return zeros ``(n, 1, 1)``: nothing is learned from it."""
         for m in value if isinstance(value, list | tuple) and value else [value]:
             if not usable(np.ascontiguousarray(as_floats("features", m, "finite numbers"))):
                 raise refuse("features", value, "finite numbers")

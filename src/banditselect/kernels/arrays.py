@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from . import kernel
 
-LIMIT = 1e100  #: larger magnitudes are refused, so that squares and products of what comes in stay finite
+LIMIT = 1e30  #: larger magnitudes are refused, so that squares and products of what comes in stay finite
 
 
 @kernel

@@ -5,7 +5,7 @@ import inspect
 import os
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -55,28 +55,30 @@ class Policy(ABC):
     reward_units: ClassVar[tuple[str, ...]] = ()  #: arguments measured in rewards, so that they scale with them
     has_propensity: bool = True  #: whether ``probabilities`` has a closed form
     _memo_width: int = 0
-    _has_bases: ClassVar[bool] = False
+    _has_bases: bool = False
+    _nested: ClassVar[bool] = False  # whether there are policies inside
 
     def __init__(self, lanes: int | None, seed: Seed) -> None:
         owner = type(self).__name__
         if lanes is not None:
-            validation.whole_number(f"{owner}: lanes", lanes, 1)
+            lanes = validation.whole_number(f"{owner}: lanes", lanes, 1)
         validation.seed(f"{owner}: seed", seed)
         self.lanes = lanes
         self.seed = seed
         for name, value in self.settings.items():
             if isinstance(value, np.ndarray):
                 setattr(self, name, _read_only(value))
-            elif isinstance(value, list):
+            elif isinstance(value, list) or (isinstance(value, tuple) and any(np.ndim(part) for part in value)):
                 setattr(self, name, copy.deepcopy(value))
         validation.check_all(owner, self.constraints, self.settings, lanes)
         self._channel: Channel = ()
-        self._lineage = secrets.randbits(63)
+        self._lineage = secrets.randbits(53)  # survives stores that keep numbers as doubles
         self._ledger = Ledger(self._size)
         self._streams = Streams(seed, self._lane_range(0), self._channel)
         self._features = self._shape()
         self._parts = ("_ledger", "_streams", *self._begin(self._size))
         self._all = np.arange(self._size)
+        self._messages: list[str] = []
         self._one_reward = np.empty(1) if lanes is None else None
 
     # What a subclass writes.
@@ -131,12 +133,13 @@ class Policy(ABC):
         if memo is not None:
             memo.setflags(write=False)
             base = memo[:, 0] if self._has_bases else None
+        many = self._features.many or z.shape[1] > 1
         if self.lanes is None:
             return Decision(
                 action.item(),
                 None if probability is None else probability.item(),
                 None if base is None else base.item(),
-                z[0] if self._features.many else z[0, 0],
+                z[0] if many else z[0, 0],
                 None,
                 numbers.item(),
                 memo,
@@ -145,7 +148,7 @@ class Policy(ABC):
         for array in (action, probability, numbers):
             if array is not None:
                 array.setflags(write=False)
-        if not self._features.many:
+        if not many:
             z = z[:, 0]
         return Decision(action, probability, base, z, _read_only(ids), numbers, memo, self._lineage)
 
@@ -157,9 +160,22 @@ class Policy(ABC):
         if bad >= 0:
             raise self._learned(ids, numbers, bad)
         self._absorb(ids, x, y, decision.memo)
+        self._speak()
 
-    def update_many(self, decisions: Sequence[Decision], rewards: Sequence[Any]) -> None:
+    def forget(self, decision: Decision) -> None:
+        """Give up on a reward that will never come: the decision is settled, and nothing is learned.
+
+        A decision that waits costs one bit for every later act of its lane (in a ring as wide for all lanes).
+        """
+        ids, _, numbers = self._accept(decision)
+        bad = self._ledger.settle(ids, numbers)
+        if bad >= 0:
+            raise self._learned(ids, numbers, bad)
+        self._ledger.rounds[ids] -= 1
+
+    def update_many(self, decisions: Iterable[Decision], rewards: Iterable[Any]) -> None:
         """Learn many decisions in the order given: all of them, or none and an error."""
+        decisions, rewards = list(decisions), list(rewards)
         if len(decisions) != len(rewards):
             raise validation.refuse("rewards", rewards, f"one for each of the {len(decisions)} decisions")
         ready = []
@@ -178,14 +194,15 @@ class Policy(ABC):
         for ids, x, y, numbers, memo in ready:
             self._ledger.settle(ids, numbers)
             self._absorb(ids, x, y, memo)
+        self._speak()
 
     def learn(self, features: Any, reward: ArrayLike, *, lanes: ArrayLike | None = None) -> None:
         """Learn from data that the policy did not play: features of one action (per lane) and its reward."""
         ids = self._ids(lanes)
         x = self._features.one(features, None if self.lanes is None else ids.size)
         y = validation.rewards(reward, ids.size, self.lanes is not None)
-        self._ledger.rounds[ids] += 1
-        self._absorb(ids, x, y, None)
+        self._teach(ids, x, y, None)
+        self._speak()
 
     def probabilities(
         self, features: Any, *, available: ArrayLike | None = None, lanes: ArrayLike | None = None
@@ -200,7 +217,11 @@ class Policy(ABC):
         return p[0] if self.lanes is None else p
 
     def add_lanes(self, n: int, **arguments: Any) -> None:
-        """Append n fresh lanes. Arguments that were given per lane are given here for the new lanes."""
+        """Append n fresh lanes. Arguments that were given per lane are given here for the new lanes.
+
+        The state is copied once: add many lanes at a time. A meta-policy whose bases have arguments per lane cannot
+        grow.
+        """
         if self.lanes is None:
             raise validation.refuse("add_lanes", n, "a policy that was built with lanes")
         n = validation.whole_number("add_lanes: n", n, 1)
@@ -211,12 +232,17 @@ class Policy(ABC):
                 sorted(arguments),
                 "the arguments that were given per lane, for the new lanes: " + (", ".join(sorted(per_lane)) or "none"),
             )
-        fresh = type(self)(**(self.settings | arguments | {"lanes": n}))
+        fresh = type(self)(**(_blueprint(self.settings) | arguments | {"lanes": n}))
+        joined = {}
+        for name in per_lane:
+            mine, new = np.asarray(getattr(self, name)), np.asarray(arguments[name])
+            if new.shape != (n, *mine.shape[1:]):
+                raise validation.refuse(f"add_lanes: {name}", arguments[name], f"shape {(n, *mine.shape[1:])}")
+            joined[name] = _read_only(np.concatenate([mine, new]))
         fresh._root(self._channel, self.lanes)
         self._extend(fresh)
-        for name in per_lane:
-            joined = np.concatenate([np.asarray(getattr(self, name)), np.asarray(arguments[name])])
-            setattr(self, name, _read_only(joined))
+        for name, value in joined.items():
+            setattr(self, name, value)
 
     # What can be asked.
 
@@ -289,14 +315,41 @@ class Policy(ABC):
             if numbers.shape != (lanes,):
                 raise validation.refuse("decision", decision.number, f"one number for each of {lanes} lanes")
         x = self._features.one(decision.features, lanes)
-        if decision.memo is not None and decision.memo.shape != (ids.size, self._memo_width):
-            raise validation.refuse("decision", decision.memo, f"a memo of shape ({ids.size}, {self._memo_width})")
+        memo = decision.memo
+        if (memo is None) != (self._memo_width == 0) or (
+            memo is not None and not (memo.shape == (ids.size, self._memo_width) and self._wrote(memo))
+        ):
+            raise validation.refuse("decision", memo, f"the memo of width {self._memo_width} that act gave it")
         return ids, x, numbers
+
+    def _wrote(self, memo: Index) -> bool:
+        """Tell whether a memo ``(n, w)`` can be one of this policy's."""
+        return True
 
     def _learned(self, ids: Index, numbers: Index, row: int) -> ValueError:
         """Return the error for a decision that the ledger does not expect a reward for."""
         what = f"act {numbers[row]} of lane {ids[row]}"
         return validation.refuse("decision", what, "a decision that has not been learned yet: each is learned once")
+
+    def _teach(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
+        """Learn what no decision of this policy's own book stands for: data from elsewhere, or a meta-policy's."""
+        self._ledger.rounds[ids] += 1
+        self._absorb(ids, x, y, memo)
+
+    def _say(self, message: str | None) -> None:
+        """Keep a warning, if there is one, until nothing is left half done."""
+        if message is not None:
+            self._messages.append(message)
+
+    def _drain(self) -> list[str]:
+        """Return the warnings kept, and forget them."""
+        messages, self._messages = self._messages, []
+        return messages
+
+    def _speak(self) -> None:
+        """Give the warnings kept."""
+        for message in self._drain() if self._messages or self._nested else ():
+            validation.warn(f"{type(self).__name__}: {message}")
 
     def _is_per_lane(self, name: str, value: Any) -> bool:
         """Tell whether an argument was given per lane."""
@@ -323,6 +376,16 @@ class Policy(ABC):
 def per_lane(value: ArrayLike, lanes: int) -> Array:
     """Return a number, or one per lane, as ``(N,)``."""
     return np.array(np.broadcast_to(np.asarray(value, dtype=float), (lanes,)))
+
+
+def _blueprint(value: Any) -> Any:
+    """Return settings in which every policy is replaced by what builds it anew."""
+    if isinstance(value, Policy):
+        own = {name: part for name, part in value.settings.items() if name not in ("lanes", "seed")}
+        return Binding(type(value), _blueprint(own))
+    if isinstance(value, dict):
+        return {name: _blueprint(part) for name, part in value.items()}
+    return type(value)(map(_blueprint, value)) if isinstance(value, list | tuple) else value
 
 
 def _read_only(value: NDArray[Any]) -> NDArray[Any]:

@@ -54,6 +54,13 @@ class Decision(NamedTuple):
     def __hash__(self) -> int:
         return hash((self.lineage, np.asarray(self.number).tobytes()))
 
+    def split(self) -> "list[Decision]":
+        """Return one decision per lane, for rewards that arrive at different times; without lanes, just this one."""
+        if self.lanes is None:
+            return [self]
+        rows = [slice(r, r + 1) for r in range(self.lanes.size)]
+        return [Decision._make(v[row] if isinstance(v, np.ndarray) else v for v in self) for row in rows]
+
     def to_dict(self) -> dict[str, Any]:
         """Return the decision as plain numbers, lists and None, fit for JSON."""
         return {
@@ -70,7 +77,7 @@ class Decision(NamedTuple):
             )
         try:
             lanes = None if content["lanes"] is None else _frozen(content["lanes"], np.int64)
-            whole = int if lanes is None else lambda value: _frozen(value, np.int64)
+            whole = _whole if lanes is None else lambda value: _frozen(value, np.int64)
             real = float if lanes is None else lambda value: _frozen(value, np.float64)
             return cls(
                 action=whole(content["action"]),
@@ -80,14 +87,22 @@ class Decision(NamedTuple):
                 lanes=lanes,
                 number=whole(content["number"]),
                 memo=None if content["memo"] is None else _frozen(content["memo"], np.int64),
-                lineage=int(content["lineage"]),
+                lineage=_whole(content["lineage"]),
             )
         except (TypeError, ValueError) as error:
             raise ValueError(f"decision: {error}; expected what Decision.to_dict returned") from None
 
 
+def _whole(value: Any) -> int:
+    return int(_frozen(value, np.int64))
+
+
 def _frozen(value: Any, dtype: Any) -> NDArray[Any]:
-    array = np.array(value, dtype=dtype)
+    """Return a read-only array; what would have to be rounded, parsed or cut is refused."""
+    found = np.asarray(value)
+    if found.dtype.kind not in ("iu" if dtype is np.int64 else "iuf"):
+        raise ValueError(f"{value!r:.80} is not made of {'whole ' if dtype is np.int64 else ''}numbers")
+    array = np.array(found, dtype=dtype)
     array.flags.writeable = False
     return array
 
@@ -101,6 +116,7 @@ class Ledger(LaneArrays):
     """
 
     state = ("acts", "rounds", "floor", "bits")
+    elastic = ("bits",)
 
     def __init__(self, lanes: int) -> None:
         self.acts = np.zeros(lanes, dtype=np.int64)

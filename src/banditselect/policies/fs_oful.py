@@ -11,7 +11,7 @@ from ..confidence import Alarm, LikelihoodSets
 from ..experts import RidgeBank
 from ..lanes import LaneArrays
 from ..streams import Seed
-from ..validation import Choice, Constraint, ExactShape, FeatureShape, Number, Numbers, Widths
+from ..validation import SMALLEST, Choice, Constraint, ExactShape, FeatureShape, Number, Numbers, Widths
 from .base import Array, Index, per_lane
 from .fs_squarecb import map_widths, model_numbers
 from .likelihood import LikelihoodPolicy, model_index
@@ -79,10 +79,10 @@ class FSOFUL(LikelihoodPolicy):
     constraints: ClassVar[dict[str, Constraint]] = {
         "n_models": Number(low=1, integer=True),
         "dim": Widths(),
-        "noise": Number(low=0.0, above=True, per_lane=True),
+        "noise": Number(low=SMALLEST, per_lane=True),
         "parameter_bound": Number(low=0.0, per_lane=True),
         "delta": Number(low=0.0, high=1.0, above=True, below=True),
-        "regularization": Numbers(shapes=((), (None,))),
+        "regularization": Numbers(shapes=((), (None,)), low=SMALLEST),
         "likelihood": Choice(("evidence", "online")),
         "scale": Number(low=0.0),
         "misspecification": Number(low=0.0),
@@ -121,8 +121,6 @@ class FSOFUL(LikelihoodPolicy):
     def _begin(self, lanes: int) -> Sequence[str]:
         M = int(self.n_models)
         lam = model_numbers("FSOFUL: regularization", self.regularization, lanes, M)
-        if lam.min() <= 0.0:
-            raise validation.refuse("FSOFUL: regularization", self.regularization, "numbers > 0")
         self._noise = per_lane(self.noise, lanes)
         self._bank = RidgeBank(lanes=lanes, dims=np.array(self._dims), regularization=lam)
         self._sets = LikelihoodSets(
@@ -144,7 +142,10 @@ class FSOFUL(LikelihoodPolicy):
         self._forecast.loss[ids] += (y - (weights * f).sum(axis=1)) ** 2
         self._watch(ids, self._forecast.loss[ids])
 
-    def covers(self, theta: ArrayLike, model: int) -> Any:
-        """Tell whether the set of ``model`` contains ``theta``, ``(d_i,)`` or one per lane ``(N, d_i)``."""
-        i = model_index(model, int(self.n_models))
-        return self._told(self._inside(lane_vectors(theta, self._size, self._dims[i]))[:, i])
+    def covers(self, theta: ArrayLike, model: int | None = None) -> Any:
+        """Tell whether the set of ``model`` (of any, by default) contains ``theta``, ``(d_i,)`` or ``(N, d_i)``."""
+        if model is None and len(set(self._dims)) > 1:
+            raise validation.refuse("model", model, "the index of a map, since the maps have different widths")
+        first = 0 if model is None else model_index(model, int(self.n_models))
+        inside = self._inside(lane_vectors(theta, self._size, self._dims[first]))
+        return self._told(np.asarray(inside.any(axis=1)) if model is None else inside[:, first])

@@ -11,7 +11,7 @@ from ..aggregation import Posterior, SqAlg
 from ..experts import RidgeBank
 from ..exploration import Schedule, as_schedule, inverse_gap_weighting, rates
 from ..streams import Seed
-from ..validation import Choice, Constraint, ExactShape, FeatureShape, Interval, Number, Numbers, Rate, Widths
+from ..validation import SMALLEST, Choice, Constraint, ExactShape, FeatureShape, Interval, Number, Numbers, Rate, Widths
 from .base import Array, Index, Mask, Policy, per_lane
 from .printed_fs import PrintedConstants
 from .registry import register
@@ -71,10 +71,13 @@ class FSSquareCB(Policy):
     offered; the range is the largest over the models; the printed :math:`R_{Sq}` is used as it stands, although it
     vanishes with R. ``form="corrected"`` in :mod:`banditselect.theory` has what is true instead.
 
-    Guarantee: regret of order :math:`\sqrt{K T \log M}`, ``theory.feature_selection.regret_bound``, for
-    ``weighting="range"`` with the rate that it names. ``weighting="noise"`` is proved for clipped online losses at the
-    reduced rate of ``docs/math.md``; with evidence at the full rate, as here, and with the anytime schedule, it is
-    practice without a proof.
+    An expert found inadmissible when the policy acts is out from the moment that act's reward is learned.
+
+    Guarantee: regret of order :math:`\sqrt{K T \log M}` for ``weighting="range"`` at a constant rate: Theorem 5 of
+    ``docs/math.md``, section 10, which has the constants that belong to predictions clipped to ``reward_range``
+    (``theory.feature_selection.regret_bound`` is for predictions clipped to the range of the mean rewards).
+    ``weighting="noise"`` is proved for clipped online losses at a reduced rate; with evidence at the full rate, as
+    here, and with the anytime schedule, it is practice without a proof.
 
     References
     ----------
@@ -98,13 +101,13 @@ class FSSquareCB(Policy):
     constraints: ClassVar[dict[str, Constraint]] = {
         "n_models": Number(low=1, integer=True),
         "dim": Widths(),
-        "noise": Number(low=0.0, above=True, per_lane=True, optional=True),
+        "noise": Number(low=SMALLEST, per_lane=True, optional=True),
         "reward_range": Interval(),
-        "regularization": Numbers(shapes=((), (None,))),
+        "regularization": Numbers(shapes=((), (None,)), low=SMALLEST),
         "exploration": Rate(names=("paper",)),
         "weighting": Choice(("noise", "range", "paper")),
         "delta": Number(low=0.0, high=1.0, above=True, below=True),
-        "feature_bound": Number(low=0.0, above=True, per_lane=True, optional=True),
+        "feature_bound": Number(low=SMALLEST, per_lane=True, optional=True),
         "reward_bound": Number(low=0.0, per_lane=True, optional=True),
         "parameter_bound": Number(low=0.0, per_lane=True, optional=True),
         "horizon": Number(low=1, integer=True, optional=True),
@@ -153,8 +156,6 @@ class FSSquareCB(Policy):
             self._schedule = as_schedule(self.exploration)
         noise = per_lane(self._scale.span / 2.0 if self.noise is None else self.noise, lanes)
         lam = model_numbers("FSSquareCB: regularization", self.regularization, lanes, M)
-        if lam.min() <= 0.0:
-            raise validation.refuse("FSSquareCB: regularization", self.regularization, "numbers > 0")
         self._bank = RidgeBank(lanes=lanes, dims=dims, regularization=lam)
         self._posterior = Posterior(variance=noise**2, prior=np.full(M, 1.0 / M), online=False)
         self._memo_width = M if self.weighting == "paper" else 0
@@ -218,10 +219,10 @@ class FSSquareCB(Policy):
                 self._sqalg.drop(ids, memo.astype(bool))
             self._sqalg.update(ids, f, y)
             self._sqalg.widen(ids, *self._range(ids))
-            self._sqalg.warn()
         if self.weighting == "range":
             meaning = "it is clipped where experts are weighted"
-        self._scale.watch(ids, y, meaning)
+        self._say(self._scale.watch(ids, y, meaning))
+        self._say(self._sqalg.warning())
 
     def _extend(self, fresh: Any) -> None:
         super()._extend(fresh)

@@ -16,16 +16,15 @@ class LikelihoodPolicy(OptimisticPolicy):
     _noise: Array
     _sets: LikelihoodSets
     _alarm: Alarm
-    _warned = False
 
     def _watch(self, ids: Index, challenger: Array) -> None:
         """Take the new radii, give the alarm the loss ``(n,)`` of a forecaster bound to no model, warn of the first."""
         self._sets.update(ids, self._bank)
-        if self._alarm.watch(ids, self._sets, self._bank, challenger, self._noise) and not self._warned:
-            self._warned = True
-            validation.warn(
-                f"{type(self).__name__}: no model explains the rewards with noise of the constant stated: either every "
-                "model is wrong or noise is too small. See the property misspecified; no further warning is given."
+        before = self._alarm.raised.sum()
+        if self._alarm.watch(ids, self._sets, self._bank, challenger, self._noise) and before == 0:
+            self._say(
+                "no model explains the rewards with noise of the constant stated: either every model is wrong or noise "
+                "is too small. See the property misspecified; no further warning is given."
             )
 
     def _extend(self, fresh: Any) -> None:
@@ -39,8 +38,8 @@ class LikelihoodPolicy(OptimisticPolicy):
 
     @property
     def squared_radii(self) -> Array:
-        """The rho_i^2 of the models' sets, ``(M,)``; negative where the model is refuted."""
-        return self._told(self._sets.squared_radii)
+        """The squared radii of the models' sets, ``scale`` included, ``(M,)``; negative where the model is refuted."""
+        return self._told(self.scale**2 * self._sets.squared_radii)
 
     @property
     def admissible(self) -> Mask:

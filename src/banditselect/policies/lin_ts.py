@@ -10,7 +10,7 @@ from ..experts import RidgeBank
 from ..exploration import greedy
 from ..kernels import ridge
 from ..streams import Seed
-from ..validation import Constraint, ExactShape, FeatureShape, Number
+from ..validation import SMALLEST, Constraint, ExactShape, FeatureShape, Number
 from .base import Array, Choice, Index, Mask, Policy, per_lane
 from .registry import register
 
@@ -52,8 +52,8 @@ class LinTS(Policy):
     reward_units = ("noise",)
     constraints: ClassVar[dict[str, Constraint]] = {
         "dim": Number(low=1, integer=True),
-        "noise": Number(low=0.0, above=True, per_lane=True),
-        "regularization": Number(low=0.0, above=True, per_lane=True),
+        "noise": Number(low=SMALLEST, per_lane=True),
+        "regularization": Number(low=SMALLEST, per_lane=True),
         "scale": Number(low=0.0),
     }
     has_propensity = False

@@ -10,7 +10,7 @@ from .. import validation
 from ..confidence import Ellipsoid
 from ..experts import RidgeBank
 from ..streams import Seed
-from ..validation import Constraint, ExactShape, FeatureShape, Number, Numbers
+from ..validation import SMALLEST, Constraint, ExactShape, FeatureShape, Number, Numbers
 from .base import Array, Index, per_lane
 from .optimistic import OptimisticPolicy
 from .registry import register
@@ -106,10 +106,10 @@ class OFUL(_OneEllipsoid):
     reward_units = ("noise", "parameter_bound")
     constraints: ClassVar[dict[str, Constraint]] = {
         "dim": Number(low=1, integer=True),
-        "noise": Number(low=0.0, above=True, per_lane=True),
+        "noise": Number(low=SMALLEST, per_lane=True),
         "parameter_bound": Number(low=0.0, per_lane=True),
         "delta": Number(low=0.0, high=1.0, above=True, below=True),
-        "regularization": Number(low=0.0, above=True, per_lane=True),
+        "regularization": Number(low=SMALLEST, per_lane=True),
         "scale": Number(low=0.0),
     }
 
@@ -173,7 +173,7 @@ class BiasOFUL(_OneEllipsoid):
     constraints: ClassVar[dict[str, Constraint]] = {
         "center": Numbers(shapes=((None,), (None, None))),
         "radius": Number(low=0.0, per_lane=True),
-        "noise": Number(low=0.0, above=True, per_lane=True),
+        "noise": Number(low=SMALLEST, per_lane=True),
         "delta": Number(low=0.0, high=1.0, above=True, below=True),
         "scale": Number(low=0.0),
     }
@@ -204,7 +204,7 @@ class BiasOFUL(_OneEllipsoid):
             raise validation.refuse("BiasOFUL: center", self.center, "shape (d,), or (N, d) with lanes=N")
         radius = per_lane(self.radius, lanes)
         center = lane_vectors(self.center, lanes, np.shape(self.center)[-1])
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             return self._build(lanes, center, 1.0 / radius**2, radius)
 
     def _is_per_lane(self, name: str, value: Any) -> bool:

@@ -50,6 +50,7 @@ class OnMap(Policy):
     """What :func:`on_map` returns: ``policy`` on map ``index``. What can be asked of the policy can be asked here."""
 
     reward_units = ("policy",)
+    _nested = True
     constraints: ClassVar[dict[str, Constraint]] = {"policy": Whatever(), "index": Number(low=0, integer=True)}
 
     def __init__(self, *, policy: Any, index: int, lanes: int | None = None, seed: Seed = 0) -> None:
@@ -67,7 +68,11 @@ class OnMap(Policy):
 
     def _begin(self, lanes: int) -> Sequence[str]:
         self._memo_width = self.policy._memo_width
+        self._has_bases = self.policy._has_bases
         return ()
+
+    def _wrote(self, memo: Index) -> bool:
+        return self.policy._wrote(memo)
 
     def _root(self, channel: Channel, first: int = 0) -> None:
         super()._root(channel, first)
@@ -84,7 +89,10 @@ class OnMap(Policy):
         return self.policy._choose(ids, self._mine(x), offered, numbers)
 
     def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
-        self.policy._absorb(ids, self._mine(x), y, memo)
+        self.policy._teach(ids, self._mine(x), y, memo)
+
+    def _drain(self) -> list[str]:
+        return super()._drain() + self.policy._drain()
 
     def _extend(self, fresh: Any) -> None:
         super()._extend(fresh)

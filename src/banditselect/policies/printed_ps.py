@@ -75,7 +75,6 @@ class PrintedSet:
         self.target.learn(ids, x, prediction)
         self.sqalg.update(ids, f, y)
         self.sqalg.widen(ids, *self._range(ids, self.target.updates[ids]))
-        self.sqalg.warn()
 
     def covers(self, thetas: Array, scale: float) -> Mask:
         """Tell whether the set of lane n contains ``thetas[n]``, ``(N,)``."""

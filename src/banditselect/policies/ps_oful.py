@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from .. import validation
 from ..confidence import Alarm, LikelihoodSets, chi_square_quantile
 from ..streams import Seed
-from ..validation import Choice, Constraint, ExactShape, FeatureShape, Number, Numbers
+from ..validation import SMALLEST, Choice, Constraint, ExactShape, FeatureShape, Number, Numbers
 from .base import Array, Index, Mask, Policy, per_lane
 from .likelihood import LikelihoodPolicy
 from .oful import lane_vectors
@@ -54,7 +54,9 @@ class PSOFUL(LikelihoodPolicy):
     Attributes
     ----------
     model_weights, admissible: ``(M,)``.  squared_radii: ``(M,)``; with ``"paper"`` one number.  parameters: ``(M, d)``.
-    covers(theta).  misspecified: whether it is proved at level delta that no model is true or the noise larger.
+    covers(theta).
+    misspecified: whether it is proved at level delta that no model is true or the noise larger; with ``"paper"`` only
+        whether the printed set became empty.
 
     Notes
     -----
@@ -96,11 +98,11 @@ class PSOFUL(LikelihoodPolicy):
         "radii": Numbers(shapes=((), (None,), (None, None)), low=0.0),
         "center_errors": Numbers(shapes=((), (None,), (None, None)), low=0.0),
         "radius_errors": Numbers(shapes=((), (None,), (None, None)), low=0.0),
-        "noise": Number(low=0.0, above=True, per_lane=True),
+        "noise": Number(low=SMALLEST, per_lane=True),
         "delta": Number(low=0.0, high=1.0, above=True, below=True),
         "confidence": Choice(("likelihood", "paper")),
         "likelihood": Choice(("evidence", "online")),
-        "feature_bound": Number(low=0.0, above=True, per_lane=True, optional=True),
+        "feature_bound": Number(low=SMALLEST, per_lane=True, optional=True),
         "reward_bound": Number(low=0.0, per_lane=True, optional=True),
         "scale": Number(low=0.0),
         "shapes": Numbers(shapes=((None, None, None),), optional=True),
@@ -154,13 +156,17 @@ class PSOFUL(LikelihoodPolicy):
 
         Parameters
         ----------
-        means: ``(M, d)``.  covariances: ``(M, d, d)``.  weights: ``(M,)``.
+        means: ``(M, d)``.  covariances: ``(M, d, d)``, or variances ``(M, d)``.  weights: ``(M,)``.
         arguments: of the constructor, such as ``noise`` and ``delta``.
         """
         validation.Number(low=0.0, high=1.0, above=True, below=True).check("from_mixture: coverage", coverage, None)
         validation.Numbers(shapes=((None, None),)).check("from_mixture: means", means, None)
-        radius = float(np.sqrt(chi_square_quantile(coverage, np.shape(means)[-1])))
-        return cls(centers=means, radii=radius, shapes=covariances, prior_weights=weights, **arguments)
+        d = np.shape(means)[-1]
+        validation.Numbers(shapes=((None, d, d), (None, d))).check("from_mixture: covariances", covariances, None)
+        shapes = np.asarray(covariances, dtype=float)
+        shapes = shapes[:, :, None] * np.eye(d) if shapes.ndim == 2 else shapes
+        radius = float(np.sqrt(chi_square_quantile(coverage, d)))
+        return cls(centers=means, radii=radius, shapes=shapes, prior_weights=weights, **arguments)
 
     def _shape(self) -> FeatureShape:
         return ExactShape((np.shape(self.centers)[-1],), many=False)
@@ -230,7 +236,13 @@ class PSOFUL(LikelihoodPolicy):
         f = self._bank.learn(ids, np.ascontiguousarray(x[:, 0]), y)
         if self.confidence == "paper":
             self._printed.learn(ids, x, f, y)
+            self._say(self._sqalg.warning())
+            quiet = not self._alarm.raised.any()
             self._alarm.raised[ids] |= self._printed.squared_radius(ids) < 0.0
+            if quiet and self._alarm.raised.any():
+                self._say(
+                    "the printed confidence set is empty: its constants do not hold. No further warning is given."
+                )
         else:
             self._rival.learn(ids, x, y)
             variance = self._sets.variance[ids]
@@ -261,9 +273,9 @@ class PSOFUL(LikelihoodPolicy):
 
     @property
     def squared_radii(self) -> Any:
-        """The rho_i^2 of the models' sets, ``(M,)``, or with ``"paper"`` that of the one set; negative if empty."""
+        """The squared radii of the models' sets, ``(M,)``, or of the one set with ``"paper"``; negative if empty."""
         if self.confidence == "paper":
-            return self._told(self._printed.squared_radius(self._all))
+            return self._told(self.scale**2 * self._printed.squared_radius(self._all))
         return super().squared_radii
 
     @property

@@ -50,7 +50,7 @@ class Regions:
 
     def printed_regularization(self) -> Array:
         """Return the paper's lambda_i = 1 / r_i^2, ``(N, M)``; infinite for a known parameter."""
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             return 1.0 / self.radius**2
 
     def regularization(self, noise: Array) -> Array:
@@ -95,7 +95,7 @@ class Regions:
         """Return one ridge about the mean of the centres, twice as wide as all regions: the alarm's challenger."""
         middle = self.center.mean(axis=1)
         reach = 2.0 * (np.linalg.norm(self.center - middle[:, None], axis=2) + self.radius).max(axis=1)
-        lam = middle.shape[1] * noise**2 / np.where(reach > 0.0, reach, 1.0) ** 2
+        lam = np.where(reach > 0.0, middle.shape[1] * noise**2 / np.where(reach > 0.0, reach, 1.0) ** 2, 1.0)
         return RidgeBank(
             lanes=lam.size, dims=np.array([middle.shape[1]]), regularization=lam[:, None], center=middle[:, None]
         )

@@ -13,7 +13,6 @@ from ..streams import Channel, Seed, Streams
 from ..validation import Choice, Constraint, FeatureShape, Rate, Whatever
 from . import base as contract
 from .base import Array, Index, Mask, Policy
-from .decision import Decision
 from .registry import register
 
 
@@ -29,14 +28,12 @@ class Record(LaneArrays):
 
 def copied(policy: Policy | Callable[..., Policy], lanes: int | None, seed: Seed, name: str) -> Policy:
     """Return a fresh policy of our own with these lanes and this seed, from a fresh policy or a factory."""
-    if isinstance(policy, Policy):
-        if policy._ledger.acts.any() or policy._ledger.rounds.any():
-            raise validation.refuse(name, policy, "a fresh policy: this one has already played or learned")
-        return type(policy)(**(copy.deepcopy(policy.settings) | {"lanes": lanes, "seed": seed}))
-    built = policy(lanes=lanes, seed=seed) if callable(policy) else None
+    built = policy if isinstance(policy, Policy) or not callable(policy) else policy(lanes=lanes, seed=seed)
     if not isinstance(built, Policy):
         raise validation.refuse(name, policy, "a policy, or a factory that takes lanes and seed and returns one")
-    return built
+    if built._ledger.acts.any() or built._ledger.rounds.any():
+        raise validation.refuse(name, policy, "a fresh policy: this one has already played or learned")
+    return type(built)(**(copy.deepcopy(built.settings) | {"lanes": lanes, "seed": seed}))
 
 
 @register
@@ -84,7 +81,7 @@ class RegretBalancing(Policy):
     """
 
     reward_units = ("bases", "reference")
-    _has_bases = True
+    _has_bases = _nested = True
     constraints: ClassVar[dict[str, Constraint]] = {
         "bases": Whatever(),
         "reference": Rate(names=("own",)),
@@ -132,7 +129,10 @@ class RegretBalancing(Policy):
             bounds = [np.atleast_1d(b.regret_bound)[ids] for b in self.bases]  # type: ignore[attr-defined]
             return np.stack(bounds, axis=1)
         schedule = as_schedule(self.reference)  # type: ignore[arg-type]
-        return np.array([[schedule(n) for n in row] for row in plays.tolist()])
+        U = np.array([[schedule(n) if n else 0.0 for n in row] for row in plays.tolist()], dtype=float)
+        if not np.isfinite(U).all():
+            raise validation.refuse("RegretBalancing: reference", U, "a schedule whose values are finite numbers")
+        return U
 
     def _shares(self, ids: Index) -> Array:
         """Return the probability of each base to play next, ``(n, M)``: equal among the best."""
@@ -178,23 +178,27 @@ class RegretBalancing(Policy):
             probability[tied] = p[np.arange(tied.size), action[tied]]
         return action, probability, memo
 
-    def _accept(self, decision: Decision) -> tuple[Index, Array, Index]:
-        ids, x, numbers = super()._accept(decision)
-        if decision.memo is None or decision.memo[:, 0].min() < 0 or decision.memo[:, 0].max() >= len(self.bases):
-            raise validation.refuse("decision", decision.base, f"a base between 0 and {len(self.bases) - 1}")
-        return ids, x, numbers
+    def _wrote(self, memo: Index) -> bool:
+        chosen = memo[:, 0]
+        if chosen.min() < 0 or chosen.max() >= len(self.bases):
+            return False
+        parts = ((b, memo[chosen == i, 1 : 1 + b._memo_width]) for i, b in enumerate(self.bases))
+        return all(b._wrote(part) for b, part in parts if part.size)
 
     def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
         if memo is None:
             for b in self.bases:
-                b._absorb(ids, x, y, None)
+                b._teach(ids, x, y, None)
             return
         self._record.plays[ids, memo[:, 0]] += 1
         self._record.earned[ids, memo[:, 0]] += y
         for i in np.unique(memo[:, 0]):
             rows = np.flatnonzero(memo[:, 0] == i)
             width = self.bases[i]._memo_width
-            self.bases[i]._absorb(ids[rows], x[rows], y[rows], memo[rows, 1 : 1 + width] if width else None)
+            self.bases[i]._teach(ids[rows], x[rows], y[rows], memo[rows, 1 : 1 + width] if width else None)
+
+    def _drain(self) -> list[str]:
+        return super()._drain() + [f"bases[{i}]: {text}" for i, b in enumerate(self.bases) for text in b._drain()]
 
     def _extend(self, fresh: Any) -> None:
         super()._extend(fresh)

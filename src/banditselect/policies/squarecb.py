@@ -1,16 +1,17 @@
 """SquareCB on one feature map."""
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..experts import RidgeBank
 from ..exploration import Schedule, as_schedule, inverse_gap_weighting, rates
 from ..kernels.arrays import count_outside
 from ..lanes import LaneArrays
 from ..streams import Seed
-from ..validation import Constraint, ExactShape, FeatureShape, Interval, Number, Rate, warn
+from ..validation import SMALLEST, Constraint, ExactShape, FeatureShape, Interval, Number, Rate
 from .base import Array, Index, Mask, Policy, per_lane
 from .registry import register
 
@@ -34,15 +35,21 @@ class RewardScale(LaneArrays):
         self.outside = np.zeros(lanes, dtype=np.int64)
         self._warned = False
 
-    def watch(self, ids: Index, y: Array, meaning: str) -> None:
-        """Count the rewards outside; the first ever is warned of, saying what it means for this policy."""
-        if count_outside(ids, y, self.lower, self.upper, self.outside) and not self._warned:
-            self._warned = True
-            first = y[(y < self.lower) | (y > self.upper)][0]
-            warn(
-                f"reward {first:g} lies outside reward_range=({self.lower:g}, {self.upper:g}): {meaning}. "
-                "It is counted; no further warning is given."
-            )
+    def watch(self, ids: Index, y: Array, meaning: str) -> str | None:
+        """Count the rewards outside; of the first ever return a warning that says what it means for this policy."""
+        if not count_outside(ids, y, self.lower, self.upper, self.outside) or self._warned:
+            return None
+        self._warned = True
+        first = y[(y < self.lower) | (y > self.upper)][0]
+        return (
+            f"reward {first:g} lies outside reward_range=({self.lower:g}, {self.upper:g}): {meaning}. "
+            "It is counted; no further warning is given."
+        )
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over the counts; who has counted has warned."""
+        super().restore(arrays)
+        self._warned = bool(self.outside.any())
 
 
 @register
@@ -91,7 +98,7 @@ class SquareCB(Policy):
     reward_units = ("reward_range",)
     constraints: ClassVar[dict[str, Constraint]] = {
         "dim": Number(low=1, integer=True),
-        "regularization": Number(low=0.0, above=True, per_lane=True),
+        "regularization": Number(low=SMALLEST, per_lane=True),
         "exploration": Rate(),
         "reward_range": Interval(),
     }
@@ -130,7 +137,7 @@ class SquareCB(Policy):
 
     def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
         self._bank.learn(ids, x, y)
-        self._scale.watch(ids, y, "exploration is scaled to that range")
+        self._say(self._scale.watch(ids, y, "exploration is scaled to that range"))
 
     @property
     def parameters(self) -> Array:

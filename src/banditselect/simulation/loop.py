@@ -47,6 +47,9 @@ def simulate(
     """
     rounds = validation.whole_number("simulate: rounds", rounds, 1)
     replicates = validation.whole_number("simulate: replicates", replicates, 1)
+    for name, binding in policies.items():
+        if not isinstance(binding, Binding):
+            raise validation.refuse(f"simulate: policies[{name!r}]", binding, "what Policy.bind returned")
     checkpoints = np.unique(np.linspace(1, rounds, min(rounds, 100)).round().astype(np.int64))
     curves = {name: {m: np.empty((checkpoints.size, replicates)) for m in Result.metrics} for name in policies}
     size = max(1, min(replicates, _MEMORY // problem.lane_bytes(rounds)))

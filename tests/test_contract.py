@@ -1,0 +1,531 @@
+"""What every policy promises, beyond the common checks: decisions as values, lanes, files, bindings."""
+
+import copy
+import importlib.metadata
+import json
+import re
+
+import numpy as np
+import pytest
+
+from banditselect import (
+    FSOFUL,
+    OFUL,
+    PSOFUL,
+    BiasOFUL,
+    Decision,
+    FSSquareCB,
+    LinTS,
+    Policy,
+    Power,
+    RegretBalancing,
+    SquareCB,
+    Uniform,
+    given,
+    load,
+    on_map,
+    register,
+)
+from banditselect.policies import Binding, registry
+from banditselect.validation import AnyShape
+
+X = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
+
+
+def balancing(lanes=None):
+    return RegretBalancing(bases=[SquareCB(dim=2), OFUL(dim=2)], lanes=lanes)
+
+
+# Decision
+
+
+def test_the_attributes_of_a_decision_cannot_be_set():
+    decision = SquareCB(dim=2).act(X)
+    for name in Decision._fields:
+        with pytest.raises(AttributeError):
+            setattr(decision, name, 0)
+    with pytest.raises(AttributeError):
+        decision.note = "mine"
+
+
+@pytest.mark.parametrize("lanes", [None, "all", "some"])
+@pytest.mark.parametrize("factory", [SquareCB.bind(dim=2), LinTS.bind(dim=2), balancing])
+def test_the_arrays_of_a_decision_are_read_only(factory, lanes):
+    policy = factory(lanes=None if lanes is None else 3)
+    decision = (
+        policy.act(X)
+        if lanes is None
+        else policy.act(np.tile(X, (3 if lanes == "all" else 2, 1, 1)), lanes=None if lanes == "all" else [2, 0])
+    )
+    arrays = {name: value for name, value in decision._asdict().items() if isinstance(value, np.ndarray)}
+    assert len(arrays) >= (1 if lanes is None else 4)
+    assert [name for name, array in arrays.items() if array.flags.writeable] == []
+
+
+def test_a_decision_shares_nothing_with_its_policy():
+    policy = SquareCB(dim=2, lanes=2)
+    decision = policy.act(np.tile(X, (2, 1, 1)))
+    for value in decision:
+        if isinstance(value, np.ndarray) and value.flags.writeable:
+            value[...] = 1
+    assert policy.rounds.tolist() == [0, 0]
+    policy.update(policy.act(np.tile(X, (2, 1, 1))), [0.0, 1.0])
+    assert policy.rounds.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("lanes", [None, 2])
+@pytest.mark.parametrize("factory", [SquareCB.bind(dim=2), LinTS.bind(dim=2), balancing])
+def test_a_decision_survives_json(factory, lanes):
+    policy = factory(lanes=lanes)
+    decision = policy.act(X if lanes is None else np.tile(X, (2, 1, 1)))
+    again = Decision.from_dict(json.loads(json.dumps(decision.to_dict())))
+    assert again == decision
+    assert hash(again) == hash(decision)
+    assert [type(v) for v in again] == [type(v) for v in decision]
+    assert all(not v.flags.writeable for v in again if isinstance(v, np.ndarray))
+    policy.update(again, 1.0 if lanes is None else [1.0, 0.0])
+    with pytest.raises(ValueError, match="learned once"):
+        policy.update(decision, 1.0 if lanes is None else [1.0, 0.0])
+
+
+BAD = {
+    "action": [None, "one", float("inf"), float("nan"), 1.5, [1], 10**30],
+    "probability": ["half", [0.5], {}],
+    "features": ["x", [[1.0], [1.0, 2.0]], None],
+    "lanes": ["x", [0.5], [10**30]],
+    "number": [None, "x", float("inf"), 0.5, 10**30],
+    "memo": ["x", [[0.5]], [[10**30]]],
+    "lineage": [None, "x", float("inf"), 0.5],
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in BAD.items() for value in values])
+def test_garbage_is_not_a_decision(name, value):
+    content = SquareCB(dim=2).act(X).to_dict()
+    with pytest.raises(ValueError, match="decision"):
+        Decision.from_dict(content | {name: value})
+
+
+@pytest.mark.parametrize("content", [None, 3, "decision", [], {}, {"action": 1}])
+def test_what_is_not_a_mapping_with_its_keys_is_not_a_decision(content):
+    with pytest.raises(ValueError, match="expected a mapping with the keys action, probability"):
+        Decision.from_dict(content)
+    full = SquareCB(dim=2).act(X).to_dict()
+    with pytest.raises(ValueError, match="expected a mapping"):
+        Decision.from_dict(full | {"more": 1})
+
+
+def test_a_decision_belongs_to_a_lineage(tmp_path):
+    policy = SquareCB(dim=2, seed=1)
+    first, second = policy.act(X), policy.act(X)
+    policy.save(tmp_path / "policy.bsel")
+    load(tmp_path / "policy.bsel").update(first, 0.5)
+    policy.update(second, 0.5)
+    with pytest.raises(ValueError, match=r"decision: .*lineage"):
+        SquareCB(dim=2, seed=1).update(first, 0.5)
+    with pytest.raises(ValueError, match="lanes"):
+        policy.update(first._replace(lanes=np.array([0])), 0.5)
+
+
+def test_a_decision_carries_the_features_as_given():
+    maps = [np.arange(6.0).reshape(3, 2), np.arange(9.0).reshape(3, 3)]
+    decision = FSOFUL(n_models=2, dim=[2, 3]).act(maps)
+    np.testing.assert_array_equal(decision.features, [[*maps[0][decision.action], 0.0], maps[1][decision.action]])
+    whole = np.array([[3, 4]], dtype=np.int8)
+    np.testing.assert_array_equal(OFUL(dim=2).act(whole).features, [3.0, 4.0])
+
+
+def test_rewards_that_never_arrive_cost_a_bit_per_act():
+    policy = SquareCB(dim=2)
+    forgotten = policy.act(X)
+    for _ in range(3000):
+        policy.update(policy.act(X), 0.5)
+    size = sum(array.nbytes for _, part in policy._state() for array in part.arrays().values())
+    fresh = sum(array.nbytes for _, part in SquareCB(dim=2)._state() for array in part.arrays().values())
+    assert size - fresh <= 2 * 3001 / 8
+    policy.update(forgotten, 0.5)
+    assert policy.rounds == 3001
+    punctual = SquareCB(dim=2)
+    for _ in range(3000):
+        punctual.update(punctual.act(X), 0.5)
+    assert sum(array.nbytes for _, part in punctual._state() for array in part.arrays().values()) == fresh
+
+
+# Lanes
+
+
+def test_lanes_are_served_by_index():
+    rng = np.random.default_rng(0)
+    policy = SquareCB(dim=2, lanes=4, seed=(8, 1))
+    alone = [SquareCB(dim=2, seed=(8, 1, j)) for j in range(4)]
+    for lanes in ([3, 0], [1], [0, 1, 3], [3]):
+        for _ in range(5):
+            x = rng.normal(size=(len(lanes), 3, 2))
+            y = rng.uniform(size=len(lanes))
+            decision = policy.act(x, lanes=lanes)
+            np.testing.assert_array_equal(decision.lanes, lanes)
+            for row, j in enumerate(lanes):
+                one = alone[j].act(x[row])
+                assert (one.action, one.probability) == (decision.action[row], decision.probability[row])
+                alone[j].update(one, float(y[row]))
+            policy.update(decision, y)
+    np.testing.assert_array_equal(policy.rounds, [10, 10, 0, 15])
+    np.testing.assert_array_equal(policy.parameters, [p.parameters for p in alone])
+
+
+def test_a_seed_is_a_number_or_a_tuple():
+    x = np.tile(X, (3, 1, 1))
+
+    def actions(policy, x=x):
+        return [np.ravel(policy.act(x).action).tolist() for _ in range(20)]
+
+    assert (
+        actions(Uniform(seed=5, lanes=3)) == actions(Uniform(seed=(5,), lanes=3)) == actions(Uniform(seed=[5], lanes=3))
+    )
+    assert [a[1] for a in actions(Uniform(seed=5, lanes=3))] == [a[0] for a in actions(Uniform(seed=(5, 1)), X)]
+    assert actions(Uniform(seed=5, lanes=3)) != actions(Uniform(seed=6, lanes=3))
+    for seed in (-1, 0.5, "0", (), (1, -1), None, True):
+        with pytest.raises(ValueError, match="seed"):
+            Uniform(seed=seed)
+
+
+def test_lanes_added_later_bring_the_arguments_that_differ_per_lane():
+    policy = OFUL(dim=2, noise=[0.1, 0.2], parameter_bound=[1.0, 2.0], lanes=2)
+    for arguments in ({}, {"noise": [0.3]}, {"noise": [0.3], "parameter_bound": [3.0], "delta": 0.1}):
+        with pytest.raises(ValueError, match=r"add_lanes: .*for the new lanes: noise, parameter_bound"):
+            policy.add_lanes(1, **arguments)
+    with pytest.raises(ValueError, match="noise"):
+        policy.add_lanes(1, noise=[0.3, 0.4], parameter_bound=[3.0])
+    with pytest.raises(ValueError, match="n: got 0"):
+        policy.add_lanes(0, noise=[], parameter_bound=[])
+    assert policy.lanes == 2
+    policy.add_lanes(1, noise=[0.3], parameter_bound=[3.0])
+    assert policy.lanes == 3
+    np.testing.assert_array_equal(policy.noise, [0.1, 0.2, 0.3])
+    fresh = OFUL(dim=2, noise=0.3, parameter_bound=3.0)
+    assert policy.squared_radii[2] == fresh.squared_radii
+    with pytest.raises(ValueError, match=r"add_lanes: .*none"):
+        SquareCB(dim=2, lanes=1).add_lanes(1, noise=[1.0])
+    with pytest.raises(ValueError, match="add_lanes"):
+        SquareCB(dim=2).add_lanes(1)
+
+
+PER_LANE = {
+    "SquareCB": (SquareCB, {"dim": 2}, {"regularization": [0.5, 1.0, 2.0]}),
+    "OFUL": (OFUL, {"dim": 2}, {"noise": [0.5, 1.0, 2.0], "parameter_bound": [1.0, 2.0, 0.0]}),
+    "BiasOFUL": (BiasOFUL, {}, {"center": [[1.0, 0.0], [0.0, 1.0], [2.0, 2.0]], "radius": [0.5, 1.0, 0.0]}),
+    "LinTS": (LinTS, {"dim": 2}, {"noise": [0.5, 1.0, 2.0], "regularization": [0.5, 1.0, 2.0]}),
+    "FSSquareCB": (FSSquareCB, {"n_models": 2, "dim": 2}, {"noise": [0.5, 1.0, 2.0]}),
+    "FSSquareCB paper": (
+        FSSquareCB,
+        {"n_models": 2, "dim": 2, "weighting": "paper", "exploration": "paper", "horizon": 50, "noise": 0.5},
+        {
+            "feature_bound": [0.5, 1.0, 2.0],
+            "reward_bound": [1.0, 2.0, 0.5],
+            "parameter_bound": [0.1, 1.0, 2.0],
+        },
+    ),
+    "FSOFUL": (FSOFUL, {"n_models": 2, "dim": 2}, {"noise": [1.0, 2.0, 3.0], "parameter_bound": [1.0, 0.5, 2.0]}),
+    "PSOFUL": (
+        PSOFUL,
+        {"radii": [0.5, 1.0], "noise": 1.0},
+        {"centers": np.arange(12.0).reshape(3, 2, 2) / 6.0, "center_errors": [[0.1, 0.0], [0.0, 0.0], [9.0, 0.3]]},
+    ),
+    "PSOFUL paper": (
+        PSOFUL,
+        {"centers": np.eye(2), "confidence": "paper"},
+        {
+            "radii": [[0.5, 1.0], [1.0, 1.0], [0.0, 2.0]],
+            "noise": [0.5, 1.0, 2.0],
+            "feature_bound": [0.5, 1.0, 2.0],
+            "reward_bound": [1.0, 2.0, 0.5],
+        },
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:(no expert predicts|reward .* lies outside):RuntimeWarning")
+@pytest.mark.parametrize("case", PER_LANE)
+def test_arguments_per_lane_equal_policies_alone_also_for_lanes_added_and_after_loading(case, tmp_path):
+    cls, common, own = PER_LANE[case]
+    rng = np.random.default_rng(5)
+    shape = (2, 4, 2) if "n_models" in common else (4, 2)
+    policy = cls(**common, **{k: v[:2] for k, v in own.items()}, lanes=2, seed=9)
+    alone = [cls(**common, **{k: v[j] for k, v in own.items()}, seed=(9, j)) for j in range(3)]
+    for t in range(20):
+        if t == 5:
+            policy.add_lanes(1, **{k: v[2:] for k, v in own.items()})
+        if t == 12:
+            policy.save(tmp_path / "policy.bsel")
+            policy = load(tmp_path / "policy.bsel")
+        lanes = range(3 if t >= 5 else 2)
+        x, y = rng.normal(size=(3, *shape)), rng.uniform(size=3)
+        decision = policy.act(x[: len(lanes)])
+        policy.update(decision, y[: len(lanes)])
+        for j in lanes:
+            one = alone[j].act(x[j])
+            assert one.action == decision.action[j]
+            assert one.probability is None or one.probability == decision.probability[j]
+            alone[j].update(one, float(y[j]))
+    np.testing.assert_array_equal(policy.parameters, [p.parameters for p in alone])
+    np.testing.assert_array_equal(policy.rounds, [20, 20, 15])
+
+
+def test_centres_per_lane_are_added_with_the_lanes():
+    policy = BiasOFUL(center=[[1.0, 0.0]], radius=0.5, lanes=1)
+    with pytest.raises(ValueError, match="center"):
+        policy.add_lanes(1)
+    policy.add_lanes(2, center=[[0.0, 1.0], [2.0, 2.0]])
+    np.testing.assert_array_equal(policy.parameters, [[1.0, 0.0], [0.0, 1.0], [2.0, 2.0]])
+
+
+# Learning
+
+
+@pytest.mark.parametrize(
+    "factory",
+    [
+        SquareCB.bind(dim=2),
+        OFUL.bind(dim=2),
+        BiasOFUL.bind(center=[0.5, 0.5]),
+        PSOFUL.bind(centers=[[1.0, 0.0], [0.0, 1.0]], radii=0.5),
+    ],
+    ids=lambda f: f.cls.__name__,
+)
+def test_learning_from_logs_equals_having_played(factory):
+    rng = np.random.default_rng(1)
+    player, reader = factory(), factory()
+    for _ in range(20):
+        decision = player.act(rng.normal(size=(4, 2)))
+        y = float(rng.uniform())
+        player.update(decision, y)
+        reader.learn(decision.features, y)
+    x = rng.normal(size=(4, 2))
+    np.testing.assert_array_equal(reader.probabilities(x), player.probabilities(x))
+    np.testing.assert_array_equal(reader.parameters, player.parameters)
+    assert reader.rounds == player.rounds == 20
+
+
+def test_many_rewards_are_learned_in_the_order_given():
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=(12, 2, 3, 2)), rng.uniform(size=12).tolist()
+
+    def learned(order, together):
+        policy = FSSquareCB(n_models=2, dim=2, weighting="range", seed=3)
+        decisions = [policy.act(features) for features in x]
+        if together:
+            policy.update_many([decisions[k] for k in order], [y[k] for k in order])
+        else:
+            for k in order:
+                policy.update(decisions[k], y[k])
+        return policy.model_weights.tolist(), policy.parameters.tolist()
+
+    order = rng.permutation(12).tolist()
+    assert learned(order, True) == learned(order, False)
+    assert learned(order, True)[0] != learned(order[::-1], True)[0]
+
+
+# Arguments
+
+
+def test_settings_are_stored_as_given():
+    arguments = {
+        "n_models": 2,
+        "dim": [2, 3],
+        "noise": None,
+        "reward_range": (-1, 2),
+        "regularization": [1.0, 2],
+        "exploration": Power(3.0, 0.7),
+    }
+    settings = FSSquareCB(**arguments).settings
+    for name, value in arguments.items():
+        assert settings[name] == value
+        assert type(settings[name]) is type(value)
+
+
+@pytest.mark.parametrize("kind", [np.array, list, lambda rows: tuple(np.array(row) for row in rows)])
+def test_arrays_given_as_arguments_are_copied(kind, tmp_path):
+    rng = np.random.default_rng(4)
+    given_rows = [np.array([1.0, 0.0]), np.array([0.0, 1.0])]
+    centers, radii = kind(given_rows), np.array([0.5, 0.2])
+    policy, twin = (PSOFUL(centers=c, radii=r) for c, r in ((centers, radii), ([[1.0, 0.0], [0.0, 1.0]], [0.5, 0.2])))
+    for row in centers:
+        row[...] = 9.0
+    radii[:] = 9.0
+    np.testing.assert_array_equal(policy.settings["centers"], twin.settings["centers"])
+    np.testing.assert_array_equal(policy.settings["radii"], twin.settings["radii"])
+    policy.save(tmp_path / "policy.bsel")
+    for one in (policy, load(tmp_path / "policy.bsel")):
+        x = rng.normal(size=(5, 2))
+        np.testing.assert_array_equal(one.probabilities(x), twin.probabilities(x))
+        np.testing.assert_array_equal(one.squared_radii, twin.squared_radii)
+
+
+def test_arrays_in_the_settings_cannot_be_changed():
+    policy = OFUL(dim=2, noise=np.array([0.1, 0.2]), lanes=2)
+    with pytest.raises(ValueError, match="read-only"):
+        policy.noise[0] = 5.0
+    parameters = policy.parameters
+    parameters[:] = 7.0
+    assert not policy.parameters.any()
+
+
+# Files
+
+
+def test_a_policy_that_is_not_registered_cannot_be_saved(tmp_path):
+    class Mine(Uniform):
+        pass
+
+    with pytest.raises(ValueError, match=r"'Mine' is not registered: decorate it with banditselect\.register"):
+        Mine().save(tmp_path / "mine.bsel")
+    with pytest.raises(ValueError, match="'Mine' is not registered"):
+        RegretBalancing(bases=[Uniform(), Mine()]).save(tmp_path / "mine.bsel")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_registered_policy_can_be_saved_and_a_file_of_an_unknown_one_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(registry, "_classes", dict(registry._classes))
+
+    @register
+    class Mine(Uniform):
+        pass
+
+    assert register(Mine) is Mine
+    path = tmp_path / "mine.bsel"
+    Mine(seed=3).save(path)
+    assert isinstance(load(path), Mine)
+    with pytest.raises(ValueError, match="'Mine' is already registered"):
+        register(type("Mine", (Uniform,), {}))
+    monkeypatch.delitem(registry._classes, "Mine")
+    with pytest.raises(ValueError, match=r"mine\.bsel: policy class 'Mine' is not registered here; known: BiasOFUL"):
+        load(path)
+
+
+def test_a_policy_of_ones_own_needs_four_methods(tmp_path, monkeypatch):
+    monkeypatch.setattr(registry, "_classes", dict(registry._classes))
+    with pytest.raises(TypeError, match="abstract"):
+        Policy(None, 0)
+
+    @register
+    class Last(Policy):
+        def __init__(self, *, lanes=None, seed=0):
+            super().__init__(lanes, seed)
+
+        def _shape(self):
+            return AnyShape()
+
+        def _begin(self, lanes):
+            return ()
+
+        def _distribution(self, ids, x, offered):
+            p = np.zeros((ids.size, x.shape[2]))
+            p[:, -1] = 1.0
+            return p, None
+
+        def _absorb(self, ids, x, y, memo):
+            pass
+
+    policy = Last(lanes=2, seed=3)
+    decision = policy.act(np.ones((2, 4, 1)))
+    policy.save(tmp_path / "last.bsel")
+    again = load(tmp_path / "last.bsel")
+    again.update(decision, [1.0, 2.0])
+    again.add_lanes(1)
+    assert decision.action.tolist() == [3, 3]
+    assert again.rounds.tolist() == [1, 1, 0]
+
+
+def test_damaged_policy_files_raise_value_error(tmp_path):
+    path = tmp_path / "policy.bsel"
+    policy = balancing()
+    policy.update(policy.act(X), 0.5)
+    policy.save(path)
+    content = path.read_bytes()
+    for length in (0, 3, 20, len(content) // 2, len(content) - 1):
+        path.write_bytes(content[:length])
+        with pytest.raises(ValueError, match=re.escape(str(path))):
+            load(path)
+    for position in (0, 5, 100, len(content) // 2, len(content) - 40, len(content) - 1):
+        damaged = bytearray(content)
+        damaged[position] ^= 16
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=re.escape(str(path))):
+            load(path)
+    path.write_bytes(content)
+    np.testing.assert_array_equal(load(path).plays, policy.plays)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"policy": None}, {"policy": {"list": []}}, {"policy": {"Uniform": {"x": 1}}}]
+)
+def test_a_whole_file_that_holds_no_policy_raises_value_error(tmp_path, settings):
+    registry.persistence.write(tmp_path / "a.bsel", settings, {})
+    with pytest.raises(ValueError, match=r"a\.bsel"):
+        load(tmp_path / "a.bsel")
+
+
+def test_a_callable_inside_a_base_is_named(tmp_path):
+    policy = RegretBalancing(bases=[Uniform(), SquareCB(dim=2, exploration=np.sqrt)])
+    with pytest.raises(ValueError, match=r"exploration=sqrt cannot be stored; a Power\(scale, exponent\) can"):
+        policy.save(tmp_path / "policy.bsel")
+
+
+def test_a_copy_is_its_own_policy():
+    policy = balancing()
+    policy.update(policy.act(X), 0.5)
+    twin = copy.deepcopy(policy)
+    twin.update(twin.act(X), 1.0)
+    assert (policy.rounds, twin.rounds) == (1, 2)
+
+
+# Bindings
+
+
+def test_a_binding_refuses_arguments_that_the_policy_does_not_have():
+    with pytest.raises(ValueError, match=r"OFUL\.bind: got 'nosie', expected one of dim, noise"):
+        OFUL.bind(nosie=0.1)
+    assert repr(OFUL.bind(dim=2, noise=given.noise)) == "OFUL.bind(dim=2, noise=given.noise)"
+
+
+def test_arguments_of_the_call_come_on_top():
+    binding = OFUL.bind(dim=2, noise=0.1)
+    assert binding(noise=0.3).noise == 0.3
+    assert binding().noise == 0.1
+    assert binding(lanes=4, seed=2).lanes == 4
+
+
+def test_constants_are_resolved_wherever_they_stand():
+    constants = {"noise": 0.2, "reward_range": (-2.0, 2.0), "centers": np.eye(3)}
+    binding = RegretBalancing.bind(
+        bases=[
+            on_map(SquareCB.bind(reward_range=given.reward_range), 1),
+            RegretBalancing.bind(bases=(on_map(OFUL.bind(noise=given.noise), 0),)),
+        ]
+    )
+    policy = binding.resolve({"dim": 3, "n_models": 2}, constants)(lanes=2, seed=1)
+    assert policy.bases[0].policy.reward_range == (-2.0, 2.0)
+    assert policy.bases[1].bases[0].policy.noise == 0.2
+    assert policy.bases[1].bases[0].policy.dim == 3
+    assert binding.arguments["bases"][0].arguments["policy"].arguments == {"reward_range": given.reward_range}
+
+
+def test_only_what_is_asked_for_is_given():
+    resolved = FSSquareCB.bind(dim=7).resolve({"dim": 3, "n_models": 2}, {"noise": 0.2, "reward_range": (-2.0, 2.0)})
+    assert isinstance(resolved, Binding)
+    assert resolved.arguments == {"n_models": 2, "dim": 7}
+
+
+def test_an_unknown_constant_is_refused_by_name():
+    with pytest.raises(ValueError, match=r"given\.nosie: .*a constant of the problem: noise, radii"):
+        OFUL.bind(noise=given.nosie).resolve({"dim": 2}, {"noise": 0.1, "radii": 0.0})
+    with pytest.raises(AttributeError):
+        _ = given._private
+
+
+# The package
+
+
+def test_the_base_install_needs_numpy_and_numba_only():
+    base = [line for line in importlib.metadata.requires("banditselect") if "extra ==" not in line]
+    assert {re.match(r"[a-z]+", line)[0] for line in base} == {"numpy", "numba"}
