@@ -99,7 +99,7 @@ def main() -> None:
     parser.add_argument("--replicates", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=2000)
     options = parser.parse_args()
-    warnings.filterwarnings("ignore", "reward .* lies outside")  # rarely, and the range is a scale, not a law
+    warnings.filterwarnings("ignore", ".*lies outside")  # rarely, and the range is a scale, not a law
     N, T = options.replicates, options.rounds
     fs = SyntheticFeatureSelection(n_models=1).draw(range(N), T, seed=77)
     ps = SyntheticParameterSelection(radius=4.5).draw(range(N), T, seed=77)

@@ -244,7 +244,7 @@ PER_LANE = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:(no expert predicts|reward .* lies outside):RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:.*(no expert predicts|lies outside):RuntimeWarning")
 @pytest.mark.parametrize("case", PER_LANE)
 def test_arguments_per_lane_equal_policies_alone_also_for_lanes_added_and_after_loading(case, tmp_path):
     cls, common, own = PER_LANE[case]

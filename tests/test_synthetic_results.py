@@ -26,7 +26,7 @@ def test_feature_selection(n_models):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:reward .* lies outside:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:.*lies outside:RuntimeWarning")
 def test_feature_selection_with_every_argument_at_its_default():
     policies = {"oracle": on_map(SquareCB.bind(), 0), "FS-SCB": FSSquareCB.bind()}
     result = simulate(policies, SyntheticFeatureSelection(n_models=10), rounds=2000, replicates=REPLICATES)
