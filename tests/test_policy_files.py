@@ -1,0 +1,131 @@
+"""Policies in files, and copies of them, beyond the common checks."""
+
+import copy
+import re
+
+import numpy as np
+import pytest
+
+from banditselect import (
+    OFUL,
+    Policy,
+    RegretBalancing,
+    SquareCB,
+    Uniform,
+    load,
+    register,
+)
+from banditselect.policies import registry
+from banditselect.validation import AnyShape
+
+X = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
+
+
+def balancing(lanes=None):
+    return RegretBalancing(bases=[SquareCB(dim=2), OFUL(dim=2)], lanes=lanes)
+
+
+def test_a_policy_that_is_not_registered_cannot_be_saved(tmp_path):
+    class Mine(Uniform):
+        pass
+
+    with pytest.raises(ValueError, match=r"'Mine' is not registered: decorate it with banditselect\.register"):
+        Mine().save(tmp_path / "mine.bsel")
+    with pytest.raises(ValueError, match="'Mine' is not registered"):
+        RegretBalancing(bases=[Uniform(), Mine()]).save(tmp_path / "mine.bsel")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_registered_policy_can_be_saved_and_a_file_of_an_unknown_one_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(registry, "_classes", dict(registry._classes))
+
+    @register
+    class Mine(Uniform):
+        pass
+
+    assert register(Mine) is Mine
+    path = tmp_path / "mine.bsel"
+    Mine(seed=3).save(path)
+    assert isinstance(load(path), Mine)
+    with pytest.raises(ValueError, match="'Mine' is already registered"):
+        register(type("Mine", (Uniform,), {}))
+    monkeypatch.delitem(registry._classes, "Mine")
+    with pytest.raises(ValueError, match=r"mine\.bsel: policy class 'Mine' is not registered here; known: BiasOFUL"):
+        load(path)
+
+
+def test_a_policy_of_ones_own_needs_four_methods(tmp_path, monkeypatch):
+    monkeypatch.setattr(registry, "_classes", dict(registry._classes))
+    with pytest.raises(TypeError, match="abstract"):
+        Policy(None, 0)
+
+    @register
+    class Last(Policy):
+        def __init__(self, *, lanes=None, seed=0):
+            super().__init__(lanes, seed)
+
+        def _shape(self):
+            return AnyShape()
+
+        def _begin(self, lanes):
+            return ()
+
+        def _distribution(self, ids, x, offered):
+            p = np.zeros((ids.size, x.shape[2]))
+            p[:, -1] = 1.0
+            return p, None
+
+        def _absorb(self, ids, x, y, memo):
+            pass
+
+    policy = Last(lanes=2, seed=3)
+    decision = policy.act(np.ones((2, 4, 1)))
+    policy.save(tmp_path / "last.bsel")
+    again = load(tmp_path / "last.bsel")
+    again.update(decision, [1.0, 2.0])
+    again.add_lanes(1)
+    assert decision.action.tolist() == [3, 3]
+    assert again.rounds.tolist() == [1, 1, 0]
+
+
+def test_damaged_policy_files_raise_value_error(tmp_path):
+    path = tmp_path / "policy.bsel"
+    policy = balancing()
+    policy.update(policy.act(X), 0.5)
+    policy.save(path)
+    content = path.read_bytes()
+    for length in (0, 3, 20, len(content) // 2, len(content) - 1):
+        path.write_bytes(content[:length])
+        with pytest.raises(ValueError, match=re.escape(str(path))):
+            load(path)
+    for position in (0, 5, 100, len(content) // 2, len(content) - 40, len(content) - 1):
+        damaged = bytearray(content)
+        damaged[position] ^= 16
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=re.escape(str(path))):
+            load(path)
+    path.write_bytes(content)
+    np.testing.assert_array_equal(load(path).plays, policy.plays)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"policy": None}, {"policy": {"list": []}}, {"policy": {"Uniform": {"x": 1}}}]
+)
+def test_a_whole_file_that_holds_no_policy_raises_value_error(tmp_path, settings):
+    registry.persistence.write(tmp_path / "a.bsel", settings, {})
+    with pytest.raises(ValueError, match=r"a\.bsel"):
+        load(tmp_path / "a.bsel")
+
+
+def test_a_callable_inside_a_base_is_named(tmp_path):
+    policy = RegretBalancing(bases=[Uniform(), SquareCB(dim=2, exploration=np.sqrt)])
+    with pytest.raises(ValueError, match=r"exploration=sqrt cannot be stored; a Power\(scale, exponent\) can"):
+        policy.save(tmp_path / "policy.bsel")
+
+
+def test_a_copy_is_its_own_policy():
+    policy = balancing()
+    policy.update(policy.act(X), 0.5)
+    twin = copy.deepcopy(policy)
+    twin.update(twin.act(X), 1.0)
+    assert (policy.rounds, twin.rounds) == (1, 2)
