@@ -116,7 +116,7 @@ BAD = {
     "t": (-1, "t must be finite numbers >= 0.*; got -1"),
     "horizon": (0, "horizon must be finite numbers >= 1"),
     "dim": (0, "dim must be numbers >= 1; got 0"),
-    "n_models": (0, "n_models must be a number >= 1; got 0"),
+    "n_models": (0, "n_models must be a number >= 1.*; got 0"),
     "n_actions": (0, "n_actions must be a number >= 1; got 0"),
     "noise": (-0.5, "noise must be a finite number >= 0; got -0.5"),
     "feature_bound": (0.0, "feature_bound must be a finite number > 0; got 0.0"),
@@ -180,3 +180,10 @@ def test_every_function_has_an_example_and_an_equation():
         assert ".. math::" in function.__doc__, name
         assert "Examples" in function.__doc__, name
         assert ">>> " in function.__doc__, name
+
+
+def test_the_number_of_models_may_be_given_to_the_errors_too():
+    for bound, name in ((fs.Q, "regularization"), (ps.U, "radius")):
+        assert call(bound, n_models=3, **{name: [1.0, 2.0, 3.0]}) == call(bound, **{name: [1.0, 2.0, 3.0]})
+        with pytest.raises(ValueError, match=r"shape \(2,\)"):
+            call(bound, n_models=2, **{name: [1.0, 2.0, 3.0]})

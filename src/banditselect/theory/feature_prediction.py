@@ -34,6 +34,7 @@ def Q(
     parameter_bound: float,
     regularization: ArrayLike,
     delta: float,
+    n_models: int | None = None,
     kappa: float = 0.5,
     form: Form = "corrected",
 ) -> Float:
@@ -47,7 +48,8 @@ def Q(
 
     Corrected: `linear.expert_error` with r = S. Print omits the squared residuals from the least-squares regret
     (forboundingtheq_tfirstone), so it is false for large :math:`L^2/\lambda` or R, and its d log term lacks
-    :math:`R^2`. ``kappa`` trades the confidence term against the rest.
+    :math:`R^2`. ``kappa`` trades the confidence term against the rest; ``n_models`` is only
+    compared with the shape of ``regularization``.
 
     Examples
     --------
@@ -56,8 +58,8 @@ def Q(
     (46.600600..., 417.879563...)
     """
     R, L, S = noise, feature_bound, parameter_bound
+    d, lam, penalty, _ = models(dim, regularization, S, n_models=n_models or 0)
     if form == "printed":
-        d, lam, penalty, _ = models(dim, regularization, S)
         m = worst(penalty + 4 * linear.log_det(outer(t, lam), d, L, lam), t)
         return array(oracle.self_bound(v=1 + m, noise=R, delta=delta)) - 1
     return linear.expert_error(

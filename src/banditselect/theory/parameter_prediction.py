@@ -36,6 +36,7 @@ def U(
     radius: ArrayLike,
     delta: float,
     regularization: ArrayLike | None = None,
+    n_models: int | None = None,
     kappa: float = 0.5,
     form: Form = "corrected",
 ) -> Float:
@@ -49,7 +50,7 @@ def U(
 
     which is eq:Ut-Def at :math:`\lambda_i = 1/r_i^2`. Corrected: `linear.expert_error`. Print omits the squared
     residuals from the least-squares regret (eq:LS1) and is false for wide balls; at radius 0, where the error is 0, it
-    stays large.
+    stays large. ``n_models`` is only compared with the shape of ``radius``.
 
     Examples
     --------
@@ -58,8 +59,8 @@ def U(
     (46.600600..., 417.879563...)
     """
     R, L = noise, feature_bound
+    d, lam, penalty, _ = models(dim, regularization, radius, n_models=n_models or 0, known=1.0)
     if form == "printed":
-        d, lam, penalty, _ = models(dim, regularization, radius, known=1.0)
         m = worst(penalty + 4 * linear.log_det(outer(t, lam), d, L, lam), t)
         return array(oracle.self_bound(v=1 + m, noise=R, delta=delta)) - 1
     return linear.expert_error(
