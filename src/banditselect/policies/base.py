@@ -73,13 +73,14 @@ class Policy(ABC):
         validation.check_all(owner, self.constraints, self.settings, lanes)
         self._channel: Channel = ()
         self._lineage = secrets.randbits(53)  # survives stores that keep numbers as doubles
-        self._ledger = Ledger(self._size)
+        self._ledger = Ledger(self._size, single=lanes is None)
         self._streams = Streams(seed, self._lane_range(0), self._channel)
         self._features = self._shape()
         self._parts = ("_ledger", "_streams", *self._begin(self._size))
         self._all = np.arange(self._size)
         self._messages: list[str] = []
         self._one_reward = np.empty(1) if lanes is None else None
+        self._one_number = np.empty(1, dtype=np.int64)
 
     # What a subclass writes.
 
@@ -160,7 +161,8 @@ class Policy(ABC):
         if bad >= 0:
             raise self._learned(ids, numbers, bad)
         self._absorb(ids, x, y, decision.memo)
-        self._speak()
+        if self._messages or self._nested:
+            self._speak()
 
     def forget(self, decision: Decision) -> None:
         """Give up on a reward that will never come: the decision is settled, and nothing is learned.
@@ -190,7 +192,7 @@ class Policy(ABC):
             if bad >= 0:
                 raise self._learned(ids, numbers, bad)
             y = validation.rewards(reward, ids.size, self.lanes is not None)
-            ready.append((ids, x, y, numbers, decision.memo))
+            ready.append((ids, x, y, numbers.copy(), decision.memo))
         for ids, x, y, numbers, memo in ready:
             self._ledger.settle(ids, numbers)
             self._absorb(ids, x, y, memo)
@@ -307,7 +309,8 @@ class Policy(ABC):
             raise validation.refuse("decision", decision.lanes, "lanes as this policy has them")
         if decision.lanes is None:
             ids, lanes = self._all, None
-            numbers = np.array((decision.number,))
+            numbers = self._one_number
+            numbers[0] = decision.number
         else:
             ids = validation.lane_ids(decision.lanes, self._size)
             lanes = ids.size
@@ -315,12 +318,15 @@ class Policy(ABC):
             if numbers.shape != (lanes,):
                 raise validation.refuse("decision", decision.number, f"one number for each of {lanes} lanes")
         x = self._features.one(decision.features, lanes)
-        memo = decision.memo
-        if (memo is None) != (self._memo_width == 0) or (
-            memo is not None and not (memo.shape == (ids.size, self._memo_width) and self._wrote(memo))
-        ):
-            raise validation.refuse("decision", memo, f"the memo of width {self._memo_width} that act gave it")
+        if decision.memo is not None or self._memo_width:
+            self._accept_memo(decision.memo, ids.size)
         return ids, x, numbers
+
+    def _accept_memo(self, memo: NDArray[Any] | None, n: int) -> None:
+        """Refuse a memo that this policy cannot have written."""
+        width = self._memo_width
+        if memo is None or not width or memo.shape != (n, width) or not self._wrote(memo):
+            raise validation.refuse("decision", memo, f"the memo of width {width} that act gave it")
 
     def _wrote(self, memo: Index) -> bool:
         """Tell whether a memo ``(n, w)`` can be one of this policy's."""
@@ -348,7 +354,7 @@ class Policy(ABC):
 
     def _speak(self) -> None:
         """Give the warnings kept."""
-        for message in self._drain() if self._messages or self._nested else ():
+        for message in self._drain():
             validation.warn(f"{type(self).__name__}: {message}")
 
     def _is_per_lane(self, name: str, value: Any) -> bool:

@@ -110,6 +110,8 @@ def _frozen(value: Any, dtype: Any) -> NDArray[Any]:
 class Ledger(LaneArrays):
     """Numbers the acts of every lane and remembers which were learned, in a bit per act that waits for its reward.
 
+    ``single``: the policy has no lanes and reads what is drawn before the next draw.
+
     Attributes
     ----------
     acts: acts so far, ``(N,)``.  rounds: rewards learned so far, ``(N,)``.
@@ -118,7 +120,9 @@ class Ledger(LaneArrays):
     state = ("acts", "rounds", "floor", "bits")
     elastic = ("bits",)
 
-    def __init__(self, lanes: int) -> None:
+    def __init__(self, lanes: int, *, single: bool = False) -> None:
+        self.single = single
+        self._choice, self._probability = np.empty((2, 1), dtype=np.int64), np.empty(1)
         self.acts = np.zeros(lanes, dtype=np.int64)
         self.rounds = np.zeros(lanes, dtype=np.int64)
         self.floor = np.zeros(lanes, dtype=np.int64)
@@ -135,7 +139,7 @@ class Ledger(LaneArrays):
 
     def draw(self, ids: Index, keys: Index, p: Array, x: Array) -> Begun:
         """Draw an action per row of ``p (n, K)`` and begin it."""
-        choice, probability, played = _outputs(x)
+        choice, probability, played = self._outputs(x)
         while not acting.draw_and_begin(ids, keys, self.acts, self.floor, self.bits, p, x, choice, probability, played):
             self._resize(2 * self.bits.shape[1])
         played.setflags(write=False)
@@ -145,7 +149,7 @@ class Ledger(LaneArrays):
         self, ids: Index, keys: Index, x: Array, offered: Mask, bank: Bank, squared_radii: Array, scale: float
     ) -> Begun:
         """Do the same for the probabilities that ``exploration.optimism`` returns, in one kernel."""
-        choice, probability, played = _outputs(x)
+        choice, probability, played = self._outputs(x)
         while not acting.optimistic_and_begin(
             ids,
             x,
@@ -167,6 +171,13 @@ class Ledger(LaneArrays):
         played.setflags(write=False)
         return choice[0], probability, choice[1], played
 
+    def _outputs(self, x: Array) -> tuple[Index, Array, Array]:
+        """Return what a draw writes to: actions and numbers, probabilities, features."""
+        n, P, _, d = x.shape
+        if self.single:  # read at once, never handed out
+            return self._choice, self._probability, np.empty((1, P, d))
+        return np.empty((2, n), dtype=np.int64), np.empty(n), np.empty((n, P, d))
+
     def waiting(self, ids: Index, numbers: Index) -> int:
         """Return the first row whose act is unknown or already learned, -1 if there is none."""
         return int(ledger.unlearned(ids, numbers, self.acts, self.floor, self.bits))
@@ -186,8 +197,3 @@ class Ledger(LaneArrays):
         wider = np.zeros((self.acts.size, width), dtype=np.uint8)
         ledger.widen(self.acts, self.floor, self.bits, wider)
         self.bits = wider
-
-
-def _outputs(x: Array) -> tuple[Index, Array, Array]:
-    n, P, _, d = x.shape
-    return np.empty((2, n), dtype=np.int64), np.empty(n), np.empty((n, P, d))
