@@ -98,6 +98,17 @@ def test_a_forgotten_decision_is_settled_and_teaches_nothing():
     assert policy._ledger.bits.shape[1] == 8
 
 
+@pytest.mark.parametrize("number", [0.5, -1, 10**30, None, "0"])
+def test_a_number_that_no_act_has_is_refused(number):
+    policy = OFUL(dim=2)
+    decision = policy.act(np.eye(2))
+    before = snapshot(policy)
+    with pytest.raises(ValueError, match="decision"):
+        policy.update(decision._replace(number=number), 1.0)
+    assert snapshot(policy) == before
+    policy.update(decision, 1.0)
+
+
 def test_the_fingerprint_survives_stores_that_keep_numbers_as_doubles():
     policy = SquareCB(dim=2)
     text = json.dumps(policy.act(np.eye(2)).to_dict())

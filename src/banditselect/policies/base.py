@@ -309,8 +309,10 @@ class Policy(ABC):
             raise validation.refuse("decision", decision.lanes, "lanes as this policy has them")
         if decision.lanes is None:
             ids, lanes = self._all, None
-            numbers = self._one_number
-            numbers[0] = decision.number
+            number, numbers = decision.number, self._one_number
+            if type(number) is not int or not 0 <= number < 1 << 62:
+                raise validation.refuse("decision", number, "the number of an act")
+            numbers[0] = number
         else:
             ids = validation.lane_ids(decision.lanes, self._size)
             lanes = ids.size
