@@ -245,16 +245,18 @@ def test_where_all_would_fall_the_least_violating_stays():
     sq = sqalg(3, lanes=2)
     sq.alive[1, 0] = False
     after = sq.admit(np.array([0, 1]), np.array([[3.0, 1.0, 2.0], [-1.0, 5.0, 4.0]]))
-    np.testing.assert_array_equal(after, [[False, True, False], [False, False, True]])
+    np.testing.assert_array_equal(after, [[0, 2, 0], [0, 0, 2]])
 
 
 def test_where_all_would_fall_one_warning_is_given():
     sq = sqalg(2)
-    sq.admit(LANE, np.array([[0.0, 1.0]]))
-    assert sq.warning() is None  # one expert stands
-    sq.admit(LANE, np.array([[2.0, 1.0]]))
+    sq.drop(LANE, sq.admit(LANE, np.array([[0.0, 0.0]])))
+    assert sq.warning() is None  # the experts stand
+    kept = sq.admit(LANE, np.array([[2.0, 1.0]]))
+    assert sq.warning() is None  # asking changes nothing
+    sq.drop(LANE, kept)
     assert "the one that exceeds it least is kept" in sq.warning()
-    sq.admit(LANE, np.array([[2.0, 1.0]]))
+    sq.drop(LANE, sq.admit(LANE, np.array([[2.0, 1.0]])))
     assert sq.warning() is None  # once is enough
 
 

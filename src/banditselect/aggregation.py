@@ -103,28 +103,27 @@ class SqAlg(LaneArrays):
         self.clipped[ids] += inside != y
         self.loss[ids] += (np.clip(f, lower[:, None], upper[:, None]) - inside[:, None]) ** 2
 
-    def admit(self, ids: Index, excess: Array) -> Mask:
+    def admit(self, ids: Index, excess: Array) -> Index:
         """Return which experts stay admissible, ``(n, M)``, if those with ``excess (n, M)`` above 0 fall.
 
-        Where all would fall, the one that exceeds its bound least is kept, and a warning is given once.
+        1 for those that do, 0 for the others. Where all would fall, the one that exceeds its bound least is kept: 2.
         """
         before = self.alive[ids]
-        after: Mask = before & (excess <= 0.0)
+        after = (before & (excess <= 0.0)).astype(np.int64)
         empty = np.flatnonzero(~after.any(axis=1))
         if empty.size:
-            least = np.where(before, excess, np.inf)[empty].argmin(axis=1)
-            after[empty, least] = True
-            self.fallen = True
+            after[empty, np.where(before, excess, np.inf)[empty].argmin(axis=1)] = 2
         return after
 
-    def drop(self, ids: Index, admitted: Mask) -> None:
-        """Drop the experts that are not in ``admitted (n, M)``, what ``admit`` returned; never the last one.
+    def drop(self, ids: Index, admitted: Index) -> None:
+        """Drop the experts that ``admit`` did not admit, never the last one.
 
         Decisions that overlap may each have kept another expert; where they disagree entirely, none is dropped.
         """
         before = self.alive[ids]
-        after = before & admitted
+        after = before & (admitted > 0)
         self.alive[ids] = np.where(after.any(axis=1, keepdims=True), after, before)
+        self.fallen = self.fallen or bool((admitted == 2).any())
 
     def warning(self) -> str | None:
         """Return a warning, once, if all experts of some lane would have fallen."""

@@ -192,7 +192,7 @@ class FSSquareCB(Policy):
             return self._printed.learning_rate(ids, n_actions)
         return rates(self._schedule, ids, self._bank.updates, self._scale.span)
 
-    def _admit(self, ids: Index, f: Array, offered: Mask) -> Mask | None:
+    def _admit(self, ids: Index, f: Array, offered: Mask) -> Index | None:
         """Return the experts ``(n, M)`` that stay admissible at predictions ``f (n, M, K)`` (eq:addmisable-experts)."""
         if self.weighting != "paper":
             return None
@@ -207,16 +207,16 @@ class FSSquareCB(Policy):
         else:
             f = self._bank.predict(ids, x)
             admitted = self._admit(ids, f, offered)
-            prediction = self._sqalg.predict(ids, f, admitted)
+            prediction = self._sqalg.predict(ids, f, None if admitted is None else admitted > 0)
         p = inverse_gap_weighting(prediction, self._rates(ids, x.shape[2], offered), offered)
-        return p, None if admitted is None else admitted.astype(np.int64)
+        return p, admitted
 
     def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
         f, _ = self._bank.learn(ids, x, y)
         meaning = "exploration and noise are scaled to that range"
         if self.weighting != "noise":
             if memo is not None:
-                self._sqalg.drop(ids, memo.astype(bool))
+                self._sqalg.drop(ids, memo)
             self._sqalg.update(ids, f, y)
             self._sqalg.widen(ids, *self._range(ids))
         if self.weighting == "range":

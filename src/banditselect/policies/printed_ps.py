@@ -70,7 +70,7 @@ class PrintedSet:
     def learn(self, ids: Index, x: Array, f: Array, y: Array) -> None:
         """Learn what was played ``x (n, 1, d)``, the experts' predictions of it ``f (n, M)`` and its reward."""
         bound = [parameter_selection.prediction_bound(t=int(self.target.updates[n]), **self.constants[n]) for n in ids]
-        self.sqalg.alive[ids] = self.sqalg.admit(ids, np.abs(f) - np.array(bound))
+        self.sqalg.drop(ids, self.sqalg.admit(ids, np.abs(f) - np.array(bound)))
         prediction = self.sqalg.predict(ids, np.ascontiguousarray(f[:, :, None]))[:, 0]
         self.target.learn(ids, x, prediction)
         self.sqalg.update(ids, f, y)
