@@ -12,7 +12,7 @@ BIN := .venv/bin
 	touch $@
 
 reproduce: .venv/ready
-	$(BIN)/python -m banditselect.experiments
+	$(BIN)/banditselect reproduce
 
 test: .venv/ready
 	$(BIN)/ruff check
@@ -21,7 +21,11 @@ test: .venv/ready
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest --numprocesses 2
 
-test-slow: .venv/ready
+.venv/clusters: .venv/ready requirements-clusters.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-clusters.lock
+	touch $@
+
+test-slow: .venv/ready .venv/clusters
 	$(BIN)/python -m pytest --numprocesses 2 -m slow
 
 bench: .venv/ready

@@ -12,6 +12,7 @@ import pytest
 
 from banditselect import kernels
 from banditselect.kernels.arrays import LIMIT, count_outside, usable
+from banditselect.kernels.instances import gather, normals, place, renumber
 from banditselect.kernels.ridge import gaussian_estimates
 
 MODULES = [importlib.import_module(f"{kernels.__name__}.{m.name}") for m in pkgutil.iter_modules(kernels.__path__)]
@@ -51,6 +52,63 @@ def test_gaussian_estimates_have_the_covariance_of_the_ridge():
     at_zero = np.empty((1, d))
     gaussian_estimates(np.array([1]), root, theta, np.zeros((1, d)), spread, at_zero)
     np.testing.assert_array_equal(at_zero[0], theta[1, 0])
+
+
+def test_words_become_normals_and_none_is_lost_between_two_calls():
+    """In pieces as at once; every eighth word lies at the end of the base layer, so that rare branches run often."""
+    words = np.random.default_rng(0).integers(0, 2**32, 4000, dtype=np.uint32)
+    words[::8] = (words[::8] | np.uint32(0xFF000000)) & np.uint32(0xFFFFFF00)
+    whole = np.zeros(words.size, dtype=np.float32)
+    made, used = normals(words, whole)
+    assert words.size // 3 < made < used <= words.size
+    assert used > words.size - 20
+    assert (np.abs(whole[:made]) > 3.6541528853610088).sum() > 50
+    assert not whole[made:].any()
+    pieces, left = [], words
+    for end in range(50, words.size + 50, 50):
+        out = np.zeros(100, dtype=np.float32)
+        n, taken = normals(left[: end - (words.size - left.size)], out)
+        pieces.append(out[:n])
+        left = left[taken:]
+    np.testing.assert_array_equal(np.concatenate(pieces), whole[:made])
+    few = np.empty(3, dtype=np.float32)
+    assert normals(words, few)[0] == 3
+    np.testing.assert_array_equal(few, whole[:3])
+
+
+def test_words_in_the_middle_of_a_layer_by_hand():
+    """The word (2^23 + 2^22) 2^8 + i is the number 1/2 + 2^-24 times the edge of layer i."""
+    out = np.empty(2, dtype=np.float32)
+    words = np.array([((2**23 + 2**22) << 8) | 1, ((2**23 - 1) << 8) | 1], dtype=np.uint32)
+    assert normals(words, out) == (2, 2)
+    np.testing.assert_allclose(out, [3.6541528853610088 * (0.5 + 2.0**-24), -3.6541528853610088 * 2.0**-24], rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_features_are_placed_and_measured(dtype):
+    rng = np.random.default_rng(1)
+    before, center, theta = rng.normal(size=(7, 2, 3)).astype(dtype), rng.normal(size=3), rng.normal(size=3)
+    x, values = before.copy(), np.empty(7)
+    longest = place(x, 0.5, center, theta, values)
+    np.testing.assert_allclose(x, center + 0.5 * before, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(values, x[:, 0].astype(float) @ theta, rtol=1e-12)
+    assert longest == pytest.approx(np.linalg.norm(x.astype(float), axis=2).max(), rel=1e-12)
+
+
+def test_items_are_numbered_as_they_first_appear():
+    items = np.array([[7, 2], [2, 5], [0, 7]])
+    assert renumber(items, np.full(9, -1)) == 4
+    assert items.tolist() == [[0, 1], [1, 2], [3, 0]]
+
+
+def test_rows_are_gathered():
+    rng = np.random.default_rng(2)
+    table, items = rng.normal(size=(2, 5, 3, 4)).astype(np.float32), rng.integers(0, 5, (2, 6, 2))
+    out = np.empty((2, 3, 2, 4))
+    gather(table, items, 4, out)
+    for n in range(2):
+        for a in range(2):
+            np.testing.assert_array_equal(out[n, :, a], table[n, items[n, 4, a]])
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__.rpartition(".")[2])

@@ -17,10 +17,11 @@ from .policies import (
     Uniform,
     given,
     load,
+    on_every_map,
     on_map,
     register,
 )
-from .simulation import Result, simulate
+from .simulation import Result, Results, grid, simulate, sweep, tune
 
 __version__ = "0.1.0"
 
@@ -37,13 +38,18 @@ __all__ = [
     "Power",
     "RegretBalancing",
     "Result",
+    "Results",
     "SquareCB",
     "Uniform",
     "given",
+    "grid",
     "load",
+    "on_every_map",
     "on_map",
     "problems",
     "register",
     "simulate",
+    "sweep",
     "theory",
+    "tune",
 ]

@@ -5,15 +5,16 @@ another as raw little-endian bytes, SHA-256 of everything before it. The header 
 name, dtype and shape. Any change of any byte is found by the checksum.
 """
 
+import contextlib
 import hashlib
 import json
 import math
 import os
 import struct
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,14 +35,21 @@ def write(path: str | os.PathLike[str], settings: Mapping[str, Any], arrays: Map
             raise ValueError(f"array {name!r}: cannot store dtype {dtype}")
     header = json.dumps({"settings": settings, "arrays": table}).encode()
     digest = hashlib.sha256()
+    with replacing(path) as file:
+        for piece in (_PREFIX.pack(MAGIC, VERSION, len(header)), header, *map(_bytes, blobs.values())):
+            digest.update(piece)
+            file.write(piece)
+        file.write(digest.digest())
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a file that takes the place of ``path`` when all is written, and leaves it as it was if anything fails."""
     target = Path(path)
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
-            for piece in (_PREFIX.pack(MAGIC, VERSION, len(header)), header, *map(_bytes, blobs.values())):
-                digest.update(piece)
-                file.write(piece)
-            file.write(digest.digest())
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o666 & ~_umask())

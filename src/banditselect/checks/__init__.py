@@ -1,19 +1,29 @@
-"""What every policy must pass: ``check_policy``, public like scikit-learn's ``check_estimator``.
+"""What every policy and every problem must pass: ``check_policy`` and ``check_problem``, public like scikit-learn's
+``check_estimator``.
 
-A check takes a factory (called with ``lanes`` and ``seed`` it returns a fresh policy) and raises AssertionError with
-the reason. The features are drawn here; rewards are linear in the first map that the policy looks at, with a parameter
-that the policy's own assumptions allow.
+A check of policies takes a factory (called with ``lanes`` and ``seed`` it returns a fresh policy), a check of problems
+takes a problem; both raise AssertionError with the reason. The features that policies meet are drawn here; rewards are
+linear in the first map that the policy looks at, with a parameter that the policy's own assumptions allow.
 """
 
 import warnings
 from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
 
-from . import policy_checks
+from ..problems import Problem
+from . import policy_checks, problem_checks
 from .game import Factory
 
-CHECKS: dict[str, Callable[[Factory], None]] = {
-    name: value for name, value in vars(policy_checks).items() if name.startswith("check_")
-}
+Check = Callable[[Any], None]
+
+
+def _checks(module: ModuleType) -> dict[str, Check]:
+    return {name: value for name, value in vars(module).items() if name.startswith("check_")}
+
+
+CHECKS = _checks(policy_checks)
+PROBLEM_CHECKS = _checks(problem_checks)
 
 
 def check_policy(factory: Factory, *, expected_failures: Mapping[str, str] | None = None) -> None:
@@ -29,23 +39,46 @@ def check_policy(factory: Factory, *, expected_failures: Mapping[str, str] | Non
     >>> from banditselect import OFUL
     >>> check_policy(OFUL.bind(dim=3, noise=0.1))
     """
-    excused = dict(expected_failures or {})
-    unknown = set(excused) - set(CHECKS)
-    if unknown:
-        raise ValueError(f"expected_failures: got {sorted(unknown)}, expected names out of {sorted(CHECKS)}")
-    for name in CHECKS:
-        run_check(name, factory, excused.get(name))
+    _run_all(CHECKS, factory, expected_failures)
 
 
-def run_check(name: str, factory: Factory, excuse: str | None = None) -> None:
+def check_problem(problem: Problem, *, expected_failures: Mapping[str, str] | None = None) -> None:
+    """Run every check on a problem.
+
+    Instances depend on the seed and the lane only, and show the same whenever they are asked; features are what
+    ``shapes`` says, rewards are on average what ``means`` says, constants hold; the settings build the same problem.
+
+    Parameters
+    ----------
+    problem: the problem, as small as can be: some checks draw hundreds of instances.
+    expected_failures: reasons by name of the check, for checks that this problem does not pass; they must fail.
+
+    Examples
+    --------
+    >>> from banditselect.problems import SyntheticParameterSelection
+    >>> check_problem(SyntheticParameterSelection(n_models=3, dim=4, radius=0.5))
+    """
+    _run_all(PROBLEM_CHECKS, problem, expected_failures)
+
+
+def run_check(name: str, subject: Any, excuse: str | None = None) -> None:
     """Run one check by name; with an ``excuse`` it must fail. Warnings about the data drawn here are muted."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         try:
-            CHECKS[name](factory)
+            (CHECKS | PROBLEM_CHECKS)[name](subject)
         except AssertionError as error:
             if excuse is None:
                 raise AssertionError(f"{name}: {error}") from error
             return
     if excuse is not None:
         raise AssertionError(f"{name}: passed, but was expected to fail ({excuse})")
+
+
+def _run_all(checks: Mapping[str, Check], subject: Any, expected_failures: Mapping[str, str] | None) -> None:
+    excused = dict(expected_failures or {})
+    unknown = set(excused) - set(checks)
+    if unknown:
+        raise ValueError(f"expected_failures: got {sorted(unknown)}, expected names out of {sorted(checks)}")
+    for name in checks:
+        run_check(name, subject, excused.get(name))

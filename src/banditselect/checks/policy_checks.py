@@ -221,14 +221,16 @@ def check_permuted_models(factory: Factory) -> None:
     """Permuting the models permutes what is believed of them."""
     policy, game = make(factory)
     settings = policy.settings
-    if "n_models" in settings and len(set(game.dims)) == 1 and np.ndim(settings["regularization"]) == 0:
+    if not hasattr(policy, "model_weights"):
+        return
+    if "n_models" in settings and len(set(game.dims)) == 1 and np.ndim(settings.get("regularization", 1.0)) == 0:
         order = np.arange(len(game.dims))[::-1]
         other = type(policy)(**settings)
         relabelled = list(order)
     elif "centers" in settings:
         order = np.arange(np.shape(settings["centers"])[-2])[::-1]
         per_model = ("centers", "radii", "center_errors", "radius_errors", "shapes", "prior_weights")
-        turned = {k: np.asarray(settings[k])[order] for k in per_model if np.ndim(settings[k]) > 0}
+        turned = {k: np.asarray(settings[k])[order] for k in per_model if np.ndim(settings.get(k, 0.0)) > 0}
         other = type(policy)(**(settings | turned))
         relabelled = [0]
     else:

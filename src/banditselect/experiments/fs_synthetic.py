@@ -7,12 +7,13 @@ What the text leaves open and what we chose: T, M, alpha, delta, the reference U
 has its default, except that all are told the range and the noise of the rewards; U(n) = sqrt(n).
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..policies import FSOFUL, OFUL, Binding, FSSquareCB, RegretBalancing, SquareCB, Uniform, given, on_map
-from ..problems import SyntheticFeatureSelection
+from ..problems import Problem, SyntheticFeatureSelection
 from ..simulation import Result, simulate
-from ..simulation.loop import Progress
+from .experiment import Experiment
 
 
 def policies(n_models: int) -> dict[str, Binding[Any]]:
@@ -30,9 +31,21 @@ def policies(n_models: int) -> dict[str, Binding[Any]]:
     }
 
 
-def run(
-    *, n_models: int = 10, rounds: int = 2000, replicates: int = 50, seed: int = 0, progress: Progress | None = None
-) -> Result:
+def problems(models: Sequence[int]) -> dict[str, Problem]:
+    """Return a problem for every number of models."""
+    return {f"M = {n_models}": SyntheticFeatureSelection(n_models=n_models) for n_models in models}
+
+
+EXPERIMENT = Experiment(
+    title="Feature selection, synthetic (Fig. 1 top)",
+    problems=problems,
+    policies=lambda problem: policies(problem.n_models),
+    rounds=2000,
+    setting="feature maps M",
+)
+
+
+def run(*, n_models: int = 10, rounds: int = 2000, replicates: int = 50, seed: int = 0) -> Result:
     """Run the experiment for one number of models."""
-    problem = SyntheticFeatureSelection(n_models=n_models)
-    return simulate(policies(n_models), problem, rounds=rounds, replicates=replicates, seed=seed, progress=progress)
+    (problem,) = problems([n_models]).values()
+    return simulate(policies(n_models), problem, rounds=rounds, replicates=replicates, seed=seed)

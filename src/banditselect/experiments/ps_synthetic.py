@@ -9,12 +9,13 @@ parameters up to norm 13 occur; that arm is the paper's, not ours.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from ..policies import OFUL, PSOFUL, BiasOFUL, Binding, given
-from ..problems import SyntheticParameterSelection
+from ..problems import Problem, SyntheticParameterSelection
 from ..simulation import Result, simulate
-from ..simulation.loop import Progress
+from .experiment import Experiment
 
 DIM = 20
 RADII = {"0": 0.0, "sqrt(d)": math.sqrt(DIM), "2 sqrt(d)": 2.0 * math.sqrt(DIM)}
@@ -35,17 +36,23 @@ def policies(*, printed: bool = True) -> dict[str, Binding[Any]]:
     return chosen
 
 
+def problems(models: Sequence[int] = ()) -> dict[str, Problem]:
+    """Return a problem for every radius; M = 10 is fixed."""
+    return {f"b = {label}": SyntheticParameterSelection(dim=DIM, radius=radius) for label, radius in RADII.items()}
+
+
+EXPERIMENT = Experiment(
+    title="Parameter selection, synthetic (Fig. 2 left)",
+    problems=problems,
+    policies=lambda problem: policies(),
+    rounds=1000,
+    setting="radius b of the balls",
+)
+
+
 def run(
-    *,
-    radius: float = 0.0,
-    rounds: int = 1000,
-    replicates: int = 50,
-    seed: int = 0,
-    printed: bool = True,
-    progress: Progress | None = None,
+    *, radius: float = 0.0, rounds: int = 1000, replicates: int = 50, seed: int = 0, printed: bool = True
 ) -> Result:
     """Run the experiment for one radius of the balls."""
     problem = SyntheticParameterSelection(dim=DIM, radius=radius)
-    return simulate(
-        policies(printed=printed), problem, rounds=rounds, replicates=replicates, seed=seed, progress=progress
-    )
+    return simulate(policies(printed=printed), problem, rounds=rounds, replicates=replicates, seed=seed)

@@ -1,13 +1,13 @@
 """One algorithm per file, each a short composition of the rooms above."""
 
 from .base import Policy
-from .binding import Binding, given
+from .binding import Binding, Constant, Pending, given
 from .decision import Decision
 from .fs_oful import FSOFUL
 from .fs_squarecb import FSSquareCB
 from .lin_ts import LinTS
 from .oful import OFUL, BiasOFUL
-from .on_map import OnMap, on_map
+from .on_map import EveryMap, OnMap, on_every_map, on_map
 from .ps_oful import PSOFUL
 from .registry import load, register, registered
 from .regret_balancing import RegretBalancing
@@ -20,16 +20,20 @@ __all__ = [
     "PSOFUL",
     "BiasOFUL",
     "Binding",
+    "Constant",
     "Decision",
+    "EveryMap",
     "FSSquareCB",
     "LinTS",
     "OnMap",
+    "Pending",
     "Policy",
     "RegretBalancing",
     "SquareCB",
     "Uniform",
     "given",
     "load",
+    "on_every_map",
     "on_map",
     "register",
     "registered",

@@ -5,6 +5,7 @@ shapes of the problem - and the constants of the problem that were asked for wit
 """
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -14,14 +15,28 @@ from ..validation import refuse
 T = TypeVar("T", covariant=True)
 
 
+class Pending(ABC):
+    """A value that is known when the policy meets its problem."""
+
+    @abstractmethod
+    def resolve(self, shapes: Mapping[str, Any], constants: Mapping[str, Any]) -> Any:
+        """Return the value for a problem with these shapes and constants."""
+
+
 @dataclass(frozen=True)
-class Constant:
+class Constant(Pending):
     """A constant of the problem, by name."""
 
     name: str
 
     def __repr__(self) -> str:
         return f"given.{self.name}"
+
+    def resolve(self, shapes: Mapping[str, Any], constants: Mapping[str, Any]) -> Any:
+        """Return the constant."""
+        if self.name not in constants:
+            raise refuse(repr(self), self.name, "a constant of the problem: " + ", ".join(sorted(constants)))
+        return constants[self.name]
 
 
 class _Given:
@@ -36,16 +51,25 @@ class _Given:
 given = _Given()
 
 
-class Binding(Generic[T]):
+class Binding(Pending, Generic[T]):
     """A policy class with some of its arguments; calling it with the others builds the policy."""
 
     def __init__(self, cls: type[T], arguments: Mapping[str, Any]) -> None:
-        known = inspect.signature(cls).parameters
-        for name in arguments:
-            if name not in known:
-                raise refuse(f"{cls.__name__}.bind", name, "one of " + ", ".join(known))
         self.cls = cls
         self.arguments = dict(arguments)
+        for name in arguments:
+            if name not in self.parameters:
+                raise refuse(f"{cls.__name__}.bind", name, "one of " + ", ".join(self.parameters))
+
+    @property
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
+        """The arguments that the policy has."""
+        return inspect.signature(self.cls).parameters
+
+    def inside(self, shapes: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the shapes that policies inside this one see."""
+        narrow = getattr(self.cls, "_shapes_inside", None)
+        return shapes if narrow is None else narrow(shapes, self.arguments)
 
     def __call__(self, **arguments: Any) -> T:
         """Build the policy; arguments given here come on top of those bound."""
@@ -56,20 +80,16 @@ class Binding(Generic[T]):
 
     def resolve(self, shapes: Mapping[str, Any], constants: Mapping[str, Any]) -> "Binding[T]":
         """Return a binding with the shapes it lacks and with every ``given`` replaced by the problem's constant."""
-        known = inspect.signature(self.cls).parameters
-        arguments = {name: value for name, value in shapes.items() if name in known}
+        arguments = {name: value for name, value in shapes.items() if name in self.parameters}
         for name, value in self.arguments.items():
-            arguments[name] = _resolved(value, shapes, constants)
+            arguments[name] = resolved(value, self.inside(shapes), constants)
         return Binding(self.cls, arguments)
 
 
-def _resolved(value: Any, shapes: Mapping[str, Any], constants: Mapping[str, Any]) -> Any:
-    if isinstance(value, Constant):
-        if value.name not in constants:
-            raise refuse(repr(value), value.name, "a constant of the problem: " + ", ".join(sorted(constants)))
-        return constants[value.name]
-    if isinstance(value, Binding):
+def resolved(value: Any, shapes: Mapping[str, Any], constants: Mapping[str, Any]) -> Any:
+    """Return a value in which everything that was pending is resolved."""
+    if isinstance(value, Pending):
         return value.resolve(shapes, constants)
     if isinstance(value, list | tuple):
-        return type(value)(_resolved(part, shapes, constants) for part in value)
+        return type(value)(resolved(part, shapes, constants) for part in value)
     return value

@@ -1,6 +1,7 @@
 """A one-map policy on one of the maps of a feature-selection problem."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as np
@@ -10,7 +11,7 @@ from ..lanes import LaneArrays
 from ..streams import Channel, Seed
 from ..validation import Constraint, ExactShape, FeatureShape, Number, SomeMaps, Whatever
 from .base import Array, Choice, Index, Mask, Policy
-from .binding import Binding
+from .binding import Binding, Pending
 from .registry import register
 from .regret_balancing import copied
 
@@ -45,6 +46,41 @@ def on_map(policy: Any, index: int) -> Any:
     return OnMap(policy=policy, index=index, lanes=policy.lanes, seed=policy.seed)
 
 
+@dataclass(frozen=True)
+class EveryMap(Pending):
+    """One policy per map of the problem that will be met: what :func:`on_every_map` returns."""
+
+    policy: Binding[Any]
+
+    def __repr__(self) -> str:
+        return f"on_every_map({self.policy!r})"
+
+    def resolve(self, shapes: Mapping[str, Any], constants: Mapping[str, Any]) -> list[Binding["OnMap"]]:
+        """Return the policy on map 0, 1, ..."""
+        if "n_models" not in shapes:
+            raise validation.refuse("on_every_map", dict(shapes), "a problem with several feature maps")
+        return [on_map(self.policy, i).resolve(shapes, constants) for i in range(shapes["n_models"])]
+
+
+def on_every_map(policy: Binding[Any]) -> EveryMap:
+    """Return the bases of a meta-policy, one per feature map, for problems with any number of maps.
+
+    Parameters
+    ----------
+    policy: what ``bind`` returned, of a policy that takes features ``(K, d)``.
+
+    Examples
+    --------
+    >>> from banditselect import RegretBalancing, SquareCB
+    >>> balancing = RegretBalancing.bind(bases=on_every_map(SquareCB.bind()))
+    >>> len(balancing.resolve({"n_models": 3, "dim": 2}, {})().bases)
+    3
+    """
+    if not isinstance(policy, Binding):
+        raise validation.refuse("on_every_map: policy", policy, "what bind returned")
+    return EveryMap(policy)
+
+
 @register
 class OnMap(Policy):
     """What :func:`on_map` returns: ``policy`` on map ``index``. What can be asked of the policy can be asked here."""
@@ -58,6 +94,14 @@ class OnMap(Policy):
         self.index = index
         self.has_propensity = self.policy.has_propensity
         super().__init__(lanes, seed)
+
+    @staticmethod
+    def _shapes_inside(shapes: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the shapes that the policy on the map sees."""
+        dim, index = shapes.get("dim"), arguments.get("index", 0)
+        if isinstance(dim, list | tuple | np.ndarray) and 0 <= index < len(dim):
+            dim = dim[index]
+        return {"dim": dim} if "dim" in shapes else {}
 
     def _shape(self) -> FeatureShape:
         shape = self.policy._features

@@ -32,7 +32,7 @@ def registered() -> dict[str, type[Policy]]:
 def dump(policy: Policy, path: str | os.PathLike[str]) -> None:
     """Write a policy to one file."""
     arrays: dict[str, NDArray[Any]] = {}
-    settings = {"policy": _encode("policy", policy, arrays), "lineage": policy._lineage}
+    settings = {"policy": encode("save", "policy", policy, arrays), "lineage": policy._lineage}
     for part, content in policy._state():
         for name, array in content.arrays().items():
             arrays[f"state/{part}/{name}"] = array
@@ -58,8 +58,8 @@ def load(path: str | os.PathLike[str]) -> Policy:
     return policy
 
 
-def _encode(name: str, value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
-    """Return a setting as JSON; arrays go to ``arrays`` and are named."""
+def encode(owner: str, name: str, value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
+    """Return a setting as JSON; arrays go to ``arrays`` and are named. What cannot be is refused by ``owner``."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, np.generic):
@@ -73,15 +73,15 @@ def _encode(name: str, value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
     if isinstance(value, Power):
         return {"power": [value.scale, value.exponent]}
     if isinstance(value, list | tuple):
-        parts = [_encode(f"{name}.{k}", part, arrays) for k, part in enumerate(value)]
+        parts = [encode(owner, f"{name}.{k}", part, arrays) for k, part in enumerate(value)]
         return {"tuple" if isinstance(value, tuple) else "list": parts}
     if isinstance(value, Policy):
         cls = type(value).__name__
         if _classes.get(cls) is not type(value):
-            raise ValueError(f"save: policy class {cls!r} is not registered: decorate it with banditselect.register")
-        return {cls: {key: _encode(f"{name}.{key}", part, arrays) for key, part in value.settings.items()}}
+            raise ValueError(f"{owner}: policy class {cls!r} is not registered: decorate it with banditselect.register")
+        return {cls: {key: encode(owner, f"{name}.{key}", part, arrays) for key, part in value.settings.items()}}
     what = getattr(value, "__name__", repr(value))
-    raise ValueError(f"save: {name.removeprefix('policy.')}={what} cannot be stored; a Power(scale, exponent) can")
+    raise ValueError(f"{owner}: {name.removeprefix('policy.')}={what} cannot be stored; a Power(scale, exponent) can")
 
 
 _decoders: dict[str, Callable[[Any, Mapping[str, NDArray[Any]]], Any]] = {

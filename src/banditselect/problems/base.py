@@ -1,5 +1,11 @@
-"""What a policy plays against: a problem draws instances, one per lane."""
+"""What a policy plays against: a problem draws instances, one per lane.
 
+A problem of your own is one file: a class with a constructor that stores its arguments under their own names, what
+follows from the features (``shapes``), how instances are drawn (``draw``) and how large they are (``lane_bytes``).
+``banditselect.checks.check_problem`` tells whether it keeps the contract.
+"""
+
+import inspect
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -15,22 +21,31 @@ class Instances(ABC):
 
     Attributes
     ----------
-    constants: what a policy may be given with ``given.<name>``: numbers or arrays ``(N, ...)``.
+    constants: what a policy may be given with ``given.<name>``: numbers, or arrays ``(N, ...)`` with one entry per
+        lane. Two names are read by the recorder where they are there: ``model``, the true model, and ``parameter``, the
+        true parameter ``(N, d)``.
     """
 
     constants: dict[str, Any]
 
     @abstractmethod
-    def features(self, t: int) -> Array:
-        """Return the features of round ``t``, ``(N, M, K, d)`` or ``(N, K, d)``."""
+    def features(self, t: int) -> Any:
+        """Return the features of round ``t``: ``(N, M, K, d)`` or ``(N, K, d)``; or a list of M ``(N, K, d_i)``."""
+
+    def available(self, t: int) -> NDArray[np.bool_] | None:
+        """Return which actions may be played in round ``t``, ``(N, K)``; None, the default, where all may."""
+        return None
 
     @abstractmethod
-    def means(self, t: int) -> Array:
-        """Return the mean reward of every action of round ``t``, ``(N, K)``."""
+    def means(self, t: int) -> Array | None:
+        """Return the mean reward of every action of round ``t``, ``(N, K)``; None where nobody knows it."""
 
     @abstractmethod
     def rewards(self, t: int, action: Index) -> Array:
-        """Return the rewards of the actions played in round ``t``, ``(N,)``."""
+        """Return the rewards of these actions in round ``t``, ``(N,)``: the same whenever it is asked.
+
+        NaN stands for a reward that is not observed; then nothing is learned from the round.
+        """
 
 
 class Problem(ABC):
@@ -39,7 +54,9 @@ class Problem(ABC):
     @property
     @abstractmethod
     def shapes(self) -> dict[str, Any]:
-        """The arguments of a policy that follow from the features: ``dim``, ``n_models``."""
+        """The arguments of a policy that follow from the features: ``dim`` (a list for maps of several widths), and
+        ``n_models`` where there are several maps.
+        """
 
     @abstractmethod
     def draw(self, lanes: range, rounds: int, seed: int) -> Instances:
@@ -48,3 +65,14 @@ class Problem(ABC):
     @abstractmethod
     def lane_bytes(self, rounds: int) -> int:
         """Return about how much memory one instance takes."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The constructor's arguments as given."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def __repr__(self) -> str:
+        shown = (
+            f"{k}=<array {v.shape}>" if isinstance(v, np.ndarray) else f"{k}={v!r}" for k, v in self.settings.items()
+        )
+        return f"{type(self).__name__}({', '.join(shown)})"

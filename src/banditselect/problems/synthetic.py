@@ -4,23 +4,11 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import validation
-from .base import Array, Index, Instances, Problem
-
-NOISE = 1.0 / math.sqrt(12.0)
-"""The sub-Gaussian constant of U[-1/2, 1/2], which equals its standard deviation."""
-
-
-class _Played(Instances):
-    """Instances with noise drawn beforehand, ``(N, T)``."""
-
-    noise: Array
-
-    def rewards(self, t: int, action: Index) -> Array:
-        """Return the rewards of the actions played, ``(N,)``."""
-        return self.means(t)[np.arange(action.size), action] + self.noise[:, t]
+from ..kernels.instances import gather, place, renumber
+from .base import Array, Problem
+from .draws import NOISES, Drawn, Noise, different, draw_noise, fill_normals, generator
 
 
 class SyntheticFeatureSelection(Problem):
@@ -32,18 +20,40 @@ class SyntheticFeatureSelection(Problem):
     Parameters
     ----------
     n_models, dim, n_actions, n_items: M, d, K and the number of items.
+    noise: "uniform", the paper's; "gaussian" of the same variance 1/12; or "bernoulli", coins with the values B and -B,
+        where B is the ``reward_bound`` of the instance and the mean stays linear.
 
     Notes
     -----
-    The paper does not say whether the items of a round are different; here they are. Constants: noise, parameter_bound,
-    feature_bound and reward_bound of each instance, reward_range = (-2.5, 2.5) for all, model = 0.
+    The paper does not say whether the items of a round are different; here they are. An item's features are drawn
+    when it is first offered, so items that are never offered cost nothing. Constants: parameter_bound, feature_bound
+    and reward_bound of each instance (the last two over the items offered); noise (B of each instance for
+    "bernoulli"); reward_range = (-2.5, 2.5), a scale that holds all rewards for d <= 50 but for noise that is
+    "gaussian"; model = 0; parameter.
+
+    Examples
+    --------
+    >>> problem = SyntheticFeatureSelection(n_models=3, dim=4, n_actions=5, n_items=100)
+    >>> instances = problem.draw(range(2), 10, seed=0)
+    >>> instances.features(0).shape, instances.means(0).shape
+    ((2, 3, 5, 4), (2, 5))
     """
 
-    def __init__(self, *, n_models: int = 10, dim: int = 50, n_actions: int = 10, n_items: int = 10_000) -> None:
+    def __init__(
+        self,
+        *,
+        n_models: int = 10,
+        dim: int = 50,
+        n_actions: int = 10,
+        n_items: int = 10_000,
+        noise: str = "uniform",
+    ) -> None:
         for name, value in (("n_models", n_models), ("dim", dim), ("n_actions", n_actions)):
             validation.whole_number(f"SyntheticFeatureSelection: {name}", value, 1)
         validation.whole_number("SyntheticFeatureSelection: n_items", n_items, n_actions)
+        NOISES.check("SyntheticFeatureSelection: noise", noise, None)
         self.n_models, self.dim, self.n_actions, self.n_items = n_models, dim, n_actions, n_items
+        self.noise = noise
 
     @property
     def shapes(self) -> dict[str, Any]:
@@ -52,63 +62,52 @@ class SyntheticFeatureSelection(Problem):
 
     def lane_bytes(self, rounds: int) -> int:
         """Return about how much memory one instance takes."""
-        return 4 * self.n_models * self.n_items * self.dim + 8 * rounds * (self.n_actions + 1)
+        offered = min(self.n_items, rounds * self.n_actions)
+        return 4 * self.n_models * offered * self.dim + 8 * rounds * (2 * self.n_actions + 1)
 
     def draw(self, lanes: range, rounds: int, seed: int) -> "_FeatureSelection":
         """Draw one instance per lane."""
         return _FeatureSelection(self, lanes, rounds, seed)
 
 
-class _FeatureSelection(_Played):
+class _FeatureSelection(Drawn):
+    """Attributes: ``items (N, T, K)``, numbered as they first appear; ``table (N, items, M, d)``; ``counts (N,)``."""
+
     def __init__(self, problem: SyntheticFeatureSelection, lanes: range, rounds: int, seed: int) -> None:
-        N, K, size = len(lanes), problem.n_actions, (problem.n_models, problem.n_items, problem.dim)
-        self.maps: list[NDArray[np.float32]] = []
-        self.values = np.empty((N, problem.n_items))
+        N, M, K, d = len(lanes), problem.n_models, problem.n_actions, problem.dim
+        size = min(problem.n_items, rounds * K)
+        self.table = np.empty((N, size, M, d), dtype=np.float32)
         self.items = np.empty((N, rounds, K), dtype=np.int64)
-        self.noise = np.empty((N, rounds))
-        bounds = np.empty((3, N))
+        self._means = np.empty((N, rounds, K))
+        theta, draws, bounds = np.empty((N, d)), np.empty((N, rounds)), np.empty((3, N))
+        self.counts, values = np.empty(N, dtype=np.int64), np.empty(size)
         for n, lane in enumerate(lanes):
-            rng = np.random.default_rng((seed, lane))
-            theta = rng.normal(0.0, 0.1, problem.dim)
-            maps = rng.standard_normal(size, dtype=np.float32)
-            maps *= np.float32(math.sqrt(0.1))
-            maps += theta.astype(np.float32)
-            self.maps.append(maps)
-            self.values[n] = maps[0].astype(float) @ theta
-            self.items[n] = _different(rng, rounds, K, problem.n_items)
-            self.noise[n] = rng.uniform(-0.5, 0.5, rounds)
-            longest = max(float(np.linalg.norm(m, axis=1).max()) for m in maps)
-            bounds[:, n] = np.linalg.norm(theta), longest, np.abs(self.values[n]).max()
+            rng = generator(seed, lane)
+            theta[n] = rng.normal(0.0, 0.1, d)
+            self.items[n] = different(rng, rounds, K, problem.n_items)
+            self.counts[n] = count = renumber(self.items[n], np.full(problem.n_items, -1))
+            draws[n] = draw_noise(problem.noise, rng, rounds)
+            fill_normals(rng, self.table[n, :count])
+            longest = place(self.table[n, :count], math.sqrt(0.1), theta[n], theta[n], values)
+            self._means[n] = values[self.items[n]]
+            bounds[:, n] = math.sqrt((theta[n] ** 2).sum()), longest, np.abs(values[:count]).max()
+        self._noise = Noise(problem.noise, draws, low=-bounds[2], high=bounds[2])
         self.constants = {
-            "noise": NOISE,
+            "noise": self._noise.constant,
             "parameter_bound": bounds[0],
             "feature_bound": bounds[1],
             "reward_bound": bounds[2],
             "reward_range": (-2.5, 2.5),
             "model": 0,
+            "parameter": theta,
         }
 
     def features(self, t: int) -> Array:
         """Return the features of round ``t``, ``(N, M, K, d)``."""
-        return np.stack([m.take(self.items[n, t], axis=1) for n, m in enumerate(self.maps)]).astype(float)
-
-    def means(self, t: int) -> Array:
-        """Return the mean reward of every action, ``(N, K)``."""
-        return np.take_along_axis(self.values, self.items[:, t], axis=1)
-
-
-def _different(rng: np.random.Generator, rounds: int, k: int, n: int) -> Index:
-    """Return ``k`` different numbers below ``n`` for every round, ``(rounds, k)``."""
-    items = rng.integers(0, n, (rounds, k))
-    while True:
-        ordered = np.sort(items, axis=1)
-        again = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
-        if not again.size:
-            return items
-        if k > n // 2:
-            items[again] = np.array([rng.permutation(n)[:k] for _ in again])
-        else:
-            items[again] = rng.integers(0, n, (again.size, k))
+        N, _, M, d = self.table.shape
+        out = np.empty((N, M, self.items.shape[2], d))
+        gather(self.table, self.items, t, out)
+        return out
 
 
 class SyntheticParameterSelection(Problem):
@@ -122,18 +121,37 @@ class SyntheticParameterSelection(Problem):
     ----------
     n_models, dim, n_actions: M, d, K.
     radius: b.
+    noise: "uniform", the paper's; "gaussian" of the same variance 1/12; or "bernoulli", coins with the values B and -B,
+        where B is the ``reward_bound`` of the instance and the mean stays linear.
 
     Notes
     -----
-    The paper leaves the distribution inside the ball open; uniform is assumed. Constants: noise, centers ``(N, M, d)``,
-    radii, parameter_bound = max_i (|mu_i| + b), center and model of the truth, feature_bound and reward_bound.
+    The paper leaves the distribution inside the ball open; uniform is assumed. Constants: centers ``(N, M, d)``,
+    radii, parameter_bound = max_i (|mu_i| + b), center, model and parameter of the truth, feature_bound and
+    reward_bound over the actions offered, noise (B of each instance for "bernoulli").
+
+    Examples
+    --------
+    >>> instances = SyntheticParameterSelection(n_models=3, dim=4, n_actions=5, radius=1.0).draw(range(2), 10, seed=0)
+    >>> instances.features(0).shape, instances.constants["centers"].shape
+    ((2, 5, 4), (2, 3, 4))
     """
 
-    def __init__(self, *, n_models: int = 10, dim: int = 20, n_actions: int = 10, radius: float = 0.0) -> None:
+    def __init__(
+        self,
+        *,
+        n_models: int = 10,
+        dim: int = 20,
+        n_actions: int = 10,
+        radius: float = 0.0,
+        noise: str = "uniform",
+    ) -> None:
         for name, value in (("n_models", n_models), ("dim", dim), ("n_actions", n_actions)):
             validation.whole_number(f"SyntheticParameterSelection: {name}", value, 1)
         validation.Number(low=0.0).check("SyntheticParameterSelection: radius", radius, None)
+        NOISES.check("SyntheticParameterSelection: noise", noise, None)
         self.n_models, self.dim, self.n_actions, self.radius = n_models, dim, n_actions, radius
+        self.noise = noise
 
     @property
     def shapes(self) -> dict[str, Any]:
@@ -142,45 +160,47 @@ class SyntheticParameterSelection(Problem):
 
     def lane_bytes(self, rounds: int) -> int:
         """Return about how much memory one instance takes."""
-        return 8 * rounds * self.n_actions * self.dim
+        return 8 * rounds * (self.n_actions * (self.dim + 1) + 1) + 8 * self.dim * (self.n_models + 2)
 
     def draw(self, lanes: range, rounds: int, seed: int) -> "_ParameterSelection":
         """Draw one instance per lane."""
         return _ParameterSelection(self, lanes, rounds, seed)
 
 
-class _ParameterSelection(_Played):
+class _ParameterSelection(Drawn):
+    """Attributes: ``actions (N, T, K, d)``."""
+
     def __init__(self, problem: SyntheticParameterSelection, lanes: range, rounds: int, seed: int) -> None:
         N, M, K, d, b = len(lanes), problem.n_models, problem.n_actions, problem.dim, problem.radius
-        centers = np.empty((N, M, d))
-        self.model = np.empty(N, dtype=np.int64)
-        self.theta = np.empty((N, d))
+        centers, model, theta = np.empty((N, M, d)), np.empty(N, dtype=np.int64), np.empty((N, d))
         self.actions = np.empty((N, rounds, K, d))
-        self.noise = np.empty((N, rounds))
+        self._means = np.empty((N, rounds, K))
+        draws, longest = np.empty((N, rounds)), np.empty(N)
         for n, lane in enumerate(lanes):
-            rng = np.random.default_rng((seed, lane))
+            rng = generator(seed, lane)
             centers[n] = rng.normal(size=(M, d))
-            self.model[n] = rng.integers(M)
+            model[n] = rng.integers(M)
             direction = rng.normal(size=d)
-            direction *= b * rng.uniform() ** (1.0 / d) / np.linalg.norm(direction)
-            self.theta[n] = centers[n, self.model[n]] + direction
-            self.actions[n] = rng.normal(0.0, 0.1, (rounds, K, d))
-            self.noise[n] = rng.uniform(-0.5, 0.5, rounds)
+            direction *= b * rng.uniform() ** (1.0 / d) / math.sqrt((direction**2).sum())
+            theta[n] = centers[n, model[n]] + direction
+            rng.standard_normal(out=self.actions[n])
+            rows, values = self.actions[n].reshape(-1, 1, d), self._means[n].reshape(-1)
+            longest[n] = place(rows, 0.1, np.zeros(d), theta[n], values)
+            draws[n] = draw_noise(problem.noise, rng, rounds)
+        largest = np.abs(self._means).max(axis=(1, 2))
+        self._noise = Noise(problem.noise, draws, low=-largest, high=largest)
         self.constants = {
-            "noise": NOISE,
+            "noise": self._noise.constant,
             "centers": centers,
             "radii": b,
             "parameter_bound": (np.linalg.norm(centers, axis=2) + b).max(axis=1),
-            "center": centers[np.arange(N), self.model],
-            "model": self.model,
-            "feature_bound": np.linalg.norm(self.actions, axis=3).max(axis=(1, 2)),
-            "reward_bound": np.array([np.abs(a @ th).max() for a, th in zip(self.actions, self.theta, strict=True)]),
+            "center": centers[np.arange(N), model],
+            "model": model,
+            "parameter": theta,
+            "feature_bound": longest,
+            "reward_bound": largest,
         }
 
     def features(self, t: int) -> Array:
         """Return the features of round ``t``, ``(N, K, d)``."""
-        return self.actions[:, t]
-
-    def means(self, t: int) -> Array:
-        """Return the mean reward of every action, ``(N, K)``."""
-        return np.einsum("nkd,nd->nk", self.actions[:, t], self.theta)
+        return self.actions[:, t].copy()

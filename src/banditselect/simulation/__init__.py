@@ -1,6 +1,21 @@
-"""Policies against problems."""
+"""Policies against problems: the loop, sweeps on any engine, a store that loses nothing, results."""
 
-from .loop import simulate
-from .results import Result
+from .cells import Failure
+from .loop import METRICS
+from .progress import Progress
+from .results import Result, Results
+from .sweeps import grid, simulate, sweep
+from .tuning import Tuned, tune
 
-__all__ = ["Result", "simulate"]
+__all__ = [
+    "METRICS",
+    "Failure",
+    "Progress",
+    "Result",
+    "Results",
+    "Tuned",
+    "grid",
+    "simulate",
+    "sweep",
+    "tune",
+]

@@ -1,71 +1,44 @@
-"""The only interaction loop: policies against instances, lanes inside, common random numbers across policies."""
+"""The only interaction loop: a policy with a lane for every instance plays them round by round."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import validation
-from ..policies import Binding, Policy
+from ..policies import FSOFUL, Binding, Decision, OnMap, Policy
 from ..problems import Instances, Problem
-from .results import Result
 
-Progress = Callable[[int, int], None]
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
 
-_MEMORY = 1_500_000_000  #: bytes of instances held at a time
+METRICS = (
+    "regret",
+    "pseudo_regret",
+    "reward",
+    "mean_reward",
+    "weight",
+    "admissible",
+    "coverage",
+    "probability",
+)
+"""What is recorded at every checkpoint, NaN where a policy or a problem does not have it:
+
+* ``regret``: what the action of highest mean would have earned, minus what was earned, summed over the rounds. With
+  noise that does not depend on the action it equals the pseudo-regret, which is the regret of the paper (eq:regret);
+* ``pseudo_regret``: the same for the mean rewards;
+* ``reward``, ``mean_reward``: earned so far; divided by the number of rewards observed;
+* ``weight``: of the true model in ``model_weights``;
+* ``admissible``: how many models ``admissible`` holds;
+* ``coverage``: 1 if the confidence set held the true parameter at this checkpoint and at all before it, else 0;
+* ``probability``: of the actions played, mean over the rounds since the checkpoint before.
+"""
 
 
-def simulate(
-    policies: Mapping[str, Binding[Any]],
-    problem: Problem,
-    *,
-    rounds: int,
-    replicates: int,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> Result:
-    """Play every policy on the same instances and return the regret of each.
-
-    Parameters
-    ----------
-    policies: by name, what ``bind`` returned; lanes, seed and shapes are added, and what is asked for with ``given``.
-    problem: draws the instances; replicate j of every policy meets instance j.
-    rounds, replicates: how long, how often.
-    seed: of the instances and of the policies.
-    progress: called with (rounds played, rounds in all), over all policies and replicates.
-
-    Examples
-    --------
-    >>> from banditselect import SquareCB, Uniform, given, on_map
-    >>> from banditselect.problems import SyntheticFeatureSelection
-    >>> oracle = on_map(SquareCB.bind(reward_range=given.reward_range), 0)
-    >>> problem = SyntheticFeatureSelection(n_models=2, dim=5, n_items=100)
-    >>> result = simulate({"oracle": oracle, "uniform": Uniform.bind()}, problem, rounds=200, replicates=4)
-    >>> bool((result.final("oracle", "regret") < result.final("uniform", "regret")).all())
-    True
-    """
-    rounds = validation.whole_number("simulate: rounds", rounds, 1)
-    replicates = validation.whole_number("simulate: replicates", replicates, 1)
-    for name, binding in policies.items():
-        if not isinstance(binding, Binding):
-            raise validation.refuse(f"simulate: policies[{name!r}]", binding, "what Policy.bind returned")
-    checkpoints = np.unique(np.linspace(1, rounds, min(rounds, 100)).round().astype(np.int64))
-    curves = {name: {m: np.empty((checkpoints.size, replicates)) for m in Result.metrics} for name in policies}
-    size = max(1, min(replicates, _MEMORY // problem.lane_bytes(rounds)))
-    done, total = 0, rounds * replicates * len(policies)
-    for first in range(0, replicates, size):
-        lanes = range(first, min(first + size, replicates))
-        instances = problem.draw(lanes, rounds, seed)
-        for name, binding in policies.items():
-            policy = build(binding, problem, instances, lanes, seed)
-            for k, row in enumerate(play(policy, instances, rounds, checkpoints)):
-                for metric, values in zip(Result.metrics, row, strict=True):
-                    curves[name][metric][k, lanes.start : lanes.stop] = values
-                if progress is not None:
-                    progress(done + int(checkpoints[k]) * len(lanes), total)
-            done += rounds * len(lanes)
-    return Result(checkpoints=checkpoints, curves=curves)
+def checkpoints_of(rounds: int) -> Index:
+    """Return the rounds after which the metrics are read: every round up to 100 of them, then 100 evenly spaced."""
+    return np.unique(np.linspace(1, rounds, min(rounds, 100)).round().astype(np.int64))
 
 
 def build(binding: Binding[Any], problem: Problem, instances: Instances, lanes: range, seed: int) -> Policy:
@@ -77,17 +50,96 @@ def build(binding: Binding[Any], problem: Problem, instances: Instances, lanes: 
     return policy
 
 
-def play(policy: Policy, instances: Instances, rounds: int, checkpoints: NDArray[np.int64]) -> Any:
-    """Play the rounds; yield regret and reward so far at every checkpoint, ``(N,)`` each."""
-    wanted = set(checkpoints.tolist())
-    regret: NDArray[np.float64] | float = 0.0
-    reward: NDArray[np.float64] | float = 0.0
+def play(policy: Policy, instances: Instances, rounds: int, checkpoints: Index) -> Iterator[Array]:
+    """Play the rounds; yield the metrics at every checkpoint, ``(metrics, N)`` in the order of ``METRICS``."""
+    n = int(policy.lanes or 1)
+    rows = np.arange(n)
+    regret, pseudo_regret, reward, probability = (np.zeros(n) for _ in range(4))
+    observed = np.zeros(n, dtype=np.int64)
+    covered = np.ones(n)
+    read, wanted = 0, iter(checkpoints.tolist())
+    checkpoint = next(wanted)
     for t in range(rounds):
-        decision = policy.act(instances.features(t))
-        means = instances.means(t)
+        available = instances.available(t)
+        decision = policy.act(instances.features(t), available=available)
         earned = instances.rewards(t, decision.action)
-        policy.update(decision, earned)
-        regret = regret + means.max(axis=1) - means[np.arange(means.shape[0]), decision.action]
-        reward = reward + earned
-        if t + 1 in wanted:
-            yield regret, reward
+        seen = earned == earned
+        if seen.all():
+            policy.update(decision, earned)
+            reward += earned
+            observed += 1
+        else:
+            _learn_some(policy, decision, earned, seen)
+            reward[seen] += earned[seen]
+            observed += seen
+        means = instances.means(t)
+        if means is None:
+            pseudo_regret += np.nan
+            regret += np.nan
+        else:
+            best = (means if available is None else np.where(available, means, -np.inf)).argmax(axis=1)
+            pseudo_regret += means[rows, best] - means[rows, decision.action]
+            regret += instances.rewards(t, best) - earned
+        probability += np.nan if decision.probability is None else decision.probability
+        if t + 1 == checkpoint:
+            constants = instances.constants
+            covered = np.minimum(covered, _coverage(policy, constants.get("parameter"), constants.get("model")))
+            with np.errstate(invalid="ignore"):
+                yield np.stack(
+                    [
+                        regret,
+                        pseudo_regret,
+                        reward,
+                        reward / observed,
+                        _weight(policy, constants.get("model")),
+                        _admissible(policy),
+                        covered,
+                        probability / (checkpoint - read),
+                    ]
+                )
+            read, checkpoint = checkpoint, next(wanted, rounds + 1)
+            probability[:] = 0.0
+
+
+def _learn_some(policy: Policy, decision: Decision, earned: Array, seen: NDArray[np.bool_]) -> None:
+    """Learn the rewards that were observed and give up on the others."""
+    for rows, known in ((np.flatnonzero(seen), True), (np.flatnonzero(~seen), False)):
+        if not rows.size:
+            continue
+        part = Decision._make(v[rows] if isinstance(v, np.ndarray) else v for v in decision)
+        if known:
+            policy.update(part, earned[rows])
+        else:
+            policy.forget(part)
+
+
+def _weight(policy: Policy, model: Any) -> Array:
+    """Return the weight of the true model, ``(N,)``."""
+    weights = getattr(policy, "model_weights", None)
+    if weights is None or model is None or np.max(model) >= weights.shape[1]:
+        return np.full(int(policy.lanes or 1), np.nan)
+    rows = np.arange(weights.shape[0])
+    return weights[rows, np.broadcast_to(model, rows.shape)]
+
+
+def _admissible(policy: Policy) -> Array:
+    """Return how many models are admissible, ``(N,)``."""
+    admissible = getattr(policy, "admissible", None)
+    return np.full(int(policy.lanes or 1), np.nan) if admissible is None else admissible.sum(axis=1).astype(float)
+
+
+def _coverage(policy: Policy, parameter: Any, model: Any) -> Array:
+    """Return 1 where the confidence set holds the true parameter, 0 where not, ``(N,)``; NaN where there is none."""
+    answer = np.full(int(policy.lanes or 1), np.nan)
+    if isinstance(policy, OnMap):  # the parameter belongs to the true map
+        inner = answer if model is None else _coverage(policy.policy, parameter, None)
+        return np.where(np.broadcast_to(-1 if model is None else model, answer.shape) == policy.index, inner, np.nan)
+    if parameter is None or not hasattr(policy, "covers"):
+        return answer
+    if not isinstance(policy, FSOFUL):
+        return np.asarray(policy.covers(parameter), dtype=float)
+    if model is not None:
+        models = np.broadcast_to(model, answer.shape)
+        for m in np.unique(models):
+            answer[models == m] = policy.covers(parameter, int(m))[models == m]
+    return answer

@@ -1,51 +1,180 @@
-"""What a simulation returns."""
+"""What a simulation returns: curves, finals, comparisons, plots, tables."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import validation
+from .. import reporting, validation
+from .cells import Failure
+from .loop import METRICS
+from .tables import frame, read_table, write_table
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Result:
     """Curves of every policy on the same instances.
 
     Attributes
     ----------
-    checkpoints: the rounds after which the curves were read, ``(C,)``.
-    curves: by policy and metric, ``(C, replicates)``.
+    checkpoints: the rounds after which the metrics were read, ``(C,)``.
+    curves: by policy and metric, ``(C, replicates)``; see ``banditselect.simulation.METRICS`` for what they mean.
+    settings: what was run: the problem, rounds, replicates, seed, and the arguments that each policy really had.
     """
 
-    metrics: ClassVar[tuple[str, ...]] = ("regret", "reward")
+    metrics: ClassVar[tuple[str, ...]] = METRICS
 
     checkpoints: NDArray[np.int64]
     curves: Mapping[str, Mapping[str, Array]]
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
-    def curve(self, policy: str, metric: str) -> Array:
+    @property
+    def policies(self) -> list[str]:
+        """The names of the policies."""
+        return list(self.curves)
+
+    def curve(self, policy: str, metric: str = "regret") -> Array:
         """Return a metric at every checkpoint, ``(C, replicates)``."""
         if policy not in self.curves:
             raise validation.refuse("policy", policy, "one of " + ", ".join(map(repr, self.curves)))
-        if metric not in self.metrics:
-            raise validation.refuse("metric", metric, "one of " + ", ".join(map(repr, self.metrics)))
+        self._check(metric)
         return self.curves[policy][metric]
 
-    def final(self, policy: str, metric: str) -> Array:
+    def final(self, policy: str, metric: str = "regret") -> Array:
         """Return a metric after the last round, ``(replicates,)``."""
         return self.curve(policy, metric)[-1]
 
-    def summary(self, metric: str = "regret") -> str:
+    def finals(self, metric: str = "regret") -> dict[str, Array]:
+        """Return a metric after the last round by policy, ``(replicates,)`` each."""
+        self._check(metric)
+        return {name: self.final(name, metric) for name in self.curves}
+
+    def summary(self, metric: str = "regret", *, markdown: bool = False) -> str:
         """Return a table: mean over the replicates, its standard error, median and worst, per policy."""
-        better_low = metric == "regret"
-        lines = [f"{'policy':<34}{'mean':>9}{'± s.e.':>9}{'median':>9}{'worst':>9}"]
-        for name in self.curves:
-            values = self.final(name, metric)
-            error = values.std(ddof=1) / np.sqrt(values.size) if values.size > 1 else np.nan
-            worst = values.max() if better_low else values.min()
-            lines.append(f"{name:<34}{values.mean():>9.1f}{error:>9.1f}{np.median(values):>9.1f}{worst:>9.1f}")
-        return "\n".join(lines)
+        return reporting.summary_table(self.finals(metric), metric=metric, markdown=markdown)
+
+    def compare(self, a: str, b: str, metric: str = "regret", *, confidence: float = 0.95) -> "reporting.Comparison":
+        """Return the mean difference of ``a`` and ``b`` after the last round, replicate by replicate, with an interval.
+
+        The policies met the same instances and the same noise, so the difference varies less than either of them.
+        """
+        return reporting.paired_difference(
+            self.final(a, metric), self.final(b, metric), names=(a, b), metric=metric, confidence=confidence
+        )
+
+    def plot(self, metric: str = "regret", **options: Any) -> "Figure":
+        """Return a figure: mean and 95 % interval of every policy against the rounds.
+
+        ``options`` are those of :func:`banditselect.reporting.plot_curves`; :func:`banditselect.reporting.save_figure`
+        writes PNG, SVG or PDF.
+        """
+        self._check(metric)
+        curves = {name: self.curve(name, metric) for name in self.curves}
+        return reporting.plot_curves(self.checkpoints, curves, metric=metric, **options)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return tidy rows: policy, replicate, round, and a column per metric."""
+        return frame({"": self}).drop(columns="problem")
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to one parquet file, replaced atomically; ``Result.load`` reads it."""
+        Results({"problem": self}).save(path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Result":
+        """Read what ``save`` wrote."""
+        results = Results.load(path)
+        if len(results) != 1:
+            raise validation.refuse(str(path), list(results), "results of one problem; Results.load reads several")
+        return next(iter(results.values()))
+
+    def _check(self, metric: str) -> None:
+        if metric not in METRICS:
+            raise validation.refuse("metric", metric, "one of " + ", ".join(map(repr, METRICS)))
+
+
+class Results(Mapping[str, Result]):
+    """Results by name of the problem: what a sweep returns.
+
+    Attributes
+    ----------
+    failures: the cells that failed, with their settings; their policies are not in the results of that problem.
+    """
+
+    def __init__(self, results: Mapping[str, Result], failures: Sequence[Failure] = ()) -> None:
+        self._results = dict(results)
+        self.failures = tuple(failures)
+
+    def __getitem__(self, problem: str) -> Result:
+        if problem not in self._results:
+            raise KeyError(f"problem: got {problem!r}, expected one of {', '.join(map(repr, self._results))}")
+        return self._results[problem]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.failures)} cells failed" if self.failures else ""
+        return f"<Results: {', '.join(self._results)}{failed}>"
+
+    def summary(self, metric: str = "regret", *, markdown: bool = False) -> str:
+        """Return a table per problem."""
+        return "\n\n".join(
+            f"{name}\n\n{result.summary(metric, markdown=markdown)}" for name, result in self.items() if result.curves
+        )
+
+    def plot(self, metric: str = "regret", **options: Any) -> "Figure":
+        """Return a figure with a panel per problem; ``options`` are those of ``reporting.plot_panels``."""
+        panels = {
+            name: (result.checkpoints, {policy: result.curve(policy, metric) for policy in result.curves})
+            for name, result in self.items()
+            if result.curves
+        }
+        return reporting.plot_panels(panels, metric=metric, **options)
+
+    def plot_finals(self, metric: str = "regret", **options: Any) -> "Figure":
+        """Return a figure: the metric after the last round against the number in which the problems differ, if there is
+        one, else against their names. ``options`` are those of ``reporting.plot_finals``.
+        """
+        played = {name: result for name, result in self.items() if result.curves}
+        setting, numbers = _varied(list(played.values()))
+        finals = {name: result.finals(metric) for name, result in played.items()}
+        return reporting.plot_finals(finals, metric=metric, **({"setting": setting, "x": numbers} | options))
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return tidy rows: problem, policy, replicate, round, and a column per metric."""
+        return frame(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to one parquet file, replaced atomically; ``Results.load`` reads it."""
+        write_table(path, self, {name: result.settings for name, result in self.items()})
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Results":
+        """Read what ``save`` wrote; any other file raises ValueError."""
+        settings, parts = read_table(path)
+        return cls({name: Result(*parts[name], settings[name]) for name in settings})
+
+
+def _varied(results: Sequence[Result]) -> tuple[str, list[float] | None]:
+    """Return the one argument in which the problems differ and its values, if they are growing numbers."""
+    told = [dict(result.settings.get("problem", {}).get("arguments", {})) for result in results]
+    varied = [name for name in (told[0] if told else ()) if len({repr(arguments.get(name)) for arguments in told}) > 1]
+    if len(varied) == 1:
+        values = [arguments.get(varied[0]) for arguments in told]
+        numbers = [v for v in values if isinstance(v, int | float)]
+        if len(numbers) == len(values) and numbers == sorted(set(numbers)):
+            return varied[0], numbers
+    return "problem", None

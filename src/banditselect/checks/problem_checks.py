@@ -1,0 +1,292 @@
+"""The checks of problems, each a function of a problem that raises AssertionError with the reason."""
+
+import inspect
+import keyword
+import math
+import random
+import tracemalloc
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..problems import Instances, Problem
+from ..validation import ExactShape
+
+Array = NDArray[np.float64]
+
+ROUNDS = 12
+LANES = range(3, 7)
+SEED = 5
+_SAMPLE = 4000  #: rewards compared with their means
+_MEMORY = 200_000_000  #: bytes of instances drawn at a time
+_SLACK = 200_000  #: bytes of memory that no problem has to account for
+
+
+def check_problem_settings(problem: Problem) -> None:
+    """Arguments are keyword-only and stored under their names; the settings build the same problem; ``repr`` works."""
+    cls = type(problem)
+    for name, parameter in inspect.signature(cls).parameters.items():
+        assert parameter.kind is parameter.KEYWORD_ONLY, f"argument {name} is not keyword-only"
+        assert hasattr(problem, name), f"argument {name} is not stored under its name"
+    again = cls(**problem.settings)
+    for name, value in problem.settings.items():
+        assert _same(value, again.settings[name]), f"argument {name} is not stored as it is given"
+    assert problem.shapes == again.shapes, "the settings build a problem of other shapes"
+    difference = _difference(_trace(problem), _trace(again))
+    assert not difference, f"the settings build another problem: {difference} differ"
+    assert cls.__name__ in repr(problem), f"repr does not name the class: {problem!r}"
+
+
+def check_shapes(problem: Problem) -> None:
+    """``shapes`` says what the features are; features and means are finite; any number of lanes and rounds will do."""
+    shapes = problem.shapes
+    assert "dim" in shapes, f"shapes have no dim: {shapes}"
+    many = "n_models" in shapes
+    widths = [shapes["dim"]] * shapes.get("n_models", 1) if np.ndim(shapes["dim"]) == 0 else list(shapes["dim"])
+    assert len(widths) == shapes.get("n_models", 1), f"dim has {len(widths)} widths: {shapes}"
+    accepted = ExactShape(tuple(widths), many=many)
+    for lanes, rounds in ((range(1), 1), (LANES, ROUNDS)):
+        instances = problem.draw(lanes, rounds, SEED)
+        for t in range(rounds):
+            try:
+                x = accepted.actions(instances.features(t), len(lanes))
+            except ValueError as error:
+                raise AssertionError(f"policies of shapes {shapes} refuse the features: {error}") from error
+            means = instances.means(t)
+            expected = (len(lanes), x.shape[2])
+            assert means is None or np.shape(means) == expected, f"means of shape {np.shape(means)}, not {expected}"
+            assert means is None or np.isfinite(means).all(), "a mean is not finite"
+
+
+def check_rewards(problem: Problem) -> None:
+    """Rewards are numbers ``(N,)``, one per lane; NaN where nothing is observed, but not everywhere."""
+    instances = problem.draw(LANES, ROUNDS, SEED)
+    observed = False
+    for t in range(ROUNDS):
+        for action in _every_action(instances, t):
+            rewards = instances.rewards(t, action)
+            assert np.shape(rewards) == (len(LANES),), f"rewards of shape {np.shape(rewards)}, not {(len(LANES),)}"
+            assert not np.isinf(rewards).any(), "a reward is infinite"
+            observed = observed or bool(np.isfinite(rewards).any())
+    assert observed, "no reward is observed, whatever is played"
+
+
+def check_common_randomness(problem: Problem) -> None:
+    """All randomness is drawn beforehand: what is asked, how often and in which order changes nothing."""
+    instances = problem.draw(LANES, ROUNDS, SEED)
+    forward = _trace(problem, instances=instances)
+    backward = _trace(problem, instances=instances, order=range(ROUNDS - 1, -1, -1))
+    difference = _difference(forward, backward)
+    assert not difference, f"{difference} change when they are asked for again in another order"
+    difference = _difference(forward, _trace(problem))
+    assert not difference, f"{difference} change when the same instances are drawn again"
+
+
+def check_neighbours(problem: Problem) -> None:
+    """The instance of a lane does not depend on the lanes beside it; large lane numbers and seeds will do."""
+    together = _trace(problem)
+    for n, lane in enumerate(LANES):
+        alone = _trace(problem, lanes=range(lane, lane + 1))
+        difference = _difference(_of_lane(together, n), _of_lane(alone, 0))
+        assert not difference, f"{difference} of a lane depend on the lanes beside it"
+    try:
+        problem.draw(range(2**41, 2**41 + 1), 1, 2**70)
+    except (ValueError, OverflowError) as error:
+        raise AssertionError(f"large lane numbers and seeds do not work: {error}") from error
+
+
+def check_seeds(problem: Problem) -> None:
+    """Another seed and another lane give another instance."""
+    here = _trace(problem, lanes=range(1))
+    there = _trace(problem, lanes=range(1), seed=SEED + 1)
+    assert _difference(here, there), "the instance does not depend on the seed"
+    beside = _trace(problem, lanes=range(1, 2))
+    assert _difference(here, beside), "the instance does not depend on the lane"
+
+
+def check_global_randomness(problem: Problem) -> None:
+    """The global random numbers of NumPy and Python are left alone."""
+    numpy_state, python_state = repr(np.random.get_state()), random.getstate()  # noqa: NPY002
+    _trace(problem)
+    assert repr(np.random.get_state()) == numpy_state, "the global generator of NumPy was used"  # noqa: NPY002
+    assert random.getstate() == python_state, "the global generator of Python was used"
+
+
+def check_features_are_copies(problem: Problem) -> None:
+    """Writing into the features that an instance showed, as a careless policy may, changes nothing later."""
+    instances = problem.draw(LANES, ROUNDS, SEED)
+    before = _trace(problem, instances=instances)
+    for t in range(ROUNDS):
+        _spoil(instances.features(t))
+    difference = _difference(before, _trace(problem, instances=instances))
+    assert not difference, f"{difference} change when features shown before are written into"
+
+
+def check_constants(problem: Problem) -> None:
+    """Constants are numbers, tuples of numbers, or arrays with one entry per lane, under names that can be given."""
+    instances = problem.draw(LANES, ROUNDS, SEED)
+    for name, value in instances.constants.items():
+        usable = isinstance(name, str) and name.isidentifier() and not keyword.iskeyword(name) and name[0] != "_"
+        assert usable, f"constant {name!r} cannot be asked for with given.<name>"
+        if isinstance(value, np.ndarray):
+            assert value.shape[:1] == (len(LANES),), f"constant {name} of shape {value.shape}, not (N, ...)"
+        parts = value if isinstance(value, tuple) else (value,)
+        assert all(np.asarray(p).dtype.kind in "fiub" for p in parts), f"constant {name} is not numbers: {value!r}"
+        assert all(np.isfinite(p).all() for p in parts), f"constant {name} is not finite: {value!r}"
+    n_models = problem.shapes.get("n_models")
+    model = np.asarray(instances.constants.get("model", 0))
+    assert n_models is None or (model.min() >= 0 and model.max() < n_models), f"model {model} is not one of {n_models}"
+
+
+def check_bounds(problem: Problem) -> None:
+    """What the constants say about the truth is true: linear means, and the bounds of what they bound."""
+    instances = problem.draw(LANES, ROUNDS, SEED)
+    constants = instances.constants
+    theta = constants.get("parameter")
+    if theta is not None:
+        assert theta.ndim == 2, f"parameter of shape {theta.shape}, not (N, d)"
+        _assert_below("parameter_bound", np.linalg.norm(theta, axis=1), constants)
+    for t in range(ROUNDS):
+        maps, means = _maps(instances.features(t), problem), instances.means(t)
+        for x in maps:
+            _assert_below("feature_bound", np.linalg.norm(x, axis=2).max(axis=1), constants)
+        if means is None:
+            continue
+        _assert_below("reward_bound", np.abs(means).max(axis=1), constants)
+        if theta is not None:
+            index = np.broadcast_to(constants.get("model", 0) if len(maps) > 1 else 0, len(LANES))
+            for n, i in enumerate(index.tolist()):
+                linear = maps[i][n] @ theta[n]
+                close = np.allclose(linear, means[n], rtol=1e-6, atol=1e-9)
+                assert close, f"means {means[n]} are not linear in the true map with the constant parameter: {linear}"
+
+
+def check_means(problem: Problem) -> None:
+    """Rewards are on average what ``means`` says, for all actions (two normal statistics, false alarm 1e-6; seeded)."""
+    lanes = min(200, max(1, _MEMORY // max(1, problem.lane_bytes(_SAMPLE))))
+    rounds = max(2, math.ceil(_SAMPLE / lanes))
+    instances = problem.draw(range(lanes), rounds, SEED)
+    rng = np.random.default_rng(0)
+    expected, residual = [], []
+    for t in range(rounds):
+        means = instances.means(t)
+        if means is None:
+            return
+        action = rng.integers(0, means.shape[1], lanes)
+        expected.append(means[np.arange(lanes), action])
+        residual.append(instances.rewards(t, action) - expected[-1])
+    m, r = np.concatenate(expected), np.concatenate(residual)
+    m, r = m[np.isfinite(r)], r[np.isfinite(r)]
+    for what, product in (("", r), (", more so where the mean is large", r * (m - m.mean()))):
+        deviation = 1e-9 + product.std() / math.sqrt(max(1, product.size))
+        distance = float(product.mean() / deviation) if product.size else 0.0
+        assert abs(distance) < 5.2, f"rewards are {distance:.1f} standard errors away from their means{what}"
+
+
+def check_memory(problem: Problem) -> None:
+    """``lane_bytes`` is about what an instance takes: not less than half, not more than ten times."""
+    problem.draw(range(1), ROUNDS, SEED)
+    for rounds in (ROUNDS, 200):
+        said = problem.lane_bytes(rounds)
+        assert isinstance(said, int | np.integer), f"lane_bytes is {said!r}, not a whole number"
+        assert said > 0, f"lane_bytes is {said}"
+        few, many = _held(problem, range(1), rounds), _held(problem, range(4), rounds)
+        taken = (many - few) / 3.0
+        assert taken <= 2.0 * said + _SLACK, f"an instance takes {taken:.0f} bytes, lane_bytes says {said}"
+        assert said <= 10.0 * taken + _SLACK, f"an instance takes {taken:.0f} bytes, lane_bytes says {said}"
+
+
+def _held(problem: Problem, lanes: range, rounds: int) -> int:
+    """Return how much memory is taken by instances once they are drawn."""
+    running = tracemalloc.is_tracing()
+    if not running:
+        tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        instances = problem.draw(lanes, rounds, SEED)
+        held = tracemalloc.get_traced_memory()[0] - before
+        del instances
+        return held
+    finally:
+        if not running:
+            tracemalloc.stop()
+
+
+def _maps(features: Any, problem: Problem) -> list[Array]:
+    """Return the features as a list of maps ``(N, K, d_i)``."""
+    if isinstance(features, list | tuple):
+        return list(features)
+    return list(np.swapaxes(features, 0, 1)) if "n_models" in problem.shapes else [features]
+
+
+def _every_action(instances: Instances, t: int) -> list[NDArray[np.int64]]:
+    """Return for each action of a round the array in which all lanes play it."""
+    features = instances.features(t)
+    first = features[0] if isinstance(features, list | tuple) else features
+    return [np.full(first.shape[0], a) for a in range(first.shape[-2])]
+
+
+def _trace(
+    problem: Problem,
+    *,
+    lanes: range = LANES,
+    seed: int = SEED,
+    instances: Instances | None = None,
+    order: range = range(ROUNDS),
+) -> dict[str, Any]:
+    """Return copies of everything that instances show: features, means and rewards by round, and the constants."""
+    instances = problem.draw(lanes, ROUNDS, seed) if instances is None else instances
+    trace: dict[str, Any] = {"features": {}, "means": {}, "rewards": {}}
+    for t in order:
+        means = instances.means(t)
+        trace["rewards"][t] = np.array([instances.rewards(t, a) for a in _every_action(instances, t)]).T
+        trace["features"][t] = [np.array(x) for x in _maps(instances.features(t), problem)]
+        trace["means"][t] = None if means is None else np.array(means)
+    trace["constants"] = dict(instances.constants)
+    return trace
+
+
+def _of_lane(trace: dict[str, Any], n: int) -> dict[str, Any]:
+    """Return what a trace says about one lane."""
+    lanes = trace["rewards"][0].shape[:1]
+    own = {
+        k: v[n] if np.shape(v)[:1] == lanes and not isinstance(v, tuple) else v for k, v in trace["constants"].items()
+    }
+    return {
+        "features": {t: [x[n] for x in maps] for t, maps in trace["features"].items()},
+        "means": {t: None if m is None else m[n] for t, m in trace["means"].items()},
+        "rewards": {t: r[n] for t, r in trace["rewards"].items()},
+        "constants": own,
+    }
+
+
+def _difference(one: dict[str, Any], two: dict[str, Any]) -> str:
+    """Return the names of what differs, empty if nothing does."""
+    return " and ".join(name for name in one if not _same(one[name], two[name]))
+
+
+def _same(one: Any, two: Any) -> bool:
+    """Tell whether two values are equal to the last bit, inside containers too."""
+    if isinstance(one, dict):
+        return isinstance(two, dict) and one.keys() == two.keys() and all(_same(one[k], two[k]) for k in one)
+    if isinstance(one, list | tuple):
+        return isinstance(two, list | tuple) and len(one) == len(two) and all(map(_same, one, two))
+    if isinstance(one, np.ndarray | float):
+        a, b = np.asarray(one), np.asarray(two)
+        return a.shape == b.shape and np.array_equal(a, b, equal_nan=a.dtype.kind == "f" and b.dtype.kind == "f")
+    return bool(one is two or one == two)
+
+
+def _spoil(returned: Any) -> None:
+    """Write into arrays that were returned, where that is possible."""
+    for array in returned if isinstance(returned, list | tuple) else [returned]:
+        if isinstance(array, np.ndarray) and array.flags.writeable:
+            array[...] = 77.0
+
+
+def _assert_below(name: str, values: Array, constants: dict[str, Any]) -> None:
+    """Assert that a constant bounds these values of the lanes, up to rounding."""
+    if name in constants:
+        bound = np.broadcast_to(constants[name], values.shape)
+        assert (values <= bound * (1.0 + 1e-6) + 1e-9).all(), f"{name} {bound} is below {values}"

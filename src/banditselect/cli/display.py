@@ -1,0 +1,166 @@
+"""How far a run is: a bar on a terminal, lines now and then elsewhere, nothing if that is wanted."""
+
+import sys
+import time
+from collections.abc import Iterator
+from typing import Self
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from ..simulation import Progress
+from ..simulation.progress import Tell
+
+EVERY = 30.0  #: seconds between two lines
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words.
+
+    Examples
+    --------
+    >>> [duration(x) for x in (0.4, 59, 150, 4000, 90_000)]
+    ['1 s', '59 s', '2 min 30 s', '1 h 7 min', '1 d 1 h']
+    """
+    whole = max(1, round(seconds))
+    for unit, small, names in ((86_400, 3600, "dh"), (3600, 60, ("h", "min")), (60, 1, ("min", "s"))):
+        if whole >= unit:
+            large, rest = divmod(round(whole / small), unit // small)
+            return f"{large} {names[0]}" + (f" {rest} {names[1]}" if rest else "")
+    return f"{whole} s"
+
+
+def amount(number: float) -> str:
+    """Return a number with three digits.
+
+    Examples
+    --------
+    >>> [amount(x) for x in (0, 12.3, 45_678, 1_234_567)]
+    ['0', '12', '45.7k', '1.23M']
+    """
+    for unit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= unit:
+            return f"{number / unit:.3g}{letter}"
+    return f"{number:.0f}"
+
+
+class Display:
+    """Notes what it is told and shows nothing.
+
+    Attributes
+    ----------
+    last: what was told last, None before anything was.
+    """
+
+    def __init__(self) -> None:
+        self.last: Progress | None = None
+        self._title = ""
+        self._begun = self._told = self._entered = time.monotonic()
+
+    def __enter__(self) -> Self:
+        self._entered = time.monotonic()
+        self._title = ""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Stop showing."""
+
+    def phase(self, title: str) -> Tell:
+        """Return what is to be told how far the phase with this title is."""
+
+        def tell(progress: Progress) -> None:
+            if title != self._title:
+                self._title, self._begun = title, time.monotonic()
+            self.last, self._told = progress, time.monotonic()
+            self._show()
+
+        return tell
+
+    def _show(self) -> None:
+        """Show what was told."""
+
+    def _done(self) -> str:
+        """Return what is done, in words."""
+        if self.last is None:
+            return ""
+        reused = f" ({self.last.cells_reused} from an earlier run)" if self.last.cells_reused else ""
+        return f"{self.last.cells_done} of {self.last.cells} cells{reused}"
+
+    def _share(self) -> float:
+        return self.last.fraction if self.last is not None else 0.0
+
+    def _pace(self) -> str:
+        rate = "" if self.last is None or not self.last.rate else f", {amount(self.last.rate)} rounds/s"
+        return f"{self._done()}{rate}, {duration(time.monotonic() - self._begun)} so far"
+
+    def _left(self) -> str:
+        if self.last is None or self.last.seconds_left is None:
+            return "time left not known yet"
+        left = self.last.seconds_left - (time.monotonic() - self._told)
+        return f"about {duration(left)} left" if left > 0.0 else "almost done"
+
+    def _end(self) -> str:
+        return f"{self._done()} in {duration(time.monotonic() - self._entered)}"
+
+
+class Lines(Display):
+    """A line on stderr at most every 30 seconds, and one at the end."""
+
+    def __enter__(self) -> Self:
+        self._said = time.monotonic()
+        return super().__enter__()
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Say how it ended."""
+        if kind is None and self.last is not None:
+            print(self._end(), file=sys.stderr, flush=True)
+
+    def _show(self) -> None:
+        if time.monotonic() - self._said >= EVERY:
+            self._said = time.monotonic()
+            share = f"{100 * self._share():.0f} %"
+            print(f"{self._title}: {share}, {self._pace()}, {self._left()}", file=sys.stderr, flush=True)
+
+
+class Bar(Display):
+    """Two lines on a terminal that are drawn again several times a second; the time left counts down."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self._console = console
+
+    def __enter__(self) -> Self:
+        self._live = Live(self, console=self._console, refresh_per_second=5, transient=True)
+        super().__enter__()
+        self._live.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Remove the bar; say how it ended."""
+        self._live.stop()
+        if kind is None and self.last is not None:
+            self._console.print(self._end(), style="dim", highlight=False)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        if self.last is None:
+            return
+        row = Table.grid(padding=(0, 1), expand=True)
+        row.add_column(no_wrap=True)
+        row.add_column(ratio=1, min_width=10)
+        for _ in range(2):
+            row.add_column(justify="right", no_wrap=True)
+        share = self._share()
+        row.add_row(Text(self._title), ProgressBar(total=1.0, completed=share), f"{100 * share:3.0f} %", self._left())
+        yield row
+        yield Text(self._pace(), style="dim")
+
+
+def display_for(*, quiet: bool) -> Display:
+    """Return the display that suits: none, a bar on a terminal, else lines."""
+    console = Console(stderr=True)
+    if quiet:
+        return Display()
+    return Bar(console) if console.is_terminal else Lines()

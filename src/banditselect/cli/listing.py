@@ -1,0 +1,64 @@
+"""What there is: policies, problems, experiments, metrics, one line each."""
+
+import inspect
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Mapping
+
+from ..experiments import EXPERIMENTS
+from ..policies import registered
+from ..simulation import METRICS
+from ..simulation.own_code import known_problems
+
+METRIC_LINES = {
+    "regret": "what the best action would have earned minus what was earned, summed",
+    "pseudo_regret": "the same for the mean rewards",
+    "reward": "earned so far",
+    "mean_reward": "earned so far, divided by the number of rewards observed",
+    "weight": "of the true model",
+    "admissible": "how many models are admissible",
+    "coverage": "1 if the confidence set held the true parameter so far, else 0",
+    "probability": "of the actions played, mean since the checkpoint before",
+}
+
+
+def catalogue() -> dict[str, dict[str, str]]:
+    """Return a line for everything there is, by kind and name."""
+    return {
+        "policies": _lines(registered()),
+        "problems": _lines(known_problems()),
+        "experiments": {name: experiment.title for name, experiment in EXPERIMENTS.items()},
+        "metrics": {name: METRIC_LINES[name] for name in METRICS},
+    }
+
+
+def table(lines: Mapping[str, str], indent: str = "") -> str:
+    """Return aligned lines; on a terminal they are wrapped, elsewhere each is one line."""
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
+    width = max(map(len, lines))
+    hanging = indent + " " * (width + 2)
+    return "\n".join(
+        textwrap.fill(line, columns, initial_indent=f"{indent}{name:{width}}  ", subsequent_indent=hanging)
+        for name, line in lines.items()
+    )
+
+
+def page(cls: type) -> str:
+    """Return the arguments and the description of a policy or problem."""
+    arguments = [
+        name if parameter.default is parameter.empty else f"{name} = {parameter.default!r}"
+        for name, parameter in inspect.signature(cls).parameters.items()
+        if name not in ("lanes", "seed")
+    ]
+    return "\n".join([cls.__name__, *(f"    {argument}" for argument in arguments), "", inspect.getdoc(cls) or ""])
+
+
+def _lines(classes: Mapping[str, type]) -> dict[str, str]:
+    return {name: _first_line(classes[name]) for name in sorted(classes, key=str.lower)}
+
+
+def _first_line(cls: type) -> str:
+    line = (inspect.getdoc(cls) or "").partition("\n")[0]
+    return re.sub(r"(?::\w+:)?`+~?([^`]*)`+", r"\1", line)

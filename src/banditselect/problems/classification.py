@@ -1,0 +1,295 @@
+"""Classification as a bandit: find the item of the class that pays."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..validation import SMALLEST, Choice, Constraint, Number, as_floats, check_all, refuse
+from .base import Array, Index, Problem
+from .class_fits import fit_classes
+from .draws import NOISES, Drawn, Noise, coin_constant, different, draw_noise, generator
+
+Table = NDArray[Any]
+
+_BLOCK = 4096  #: items whose scores are computed at a time
+
+
+class Classification(Problem):
+    r"""Items with labels and features as a bandit (the paper's experiments with images): one class pays.
+
+    Every instance draws the class :math:`s_*` that pays; every round offers ``n_actions`` different items, one of that
+    class at a random position and the others drawn uniformly from all other classes. The mean reward of item a is
+
+    * ``reward="linear"``: :math:`\langle \phi^{i_*}(a), \theta_{s_*} \rangle`, with :math:`i_*` = ``true_map``;
+    * ``reward="label"``: ``high`` if a is of class :math:`s_*`, else ``low``.
+
+    Parameters
+    ----------
+    features: ``(items, d)``, or a list of M arrays ``(items, d_i)``, one for every map. Kept as read-only views.
+    labels: ``(items,)``, whole numbers 0, 1, ..., C - 1, all of which occur.
+    reward: "linear" or "label".
+    n_actions: K.
+    noise: "uniform", "gaussian" (both of variance 1/12) or "bernoulli"; None stands for what the paper has: "uniform"
+        for linear rewards, "bernoulli" for labels. Coins for labels have the values 0 and 1; for linear rewards B and
+        -B, where B is the instance's ``reward_bound``, so that the mean stays linear.
+    true_map, parameters: for linear rewards: the map that explains them, and ``(C, d)``, one parameter for each class.
+        Without ``parameters`` they are fitted by ridge least squares of the class indicator, without an intercept.
+    balanced: in that fit, weigh items as often as rounds offer them: one of the class to K - 1 others. Else every item
+        counts alike, and with many classes the fit is close to zero everywhere.
+    regularization: of that fit, as a fraction of the mean eigenvalue of the weighted second moments.
+    high, low: for labels: mean rewards of the class that pays and of the others, between 0 and 1.
+    targets: the classes that may pay, all equally likely; None for all.
+    constants: more constants for policies, by name; an array is repeated for every lane.
+    class_constants: more constants, by name, each an array with one entry per class; a lane gets that of its class.
+
+    Notes
+    -----
+    With linear rewards the best action need not be the item of class :math:`s_*`. Constants: label, the class that
+    pays; feature_bound; reward_bound of each instance; reward_range; noise, for labels with coins the smallest
+    sub-Gaussian constant of the two (.427 for .9 and .1). For linear rewards also model = true_map, parameter, and
+    parameter_bound, the largest norm over the targets. Bounds are taken over all items, offered or not.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> labels = np.arange(300) % 3
+    >>> maps = [np.eye(3)[labels] + 0.1 * rng.normal(size=(300, 3)), rng.normal(size=(300, 2))]
+    >>> problem = Classification(features=maps, labels=labels, n_actions=4)
+    >>> problem.shapes
+    {'n_models': 2, 'dim': [3, 2]}
+    >>> instances = problem.draw(range(5), 10, seed=0)
+    >>> [m.shape for m in instances.features(0)], instances.constants["parameter"].shape
+    ([(5, 4, 3), (5, 4, 2)], (5, 3))
+    """
+
+    def __init__(
+        self,
+        *,
+        features: ArrayLike | Sequence[ArrayLike],
+        labels: ArrayLike,
+        reward: str = "linear",
+        n_actions: int = 10,
+        noise: str | None = None,
+        true_map: int = 0,
+        parameters: ArrayLike | None = None,
+        balanced: bool = True,
+        regularization: float = 1e-3,
+        high: float = 0.9,
+        low: float = 0.1,
+        targets: Sequence[int] | None = None,
+        constants: Mapping[str, Any] | None = None,
+        class_constants: Mapping[str, ArrayLike] | None = None,
+    ) -> None:
+        self.features = _tables(features)
+        self._maps = self.features if isinstance(self.features, list) else [self.features]
+        self.labels = _labels(labels, self._maps[0].shape[0])
+        self.reward, self.n_actions, self.noise, self.true_map = reward, n_actions, noise, true_map
+        self.parameters, self.balanced, self.regularization = parameters, balanced, regularization
+        self.high, self.low, self.targets = high, low, targets
+        self.constants, self.class_constants = constants, class_constants
+        self._kind = ("uniform" if reward == "linear" else "bernoulli") if noise is None else noise
+        constraints: dict[str, Constraint] = {
+            "reward": Choice(("linear", "label")),
+            "n_actions": Number(low=1, integer=True),
+            "true_map": Number(low=0, high=len(self._maps) - 1, integer=True),
+            "regularization": Number(low=SMALLEST),
+            "high": Number(low=0.0, high=1.0),
+            "low": Number(low=0.0, high=1.0),
+        }
+        check_all("Classification", constraints, self.settings, None)
+        NOISES.check("Classification: noise", self._kind, None)
+        if not isinstance(balanced, bool | np.bool_):
+            raise _refuse("balanced", balanced, "True or False")
+        self._counts = np.bincount(self.labels)
+        self._starts = np.cumsum(self._counts) - self._counts
+        self._sorted = np.argsort(self.labels, kind="stable")
+        self._targets = self._read_targets()
+        self._theta = self._read_parameters()
+        self._extra = {k: _constant(f"constants[{k!r}]", v) for k, v in (constants or {}).items()}
+        self._by_class = {
+            k: _numbers(f"class_constants[{k!r}]", v, (self._counts.size, ...))
+            for k, v in (class_constants or {}).items()
+        }
+        self._longest = float(np.sqrt(max(np.einsum("id,id->i", m, m, dtype=float).max() for m in self._maps)))
+        self._spans = self._read_spans()
+
+    @property
+    def shapes(self) -> dict[str, Any]:
+        """Arguments that follow from the features."""
+        dims = [m.shape[1] for m in self._maps]
+        if not isinstance(self.features, list):
+            return {"dim": dims[0]}
+        return {"n_models": len(dims), "dim": dims if len(set(dims)) > 1 else dims[0]}
+
+    def lane_bytes(self, rounds: int) -> int:
+        """Return about how much memory one instance takes."""
+        extra = sum(v.nbytes for v in self._extra.values() if isinstance(v, np.ndarray))
+        by_class = sum(v[0].nbytes for v in self._by_class.values())
+        return 8 * rounds * (2 * self.n_actions + 1) + extra + by_class + 8 * self._maps[self.true_map].shape[1]
+
+    def draw(self, lanes: range, rounds: int, seed: int) -> "_Classes":
+        """Draw one instance per lane."""
+        return _Classes(self, lanes, rounds, seed)
+
+    def _read_targets(self) -> Index:
+        """Return the classes that may pay, and see to it that there are enough others to offer."""
+        C = self._counts.size
+        chosen = np.asarray(range(C) if self.targets is None else self.targets)
+        if (
+            chosen.ndim != 1
+            or chosen.size == 0
+            or chosen.dtype.kind not in "iu"
+            or np.unique(chosen).size < chosen.size
+        ):
+            raise _refuse("targets", self.targets, "different classes, or None for all")
+        if chosen.min() < 0 or chosen.max() >= C:
+            raise _refuse("targets", self.targets, f"classes between 0 and {C - 1}")
+        others = self.labels.size - int(self._counts[chosen].max())
+        if self.n_actions - 1 > others:
+            raise _refuse("n_actions", self.n_actions, f"at most {others + 1}, one more than there are other items")
+        return chosen.astype(np.int64)
+
+    def _read_parameters(self) -> Array:
+        """Return the parameters of the targets, ``(targets, d)``; without rows where rewards follow the labels."""
+        table = self._maps[self.true_map]
+        if self.reward == "label":
+            if self.parameters is not None:
+                raise _refuse("parameters", self.parameters, 'None for reward="label"')
+            return np.empty((0, table.shape[1]))
+        if self.parameters is not None:
+            return _numbers("parameters", self.parameters, (self._counts.size, table.shape[1]))[self._targets]
+        share = 1.0 / self.n_actions if self.balanced else None
+        return fit_classes(table, self.labels, share=share, regularization=self.regularization, classes=self._targets)
+
+    def _read_spans(self) -> Array:
+        """Return the smallest and the largest mean reward of any item for every target, ``(targets, 2)``."""
+        if self.reward == "label":
+            return np.tile(np.sort([self.low, self.high]), (self._targets.size, 1))
+        table = self._maps[self.true_map]
+        spans = []
+        for start in range(0, table.shape[0], _BLOCK):
+            scores = np.einsum("id,cd->ci", table[start : start + _BLOCK].astype(float), self._theta)
+            spans.append(np.column_stack([scores.min(axis=1), scores.max(axis=1)]))
+        return np.column_stack([np.min(spans, axis=0)[:, 0], np.max(spans, axis=0)[:, 1]])
+
+    def _offer(self, rng: np.random.Generator, label: int, rounds: int) -> Index:
+        """Return the items that each round offers, ``(rounds, K)``."""
+        start, count = self._starts[label], self._counts[label]
+        others = different(rng, rounds, self.n_actions - 1, self.labels.size - count)
+        others += np.where(others >= start, count, 0)
+        own = rng.integers(start, start + count, (rounds, 1))
+        position = rng.integers(0, self.n_actions, (rounds, 1))
+        places = np.arange(self.n_actions)
+        places = np.where(places == position, 0, places + (places < position))
+        return self._sorted[np.take_along_axis(np.hstack([own, others]), places, axis=1)]
+
+    def _means(self, target: int, items: Index) -> Array:
+        """Return the mean rewards of these items if this target pays."""
+        if self.reward == "label":
+            return np.where(self.labels[items] == self._targets[target], self.high, self.low)
+        return np.einsum("tkd,d->tk", self._maps[self.true_map][items], self._theta[target])
+
+
+class _Classes(Drawn):
+    """Attributes: ``items (N, T, K)``."""
+
+    def __init__(self, problem: Classification, lanes: range, rounds: int, seed: int) -> None:
+        N, K, kind = len(lanes), problem.n_actions, problem._kind
+        self._maps, self._many = problem._maps, isinstance(problem.features, list)
+        self.items = np.empty((N, rounds, K), dtype=np.int64)
+        self._means = np.empty((N, rounds, K))
+        target, draws = np.empty(N, dtype=np.int64), np.empty((N, rounds))
+        for n, lane in enumerate(lanes):
+            rng = generator(seed, lane)
+            target[n] = rng.integers(problem._targets.size)
+            self.items[n] = problem._offer(rng, int(problem._targets[target[n]]), rounds)
+            self._means[n] = problem._means(int(target[n]), self.items[n])
+            draws[n] = draw_noise(kind, rng, rounds)
+        label, bounds = problem._targets[target], np.abs(problem._spans).max(axis=1)
+        lowest, highest = float(problem._spans.min()), float(problem._spans.max())
+        self.constants = {"label": label, "feature_bound": problem._longest, "reward_bound": bounds[target]}
+        if problem.reward == "linear":
+            self._noise = Noise(kind, draws, low=-bounds[target], high=bounds[target])
+            self.constants |= {
+                "noise": self._noise.constant,
+                "model": problem.true_map,
+                "parameter": problem._theta[target],
+                "parameter_bound": float(np.sqrt((problem._theta**2).sum(axis=1).max())),
+            }
+            coins = -float(bounds.max()), float(bounds.max())
+        else:
+            self._noise = Noise(kind, draws, low=0.0, high=1.0)
+            tight = max(coin_constant(problem.high), coin_constant(problem.low))
+            self.constants["noise"] = tight if kind == "bernoulli" else self._noise.constant
+            coins = 0.0, 1.0
+        self.constants["reward_range"] = coins if kind == "bernoulli" else (lowest - 0.5, highest + 0.5)
+        for name, value in problem._extra.items():
+            repeated = isinstance(value, np.ndarray)
+            self.constants[name] = np.repeat(value[None], N, axis=0) if repeated else value
+        self.constants |= {name: value[label] for name, value in problem._by_class.items()}
+
+    def features(self, t: int) -> Any:
+        """Return the features of round ``t``: ``(N, K, d)``, ``(N, M, K, d)``, or a list of M ``(N, K, d_i)``."""
+        shown = [m[self.items[:, t]].astype(float, copy=False) for m in self._maps]
+        if not self._many:
+            return shown[0]
+        return shown if len({x.shape[2] for x in shown}) > 1 else np.stack(shown, axis=1)
+
+
+def _refuse(name: str, value: object, expected: str) -> ValueError:
+    return refuse(f"Classification: {name}", value, expected)
+
+
+def _numbers(name: str, value: Any, shape: tuple[Any, ...]) -> Array:
+    """Return finite numbers of this shape, of which ``...`` leaves the rest open."""
+    words = f"finite numbers of shape {shape}".replace("Ellipsis", "...")
+    array = as_floats(f"Classification: {name}", value, words)
+    front = shape[:-1] if shape[-1:] == (...,) else shape
+    fits = array.shape[: len(front)] == front and (front != shape or array.ndim == len(shape))
+    if not fits or not np.isfinite(array).all():
+        raise _refuse(name, value, words)
+    return array
+
+
+def _constant(name: str, value: Any) -> Any:
+    """Return a number or a pair as it is, anything else as an array."""
+    return value if np.ndim(value) == 0 or isinstance(value, tuple) else _numbers(name, value, (...,))
+
+
+def _table(name: str, value: Any) -> Table:
+    """Return features ``(items, d)`` as a read-only view."""
+    expected = "finite numbers of shape (items, d), or a list of such arrays with as many rows"
+    try:
+        table = np.asarray(value).view()
+    except ValueError:
+        raise _refuse(name, value, expected) from None
+    if table.ndim != 2 or table.size == 0 or table.dtype.kind not in "fiub" or not np.isfinite(table).all():
+        raise _refuse(name, value, expected)
+    table.flags.writeable = False
+    return table
+
+
+def _tables(value: Any) -> Table | list[Table]:
+    """Return one map, or a list of maps with the same number of rows."""
+    if not isinstance(value, list | tuple) or not value or np.ndim(value[0]) != 2:
+        return _table("features", value)
+    tables = [_table(f"features[{i}]", part) for i, part in enumerate(value)]
+    for i, table in enumerate(tables):
+        if table.shape[0] != tables[0].shape[0]:
+            raise _refuse(f"features[{i}]", table, f"{tables[0].shape[0]} rows, as features[0] has")
+    return tables
+
+
+def _labels(value: ArrayLike, items: int) -> Index:
+    """Return the labels as a read-only array."""
+    labels = np.asarray(value)
+    expected = f"whole numbers 0, 1, ..., C - 1 of shape ({items},), all of which occur"
+    if labels.shape != (items,) or labels.dtype.kind not in "iu":
+        raise _refuse("labels", value, expected)
+    if labels.min() < 0 or labels.max() >= items or np.bincount(labels).min() == 0:
+        raise _refuse("labels", value, expected)
+    labels = labels.astype(np.int64)
+    labels.flags.writeable = False
+    return labels

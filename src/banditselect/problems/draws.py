@@ -1,0 +1,112 @@
+"""What several problems draw: normals, different items, noise."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels import instances as kernels
+from ..validation import Choice
+from .base import Array, Index, Instances
+
+NOISES = Choice(("uniform", "gaussian", "bernoulli"))
+DEVIATION = 1.0 / math.sqrt(12.0)
+"""The standard deviation of U[-1/2, 1/2], which is also its sub-Gaussian constant."""
+
+_WORDS = 1 << 16  #: random words turned into normals at a time
+
+
+def generator(seed: int, lane: int) -> np.random.Generator:
+    """Return the generator of everything that is random in the instance of a lane."""
+    return np.random.default_rng((seed, lane))
+
+
+def fill_normals(rng: np.random.Generator, out: NDArray[np.float32]) -> None:
+    """Fill a contiguous array with standard normals."""
+    flat = out.reshape(-1)
+    left = np.empty(0, dtype=np.uint32)
+    while flat.size:
+        fresh = rng.bit_generator.random_raw(min(flat.size, _WORDS) // 2 + 8).view(np.uint32)
+        words = np.concatenate([left, fresh])
+        made, used = kernels.normals(words, flat)
+        flat, left = flat[made:], words[used:]
+
+
+def different(rng: np.random.Generator, rounds: int, k: int, n: int) -> Index:
+    """Return ``k`` different numbers below ``n`` for every round, ``(rounds, k)``, all orders equally likely."""
+    if k * k > n:
+        return np.array([rng.choice(n, k, replace=False) for _ in range(rounds)]).reshape(rounds, k)
+    items = rng.integers(0, max(n, 1), (rounds, k))
+    again = np.arange(rounds)
+    while again.size:
+        ordered = np.sort(items[again], axis=1)
+        again = again[(ordered[:, 1:] == ordered[:, :-1]).any(axis=1)]
+        items[again] = rng.integers(0, n, (again.size, k))
+    return items
+
+
+def coin_constant(probability: float) -> float:
+    r"""Return the smallest sub-Gaussian constant of a coin with values 0 and 1.
+
+    .. math:: R^2 = \frac{1 - 2p}{2 \log((1 - p) / p)}, \quad R^2 = 1/4 \text{ for } p = 1/2, \quad 0 \text{ for } p = 0
+
+    References
+    ----------
+    Kearns, Saul, "Large deviation methods for approximate probabilistic inference", UAI 1998.
+    """
+    p = min(probability, 1.0 - probability)
+    if p <= 0.0:
+        return 0.0
+    return 0.5 if p == 0.5 else math.sqrt((1.0 - 2.0 * p) / (2.0 * math.log((1.0 - p) / p)))
+
+
+def draw_noise(kind: str, rng: np.random.Generator, rounds: int) -> Array:
+    """Return what ``Noise`` of this kind needs for one lane, ``(rounds,)``."""
+    if kind == "uniform":
+        return rng.uniform(-0.5, 0.5, rounds)
+    return rng.normal(0.0, DEVIATION, rounds) if kind == "gaussian" else rng.random(rounds)
+
+
+class Noise:
+    """What stands between mean rewards and rewards, drawn beforehand: whoever plays meets the same.
+
+    ``"uniform"`` adds U[-1/2, 1/2] and ``"gaussian"`` adds N(0, 1/12), both whatever the action. ``"bernoulli"`` gives
+    one of two values, ``high`` with the probability that makes the mean right; one uniform number a round decides for
+    all actions, so the better of two actions never pays less.
+
+    Parameters
+    ----------
+    kind: one of these names.
+    draws: what ``draw_noise`` returned for every lane, ``(N, T)``.
+    low, high: the two values, numbers or ``(N,)``; the means lie between them.
+    """
+
+    def __init__(self, kind: str, draws: Array, *, low: float | Array, high: float | Array) -> None:
+        self.kind, self.draws, self.low, self.high = kind, draws, low, high
+
+    @property
+    def constant(self) -> Any:
+        """A sub-Gaussian constant whatever the means are: a number, or ``(N,)``."""
+        return 0.5 * (self.high - self.low) if self.kind == "bernoulli" else DEVIATION
+
+    def rewards(self, t: int, means: Array) -> Array:
+        """Return rewards of round ``t`` with these means, ``(N,)``."""
+        if self.kind == "bernoulli":
+            return np.where(self.draws[:, t] * (self.high - self.low) < means - self.low, self.high, self.low)
+        return means + self.draws[:, t]
+
+
+class Drawn(Instances):
+    """Instances that know the means of all rounds, ``(N, T, K)``, and have their noise drawn."""
+
+    _means: Array
+    _noise: Noise
+
+    def means(self, t: int) -> Array:
+        """Return the mean reward of every action of round ``t``, ``(N, K)``."""
+        return self._means[:, t]
+
+    def rewards(self, t: int, action: Index) -> Array:
+        """Return the rewards of these actions in round ``t``, ``(N,)``."""
+        return self._noise.rewards(t, self._means[np.arange(action.size), t, action])

@@ -1,0 +1,96 @@
+"""Latent bandits: K arms whose mean rewards are one of M known vectors, up to an error."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import validation
+from .base import Array, Problem
+from .draws import NOISES, Drawn, Noise, draw_noise, generator
+
+
+class LatentBandit(Problem):
+    r"""A K-armed bandit in one of M latent states whose reward vectors are known up to ``error`` (paper, App. G).
+
+    Known vectors :math:`\mu_i \sim U[0, 1]^K`; the state :math:`i_*` is uniform, and the mean of arm k is
+    :math:`\mu_{i_*, k} + U[-\varepsilon, \varepsilon]`, moved into [0, 1] where it left it. The features of arm k are
+    the k-th unit vector, so the true parameter is the vector of means and policies for parameter selection can play.
+
+    Parameters
+    ----------
+    n_models, n_arms: M and K.
+    error: :math:`\varepsilon`, between 0 and 1.
+    noise: "uniform" adds U[-1/2, 1/2], "gaussian" adds N(0, 1/12), "bernoulli" gives 1 with the mean as probability,
+        else 0.
+
+    Notes
+    -----
+    Constants: centers ``(N, M, K)``, the known vectors; radii = error sqrt(K), so that the truth is in its ball; error;
+    parameter_bound = max_i |mu_i| + radii; center, model and parameter of the truth; feature_bound = reward_bound = 1;
+    noise; reward_range, (0, 1) for coins and (-0.5, 1.5) else (a scale, not a bound, for "gaussian").
+
+    Examples
+    --------
+    >>> instances = LatentBandit(n_models=3, n_arms=8, error=0.1).draw(range(2), 10, seed=0)
+    >>> instances.features(0).shape, instances.means(0).shape
+    ((2, 8, 8), (2, 8))
+
+    References
+    ----------
+    Hong, Kveton, Zaheer, Chow, Ahmed, Boutilier, "Latent bandits revisited", NeurIPS 2020.
+    """
+
+    def __init__(self, *, n_models: int = 5, n_arms: int = 20, error: float = 0.05, noise: str = "uniform") -> None:
+        validation.whole_number("LatentBandit: n_models", n_models, 1)
+        validation.whole_number("LatentBandit: n_arms", n_arms, 1)
+        validation.Number(low=0.0, high=1.0).check("LatentBandit: error", error, None)
+        NOISES.check("LatentBandit: noise", noise, None)
+        self.n_models, self.n_arms, self.error, self.noise = n_models, n_arms, error, noise
+
+    @property
+    def shapes(self) -> dict[str, Any]:
+        """Arguments that follow from the features."""
+        return {"dim": self.n_arms}
+
+    def lane_bytes(self, rounds: int) -> int:
+        """Return about how much memory one instance takes."""
+        return 8 * rounds + 8 * self.n_arms * (self.n_models + 2)
+
+    def draw(self, lanes: range, rounds: int, seed: int) -> "_Latent":
+        """Draw one instance per lane."""
+        return _Latent(self, lanes, rounds, seed)
+
+
+class _Latent(Drawn):
+    def __init__(self, problem: LatentBandit, lanes: range, rounds: int, seed: int) -> None:
+        N, M, K, eps = len(lanes), problem.n_models, problem.n_arms, problem.error
+        centers, model, truth = np.empty((N, M, K)), np.empty(N, dtype=np.int64), np.empty((N, K))
+        draws = np.empty((N, rounds))
+        for n, lane in enumerate(lanes):
+            rng = generator(seed, lane)
+            centers[n] = rng.random((M, K))
+            model[n] = rng.integers(M)
+            truth[n] = np.clip(centers[n, model[n]] + rng.uniform(-eps, eps, K), 0.0, 1.0)
+            draws[n] = draw_noise(problem.noise, rng, rounds)
+        radius = eps * math.sqrt(K)
+        self._means = np.broadcast_to(truth[:, None], (N, rounds, K))
+        self._noise = Noise(problem.noise, draws, low=0.0, high=1.0)
+        self.constants = {
+            "noise": self._noise.constant,
+            "centers": centers,
+            "radii": radius,
+            "error": eps,
+            "parameter_bound": np.linalg.norm(centers, axis=2).max(axis=1) + radius,
+            "center": centers[np.arange(N), model],
+            "model": model,
+            "parameter": truth,
+            "feature_bound": 1.0,
+            "reward_bound": 1.0,
+            "reward_range": (0.0, 1.0) if problem.noise == "bernoulli" else (-0.5, 1.5),
+        }
+
+    def features(self, t: int) -> Array:
+        """Return the unit vectors, ``(N, K, K)``."""
+        N, _, K = self._means.shape
+        return np.broadcast_to(np.eye(K), (N, K, K)).copy()

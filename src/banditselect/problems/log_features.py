@@ -1,0 +1,201 @@
+"""The features of all actions of every logged decision: written out, looked up in a catalogue, or one block per arm."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import validation
+from ..kernels.arrays import LIMIT
+from .base import Array, Index
+
+Mask = NDArray[np.bool_]
+Real = NDArray[Any]
+
+
+class LogFeatures(ABC):
+    """Features of K actions for each of T decisions, formed when they are asked for.
+
+    Attributes
+    ----------
+    size: T; None where it does not follow from the features.
+    n_actions: K, the most that any decision offers.
+    dims: the width of every map.  many: whether there is an axis of maps.
+    available: ``(T, K)``, False where a decision offers fewer than K; None where all offer K.
+    """
+
+    size: int | None
+    n_actions: int
+    dims: tuple[int, ...]
+    many: bool
+    available: Mask | None = None
+
+    @abstractmethod
+    def maps(self, rows: Index) -> list[Array]:
+        """Return the features that these decisions offered, one array ``(n, K, d_i)`` per map."""
+
+    @abstractmethod
+    def take(self, rows: Index) -> Self:
+        """Return the features of these decisions."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PerDecision(LogFeatures):
+    """Features written out for every decision: ``(T, K, d)``, ``(T, M, K, d)``, or a list of M ``(T, K, d_i)``."""
+
+    features: Any
+
+    def __post_init__(self) -> None:
+        expected = "finite numbers of shape (T, K, d) or (T, M, K, d), or a list of M arrays of shape (T, K, d_i)"
+        maps, many = _as_maps("Log: features", self.features, 3, expected)
+        size, n_actions, _ = maps[0].shape
+        _fill(self, features=maps, many=many, size=size, n_actions=n_actions, dims=tuple(m.shape[2] for m in maps))
+
+    def maps(self, rows: Index) -> list[Array]:
+        """Return the features that these decisions offered."""
+        return [m[rows].astype(np.float64, copy=False) for m in self.features]
+
+    def take(self, rows: Index) -> Self:
+        """Return the features of these decisions."""
+        maps = [m[rows] for m in self.features]
+        return type(self)(maps if self.many else maps[0])
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Catalogue(LogFeatures):
+    """Features of items that do not change from decision to decision.
+
+    Parameters
+    ----------
+    items: the features of all items, ``(n, d)`` or ``(M, n, d)``, or a list of M arrays ``(n, d_i)``.
+    offered: the items of every decision, whole numbers ``(T, K)``; -1 fills up where fewer are offered. None: every
+        decision offers all items.
+
+    Examples
+    --------
+    >>> Catalogue(items=[[0.0, 1.0], [2.0, 0.0], [3.0, 3.0]], offered=[[0, 2], [1, -1]]).available
+    array([[ True,  True],
+           [ True, False]])
+    """
+
+    items: Any
+    offered: Any = None
+
+    def __post_init__(self) -> None:
+        expected = "finite numbers of shape (n, d) or (M, n, d), or a list of M arrays of shape (n, d_i)"
+        maps, many = _as_maps("Catalogue: items", self.items, 2, expected)
+        n = maps[0].shape[0]
+        _fill(self, items=maps, many=many, size=None, n_actions=n, dims=tuple(m.shape[1] for m in maps))
+        if self.offered is not None:
+            found = np.array(self.offered)
+            if (
+                found.dtype.kind not in "iu"
+                or found.ndim != 2
+                or not found.size
+                or found.min() < -1
+                or found.max() >= n
+            ):
+                raise validation.refuse(
+                    "Catalogue: offered", self.offered, f"whole numbers (T, K) between 0 and {n - 1}, or -1"
+                )
+            _fill(self, offered=frozen(found.astype(np.int64)), size=found.shape[0], n_actions=found.shape[1])
+            if (found < 0).any():
+                _fill(self, available=frozen(found >= 0))
+
+    def maps(self, rows: Index) -> list[Array]:
+        """Return the features that these decisions offered; zeros where there are fewer."""
+        if self.offered is None:
+            return [np.repeat(m.astype(np.float64)[None], rows.size, axis=0) for m in self.items]
+        chosen = self.offered[rows]
+        found = [m[chosen].astype(np.float64, copy=False) for m in self.items]
+        for m in found if self.available is not None else []:
+            m[chosen < 0] = 0.0
+        return found
+
+    def take(self, rows: Index) -> Self:
+        """Return the features of these decisions."""
+        items = self.items if self.many else self.items[0]
+        return type(self)(items=items, offered=None if self.offered is None else self.offered[rows])
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class DisjointArms(LogFeatures):
+    """A context for every decision and a parameter block of its own for each of K arms: d = K p.
+
+    The features of arm a are the context at the places a p, ..., a p + p - 1 and zero elsewhere. There is no constant
+    term unless the context has a column of ones.
+
+    Parameters
+    ----------
+    context: ``(T, p)``.
+    n_actions: K.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> DisjointArms(context=[[5.0, 7.0]], n_actions=2).maps(np.array([0]))[0]
+    array([[[5., 7., 0., 0.],
+            [0., 0., 5., 7.]]])
+    """
+
+    context: Any
+    n_actions: int
+
+    def __post_init__(self) -> None:
+        expected = "finite numbers of shape (T, p)"
+        maps, many = _as_maps("DisjointArms: context", self.context, 2, expected)
+        if many:
+            raise validation.refuse("DisjointArms: context", self.context, expected)
+        K = validation.whole_number("DisjointArms: n_actions", self.n_actions, 1)
+        size, width = maps[0].shape
+        _fill(self, context=maps[0], many=False, size=size, n_actions=K, dims=(K * width,))
+
+    def maps(self, rows: Index) -> list[Array]:
+        """Return the features that these decisions offered."""
+        K, arms = self.n_actions, np.arange(self.n_actions)
+        blocks = np.zeros((rows.size, K, K, self.context.shape[1]))
+        blocks[:, arms, arms] = self.context[rows, None]
+        return [blocks.reshape(rows.size, K, -1)]
+
+    def take(self, rows: Index) -> Self:
+        """Return the features of these decisions."""
+        return type(self)(context=self.context[rows], n_actions=self.n_actions)
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array, read-only."""
+    array.flags.writeable = False
+    return array
+
+
+def _fill(this: LogFeatures, /, **values: Any) -> None:
+    for name, value in values.items():
+        object.__setattr__(this, name, value)
+
+
+def _as_maps(name: str, value: Any, ndim: int, expected: str) -> tuple[tuple[Real, ...], bool]:
+    """Return copies of the maps, ``ndim`` axes each, and whether there was an axis or a list of them."""
+    ragged = isinstance(value, Sequence) and all(isinstance(m, np.ndarray) and m.ndim == ndim for m in value)
+    parts = [_real(name, m, expected) for m in (value if ragged and len(value) else [value])]
+    many = ragged or parts[0].ndim == ndim + 1
+    if not ragged and many:
+        parts = [np.ascontiguousarray(m) for m in np.moveaxis(parts[0], ndim - 2, 0)]
+    if not parts or any(m.ndim != ndim or not m.size or m.shape[:-1] != parts[0].shape[:-1] for m in parts):
+        raise validation.refuse(name, value, expected)
+    for m in parts:
+        bad = np.argwhere(~(np.abs(m) <= LIMIT))
+        if bad.size:
+            place = tuple(bad[0].tolist())
+            raise validation.refuse(f"{name}{list(place)}", m[place].item(), f"{expected}, at most {LIMIT:g}")
+    return tuple(frozen(m) for m in parts), many
+
+
+def _real(name: str, value: Any, expected: str) -> Real:
+    """Return a copy as float32 if it is that, else as float64."""
+    array = np.asarray(value) if isinstance(value, np.ndarray) else validation.as_floats(name, value, expected)
+    if array.dtype.kind not in "fiub":
+        raise validation.refuse(name, value, expected)
+    return np.array(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)

@@ -1,0 +1,271 @@
+"""Tables of logged decisions: parquet, CSV or a pandas DataFrame -> the arguments of a log, and back.
+
+Messages name the file, the column and the row; rows are counted from 0, the header is not one.
+"""
+
+import ast
+import importlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import validation
+from .base import Array, Index
+from .log_features import Catalogue, DisjointArms, LogFeatures, PerDecision
+
+if TYPE_CHECKING:
+    from .logged import Log
+
+
+def decisions(
+    source: Any,
+    *,
+    context: Sequence[str] | None,
+    items: Mapping[Any, Any] | None,
+    actions: Sequence[Any] | None,
+    offered: str | None,
+    columns: Mapping[str, str],
+) -> dict[str, Any]:
+    """Return the arguments of a log from a table with one row per decision."""
+    if (context is None) == (items is None):
+        raise validation.refuse("Log.read: context, items", (context, items), "one of them")
+    if items is not None and actions is not None:
+        raise validation.refuse("Log.read: actions", actions, "None: the order is that of items")
+    table = _Table(source)
+    played = table.ids(columns["action"]).tolist()
+    lists = None if offered is None else table.lists(offered)
+    for t, row in enumerate(lists or []):
+        if played[t] not in row:
+            raise table.refuse(columns["action"], t, played[t], f"an id in column {offered!r}")
+    if items is not None:
+        ids = list(items)
+    elif actions is not None:
+        ids = list(actions)
+    else:
+        ids = list({*played, *(() if lists is None else (i for row in lists for i in row))})
+        ids.sort(key=lambda identity: (isinstance(identity, str), identity))
+    place = {identity: k for k, identity in enumerate(ids)}
+    if len(place) != len(ids) or not ids:
+        raise validation.refuse("Log.read: actions", ids, "different ids, at least one")
+    positions = np.array([table.known(place, identity, columns["action"], t) for t, identity in enumerate(played)])
+    available: NDArray[np.bool_] | None = None
+    features: LogFeatures
+    if context is not None:
+        features = DisjointArms(context=table.numbers(context), n_actions=len(ids))
+        if offered is not None and lists is not None:
+            available = np.zeros((len(played), len(ids)), dtype=bool)
+            for t, row in enumerate(lists):
+                available[t, [table.known(place, identity, offered, t) for identity in row]] = True
+    else:
+        assert items is not None
+        maps = _item_maps(items)
+        if offered is None or lists is None:
+            features = Catalogue(items=maps)
+        else:
+            menu = np.full((len(played), max(map(len, lists))), -1)
+            for t, row in enumerate(lists):
+                menu[t, : len(row)] = [table.known(place, identity, offered, t) for identity in row]
+                positions[t] = row.index(played[t])
+            features = Catalogue(items=maps, offered=menu)
+    return {
+        "features": features,
+        "action": positions,
+        "propensity": table.numbers([columns["propensity"]])[:, 0],
+        "reward": table.numbers([columns["reward"]])[:, 0],
+        "available": available,
+        "where": lambda name, t: table.place(columns[name], t),
+    }
+
+
+def offers(source: Any, *, features: Sequence[Any], columns: Mapping[str, str]) -> dict[str, Any]:
+    """Return the arguments of a log from a table with one row per action offered."""
+    table = _Table(source)
+    codes, found = _pandas().factorize(table.ids(columns["decision"]))
+    T, position = len(found), _rank_within(codes)
+    flags = table.numbers([columns["chosen"]])[:, 0]
+    odd = np.flatnonzero((flags != 0.0) & (flags != 1.0))
+    if odd.size:
+        raise table.refuse(columns["chosen"], int(odd[0]), flags[odd[0]].item(), "true or false, 1 or 0")
+    chosen = np.flatnonzero(flags)
+    times = np.bincount(codes[chosen], minlength=T)
+    if (times != 1).any():
+        t = int(np.flatnonzero(times != 1)[0])
+        raise validation.refuse(
+            f"{table.name}: column {columns['chosen']!r}, decision {found[t]!r}",
+            f"{times[t]} rows that are chosen",
+            "one",
+        )
+    rows = np.empty(T, dtype=np.int64)
+    rows[codes[chosen]] = chosen
+    many = not all(isinstance(name, str) for name in features)
+    maps = []
+    for names in features if many else [features]:
+        values = table.numbers(names)
+        block = np.zeros((T, int(position.max()) + 1, values.shape[1]))
+        block[codes, position] = values
+        maps.append(block)
+    available = np.zeros(maps[0].shape[:2], dtype=bool)
+    available[codes, position] = True
+    return {
+        "features": PerDecision(maps if many else maps[0]),
+        "action": position[rows],
+        "propensity": table.numbers([columns["propensity"]], rows)[:, 0],
+        "reward": table.numbers([columns["reward"]], rows)[:, 0],
+        "available": available,
+        "where": lambda name, t: table.place(columns["chosen" if name == "action" else name], int(rows[t])),
+    }
+
+
+def write(log: "Log", path: str | os.PathLike[str]) -> None:
+    """Write a table with one row per action offered."""
+    T, K = len(log), log.features.n_actions
+    available = np.ones((T, K), dtype=bool) if log.available is None else log.available
+    row, position = np.nonzero(available)
+    chosen = position == log.action[row]
+    content: dict[str, Any] = {
+        "decision": row,
+        "chosen": chosen,
+        "propensity": np.where(chosen, log.propensity[row], np.nan),
+        "reward": np.where(chosen, log.reward[row], np.nan),
+    }
+    for i, m in enumerate(log.features.maps(np.arange(T))):
+        content[f"features_{i}" if log.features.many else "features"] = m[available].tolist()
+    table = _pandas().DataFrame(content)
+    if _suffix(path) == ".parquet":
+        table.to_parquet(path, index=False)
+    else:
+        table.to_csv(path, index=False)
+
+
+class _Table:
+    """A table whose columns are asked for by name, and refused by name and row."""
+
+    def __init__(self, source: Any) -> None:
+        pandas = _pandas()
+        self.name = "table"
+        if isinstance(source, pandas.DataFrame):
+            self.frame = source
+        else:
+            suffix, self.name = _suffix(source), Path(source).name
+            self.frame = pandas.read_parquet(source) if suffix == ".parquet" else pandas.read_csv(source)
+        if not len(self.frame):
+            raise validation.refuse(self.name, "no row", "at least one")
+
+    def place(self, column: str, row: int) -> str:
+        return f"{self.name}: column {column!r}, row {row}"
+
+    def refuse(self, column: str, row: int, value: object, expected: str) -> ValueError:
+        return validation.refuse(self.place(column, row), value, expected)
+
+    def column(self, name: str) -> Any:
+        if name not in self.frame.columns:
+            raise validation.refuse(f"{self.name}: columns", list(self.frame.columns), f"a column {name!r}")
+        return self.frame[name]
+
+    def ids(self, name: str) -> Any:
+        """Return a column without gaps."""
+        column = self.column(name)
+        for row in np.flatnonzero(column.isna())[:1]:
+            raise self.refuse(name, int(row), None, "an id; in a CSV file, texts such as NA and null count as missing")
+        return column
+
+    def numbers(self, names: Sequence[str], rows: Index | None = None) -> Array:
+        """Return these columns side by side, ``(n, p)``, in all rows or some; one of lists has several numbers."""
+        if isinstance(names, str) or not len(names):
+            raise validation.refuse(f"{self.name}: columns", names, "a list of names, at least one")
+        return np.concatenate([self._one(name, rows) for name in names], axis=1)
+
+    def _one(self, name: str, rows: Index | None) -> Array:
+        column = self.column(name)
+        at = np.arange(len(column)) if rows is None else rows
+        values: Array
+        if column.dtype.kind in "biuf":
+            values = column.to_numpy()[at].astype(np.float64)[:, None]
+        else:
+            found = column.iloc[at].tolist()
+            parts = [self._vector(name, int(row), value) for row, value in zip(at, found, strict=True)]
+            for row, part in zip(at, parts, strict=True):
+                if len(part) != len(parts[0]):
+                    raise self.refuse(name, int(row), f"{len(part)} numbers", f"{len(parts[0])}, as in row {at[0]}")
+            values = np.array(parts)
+        bad = np.argwhere(~np.isfinite(values))
+        if bad.size:
+            row, k = bad[0]
+            raise self.refuse(name, int(at[row]), values[row, k].item(), "a finite number")
+        return values
+
+    def _vector(self, name: str, row: int, value: Any) -> Array:
+        try:
+            return np.atleast_1d(np.array(_parsed(value), dtype=np.float64))
+        except (TypeError, ValueError, SyntaxError):
+            raise self.refuse(name, row, value, "a number, or a list of numbers such as [0.5, 1.0]") from None
+
+    def lists(self, name: str) -> list[list[Any]]:
+        """Return a column of lists of different ids, at least one in each."""
+        found = []
+        for row, value in enumerate(self.column(name).tolist()):
+            try:
+                parsed = _parsed(value)
+            except (ValueError, SyntaxError):
+                parsed = None
+            ids = parsed.tolist() if isinstance(parsed, np.ndarray) else parsed
+            if not isinstance(ids, list | tuple) or not ids or len(set(ids)) != len(ids):
+                raise self.refuse(name, row, value, "a list of different ids such as [3, 7] or ['a', 'b']")
+            found.append(list(ids))
+        return found
+
+    def known(self, place: Mapping[Any, int], identity: Any, column: str, row: int) -> int:
+        """Return the position of an id."""
+        if identity not in place:
+            raise self.refuse(column, row, identity, f"one of the {len(place)} ids, such as {next(iter(place))!r}")
+        return place[identity]
+
+
+def _parsed(value: Any) -> Any:
+    """Return what a CSV file has as text."""
+    return ast.literal_eval(value) if isinstance(value, str) else value
+
+
+def _item_maps(items: Mapping[Any, Any]) -> Any:
+    """Return the features of all items: ``(n, d)``, or a list of M arrays ``(n, d_i)``."""
+    expected = "a vector of the same width for every id, or the same number of vectors"
+    rows = list(items.values())
+    try:
+        if np.ndim(rows[0][0]) == 0:
+            found = [np.array(rows, dtype=np.float64)]
+        else:
+            found = [np.array([row[i] for row in rows], dtype=np.float64) for i in range(len(rows[0]))]
+            if any(len(row) != len(found) for row in rows):
+                raise ValueError
+    except (TypeError, ValueError, IndexError, KeyError):
+        raise validation.refuse("Log.read: items", items, expected) from None
+    if any(m.ndim != 2 for m in found):
+        raise validation.refuse("Log.read: items", items, expected)
+    return found[0] if np.ndim(rows[0][0]) == 0 else found
+
+
+def _rank_within(codes: Index) -> Index:
+    """Return how many earlier rows have the same code, for every row."""
+    order = np.argsort(codes, kind="stable")
+    counts = np.bincount(codes)
+    rank = np.empty(codes.size, dtype=np.int64)
+    rank[order] = np.arange(codes.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    return rank
+
+
+def _suffix(path: Any) -> str:
+    suffix = Path(path).suffix.lower() if isinstance(path, str | os.PathLike) else ""
+    if suffix not in (".parquet", ".csv"):
+        raise validation.refuse("Log: path", path, "a file that ends in .parquet or .csv")
+    return suffix
+
+
+def _pandas() -> Any:
+    try:
+        return importlib.import_module("pandas")
+    except ImportError:
+        raise ImportError('tables need pandas and pyarrow: pip install "banditselect[experiments]"') from None

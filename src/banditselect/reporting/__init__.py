@@ -1,0 +1,18 @@
+"""Results as figures, tables and comparisons. Takes plain arrays and never simulates."""
+
+from .files import save_figure
+from .plots import plot_curves, plot_finals, plot_panels
+from .statistics import Comparison, Interval, mean_interval, paired_difference
+from .tables import summary_table
+
+__all__ = [
+    "Comparison",
+    "Interval",
+    "mean_interval",
+    "paired_difference",
+    "plot_curves",
+    "plot_finals",
+    "plot_panels",
+    "save_figure",
+    "summary_table",
+]

@@ -1,0 +1,200 @@
+"""Figures from plain arrays: curves over rounds, panels of them, final values against a setting."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import validation
+from .drawing import draw_bars, draw_lines, new_figure
+from .labels import End, label_ends, wrapped
+from .scales import Log, scales, set_places, set_rounds, set_y
+from .series import check_mapping, check_options, in_words, increasing, read_curves, read_finals
+from .style import Width, house_style, looks, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Curves = Mapping[str, ArrayLike]
+
+SHARED = 5.0  #: panels whose largest means differ by less than this factor share the vertical axis
+HEIGHTS = {"column": 2.2, "page": 2.7, "panel": 1.7}  #: inches
+SIDE_BY_SIDE = {"column": 2, "page": 4}  #: panels in a row
+WRAP = {"column": 18, "page": 30}  #: characters in a line of a label
+LINE, FRAME = 10.5, 40.0  #: points of height for one label, and for what is above and below the axes
+
+
+def plot_curves(
+    checkpoints: ArrayLike,
+    curves: Curves,
+    *,
+    metric: str,
+    axes: "Axes | None" = None,
+    confidence: float = 0.95,
+    log: Log = "auto",
+    title: str | None = None,
+    width: Width = "column",
+) -> "Figure":
+    """Draw the mean of every policy over the rounds, with a band of Student's interval and its name at the end.
+
+    Parameters
+    ----------
+    checkpoints: rounds, ``(C,)``, increasing.
+    curves: by policy, ``(C, R)`` for R replicates; a policy whose values are all NaN is left out.
+    metric: what the values are, in words.
+    axes: where to draw; by default a new figure that no global list holds.
+    confidence: of the bands.
+    log: which axes are logarithmic; "auto": the vertical one if the last means are positive and differ by a factor
+        above 30.
+    title: above the axes.
+    width: of a new figure and its labels, that of a column or of the page of a two-column paper.
+    """
+    check_options(confidence, log, width)
+    label = in_words(metric)
+    x = increasing("checkpoints", checkpoints)
+    panel = read_curves(x, "curves", curves, metric, confidence)
+    kinds = scales(log, [panel])
+    with house_style():
+        axes = _axes(axes, width, panel.means)
+        ends = draw_lines(axes, panel, looks(list(curves)), kinds)
+        set_y(axes, [panel], kinds[1], 5)
+        set_rounds(axes, x, kinds[0], 5)
+        _name(axes, "round", label, title)
+        label_ends(axes, ends, wrap=WRAP[width])
+        return axes.figure.figure
+
+
+def plot_panels(
+    panels: Mapping[str, tuple[ArrayLike, Curves]],
+    *,
+    metric: str,
+    confidence: float = 0.95,
+    log: Log = "auto",
+    share: bool | None = None,
+    width: Width = "page",
+) -> "Figure":
+    """Draw one small panel of curves per problem; a policy looks the same in all of them and is named once.
+
+    Parameters
+    ----------
+    panels: by title, checkpoints ``(C,)`` and curves as in `plot_curves`.
+    metric, confidence, log, width: as in `plot_curves`; all panels have the same kind of axes.
+    share: whether all panels have the same vertical axis; by default if it is logarithmic or the largest means differ
+        by a factor below 5.
+    """
+    check_options(confidence, log, width)
+    label = in_words(metric)
+    check_mapping("panels", panels)
+    drawn = []
+    for title, pair in panels.items():
+        owner = f"panels[{title!r}]"
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise validation.refuse(owner, pair, "a pair (checkpoints, curves)")
+        checkpoints, curves = pair
+        x = increasing(f"{owner}: checkpoints", checkpoints)
+        drawn.append(read_curves(x, f"{owner}: curves", curves, metric, confidence))
+    kinds = scales(log, drawn)
+    tops = [max(np.nanmax(mean.estimate) for mean in panel.means.values()) for panel in drawn]
+    if share is None:
+        share = kinds[1] or bool(max(tops) < SHARED * min(tops))
+    look = looks(list(dict.fromkeys(name for _, curves in panels.values() for name in curves)))
+    rows = ceil(len(drawn) / SIDE_BY_SIDE[width])
+    columns = ceil(len(drawn) / rows)
+    with house_style():
+        height = rows * max(HEIGHTS["panel"], *(_needed(panel.means, WRAP["column"]) for panel in drawn))
+        cells = list(new_figure(width, height).subplots(rows, columns, squeeze=False).flat)
+        for unused in cells[len(drawn) :]:
+            unused.remove()
+        ends = []
+        for k, (title, panel) in enumerate(zip(panels, drawn, strict=True)):
+            tidy(cells[k])
+            ends.append(draw_lines(cells[k], panel, look, kinds))
+            set_y(cells[k], drawn if share else [panel], kinds[1], 4)
+            set_rounds(cells[k], panel.x, kinds[0], 3)
+            _name(cells[k], "round" if k + columns >= len(drawn) else "", label if k % columns == 0 else "", title)
+            if share and k % columns:
+                cells[k].tick_params(labelleft=False)
+        for axes, last in zip(cells, _once(ends, columns), strict=False):
+            label_ends(axes, last, wrap=WRAP["column"])
+        return cells[0].figure.figure
+
+
+def plot_finals(
+    values: Mapping[Any, Mapping[str, ArrayLike]],
+    *,
+    metric: str,
+    setting: str,
+    x: Sequence[float] | None = None,
+    axes: "Axes | None" = None,
+    confidence: float = 0.95,
+    log: Log = "auto",
+    title: str | None = None,
+    width: Width = "column",
+) -> "Figure":
+    """Draw the mean final value of every policy against a setting of the problem, with bars of Student's interval.
+
+    Parameters
+    ----------
+    values: by problem and policy, ``(R,)``; a policy that is missing or NaN in a problem is left out there.
+    metric: what the values are, in words.
+    setting: what the problems differ in, in words.
+    x: the setting of every problem as a number, increasing; by default the keys of ``values``, which stand at equal
+        distances where they are not numbers.
+    axes, confidence, title, width: as in `plot_curves`.
+    log: as in `plot_curves`, with all means; "auto" also makes the horizontal axis logarithmic if the settings span
+        more than a decade.
+    """
+    check_options(confidence, log, width)
+    label = in_words(metric)
+    check_mapping("values", values)
+    for key, finals in values.items():
+        check_mapping(f"values[{key!r}]", finals)
+    keys = list(values)
+    names = list(dict.fromkeys(name for finals in values.values() for name in finals))
+    numbers = x is not None or all(isinstance(key, int | float | np.number) for key in keys)
+    if x is not None:
+        places = increasing("x", x, len(keys))
+    else:
+        places = increasing("values", keys) if numbers else np.arange(len(keys), dtype=np.float64)
+    series = read_finals(places, values, names, metric, confidence)
+    kinds = scales(log, [series], settings=True)
+    with house_style():
+        axes = _axes(axes, width, series.means)
+        ends = draw_bars(axes, series, looks(names), kinds)
+        set_y(axes, [series], kinds[1], 5)
+        set_places(axes, places, None if numbers else [str(key) for key in keys], kinds[0])
+        _name(axes, setting, label, title)
+        label_ends(axes, ends, wrap=WRAP[width])
+        return axes.figure.figure
+
+
+def _axes(axes: "Axes | None", width: Width, names: Iterable[str]) -> "Axes":
+    """Return the axes to draw on, by default those of a new figure that is high enough for all labels."""
+    if axes is None:
+        axes = new_figure(width, max(HEIGHTS[width], _needed(names, WRAP[width]))).subplots()
+    tidy(axes)
+    return axes
+
+
+def _needed(names: Iterable[str], wrap: int) -> float:
+    """Return the height in inches that labels need beside axes."""
+    return (LINE * sum(wrapped(name, wrap).count("\n") + 1 for name in names) + FRAME) / 72.0
+
+
+def _name(axes: "Axes", x: str, y: str, title: str | None) -> None:
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    if title is not None:
+        axes.set_title(title)
+
+
+def _once(ends: Sequence[Sequence[End]], columns: int) -> list[list[End]]:
+    """Keep every policy's end only in one panel: the last in the right column that has it, else the last of all."""
+    right = [k for k in range(len(ends)) if (k + 1) % columns == 0]
+    home: dict[str, int] = {}
+    for k in [*(k for k in range(len(ends)) if k not in right), *right]:
+        home.update({end.name: k for end in ends[k]})
+    return [[end for end in found if home[end.name] == k] for k, found in enumerate(ends)]

@@ -1,0 +1,115 @@
+"""Which axes are logarithmic, where they end, and what their ticks say."""
+
+from collections.abc import Sequence
+from math import exp
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from .. import validation
+from .series import Array, Series
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+
+Log = Literal["auto", "none", "x", "y", "both"]
+
+RATIO = 30.0  #: means further apart than this factor are shown on a log axis
+DECADE = 10.0  #: settings further apart than this factor are shown on a log axis
+LETTER = 5.0  #: points of width
+ROOM = 0.5  #: bands make the vertical axis longer by at most this share
+
+
+def scales(log: Log, panels: Sequence[Series], *, settings: bool = False) -> tuple[bool, bool]:
+    """Return whether the horizontal and the vertical axis are logarithmic; ``settings``: x is not rounds."""
+    x = np.concatenate([panel.x for panel in panels])
+    means = [i.estimate[np.isfinite(i.estimate)] for panel in panels for i in panel.means.values()]
+    y = np.concatenate([mean if settings else mean[-1:] for mean in means])
+    if log in ("x", "both") and x.min() <= 0.0:
+        raise validation.refuse("log", log, f"'none', 'y' or 'auto': the horizontal axis starts at {x.min():g}")
+    if log in ("y", "both") and y.min() <= 0.0:
+        raise validation.refuse("log", log, f"'none', 'x' or 'auto': the lowest mean is {y.min():g}")
+    if log == "auto":
+        return settings and 0.0 < DECADE * x.min() < x.max(), 0.0 < RATIO * y.min() < y.max()
+    return log in ("x", "both"), log in ("y", "both")
+
+
+def limits(panels: Sequence[Series], *, log: bool) -> tuple[float, float]:
+    """Return the ends of the vertical axis: all means, bands where they do not dwarf the means, zero where near."""
+    intervals = [i for panel in panels for i in panel.means.values()]
+    mean = np.concatenate([i.estimate for i in intervals])
+    if log:
+        last = min(i.estimate[np.isfinite(i.estimate)][-1] for i in intervals)
+        low, high = max(np.nanmin(mean[mean > 0.0]), last / RATIO), np.nanmax(mean)
+        return float(low / 1.2), float(high * 1.35)
+    low, high = np.nanmin(mean), np.nanmax(mean)
+    room = ROOM * (high - low) or 0.05 * abs(high) or 1.0
+    bottom = max(low - room, np.nanmin([low, *(b for i in intervals for b in i.low)]))
+    top = min(high + room, np.nanmax([high, *(b for i in intervals for b in i.high)]))
+    pad = 0.04 * (top - bottom) or 0.05 * abs(high) or 1.0
+    smallest, largest = (f(panel.values[k] for panel in panels) for k, f in enumerate((min, max)))
+    floor = smallest >= 0.0 and bottom < 0.5 * top
+    ceiling = smallest >= 0.0 and 0.8 < largest <= 1.0 and top > 0.8
+    return float(0.0 if floor else bottom - pad), float(1.02 if ceiling else top + pad)
+
+
+def set_y(axes: "Axes", panels: Sequence[Series], log: bool, number: int) -> None:
+    """Set up the vertical axis for several panels together."""
+    axes.set_yscale("log" if log else "linear")
+    axes.set_ylim(limits(panels, log=log))
+    _ticks(axes.yaxis, number, log=log)
+
+
+def set_rounds(axes: "Axes", x: Array, log: bool, number: int) -> None:
+    """Set up a horizontal axis of rounds."""
+    axes.set_xscale("log" if log else "linear")
+    near_zero = 0.0 < x[0] < 0.1 * x[-1] or (x.size == 1 and x[0] > 0.0)
+    start = 0.0 if near_zero and not log else float(x[0])
+    axes.set_xlim(start, float(x[-1]) if x[-1] > start else 2.0 * start + 1.0)
+    _ticks(axes.xaxis, number, log=log, whole=True)
+
+
+def set_places(axes: "Axes", x: Array, words: Sequence[str] | None, log: bool) -> None:
+    """Put ticks at the settings themselves: numbers without those that would touch, words aslant if they are long."""
+    axes.set_xscale("log" if log else "linear")
+    u = np.log(x) if log else x
+    pad = 0.035 * (u[-1] - u[0]) or 0.5
+    low, high = float(u[0] - pad), float(u[-1] + pad)
+    axes.set_xlim((exp(low), exp(high)) if log else (low, high))
+    axes.set_xticks([], minor=True)
+    if words is not None:
+        room = 0.6 * 72.0 * float(axes.figure.figure.get_figwidth()) / len(words)
+        aslant = max(map(len, words)) * LETTER > room
+        axes.set_xticks(x, words, rotation=30 if aslant else 0, ha="right" if aslant else "center")
+        return
+    shown = [0]
+    for k in range(1, x.size):
+        if u[k] - u[shown[-1]] > 0.1 * (u[-1] - u[0]):
+            shown.append(k)
+    axes.set_xticks(x[shown], [human(v, x[-1]) for v in x[shown]])
+
+
+def human(value: float, top: float) -> str:
+    """Return a number as a tick says it, on an axis that ends at ``top``: 250, 1,500, 20k, 3M."""
+    for unit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= unit and top >= (unit if unit > 1e3 else 1e4):
+            return f"{value / unit:g}{letter}".replace("-", "\N{MINUS SIGN}")
+    text = f"{value:,.0f}" if abs(value) >= 1e3 else f"{value:.4g}"
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def _ticks(axis: "Axis", number: int, *, log: bool, whole: bool = False) -> None:
+    """Put about ``number`` readable ticks on an axis; ``whole``: at whole numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    if log:
+        narrow = high < 30.0 * low
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if narrow else (1.0,), numticks=number + 2))
+        axis.set_minor_formatter(NullFormatter())
+    else:
+        steps, bins = ([1, 2, 5, 10], number + 1) if high - low < 2.0 else ([1, 2, 2.5, 5, 10], number)
+        axis.set_major_locator(MaxNLocator(nbins=bins, steps=steps, integer=whole))
+    top = max(abs(float(low)), abs(float(high)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: human(value, top)))

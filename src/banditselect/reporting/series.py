@@ -1,0 +1,101 @@
+"""What a figure shows, read from plain arrays: means and intervals by policy."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import validation
+from .statistics import Interval, check_confidence, mean_interval
+from .style import WIDTHS
+
+Array = NDArray[np.float64]
+
+
+class Series(NamedTuple):
+    """What one panel shows: ``x (C,)``, intervals ``(C,)`` by policy, and the range of all single values."""
+
+    x: Array
+    means: Mapping[str, Interval]
+    values: tuple[float, float]
+
+
+def check_options(confidence: float, log: str, width: str) -> None:
+    """Refuse unknown options by name."""
+    check_confidence(confidence)
+    validation.Choice(("auto", "none", "x", "y", "both")).check("log", log, None)
+    validation.Choice(tuple(WIDTHS)).check("width", width, None)
+
+
+def check_mapping(name: str, value: Any) -> None:
+    """Refuse what is not a mapping with something in it."""
+    if not isinstance(value, Mapping) or not value:
+        raise validation.refuse(name, value, "a mapping with at least one entry")
+
+
+def increasing(name: str, values: Any, length: int | None = None) -> Array:
+    """Return finite numbers ``(C,)`` that increase."""
+    expected = f"{'' if length is None else f'{length} '}different finite numbers, increasing"
+    x = validation.as_floats(name, values, expected)
+    if (
+        x.ndim != 1
+        or x.size == 0
+        or x.size != (length or x.size)
+        or not np.isfinite(x).all()
+        or (np.diff(x) <= 0).any()
+    ):
+        raise validation.refuse(name, values, expected)
+    return x
+
+
+def in_words(metric: str) -> str:
+    """Return a metric as an axis names it."""
+    if not isinstance(metric, str) or not metric.strip():
+        raise validation.refuse("metric", metric, "words")
+    return metric.replace("_", " ")
+
+
+def read_curves(x: Array, owner: str, curves: Mapping[str, ArrayLike], metric: str, confidence: float) -> Series:
+    """Return means and intervals of ``curves``, ``(C, R)`` each, without those that are NaN everywhere."""
+    check_mapping(owner, curves)
+    expected = f"numbers of shape ({x.size}, R), one row per checkpoint, every row either finite or NaN"
+    rows = {}
+    for name, curve in curves.items():
+        y = validation.as_floats(f"{owner}[{name!r}]", curve, expected)
+        if y.ndim != 2 or y.shape[0] != x.size:
+            raise validation.refuse(f"{owner}[{name!r}]", curve, expected)
+        rows[name] = [_row(f"{owner}[{name!r}]", row, expected) for row in y]
+    return _series(x, owner, rows, metric, confidence)
+
+
+def read_finals(
+    x: Array, values: Mapping[Any, Mapping[str, ArrayLike]], names: Sequence[str], metric: str, confidence: float
+) -> Series:
+    """Return means and intervals of ``values``, by problem and policy ``(R,)``; what is missing is NaN."""
+    expected, absent = "numbers of shape (R,), all finite or all NaN", np.full(1, np.nan)
+    rows = {
+        name: [_row(f"values[{key!r}][{name!r}]", finals.get(name, absent), expected) for key, finals in values.items()]
+        for name in names
+    }
+    return _series(x, "values", rows, metric, confidence)
+
+
+def _row(name: str, values: ArrayLike, expected: str) -> Array:
+    row = validation.as_floats(name, values, expected)
+    if row.ndim != 1 or row.size == 0 or not (np.isfinite(row).all() or np.isnan(row).all()):
+        raise validation.refuse(name, values, expected)
+    return row
+
+
+def _series(x: Array, owner: str, rows: Mapping[str, list[Array]], metric: str, confidence: float) -> Series:
+    means, values = {}, []
+    for name, found in rows.items():
+        known = [row for row in found if np.isfinite(row[0])]
+        if known:
+            intervals = [mean_interval(row, confidence=confidence) for row in found]
+            means[name] = Interval(*(np.array(part) for part in zip(*intervals, strict=True)))
+            values += [float(extreme(row)) for row in known for extreme in (np.min, np.max)]
+    if not means:
+        raise validation.refuse(owner, list(rows), f"at least one policy that has the metric {metric!r}: all are NaN")
+    return Series(x, means, (min(values), max(values)))

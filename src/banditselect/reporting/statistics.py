@@ -1,0 +1,221 @@
+"""Intervals of means: over the replicates at every checkpoint, and of the difference of two policies."""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import validation
+
+Array = NDArray[np.float64]
+
+BLOCK = 2**21  #: how many resampled values are held at a time
+FLAT = 1e-12  #: a spread below this share of the largest deviation is rounding
+
+
+class Interval(NamedTuple):
+    """A mean with its interval; three arrays of one shape."""
+
+    estimate: Array
+    low: Array
+    high: Array
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """The mean of ``a - b`` over replicates that both played, with its interval. Printed, it is a sentence.
+
+    Attributes
+    ----------
+    a, b, metric: what is compared.
+    mean, low, high: the mean difference and its interval; NaN bounds where there is one replicate.
+    n: the number of replicates.
+    below, above: the share of replicates with a < b, and with a > b.
+    confidence: the probability that the interval aims at.
+    """
+
+    a: str
+    b: str
+    metric: str
+    mean: float
+    low: float
+    high: float
+    n: int
+    below: float
+    above: float
+    confidence: float
+
+    def __repr__(self) -> str:
+        error = (self.high - self.low) / 2.0
+        digits = decimals(max(abs(self.mean), abs(self.low), abs(self.high)) if self.n > 1 else self.mean, error)
+        mean, low, high = (f"{x:.{digits}f}" for x in (self.mean, self.low, self.high))
+        interval = f"[{low}, {high}]" if self.n > 1 else "[no interval]"
+        method = f"{100 * self.confidence:g} % paired bootstrap"
+        return f"{self.a} - {self.b}: {self.metric} {mean} {interval}, {method}, n = {self.n}"
+
+
+def mean_interval(values: ArrayLike, *, confidence: float = 0.95) -> Interval:
+    """Return the mean over the last axis and Student's interval for it.
+
+    Parameters
+    ----------
+    values: ``(..., R)``, R replicates; a NaN makes its own mean NaN.
+    confidence: the probability that the interval aims at.
+
+    Returns
+    -------
+    Interval of three arrays ``(...)``; the bounds are NaN where R = 1.
+
+    Examples
+    --------
+    >>> mean_interval([[1.0, 2.0, 3.0]])
+    Interval(estimate=array([2.]), low=array([-0.48...]), high=array([4.48...]))
+    """
+    check_confidence(confidence)
+    x = validation.as_floats("values", values, "numbers of shape (..., R)")
+    if x.ndim == 0 or x.size == 0:
+        raise validation.refuse("values", values, "numbers of shape (..., R) with at least one replicate")
+    mean, R = x.mean(axis=-1), x.shape[-1]
+    if R == 1:
+        return Interval(mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan))
+    half = student_quantile(confidence, R - 1) * x.std(axis=-1, ddof=1) / math.sqrt(R)
+    return Interval(mean, mean - half, mean + half)
+
+
+def paired_difference(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    names: tuple[str, str] = ("a", "b"),
+    metric: str = "difference",
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Comparison:
+    """Compare two policies on the same replicates: the mean of ``a - b`` and a bootstrap interval for it.
+
+    The interval is that of the bootstrap-t, whose quantiles are those of (mean* - mean) / s.e.* over resampled
+    replicates, so that it is longer on the side of the longer tail; where Student's interval reaches further, that is
+    used. Resamples without any spread have no s.e.* and are left out.
+
+    Parameters
+    ----------
+    a, b: the metric of the two policies, ``(R,)``; entry r of both comes from the same instance and noise.
+    names, metric: how the comparison is printed.
+    confidence: the probability that the interval aims at.
+    resamples: how often the replicates are drawn anew.
+    seed: of the resampling; the same data and seed give the same interval.
+
+    Notes
+    -----
+    Measured coverage in % at ``confidence=0.95``, 4,000 data sets each (standard error at most 0.7), and in brackets
+    that of Student's interval, `mean_interval`. "failures" are N(0, 1) with 10 added in 10 % of the replicates; with
+    few replicates a sample often has no failure in it, which no interval can know.
+
+    ========================  ===========  ===========  ===========  ===========
+    a - b                     n = 10       n = 20       n = 50       n = 100
+    ========================  ===========  ===========  ===========  ===========
+    normal                    96.3 (95.3)  95.8 (95.2)  95.2 (94.7)  96.0 (95.7)
+    exponential               94.5 (90.5)  95.4 (91.5)  96.0 (93.5)  96.5 (95.2)
+    lognormal                 90.2 (83.2)  92.4 (86.1)  93.7 (89.4)  94.6 (91.0)
+    lognormal - exponential   93.5 (92.6)  92.4 (91.8)  93.6 (92.6)  95.0 (94.1)
+    Student, 3 degrees        96.6 (96.2)  96.2 (96.0)  95.2 (95.2)  95.0 (95.0)
+    failures                  74.1 (71.2)  88.7 (88.6)  96.8 (92.0)  97.0 (93.3)
+    ========================  ===========  ===========  ===========  ===========
+
+    Examples
+    --------
+    >>> paired_difference([1.0, 2.0, 4.0, 3.0], [2.0, 2.5, 6.0, 4.5], names=("FS-SCB", "RB-SCB"), metric="regret")
+    FS-SCB - RB-SCB: regret -1.25 [-2.37, -0.13], 95 % paired bootstrap, n = 4
+
+    References
+    ----------
+    .. [1] Hesterberg, "What Teachers Should Know About the Bootstrap", The American Statistician 69 (2015), section 5.
+    """
+    check_confidence(confidence)
+    resamples = validation.whole_number("resamples", resamples, 100)
+    validation.seed("seed", seed)
+    d = _replicates("a", a)
+    other = _replicates("b", b)
+    if d.shape != other.shape:
+        raise validation.refuse("b", b, f"as many replicates as a, {d.size}")
+    d = d - other
+    mean, n = float(d.mean()), d.size
+    low, high = mean_interval(d, confidence=confidence)[1:]
+    scale = float(np.abs(d - mean).max())
+    if n > 1 and scale > 0.0:
+        t = _studentized((d - mean) / scale, resamples, np.random.default_rng(seed))
+        error = float(d.std(ddof=1)) / math.sqrt(n)
+        if t.size:
+            lower, upper = np.quantile(t, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
+            low, high = min(low, mean - upper * error), max(high, mean - lower * error)
+    below, above = float((d < 0.0).mean()), float((d > 0.0).mean())
+    return Comparison(*names, metric, mean, float(low), float(high), n, below, above, confidence)
+
+
+def _studentized(d: Array, resamples: int, rng: np.random.Generator) -> Array:
+    """Return mean* / s.e.* of resamples of deviations from their mean, ``d (n,)`` with max |d| = 1."""
+    n, parts = d.size, []
+    rows = max(1, BLOCK // n)
+    for start in range(0, resamples, rows):
+        x = d[rng.integers(n, size=(min(rows, resamples - start), n))]
+        error = x.std(axis=1, ddof=1) / math.sqrt(n)
+        spread = error > FLAT
+        parts.append(x.mean(axis=1)[spread] / error[spread])
+    return np.concatenate(parts)
+
+
+def _replicates(name: str, values: ArrayLike) -> Array:
+    expected = "finite numbers of shape (R,)"
+    x = validation.as_floats(name, values, expected)
+    if x.ndim != 1 or x.size == 0 or not np.isfinite(x).all():
+        raise validation.refuse(name, values, expected)
+    return x
+
+
+def check_confidence(confidence: float) -> None:
+    """Refuse what is not a probability strictly between 0 and 1."""
+    validation.Number(low=0.0, high=1.0, above=True, below=True).check("confidence", confidence, None)
+
+
+@lru_cache(maxsize=256)
+def student_quantile(confidence: float, freedom: int) -> float:
+    r"""Return q with P(|T| <= q) = ``confidence`` for Student's T with a whole number of degrees of freedom.
+
+    With :math:`\theta = \arctan(q / \sqrt\nu)` the probability is a finite sum of positive terms ([1]_, 26.7.3 and
+    26.7.4), concave in theta, so that Newton's steps from the normal quantile, which is smaller, rise to the root.
+
+    References
+    ----------
+    .. [1] Abramowitz and Stegun, "Handbook of Mathematical Functions", 1964.
+    """
+    terms, odd = freedom // 2, freedom % 2
+    j = np.arange(1, terms)
+    c = np.cumprod(np.concatenate(([1.0], (2 * j - 1 + odd) / (2 * j + odd))))[:terms]
+    slope = 2.0 / math.pi * (1.0 + c.sum()) if odd else c.sum()
+    theta = math.atan(NormalDist().inv_cdf((1.0 + confidence) / 2.0) / math.sqrt(freedom))
+    for _ in range(200):
+        cosine = math.cos(theta)
+        series = math.sin(theta) * float(c @ cosine ** (2.0 * np.arange(terms)))
+        inside = 2.0 / math.pi * (theta + cosine * series) if odd else series
+        step = (confidence - inside) / (slope * cosine ** (freedom - 1))
+        theta += step
+        if abs(step) <= 1e-15 * theta:
+            break
+    return math.sqrt(freedom) * math.tan(theta)
+
+
+def decimals(largest: float, error: float) -> int:
+    """Return how many decimals show a number: one from 10 on; below, two digits of its error (of itself three)."""
+    if not abs(largest) < 10.0:
+        return 1
+    digits = 1 - _magnitude(error) if error > 0.0 else 2 - _magnitude(largest)
+    return min(max(digits, 2), 8)
+
+
+def _magnitude(x: float) -> int:
+    return math.floor(math.log10(abs(x))) if math.isfinite(x) and x != 0.0 else 0

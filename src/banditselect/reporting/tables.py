@@ -1,0 +1,72 @@
+"""Tables of final values, as plain text or Markdown."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import validation
+from .statistics import decimals
+
+COLUMNS = ("mean", "± s.e.", "median", "worst")
+NOTHING = "–"
+
+
+def summary_table(
+    finals: Mapping[str, ArrayLike], *, metric: str, lower_is_better: bool | None = None, markdown: bool = False
+) -> str:
+    """Return a table: mean over the replicates, its standard error, median and worst, per policy.
+
+    Parameters
+    ----------
+    finals: by policy, ``(R,)``; what is NaN is shown as a dash.
+    metric: what the values are, in words.
+    lower_is_better: whether the worst is the largest; by default if ``metric`` speaks of regret.
+    markdown: Markdown instead of plain text.
+
+    Examples
+    --------
+    >>> print(summary_table({"FS-SCB": [60.0, 80.0, 76.0], "RB-SCB": [580.0, 610.0, 640.0]}, metric="regret"))
+    policy   mean  ± s.e.  median  worst
+    FS-SCB   72.0     6.1    76.0   80.0
+    RB-SCB  610.0    17.3   610.0  640.0
+    """
+    if not isinstance(finals, Mapping) or not finals:
+        raise validation.refuse("finals", finals, "a mapping with at least one entry")
+    if not isinstance(metric, str):
+        raise validation.refuse("metric", metric, "words")
+    lower = "regret" in metric.lower() if lower_is_better is None else lower_is_better
+    numbers = np.array([_row(name, values, lower) for name, values in finals.items()])
+    means, errors = numbers[:, 0], numbers[:, 1]
+    digits = decimals(_largest(means), _largest(errors))
+    cells = [["policy", *COLUMNS]]
+    for name, row in zip(finals, numbers, strict=True):
+        cells.append([str(name), *(f"{x:.{digits}f}" if np.isfinite(x) else NOTHING for x in row)])
+    return _markdown(cells) if markdown else _plain(cells)
+
+
+def _row(name: str, values: ArrayLike, lower: bool) -> list[float]:
+    expected = "numbers of shape (R,), NaN where there is none"
+    x = validation.as_floats(f"finals[{name!r}]", values, expected)
+    if x.ndim != 1 or x.size == 0 or np.isinf(x).any():
+        raise validation.refuse(f"finals[{name!r}]", values, expected)
+    error = float(x.std(ddof=1)) / x.size**0.5 if x.size > 1 else np.nan
+    return [float(x.mean()), error, float(np.median(x)), float(x.max() if lower else x.min())]
+
+
+def _largest(values: np.typing.NDArray[np.float64]) -> float:
+    known = np.abs(values[np.isfinite(values)])
+    return float(known.max()) if known.size else 0.0
+
+
+def _plain(cells: list[list[str]]) -> str:
+    widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
+    return "\n".join(
+        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))])
+        for row in cells
+    )
+
+
+def _markdown(cells: list[list[str]]) -> str:
+    rows = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells]
+    return "\n".join([rows[0], "|:---" + "|---:" * len(COLUMNS) + "|", *rows[1:]])

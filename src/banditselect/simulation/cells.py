@@ -1,0 +1,188 @@
+"""The unit of work and of storage: one policy on one block of instances."""
+
+import contextlib
+import os
+import pickle
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..policies import Binding
+from ..problems import Instances, Problem
+from .identity import recorded
+from .loop import METRICS, build, checkpoints_of, play
+
+BLOCK_BYTES = 400_000_000  #: instances of a block take at most about this much memory
+BLOCK_LANES = 50  #: and a block has at most this many lanes: enough to amortise a call, few enough to stay in cache
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One policy on one block of instances, by the names they have in the sweep.
+
+    Attributes
+    ----------
+    problem, policy: names.  lanes: the replicates.  rounds: how many.  seed: of instances and policies.
+    key: the name under which the outcome is stored, None where it is not.
+    """
+
+    problem: str
+    policy: str
+    lanes: range
+    rounds: int
+    seed: int
+    key: str | None
+
+    @property
+    def size(self) -> int:
+        """Rounds of all lanes together."""
+        return self.rounds * len(self.lanes)
+
+    def __str__(self) -> str:
+        return f"{self.policy} on {self.problem}, replicates {self.lanes.start}-{self.lanes.stop - 1}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a cell gave.
+
+    Attributes
+    ----------
+    curves: ``(metrics, checkpoints, lanes)``.
+    settings: the arguments that the policy really had.
+    messages: its warnings.
+    """
+
+    curves: NDArray[np.float64]
+    settings: Any
+    messages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What a cell that failed gave: the error, where it happened, and the settings it happened with."""
+
+    cell: Cell
+    error: Exception
+    traceback: str
+    settings: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.cell}, {self.cell.rounds} rounds, seed {self.cell.seed}, {self.settings}: {self.error!r}"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A cell with all that is needed to run it; ``group`` is the same for all cells on the same instances."""
+
+    cell: Cell
+    problem: Problem
+    binding: Binding[Any]
+    group: str
+
+    def run(self, tell: Callable[[int], None] | None = None) -> "Outcome | Failure":
+        """Play; an error becomes a Failure. ``tell`` is called with the rounds played, at every checkpoint."""
+        try:
+            with single_threaded(), warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                curves, settings = self._play(tell)
+            messages = dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, RuntimeWarning))
+            return Outcome(curves, settings, tuple(messages))
+        except Exception as error:
+            return Failure(self.cell, error, traceback.format_exc())
+
+    def _play(self, tell: Callable[[int], None] | None) -> tuple[NDArray[np.float64], Any]:
+        cell = self.cell
+        instances = _drawn(self)
+        policy = build(self.binding, self.problem, instances, cell.lanes, cell.seed)
+        checkpoints = checkpoints_of(cell.rounds)
+        curves = np.empty((len(METRICS), checkpoints.size, len(cell.lanes)))
+        for k, row in enumerate(play(policy, instances, cell.rounds, checkpoints)):
+            curves[:, k] = row
+            if tell is not None:
+                tell(int(checkpoints[k]))
+        return curves, recorded(self.binding, self.problem.shapes, instances.constants)
+
+
+@dataclass(frozen=True)
+class Timed:
+    """An outcome or failure with the seconds it took, drawing included."""
+
+    result: Outcome | Failure
+    seconds: float
+
+
+def run_here(task: Task, tell: Callable[[int], None] | None = None) -> Timed:
+    """Run a task in this process."""
+    start = time.perf_counter()
+    result = task.run(tell)
+    return Timed(result, time.perf_counter() - start)
+
+
+def run_remote(payload: bytes, parent: int | None) -> tuple[int, Timed]:
+    """Run a pickled (number, task) in a worker; a local worker whose parent has died stops at the next checkpoint."""
+    number, task = pickle.loads(payload)
+
+    def alive(_: int) -> None:
+        if parent is not None and os.getppid() != parent:
+            os._exit(1)
+
+    timed = run_here(task, alive)
+    if isinstance(timed.result, Failure):
+        timed = Timed(_portable(timed.result), timed.seconds)
+    return number, timed
+
+
+def _portable(failure: Failure) -> Failure:
+    """Return a failure whose error survives the way back to the parent."""
+    try:
+        pickle.loads(pickle.dumps(failure.error))
+    except Exception:
+        text = f"{type(failure.error).__name__}: {failure.error}"
+        return Failure(failure.cell, RuntimeError(text), failure.traceback)
+    return failure
+
+
+def blocks(problem: Problem, rounds: int, replicates: range, lanes: int | None = None) -> Iterator[range]:
+    """Cut replicates into blocks of ``lanes``, by default as many as fit memory and cache.
+
+    Where a block begins does not depend on the number of replicates, so that adding some keeps what was stored.
+    """
+    size = lanes or max(1, min(BLOCK_LANES, BLOCK_BYTES // max(1, problem.lane_bytes(rounds))))
+    for first in range(replicates.start, replicates.stop, size):
+        yield range(first, min(first + size, replicates.stop))
+
+
+@contextlib.contextmanager
+def single_threaded() -> Iterator[None]:
+    """Keep linear algebra libraries to one thread: their sums depend on how many there are."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        yield
+        return
+    with threadpool_limits(1):
+        yield
+
+
+_last: dict[tuple[str, range], Instances] = {}
+
+
+def _drawn(task: Task) -> Instances:
+    """Return the instances of a task; those drawn last are kept, for the next policy that meets them."""
+    key = (task.group, task.cell.lanes)
+    if key not in _last:
+        forget_instances()
+        _last[key] = task.problem.draw(task.cell.lanes, task.cell.rounds, task.cell.seed)
+    return _last[key]
+
+
+def forget_instances() -> None:
+    """Free the instances drawn last."""
+    _last.clear()

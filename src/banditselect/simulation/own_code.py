@@ -1,0 +1,69 @@
+"""Files with policies and problems of the user's own, loaded by their path."""
+
+import importlib.util
+import inspect
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+
+from .. import problems
+from ..problems import Problem
+from .engine import need
+
+
+def load_file(path: Path) -> ModuleType:
+    """Return a Python file as a module, named after the file; workers are sent its classes.
+
+    What it registers is known from then on. A file that is not there, cannot be run, or whose name another module has
+    raises ValueError.
+    """
+    name, file = path.stem, str(path.resolve())
+    loaded = sys.modules.get(name)
+    if loaded is not None and getattr(loaded, "__file__", None) == file:
+        return loaded
+    if path.suffix != ".py" or not path.is_file():
+        raise ValueError(f"{path}: no such Python file")
+    found = importlib.util.find_spec(name)
+    if loaded is not None or (found is not None and found.origin != file):
+        raise ValueError(f"{path}: a module {name!r} exists already; give the file another name")
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise ValueError(f"{path}: no such Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise ValueError(told(error)) from error
+    need("cloudpickle", "experiments").register_pickle_by_value(module)
+    return module
+
+
+def known_problems(*modules: ModuleType) -> dict[str, type[Problem]]:
+    """Return the problems of this library and those written in these modules, by name."""
+    known = {name: cls for name, cls in vars(problems).items() if name in problems.__all__ and _is_problem(cls)}
+    for module in modules:
+        for name, cls in vars(module).items():
+            if _is_problem(cls) and cls.__module__ == module.__name__:
+                if known.get(name, cls) is not cls:
+                    raise ValueError(
+                        f"{module.__file__}: a problem named {name!r} exists already; give it another name"
+                    )
+                known[name] = cls
+    return known
+
+
+def told(error: Exception) -> str:
+    """Return what an error says; of one that is not a refusal also its kind and where it happened."""
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}:{error.lineno}: {error.msg}"
+    if isinstance(error, ValueError):
+        return str(error)
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({frame.filename}:{frame.lineno})"
+
+
+def _is_problem(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, Problem) and not inspect.isabstract(value)

@@ -1,0 +1,132 @@
+"""How far a sweep is and how long it will take."""
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from .cells import Cell
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a sweep stands.
+
+    Attributes
+    ----------
+    cells, cells_done, cells_reused: in all, finished (from the store or run now), and of those from the store.
+    rounds, rounds_done: the same in rounds of all lanes together.
+    fraction: the share of the work that is done, by the time it takes.
+    rate: rounds a second since this run began, 0.0 before anything is known.
+    seconds_left: an estimate, None before anything is known.
+    """
+
+    cells: int
+    cells_done: int
+    cells_reused: int
+    rounds: int
+    rounds_done: int
+    fraction: float
+    rate: float
+    seconds_left: float | None
+
+
+Tell = Callable[[Progress], None]
+
+
+class Meter:
+    """Counts what is done and tells how much is left.
+
+    A round costs what it cost in finished cells of the same policy on the same problem, in this run or, by the store's
+    timings, in earlier ones; before there is one, what it cost on average. What is left is divided by ``workers``, or
+    where that is not known by how many cells ran at a time so far.
+    """
+
+    def __init__(
+        self,
+        cells: Sequence[Cell],
+        reused: Iterable[Cell],
+        timings: Mapping[str, float],
+        workers: int | None,
+        tell: Tell | None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._tell, self._clock, self._workers = tell, clock, workers
+        self._cells, self._done, self._reused = len(cells), 0, 0
+        self._all: Counter[tuple[str, str]] = Counter()  # rounds by problem and policy
+        self._left: Counter[tuple[str, str]] = Counter()
+        self._played: dict[Cell, int] = {}
+        self._seconds: dict[tuple[str, str], float] = defaultdict(float)  # of the cells whose time is known,
+        self._timed: Counter[tuple[str, str]] = Counter()  # and their rounds
+        self._busy = 0.0
+        for cell in cells:
+            self._all[_kind(cell)] += cell.size
+            self._left[_kind(cell)] += cell.size
+        for cell in reused:
+            self._reused += 1
+            self._done += 1
+            self._left[_kind(cell)] -= cell.size
+            if cell.key in timings:
+                self._learn(cell, timings[str(cell.key)])
+        self._rounds_reused = self._rounds_done
+        self._start = clock()
+        self._report()
+
+    def playing(self, cell: Cell, rounds: int) -> None:
+        """Note that a cell has played so many of its rounds."""
+        self._advance(cell, rounds)
+        self._report()
+
+    def finished(self, cell: Cell, seconds: float) -> None:
+        """Note that a cell is finished, or has failed."""
+        self._advance(cell, cell.rounds)
+        del self._played[cell]
+        self._learn(cell, seconds)
+        self._busy += seconds
+        self._done += 1
+        self._report()
+
+    @property
+    def _rounds_done(self) -> int:
+        return self._all.total() - self._left.total()
+
+    def _advance(self, cell: Cell, rounds: int) -> None:
+        self._left[_kind(cell)] -= (rounds - self._played.get(cell, 0)) * len(cell.lanes)
+        self._played[cell] = rounds
+
+    def _learn(self, cell: Cell, seconds: float) -> None:
+        self._seconds[_kind(cell)] += seconds
+        self._timed[_kind(cell)] += cell.size
+
+    def _cost(self, rounds: Mapping[tuple[str, str], int]) -> float:
+        """Return the seconds that rounds take, one cell at a time; their number before anything is known."""
+        if not self._timed:
+            return float(sum(rounds.values()))
+        typical = sum(self._seconds.values()) / self._timed.total()
+        cost = 0.0
+        for kind, count in rounds.items():
+            cost += count * (self._seconds[kind] / self._timed[kind] if self._timed[kind] else typical)
+        return cost
+
+    def _report(self) -> None:
+        if self._tell is None:
+            return
+        elapsed = self._clock() - self._start
+        done, cost, left = self._rounds_done, self._cost(self._all), self._cost(self._left)
+        at_a_time = self._workers or (self._busy / elapsed if elapsed > 0.0 else 1.0)
+        self._tell(
+            Progress(
+                cells=self._cells,
+                cells_done=self._done,
+                cells_reused=self._reused,
+                rounds=self._all.total(),
+                rounds_done=done,
+                fraction=1.0 - left / cost if cost > 0.0 else 1.0,
+                rate=(done - self._rounds_reused) / elapsed if elapsed > 0.0 else 0.0,
+                seconds_left=left / max(1.0, min(at_a_time, self._cells - self._done)) if self._timed else None,
+            )
+        )
+
+
+def _kind(cell: Cell) -> tuple[str, str]:
+    return cell.problem, cell.policy

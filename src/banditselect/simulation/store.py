@@ -1,0 +1,142 @@
+"""A folder in which the cells of sweeps lie under the names of what was run.
+
+``cells/<key>.cell``: one outcome each, written once and atomically, checksummed; the key is a digest of the settings
+and of the code (see identity.py), so what other code or other settings made is never found under it.
+``timings.jsonl``: how long each took, apart from the results. Any number of processes may read and write at a time.
+"""
+
+import contextlib
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from .. import persistence, validation
+from .cells import Failure, Outcome
+from .identity import digest
+
+TABLES = ("results.parquet", "failures.json")
+
+_ABANDONED = 3600.0  #: seconds after which an unfinished file is taken for one whose writer was killed
+
+
+class Store:
+    """Outcomes by key."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self._cells = self.folder / "cells"
+        try:
+            self._cells.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise validation.refuse("out", str(folder), "a folder, or a path where one can be made") from None
+        for part in self._cells.glob(".*.part"):
+            with contextlib.suppress(FileNotFoundError):
+                if time.time() - part.stat().st_mtime > _ABANDONED:
+                    part.unlink()
+
+    def keys(self) -> set[str]:
+        """Return the keys of everything stored."""
+        return {path.stem for path in self._cells.glob("*.cell")}
+
+    def get(self, key: str) -> Outcome | None:
+        """Return an outcome, None where there is none; a damaged file is put aside with a warning."""
+        path = self._cells / f"{key}.cell"
+        try:
+            content, arrays = persistence.read(path)
+        except FileNotFoundError:
+            return None
+        except ValueError as error:
+            with contextlib.suppress(FileNotFoundError):
+                path.rename(path.with_suffix(".damaged"))
+            validation.warn(f"{error}; it is put aside and run again")
+            return None
+        return Outcome(arrays["curves"], content["settings"], tuple(content["messages"]))
+
+    def put(self, key: str, outcome: Outcome, description: object) -> None:
+        """Store an outcome with the description that its key is the digest of."""
+        content = {"description": description, "settings": outcome.settings, "messages": list(outcome.messages)}
+        persistence.write(self._cells / f"{key}.cell", content, {"curves": outcome.curves})
+
+    def note_time(self, key: str, seconds: float) -> None:
+        """Note how long a cell took."""
+        with (self.folder / "timings.jsonl").open("a") as file:
+            file.write(json.dumps({"key": key, "seconds": round(seconds, 3)}) + "\n")
+
+    def timings(self) -> dict[str, float]:
+        """Return the seconds noted, by key; a line that a killed writer left behind is passed over."""
+        noted = {}
+        path = self.folder / "timings.jsonl"
+        for line in path.read_text().splitlines() if path.exists() else ():
+            with contextlib.suppress(ValueError, KeyError, TypeError):
+                content = json.loads(line)
+                noted[content["key"]] = float(content["seconds"])
+        return noted
+
+    def claim(self, description: dict[str, Any]) -> None:
+        """Say in ``sweep.json`` what this folder holds the tables of.
+
+        If it held those of another sweep, they are moved to ``earlier/`` and a warning says what differs: cells with
+        the same settings and the same code are used again, no others.
+        """
+        path = self.folder / "sweep.json"
+        try:
+            before = json.loads(path.read_text())
+        except FileNotFoundError:
+            before = None
+        except ValueError:
+            before = {}
+        if before == description:
+            return
+        if before is not None:
+            earlier = self.folder / "earlier" / digest(before)
+            earlier.mkdir(parents=True, exist_ok=True)
+            for name in (*TABLES, path.name):
+                with contextlib.suppress(FileNotFoundError):
+                    (self.folder / name).replace(earlier / name)
+            validation.warn(
+                f"{self.folder} holds another sweep ({', '.join(_changes(before, description))}): its tables are now "
+                f"in {earlier}; only cells with the same settings and code are used again"
+            )
+        write_text(path, json.dumps(description, indent=1, sort_keys=True) + "\n")
+
+    def write_failures(self, failures: Sequence[Failure]) -> None:
+        """Write what failed to ``failures.json``; remove that file if nothing did."""
+        path = self.folder / "failures.json"
+        if not failures:
+            path.unlink(missing_ok=True)
+            return
+        told = [
+            {
+                "problem": f.cell.problem,
+                "policy": f.cell.policy,
+                "replicates": [f.cell.lanes.start, f.cell.lanes.stop],
+                "rounds": f.cell.rounds,
+                "seed": f.cell.seed,
+                "settings": f.settings,
+                "error": repr(f.error),
+                "traceback": f.traceback,
+            }
+            for f in failures
+        ]
+        write_text(path, json.dumps(told, indent=1) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file so that a reader sees the old one or the new one, never a part."""
+    with persistence.replacing(path) as file:
+        file.write(text.encode())
+
+
+def _changes(before: Any, after: Any, name: str = "") -> list[str]:
+    """Return where two descriptions differ, as short phrases."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        keys = [*before, *(key for key in after if key not in before)]
+        return [
+            phrase
+            for key in keys
+            if before.get(key) != after.get(key)
+            for phrase in _changes(before.get(key), after.get(key), f"{name}.{key}" if name else key)
+        ]
+    return [f"{name}: {validation.shown(before)} is now {validation.shown(after)}"]

@@ -1,0 +1,317 @@
+"""Policies on problems: the cells of a sweep are planned, taken from the store or run, and put together."""
+
+import dataclasses
+import itertools
+import json
+import re
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import validation
+from ..policies import Binding
+from ..problems import Problem
+from . import engine as engines
+from .cells import Cell, Failure, Outcome, Task, blocks
+from .identity import code_version, describe, digest, joined, recorded
+from .loop import METRICS, checkpoints_of
+from .progress import Meter, Tell
+from .results import Result, Results
+from .store import Store
+
+Policies = Mapping[str, Binding[Any]]
+
+SMALL = 100_000  #: rounds of all lanes together that are not worth starting processes for
+RESERVED = 1 << 40  #: replicates from this number on are for tuning: no simulation reports them
+
+
+def simulate(
+    policies: Policies,
+    problem: Problem,
+    *,
+    rounds: int,
+    replicates: int,
+    seed: int = 0,
+    engine: str = "local",
+    workers: int | None = None,
+    address: str | None = None,
+    out: str | Path | None = None,
+    block: int | None = None,
+    progress: Tell | None = None,
+) -> Result:
+    """Play every policy on the same instances of a problem and return what was recorded.
+
+    Replicate j of every policy meets instance j: the same action sets and the same noise, so that differences are
+    paired. The numbers depend on the seed alone: not on engine, workers or blocks (on one type of processor).
+
+    Parameters
+    ----------
+    policies: by name, what ``bind`` returned; lanes, seed and shapes are added, and what is asked for with ``given``.
+        What :func:`tune` returned will do too; the grid and the choice are then recorded.
+    problem: draws the instances.
+    rounds, replicates: how long, how often.
+    seed: of the instances and of the policies.
+    engine: ``"local"`` (this machine), ``"dask"`` or ``"ray"``.
+    workers: how many processes; None for all cores, or for this process alone where there is little to do.
+    address: of a running dask or ray cluster; None starts one on this machine.
+    out: a folder that keeps every finished part, so that an interrupted run continues where it was, and the table.
+    block: how many replicates are played side by side; None for as many as fit memory and cache.
+    progress: called with a :class:`~banditselect.simulation.Progress` from time to time.
+
+    Examples
+    --------
+    >>> from banditselect import SquareCB, Uniform, given, on_map
+    >>> from banditselect.problems import SyntheticFeatureSelection
+    >>> oracle = on_map(SquareCB.bind(reward_range=given.reward_range), 0)
+    >>> problem = SyntheticFeatureSelection(n_models=2, dim=5, n_items=100)
+    >>> result = simulate({"oracle": oracle, "uniform": Uniform.bind()}, problem, rounds=200, replicates=4)
+    >>> print(result.summary())
+    policy   mean  ± s.e.  median  worst
+    oracle    8.5     1.6     9.1   11.2
+    uniform  12.9     2.2    12.7   18.1
+    """
+    results = sweep(
+        policies,
+        {"problem": problem},
+        rounds=rounds,
+        replicates=replicates,
+        seed=seed,
+        engine=engine,
+        workers=workers,
+        address=address,
+        out=out,
+        block=block,
+        progress=progress,
+    )
+    for failure in results.failures:
+        failure.error.add_note(str(failure))
+        raise failure.error
+    return results["problem"]
+
+
+def sweep(
+    policies: Policies | Callable[[Problem], Policies],
+    problems: Mapping[str, Problem],
+    *,
+    rounds: int,
+    replicates: int,
+    seed: int = 0,
+    engine: str = "local",
+    workers: int | None = None,
+    address: str | None = None,
+    out: str | Path | None = None,
+    block: int | None = None,
+    progress: Tell | None = None,
+) -> Results:
+    """Play every policy on every problem; return one :class:`Result` per problem.
+
+    A cell that fails is reported in ``failures`` with its settings; the others are not affected.
+
+    Parameters
+    ----------
+    policies: by name, what ``bind`` returned; or a function from the problem to such a mapping.
+    problems: by name; :func:`grid` makes them from lists of settings.
+    rounds, replicates, seed, engine, workers, address, out, block, progress: as for :func:`simulate`.
+
+    Examples
+    --------
+    >>> from banditselect import OFUL, Uniform, given
+    >>> from banditselect.problems import SyntheticParameterSelection
+    >>> policies = {"OFUL": OFUL.bind(noise=given.noise), "uniform": Uniform.bind()}
+    >>> problems = grid(SyntheticParameterSelection, dim=[2, 5], n_models=3)
+    >>> results = sweep(policies, problems, rounds=50, replicates=2)
+    >>> results["dim=5"].final("OFUL", "regret").shape
+    (2,)
+    """
+    rounds = validation.whole_number("rounds", rounds, 1)
+    replicates = validation.whole_number("replicates", replicates, 1)
+    validation.Number(high=RESERVED, integer=True).check("replicates", replicates, None)
+    seed = validation.whole_number("seed", seed, 0)
+    engines.check(engine, workers, address)
+    if not problems:
+        raise validation.refuse("problems", problems, "at least one problem, by name")
+    chosen = {name: policies(problem) if callable(policies) else policies for name, problem in problems.items()}
+    plan = Plan(problems, chosen, rounds, range(replicates), seed, block)
+    store = None if out is None else Store(out)
+    if store is not None:
+        store.claim(plan.description())
+    outcomes, failures = plan.run(store, engine, workers, address, progress)
+    results = Results({name: plan.result(name, outcomes, failures) for name in problems}, failures)
+    if store is not None:
+        results.save(store.folder / "results.parquet")
+        store.write_failures(failures)
+    return results
+
+
+def grid(factory: Callable[..., Any], **arguments: Any) -> dict[str, Any]:
+    """Return what a factory makes of every combination of settings, named after those that vary.
+
+    Parameters
+    ----------
+    factory: a problem class, or the ``bind`` of a policy.
+    arguments: a list stands for several values; everything else is one.
+
+    Examples
+    --------
+    >>> from banditselect import FSSquareCB
+    >>> grid(FSSquareCB.bind, exploration=[10, 100], noise=0.5)
+    {'exploration=10': FSSquareCB.bind(exploration=10, noise=0.5), 'exploration=100': FSSquareCB.bind(...)}
+    """
+    axes = {name: values for name, values in arguments.items() if isinstance(values, list)}
+    for name, values in axes.items():
+        if not values:
+            raise validation.refuse(f"grid: {name}", values, "at least one value")
+    made = {}
+    for combination in itertools.product(*axes.values()):
+        varied = dict(zip(axes, combination, strict=True))
+        label = ", ".join(f"{name}={value}" for name, value in varied.items() if len(axes[name]) > 1)
+        made[label or "one"] = factory(**(arguments | varied))
+    return made
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be run: which policies meet which problem, on which replicates.
+
+    The replicates are those of ``sweep`` or, numbered from ``RESERVED`` on, those of ``tune``.
+    """
+
+    problems: Mapping[str, Problem]
+    policies: Mapping[str, Policies]
+    rounds: int
+    replicates: range
+    seed: int
+    block: int | None = None
+    group: str = field(default_factory=lambda: secrets.token_hex(8))
+
+    def __post_init__(self) -> None:
+        if self.block is not None:
+            validation.whole_number("block", self.block, 1)
+        for name, problem in self.problems.items():
+            if not isinstance(problem, Problem):
+                raise validation.refuse(f"problems[{name!r}]", problem, "a Problem")
+            if not isinstance(self.policies[name], Mapping) or not self.policies[name]:
+                raise validation.refuse("policies", self.policies[name], "at least one policy, by name")
+            for label, binding in self.policies[name].items():
+                if not isinstance(binding, Binding):
+                    raise validation.refuse(f"policies[{label!r}]", binding, "what Policy.bind returned")
+
+    def description(self) -> dict[str, Any]:
+        """Return everything that the results depend on, as JSON."""
+        return {
+            "rounds": self.rounds,
+            "replicates": len(self.replicates),
+            "seed": self.seed,
+            "problems": {name: describe(f"problems[{name!r}]", problem) for name, problem in self.problems.items()},
+            "policies": {
+                name: {label: describe(f"policies[{label!r}]", binding) for label, binding in chosen.items()}
+                for name, chosen in self.policies.items()
+            },
+            "code": code_version(dict(self.problems), {n: dict(p) for n, p in self.policies.items()}),
+        }
+
+    def tasks(self, *, stored: bool) -> Iterator[tuple[Task, Any]]:
+        """Yield the tasks and, if they are to be stored, their descriptions.
+
+        First come the first blocks of all, so that every combination is soon known to work and how long it takes; the
+        largest instances lead, so that no long task is left for the end.
+        """
+        cut = {n: list(blocks(p, self.rounds, self.replicates, self.block)) for n, p in self.problems.items()}
+        order = sorted(self.problems, key=lambda n: -self.problems[n].lane_bytes(self.rounds))
+        for wave in range(max(map(len, cut.values()))):
+            for name in order:
+                for label, binding in self.policies[name].items() if wave < len(cut[name]) else ():
+                    problem, lanes = self.problems[name], cut[name][wave]
+                    what = self._cell_description(name, label, lanes) if stored else None
+                    key = None if what is None else digest(what)
+                    cell = Cell(name, label, lanes, self.rounds, self.seed, key)
+                    yield Task(cell, problem, binding, f"{self.group} {name}"), what
+
+    def _cell_description(self, name: str, label: str, lanes: range) -> dict[str, Any]:
+        problem, binding = self.problems[name], self.policies[name][label]
+        return {
+            "problem": describe(f"problems[{name!r}]", problem),
+            "policy": describe(f"policies[{label!r}]", binding),
+            "rounds": self.rounds,
+            "seed": self.seed,
+            "lanes": [lanes.start, lanes.stop],
+            "code": code_version(problem, binding),
+        }
+
+    def run(
+        self, store: Store | None, engine: str, workers: int | None, address: str | None, progress: Tell | None
+    ) -> tuple[dict[Cell, Outcome], list[Failure]]:
+        """Run what is not in the store; return the outcomes by cell, and what failed."""
+        tasks = list(self.tasks(stored=store is not None))
+        outcomes: dict[Cell, Outcome] = {}
+        for task, _ in tasks:
+            found = None if store is None else store.get(str(task.cell.key))
+            if found is not None:
+                outcomes[task.cell] = found
+        waiting = [(task, what) for task, what in tasks if task.cell not in outcomes]
+        if workers is None and address is None:
+            small = engine == "local" and sum(task.cell.size for task, _ in waiting) < SMALL
+            workers = 1 if small else engines.cores()
+        timings = {} if store is None else store.timings()
+        meter = Meter([task.cell for task, _ in tasks], outcomes, timings, workers, progress)
+        failures = []
+        results = engines.run_all(
+            [task for task, _ in waiting],
+            engine=engine,
+            workers=workers,
+            address=address,
+            tell=lambda number, played: meter.playing(waiting[number][0].cell, played),
+        )
+        for number, timed in results:
+            task, what = waiting[number]
+            if isinstance(timed.result, Failure):
+                settings = f"{task.binding!r} on {task.problem!r}"
+                failures.append(dataclasses.replace(timed.result, settings=settings))
+            else:
+                outcomes[task.cell] = timed.result
+                if store is not None:
+                    store.put(str(task.cell.key), timed.result, what)
+                    store.note_time(str(task.cell.key), timed.seconds)
+            meter.finished(task.cell, timed.seconds)
+        order = {task.cell: k for k, (task, _) in enumerate(tasks)}
+        _warn({cell: outcomes[cell] for cell in order if cell in outcomes})
+        return outcomes, sorted(failures, key=lambda failure: order[failure.cell])
+
+    def result(self, name: str, outcomes: Mapping[Cell, Outcome], failures: Sequence[Failure]) -> Result:
+        """Put the cells of one problem together; a policy of which a cell failed is left out."""
+        failed = {f.cell.policy for f in failures if f.cell.problem == name}
+        curves, settings = {}, {}
+        for label in self.policies[name]:
+            if label in failed:
+                continue
+            mine = sorted((c for c in outcomes if (c.problem, c.policy) == (name, label)), key=lambda c: c.lanes.start)
+            together = np.concatenate([outcomes[c].curves for c in mine], axis=2)
+            curves[label] = dict(zip(METRICS, together, strict=True))
+            settings[label] = joined([outcomes[c].settings for c in mine])
+        problem = self.problems[name]
+        told: dict[str, Any] = {
+            "problem": {"problem": type(problem).__name__, "arguments": recorded(problem.settings, {}, {})},
+            "policies": settings,
+            "rounds": self.rounds,
+            "replicates": len(self.replicates),
+            "seed": self.seed,
+        }
+        tuning = getattr(self.policies[name], "record", None)
+        if tuning is not None:
+            told["tuning"] = tuning
+        return Result(checkpoints=checkpoints_of(self.rounds), curves=curves, settings=json.loads(json.dumps(told)))
+
+
+def _warn(outcomes: Mapping[Cell, Outcome]) -> None:
+    """Repeat the warnings of the policies; of those that differ only in their numbers, the first."""
+    said = set()
+    for cell, outcome in outcomes.items():
+        for message in outcome.messages:
+            kind = (cell.policy, re.sub(r"[-+.\d]+(e[-+]?\d+)?", "#", message))
+            if kind not in said:
+                said.add(kind)
+                validation.warn(f"{cell.policy}: {message}")

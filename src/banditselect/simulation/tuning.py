@@ -1,0 +1,165 @@
+"""Fair tuning: every policy over the same values, on replicates that no simulation reports."""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import validation
+from ..policies import Binding, EveryMap
+from ..problems import Problem
+from . import engine as engines
+from .identity import recorded
+from .loop import METRICS
+from .progress import Tell
+from .store import Store
+from .sweeps import RESERVED, Plan, Policies
+
+SMALLER_IS_BETTER = ("regret", "pseudo_regret")
+
+
+class Tuned(Mapping[str, Binding[Any]]):
+    """Policies with the arguments that :func:`tune` chose; ``simulate`` takes it and keeps the record.
+
+    Attributes
+    ----------
+    record: the grid, the settings of the tuning and, per policy, the mean and standard error of every candidate and
+        the choice.
+    """
+
+    def __init__(self, policies: Policies, record: Mapping[str, Any]) -> None:
+        self._policies = dict(policies)
+        self.record = record
+
+    def __getitem__(self, name: str) -> Binding[Any]:
+        return self._policies[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._policies)
+
+    def __len__(self) -> int:
+        return len(self._policies)
+
+    def __repr__(self) -> str:
+        chosen = {name: told["choice"] for name, told in self.record["policies"].items()}
+        return f"<Tuned: {chosen}>"
+
+
+def tune(
+    policies: Policies,
+    problem: Problem,
+    grid: Mapping[str, Sequence[Any]],
+    *,
+    rounds: int,
+    replicates: int = 20,
+    metric: str = "regret",
+    seed: int = 0,
+    engine: str = "local",
+    workers: int | None = None,
+    address: str | None = None,
+    out: str | Path | None = None,
+    progress: Tell | None = None,
+) -> Tuned:
+    """Choose arguments of every policy over the same values, by the mean of a metric on instances never reported.
+
+    Replicates of ``simulate`` and ``sweep`` are numbered from 0; those used here from 2 ** 40, so that no instance and
+    no random number is met again, whatever the seed.
+
+    Parameters
+    ----------
+    policies: by name, what ``bind`` returned.
+    problem: draws the instances.
+    grid: values by name of the argument. A policy is tuned over all combinations of those that it has, itself or in the
+        policies inside it; one that has none of them is refused.
+    rounds, replicates: how long, on how many instances.
+    metric: what is to be best after the last round: smallest for regrets, else largest. Ties go to the first.
+    seed, engine, workers, address, out, progress: as for ``simulate``; ``out`` keeps the cells there.
+
+    Examples
+    --------
+    >>> from banditselect import LinTS, OFUL, given
+    >>> from banditselect.problems import SyntheticParameterSelection
+    >>> policies = {"OFUL": OFUL.bind(noise=given.noise), "LinTS": LinTS.bind(noise=given.noise)}
+    >>> problem = SyntheticParameterSelection(n_models=2, dim=3)
+    >>> tuned = tune(policies, problem, {"scale": [0.1, 1.0]}, rounds=100, replicates=5)
+    >>> tuned["OFUL"]
+    OFUL.bind(noise=given.noise, scale=0.1)
+    """
+    rounds = validation.whole_number("rounds", rounds, 1)
+    replicates = validation.whole_number("replicates", replicates, 1)
+    seed = validation.whole_number("seed", seed, 0)
+    validation.Choice(METRICS).check("metric", metric, None)
+    engines.check(engine, workers, address)
+    for name, values in grid.items():
+        if not isinstance(values, list | tuple | np.ndarray) or len(values) == 0:
+            raise validation.refuse(f"grid: {name}", values, "a list of at least one value")
+    candidates = {name: _candidates(name, binding, grid) for name, binding in policies.items()}
+    labelled = {f"{name} #{k}": b for name, tried in candidates.items() for k, (_, b) in enumerate(tried)}
+    plan = Plan({"problem": problem}, {"problem": labelled}, rounds, range(RESERVED, RESERVED + replicates), seed)
+    store = None if out is None else Store(out)
+    outcomes, failures = plan.run(store, engine, workers, address, progress)
+    for failure in failures:
+        failure.error.add_note(str(failure))
+        raise failure.error
+    finals = plan.result("problem", outcomes, failures).finals(metric)
+    chosen, told = {}, {}
+    for name, tried in candidates.items():
+        values = [finals[f"{name} #{k}"] for k in range(len(tried))]
+        means = np.array([v.mean() for v in values])
+        if np.isnan(means).all():
+            raise validation.refuse("metric", metric, f"a metric that policies[{name!r}] has on this problem")
+        best = int(np.nanargmin(means) if metric in SMALLER_IS_BETTER else np.nanargmax(means))
+        chosen[name] = tried[best][1]
+        told[name] = {
+            "choice": recorded(tried[best][0], {}, {}),
+            "tried": [
+                {"arguments": recorded(a, {}, {}), "mean": float(v.mean()), "standard error": _standard_error(v)}
+                for (a, _), v in zip(tried, values, strict=True)
+            ],
+        }
+    record = {
+        "grid": recorded({name: list(values) for name, values in grid.items()}, {}, {}),
+        "metric": metric,
+        "rounds": rounds,
+        "replicates": [RESERVED, RESERVED + replicates],
+        "seed": seed,
+        "policies": told,
+    }
+    return Tuned(chosen, record)
+
+
+def _standard_error(values: np.ndarray) -> float | None:
+    return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else None
+
+
+def _candidates(
+    name: str, binding: Binding[Any], grid: Mapping[str, Sequence[Any]]
+) -> list[tuple[dict[str, Any], Binding[Any]]]:
+    """Return every combination of values with the policy that has them."""
+    own = {argument: list(values) for argument, values in grid.items() if _has(binding, argument)}
+    if not own:
+        raise validation.refuse("grid", list(grid), f"at least one argument of policies[{name!r}]: {binding!r}")
+    combinations = [dict(zip(own, values, strict=True)) for values in itertools.product(*own.values())]
+    return [(arguments, _with(binding, arguments)) for arguments in combinations]
+
+
+def _has(value: Any, argument: str) -> bool:
+    """Tell whether a policy, or one inside it, has an argument."""
+    if isinstance(value, Binding):
+        return argument in value.parameters or any(_has(part, argument) for part in value.arguments.values())
+    if isinstance(value, EveryMap):
+        return _has(value.policy, argument)
+    return isinstance(value, list | tuple) and any(_has(part, argument) for part in value)
+
+
+def _with(value: Any, arguments: Mapping[str, Any]) -> Any:
+    """Return a policy in which these arguments are set wherever it, or one inside it, has them."""
+    if isinstance(value, Binding):
+        inside = {name: _with(part, arguments) for name, part in value.arguments.items()}
+        own = {name: part for name, part in arguments.items() if name in value.parameters}
+        return Binding(value.cls, inside | own)
+    if isinstance(value, EveryMap):
+        return EveryMap(_with(value.policy, arguments))
+    return type(value)(_with(part, arguments) for part in value) if isinstance(value, list | tuple) else value

@@ -1,0 +1,167 @@
+"""Policies, problems and values as they are written in a TOML file."""
+
+import difflib
+import inspect
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from .. import validation
+from ..exploration import Power
+from ..policies import Binding, Pending, given, on_every_map, on_map, registered
+from ..problems import Problem
+from .own_code import told
+from .sweeps import grid
+from .toml_lines import Document, Key
+
+_TABLES = "a policy { type = ... }, { on_every_map = { type = ... } } or { power = [scale, exponent] }"
+_GIVEN = re.compile(r"given\.([A-Za-z]\w*)")
+
+
+def check_keys(doc: Document, key: Key, table: Mapping[str, Any], known: Iterable[str], what: str) -> None:
+    """Refuse a key that is not known."""
+    for name in table:
+        if name not in known:
+            raise doc.error((*key, name), f"not {what}; expected {one_of(name, known)}")
+
+
+def one_of(value: object, known: Iterable[str]) -> str:
+    """Return the choices in words, and the one that was probably meant.
+
+    Examples
+    --------
+    >>> one_of("nois", ["delta", "noise"])
+    "one of delta, noise (did you mean 'noise'?)"
+    """
+    names = sorted(known)
+    lower = {name.lower(): name for name in names}
+    near = difflib.get_close_matches(str(value).lower(), lower, n=1, cutoff=0.6)
+    return f"one of {', '.join(names)}" + (f" (did you mean {lower[near[0]]!r}?)" if near else "")
+
+
+def check(doc: Document, key: Key, constraint: validation.Constraint, value: Any) -> None:
+    """Refuse a value that a constraint refuses."""
+    constraint.check(doc.where(key), value, None)
+
+
+def read_policy(doc: Document, key: Key, table: Any) -> Binding[Any]:
+    """Return the policy that a table describes: ``type``, its arguments and, if it looks at one map, ``on_map``."""
+    cls = _class(doc, key, table, registered(), "policy")
+    own = [name for name in inspect.signature(cls).parameters if name not in ("lanes", "seed")]
+    check_keys(doc, key, table, ["type", "on_map", *own], f"an argument of {cls.__name__}")
+    arguments = {}
+    for name, content in table.items():
+        if name not in ("type", "on_map"):
+            arguments[name] = _value(doc, (*key, name), content)
+            if name in cls.constraints and not _pending(arguments[name]):
+                check(doc, (*key, name), cls.constraints[name], arguments[name])
+    binding: Binding[Any] = cls.bind(**arguments)
+    if "on_map" not in table:
+        return binding
+    check(doc, (*key, "on_map"), validation.Number(low=0, integer=True), table["on_map"])
+    return on_map(binding, int(table["on_map"]))
+
+
+def read_problems(
+    doc: Document, key: Key, table: Any, known: Mapping[str, type[Problem]]
+) -> tuple[dict[str, Problem], dict[str, list[Any]]]:
+    """Return the problems that a table describes, by label, and the lists that vary; see :func:`grid`."""
+    cls = _class(doc, key, table, known, "problem")
+    parameters = inspect.signature(cls).parameters
+    check_keys(doc, key, table, ["type", *parameters], f"an argument of {cls.__name__}")
+    arguments = {name: value for name, value in table.items() if name != "type"}
+    for name, parameter in parameters.items():
+        if parameter.default is parameter.empty and name not in arguments:
+            raise doc.error((*key, name), f"missing; {cls.__name__} needs it")
+    axes = {name: values for name, values in arguments.items() if isinstance(values, list)}
+    for name, values in axes.items():
+        if not values or any(value in values[:k] for k, value in enumerate(values)):
+            raise doc.refuse((*key, name), values, "different values; at least one")
+    try:
+        made = grid(cls, **arguments)
+    except Exception as error:
+        raise blamed(doc, key, table, error) from error
+    return made, {name: values for name, values in axes.items() if len(values) > 1}
+
+
+def constants_in(key: Key, content: Any) -> Iterator[tuple[Key, str]]:
+    """Yield every constant that is asked for with ``"given.<name>"``, and where."""
+    parts: Iterable[tuple[Any, Any]] = ()
+    if isinstance(content, str) and (found := _GIVEN.fullmatch(content)):
+        yield key, found[1]
+    elif isinstance(content, dict):
+        parts = content.items()
+    elif isinstance(content, list):
+        parts = enumerate(content)
+    for name, part in parts:
+        yield from constants_in((*key, name), part)
+
+
+def blamed(doc: Document, key: Key, table: Any, error: Exception, where: str = "") -> ValueError:
+    """Return an error of a constructor with the line of the argument that it names, or else of the table."""
+    message = told(error)
+    named = re.fullmatch(r"(\w+): (\w+): (.*)", message, re.DOTALL) if isinstance(error, ValueError) else None
+    place = next(_argument(key, table, named[1], named[2]), None) if named else None
+    if named and place:
+        return doc.error(place, named[3] + where)
+    return doc.error(key, message + where)
+
+
+def needed(value: Any) -> Iterator[tuple[str, str]]:
+    """Yield every argument that a resolved policy, or one inside it, lacks: its class and its name."""
+    if isinstance(value, Binding):
+        for name, parameter in value.parameters.items():
+            if parameter.default is parameter.empty and name not in value.arguments:
+                yield value.cls.__name__, name
+        value = list(value.arguments.values())
+    for part in value if isinstance(value, list) else ():
+        yield from needed(part)
+
+
+def _argument(key: Key, content: Any, owner: str, argument: str) -> Iterator[Key]:
+    """Yield where an argument of a class is written."""
+    if isinstance(content, dict):
+        if content.get("type", owner) == owner and argument in content:
+            yield (*key, argument)
+        for name, part in content.items():
+            yield from _argument((*key, name), part, owner, argument)
+    elif isinstance(content, list):
+        for k, part in enumerate(content):
+            yield from _argument((*key, k), part, owner, argument)
+
+
+def _class(doc: Document, key: Key, table: Any, known: Mapping[str, Any], what: str) -> Any:
+    if not isinstance(table, dict):
+        raise doc.refuse(key, table, f"a table: the type of a {what} and its arguments")
+    if "type" not in table:
+        raise doc.error((*key, "type"), f"missing; expected {one_of('', known)}")
+    name = table["type"]
+    if not isinstance(name, str) or name not in known:
+        raise doc.refuse((*key, "type"), name, one_of(name, known))
+    return known[name]
+
+
+def _value(doc: Document, key: Key, content: Any) -> Any:
+    """Return an argument of a policy."""
+    if isinstance(content, list):
+        return [_value(doc, (*key, k), part) for k, part in enumerate(content)]
+    if isinstance(content, str):
+        found = _GIVEN.fullmatch(content)
+        return getattr(given, found[1]) if found else content
+    if isinstance(content, bool | int | float):
+        return content
+    if isinstance(content, dict) and "type" in content:
+        return read_policy(doc, key, content)
+    if isinstance(content, dict) and set(content) == {"on_every_map"}:
+        return on_every_map(read_policy(doc, (*key, "on_every_map"), content["on_every_map"]))
+    if isinstance(content, dict) and set(content) == {"power"}:
+        try:
+            return Power(*map(float, content["power"]))
+        except (TypeError, ValueError):
+            expected = "[scale, exponent]: a number >= 0 and one between 0 and 4"
+            raise doc.refuse((*key, "power"), content["power"], expected) from None
+    raise doc.refuse(key, content, f"a number, a string, a list, {_TABLES}")
+
+
+def _pending(value: Any) -> bool:
+    return isinstance(value, Pending) or (isinstance(value, list) and any(map(_pending, value)))

@@ -1,0 +1,239 @@
+"""check_problem: a fair problem passes, and every check finds what it looks for."""
+
+import random
+
+import numpy as np
+import pytest
+
+from banditselect.checks import CHECKS, PROBLEM_CHECKS, check_problem, run_check
+from banditselect.problems import Instances, Problem
+
+
+class Play(Instances):
+    """Linear rewards in one map or in the first of several, everything drawn beforehand."""
+
+    def __init__(self, problem, lanes, rounds, seed):
+        N, K, d = len(lanes), 3, problem.dim
+        self.x, self.theta, self.noise = np.empty((N, rounds, K, d)), np.empty((N, d)), np.empty((N, rounds))
+        for n, lane in enumerate(lanes):
+            rng = problem.generator(lanes, lane, seed)
+            self.x[n], self.theta[n] = rng.normal(size=(rounds, K, d)), rng.normal(size=d)
+            self.noise[n] = rng.normal(size=rounds)
+        self.mean = np.einsum("ntkd,nd->ntk", self.x, self.theta)
+        self.constants = {
+            "noise": 1.0,
+            "parameter": self.theta.copy(),
+            "parameter_bound": np.linalg.norm(self.theta, axis=1),
+            "feature_bound": np.linalg.norm(self.x, axis=3).max(axis=(1, 2)),
+            "reward_bound": np.abs(self.mean).max(axis=(1, 2)),
+        }
+
+    def features(self, t):
+        return self.x[:, t].copy()
+
+    def means(self, t):
+        return self.mean[:, t].copy()
+
+    def rewards(self, t, action):
+        return self.mean[np.arange(action.size), t, action] + self.noise[:, t]
+
+
+class Fair(Problem):
+    play = Play
+
+    def __init__(self, *, dim=2):
+        self.dim = dim
+
+    @property
+    def shapes(self):
+        return {"dim": self.dim}
+
+    def generator(self, lanes, lane, seed):
+        return np.random.default_rng((seed, lane))
+
+    def lane_bytes(self, rounds):
+        return 8 * rounds * (3 * self.dim + 4)
+
+    def draw(self, lanes, rounds, seed):
+        return self.play(self, lanes, rounds, seed)
+
+
+class TwoMaps(Fair):
+    """The second map is worthless; ragged, so that features come as a list."""
+
+    class play(Play):  # noqa: N801
+        def features(self, t):
+            return [self.x[:, t].copy(), self.x[:, t, :, :1].copy()]
+
+    @property
+    def shapes(self):
+        return {"n_models": 2, "dim": [self.dim, 1]}
+
+
+class Unknown(Fair):
+    """Nobody knows the means, and half of the rewards are not observed."""
+
+    class play(Play):  # noqa: N801
+        def means(self, t):
+            return None
+
+        def rewards(self, t, action):
+            return np.where(action == t % 3, super().rewards(t, action), np.nan)
+
+
+def flawed(base=Fair, **changes):
+    """Return a problem with these methods replaced."""
+    return type("Flawed", (base,), changes)
+
+
+def played(base=Fair, **changes):
+    """Return a problem whose instances have these methods replaced."""
+    return flawed(base, play=type("FlawedPlay", (base.play,), changes))
+
+
+def told(base=Fair, **constants):
+    """Return a problem with these constants, each a value or a function of the instances."""
+
+    def drawn(self, *arguments):
+        base.play.__init__(self, *arguments)
+        self.constants |= {k: v(self) if callable(v) else v for k, v in constants.items()}
+
+    return played(base, __init__=drawn)
+
+
+class Positional(Fair):
+    def __init__(self, dim=2):
+        self.dim = dim
+
+
+class Forgetful(Fair):
+    def __init__(self, *, dim=2, scale=1.0):
+        self.dim = dim
+
+
+class Doubling(Fair):
+    def __init__(self, *, dim=2):
+        self.dim = 2 * dim
+
+
+class Counting(Fair):
+    """Every problem built is another one."""
+
+    built = 0
+
+    def __init__(self, *, dim=2):
+        self.dim = dim
+        Counting.built += 1
+        self.number = Counting.built
+
+    def generator(self, lanes, lane, seed):
+        return np.random.default_rng((seed, lane, self.number))
+
+
+def growing(self):
+    self.__dict__["asked"] = self.__dict__.get("asked", 0) + 1
+    return self.asked
+
+
+LIVE = np.random.default_rng(1)
+
+FLAWS = [
+    ("check_problem_settings", "keyword-only", Positional),
+    ("check_problem_settings", "scale is not stored under its name", Forgetful),
+    ("check_problem_settings", "dim is not stored as it is given", Doubling),
+    ("check_problem_settings", "features and means and rewards and constants differ", Counting),
+    ("check_problem_settings", "repr does not name", flawed(__repr__=lambda self: "a problem")),
+    ("check_shapes", "no dim", flawed(shapes=property(lambda self: {}))),
+    ("check_shapes", "refuse the features", flawed(shapes=property(lambda self: {"dim": 3}))),
+    ("check_shapes", "refuse the features", flawed(shapes=property(lambda self: {"n_models": 2, "dim": 2}))),
+    ("check_shapes", "has 2 widths", flawed(shapes=property(lambda self: {"n_models": 3, "dim": [2, 2]}))),
+    ("check_shapes", "refuse the features", played(features=lambda self, t: np.nan * self.x[:, t])),
+    ("check_shapes", r"means of shape \(1, 2\)", played(means=lambda self, t: self.mean[:, t, :2])),
+    ("check_shapes", "not finite", played(means=lambda self, t: np.inf * self.mean[:, t])),
+    ("check_rewards", r"shape \(4, 1\)", played(rewards=lambda self, t, a: Play.rewards(self, t, a)[:, None])),
+    ("check_rewards", "infinite", played(rewards=lambda self, t, a: np.full(a.size, np.inf))),
+    ("check_rewards", "no reward is observed", played(rewards=lambda self, t, a: np.full(a.size, np.nan))),
+    ("check_common_randomness", "rewards change", played(rewards=lambda self, t, a: LIVE.normal(size=a.size))),
+    ("check_common_randomness", "features change", played(features=lambda self, t: self.x[:, t] + growing(self))),
+    (
+        "check_common_randomness",
+        "the same instances are drawn again",
+        flawed(generator=lambda self, lanes, lane, seed: np.random.default_rng((seed, lane, growing(self)))),
+    ),
+    (
+        "check_neighbours",
+        "features and means and rewards and constants of a lane depend",
+        flawed(generator=lambda self, lanes, lane, seed: np.random.default_rng((seed, lane, len(lanes)))),
+    ),
+    ("check_neighbours", "^check_neighbours: constants of a lane", told(largest=lambda play: float(play.mean.max()))),
+    (
+        "check_neighbours",
+        "large lane numbers",
+        flawed(generator=lambda self, lanes, lane, seed: np.random.RandomState(seed + lane)),
+    ),
+    ("check_seeds", "on the seed", flawed(generator=lambda self, lanes, lane, seed: np.random.default_rng((0, lane)))),
+    ("check_seeds", "on the lane", flawed(generator=lambda self, lanes, lane, seed: np.random.default_rng(seed))),
+    (
+        "check_global_randomness",
+        "NumPy",
+        played(features=lambda self, t: self.x[:, t] + 0.0 * np.random.rand()),  # noqa: NPY002
+    ),
+    ("check_global_randomness", "Python", played(features=lambda self, t: self.x[:, t] + 0.0 * random.random())),
+    ("check_features_are_copies", "features change", played(features=lambda self, t: self.x[:, t])),
+    ("check_features_are_copies", "features change", played(TwoMaps, features=lambda self, t: [self.x[:, t]] * 2)),
+    ("check_constants", "'class' cannot be asked for", told(**{"class": 1.0})),
+    ("check_constants", "'_own' cannot be asked for", told(_own=1.0)),
+    ("check_constants", r"centers of shape \(2, 2\)", told(centers=np.eye(2))),
+    ("check_constants", "name is not numbers", told(name="mine")),
+    ("check_constants", "worst is not finite", told(worst=np.inf)),
+    ("check_constants", "is not one of 2", told(TwoMaps, model=2)),
+    ("check_bounds", r"parameter of shape \(4,\)", told(parameter=lambda play: play.theta[:, 0])),
+    ("check_bounds", "parameter_bound", told(parameter_bound=1e-3)),
+    ("check_bounds", "feature_bound", told(feature_bound=1e-3)),
+    ("check_bounds", "reward_bound", told(reward_bound=lambda play: 0.5 * np.abs(play.mean).max(axis=(1, 2)))),
+    ("check_bounds", "not linear", told(parameter=lambda play: play.theta[:, ::-1])),
+    ("check_means", "from their means$", played(rewards=lambda self, t, a: Play.rewards(self, t, a) + 0.2)),
+    ("check_means", "more so where", played(rewards=lambda self, t, a: 1.2 * Play.rewards(self, t, a))),
+    ("check_means", "more so where", played(rewards=lambda self, t, a: Play.rewards(self, t, 0 * a))),
+    (
+        "check_means",
+        "standard errors",
+        played(rewards=lambda self, t, a: Play.rewards(self, t, a) - self.noise[:, t] + 1e-6),
+    ),
+    ("check_memory", "not a whole number", flawed(lane_bytes=lambda self, rounds: 1e3)),
+    ("check_memory", "lane_bytes is 0", flawed(lane_bytes=lambda self, rounds: 0)),
+    ("check_memory", "lane_bytes says 1000000000", flawed(lane_bytes=lambda self, rounds: 10**9)),
+]
+
+
+@pytest.mark.parametrize("check", PROBLEM_CHECKS)
+@pytest.mark.parametrize("cls", [Fair, TwoMaps, Unknown])
+def test_fair_problems_pass(cls, check):
+    run_check(check, cls())
+
+
+@pytest.mark.parametrize(("check", "message", "cls"), FLAWS, ids=[f"{c}-{m}" for c, m, _ in FLAWS])
+def test_a_flaw_is_found(check, message, cls):
+    with pytest.raises(AssertionError, match=message):
+        run_check(check, cls())
+
+
+def test_an_instance_larger_than_it_says_is_found():
+    with pytest.raises(AssertionError, match=r"lane_bytes says 10$"):
+        run_check("check_memory", flawed(lane_bytes=lambda self, rounds: 10)(dim=200))
+
+
+def test_every_check_can_fail():
+    assert {check for check, _, _ in FLAWS} == set(PROBLEM_CHECKS)
+    assert not set(CHECKS) & set(PROBLEM_CHECKS)
+
+
+def test_check_problem_runs_everything_and_expected_failures_must_fail():
+    check_problem(Fair())
+    with pytest.raises(AssertionError, match=r"check_constants: .*centers"):
+        check_problem(told(centers=np.eye(2))())
+    check_problem(told(shift=np.eye(2))(), expected_failures={"check_constants": "the same for all lanes"})
+    with pytest.raises(AssertionError, match="expected to fail"):
+        check_problem(Fair(), expected_failures={"check_seeds": "no reason"})
+    with pytest.raises(ValueError, match="check_nothing"):
+        check_problem(Fair(), expected_failures={"check_nothing": ""})

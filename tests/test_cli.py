@@ -1,0 +1,340 @@
+"""The command line: what it prints, which code it ends with, and that it can be stopped at any moment."""
+
+import io
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import banditselect
+from banditselect.cli import display as displays
+from banditselect.cli.app import app
+from banditselect.cli.listing import METRIC_LINES
+from banditselect.simulation import METRICS, Progress, Results
+
+ROOT = Path(__file__).parent.parent
+COMMAND = [sys.executable, "-c", "from banditselect.cli import main; main()"]
+
+SMALL = """\
+rounds = 30
+replicates = 3
+[problems.parameters]
+type = "SyntheticParameterSelection"
+n_models = [2, 3]
+dim = 2
+[policies.OFUL]
+type = "OFUL"
+noise = "given.noise"
+[policies.LinTS]
+type = "LinTS"
+noise = "given.noise"
+"""
+
+SLOW = """\
+rounds = 1000
+replicates = 4
+import = ["slow.py"]
+[problems.small]
+type = "SyntheticParameterSelection"
+n_models = 2
+dim = 2
+[policies.quick]
+type = "Uniform"
+[policies.slow]
+type = "Slow"
+"""
+
+OWN = """
+import time
+from banditselect import LinTS, register
+
+@register
+class {name}(LinTS):
+    def _absorb(self, ids, x, y, memo):
+        {learn}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.toml").write_text(SMALL)
+    return tmp_path
+
+
+def call(*arguments: str) -> Any:
+    return CliRunner().invoke(app, arguments)
+
+
+def start(*arguments: str) -> "subprocess.Popen[str]":
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([*COMMAND, *arguments], text=True, start_new_session=True, **pipes)
+
+
+def test_run_prints_tables_and_writes_everything_and_runs_nothing_twice(folder: Path) -> None:
+    first = call("run", "small.toml")
+    assert first.exit_code == 0, first.output
+    for word in ("n_models=2", "n_models=3", "OFUL", "LinTS", "mean", "out/small/"):
+        assert word in first.stdout
+    assert "4 of 4 cells in" in first.stderr
+    figures = {f"{name}.{kind}" for name in ("curves", "finals") for kind in ("png", "svg", "pdf")}
+    out = folder / "out" / "small"
+    assert figures | {"results.parquet", "summary.md"} <= {path.name for path in out.iterdir()}
+    assert list(Results.load(out / "results.parquet")) == ["n_models=2", "n_models=3"]
+    again = call("run", "small.toml", "--no-figures")
+    assert "4 of 4 cells (4 from an earlier run)" in again.stderr
+    assert again.stdout.split("results")[0] == first.stdout.split("results")[0]
+
+
+def test_json_is_all_there_is_on_stdout(folder: Path) -> None:
+    done = call("run", "small.toml", "--json", "--quiet", "--no-figures", "--replicates", "4", "--out", "elsewhere")
+    assert (done.exit_code, done.stderr) == (0, "")
+    told = json.loads(done.stdout)
+    values = Results.load(folder / "elsewhere" / "results.parquet")["n_models=3"].final("OFUL")
+    numbers = told["summary"]["n_models=3"]["OFUL"]
+    assert numbers["n"] == 4
+    assert numbers["mean"] == pytest.approx(values.mean())
+    assert numbers["standard_error"] == pytest.approx(values.std(ddof=1) / 2.0)
+    assert (told["settings"]["replicates"], told["settings"]["rounds"]) == (4, 30)
+    assert (told["failures"], told["out"]) == ([], "elsewhere")
+    assert all(Path(file).exists() for file in told["files"])
+
+
+def test_one_replicate_has_no_standard_error(folder: Path) -> None:
+    done = call("run", "small.toml", "--json", "--quiet", "--no-figures", "--replicates", "1")
+    assert json.loads(done.stdout)["summary"]["n_models=2"]["LinTS"]["standard_error"] is None
+
+
+def test_quiet_says_nothing_on_stderr(folder: Path) -> None:
+    done = call("run", "small.toml", "--quiet", "--no-figures")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "OFUL" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "none.toml"], "none.toml: No such file"),
+        (["run", "bad.toml"], "bad.toml:5: problems.parameters.n_models: got 0"),
+        (["run", "small.toml", "--engine", "cloud"], "engine: got 'cloud', expected one of"),
+        (["run", "small.toml", "--address", "tcp://x"], "address: got 'tcp://x'"),
+        (["run", "small.toml", "--rounds", "0"], "--rounds"),
+        (["run", "small.toml", "--replicates", "many"], "--replicates"),
+        (["run", "small.toml", "--out", "small.toml"], "out: got 'small.toml', expected a folder"),
+        (["run"], "Missing argument"),
+        (["ran"], "No such command"),
+        (["reproduce", "fs-sythetic"], "did you mean 'fs-synthetic'"),
+        (["reproduce", "--models", "2,x"], "--models"),
+        (["list", "policy"], "did you mean 'policies'"),
+        (["show", "FSSquareBC"], "did you mean 'FSSquareCB'"),
+    ],
+)
+def test_wrong_usage_has_code_2_and_writes_nothing(folder: Path, arguments: list[str], message: str) -> None:
+    (folder / "bad.toml").write_text(SMALL.replace("[2, 3]", "[2, 0]"))
+    done = call(*arguments)
+    assert done.exit_code == 2
+    said = " ".join(done.stderr.replace("│", " ").split())
+    assert message in said
+    assert "Traceback" not in done.output
+    assert done.stdout == ""
+    assert sorted(path.name for path in folder.iterdir()) == ["bad.toml", "small.toml"]
+
+
+def test_failures_are_told_and_the_rest_is_kept(folder: Path) -> None:
+    (folder / "failing.py").write_text(OWN.format(name="Failing", learn="raise ArithmeticError('no luck')"))
+    text = f'import = ["failing.py"]\n{SMALL}[policies.failing]\ntype = "Failing"\n'
+    (folder / "fails.toml").write_text(text)
+    done = start("run", "fails.toml", "--json", "--no-figures")
+    stdout, stderr = done.communicate(timeout=60)
+    assert done.returncode == 1
+    assert "2 cells failed; the results of the others are kept" in stderr
+    told = "failing on n_models=2, replicates 0-2, 30 rounds, seed 0\n  ArithmeticError: no luck\n  Failing.bind()"
+    assert told in stderr
+    content = json.loads(stdout)
+    assert list(content["summary"]["n_models=2"]) == ["OFUL", "LinTS"]
+    assert {failure["problem"] for failure in content["failures"]} == {"n_models=2", "n_models=3"}
+    assert content["failures"][0].items() >= {"policy": "failing", "error": "ArithmeticError: no luck"}.items()
+    assert (folder / "out" / "fails" / "failures.json").exists()
+    (folder / "fails.toml").write_text(f"{text}[tuning]\nscale = [1]\nreplicates = 1\n")
+    done = start("run", "fails.toml", "--quiet")
+    stdout, stderr = done.communicate(timeout=60)
+    assert (done.returncode, stdout) == (1, "")
+    assert re.fullmatch(r"error: failing #0 on problem, .*ArithmeticError\('no luck'\)\n", stderr)
+
+
+def begun(process: "subprocess.Popen[str]", out: Path) -> None:
+    """Wait until a cell is stored."""
+    deadline = time.monotonic() + 60
+    while not list(out.glob("cells/*.cell")):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("number", "group", "workers"),
+    [
+        (signal.SIGINT, False, "1"),
+        (signal.SIGINT, True, "2"),
+        (signal.SIGTERM, False, "2"),
+        (signal.SIGTERM, True, "1"),
+    ],
+)
+def test_interruptions_keep_what_is_done(folder: Path, number: int, group: bool, workers: str) -> None:
+    (folder / "slow.py").write_text(OWN.format(name="Slow", learn="time.sleep(0.05)"))
+    (folder / "slow.toml").write_text(SLOW)
+    arguments = ("run", "slow.toml", "--workers", workers, "--no-figures", "--out", "my results")
+    process = start(*arguments)
+    begun(process, folder / "my results")
+    (os.killpg if group else os.kill)(process.pid, number)
+    stdout, stderr = process.communicate(timeout=20)
+    assert process.returncode == 128 + number
+    assert stdout == ""
+    way_back = f"safe in my results: 1. To continue:\n  banditselect {shlex.join(arguments)}\n"
+    assert stderr.endswith(f"interrupted at 1 of 2 cells; {way_back}")
+    with pytest.raises(ProcessLookupError):  # no worker is left
+        wait_for_group(process.pid)
+
+
+def wait_for_group(pid: int) -> None:
+    for _ in range(100):
+        os.killpg(pid, 0)
+        time.sleep(0.1)
+
+
+def test_without_the_libraries_of_the_command_line(folder: Path) -> None:
+    code = "import sys; sys.modules['typer'] = None; from banditselect.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == 'banditselect: the command line needs pip install "banditselect[experiments]"\n'
+
+
+def test_lists(folder: Path) -> None:
+    everything = json.loads(call("list", "--json").stdout)
+    assert list(everything) == ["policies", "problems", "experiments", "metrics"]
+    assert set(everything["metrics"]) == set(METRICS) == set(METRIC_LINES)
+    lines = call("list", "experiments").stdout.splitlines()
+    assert lines[0] == "fs-synthetic  Feature selection, synthetic (Fig. 1 top)"
+    assert len(call("list", "policies").stdout.splitlines()) == len(everything["policies"])
+    assert all(name in call("list").stdout for names in everything.values() for name in names)
+
+
+def test_show(folder: Path) -> None:
+    page = call("show", "FSSquareCB").stdout
+    assert page.startswith("FSSquareCB\n    n_models\n    dim\n")
+    assert "Parameters" in page
+
+
+def test_version_and_help(folder: Path) -> None:
+    assert call("--version").stdout == f"banditselect {banditselect.__version__}\n"
+    for command in ([], ["run"], ["reproduce"], ["list"], ["show"]):
+        done = call(*command, "-h")
+        assert done.exit_code == 0
+        assert f"banditselect {' '.join(command)}".strip() in done.stdout
+        assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "130, 143" in call("run", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ("reproduce fs", "fs-synthetic"),
+        ("run small.toml --engine d", "dask"),
+        ("list met", "metrics"),
+        ("show PSO", "PSOFUL"),
+    ],
+)
+def test_completion(folder: Path, words: str, wanted: str) -> None:
+    environment = os.environ | {
+        "_BANDITSELECT_COMPLETE": "complete_bash",
+        "COMP_WORDS": f"banditselect {words}",
+        "COMP_CWORD": str(len(words.split())),
+    }
+    done = subprocess.run(COMMAND, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == [wanted]
+
+
+def test_reproduce(folder: Path) -> None:
+    small = ("--replicates", "1", "--rounds", "5", "--models", "2")
+    done = call("reproduce", *small, "--no-figures")
+    assert done.exit_code == 0, done.output
+    for word in ("M = 2", "b = 2 sqrt(d)", "FS-SCB", "PS-OFUL, printed radius", "after 5 rounds"):
+        assert word in done.stdout
+    for name in ("fs-synthetic", "ps-synthetic"):
+        assert (folder / "out" / "reproduce" / name / "results.parquet").exists()
+    again = call("reproduce", "ps-synthetic", *small)
+    assert "15 of 15 cells (15 from an earlier run)" in again.stderr
+    assert (folder / "out" / "reproduce" / "ps-synthetic" / "finals.svg").exists()
+
+
+def test_the_page_shows_what_happens(folder: Path) -> None:
+    page = (ROOT / "docs" / "command_line.md").read_text()
+    example = (ROOT / "examples" / "sweep.toml").read_text()
+    assert f"```toml\n{example}```" in page
+    (folder / "sweep.toml").write_text(example)
+    (folder / "softmax.py").write_text((ROOT / "examples" / "softmax.py").read_text())
+    (folder / "mistake.toml").write_text(example.replace("given.noise", "given.nois"))
+    blocks = re.findall(r"```console\n\$ banditselect (.*)\n([^`]*)```", page)
+    assert len(blocks) == 4
+    for command, shown in blocks:
+        process = start(*shlex.split(command))
+        stdout, stderr = process.communicate(timeout=100)
+        assert (stderr if process.returncode == 2 else stdout).startswith(shown), command + stdout + stderr
+
+
+def progress(done: int, *, fraction: float, seconds_left: float | None, reused: int = 0) -> Progress:
+    return Progress(
+        cells=10,
+        cells_done=done,
+        cells_reused=reused,
+        rounds=1000,
+        rounds_done=round(1000 * fraction),
+        fraction=fraction,
+        rate=10.0,
+        seconds_left=seconds_left,
+    )
+
+
+def test_lines_come_seldom(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    now = 1000.0
+    monkeypatch.setattr(displays.time, "monotonic", lambda: now)
+    with displays.Lines() as lines:
+        tell = lines.phase("playing")
+        for second in range(100):
+            now = 1000.0 + second
+            tell(progress(second // 10, fraction=second / 100, seconds_left=99.0 - second if second else None))
+        now = 1100.0
+        tell(progress(10, reused=2, fraction=1.0, seconds_left=0.0))
+    assert capsys.readouterr().err.splitlines() == [
+        "playing: 30 %, 3 of 10 cells, 10 rounds/s, 30 s so far, about 1 min 9 s left",
+        "playing: 60 %, 6 of 10 cells, 10 rounds/s, 1 min so far, about 39 s left",
+        "playing: 90 %, 9 of 10 cells, 10 rounds/s, 1 min 30 s so far, about 9 s left",
+        "10 of 10 cells (2 from an earlier run) in 1 min 40 s",
+    ]
+
+
+def test_the_bar_counts_down_between_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rich.console import Console
+
+    now = 1000.0
+    monkeypatch.setattr(displays.time, "monotonic", lambda: now)
+    console = Console(width=80, record=True, force_terminal=True, file=io.StringIO())
+    bar = displays.Bar(console)
+    bar.phase("playing")(progress(3, reused=1, fraction=0.25, seconds_left=100.0))
+    shown = []
+    for elapsed in (0.0, 40.0, 200.0):
+        now = 1000.0 + elapsed
+        console.print(bar)
+        shown.append(re.sub(r"\s+", " ", console.export_text()))
+    assert "25 % about 1 min 40 s left 3 of 10 cells (1 from an earlier run), 10 rounds/s" in shown[0]
+    assert "25 % about 1 min left" in shown[1]
+    assert "25 % almost done" in shown[2]

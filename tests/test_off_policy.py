@@ -1,0 +1,310 @@
+"""Off-policy estimates: numbers by hand, bias, coverage, what is refused and what is warned of."""
+
+import math
+
+import numpy as np
+import pytest
+
+from banditselect import OFUL, FSSquareCB, LinTS, SquareCB, Uniform, on_map
+from banditselect.problems import Log, evaluate
+
+Z = 1.959963984540054
+THETA = np.array([0.5, -0.3, 0.2])
+
+
+def softmax(scores):
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def drawn(rng, T, *, greed, K=4, noise=0.3, constant=0.0):
+    """Return a log of softmax decisions on linear rewards, and the mean rewards ``(T, K)``."""
+    x = rng.normal(size=(T, K, 3))
+    means = x @ THETA + constant
+    p = softmax(greed * means)
+    action = (rng.uniform(size=(T, 1)) > p.cumsum(axis=1)).sum(axis=1)
+    chosen = np.arange(T), action
+    reward = means[chosen] + rng.normal(0.0, noise, T)
+    return Log(features=x, action=action, propensity=p[chosen], reward=reward), means
+
+
+def by_hand():
+    """Weights 0.5/0.5, 0.2/0.4, 0.5/0.25, 0.8/0.4 = 1, 0.5, 2, 2."""
+    log = Log(
+        features=np.ones((4, 2, 1)),
+        action=[0, 1, 1, 0],
+        propensity=[0.5, 0.4, 0.25, 0.4],
+        reward=[1.0, 2.0, 0.0, 3.0],
+    )
+    return log, np.array([[0.5, 0.5], [0.8, 0.2], [0.5, 0.5], [0.8, 0.2]])
+
+
+# By hand
+
+
+def test_four_decisions_by_hand():
+    log, p = by_hand()
+    q = np.array([[1.0, 0.0], [2.0, 1.0], [1.0, 1.0], [2.0, 0.0]])
+    found = evaluate(p, log, predictions=q)
+    # w r = 1, 1, 0, 6; variance (1 + 1 + 4 + 16) / 3
+    assert found.ips.estimate == pytest.approx(2.0)
+    assert found.ips.high - 2.0 == pytest.approx(Z * math.sqrt(22.0 / 3.0) / 2.0)
+    assert 2.0 - found.ips.low == pytest.approx(found.ips.high - 2.0)
+    # 8 / 5.5; residuals w (r - 16/11) = -5/11, 3/11, -32/11, 34/11
+    assert found.snips.estimate == pytest.approx(16.0 / 11.0)
+    residuals = math.sqrt((25 + 9 + 1024 + 1156) / 121)
+    assert found.snips.high - 16.0 / 11.0 == pytest.approx(Z * math.sqrt(4.0 / 3.0) * residuals / 5.5)
+    # direct 0.5, 1.8, 1, 1.6; corrections 1*0, 0.5*1, 2*(-1), 2*1: terms 0.5, 2.3, -1, 3.6
+    assert found.dr.estimate == pytest.approx(1.35)
+    assert found.dr.high - 1.35 == pytest.approx(Z * math.sqrt((0.7225 + 0.9025 + 5.5225 + 5.0625) / 3.0) / 2.0)
+    assert (found.n, found.mean_reward, found.largest_weight) == (4, 1.5, 2.0)
+    assert found.mean_weight == pytest.approx(5.5 / 4.0)
+    assert found.effective_sample_size == pytest.approx(5.5**2 / 9.25)
+    assert str(found).startswith("ips    2 [-0.6538, 4.654]\nsnips  1.455 [")
+
+
+def test_clipped_weights_by_hand():
+    log, p = by_hand()
+    found = evaluate(p, log, clip=1.0, predictions=np.zeros((4, 2)))  # weights 1, 0.5, 1, 1
+    assert found.ips.estimate == found.dr.estimate == pytest.approx(5.0 / 4.0)
+    assert found.snips.estimate == pytest.approx(5.0 / 3.5)
+    assert found.largest_weight == 1.0
+
+
+def test_delta_sets_the_width():
+    log, p = by_hand()
+    wide, narrow = evaluate(p, log, delta=0.01), evaluate(p, log, delta=0.32)
+    assert (wide.ips.high - wide.ips.low) / (narrow.ips.high - narrow.ips.low) == pytest.approx(
+        2.5758293035489 / 0.9944578832097532
+    )
+
+
+def test_the_logging_policy_itself_has_weights_one():
+    policy, rng = SquareCB(dim=3), np.random.default_rng(0)
+    for x in rng.normal(size=(50, 3)):
+        policy.learn(x, float(np.clip(x @ THETA, 0.0, 1.0)))
+    offers = list(rng.normal(size=(200, 4, 3)))
+    log = Log.collect(offers, [policy.act(x) for x in offers], rng.uniform(size=200))
+    found = evaluate(policy, log)
+    assert found.mean_weight == found.largest_weight == pytest.approx(1.0)
+    assert found.effective_sample_size == pytest.approx(200.0)
+    assert found.ips.estimate == found.snips.estimate == pytest.approx(found.mean_reward)
+
+
+def test_constant_rewards():
+    log, _ = drawn(np.random.default_rng(1), 300, greed=1.0)
+    constant = Log(features=log.features, action=log.action, propensity=log.propensity, reward=np.full(300, 0.7))
+    found = evaluate(softmax(-np.arange(1200.0).reshape(300, 4) % 3), constant)
+    for estimate in (found.snips, found.dr):
+        assert (estimate.estimate, estimate.low, estimate.high) == pytest.approx((0.7, 0.7, 0.7))
+    assert found.ips.low < found.ips.estimate < found.ips.high
+
+
+# Bias and coverage
+
+
+@pytest.mark.parametrize("wrong", [False, True], ids=["right model", "wrong model"])
+def test_ips_and_dr_are_unbiased(wrong):
+    """At 4.5 standard errors, four tests, false alarm 3e-5; dr also where the predictions are nonsense.
+
+    A bias of a twentieth of what the mean of the log is off would be seen.
+    """
+    differences, off = [], []
+    for seed in range(1000):
+        log, means = drawn(np.random.default_rng((1, seed)), 200, greed=1.0)
+        p = softmax(-means)
+        found = evaluate(p, log, predictions=np.sin(9.0 * means) if wrong else None, seed=seed)
+        truth = (p * means).sum(axis=1).mean()
+        differences.append([found.ips.estimate - truth, found.dr.estimate - truth])
+        off.append(found.mean_reward - truth)
+    error = np.std(differences, axis=0) / math.sqrt(len(differences))
+    assert (np.abs(np.mean(differences, axis=0)) < 4.5 * error).all()
+    assert (4.5 * error < 0.05 * np.mean(off)).all()
+
+
+def test_intervals_cover_and_dr_is_narrower():
+    """800 logs; three intervals of coverage 0.95: false alarm 3 (2.1e-5 + 1e-5), by the binomial distribution."""
+    covered, widths = [], []
+    for seed in range(800):
+        log, means = drawn(np.random.default_rng((4, seed)), 400, greed=0.0, constant=0.5)
+        p = softmax(2.0 * means)
+        found = evaluate(p, log, seed=seed)
+        parts = (found.ips, found.snips, found.dr)
+        covered.append([part.low <= VALUE <= part.high for part in parts])
+        widths.append([part.high - part.low for part in parts])
+    coverage, width = np.mean(covered, axis=0), np.mean(widths, axis=0)
+    assert (coverage > 0.915).all()
+    assert (coverage < 0.98).all()
+    assert width[2] < 0.75 * width[1] < 0.75 * width[0]
+
+
+def _value():
+    """The value of softmax(2 means) in the test above, by 500,000 contexts: standard error 6e-4, half-widths 0.06."""
+    means = np.random.default_rng(5).normal(size=(500_000, 4, 3)) @ THETA + 0.5
+    return float((softmax(2.0 * means) * means).sum(axis=1).mean())
+
+
+VALUE = _value()
+
+
+def test_the_ridge_model_is_the_batch_solution_of_the_other_folds():
+    log, _ = drawn(np.random.default_rng(6), 30, greed=0.5, constant=2.0)
+    p = np.full((30, 4), 0.25)
+    x = log.features.maps(np.arange(30))[0]
+    x = (x - x.reshape(-1, 3).mean(axis=0)) / x.reshape(-1, 3).std(axis=0)
+    fold = np.random.default_rng(9).permutation(30) % 3
+    q = np.empty((30, 4))
+    for f in range(3):
+        train = np.flatnonzero(fold != f)
+        a = np.hstack([x[train, log.action[train]], np.ones((train.size, 1))])
+        rows = np.vstack([a, np.hstack([np.eye(3), np.zeros((3, 1))])])  # the penalty as three more rows
+        theta = np.linalg.lstsq(rows, np.append(log.reward[train], np.zeros(3)), rcond=None)[0]
+        q[fold == f] = x[fold == f] @ theta[:3] + theta[3]
+    mine, hand = evaluate(p, log, folds=3, seed=9), evaluate(p, log, predictions=q)
+    assert (mine.dr.estimate, mine.dr.low) == pytest.approx((hand.dr.estimate, hand.dr.low), abs=1e-12)
+
+
+def test_dr_does_not_depend_on_scale_shift_or_constant_columns():
+    log, means = drawn(np.random.default_rng(7), 100, greed=0.5)
+    x = log.features.features[0]
+    rest = {"action": log.action, "propensity": log.propensity, "reward": log.reward}
+    other = Log(features=np.concatenate([1e6 * x + 3e8, np.full((100, 4, 1), 7.0)], axis=2), **rest)
+    p = softmax(means)
+    assert evaluate(p, other).dr.estimate == pytest.approx(evaluate(p, log).dr.estimate, abs=1e-6)
+
+
+def test_the_model_uses_one_map_or_all():
+    log, means = drawn(np.random.default_rng(8), 300, greed=0.5)
+    x = log.features.features[0]
+    rest = {"action": log.action, "propensity": log.propensity, "reward": log.reward}
+    noise = np.random.default_rng(9).normal(size=(300, 4, 2))
+    maps, p = Log(features=[noise, x], **rest), softmax(3.0 * means)
+    assert evaluate(p, maps, map=1).dr == evaluate(p, log).dr
+    joined = Log(features=np.concatenate([noise, x], axis=2), **rest)
+    assert evaluate(p, maps).dr == evaluate(p, joined).dr
+    width = {i: evaluate(p, maps, map=i).dr.high - evaluate(p, maps, map=i).dr.low for i in (0, 1)}
+    assert width[1] < 0.8 * width[0]
+    with pytest.raises(ValueError, match="evaluate: map: got 2, expected a whole number >= 0 and <= 1"):
+        evaluate(p, maps, map=2)
+
+
+# Policies
+
+
+def test_a_policy_a_function_and_an_array_agree():
+    log, _ = drawn(np.random.default_rng(10), 60, greed=0.5)
+    policy = SquareCB(dim=3, reward_range=(-3.0, 3.0))
+    for x in np.eye(3):
+        policy.learn(x, 0.5)
+    before = policy.rounds, policy.parameters
+    p = np.array([policy.probabilities(log.offers(t)) for t in range(60)])
+    assert evaluate(policy, log) == evaluate(p, log) == evaluate(policy.probabilities, log)
+    evaluate(policy, log, learn=True)
+    assert policy.rounds == before[0]
+    np.testing.assert_array_equal(policy.parameters, before[1])
+
+
+@pytest.mark.parametrize("kind", ["one", "maps", "ragged"])
+def test_progressive_learning_asks_first_and_learns_then(kind):
+    log, means = drawn(np.random.default_rng(11), 80, greed=0.5, constant=0.5)
+    x = log.features.features[0]
+    rest = {"action": log.action, "propensity": log.propensity, "reward": np.clip(log.reward, 0.0, 1.0)}
+    if kind == "one":
+        log, fresh = Log(features=x, **rest), lambda: SquareCB(dim=3)
+    elif kind == "maps":
+        log, fresh = Log(features=[x, x[..., :2]], **rest), lambda: FSSquareCB(n_models=2, dim=[3, 2])
+    else:
+        mask = np.random.default_rng(12).uniform(size=(80, 4)) < 0.6
+        mask[np.arange(80), log.action] = True
+        p = softmax(np.where(mask, 0.5 * means, -np.inf))
+        rest["propensity"] = p[np.arange(80), log.action]
+        log, fresh = Log(features=x, available=mask, **rest), lambda: SquareCB(dim=3)
+    by_hand, p = fresh(), np.zeros((80, 4))
+    for t in range(80):
+        features = [m[t] for m in log.features.features]
+        mask = np.ones(4, dtype=bool) if log.available is None else log.available[t]
+        p[t] = by_hand.probabilities(features if kind == "maps" else features[0], available=mask)
+        by_hand.learn(log.played(t), log.reward[t])
+    mine, hand = evaluate(fresh(), log, learn=True), evaluate(p, log)
+    assert (mine.ips.estimate, mine.dr.low) == pytest.approx((hand.ips.estimate, hand.dr.low), rel=1e-12)
+    assert mine != evaluate(fresh(), log)
+
+
+def test_a_learner_beats_its_log_progressively():
+    """The gain over uniform logging is more than 10 standard errors."""
+    log, _ = drawn(np.random.default_rng(13), 1500, greed=0.0, constant=0.5)
+    policy = SquareCB(dim=3, reward_range=(-3.0, 4.0))
+    found = evaluate(policy, log, learn=True)
+    assert found.dr.low > found.mean_reward + 0.2
+    assert evaluate(Uniform(), log).ips.estimate == pytest.approx(found.mean_reward)
+
+
+def test_deterministic_targets_and_meta_policies_are_evaluated():
+    log, _ = drawn(np.random.default_rng(14), 200, greed=0.0)
+    maps = Log(features=[log.features.features[0]] * 2, action=log.action, propensity=log.propensity, reward=log.reward)
+    assert evaluate(OFUL(dim=3, parameter_bound=1.0), log, learn=True).largest_weight <= 4.0
+    alone = SquareCB(dim=3, reward_range=(-3.0, 3.0))
+    assert evaluate(on_map(alone, 1), maps, learn=True, map=1) == evaluate(alone, log, learn=True)
+
+
+# Warnings and refusals
+
+
+def test_wrong_propensities_are_warned_of():
+    log, _ = drawn(np.random.default_rng(15), 2000, greed=1.5)
+    p = np.full((2000, 4), 0.25)
+    evaluate(p, log)
+    wrong = Log(features=log.features, action=log.action, propensity=log.propensity**0.5, reward=log.reward)
+    with pytest.warns(RuntimeWarning, match=r"importance weights have mean 0\.\d+, more than 5 standard errors"):
+        evaluate(p, wrong)
+
+
+def test_missing_support_is_warned_of():
+    rng = np.random.default_rng(16)
+    log = Log(
+        features=rng.normal(size=(100, 3, 2)),
+        action=rng.integers(0, 2, 100),
+        propensity=np.full(100, 0.5),
+        reward=rng.uniform(size=100),
+    )
+    with pytest.warns(RuntimeWarning, match="plays what could not be logged"):
+        evaluate(np.full((100, 3), 1 / 3), log)
+    with pytest.warns(RuntimeWarning, match="mean 0, more"):
+        found = evaluate(np.tile([0.0, 0.0, 1.0], (100, 1)), log)
+    assert math.isnan(found.snips.estimate)
+    assert found.effective_sample_size == 0.0
+
+
+def test_refusals_name_the_argument():
+    log, p = by_hand()
+    cases = [
+        ((LinTS(dim=1), log), {}, "evaluate: policy: got 'LinTS', expected a policy whose probabilities"),
+        ((SquareCB(dim=1, lanes=2), log), {}, "evaluate: policy: got '2 lanes', expected a policy without lanes"),
+        ((p, log), {"learn": True}, "evaluate: learn: got True, expected False: only a policy learns"),
+        ((p[:3], log), {}, r"evaluate: policy: got .*"),
+        (
+            (0.9 * p, log),
+            {},
+            r"evaluate: policy\[0\]: got array\(\[0.45, 0.45\]\), expected probabilities that sum to 1",
+        ),
+        ((lambda x: [1.0], log), {}, "evaluate: policy at decision 0: got .*, expected 2 probabilities"),
+        ((lambda x: [1.5, -0.5], log), {}, "evaluate: policy at decision 0: got"),
+        ((p, log[:1]), {}, "evaluate: log: got .*, expected a Log of at least 2 decisions"),
+        ((p, log), {"clip": 0}, "evaluate: clip: got 0"),
+        ((p, log), {"delta": 1.0}, "evaluate: delta: got 1.0"),
+        ((p, log), {"folds": 1}, "evaluate: folds: got 1"),
+        ((p, log), {"predictions": np.ones(4)}, "evaluate: predictions: got"),
+        ((p, log), {"predictions": np.full((4, 2), np.nan)}, "evaluate: predictions: got"),
+    ]
+    for arguments, options, message in cases:
+        with pytest.raises(ValueError, match=f"(?s){message}"):
+            evaluate(*arguments, **options)
+    menu = Log(
+        features=np.ones((4, 2, 1)),
+        action=[0, 0, 0, 0],
+        propensity=[1.0] * 4,
+        reward=[1.0] * 4,
+        available=[[True, True]] * 2 + [[True, False]] * 2,
+    )
+    with pytest.raises(ValueError, match=r"evaluate: policy\[2\]: got .*, and 0 for what was not offered"):
+        evaluate(np.full((4, 2), 0.5), menu)

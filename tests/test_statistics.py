@@ -1,0 +1,126 @@
+"""Intervals: quantiles against SciPy, hand-computed numbers, measured coverage."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from banditselect.reporting import mean_interval, paired_difference
+from banditselect.reporting.statistics import decimals, student_quantile
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 5, 9, 10, 49, 99, 100, 1001, 20_000])
+@pytest.mark.parametrize("confidence", [0.01, 0.5, 0.9, 0.95, 0.999, 1.0 - 1e-6])
+def test_student_quantile_is_scipys(freedom, confidence):
+    expected = stats.t.ppf((1.0 + confidence) / 2.0, freedom)
+    assert student_quantile(confidence, freedom) == pytest.approx(expected, rel=1e-8)
+
+
+def test_mean_interval_by_hand():
+    """Mean 2, s = 1, n = 3: half-width t(0.975; 2) / sqrt(3) = 4.302653 / 1.732051."""
+    mean, low, high = mean_interval([[1.0, 2.0, 3.0], [5.0, 5.0, 5.0]])
+    assert mean == pytest.approx([2.0, 5.0])
+    assert low == pytest.approx([2.0 - 2.484138, 5.0], abs=1e-6)
+    assert high == pytest.approx([2.0 + 2.484138, 5.0], abs=1e-6)
+
+
+def test_mean_interval_of_one_replicate_and_of_nan():
+    one = mean_interval([3.0])
+    assert one.estimate == 3.0
+    assert np.isnan([one.low, one.high]).all()
+    some = mean_interval([[1.0, np.nan], [1.0, 3.0]])
+    assert np.isnan(some.estimate[0])
+    assert some.estimate[1] == 2.0
+
+
+def test_comparison_by_hand():
+    """Differences -1, 0, 2, -3, -3: mean -1; two at or above zero."""
+    c = paired_difference([0.0, 1.0, 4.0, 1.0, 2.0], [1.0, 1.0, 2.0, 4.0, 5.0], names=("x", "y"), metric="regret")
+    assert (c.mean, c.n, c.below, c.above) == (-1.0, 5, 0.6, 0.2)
+    student = mean_interval([-1.0, 0.0, 2.0, -3.0, -3.0])
+    assert c.low <= student.low
+    assert c.high >= student.high
+
+
+def test_comparison_reads_like_a_sentence():
+    a = 100.0 + np.array([1.0, -1.0] * 25)
+    text = str(paired_difference(a, a + 57.3 + np.tile([2.0, -2.0], 25)[::-1], names=("A", "B"), metric="regret"))
+    assert text.startswith("A - B: regret -57.3 [-57.9, -56.")
+    assert text.endswith("], 95 % paired bootstrap, n = 50")
+    assert "weight 0.0120 [" in repr(paired_difference([0.512, 0.511], [0.5, 0.499], metric="weight", confidence=0.5))
+
+
+def test_same_seed_same_interval_and_another_seed_another():
+    a, b = np.random.default_rng(0).exponential(size=(2, 30))
+    assert paired_difference(a, b) == paired_difference(a, b)
+    assert paired_difference(a, b) != paired_difference(a, b, seed=1)
+
+
+def test_long_tail_makes_its_side_longer():
+    d = np.random.default_rng(1).lognormal(size=40)
+    c = paired_difference(d, np.zeros(40))
+    assert c.high - c.mean > 1.3 * (c.mean - c.low)
+
+
+def test_shift_and_scale_and_sign():
+    a, b = np.random.default_rng(2).exponential(size=(2, 25))
+    c, scaled = paired_difference(a, b), paired_difference(8.0 * a + 3.0, 8.0 * b + 3.0)
+    assert (scaled.low, scaled.high) == pytest.approx((8.0 * c.low, 8.0 * c.high))
+    swapped = paired_difference(b, a)
+    assert (swapped.low, swapped.high, swapped.below) == pytest.approx((-c.high, -c.low, c.above))
+
+
+def test_few_or_equal_replicates():
+    one = paired_difference([1.0], [3.0])
+    assert one.mean == -2.0
+    assert np.isnan([one.low, one.high]).all()
+    assert "[no interval]" in str(one)
+    same = paired_difference([1.0, 2.0, 3.0], [2.0, 3.0, 4.0])
+    assert (same.low, same.mean, same.high) == (-1.0, -1.0, -1.0)
+    two = paired_difference([1.0, 2.0], [0.0, 0.0])
+    assert (two.low, two.high) == pytest.approx(tuple(float(bound) for bound in mean_interval([1.0, 2.0])[1:]))
+
+
+@pytest.mark.parametrize(("draw", "mean", "coverage"), [("exponential", 1.0, 0.945), ("normal", 0.0, 0.952)])
+@pytest.mark.parametrize("n", [10, 50])
+def test_coverage(draw, mean, coverage, n):
+    """As documented for skewed and for normal differences; false alarm below 1e-4 (binomial, 600 data sets)."""
+    rng, sets = np.random.default_rng(7), 600
+    hits = 0
+    for _ in range(sets):
+        c = paired_difference(getattr(rng, draw)(size=n), np.zeros(n), resamples=1000)
+        hits += c.low <= mean <= c.high
+    assert hits >= stats.binom.ppf(5e-5, sets, coverage)
+
+
+def test_decimals():
+    assert decimals(610.0, 17.3) == 1
+    assert decimals(10.0, 0.001) == 1
+    assert decimals(4.2, 0.31) == 2
+    assert decimals(0.912, 0.003) == 4
+    assert decimals(0.912, 0.0) == 3
+    assert decimals(0.0, 0.0) == 2
+    assert decimals(np.inf, np.nan) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ({"a": [1.0, np.nan]}, "a"),
+        ({"b": [1.0, 2.0, 3.0]}, "b"),
+        ({"a": []}, "a"),
+        ({"a": "word"}, "a"),
+        ({"confidence": 1.0}, "confidence"),
+        ({"resamples": 10}, "resamples"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_refusals_name_the_argument(arguments, name):
+    with pytest.raises(ValueError, match=f"^{name}: got "):
+        paired_difference(**{"a": [1.0, 2.0], "b": [0.0, 1.0]} | arguments)
+
+
+def test_mean_interval_refuses_by_name():
+    with pytest.raises(ValueError, match=r"^values: got "):
+        mean_interval(3.0)
+    with pytest.raises(ValueError, match=r"^confidence: got "):
+        mean_interval([1.0], confidence=0.0)

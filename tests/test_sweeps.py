@@ -1,0 +1,256 @@
+"""Sweeps: problems side by side, what fails, what is refused, fair tuning."""
+
+import numpy as np
+import pytest
+
+from banditselect import (
+    OFUL,
+    FSSquareCB,
+    LinTS,
+    Policy,
+    Power,
+    RegretBalancing,
+    SquareCB,
+    Uniform,
+    given,
+    grid,
+    on_every_map,
+    on_map,
+    simulate,
+    sweep,
+    tune,
+)
+from banditselect.problems import SyntheticFeatureSelection, SyntheticParameterSelection
+from banditselect.simulation import Progress
+from banditselect.simulation.sweeps import RESERVED
+
+PS = SyntheticParameterSelection(n_models=3, dim=4, n_actions=5, radius=0.5)
+FS = SyntheticFeatureSelection(n_models=3, dim=4, n_actions=5, n_items=50)
+SCB = SquareCB.bind(reward_range=given.reward_range)
+OFUL_TOLD = OFUL.bind(noise=given.noise, parameter_bound=given.parameter_bound)
+
+
+class Fragile(Uniform):
+    """Breaks when it learns its fifth reward in a world of ``dim`` 4."""
+
+    def __init__(self, *, dim, lanes=None, seed=0):
+        self.dim = dim
+        super().__init__(lanes=lanes, seed=seed)
+
+    def _absorb(self, ids, x, y, memo):
+        if self.dim == 4 and self.rounds[0] == 5:
+            raise ZeroDivisionError("no more")
+
+
+def test_a_sweep_is_its_simulations():
+    problems = grid(SyntheticParameterSelection, dim=[2, 4], radius=[0.0, 1.0], n_models=3)
+    assert list(problems) == ["dim=2, radius=0.0", "dim=2, radius=1.0", "dim=4, radius=0.0", "dim=4, radius=1.0"]
+    policies = {"OFUL": OFUL_TOLD, "uniform": Uniform.bind()}
+    results = sweep(policies, problems, rounds=20, replicates=3, seed=2, block=2)
+    assert list(results) == list(problems)
+    for name, problem in problems.items():
+        alone = simulate(policies, problem, rounds=20, replicates=3, seed=2)
+        for policy in policies:
+            np.testing.assert_array_equal(results[name].curve(policy), alone.curve(policy))
+        assert results[name].settings == alone.settings
+
+
+def test_the_policies_of_a_sweep_may_depend_on_the_problem():
+    problems = grid(SyntheticFeatureSelection, n_models=[2, 3], dim=3, n_items=40)
+    results = sweep(
+        lambda problem: {f"map {i}": on_map(SCB, i) for i in range(problem.n_models)},
+        problems,
+        rounds=5,
+        replicates=2,
+    )
+    assert [results[name].policies for name in results] == [["map 0", "map 1"], ["map 0", "map 1", "map 2"]]
+
+
+def test_a_grid_makes_every_combination_and_names_what_varies():
+    made = grid(OFUL.bind, scale=[0.1, 1.0], noise=0.5)
+    assert {name: binding.arguments for name, binding in made.items()} == {
+        "scale=0.1": {"scale": 0.1, "noise": 0.5},
+        "scale=1.0": {"scale": 1.0, "noise": 0.5},
+    }
+    assert list(grid(OFUL.bind, scale=[0.1], noise=0.5)) == ["one"]
+    with pytest.raises(ValueError, match="grid: scale: got \\[\\], expected at least one value"):
+        grid(OFUL.bind, scale=[])
+
+
+def test_a_cell_that_fails_is_reported_and_takes_no_other_down():
+    problems = grid(SyntheticParameterSelection, dim=[3, 4], n_models=2)
+    results = sweep({"fragile": Fragile.bind(), "uniform": Uniform.bind()}, problems, rounds=10, replicates=3, block=2)
+    assert results["dim=3"].policies == ["fragile", "uniform"]
+    assert results["dim=4"].policies == ["uniform"]
+    assert len(results.failures) == 2  # blocks 0-1 and 2
+    first, second = results.failures
+    assert (first.cell.problem, first.cell.policy, first.cell.lanes) == ("dim=4", "fragile", range(2))
+    assert second.cell.lanes == range(2, 3)
+    assert isinstance(first.error, ZeroDivisionError)
+    assert "no more" in first.traceback
+    assert str(first) == (
+        "fragile on dim=4, replicates 0-1, 10 rounds, seed 0, Fragile.bind() on SyntheticParameterSelection("
+        "n_models=2, dim=4, n_actions=10, radius=0.0, noise='uniform'): ZeroDivisionError('no more')"
+    )
+    assert "2 cells failed" in repr(results)
+
+
+def test_simulate_raises_what_failed_with_a_note():
+    with pytest.raises(ZeroDivisionError, match="no more") as caught:
+        simulate({"uniform": Uniform.bind(), "fragile": Fragile.bind()}, PS, rounds=10, replicates=2)
+    assert "fragile on problem, replicates 0-1" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("policy", [Uniform(), Uniform, "uniform", None])
+def test_what_is_not_a_binding_is_refused_by_name(policy):
+    with pytest.raises(ValueError, match=r"policies\['mine'\]: .*what Policy\.bind returned"):
+        simulate({"mine": policy}, PS, rounds=2, replicates=2)
+
+
+def test_bad_arguments_are_refused_by_name(tmp_path):
+    good = {"rounds": 2, "replicates": 2}
+    bad = {
+        "rounds": (0, 1.5, None),
+        "replicates": (0, 1.5, None, RESERVED + 1),
+        "seed": (-1, 0.5, None, (1, 2)),
+        "engine": ("cloud", None),
+        "workers": (0, 1.5),
+        "address": ("tcp://127.0.0.1:1",),
+        "block": (0, 2.5),
+    }
+    for name, values in bad.items():
+        for value in values:
+            with pytest.raises(ValueError, match=f"^{name}: "):
+                simulate({"u": Uniform.bind()}, PS, out=tmp_path / "out", **(good | {name: value}))
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(ValueError, match=r"policies: got \{\}"):
+        simulate({}, PS, **good)
+    with pytest.raises(ValueError, match=r"problems\['a'\]: got 3"):
+        sweep({"u": Uniform.bind()}, {"a": 3}, **good)
+    with pytest.raises(ValueError, match=r"problems: got \{\}"):
+        sweep({"u": Uniform.bind()}, {}, **good)
+    with pytest.raises(ValueError, match=r"given\.horizon: .*center, centers"):
+        simulate({"a": OFUL.bind(noise=given.horizon)}, PS, **good)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match=r"out: .*a folder"):
+        simulate({"u": Uniform.bind()}, PS, out=tmp_path / "file", **good)
+
+
+def test_progress_counts_every_round_of_every_policy():
+    calls: list[Progress] = []
+    policies = {"a": OFUL_TOLD, "b": Uniform.bind()}
+    simulate(policies, PS, rounds=3, replicates=2, block=1, progress=calls.append)
+    assert {p.rounds for p in calls} == {12}
+    assert {p.cells for p in calls} == {4}
+    done = [p.rounds_done for p in calls]
+    assert (done[0], done[-1]) == (0, 12)
+    assert done == sorted(done)
+    assert set(done) == set(range(13))
+    assert [p.cells_done for p in calls][-1] == 4
+    assert calls[-1].seconds_left == 0.0
+
+
+# Tuning
+
+
+class Scaled(Policy):
+    """Plays action ``choice``."""
+
+    def __init__(self, *, choice=0, lanes=None, seed=0):
+        self.choice = choice
+        super().__init__(lanes, seed)
+
+    constraints = {}  # noqa: RUF012
+
+    def _shape(self):
+        return Uniform()._shape()
+
+    def _begin(self, lanes):
+        return ()
+
+    def _distribution(self, ids, x, offered):
+        p = np.zeros((ids.size, x.shape[2]))
+        p[:, self.choice] = 1.0
+        return p, None
+
+    def _absorb(self, ids, x, y, memo):
+        pass
+
+
+def test_tuning_chooses_the_best_mean_on_replicates_that_are_never_reported(monkeypatch):
+    met = []
+    draw = SyntheticParameterSelection.draw
+    monkeypatch.setattr(
+        SyntheticParameterSelection, "draw", lambda self, lanes, *rest: met.append(lanes) or draw(self, lanes, *rest)
+    )
+    choices = [0, 1, 2, 3, 4]
+    tuned = tune({"one": Scaled.bind()}, PS, {"choice": choices}, rounds=30, replicates=4, seed=1)
+    assert met == [range(RESERVED, RESERVED + 4)]
+    instances = draw(PS, range(RESERVED, RESERVED + 4), 30, 1)
+    means = np.array([instances.means(t) for t in range(30)])  # (T, N, K)
+    regret = (means.max(axis=2, keepdims=True) - means).sum(axis=0)  # (N, K)
+    best = int(regret.mean(axis=0).argmin())
+    assert tuned["one"].arguments == {"choice": best}
+    record = tuned.record["policies"]["one"]
+    assert record["choice"] == {"choice": best}
+    np.testing.assert_allclose([row["mean"] for row in record["tried"]], regret.mean(axis=0))
+    np.testing.assert_allclose(
+        [row["standard error"] for row in record["tried"]], regret.std(axis=0, ddof=1) / 2.0, rtol=1e-12
+    )
+    most = tune({"one": Scaled.bind()}, PS, {"choice": choices}, rounds=30, replicates=4, seed=1, metric="reward")
+    rewards = np.array([[instances.rewards(t, np.full(4, a)) for a in choices] for t in range(30)]).sum(axis=0)
+    assert most["one"].arguments == {"choice": int(rewards.mean(axis=1).argmax())}
+
+
+def test_the_result_records_the_grid_and_the_choice():
+    values = [0.05, 1.0]
+    tuned = tune({"OFUL": OFUL_TOLD, "LinTS": LinTS.bind()}, PS, {"scale": values}, rounds=20, replicates=2)
+    result = simulate(tuned, PS, rounds=20, replicates=3)
+    tuning = result.settings["tuning"]
+    assert tuning["grid"] == {"scale": values}
+    assert tuning["replicates"] == [RESERVED, RESERVED + 2]
+    for name in ("OFUL", "LinTS"):
+        assert tuning["policies"][name]["choice"]["scale"] in values
+        told = result.settings["policies"][name]["arguments"]
+        assert told["scale"] == tuning["policies"][name]["choice"]["scale"]
+        assert [row["arguments"] for row in tuning["policies"][name]["tried"]] == [{"scale": v} for v in values]
+
+
+def test_a_policy_is_tuned_where_it_has_the_argument_itself_or_inside():
+    policies = {
+        "on a map": on_map(SCB, 0),
+        "RB": RegretBalancing.bind(bases=on_every_map(SCB)),
+        "RB of two": RegretBalancing.bind(bases=[on_map(SCB, 0), on_map(SCB, 1)]),
+        "FS": FSSquareCB.bind(reward_range=given.reward_range),
+    }
+    grid = {"exploration": [7.0, Power(3.0, 0.25)], "reference": [0.5, 2.0]}
+    tuned = tune(policies, FS, grid, rounds=10, replicates=2)
+    told = tuned.record["policies"]
+    assert [len(told[name]["tried"]) for name in policies] == [2, 4, 4, 2]
+    assert tuned["FS"].arguments["exploration"] in grid["exploration"]
+    inner = tuned["RB of two"].arguments["bases"]
+    assert inner[0].arguments["policy"].arguments["exploration"] in grid["exploration"]
+    assert inner[1].arguments["policy"].arguments["exploration"] in grid["exploration"]
+    assert tuned["RB"].arguments["bases"].policy.arguments["exploration"] in grid["exploration"]
+    assert policies["RB"].arguments["bases"].policy.arguments == SCB.arguments  # what was given is as it was
+    assert told["RB"]["tried"][1]["arguments"] == {"exploration": 7.0, "reference": 2.0}
+
+
+def test_tuning_is_kept_in_the_store_and_taken_from_there(tmp_path, monkeypatch):
+    first = tune({"OFUL": OFUL_TOLD}, PS, {"scale": [0.1, 1.0]}, rounds=10, replicates=2, out=tmp_path)
+    monkeypatch.setattr(SyntheticParameterSelection, "draw", None)
+    again = tune({"OFUL": OFUL_TOLD}, PS, {"scale": [0.1, 1.0]}, rounds=10, replicates=2, out=tmp_path)
+    assert again.record == first.record
+
+
+def test_what_cannot_be_tuned_is_refused_by_name():
+    with pytest.raises(ValueError, match=r"grid: got \['width'\], expected at least one argument of policies\['u'\]"):
+        tune({"u": Uniform.bind()}, PS, {"width": [1]}, rounds=2)
+    with pytest.raises(ValueError, match=r"grid: scale: got 0\.1"):
+        tune({"o": OFUL_TOLD}, PS, {"scale": 0.1}, rounds=2)
+    with pytest.raises(ValueError, match="metric: got 'loss'"):
+        tune({"o": OFUL_TOLD}, PS, {"scale": [0.1]}, rounds=2, metric="loss")
+    with pytest.raises(ValueError, match="metric: got 'weight'"):
+        tune({"o": OFUL_TOLD}, PS, {"scale": [0.1]}, rounds=2, metric="weight")
+    with pytest.raises(ValueError, match="scale"):
+        tune({"o": OFUL_TOLD}, PS, {"scale": [-1.0]}, rounds=2)
