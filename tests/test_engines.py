@@ -8,6 +8,7 @@ import sys
 import threading
 import warnings
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -51,11 +52,11 @@ RANGE = (-10.0, 10.0)
 class Mine(Policy):
     """Plays the best prediction on the first map."""
 
+    constraints: ClassVar = {}
+
     def __init__(self, *, dim, lanes=None, seed=0):
         self.dim = dim
         super().__init__(lanes, seed)
-
-    constraints = {}
 
     def _shape(self):
         return ExactShape((self.dim,), many=False)
@@ -71,18 +72,18 @@ class Mine(Policy):
         self._bank.learn(ids, x, y)
 
 
-class Unpicklable(ValueError):
+class UnpicklableError(ValueError):
     def __init__(self, first, second):
         super().__init__(f"{first} {second}")
         self.lock = threading.Lock()
 
 
 class Fails(Uniform):
-    """Raises when it learns for the third time, on problems whose widest map has three columns or more."""
+    """Raises when it learns for the third time, an error that can be pickled or one that cannot."""
 
     def __init__(self, *, portable=True, lanes=None, seed=0):
         self.portable = portable
-        super().__init__(lanes, seed)
+        super().__init__(lanes=lanes, seed=seed)
 
     def _begin(self, lanes):
         self._count = 0
@@ -91,7 +92,7 @@ class Fails(Uniform):
     def _absorb(self, ids, x, y, memo):
         self._count += 1
         if self._count == 3:
-            raise KeyError("third round") if self.portable else Unpicklable("third", "round")
+            raise KeyError("third round") if self.portable else UnpicklableError("third", "round")
 
 
 class Dies(Uniform):
@@ -288,7 +289,8 @@ def test_a_cell_that_fails_is_told_and_takes_no_other_down(tmp_path, options):
         assert "Fails.bind(" in failure.settings
         assert "SyntheticFeatureSelection(n_models=2" in failure.settings
         assert "_absorb" in failure.traceback
-        assert ("third round" in str(failure)) and str(failure.cell) in str(failure)
+        assert "third round" in str(failure)
+        assert str(failure.cell) in str(failure)
     assert {type(f.error) for f in results.failures if f.cell.policy == "fails"} == {KeyError}
     assert results["maps"].policies == ["uniform"]
     assert results["log"].policies == ["fails", "uniform"]
@@ -335,7 +337,7 @@ def test_what_cannot_be_sent_is_an_error_and_no_standstill(options):
     class Locked(Uniform):
         def __init__(self, *, lock, lanes=None, seed=0):
             self.lock = lock
-            super().__init__(lanes, seed)
+            super().__init__(lanes=lanes, seed=seed)
 
     policies = {"u": Uniform.bind(), "locked": Locked.bind(lock=threading.Lock())}
     with quiet(), pytest.raises(TypeError, match="lock"):

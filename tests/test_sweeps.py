@@ -112,7 +112,7 @@ def test_bad_arguments_are_refused_by_name(tmp_path):
     bad = {
         "rounds": (0, 1.5, None),
         "replicates": (0, 1.5, None, RESERVED + 1),
-        "seed": (-1, 0.5, None, (1, 2)),
+        "seed": (-1, 0.5, None, (1, 2), 2**32),
         "engine": ("cloud", None),
         "workers": (0, 1.5),
         "address": ("tcp://127.0.0.1:1",),

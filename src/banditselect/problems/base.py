@@ -7,6 +7,7 @@ follows from the features (``shapes``), how instances are drawn (``draw``) and h
 
 import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,9 @@ class Instances(ABC):
 
     Attributes
     ----------
-    constants: what a policy may be given with ``given.<name>``: numbers, or arrays ``(N, ...)`` with one entry per
-        lane. Two names are read by the recorder where they are there: ``model``, the true model, and ``parameter``, the
-        true parameter ``(N, d)``.
+    constants: what a policy may be given with ``given.<name>``: numbers, tuples of numbers, or arrays ``(N, ...)`` with
+        one entry per lane. Two names are read by the recorder where they are there: ``model``, the true model, and
+        ``parameter``, the true parameter ``(N, d)``.
     """
 
     constants: dict[str, Any]
@@ -72,7 +73,17 @@ class Problem(ABC):
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def __repr__(self) -> str:
-        shown = (
-            f"{k}=<array {v.shape}>" if isinstance(v, np.ndarray) else f"{k}={v!r}" for k, v in self.settings.items()
+        return f"{type(self).__name__}({', '.join(f'{name}={_short(value)}' for name, value in self.settings.items())})"
+
+
+def _short(value: Any) -> str:
+    """Return a value as it is written, arrays by their shape."""
+    if isinstance(value, np.ndarray):
+        return f"<array {value.shape}>"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key!r}: {_short(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return (
+            f"[{', '.join(map(_short, value))}]" if isinstance(value, list) else f"({', '.join(map(_short, value))},)"
         )
-        return f"{type(self).__name__}({', '.join(shown)})"
+    return repr(value)

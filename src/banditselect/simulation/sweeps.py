@@ -130,7 +130,7 @@ def sweep(
     rounds = validation.whole_number("rounds", rounds, 1)
     replicates = validation.whole_number("replicates", replicates, 1)
     validation.Number(high=RESERVED, integer=True).check("replicates", replicates, None)
-    seed = validation.whole_number("seed", seed, 0)
+    check_seed(seed)
     engines.check(engine, workers, address)
     if not problems:
         raise validation.refuse("problems", problems, "at least one problem, by name")
@@ -304,6 +304,11 @@ class Plan:
         if tuning is not None:
             told["tuning"] = tuning
         return Result(checkpoints=checkpoints_of(self.rounds), curves=curves, settings=json.loads(json.dumps(told)))
+
+
+def check_seed(seed: Any) -> None:
+    """Refuse a seed that is no whole number of 32 bits: longer ones could meet the instances of another seed."""
+    validation.Number(low=0, high=2**32 - 1, integer=True).check("seed", seed, None)
 
 
 def _warn(outcomes: Mapping[Cell, Outcome]) -> None:

@@ -15,7 +15,7 @@ from .identity import recorded
 from .loop import METRICS
 from .progress import Tell
 from .store import Store
-from .sweeps import RESERVED, Plan, Policies
+from .sweeps import RESERVED, Plan, Policies, check_seed
 
 SMALLER_IS_BETTER = ("regret", "pseudo_regret")
 
@@ -89,7 +89,7 @@ def tune(
     """
     rounds = validation.whole_number("rounds", rounds, 1)
     replicates = validation.whole_number("replicates", replicates, 1)
-    seed = validation.whole_number("seed", seed, 0)
+    check_seed(seed)
     validation.Choice(METRICS).check("metric", metric, None)
     engines.check(engine, workers, address)
     for name, values in grid.items():
