@@ -18,7 +18,6 @@ from typer.testing import CliRunner
 import banditselect
 from banditselect.cli import display as displays
 from banditselect.cli.app import app
-from banditselect.cli.listing import METRIC_LINES
 from banditselect.simulation import METRICS, Progress, Results
 
 ROOT = Path(__file__).parent.parent
@@ -114,6 +113,14 @@ def test_one_replicate_has_no_standard_error(folder: Path) -> None:
     assert json.loads(done.stdout)["summary"]["n_models=2"]["LinTS"]["standard_error"] is None
 
 
+def test_a_metric_that_nobody_has_leaves_the_figures_out(folder: Path) -> None:
+    (folder / "small.toml").write_text('metric = "weight"\n' + SMALL)
+    done = call("run", "small.toml")
+    assert done.exit_code == 0
+    assert "warning: no figures: " in done.stderr
+    assert call("run", "small.toml", "--quiet").stderr == ""
+
+
 def test_quiet_says_nothing_on_stderr(folder: Path) -> None:
     done = call("run", "small.toml", "--quiet", "--no-figures")
     assert (done.exit_code, done.stderr) == (0, "")
@@ -200,7 +207,7 @@ def test_interruptions_keep_what_is_done(folder: Path, number: int, group: bool,
     assert process.returncode == 128 + number
     assert stdout == ""
     way_back = f"safe in my results: 1. To continue:\n  banditselect {shlex.join(arguments)}\n"
-    assert stderr.endswith(f"interrupted at 1 of 2 cells; {way_back}")
+    assert stderr == f"interrupted at 1 of 2 cells; {way_back}"
     with pytest.raises(ProcessLookupError):  # no worker is left
         wait_for_group(process.pid)
 
@@ -221,7 +228,7 @@ def test_without_the_libraries_of_the_command_line(folder: Path) -> None:
 def test_lists(folder: Path) -> None:
     everything = json.loads(call("list", "--json").stdout)
     assert list(everything) == ["policies", "problems", "experiments", "metrics"]
-    assert set(everything["metrics"]) == set(METRICS) == set(METRIC_LINES)
+    assert set(everything["metrics"]) == set(METRICS)
     lines = call("list", "experiments").stdout.splitlines()
     assert lines[0] == "fs-synthetic  Feature selection, synthetic (Fig. 1 top)"
     assert len(call("list", "policies").stdout.splitlines()) == len(everything["policies"])
@@ -296,6 +303,7 @@ def progress(done: int, *, fraction: float, seconds_left: float | None, reused: 
         cells=10,
         cells_done=done,
         cells_reused=reused,
+        cells_failed=0,
         rounds=1000,
         rounds_done=round(1000 * fraction),
         fraction=fraction,

@@ -194,7 +194,6 @@ def test_what_is_read(tmp_path: Path) -> None:
         f"SyntheticFeatureSelection(n_models={M}, dim=4, n_actions=10, n_items=50, noise='uniform')" for M in (2, 3)
     ]
     assert list(found.problems) == ["n_models=2", "n_models=3"]
-    assert found.axes == {"n_models": [2, 3]}
     wanted = {
         "oracle": on_map(SquareCB.bind(reward_range=given.reward_range), 0),
         "FS-SCB": FSSquareCB.bind(noise=given.noise, reward_range=[-2.5, 2.5], exploration=Power(10.0, 0.5)),

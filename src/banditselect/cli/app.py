@@ -104,13 +104,13 @@ def run(
         metric = specification.metric
         files = [output.save_tables(results, metric, folder)]
         if figures:
-            files += output.save_figures(results, metric, folder, **_setting(specification))
+            files += output.save_figures(results, metric, folder)
         if as_json:
             settings = _settings(specification) | {"file": str(file), "engine": engine, "workers": workers}
             print(output.as_json(results, metric, settings, folder, files))
         else:
             print(results.summary(metric))
-            print(f"\nresults, tables and figures: {folder}/" if figures else f"\nresults and tables: {folder}/")
+            print(f"\nresults, tables and figures: {folder}/" if files[1:] else f"\nresults and tables: {folder}/")
         raise typer.Exit(FAILED if _told(results, folder) else 0)
 
 
@@ -236,16 +236,6 @@ def show(
     if name not in known:
         raise typer.BadParameter(f"got {name!r}, expected {one_of(name, known)}")
     print(listing.page(known[name]))
-
-
-def _setting(specification: Specification) -> dict[str, Any]:
-    """Return what the problems differ in, for the figure of the final values."""
-    numeric = {n: v for n, v in specification.axes.items() if all(isinstance(x, int | float) for x in v)}
-    if len(numeric) == len(specification.axes) == 1:
-        ((name, values),) = numeric.items()
-        if len(values) == len(specification.problems):
-            return {"setting": name, "x": values}
-    return {"setting": "problem"}
 
 
 def _settings(specification: Specification) -> dict[str, Any]:

@@ -86,8 +86,9 @@ class Display:
         """Return what is done, in words."""
         if self.last is None:
             return ""
-        reused = f" ({self.last.cells_reused} from an earlier run)" if self.last.cells_reused else ""
-        return f"{self.last.cells_done} of {self.last.cells} cells{reused}"
+        notes = {"from an earlier run": self.last.cells_reused, "failed": self.last.cells_failed}
+        said = ", ".join(f"{count} {words}" for words, count in notes.items() if count)
+        return f"{self.last.cells_done} of {self.last.cells} cells{f' ({said})' if said else ''}"
 
     def _share(self) -> float:
         return self.last.fraction if self.last is not None else 0.0

@@ -12,17 +12,6 @@ from ..policies import registered
 from ..simulation import METRICS
 from ..simulation.own_code import known_problems
 
-METRIC_LINES = {
-    "regret": "what the best action would have earned minus what was earned, summed",
-    "pseudo_regret": "the same for the mean rewards",
-    "reward": "earned so far",
-    "mean_reward": "earned so far, divided by the number of rewards observed",
-    "weight": "of the true model",
-    "admissible": "how many models are admissible",
-    "coverage": "1 if the confidence set held the true parameter so far, else 0",
-    "probability": "of the actions played, mean since the checkpoint before",
-}
-
 
 def catalogue() -> dict[str, dict[str, str]]:
     """Return a line for everything there is, by kind and name."""
@@ -30,7 +19,7 @@ def catalogue() -> dict[str, dict[str, str]]:
         "policies": _lines(registered()),
         "problems": _lines(known_problems()),
         "experiments": {name: experiment.title for name, experiment in EXPERIMENTS.items()},
-        "metrics": {name: METRIC_LINES[name] for name in METRICS},
+        "metrics": dict(METRICS),
     }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import validation
 from ..reporting import save_figure
 from ..simulation import Failure, Results
 from ..simulation.store import write_text
@@ -25,20 +26,17 @@ def save_tables(results: Results, metric: str, folder: Path) -> Path:
     return path
 
 
-def save_figures(
-    results: Results, metric: str, folder: Path, *, setting: str, x: Sequence[float] | None = None
-) -> list[Path]:
-    """Write the curves, a panel per problem, and, for several problems, the final values against the setting."""
+def save_figures(results: Results, metric: str, folder: Path, **options: Any) -> list[Path]:
+    """Write the curves, a panel per problem, and, for several problems, the final values, drawn with ``options``."""
     played = Results({name: result for name, result in results.items() if result.curves})
-    places = None if x is None else [value for value, name in zip(x, results, strict=True) if name in played]
     figures = {}
     try:
         if played:
             figures["curves"] = played.plot(metric)
         if len(played) > 1:
-            figures["finals"] = played.plot_finals(metric, setting=setting, x=places)
+            figures["finals"] = played.plot_finals(metric, **options)
     except ValueError as error:
-        say(f"warning: no figures: {error}")
+        validation.warn(f"no figures: {error}")
     return [save_figure(figure, folder / f"{name}.{kind}") for name, figure in figures.items() for kind in FORMATS]
 
 

@@ -27,10 +27,8 @@ def session(folder: Path, *, quiet: bool) -> Iterator[Display]:
     display = display_for(quiet=quiet)
     try:
         with stoppable(), warnings.catch_warnings():
-            if quiet:
-                warnings.simplefilter("ignore")
-            else:
-                warnings.showwarning = lambda message, *_: say(f"warning: {message}")
+            warnings.simplefilter("ignore" if quiet else "always", RuntimeWarning)
+            warnings.showwarning = lambda message, *_: say(f"warning: {message}")
             yield display
     except KeyboardInterrupt as stop:
         say(_way_back(display, folder))

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pickle
+import signal
 import time
 import traceback
 import warnings
@@ -127,6 +128,8 @@ def run_here(task: Task, tell: Callable[[int], None] | None = None) -> Timed:
 
 def run_remote(payload: bytes, parent: int | None) -> tuple[int, Timed]:
     """Run a pickled (number, task) in a worker; a local worker whose parent has died stops at the next checkpoint."""
+    if parent is not None:  # Ctrl-C reaches the whole group; it is the parent who stops its workers
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     number, task = pickle.loads(payload)
 
     def alive(_: int) -> None:

@@ -6,7 +6,10 @@ parent writes nothing. Tasks travel as bytes, so that every engine hands the sam
 
 import contextlib
 import importlib
+import logging
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -80,7 +83,11 @@ def _dask(tasks: Sequence[Task], workers: int | None, address: str | None) -> It
     with contextlib.ExitStack() as stack:
         if address is None:
             cluster = distributed.LocalCluster(
-                n_workers=workers or cores(), threads_per_worker=1, dashboard_address=None, memory_limit=None
+                n_workers=workers or cores(),
+                threads_per_worker=1,
+                dashboard_address=None,
+                memory_limit=None,
+                silence_logs=logging.CRITICAL,
             )
             stack.enter_context(cluster)
         client = stack.enter_context(distributed.Client(cluster if address is None else address))
@@ -96,7 +103,8 @@ def _ray(tasks: Sequence[Task], workers: int | None, address: str | None) -> Ite
     started = not ray.is_initialized()
     if started:
         options = {"num_cpus": workers or cores(), "include_dashboard": False} if address is None else {}
-        ray.init(address=address or "local", log_to_driver=False, configure_logging=False, **options)
+        with _own_signals():
+            ray.init(address=address or "local", log_to_driver=False, configure_logging=False, **options)
     try:
         remote = ray.remote(run_remote)
         limit = 2 * int(ray.cluster_resources().get("CPU", 1))
@@ -112,3 +120,17 @@ def _ray(tasks: Sequence[Task], workers: int | None, address: str | None) -> Ite
     finally:
         if started:
             ray.shutdown()
+
+
+@contextlib.contextmanager
+def _own_signals() -> Iterator[None]:
+    """Keep the signal handlers that there are."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -13,26 +13,19 @@ from ..problems import Instances, Problem
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-METRICS = (
-    "regret",
-    "pseudo_regret",
-    "reward",
-    "mean_reward",
-    "weight",
-    "admissible",
-    "coverage",
-    "probability",
-)
-"""What is recorded at every checkpoint, NaN where a policy or a problem does not have it:
+METRICS = {
+    "regret": "what the action of highest mean would have earned minus what was earned, summed over the rounds",
+    "pseudo_regret": "the same for the mean rewards",
+    "reward": "earned so far",
+    "mean_reward": "earned so far, divided by the number of rewards observed",
+    "weight": "of the true model",
+    "admissible": "how many models are admissible",
+    "coverage": "1 if the confidence set held the true parameter at this checkpoint and all before it, else 0",
+    "probability": "of the actions played, mean over the rounds since the checkpoint before",
+}
+"""What is recorded at every checkpoint; NaN where a policy or a problem does not have it.
 
-* ``regret``: what the action of highest mean would have earned, minus what was earned, summed over the rounds. With
-  noise that does not depend on the action it equals the pseudo-regret, which is the regret of the paper (eq:regret);
-* ``pseudo_regret``: the same for the mean rewards;
-* ``reward``, ``mean_reward``: earned so far; divided by the number of rewards observed;
-* ``weight``: of the true model in ``model_weights``;
-* ``admissible``: how many models ``admissible`` holds;
-* ``coverage``: 1 if the confidence set held the true parameter at this checkpoint and at all before it, else 0;
-* ``probability``: of the actions played, mean over the rounds since the checkpoint before.
+With noise that does not depend on the action, regret and pseudo-regret are equal: the regret of the paper (eq:regret).
 """
 
 

@@ -14,7 +14,8 @@ class Progress:
 
     Attributes
     ----------
-    cells, cells_done, cells_reused: in all, finished (from the store or run now), and of those from the store.
+    cells, cells_done: in all, and those that are done with, from the store or run now.
+    cells_reused, cells_failed: of those, from the store; and not finished, because something went wrong in them.
     rounds, rounds_done: the same in rounds of all lanes together.
     fraction: the share of the work that is done, by the time it takes.
     rate: rounds a second since this run began, 0.0 before anything is known.
@@ -24,6 +25,7 @@ class Progress:
     cells: int
     cells_done: int
     cells_reused: int
+    cells_failed: int
     rounds: int
     rounds_done: int
     fraction: float
@@ -52,7 +54,7 @@ class Meter:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._tell, self._clock, self._workers = tell, clock, workers
-        self._cells, self._done, self._reused = len(cells), 0, 0
+        self._cells, self._done, self._reused, self._failed = len(cells), 0, 0, 0
         self._all: Counter[tuple[str, str]] = Counter()  # rounds by problem and policy
         self._left: Counter[tuple[str, str]] = Counter()
         self._played: dict[Cell, int] = {}
@@ -77,8 +79,9 @@ class Meter:
         self._advance(cell, rounds)
         self._report()
 
-    def finished(self, cell: Cell, seconds: float) -> None:
+    def finished(self, cell: Cell, seconds: float, *, failed: bool = False) -> None:
         """Note that a cell is finished, or has failed."""
+        self._failed += failed
         self._advance(cell, cell.rounds)
         del self._played[cell]
         self._learn(cell, seconds)
@@ -119,6 +122,7 @@ class Meter:
                 cells=self._cells,
                 cells_done=self._done,
                 cells_reused=self._reused,
+                cells_failed=self._failed,
                 rounds=self._all.total(),
                 rounds_done=done,
                 fraction=1.0 - left / cost if cost > 0.0 else 1.0,

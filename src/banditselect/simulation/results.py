@@ -31,7 +31,7 @@ class Result:
     settings: what was run: the problem, rounds, replicates, seed, and the arguments that each policy really had.
     """
 
-    metrics: ClassVar[tuple[str, ...]] = METRICS
+    metrics: ClassVar[tuple[str, ...]] = tuple(METRICS)
 
     checkpoints: NDArray[np.int64]
     curves: Mapping[str, Mapping[str, Array]]

@@ -14,13 +14,13 @@ from .loop import METRICS, build
 from .own_code import known_problems, load_file
 from .progress import Tell
 from .results import Results
-from .sweeps import RESERVED, sweep
+from .sweeps import sweep
 from .toml_lines import Document, Key
-from .tuning import Tuned, _candidates, _has, tune
+from .tuning import Tuned, candidates_of, has_argument, tune
 from .written import blamed, check, check_keys, constants_in, needed, one_of, read_policy, read_problems
 
 KEYS = ("rounds", "replicates", "seed", "metric", "import", "problems", "policies", "tuning")
-COUNT = validation.Number(low=1, high=RESERVED, integer=True)
+COUNT = validation.Number(low=1, integer=True)
 TRIAL_BYTES = 200_000_000  #: policies are tried on the smallest problems, as many as take this much memory together
 
 
@@ -33,7 +33,6 @@ class Specification:
     rounds, replicates, seed: as for ``sweep``.
     metric: what is reported and tuned for.
     problems, policies: by name.
-    axes: the lists of the problems, by name of the argument.
     tuning: values by name of the argument, and ``tuning_replicates``; empty where nothing is tuned.
     """
 
@@ -43,13 +42,16 @@ class Specification:
     metric: str
     problems: Mapping[str, Problem]
     policies: Mapping[str, Binding[Any]]
-    axes: Mapping[str, list[Any]]
     tuning: Mapping[str, list[Any]]
     tuning_replicates: int
 
     def tunable(self) -> dict[str, Binding[Any]]:
         """Return the policies that have an argument that is tuned, themselves or in the policies inside them."""
-        return {name: binding for name, binding in self.policies.items() if any(_has(binding, a) for a in self.tuning)}
+        return {
+            name: binding
+            for name, binding in self.policies.items()
+            if any(has_argument(binding, a) for a in self.tuning)
+        }
 
     def run(self, *, phase: Callable[[str], Tell], **options: Any) -> Results:
         """Tune if that is asked for, and play.
@@ -106,7 +108,7 @@ def read_specification(path: str | Path, **instead: int | None) -> Specification
     made = {name: read_problems(doc, ("problems", name), table, known) for name, table in _tables(doc, "problems")}
     problems = {
         _name(table, label, alone=len(made) == 1): (("problems", table), problem)
-        for table, (group, _) in made.items()
+        for table, group in made.items()
         for label, problem in group.items()
     }
     specification = Specification(
@@ -116,7 +118,6 @@ def read_specification(path: str | Path, **instead: int | None) -> Specification
         metric=doc.content.get("metric", "regret"),
         problems={name: problem for name, (_, problem) in problems.items()},
         policies={name: read_policy(doc, ("policies", name), table) for name, table in _tables(doc, "policies")},
-        axes={name: values for _, axes in made.values() for name, values in axes.items()},
         tuning={n: v for n, v in _table(doc, "tuning").items() if n != "replicates"},
         tuning_replicates=_number(doc, ("tuning", "replicates"), None, COUNT, 20),
     )
@@ -177,7 +178,7 @@ def _check_tuning(doc: Document, specification: Specification) -> None:
         raise doc.error(("tuning",), "nothing to tune; expected an argument of the policies with a list of values")
     arguments = {n for b in specification.policies.values() for n in b.parameters if n not in ("lanes", "seed")}
     for name, values in specification.tuning.items():
-        if not any(_has(binding, name) for binding in specification.policies.values()):
+        if not any(has_argument(binding, name) for binding in specification.policies.values()):
             raise doc.error(("tuning", name), f"no policy has it; expected {one_of(name, {*arguments, 'replicates'})}")
         if not isinstance(values, list) or not values:
             raise doc.refuse(("tuning", name), values, "a list of at least one value")
@@ -204,7 +205,7 @@ def _try(doc: Document, specification: Specification, keys: Mapping[str, Key]) -
                 raise doc.error(key, f"{argument} is missing: {cls} needs it and problem {name!r} does not tell it")
             _try_one(doc, key, table, binding, name, problem, instances)
             if label in specification.tunable():
-                for _, candidate in _candidates(label, binding, specification.tuning):
+                for _, candidate in candidates_of(label, binding, specification.tuning):
                     _try_one(doc, ("tuning",), doc.content["tuning"], candidate, name, problem, instances)
 
 

@@ -276,7 +276,7 @@ class Plan:
                 if store is not None:
                     store.put(str(task.cell.key), timed.result, what)
                     store.note_time(str(task.cell.key), timed.seconds)
-            meter.finished(task.cell, timed.seconds)
+            meter.finished(task.cell, timed.seconds, failed=isinstance(timed.result, Failure))
         order = {task.cell: k for k, (task, _) in enumerate(tasks)}
         _warn({cell: outcomes[cell] for cell in order if cell in outcomes})
         return outcomes, sorted(failures, key=lambda failure: order[failure.cell])

@@ -90,12 +90,12 @@ def tune(
     rounds = validation.whole_number("rounds", rounds, 1)
     replicates = validation.whole_number("replicates", replicates, 1)
     check_seed(seed)
-    validation.Choice(METRICS).check("metric", metric, None)
+    validation.Choice(tuple(METRICS)).check("metric", metric, None)
     engines.check(engine, workers, address)
     for name, values in grid.items():
         if not isinstance(values, list | tuple | np.ndarray) or len(values) == 0:
             raise validation.refuse(f"grid: {name}", values, "a list of at least one value")
-    candidates = {name: _candidates(name, binding, grid) for name, binding in policies.items()}
+    candidates = {name: candidates_of(name, binding, grid) for name, binding in policies.items()}
     labelled = {f"{name} #{k}": b for name, tried in candidates.items() for k, (_, b) in enumerate(tried)}
     plan = Plan({"problem": problem}, {"problem": labelled}, rounds, range(RESERVED, RESERVED + replicates), seed)
     store = None if out is None else Store(out)
@@ -134,24 +134,24 @@ def _standard_error(values: np.ndarray) -> float | None:
     return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else None
 
 
-def _candidates(
+def candidates_of(
     name: str, binding: Binding[Any], grid: Mapping[str, Sequence[Any]]
 ) -> list[tuple[dict[str, Any], Binding[Any]]]:
     """Return every combination of values with the policy that has them."""
-    own = {argument: list(values) for argument, values in grid.items() if _has(binding, argument)}
+    own = {argument: list(values) for argument, values in grid.items() if has_argument(binding, argument)}
     if not own:
         raise validation.refuse("grid", list(grid), f"at least one argument of policies[{name!r}]: {binding!r}")
     combinations = [dict(zip(own, values, strict=True)) for values in itertools.product(*own.values())]
     return [(arguments, _with(binding, arguments)) for arguments in combinations]
 
 
-def _has(value: Any, argument: str) -> bool:
+def has_argument(value: Any, argument: str) -> bool:
     """Tell whether a policy, or one inside it, has an argument."""
     if isinstance(value, Binding):
-        return argument in value.parameters or any(_has(part, argument) for part in value.arguments.values())
+        return argument in value.parameters or any(has_argument(part, argument) for part in value.arguments.values())
     if isinstance(value, EveryMap):
-        return _has(value.policy, argument)
-    return isinstance(value, list | tuple) and any(_has(part, argument) for part in value)
+        return has_argument(value.policy, argument)
+    return isinstance(value, list | tuple) and any(has_argument(part, argument) for part in value)
 
 
 def _with(value: Any, arguments: Mapping[str, Any]) -> Any:

@@ -62,10 +62,8 @@ def read_policy(doc: Document, key: Key, table: Any) -> Binding[Any]:
     return on_map(binding, int(table["on_map"]))
 
 
-def read_problems(
-    doc: Document, key: Key, table: Any, known: Mapping[str, type[Problem]]
-) -> tuple[dict[str, Problem], dict[str, list[Any]]]:
-    """Return the problems that a table describes, by label, and the lists that vary; see :func:`grid`."""
+def read_problems(doc: Document, key: Key, table: Any, known: Mapping[str, type[Problem]]) -> dict[str, Problem]:
+    """Return the problems that a table describes, by label; see :func:`grid`."""
     cls = _class(doc, key, table, known, "problem")
     parameters = inspect.signature(cls).parameters
     check_keys(doc, key, table, ["type", *parameters], f"an argument of {cls.__name__}")
@@ -73,15 +71,15 @@ def read_problems(
     for name, parameter in parameters.items():
         if parameter.default is parameter.empty and name not in arguments:
             raise doc.error((*key, name), f"missing; {cls.__name__} needs it")
-    axes = {name: values for name, values in arguments.items() if isinstance(values, list)}
-    for name, values in axes.items():
+    for name, values in arguments.items():
+        if not isinstance(values, list):
+            continue
         if not values or any(value in values[:k] for k, value in enumerate(values)):
             raise doc.refuse((*key, name), values, "different values; at least one")
     try:
-        made = grid(cls, **arguments)
+        return grid(cls, **arguments)
     except Exception as error:
         raise blamed(doc, key, table, error) from error
-    return made, {name: values for name, values in axes.items() if len(values) > 1}
 
 
 def constants_in(key: Key, content: Any) -> Iterator[tuple[Key, str]]:
