@@ -23,6 +23,7 @@ from banditselect import (
     given,
     on_every_map,
     on_map,
+    persistence,
     simulate,
     sweep,
 )
@@ -135,7 +136,7 @@ def here(tmp_path_factory):
 @pytest.fixture
 def dask_cluster():
     distributed = pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=4, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=4, dashboard_address="127.0.0.1:0") as cluster:
         yield cluster
 
 
@@ -349,7 +350,7 @@ import sys
 import distributed
 from banditselect.simulation import identity
 if __name__ == "__main__":
-    scheduler = distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None,
+    scheduler = distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0",
                                          protocol="tcp://")
     identity._library_digest = lambda: "other code"
     print(scheduler.scheduler_address, flush=True)
@@ -409,6 +410,15 @@ def test_warnings_reach_the_caller_once_with_the_policy_s_name_also_from_the_sto
     assert worried == "worried: of its own kind"
     assert all(w.filename == __file__ for w in caught if issubclass(w.category, RuntimeWarning))
     assert told(out=tmp_path)[0] == now  # nothing is run: all is from the store
+
+
+@pytest.mark.slow
+def test_threads_of_one_worker_do_not_lose_each_other_s_warnings(tmp_path, dask_cluster):
+    options = {"rounds": 100, "replicates": 24, "block": 1, "engine": "dask", "out": tmp_path}
+    with quiet(), pytest.warns(RuntimeWarning, match="worried: of its own kind"):
+        sweep({"worried": Worried.bind()}, PROBLEMS, address=dask_cluster.scheduler_address, **options)
+    stored = [persistence.read(path)[0]["messages"] for path in tmp_path.glob("cells/*.cell")]
+    assert stored == [["of its own kind"]] * 72
 
 
 def test_a_stored_sweep_starts_no_cluster(tmp_path):

@@ -114,7 +114,9 @@ def test_a_description_is_plain_json():
     assert json.loads(json.dumps(told)) == told
 
 
-@pytest.mark.parametrize("value", [lambda t: t, np.sqrt, open, object(), Uniform], ids=repr)
+@pytest.mark.parametrize(
+    "value", [lambda t: t, np.sqrt, open, object(), Uniform], ids=["lambda", "ufunc", "builtin", "object", "class"]
+)
 def test_what_cannot_be_compared_is_refused_by_name(value):
     with pytest.raises(ValueError, match=r"policies\['a'\]: exploration.*cannot be stored"):
         describe("policies['a']", SquareCB.bind(exploration=value))

@@ -12,7 +12,7 @@ import pytest
 
 from banditselect import kernels
 from banditselect.kernels.arrays import LIMIT, count_outside, usable
-from banditselect.kernels.instances import gather, normals, place, renumber
+from banditselect.kernels.instances import gather, normals, place, random_words, renumber
 from banditselect.kernels.ridge import gaussian_estimates
 
 MODULES = [importlib.import_module(f"{kernels.__name__}.{m.name}") for m in pkgutil.iter_modules(kernels.__path__)]
@@ -52,6 +52,17 @@ def test_gaussian_estimates_have_the_covariance_of_the_ridge():
     at_zero = np.empty((1, d))
     gaussian_estimates(np.array([1]), root, theta, np.zeros((1, d)), spread, at_zero)
     np.testing.assert_array_equal(at_zero[0], theta[1, 0])
+
+
+def test_random_words_are_those_of_numpy_s_generator():
+    numpy_s = np.random.SFC64(5)
+    state = numpy_s.state["state"]["state"].copy()
+    out = np.empty(20, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        random_words(state, out[:7])
+        random_words(state, out[7:])
+    np.testing.assert_array_equal(out, numpy_s.random_raw(20))
+    np.testing.assert_array_equal(state, numpy_s.state["state"]["state"])
 
 
 def test_words_become_normals_and_none_is_lost_between_two_calls():
@@ -105,7 +116,7 @@ def test_rows_are_gathered():
     rng = np.random.default_rng(2)
     table, items = rng.normal(size=(2, 5, 3, 4)).astype(np.float32), rng.integers(0, 5, (2, 6, 2))
     out = np.empty((2, 3, 2, 4))
-    gather(table, items, 4, out)
+    gather(table, items[:, 4].copy(), out)
     for n in range(2):
         for a in range(2):
             np.testing.assert_array_equal(out[n, :, a], table[n, items[n, 4, a]])

@@ -5,7 +5,7 @@ import pytest
 from banditselect import Uniform, sweep
 from banditselect.problems import SyntheticFeatureSelection
 from banditselect.simulation.cells import Cell
-from banditselect.simulation.progress import Meter, Progress
+from banditselect.simulation.progress import Meter
 
 PROBLEM = SyntheticFeatureSelection(n_models=2, dim=3, n_actions=4, n_items=40)
 
@@ -27,9 +27,17 @@ def meter(cells, *, reused=(), timings=None, workers=1):
     return Meter(cells, reused, timings or {}, workers, told.append, clock), told, clock
 
 
+def state(cells, done, reused, rounds, rounds_done, rate, seconds_left):
+    return cells, done, reused, rounds, rounds_done, rate, seconds_left
+
+
+def shown(p):
+    return p.cells, p.cells_done, p.cells_reused, p.rounds, p.rounds_done, p.rate, p.seconds_left
+
+
 def test_before_anything_is_known_there_is_no_estimate():
     _, told, _ = meter([cell("a", 0), cell("a", 2)])
-    assert told == [Progress(2, 0, 0, rounds=400, rounds_done=0, rate=0.0, seconds_left=None)]
+    assert [shown(p) for p in told] == [state(2, 0, 0, 400, 0, 0.0, None)]
 
 
 def test_counts_rate_and_time_left_by_hand():
@@ -37,15 +45,15 @@ def test_counts_rate_and_time_left_by_hand():
     m, told, clock = meter(cells)
     clock.now += 5.0
     m.playing(cells[0], 50)  # of 100 rounds, on two lanes
-    assert told[-1] == Progress(4, 0, 0, 800, 100, rate=20.0, seconds_left=None)
+    assert shown(told[-1]) == state(4, 0, 0, 800, 100, 20.0, None)
     clock.now += 5.0
     m.finished(cells[0], 10.0)  # a: 0.05 s a round; b is not known and taken to cost the same
-    assert told[-1] == Progress(4, 1, 0, 800, 200, rate=20.0, seconds_left=pytest.approx(30.0))
+    assert shown(told[-1]) == state(4, 1, 0, 800, 200, 20.0, pytest.approx(30.0))
     clock.now += 40.0
     m.finished(cells[1], 40.0)  # b: 0.2 s a round; left are one a (10 s) and one b (40 s)
-    assert told[-1] == Progress(4, 2, 0, 800, 400, rate=8.0, seconds_left=pytest.approx(50.0))
+    assert shown(told[-1]) == state(4, 2, 0, 800, 400, 8.0, pytest.approx(50.0))
     m.playing(cells[2], 50)
-    assert told[-1] == Progress(4, 2, 0, 800, 500, rate=10.0, seconds_left=pytest.approx(45.0))
+    assert shown(told[-1]) == state(4, 2, 0, 800, 500, 10.0, pytest.approx(45.0))
 
 
 def test_what_is_left_is_shared_by_the_workers_but_not_by_more_than_there_are_cells():
@@ -71,16 +79,16 @@ def test_an_unknown_number_of_workers_is_told_from_how_many_ran_at_a_time():
 def test_what_the_store_has_counts_as_done_but_not_as_speed():
     cells = [cell("a", 0, "k0"), cell("a", 2, "k1"), cell("a", 4, "k2")]
     m, told, clock = meter(cells, reused=cells[:2])
-    assert told[-1] == Progress(3, 2, 2, 600, 400, rate=0.0, seconds_left=None)
+    assert shown(told[-1]) == state(3, 2, 2, 600, 400, 0.0, None)
     clock.now += 4.0
     m.finished(cells[2], 4.0)
-    assert told[-1] == Progress(3, 3, 2, 600, 600, rate=50.0, seconds_left=0.0)
+    assert shown(told[-1]) == state(3, 3, 2, 600, 600, 50.0, 0.0)
 
 
 def test_a_resumed_sweep_knows_from_the_timings_of_the_store_how_long_it_takes():
     cells = [cell("a", 0, "k0"), cell("b", 0, "k1"), cell("a", 2, "k2"), cell("b", 2, "k3")]
     _, told, _ = meter(cells, reused=cells[:2], timings={"k0": 10.0, "k1": 30.0, "another sweep": 1e9}, workers=2)
-    assert told[-1] == Progress(4, 2, 2, 800, 400, rate=0.0, seconds_left=pytest.approx(20.0))
+    assert shown(told[-1]) == state(4, 2, 2, 800, 400, 0.0, pytest.approx(20.0))
 
 
 def test_the_same_policy_on_another_problem_costs_what_it_cost_there():
@@ -136,7 +144,24 @@ def test_a_failed_cell_counts_as_done_and_teaches_nothing_about_time():
     cells = [cell("a", 0), cell("b", 0), cell("b", 2)]
     m, told, clock = meter(cells)
     clock.now += 10.0
-    m.finished(cells[0], None)
-    assert told[-1] == Progress(3, 1, 0, 600, 200, rate=20.0, seconds_left=None)
+    m.finished(cells[0], 0.5, failed=True)
+    assert shown(told[-1]) == state(3, 1, 0, 600, 200, 20.0, None)
+    assert told[-1].cells_failed == 1
     m.finished(cells[1], 10.0)
-    assert told[-1] == Progress(3, 2, 0, 600, 400, rate=40.0, seconds_left=pytest.approx(10.0))
+    assert shown(told[-1]) == state(3, 2, 0, 600, 400, 40.0, pytest.approx(10.0))
+    assert told[-1].cells_failed == 1
+
+
+def test_the_fraction_is_of_time_once_that_is_known_and_of_rounds_before():
+    cells = [cell("a", 0), cell("b", 0), cell("a", 2), cell("b", 2)]
+    m, told, _ = meter(cells)
+    m.playing(cells[0], 50)
+    assert told[-1].fraction == pytest.approx(1 / 8)
+    m.finished(cells[0], 10.0)
+    assert told[-1].fraction == pytest.approx(1 / 4)
+    m.finished(cells[1], 40.0)  # of 100 s in all, 50 are done
+    assert told[-1].fraction == pytest.approx(1 / 2)
+    m.finished(cells[3], 40.0)
+    assert told[-1].fraction == pytest.approx(9 / 10)
+    m.finished(cells[2], 10.0)
+    assert told[-1].fraction == pytest.approx(1.0)

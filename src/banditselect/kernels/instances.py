@@ -1,6 +1,7 @@
 """What drawing and showing the instances of a problem repeats: normals, linear rewards, the rows of a table.
 
-Reference: Doornik, "An improved ziggurat method to generate normal random samples", 2005.
+References: Doornik, "An improved ziggurat method to generate normal random samples", 2005; Doty-Humphrey, PractRand
+(SFC64, the generator of random words, which NumPy has too).
 """
 
 import math
@@ -14,6 +15,7 @@ Array = NDArray[np.float64]
 Single = NDArray[np.float32]
 Index = NDArray[np.int64]
 Words = NDArray[np.uint32]
+Bits = NDArray[np.uint64]
 
 _TAIL = 3.6541528853610088  #: where the tail begins for 256 layers of equal area
 
@@ -59,6 +61,23 @@ def _rarely(words: Words, used: int, i: int, z: float) -> tuple[float, int]:
             if abs(z) < _EDGES[i + 1]:
                 return z, used
     return 0.0, words.size + 1
+
+
+@kernel
+def random_words(state: Bits, out: Bits) -> None:
+    """Fill ``out`` with random words of 64 bits, after ``state (4,)``, which moves on: three words and a counter.
+
+    Sums wrap around; as plain Python it needs ``np.errstate(over="ignore")``.
+    """
+    a, b, c, count = state[0], state[1], state[2], state[3]
+    for k in range(out.size):
+        word = a + b + count
+        count += np.uint64(1)
+        a = b ^ (b >> np.uint64(11))
+        b = c + (c << np.uint64(3))
+        c = ((c << np.uint64(24)) | (c >> np.uint64(40))) + word
+        out[k] = word
+    state[0], state[1], state[2], state[3] = a, b, c, count
 
 
 @kernel
@@ -117,11 +136,17 @@ def renumber(items: Index, number: Index) -> int:
 
 
 @kernel
-def gather(table: Single, items: Index, t: int, out: Array) -> None:
-    """``out[n, i, a] = table[n, items[n, t, a], i]``: the features of round ``t`` out of ``table (N, items, M, d)``."""
+def gather(table: Single, items: Index, out: Array) -> None:
+    """``out[n, i, a] = table[n, items[n, a], i]``: the features of the items offered."""
+    M, d = table.shape[2:]
+    rows = np.empty((items.shape[1], M, d), dtype=np.float32)
     for n in range(items.shape[0]):
-        for i in range(table.shape[2]):
-            for a in range(items.shape[2]):
-                j = items[n, t, a]
-                for k in range(table.shape[3]):
-                    out[n, i, a, k] = table[n, j, i, k]
+        for a in range(items.shape[1]):  # whole rows first: memory that is far away comes in long runs
+            j = items[n, a]
+            for i in range(M):
+                for k in range(d):
+                    rows[a, i, k] = table[n, j, i, k]
+        for i in range(M):
+            for a in range(items.shape[1]):
+                for k in range(d):
+                    out[n, i, a, k] = rows[a, i, k]

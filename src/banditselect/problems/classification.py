@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..validation import SMALLEST, Choice, Constraint, Number, as_floats, check_all, refuse
 from .base import Array, Index, Problem
 from .class_fits import fit_classes
-from .draws import NOISES, Drawn, Noise, coin_constant, different, draw_noise, generator
+from .draws import NOISES, Drawn, Noise, by_round, coin_constant, different, draw_noise, generator
 
 Table = NDArray[Any]
 
@@ -198,9 +198,8 @@ class _Classes(Drawn):
     def __init__(self, problem: Classification, lanes: range, rounds: int, seed: int) -> None:
         N, K, kind = len(lanes), problem.n_actions, problem._kind
         self._maps, self._many = problem._maps, isinstance(problem.features, list)
-        self.items = np.empty((N, rounds, K), dtype=np.int64)
-        self._means = np.empty((N, rounds, K))
-        target, draws = np.empty(N, dtype=np.int64), np.empty((N, rounds))
+        self.items, self._means = by_round(N, rounds, K, dtype=np.int64), by_round(N, rounds, K)
+        target, draws = np.empty(N, dtype=np.int64), by_round(N, rounds)
         for n, lane in enumerate(lanes):
             rng = generator(seed, lane)
             target[n] = rng.integers(problem._targets.size)

@@ -14,7 +14,7 @@ NOISES = Choice(("uniform", "gaussian", "bernoulli"))
 DEVIATION = 1.0 / math.sqrt(12.0)
 """The standard deviation of U[-1/2, 1/2], which is also its sub-Gaussian constant."""
 
-_WORDS = 1 << 16  #: random words turned into normals at a time
+_WORDS = 1 << 13  #: random words turned into normals at a time
 
 
 def generator(seed: int, lane: int) -> np.random.Generator:
@@ -23,14 +23,21 @@ def generator(seed: int, lane: int) -> np.random.Generator:
 
 
 def fill_normals(rng: np.random.Generator, out: NDArray[np.float32]) -> None:
-    """Fill a contiguous array with standard normals."""
-    flat = out.reshape(-1)
-    left = np.empty(0, dtype=np.uint32)
+    """Fill a contiguous array with standard normals; faster than ``rng.standard_normal``, for large tables."""
+    state = np.append(rng.integers(0, 2**64, 3, dtype=np.uint64), np.uint64(1))
+    fresh = np.empty(_WORDS, dtype=np.uint64)
+    flat, left = out.reshape(-1), np.empty(0, dtype=np.uint32)
     while flat.size:
-        fresh = rng.bit_generator.random_raw(min(flat.size, _WORDS) // 2 + 8).view(np.uint32)
-        words = np.concatenate([left, fresh])
+        with np.errstate(over="ignore"):
+            kernels.random_words(state, fresh)
+        words = np.concatenate([left, fresh.view(np.uint32)])
         made, used = kernels.normals(words, flat)
         flat, left = flat[made:], words[used:]
+
+
+def by_round(lanes: int, rounds: int, *shape: int, dtype: type = float) -> NDArray[Any]:
+    """Return an empty array ``(lanes, rounds, *shape)`` that has the lanes of a round side by side in memory."""
+    return np.empty((rounds, lanes, *shape), dtype=dtype).swapaxes(0, 1)
 
 
 def different(rng: np.random.Generator, rounds: int, k: int, n: int) -> Index:

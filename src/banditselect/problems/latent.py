@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import validation
 from .base import Array, Problem
-from .draws import NOISES, Drawn, Noise, draw_noise, generator
+from .draws import NOISES, Drawn, Noise, by_round, draw_noise, generator
 
 
 class LatentBandit(Problem):
@@ -66,7 +66,7 @@ class _Latent(Drawn):
     def __init__(self, problem: LatentBandit, lanes: range, rounds: int, seed: int) -> None:
         N, M, K, eps = len(lanes), problem.n_models, problem.n_arms, problem.error
         centers, model, truth = np.empty((N, M, K)), np.empty(N, dtype=np.int64), np.empty((N, K))
-        draws = np.empty((N, rounds))
+        draws = by_round(N, rounds)
         for n, lane in enumerate(lanes):
             rng = generator(seed, lane)
             centers[n] = rng.random((M, K))

@@ -8,7 +8,7 @@ import numpy as np
 from .. import validation
 from ..kernels.instances import gather, place, renumber
 from .base import Array, Problem
-from .draws import NOISES, Drawn, Noise, different, draw_noise, fill_normals, generator
+from .draws import NOISES, Drawn, Noise, by_round, different, draw_noise, fill_normals, generator
 
 
 class SyntheticFeatureSelection(Problem):
@@ -77,19 +77,18 @@ class _FeatureSelection(Drawn):
         N, M, K, d = len(lanes), problem.n_models, problem.n_actions, problem.dim
         size = min(problem.n_items, rounds * K)
         self.table = np.empty((N, size, M, d), dtype=np.float32)
-        self.items = np.empty((N, rounds, K), dtype=np.int64)
-        self._means = np.empty((N, rounds, K))
-        theta, draws, bounds = np.empty((N, d)), np.empty((N, rounds)), np.empty((3, N))
+        self.items, self._means = by_round(N, rounds, K, dtype=np.int64), by_round(N, rounds, K)
+        theta, draws, bounds = np.empty((N, d)), by_round(N, rounds), np.empty((3, N))
         self.counts, values = np.empty(N, dtype=np.int64), np.empty(size)
         for n, lane in enumerate(lanes):
             rng = generator(seed, lane)
             theta[n] = rng.normal(0.0, 0.1, d)
-            self.items[n] = different(rng, rounds, K, problem.n_items)
-            self.counts[n] = count = renumber(self.items[n], np.full(problem.n_items, -1))
+            offered = different(rng, rounds, K, problem.n_items)
+            self.counts[n] = count = renumber(offered, np.full(problem.n_items, -1))
             draws[n] = draw_noise(problem.noise, rng, rounds)
             fill_normals(rng, self.table[n, :count])
             longest = place(self.table[n, :count], math.sqrt(0.1), theta[n], theta[n], values)
-            self._means[n] = values[self.items[n]]
+            self.items[n], self._means[n] = offered, values[offered]
             bounds[:, n] = math.sqrt((theta[n] ** 2).sum()), longest, np.abs(values[:count]).max()
         self._noise = Noise(problem.noise, draws, low=-bounds[2], high=bounds[2])
         self.constants = {
@@ -106,7 +105,7 @@ class _FeatureSelection(Drawn):
         """Return the features of round ``t``, ``(N, M, K, d)``."""
         N, _, M, d = self.table.shape
         out = np.empty((N, M, self.items.shape[2], d))
-        gather(self.table, self.items, t, out)
+        gather(self.table, self.items[:, t], out)
         return out
 
 
@@ -173,9 +172,8 @@ class _ParameterSelection(Drawn):
     def __init__(self, problem: SyntheticParameterSelection, lanes: range, rounds: int, seed: int) -> None:
         N, M, K, d, b = len(lanes), problem.n_models, problem.n_actions, problem.dim, problem.radius
         centers, model, theta = np.empty((N, M, d)), np.empty(N, dtype=np.int64), np.empty((N, d))
-        self.actions = np.empty((N, rounds, K, d))
-        self._means = np.empty((N, rounds, K))
-        draws, longest = np.empty((N, rounds)), np.empty(N)
+        self.actions, self._means = by_round(N, rounds, K, d), by_round(N, rounds, K)
+        draws, longest = by_round(N, rounds), np.empty(N)
         for n, lane in enumerate(lanes):
             rng = generator(seed, lane)
             centers[n] = rng.normal(size=(M, d))
@@ -183,9 +181,9 @@ class _ParameterSelection(Drawn):
             direction = rng.normal(size=d)
             direction *= b * rng.uniform() ** (1.0 / d) / math.sqrt((direction**2).sum())
             theta[n] = centers[n, model[n]] + direction
-            rng.standard_normal(out=self.actions[n])
-            rows, values = self.actions[n].reshape(-1, 1, d), self._means[n].reshape(-1)
+            rows, values = rng.standard_normal((rounds * K, 1, d)), np.empty(rounds * K)
             longest[n] = place(rows, 0.1, np.zeros(d), theta[n], values)
+            self.actions[n], self._means[n] = rows.reshape(rounds, K, d), values.reshape(rounds, K)
             draws[n] = draw_noise(problem.noise, rng, rounds)
         largest = np.abs(self._means).max(axis=(1, 2))
         self._noise = Noise(problem.noise, draws, low=-largest, high=largest)
