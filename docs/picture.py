@@ -17,7 +17,7 @@ SHOWN = {
 
 def main() -> None:
     """Simulate and draw."""
-    known = fs_synthetic.policies(N_MODELS)
+    known = fs_synthetic.policies()
     policies = {label: known[name] for label, name in SHOWN.items()}
     result = simulate(policies, SyntheticFeatureSelection(n_models=N_MODELS), rounds=2000, replicates=20)
     title = f"{N_MODELS} feature maps, one of them right: the price of not knowing which"

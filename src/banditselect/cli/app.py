@@ -90,7 +90,7 @@ def run(
 
       banditselect run sweep.toml
       banditselect run sweep.toml --replicates 5 --rounds 200 --no-figures
-      banditselect run sweep.toml --engine dask --address tcp://10.0.0.1:8786
+      banditselect run sweep.toml --engine dask --address tcp://scheduler:8786
       banditselect run sweep.toml --json --quiet > summary.json
     """
     folder = out or Path("out") / file.stem

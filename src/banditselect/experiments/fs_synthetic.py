@@ -10,20 +10,31 @@ has its default, except that all are told the range and the noise of the rewards
 from collections.abc import Sequence
 from typing import Any
 
-from ..policies import FSOFUL, OFUL, Binding, FSSquareCB, RegretBalancing, SquareCB, Uniform, given, on_map
+from ..policies import (
+    FSOFUL,
+    OFUL,
+    Binding,
+    FSSquareCB,
+    RegretBalancing,
+    SquareCB,
+    Uniform,
+    given,
+    on_every_map,
+    on_map,
+)
 from ..problems import Problem, SyntheticFeatureSelection
 from ..simulation import Result, simulate
 from .experiment import Experiment
 
 
-def policies(n_models: int) -> dict[str, Binding[Any]]:
+def policies() -> dict[str, Binding[Any]]:
     """Return the policies of the figure, and ours."""
     scb = SquareCB.bind(reward_range=given.reward_range)
     ofu = {"noise": given.noise, "parameter_bound": given.parameter_bound}
     return {
         "SquareCB, true map known": on_map(scb, 0),
         "FS-SCB": FSSquareCB.bind(reward_range=given.reward_range, noise=given.noise),
-        "RB-SCB": RegretBalancing.bind(bases=[on_map(scb, i) for i in range(n_models)]),
+        "RB-SCB": RegretBalancing.bind(bases=on_every_map(scb)),
         "SquareCB, a wrong map": on_map(scb, 1),
         "OFUL, true map known": on_map(OFUL.bind(**ofu), 0),
         "FS-OFUL (ours)": FSOFUL.bind(**ofu),
@@ -39,7 +50,7 @@ def problems(models: Sequence[int]) -> dict[str, Problem]:
 EXPERIMENT = Experiment(
     title="Feature selection, synthetic (Fig. 1 top)",
     problems=problems,
-    policies=lambda problem: policies(problem.n_models),
+    policies=lambda problem: policies(),
     rounds=2000,
     setting="feature maps M",
 )
@@ -48,4 +59,4 @@ EXPERIMENT = Experiment(
 def run(*, n_models: int = 10, rounds: int = 2000, replicates: int = 50, seed: int = 0) -> Result:
     """Run the experiment for one number of models."""
     (problem,) = problems([n_models]).values()
-    return simulate(policies(n_models), problem, rounds=rounds, replicates=replicates, seed=seed)
+    return simulate(policies(), problem, rounds=rounds, replicates=replicates, seed=seed)
