@@ -350,8 +350,9 @@ import sys
 import distributed
 from banditselect.simulation import identity
 if __name__ == "__main__":
-    scheduler = distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0",
-                                         protocol="tcp://")
+    scheduler = distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0", protocol="tcp://"
+    )
     identity._library_digest = lambda: "other code"
     print(scheduler.scheduler_address, flush=True)
     sys.stdin.read()

@@ -4,10 +4,11 @@ import contextlib
 import os
 import pickle
 import signal
+import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..policies import Binding
 from ..problems import Instances, Problem
-from .identity import recorded
+from .identity import installed, recorded
 from .loop import METRICS, build, checkpoints_of, play
 
 BLOCK_BYTES = 400_000_000  #: instances of a block take at most about this much memory
@@ -88,17 +89,29 @@ class Task:
     group: str
 
     def run(self, tell: Callable[[int], None] | None = None) -> "Outcome | Failure":
-        """Play; an error becomes a Failure. ``tell`` is called with the rounds played, at every checkpoint."""
-        try:
-            with single_threaded(), warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                curves, settings = self._play(tell)
-            messages = dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, RuntimeWarning))
-            return Outcome(curves, settings, tuple(messages))
-        except Exception as error:
-            return Failure(self.cell, error, traceback.format_exc())
+        """Play; an error becomes a Failure. ``tell`` is called with the rounds played, at every checkpoint.
 
-    def _play(self, tell: Callable[[int], None] | None) -> tuple[NDArray[np.float64], Any]:
+        What ``tell`` raises or warns of is not the cell's.
+        """
+        messages: dict[str, None] = {}
+        with single_threaded():
+            steps = self._play()
+            while True:
+                try:
+                    with warnings.catch_warnings(record=True) as caught:
+                        warnings.simplefilter("always")
+                        played = next(steps)
+                except Exception as error:
+                    return Failure(self.cell, error, traceback.format_exc())
+                told = (w for w in caught if issubclass(w.category, (RuntimeWarning, UserWarning)))
+                messages |= dict.fromkeys(str(w.message) for w in told)
+                if not isinstance(played, int):
+                    return Outcome(*played, tuple(messages))
+                if tell is not None:
+                    tell(played)
+
+    def _play(self) -> Iterator[int | tuple[NDArray[np.float64], Any]]:
+        """Yield the rounds played at every checkpoint, and in the end curves and settings."""
         cell = self.cell
         instances = _drawn(self)
         policy = build(self.binding, self.problem, instances, cell.lanes, cell.seed)
@@ -106,9 +119,8 @@ class Task:
         curves = np.empty((len(METRICS), checkpoints.size, len(cell.lanes)))
         for k, row in enumerate(play(policy, instances, cell.rounds, checkpoints)):
             curves[:, k] = row
-            if tell is not None:
-                tell(int(checkpoints[k]))
-        return curves, recorded(self.binding, self.problem.shapes, instances.constants)
+            yield int(checkpoints[k])
+        yield curves, recorded(self.binding, self.problem.shapes, instances.constants)
 
 
 @dataclass(frozen=True)
@@ -126,20 +138,35 @@ def run_here(task: Task, tell: Callable[[int], None] | None = None) -> Timed:
     return Timed(result, time.perf_counter() - start)
 
 
-def run_remote(payload: bytes, parent: int | None) -> tuple[int, Timed]:
-    """Run a pickled (number, task) in a worker; a local worker whose parent has died stops at the next checkpoint."""
-    if parent is not None:  # Ctrl-C reaches the whole group; it is the parent who stops its workers
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    number, task = pickle.loads(payload)
+def run_remote(number: int, cell: Cell, payload: bytes, code: Mapping[str, str] | None) -> tuple[int, Timed]:
+    """Run a pickled task in a worker.
 
-    def alive(_: int) -> None:
-        if parent is not None and os.getppid() != parent:
-            os._exit(1)
-
-    timed = run_here(task, alive)
+    A worker on a cluster compares its code with that of the parent, ``code``: what other code made must not be taken
+    for what this code makes.
+    """
+    with _one_at_a_time:  # a dask worker may have several threads
+        try:
+            if code is not None and code != installed():
+                raise RuntimeError(f"the worker has other code: {installed()}, expected {dict(code)}")
+            task = pickle.loads(payload)
+        except Exception as error:
+            return number, Timed(_portable(Failure(cell, error, traceback.format_exc())), 0.0)
+        timed = run_here(task)
     if isinstance(timed.result, Failure):
         timed = Timed(_portable(timed.result), timed.seconds)
     return number, timed
+
+
+def leave_with(parent: int) -> None:
+    """Let this process end soon after its parent has died, whatever it does or waits for, and not before."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent stops its workers
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _portable(failure: Failure) -> Failure:
@@ -174,6 +201,7 @@ def single_threaded() -> Iterator[None]:
         yield
 
 
+_one_at_a_time = threading.Lock()
 _last: dict[tuple[str, range], Instances] = {}
 
 

@@ -9,23 +9,30 @@ import importlib
 import logging
 import os
 import signal
+import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 from .. import validation
-from .cells import Task, Timed, forget_instances, run_here, run_remote
+from .cells import Failure, Task, Timed, forget_instances, leave_with, run_here, run_remote
+from .identity import installed
 
 ENGINES = ("local", "dask", "ray")
 
 Tell = Callable[[int, int], None]
 """Called with the number of a task and the rounds it has played, where that is known."""
 
+Finished = Generator[tuple[int, Timed], None, None]
+"""Numbers of tasks with what they gave."""
 
-def run_all(
-    tasks: Sequence[Task], *, engine: str, workers: int | None, address: str | None, tell: Tell
-) -> Iterator[tuple[int, Timed]]:
+
+def run_all(tasks: Sequence[Task], *, engine: str, workers: int | None, address: str | None, tell: Tell) -> Finished:
     """Run the tasks; yield (number of the task, result) as they finish. Closing the iterator stops the workers."""
+    if not tasks:
+        return _here(tasks, tell)
+    workers = None if workers is None else int(workers)
     if engine == "local":
         count = min(workers or cores(), len(tasks))
         return _here(tasks, tell) if count <= 1 else _processes(tasks, count)
@@ -55,7 +62,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _here(tasks: Sequence[Task], tell: Tell) -> Iterator[tuple[int, Timed]]:
+def _here(tasks: Sequence[Task], tell: Tell) -> Finished:
     try:
         for number, task in enumerate(tasks):
             yield number, run_here(task, lambda rounds, number=number: tell(number, rounds))  # type: ignore[misc]
@@ -63,61 +70,106 @@ def _here(tasks: Sequence[Task], tell: Tell) -> Iterator[tuple[int, Timed]]:
         forget_instances()
 
 
-def _payloads(tasks: Sequence[Task]) -> Iterator[bytes]:
+def _calls(tasks: Sequence[Task], code: Mapping[str, str] | None) -> Iterator[tuple[Any, ...]]:
+    """Yield the arguments of ``run_remote`` for every task."""
     cloudpickle = need("cloudpickle", "experiments")
-    return (cloudpickle.dumps((number, task)) for number, task in enumerate(tasks))
+    return ((number, task.cell, cloudpickle.dumps(task), code) for number, task in enumerate(tasks))
 
 
-def _processes(tasks: Sequence[Task], workers: int) -> Iterator[tuple[int, Timed]]:
+def _lost(number: int, task: Task, error: BaseException) -> tuple[int, Timed]:
+    """Return the failure of a task whose worker died."""
+    return number, Timed(Failure(task.cell, RuntimeError(f"{type(error).__name__}: {error}"), ""), 0.0)
+
+
+def _processes(tasks: Sequence[Task], workers: int) -> Finished:
     joblib = need("joblib", "experiments")
     parallel = joblib.Parallel(
-        n_jobs=workers, backend="loky", batch_size=1, pre_dispatch=2 * workers, return_as="generator_unordered"
+        n_jobs=workers,
+        backend="loky",
+        batch_size=1,
+        pre_dispatch=2 * workers,
+        return_as="generator_unordered",
+        initializer=leave_with,
+        initargs=(os.getpid(),),
     )
-    work = (joblib.delayed(run_remote)(payload, os.getpid()) for payload in _payloads(tasks))
-    with contextlib.closing(parallel(work)) as results:
-        yield from results
+    work = (joblib.delayed(run_remote)(*call) for call in _calls(tasks, None))
+    results = parallel(work)
+    try:
+        while (result := next(results, None)) is not None:  # ``yield from`` would close them itself
+            yield result
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # closed early, they tell that tasks are cancelled
+            results.close()
 
 
-def _dask(tasks: Sequence[Task], workers: int | None, address: str | None) -> Iterator[tuple[int, Timed]]:
-    joblib, distributed = need("joblib", "experiments"), need("distributed", "dask")
+def _dask(tasks: Sequence[Task], workers: int | None, address: str | None) -> Finished:
+    """Run on dask itself: joblib's dask backend waits forever for a task whose worker died."""
+    distributed = need("distributed", "dask")
     with contextlib.ExitStack() as stack:
         if address is None:
             cluster = distributed.LocalCluster(
                 n_workers=workers or cores(),
                 threads_per_worker=1,
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",
                 memory_limit=None,
                 silence_logs=logging.CRITICAL,
             )
             stack.enter_context(cluster)
         client = stack.enter_context(distributed.Client(cluster if address is None else address))
-        stack.enter_context(joblib.parallel_config("dask", n_jobs=workers or -1, client=client))
-        parallel = joblib.Parallel(batch_size=1, return_as="generator_unordered")
-        work = (joblib.delayed(run_remote)(payload, None) for payload in _payloads(tasks))
-        yield from stack.enter_context(contextlib.closing(parallel(work)))
+        calls = _calls(tasks, installed())
+        running = distributed.as_completed()
+        number_of = {}
+
+        def submit() -> None:
+            call = next(calls, None)
+            if call is not None:
+                with warnings.catch_warnings():
+                    warnings.filterwarnings("ignore", "Sending large graph")
+                    future = client.submit(run_remote, *call, pure=False)
+                number_of[future.key] = call[0]
+                running.add(future)
+
+        for _ in range(2 * (workers or max(1, sum(client.nthreads().values())))):
+            submit()
+        for future in running:
+            submit()
+            error = future.exception()
+            number = number_of.pop(future.key)
+            yield future.result() if error is None else _lost(number, tasks[number], error)
 
 
-def _ray(tasks: Sequence[Task], workers: int | None, address: str | None) -> Iterator[tuple[int, Timed]]:
+def _ray(tasks: Sequence[Task], workers: int | None, address: str | None) -> Finished:
     """Run on ray itself: joblib's ray backend gives nothing back before everything is done."""
     ray = need("ray", "ray")
     started = not ray.is_initialized()
     if started:
-        options = {"num_cpus": workers or cores(), "include_dashboard": False} if address is None else {}
+        options: dict[str, Any] = {}
+        if address is None:  # like other local workers, those of ray find what this process finds
+            paths = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+            options = {"num_cpus": workers or cores(), "include_dashboard": False, "runtime_env": {"env_vars": paths}}
         with _own_signals():
             ray.init(address=address or "local", log_to_driver=False, configure_logging=False, **options)
+    running: dict[Any, int] = {}
     try:
         remote = ray.remote(run_remote)
-        limit = 2 * int(ray.cluster_resources().get("CPU", 1))
-        payloads = _payloads(tasks)
-        running: list[Any] = []
+        limit = 2 * (workers or int(ray.cluster_resources().get("CPU", 1)))
+        calls = _calls(tasks, installed())
         while True:
-            while len(running) < limit and (payload := next(payloads, None)) is not None:
-                running.append(remote.remote(payload, None))
+            while len(running) < limit and (call := next(calls, None)) is not None:
+                running[remote.remote(*call)] = call[0]
             if not running:
                 return
-            (ready,), running = ray.wait(running, num_returns=1)
-            yield ray.get(ready)
+            (ready,), _ = ray.wait(list(running), num_returns=1)
+            number = running.pop(ready)
+            try:
+                result = ray.get(ready)
+            except ray.exceptions.RayError as error:
+                result = _lost(number, tasks[number], error)
+            yield result
     finally:
+        for left in running:
+            ray.cancel(left)
         if started:
             ray.shutdown()
 

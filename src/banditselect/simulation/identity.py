@@ -9,6 +9,7 @@ import json
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import numba
@@ -99,15 +100,20 @@ def code_version(*parts: Any) -> dict[str, str]:
     Classes from outside the library are told by the source file they are written in. Comments and docstrings do not
     count. What such a file imports is not looked at.
     """
-    versions = {
+    versions = installed()
+    for cls in sorted(set().union(*map(_classes_in, parts)), key=_class):
+        versions[_class(cls)] = _source_digest(cls)
+    return versions
+
+
+def installed() -> dict[str, str]:
+    """Return the library's code and the versions beneath it, as this process has them."""
+    return {
         "banditselect": _library_digest(),
         "python": f"{sys.version_info.major}.{sys.version_info.minor}",
         "numpy": np.__version__,
         "numba": numba.__version__,
     }
-    for cls in sorted(set().union(*map(_classes_in, parts)), key=_class):
-        versions[_class(cls)] = _source_digest(cls)
-    return versions
 
 
 def _plain(value: Any) -> Any:
@@ -122,9 +128,12 @@ def _plain(value: Any) -> Any:
 
 
 def _array_digest(array: np.ndarray) -> str:
-    content = np.ascontiguousarray(array)
-    header = f"{content.dtype.str}{content.shape}".encode()
-    return hashlib.sha256(header + content.tobytes()).hexdigest()[:32]
+    if array.dtype.hasobject:
+        raise validation.refuse(
+            "out", array, "arrays of numbers, truth values or text: objects have no form to compare"
+        )
+    header = f"{array.dtype.descr}{array.shape}".encode()
+    return hashlib.sha256(header + array.tobytes()).hexdigest()[:32]
 
 
 def _class(cls: type) -> str:
@@ -141,6 +150,8 @@ def _classes_in(value: Any) -> set[type]:
         return _classes_in(value.policy)
     if isinstance(value, Mapping):
         return set().union(*map(_classes_in, value.values()))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _foreign(type(value)).union(*(_classes_in(getattr(value, f.name)) for f in dataclasses.fields(value)))
     return set().union(*map(_classes_in, value)) if isinstance(value, list | tuple) else set()
 
 
@@ -155,7 +166,26 @@ def _source_digest(cls: type) -> str:
         source = Path(path).read_text() if path and Path(path).is_file() else inspect.getsource(cls)
     except (OSError, TypeError):
         raise validation.refuse("out", cls, "a class whose source can be read, so that changes are noticed") from None
+    if path and not _is_loaded(cls, path, source):
+        raise validation.refuse("out", cls, "a class as its file has it: the file was changed after it was loaded")
     return _code_digest(source)
+
+
+def _is_loaded(cls: type, path: str, source: str) -> bool:
+    """Tell whether the methods of a class are those of this source."""
+    written, left = set(), [compile(source, "", "exec", dont_inherit=True)]
+    while left:
+        code = left.pop()
+        written.add(_compiled(code))
+        left += [part for part in code.co_consts if inspect.iscode(part)]
+    loaded = [part.__code__ for part in vars(cls).values() if inspect.isfunction(part)]
+    return all(_compiled(code) in written for code in loaded if code.co_filename == path)  # others are generated
+
+
+def _compiled(code: CodeType) -> tuple[Any, ...]:
+    """Return what a function does, without where it is written and what its docstring says."""
+    constants = [_compiled(part) if inspect.iscode(part) else repr(part) for part in code.co_consts]
+    return code.co_name, code.co_code, code.co_names, tuple(constants[1:])
 
 
 @functools.cache

@@ -84,8 +84,9 @@ class Meter:
         self._failed += failed
         self._advance(cell, cell.rounds)
         del self._played[cell]
-        self._learn(cell, seconds)
         self._busy += seconds
+        if not failed:  # how soon a cell failed says nothing about how long others take
+            self._learn(cell, seconds)
         self._done += 1
         self._report()
 

@@ -31,7 +31,7 @@ class Store:
             self._cells.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
             raise validation.refuse("out", str(folder), "a folder, or a path where one can be made") from None
-        for part in self._cells.glob(".*.part"):
+        for part in (*self._cells.glob(".*.part"), *self.folder.glob(".*.part")):
             with contextlib.suppress(FileNotFoundError):
                 if time.time() - part.stat().st_mtime > _ABANDONED:
                     part.unlink()
@@ -45,6 +45,8 @@ class Store:
         path = self._cells / f"{key}.cell"
         try:
             content, arrays = persistence.read(path)
+            if digest(content["description"]) != key:
+                raise ValueError(f"{path}: its content is that of another cell")
         except FileNotFoundError:
             return None
         except ValueError as error:
@@ -68,7 +70,7 @@ class Store:
         """Return the seconds noted, by key; a line that a killed writer left behind is passed over."""
         noted = {}
         path = self.folder / "timings.jsonl"
-        for line in path.read_text().splitlines() if path.exists() else ():
+        for line in path.read_bytes().splitlines() if path.exists() else ():
             with contextlib.suppress(ValueError, KeyError, TypeError):
                 content = json.loads(line)
                 noted[content["key"]] = float(content["seconds"])
@@ -87,7 +89,7 @@ class Store:
             before = None
         except ValueError:
             before = {}
-        if before == description:
+        if _equal(before, description):
             return
         if before is not None:
             earlier = self.folder / "earlier" / digest(before)
@@ -129,6 +131,11 @@ def write_text(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
+def _equal(before: Any, after: Any) -> bool:
+    """Tell whether two descriptions are the same, as digests have it: 1, 1.0 and True are not, NaN is."""
+    return json.dumps(before, sort_keys=True) == json.dumps(after, sort_keys=True)
+
+
 def _changes(before: Any, after: Any, name: str = "") -> list[str]:
     """Return where two descriptions differ, as short phrases."""
     if isinstance(before, dict) and isinstance(after, dict):
@@ -136,7 +143,7 @@ def _changes(before: Any, after: Any, name: str = "") -> list[str]:
         return [
             phrase
             for key in keys
-            if before.get(key) != after.get(key)
+            if not _equal(before.get(key), after.get(key))
             for phrase in _changes(before.get(key), after.get(key), f"{name}.{key}" if name else key)
         ]
     return [f"{name}: {validation.shown(before)} is now {validation.shown(after)}"]

@@ -1,5 +1,6 @@
 """Policies on problems: the cells of a sweep are planned, taken from the store or run, and put together."""
 
+import contextlib
 import dataclasses
 import itertools
 import json
@@ -135,13 +136,16 @@ def sweep(
     if not problems:
         raise validation.refuse("problems", problems, "at least one problem, by name")
     chosen = {name: policies(problem) if callable(policies) else policies for name, problem in problems.items()}
+    block = None if block is None else validation.whole_number("block", block, 1)
     plan = Plan(problems, chosen, rounds, range(replicates), seed, block)
+    description = {} if out is None else plan.description()  # refuses what cannot be stored, before there is a folder
     store = None if out is None else Store(out)
     if store is not None:
-        store.claim(plan.description())
+        store.claim(description)
     outcomes, failures = plan.run(store, engine, workers, address, progress)
     results = Results({name: plan.result(name, outcomes, failures) for name in problems}, failures)
     if store is not None:
+        store.claim(description)  # again, in case another sweep has taken the folder meanwhile
         results.save(store.folder / "results.parquet")
         store.write_failures(failures)
     return results
@@ -222,23 +226,26 @@ class Plan:
         """
         cut = {n: list(blocks(p, self.rounds, self.replicates, self.block)) for n, p in self.problems.items()}
         order = sorted(self.problems, key=lambda n: -self.problems[n].lane_bytes(self.rounds))
+        described: dict[tuple[str, str], dict[str, Any]] = {}
         for wave in range(max(map(len, cut.values()))):
             for name in order:
                 for label, binding in self.policies[name].items() if wave < len(cut[name]) else ():
                     problem, lanes = self.problems[name], cut[name][wave]
-                    what = self._cell_description(name, label, lanes) if stored else None
+                    if stored and (name, label) not in described:  # once: problems may hold large arrays
+                        described[name, label] = self._describe(name, label)
+                    what = described[name, label] | {"lanes": [lanes.start, lanes.stop]} if stored else None
                     key = None if what is None else digest(what)
                     cell = Cell(name, label, lanes, self.rounds, self.seed, key)
                     yield Task(cell, problem, binding, f"{self.group} {name}"), what
 
-    def _cell_description(self, name: str, label: str, lanes: range) -> dict[str, Any]:
+    def _describe(self, name: str, label: str) -> dict[str, Any]:
+        """Return all that the cells of a policy on a problem depend on, but for their lanes."""
         problem, binding = self.problems[name], self.policies[name][label]
         return {
             "problem": describe(f"problems[{name!r}]", problem),
             "policy": describe(f"policies[{label!r}]", binding),
             "rounds": self.rounds,
             "seed": self.seed,
-            "lanes": [lanes.start, lanes.stop],
             "code": code_version(problem, binding),
         }
 
@@ -266,17 +273,18 @@ class Plan:
             address=address,
             tell=lambda number, played: meter.playing(waiting[number][0].cell, played),
         )
-        for number, timed in results:
-            task, what = waiting[number]
-            if isinstance(timed.result, Failure):
-                settings = f"{task.binding!r} on {task.problem!r}"
-                failures.append(dataclasses.replace(timed.result, settings=settings))
-            else:
-                outcomes[task.cell] = timed.result
-                if store is not None:
-                    store.put(str(task.cell.key), timed.result, what)
-                    store.note_time(str(task.cell.key), timed.seconds)
-            meter.finished(task.cell, timed.seconds, failed=isinstance(timed.result, Failure))
+        with contextlib.closing(results):  # at once, also if somebody keeps the error and with it this frame
+            for number, timed in results:
+                task, what = waiting[number]
+                if isinstance(timed.result, Failure):
+                    settings = f"{task.binding!r} on {task.problem!r}"
+                    failures.append(dataclasses.replace(timed.result, settings=settings))
+                else:
+                    outcomes[task.cell] = timed.result
+                    if store is not None:
+                        store.put(str(task.cell.key), timed.result, what)
+                        store.note_time(str(task.cell.key), timed.seconds)
+                meter.finished(task.cell, timed.seconds, failed=isinstance(timed.result, Failure))
         order = {task.cell: k for k, (task, _) in enumerate(tasks)}
         _warn({cell: outcomes[cell] for cell in order if cell in outcomes})
         return outcomes, sorted(failures, key=lambda failure: order[failure.cell])
