@@ -303,3 +303,11 @@ def test_dataclasses_are_told_by_their_class_and_fields():
     assert name(Setting(1.0, np.ones(2))) == name(Setting(1.0, np.ones(2)))
     with pytest.raises(ValueError, match="part"):
         describe("x", Setting(1.0, lambda t: t))
+
+
+def test_a_class_made_inside_a_function_is_refused_by_name():
+    class Inside(Uniform):
+        pass
+
+    with pytest.raises(ValueError, match=r"out: .*a class at the top of its file"):
+        code_version(Inside.bind())

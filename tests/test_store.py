@@ -412,13 +412,17 @@ def test_a_cell_says_what_it_is_the_outcome_of(whole):
     assert {(d["rounds"], d["seed"]) for d in described} == {(30, 0)}
 
 
-def test_failures_are_told_beside_the_table_and_tried_again(tmp_path, played):
-    class Fails(Uniform):
-        def _absorb(self, ids, x, y, memo):
-            if armed:
-                raise KeyError("not today")
+ARMED = []
 
-    armed = [True]
+
+class Fails(Uniform):
+    def _absorb(self, ids, x, y, memo):
+        if ARMED:
+            raise KeyError("not today")
+
+
+def test_failures_are_told_beside_the_table_and_tried_again(tmp_path, played):
+    ARMED.append(True)
     policies = {"fails": Fails.bind(), "uniform": Uniform.bind()}
     first = run(tmp_path, policies)
     told = json.loads((tmp_path / "failures.json").read_text())
@@ -427,7 +431,7 @@ def test_failures_are_told_beside_the_table_and_tried_again(tmp_path, played):
     ]
     assert {(t["error"], t["rounds"], t["seed"]) for t in told} == {("KeyError('not today')", 30, 0)}
     assert all("_absorb" in t["traceback"] and "Fails.bind()" in t["settings"] for t in told)
-    armed.clear()
+    ARMED.clear()
     assert not run(tmp_path, policies).failures
     assert not (tmp_path / "failures.json").exists()
     assert len(played) == 8 + 4

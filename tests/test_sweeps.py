@@ -10,6 +10,7 @@ from banditselect import (
     Policy,
     Power,
     RegretBalancing,
+    Result,
     SquareCB,
     Uniform,
     given,
@@ -254,3 +255,25 @@ def test_what_cannot_be_tuned_is_refused_by_name():
         tune({"o": OFUL_TOLD}, PS, {"scale": [0.1]}, rounds=2, metric="weight")
     with pytest.raises(ValueError, match="scale"):
         tune({"o": OFUL_TOLD}, PS, {"scale": [-1.0]}, rounds=2)
+
+
+# What is kept
+
+
+def test_more_replicates_keep_all_that_is_stored_also_in_blocks_that_were_not_full(tmp_path, monkeypatch):
+    met = []
+    draw = SyntheticParameterSelection.draw
+    monkeypatch.setattr(
+        SyntheticParameterSelection, "draw", lambda self, lanes, *rest: met.append(lanes) or draw(self, lanes, *rest)
+    )
+    policies = {"u": Uniform.bind()}
+    simulate(policies, PS, rounds=5, replicates=4, out=tmp_path)
+    for replicates in (7, 9):
+        with pytest.warns(RuntimeWarning, match="replicates: . is now"):
+            simulate(policies, PS, rounds=5, replicates=replicates, out=tmp_path)
+    assert met == [range(4), range(4, 7), range(7, 9)]
+    whole = simulate(policies, PS, rounds=5, replicates=9)
+    np.testing.assert_array_equal(Result.load(tmp_path / "results.parquet").curve("u"), whole.curve("u"))
+    with pytest.warns(RuntimeWarning, match="replicates: 9 is now 4"):
+        simulate(policies, PS, rounds=5, replicates=4, out=tmp_path)
+    assert len(met) == 4  # nothing but the comparison above was drawn again

@@ -1,6 +1,7 @@
 """The unit of work and of storage: one policy on one block of instances."""
 
 import contextlib
+import itertools
 import os
 import pickle
 import signal
@@ -8,7 +9,7 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -179,14 +180,18 @@ def _portable(failure: Failure) -> Failure:
     return failure
 
 
-def blocks(problem: Problem, rounds: int, replicates: range, lanes: int | None = None) -> Iterator[range]:
-    """Cut replicates into blocks of ``lanes``, by default as many as fit memory and cache.
+def blocks(
+    problem: Problem, rounds: int, replicates: range, lanes: int | None = None, cuts: Iterable[int] = ()
+) -> list[range]:
+    """Cut replicates into blocks of ``lanes``, by default as many as fit memory and cache, and at ``cuts``.
 
-    Where a block begins does not depend on the number of replicates, so that adding some keeps what was stored.
+    Where else a block begins does not depend on the number of replicates: with a cut where an earlier sweep ended,
+    adding some keeps all that was stored.
     """
     size = lanes or max(1, min(BLOCK_LANES, BLOCK_BYTES // max(1, problem.lane_bytes(rounds))))
-    for first in range(replicates.start, replicates.stop, size):
-        yield range(first, min(first + size, replicates.stop))
+    inside = {cut for cut in cuts if cut in replicates}
+    edges = sorted({*range(replicates.start, replicates.stop, size), *inside, replicates.stop})
+    return [range(first, stop) for first, stop in itertools.pairwise(edges)]
 
 
 @contextlib.contextmanager

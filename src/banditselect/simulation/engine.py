@@ -13,6 +13,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 from .. import validation
@@ -70,10 +71,10 @@ def _here(tasks: Sequence[Task], tell: Tell) -> Finished:
         forget_instances()
 
 
-def _calls(tasks: Sequence[Task], code: Mapping[str, str] | None) -> Iterator[tuple[Any, ...]]:
+def _calls(tasks: Mapping[int, Task], code: Mapping[str, str] | None) -> Iterator[tuple[Any, ...]]:
     """Yield the arguments of ``run_remote`` for every task."""
     cloudpickle = need("cloudpickle", "experiments")
-    return ((number, task.cell, cloudpickle.dumps(task), code) for number, task in enumerate(tasks))
+    return ((number, task.cell, cloudpickle.dumps(task), code) for number, task in tasks.items())
 
 
 def _lost(number: int, task: Task, error: BaseException) -> tuple[int, Timed]:
@@ -82,6 +83,24 @@ def _lost(number: int, task: Task, error: BaseException) -> tuple[int, Timed]:
 
 
 def _processes(tasks: Sequence[Task], workers: int) -> Finished:
+    """Run in a pool. A worker that dies breaks it; the tasks in flight are then run alone, to find which one kills."""
+    waiting = dict(enumerate(tasks))
+    while waiting:
+        try:
+            for number, timed in _pool(dict(waiting), workers):
+                del waiting[number]
+                yield number, timed
+        except BrokenProcessPool:
+            for number in list(waiting)[: 2 * workers]:
+                task = waiting.pop(number)
+                try:
+                    (result,) = _pool({number: task}, workers)
+                except BrokenProcessPool as error:
+                    result = _lost(number, task, error)
+                yield result
+
+
+def _pool(tasks: Mapping[int, Task], workers: int) -> Finished:
     joblib = need("joblib", "experiments")
     parallel = joblib.Parallel(
         n_jobs=workers,
@@ -92,8 +111,7 @@ def _processes(tasks: Sequence[Task], workers: int) -> Finished:
         initializer=leave_with,
         initargs=(os.getpid(),),
     )
-    work = (joblib.delayed(run_remote)(*call) for call in _calls(tasks, None))
-    results = parallel(work)
+    results = parallel(joblib.delayed(run_remote)(*call) for call in _calls(tasks, None))
     try:
         while (result := next(results, None)) is not None:  # ``yield from`` would close them itself
             yield result
@@ -117,7 +135,7 @@ def _dask(tasks: Sequence[Task], workers: int | None, address: str | None) -> Fi
             )
             stack.enter_context(cluster)
         client = stack.enter_context(distributed.Client(cluster if address is None else address))
-        calls = _calls(tasks, installed())
+        calls = _calls(dict(enumerate(tasks)), installed())
         running = distributed.as_completed()
         number_of = {}
 
@@ -154,7 +172,7 @@ def _ray(tasks: Sequence[Task], workers: int | None, address: str | None) -> Fin
     try:
         remote = ray.remote(run_remote)
         limit = 2 * (workers or int(ray.cluster_resources().get("CPU", 1)))
-        calls = _calls(tasks, installed())
+        calls = _calls(dict(enumerate(tasks)), installed())
         while True:
             while len(running) < limit and (call := next(calls, None)) is not None:
                 running[remote.remote(*call)] = call[0]

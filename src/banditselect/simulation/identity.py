@@ -161,6 +161,8 @@ def _foreign(cls: type) -> set[type]:
 
 def _source_digest(cls: type) -> str:
     """Return the digest of the file that a class is written in, or of its own source where there is no file."""
+    if "<locals>" in cls.__qualname__:
+        raise validation.refuse("out", cls, "a class at the top of its file: one made inside a function may differ")
     try:
         path = inspect.getsourcefile(cls)
         source = Path(path).read_text() if path and Path(path).is_file() else inspect.getsource(cls)

@@ -103,6 +103,14 @@ class Store:
             )
         write_text(path, json.dumps(description, indent=1, sort_keys=True) + "\n")
 
+    def earlier_replicates(self) -> tuple[int, ...]:
+        """Return how many replicates the sweeps had whose tables this folder has held."""
+        found = set()
+        for path in self.folder.glob("earlier/*/sweep.json"):
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+                found.add(int(json.loads(path.read_bytes())["replicates"]))
+        return tuple(sorted(found))
+
     def write_failures(self, failures: Sequence[Failure]) -> None:
         """Write what failed to ``failures.json``; remove that file if nothing did."""
         path = self.folder / "failures.json"

@@ -218,13 +218,13 @@ class Plan:
             "code": code_version(dict(self.problems), {n: dict(p) for n, p in self.policies.items()}),
         }
 
-    def tasks(self, *, stored: bool) -> Iterator[tuple[Task, Any]]:
-        """Yield the tasks and, if they are to be stored, their descriptions.
+    def tasks(self, *, stored: bool, cuts: Sequence[int] = ()) -> Iterator[tuple[Task, Any]]:
+        """Yield the tasks and, if they are to be stored, their descriptions; ``cuts``: replicates that begin a block.
 
         First come the first blocks of all, so that every combination is soon known to work and how long it takes; the
         largest instances lead, so that no long task is left for the end.
         """
-        cut = {n: list(blocks(p, self.rounds, self.replicates, self.block)) for n, p in self.problems.items()}
+        cut = {n: blocks(p, self.rounds, self.replicates, self.block, cuts) for n, p in self.problems.items()}
         order = sorted(self.problems, key=lambda n: -self.problems[n].lane_bytes(self.rounds))
         described: dict[tuple[str, str], dict[str, Any]] = {}
         for wave in range(max(map(len, cut.values()))):
@@ -253,7 +253,8 @@ class Plan:
         self, store: Store | None, engine: str, workers: int | None, address: str | None, progress: Tell | None
     ) -> tuple[dict[Cell, Outcome], list[Failure]]:
         """Run what is not in the store; return the outcomes by cell, and what failed."""
-        tasks = list(self.tasks(stored=store is not None))
+        cuts = () if store is None else store.earlier_replicates()
+        tasks = list(self.tasks(stored=store is not None, cuts=cuts))
         outcomes: dict[Cell, Outcome] = {}
         for task, _ in tasks:
             found = None if store is None else store.get(str(task.cell.key))
