@@ -30,6 +30,7 @@ test-slow: .venv/ready .venv/clusters
 
 bench: .venv/ready
 	$(BIN)/python benchmarks/one_lane.py
+	$(BIN)/python benchmarks/whole_loop.py
 
 clean:
 	rm -rf .venv out build dist src/*.egg-info

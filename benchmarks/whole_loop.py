@@ -1,60 +1,72 @@
 """What the loop costs besides the policy: the time of `simulate` over the time inside act and update, in one run.
 
-The problem is the paper's synthetic feature selection with M = 10, d = 10, K = 10, 100 replicates side by side; drawing
-the instances, offering features, recording and putting together are all counted. `make bench` prints the ratio.
+The problem is the paper's synthetic feature selection with M = 10, d = 10, K = 10, 100 replicates side by side. Drawing
+the instances, showing their features, and the rest (means, rewards, recording, putting together) are told apart.
 """
 
 import statistics
 import time
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from banditselect import FSSquareCB, given, simulate
-from banditselect.policies import Decision
-from banditselect.problems import SyntheticFeatureSelection
+from banditselect.problems import Instances, SyntheticFeatureSelection
 
-ROUNDS, REPLICATES, REPEATS = 2000, 100, 5
+REPLICATES, REPEATS = 100, 5
+PARTS = ("policy", "drawing", "features")
 
-inside = 0.0
+spent: Counter[str] = Counter()
+
+
+def timed(part: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        start = time.perf_counter()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            spent[part] += time.perf_counter() - start  # type: ignore[assignment]
+
+    return call
 
 
 class Timed(FSSquareCB):
     """FS-SCB that adds up the time spent in it."""
 
-    def act(self, *args: Any, **kwargs: Any) -> Decision:
-        global inside
-        start = time.perf_counter()
-        decision = super().act(*args, **kwargs)
-        inside += time.perf_counter() - start
-        return decision
-
-    def update(self, *args: Any, **kwargs: Any) -> None:
-        global inside
-        start = time.perf_counter()
-        super().update(*args, **kwargs)
-        inside += time.perf_counter() - start
+    act = timed("policy", FSSquareCB.act)
+    update = timed("policy", FSSquareCB.update)
 
 
-def measure(rounds: int) -> tuple[float, float]:
-    """Return the seconds of the whole and of the policy."""
-    global inside
-    inside = 0.0
-    problem = SyntheticFeatureSelection(n_models=10, dim=10, n_actions=10)
+class TimedProblem(SyntheticFeatureSelection):
+    """The problem that adds up the time for drawing and for features."""
+
+    def draw(self, *args: Any) -> Instances:  # type: ignore[override]
+        instances = timed("drawing", super().draw)(*args)
+        instances.features = timed("features", instances.features)
+        return instances
+
+
+def measure(rounds: int) -> dict[str, float]:
+    """Return microseconds per lane and round: of the whole and of its parts."""
+    spent.clear()
+    problem = TimedProblem(n_models=10, dim=10, n_actions=10)
     policies = {"FS-SCB": Timed.bind(reward_range=given.reward_range, noise=given.noise)}
     start = time.perf_counter()
     simulate(policies, problem, rounds=rounds, replicates=REPLICATES, workers=1, block=REPLICATES)
-    return time.perf_counter() - start, inside
+    whole = time.perf_counter() - start
+    told = {part: spent[part] for part in PARTS} | {"rest": whole - sum(spent.values()), "whole": whole}
+    return {part: seconds / (rounds * REPLICATES) * 1e6 for part, seconds in told.items()}
 
 
 def main() -> None:
     measure(10)  # compile
-    runs = [measure(ROUNDS) for _ in range(REPEATS)]
-    ratios = sorted(whole / policy for whole, policy in runs)
-    lane_rounds = ROUNDS * REPLICATES
-    whole, policy = (statistics.median(column) / lane_rounds * 1e6 for column in zip(*runs, strict=True))
-    print(f"simulate, FS-SCB, M=10, d=10, K=10, {REPLICATES} lanes, T={ROUNDS}, {REPEATS} runs")
-    print(f"  per lane-round: whole {whole:.2f} us, policy {policy:.2f} us")
-    middle = statistics.median(ratios)
-    print(f"  whole / policy: median {middle:.2f}, {ratios[0]:.2f} to {ratios[-1]:.2f}  (at most 1.5)")
+    print(f"simulate, FS-SCB, M=10, d=10, K=10, {REPLICATES} lanes, {REPEATS} runs, medians")
+    for rounds in (2000, 10_000):
+        runs = [measure(rounds) for _ in range(REPEATS)]
+        ratios = sorted(run["whole"] / run["policy"] for run in runs)
+        parts = ", ".join(f"{part} {statistics.median(run[part] for run in runs):.2f}" for part in runs[0])
+        print(f"  T={rounds}: us per lane-round: {parts}")
+        print(f"    whole / policy: {statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import inspect
 import json
 import sys
 from collections.abc import Iterable, Mapping
+from importlib import metadata
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -100,16 +101,21 @@ def code_version(*parts: Any) -> dict[str, str]:
     Classes from outside the library are told by the source file they are written in. Comments and docstrings do not
     count. What such a file imports is not looked at.
     """
-    versions = installed()
+    code = installed()
     for cls in sorted(set().union(*map(_classes_in, parts)), key=_class):
-        versions[_class(cls)] = _source_digest(cls)
-    return versions
+        code[_class(cls)] = _source_digest(cls)
+    return code
 
 
 def installed() -> dict[str, str]:
     """Return the library's code and the versions beneath it, as this process has them."""
+    return versions() | {"banditselect": _library_digest()}
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the library and of what is beneath it."""
     return {
-        "banditselect": _library_digest(),
+        "banditselect": metadata.version("banditselect"),
         "python": f"{sys.version_info.major}.{sys.version_info.minor}",
         "numpy": np.__version__,
         "numba": numba.__version__,

@@ -18,7 +18,7 @@ from ..policies import Binding
 from ..problems import Problem
 from . import engine as engines
 from .cells import Cell, Failure, Outcome, Task, blocks
-from .identity import code_version, describe, digest, joined, recorded
+from .identity import code_version, describe, digest, joined, recorded, versions
 from .loop import METRICS, checkpoints_of
 from .progress import Meter, Tell
 from .results import Result, Results
@@ -193,8 +193,6 @@ class Plan:
     group: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def __post_init__(self) -> None:
-        if self.block is not None:
-            validation.whole_number("block", self.block, 1)
         for name, problem in self.problems.items():
             if not isinstance(problem, Problem):
                 raise validation.refuse(f"problems[{name!r}]", problem, "a Problem")
@@ -308,6 +306,7 @@ class Plan:
             "rounds": self.rounds,
             "replicates": len(self.replicates),
             "seed": self.seed,
+            "versions": versions(),
         }
         tuning = getattr(self.policies[name], "record", None)
         if tuning is not None:
