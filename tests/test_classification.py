@@ -114,7 +114,8 @@ def test_linear_rewards_by_hand():
     np.testing.assert_array_equal(constants["parameter"], np.full((4, 1), 3.0))
     np.testing.assert_array_equal(constants["reward_bound"], np.full(4, 6.0))
     assert constants["reward_range"] == (-3.5, 6.5)
-    assert (constants["parameter_bound"], constants["feature_bound"], constants["model"]) == (3.0, 2.0, 0)
+    assert (constants["parameter_bound"], constants["feature_bound"]) == (3.0, 2.0)
+    assert "model" not in constants  # with one map, models are what the user says they are
     both = Classification(**settings, noise="bernoulli").draw(range(40), 5, seed=0).constants
     np.testing.assert_array_equal(both["reward_bound"], np.where(both["label"] == 0, 6.0, 2.0))
     np.testing.assert_array_equal(both["noise"], both["reward_bound"])

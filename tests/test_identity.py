@@ -281,6 +281,7 @@ def test_policies_of_the_library_depend_on_the_library_and_what_it_stands_on_onl
         "python",
         "numpy",
         "numba",
+        "compiled for",
     }
     assert code_version() == code_version(Uniform.bind())
 

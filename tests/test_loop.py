@@ -23,7 +23,13 @@ from banditselect import (
     on_map,
     simulate,
 )
-from banditselect.problems import Instances, Problem, SyntheticFeatureSelection, SyntheticParameterSelection
+from banditselect.problems import (
+    Classification,
+    Instances,
+    Problem,
+    SyntheticFeatureSelection,
+    SyntheticParameterSelection,
+)
 from banditselect.simulation.loop import build, checkpoints_of, play
 
 FS = SyntheticFeatureSelection(n_models=3, dim=4, n_actions=5, n_items=50)
@@ -246,21 +252,22 @@ def test_the_settings_that_policies_really_had_are_in_the_result():
 
 def test_maps_of_several_widths_reach_policies_and_bases():
     rng = np.random.default_rng(0)
-    from banditselect.problems import Classification
-
     labels = np.repeat(np.arange(3), 20)
     maps = [rng.normal(size=(60, 2)), rng.normal(size=(60, 4)) + labels[:, None]]
-    problem = Classification(features=maps, labels=labels, n_actions=3, reward="label")
     result = simulate(
         {
-            "fs": FSSquareCB.bind(),
-            "rb": RegretBalancing.bind(bases=on_every_map(SquareCB.bind())),
-            "second": on_map(SquareCB.bind(), 1),
+            "fs": FSSquareCB.bind(reward_range=given.reward_range),
+            "rb": RegretBalancing.bind(bases=on_every_map(SquareCB.bind(reward_range=given.reward_range))),
+            "second": on_map(SquareCB.bind(reward_range=given.reward_range), 1),
+            "first, sets": on_map(OFUL.bind(), 0),
+            "second, sets": on_map(OFUL.bind(), 1),
         },
-        problem,
+        Classification(features=maps, labels=labels, n_actions=3, true_map=1),
         rounds=20,
         replicates=2,
     )
+    assert np.isnan(result.final("first, sets", "coverage")).all()  # the parameter is that of the second
+    assert not np.isnan(result.final("second, sets", "coverage")).any()
     assert result.settings["policies"]["second"]["arguments"]["policy"]["arguments"]["dim"] == 4
     assert np.isfinite(result.final("rb", "regret")).all()
 
@@ -270,6 +277,28 @@ def test_one_policy_per_map_needs_a_problem_with_maps():
         simulate({"rb": RegretBalancing.bind(bases=on_every_map(OFUL.bind()))}, PS, rounds=2, replicates=1)
     with pytest.raises(ValueError, match="on_every_map: policy"):
         on_every_map(OFUL(dim=3))
+
+
+def test_the_weight_is_that_of_a_model_of_the_problem():
+    two = [OFUL.bind(noise=given.noise), Uniform.bind()]
+    three = [BiasOFUL.bind(center=np.eye(4)[i], radius=1.0) for i in range(3)]
+    policies = {"two": RegretBalancing.bind(bases=two), "three": RegretBalancing.bind(bases=three)}
+    result = simulate(policies, PS, rounds=20, replicates=4)
+    assert np.isnan(result.curve("two", "weight")).all()  # two bases are not the three balls
+    assert np.isfinite(result.curve("three", "weight")).all()
+
+
+class Greedy(BiasOFUL):
+    """Writes into what it is given."""
+
+    def __init__(self, *, center, radius=1.0, noise=0.5, delta=0.05, scale=1.0, lanes=None, seed=0):
+        center *= 0.0
+        super().__init__(center=center, radius=radius, noise=noise, delta=delta, scale=scale, lanes=lanes, seed=seed)
+
+
+def test_no_policy_changes_what_the_next_is_given():
+    with pytest.raises(ValueError, match="read-only"):
+        simulate({"greedy": Greedy.bind(center=given.center)}, PS, rounds=2, replicates=2)
 
 
 def test_the_warnings_of_a_policy_are_given_once_with_its_name():

@@ -238,6 +238,11 @@ def test_matplotlib_is_asked_for_by_name(monkeypatch):
 NAN = {"a": np.full((5, 2), np.nan)}
 
 
+def test_a_checkpoint_that_not_every_replicate_has_is_left_out():
+    figure = plot_curves([1, 2, 3], {"a": [[1.0, np.nan], [2.0, 4.0], [3.0, 5.0]]}, metric="mean reward")
+    np.testing.assert_array_equal(figure.axes[0].lines[0].get_ydata(), [np.nan, 3.0, 4.0])
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -245,7 +250,6 @@ NAN = {"a": np.full((5, 2), np.nan)}
         (lambda: plot_curves(ROUNDS, {}, metric="regret"), "curves: got"),
         (lambda: plot_curves(ROUNDS[::-1], NAN, metric="regret"), "checkpoints: got"),
         (lambda: plot_curves(ROUNDS, {"a": np.ones((4, 2))}, metric="regret"), r"curves\['a'\]: got"),
-        (lambda: plot_curves([1], {"a": [[1.0, np.nan]]}, metric="regret"), r"curves\['a'\]: got"),
         (lambda: plot_curves([1], {"a": [[1.0, np.inf]]}, metric="regret"), r"curves\['a'\]: got"),
         (lambda: plot_curves([1], {"a": [[1.0]]}, metric=""), "metric: got"),
         (lambda: plot_curves([1], {"a": [[1.0]]}, metric="regret", log="z"), "log: got"),

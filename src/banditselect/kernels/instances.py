@@ -111,7 +111,7 @@ def place(x: NDArray[np.floating], scale: float, center: Array, theta: Array, va
         for i in range(x.shape[1]):
             squared = 0.0
             for k in range(x.shape[2]):
-                x[j, i, k] = center[k] + scale * x[j, i, k]
+                x[j, i, k] = center[k] + scale * np.float64(x[j, i, k])
                 squared += np.float64(x[j, i, k]) ** 2
             longest = max(longest, squared)
         total = 0.0

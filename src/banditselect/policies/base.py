@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import validation
+from .. import sources, validation
 from ..lanes import LaneArrays
 from ..streams import Channel, Seed, Streams
 from ..validation import EVERYTHING, Constraint, FeatureShape
@@ -57,6 +57,10 @@ class Policy(ABC):
     _memo_width: int = 0
     _has_bases: bool = False
     _nested: ClassVar[bool] = False  # whether there are policies inside
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        sources.note(cls)
 
     def __init__(self, lanes: int | None, seed: Seed) -> None:
         owner = type(self).__name__

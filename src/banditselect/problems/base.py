@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import sources
+
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
@@ -52,6 +54,10 @@ class Instances(ABC):
 class Problem(ABC):
     """A distribution of instances."""
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        sources.note(cls)
+
     @property
     @abstractmethod
     def shapes(self) -> dict[str, Any]:
@@ -61,7 +67,7 @@ class Problem(ABC):
 
     @abstractmethod
     def draw(self, lanes: range, rounds: int, seed: int) -> Instances:
-        """Draw one instance per lane; the instance of a lane depends on ``seed`` and the lane's number only."""
+        """Draw one instance per lane, which depends on ``rounds``, ``seed`` and the lane's number only."""
 
     @abstractmethod
     def lane_bytes(self, rounds: int) -> int:

@@ -48,8 +48,9 @@ class Classification(Problem):
     -----
     With linear rewards the best action need not be the item of class :math:`s_*`. Constants: label, the class that
     pays; feature_bound; reward_bound of each instance; reward_range; noise, for labels with coins the smallest
-    sub-Gaussian constant of the two (.427 for .9 and .1). For linear rewards also model = true_map, parameter, and
-    parameter_bound, the largest norm over the targets. Bounds are taken over all items, offered or not.
+    sub-Gaussian constant of the two (.427 for .9 and .1). For linear rewards also parameter, parameter_bound, the
+    largest norm over the targets, and, with several maps, model = true_map. Bounds are taken over all items, offered
+    or not.
 
     Examples
     --------
@@ -213,10 +214,11 @@ class _Classes(Drawn):
             self._noise = Noise(kind, draws, low=-bounds[target], high=bounds[target])
             self.constants |= {
                 "noise": self._noise.constant,
-                "model": problem.true_map,
                 "parameter": problem._theta[target],
                 "parameter_bound": float(np.sqrt((problem._theta**2).sum(axis=1).max())),
             }
+            if self._many:  # with one map, models are what ``class_constants`` says they are
+                self.constants["model"] = problem.true_map
             coins = -float(bounds.max()), float(bounds.max())
         else:
             self._noise = Noise(kind, draws, low=0.0, high=1.0)

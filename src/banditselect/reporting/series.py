@@ -59,13 +59,13 @@ def in_words(metric: str) -> str:
 def read_curves(x: Array, owner: str, curves: Mapping[str, ArrayLike], metric: str, confidence: float) -> Series:
     """Return means and intervals of ``curves``, ``(C, R)`` each, without those that are NaN everywhere."""
     check_mapping(owner, curves)
-    expected = f"numbers of shape ({x.size}, R), one row per checkpoint, every row either finite or NaN"
+    expected = f"numbers of shape ({x.size}, R), one row per checkpoint; a row with a NaN has no mean"
     rows = {}
     for name, curve in curves.items():
         y = validation.as_floats(f"{owner}[{name!r}]", curve, expected)
-        if y.ndim != 2 or y.shape[0] != x.size:
+        if y.ndim != 2 or y.shape[0] != x.size or not y.shape[1] or np.isinf(y).any():
             raise validation.refuse(f"{owner}[{name!r}]", curve, expected)
-        rows[name] = [_row(f"{owner}[{name!r}]", row, expected) for row in y]
+        rows[name] = [np.where(np.isnan(row).any(), np.nan, row) for row in y]
     return _series(x, owner, rows, metric, confidence)
 
 

@@ -139,16 +139,16 @@ def run_here(task: Task, tell: Callable[[int], None] | None = None) -> Timed:
     return Timed(result, time.perf_counter() - start)
 
 
-def run_remote(number: int, cell: Cell, payload: bytes, code: Mapping[str, str] | None) -> tuple[int, Timed]:
+def run_remote(number: int, cell: Cell, payload: bytes, code: Mapping[str, str]) -> tuple[int, Timed]:
     """Run a pickled task in a worker.
 
-    A worker on a cluster compares its code with that of the parent, ``code``: what other code made must not be taken
-    for what this code makes.
+    It compares its code with that of the parent, ``code``: what other code, or another processor, made must not be
+    taken for what this code makes here.
     """
     with _one_at_a_time:  # a dask worker may have several threads
         try:
-            if code is not None and code != installed():
-                raise RuntimeError(f"the worker has other code: {installed()}, expected {dict(code)}")
+            if code != installed():
+                raise RuntimeError(f"the worker has other code or another processor: {installed()}, not {dict(code)}")
             task = pickle.loads(payload)
         except Exception as error:
             return number, Timed(_portable(Failure(cell, error, traceback.format_exc())), 0.0)
@@ -216,6 +216,9 @@ def _drawn(task: Task) -> Instances:
     if key not in _last:
         forget_instances()
         _last[key] = task.problem.draw(task.cell.lanes, task.cell.rounds, task.cell.seed)
+        for value in _last[key].constants.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False  # the next policy meets the same
     return _last[key]
 
 

@@ -71,9 +71,9 @@ def _here(tasks: Sequence[Task], tell: Tell) -> Finished:
         forget_instances()
 
 
-def _calls(tasks: Mapping[int, Task], code: Mapping[str, str] | None) -> Iterator[tuple[Any, ...]]:
+def _calls(tasks: Mapping[int, Task]) -> Iterator[tuple[Any, ...]]:
     """Yield the arguments of ``run_remote`` for every task."""
-    cloudpickle = need("cloudpickle", "experiments")
+    cloudpickle, code = need("cloudpickle", "experiments"), installed()
     return ((number, task.cell, cloudpickle.dumps(task), code) for number, task in tasks.items())
 
 
@@ -111,7 +111,7 @@ def _pool(tasks: Mapping[int, Task], workers: int) -> Finished:
         initializer=leave_with,
         initargs=(os.getpid(),),
     )
-    results = parallel(joblib.delayed(run_remote)(*call) for call in _calls(tasks, None))
+    results = parallel(joblib.delayed(run_remote)(*call) for call in _calls(tasks))
     try:
         while (result := next(results, None)) is not None:  # ``yield from`` would close them itself
             yield result
@@ -135,7 +135,7 @@ def _dask(tasks: Sequence[Task], workers: int | None, address: str | None) -> Fi
             )
             stack.enter_context(cluster)
         client = stack.enter_context(distributed.Client(cluster if address is None else address))
-        calls = _calls(dict(enumerate(tasks)), installed())
+        calls = _calls(dict(enumerate(tasks)))
         running = distributed.as_completed()
         number_of = {}
 
@@ -172,7 +172,7 @@ def _ray(tasks: Sequence[Task], workers: int | None, address: str | None) -> Fin
     try:
         remote = ray.remote(run_remote)
         limit = 2 * (workers or int(ray.cluster_resources().get("CPU", 1)))
-        calls = _calls(dict(enumerate(tasks)), installed())
+        calls = _calls(dict(enumerate(tasks)))
         while True:
             while len(running) < limit and (call := next(calls, None)) is not None:
                 running[remote.remote(*call)] = call[0]

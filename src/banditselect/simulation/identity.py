@@ -8,15 +8,15 @@ import inspect
 import json
 import sys
 from collections.abc import Iterable, Mapping
-from importlib import metadata
 from pathlib import Path
-from types import CodeType
 from typing import Any
 
 import numba
 import numpy as np
+from llvmlite.binding import get_host_cpu_name
+from numba.core import config
 
-from .. import validation
+from .. import sources, validation
 from ..policies import Binding, Constant, EveryMap, Policy
 from ..policies.registry import encode
 from ..problems import Problem
@@ -36,25 +36,32 @@ def describe(name: str, value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Binding):
-        return {"bind": _class(value.cls), "arguments": describe(name, value.arguments)}
+        return {"bind": _class(value.cls), "arguments": _parts(name, value.arguments)}
     if isinstance(value, Problem):
-        return {"problem": _class(type(value)), "settings": describe(name, value.settings)}
+        told = {"settings": value.settings, "shapes": value.shapes}
+        return {"problem": _class(type(value)), **{key: _parts(name, part) for key, part in told.items()}}
     if isinstance(value, Constant):
         return {"given": value.name}
     if isinstance(value, EveryMap):
         return {"on_every_map": describe(name, value.policy)}
     if isinstance(value, Mapping):
-        return {str(key): describe(f"{name}: {key}", part) for key, part in value.items()}
+        return {"mapping": _parts(name, value)}
     if isinstance(value, list | tuple):
         return [describe(f"{name}[{k}]", part) for k, part in enumerate(value)]
     if isinstance(value, np.ndarray):
         return {"array": _array_digest(value)}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        return {"is": _class(type(value)), "fields": describe(name, fields)}
+        return {"is": _class(type(value)), "fields": _parts(name, fields)}
     arrays: dict[str, Any] = {}
     encoded = encode("out", name, value, arrays)
     return {"value": encoded, "arrays": {key: _array_digest(array) for key, array in arrays.items()}}
+
+
+def _parts(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    if not all(isinstance(key, str) for key in values):
+        raise validation.refuse(name, values, "text as keys")
+    return {key: describe(f"{name}: {key}", part) for key, part in values.items()}
 
 
 def recorded(value: Any, shapes: Mapping[str, Any], constants: Mapping[str, Any]) -> Any:
@@ -109,13 +116,17 @@ def code_version(*parts: Any) -> dict[str, str]:
 
 def installed() -> dict[str, str]:
     """Return the library's code and the versions beneath it, as this process has them."""
-    return versions() | {"banditselect": _library_digest()}
+    compiled = not config.DISABLE_JIT  # type: ignore[attr-defined]
+    processor = (config.CPU_NAME or get_host_cpu_name()) if compiled else "none"  # type: ignore[attr-defined]
+    return versions() | {"banditselect": _library_digest(), "compiled for": str(processor)}
 
 
 def versions() -> dict[str, str]:
     """Return the versions of the library and of what is beneath it."""
+    from .. import __version__
+
     return {
-        "banditselect": metadata.version("banditselect"),
+        "banditselect": __version__,
         "python": f"{sys.version_info.major}.{sys.version_info.minor}",
         "numpy": np.__version__,
         "numba": numba.__version__,
@@ -174,30 +185,22 @@ def _source_digest(cls: type) -> str:
         source = Path(path).read_text() if path and Path(path).is_file() else inspect.getsource(cls)
     except (OSError, TypeError):
         raise validation.refuse("out", cls, "a class whose source can be read, so that changes are noticed") from None
-    if path and not _is_loaded(cls, path, source):
+    if sources.noted(cls) not in (None, sources.fingerprint(path)):
         raise validation.refuse("out", cls, "a class as its file has it: the file was changed after it was loaded")
     return _code_digest(source)
 
 
-def _is_loaded(cls: type, path: str, source: str) -> bool:
-    """Tell whether the methods of a class are those of this source."""
-    written, left = set(), [compile(source, "", "exec", dont_inherit=True)]
-    while left:
-        code = left.pop()
-        written.add(_compiled(code))
-        left += [part for part in code.co_consts if inspect.iscode(part)]
-    loaded = [part.__code__ for part in vars(cls).values() if inspect.isfunction(part)]
-    return all(_compiled(code) in written for code in loaded if code.co_filename == path)  # others are generated
+def _stamps() -> dict[Path, tuple[int, int]]:
+    return {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(_ROOT.rglob("*.py"))}
 
 
-def _compiled(code: CodeType) -> tuple[Any, ...]:
-    """Return what a function does, without where it is written and what its docstring says."""
-    constants = [_compiled(part) if inspect.iscode(part) else repr(part) for part in code.co_consts]
-    return code.co_name, code.co_code, code.co_names, tuple(constants[1:])
+_LOADED = _stamps()  #: of the library's files when they were imported
 
 
 @functools.cache
 def _library_digest() -> str:
+    if _stamps() != _LOADED:
+        raise validation.refuse("banditselect", "files that were changed after they were loaded", "a fresh process")
     files = [
         path
         for path in sorted(_ROOT.rglob("*.py"))

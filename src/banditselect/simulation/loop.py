@@ -54,7 +54,8 @@ def play(policy: Policy, instances: Instances, rounds: int, checkpoints: Index) 
     checkpoint = next(wanted)
     for t in range(rounds):
         available = instances.available(t)
-        decision = policy.act(instances.features(t), available=available)
+        features = instances.features(t)
+        decision = policy.act(features, available=available)
         earned = instances.rewards(t, decision.action)
         seen = earned == earned
         if seen.all():
@@ -76,6 +77,7 @@ def play(policy: Policy, instances: Instances, rounds: int, checkpoints: Index) 
         probability += np.nan if decision.probability is None else decision.probability
         if t + 1 == checkpoint:
             constants = instances.constants
+            models = _models(features, constants.get("centers"))
             covered = np.minimum(covered, _coverage(policy, constants.get("parameter"), constants.get("model")))
             with np.errstate(invalid="ignore"):
                 yield np.stack(
@@ -84,7 +86,7 @@ def play(policy: Policy, instances: Instances, rounds: int, checkpoints: Index) 
                         pseudo_regret,
                         reward,
                         reward / observed,
-                        _weight(policy, constants.get("model")),
+                        _weight(policy, constants.get("model"), models),
                         _admissible(policy),
                         covered,
                         probability / (checkpoint - read),
@@ -106,13 +108,24 @@ def _learn_some(policy: Policy, decision: Decision, earned: Array, seen: NDArray
             policy.forget(part)
 
 
-def _weight(policy: Policy, model: Any) -> Array:
-    """Return the weight of the true model, ``(N,)``."""
+def _models(features: Any, centers: Any) -> int | None:
+    """Return how many models a problem has: feature maps, or centres."""
+    if isinstance(features, list | tuple):
+        return len(features)
+    if np.ndim(features) == 4:
+        return int(features.shape[1])
+    return None if centers is None else int(np.shape(centers)[-2])
+
+
+def _weight(policy: Policy, model: Any, models: int | None) -> Array:
+    """Return the weight of the true model, ``(N,)``; NaN where the policy's models are not those of the problem."""
     weights = getattr(policy, "model_weights", None)
-    if weights is None or model is None or np.max(model) >= weights.shape[1]:
+    if weights is None or model is None or weights.shape[1] != (models or weights.shape[1]):
         return np.full(int(policy.lanes or 1), np.nan)
     rows = np.arange(weights.shape[0])
-    return weights[rows, np.broadcast_to(model, rows.shape)]
+    true = np.broadcast_to(model, rows.shape)
+    known = true < weights.shape[1]  # lane by lane: no number depends on the lanes beside it
+    return np.where(known, weights[rows, np.where(known, true, 0)], np.nan)
 
 
 def _admissible(policy: Policy) -> Array:
@@ -125,8 +138,8 @@ def _coverage(policy: Policy, parameter: Any, model: Any) -> Array:
     """Return 1 where the confidence set holds the true parameter, 0 where not, ``(N,)``; NaN where there is none."""
     answer = np.full(int(policy.lanes or 1), np.nan)
     if isinstance(policy, OnMap):  # the parameter belongs to the true map
-        inner = answer if model is None else _coverage(policy.policy, parameter, None)
-        return np.where(np.broadcast_to(-1 if model is None else model, answer.shape) == policy.index, inner, np.nan)
+        true = np.broadcast_to(-1 if model is None else model, answer.shape) == policy.index
+        return np.where(true, _coverage(policy.policy, parameter, None), np.nan) if true.any() else answer
     if parameter is None or not hasattr(policy, "covers"):
         return answer
     if not isinstance(policy, FSOFUL):

@@ -65,7 +65,8 @@ def tune(
     """Choose arguments of every policy over the same values, by the mean of a metric on instances never reported.
 
     Replicates of ``simulate`` and ``sweep`` are numbered from 0; those used here from 2 ** 40, so that no instance and
-    no random number is met again, whatever the seed.
+    no random number is met again, whatever the seed. Problems made of data (``Classification``, ``LoggedReplay``) draw
+    from the same data for all: to tune on data that are not reported, split them, and tune on one part.
 
     Parameters
     ----------
@@ -108,9 +109,9 @@ def tune(
     for name, tried in candidates.items():
         values = [finals[f"{name} #{k}"] for k in range(len(tried))]
         means = np.array([v.mean() for v in values])
-        if np.isnan(means).all():
-            raise validation.refuse("metric", metric, f"a metric that policies[{name!r}] has on this problem")
-        best = int(np.nanargmin(means) if metric in SMALLER_IS_BETTER else np.nanargmax(means))
+        if np.isnan(means).any():
+            raise validation.refuse("metric", metric, f"a metric that policies[{name!r}] has on every replicate")
+        best = int(means.argmin() if metric in SMALLER_IS_BETTER else means.argmax())
         chosen[name] = tried[best][1]
         told[name] = {
             "choice": recorded(tried[best][0], {}, {}),
@@ -148,7 +149,8 @@ def candidates_of(
 def has_argument(value: Any, argument: str) -> bool:
     """Tell whether a policy, or one inside it, has an argument."""
     if isinstance(value, Binding):
-        return argument in value.parameters or any(has_argument(part, argument) for part in value.arguments.values())
+        own = argument in value.parameters and argument not in ("lanes", "seed")  # those are simulate's
+        return own or any(has_argument(part, argument) for part in value.arguments.values())
     if isinstance(value, EveryMap):
         return has_argument(value.policy, argument)
     return isinstance(value, list | tuple) and any(has_argument(part, argument) for part in value)
