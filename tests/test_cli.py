@@ -113,12 +113,26 @@ def test_one_replicate_has_no_standard_error(folder: Path) -> None:
     assert json.loads(done.stdout)["summary"]["n_models=2"]["LinTS"]["standard_error"] is None
 
 
-def test_a_metric_that_nobody_has_leaves_the_figures_out(folder: Path) -> None:
+def test_a_metric_that_nobody_has_is_refused_with_its_line(folder: Path) -> None:
     (folder / "small.toml").write_text('metric = "weight"\n' + SMALL)
     done = call("run", "small.toml")
-    assert done.exit_code == 0
-    assert "warning: no figures: " in done.stderr
-    assert call("run", "small.toml", "--quiet").stderr == ""
+    assert done.exit_code == 2
+    told = "error: small.toml:1: metric: got 'weight', expected a metric that some policy has on problem 'n_models=2': "
+    assert done.stderr.startswith(told + "regret, pseudo_regret, reward, mean_reward, coverage, probability")
+    (folder / "small.toml").write_text('metric = "coverage"\n' + SMALL + "[tuning]\nscale = [0.1, 1.0]\n")
+    done = call("run", "small.toml")
+    assert done.exit_code == 2
+    assert "a metric that 'LinTS', which is tuned for it, has" in done.stderr
+    assert not (folder / "out").exists()
+
+
+def test_what_was_tuned_is_told(folder: Path) -> None:
+    (folder / "small.toml").write_text(SMALL + "[tuning]\nscale = [0.01, 0.1, 1.0]\nreplicates = 2\n")
+    done = call("run", "small.toml", "--no-figures")
+    lines = [line for line in done.stdout.splitlines() if line.startswith("tuned on ")]
+    assert len(lines) == 4
+    assert re.fullmatch(r"tuned on n_models=2: OFUL: scale = [\d.]+( \(the end of its values\))?", lines[0])
+    assert lines[0] in (folder / "out" / "small" / "summary.md").read_text()
 
 
 def test_quiet_says_nothing_on_stderr(folder: Path) -> None:
@@ -157,25 +171,25 @@ def test_wrong_usage_has_code_2_and_writes_nothing(folder: Path, arguments: list
 
 
 def test_failures_are_told_and_the_rest_is_kept(folder: Path) -> None:
-    (folder / "failing.py").write_text(OWN.format(name="Failing", learn="raise ArithmeticError('no luck')"))
+    (folder / "failing.py").write_text(OWN.format(name="Failing", learn="assert self.rounds[0] < 3, 'no luck'"))
     text = f'import = ["failing.py"]\n{SMALL}[policies.failing]\ntype = "Failing"\n'
     (folder / "fails.toml").write_text(text)
     done = start("run", "fails.toml", "--json", "--no-figures")
     stdout, stderr = done.communicate(timeout=60)
     assert done.returncode == 1
     assert "2 cells failed; the results of the others are kept" in stderr
-    told = "failing on n_models=2, replicates 0-2, 30 rounds, seed 0\n  ArithmeticError: no luck\n  Failing.bind()"
+    told = "failing on n_models=2, replicates 0-2, 30 rounds, seed 0\n  AssertionError: no luck\n  Failing.bind()"
     assert told in stderr
     content = json.loads(stdout)
     assert list(content["summary"]["n_models=2"]) == ["OFUL", "LinTS"]
     assert {failure["problem"] for failure in content["failures"]} == {"n_models=2", "n_models=3"}
-    assert content["failures"][0].items() >= {"policy": "failing", "error": "ArithmeticError: no luck"}.items()
+    assert content["failures"][0].items() >= {"policy": "failing", "error": "AssertionError: no luck"}.items()
     assert (folder / "out" / "fails" / "failures.json").exists()
     (folder / "fails.toml").write_text(f"{text}[tuning]\nscale = [1]\nreplicates = 1\n")
     done = start("run", "fails.toml", "--quiet")
     stdout, stderr = done.communicate(timeout=60)
     assert (done.returncode, stdout) == (1, "")
-    assert re.fullmatch(r"error: failing #0 on problem, .*ArithmeticError\('no luck'\)\n", stderr)
+    assert re.fullmatch(r"error: failing #0 on problem, .*AssertionError\('no luck'\)\n", stderr)
 
 
 def begun(process: "subprocess.Popen[str]", out: Path) -> None:

@@ -312,3 +312,52 @@ def test_a_class_made_inside_a_function_is_refused_by_name():
 
     with pytest.raises(ValueError, match=r"out: .*a class at the top of its file"):
         code_version(Inside.bind())
+
+
+USES = """
+from helping import EXTRA
+from banditselect import Uniform
+
+class Mine(Uniform):
+    gain = EXTRA
+"""
+
+
+def test_the_files_that_a_file_imports_count_and_installed_ones_do_not(write):
+    write("EXTRA = 1\n", "deeper")
+    write("from deeper import EXTRA\n", "beside")  # which Mine does not import
+    write("import numpy, json\nfrom deeper import EXTRA\n", "helping")
+    before = code_version(write(USES).Mine.bind())
+    assert set(before) - set(code_version()) == {"my_own_policies.Mine", "helping", "deeper"}
+    write("EXTRA = 3\n", "deeper")
+    write("import numpy, json\nfrom deeper import EXTRA\n", "helping")
+    after = code_version(write(USES).Mine.bind())
+    assert {name for name in before if before[name] != after[name]} == {"deeper"}
+    for name in ("helping", "deeper", "beside"):
+        sys.modules.pop(name)
+
+
+HOLDS = """
+from banditselect.problems import LatentBandit
+
+class Mine(LatentBandit):
+    def __init__(self, *, n_arms=3):
+        super().__init__(n_arms=n_arms)
+        self.data = DATA
+"""
+
+
+def test_the_data_that_a_problem_of_one_s_own_holds_count(write):
+    module = write("DATA = [1.0, 2.0]\n" + HOLDS)
+    before = describe("p", module.Mine())
+    assert before == describe("p", module.Mine())
+    module.DATA = [1.0, 3.0]
+    assert describe("p", module.Mine()) != before
+
+
+@pytest.mark.parametrize("place", ["RATE = 1.0", "helper(1.0)"])
+def test_a_file_that_was_changed_after_it_was_loaded_is_refused_by_name(write, tmp_path, place):
+    policy = write(SOURCE).Mine.bind()
+    (tmp_path / "my_own_policies.py").write_text(SOURCE.replace(place, place.replace("1.0", "5.0")))
+    with pytest.raises(ValueError, match=r"out: got .*Mine.*the file was changed after it was loaded"):
+        code_version(policy)

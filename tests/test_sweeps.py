@@ -237,6 +237,13 @@ def test_a_policy_is_tuned_where_it_has_the_argument_itself_or_inside():
     assert told["RB"]["tried"][1]["arguments"] == {"exploration": 7.0, "reference": 2.0}
 
 
+def test_a_policy_without_the_argument_stays_as_it_is():
+    tuned = tune({"u": Uniform.bind(), "o": OFUL_TOLD}, PS, {"scale": [0.1, 1.0]}, rounds=5, replicates=2)
+    assert list(tuned) == ["u", "o"]
+    assert tuned["u"].arguments == {}
+    assert list(simulate(tuned, PS, rounds=5, replicates=2).settings["tuning"]["policies"]) == ["o"]
+
+
 def test_tuning_is_kept_in_the_store_and_taken_from_there(tmp_path, monkeypatch):
     first = tune({"OFUL": OFUL_TOLD}, PS, {"scale": [0.1, 1.0]}, rounds=10, replicates=2, out=tmp_path)
     monkeypatch.setattr(SyntheticParameterSelection, "draw", None)
@@ -245,8 +252,9 @@ def test_tuning_is_kept_in_the_store_and_taken_from_there(tmp_path, monkeypatch)
 
 
 def test_what_cannot_be_tuned_is_refused_by_name():
-    with pytest.raises(ValueError, match=r"grid: got \['width'\], expected at least one argument of policies\['u'\]"):
-        tune({"u": Uniform.bind()}, PS, {"width": [1]}, rounds=2)
+    for values in ({"width": [1]}, {"scale": [0.1], "width": [1]}, {"seed": [1]}):
+        with pytest.raises(ValueError, match=r"grid: got '(width|seed)', expected an argument of at least one"):
+            tune({"o": OFUL_TOLD}, PS, values, rounds=2)
     with pytest.raises(ValueError, match=r"grid: scale: got 0\.1"):
         tune({"o": OFUL_TOLD}, PS, {"scale": 0.1}, rounds=2)
     with pytest.raises(ValueError, match="metric: got 'loss'"):
@@ -277,3 +285,39 @@ def test_more_replicates_keep_all_that_is_stored_also_in_blocks_that_were_not_fu
     with pytest.warns(RuntimeWarning, match="replicates: 9 is now 4"):
         simulate(policies, PS, rounds=5, replicates=4, out=tmp_path)
     assert len(met) == 4  # nothing but the comparison above was drawn again
+
+
+# What newcomers do
+
+
+def test_what_is_not_a_mapping_of_policies_is_refused_by_name():
+    for policies in (OFUL_TOLD, [OFUL_TOLD], None):
+        with pytest.raises(ValueError, match=r"policies: got .*expected a dict of what bind returned by name"):
+            simulate(policies, PS, rounds=2, replicates=2)
+    with pytest.raises(ValueError, match="policies: got 1, expected names that are text"):
+        simulate({1: OFUL_TOLD}, PS, rounds=2, replicates=2)
+
+
+class Unsure(Uniform):
+    """Its probabilities are what the test wants."""
+
+    p: object = None
+
+    def _distribution(self, ids, x, offered):
+        return type(self).p, None
+
+
+@pytest.mark.parametrize(
+    "p", [np.full((2, 5), 0.7), np.full((2, 5), np.nan), np.full((2, 4), 0.25), np.array([[1.5, -0.5, 0, 0, 0]] * 2)]
+)
+def test_probabilities_that_are_none_are_refused_by_name(p, monkeypatch):
+    monkeypatch.setattr(Unsure, "p", p)
+    with pytest.raises(ValueError, match=r"Unsure\._distribution: got .*probabilities, float64 of shape \(2, 5\)"):
+        simulate({"unsure": Unsure.bind()}, PS, rounds=2, replicates=2)
+
+
+def test_the_summary_tells_what_failed():
+    problems = grid(SyntheticParameterSelection, dim=[3, 4], n_models=2)
+    text = sweep({"f": Fragile.bind(), "u": Uniform.bind()}, problems, rounds=10, replicates=3).summary()
+    assert "dim=4: f failed: ZeroDivisionError('no more')" in text
+    assert text.startswith("dim=3: regret after 10 rounds, 3 replicates")

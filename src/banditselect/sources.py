@@ -1,15 +1,24 @@
 """The files that classes from outside the library are written in, as they were when the classes were made."""
 
+import ast
 import hashlib
 import inspect
+import sys
+import sysconfig
 from pathlib import Path
 
 _NAME = "_file_when_made"
+_LIBRARY = __name__.partition(".")[0]
+
+
+def is_foreign(cls: type) -> bool:
+    """Tell whether a class is from outside the library."""
+    return cls.__module__.partition(".")[0] != _LIBRARY
 
 
 def note(cls: type) -> None:
     """Remember the file of a class that has just been made; a class of the library needs none."""
-    if cls.__module__.split(".")[0] != __name__.split(".")[0]:
+    if is_foreign(cls):
         try:
             setattr(cls, _NAME, fingerprint(inspect.getsourcefile(cls)))
         except (OSError, TypeError):
@@ -24,3 +33,40 @@ def noted(cls: type) -> str | None:
 def fingerprint(path: str | None) -> str | None:
     """Return a digest of a file, None where there is no file."""
     return hashlib.sha256(Path(path).read_bytes()).hexdigest() if path and Path(path).is_file() else None
+
+
+def imported_by(module: str) -> dict[str, Path]:
+    """Return the user's own modules that a module imports, and those that they import, with their files."""
+    found: dict[str, Path] = {}
+    waiting = [module]
+    while waiting:
+        for name in _imports(waiting.pop()):
+            path = own_file(name)
+            if path is not None and name not in found and name != module:
+                found[name] = path
+                waiting.append(name)
+    return found
+
+
+def own_file(module: str) -> Path | None:
+    """Return the file of a loaded module, None for one of the library, of Python, or installed."""
+    path = getattr(sys.modules.get(module), "__file__", None)
+    if not path or not path.endswith(".py") or module.partition(".")[0] == _LIBRARY:
+        return None
+    installed = (sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib"))
+    return None if any(Path(path).is_relative_to(place) for place in installed) else Path(path)
+
+
+def _imports(module: str) -> set[str]:
+    """Return the names that a module's file imports, submodules or not."""
+    path = own_file(module)
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())) if path is not None else ():
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            package = module if path is not None and path.name == "__init__.py" else module.rpartition(".")[0]
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            start = ".".join([*above, *([node.module] if node.module else [])])
+            names |= {start, *(f"{start}.{alias.name}" for alias in node.names)}
+    return names

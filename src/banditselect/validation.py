@@ -60,6 +60,8 @@ class Constraint(Protocol):
 def check_all(owner: str, constraints: Mapping[str, Constraint], values: Mapping[str, Any], lanes: int | None) -> None:
     """Check every argument against its constraint; messages begin with ``owner``."""
     for name, constraint in constraints.items():
+        if name not in values:
+            raise ValueError(f"{owner}: constraints: got {name!r}, expected names of arguments: {', '.join(values)}")
         constraint.check(f"{owner}: {name}", values[name], lanes)
 
 
@@ -457,6 +459,13 @@ def rewards(reward: Any, n: int, lanes: bool, one: Array | None = None) -> Array
     if not usable(y):
         raise refuse("reward", reward, f"{expected}, at most {LIMIT:g} in magnitude")
     return y
+
+
+def probabilities(name: str, p: Any, shape: tuple[int, int]) -> None:
+    """Refuse what is not an array of probabilities ``shape``, rows that sum to 1."""
+    good = isinstance(p, np.ndarray) and p.shape == shape and p.dtype is FLOAT and bool(p.min() >= 0.0)
+    if not good or not np.abs(p.sum(axis=1) - 1.0).max() <= 1e-9:
+        raise refuse(name, p, f"probabilities, float64 of shape {shape}, whose rows sum to 1")
 
 
 def whole_number(name: str, value: Any, low: int) -> int:

@@ -109,7 +109,7 @@ def run(
             settings = _settings(specification) | {"file": str(file), "engine": engine, "workers": workers}
             print(output.as_json(results, metric, settings, folder, files))
         else:
-            print(results.summary(metric))
+            print("\n\n".join(filter(None, [results.summary(metric), output.tuned_words(results)])))
             print(f"\nresults, tables and figures: {folder}/" if files[1:] else f"\nresults and tables: {folder}/")
         raise typer.Exit(FAILED if _told(results, folder) else 0)
 
@@ -177,7 +177,10 @@ def reproduce(
             if figures:
                 output.save_figures(results, "regret", folder, setting=experiment.setting)
             print(f"{name}: {experiment.title}; regret after {rounds or experiment.rounds} rounds\n")
-            print(f"{results.summary()}\n\nresults, tables and figures: {folder}/\n", flush=True)
+            print(
+                f"{results.summary()}\n\nresults{', tables and figures' if figures else ' and tables'}: {folder}/\n",
+                flush=True,
+            )
             failed = _told(results, folder) or failed
     raise typer.Exit(FAILED if failed else 0)
 

@@ -22,7 +22,7 @@ FORMATS = ("png", "svg", "pdf")
 def save_tables(results: Results, metric: str, folder: Path) -> Path:
     """Write the tables that are printed, as Markdown."""
     path = folder / "summary.md"
-    write_text(path, results.summary(metric, markdown=True) + "\n")
+    write_text(path, "\n\n".join(filter(None, [results.summary(metric, markdown=True), tuned_words(results)])) + "\n")
     return path
 
 
@@ -38,6 +38,24 @@ def save_figures(results: Results, metric: str, folder: Path, **options: Any) ->
     except ValueError as error:
         validation.warn(f"no figures: {error}")
     return [save_figure(figure, folder / f"{name}.{kind}") for name, figure in figures.items() for kind in FORMATS]
+
+
+def tuned_words(results: Results) -> str:
+    """Return what the tuning chose, a line per problem; a choice at the end of its values is marked."""
+    lines = []
+    for name, result in results.items():
+        record = result.settings.get("tuning", {"policies": {}})
+        for policy, told in record["policies"].items():
+            choice = [
+                f"{argument} = {value}{_at_the_end(value, record['grid'][argument])}"
+                for argument, value in told["choice"].items()
+            ]
+            lines.append(f"tuned on {name}: {policy}: {', '.join(choice)}")
+    return "\n".join(lines)
+
+
+def _at_the_end(value: Any, values: Sequence[Any]) -> str:
+    return " (the end of its values)" if len(values) > 1 and value in (values[0], values[-1]) else ""
 
 
 def numbers(results: Results, metric: str) -> dict[str, dict[str, dict[str, float | int | None]]]:

@@ -114,6 +114,8 @@ class Policy(ABC):
         """Choose and number the act; return also the memo."""
         if type(self)._choose is Policy._choose:  # then drawing and numbering are one kernel
             p, memo = self._distribution(ids, x, offered)
+            if sources.is_foreign(type(self)):
+                validation.probabilities(f"{type(self).__name__}._distribution", p, (ids.size, x.shape[2]))
             return self._ledger.draw(ids, self._streams.keys, p, x), memo
         action, probability, memo = self._choose(ids, x, offered, self._ledger.acts)
         numbers, z = self._ledger.begin(ids, x, action)

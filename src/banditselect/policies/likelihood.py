@@ -23,8 +23,8 @@ class LikelihoodPolicy(OptimisticPolicy):
         before = self._alarm.raised.sum()
         if self._alarm.watch(ids, self._sets, self._bank, challenger, self._noise) and before == 0:
             self._say(
-                "no model explains the rewards with noise of the constant stated: either every model is wrong or noise "
-                "is too small. See the property misspecified; no further warning is given."
+                "no model explains the rewards with noise of the constant stated: every model is wrong, or its bound "
+                "on the parameter is too small, or noise is. See the property misspecified; no further warning comes."
             )
 
     def _extend(self, fresh: Any) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import validation
-from ..policies import Policy
+from ..policies import Binding, Policy
 from .base import Array, Index
 from .logged import Log, chunks
 
@@ -133,6 +133,8 @@ def evaluate(
     """
     if not isinstance(log, Log) or len(log) < 2:
         raise validation.refuse("evaluate: log", log, "a Log of at least 2 decisions")
+    if isinstance(policy, Binding | type):
+        raise validation.refuse("evaluate: policy", policy, "a policy that is built, such as SquareCB(dim=3)")
     T, K = len(log), log.features.n_actions
     validation.whole_number("evaluate: folds", folds, 2)
     validation.Number(low=0.0, above=True, optional=True).check("evaluate: clip", clip, None)

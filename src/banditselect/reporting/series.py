@@ -49,11 +49,15 @@ def increasing(name: str, values: Any, length: int | None = None) -> Array:
     return x
 
 
+WORDS = {"weight": "weight of the true model", "admissible": "admissible models", "probability": "propensity"}
+SHARES = ("weight", "coverage", "probability")  #: metrics between 0 and 1
+
+
 def in_words(metric: str) -> str:
     """Return a metric as an axis names it."""
     if not isinstance(metric, str) or not metric.strip():
         raise validation.refuse("metric", metric, "words")
-    return metric.replace("_", " ")
+    return WORDS.get(metric, metric.replace("_", " "))
 
 
 def read_curves(x: Array, owner: str, curves: Mapping[str, ArrayLike], metric: str, confidence: float) -> Series:
@@ -94,7 +98,8 @@ def _series(x: Array, owner: str, rows: Mapping[str, list[Array]], metric: str, 
         known = [row for row in found if np.isfinite(row[0])]
         if known:
             intervals = [mean_interval(row, confidence=confidence) for row in found]
-            means[name] = Interval(*(np.array(part) for part in zip(*intervals, strict=True)))
+            whole = Interval(*(np.array(part) for part in zip(*intervals, strict=True)))
+            means[name] = Interval(*(np.clip(part, 0.0, 1.0) for part in whole)) if metric in SHARES else whole
             values += [float(extreme(row)) for row in known for extreme in (np.min, np.max)]
     if not means:
         raise validation.refuse(owner, list(rows), f"at least one policy that has the metric {metric!r}: all are NaN")

@@ -39,6 +39,8 @@ def describe(name: str, value: Any) -> Any:
         return {"bind": _class(value.cls), "arguments": _parts(name, value.arguments)}
     if isinstance(value, Problem):
         told = {"settings": value.settings, "shapes": value.shapes}
+        if sources.is_foreign(type(value)):  # it may have read data that are not among its arguments
+            told["held"] = {key: part for key, part in vars(value).items() if key not in value.settings}
         return {"problem": _class(type(value)), **{key: _parts(name, part) for key, part in told.items()}}
     if isinstance(value, Constant):
         return {"given": value.name}
@@ -105,12 +107,14 @@ def joined(parts: Iterable[Any]) -> Any:
 def code_version(*parts: Any) -> dict[str, str]:
     """Return what the numbers depend on besides the settings: the library's code and the versions beneath it.
 
-    Classes from outside the library are told by the source file they are written in. Comments and docstrings do not
-    count. What such a file imports is not looked at.
+    Classes from outside the library are told by the source file they are written in and by the files that it imports,
+    but for installed ones. Comments and docstrings do not count.
     """
     code = installed()
     for cls in sorted(set().union(*map(_classes_in, parts)), key=_class):
         code[_class(cls)] = _source_digest(cls)
+        for name, path in sources.imported_by(cls.__module__).items():
+            code[name] = _code_digest(path.read_text())
     return code
 
 
@@ -173,7 +177,7 @@ def _classes_in(value: Any) -> set[type]:
 
 
 def _foreign(cls: type) -> set[type]:
-    return {c for c in cls.__mro__ if c.__module__.split(".")[0] not in (__name__.split(".")[0], "builtins", "abc")}
+    return {c for c in cls.__mro__ if sources.is_foreign(c) and c.__module__ not in ("builtins", "abc")}
 
 
 def _source_digest(cls: type) -> str:

@@ -30,6 +30,9 @@ def load_file(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         raise ValueError(f"{path}: no such Python file")
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.append(folder)  # it may import its neighbours
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """Curves of every policy on the same instances.
 
@@ -42,6 +42,11 @@ class Result:
         """The names of the policies."""
         return list(self.curves)
 
+    @property
+    def replicates(self) -> int:
+        """How many there are."""
+        return next((curves["regret"].shape[1] for curves in self.curves.values()), 0)
+
     def curve(self, policy: str, metric: str = "regret") -> Array:
         """Return a metric at every checkpoint, ``(C, replicates)``."""
         if policy not in self.curves:
@@ -62,11 +67,17 @@ class Result:
         """Return a table: mean over the replicates, its standard error, median and worst, per policy."""
         return reporting.summary_table(self.finals(metric), metric=metric, markdown=markdown)
 
+    def __repr__(self) -> str:
+        return f"<Result: {', '.join(self.curves)}; {self.checkpoints[-1]} rounds, {self.replicates} replicates>"
+
     def compare(self, a: str, b: str, metric: str = "regret", *, confidence: float = 0.95) -> "reporting.Comparison":
         """Return the mean difference of ``a`` and ``b`` after the last round, replicate by replicate, with an interval.
 
         The policies met the same instances and the same noise, so the difference varies less than either of them.
         """
+        for name in (a, b):
+            if not np.isfinite(self.final(name, metric)).all():
+                raise validation.refuse("metric", metric, f"a metric that {name!r} has here: it is NaN")
         return reporting.paired_difference(
             self.final(a, metric), self.final(b, metric), names=(a, b), metric=metric, confidence=confidence
         )
@@ -130,10 +141,17 @@ class Results(Mapping[str, Result]):
         return f"<Results: {', '.join(self._results)}{failed}>"
 
     def summary(self, metric: str = "regret", *, markdown: bool = False) -> str:
-        """Return a table per problem."""
-        return "\n\n".join(
-            f"{name}\n\n{result.summary(metric, markdown=markdown)}" for name, result in self.items() if result.curves
-        )
+        """Return a table per problem, and what failed."""
+        parts = []
+        for name, result in self.items():
+            if result.curves:
+                told = (
+                    f"{metric.replace('_', ' ')} after {result.checkpoints[-1]} rounds, {result.replicates} replicates"
+                )
+                parts.append(f"{name}: {told}\n\n{result.summary(metric, markdown=markdown)}")
+            failed = {f.cell.policy: f.error for f in reversed(self.failures) if f.cell.problem == name}
+            parts += [f"{name}: {policy} failed: {error!r}" for policy, error in failed.items()]
+        return "\n\n".join(parts)
 
     def plot(self, metric: str = "regret", **options: Any) -> "Figure":
         """Return a figure with a panel per problem; ``options`` are those of ``reporting.plot_panels``."""
@@ -159,6 +177,8 @@ class Results(Mapping[str, Result]):
 
     def save(self, path: str | Path) -> None:
         """Write everything to one parquet file, replaced atomically; ``Results.load`` reads it."""
+        if Path(path).suffix != ".parquet":
+            raise validation.refuse("path", str(path), "a file name that ends in .parquet")
         write_table(path, self, {name: result.settings for name, result in self.items()})
 
     @classmethod

@@ -10,13 +10,13 @@ from typing import Any
 from .. import validation
 from ..policies import Binding
 from ..problems import Instances, Problem
-from .loop import METRICS, build
+from .loop import METRICS, build, checkpoints_of, play
 from .own_code import known_problems, load_file
 from .progress import Tell
 from .results import Results
 from .sweeps import sweep
 from .toml_lines import Document, Key
-from .tuning import Tuned, candidates_of, has_argument, tune
+from .tuning import candidates_of, has_argument, tune
 from .written import blamed, check, check_keys, constants_in, needed, one_of, read_policy, read_problems
 
 KEYS = ("rounds", "replicates", "seed", "metric", "import", "problems", "policies", "tuning")
@@ -45,14 +45,6 @@ class Specification:
     tuning: Mapping[str, list[Any]]
     tuning_replicates: int
 
-    def tunable(self) -> dict[str, Binding[Any]]:
-        """Return the policies that have an argument that is tuned, themselves or in the policies inside them."""
-        return {
-            name: binding
-            for name, binding in self.policies.items()
-            if any(has_argument(binding, a) for a in self.tuning)
-        }
-
     def run(self, *, phase: Callable[[str], Tell], **options: Any) -> Results:
         """Tune if that is asked for, and play.
 
@@ -67,8 +59,8 @@ class Specification:
         def chosen(problem: Problem) -> Mapping[str, Binding[Any]]:
             if not self.tuning:
                 return self.policies
-            tuned = tune(
-                self.tunable(),
+            return tune(
+                self.policies,
                 problem,
                 self.tuning,
                 replicates=self.tuning_replicates,
@@ -76,7 +68,6 @@ class Specification:
                 progress=phase(f"tuning, {names[id(problem)]}"),
                 **common,
             )
-            return Tuned({name: tuned.get(name, binding) for name, binding in self.policies.items()}, tuned.record)
 
         return sweep(
             chosen,
@@ -185,16 +176,17 @@ def _check_tuning(doc: Document, specification: Specification) -> None:
 
 
 def _try(doc: Document, specification: Specification, keys: Mapping[str, Key]) -> None:
-    """Let every policy choose an action in the first round of every problem that is not too large."""
-    taken = 0
-    for name, problem in sorted(specification.problems.items(), key=lambda item: item[1].lane_bytes(1)):
-        taken += problem.lane_bytes(1)
+    """Let every policy play a round of every problem that is not too large; the metric must be recorded of it."""
+    taken, rounds = 0, specification.rounds
+    for name, problem in sorted(specification.problems.items(), key=lambda item: item[1].lane_bytes(rounds)):
+        taken += problem.lane_bytes(rounds)
         if taken > TRIAL_BYTES:
             return
         try:
-            instances = problem.draw(range(1), 1, specification.seed)
+            instances = problem.draw(range(1), rounds, specification.seed)
         except Exception as error:
             raise blamed(doc, keys[name], doc.content["problems"][keys[name][1]], error) from error
+        recorded = set()
         for label, binding in specification.policies.items():
             key, table = ("policies", label), doc.content["policies"][label]
             for place, constant in constants_in(key, table):
@@ -203,18 +195,32 @@ def _try(doc: Document, specification: Specification, keys: Mapping[str, Key]) -
                     raise doc.refuse(place, f"given.{constant}", expected)
             for cls, argument in needed(binding.resolve(problem.shapes, instances.constants)):
                 raise doc.error(key, f"{argument} is missing: {cls} needs it and problem {name!r} does not tell it")
-            _try_one(doc, key, table, binding, name, problem, instances)
-            if label in specification.tunable():
-                for _, candidate in candidates_of(label, binding, specification.tuning):
-                    _try_one(doc, ("tuning",), doc.content["tuning"], candidate, name, problem, instances)
+            found = _try_one(doc, key, table, binding, name, problem, instances)
+            recorded |= found
+            candidates = candidates_of(binding, specification.tuning)
+            for _, candidate in candidates:
+                _try_one(doc, ("tuning",), doc.content["tuning"], candidate, name, problem, instances)
+            if candidates and specification.metric not in found:
+                raise _without(doc, specification, f"{label!r}, which is tuned for it, has on problem {name!r}", found)
+        if specification.metric not in recorded:
+            raise _without(doc, specification, f"some policy has on problem {name!r}", recorded)
 
 
 def _try_one(
     doc: Document, key: Key, table: Any, binding: Binding[Any], name: str, problem: Problem, instances: Instances
-) -> None:
+) -> set[str]:
+    """Play one round; return the metrics that are recorded of it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            build(binding, problem, instances, range(1), 0).act(instances.features(0))
+            policy = build(binding, problem, instances, range(1), 0)
+            (row,) = play(policy, instances, 1, checkpoints_of(1))
     except Exception as error:
         raise blamed(doc, key, table, error, f" (on problem {name!r})") from error
+    known = {metric for metric, value in zip(METRICS, row[:, 0], strict=True) if value == value}
+    return known | {"mean_reward"}  # a first reward may not be observed
+
+
+def _without(doc: Document, specification: Specification, whose: str, metrics: set[str]) -> ValueError:
+    known = [metric for metric in METRICS if metric in metrics]
+    return doc.refuse(("metric",), specification.metric, f"a metric that {whose}: {', '.join(known)}")

@@ -110,7 +110,7 @@ def sweep(
 ) -> Results:
     """Play every policy on every problem; return one :class:`Result` per problem.
 
-    A cell that fails is reported in ``failures`` with its settings; the others are not affected.
+    A cell that fails is reported in ``failures`` with its settings, and in the summary; the others are not affected.
 
     Parameters
     ----------
@@ -135,6 +135,10 @@ def sweep(
     engines.check(engine, workers, address)
     if not problems:
         raise validation.refuse("problems", problems, "at least one problem, by name")
+    if isinstance(policies, Binding) or not (isinstance(policies, Mapping) or callable(policies)):
+        raise validation.refuse(
+            "policies", policies, 'a dict of what bind returned by name, {"name": Policy.bind(...)}'
+        )
     chosen = {name: policies(problem) if callable(policies) else policies for name, problem in problems.items()}
     block = None if block is None else validation.whole_number("block", block, 1)
     plan = Plan(problems, chosen, rounds, range(replicates), seed, block)
@@ -199,6 +203,8 @@ class Plan:
             if not isinstance(self.policies[name], Mapping) or not self.policies[name]:
                 raise validation.refuse("policies", self.policies[name], "at least one policy, by name")
             for label, binding in self.policies[name].items():
+                if not isinstance(label, str):
+                    raise validation.refuse("policies", label, "names that are text")
                 if not isinstance(binding, Binding):
                     raise validation.refuse(f"policies[{label!r}]", binding, "what Policy.bind returned")
 

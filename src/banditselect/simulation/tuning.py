@@ -73,7 +73,7 @@ def tune(
     policies: by name, what ``bind`` returned.
     problem: draws the instances.
     grid: values by name of the argument. A policy is tuned over all combinations of those that it has, itself or in the
-        policies inside it; one that has none of them is refused.
+        policies inside it; one that has none of them stays as it is.
     rounds, replicates: how long, on how many instances.
     metric: what is to be best after the last round: smallest for regrets, else largest. Ties go to the first.
     seed, engine, workers, address, out, progress: as for ``simulate``; ``out`` keeps the cells there.
@@ -96,7 +96,10 @@ def tune(
     for name, values in grid.items():
         if not isinstance(values, list | tuple | np.ndarray) or len(values) == 0:
             raise validation.refuse(f"grid: {name}", values, "a list of at least one value")
-    candidates = {name: candidates_of(name, binding, grid) for name, binding in policies.items()}
+    for name in grid:
+        if not any(has_argument(binding, name) for binding in policies.values()):
+            raise validation.refuse("grid", name, "an argument of at least one of the policies")
+    candidates = {name: tried for name, binding in policies.items() if (tried := candidates_of(binding, grid))}
     labelled = {f"{name} #{k}": b for name, tried in candidates.items() for k, (_, b) in enumerate(tried)}
     plan = Plan({"problem": problem}, {"problem": labelled}, rounds, range(RESERVED, RESERVED + replicates), seed)
     store = None if out is None else Store(out)
@@ -121,6 +124,7 @@ def tune(
             ],
         }
     record = {
+        "problem": {"problem": type(problem).__name__, "arguments": recorded(problem.settings, {}, {})},
         "grid": recorded({name: list(values) for name, values in grid.items()}, {}, {}),
         "metric": metric,
         "rounds": rounds,
@@ -128,7 +132,7 @@ def tune(
         "seed": seed,
         "policies": told,
     }
-    return Tuned(chosen, record)
+    return Tuned(dict(policies) | chosen, record)
 
 
 def _standard_error(values: np.ndarray) -> float | None:
@@ -136,12 +140,12 @@ def _standard_error(values: np.ndarray) -> float | None:
 
 
 def candidates_of(
-    name: str, binding: Binding[Any], grid: Mapping[str, Sequence[Any]]
+    binding: Binding[Any], grid: Mapping[str, Sequence[Any]]
 ) -> list[tuple[dict[str, Any], Binding[Any]]]:
-    """Return every combination of values with the policy that has them."""
+    """Return every combination of values with the policy that has them; nothing for one without such arguments."""
     own = {argument: list(values) for argument, values in grid.items() if has_argument(binding, argument)}
     if not own:
-        raise validation.refuse("grid", list(grid), f"at least one argument of policies[{name!r}]: {binding!r}")
+        return []
     combinations = [dict(zip(own, values, strict=True)) for values in itertools.product(*own.values())]
     return [(arguments, _with(binding, arguments)) for arguments in combinations]
 
