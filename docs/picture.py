@@ -1,4 +1,4 @@
-"""Draws the picture of the README, docs/picture.png: python docs/picture.py (a minute or two)."""
+"""Draws the picture of the README, docs/picture.png: python docs/picture.py (two minutes)."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def main() -> None:
     """Simulate and draw."""
     known = fs_synthetic.policies()
     policies = {label: known[name] for label, name in SHOWN.items()}
-    result = simulate(policies, SyntheticFeatureSelection(n_models=N_MODELS), rounds=2000, replicates=20)
+    result = simulate(policies, SyntheticFeatureSelection(n_models=N_MODELS), rounds=2000, replicates=50)
     title = f"{N_MODELS} feature maps, one of them right: the price of not knowing which"
     save_figure(result.plot("regret", title=title, width="page"), Path(__file__).with_name("picture.png"))
 

@@ -74,7 +74,7 @@ def set_places(axes: "Axes", x: Array, words: Sequence[str] | None, log: bool) -
     """Put ticks at the settings themselves: numbers without those that would touch, words aslant if they are long."""
     axes.set_xscale("log" if log else "linear")
     u = np.log(x) if log else x
-    pad = 0.035 * (u[-1] - u[0]) or 0.5
+    pad = 0.06 * (u[-1] - u[0]) or 0.5  # so that the markers beside the first setting clear the axis
     low, high = float(u[0] - pad), float(u[-1] + pad)
     axes.set_xlim((exp(low), exp(high)) if log else (low, high))
     axes.set_xticks([], minor=True)
