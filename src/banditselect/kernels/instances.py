@@ -138,15 +138,15 @@ def renumber(items: Index, number: Index) -> int:
 @kernel
 def gather(table: Single, items: Index, out: Array) -> None:
     """``out[n, i, a] = table[n, items[n, a], i]``: the features of the items offered."""
-    M, d = table.shape[2:]
-    rows = np.empty((items.shape[1], M, d), dtype=np.float32)
-    for n in range(items.shape[0]):
+    N, n_items, M, d = table.shape
+    flat = table.reshape(N, n_items, M * d)
+    rows = np.empty((items.shape[1], M * d))
+    for n in range(N):
         for a in range(items.shape[1]):  # whole rows first: memory that is far away comes in long runs
             j = items[n, a]
-            for i in range(M):
-                for k in range(d):
-                    rows[a, i, k] = table[n, j, i, k]
+            for q in range(M * d):
+                rows[a, q] = flat[n, j, q]
         for i in range(M):
             for a in range(items.shape[1]):
                 for k in range(d):
-                    out[n, i, a, k] = rows[a, i, k]
+                    out[n, i, a, k] = rows[a, i * d + k]
