@@ -1,7 +1,7 @@
 import pytest
 
 import banditselect
-from banditselect.checks import CHECKS, check_policy, run_check
+from banditselect.checks import CHECKS, check_policy, check_problem, run_check
 from banditselect.policies import Policy, registered
 from policies_under_check import POLICIES
 
@@ -29,3 +29,14 @@ def test_check_policy_runs_everything_and_expected_failures_must_fail():
         run_check("check_ties", factory, "it has none")
     with pytest.raises(ValueError, match="check_nothing"):
         check_policy(factory, expected_failures={"check_nothing": ""})
+
+
+def test_what_cannot_be_checked_is_refused_by_name():
+    for what in (banditselect.OFUL, banditselect.OFUL(dim=3), "OFUL"):
+        with pytest.raises(ValueError, match=r"check_policy: factory: got .*what bind returned"):
+            check_policy(what)
+    with pytest.raises(ValueError, match="check_problem: problem: got 3"):
+        check_problem(3)
+    with pytest.raises(TypeError) as caught:
+        check_policy(banditselect.OFUL.bind())  # its width is missing
+    assert caught.value.__notes__[0].startswith("while running check_")

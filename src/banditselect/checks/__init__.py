@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
+from ..policies import Policy
 from ..problems import Problem
+from ..validation import refuse
 from . import policy_checks, problem_checks
 from .game import Factory
 
@@ -39,6 +41,8 @@ def check_policy(factory: Factory, *, expected_failures: Mapping[str, str] | Non
     >>> from banditselect import OFUL
     >>> check_policy(OFUL.bind(dim=3, noise=0.1))
     """
+    if isinstance(factory, type | Policy) or not callable(factory):
+        raise refuse("check_policy: factory", factory, "what bind returned, or a function of lanes and seed")
     _run_all(CHECKS, factory, expected_failures)
 
 
@@ -58,6 +62,8 @@ def check_problem(problem: Problem, *, expected_failures: Mapping[str, str] | No
     >>> from banditselect.problems import SyntheticParameterSelection
     >>> check_problem(SyntheticParameterSelection(n_models=3, dim=4, radius=0.5))
     """
+    if not isinstance(problem, Problem):
+        raise refuse("check_problem: problem", problem, "a problem, such as MyProblem()")
     _run_all(PROBLEM_CHECKS, problem, expected_failures)
 
 
@@ -71,6 +77,9 @@ def run_check(name: str, subject: Any, excuse: str | None = None) -> None:
             if excuse is None:
                 raise AssertionError(f"{name}: {error}") from error
             return
+        except Exception as error:
+            error.add_note(f"while running {name}")
+            raise
     if excuse is not None:
         raise AssertionError(f"{name}: passed, but was expected to fail ({excuse})")
 
