@@ -237,6 +237,13 @@ def test_a_policy_is_tuned_where_it_has_the_argument_itself_or_inside():
     assert told["RB"]["tried"][1]["arguments"] == {"exploration": 7.0, "reference": 2.0}
 
 
+def test_what_cannot_be_stored_is_refused_before_there_is_a_folder(tmp_path):
+    policies = {"scb": SquareCB.bind(exploration=lambda t: t)}
+    with pytest.raises(ValueError, match=r"out: .*exploration.*cannot be stored"):
+        tune(policies, PS, {"regularization": [1.0]}, rounds=2, replicates=1, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_policy_without_the_argument_stays_as_it_is():
     tuned = tune({"u": Uniform.bind(), "o": OFUL_TOLD}, PS, {"scale": [0.1, 1.0]}, rounds=5, replicates=2)
     assert list(tuned) == ["u", "o"]

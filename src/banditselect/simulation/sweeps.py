@@ -88,9 +88,7 @@ def simulate(
         block=block,
         progress=progress,
     )
-    for failure in results.failures:
-        failure.error.add_note(str(failure))
-        raise failure.error
+    raise_first(results.failures)
     return results["problem"]
 
 
@@ -318,6 +316,13 @@ class Plan:
         if tuning is not None:
             told["tuning"] = tuning
         return Result(checkpoints=checkpoints_of(self.rounds), curves=curves, settings=json.loads(json.dumps(told)))
+
+
+def raise_first(failures: Sequence[Failure]) -> None:
+    """Raise the error of the first cell that failed, if one did, with a note that says which cell it was."""
+    for failure in failures:
+        failure.error.add_note(str(failure))
+        raise failure.error
 
 
 def check_seed(seed: Any) -> None:

@@ -15,7 +15,7 @@ from .identity import recorded
 from .loop import METRICS
 from .progress import Tell
 from .store import Store
-from .sweeps import RESERVED, Plan, Policies, check_seed
+from .sweeps import RESERVED, Plan, Policies, check_seed, raise_first
 
 SMALLER_IS_BETTER = ("regret", "pseudo_regret")
 
@@ -102,11 +102,11 @@ def tune(
     candidates = {name: tried for name, binding in policies.items() if (tried := candidates_of(binding, grid))}
     labelled = {f"{name} #{k}": b for name, tried in candidates.items() for k, (_, b) in enumerate(tried)}
     plan = Plan({"problem": problem}, {"problem": labelled}, rounds, range(RESERVED, RESERVED + replicates), seed)
+    if out is not None:
+        plan.description()  # refuses what cannot be stored, before there is a folder
     store = None if out is None else Store(out)
     outcomes, failures = plan.run(store, engine, workers, address, progress)
-    for failure in failures:
-        failure.error.add_note(str(failure))
-        raise failure.error
+    raise_first(failures)
     finals = plan.result("problem", outcomes, failures).finals(metric)
     chosen, told = {}, {}
     for name, tried in candidates.items():
