@@ -44,7 +44,7 @@ class TimedProblem(SyntheticFeatureSelection):
 
     def draw(self, *args: Any) -> Instances:  # type: ignore[override]
         instances = timed("drawing", super().draw)(*args)
-        instances.features = timed("features", instances.features)
+        instances.offer = timed("features", instances.offer)
         return instances
 
 

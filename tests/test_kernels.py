@@ -12,7 +12,8 @@ import pytest
 
 from banditselect import kernels
 from banditselect.kernels.arrays import LIMIT, count_outside, usable
-from banditselect.kernels.instances import gather, normals, place, random_words, renumber
+from banditselect.kernels.features import Lookup, entry, rows_of, sizes
+from banditselect.kernels.instances import gaussian_items, normals, place, random_words, renumber, repeats
 from banditselect.kernels.ridge import gaussian_estimates
 
 MODULES = [importlib.import_module(f"{kernels.__name__}.{m.name}") for m in pkgutil.iter_modules(kernels.__path__)]
@@ -112,14 +113,44 @@ def test_items_are_numbered_as_they_first_appear():
     assert items.tolist() == [[0, 1], [1, 2], [3, 0]]
 
 
-def test_rows_are_gathered():
+def test_items_are_drawn_and_placed_whatever_fits_into_a_piece():
+    """As all normals at once, then placed; more than one piece of random words, and an end inside an item's row."""
+    state = np.array([3, 1, 4, 1], dtype=np.uint64)
+    center, theta = np.array([1.0, -1.0, 0.5]), np.array([0.2, 0.3, -0.4])
+    x, values = np.empty((1500, 2, 3), dtype=np.float32), np.empty(1500)
+    words = np.empty(6000, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        random_words(state.copy(), words)
+        longest = gaussian_items(state, x, 0.5, center, theta, values)
+    expected, told = np.empty_like(x), np.empty(1500)
+    assert normals(words.view(np.uint32), expected.reshape(-1))[0] == x.size
+    assert longest == place(expected, 0.5, center, theta, told)
+    np.testing.assert_array_equal(x, expected)
+    np.testing.assert_array_equal(values, told)
+
+
+def test_repeated_items_are_found():
+    out = np.empty(4, dtype=bool)
+    repeats(np.array([[1, 2, 3], [1, 2, 1], [4, 4, 4], [0, 3, 3]]), out)
+    assert out.tolist() == [False, True, True, True]
+
+
+def test_a_lookup_is_the_array_it_stands_for():
     rng = np.random.default_rng(2)
-    table, items = rng.normal(size=(2, 5, 3, 4)).astype(np.float32), rng.integers(0, 5, (2, 6, 2))
-    out = np.empty((2, 3, 2, 4))
-    gather(table, items[:, 4].copy(), out)
-    for n in range(2):
-        for a in range(2):
-            np.testing.assert_array_equal(out[n, :, a], table[n, items[n, 4, a]])
+    table, items = rng.normal(size=(2, 5, 4, 3)).astype(np.float32), rng.integers(0, 5, (3, 2))
+    where = np.array([1, 0, 1])
+    x = Lookup(table, where, items, 1, 2, 2)
+    array = x.array()
+    assert x.shape == array.shape == (3, 2, 2, 2)
+    for r in range(3):
+        for p in range(2):
+            for a in range(2):
+                np.testing.assert_array_equal(array[r, p, a], table[where[r], items[r, a], 1 + p, :2])
+                for j in range(2):
+                    assert entry(x, r, p, a, j) == entry(array, r, p, a, j) == array[r, p, a, j]
+    assert sizes(x) == sizes(array) == (2, 2, 2)
+    np.testing.assert_array_equal(rows_of(x, np.array([2, 0])).array(), rows_of(array, np.array([2, 0])))
+    np.testing.assert_array_equal(x.on_map(1, 1).array(), array[:, 1:, :, :1])
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__.rpartition(".")[2])
@@ -130,7 +161,7 @@ def test_kernels_call_only_kernels_of_their_own_file(module):
         for name, value in vars(module).items()
         if getattr(value, "__module__", "").startswith("banditselect")
         and value.__module__ != module.__name__
-        and name != "kernel"
+        and name not in ("kernel", "entry", "sizes")  # the two that only index
     ]
     assert foreign == []
 

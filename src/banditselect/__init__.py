@@ -1,6 +1,7 @@
 """Linear bandits that choose their own model."""
 
 from . import problems, theory
+from .catalogues import Catalogue
 from .exploration import Power
 from .policies import (
     FSOFUL,
@@ -30,6 +31,7 @@ __all__ = [
     "OFUL",
     "PSOFUL",
     "BiasOFUL",
+    "Catalogue",
     "Decision",
     "FSSquareCB",
     "LinTS",

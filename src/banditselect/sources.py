@@ -5,15 +5,17 @@ import hashlib
 import inspect
 import sys
 import sysconfig
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 _NAME = "_file_when_made"
 _LIBRARY = __name__.partition(".")[0]
 
 
-def is_foreign(cls: type) -> bool:
-    """Tell whether a class is from outside the library."""
-    return cls.__module__.partition(".")[0] != _LIBRARY
+def is_foreign(made: type | Callable[..., Any]) -> bool:
+    """Tell whether a class or function is from outside the library."""
+    return made.__module__.partition(".")[0] != _LIBRARY
 
 
 def note(cls: type) -> None:

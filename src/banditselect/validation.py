@@ -11,12 +11,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .kernels.arrays import LIMIT, usable
+from .kernels.features import Offer
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -258,7 +259,12 @@ class FeatureShape(ABC):
         """Tell whether maps of these widths will do; ``padded``: they may come zero-padded to the widest."""
 
     def actions(self, value: Any, lanes: int | None) -> Array:
-        """Return the features of all actions as ``(n, P, K, d)``, zero-padded to the widest map."""
+        """Return the features of all actions as ``(n, P, K, d)``, zero-padded to the widest map.
+
+        Items of a catalogue are returned as the lookup that stands for that array.
+        """
+        if type(value) is Offer:
+            return self._looked_up(value, lanes)
         x = self._floats(value, lanes, 1)
         shape = x.shape
         if shape[-2] == 0:
@@ -268,6 +274,16 @@ class FeatureShape(ABC):
         if lanes is None:
             return x[None] if self.many else x[None, None]
         return x.reshape(lanes, shape[-3] if self.many else 1, shape[-2], shape[-1])
+
+    def _looked_up(self, offer: Offer, lanes: int | None) -> Array:
+        """Return the lookup of an offer that fits; kernels read it as they read the array."""
+        x = offer.lookup
+        fits = isinstance(self, AnyShape) or (offer.many == self.many and self.accepts(offer.widths, False))
+        if not fits or x.where.size != (lanes or 1):
+            front = () if lanes is None else x.shape[:1]
+            found = f"items whose features have the shape {(*front, *x.shape[1 if offer.many else 2 :])}"
+            raise refuse("features", found, self.words(lanes))
+        return cast(Array, x)
 
     def one(self, value: Any, lanes: int | None) -> Array:
         """Return the features of one action per lane as ``(n, P, d)``."""
@@ -380,6 +396,8 @@ class AnyShape(FeatureShape):
 
     def actions(self, value: Any, lanes: int | None) -> Array:
         """Return the features as ``(n, P, K, d)``, zero-padded to the widest map."""
+        if type(value) is Offer:
+            return self._looked_up(value, lanes)
         depth = 2 if lanes is None else 3
         ragged = isinstance(value, list | tuple) and all(_ndim(m) >= depth for m in value)
         maps = [as_floats("features", m, self.words(lanes)) for m in (value if ragged else [value])]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..catalogues import Catalogue
 from ..exploration import Power
 from ..policies import Decision, Policy, Uniform, load, registered
 from .game import N_ACTIONS, ROUNDS, Factory, Game, make, play, refuses, snapshot
@@ -121,6 +122,29 @@ def check_inputs_are_copied(factory: Factory) -> None:
         policy.update(decision, 0.5)
         other.update(same, 0.5)
     assert snapshot(policy) == snapshot(other), "the policy kept a reference to the features"
+
+
+def check_catalogue(factory: Factory) -> None:
+    """Acting on the items of a catalogue is acting on their features."""
+    for lanes in (None, 3):
+        policy, game = make(factory, lanes)
+        other, _ = make(factory, lanes)
+        for _ in range(5):
+            maps = game.features()
+            n, K = maps[0].shape[:2]
+            rows = [m.reshape(n * K, m.shape[2]) for m in maps]
+            items = np.arange(n * K)[::-1].reshape(n, K)  # the last lane's come first
+            offer = Catalogue(rows if game.many else rows[0]).offer(items if lanes else items[0])
+            seen = [m[::-1, ::-1] for m in maps]
+            decision, twin = policy.act(offer), other.act(game.shown(seen))
+            assert np.array_equal(decision.action, twin.action), f"items: {decision.action}, features: {twin.action}"
+            assert np.array_equal(decision.features, twin.features), "the decision has other features"
+            p, q = policy.probabilities(offer), other.probabilities(game.shown(seen))
+            same = p is None or np.allclose(p, np.asarray(q), rtol=1e-9, atol=1e-12)
+            assert same, f"probabilities {p} for items, {q} for their features"
+            reward = game.reward(seen, decision.action)
+            policy.update(decision, reward)
+            other.update(twin, reward)
 
 
 def check_persistence(factory: Factory) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.features import Lookup
 from ..problems import Instances, Problem
 from ..validation import ExactShape
 
@@ -39,7 +40,7 @@ def check_problem_settings(problem: Problem) -> None:
 
 
 def check_shapes(problem: Problem) -> None:
-    """``shapes`` says what the features are; features and means are finite; any number of lanes and rounds will do."""
+    """``shapes`` says what the features are, and the offers; all is finite; any number of lanes and rounds will do."""
     shapes = problem.shapes
     assert "dim" in shapes, f"shapes have no dim: {shapes}"
     many = "n_models" in shapes
@@ -53,6 +54,10 @@ def check_shapes(problem: Problem) -> None:
                 x = accepted.actions(instances.features(t), len(lanes))
             except ValueError as error:
                 raise AssertionError(f"policies of shapes {shapes} refuse the features: {error}") from error
+            offer = instances.offer(t)
+            shown = accepted.actions(offer, len(lanes))
+            same = np.array_equal(shown.array() if isinstance(shown, Lookup) else shown, x)
+            assert same, f"what is offered in round {t} is not what its features are"
             means = instances.means(t)
             expected = (len(lanes), x.shape[2])
             assert means is None or np.shape(means) == expected, f"means of shape {np.shape(means)}, not {expected}"

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import kernel
+from .features import entry, sizes
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -84,7 +85,7 @@ def upper_bounds(
     Model ``i`` has the root ``g = group[n, i]`` of ``V_g^-1 = root_g root_g'``. The maximum runs over the models with
     ``squared[n, i] >= 0``; a group without any costs nothing.
     """
-    P, K, d = x.shape[1], x.shape[2], x.shape[3]
+    P, K, d = sizes(x)
     width = np.empty((root.shape[1], K))
     known = np.empty(root.shape[1], dtype=np.bool_)
     w = np.empty(d)
@@ -105,7 +106,7 @@ def upper_bounds(
                         w[k] = 0.0
                     for j in range(d):
                         for k in range(d):
-                            w[k] += root[n, g, j, k] * x[r, p, a, j]
+                            w[k] += root[n, g, j, k] * entry(x, r, p, a, j)
                     total = 0.0
                     for k in range(d):
                         total += w[k] * w[k]
@@ -114,7 +115,7 @@ def upper_bounds(
             for a in range(K):
                 total = radius * width[g, a]
                 for j in range(d):
-                    total += x[r, p, a, j] * theta[n, i, j]
+                    total += entry(x, r, p, a, j) * theta[n, i, j]
                 out[r, a] = max(out[r, a], total)
 
 
@@ -228,9 +229,9 @@ def begin(
     for r in range(ids.size):
         numbers[r] = acts[ids[r]]
         acts[ids[r]] += 1
-        for i in range(x.shape[1]):
-            for j in range(x.shape[3]):
-                played[r, i, j] = x[r, i, action[r], j]
+        for i in range(played.shape[1]):
+            for j in range(played.shape[2]):
+                played[r, i, j] = entry(x, r, i, action[r], j)
     return True
 
 
@@ -271,6 +272,6 @@ def optimistic_and_begin(
     played: Array,
 ) -> bool:
     """``optimistic``, then ``draw_and_begin``."""
-    p = np.empty((x.shape[0], x.shape[2]))
+    p = np.empty((ids.size, sizes(x)[1]))
     optimistic(ids, x, theta, root, group, squared, scale, offered, p)
     return draw_and_begin(ids, keys, acts, floor, bits, p, x, choice, probability, played)

@@ -1,4 +1,4 @@
-"""What drawing and showing the instances of a problem repeats: normals, linear rewards, the rows of a table.
+"""What drawing the instances of a problem repeats: normals, linear rewards, numbers of items.
 
 References: Doornik, "An improved ziggurat method to generate normal random samples", 2005; Doty-Humphrey, PractRand
 (SFC64, the generator of random words, which NumPy has too).
@@ -34,6 +34,7 @@ _EDGES = _edges()
 _PER_WORD = 2.0**-32
 _PER_STEP = 2.0**-23  #: 24 bits of a word make a number in (-1, 1), symmetric about 0
 _SHIFT = 1.0 - 2.0**-24
+_WORDS = 1 << 12  #: random words drawn at a time: few enough that what becomes of them stays in the fastest cache
 
 
 @kernel
@@ -122,6 +123,44 @@ def place(x: NDArray[np.floating], scale: float, center: Array, theta: Array, va
 
 
 @kernel
+def gaussian_items(state: Bits, x: Single, scale: float, center: Array, theta: Array, values: Array) -> float:
+    """Fill ``x (n, M, d)`` with standard normals, which are placed as by ``place``; return the largest norm.
+
+    A few items at a time, so that each is placed while it is in the cache. ``state`` is that of ``random_words``.
+    """
+    flat, size = x.reshape(-1), x.shape[1] * x.shape[2]
+    fresh = np.empty(_WORDS, dtype=np.uint64)
+    halves = fresh.view(np.uint32)
+    words = np.empty(3 * _WORDS, dtype=np.uint32)
+    made, placed, left = 0, 0, 0
+    longest = 0.0
+    while made < flat.size:
+        random_words(state, fresh)
+        for k in range(halves.size):
+            words[left + k] = halves[k]
+        count, used = normals(words[: left + halves.size], flat[made:])
+        made += count
+        rest = left + halves.size - used
+        for k in range(rest):
+            words[k] = words[used + k]
+        left = rest
+        done = made // size
+        longest = max(longest, place(x[placed:done], scale, center, theta, values[placed:done]))
+        placed = done
+    return longest
+
+
+@kernel
+def repeats(items: Index, out: NDArray[np.bool_]) -> None:
+    """Tell for every row of ``items (n, k)`` whether a number occurs twice."""
+    for r in range(items.shape[0]):
+        out[r] = False
+        for a in range(items.shape[1]):
+            for b in range(a):
+                out[r] |= items[r, a] == items[r, b]
+
+
+@kernel
 def renumber(items: Index, number: Index) -> int:
     """Number items as they first appear in ``items (T, K)``; ``number`` is -1 for all. Return how many there are."""
     count = 0
@@ -133,20 +172,3 @@ def renumber(items: Index, number: Index) -> int:
                 count += 1
             items[t, a] = number[j]
     return count
-
-
-@kernel
-def gather(table: Single, items: Index, out: Array) -> None:
-    """``out[n, i, a] = table[n, items[n, a], i]``: the features of the items offered."""
-    N, n_items, M, d = table.shape
-    flat = table.reshape(N, n_items, M * d)
-    rows = np.empty((items.shape[1], M * d))
-    for n in range(N):
-        for a in range(items.shape[1]):  # whole rows first: memory that is far away comes in long runs
-            j = items[n, a]
-            for q in range(M * d):
-                rows[a, q] = flat[n, j, q]
-        for i in range(M):
-            for a in range(items.shape[1]):
-                for k in range(d):
-                    out[n, i, a, k] = rows[a, i * d + k]

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import kernel
+from .features import entry, sizes
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -27,7 +28,7 @@ ONLINE = 2  #: sum of squared errors of the predictions made before each reward 
 @kernel
 def predict(ids: Index, x: Array, theta: Array, out: Array) -> None:
     """``out[r, i, a] = <x_i(a), theta_i>`` for ``x (n, P, K, d)``, ``theta (N, M, d)``."""
-    P, K, d = x.shape[1], x.shape[2], x.shape[3]
+    P, K, d = sizes(x)
     for r in range(ids.size):
         n = ids[r]
         for i in range(theta.shape[1]):
@@ -35,14 +36,14 @@ def predict(ids: Index, x: Array, theta: Array, out: Array) -> None:
             for a in range(K):
                 total = 0.0
                 for j in range(d):
-                    total += x[r, p, a, j] * theta[n, i, j]
+                    total += entry(x, r, p, a, j) * theta[n, i, j]
                 out[r, i, a] = total
 
 
 @kernel
 def mixtures(ids: Index, x: Array, theta: Array, weight: Array, out: Array) -> None:
     """``out[r, a] = sum_i weight_i <x_i(a), theta_i>`` for weights ``(n, M)``; models of weight 0 cost nothing."""
-    P, K, d = x.shape[1], x.shape[2], x.shape[3]
+    P, K, d = sizes(x)
     for r in range(ids.size):
         n = ids[r]
         for a in range(K):
@@ -54,7 +55,7 @@ def mixtures(ids: Index, x: Array, theta: Array, weight: Array, out: Array) -> N
                 for a in range(K):
                     total = 0.0
                     for j in range(d):
-                        total += x[r, p, a, j] * theta[n, i, j]
+                        total += entry(x, r, p, a, j) * theta[n, i, j]
                     out[r, a] += w * total
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import sources, validation
+from ..kernels.features import Lookup
 from ..lanes import LaneArrays
 from ..streams import Channel, Seed, Streams
 from ..validation import EVERYTHING, Constraint, FeatureShape
@@ -42,7 +43,8 @@ class Policy(ABC):
     meta-policy's memo begins with the base that played.
 
     Inside, features are ``(n, P, K, d)`` (P maps), rows belong to the lanes ``ids (n,)``, and everything has been
-    checked. See CONTRIBUTING.md for a policy in one file.
+    checked. Policies of this library may also meet a ``kernels.features.Lookup`` in the place of that array, and hand
+    it to kernels. See CONTRIBUTING.md for a policy in one file.
 
     Parameters
     ----------
@@ -85,6 +87,7 @@ class Policy(ABC):
         self._messages: list[str] = []
         self._one_reward = np.empty(1) if lanes is None else None
         self._one_number = np.empty(1, dtype=np.int64)
+        self._looks_up = self._can_look_up()
 
     # What a subclass writes.
 
@@ -128,12 +131,13 @@ class Policy(ABC):
 
         Parameters
         ----------
-        features: of all actions offered now; K may change from call to call.
+        features: of all actions offered now, or the items of a :class:`~banditselect.Catalogue`; K may change from call
+            to call.
         available: booleans ``(K,)``, or ``(n, K)`` with lanes: False for an action that may not be played now.
         lanes: the lanes to serve, all of them by default; features then lead with the number of lanes served.
         """
         ids = self._all if lanes is None else self._ids(lanes)
-        x = self._features.actions(features, None if self.lanes is None else ids.size)
+        x = self._seen(features, ids.size)
         offered = EVERYTHING if available is None else validation.offered(available, ids.size, x.shape[2])
         (action, probability, numbers, z), memo = self._play(ids, x, offered)
         base = None
@@ -217,7 +221,7 @@ class Policy(ABC):
     ) -> Array | None:
         """Return what ``act`` would sample from, ``(K,)`` or ``(n, K)``; None where it has no closed form."""
         ids = self._ids(lanes)
-        x = self._features.actions(features, None if self.lanes is None else ids.size)
+        x = self._seen(features, ids.size)
         offered = EVERYTHING if available is None else validation.offered(available, ids.size, x.shape[2])
         if not self.has_propensity:
             return None
@@ -297,6 +301,16 @@ class Policy(ABC):
         """Return what can be asked: a copy, without the axis of lanes where there are none."""
         answer = np.array(array if self.lanes is not None else array[0])
         return answer.item() if answer.ndim == 0 else answer
+
+    def _can_look_up(self) -> bool:
+        """Tell whether features reach nothing but kernels, which also read lookups: code from outside wants arrays."""
+        cls = type(self)
+        return not any(sources.is_foreign(method) for method in (cls._distribution, cls._choose, cls._play))
+
+    def _seen(self, features: Any, n: int) -> Array:
+        """Return the features of all actions that n rows are offered: an array, or a lookup in its place."""
+        x = self._features.actions(features, None if self.lanes is None else n)
+        return x.array() if isinstance(x, Lookup) and not self._looks_up else x
 
     def _ids(self, lanes: ArrayLike | None) -> Index:
         if lanes is None:

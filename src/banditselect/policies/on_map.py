@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypeVar, overload
 import numpy as np
 
 from .. import validation
+from ..kernels.features import Lookup
 from ..lanes import LaneArrays
 from ..streams import Channel, Seed
 from ..validation import Constraint, ExactShape, FeatureShape, Number, SomeMaps, Whatever
@@ -122,8 +123,13 @@ class OnMap(Policy):
         super()._root(channel, first)
         self.policy._root(channel, first)
 
-    def _mine(self, x: Array) -> Array:
+    def _can_look_up(self) -> bool:
+        return super()._can_look_up() and self.policy._looks_up
+
+    def _mine(self, x: Array) -> Any:
         i = int(self.index)
+        if isinstance(x, Lookup):
+            return x.on_map(i, self._width)
         return np.ascontiguousarray(x[:, i : i + 1, ..., : self._width])
 
     def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, Index | None]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import validation
 from ..exploration import Schedule, as_schedule
+from ..kernels.features import rows_of
 from ..lanes import LaneArrays
 from ..streams import Channel, Seed, Streams
 from ..validation import Choice, Constraint, FeatureShape, Rate, Whatever
@@ -123,6 +124,9 @@ class RegretBalancing(Policy):
         for i, b in enumerate(self.bases):  # the first base keeps the channel: one base alone plays as if by itself
             b._root((*channel, i) if i else channel, first)
 
+    def _can_look_up(self) -> bool:
+        return super()._can_look_up() and all(b._looks_up for b in self.bases)
+
     def _reference(self, ids: Index, plays: Array) -> Array:
         """Return U(N_i), ``(n, M)``."""
         if self.reference == "own":
@@ -152,7 +156,7 @@ class RegretBalancing(Policy):
         for i, b in enumerate(self.bases):
             rows = np.flatnonzero(shares[:, i])
             if rows.size:
-                mine, _ = b._distribution(ids[rows], x[rows], offered[rows] if offered.size else offered)
+                mine, _ = b._distribution(ids[rows], rows_of(x, rows), offered[rows] if offered.size else offered)
                 p[rows] += shares[rows, i, None] * mine
         return p, None
 
@@ -165,7 +169,7 @@ class RegretBalancing(Policy):
         for i in np.unique(chosen):
             rows = np.flatnonzero(chosen == i)
             mask = offered[rows] if offered.size else offered
-            action[rows], p, inner = self.bases[i]._choose(ids[rows], x[rows], mask, numbers)
+            action[rows], p, inner = self.bases[i]._choose(ids[rows], rows_of(x, rows), mask, numbers)
             if p is not None:
                 probability[rows] = p
             if inner is not None:
@@ -174,7 +178,7 @@ class RegretBalancing(Policy):
             return action, None, memo
         tied = np.flatnonzero(share < 1.0)
         if tied.size:
-            p, _ = self._distribution(ids[tied], x[tied], offered[tied] if offered.size else offered)
+            p, _ = self._distribution(ids[tied], rows_of(x, tied), offered[tied] if offered.size else offered)
             probability[tied] = p[np.arange(tied.size), action[tied]]
         return action, probability, memo
 

@@ -35,6 +35,10 @@ class Instances(ABC):
     def features(self, t: int) -> Any:
         """Return the features of round ``t``: ``(N, M, K, d)`` or ``(N, K, d)``; or a list of M ``(N, K, d_i)``."""
 
+    def offer(self, t: int) -> Any:
+        """Return what policies are shown in round ``t``: the features, unless a problem has a catalogue of them."""
+        return self.features(t)
+
     def available(self, t: int) -> NDArray[np.bool_] | None:
         """Return which actions may be played in round ``t``, ``(N, K)``; None, the default, where all may."""
         return None

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..catalogues import Catalogue
+from ..kernels.features import Offer
 from ..validation import SMALLEST, Choice, Constraint, Number, as_floats, check_all, refuse
 from .base import Array, Index, Problem
 from .class_fits import fit_classes
@@ -199,6 +201,7 @@ class _Classes(Drawn):
     def __init__(self, problem: Classification, lanes: range, rounds: int, seed: int) -> None:
         N, K, kind = len(lanes), problem.n_actions, problem._kind
         self._maps, self._many = problem._maps, isinstance(problem.features, list)
+        self._catalogue, self._first_table = Catalogue(problem.features), np.zeros(N, dtype=np.int64)
         self.items, self._means = by_round(N, rounds, K, dtype=np.int64), by_round(N, rounds, K)
         target, draws = np.empty(N, dtype=np.int64), by_round(N, rounds)
         for n, lane in enumerate(lanes):
@@ -237,6 +240,10 @@ class _Classes(Drawn):
         if not self._many:
             return shown[0]
         return shown if len({x.shape[2] for x in shown}) > 1 else np.stack(shown, axis=1)
+
+    def offer(self, t: int) -> Offer:
+        """Return the items of round ``t``."""
+        return self._catalogue._offer(self._first_table, self.items[:, t])
 
 
 def _refuse(name: str, value: object, expected: str) -> ValueError:

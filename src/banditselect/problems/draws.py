@@ -1,4 +1,4 @@
-"""What several problems draw: normals, different items, noise."""
+"""What several problems draw: different items, noise; and what they are drawn from."""
 
 import math
 from typing import Any
@@ -14,25 +14,15 @@ NOISES = Choice(("uniform", "gaussian", "bernoulli"))
 DEVIATION = 1.0 / math.sqrt(12.0)
 """The standard deviation of U[-1/2, 1/2], which is also its sub-Gaussian constant."""
 
-_WORDS = 1 << 13  #: random words turned into normals at a time
-
 
 def generator(seed: int, lane: int) -> np.random.Generator:
     """Return the generator of everything that is random in the instance of a lane."""
     return np.random.default_rng((seed, lane))
 
 
-def fill_normals(rng: np.random.Generator, out: NDArray[np.float32]) -> None:
-    """Fill a contiguous array with standard normals; faster than ``rng.standard_normal``, for large tables."""
-    state = np.append(rng.integers(0, 2**64, 3, dtype=np.uint64), np.uint64(1))
-    fresh = np.empty(_WORDS, dtype=np.uint64)
-    flat, left = out.reshape(-1), np.empty(0, dtype=np.uint32)
-    while flat.size:
-        with np.errstate(over="ignore"):
-            kernels.random_words(state, fresh)
-        words = np.concatenate([left, fresh.view(np.uint32)])
-        made, used = kernels.normals(words, flat)
-        flat, left = flat[made:], words[used:]
+def random_state(rng: np.random.Generator) -> NDArray[np.uint64]:
+    """Return a state for ``kernels.instances.random_words``."""
+    return np.append(rng.integers(0, 2**64, 3, dtype=np.uint64), np.uint64(1))
 
 
 def by_round(lanes: int, rounds: int, *shape: int, dtype: type = float) -> NDArray[Any]:
@@ -47,8 +37,9 @@ def different(rng: np.random.Generator, rounds: int, k: int, n: int) -> Index:
     items = rng.integers(0, max(n, 1), (rounds, k))
     again = np.arange(rounds)
     while again.size:
-        ordered = np.sort(items[again], axis=1)
-        again = again[(ordered[:, 1:] == ordered[:, :-1]).any(axis=1)]
+        repeated = np.empty(again.size, dtype=bool)
+        kernels.repeats(items[again], repeated)
+        again = again[repeated]
         items[again] = rng.integers(0, n, (again.size, k))
     return items
 

@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 
 from .. import validation
-from ..kernels.instances import gather, place, renumber
+from ..catalogues import Catalogue
+from ..kernels.features import Offer
+from ..kernels.instances import gaussian_items, place, renumber
 from .base import Array, Problem
-from .draws import NOISES, Drawn, Noise, by_round, different, draw_noise, fill_normals, generator
+from .draws import NOISES, Drawn, Noise, by_round, different, draw_noise, generator, random_state
 
 
 class SyntheticFeatureSelection(Problem):
@@ -71,12 +73,12 @@ class SyntheticFeatureSelection(Problem):
 
 
 class _FeatureSelection(Drawn):
-    """Attributes: ``items (N, T, K)``, numbered as they first appear; ``table (N, items, M, d)``; ``counts (N,)``."""
+    """Attributes: ``items (N, T, K)``, numbered as they first appear; ``catalogue`` of their features; ``counts (N,)``."""
 
     def __init__(self, problem: SyntheticFeatureSelection, lanes: range, rounds: int, seed: int) -> None:
         N, M, K, d = len(lanes), problem.n_models, problem.n_actions, problem.dim
         size = min(problem.n_items, rounds * K)
-        self.table = np.empty((N, size, M, d), dtype=np.float32)
+        table = np.empty((N, size, M, d), dtype=np.float32)
         self.items, self._means = by_round(N, rounds, K, dtype=np.int64), by_round(N, rounds, K)
         theta, draws, bounds = np.empty((N, d)), by_round(N, rounds), np.empty((3, N))
         self.counts, values = np.empty(N, dtype=np.int64), np.empty(size)
@@ -86,10 +88,13 @@ class _FeatureSelection(Drawn):
             offered = different(rng, rounds, K, problem.n_items)
             self.counts[n] = count = renumber(offered, np.full(problem.n_items, -1))
             draws[n] = draw_noise(problem.noise, rng, rounds)
-            fill_normals(rng, self.table[n, :count])
-            longest = place(self.table[n, :count], math.sqrt(0.1), theta[n], theta[n], values)
+            with np.errstate(over="ignore"):
+                longest = gaussian_items(
+                    random_state(rng), table[n, :count], math.sqrt(0.1), theta[n], theta[n], values
+                )
             self.items[n], self._means[n] = offered, values[offered]
             bounds[:, n] = math.sqrt((theta[n] ** 2).sum()), longest, np.abs(values[:count]).max()
+        self.catalogue, self._rows = Catalogue._of(table, (d,) * M, many=True), np.arange(N)
         self._noise = Noise(problem.noise, draws, low=-bounds[2], high=bounds[2])
         self.constants = {
             "noise": self._noise.constant,
@@ -103,10 +108,11 @@ class _FeatureSelection(Drawn):
 
     def features(self, t: int) -> Array:
         """Return the features of round ``t``, ``(N, M, K, d)``."""
-        N, _, M, d = self.table.shape
-        out = np.empty((N, M, self.items.shape[2], d))
-        gather(self.table, self.items[:, t], out)
-        return out
+        return self.offer(t).lookup.array()
+
+    def offer(self, t: int) -> Offer:
+        """Return the items of round ``t``."""
+        return self.catalogue._offer(self._rows, self.items[:, t])
 
 
 class SyntheticParameterSelection(Problem):

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import validation
+from ..kernels.features import Offer
 from ..policies import FSOFUL, Binding, Decision, OnMap, Policy
 from ..problems import Instances, Problem
 
@@ -54,7 +55,7 @@ def play(policy: Policy, instances: Instances, rounds: int, checkpoints: Index) 
     checkpoint = next(wanted)
     for t in range(rounds):
         available = instances.available(t)
-        features = instances.features(t)
+        features = instances.offer(t)
         decision = policy.act(features, available=available)
         earned = instances.rewards(t, decision.action)
         seen = earned == earned
@@ -110,6 +111,8 @@ def _learn_some(policy: Policy, decision: Decision, earned: Array, seen: NDArray
 
 def _models(features: Any, centers: Any) -> int | None:
     """Return how many models a problem has: feature maps, or centres."""
+    if isinstance(features, Offer):
+        return len(features.widths) if features.many else _models(None, centers)
     if isinstance(features, list | tuple):
         return len(features)
     if np.ndim(features) == 4:

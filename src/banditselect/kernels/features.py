@@ -1,0 +1,90 @@
+"""The features that a kernel reads: an array ``(n, P, K, d)``, or a lookup of items in a table.
+
+``entry`` and ``sizes`` are all that a kernel needs to know of them, so each is written once for both. They are the one
+exception to the rule that a kernel calls only its own file: they only index, and the compiler puts them in place.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+from numpy.typing import NDArray
+
+Index = NDArray[np.int64]
+
+
+class Lookup(NamedTuple):
+    """``x[r, p, a] = table[where[r], items[r, a], first + p, :width]`` for ``n`` rows and ``maps`` maps; no copy.
+
+    Attributes
+    ----------
+    table: ``(tables, items, maps of the table, d)``, float64 or float32, without NaN and infinities.
+    where: the table that a row looks in, ``(n,)``.
+    items: what it is offered, ``(n, K)``.
+    first, maps, width: which maps it sees, and how much of them.
+    """
+
+    table: NDArray[Any]
+    where: Index
+    items: Index
+    first: int
+    maps: int
+    width: int
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """The shape of the array that it stands for."""
+        return self.where.size, self.maps, self.items.shape[1], self.width
+
+    def rows(self, rows: Index) -> "Lookup":
+        """Return some of the rows."""
+        return self._replace(where=self.where[rows], items=self.items[rows])
+
+    def on_map(self, index: int, width: int) -> "Lookup":
+        """Return one of the maps, cut to its width."""
+        return self._replace(first=self.first + index, maps=1, width=width)
+
+    def array(self) -> NDArray[np.float64]:
+        """Return the array that it stands for."""
+        seen = self.table[self.where[:, None], self.items, self.first : self.first + self.maps, : self.width]
+        return np.ascontiguousarray(np.swapaxes(seen, 1, 2), dtype=float)
+
+
+class Offer(NamedTuple):
+    """Items of a catalogue: where to look up their features, and the widths of the maps; one map or ``many``."""
+
+    lookup: Lookup
+    widths: tuple[int, ...]
+    many: bool
+
+
+def rows_of(x: Any, rows: Index) -> Any:
+    """Return some of the rows of features."""
+    return x.rows(rows) if isinstance(x, Lookup) else x[rows]
+
+
+def entry(x: Any, r: int, p: int, a: int, j: int) -> float:
+    """Return ``x[r, p, a, j]``."""
+    if isinstance(x, Lookup):
+        return float(x.table[x.where[r], x.items[r, a], x.first + p, j])
+    return float(x[r, p, a, j])
+
+
+def sizes(x: Any) -> tuple[int, int, int]:
+    """Return P, K, d."""
+    return x.shape[1:]
+
+
+@overload(entry, strict=False)
+def _entry(x: Any, r: int, p: int, a: int, j: int) -> Any:
+    if isinstance(x, types.Array):
+        return lambda x, r, p, a, j: x[r, p, a, j]
+    return lambda x, r, p, a, j: np.float64(x.table[x.where[r], x.items[r, a], x.first + p, j])
+
+
+@overload(sizes, strict=False)
+def _sizes(x: Any) -> Any:
+    if isinstance(x, types.Array):
+        return lambda x: (x.shape[1], x.shape[2], x.shape[3])
+    return lambda x: (x.maps, x.items.shape[1], x.width)
