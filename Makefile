@@ -1,4 +1,4 @@
-# The one door. On a machine with python3: `make reproduce` runs the paper's synthetic experiments in a quick version,
+# The one door. On a machine with python3: `make reproduce` runs the paper in a quick version and writes a report,
 # `make test` runs every check, `make test-slow` the ones that take minutes, `make bench` the speed comparison.
 PYTHON ?= python3
 BIN := .venv/bin
@@ -25,7 +25,11 @@ test: .venv/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-clusters.lock
 	touch $@
 
-test-slow: .venv/ready .venv/clusters
+.venv/images: .venv/ready requirements-images.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-images.lock
+	touch $@
+
+test-slow: .venv/ready .venv/clusters .venv/images
 	$(BIN)/python -m pytest --numprocesses 2 -m slow
 
 bench: .venv/ready

@@ -2,23 +2,21 @@
 
 from pathlib import Path
 
-from banditselect.experiments import fs_synthetic
+from banditselect import FSSquareCB, RegretBalancing, SquareCB, given, on_every_map, on_map, simulate
 from banditselect.problems import SyntheticFeatureSelection
 from banditselect.reporting import save_figure
-from banditselect.simulation import simulate
 
 N_MODELS = 100
-SHOWN = {
-    "oracle: the true map known": "SquareCB, true map known",
-    "FS-SCB": "FS-SCB",
-    "regret balancing": "RB-SCB",
-}
 
 
 def main() -> None:
-    """Simulate and draw."""
-    known = fs_synthetic.policies()
-    policies = {label: known[name] for label, name in SHOWN.items()}
+    """Simulate with every argument at its default, but for the range and the noise of the rewards; draw."""
+    scb = SquareCB.bind(reward_range=given.reward_range)
+    policies = {
+        "oracle: the true map known": on_map(scb, 0),
+        "FS-SCB": FSSquareCB.bind(reward_range=given.reward_range, noise=given.noise),
+        "regret balancing": RegretBalancing.bind(bases=on_every_map(scb)),
+    }
     result = simulate(policies, SyntheticFeatureSelection(n_models=N_MODELS), rounds=2000, replicates=50)
     title = f"{N_MODELS} feature maps, one of them right: the price of not knowing which"
     save_figure(result.plot("regret", title=title, width="page"), Path(__file__).with_name("picture.png"))

@@ -2,21 +2,43 @@
 
 import numpy as np
 
-from banditselect import FSOFUL, OFUL, PSOFUL, BiasOFUL, FSSquareCB, LinTS, RegretBalancing, SquareCB, Uniform, on_map
+from banditselect import (
+    FSOFUL,
+    OFUL,
+    PSOFUL,
+    UCB1,
+    BiasOFUL,
+    FSSquareCB,
+    Greedy,
+    LatentReference,
+    LinTS,
+    RegretBalancing,
+    SquareCB,
+    Uniform,
+    on_map,
+)
 
 D = 4
 RANGE = (-2.0, 2.0)
 CENTERS = np.array([[0.5, -0.5, 0.2, 0.1], [1.0, 1.0, 0.0, 0.0], [-1.0, 0.0, 0.5, 0.5]])
 SHAPES = np.array([np.diag([1.0, 2.0, 3.0, 4.0]), np.eye(4) + 0.5, np.eye(4)])
 BOUNDS = {"feature_bound": 3.0, "reward_bound": 3.0}
+SCB_BOUNDS = {**BOUNDS, "parameter_bound": 1.0, "horizon": 500}
 
 LAMBDA = "lambda = 1 / r^2, as the paper and BIAS-OFUL have it, carries the units of the rewards"
 PRINTED = "the printed radius and rate are so wide that play stays close to uniform for hundreds of rounds"
+POSITIONS = "an arm is the position of an action, whatever its features"
 UNITS = "the printed constants add terms of different units"
 
 POLICIES = {
     "Uniform": (Uniform.bind(), {"check_learning": "it learns nothing"}),
+    "Greedy": (Greedy.bind(center=CENTERS[0]), {}),
+    "UCB1": (UCB1.bind(n_arms=5, noise=0.1), {"check_permuted_actions": POSITIONS}),
     "SquareCB": (SquareCB.bind(dim=D, reward_range=RANGE, regularization=0.7), {}),
+    "SquareCB paper": (
+        SquareCB.bind(dim=D, noise=0.1, reward_range=RANGE, exploration="paper", **SCB_BOUNDS),
+        {"check_rescaling": UNITS, "check_learning": PRINTED},
+    ),
     "OFUL": (OFUL.bind(dim=D, noise=0.1, regularization=0.3), {}),
     "BiasOFUL": (BiasOFUL.bind(center=CENTERS[0], radius=0.5, noise=0.1), {"check_rescaling": LAMBDA}),
     "BiasOFUL known": (BiasOFUL.bind(center=CENTERS[0], radius=0.0, noise=0.1), {}),
@@ -32,9 +54,7 @@ POLICIES = {
             reward_range=RANGE,
             weighting="paper",
             exploration="paper",
-            parameter_bound=1.0,
-            horizon=500,
-            **BOUNDS,
+            **SCB_BOUNDS,
         ),
         {"check_rescaling": UNITS, "check_learning": PRINTED},
     ),
@@ -71,6 +91,13 @@ POLICIES = {
                 RegretBalancing(bases=[SquareCB(dim=D, reward_range=RANGE), LinTS(dim=D, noise=0.1)]),
             ],
             rule="balancing",
+        ),
+        {},
+    ),
+    "RegretBalancing latent": (
+        RegretBalancing.bind(
+            bases=[UCB1(n_arms=5, noise=0.1), Greedy(center=CENTERS[0]), Greedy(center=CENTERS[1])],
+            reference=LatentReference(error=0.02, n_arms=5, scale=0.1),
         ),
         {},
     ),

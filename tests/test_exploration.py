@@ -116,7 +116,7 @@ def test_optimism_by_brute_force(kind, scale):
     for seed in range(10):
         case = Bounds(kind, seed)
         bank, score = case.bank, np.empty((3, 6))
-        upper_bounds(case.ids, case.x, bank.theta, bank.root, bank.group, case.squared, scale, score)
+        upper_bounds(case.ids, case.x, bank.theta, bank.root, bank.group, bank.dims, case.squared, scale, score)
         expected = np.array([[case.value(r, a, scale) for a in range(6)] for r in range(3)])
         np.testing.assert_allclose(score, expected, rtol=1e-9, atol=1e-12)
         p = optimism(case.ids, case.x, bank, case.squared, scale, EVERYTHING)

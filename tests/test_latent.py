@@ -19,7 +19,7 @@ def test_common_check(noise, check):
 @pytest.mark.parametrize("noise", NOISES.names)
 def test_the_truth_is_the_known_vector_of_the_model_up_to_the_error(noise):
     problem = LatentBandit(n_models=4, n_arms=9, error=0.2, noise=noise)
-    assert problem.shapes == {"dim": 9}
+    assert problem.shapes == {"dim": 9, "n_arms": 9}
     instances = problem.draw(range(50), 3, seed=0)
     constants = instances.constants
     lane = np.arange(50)
@@ -28,7 +28,7 @@ def test_the_truth_is_the_known_vector_of_the_model_up_to_the_error(noise):
     assert 0.15 < np.abs(gap).max() <= 0.2
     assert constants["radii"] == pytest.approx(0.2 * 3.0)
     assert (np.linalg.norm(gap, axis=1) <= constants["radii"]).all()
-    assert constants["error"] == 0.2
+    assert (constants["error"], constants["n_arms"]) == (0.2, 9)
     assert 0.0 <= constants["parameter"].min() <= constants["parameter"].max() <= 1.0
     longest = np.linalg.norm(constants["centers"], axis=2).max(axis=1)
     np.testing.assert_allclose(constants["parameter_bound"], longest + 0.6)

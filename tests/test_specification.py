@@ -10,7 +10,20 @@ import pytest
 from hypothesis import given as examples
 from hypothesis import strategies as st
 
-from banditselect import OFUL, FSSquareCB, Power, RegretBalancing, SquareCB, given, on_every_map, on_map
+from banditselect import (
+    OFUL,
+    UCB1,
+    FSSquareCB,
+    Greedy,
+    LatentReference,
+    Power,
+    RegretBalancing,
+    SquareCB,
+    given,
+    on_every_ball,
+    on_every_map,
+    on_map,
+)
 from banditselect.simulation.specification import read_specification
 from banditselect.simulation.toml_lines import dotted, key_lines
 
@@ -224,6 +237,57 @@ def test_several_tables_lists_of_bases_and_arrays(tmp_path: Path) -> None:
     results = found.run(phase=lambda title: lambda progress: None)
     assert not results.failures
     assert results["small"].final("PS, known").shape == (2,)
+
+
+LATENT = """\
+rounds = 5
+replicates = 2
+[problems.latent]
+type = "LatentBandit"
+n_models = [2, 3]
+n_arms = 4
+[policies.RB]
+type = "RegretBalancing"
+bases = [{ type = "UCB1", noise = "given.noise" }, { on_every_ball = { type = "Greedy" } }]
+reference = { latent_reference = ["given.error", "given.n_arms", 0.5] }
+[policies.RB-OFUL]
+type = "RegretBalancing"
+bases = { on_every_ball = { type = "BiasOFUL", noise = "given.noise" } }
+[tuning]
+scale = [0.1, 1.0]
+replicates = 2
+"""
+
+
+def test_bases_on_every_ball_and_a_reference_of_the_problem(tmp_path: Path) -> None:
+    found = read_specification(write(tmp_path, LATENT))
+    bases = [UCB1.bind(noise=given.noise), on_every_ball(Greedy.bind())]
+    reference = LatentReference(given.error, given.n_arms, 0.5)
+    assert repr(found.policies["RB"]) == repr(RegretBalancing.bind(bases=bases, reference=reference))
+    results = found.run(phase=lambda title: lambda progress: None)
+    assert not results.failures
+    assert [len(result.final("RB-OFUL")) for result in results.values()] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        ('"Greedy"', '"OFUL"', 9, r"bases\[1\].on_every_ball: on_every_ball: policy: got OFUL.bind.*argument center"),
+        ('"Greedy"', '"Greedy", center = [1.0]', 9, "on_every_ball: policy: got .*that is not bound"),
+        ('"Greedy" }', '"Greedy" }, radii = 1.0', 9, "got .*expected a number, a string, a list, a policy"),
+        ('"given.error"', '"given.eror"', 10, r"latent_reference\[0\]: got 'given.eror', .*did you mean 'error'"),
+        ('"given.error"', "-1.0", 10, r"latent_reference: got .*scale\]; LatentReference: error=-1.0: expected a fi"),
+        ('"given.error", "given.n_arms", 0.5', "0.1", 10, r"latent_reference: got \[0.1\], expected \[error, n_arms"),
+        ("0.5]", "0.5, 1]", 10, r"latent_reference: got .*, expected \[error, n_arms, scale\]"),
+    ],
+)
+def test_mistakes_about_balls_are_told_with_their_line(
+    tmp_path: Path, old: str, new: str, line: int, message: str
+) -> None:
+    assert old in LATENT
+    with pytest.raises(ValueError, match=message) as caught:
+        read_specification(write(tmp_path, LATENT.replace(old, new, 1)))
+    assert f"sweep.toml:{line}: " in str(caught.value)
 
 
 def test_a_value_of_a_problem_that_is_a_list_is_written_in_a_list(tmp_path: Path) -> None:

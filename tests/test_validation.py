@@ -379,6 +379,22 @@ def test_common_shapes():
     assert common_shape("bases", [some, RAGGED_3]) == RAGGED_3
 
 
+def test_a_number_of_actions_is_common_to_all_that_know_it():
+    one, known = ExactShape((2,), many=False, n_actions=3), AnyShape(n_actions=3)
+    assert common_shape("bases", [ONE_MAP, known, AnyShape()]) == one
+    assert common_shape("bases", [AnyShape(), known]) == known
+    some = SomeMaps(((1, 2),))
+    assert common_shape("bases", [some, known]) == SomeMaps(((1, 2),), n_actions=3)
+    assert one.actions(np.ones((3, 2)), None).shape == (1, 1, 3, 2)
+    assert one.one(np.ones(2), None).shape == (1, 1, 2)
+    refused(one.actions, np.ones((2, 2)), None, name="features", expected="finite numbers of shape (K = 3, 2)")
+    refused(
+        known.actions, np.ones((5, 2, 2)), 5, name="features", expected="finite numbers of shape (5, ..., K = 3, d)"
+    )
+    with pytest.raises(ValueError, match=r"^bases\[1\]: takes 4 actions; expected 3, as others take"):
+        common_shape("bases", [known, AnyShape(n_actions=4)])
+
+
 RAGGED_3 = ExactShape((2, 5, 2), many=True)
 
 

@@ -2,14 +2,16 @@
 
 from . import problems, theory
 from .catalogues import Catalogue
-from .exploration import Power
+from .exploration import LatentReference, Power
 from .policies import (
     FSOFUL,
     OFUL,
     PSOFUL,
+    UCB1,
     BiasOFUL,
     Decision,
     FSSquareCB,
+    Greedy,
     LinTS,
     OnMap,
     Policy,
@@ -18,6 +20,7 @@ from .policies import (
     Uniform,
     given,
     load,
+    on_every_ball,
     on_every_map,
     on_map,
     register,
@@ -30,10 +33,13 @@ __all__ = [
     "FSOFUL",
     "OFUL",
     "PSOFUL",
+    "UCB1",
     "BiasOFUL",
     "Catalogue",
     "Decision",
     "FSSquareCB",
+    "Greedy",
+    "LatentReference",
     "LinTS",
     "OnMap",
     "Policy",
@@ -46,6 +52,7 @@ __all__ = [
     "given",
     "grid",
     "load",
+    "on_every_ball",
     "on_every_map",
     "on_map",
     "problems",

@@ -24,6 +24,7 @@ class Bank(LaneArrays):
     theta: estimates, ``(N, M, d)``.
     root: square roots of the inverses of ``V_g = Lambda_g + sum x x'``: ``V_g^-1 = root_g root_g'``, ``(N, G, d, d)``.
     group: which of them a model has, ``(N, M)``.
+    dims: how many features a model has, ``(M,)``.
     evidence: logdet, J and online loss of every model, ``(N, M, 3)``.
     updates: rewards learned, ``(N,)``.
     """
@@ -31,11 +32,12 @@ class Bank(LaneArrays):
     state: ClassVar[tuple[str, ...]] = ("theta", "root", "evidence", "updates")
     fixed: ClassVar[tuple[str, ...]] = ("group",)
 
-    def __init__(self, *, theta: Array, root: Array, group: Index) -> None:
+    def __init__(self, *, theta: Array, root: Array, group: Index, dims: Index) -> None:
         N, M, _ = theta.shape
         self.theta = np.array(theta, dtype=float, order="C")
         self.root = root
         self.group = group
+        self.dims = dims
         self.evidence = np.zeros((N, M, 3))
         self.updates = np.zeros(N, dtype=np.int64)
 
@@ -66,13 +68,14 @@ class Bank(LaneArrays):
         ridge.mixtures(ids, x, self.theta, weights, out)
         return out
 
-    def distances(self, points: Array) -> Array:
-        """Return ``|points[n] - theta_i|_{V_i}^2``, ``(N, M)``, for ``points (N, d)`` of one map's width.
+    def distances(self, points: Array, models: slice = slice(None)) -> Array:
+        """Return ``|points[n] - theta_i|_{V_i}^2`` for these models, ``(N, M)``; ``points (N, d)`` of one map's width.
 
         For a known parameter it is 0 at that parameter and infinite elsewhere.
         """
-        out = np.empty(self.theta.shape[:2])
-        ridge.distances(self.theta, self.root, self.group, points, out)
+        theta, group = (np.ascontiguousarray(part[:, models]) for part in (self.theta, self.group))
+        out = np.empty(theta.shape[:2])
+        ridge.distances(theta, self.root, group, points, out)
         return out
 
     def precision_of(self, lane: int, model: int) -> Array:
@@ -100,8 +103,7 @@ class RidgeBank(Bank):
         root = np.zeros((N, M, d, d))
         root[:, :, np.arange(d), np.arange(d)] = 1.0 / np.sqrt(regularization)[:, :, None]
         theta = np.zeros((N, M, d)) if center is None else center
-        super().__init__(theta=theta, root=root, group=np.tile(np.arange(M), (N, 1)))
-        self.dims = dims
+        super().__init__(theta=theta, root=root, group=np.tile(np.arange(M), (N, 1)), dims=dims)
 
     def learn(self, ids: Index, x: Array, y: Array) -> Array:
         """Learn ``x (n, M, d)``, ``y (n,)``; return ``(2, n, M)``: predictions of y made before, and leverages."""
@@ -127,7 +129,7 @@ class SharedRidgeBank(Bank):
         known = np.isinf(precision[:, :, 0, 0])
         factor = np.linalg.cholesky(precision[~known])
         root[~known] = np.swapaxes(np.linalg.inv(factor), 1, 2)
-        super().__init__(theta=center, root=root, group=group)
+        super().__init__(theta=center, root=root, group=group, dims=np.full(center.shape[1], center.shape[2]))
 
     def extend(self, other: Self) -> None:
         """Append the lanes of an equal bank; it may have another number of distinct precisions."""

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,20 @@ Index = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
+def _check(owner: str, name: str, value: Any, low: float, high: float = math.inf) -> None:
+    if hasattr(value, "resolve"):  # given.<constant>: checked when it is known
+        return
+    number = value if isinstance(value, int | float | np.number) and not isinstance(value, bool) else math.nan
+    if not (math.isfinite(number) and low <= number <= high):
+        limits = f"a finite number >= {low:g}" if high == math.inf else f"a number in [{low:g}, {high:g}]"
+        raise ValueError(f"{owner}: {name}={value!r}: expected {limits}")
+
+
 @dataclass(frozen=True)
 class Power:
     """The schedule ``scale * t ** exponent`` of the number t of completed updates.
+
+    Where policies are bound, ``given.<constant>`` may stand for a number.
 
     Examples
     --------
@@ -30,15 +42,53 @@ class Power:
     exponent: float = 0.5
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.scale) and self.scale >= 0.0):
-            raise ValueError(f"Power: scale={self.scale!r}: expected a finite number >= 0")
-        if not (math.isfinite(self.exponent) and 0.0 <= self.exponent <= 4.0):
-            raise ValueError(f"Power: exponent={self.exponent!r}: expected a number in [0, 4]")
+        _check("Power", "scale", self.scale, 0.0)
+        _check("Power", "exponent", self.exponent, 0.0, 4.0)
 
     def __call__(self, t: float) -> float:
         """Return the value after ``t`` updates."""
         return float(self.scale * t**self.exponent)
 
+    def times(self, factor: float) -> "Power":
+        """Return the schedule for rewards that are ``factor`` times as large."""
+        return Power(factor * self.scale, self.exponent)
+
+
+@dataclass(frozen=True)
+class LatentReference:
+    r"""The reference of regret balancing over UCB and the greedy policies of M latent models (paper, App. G).
+
+    .. math:: U(n) = \min(\varepsilon n, s \sqrt{K n}) + s \sqrt n
+
+    where :math:`\varepsilon` is the ``error`` of the models, K = ``n_arms``, and s = ``scale`` the size of the noise,
+    for which the paper writes 1. ``given.<constant>`` may stand for a number.
+
+    Examples
+    --------
+    >>> LatentReference(error=0.1, n_arms=9)(100)
+    20.0
+    """
+
+    error: float
+    n_arms: int
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check("LatentReference", "error", self.error, 0.0)
+        _check("LatentReference", "n_arms", self.n_arms, 1.0)
+        _check("LatentReference", "scale", self.scale, 0.0)
+
+    def __call__(self, n: float) -> float:
+        """Return the bound after ``n`` rounds."""
+        return float(min(self.error * n, self.scale * math.sqrt(self.n_arms * n)) + self.scale * math.sqrt(n))
+
+    def times(self, factor: float) -> "LatentReference":
+        """Return the reference for rewards that are ``factor`` times as large."""
+        return LatentReference(factor * self.error, self.n_arms, factor * self.scale)
+
+
+SCHEDULES: dict[str, type[Power | LatentReference]] = {"power": Power, "latent_reference": LatentReference}
+"""The schedules that a file can hold, by the name that they have in it; every field is a number."""
 
 Schedule = Callable[[float], float]
 
@@ -89,5 +139,5 @@ def optimism(ids: Index, x: Array, bank: Bank, squared_radii: Array, scale: floa
     over the models of the bank with :math:`\rho_i^2 \ge 0` (``squared_radii (N, M)``), s being the ``scale``.
     """
     p = np.empty((ids.size, x.shape[2]))
-    acting.optimistic(ids, x, bank.theta, bank.root, bank.group, squared_radii, scale, offered, p)
+    acting.optimistic(ids, x, bank.theta, bank.root, bank.group, bank.dims, squared_radii, scale, offered, p)
     return p

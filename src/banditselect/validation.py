@@ -9,7 +9,7 @@ import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -245,9 +245,13 @@ def as_floats(name: str, value: Any, expected: str) -> Array:
 
 
 class FeatureShape(ABC):
-    """The features that a policy takes. ``many``: they have an axis of maps, ``(M, K, d)``; else ``(K, d)``."""
+    """The features that a policy takes. ``many``: they have an axis of maps, ``(M, K, d)``; else ``(K, d)``.
+
+    ``n_actions``: the number K of actions, for a policy that knows actions by their positions; None for any number.
+    """
 
     many: bool
+    n_actions: int | None = None
     plain: tuple[int, ...] = ()  #: the shape of one action's features without lanes, where there is only one
 
     @abstractmethod
@@ -267,7 +271,7 @@ class FeatureShape(ABC):
             return self._looked_up(value, lanes)
         x = self._floats(value, lanes, 1)
         shape = x.shape
-        if shape[-2] == 0:
+        if not self._counts(shape[-2]):
             raise refuse("features", x, f"{self.words(lanes)} with at least one action")
         if not usable(x):
             raise self._unusable(value, lanes)
@@ -279,6 +283,7 @@ class FeatureShape(ABC):
         """Return the lookup of an offer that fits; kernels read it as they read the array."""
         x = offer.lookup
         fits = isinstance(self, AnyShape) or (offer.many == self.many and self.accepts(offer.widths, False))
+        fits = fits and self._counts(x.shape[2])
         if not fits or x.where.size != (lanes or 1):
             front = () if lanes is None else x.shape[:1]
             found = f"items whose features have the shape {(*front, *x.shape[1 if offer.many else 2 :])}"
@@ -328,6 +333,14 @@ class FeatureShape(ABC):
         padded = [np.pad(m, [*pad, (0, max(widths) - m.shape[-1])]) for m in maps]
         return np.stack(padded, axis=0 if lanes is None else 1), widths
 
+    def _counts(self, K: int) -> bool:
+        """Tell whether this many actions will do."""
+        return K > 0 if self.n_actions is None else self.n_actions == K
+
+    @property
+    def _K(self) -> str:
+        return "K" if self.n_actions is None else f"K = {self.n_actions}"
+
     def _expected(self, lanes: int | None, inner: int) -> str:
         return self.words(lanes) if inner else f"{self.words(lanes)} without the axis K"
 
@@ -342,6 +355,7 @@ class ExactShape(FeatureShape):
     dims: tuple[int, ...]
     many: bool
     plain: tuple[int, ...] = ()
+    n_actions: int | None = None
 
     def __post_init__(self) -> None:
         width = max(self.dims)
@@ -350,12 +364,12 @@ class ExactShape(FeatureShape):
     def words(self, lanes: int | None) -> str:
         """Return the shape in words."""
         front = "" if lanes is None else f"{lanes}, "
-        M, d = len(self.dims), self.dims[0]
+        K, M, d = self._K, len(self.dims), self.dims[0]
         if not self.many:
-            return f"finite numbers of shape ({front}K, {d})"
+            return f"finite numbers of shape ({front}{K}, {d})"
         if len(set(self.dims)) == 1:
-            return f"finite numbers of shape ({front}{M}, K, {d}), or a list of {M} arrays of shape ({front}K, {d})"
-        return f"a list of {M} arrays of shape ({front}K, d_i) with d_i = {self.dims}"
+            return f"finite numbers of shape ({front}{M}, {K}, {d}), or a list of {M} arrays of shape ({front}{K}, {d})"
+        return f"a list of {M} arrays of shape ({front}{K}, d_i) with d_i = {self.dims}"
 
     def accepts(self, widths: tuple[int, ...], padded: bool) -> bool:
         """Tell whether maps of these widths will do."""
@@ -368,12 +382,14 @@ class SomeMaps(FeatureShape):
 
     used: tuple[tuple[int, int], ...]
     many: bool = True
+    n_actions: int | None = None
 
     def words(self, lanes: int | None) -> str:
         """Return the shape in words."""
-        front = "" if lanes is None else f"{lanes}, "
+        front, K = "" if lanes is None else f"{lanes}, ", self._K
         maps = ", ".join(f"map {index} of width {width}" for index, width in self.used)
-        return f"finite numbers of shape ({front}M, K, d), or a list of M arrays of shape ({front}K, d_i), with {maps}"
+        arrays = f"finite numbers of shape ({front}M, {K}, d), or a list of M arrays of shape ({front}{K}, d_i)"
+        return f"{arrays}, with {maps}"
 
     def accepts(self, widths: tuple[int, ...], padded: bool) -> bool:
         """Tell whether maps of these widths will do."""
@@ -385,10 +401,12 @@ class AnyShape(FeatureShape):
     """Features of any shape with the actions on the last axis but one; one map, or all axes before it are maps."""
 
     many: bool = False
+    n_actions: int | None = None
 
     def words(self, lanes: int | None) -> str:
         """Return the shape in words."""
-        return f"finite numbers of shape ({'' if lanes is None else f'{lanes}, '}..., K, d), or a list of such arrays"
+        front = "" if lanes is None else f"{lanes}, "
+        return f"finite numbers of shape ({front}..., {self._K}, d), or a list of such arrays"
 
     def accepts(self, widths: tuple[int, ...], padded: bool) -> bool:
         """Accept everything."""
@@ -404,7 +422,7 @@ class AnyShape(FeatureShape):
         if not maps:
             raise refuse("features", value, self.words(lanes))
         for x in maps:
-            wrong = x.ndim < depth or x.shape[-2] != maps[0].shape[-2] or x.shape[-2] == 0
+            wrong = x.ndim < depth or x.shape[-2] != maps[0].shape[-2] or not self._counts(x.shape[-2])
             if wrong or (lanes is not None and x.shape[0] != lanes) or not usable(np.ascontiguousarray(x)):
                 raise refuse("features", x, self.words(lanes))
         widest = max(x.shape[-1] for x in maps)
@@ -422,6 +440,16 @@ class AnyShape(FeatureShape):
 
 def common_shape(name: str, shapes: Sequence[FeatureShape]) -> FeatureShape:
     """Return the one shape that suits all of several policies that are to be given the same features."""
+    counts = [s.n_actions for s in shapes]
+    known = next((K for K in counts if K is not None), None)
+    for i, K in enumerate(counts):
+        if K not in (None, known):
+            raise ValueError(f"{name}[{i}]: takes {K} actions; expected {known}, as others take")
+    return replace(_common_maps(name, [replace(s, n_actions=None) for s in shapes]), n_actions=known)  # type: ignore[type-var]
+
+
+def _common_maps(name: str, shapes: Sequence[FeatureShape]) -> FeatureShape:
+    """Return the one shape that suits all, whatever the number of actions."""
     exact = [s for s in shapes if isinstance(s, ExactShape)]
     some = [s for s in shapes if isinstance(s, SomeMaps)]
     for i, shape in enumerate(shapes):

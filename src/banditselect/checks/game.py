@@ -30,15 +30,21 @@ class Game:
             used = dict(shape.used)
             self.map = min(used)
             self.dims = tuple(used.get(i, used[self.map]) for i in range(max(used) + 2))
-        self.noise, self.n_actions, self.lanes = noise, n_actions, lanes
+        self.fixed = shape.n_actions is not None  # actions are known by their positions: they stay what they are
+        self.noise, self.n_actions, self.lanes = noise, shape.n_actions or n_actions, lanes
+        self._arms: list[Array] = []
         self.single = policy.lanes is None
         self.rngs = [np.random.default_rng((7, lane)) for lane in lanes]
         self.theta = _parameter(policy, self.dims[self.map])
 
     def features(self) -> list[Array]:
-        """Draw a map per entry, ``(n, K, d_i)`` each."""
+        """Draw a map per entry, ``(n, K, d_i)`` each; only once where actions are known by their positions."""
+        if self._arms:
+            return [m.copy() for m in self._arms]
         drawn = [[rng.normal(0.0, 1.0, (self.n_actions, d)) for d in self.dims] for rng in self.rngs]
-        return [np.stack([row[i] for row in drawn]) / np.sqrt(d) for i, d in enumerate(self.dims)]
+        maps = [np.stack([row[i] for row in drawn]) / np.sqrt(d) for i, d in enumerate(self.dims)]
+        self._arms = [m.copy() for m in maps] if self.fixed else []
+        return maps
 
     def shown(self, maps: list[Array]) -> Any:
         """Return the features as the policy takes them."""

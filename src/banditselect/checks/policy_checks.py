@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..catalogues import Catalogue
-from ..exploration import Power
+from ..exploration import SCHEDULES
 from ..policies import Decision, Policy, Uniform, load, registered
 from .game import N_ACTIONS, ROUNDS, Factory, Game, make, play, refuses, snapshot
 
@@ -34,7 +34,8 @@ def check_interface(factory: Factory) -> None:
 def check_repr(factory: Factory) -> None:
     """``repr`` is the call that builds the policy."""
     policy, _ = make(factory)
-    again = eval(repr(policy), dict(registered()) | {"Power": Power})
+    schedules = {schedule.__name__: schedule for schedule in SCHEDULES.values()}
+    again = eval(repr(policy), dict(registered()) | schedules)
     assert repr(again) == repr(policy), f"{again!r} != {policy!r}"
 
 
@@ -45,7 +46,7 @@ def check_probabilities(factory: Factory) -> None:
     """Probabilities sum to one, belong to what is played, respect ``available``; also for one action, zero features."""
     policy, game = make(factory)
     play(policy, game, 5)
-    for n_actions in (1, 2, N_ACTIONS):
+    for n_actions in (game.n_actions,) if game.fixed else (1, 2, N_ACTIONS):
         game.n_actions = n_actions
         maps = game.features()
         for scale in (1.0, 0.0):
@@ -75,7 +76,7 @@ def check_frequencies(factory: Factory) -> None:
     p = policy.probabilities(game.shown(maps))
     if p is None:
         return
-    counts = np.bincount(policy.act(game.shown(maps)).action, minlength=N_ACTIONS)
+    counts = np.bincount(policy.act(game.shown(maps)).action, minlength=game.n_actions)
     possible = p[0] > 0.0
     assert counts[~possible].sum() == 0, "an action of probability 0 was played"
     distance = float(((counts - lanes * p[0])[possible] ** 2 / (lanes * p[0][possible])).sum())
@@ -83,8 +84,10 @@ def check_frequencies(factory: Factory) -> None:
 
 
 def check_ties(factory: Factory) -> None:
-    """Copies of an action have the same probability."""
+    """Copies of an action have the same probability, unless actions are known by their positions."""
     policy, game = make(factory)
+    if game.fixed:
+        return
     play(policy, game, 10)
     maps = [np.repeat(m, 2, axis=1) for m in game.features()]
     p = policy.probabilities(game.shown(maps))
@@ -232,7 +235,7 @@ def check_permuted_actions(factory: Factory) -> None:
     """Permuting the actions permutes their probabilities."""
     policy, game = make(factory)
     play(policy, game, ROUNDS)
-    order = np.random.default_rng(1).permutation(N_ACTIONS)
+    order = np.random.default_rng(1).permutation(game.n_actions)
     maps = game.features()
     p = policy.probabilities(game.shown(maps))
     if p is not None:
@@ -292,8 +295,8 @@ def _rescaled(value: Any, factor: float) -> Any:
         return type(value)(**(value.settings | turned))
     if value is None or isinstance(value, str):
         return value
-    if isinstance(value, Power):
-        return Power(factor * value.scale, value.exponent)
+    if type(value) in SCHEDULES.values():
+        return value.times(factor)
     if isinstance(value, list | tuple):
         return type(value)(_rescaled(part, factor) for part in value)
     return factor * np.asarray(value, dtype=float) if np.ndim(value) else factor * value
@@ -405,8 +408,8 @@ def check_refusals(factory: Factory) -> None:
         ("features", lambda: policy.act(good, lanes=[0])),
         ("lanes", lambda: policy.act(good, lanes=[0, 2])),
         ("lanes", lambda: policy.act(good, lanes=[1, 1])),
-        ("available", lambda: policy.act(good, available=np.zeros(N_ACTIONS, dtype=bool))),
-        ("available", lambda: policy.act(good, available=np.ones(N_ACTIONS + 1, dtype=bool))),
+        ("available", lambda: policy.act(good, available=np.zeros(game.n_actions, dtype=bool))),
+        ("available", lambda: policy.act(good, available=np.ones(game.n_actions + 1, dtype=bool))),
         ("reward", lambda: policy.update(waiting, [np.nan, 0.0])),
         ("reward", lambda: policy.update(waiting, [0.0])),
         ("reward", lambda: policy.update(waiting, "much")),

@@ -53,10 +53,12 @@ class Display:
     Attributes
     ----------
     last: what was told last, None before anything was.
+    cells, rounds: what these are called, if they are something else.
     """
 
     def __init__(self) -> None:
         self.last: Progress | None = None
+        self.cells, self.rounds = "cells", "rounds"
         self._title = ""
         self._begun = self._told = self._entered = time.monotonic()
 
@@ -88,13 +90,13 @@ class Display:
             return ""
         notes = {"from an earlier run": self.last.cells_reused, "failed": self.last.cells_failed}
         said = ", ".join(f"{count} {words}" for words, count in notes.items() if count)
-        return f"{self.last.cells_done} of {self.last.cells} cells{f' ({said})' if said else ''}"
+        return f"{self.last.cells_done} of {self.last.cells} {self.cells}{f' ({said})' if said else ''}"
 
     def _share(self) -> float:
         return self.last.fraction if self.last is not None else 0.0
 
     def _pace(self) -> str:
-        rate = "" if self.last is None or not self.last.rate else f", {amount(self.last.rate)} rounds/s"
+        rate = "" if self.last is None or not self.last.rate else f", {amount(self.last.rate)} {self.rounds}/s"
         return f"{self._done()}{rate}, {duration(time.monotonic() - self._begun)} so far"
 
     def _left(self) -> str:

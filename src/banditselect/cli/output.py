@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import validation
-from ..reporting import save_figure
 from ..simulation import Failure, Results
+from ..simulation.outputs import save_figures as save_figures
+from ..simulation.outputs import tuned_words as tuned_words
 from ..simulation.store import write_text
 from .session import say
 
 SHOWN = 10  #: failures that are told one by one
-FORMATS = ("png", "svg", "pdf")
 
 
 def save_tables(results: Results, metric: str, folder: Path) -> Path:
@@ -24,38 +23,6 @@ def save_tables(results: Results, metric: str, folder: Path) -> Path:
     path = folder / "summary.md"
     write_text(path, "\n\n".join(filter(None, [results.summary(metric, markdown=True), tuned_words(results)])) + "\n")
     return path
-
-
-def save_figures(results: Results, metric: str, folder: Path, **options: Any) -> list[Path]:
-    """Write the curves, a panel per problem, and, for several problems, the final values, drawn with ``options``."""
-    played = Results({name: result for name, result in results.items() if result.curves})
-    figures = {}
-    try:
-        if played:
-            figures["curves"] = played.plot(metric)
-        if len(played) > 1:
-            figures["finals"] = played.plot_finals(metric, **options)
-    except ValueError as error:
-        validation.warn(f"no figures: {error}")
-    return [save_figure(figure, folder / f"{name}.{kind}") for name, figure in figures.items() for kind in FORMATS]
-
-
-def tuned_words(results: Results) -> str:
-    """Return what the tuning chose, a line per problem; a choice at the end of its values is marked."""
-    lines = []
-    for name, result in results.items():
-        record = result.settings.get("tuning", {"policies": {}})
-        for policy, told in record["policies"].items():
-            choice = [
-                f"{argument} = {value}{_at_the_end(value, record['grid'][argument])}"
-                for argument, value in told["choice"].items()
-            ]
-            lines.append(f"tuned on {name}: {policy}: {', '.join(choice)}")
-    return "\n".join(lines)
-
-
-def _at_the_end(value: Any, values: Sequence[Any]) -> str:
-    return " (the end of its values)" if len(values) > 1 and value in (values[0], values[-1]) else ""
 
 
 def numbers(results: Results, metric: str) -> dict[str, dict[str, dict[str, float | int | None]]]:
@@ -107,3 +74,10 @@ def tell_failures(failures: Sequence[Failure], folder: Path) -> None:
         say(f"  {failure.settings}")
     if len(failures) > SHOWN:
         say(f"and {len(failures) - SHOWN} more")
+
+
+def told_failures(results: Results, folder: Path) -> bool:
+    """Say what failed; tell whether anything did."""
+    if results.failures:
+        tell_failures(results.failures, folder)
+    return bool(results.failures)

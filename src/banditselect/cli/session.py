@@ -28,7 +28,8 @@ def session(folder: Path, *, quiet: bool) -> Iterator[Display]:
     try:
         with stoppable(), warnings.catch_warnings():
             warnings.simplefilter("ignore" if quiet else "always", RuntimeWarning)
-            warnings.showwarning = lambda message, *_: say(f"warning: {message}")
+            said: set[str] = set()
+            warnings.showwarning = lambda message, *_: _say_once(str(message), said)
             yield display
     except KeyboardInterrupt as stop:
         say(_way_back(display, folder))
@@ -42,10 +43,16 @@ def session(folder: Path, *, quiet: bool) -> Iterator[Display]:
         raise typer.Exit(FAILED if cell or isinstance(error, OSError) else WRONG) from None
 
 
+def _say_once(message: str, said: set[str]) -> None:
+    if message not in said:
+        said.add(message)
+        say(f"warning: {message}")
+
+
 def _way_back(display: Display, folder: Path) -> str:
     if display.last is None:
         return "interrupted before anything was run"
-    safe = len(Store(folder).keys())
+    safe = sum(len(Store(cells.parent).keys()) for cells in folder.rglob("cells"))
     command = shlex.join(["banditselect", *sys.argv[1:]])
     done = f"{display.last.cells_done} of {display.last.cells} cells"
     return f"interrupted at {done}; safe in {folder}: {safe}. To continue:\n  {command}"

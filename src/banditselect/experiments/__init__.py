@@ -1,11 +1,31 @@
 """The paper's experiments, one module each; ``EXPERIMENTS`` has them by name."""
 
-from . import fs_synthetic, ps_synthetic
-from .experiment import Experiment
+from . import (
+    fs_cifar100,
+    fs_mnist,
+    fs_synthetic,
+    latent,
+    ps_cifar10,
+    ps_cifar10_coarse,
+    ps_mnist,
+    ps_mnist_coarse,
+    ps_synthetic,
+)
+from .experiment import ARMS, SCALES, Experiment, Scale
 
 EXPERIMENTS: dict[str, Experiment] = {
-    "fs-synthetic": fs_synthetic.EXPERIMENT,
-    "ps-synthetic": ps_synthetic.EXPERIMENT,
+    module.EXPERIMENT.name: module.EXPERIMENT
+    for module in (
+        fs_synthetic,
+        fs_mnist,
+        fs_cifar100,
+        ps_synthetic,
+        ps_cifar10,
+        ps_cifar10_coarse,
+        ps_mnist,
+        ps_mnist_coarse,
+        latent,
+    )
 }
 
-__all__ = ["EXPERIMENTS", "Experiment"]
+__all__ = ["ARMS", "EXPERIMENTS", "SCALES", "Experiment", "Scale"]

@@ -1,33 +1,114 @@
-"""An experiment of the paper: which policies play which problems, for how long."""
+"""An experiment of the paper: which policies play which problems, for how long, in which arms."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ..problems import Problem
-from ..simulation import Results, sweep
+from ..simulation import Results
+from ..simulation.progress import Tell
 from ..simulation.sweeps import Policies
+from ..simulation.tuning import sweep_tuned
+
+SCALES = ("quick", "paper")
+ARMS = {
+    "theory": "every rate and radius at the value that theory prescribes",
+    "tuned": "every rate and radius tuned over the same values, on problems that are not reported",
+}
+
+
+@dataclass(frozen=True)
+class Arm:
+    """The policies of one arm.
+
+    Attributes
+    ----------
+    policies: from a problem and the number of rounds to the policies that play it, by name.
+    grid: the values over which arguments are tuned, by name; empty in the arm of theory.
+    models: the values of M that this arm can afford; None for all of the scale.
+    """
+
+    policies: Callable[[Any, int], Policies]
+    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    models: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How large a version is: values of M (empty where M is fixed), rounds, replicates, replicates for tuning."""
+
+    models: tuple[int, ...]
+    rounds: int
+    replicates: int
+    tuning: int
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A sweep with the settings of the paper.
+    """A figure of the paper.
 
     Attributes
     ----------
+    name: on the command line.
     title: one line.
-    problems: from values of M to problems by name; an experiment whose M is fixed ignores them.
-    policies: from a problem to the policies that play it.
-    rounds: the number of them.
+    place: where it is in the paper.
+    about: what the paper did, what its text leaves open and what was chosen: the docstring of the module.
+    metric: what the figure shows.
     setting: what the problems differ in, in words.
+    problems: from values of M to problems by name; an experiment whose M is fixed ignores them.
+    arms: "theory" and "tuned".
+    scales: "quick" and "paper".
     """
 
+    name: str
     title: str
-    problems: Callable[[Sequence[int]], dict[str, Problem]]
-    policies: Callable[[Any], Policies]
-    rounds: int
+    place: str
+    about: str
+    metric: str
     setting: str
+    problems: Callable[[Sequence[int]], dict[str, Problem]]
+    arms: Mapping[str, Arm]
+    scales: Mapping[str, Scale]
 
-    def run(self, *, models: Sequence[int], rounds: int | None, **options: Any) -> Results:
-        """Run it; ``rounds`` None for its own, ``options`` are those of ``sweep``."""
-        return sweep(self.policies, self.problems(models), rounds=rounds or self.rounds, **options)
+    def run(
+        self,
+        arm: str,
+        scale: Scale,
+        *,
+        out: Path,
+        phase: Callable[[str], Tell | None] = lambda title: None,
+        **options: Any,
+    ) -> Results:
+        """Run one arm and store it in ``out``.
+
+        Parameters
+        ----------
+        arm, scale: which policies; how large.
+        out: the folder; what is there of an earlier run is used.
+        phase: from the title of a phase to what is told of its progress.
+        options: seed, engine, workers, address: those of ``sweep``.
+        """
+        chosen = self.arms[arm]
+        models = [m for m in scale.models if chosen.models is None or m in chosen.models]
+        return sweep_tuned(
+            lambda problem: chosen.policies(problem, scale.rounds),
+            self.problems(models),
+            chosen.grid,
+            rounds=scale.rounds,
+            replicates=scale.replicates,
+            tuning_replicates=scale.tuning,
+            metric=self.metric,
+            out=out,
+            phase=lambda title: phase(f"{self.name}, {arm}: {title}"),
+            **options,
+        )
+
+
+def stored(folder: Path, experiments: Mapping[str, Experiment]) -> Iterator[tuple[Experiment, str, Results]]:
+    """Yield every experiment and arm whose results are in ``folder``, with the results."""
+    for name, experiment in experiments.items():
+        for arm in experiment.arms:
+            path = folder / name / arm / "results.parquet"
+            if path.is_file():
+                yield experiment, arm, Results.load(path)

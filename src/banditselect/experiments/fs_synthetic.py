@@ -1,62 +1,33 @@
 """Feature selection, synthetic (paper, Fig. 1 top).
 
 The paper: d = 50, 10 actions a round out of 10,000, noise U[-1/2, 1/2]; FS-SCB and RB-SCB for several M, SquareCB on
-the best, the second best and the worst map. All wrong maps are equally useless here, so one of them stands for all.
+the best, the second best and the worst map; 100 problems.
 
-What the text leaves open and what we chose: T, M, alpha, delta, the reference U of regret balancing. Here every policy
-has its default, except that all are told the range and the noise of the rewards; U(n) = sqrt(n).
+What the text leaves open and what we chose: M = 2, 10, 30, 100 (to 30 where everything is tuned), T = 2000,
+delta = 0.05, lambda = 1, U(n) = u sqrt(n) with u = 1 in the arm of theory. The constants of an instance (L, G, S) are
+its own. Every wrong map is equally useless here: "second best" and "worst" are two of them.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
-from ..policies import (
-    FSOFUL,
-    OFUL,
-    Binding,
-    FSSquareCB,
-    RegretBalancing,
-    SquareCB,
-    Uniform,
-    given,
-    on_every_map,
-    on_map,
-)
 from ..problems import Problem, SyntheticFeatureSelection
-from ..simulation import Result, simulate
-from .experiment import Experiment
-
-
-def policies() -> dict[str, Binding[Any]]:
-    """Return the policies of the figure, and ours."""
-    scb = SquareCB.bind(reward_range=given.reward_range)
-    ofu = {"noise": given.noise, "parameter_bound": given.parameter_bound}
-    return {
-        "SquareCB, true map known": on_map(scb, 0),
-        "FS-SCB": FSSquareCB.bind(reward_range=given.reward_range, noise=given.noise),
-        "RB-SCB": RegretBalancing.bind(bases=on_every_map(scb)),
-        "SquareCB, a wrong map": on_map(scb, 1),
-        "OFUL, true map known": on_map(OFUL.bind(**ofu), 0),
-        "FS-OFUL (ours)": FSOFUL.bind(**ofu),
-        "uniform play": Uniform.bind(),
-    }
+from .experiment import Experiment, Scale
+from .feature_selection import arms
 
 
 def problems(models: Sequence[int]) -> dict[str, Problem]:
-    """Return a problem for every number of models."""
+    """Return a problem for every number of maps."""
     return {f"M = {n_models}": SyntheticFeatureSelection(n_models=n_models) for n_models in models}
 
 
 EXPERIMENT = Experiment(
-    title="Feature selection, synthetic (Fig. 1 top)",
-    problems=problems,
-    policies=lambda problem: policies(),
-    rounds=2000,
+    name="fs-synthetic",
+    title="Feature selection, synthetic",
+    place="Figure 1, top",
+    about=__doc__ or "",
+    metric="regret",
     setting="feature maps M",
+    problems=problems,
+    arms=arms(tuned_models=(2, 10, 30)),
+    scales={"quick": Scale((2, 10), 500, 8, 4), "paper": Scale((2, 10, 30, 100), 2000, 100, 10)},
 )
-
-
-def run(*, n_models: int = 10, rounds: int = 2000, replicates: int = 50, seed: int = 0) -> Result:
-    """Run the experiment for one number of models."""
-    (problem,) = problems([n_models]).values()
-    return simulate(policies(), problem, rounds=rounds, replicates=replicates, seed=seed)

@@ -78,17 +78,17 @@ def best_actions(score: Array, offered: Mask, p: Array) -> None:
 
 @kernel
 def upper_bounds(
-    ids: Index, x: Array, theta: Array, root: Array, group: Index, squared: Array, scale: float, out: Array
+    ids: Index, x: Array, theta: Array, root: Array, group: Index, dims: Index, squared: Array, scale: float, out: Array
 ) -> None:
     """``out[r, a] = max_i <x_i(a), theta_i> + scale rho_i |x_i(a)|_{V_g^-1}``, ``rho_i^2 = squared[n, i]``.
 
-    Model ``i`` has the root ``g = group[n, i]`` of ``V_g^-1 = root_g root_g'``. The maximum runs over the models with
-    ``squared[n, i] >= 0``; a group without any costs nothing.
+    Model ``i`` has ``dims[i]`` features and the root ``g = group[n, i]`` of ``V_g^-1 = root_g root_g'``. The maximum
+    runs over the models with ``squared[n, i] >= 0``; a group without any costs nothing.
     """
-    P, K, d = sizes(x)
+    P, K, widest = sizes(x)
     width = np.empty((root.shape[1], K))
     known = np.empty(root.shape[1], dtype=np.bool_)
-    w = np.empty(d)
+    w = np.empty(widest)
     for r in range(ids.size):
         n = ids[r]
         known[:] = False
@@ -99,14 +99,16 @@ def upper_bounds(
                 continue
             p = i if P > 1 else 0
             g = group[n, i]
+            d = dims[i]
             if not known[g]:
                 known[g] = True
                 for a in range(K):
                     for k in range(d):
                         w[k] = 0.0
                     for j in range(d):
+                        value = entry(x, r, p, a, j)
                         for k in range(d):
-                            w[k] += root[n, g, j, k] * entry(x, r, p, a, j)
+                            w[k] += root[n, g, j, k] * value
                     total = 0.0
                     for k in range(d):
                         total += w[k] * w[k]
@@ -126,6 +128,7 @@ def optimistic(
     theta: Array,
     root: Array,
     group: Index,
+    dims: Index,
     squared: Array,
     scale: float,
     offered: Mask,
@@ -133,7 +136,7 @@ def optimistic(
 ) -> None:
     """All probability on the actions of highest upper bound."""
     score = np.empty(p.shape)
-    upper_bounds(ids, x, theta, root, group, squared, scale, score)
+    upper_bounds(ids, x, theta, root, group, dims, squared, scale, score)
     best_actions(score, offered, p)
 
 
@@ -260,6 +263,7 @@ def optimistic_and_begin(
     theta: Array,
     root: Array,
     group: Index,
+    dims: Index,
     squared: Array,
     scale: float,
     offered: Mask,
@@ -273,5 +277,5 @@ def optimistic_and_begin(
 ) -> bool:
     """``optimistic``, then ``draw_and_begin``."""
     p = np.empty((ids.size, sizes(x)[1]))
-    optimistic(ids, x, theta, root, group, squared, scale, offered, p)
+    optimistic(ids, x, theta, root, group, dims, squared, scale, offered, p)
     return draw_and_begin(ids, keys, acts, floor, bits, p, x, choice, probability, played)

@@ -1,38 +1,46 @@
 """One algorithm per file, each a short composition of the rooms above."""
 
 from .base import Policy
-from .binding import Binding, Constant, Pending, given
+from .binding import Binding, Constant, Pending, Several, given
 from .decision import Decision
 from .fs_oful import FSOFUL
 from .fs_squarecb import FSSquareCB
+from .greedy import Greedy
 from .lin_ts import LinTS
 from .oful import OFUL, BiasOFUL
+from .on_every_ball import EveryBall, on_every_ball
 from .on_map import EveryMap, OnMap, on_every_map, on_map
 from .ps_oful import PSOFUL
 from .registry import load, register, registered
 from .regret_balancing import RegretBalancing
 from .squarecb import SquareCB
+from .ucb1 import UCB1
 from .uniform import Uniform
 
 __all__ = [
     "FSOFUL",
     "OFUL",
     "PSOFUL",
+    "UCB1",
     "BiasOFUL",
     "Binding",
     "Constant",
     "Decision",
+    "EveryBall",
     "EveryMap",
     "FSSquareCB",
+    "Greedy",
     "LinTS",
     "OnMap",
     "Pending",
     "Policy",
     "RegretBalancing",
+    "Several",
     "SquareCB",
     "Uniform",
     "given",
     "load",
+    "on_every_ball",
     "on_every_map",
     "on_map",
     "register",

@@ -4,11 +4,12 @@ A binding names a policy class and some of its arguments. Whoever builds it adds
 shapes of the problem - and the constants of the problem that were asked for with ``given``, nothing else.
 """
 
+import dataclasses
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from ..validation import refuse
 
@@ -42,7 +43,7 @@ class Constant(Pending):
 class _Given:
     """``given.noise`` stands for the problem's constant ``noise``, resolved when the policy meets the problem."""
 
-    def __getattr__(self, name: str) -> Constant:
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
         return Constant(name)
@@ -86,10 +87,37 @@ class Binding(Pending, Generic[T]):
         return Binding(self.cls, arguments)
 
 
+class Several(Pending):
+    """As many policies as the problem has models; among the ``bases`` of a meta-policy they stand side by side.
+
+    A frozen dataclass whose ``policy`` is what ``bind`` returned, and whose ``resolve`` returns a list.
+
+    Attributes
+    ----------
+    filled: the arguments of ``policy`` that follow from the model.
+    """
+
+    policy: Binding[Any]
+    filled: ClassVar[tuple[str, ...]] = ()
+
+
 def resolved(value: Any, shapes: Mapping[str, Any], constants: Mapping[str, Any]) -> Any:
     """Return a value in which everything that was pending is resolved."""
     if isinstance(value, Pending):
         return value.resolve(shapes, constants)
     if isinstance(value, list | tuple):
-        return type(value)(resolved(part, shapes, constants) for part in value)
+        parts: list[Any] = []
+        for part in value:
+            known = resolved(part, shapes, constants)
+            parts += known if isinstance(part, Several) else [known]
+        return type(value)(parts)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):  # a schedule
+        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        pending = {name: part for name, part in fields.items() if isinstance(part, Pending)}
+        return dataclasses.replace(value, **resolved_all(pending, shapes, constants)) if pending else value
     return value
+
+
+def resolved_all(values: Mapping[str, Any], shapes: Mapping[str, Any], constants: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values by name in which everything that was pending is resolved."""
+    return {name: resolved(part, shapes, constants) for name, part in values.items()}

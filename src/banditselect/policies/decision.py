@@ -156,6 +156,7 @@ class Ledger(LaneArrays):
             bank.theta,
             bank.root,
             bank.group,
+            bank.dims,
             squared_radii,
             scale,
             offered,

@@ -147,5 +147,6 @@ class FSOFUL(LikelihoodPolicy):
         if model is None and len(set(self._dims)) > 1:
             raise validation.refuse("model", model, "the index of a map, since the maps have different widths")
         first = 0 if model is None else model_index(model, int(self.n_models))
-        inside = self._inside(lane_vectors(theta, self._size, self._dims[first]))
-        return self._told(np.asarray(inside.any(axis=1)) if model is None else inside[:, first])
+        models = slice(None) if model is None else slice(first, first + 1)
+        inside = self._inside(lane_vectors(theta, self._size, self._dims[first]), models)
+        return self._told(np.asarray(inside.any(axis=1)))

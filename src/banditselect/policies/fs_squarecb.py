@@ -160,24 +160,10 @@ class FSSquareCB(Policy):
         self._posterior = Posterior(variance=noise**2, prior=np.full(M, 1.0 / M), online=False)
         self._memo_width = M if self.weighting == "paper" else 0
         if "paper" in (self.weighting, self.exploration):
-            self._printed = self._printed_constants(lam[0], noise)
+            self._printed = PrintedConstants(self, self._dims, lam, noise)
         lower, upper = self._range(np.arange(lanes))
         self._sqalg = SqAlg(lower=lower, upper=upper, n_models=M)
         return ("_bank", "_scale", "_posterior", "_sqalg")
-
-    def _printed_constants(self, lam: Array, noise: Array) -> PrintedConstants:
-        if self.exploration == "paper" and self.horizon is None:
-            raise validation.refuse("FSSquareCB: horizon", None, 'a whole number, since exploration="paper" was chosen')
-        return PrintedConstants(
-            self._dims,
-            lam,
-            noise,
-            self.delta,
-            self.horizon,
-            feature_bound=self.feature_bound,
-            reward_bound=self.reward_bound,
-            parameter_bound=self.parameter_bound,
-        )
 
     def _range(self, ids: Index) -> tuple[Array, Array]:
         """Return the range of SqAlg for what has been learned, ``(n,)`` each."""
@@ -188,8 +174,7 @@ class FSSquareCB(Policy):
     def _rates(self, ids: Index, K: int, offered: Mask) -> Array:
         """Return alpha_t, ``(n,)``."""
         if self.exploration == "paper":
-            n_actions = offered.sum(axis=1) if offered.size else np.full(ids.size, K)
-            return self._printed.learning_rate(ids, n_actions)
+            return self._printed.learning_rate(ids, K, offered)
         return rates(self._schedule, ids, self._bank.updates, self._scale.span)
 
     def _admit(self, ids: Index, f: Array, offered: Mask) -> Index | None:
@@ -227,7 +212,7 @@ class FSSquareCB(Policy):
     def _extend(self, fresh: Any) -> None:
         super()._extend(fresh)
         if "paper" in (self.weighting, self.exploration):
-            self._printed.lanes += fresh._printed.lanes
+            self._printed.extend(fresh._printed)
 
     @property
     def model_weights(self) -> Array:

@@ -56,9 +56,9 @@ class LikelihoodPolicy(OptimisticPolicy):
         """Whether it is proved, at level delta, that no model is true or that the noise is larger than stated."""
         return self._told(self._alarm.raised)
 
-    def _inside(self, thetas: Array) -> Mask:
-        """Tell which models' sets contain ``thetas[n]``, ``(N, M)``."""
-        return self._bank.distances(thetas) <= self.scale**2 * self._sets.squared_radii
+    def _inside(self, thetas: Array, models: slice = slice(None)) -> Mask:
+        """Tell which of these models' sets contain ``thetas[n]``, ``(N, M)``."""
+        return self._bank.distances(thetas, models) <= self.scale**2 * self._sets.squared_radii[:, models]
 
 
 def model_index(model: int, n_models: int) -> int:

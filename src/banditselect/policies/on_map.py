@@ -12,7 +12,7 @@ from ..lanes import LaneArrays
 from ..streams import Channel, Seed
 from ..validation import Constraint, ExactShape, FeatureShape, Number, SomeMaps, Whatever
 from .base import Array, Choice, Index, Mask, Policy
-from .binding import Binding, Pending
+from .binding import Binding, Several
 from .registry import register
 from .regret_balancing import copied
 
@@ -48,7 +48,7 @@ def on_map(policy: Any, index: int) -> Any:
 
 
 @dataclass(frozen=True)
-class EveryMap(Pending):
+class EveryMap(Several):
     """One policy per map of the problem that will be met: what :func:`on_every_map` returns."""
 
     policy: Binding[Any]
@@ -109,7 +109,7 @@ class OnMap(Policy):
         if not isinstance(shape, ExactShape) or shape.many:
             raise validation.refuse("OnMap: policy", self.policy, "a policy that takes features of shape (K, d)")
         self._width = shape.dims[0]
-        return SomeMaps(((int(self.index), self._width),))
+        return SomeMaps(((int(self.index), self._width),), n_actions=shape.n_actions)
 
     def _begin(self, lanes: int) -> Sequence[str]:
         self._memo_width = self.policy._memo_width

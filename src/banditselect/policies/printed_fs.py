@@ -1,13 +1,16 @@
-"""The constants of FS-SCB as the paper prints them."""
+"""The constants of FS-SCB as the paper prints them; SquareCB has those of M = 1."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .. import validation
 from ..theory import feature_selection
-from .base import Array, Index, per_lane
+from .base import Array, Index, Mask, Policy, per_lane
+from .tabulated import Tabulated
+
+BOUNDS = ("feature_bound", "reward_bound", "parameter_bound")
 
 
 class PrintedConstants:
@@ -19,51 +22,63 @@ class PrintedConstants:
 
     Parameters
     ----------
-    dims: widths of the maps.  regularization: ``(M,)``.  noise: ``(N,)``.  horizon: T; the range is that of T, or grows
-        with t where there is none.
-    bounds: feature_bound, reward_bound, parameter_bound, a number or one per lane each; what is missing is asked for by
-        name.
+    policy: a policy with the arguments exploration, delta, horizon (T; the range is that of T, or grows with t where
+        there is none), feature_bound, reward_bound and parameter_bound; what is missing is asked for by name.
+    dims: widths of the maps.  regularization: ``(N, M)``.  noise: ``(N,)``.
     """
 
-    def __init__(
-        self,
-        dims: tuple[int, ...],
-        regularization: Array,
-        noise: Array,
-        delta: float,
-        horizon: int | None,
-        **bounds: ArrayLike | None,
-    ) -> None:
-        for name, value in bounds.items():
-            if value is None:
-                raise validation.refuse(f"FSSquareCB: {name}", None, 'a number, since "paper" was chosen')
-        columns = {name: per_lane(value, noise.size) for name, value in bounds.items() if value is not None}
-        shared = {"dim": np.array(dims), "regularization": regularization, "delta": delta, "form": "printed"}
-        self.horizon = horizon
-        self.lanes: list[dict[str, Any]] = [
-            {**shared, "noise": float(noise[n]), **{name: float(column[n]) for name, column in columns.items()}}
-            for n in range(noise.size)
+    def __init__(self, policy: Policy, dims: tuple[int, ...], regularization: Array, noise: Array) -> None:
+        given = policy.settings
+        expected = dict.fromkeys(BOUNDS, 'a number, since "paper" was chosen')
+        if given["exploration"] == "paper":
+            expected["horizon"] = 'a whole number, since exploration="paper" was chosen'
+        for name, what in expected.items():
+            if given[name] is None:
+                raise validation.refuse(f"{type(policy).__name__}: {name}", None, what)
+        N, M = regularization.shape
+        columns = {"noise": noise, **{name: per_lane(given[name], N) for name in BOUNDS}}
+        shared = {"dim": np.array(dims), "delta": given["delta"], "form": "printed"}
+        self.horizon = None if given["horizon"] is None else int(given["horizon"])
+        self._n_models = M
+        self._lanes: list[dict[str, Any]] = [
+            {**shared, "regularization": regularization[n], **{name: float(v[n]) for name, v in columns.items()}}
+            for n in range(N)
         ]
+        self._prediction_range = Tabulated(feature_selection.prediction_range, self._lanes)
+        self._prediction_bound = Tabulated(feature_selection.prediction_bound, self._lanes)
+        self._learning_rate: dict[int, Tabulated] = {}
 
     def range(self, ids: Index, updates: Index) -> tuple[Array, Array]:
         """Return the lower and the upper end of the range after this many updates, ``(n,)`` each."""
         when = updates if self.horizon is None else np.maximum(updates, self.horizon)
-        pairs = [feature_selection.prediction_range(t=int(t), **self.lanes[n]) for n, t in zip(ids, when, strict=True)]
-        beta, length = np.array(pairs, dtype=float).reshape(-1, 2).T
+        beta, length = self._prediction_range(ids, when).T
         return beta, beta + length
 
     def prediction_bound(self, ids: Index, updates: Index) -> Array:
         """Return b_i, ``(n, M)``."""
-        rows = zip(ids, updates, strict=True)
-        return np.array([feature_selection.prediction_bound(t=int(t), **self.lanes[n]) for n, t in rows])
+        return self._prediction_bound(ids, updates)
 
-    def learning_rate(self, ids: Index, n_actions: Index) -> Array:
+    def learning_rate(self, ids: Index, n_actions: int, offered: Mask) -> Array:
         """Return alpha for the number of actions offered, ``(n,)``."""
-        M = self.lanes[0]["regularization"].size
-        rows = zip(ids, n_actions, strict=True)
-        return np.array(
-            [
-                feature_selection.learning_rate(t=self.horizon or 1, n_models=M, n_actions=int(k), **self.lanes[n])
-                for n, k in rows
-            ]
-        )
+        if not offered.size:
+            return self._rate(ids, n_actions)
+        counts = offered.sum(axis=1)
+        alpha = np.empty(ids.size)
+        for K in np.unique(counts):
+            rows = np.flatnonzero(counts == K)
+            alpha[rows] = self._rate(ids[rows], int(K))
+        return alpha
+
+    def _rate(self, ids: Index, n_actions: int) -> Array:
+        """Return alpha for K actions, ``(n,)``; it does not depend on t, so a page has one value."""
+        if n_actions not in self._learning_rate:
+            rate = partial(feature_selection.learning_rate, n_models=self._n_models, n_actions=n_actions)
+            self._learning_rate[n_actions] = Tabulated(rate, self._lanes, length=1)
+        return self._learning_rate[n_actions](ids, np.full(ids.size, self.horizon))
+
+    def extend(self, fresh: "PrintedConstants") -> None:
+        """Append the lanes of equal constants."""
+        self._lanes += fresh._lanes
+        self._prediction_range.extend(fresh._prediction_range)
+        self._prediction_bound.extend(fresh._prediction_bound)
+        self._learning_rate.clear()

@@ -1,5 +1,6 @@
 """The confidence set of PS-OFUL as the paper prints it."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from ..experts import RidgeBank
 from ..exploration import optimism
 from ..theory import parameter_selection
 from .base import Array, Index, Mask
+from .tabulated import Tabulated
 
 
 class PrintedSet:
@@ -33,9 +35,12 @@ class PrintedSet:
 
     def __init__(self, center: Array, radius: Array, constants: list[dict[str, float]]) -> None:
         N, M, d = center.shape
-        self.constants: list[dict[str, Any]] = [
+        lanes: list[dict[str, Any]] = [
             {**constants[n], "dim": d, "radius": radius[n], "form": "printed"} for n in range(N)
         ]
+        self._gamma = Tabulated(partial(parameter_selection.gamma, n_models=M), lanes)
+        self._prediction_bound = Tabulated(parameter_selection.prediction_bound, lanes)
+        self._prediction_range = Tabulated(parameter_selection.prediction_range, lanes)
         ridge = np.array([c["feature_bound"] ** 2 for c in constants])
         reach = (np.linalg.norm(center, axis=2) + radius).max(axis=1)
         self.prior = ridge * reach**2
@@ -45,32 +50,24 @@ class PrintedSet:
 
     def _range(self, ids: Index, updates: Index) -> tuple[Array, Array]:
         """Return the range of rewards and predictions (eq:temp06), ``(n,)`` each."""
-        pairs = [
-            parameter_selection.prediction_range(t=int(t), **self.constants[n])
-            for n, t in zip(ids, updates, strict=True)
-        ]
-        beta, length = np.array(pairs, dtype=float).T
+        beta, length = self._prediction_range(ids, updates).T
         return beta, beta + length
 
     def squared_radius(self, ids: Index) -> Array:
         """Return the squared radius of the set around the target's estimate, ``(n,)``; negative if the set is empty."""
-        n_models = self.sqalg.loss.shape[1]
-        gamma = [
-            parameter_selection.gamma(t=int(self.target.updates[n]), n_models=n_models, **self.constants[n])
-            for n in ids
-        ]
-        return np.array(gamma) + self.prior[ids] - self.target.penalised[ids, 0]
+        gamma = self._gamma(ids, self.target.updates[ids])
+        return gamma + self.prior[ids] - self.target.penalised[ids, 0]
 
     def distribution(self, ids: Index, x: Array, offered: Mask, scale: float) -> Array:
         """Return the probabilities of optimistic play, ``(n, K)``."""
-        squared = np.zeros((len(self.constants), 1))
+        squared = np.zeros((self.prior.size, 1))
         squared[ids, 0] = np.maximum(self.squared_radius(ids), 0.0)
         return optimism(ids, x, self.target, squared, scale, offered)
 
     def learn(self, ids: Index, x: Array, f: Array, y: Array) -> None:
         """Learn what was played ``x (n, 1, d)``, the experts' predictions of it ``f (n, M)`` and its reward."""
-        bound = [parameter_selection.prediction_bound(t=int(self.target.updates[n]), **self.constants[n]) for n in ids]
-        self.sqalg.drop(ids, self.sqalg.admit(ids, np.abs(f) - np.array(bound)))
+        bound = self._prediction_bound(ids, self.target.updates[ids])
+        self.sqalg.drop(ids, self.sqalg.admit(ids, np.abs(f) - bound))
         prediction = self.sqalg.predict(ids, np.ascontiguousarray(f[:, :, None]))[:, 0]
         self.target.learn(ids, x, prediction)
         self.sqalg.update(ids, f, y)
@@ -83,5 +80,7 @@ class PrintedSet:
 
     def extend(self, fresh: "PrintedSet") -> None:
         """Append what is not a part: the constants of the new lanes."""
-        self.constants += fresh.constants
+        self._gamma.extend(fresh._gamma)
+        self._prediction_bound.extend(fresh._prediction_bound)
+        self._prediction_range.extend(fresh._prediction_range)
         self.prior = np.concatenate([self.prior, fresh.prior])

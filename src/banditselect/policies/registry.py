@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import persistence
-from ..exploration import Power
+from ..exploration import SCHEDULES
 from .base import Policy
 
 P = TypeVar("P", bound=type[Policy])
@@ -70,8 +70,9 @@ def encode(owner: str, name: str, value: Any, arrays: dict[str, NDArray[Any]]) -
             value.dtype if value.dtype.kind == "b" else float if value.dtype.kind == "f" else int
         )
         return {"array": key}
-    if isinstance(value, Power):
-        return {"power": [value.scale, value.exponent]}
+    for kind, schedule in SCHEDULES.items():
+        if type(value) is schedule:
+            return {kind: [encode(owner, name, part, arrays) for part in vars(value).values()]}
     if isinstance(value, list | tuple):
         parts = [encode(owner, f"{name}.{k}", part, arrays) for k, part in enumerate(value)]
         return {"tuple" if isinstance(value, tuple) else "list": parts}
@@ -86,7 +87,6 @@ def encode(owner: str, name: str, value: Any, arrays: dict[str, NDArray[Any]]) -
 
 _decoders: dict[str, Callable[[Any, Mapping[str, NDArray[Any]]], Any]] = {
     "array": lambda content, arrays: arrays[content],
-    "power": lambda content, arrays: Power(*content),
     "list": lambda content, arrays: _decode_all(content, arrays),
     "tuple": lambda content, arrays: tuple(_decode_all(content, arrays)),
 }
@@ -102,6 +102,8 @@ def _decode(value: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
     (kind, content), *_ = value.items()
     if kind in _decoders:
         return _decoders[kind](content, arrays)
+    if kind in SCHEDULES:
+        return SCHEDULES[kind](*content)
     if kind not in _classes:
         raise ValueError(f"policy class {kind!r} is not registered here; known: {', '.join(sorted(_classes))}")
     return _classes[kind](**{name: _decode(part, arrays) for name, part in content.items()})

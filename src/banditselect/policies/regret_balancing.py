@@ -37,6 +37,15 @@ def copied(policy: Policy | Callable[..., Policy], lanes: int | None, seed: Seed
     return type(built)(**(copy.deepcopy(built.settings) | {"lanes": lanes, "seed": seed}))
 
 
+def _rows_of_each(chosen: Index) -> Iterator[tuple[int, Index]]:
+    """Yield every base that was chosen, and the rows ``(n_i,)`` that chose it, in order."""
+    order = np.argsort(chosen, kind="stable")
+    bases = chosen[order]
+    edges = np.flatnonzero(bases[1:] != bases[:-1]) + 1
+    for rows in np.split(order, edges):
+        yield int(chosen[rows[0]]), rows
+
+
 @register
 class RegretBalancing(Policy):
     r"""Regret balancing: in each round one base plays and learns, chosen by what the bases earned so far.
@@ -114,6 +123,7 @@ class RegretBalancing(Policy):
 
     def _begin(self, lanes: int) -> Sequence[str]:
         self._record = Record(lanes, len(self.bases))
+        self._known = np.zeros(1)  # U(0), U(1), ...; NaN where it was not asked for
         self._memo_width = 1 + max(b._memo_width for b in self.bases)
         self._root(())
         return ("_record", "_ties")
@@ -127,23 +137,30 @@ class RegretBalancing(Policy):
     def _can_look_up(self) -> bool:
         return super()._can_look_up() and all(b._looks_up for b in self.bases)
 
-    def _reference(self, ids: Index, plays: Array) -> Array:
-        """Return U(N_i), ``(n, M)``."""
+    def _reference(self, ids: Index, plays: Index) -> Array:
+        """Return U(N_i), ``(n, M)``; 0 for a base that has not played."""
         if self.reference == "own":
             bounds = [np.atleast_1d(b.regret_bound)[ids] for b in self.bases]  # type: ignore[attr-defined]
             return np.stack(bounds, axis=1)
-        schedule = as_schedule(self.reference)  # type: ignore[arg-type]
-        U = np.array([[schedule(n) if n else 0.0 for n in row] for row in plays.tolist()], dtype=float)
+        most = int(plays.max())
+        if most >= self._known.size:  # the reference is a function of n: each value is asked for once
+            self._known = np.concatenate([self._known, np.full(most + 1, np.nan)])
+        U = self._known[plays]
+        if np.isnan(U).any():
+            schedule = as_schedule(self.reference)  # type: ignore[arg-type]
+            for n in np.unique(plays[np.isnan(U)]).tolist():
+                self._known[n] = schedule(float(n))
+            U = self._known[plays]
         if not np.isfinite(U).all():
             raise validation.refuse("RegretBalancing: reference", U, "a schedule whose values are finite numbers")
         return U
 
     def _shares(self, ids: Index) -> Array:
         """Return the probability of each base to play next, ``(n, M)``: equal among the best."""
-        plays, earned = self._record.plays[ids].astype(float), self._record.earned[ids]
+        plays, earned = self._record.plays[ids], self._record.earned[ids]
         with np.errstate(divide="ignore", invalid="ignore"):
             value = (earned + self._reference(ids, plays)) / plays
-            value = np.where(plays == 0.0, np.inf, value)
+            value = np.where(plays == 0, np.inf, value)
             if self.rule == "balancing":
                 best = value.max(axis=1, keepdims=True)
                 value = np.where(np.isinf(best), value, earned - plays * np.where(np.isinf(best), 0.0, best))
@@ -153,11 +170,11 @@ class RegretBalancing(Policy):
     def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
         shares = self._shares(ids)
         p = np.zeros((ids.size, x.shape[2]))
-        for i, b in enumerate(self.bases):
+        for i in np.flatnonzero(shares.any(axis=0)):
             rows = np.flatnonzero(shares[:, i])
-            if rows.size:
-                mine, _ = b._distribution(ids[rows], rows_of(x, rows), offered[rows] if offered.size else offered)
-                p[rows] += shares[rows, i, None] * mine
+            seen = x if rows.size == ids.size else rows_of(x, rows)
+            mine, _ = self.bases[i]._distribution(ids[rows], seen, offered[rows] if offered.size else offered)
+            p[rows] += shares[rows, i, None] * mine
         return p, None
 
     def _choose(self, ids: Index, x: Array, offered: Mask, numbers: Index) -> contract.Choice:
@@ -166,10 +183,10 @@ class RegretBalancing(Policy):
         probability = np.empty(ids.size)
         memo = np.full((ids.size, self._memo_width), -1, dtype=np.int64)
         memo[:, 0] = chosen
-        for i in np.unique(chosen):
-            rows = np.flatnonzero(chosen == i)
+        for i, rows in _rows_of_each(chosen):
             mask = offered[rows] if offered.size else offered
-            action[rows], p, inner = self.bases[i]._choose(ids[rows], rows_of(x, rows), mask, numbers)
+            seen = x if rows.size == ids.size else rows_of(x, rows)
+            action[rows], p, inner = self.bases[i]._choose(ids[rows], seen, mask, numbers)
             if p is not None:
                 probability[rows] = p
             if inner is not None:
@@ -186,7 +203,8 @@ class RegretBalancing(Policy):
         chosen = memo[:, 0]
         if chosen.min() < 0 or chosen.max() >= len(self.bases):
             return False
-        parts = ((b, memo[chosen == i, 1 : 1 + b._memo_width]) for i, b in enumerate(self.bases))
+        talkative = [(i, b) for i, b in enumerate(self.bases) if b._memo_width]
+        parts = ((b, memo[chosen == i, 1 : 1 + b._memo_width]) for i, b in talkative)
         return all(b._wrote(part) for b, part in parts if part.size)
 
     def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
@@ -196,8 +214,7 @@ class RegretBalancing(Policy):
             return
         self._record.plays[ids, memo[:, 0]] += 1
         self._record.earned[ids, memo[:, 0]] += y
-        for i in np.unique(memo[:, 0]):
-            rows = np.flatnonzero(memo[:, 0] == i)
+        for i, rows in _rows_of_each(memo[:, 0]):
             width = self.bases[i]._memo_width
             self.bases[i]._teach(ids[rows], x[rows], y[rows], memo[rows, 1 : 1 + width] if width else None)
 

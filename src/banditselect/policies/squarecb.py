@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..experts import RidgeBank
 from ..exploration import Schedule, as_schedule, inverse_gap_weighting, rates
@@ -13,6 +13,7 @@ from ..lanes import LaneArrays
 from ..streams import Seed
 from ..validation import SMALLEST, Constraint, ExactShape, FeatureShape, Interval, Number, Rate
 from .base import Array, Index, Mask, Policy, per_lane
+from .printed_fs import PrintedConstants
 from .registry import register
 
 EXPLORATION = 300.0
@@ -65,9 +66,13 @@ class SquareCB(Policy):
     ----------
     dim: number of features d; features are ``(K, d)``.
     regularization: ridge penalty lambda > 0.
-    exploration: the constant c, a ``Power(scale, exponent)``, or any callable of t (then the policy cannot be saved).
+    exploration: the constant c, a ``Power(scale, exponent)``, any callable of t (then the policy cannot be saved), or
+        ``"paper"``: :math:`\alpha = \sqrt{K T / D_T}` with the printed :math:`D_T` of one map, as FS-SCB has it.
         Larger means greedier. The default comes from ``docs/exploration.md``.
     reward_range: (lo, hi), where rewards are expected: a scale, not a law.
+    noise: sub-Gaussian constant R of the rewards; (hi - lo) / 2 by default. Only the printed rate asks for it.
+    delta, feature_bound (L), reward_bound (G), parameter_bound (S), horizon (T): what the printed rate needs; asked for
+        by name when ``"paper"`` is chosen.
 
     Attributes
     ----------
@@ -95,12 +100,18 @@ class SquareCB(Policy):
     1
     """
 
-    reward_units = ("reward_range",)
+    reward_units = ("reward_range", "noise", "reward_bound", "parameter_bound")
     constraints: ClassVar[dict[str, Constraint]] = {
         "dim": Number(low=1, integer=True),
         "regularization": Number(low=SMALLEST, per_lane=True),
-        "exploration": Rate(),
+        "exploration": Rate(names=("paper",)),
         "reward_range": Interval(),
+        "noise": Number(low=SMALLEST, per_lane=True, optional=True),
+        "delta": Number(low=0.0, high=1.0, above=True, below=True),
+        "feature_bound": Number(low=SMALLEST, per_lane=True, optional=True),
+        "reward_bound": Number(low=0.0, per_lane=True, optional=True),
+        "parameter_bound": Number(low=0.0, per_lane=True, optional=True),
+        "horizon": Number(low=1, integer=True, optional=True),
     }
 
     def __init__(
@@ -108,8 +119,14 @@ class SquareCB(Policy):
         *,
         dim: int,
         regularization: float = 1.0,
-        exploration: float | Schedule = EXPLORATION,
+        exploration: float | Schedule | str = EXPLORATION,
         reward_range: tuple[float, float] = (0.0, 1.0),
+        noise: float | ArrayLike | None = None,
+        delta: float = 0.05,
+        feature_bound: float | ArrayLike | None = None,
+        reward_bound: float | ArrayLike | None = None,
+        parameter_bound: float | ArrayLike | None = None,
+        horizon: int | None = None,
         lanes: int | None = None,
         seed: Seed = 0,
     ) -> None:
@@ -117,27 +134,44 @@ class SquareCB(Policy):
         self.regularization = regularization
         self.exploration = exploration
         self.reward_range = reward_range
+        self.noise = noise
+        self.delta = delta
+        self.feature_bound = feature_bound
+        self.reward_bound = reward_bound
+        self.parameter_bound = parameter_bound
+        self.horizon = horizon
         super().__init__(lanes, seed)
 
     def _shape(self) -> FeatureShape:
         return ExactShape((int(self.dim),), many=False)
 
     def _begin(self, lanes: int) -> Sequence[str]:
-        self._schedule = as_schedule(self.exploration)
         self._scale = RewardScale(self.reward_range, lanes)
-        self._bank = RidgeBank(
-            lanes=lanes, dims=np.array([self.dim]), regularization=per_lane(self.regularization, lanes)[:, None]
-        )
+        lam = per_lane(self.regularization, lanes)[:, None]
+        self._bank = RidgeBank(lanes=lanes, dims=np.array([self.dim]), regularization=lam)
+        if isinstance(self.exploration, str):
+            noise = per_lane(self._scale.span / 2.0 if self.noise is None else self.noise, lanes)
+            self._printed = PrintedConstants(self, (int(self.dim),), lam, noise)
+        else:
+            self._schedule = as_schedule(self.exploration)
         return ("_bank", "_scale")
 
     def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
         prediction = self._bank.predict(ids, x)[:, 0]
-        alpha = rates(self._schedule, ids, self._bank.updates, self._scale.span)
+        if self.exploration == "paper":
+            alpha = self._printed.learning_rate(ids, x.shape[2], offered)
+        else:
+            alpha = rates(self._schedule, ids, self._bank.updates, self._scale.span)
         return inverse_gap_weighting(prediction, alpha, offered), None
 
     def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
         self._bank.learn(ids, x, y)
         self._say(self._scale.watch(ids, y, "exploration is scaled to that range"))
+
+    def _extend(self, fresh: Any) -> None:
+        super()._extend(fresh)
+        if self.exploration == "paper":
+            self._printed.extend(fresh._printed)
 
     @property
     def parameters(self) -> Array:

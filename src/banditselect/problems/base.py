@@ -65,8 +65,8 @@ class Problem(ABC):
     @property
     @abstractmethod
     def shapes(self) -> dict[str, Any]:
-        """The arguments of a policy that follow from the features: ``dim`` (a list for maps of several widths), and
-        ``n_models`` where there are several maps.
+        """The arguments of a policy that follow from the features: ``dim`` (a list for maps of several widths),
+        ``n_models`` where there are several maps, and ``n_arms`` where the actions are the same in every round.
         """
 
     @abstractmethod

@@ -111,10 +111,7 @@ class Classification(Problem):
         self._targets = self._read_targets()
         self._theta = self._read_parameters()
         self._extra = {k: _constant(f"constants[{k!r}]", v) for k, v in (constants or {}).items()}
-        self._by_class = {
-            k: _numbers(f"class_constants[{k!r}]", v, (self._counts.size, ...))
-            for k, v in (class_constants or {}).items()
-        }
+        self._by_class = {k: self._per_class(k, v) for k, v in (class_constants or {}).items()}
         self._longest = float(np.sqrt(max(np.einsum("id,id->i", m, m, dtype=float).max() for m in self._maps)))
         self._spans = self._read_spans()
 
@@ -165,6 +162,11 @@ class Classification(Problem):
             return _numbers("parameters", self.parameters, (self._counts.size, table.shape[1]))[self._targets]
         share = 1.0 / self.n_actions if self.balanced else None
         return fit_classes(table, self.labels, share=share, regularization=self.regularization, classes=self._targets)
+
+    def _per_class(self, name: str, value: ArrayLike) -> NDArray[Any]:
+        """Return a constant with one entry per class; whole numbers stay whole."""
+        array = _numbers(f"class_constants[{name!r}]", value, (self._counts.size, ...))
+        return array.astype(np.int64) if np.asarray(value).dtype.kind in "iu" else array
 
     def _read_spans(self) -> Array:
         """Return the smallest and the largest mean reward of any item for every target, ``(targets, 2)``."""

@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 
 from .. import validation
+from ..catalogues import Catalogue
+from ..kernels.features import Offer
 from .base import Array, Problem
 from .draws import NOISES, Drawn, Noise, by_round, draw_noise, generator
 
 
 class LatentBandit(Problem):
-    r"""A K-armed bandit in one of M latent states whose reward vectors are known up to ``error`` (paper, App. G).
+    r"""A K-armed bandit in one of M latent states whose reward vectors are known up to ``error`` (paper, App. E).
 
     Known vectors :math:`\mu_i \sim U[0, 1]^K`; the state :math:`i_*` is uniform, and the mean of arm k is
     :math:`\mu_{i_*, k} + U[-\varepsilon, \varepsilon]`, moved into [0, 1] where it left it. The features of arm k are
@@ -27,8 +29,8 @@ class LatentBandit(Problem):
     Notes
     -----
     Constants: centers ``(N, M, K)``, the known vectors; radii = error sqrt(K), so that the truth is in its ball; error;
-    parameter_bound = max_i |mu_i| + radii; center, model and parameter of the truth; feature_bound = reward_bound = 1;
-    noise; reward_range, (0, 1) for coins and (-0.5, 1.5) else (a scale, not a bound, for "gaussian").
+    n_arms; parameter_bound = max_i |mu_i| + radii; center, model and parameter of the truth; feature_bound =
+    reward_bound = 1; noise; reward_range, (0, 1) for coins and (-0.5, 1.5) else (a scale, not a bound, for "gaussian").
 
     Examples
     --------
@@ -51,7 +53,7 @@ class LatentBandit(Problem):
     @property
     def shapes(self) -> dict[str, Any]:
         """Arguments that follow from the features."""
-        return {"dim": self.n_arms}
+        return {"dim": self.n_arms, "n_arms": self.n_arms}
 
     def lane_bytes(self, rounds: int) -> int:
         """Return about how much memory one instance takes."""
@@ -74,6 +76,7 @@ class _Latent(Drawn):
             truth[n] = np.clip(centers[n, model[n]] + rng.uniform(-eps, eps, K), 0.0, 1.0)
             draws[n] = draw_noise(problem.noise, rng, rounds)
         radius = eps * math.sqrt(K)
+        self._arms = Catalogue(np.eye(K)).offer(np.tile(np.arange(K), (N, 1)))
         self._means = np.broadcast_to(truth[:, None], (N, rounds, K))
         self._noise = Noise(problem.noise, draws, low=0.0, high=1.0)
         self.constants = {
@@ -81,6 +84,7 @@ class _Latent(Drawn):
             "centers": centers,
             "radii": radius,
             "error": eps,
+            "n_arms": K,
             "parameter_bound": np.linalg.norm(centers, axis=2).max(axis=1) + radius,
             "center": centers[np.arange(N), model],
             "model": model,
@@ -92,5 +96,8 @@ class _Latent(Drawn):
 
     def features(self, t: int) -> Array:
         """Return the unit vectors, ``(N, K, K)``."""
-        N, _, K = self._means.shape
-        return np.broadcast_to(np.eye(K), (N, K, K)).copy()
+        return self._arms.lookup.array()[:, 0]
+
+    def offer(self, t: int) -> Offer:
+        """Return the arms, of which no copy is made."""
+        return self._arms

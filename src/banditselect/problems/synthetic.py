@@ -73,7 +73,7 @@ class SyntheticFeatureSelection(Problem):
 
 
 class _FeatureSelection(Drawn):
-    """Attributes: ``items (N, T, K)``, numbered as they first appear; ``catalogue`` of their features; ``counts (N,)``."""
+    """Attributes: ``items (N, T, K)``, numbered as they first appear; ``counts (N,)``; ``catalogue``: features."""
 
     def __init__(self, problem: SyntheticFeatureSelection, lanes: range, rounds: int, seed: int) -> None:
         N, M, K, d = len(lanes), problem.n_models, problem.n_actions, problem.dim

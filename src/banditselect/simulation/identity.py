@@ -17,7 +17,8 @@ from llvmlite.binding import get_host_cpu_name
 from numba.core import config
 
 from .. import sources, validation
-from ..policies import Binding, Constant, EveryMap, Policy
+from ..policies import Binding, Constant, EveryBall, EveryMap, Policy
+from ..policies.binding import resolved
 from ..policies.registry import encode
 from ..problems import Problem
 
@@ -44,8 +45,6 @@ def describe(name: str, value: Any) -> Any:
         return {"problem": _class(type(value)), **{key: _parts(name, part) for key, part in told.items()}}
     if isinstance(value, Constant):
         return {"given": value.name}
-    if isinstance(value, EveryMap):
-        return {"on_every_map": describe(name, value.policy)}
     if isinstance(value, Mapping):
         return {"mapping": _parts(name, value)}
     if isinstance(value, list | tuple):
@@ -82,6 +81,8 @@ def recorded(value: Any, shapes: Mapping[str, Any], constants: Mapping[str, Any]
     if isinstance(value, EveryMap):
         inside = {name: part for name, part in shapes.items() if name != "n_models"}
         return {"on every map": recorded(value.policy, inside, constants)}
+    if isinstance(value, EveryBall):
+        return {"on every ball": recorded(value.whole, shapes, constants)}
     if isinstance(value, Policy):
         own = {name: part for name, part in value.settings.items() if name not in ("lanes", "seed")}
         return {"policy": type(value).__name__, "arguments": recorded(own, shapes, constants)}
@@ -89,7 +90,7 @@ def recorded(value: Any, shapes: Mapping[str, Any], constants: Mapping[str, Any]
         return {str(name): recorded(part, shapes, constants) for name, part in value.items()}
     if isinstance(value, list | tuple):
         return [recorded(part, shapes, constants) for part in value]
-    return _plain(value)
+    return _plain(resolved(value, shapes, constants))
 
 
 def joined(parts: Iterable[Any]) -> Any:
@@ -167,8 +168,6 @@ def _classes_in(value: Any) -> set[type]:
         return _foreign(value.cls) | _classes_in(value.arguments)
     if isinstance(value, Problem | Policy):
         return _foreign(type(value)) | _classes_in(value.settings)
-    if isinstance(value, EveryMap):
-        return _classes_in(value.policy)
     if isinstance(value, Mapping):
         return set().union(*map(_classes_in, value.values()))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -14,9 +14,8 @@ from .loop import METRICS, build, checkpoints_of, play
 from .own_code import known_problems, load_file
 from .progress import Tell
 from .results import Results
-from .sweeps import sweep
 from .toml_lines import Document, Key
-from .tuning import candidates_of, has_argument, tune
+from .tuning import candidates_of, has_argument, sweep_tuned
 from .written import blamed, check, check_keys, constants_in, needed, one_of, read_policy, read_problems
 
 KEYS = ("rounds", "replicates", "seed", "metric", "import", "problems", "policies", "tuning")
@@ -53,28 +52,17 @@ class Specification:
         phase: called with what comes next, in words; returns the ``progress`` to be told.
         options: ``engine``, ``workers``, ``address`` and ``out``, as for ``sweep``.
         """
-        names = {id(problem): name for name, problem in self.problems.items()}
-        common = {"rounds": self.rounds, "seed": self.seed, **options}
-
-        def chosen(problem: Problem) -> Mapping[str, Binding[Any]]:
-            if not self.tuning:
-                return self.policies
-            return tune(
-                self.policies,
-                problem,
-                self.tuning,
-                replicates=self.tuning_replicates,
-                metric=self.metric,
-                progress=phase(f"tuning, {names[id(problem)]}"),
-                **common,
-            )
-
-        return sweep(
-            chosen,
+        return sweep_tuned(
+            self.policies,
             self.problems,
+            self.tuning,
+            rounds=self.rounds,
             replicates=self.replicates,
-            progress=phase("playing"),
-            **common,
+            tuning_replicates=self.tuning_replicates,
+            metric=self.metric,
+            seed=self.seed,
+            phase=phase,
+            **options,
         )
 
 

@@ -331,11 +331,15 @@ def check_seed(seed: Any) -> None:
 
 
 def _warn(outcomes: Mapping[Cell, Outcome]) -> None:
-    """Repeat the warnings of the policies; of those that differ only in their numbers, the first."""
+    """Repeat the warnings of the policies; of those that differ only in their numbers, the first.
+
+    The candidates of a tuning, "policy #0" and so on, count as one policy.
+    """
     said = set()
     for cell, outcome in outcomes.items():
+        policy = re.sub(r" #\d+$", "", cell.policy)
         for message in outcome.messages:
-            kind = (cell.policy, re.sub(r"[-+.\d]+(e[-+]?\d+)?", "#", message))
+            kind = (policy, re.sub(r"[-+.\d]+(e[-+]?\d+)?", "#", message))
             if kind not in said:
                 said.add(kind)
-                validation.warn(f"{cell.policy}: {message}")
+                validation.warn(f"{policy}: {message}")

@@ -1,21 +1,23 @@
 """Fair tuning: every policy over the same values, on replicates that no simulation reports."""
 
+import dataclasses
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .. import validation
-from ..policies import Binding, EveryMap
+from ..policies import Binding, Several
 from ..problems import Problem
 from . import engine as engines
 from .identity import recorded
 from .loop import METRICS
 from .progress import Tell
+from .results import Results
 from .store import Store
-from .sweeps import RESERVED, Plan, Policies, check_seed, raise_first
+from .sweeps import RESERVED, Plan, Policies, check_seed, raise_first, sweep
 
 SMALLER_IS_BETTER = ("regret", "pseudo_regret")
 
@@ -139,6 +141,39 @@ def _standard_error(values: np.ndarray) -> float | None:
     return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else None
 
 
+def sweep_tuned(
+    policies: Policies | Callable[[Problem], Policies],
+    problems: Mapping[str, Problem],
+    grid: Mapping[str, Sequence[Any]],
+    *,
+    replicates: int,
+    tuning_replicates: int,
+    metric: str,
+    phase: Callable[[str], Tell | None],
+    **options: Any,
+) -> Results:
+    """Tune the policies on every problem, then play them: ``tune`` and ``sweep`` with the same options.
+
+    Parameters
+    ----------
+    policies, problems, replicates: as for ``sweep``.
+    grid, metric: as for ``tune``; an empty grid leaves the policies as they are.
+    tuning_replicates: the replicates of ``tune``.
+    phase: called with what comes next, in words; returns the ``progress`` to be told.
+    options: of both: rounds, seed, engine, workers, address, out.
+    """
+    names = {id(problem): name for name, problem in problems.items()}
+
+    def chosen(problem: Problem) -> Policies:
+        named = policies(problem) if callable(policies) else policies
+        if not grid:
+            return named
+        progress = phase(f"tuning, {names[id(problem)]}")
+        return tune(named, problem, grid, replicates=tuning_replicates, metric=metric, progress=progress, **options)
+
+    return sweep(chosen, problems, replicates=replicates, progress=phase("playing"), **options)
+
+
 def candidates_of(
     binding: Binding[Any], grid: Mapping[str, Sequence[Any]]
 ) -> list[tuple[dict[str, Any], Binding[Any]]]:
@@ -155,8 +190,8 @@ def has_argument(value: Any, argument: str) -> bool:
     if isinstance(value, Binding):
         own = argument in value.parameters and argument not in ("lanes", "seed")  # those are simulate's
         return own or any(has_argument(part, argument) for part in value.arguments.values())
-    if isinstance(value, EveryMap):
-        return has_argument(value.policy, argument)
+    if isinstance(value, Several):
+        return argument not in value.filled and has_argument(value.policy, argument)
     return isinstance(value, list | tuple) and any(has_argument(part, argument) for part in value)
 
 
@@ -166,6 +201,7 @@ def _with(value: Any, arguments: Mapping[str, Any]) -> Any:
         inside = {name: _with(part, arguments) for name, part in value.arguments.items()}
         own = {name: part for name, part in arguments.items() if name in value.parameters}
         return Binding(value.cls, inside | own)
-    if isinstance(value, EveryMap):
-        return EveryMap(_with(value.policy, arguments))
+    if isinstance(value, Several):
+        own = {name: part for name, part in arguments.items() if name not in value.filled}
+        return dataclasses.replace(value, policy=_with(value.policy, own))  # type: ignore[type-var]
     return type(value)(_with(part, arguments) for part in value) if isinstance(value, list | tuple) else value

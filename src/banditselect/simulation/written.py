@@ -1,20 +1,26 @@
 """Policies, problems and values as they are written in a TOML file."""
 
+import dataclasses
 import difflib
 import inspect
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from .. import validation
-from ..exploration import Power
-from ..policies import Binding, Pending, given, on_every_map, on_map, registered
+from ..exploration import SCHEDULES
+from ..policies import Binding, Pending, given, on_every_ball, on_every_map, on_map, registered
+from ..policies.binding import Several
 from ..problems import Problem
 from .own_code import told
 from .sweeps import grid
 from .toml_lines import Document, Key
 
-_TABLES = "a policy { type = ... }, { on_every_map = { type = ... } } or { power = [scale, exponent] }"
+_SEVERAL: dict[str, Callable[[Binding[Any]], Several]] = {"on_every_map": on_every_map, "on_every_ball": on_every_ball}
+_TABLES = (
+    "a policy { type = ... }, several { on_every_map = { type = ... } } or { on_every_ball = { type = ... } }, "
+    "or a schedule { power = [scale, exponent] } or { latent_reference = [error, n_arms, scale] }"
+)
 _GIVEN = re.compile(r"given\.([A-Za-z]\w*)")
 
 
@@ -150,15 +156,37 @@ def _value(doc: Document, key: Key, content: Any) -> Any:
         return content
     if isinstance(content, dict) and "type" in content:
         return read_policy(doc, key, content)
-    if isinstance(content, dict) and set(content) == {"on_every_map"}:
-        return on_every_map(read_policy(doc, (*key, "on_every_map"), content["on_every_map"]))
-    if isinstance(content, dict) and set(content) == {"power"}:
-        try:
-            return Power(*map(float, content["power"]))
-        except (TypeError, ValueError):
-            expected = "[scale, exponent]: a number >= 0 and one between 0 and 4"
-            raise doc.refuse((*key, "power"), content["power"], expected) from None
+    if isinstance(content, dict) and len(content) == 1:
+        ((kind, inside),) = content.items()
+        if kind in _SEVERAL:
+            return _several(doc, (*key, kind), kind, inside)
+        if kind in SCHEDULES:
+            return _schedule(doc, (*key, kind), kind, inside)
     raise doc.refuse(key, content, f"a number, a string, a list, {_TABLES}")
+
+
+def _several(doc: Document, key: Key, kind: str, content: Any) -> Several:
+    policy = read_policy(doc, key, content)
+    try:
+        return _SEVERAL[kind](policy)
+    except ValueError as error:
+        raise doc.error(key, str(error)) from None
+
+
+def _schedule(doc: Document, key: Key, kind: str, content: Any) -> Any:
+    fields = dataclasses.fields(SCHEDULES[kind])
+    expected = f"[{', '.join(field.name for field in fields)}]"
+    if not isinstance(content, list) or len(content) > len(fields):
+        raise doc.refuse(key, content, expected)
+    values = {f.name: _value(doc, (*key, k), part) for k, (f, part) in enumerate(zip(fields, content, strict=False))}
+    whole = {f.name for f in fields if f.type is int}
+    try:
+        arguments: dict[str, Any] = {n: float(v) if type(v) is int and n not in whole else v for n, v in values.items()}
+        return SCHEDULES[kind](**arguments)
+    except TypeError:  # too few
+        raise doc.refuse(key, content, expected) from None
+    except ValueError as error:
+        raise doc.refuse(key, content, f"{expected}; {error}") from None
 
 
 def _pending(value: Any) -> bool:

@@ -1,0 +1,199 @@
+"""The commands for the image data: get the official files, build feature packs from them, tell what there is."""
+
+import contextlib
+import json
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..experiments.packs import NAMES, load_pack
+from ..images import files
+from ..images.official import DATASETS
+from ..simulation import Progress
+from . import listing
+from .display import Display, amount
+from .options import all_or_some
+from .session import INTERRUPTED, say, session
+from .stopping import Stop
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    help="The image data: get the official files, build feature packs from them, tell what there is.",
+)
+
+Folder = Path("data")
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors on stderr.")]
+
+
+@app.command()
+def fetch(
+    datasets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help=f"{', '.join(DATASETS)}, or all (350 MB).",
+            metavar="DATASET",
+            show_default=False,
+            autocompletion=lambda: [*DATASETS, "all"],
+        ),
+    ] = None,
+    to: Annotated[Path, typer.Option(help="Where the files go.", metavar="DIR")] = Folder,
+    origin: Annotated[
+        Path | None,
+        typer.Option("--from", help="Copy from this folder instead of downloading.", metavar="DIR", show_default=False),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Get the official files of MNIST, CIFAR-10 and CIFAR-100, and verify them.
+
+    What is there and right is not downloaded again; what broke off continues
+    where it stopped. With --from, files are taken from a folder, unpacked or
+    as archives: no internet is needed. docs/data.md says more.
+
+    [bold]Examples[/bold]
+
+      banditselect data fetch mnist
+      banditselect data fetch all --to ~/data
+      banditselect data fetch cifar10 cifar100 --from /media/stick
+    """
+    for name in all_or_some("DATASET", datasets, DATASETS):
+        place = to / DATASETS[name].folder
+        with session(to, quiet=quiet) as display, _stopping("what has arrived is kept"):
+            if origin is not None:
+                files.take(name, origin, to)
+            else:
+                display.cells, display.rounds = "downloads", "bytes"
+                with display:
+                    files.fetch(name, to, tell=_told(display, name))
+            count = len(DATASETS[name].files)
+            print(f"{name}: {count} files, complete and verified: {place}/", flush=True)
+
+
+@app.command()
+def build(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help=f"{', '.join(NAMES)}, or all.",
+            metavar="PACK",
+            show_default=False,
+            autocompletion=lambda: [*NAMES, "all"],
+        ),
+    ] = None,
+    data: Annotated[Path, typer.Option(help="Where the official files are.", metavar="DIR")] = Folder,
+    out: Annotated[Path, typer.Option(help="Where the packs go.", metavar="DIR")] = Path("out/packs"),
+    limit: Annotated[int | None, typer.Option(min=1, help="Use only N images: a trial.", metavar="N")] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.", metavar="DEVICE")] = "auto",
+    quiet: Quiet = False,
+) -> None:
+    """Build feature packs from the official files: what the image experiments play on.
+
+    The packs that come with banditselect were built by this command; nobody
+    needs it to run the experiments.
+
+    [bold]Examples[/bold]
+
+      banditselect data build fs-mnist
+      banditselect data build all --data ~/data --out packs
+      banditselect data build ps-cifar10 --limit 2000
+    """
+    for name in all_or_some("NAME", names, NAMES):
+        with session(out, quiet=quiet), _stopping("packs that were finished are kept"):
+            from ..images.build import build_pack
+
+            path = build_pack(name, data, out, say=_silent if quiet else say, device=device, limit=limit)
+            print(f"{name}: {path}", flush=True)
+
+
+@app.command("list")
+def list_(
+    data: Annotated[Path, typer.Option(help="Where the official files are.", metavar="DIR")] = Folder,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with all provenance.")] = False,
+) -> None:
+    """Tell which data sets are complete, which packs there are and where they come from.
+
+    [bold]Examples[/bold]
+
+      banditselect data list
+      banditselect data list --data ~/data --json
+    """
+    with session(data, quiet=False):
+        found = {name: files.wrong(name, data) for name in DATASETS}
+        packs = {name: _pack(name) for name in NAMES}
+        if as_json:
+            told = {name: {"complete": not wrong, "wrong": wrong} for name, wrong in found.items()}
+            print(json.dumps({"folder": str(data), "datasets": told, "packs": packs}, indent=1))
+            return
+        lines = {name: _state(name, data, wrong) for name, wrong in found.items()}
+        print(f"data sets in {data}/\n{listing.table(lines, '  ')}\n")
+        print(f"packs\n{listing.table({name: _made(name, pack) for name, pack in packs.items()}, '  ')}")
+
+
+@contextlib.contextmanager
+def _stopping(kept: str) -> Iterator[None]:
+    """Say after an interruption how to continue."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        say(f"interrupted; {kept}. To continue:\n  {shlex.join(['banditselect', *sys.argv[1:]])}")
+        raise typer.Exit(stop.code if isinstance(stop, Stop) else INTERRUPTED) from None
+
+
+def _told(display: Display, name: str) -> Callable[[files.Transfer], None]:
+    """Return what shows how far a download is, as if bytes were rounds."""
+    begun, show = time.monotonic(), display.phase(name)
+
+    def tell(at: files.Transfer) -> None:
+        elapsed = time.monotonic() - begun
+        rate = max(0, at.size_done - at.size_there) / elapsed if elapsed > 0.0 else 0.0
+        show(
+            Progress(
+                cells=at.downloads,
+                cells_done=at.downloads_done,
+                cells_reused=at.downloads_there,
+                cells_failed=0,
+                rounds=at.size,
+                rounds_done=at.size_done,
+                fraction=at.size_done / at.size,
+                rate=rate,
+                seconds_left=(at.size - at.size_done) / rate if rate > 0.0 else None,
+            )
+        )
+
+    return tell
+
+
+def _state(name: str, data: Path, wrong: dict[str, str]) -> str:
+    """Return a line about a data set."""
+    known = DATASETS[name].files
+    if not wrong:
+        size = sum(file.size for file in known.values())
+        return f"complete and verified, {len(known)} files, {amount(size)} bytes"
+    if set(wrong.values()) == {"missing"} and len(wrong) == len(known):
+        return f"not there; banditselect data fetch {name} --to {data}"
+    return "incomplete: " + "; ".join(f"{file}: {trouble}" for file, trouble in wrong.items())
+
+
+def _pack(name: str) -> dict[str, Any] | None:
+    """Return the provenance of a pack that is shipped, None if it is not."""
+    try:
+        return dict(load_pack(name).provenance)
+    except FileNotFoundError:
+        return None
+
+
+def _made(name: str, provenance: dict[str, Any] | None) -> str:
+    """Return a line about a pack."""
+    if provenance is None:
+        return f"not shipped; banditselect data build {name}"
+    return f"shipped; from {provenance['data']['name']} by {provenance['network']}; seed {provenance['seed']}"
+
+
+def _silent(_: str) -> None:
+    """Say nothing."""

@@ -1,0 +1,104 @@
+"""Whether the paper's theorems hold on the runs: regrets against bounds, parameters against confidence sets."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..simulation import Result
+from ..theory import feature_selection as fs_theory
+from ..theory import parameter_selection as ps_theory
+from . import feature_selection as fs
+from . import latent
+from . import parameter_selection as ps
+from .judging import Evidence, Measured, Part, Runs, measure_all, share
+
+
+def _told(result: Result, policy: str, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return arguments that a policy had, one mapping per replicate."""
+    arguments = result.settings["policies"][policy]["arguments"]
+    return [{name: _of(arguments[name], n) for name in names} for n in range(result.replicates)]
+
+
+def _of(value: Any, n: int) -> Any:
+    """Return the value of replicate n."""
+    return value["per replicate"][n] if isinstance(value, Mapping) else value
+
+
+def _within(evidence: Evidence, policy: str, bound: Callable[[Result], Sequence[float]]) -> list[Measured]:
+    """Return the share of runs, all problems together, whose regret is at most the bound."""
+    within, n, largest = 0, 0, 0.0
+    delta = 0.0
+    for result in evidence.results.values():
+        regret, bounds = result.final(policy), np.array(bound(result))
+        within += int((regret <= bounds).sum())
+        n += regret.size
+        largest = max(largest, float((regret / bounds).max()))
+        delta = result.settings["policies"][policy]["arguments"]["delta"]
+    return [share(f"share of runs within the bound; the largest regret is {largest:.2g} of it", within, n, 1.0 - delta)]
+
+
+def feature_selection(evidence: Evidence) -> list[Measured]:
+    """Compare the regret of FS-SCB with the printed bound."""
+    names = ("noise", "feature_bound", "reward_bound", "parameter_bound", "dim", "n_models", "regularization", "delta")
+
+    def bound(result: Result) -> list[float]:
+        rounds, K = result.settings["rounds"], result.settings["problem"]["arguments"]["n_actions"]
+        return [
+            float(fs_theory.regret_bound(t=rounds, n_actions=K, form="printed", **told))
+            for told in _told(result, fs.FS, names)
+        ]
+
+    return _within(evidence, fs.FS, bound)
+
+
+def parameter_selection(evidence: Evidence) -> list[Measured]:
+    """Compare the regret of PS-OFUL with the printed bound."""
+
+    def bound(result: Result) -> list[float]:
+        problem = result.settings["problem"]["arguments"]
+        T, M, d = result.settings["rounds"], problem["n_models"], problem["dim"]
+        told = _told(result, ps.PS, ("noise", "feature_bound", "reward_bound", "delta"))
+        fixed = {"t": T, "dim": d, "n_models": M, "radius": np.full(M, problem["radius"]), "form": "printed"}
+        return [float(ps_theory.regret_bound(**fixed, **one)) for one in told]
+
+    return _within(evidence, ps.PS, bound)
+
+
+def coverage(policy: str) -> Callable[[Evidence], list[Measured]]:
+    """Return the measure: the share of runs, all problems together, whose set held the true parameter throughout."""
+
+    def measure(evidence: Evidence) -> list[Measured]:
+        held, n = 0, 0
+        delta = 0.0
+        for result in evidence.results.values():
+            covered = result.final(policy, "coverage")
+            held += int(covered.sum())
+            n += covered.size
+            delta = result.settings["policies"][policy]["arguments"]["delta"]
+        words = f"share of runs in which the set of {policy} held the true parameter at every checkpoint"
+        return [share(words, held, n, 1.0 - delta)]
+
+    return measure
+
+
+def latent_rate(policy: str) -> Callable[[Evidence], list[Measured]]:
+    """Return the measure: the regret over the rate that the paper claims for latent bandits, problem by problem."""
+
+    def measure(evidence: Evidence) -> list[Measured]:
+        parts = []
+        for problem, result in evidence.results.items():
+            told = result.settings["problem"]["arguments"]
+            claimed = latent.rate(
+                result.settings["rounds"], **{name: told[name] for name in ("n_arms", "n_models", "error")}
+            )
+            parts.append(
+                Part(f"regret of {policy} over the rate, {problem}", _over(problem, policy, claimed), high=1.0)
+            )
+        return measure_all(parts, [evidence.runs])
+
+    return measure
+
+
+def _over(problem: str, policy: str, rate: float) -> Callable[[Runs], Any]:
+    return lambda runs: runs.mean(problem, policy) / rate

@@ -1,0 +1,85 @@
+"""What the three experiments on feature selection share: the policies of the figure, and ours, in both arms."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..policies import FSOFUL, Binding, FSSquareCB, RegretBalancing, SquareCB, given, on_every_map, on_map
+from ..problems import Classification, Problem
+from .experiment import Arm
+from .packs import FeaturePack, load_pack
+
+BEST, SECOND, WORST = "SquareCB, best map", "SquareCB, second best map", "SquareCB, worst map"
+FS, RB = "FS-SCB", "RB-SCB"
+NOISE_AWARE, OPTIMISTIC = "FS-SCB, noise-aware (ours)", "FS-OFUL (ours)"
+
+GRID = {
+    "exploration": [30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0],
+    "reference": [0.1, 1.0],
+    "scale": [0.01, 0.03, 0.1, 0.3, 1.0],
+}
+"""c of the rate c sqrt(t); u of U(n) = u sqrt(n); s of the radius of the likelihood sets."""
+
+
+def theory(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
+    """Return the policies with what the paper prints: the constant rates and SqAlg's range, for this horizon."""
+    bounds = {
+        "noise": given.noise,
+        "feature_bound": given.feature_bound,
+        "reward_bound": given.reward_bound,
+        "parameter_bound": given.parameter_bound,
+        "horizon": rounds,
+        "exploration": "paper",
+        "reward_range": given.reward_range,
+    }
+    return _policies(problem, SquareCB.bind(**bounds), FSSquareCB.bind(**bounds, weighting="paper"))
+
+
+def tuned(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
+    """Return the policies before they are tuned; all are told the range of the rewards, and the noise."""
+    scale = {"reward_range": given.reward_range}
+    paper = FSSquareCB.bind(**scale, noise=given.noise, weighting="range")
+    return _policies(problem, SquareCB.bind(**scale), paper, FSSquareCB.bind(**scale, noise=given.noise))
+
+
+def _policies(
+    problem: Problem, scb: Binding[SquareCB], paper: Binding[FSSquareCB], ours: Binding[FSSquareCB] | None = None
+) -> dict[str, Binding[Any]]:
+    chosen: dict[str, Binding[Any]] = {BEST: on_map(scb, 0), FS: paper}
+    if ours is not None:
+        chosen[NOISE_AWARE] = ours
+    chosen |= {
+        OPTIMISTIC: FSOFUL.bind(noise=given.noise, parameter_bound=given.parameter_bound),
+        RB: RegretBalancing.bind(bases=on_every_map(scb)),
+        SECOND: on_map(scb, 1),
+    }
+    M = problem.shapes["n_models"]
+    return chosen | ({WORST: on_map(scb, M - 1)} if M > 2 else {})
+
+
+def arms(tuned_models: tuple[int, ...] | None = None) -> dict[str, Arm]:
+    """Return both arms; the tuned one for these values of M."""
+    return {"theory": Arm(theory), "tuned": Arm(tuned, GRID, tuned_models)}
+
+
+def image_problems(name: str, models: Sequence[int]) -> dict[str, Problem]:
+    """Return a problem for every number of maps of a pack: the best, the second best, the worst, others between."""
+    pack = load_pack(name)
+    return {f"M = {M}": _image_problem(pack, M) for M in models}
+
+
+def _image_problem(pack: FeaturePack, n_models: int) -> Classification:
+    return Classification(
+        features=[pack.maps[i] for i in chosen_maps(len(pack.maps), n_models)],
+        labels=pack.labels,
+        parameters=pack.parameters,
+    )
+
+
+def chosen_maps(available: int, n_models: int) -> list[int]:
+    """Return which maps M of them are, best first: 0, 1, and then evenly spaced to the last.
+
+    >>> chosen_maps(20, 2), chosen_maps(20, 5)
+    ([0, 1], [0, 1, 7, 13, 19])
+    """
+    others = n_models - 2
+    return [0, 1] + [1 + round((available - 2) * (k + 1) / others) for k in range(others)]

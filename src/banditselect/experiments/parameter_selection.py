@@ -1,0 +1,65 @@
+"""What the four experiments on parameter selection with images share: balls, policies in both arms."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..policies import OFUL, PSOFUL, BiasOFUL, Binding, RegretBalancing, given, on_every_ball
+from ..problems import Classification, Problem
+from .experiment import Arm
+from .packs import BallPack, load_pack
+
+ORACLE, PS, RB, INDIVIDUAL = "BIAS-OFUL, true centre", "PS-OFUL", "RB-OFUL", "OFUL"
+LIKELIHOOD, NARROW = "PS-OFUL, likelihood sets (ours)", "PS-OFUL, likelihood sets, r = c (ours)"
+
+GRID = {"scale": [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0], "reference": [0.1, 1.0]}
+"""s of every radius; u of U(n) = u sqrt(n)."""
+
+
+def policies(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
+    """Return the policies of the figure, with the radii of theory, and ours."""
+    balls = {"centers": given.centers, "radii": given.radii, "center_errors": given.center_errors}
+    bounds = {"feature_bound": given.feature_bound, "reward_bound": given.reward_bound}
+    noise = {"noise": given.noise}
+    return {
+        ORACLE: BiasOFUL.bind(center=given.center, radius=given.radius, **noise),
+        PS: PSOFUL.bind(**balls, **noise, confidence="paper", **bounds),
+        LIKELIHOOD: PSOFUL.bind(**balls, **noise),
+        NARROW: PSOFUL.bind(centers=given.centers, radii=given.center_errors, **noise),
+        RB: RegretBalancing.bind(bases=on_every_ball(BiasOFUL.bind(**noise), radii=given.whole_radii)),
+        INDIVIDUAL: OFUL.bind(parameter_bound=given.parameter_bound, **noise),
+    }
+
+
+def arms() -> dict[str, Arm]:
+    """Return both arms."""
+    return {"theory": Arm(policies), "tuned": Arm(policies, GRID)}
+
+
+def image_problems(name: str, kind: str, models: Sequence[int]) -> dict[str, Problem]:
+    """Return a problem for every number of balls of a pack, of the kind "fine" or "coarse"."""
+    pack = load_pack(name)
+    return {f"M = {M}": _image_problem(pack, kind, M) for M in models}
+
+
+def _image_problem(pack: BallPack, kind: str, M: int) -> Classification:
+    """Return the problem in which one of the first M classes pays."""
+    balls = pack.balls[kind, M]
+    whole = balls.radii + balls.center_errors
+    own = np.zeros(int(pack.labels.max()) + 1, dtype=np.int64)
+    own[:M] = balls.components
+    return Classification(
+        features=pack.features,
+        labels=pack.labels,
+        reward="label",
+        targets=list(range(M)),
+        constants={
+            "centers": balls.centers,
+            "radii": balls.radii,
+            "center_errors": balls.center_errors,
+            "whole_radii": whole,
+            "parameter_bound": float((np.linalg.norm(balls.centers, axis=1) + whole).max()),
+        },
+        class_constants={"center": balls.centers[own], "radius": whole[own], "model": own},
+    )

@@ -1,0 +1,199 @@
+"""What was run, as sections of a page: figures, final values, what was tuned, settings."""
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..reporting.page import Part, Picture, Section, Table
+from ..reporting.verdicts import NOTHING, number
+from ..simulation import Result, Results
+from ..simulation.outputs import at_the_end
+from ..simulation.store import Store
+from .experiment import Experiment
+
+END = "†"
+LONG = 6  #: a longer list is told by its length
+
+
+def section(
+    experiment: Experiment, found: Mapping[str, Results], figures: Mapping[str, Sequence[Path]], folder: Path
+) -> Section:
+    """Return the section of an experiment.
+
+    Parameters
+    ----------
+    experiment: which.
+    found: the stored results, by arm.
+    figures: the files of the figures, by arm.
+    folder: that of the experiment, with a folder per arm.
+    """
+    results = [result for several in found.values() for result in several.values()]
+    spent = [sum(Store(folder / arm).timings().values()) for arm in found if (folder / arm / "timings.jsonl").is_file()]
+    facts = {
+        "metric": experiment.metric.replace("_", " "),
+        "rounds": _listed(str(result.checkpoints[-1]) for result in results),
+        "replicates": _listed(str(result.replicates) for result in results),
+        "both as in": _listed(_scale(experiment, result) for result in results),
+        "seed": _listed(str(result.settings.get("seed", NOTHING)) for result in results),
+        "not run": _listed(f"the arm “{arm}”" for arm in experiment.arms if arm not in found),
+        "failed": _listed(_failed(folder / arm, arm) for arm in found),
+        "computing, all cores together": duration(sum(spent)) if spent else "",
+    }
+    parts = [_part(experiment, arm, several, figures.get(arm, ())) for arm, several in found.items()]
+    about = experiment.about.strip().partition("\n")[2]  # the first line is the title
+    told = [(name, words) for name, words in facts.items() if words]
+    return Section(experiment.name, experiment.title, experiment.place, about, told, parts)
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words.
+
+    Examples
+    --------
+    >>> duration(3.14), duration(200), duration(7300)
+    ('3.1 s', '3 min 20 s', '2 h 1 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(filter(None, words)))
+
+
+def _scale(experiment: Experiment, result: Result) -> str:
+    same = [
+        name
+        for name, scale in experiment.scales.items()
+        if (scale.rounds, scale.replicates) == (result.checkpoints[-1], result.replicates)
+    ]
+    return f"the scale “{same[0]}”" if same else ""
+
+
+def _failed(folder: Path, arm: str) -> str:
+    path = folder / "failures.json"
+    return f"{len(json.loads(path.read_text()))} cells of “{arm}”, see {arm}/failures.json" if path.is_file() else ""
+
+
+def _part(experiment: Experiment, arm: str, results: Results, figures: Sequence[Path]) -> Part:
+    played = {name: result for name, result in results.items() if result.curves}
+    metric = experiment.metric.replace("_", " ")
+    policies = list(dict.fromkeys(policy for result in played.values() for policy in result.curves))
+    captions = {
+        "curves": f"{metric.capitalize()} over the rounds, mean and 95 % interval",
+        "finals": f"{metric.capitalize()} after the last round against {experiment.setting}",
+    }
+    pictures = [
+        Picture(
+            svg=path.read_text(),
+            caption=captions[path.stem],
+            alt=f"{captions[path.stem]}: {', '.join(policies)}; {', '.join(played)}. The table below has the numbers.",
+            wide=path.stem == "curves",
+        )
+        for path in figures
+        if path.suffix == ".svg" and path.stem in captions
+    ]
+    tables = [_finals(metric, experiment.metric, policies, played)] if played else []
+    return Part(arm, pictures, [*tables, *_tuned(results)], _settings(results))
+
+
+def _finals(words: str, metric: str, policies: Sequence[str], played: Mapping[str, Result]) -> Table:
+    columns = {name: _column(result.finals(metric)) for name, result in played.items()}
+    head = ["policy", *(f"{name} (n = {result.replicates})" for name, result in played.items())]
+    rows = [[policy, *(column.get(policy, NOTHING) for column in columns.values())] for policy in policies]
+    return Table(f"{words.capitalize()} after the last round: mean ± standard error", head, rows)
+
+
+def _column(finals: Mapping[str, NDArray[np.float64]]) -> dict[str, str]:
+    """Return mean and standard error in words, with the same number of decimals for all."""
+    means = {name: float(values.mean()) for name, values in finals.items()}
+    errors = {
+        name: float(values.std(ddof=1)) / math.sqrt(values.size) if values.size > 1 else math.nan
+        for name, values in finals.items()
+    }
+    scale = _largest(errors.values()), _largest(means.values())
+    told = {name: number(mean, *scale) for name, mean in means.items()}
+    known = [name for name in finals if math.isfinite(means[name]) and math.isfinite(errors[name])]
+    return told | {name: f"{told[name]} ± {number(errors[name], *scale)}" for name in known}
+
+
+def _largest(values: Iterable[float]) -> float:
+    return max((abs(value) for value in values if math.isfinite(value)), default=math.nan)
+
+
+def _tuned(results: Results) -> list[Table]:
+    """Return the table of what was tuned, if anything was."""
+    records = {name: result.settings["tuning"] for name, result in results.items() if "tuning" in result.settings}
+    if not records:
+        return []
+    policies = dict.fromkeys(policy for record in records.values() for policy in record["policies"])
+    rows = [[policy, *(_choice(policy, record) for record in records.values())] for policy in policies]
+    grid = {name: values for record in records.values() for name, values in record["grid"].items()}
+    tried = "; ".join(f"{name}: {', '.join(map(told, values))}" for name, values in grid.items())
+    n = _listed(str(record["replicates"][1] - record["replicates"][0]) for record in records.values())
+    note = (
+        f"Values tried, for every policy that has the argument: {tried}. Chosen by the mean over {n} problems that are "
+    )
+    note += "not among those reported."
+    if any(END in cell for row in rows for cell in row):
+        note += f" {END} the end of the values tried: a wider range might suit this policy better."
+    return [Table("What was tuned, and chosen", ["policy", *records], rows, note)]
+
+
+def _choice(policy: str, record: Mapping[str, Any]) -> str:
+    chosen = record["policies"].get(policy, {"choice": {}})["choice"]
+    marked = {name: END if at_the_end(value, record["grid"][name]) else "" for name, value in chosen.items()}
+    return ", ".join(f"{name} {told(value)}{marked[name]}" for name, value in chosen.items()) or NOTHING
+
+
+def _settings(results: Results) -> list[Table]:
+    """Return what the problems and the policies were given; values in which the problems differ, in their order."""
+    settings = [result.settings for result in results.values()]
+    rows = [["problem", merged([told_of["problem"] for told_of in settings if "problem" in told_of])]]
+    for policy in dict.fromkeys(policy for one in settings for policy in one.get("policies", {})):
+        own = [one["policies"][policy] for one in settings if policy in one.get("policies", {})]
+        rows.append([policy, merged(own)])
+    if len(rows) == 1 and not rows[0][1]:
+        return []
+    order = f"Where the problems differ, their values in this order: {' | '.join(results)}." if len(results) > 1 else ""
+    return [Table("Arguments, with all defaults filled in", ["", "arguments"], rows, order, "code")]
+
+
+def merged(values: Sequence[Any]) -> str:
+    """Return settings of several problems in words; where they differ, their values one after the other.
+
+    Examples
+    --------
+    >>> merged([{"policy": "OFUL", "arguments": {"dim": d, "noise": 0.5}} for d in (2, 3)])
+    'OFUL(dim=2 | 3, noise=0.5)'
+    """
+    if not values:
+        return ""
+    first = values[0]
+    if not all(isinstance(value, dict) and set(value) == set(first) for value in values):
+        return " | ".join(words) if len(set(words := [told(value) for value in values])) > 1 else words[0]
+    if set(first) == {"per replicate"}:
+        return "one per replicate"
+    if "arguments" not in first:
+        return "; ".join(f"{key}: {merged([value[key] for value in values])}" for key in first)
+    kinds = {(value.get("policy", value.get("problem")), *value["arguments"]) for value in values}
+    if len(kinds) > 1:
+        return " | ".join(merged([value]) for value in values)
+    arguments = {key: merged([value["arguments"][key] for value in values]) for key in first["arguments"]}
+    return f"{kinds.pop()[0]}({', '.join(f'{key}={words}' for key, words in arguments.items() if words != 'None')})"
+
+
+def told(value: Any) -> str:
+    """Return a setting in words: numbers with four digits, long lists by their length."""
+    if isinstance(value, dict):
+        return merged([value])
+    if isinstance(value, list | tuple):
+        return f"[{len(value)} values]" if len(value) > LONG else f"[{', '.join(map(told, value))}]"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,234 @@
+"""The official files onto this machine's disk: downloaded, or taken from a folder; verified in either case.
+
+They lie in ``FOLDER/mnist/``, ``FOLDER/cifar-10-batches-bin/`` and ``FOLDER/cifar-100-binary/``. A file that lies there
+under its name is whole: it is verified while it is written under another one.
+"""
+
+import hashlib
+import tarfile
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from .. import persistence, validation
+from .download import PAUSES, TIMEOUT, NotFetchedError, download, naming
+from .official import DATASETS, DataSet, File, Source, lookup
+
+__all__ = [
+    "DATASETS",
+    "DataSet",
+    "File",
+    "NotFetchedError",
+    "Source",
+    "Transfer",
+    "checksums",
+    "fetch",
+    "take",
+    "wrong",
+]
+
+_CHUNK = 1 << 20
+
+
+class Transfer(NamedTuple):
+    """How far the download of a data set is.
+
+    Attributes
+    ----------
+    downloads, downloads_done, downloads_there: in all; done with; and of those, there before.
+    size, size_done, size_there: the same in bytes.
+    """
+
+    downloads: int
+    downloads_done: int
+    downloads_there: int
+    size: int
+    size_done: int
+    size_there: int
+
+
+def fetch(
+    dataset: str | DataSet,
+    folder: str | Path,
+    *,
+    tell: Callable[[Transfer], None] = lambda _: None,
+    timeout: float = TIMEOUT,
+    pauses: Sequence[float] = PAUSES,
+) -> None:
+    """Download what of a data set is not in ``folder`` yet.
+
+    Interrupted in any way, the next call continues where this one stopped.
+
+    Parameters
+    ----------
+    dataset: ``"mnist"``, ``"cifar10"``, ``"cifar100"``, or a description of another one.
+    folder: made if it does not exist.
+    tell: is told how far it is.
+    timeout, pauses: see :func:`~banditselect.images.download.download`.
+
+    Raises
+    ------
+    NotFetchedError: no mirror gave the right file; the message names file, URLs, and what was found and expected.
+    OSError: the folder cannot be written.
+    """
+    found = lookup(dataset)
+    place = Path(folder) / found.folder
+    sizes = dict[str, int]()  # bytes that are there, by download
+    missing = []
+    for source in found.sources:
+        part = _part(source, place)
+        sizes[source.name] = part.stat().st_size if part.exists() else 0
+        if any(_wrong(place / file.name, file) for file in source.files):
+            missing.append(source)
+        else:
+            sizes[source.name] = source.size
+    total, there = len(found.sources), len(found.sources) - len(missing)
+    size, size_there = sum(source.size for source in found.sources), sum(sizes.values())
+    tell(Transfer(total, there, there, size, size_there, size_there))
+    for k, source in enumerate(missing):
+
+        def note(arrived: int, name: str = source.name, done: int = there + k) -> None:
+            sizes[name] = arrived
+            tell(Transfer(total, done, there, size, sum(sizes.values()), size_there))
+
+        part = _part(source, place)
+        with naming(place, "written"):
+            place.mkdir(parents=True, exist_ok=True)
+        download(source, part, tell=note, timeout=timeout, pauses=pauses)
+        try:
+            _install(found, source, part, place)
+        except ValueError as error:
+            part.unlink()
+            raise NotFetchedError(f"{source.name} from {', '.join(source.urls)}: {error}; deleted") from None
+        part.unlink()
+        note(source.size, done=there + k + 1)
+
+
+def take(dataset: str | DataSet, source_folder: str | Path, folder: str | Path) -> None:
+    """Copy what of a data set is not in ``folder`` yet from another folder.
+
+    Parameters
+    ----------
+    dataset: ``"mnist"``, ``"cifar10"``, ``"cifar100"``, or a description of another one.
+    source_folder: holds the files in the official layout, or the files themselves, or the archives.
+    folder: made if it does not exist.
+
+    Raises
+    ------
+    FileNotFoundError: a file is in none of these places.
+    ValueError: a file is not the official one; the message names it, what was found and what was expected.
+    OSError: the folder cannot be written.
+    """
+    found = lookup(dataset)
+    place, origin = Path(folder) / found.folder, Path(source_folder)
+    if not origin.is_dir():
+        raise validation.refuse("from", str(origin), f"a folder with the files of {found.name}")
+    for source in found.sources:
+        troubles: list[str] = []
+        for file in source.files:
+            if _wrong(place / file.name, file):
+                alone = Source((file.name,), file.size, "", (file,))
+                _take(found, alone, [origin / found.folder / file.name, origin / file.name], place, troubles)
+        missing = [file.name for file in source.files if _wrong(place / file.name, file)]
+        if missing and source.packed:
+            archives = [origin / source.name, origin / found.folder / source.name]
+            missing = [] if _take(found, source, archives, place, troubles) else missing
+        if missing and troubles:
+            raise ValueError("\n".join(troubles))
+        if missing:
+            instead = f", nor {source.name}" if source.packed else ""
+            raise FileNotFoundError(f"{origin}: has no {missing[0]}, not in its folder {found.folder} either{instead}")
+
+
+def checksums(dataset: str | DataSet, folder: str | Path) -> dict[str, str]:
+    """Return the SHA-256 of every file of a data set, by name, as it lies in ``folder``."""
+    found = lookup(dataset)
+    return {name: _sha256(Path(folder) / found.folder / name) for name in found.files}
+
+
+def wrong(dataset: str | DataSet, folder: str | Path) -> dict[str, str]:
+    """Return what is wrong with the files of a data set in ``folder``, by name; nothing if it is complete and right."""
+    found = lookup(dataset)
+    looked = {name: _wrong(Path(folder) / found.folder / name, file) for name, file in found.files.items()}
+    return {name: trouble for name, trouble in looked.items() if trouble}
+
+
+def _part(source: Source, place: Path) -> Path:
+    return place / f"{source.name}.part"
+
+
+def _take(dataset: DataSet, source: Source, paths: list[Path], place: Path, troubles: list[str]) -> bool:
+    """Install from the first of several paths that exists and is right; note what is wrong with others."""
+    for path in paths:
+        if path.is_file():
+            try:
+                with naming(place, "written"):
+                    place.mkdir(parents=True, exist_ok=True)
+                _install(dataset, source, path, place)
+                return True
+            except ValueError as error:
+                troubles.append(str(error))
+    return False
+
+
+def _install(dataset: DataSet, source: Source, path: Path, place: Path) -> None:
+    """Put the files that ``path`` is, or is an archive of, in their place; ValueError for what is not right."""
+    with naming(path, "read"), path.open("rb") as stream:
+        if source.packed:
+            _unpack(dataset, source, stream, path, place)
+        else:
+            _put(source.files[0], stream, str(path), place)
+
+
+def _unpack(dataset: DataSet, source: Source, archive: IO[bytes], path: Path, place: Path) -> None:
+    """Write the members that are expected, and no others: what else is in an archive is not even looked at."""
+    wanted = {f"{dataset.folder}/{file.name}": file for file in source.files}
+    try:
+        with tarfile.open(fileobj=archive, mode="r|gz") as members:
+            for member in members:
+                if member.name in wanted and member.isreg() and (stream := members.extractfile(member)):
+                    _put(wanted.pop(member.name), stream, f"{path}: {member.name}", place)
+                if not wanted:
+                    return
+    except (tarfile.TarError, EOFError, zlib.error) as error:
+        raise ValueError(f"{path}: damaged or not a .tar.gz archive: {error}") from None
+    raise ValueError(f"{path}: does not hold {', '.join(wanted)}")
+
+
+def _put(file: File, stream: IO[bytes], origin: str, place: Path) -> None:
+    """Write a file that is right, atomically; ValueError if it is not."""
+    digest, size = hashlib.sha256(), 0
+    with naming(place / file.name, "written"), persistence.replacing(place / file.name) as out:
+        while chunk := _chunk(stream, origin, file.size + 1 - size):
+            digest.update(chunk)
+            size += len(chunk)
+            out.write(chunk)
+        if trouble := _difference(file, size, digest.hexdigest()):
+            raise ValueError(f"{origin}: {trouble}")
+
+
+def _chunk(stream: IO[bytes], origin: str, most: int) -> bytes:
+    with naming(Path(origin), "read"):
+        return stream.read(min(_CHUNK, most))
+
+
+def _difference(file: File, size: int, sha256: str) -> str:
+    if size != file.size:
+        return f"got {'more than ' if size > file.size else ''}{min(size, file.size)} bytes, expected {file.size}"
+    return f"got sha256 {sha256}, expected {file.sha256}" if sha256 != file.sha256 else ""
+
+
+def _wrong(path: Path, file: File) -> str:
+    """Return what is wrong with a file, nothing if it is there and right."""
+    if not path.is_file():
+        return "missing"
+    size = path.stat().st_size
+    if size != file.size:
+        return f"got {size} bytes, expected {file.size}"
+    return _difference(file, size, _sha256(path))
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,84 @@
+"""One policy per ball of a parameter-selection problem."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import validation
+from .binding import Binding, Constant, Pending, Several, given
+
+
+@dataclass(frozen=True)
+class EveryBall(Several):
+    """One policy per ball of the problem that will be met: what :func:`on_every_ball` returns."""
+
+    policy: Binding[Any]
+    centers: ArrayLike | Pending = given.centers
+    radii: ArrayLike | Pending = given.radii
+    filled: ClassVar[tuple[str, ...]] = ("center",)
+
+    def __repr__(self) -> str:
+        own = {"centers": self.centers, "radii": self.radii}
+        shown = [f", {name}={value!r}" for name, value in own.items() if not _is_given(value, name)]
+        return f"on_every_ball({self.policy!r}{''.join(shown)})"
+
+    @property
+    def whole(self) -> Binding[Any]:
+        """The policy with all centres and radii in the place of its own."""
+        own = {"center": self.centers} | ({"radius": self.radii} if self._gives_radii else {})
+        return Binding(self.policy.cls, self.policy.arguments | own)
+
+    @property
+    def _gives_radii(self) -> bool:
+        return "radius" in self.policy.parameters and "radius" not in self.policy.arguments
+
+    def resolve(self, shapes: Mapping[str, Any], constants: Mapping[str, Any]) -> list[Binding[Any]]:
+        """Return the policy on ball 0, 1, ..."""
+        whole = self.whole.resolve(shapes, constants)
+        centers = np.asarray(whole.arguments["center"], dtype=float)
+        if centers.ndim not in (2, 3):
+            raise validation.refuse("on_every_ball: centers", centers, "shape (M, d) or (N, M, d)")
+        M = centers.shape[-2]
+        each: dict[str, list[Any]] = {"center": [centers[..., i, :].copy() for i in range(M)]}
+        if self._gives_radii:
+            radii = np.asarray(whole.arguments["radius"], dtype=float)
+            if radii.ndim > 2 or radii.shape[-1:] not in ((), (M,)):
+                raise validation.refuse("on_every_ball: radii", radii, f"shape (), ({M},) or (N, {M})")
+            radii = np.broadcast_to(radii, (*radii.shape[:-1], M))
+            each["radius"] = [radii[..., i].copy() if radii.ndim == 2 else radii[i].item() for i in range(M)]
+        return [Binding(whole.cls, whole.arguments | {name: v[i] for name, v in each.items()}) for i in range(M)]
+
+
+def on_every_ball(
+    policy: Binding[Any], *, centers: ArrayLike | Pending = given.centers, radii: ArrayLike | Pending = given.radii
+) -> EveryBall:
+    """Return bases of a meta-policy, one per ball of a parameter-selection problem, however many there are.
+
+    Base i is ``policy`` with ``center`` the i-th of the centres and, if it has that argument and it is not bound,
+    ``radius`` the i-th of the radii. RB-OFUL over M balls is ``RegretBalancing.bind(bases=on_every_ball(BiasOFUL.bind(
+    noise=given.noise)))``; a list of bases may mix them with others.
+
+    Parameters
+    ----------
+    policy: what ``bind`` returned, of a policy that has an argument ``center``, which is not bound.
+    centers: ``(M, d)``, or one set per lane ``(N, M, d)``; those of the problem by default.
+    radii: a number, ``(M,)``, or ``(N, M)``; those of the problem by default.
+
+    Examples
+    --------
+    >>> from banditselect import Greedy, RegretBalancing, UCB1
+    >>> latent = RegretBalancing.bind(bases=[UCB1.bind(), on_every_ball(Greedy.bind())])
+    >>> latent.resolve({"n_arms": 2}, {"centers": [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]]})().bases
+    (UCB1(n_arms=2), Greedy(center=[0.9, 0.1]), Greedy(center=[0.2, 0.8]), Greedy(center=[0.5, 0.5]))
+    """
+    if not isinstance(policy, Binding) or "center" not in policy.parameters or "center" in policy.arguments:
+        expected = "what bind returned, of a policy with an argument center that is not bound"
+        raise validation.refuse("on_every_ball: policy", policy, expected)
+    return EveryBall(policy, centers, radii)
+
+
+def _is_given(value: Any, name: str) -> bool:
+    return isinstance(value, Constant) and value.name == name

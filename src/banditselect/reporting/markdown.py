@@ -1,0 +1,43 @@
+"""Markdown: tables, and the part of a file between two markers."""
+
+from collections.abc import Sequence
+
+from .. import validation
+
+
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table whose cells are plain words: what Markdown or HTML would take for a sign is shown as it is.
+
+    Examples
+    --------
+    >>> print(markdown_table(["sentence", "verdict"], [["a < b | c", "holds"]]))
+    | sentence | verdict |
+    |---|---|
+    | a &lt; b \\| c | holds |
+    """
+    lines = ["| " + " | ".join(map(_plain, cells)) + " |" for cells in (head, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]])
+
+
+def _plain(cell: str) -> str:
+    words = " ".join(cell.split()).replace("&", "&amp;").replace("<", "&lt;")
+    for sign in "\\|*_`[":
+        words = words.replace(sign, "\\" + sign)
+    return words
+
+
+def replace_between(text: str, marker: str, content: str) -> str:
+    """Return a text with ``content`` between ``<!-- marker -->`` and ``<!-- end of marker -->``, each on its own line.
+
+    Examples
+    --------
+    >>> print(replace_between("<!-- claims -->\\nold\\n<!-- end of claims -->", "claims", "new"))
+    <!-- claims -->
+    new
+    <!-- end of claims -->
+    """
+    first, last = f"<!-- {marker} -->", f"<!-- end of {marker} -->"
+    if text.count(first) != 1 or text.count(last) != 1 or text.index(first) > text.index(last):
+        raise validation.refuse("text", text, f"a text with {first!r} and, after it, {last!r}, once each")
+    before, rest = text.split(first)
+    return f"{before}{first}\n{content.strip()}\n{last}{rest.split(last)[1]}"

@@ -1,0 +1,192 @@
+"""Sentences, measured: how verdicts are shown, and the matrices that have them at a glance."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from .statistics import decimals
+
+SHORT = 140  #: characters of a sentence in the matrix
+NOTHING = "–"
+
+
+class Sign(NamedTuple):
+    """How a verdict is shown: a symbol and a short word; ``kind`` is its class in the style sheet."""
+
+    symbol: str
+    word: str
+    kind: str
+    verdict: str
+
+
+SIGNS = {
+    "holds": Sign("✓", "holds", "yes", "holds"),
+    "does not hold": Sign("✗", "fails", "no", "does not hold"),
+    "not decided": Sign("?", "open", "open", "not decided"),
+}
+
+
+class Check(NamedTuple):
+    """A sentence, measured in one section and arm; ``verdict`` is one of ``SIGNS``."""
+
+    quote: str
+    place: str
+    section: str
+    arm: str
+    statistic: str
+    value: float
+    interval: tuple[float, float]
+    expected: str
+    n: int
+    verdict: str
+
+
+class Entry(NamedTuple):
+    """What one cell of the matrix says of one arm; ``target`` is the id of its details."""
+
+    arm: str
+    sign: Sign
+    target: str
+
+
+class Row(NamedTuple):
+    """A sentence, or its beginning, with its cells by section."""
+
+    number: int
+    words: str
+    shortened: bool
+    place: str
+    cells: Sequence[tuple[str, Sequence[Entry]]]
+
+
+class Detail(NamedTuple):
+    """A check with its id and the number of its sentence."""
+
+    id: str
+    number: int
+    check: Check
+    sign: Sign
+
+
+class Sentence(NamedTuple):
+    """A sentence in full."""
+
+    number: int
+    quote: str
+    place: str
+
+
+class Matrix(NamedTuple):
+    """Sentences that are about the same sections."""
+
+    columns: Sequence[str]
+    rows: Sequence[Row]
+
+
+def grouped(checks: Sequence[Check], sections: Sequence[str]) -> list[Check]:
+    """Return the checks in the order of the matrices."""
+    place = {name: k for k, group in enumerate(_together(checks, sections)) for name in group}
+    return sorted(checks, key=lambda check: place[check.section])
+
+
+def details(checks: Sequence[Check]) -> list[Detail]:
+    """Return the checks with ids and the numbers of their sentences."""
+    numbers = {quote: k for k, quote in enumerate(dict.fromkeys(check.quote for check in checks), 1)}
+    return [
+        Detail(f"check-{k}", numbers[check.quote], check, SIGNS[check.verdict]) for k, check in enumerate(checks, 1)
+    ]
+
+
+def sentences(checks: Sequence[Check]) -> list[Sentence]:
+    """Return the sentences, each once, with all places where it is."""
+    places: dict[str, dict[str, None]] = {}
+    for check in checks:
+        places.setdefault(check.quote, {})[check.place] = None
+    return [Sentence(k, quote, "; ".join(own)) for k, (quote, own) in enumerate(places.items(), 1)]
+
+
+def matrices(checks: Sequence[Check], sections: Sequence[str], arms: Sequence[str]) -> list[Matrix]:
+    """Return the verdicts with a row per sentence and a column per section; what shares no section stands apart."""
+    numbered, told = details(checks), sentences(checks)
+    found = []
+    for columns in _together(checks, sections):
+        block = [detail for detail in numbered if detail.check.section in columns]
+        rows = []
+        for number, quote, place in told:
+            own = [detail for detail in block if detail.number == number]
+            if own:
+                cells = [(name, _cell([d for d in own if d.check.section == name], arms)) for name in columns]
+                rows.append(Row(number, shortened(quote), shortened(quote) != quote, place, cells))
+        found.append(Matrix(columns, rows))
+    return found
+
+
+def _together(checks: Sequence[Check], sections: Sequence[str]) -> list[list[str]]:
+    """Return the sections in groups: two are in one if any sentence is about both."""
+    groups: list[set[str]] = []
+    for quote in dict.fromkeys(check.quote for check in checks):
+        joined = {check.section for check in checks if check.quote == quote}
+        for group in [group for group in groups if group & joined]:
+            groups.remove(group)
+            joined |= group
+        groups.append(joined)
+    ordered = [[name for name in sections if name in group] for group in groups]
+    return sorted(ordered, key=lambda group: sections.index(group[0]))
+
+
+def _cell(own: Sequence[Detail], arms: Sequence[str]) -> list[Entry]:
+    entries = []
+    for arm in dict.fromkeys([*arms, *(detail.check.arm for detail in own)]):
+        parts = [detail for detail in own if detail.check.arm == arm]
+        if parts:
+            entries.append(Entry(arm, SIGNS[overall(d.check.verdict for d in parts)], parts[0].id))
+    return entries
+
+
+def overall(verdicts: Iterable[str]) -> str:
+    """Return the verdict on a sentence from those on its parts: it holds if all do, and fails if one does.
+
+    Examples
+    --------
+    >>> overall(["holds", "not decided"])
+    'not decided'
+    """
+    found = set(verdicts)
+    return next(verdict for verdict in ("does not hold", "not decided", "holds") if verdict in found)
+
+
+def shortened(quote: str) -> str:
+    """Return a sentence, or its beginning up to a word."""
+    return quote if len(quote) <= SHORT else quote[:SHORT].rsplit(" ", 1)[0].rstrip(",;") + " …"
+
+
+def number(value: float, error: float = math.nan, largest: float = math.nan) -> str:
+    """Return a number with as many decimals as its error allows; numbers of one column share ``error`` and ``largest``.
+
+    Examples
+    --------
+    >>> number(-0.123456, 0.02), number(math.nan), number(math.inf)
+    ('−0.123', '–', '∞')
+    """
+    if not math.isfinite(value):
+        return NOTHING if math.isnan(value) else "∞" if value > 0 else "−∞"
+    digits = decimals(value if math.isnan(largest) else largest, error)
+    return f"{value:,.{digits}f}".replace("-", "−").replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def interval(bounds: tuple[float, float]) -> str:
+    """Return an interval, a dash where it has no bounds."""
+    low, high = bounds
+    if math.isnan(low) or math.isnan(high):
+        return NOTHING
+    return f"[{number(low, *_scale(bounds))}, {number(high, *_scale(bounds))}]"
+
+
+def measured(value: float, bounds: tuple[float, float]) -> str:
+    """Return a value with as many decimals as its interval has."""
+    return number(value, *_scale(bounds))
+
+
+def _scale(bounds: tuple[float, float]) -> tuple[float, float]:
+    known = [abs(bound) for bound in bounds if math.isfinite(bound)]
+    return (bounds[1] - bounds[0]) / 2.0, max(known, default=math.nan)
