@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: reproduce test test-slow bench clean
+.PHONY: reproduce test test-slow docs bench clean
 
 .venv/ready: pyproject.toml requirements-dev.lock
 	$(PYTHON) -m venv .venv
@@ -31,6 +31,9 @@ test: .venv/ready
 
 test-slow: .venv/ready .venv/clusters .venv/images
 	$(BIN)/python -m pytest --numprocesses 2 -m slow
+
+docs: .venv/ready # after `banditselect reproduce all --scale paper`
+	$(BIN)/python docs/from_results.py out/paper
 
 bench: .venv/ready
 	$(BIN)/python benchmarks/one_lane.py

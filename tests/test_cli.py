@@ -155,6 +155,9 @@ def test_quiet_says_nothing_on_stderr(folder: Path) -> None:
         (["ran"], "No such command"),
         (["reproduce", "fs-sythetic"], "did you mean 'fs-synthetic'"),
         (["reproduce", "--models", "2,x"], "--models"),
+        (["reproduce", "--scale", "papre"], "did you mean 'paper'"),
+        (["reproduce", "--arm", "tune"], "did you mean 'tuned'"),
+        (["claims", "nowhere"], "nowhere: no results of `banditselect reproduce`"),
         (["list", "policy"], "did you mean 'policies'"),
         (["show", "FSSquareBC"], "did you mean 'FSSquareCB'"),
     ],
@@ -244,7 +247,8 @@ def test_lists(folder: Path) -> None:
     assert list(everything) == ["policies", "problems", "experiments", "metrics"]
     assert set(everything["metrics"]) == set(METRICS)
     lines = call("list", "experiments").stdout.splitlines()
-    assert lines[0] == "fs-synthetic  Feature selection, synthetic (Fig. 1 top)"
+    assert lines[0].split(maxsplit=1) == ["fs-synthetic", "Feature selection, synthetic (Figure 1, top)"]
+    assert len(lines) == 9
     assert len(call("list", "policies").stdout.splitlines()) == len(everything["policies"])
     assert all(name in call("list").stdout for names in everything.values() for name in names)
 
@@ -257,7 +261,7 @@ def test_show(folder: Path) -> None:
 
 def test_version_and_help(folder: Path) -> None:
     assert call("--version").stdout == f"banditselect {banditselect.__version__}\n"
-    for command in ([], ["run"], ["reproduce"], ["list"], ["show"]):
+    for command in ([], ["run"], ["reproduce"], ["claims"], ["list"], ["show"]):
         done = call(*command, "-h")
         assert done.exit_code == 0
         assert f"banditselect {' '.join(command)}".strip() in done.stdout
@@ -268,7 +272,7 @@ def test_version_and_help(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
-        ("reproduce fs", "fs-synthetic"),
+        ("reproduce la", "latent"),
         ("run small.toml --engine d", "dask"),
         ("list met", "metrics"),
         ("show PSO", "PSOFUL"),
@@ -285,16 +289,23 @@ def test_completion(folder: Path, words: str, wanted: str) -> None:
 
 
 def test_reproduce(folder: Path) -> None:
-    small = ("--replicates", "1", "--rounds", "5", "--models", "2")
-    done = call("reproduce", *small, "--no-figures")
+    small = ("reproduce", "ps-synthetic", "latent", "--replicates", "2", "--rounds", "5", "--arm", "theory")
+    done = call(*small, "--no-figures")
     assert done.exit_code == 0, done.output
-    for word in ("M = 2", "b = 2 sqrt(d)", "FS-SCB", "PS-OFUL, printed radius", "after 5 rounds"):
-        assert word in done.stdout
-    for name in ("fs-synthetic", "ps-synthetic"):
-        assert (folder / "out" / "reproduce" / name / "results.parquet").exists()
-    again = call("reproduce", "ps-synthetic", *small)
+    assert done.stdout.splitlines()[-1] == "report: out/quick/report.html"
+    assert not (folder / "out" / "quick" / "ps-synthetic" / "theory" / "finals.svg").exists()
+    page = (folder / "out" / "quick" / "report.html").read_text()
+    for word in ("Parameter selection, synthetic", "Latent bandits", "PS-OFUL, likelihood sets (ours)", "Not run"):
+        assert word in page
+    judged = json.loads((folder / "out" / "quick" / "claims.json").read_text())
+    keys = {"id", "quote", "experiment", "arm", "statistic", "interval", "verdict"}
+    assert all(keys <= set(one) for one in judged)
+    assert {one["experiment"] for one in judged} == {"ps-synthetic", "latent"}
+    assert json.loads(call("claims", "out/quick", "--json").stdout) == judged
+    assert "better than OFUL" in call("claims", "out/quick").stdout
+    again = call(*small)
     assert "15 of 15 cells (15 from an earlier run)" in again.stderr
-    assert (folder / "out" / "reproduce" / "ps-synthetic" / "finals.svg").exists()
+    assert (folder / "out" / "quick" / "ps-synthetic" / "theory" / "finals.svg").exists()
 
 
 def test_the_page_shows_what_happens(folder: Path) -> None:
@@ -340,7 +351,7 @@ def test_lines_come_seldom(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         "playing: 30 %, 3 of 10 cells, 10 rounds/s, 30 s so far, about 1 min 9 s left",
         "playing: 60 %, 6 of 10 cells, 10 rounds/s, 1 min so far, about 39 s left",
         "playing: 90 %, 9 of 10 cells, 10 rounds/s, 1 min 30 s so far, about 9 s left",
-        "10 of 10 cells (2 from an earlier run) in 1 min 40 s",
+        "playing: 10 of 10 cells (2 from an earlier run) in 1 min 40 s",
     ]
 
 

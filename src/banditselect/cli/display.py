@@ -106,7 +106,7 @@ class Display:
         return f"about {duration(left)} left" if left > 0.0 else "almost done"
 
     def _end(self) -> str:
-        return f"{self._done()} in {duration(time.monotonic() - self._entered)}"
+        return f"{self._title}: {self._done()} in {duration(time.monotonic() - self._entered)}"
 
 
 class Lines(Display):

@@ -18,7 +18,7 @@ def catalogue() -> dict[str, dict[str, str]]:
     return {
         "policies": _lines(registered()),
         "problems": _lines(known_problems()),
-        "experiments": {name: experiment.title for name, experiment in EXPERIMENTS.items()},
+        "experiments": {name: f"{e.title} ({e.place})" for name, e in EXPERIMENTS.items()},
         "metrics": dict(METRICS),
     }
 

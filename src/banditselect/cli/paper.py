@@ -13,7 +13,7 @@ from ..experiments.claims import judge
 from ..experiments.report import claims_json, counted, verdict_lines, write_report
 from ..simulation import engine as engines
 from . import output
-from .options import Address, AsJson, Engine, Quiet, Workers, all_or_some, known
+from .options import Address, AsJson, Engine, Figures, Quiet, Workers, all_or_some, known
 from .session import FAILED, session
 
 
@@ -52,6 +52,7 @@ def reproduce(
     address: Address = None,
     out: Annotated[Path | None, typer.Option(help="For the results; out/SCALE if not given.", metavar="DIR")] = None,
     quiet: Quiet = False,
+    figures: Figures = True,
 ) -> None:
     """Run the paper's experiments; end with figures, its claims judged, and one page: report.html.
 
@@ -92,6 +93,7 @@ def reproduce(
             verdicts=verdicts,
             seconds=time.monotonic() - begun,
             command=shlex.join(["banditselect", *sys.argv[1:]]),
+            figures=figures,
         )
         print(f"{counted(verdicts)}\n\nreport: {folder / 'report.html'}", flush=True)
     raise typer.Exit(FAILED if failed else 0)

@@ -352,7 +352,7 @@ SENTENCES = (
     Sentence(
         "fs-theorem",
         "w.p. at least 1 - delta, the regret [...] for FS-SCB is bounded as [3 sqrt(K T D_T) + sqrt(2 T log(2/delta))]",
-        "Theorem thm:regretbound_EXP-SquareCB",
+        "Theorem 3.2",
         FS,
         (fs.FS,),
         bounds.feature_selection,
@@ -361,7 +361,7 @@ SENTENCES = (
     Sentence(
         "ps-theorem",
         "with probability at least 1 - delta, the transfer-regret [...] of PS-OFUL is bounded as [eq:lem5]",
-        "Theorem thm:PS-OFUL-regret",
+        "Theorem 4.2",
         ("ps-synthetic",),
         (ps.PS,),
         bounds.parameter_selection,
@@ -370,7 +370,7 @@ SENTENCES = (
     Sentence(
         "ps-set",
         "with probability at least 1 - delta, the true reward parameter theta_* lies in C_t",
-        "Theorem thm:PS-OFUL-confidence-set",
+        "Theorem 4.3",
         ("ps-synthetic",),
         (ps.PS,),
         bounds.coverage(ps.PS),

@@ -100,15 +100,19 @@ def _part(experiment: Experiment, arm: str, results: Results, figures: Sequence[
         for path in figures
         if path.suffix == ".svg" and path.stem in captions
     ]
-    tables = [_finals(metric, experiment.metric, policies, played)] if played else []
+    tables = [finals_table(experiment, results)] if played else []
     return Part(arm, pictures, [*tables, *_tuned(results)], _settings(results))
 
 
-def _finals(words: str, metric: str, policies: Sequence[str], played: Mapping[str, Result]) -> Table:
-    columns = {name: _column(result.finals(metric)) for name, result in played.items()}
+def finals_table(experiment: Experiment, results: Results) -> Table:
+    """Return the final values of every policy on every problem."""
+    played = {name: result for name, result in results.items() if result.curves}
+    policies = dict.fromkeys(policy for result in played.values() for policy in result.curves)
+    columns = {name: _column(result.finals(experiment.metric)) for name, result in played.items()}
     head = ["policy", *(f"{name} (n = {result.replicates})" for name, result in played.items())]
     rows = [[policy, *(column.get(policy, NOTHING) for column in columns.values())] for policy in policies]
-    return Table(f"{words.capitalize()} after the last round: mean ± standard error", head, rows)
+    words = experiment.metric.replace("_", " ").capitalize()
+    return Table(f"{words} after the last round: mean ± standard error", head, rows)
 
 
 def _column(finals: Mapping[str, NDArray[np.float64]]) -> dict[str, str]:

@@ -1,0 +1,143 @@
+"""Puts what a run of the paper showed into the pages: python docs/from_results.py out/paper (make docs).
+
+Writes docs/figures/ and docs/results.md, and what stands between the markers of README.md and docs/learned.md. All
+numbers come from the stored tables.
+"""
+
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from banditselect.experiments import ARMS, EXPERIMENTS, Experiment
+from banditselect.experiments import feature_selection as fs
+from banditselect.experiments import parameter_selection as ps
+from banditselect.experiments.claims import Verdict, judge
+from banditselect.experiments.experiment import stored
+from banditselect.experiments.ps_synthetic import INDIVIDUAL
+from banditselect.experiments.report import claims_table, counted
+from banditselect.experiments.sections import finals_table
+from banditselect.reporting.markdown import markdown_table, replace_between
+from banditselect.reporting.verdicts import SIGNS, interval, measured
+from banditselect.simulation import Result, Results
+from banditselect.simulation.store import write_text
+
+DOCS = Path(__file__).parent
+Found = Mapping[tuple[str, str], Results]
+
+
+def main(folder: Path) -> None:
+    """Write everything."""
+    found = {(experiment.name, arm): results for experiment, arm, results in stored(folder, EXPERIMENTS)}
+    missing = [f"{name}, {arm}" for name, e in EXPERIMENTS.items() for arm in e.arms if (name, arm) not in found]
+    if missing:
+        sys.exit(f"{folder} lacks {'; '.join(missing)}: run `banditselect reproduce all --scale paper` first")
+    verdicts = judge(folder, EXPERIMENTS)
+    figures = DOCS / "figures"
+    figures.mkdir(exist_ok=True)
+    for name, arm in found:
+        shutil.copyfile(folder / name / arm / "curves.png", figures / f"{name}-{arm}.png")
+    shutil.copyfile(folder / "fs-mnist" / "tuned" / "finals.svg", figures / "fs-mnist-finals.svg")
+    write_text(DOCS / "results.md", results_page(found, verdicts))
+    readme = DOCS.parent / "README.md"
+    write_text(readme, replace_between(readme.read_text(), "claims", claims_part(verdicts)))
+    learned = DOCS / "learned.md"
+    text = learned.read_text()
+    for marker, part in learned_parts(found).items():
+        text = replace_between(text, marker, part)
+    write_text(learned, text)
+
+
+def claims_part(verdicts: Sequence[Verdict]) -> str:
+    """Return the short table of the README."""
+    return f"{counted(verdicts)}\n\n{claims_table(verdicts)}"
+
+
+def results_page(found: Found, verdicts: Sequence[Verdict]) -> str:
+    """Return the page with all figures and verdicts."""
+    parts = [
+        "# The paper at its own scale: figures, numbers, verdicts",
+        "Made by `make docs` from the tables of `banditselect reproduce all --scale paper`; no number here is typed. "
+        "The same run writes `report.html`, which has the settings and the tuned values too.",
+        f"## Verdicts\n\n{counted(verdicts)}\n\n{details(verdicts)}",
+        *(experiment_part(experiment, found) for experiment in EXPERIMENTS.values()),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def details(verdicts: Sequence[Verdict]) -> str:
+    """Return every verdict with its numbers."""
+    rows = [
+        [
+            f"“{v.quote}” ({v.place})",
+            f"{v.experiment}, {v.arm}",
+            v.statistic,
+            f"{measured(v.value, v.interval)} {interval(v.interval)}",
+            v.expected,
+            str(v.n),
+            f"{SIGNS[v.verdict].symbol} {v.verdict}",
+        ]
+        for v in verdicts
+    ]
+    head = ["the paper says", "on", "measured", "value and 95 % interval", "expected", "n", "verdict"]
+    return markdown_table(head, rows)
+
+
+def experiment_part(experiment: Experiment, found: Found) -> str:
+    """Return the figures and final values of an experiment."""
+    lines = [f"## {experiment.title} ({experiment.place})"]
+    for arm in experiment.arms:
+        results = found[experiment.name, arm]
+        table = finals_table(experiment, results)
+        lines += [
+            f"**{arm}**: {ARMS[arm]}. {table.caption}.",
+            f"![{experiment.title}, {arm}](figures/{experiment.name}-{arm}.png)",
+            markdown_table(table.head, table.rows),
+        ]
+    return "\n\n".join(lines)
+
+
+def mean(result: Result, policy: str, metric: str) -> str:
+    """Return mean and standard error in words."""
+    values = result.final(policy, metric)
+    error = values.std(ddof=1) / values.size**0.5
+    digits = 3 if metric == "mean_reward" else 1
+    return f"{values.mean():.{digits}f} ± {error:.{digits}f}"
+
+
+def table(found: Found, experiment: str, policies: Sequence[str]) -> str:
+    """Return final values of some policies in both arms."""
+    metric = EXPERIMENTS[experiment].metric
+    arms = list(EXPERIMENTS[experiment].arms)
+    problems = [problem for problem in found[experiment, arms[-1]] if problem in found[experiment, arms[0]]]
+    head = [experiment, *(f"{arm}, {problem}" for arm in arms for problem in problems)]
+    rows = [
+        [policy]
+        + [
+            mean(found[experiment, arm][problem], policy, metric)
+            if policy in found[experiment, arm][problem].curves
+            else "–"
+            for arm in arms
+            for problem in problems
+        ]
+        for policy in policies
+    ]
+    return markdown_table(head, rows)
+
+
+def learned_parts(found: Found) -> dict[str, str]:
+    """Return the tables of docs/learned.md by marker."""
+    return {
+        "parameter selection": table(found, "ps-synthetic", [ps.PS, ps.LIKELIHOOD, INDIVIDUAL, ps.ORACLE]),
+        "feature selection": table(
+            found, "fs-mnist", [fs.BEST, fs.FS, fs.NOISE_AWARE, fs.OPTIMISTIC, fs.RB, fs.SECOND]
+        ),
+        "images": "\n\n".join(
+            table(found, name, [ps.PS, ps.LIKELIHOOD, ps.NARROW, ps.RB, ps.INDIVIDUAL, ps.ORACLE])
+            for name in ("ps-mnist", "ps-mnist-coarse")
+        ),
+    }
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "out/paper"))

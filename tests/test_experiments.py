@@ -1,0 +1,103 @@
+"""The nine experiments: each is complete, and every policy of every arm plays."""
+
+import numpy as np
+import pytest
+
+from banditselect.experiments import ARMS, EXPERIMENTS, SCALES, Scale, latent
+from banditselect.experiments.feature_selection import chosen_maps
+from banditselect.experiments.packs import load_pack
+from banditselect.simulation import Results, simulate
+
+NAMES = {
+    "fs-synthetic",
+    "fs-mnist",
+    "fs-cifar100",
+    "ps-synthetic",
+    "ps-cifar10",
+    "ps-cifar10-coarse",
+    "ps-mnist",
+    "ps-mnist-coarse",
+    "latent",
+}
+
+
+def test_there_are_the_nine_of_the_paper_each_with_two_arms_and_two_scales():
+    assert set(EXPERIMENTS) == NAMES
+    for name, experiment in EXPERIMENTS.items():
+        assert experiment.name == name
+        assert set(experiment.arms) == set(ARMS)
+        assert set(experiment.scales) == set(SCALES)
+        assert "What the text leaves open" in experiment.about or name == "latent"
+        assert not experiment.arms["theory"].grid
+        assert experiment.arms["tuned"].grid
+        replicates = 100 if name.startswith("fs") else 50
+        assert experiment.scales["paper"].replicates == replicates
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("arm", ARMS)
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_every_policy_plays(name, arm):
+    experiment = EXPERIMENTS[name]
+    problems = experiment.problems([3] if experiment.scales["quick"].models and name[:2] == "fs" else [2])
+    problem = list(problems.values())[-1]
+    result = simulate(experiment.arms[arm].policies(problem, 4), problem, rounds=4, replicates=2)
+    for policy in result.policies:
+        assert np.isfinite(result.final(policy, experiment.metric)).all()
+    names = set(result.policies)
+    arguments = {"exploration", "reference", "scale"}
+    assert set(experiment.arms["tuned"].grid) <= arguments
+    assert len(names) >= 4
+
+
+def test_an_arm_is_stored_and_the_tuning_with_it(tmp_path):
+    experiment = EXPERIMENTS["ps-synthetic"]
+    phases = []
+    found = experiment.run("tuned", Scale((), 3, 2, 2), out=tmp_path, phase=phases.append)
+    again = Results.load(tmp_path / "results.parquet")
+    assert list(found) == list(again) == list(experiment.problems(()))
+    record = again["b = 0"].settings["tuning"]
+    assert record["grid"]["scale"] == experiment.arms["tuned"].grid["scale"]
+    assert set(record["policies"]) == set(again["b = 0"].policies)
+    assert phases == [f"ps-synthetic, tuned: tuning, {name}" for name in found] + ["ps-synthetic, tuned: playing"]
+
+
+def test_an_arm_may_stop_at_some_number_of_models(tmp_path):
+    experiment = EXPERIMENTS["fs-synthetic"]
+    assert 100 in experiment.scales["paper"].models
+    assert 100 not in experiment.arms["tuned"].models
+
+
+def test_maps_of_a_pack_are_chosen_from_best_to_worst():
+    for M in (2, 3, 5, 10, 20):
+        chosen = chosen_maps(20, M)
+        assert len(set(chosen)) == M
+        assert chosen == sorted(chosen)
+        assert chosen[:2] == [0, 1]
+        assert M == 2 or chosen[-1] == 19
+
+
+def test_image_problems_are_what_the_paper_says():
+    """Ten images a round, one of the class that pays; linear rewards in the best map, or coins .9 and .1."""
+    problem = EXPERIMENTS["fs-mnist"].problems([2])["M = 2"]
+    pack = load_pack("fs-mnist")
+    instances = problem.draw(range(3), 20, 0)
+    np.testing.assert_allclose(instances.constants["parameter"], pack.parameters[instances.constants["label"]])
+    for t in range(20):
+        own = pack.labels[instances.items[:, t]] == instances.constants["label"][:, None]
+        assert (own.sum(axis=1) == 1).all()
+        assert own.shape == (3, 10)
+    problem = EXPERIMENTS["ps-cifar10-coarse"].problems([5])["M = 5"]
+    instances = problem.draw(range(8), 20, 0)
+    assert set(np.unique(instances.means(3))) == {0.1, 0.9}
+    assert instances.constants["label"].max() < 5
+    balls = load_pack("ps-cifar10").balls["coarse", 5]
+    own = balls.components[instances.constants["label"]]
+    np.testing.assert_array_equal(instances.constants["model"], own)
+    np.testing.assert_array_equal(instances.constants["center"], balls.centers[own])
+    np.testing.assert_array_equal(instances.constants["radius"], (balls.radii + balls.center_errors)[own])
+
+
+def test_latent_problems_vary_one_thing_at_a_time():
+    assert len(latent.problems()) == 10
+    assert "PS-OFUL, likelihood sets (ours)" not in latent.policies(latent.problems()["K = 200, M = 5, eps = 0.1"], 1)
