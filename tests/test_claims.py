@@ -121,30 +121,44 @@ def test_feature_selection_sentences(tmp_path):
     stored(tmp_path, "fs-mnist", "tuned", {"M = 2": few, "M = 20": many})
     found = verdicts(tmp_path)
     told = {key[0]: (round(v.value, 3), v.verdict) for key, v in found.items()}
-    assert told["fs-between"] == (0.5, HOLDS)  # (20 - 10) / (30 - 10), the larger of the two
-    assert told["fs-between-ours"] == (-0.05, HOLDS)
-    assert told["fs-few"][0] == 1.25
-    assert told["fs-many"] == (4.0, HOLDS) or told["fs-many"] == (3.2, HOLDS)
+    assert told["fs-between"] == (0.667, HOLDS)  # 20 / 30, the larger of the two
+    assert told["fs-between-ours"] == (0.3, HOLDS)
+    assert told["fs-few"] == (1.25, OPEN)
+    assert told["fs-many"] == (4.0, HOLDS)
     assert told["fs-variance"][1] == HOLDS
-    assert told["fs-growth"] == (1.25, HOLDS)  # sqrt(log 20 / log 2) = 2.08
-    assert told["rb-growth"] == (0.602, HOLDS)
+    assert told["fs-growth"] == (0.152, HOLDS)  # log 1.25 / log(log 20 / log 2)
+    assert told["rb-growth"] == (0.602, FAILS)
     assert "fs-near" not in told  # of the appendix on CIFAR-100
-    assert all(v.n == N for v in found.values())
+    assert all(v.n == N and v.place == "Section 5, on Figure 1" for v in found.values())
 
 
 def test_feature_selection_sentences_that_fail(tmp_path):
-    few = {fs.BEST: 10.0, fs.FS: 40.0, fs.RB: 80.0, fs.SECOND: 30.0}
+    """Also where the second best map is better than the best one, and M is not in order."""
+    few = {fs.BEST: 31.0, fs.FS: 40.0, fs.RB: 80.0, fs.SECOND: 30.0}
     many = few | {fs.FS: 200.0, fs.RB: 80.0}
-    stored(tmp_path, "fs-mnist", "tuned", {"M = 2": few, "M = 20": many})
-    told = {key[0]: v.verdict for key, v in verdicts(tmp_path).items()}
+    stored(tmp_path, "fs-mnist", "tuned", {"M = 20": many, "M = 2": few})
+    told = {key[0]: (round(v.value, 3), v.verdict) for key, v in verdicts(tmp_path).items()}
     assert told == {
-        "fs-between": FAILS,
-        "fs-few": FAILS,
-        "fs-many": FAILS,
-        "fs-variance": FAILS,
-        "fs-growth": FAILS,
-        "rb-growth": FAILS,
+        "fs-between": (1.333, FAILS),
+        "fs-few": (2.0, FAILS),
+        "fs-many": (0.4, FAILS),
+        "fs-variance": (1.0, FAILS),
+        "fs-growth": (1.1, FAILS),  # log 5 / log 4.32
+        "rb-growth": (0.0, HOLDS),
     }
+
+
+def test_close_to_both_means_both(tmp_path):
+    finals = {fs.BEST: 10.0, fs.FS: 20.0, fs.SECOND: 30.0, fs.RB: 20.0}
+    stored(tmp_path, "fs-cifar100", "tuned", {"M = 2": finals, "M = 5": finals})
+    found = verdicts(tmp_path)["fs-near", "fs-cifar100", "tuned"]
+    assert (found.verdict, found.value, found.place) == (FAILS, pytest.approx(2.0), "Appendix F")
+
+
+def test_one_number_of_models_says_nothing_about_growth(tmp_path):
+    finals = {fs.BEST: 10.0, fs.FS: 16.0, fs.RB: (20.0, 1.0), fs.SECOND: 30.0}
+    stored(tmp_path, "fs-mnist", "tuned", {"M = 20": finals})
+    assert {key[0] for key in verdicts(tmp_path)} == {"fs-between", "fs-variance"}
 
 
 def test_parameter_selection_sentences(tmp_path):
@@ -161,6 +175,7 @@ def test_parameter_selection_sentences(tmp_path):
     assert told["ps-many", "ps-mnist"] == HOLDS
     assert told["ps-variance", "ps-mnist"] == HOLDS
     assert told["ps-coarse", "ps-mnist-coarse"] == HOLDS  # .11 -> .02 and .05 -> .01
+    assert ("ps-growth", "ps-mnist") not in told or told["ps-growth", "ps-mnist"] == OPEN  # no regret was stored
     assert ("ps-coarse", "ps-cifar10-coarse") not in told
 
 
@@ -184,8 +199,8 @@ def test_the_synthetic_sentences_and_theorems(tmp_path):
         form="printed",
     )
     finals = {
-        f"b = {b}": {ps.PS: share * bound, ps.LIKELIHOOD: 1.0, INDIVIDUAL: 0.8 * bound, INDIVIDUAL_10: 0.9 * bound}
-        for b, share in (("0", 0.5), ("sqrt(d)", 0.6), ("2 sqrt(d)", 0.7))
+        f"b = {b}": {ps.PS: part * bound, ps.LIKELIHOOD: 1.0, INDIVIDUAL: 0.8 * bound, INDIVIDUAL_10: 0.9 * bound}
+        for b, part in (("0", 0.5), ("sqrt(d)", 0.6), ("2 sqrt(d)", 0.7))
     }
     stored(tmp_path, "ps-synthetic", "theory", finals, settings=settings)
     found = {key[0]: v for key, v in verdicts(tmp_path).items()}
@@ -194,6 +209,7 @@ def test_the_synthetic_sentences_and_theorems(tmp_path):
         "ps-better-ours": HOLDS,
         "ps-closer": HOLDS,
         "ps-bound": HOLDS,
+        "ps-transfer-synthetic": HOLDS,
         "ps-theorem": HOLDS,
         "ps-set": HOLDS,
         "ps-set-ours": HOLDS,
@@ -201,10 +217,32 @@ def test_the_synthetic_sentences_and_theorems(tmp_path):
     assert found["ps-theorem"].value == 1.0
     assert "0.7 of it" in found["ps-theorem"].statistic
     assert found["ps-theorem"].n == 3 * N
-    broken = {p: f | {ps.PS: 1.5 * bound, INDIVIDUAL: 0.1 * bound} for p, f in finals.items()}
+    broken = {
+        p: f | {ps.PS: 1.5 * bound, INDIVIDUAL: part * bound}
+        for (p, f), part in zip(finals.items(), (0.5, 0.4, 0.3), strict=True)
+    }
     stored(tmp_path / "other", "ps-synthetic", "theory", broken, settings=settings, coverage=0.0)
     failed = {key[0]: v.verdict for key, v in verdicts(tmp_path / "other").items()}
     assert failed["ps-theorem"] == failed["ps-set"] == failed["ps-set-ours"] == failed["ps-better"] == FAILS
+    assert failed["ps-closer"] == FAILS  # from 3 times the regret of OFUL to 5 times
+
+
+def test_a_problem_in_which_a_theorem_fails_cannot_hide_behind_others(tmp_path):
+    path = tmp_path / "ps-synthetic" / "theory"
+    path.mkdir(parents=True)
+    settings = {"rounds": 10, "policies": {ps.LIKELIHOOD: {"arguments": {"delta": 0.05}}}}
+    results = {f"b = {k}": result({ps.LIKELIHOOD: 1.0}, "regret", settings, coverage=float(k > 0)) for k in range(30)}
+    Results(results).save(path / "results.parquet")
+    found = verdicts(tmp_path)["ps-set-ours", "ps-synthetic", "theory"]
+    assert (found.verdict, found.value, found.n) == (FAILS, 0.0, N)
+    assert found.statistic.endswith("b = 0")
+
+
+def test_fine_and_coarse_models_are_compared_on_the_same_problems_only(tmp_path):
+    base = {ps.ORACLE: 0.88, ps.PS: 0.86, ps.RB: 0.8, ps.INDIVIDUAL: 0.75}
+    stored(tmp_path, "ps-mnist", "theory", {"M = 2": base, "M = 10": base}, settings={"rounds": 10, "seed": 0})
+    stored(tmp_path, "ps-mnist-coarse", "theory", {"M = 2": base, "M = 10": base}, settings={"rounds": 20, "seed": 0})
+    assert "ps-coarse" not in {key[0] for key in verdicts(tmp_path)}
 
 
 def test_the_bound_of_feature_selection_is_that_of_theory(tmp_path):

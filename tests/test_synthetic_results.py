@@ -47,7 +47,7 @@ def test_feature_selection_with_every_argument_at_its_default():
 @pytest.mark.parametrize(("label", "factor"), [("0", 10.0), ("sqrt(d)", 3.0), ("2 sqrt(d)", 3.0)])
 def test_parameter_selection(label, factor):
     problem = ps_synthetic.problems(())[f"b = {label}"]
-    result = simulate(ps_synthetic.policies(problem, 1000), problem, rounds=1000, replicates=50)
+    result = simulate(ps_synthetic.theory(problem, 1000), problem, rounds=1000, replicates=50)
     print(f"\nb = {label}\n{result.summary()}")
     regret = {name: float(values.mean()) for name, values in result.finals("regret").items()}
     better = min(regret[ps_synthetic.INDIVIDUAL], regret[ps_synthetic.INDIVIDUAL_10])
@@ -61,7 +61,7 @@ def test_a_small_version_learns():
     )
     assert np.all(result.final("FS-SCB") < 0.7 * result.final("wrong"))
     problem = SyntheticParameterSelection(radius=0.0)
-    policies = ps_synthetic.policies(problem, 100)
+    policies = ps_synthetic.theory(problem, 100)
     result = simulate(
         {name: policies[name] for name in (LIKELIHOOD, ps_synthetic.INDIVIDUAL)}, problem, rounds=100, replicates=4
     )

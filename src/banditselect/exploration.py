@@ -56,7 +56,7 @@ class Power:
 
 @dataclass(frozen=True)
 class LatentReference:
-    r"""The reference of regret balancing over UCB and the greedy policies of M latent models (paper, App. G).
+    r"""The reference of regret balancing over UCB and the greedy policies of M latent models (paper, App. E).
 
     .. math:: U(n) = \min(\varepsilon n, s \sqrt{K n}) + s \sqrt n
 

@@ -157,10 +157,14 @@ class Choice:
 
 @dataclass(frozen=True)
 class Interval:
-    """A pair (low, high) of finite numbers with low < high."""
+    """A pair (low, high) of finite numbers with low < high; None where it is optional."""
+
+    optional: bool = False
 
     def check(self, name: str, value: Any, lanes: int | None) -> None:
         """Raise ValueError if ``value`` will not do."""
+        if self.optional and value is None:
+            return
         pair = list(value) if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) else []
         if len(pair) != 2 or not _number(pair[0]) < _number(pair[1]):
             raise refuse(name, value, "a pair (low, high) of finite numbers with low < high")

@@ -126,5 +126,5 @@ def _resized(scale: Scale, models: str | None, rounds: int | None, replicates: i
         parts = models.split(",")
         if not all(part.strip().isdecimal() and int(part) >= 2 for part in parts):
             raise typer.BadParameter(f"got {models!r}, expected whole numbers >= 2, as 2,10", param_hint="--models")
-        chosen = tuple(int(part) for part in parts) if chosen else ()
+        chosen = tuple(sorted({int(part) for part in parts})) if chosen else ()
     return Scale(chosen, rounds or scale.rounds, replicates or scale.replicates, scale.tuning)

@@ -11,7 +11,7 @@ from ..theory import parameter_selection as ps_theory
 from . import feature_selection as fs
 from . import latent
 from . import parameter_selection as ps
-from .judging import Evidence, Measured, Part, Runs, measure_all, share
+from .judging import FAILS, Evidence, Measured, Part, Runs, measure_all, share
 
 
 def _told(result: Result, policy: str, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -25,17 +25,24 @@ def _of(value: Any, n: int) -> Any:
     return value["per replicate"][n] if isinstance(value, Mapping) else value
 
 
-def _within(evidence: Evidence, policy: str, bound: Callable[[Result], Sequence[float]]) -> list[Measured]:
-    """Return the share of runs, all problems together, whose regret is at most the bound."""
-    within, n, largest = 0, 0, 0.0
-    delta = 0.0
-    for result in evidence.results.values():
-        regret, bounds = result.final(policy), np.array(bound(result))
-        within += int((regret <= bounds).sum())
-        n += regret.size
-        largest = max(largest, float((regret / bounds).max()))
+def _shares(words: str, evidence: Evidence, policy: str, held: Callable[[Result], Any]) -> list[Measured]:
+    """Return the share of runs in which something held, of all problems; and of each problem in which it fails."""
+    parts = []
+    for problem, result in evidence.results.items():
+        found = np.asarray(held(result))
         delta = result.settings["policies"][policy]["arguments"]["delta"]
-    return [share(f"share of runs within the bound; the largest regret is {largest:.2g} of it", within, n, 1.0 - delta)]
+        parts.append(share(f"{words}, {problem}", int(found.sum()), found.size, 1.0 - delta))
+    n = sum(part.n for part in parts)
+    whole = share(words, round(sum(part.value * part.n for part in parts)), n, max(part.low for part in parts))
+    return [whole, *(part for part in parts if part.verdict == FAILS)]
+
+
+def _within(evidence: Evidence, policy: str, bound: Callable[[Result], Sequence[float]]) -> list[Measured]:
+    """Return the share of runs whose regret is at most the bound."""
+    bounds = {id(result): np.array(bound(result)) for result in evidence.results.values()}
+    largest = max(float((one.final(policy) / bounds[id(one)]).max()) for one in evidence.results.values())
+    words = f"share of runs within the bound; the largest regret is {largest:.2g} of it"
+    return _shares(words, evidence, policy, lambda result: result.final(policy) <= bounds[id(result)])
 
 
 def feature_selection(evidence: Evidence) -> list[Measured]:
@@ -66,18 +73,11 @@ def parameter_selection(evidence: Evidence) -> list[Measured]:
 
 
 def coverage(policy: str) -> Callable[[Evidence], list[Measured]]:
-    """Return the measure: the share of runs, all problems together, whose set held the true parameter throughout."""
+    """Return the measure: the share of runs whose set held the true parameter throughout."""
 
     def measure(evidence: Evidence) -> list[Measured]:
-        held, n = 0, 0
-        delta = 0.0
-        for result in evidence.results.values():
-            covered = result.final(policy, "coverage")
-            held += int(covered.sum())
-            n += covered.size
-            delta = result.settings["policies"][policy]["arguments"]["delta"]
-        words = f"share of runs in which the set of {policy} held the true parameter at every checkpoint"
-        return [share(words, held, n, 1.0 - delta)]
+        words = f"share of runs in which the set of {policy} held the true parameter at all of 100 checkpoints"
+        return _shares(words, evidence, policy, lambda result: result.final(policy, "coverage") == 1.0)
 
     return measure
 

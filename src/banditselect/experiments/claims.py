@@ -1,14 +1,17 @@
 """What the paper says about its experiments, sentence by sentence, and whether it holds on stored results.
 
-Every sentence is a statistic, an interval and what the sentence says about it; where words are vague, the number they
-are given is here and in the report ("close": within a quarter; "much better", "much higher": at least 1.5 times).
-Nothing is judged by hand, and everything can be judged again from the stored tables alone.
+Every sentence is a statistic, an interval and what the sentence says about it. Where words are vague, this is what they
+are taken to mean: "close": within a quarter; "much better", "much higher": at least 1.5 times; "good": at least 95 % of
+the oracle's mean reward; "scales as" a power: grows no faster, between the smallest and the largest M; "between the
+best and second-best": not worse than the second best. "Always" is: for every M, after the last round. Nothing is judged
+by hand, and everything can be judged again from the stored tables alone.
 """
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,13 +23,17 @@ from .judging import Evidence, Measured, Part, Runs, measure_all, together
 
 CLOSE, MUCH = 1.25, 1.5
 
-FIG_1 = "Section 5, on Figure 1"
-FIG_2_LEFT, FIG_2_RIGHT, FIG_3 = (
-    "Section 5, on Figure 2, left",
-    "Section 5, on Figure 2, right",
-    "Section 5, on Figure 3",
-)
-APPENDIX = "Appendix F"
+PLACES = {
+    "fs-synthetic": "Section 5, on Figure 1",
+    "fs-mnist": "Section 5, on Figure 1",
+    "fs-cifar100": "Appendix F",
+    "ps-synthetic": "Section 5, on Figure 2, left",
+    "ps-cifar10": "Section 5, on Figure 2, right",
+    "ps-mnist": "Appendix F",
+    "ps-cifar10-coarse": "Section 5, on Figure 3",
+    "ps-mnist-coarse": "Section 5, said of CIFAR-10",
+    "latent": "Appendix E",
+}
 
 FS = ("fs-synthetic", "fs-mnist", "fs-cifar100")
 PS_IMAGES = ("ps-cifar10", "ps-mnist")
@@ -70,40 +77,41 @@ class Sentence:
 
     Attributes
     ----------
-    id, quote, place: what it is called, what it says, where.
+    id, quote: what it is called, what it says.
     experiments: what it is about.
     policies: without which it cannot be judged; an arm that does not have them is left out.
     measure: from the evidence of an experiment to what was measured; of two for a sentence that compares them.
     arms: in which it can be judged.
     beside: the experiment that each is compared with, for such a sentence.
+    place: where it is, if not where the paper speaks of the experiment.
     """
 
     id: str
     quote: str
-    place: str
     experiments: Sequence[str]
     policies: tuple[str, ...]
     measure: Callable[..., list[Measured]]
     arms: Sequence[str] = tuple(ARMS)
     beside: Mapping[str, str] | None = None
+    place: str | None = None
 
 
-def statistics(parts: Callable[..., list[Part]]) -> Callable[..., list[Measured]]:
-    """Return the measure that takes statistics of the final values."""
+def statistics(parts: Callable[..., list[Part]], metric: str | None = None) -> Callable[..., list[Measured]]:
+    """Return the measure that takes statistics of the final values, of what the figure shows or of another metric."""
 
     def measure(*evidence: Evidence) -> list[Measured]:
-        runs = [one.runs for one in evidence]
+        runs = [one.runs if metric is None else Runs.of(one.results, metric) for one in evidence]
         return measure_all(parts(*runs), runs)
 
     return measure
 
 
-def ratio(problem: str, a: str, b: str) -> Callable[[Runs], float]:
+def ratio(problem: str, a: str, b: str) -> Callable[[Runs], Any]:
     """Return the statistic: the mean of a over the mean of b."""
     return lambda runs: runs.mean(problem, a) / runs.mean(problem, b)
 
 
-def difference(problem: str, a: str, b: str) -> Callable[[Runs], float]:
+def difference(problem: str, a: str, b: str) -> Callable[[Runs], Any]:
     """Return the statistic: the mean of a minus the mean of b."""
     return lambda runs: runs.mean(problem, a) - runs.mean(problem, b)
 
@@ -113,59 +121,77 @@ def _models(problem: str) -> int:
     return int(problem.rpartition("= ")[2])
 
 
+def _ends(runs: Runs) -> tuple[str, str] | None:
+    """Return the problems with the smallest and the largest M; None if there is one only."""
+    ordered = sorted(runs.problems, key=_models)
+    return (ordered[0], ordered[-1]) if len(ordered) > 1 else None
+
+
 def _between(policy: str) -> Callable[[Runs], list[Part]]:
     def parts(runs: Runs) -> list[Part]:
-        def position(problem: str) -> Callable[[Runs], float]:
-            return lambda r: difference(problem, policy, fs.BEST)(r) / difference(problem, fs.SECOND, fs.BEST)(r)
-
-        words = "regret of {}, from 0 (best map) to 1 (second best map), {}"
-        return [Part(words.format(policy, p), position(p), high=1.0) for p in runs.problems]
+        words = "regret of {} over that of the second best map, {}"
+        return [Part(words.format(policy, p), ratio(p, policy, fs.SECOND), high=1.0) for p in runs.problems]
 
     return parts
 
 
-def _near_second(runs: Runs) -> list[Part]:
-    words = "regret of FS-SCB over that of the second best map, {}"
-    return [Part(words.format(p), ratio(p, fs.FS, fs.SECOND), high=CLOSE) for p in runs.problems]
-
-
-def _close_for_few(runs: Runs) -> list[Part]:
-    first = runs.problems[0]
-    words = f"regret of RB-SCB over that of FS-SCB, {first}"
-    return [Part(words, ratio(first, fs.RB, fs.FS), 1.0 / CLOSE, CLOSE)]
-
-
-def _better_for_many(runs: Runs) -> list[Part]:
-    first, last = runs.problems[0], runs.problems[-1]
-    at = {p: ratio(p, fs.RB, fs.FS) for p in (first, last)}
-    words = "regret of RB-SCB over that of FS-SCB, {}"
+def _near(runs: Runs) -> list[Part]:
+    words = "regret of FS-SCB over that of {}, {}"
     return [
-        Part(words.format(last), at[last], low=MUCH),
-        Part(words.format(f"at {last} over that at {first}"), lambda runs: at[last](runs) / at[first](runs), low=1.0),
+        Part(words.format(other, p), ratio(p, fs.FS, other), high=CLOSE)
+        for other in (fs.BEST, fs.SECOND)
+        for p in runs.problems
     ]
 
 
-def _deviations(a: str, b: str) -> Callable[[Runs], list[Part]]:
+def _close_for_few(runs: Runs) -> list[Part]:
+    ends = _ends(runs)
+    words = "regret of RB-SCB over that of FS-SCB, {}"
+    return [Part(words.format(ends[0]), ratio(ends[0], fs.RB, fs.FS), 1.0 / CLOSE, CLOSE)] if ends else []
+
+
+def _better_for_many(runs: Runs) -> list[Part]:
+    ends = _ends(runs)
+    if not ends:
+        return []
+    first, last = (ratio(p, fs.RB, fs.FS) for p in ends)
+    words = "regret of RB-SCB over that of FS-SCB, {}"
+    return [
+        Part(words.format(ends[1]), last, low=MUCH),
+        Part(words.format(f"at {ends[1]} over that at {ends[0]}"), lambda runs: last(runs) / first(runs), low=1.0),
+    ]
+
+
+def _variances(a: str, *others: str) -> Callable[[Runs], list[Part]]:
     def parts(runs: Runs) -> list[Part]:
-        last = runs.problems[-1]
-        words = f"standard deviation of {a} over that of {b}, {last}"
-        return [Part(words, lambda runs: runs.deviation(last, a) / runs.deviation(last, b), low=MUCH)]
+        last = max(runs.problems, key=_models)
+        words = "variance of {} over that of {}, {}"
+        return [
+            Part(words.format(a, b, last), _variance_ratio(last, a, b), low=MUCH)
+            for b in others
+            if b in runs.finals[last]
+        ]
 
     return parts
 
 
-def _log_growth(runs: Runs) -> list[Part]:
-    first, last = runs.problems[0], runs.problems[-1]
-    most = math.sqrt(math.log(_models(last)) / math.log(_models(first)))
-    words = f"regret of FS-SCB at {last} over that at {first}; sqrt(log M) grows by {most:.2f}"
-    return [Part(words, lambda runs: runs.mean(last, fs.FS) / runs.mean(first, fs.FS), high=most)]
+def _variance_ratio(problem: str, a: str, b: str) -> Callable[[Runs], Any]:
+    return lambda runs: (runs.deviation(problem, a) / runs.deviation(problem, b)) ** 2
 
 
-def _root_growth(runs: Runs) -> list[Part]:
-    first, last = runs.problems[0], runs.problems[-1]
-    span = math.log(_models(last) / _models(first))
-    words = f"exponent e of M^e between {first} and {last}, of the regret of RB-SCB"
-    return [Part(words, lambda runs: np.log(runs.mean(last, fs.RB) / runs.mean(first, fs.RB)) / span, 0.35, 0.65)]
+def _growth(policy: str, *, log: bool) -> Callable[[Runs], list[Part]]:
+    """Return the exponent of M, or of log M, with which a regret grows; at most 1/2 is claimed."""
+
+    def parts(runs: Runs) -> list[Part]:
+        ends = _ends(runs)
+        if not ends:
+            return []
+        sizes = [math.log(_models(p)) if log else float(_models(p)) for p in ends]
+        span = math.log(sizes[1] / sizes[0])
+        words = f"exponent e of {'(log M)' if log else 'M'}^e, regret of {policy} between {ends[0]} and {ends[1]}"
+        return [Part(words, lambda r: np.log(r.mean(ends[1], policy) / r.mean(ends[0], policy)) / span, high=0.5)]
+
+    return parts
 
 
 def _below_individual(policy: str) -> Callable[[Runs], list[Part]]:
@@ -179,9 +205,12 @@ def _below_individual(policy: str) -> Callable[[Runs], list[Part]]:
 
 def _closer(runs: Runs) -> list[Part]:
     first, last = runs.problems[0], runs.problems[-1]
-    at = {p: ratio(p, ps.PS, ps_synthetic.INDIVIDUAL) for p in (first, last)}
-    words = f"regret of PS-OFUL over that of OFUL, at {last} minus at {first}"
-    return [Part(words, lambda runs: at[last](runs) - at[first](runs), low=0.0)]
+
+    def distance(runs: Runs, problem: str) -> Any:
+        return np.abs(np.log(ratio(problem, ps.PS, ps_synthetic.INDIVIDUAL)(runs)))
+
+    words = f"|log(regret of PS-OFUL / regret of OFUL)|, at {first} minus at {last}"
+    return [Part(words, lambda runs: distance(runs, first) - distance(runs, last), low=0.0)]
 
 
 def _tighter(runs: Runs) -> list[Part]:
@@ -205,63 +234,62 @@ def _transfer(policy: str) -> Callable[[Runs], list[Part]]:
 
 def _better_than_balancing(policy: str) -> Callable[[Runs], list[Part]]:
     def parts(runs: Runs) -> list[Part]:
-        first, last = runs.problems[0], runs.problems[-1]
-        at = {p: difference(p, policy, ps.RB) for p in (first, last)}
+        ends = _ends(runs)
+        if not ends:
+            return []
+        first, last = (difference(p, policy, ps.RB) for p in ends)
         words = f"mean reward of {policy} minus that of RB-OFUL, {{}}"
         return [
-            Part(words.format(last), at[last], low=0.0),
-            Part(words.format(f"at {last} minus at {first}"), lambda runs: at[last](runs) - at[first](runs), low=0.0),
+            Part(words.format(ends[1]), last, low=0.0),
+            Part(words.format(f"at {ends[1]} minus at {ends[0]}"), lambda runs: last(runs) - first(runs), low=0.0),
         ]
 
     return parts
 
 
 def _pulled(coarse: Runs, fine: Runs) -> list[Part]:
+    """OFUL does not know the balls, so it is the same for fine and coarse ones."""
     words = "distance of {} from OFUL in mean reward, {}: fine minus coarse models"
 
-    def distance(runs: Runs, problem: str, policy: str) -> float:
+    def distance(runs: Runs, problem: str, policy: str) -> Any:
         return np.abs(difference(problem, policy, ps.INDIVIDUAL)(runs))
 
-    def shrinks(problem: str, policy: str) -> Callable[[Runs, Runs], float]:
+    def shrinks(problem: str, policy: str) -> Callable[[Runs, Runs], Any]:
         return lambda coarse, fine: distance(fine, problem, policy) - distance(coarse, problem, policy)
 
-    last = coarse.problems[-1]
+    last = max(coarse.problems, key=_models)
     return [Part(words.format(policy, last), shrinks(last, policy), low=0.0) for policy in (ps.PS, ps.RB)]
 
 
 BETWEEN = "FS-SCB always performs between the best and second-best experts"
-GROWTH = (
-    "the regret of FS-SCB that scales as sqrt(log M) is close to RB-SCB (scales as sqrt(M)) for small M, "
-    "but gets much better as M grows"
-)
 BETTER = "the regret of PS-OFUL is better than OFUL"
 TRANSFER = "the advantage of transfer (PS-OFUL) over individual (OFUL) learning"
 BALANCING = "the performance of PS-OFUL gets better than RB-OFUL as M grows"
+LATENT = "an improved regret that scales as min{eps T + sqrt(MT), sqrt(KMT)}"
 OURS = " [the same for ours]"
+SYNTHETIC = ("ps-synthetic",)
+INDIVIDUAL = ps_synthetic.INDIVIDUAL
 
 SENTENCES = (
-    Sentence("fs-between", BETWEEN, FIG_1, FS[:2], (fs.FS, fs.BEST, fs.SECOND), statistics(_between(fs.FS))),
-    Sentence(
-        "fs-between-ours",
-        BETWEEN + OURS,
-        FIG_1,
-        FS,
-        (fs.NOISE_AWARE, fs.BEST, fs.SECOND),
-        statistics(_between(fs.NOISE_AWARE)),
-    ),
+    Sentence("fs-between", BETWEEN, FS[:2], (fs.FS, fs.SECOND), statistics(_between(fs.FS))),
+    Sentence("fs-between-ours", BETWEEN + OURS, FS, (fs.NOISE_AWARE, fs.SECOND), statistics(_between(fs.NOISE_AWARE))),
     Sentence(
         "fs-near",
         "FS-SCB always performs close to the best and second-best experts",
-        APPENDIX,
         FS[2:],
-        (fs.FS, fs.SECOND),
-        statistics(_near_second),
+        (fs.FS, fs.BEST, fs.SECOND),
+        statistics(_near),
     ),
-    Sentence("fs-few", GROWTH.partition(", but")[0], FIG_1, FS, (fs.FS, fs.RB), statistics(_close_for_few)),
+    Sentence(
+        "fs-few",
+        "the regret of FS-SCB that scales as sqrt(log M) is close to RB-SCB (scales as sqrt(M)) for small M",
+        FS,
+        (fs.FS, fs.RB),
+        statistics(_close_for_few),
+    ),
     Sentence(
         "fs-many",
-        "[FS-SCB] gets much better [than RB-SCB] as M grows",
-        FIG_1,
+        "[the regret of FS-SCB] gets much better [than that of RB-SCB] as M grows",
         FS,
         (fs.FS, fs.RB),
         statistics(_better_for_many),
@@ -269,72 +297,81 @@ SENTENCES = (
     Sentence(
         "fs-variance",
         "RB-SCB has much higher variance than the other algorithms",
-        FIG_1 + ", and Appendix F",
         FS[1:],
         (fs.FS, fs.RB),
-        statistics(_deviations(fs.RB, fs.FS)),
+        statistics(_variances(fs.RB, fs.FS, fs.BEST, fs.SECOND, fs.WORST)),
     ),
     Sentence(
-        "fs-growth", "the regret of FS-SCB that scales as sqrt(log M)", FIG_1, FS, (fs.FS,), statistics(_log_growth)
+        "fs-growth",
+        "the regret of FS-SCB that scales as sqrt(log M)",
+        FS,
+        (fs.FS,),
+        statistics(_growth(fs.FS, log=True)),
     ),
-    Sentence("rb-growth", "RB-SCB (scales as sqrt(M))", FIG_1, FS, (fs.RB,), statistics(_root_growth)),
-    Sentence(
-        "ps-better",
-        BETTER,
-        FIG_2_LEFT,
-        ("ps-synthetic",),
-        (ps.PS, ps_synthetic.INDIVIDUAL),
-        statistics(_below_individual(ps.PS)),
-    ),
+    Sentence("rb-growth", "RB-SCB (scales as sqrt(M))", FS, (fs.RB,), statistics(_growth(fs.RB, log=False))),
+    Sentence("ps-better", BETTER, SYNTHETIC, (ps.PS, INDIVIDUAL), statistics(_below_individual(ps.PS))),
     Sentence(
         "ps-better-ours",
         BETTER + OURS,
-        FIG_2_LEFT,
-        ("ps-synthetic",),
-        (ps.LIKELIHOOD, ps_synthetic.INDIVIDUAL),
+        SYNTHETIC,
+        (ps.LIKELIHOOD, INDIVIDUAL),
         statistics(_below_individual(ps.LIKELIHOOD)),
     ),
     Sentence(
         "ps-closer",
         "and gets closer to it as we increase the size of the balls from b = 0 to b = 2 sqrt(d)",
-        FIG_2_LEFT,
-        ("ps-synthetic",),
-        (ps.PS, ps_synthetic.INDIVIDUAL),
+        SYNTHETIC,
+        (ps.PS, INDIVIDUAL),
         statistics(_closer),
     ),
     Sentence(
         "ps-bound",
         "the second bound [S = max] is tighter and shows the best performance of OFUL",
-        FIG_2_LEFT,
-        ("ps-synthetic",),
-        (ps_synthetic.INDIVIDUAL, ps_synthetic.INDIVIDUAL_10),
+        SYNTHETIC,
+        (INDIVIDUAL, ps_synthetic.INDIVIDUAL_10),
         statistics(_tighter),
     ),
     Sentence(
-        "ps-good", "the good performance of PS-OFUL", FIG_2_RIGHT, PS_IMAGES, (ps.PS, ps.ORACLE), statistics(_good)
+        "ps-transfer-synthetic",
+        "This clearly shows the potential advantage of transfer (PS-OFUL) over individual (OFUL) learning",
+        SYNTHETIC,
+        (ps.PS, INDIVIDUAL),
+        statistics(_below_individual(ps.PS)),
     ),
-    Sentence("ps-many", BALANCING, FIG_2_RIGHT, PS_IMAGES, (ps.PS, ps.RB), statistics(_better_than_balancing(ps.PS))),
+    Sentence("ps-good", "the good performance of PS-OFUL", PS_IMAGES, (ps.PS, ps.ORACLE), statistics(_good)),
+    Sentence("ps-many", BALANCING, PS_IMAGES, (ps.PS, ps.RB), statistics(_better_than_balancing(ps.PS))),
     Sentence(
         "ps-many-ours",
         BALANCING + OURS,
-        FIG_2_RIGHT,
         PS_IMAGES,
         (ps.LIKELIHOOD, ps.RB),
         statistics(_better_than_balancing(ps.LIKELIHOOD)),
     ),
     Sentence(
+        "ps-growth",
+        "(sqrt(log M) [...] scaling) [of the regret of PS-OFUL]",
+        PS_IMAGES,
+        (ps.PS,),
+        statistics(_growth(ps.PS, log=True), "regret"),
+    ),
+    Sentence(
+        "ps-rb-growth",
+        "([...] sqrt(M) scaling) [of the regret of RB-OFUL]",
+        PS_IMAGES,
+        (ps.RB,),
+        statistics(_growth(ps.RB, log=False), "regret"),
+    ),
+    Sentence(
         "ps-variance",
         "the large variance of RB-OFUL, especially in comparison to PS-OFUL",
-        FIG_2_RIGHT,
         PS_IMAGES,
         (ps.PS, ps.RB),
-        statistics(_deviations(ps.RB, ps.PS)),
+        statistics(_variances(ps.RB, ps.PS)),
     ),
-    Sentence("ps-transfer", TRANSFER, FIG_2_RIGHT, PS_IMAGES, (ps.PS, ps.INDIVIDUAL), statistics(_transfer(ps.PS))),
+    Sentence("ps-transfer", TRANSFER, PS_IMAGES, (ps.PS, ps.INDIVIDUAL), statistics(_transfer(ps.PS))),
     Sentence(
         "ps-transfer-ours",
         TRANSFER + OURS,
-        FIG_2_RIGHT,
         PS_IMAGES,
         (ps.LIKELIHOOD, ps.INDIVIDUAL),
         statistics(_transfer(ps.LIKELIHOOD)),
@@ -343,7 +380,6 @@ SENTENCES = (
         "ps-coarse",
         "with decreasing in the accuracy of the models, the performance of PS-OFUL and RB-OFUL get closer to that for "
         "OFUL",
-        FIG_3,
         tuple(COARSE),
         (ps.PS, ps.RB, ps.INDIVIDUAL),
         statistics(_pulled),
@@ -352,54 +388,52 @@ SENTENCES = (
     Sentence(
         "fs-theorem",
         "w.p. at least 1 - delta, the regret [...] for FS-SCB is bounded as [3 sqrt(K T D_T) + sqrt(2 T log(2/delta))]",
-        "Theorem 3.2",
         FS,
         (fs.FS,),
         bounds.feature_selection,
         ("theory",),
+        place="Theorem 3.2, with the constants of its proof",
     ),
     Sentence(
         "ps-theorem",
         "with probability at least 1 - delta, the transfer-regret [...] of PS-OFUL is bounded as [eq:lem5]",
-        "Theorem 4.2",
-        ("ps-synthetic",),
+        SYNTHETIC,
         (ps.PS,),
         bounds.parameter_selection,
         ("theory",),
+        place="Theorem 4.2, with the constants of its proof; it assumes b <= 1",
     ),
     Sentence(
         "ps-set",
         "with probability at least 1 - delta, the true reward parameter theta_* lies in C_t",
-        "Theorem 4.3",
-        ("ps-synthetic",),
+        SYNTHETIC,
         (ps.PS,),
         bounds.coverage(ps.PS),
         ("theory",),
+        place="Theorem 4.3; it assumes b <= 1",
+    ),
+    Sentence(
+        "ps-set-ours",
+        "The likelihood-ratio sets hold the true parameter at all rounds with probability at least 1 - delta [ours]",
+        SYNTHETIC,
+        (ps.LIKELIHOOD,),
+        bounds.coverage(ps.LIKELIHOOD),
+        ("theory",),
+        place="docs/math.md",
     ),
     Sentence(
         "latent-rate",
-        "to obtain an improved regret that scales as min{eps T + sqrt(MT), sqrt(KMT)} [by the rule as printed]",
-        "Appendix E",
+        LATENT + " [by the rule as printed]",
         ("latent",),
         (latent.PRINTED,),
         bounds.latent_rate(latent.PRINTED),
     ),
     Sentence(
         "latent-rate-source",
-        "to obtain an improved regret that scales as min{eps T + sqrt(MT), sqrt(KMT)} [by the rule of its source]",
-        "Appendix E",
+        LATENT + " [by the rule of its source]",
         ("latent",),
         (latent.SOURCE,),
         bounds.latent_rate(latent.SOURCE),
-    ),
-    Sentence(
-        "ps-set-ours",
-        "The likelihood-ratio sets hold the true parameter at every round with probability at least 1 - delta [ours]",
-        "docs/math.md",
-        ("ps-synthetic",),
-        (ps.LIKELIHOOD,),
-        bounds.coverage(ps.LIKELIHOOD),
-        ("theory",),
     ),
 )
 
@@ -424,11 +458,16 @@ def _judged(sentence: Sentence, name: str, arm: str, evidence: Mapping[tuple[str
     found = [evidence[one, arm] for one in names if (one, arm) in evidence]
     if len(found) < len(names) or not all(one.runs.has(*sentence.policies) for one in found):
         return
-    decides, verdict = together(sentence.measure(*found))
+    if len({one.scale for one in found}) > 1:  # not the same problems
+        return
+    measured = sentence.measure(*found)
+    if not measured:
+        return
+    decides, verdict = together(measured)
     yield Verdict(
         sentence.id,
         sentence.quote,
-        sentence.place,
+        sentence.place or PLACES[name],
         name,
         arm,
         decides.words,

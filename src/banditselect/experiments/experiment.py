@@ -13,7 +13,7 @@ from ..simulation.tuning import sweep_tuned
 
 SCALES = ("quick", "paper")
 ARMS = {
-    "theory": "every rate and radius at the value that theory prescribes",
+    "theory": "every rate and radius at the value that theory prescribes; the reference of regret balancing is sqrt(n)",
     "tuned": "every rate and radius tuned over the same values, on problems that are not reported",
 }
 
@@ -26,12 +26,12 @@ class Arm:
     ----------
     policies: from a problem and the number of rounds to the policies that play it, by name.
     grid: the values over which arguments are tuned, by name; empty in the arm of theory.
-    models: the values of M that this arm can afford; None for all of the scale.
+    largest: the largest M that this arm can afford; None for all of the scale.
     """
 
     policies: Callable[[Any, int], Policies]
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    models: tuple[int, ...] | None = None
+    largest: int | None = None
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Experiment:
         options: seed, engine, workers, address: those of ``sweep``.
         """
         chosen = self.arms[arm]
-        models = [m for m in scale.models if chosen.models is None or m in chosen.models]
+        models = [m for m in scale.models if chosen.largest is None or m <= chosen.largest]
         return sweep_tuned(
             lambda problem: chosen.policies(problem, scale.rounds),
             self.problems(models),

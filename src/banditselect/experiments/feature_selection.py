@@ -5,6 +5,7 @@ from typing import Any
 
 from ..policies import FSOFUL, Binding, FSSquareCB, RegretBalancing, SquareCB, given, on_every_map, on_map
 from ..problems import Classification, Problem
+from ..validation import refuse
 from .experiment import Arm
 from .packs import FeaturePack, load_pack
 
@@ -14,7 +15,7 @@ NOISE_AWARE, OPTIMISTIC = "FS-SCB, noise-aware (ours)", "FS-OFUL (ours)"
 
 GRID = {
     "exploration": [30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0],
-    "reference": [0.1, 1.0],
+    "reference": [0.1, 0.3, 1.0, 3.0],
     "scale": [0.01, 0.03, 0.1, 0.3, 1.0],
 }
 """c of the rate c sqrt(t); u of U(n) = u sqrt(n); s of the radius of the likelihood sets."""
@@ -35,7 +36,7 @@ def theory(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
 
 
 def tuned(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
-    """Return the policies before they are tuned; all are told the range of the rewards, and the noise."""
+    """Return the policies before they are tuned; all are told the range of the rewards, ours the noise too."""
     scale = {"reward_range": given.reward_range}
     paper = FSSquareCB.bind(**scale, noise=given.noise, weighting="range")
     return _policies(problem, SquareCB.bind(**scale), paper, FSSquareCB.bind(**scale, noise=given.noise))
@@ -56,14 +57,17 @@ def _policies(
     return chosen | ({WORST: on_map(scb, M - 1)} if M > 2 else {})
 
 
-def arms(tuned_models: tuple[int, ...] | None = None) -> dict[str, Arm]:
-    """Return both arms; the tuned one for these values of M."""
-    return {"theory": Arm(theory), "tuned": Arm(tuned, GRID, tuned_models)}
+def arms(largest: int | None = None) -> dict[str, Arm]:
+    """Return both arms; the tuned one up to this M."""
+    return {"theory": Arm(theory), "tuned": Arm(tuned, GRID, largest)}
 
 
 def image_problems(name: str, models: Sequence[int]) -> dict[str, Problem]:
     """Return a problem for every number of maps of a pack: the best, the second best, the worst, others between."""
     pack = load_pack(name)
+    largest = len(pack.maps)
+    if max(models, default=0) > largest:
+        raise refuse(f"{name}: models", list(models), f"numbers up to {largest}, the maps that there are")
     return {f"M = {M}": _image_problem(pack, M) for M in models}
 
 

@@ -28,6 +28,6 @@ EXPERIMENT = Experiment(
     metric="regret",
     setting="feature maps M",
     problems=problems,
-    arms=arms(tuned_models=(2, 10, 30)),
+    arms=arms(largest=30),
     scales={"quick": Scale((2, 10), 500, 8, 4), "paper": Scale((2, 10, 30, 100), 2000, 100, 10)},
 )

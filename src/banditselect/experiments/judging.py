@@ -72,6 +72,12 @@ class Evidence:
     results: Results
     runs: Runs
 
+    @property
+    def scale(self) -> tuple[Any, ...]:
+        """Problems, rounds and seed: what two experiments must share to be compared."""
+        settings = [(name, one.settings.get("rounds"), one.settings.get("seed")) for name, one in self.results.items()]
+        return tuple(settings)
+
 
 @dataclass(frozen=True)
 class Measured:

@@ -7,24 +7,36 @@ import numpy as np
 
 from ..policies import OFUL, PSOFUL, BiasOFUL, Binding, RegretBalancing, given, on_every_ball
 from ..problems import Classification, Problem
+from ..validation import refuse
 from .experiment import Arm
 from .packs import BallPack, load_pack
 
 ORACLE, PS, RB, INDIVIDUAL = "BIAS-OFUL, true centre", "PS-OFUL", "RB-OFUL", "OFUL"
 LIKELIHOOD, NARROW = "PS-OFUL, likelihood sets (ours)", "PS-OFUL, likelihood sets, r = c (ours)"
 
-GRID = {"scale": [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0], "reference": [0.1, 1.0]}
+GRID = {
+    "scale": [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0],
+    "reference": [0.1, 0.3, 1.0, 3.0],
+}
 """s of every radius; u of U(n) = u sqrt(n)."""
 
 
-def policies(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
+def theory(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
     """Return the policies of the figure, with the radii of theory, and ours."""
+    return _policies(None)
+
+
+def tuned(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
+    """Return the policies before they are tuned; SqAlg, inside PS-OFUL, works on the range of the rewards."""
+    return _policies(given.reward_range)
+
+
+def _policies(reward_range: Any) -> dict[str, Binding[Any]]:
     balls = {"centers": given.centers, "radii": given.radii, "center_errors": given.center_errors}
-    bounds = {"feature_bound": given.feature_bound, "reward_bound": given.reward_bound}
     noise = {"noise": given.noise}
     return {
         ORACLE: BiasOFUL.bind(center=given.center, radius=given.radius, **noise),
-        PS: PSOFUL.bind(**balls, **noise, confidence="paper", **bounds),
+        PS: printed(**balls, reward_range=reward_range),
         LIKELIHOOD: PSOFUL.bind(**balls, **noise),
         NARROW: PSOFUL.bind(centers=given.centers, radii=given.center_errors, **noise),
         RB: RegretBalancing.bind(bases=on_every_ball(BiasOFUL.bind(**noise), radii=given.whole_radii)),
@@ -32,21 +44,31 @@ def policies(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
     }
 
 
+def printed(**arguments: Any) -> Binding[PSOFUL]:
+    """Return PS-OFUL with the radius of the paper."""
+    bounds = {"feature_bound": given.feature_bound, "reward_bound": given.reward_bound, "noise": given.noise}
+    return PSOFUL.bind(confidence="paper", **bounds, **arguments)
+
+
 def arms() -> dict[str, Arm]:
     """Return both arms."""
-    return {"theory": Arm(policies), "tuned": Arm(policies, GRID)}
+    return {"theory": Arm(theory), "tuned": Arm(tuned, GRID)}
 
 
 def image_problems(name: str, kind: str, models: Sequence[int]) -> dict[str, Problem]:
     """Return a problem for every number of balls of a pack, of the kind "fine" or "coarse"."""
     pack = load_pack(name)
+    for M in models:
+        if (kind, M) not in pack.balls:
+            raise refuse(f"{name}: models", M, "one of " + ", ".join(str(m) for k, m in pack.balls if k == kind))
     return {f"M = {M}": _image_problem(pack, kind, M) for M in models}
 
 
 def _image_problem(pack: BallPack, kind: str, M: int) -> Classification:
-    """Return the problem in which one of the first M classes pays."""
-    balls = pack.balls[kind, M]
+    """Return the problem in which one of the first M classes pays; S of individual learning is that of fine balls."""
+    balls, fine = pack.balls[kind, M], pack.balls["fine", M]
     whole = balls.radii + balls.center_errors
+    reach = np.linalg.norm(fine.centers, axis=1) + fine.radii + fine.center_errors
     own = np.zeros(int(pack.labels.max()) + 1, dtype=np.int64)
     own[:M] = balls.components
     return Classification(
@@ -59,7 +81,7 @@ def _image_problem(pack: BallPack, kind: str, M: int) -> Classification:
             "radii": balls.radii,
             "center_errors": balls.center_errors,
             "whole_radii": whole,
-            "parameter_bound": float((np.linalg.norm(balls.centers, axis=1) + whole).max()),
+            "parameter_bound": float(reach.max()),
         },
         class_constants={"center": balls.centers[own], "radius": whole[own], "model": own},
     )

@@ -4,8 +4,9 @@ The paper: d = 20, M = 10 balls with N(0, I) centres and radius b in {0, sqrt(d)
 round, noise U[-1/2, 1/2]; PS-OFUL against OFUL with S = 10 and with S = max_i (|mu_i| + b_i); 50 problems.
 
 What the text leaves open and what we chose: theta uniform in the ball; T = 1000, delta = 0.05, R = 1 / sqrt(12), the
-tight constant of this noise; lambda of OFUL 1. S = 10 is not a bound at b = 2 sqrt(d), where parameters up to norm 13
-occur; that arm is the paper's, not ours.
+tight constant of this noise; lambda of OFUL 1. Where everything is tuned, SqAlg inside PS-OFUL works on the range of
+the rewards instead of the printed one, on which its weights would never move. S = 10 is not a bound at b = 2 sqrt(d),
+where larger parameters occur.
 """
 
 import math
@@ -15,21 +16,29 @@ from typing import Any
 from ..policies import OFUL, PSOFUL, BiasOFUL, Binding, given
 from ..problems import Problem, SyntheticParameterSelection
 from .experiment import Arm, Experiment, Scale
-from .parameter_selection import GRID, LIKELIHOOD, ORACLE, PS
+from .parameter_selection import GRID, LIKELIHOOD, ORACLE, PS, printed
 
 DIM = 20
 RADII = {"0": 0.0, "sqrt(d)": math.sqrt(DIM), "2 sqrt(d)": 2.0 * math.sqrt(DIM)}
 INDIVIDUAL, INDIVIDUAL_10 = "OFUL, S = max", "OFUL, S = 10"
 
 
-def policies(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
+def theory(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
     """Return the policies of the figure, with the radii of theory, and ours."""
-    balls = {"centers": given.centers, "radii": given.radii, "noise": given.noise}
-    bounds = {"feature_bound": given.feature_bound, "reward_bound": given.reward_bound}
+    return _policies(None)
+
+
+def tuned(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
+    """Return the policies before they are tuned; SqAlg, inside PS-OFUL, works on the range of the rewards."""
+    return _policies(given.reward_range)
+
+
+def _policies(reward_range: Any) -> dict[str, Binding[Any]]:
+    balls = {"centers": given.centers, "radii": given.radii}
     return {
         ORACLE: BiasOFUL.bind(center=given.center, radius=given.radii, noise=given.noise),
-        PS: PSOFUL.bind(**balls, confidence="paper", **bounds),
-        LIKELIHOOD: PSOFUL.bind(**balls),
+        PS: printed(**balls, reward_range=reward_range),
+        LIKELIHOOD: PSOFUL.bind(**balls, noise=given.noise),
         INDIVIDUAL: OFUL.bind(noise=given.noise, parameter_bound=given.parameter_bound),
         INDIVIDUAL_10: OFUL.bind(noise=given.noise, parameter_bound=10.0),
     }
@@ -48,6 +57,6 @@ EXPERIMENT = Experiment(
     metric="regret",
     setting="radius b of the balls",
     problems=problems,
-    arms={"theory": Arm(policies), "tuned": Arm(policies, {"scale": GRID["scale"]})},
+    arms={"theory": Arm(theory), "tuned": Arm(tuned, {"scale": GRID["scale"]})},
     scales={"quick": Scale((), 500, 10, 5), "paper": Scale((), 1000, 50, 20)},
 )

@@ -31,13 +31,21 @@ class PrintedSet:
     ----------
     center: ``(N, M, d)``.  radius: ``(N, M)``.
     constants: of each lane: noise, feature_bound, reward_bound, delta.
+    reward_range: of SqAlg, instead of the printed one.
     """
 
-    def __init__(self, center: Array, radius: Array, constants: list[dict[str, float]]) -> None:
+    def __init__(
+        self,
+        center: Array,
+        radius: Array,
+        constants: list[dict[str, float]],
+        reward_range: tuple[float, float] | None = None,
+    ) -> None:
         N, M, d = center.shape
         lanes: list[dict[str, Any]] = [
             {**constants[n], "dim": d, "radius": radius[n], "form": "printed"} for n in range(N)
         ]
+        self._given_range = reward_range
         self._gamma = Tabulated(partial(parameter_selection.gamma, n_models=M), lanes)
         self._prediction_bound = Tabulated(parameter_selection.prediction_bound, lanes)
         self._prediction_range = Tabulated(parameter_selection.prediction_range, lanes)
@@ -49,7 +57,10 @@ class PrintedSet:
         self.sqalg = SqAlg(lower=lower, upper=upper, n_models=M)
 
     def _range(self, ids: Index, updates: Index) -> tuple[Array, Array]:
-        """Return the range of rewards and predictions (eq:temp06), ``(n,)`` each."""
+        """Return the range of rewards and predictions, the printed one (eq:temp06) or what was given, ``(n,)`` each."""
+        if self._given_range is not None:
+            low, high = self._given_range
+            return np.full(ids.size, float(low)), np.full(ids.size, float(high))
         beta, length = self._prediction_range(ids, updates).T
         return beta, beta + length
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from .. import validation
 from ..confidence import Alarm, LikelihoodSets, chi_square_quantile
 from ..streams import Seed
-from ..validation import SMALLEST, Choice, Constraint, ExactShape, FeatureShape, Number, Numbers
+from ..validation import SMALLEST, Choice, Constraint, ExactShape, FeatureShape, Interval, Number, Numbers
 from .base import Array, Index, Mask, Policy, per_lane
 from .likelihood import LikelihoodPolicy
 from .oful import lane_vectors
@@ -46,6 +46,8 @@ class PSOFUL(LikelihoodPolicy):
     confidence: ``"likelihood"`` or ``"paper"``.
     likelihood: ``"evidence"`` or ``"online"``, the loss in :math:`B_t`; both are valid. Online may win for wide balls.
     feature_bound (L), reward_bound (G): needed for ``confidence="paper"`` only.
+    reward_range: for ``confidence="paper"``: the range that SqAlg weighs experts on; None for the printed one, which is
+        so wide that weights hardly move.
     scale: multiplies the radius of the sets; 1 is the theory, less is practice.
     shapes: positive definite matrices ``(M, d, d)``; costs M d^2 per round where balls cost d^2 + M d.
     prior_weights: of the models, ``(M,)``, equal by default; normalised to sum 1.
@@ -91,6 +93,7 @@ class PSOFUL(LikelihoodPolicy):
         "radius_errors",
         "noise",
         "reward_bound",
+        "reward_range",
         "misspecification",
     )
     constraints: ClassVar[dict[str, Constraint]] = {
@@ -104,6 +107,7 @@ class PSOFUL(LikelihoodPolicy):
         "likelihood": Choice(("evidence", "online")),
         "feature_bound": Number(low=SMALLEST, per_lane=True, optional=True),
         "reward_bound": Number(low=0.0, per_lane=True, optional=True),
+        "reward_range": Interval(optional=True),
         "scale": Number(low=0.0),
         "shapes": Numbers(shapes=((None, None, None),), optional=True),
         "prior_weights": Numbers(shapes=((None,),), low=0.0, optional=True),
@@ -123,6 +127,7 @@ class PSOFUL(LikelihoodPolicy):
         likelihood: str = "evidence",
         feature_bound: float | ArrayLike | None = None,
         reward_bound: float | ArrayLike | None = None,
+        reward_range: tuple[float, float] | None = None,
         scale: float = 1.0,
         shapes: ArrayLike | None = None,
         prior_weights: ArrayLike | None = None,
@@ -140,6 +145,7 @@ class PSOFUL(LikelihoodPolicy):
         self.likelihood = likelihood
         self.feature_bound = feature_bound
         self.reward_bound = reward_bound
+        self.reward_range = reward_range
         self.scale = scale
         self.shapes = shapes
         self.prior_weights = prior_weights
@@ -198,7 +204,7 @@ class PSOFUL(LikelihoodPolicy):
         if not printed:
             self._rival = regions.wide_ridge(self._noise)
             return ("_bank", "_sets", "_alarm", "_rival")
-        self._printed = PrintedSet(regions.center, regions.radius, self._constants(lanes))
+        self._printed = PrintedSet(regions.center, regions.radius, self._constants(lanes), self.reward_range)
         self._sqalg, self._target = self._printed.sqalg, self._printed.target
         return ("_bank", "_sets", "_alarm", "_sqalg", "_target")
 

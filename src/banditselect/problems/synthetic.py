@@ -133,7 +133,8 @@ class SyntheticParameterSelection(Problem):
     -----
     The paper leaves the distribution inside the ball open; uniform is assumed. Constants: centers ``(N, M, d)``,
     radii, parameter_bound = max_i (|mu_i| + b), center, model and parameter of the truth, feature_bound and
-    reward_bound over the actions offered, noise (B of each instance for "bernoulli").
+    reward_bound over the actions offered, noise (B of each instance for "bernoulli"); reward_range, a scale that holds
+    nearly all rewards: four standard deviations of a mean reward, and the noise.
 
     Examples
     --------
@@ -192,6 +193,7 @@ class _ParameterSelection(Drawn):
             self.actions[n], self._means[n] = rows.reshape(rounds, K, d), values.reshape(rounds, K)
             draws[n] = draw_noise(problem.noise, rng, rounds)
         largest = np.abs(self._means).max(axis=(1, 2))
+        reach = 0.4 * (math.sqrt(d) + b) + 0.5
         self._noise = Noise(problem.noise, draws, low=-largest, high=largest)
         self.constants = {
             "noise": self._noise.constant,
@@ -203,6 +205,7 @@ class _ParameterSelection(Drawn):
             "parameter": theta,
             "feature_bound": longest,
             "reward_bound": largest,
+            "reward_range": (-reach, reach),
         }
 
     def features(self, t: int) -> Array:

@@ -171,7 +171,11 @@ def bootstrap_interval(
     statistic: from the numbers of the replicates drawn, ``(B, n)``, to the values of the statistic on them, ``(B,)``.
     n: how many replicates there are.
     confidence: the probability that the interval aims at.
-    resamples: B. The replicates drawn are always the same.
+    resamples: B, at least; more are drawn where the interval needs the far tails. They are always the same.
+
+    Returns
+    -------
+    The ends; NaN for so few replicates that the resamples do not reach as far as the interval should.
 
     Examples
     --------
@@ -186,10 +190,17 @@ def bootstrap_interval(
     check_confidence(confidence)
     if n < 2:
         return math.nan, math.nan
+    level = NormalDist().cdf(-math.sqrt(n / (n - 1)) * student_quantile(confidence, n - 1))
+    most = 10 * resamples
+    if level * most < 5.0:  # the ends of the interval would be the extremes of the resamples
+        return math.nan, math.nan
+    resamples = min(max(resamples, math.ceil(40.0 / level)), most)
     rows = np.random.default_rng(0).integers(n, size=(resamples, n))
-    reach = math.sqrt(n / (n - 1)) * student_quantile(confidence, n - 1)
-    level = NormalDist().cdf(-reach)
-    low, high = np.quantile(np.asarray(statistic(rows), dtype=float), [level, 1.0 - level])
+    values = np.asarray(statistic(rows), dtype=float)
+    values = values[~np.isnan(values)]  # resamples without any spread may have no value
+    if values.size < resamples / 2:
+        return math.nan, math.nan
+    low, high = np.quantile(values, [level, 1.0 - level])
     return float(low), float(high)
 
 

@@ -162,16 +162,15 @@ def sweep_tuned(
     phase: called with what comes next, in words; returns the ``progress`` to be told.
     options: of both: rounds, seed, engine, workers, address, out.
     """
-    names = {id(problem): name for name, problem in problems.items()}
-
-    def chosen(problem: Problem) -> Policies:
+    chosen = {}
+    for name, problem in problems.items():
         named = policies(problem) if callable(policies) else policies
-        if not grid:
-            return named
-        progress = phase(f"tuning, {names[id(problem)]}")
-        return tune(named, problem, grid, replicates=tuning_replicates, metric=metric, progress=progress, **options)
-
-    return sweep(chosen, problems, replicates=replicates, progress=phase("playing"), **options)
+        if grid:
+            told = phase(f"tuning, {name}")
+            named = tune(named, problem, grid, replicates=tuning_replicates, metric=metric, progress=told, **options)
+        chosen[id(problem)] = named
+    play = phase("playing")
+    return sweep(lambda problem: chosen[id(problem)], problems, replicates=replicates, progress=play, **options)
 
 
 def candidates_of(
