@@ -1,9 +1,10 @@
 """What the loop costs besides the policy: the time of `simulate` over the time inside act and update, in one run.
 
 The problem is synthetic feature selection with M = 10, d = 10, K = 10, 100 replicates side by side, and 1,000 items
-each or the paper's 10,000. Drawing the instances, showing their features, and the rest (means, rewards, recording,
-putting together) are told apart. With 10,000 items the tables (350 MB) are far larger than any cache: touching so much
-memory for the first time, and fetching 1,000 numbers a round from it, then cost as much as the policy.
+each or the paper's 10,000. Drawing the instances, offering their items, and the rest (means, rewards, recording,
+putting together) are told apart. With 10,000 items an instance is up to a million random numbers (350 MB for all),
+nearly as many for 2,000 rounds as for 10,000: for few rounds that is most of what the loop adds, half of it for
+memory that is touched for the first time. A sweep draws an instance once for all policies that play it.
 """
 
 import statistics
