@@ -72,6 +72,10 @@ POLICIES = {
         PSOFUL.bind(centers=CENTERS, radii=0.3, noise=0.1, confidence="paper", **BOUNDS),
         {"check_rescaling": UNITS, "check_learning": PRINTED},
     ),
+    "PSOFUL paper, own range": (
+        PSOFUL.bind(centers=CENTERS, radii=0.3, noise=0.1, confidence="paper", reward_range=RANGE, **BOUNDS),
+        {"check_rescaling": UNITS, "check_learning": PRINTED},
+    ),
     "RegretBalancing": (
         RegretBalancing.bind(bases=[on_map(SquareCB(dim=D, reward_range=RANGE), i) for i in range(3)]),
         {},

@@ -1,7 +1,5 @@
 """The nine experiments: each is complete, and every policy of every arm plays."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 
@@ -58,13 +56,6 @@ def test_an_arm_is_stored_and_the_tuning_with_it(tmp_path):
     assert record["grid"]["scale"] == experiment.arms["tuned"].grid["scale"]
     assert set(record["policies"]) == set(again["b = 0"].policies)
     assert phases == [f"ps-synthetic, tuned: tuning, {name}" for name in found] + ["ps-synthetic, tuned: playing"]
-
-
-def test_an_arm_may_stop_at_some_number_of_models(tmp_path):
-    experiment = EXPERIMENTS["fs-synthetic"]
-    small = dataclasses.replace(experiment.arms["tuned"], grid={}, largest=3)
-    narrow = dataclasses.replace(experiment, arms={"tuned": small})
-    assert list(narrow.run("tuned", Scale((2, 3, 5), 2, 2, 2), out=tmp_path)) == ["M = 2", "M = 3"]
 
 
 def test_models_that_a_pack_does_not_have_are_refused():

@@ -360,3 +360,18 @@ def test_what_the_printed_set_cannot_have_is_refused_by_name(name, value, kind):
 def test_models_that_cannot_be_are_refused_by_name(name, value):
     with pytest.raises(ValueError, match=f"PSOFUL: {name}"):
         PSOFUL(**({"centers": CENTERS} | {name: value}))
+
+
+def test_weights_move_on_a_range_of_ones_own_and_hardly_on_the_printed_one():
+    """Two known parameters that predict 0 and 1, rewards 1: SqAlg's losses differ by 1 a round, eta = 2 / l^2 = 2."""
+    bounds = {"feature_bound": 1.0, "reward_bound": 1.0, "noise": 0.1}
+    weights = []
+    for reward_range in ((0.0, 1.0), None):
+        policy = PSOFUL(centers=[[0.0], [1.0]], radii=0.0, confidence="paper", reward_range=reward_range, **bounds)
+        for _ in range(3):
+            policy.update(policy.act([[1.0]]), 1.0)
+        weights.append(policy._printed.sqalg.weights(np.array([0]))[0])
+    np.testing.assert_allclose(weights[0], [1.0 / (1.0 + np.exp(6.0)), 1.0 / (1.0 + np.exp(-6.0))], rtol=1e-9)
+    assert abs(weights[1][0] - 0.5) < 0.2
+    with pytest.raises(ValueError, match=r"PSOFUL: reward_range: got \(1, 0\)"):
+        PSOFUL(centers=[[0.0]], reward_range=(1, 0))

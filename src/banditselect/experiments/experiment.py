@@ -26,12 +26,10 @@ class Arm:
     ----------
     policies: from a problem and the number of rounds to the policies that play it, by name.
     grid: the values over which arguments are tuned, by name; empty in the arm of theory.
-    largest: the largest M that this arm can afford; None for all of the scale.
     """
 
     policies: Callable[[Any, int], Policies]
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    largest: int | None = None
 
 
 @dataclass(frozen=True)
@@ -90,10 +88,9 @@ class Experiment:
         options: seed, engine, workers, address: those of ``sweep``.
         """
         chosen = self.arms[arm]
-        models = [m for m in scale.models if chosen.largest is None or m <= chosen.largest]
         return sweep_tuned(
             lambda problem: chosen.policies(problem, scale.rounds),
-            self.problems(models),
+            self.problems(scale.models),
             chosen.grid,
             rounds=scale.rounds,
             replicates=scale.replicates,

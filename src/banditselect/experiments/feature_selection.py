@@ -57,9 +57,9 @@ def _policies(
     return chosen | ({WORST: on_map(scb, M - 1)} if M > 2 else {})
 
 
-def arms(largest: int | None = None) -> dict[str, Arm]:
-    """Return both arms; the tuned one up to this M."""
-    return {"theory": Arm(theory), "tuned": Arm(tuned, GRID, largest)}
+def arms() -> dict[str, Arm]:
+    """Return both arms."""
+    return {"theory": Arm(theory), "tuned": Arm(tuned, GRID)}
 
 
 def image_problems(name: str, models: Sequence[int]) -> dict[str, Problem]:

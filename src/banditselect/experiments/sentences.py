@@ -1,0 +1,405 @@
+"""The empirical sentences of the paper: what each says, and the statistics that it is about.
+
+Where words are vague, this is what they are taken to mean: "close": within a quarter; "much better", "much higher": at
+least 1.5 times; "good": at least 95 % of the oracle's mean reward; "scales as" a power: grows no faster, between the
+smallest and the largest M; "between the best and second-best": not worse than the second best. "Always" is: for every
+M, after the last round.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import bounds, latent, ps_synthetic
+from . import feature_selection as fs
+from . import parameter_selection as ps
+from .experiment import ARMS
+from .judging import Evidence, Measured, Part, Runs, measure_all
+
+CLOSE, MUCH = 1.25, 1.5
+
+PLACES = {
+    "fs-synthetic": "Section 5, on Figure 1",
+    "fs-mnist": "Section 5, on Figure 1",
+    "fs-cifar100": "Appendix F",
+    "ps-synthetic": "Section 5, on Figure 2, left",
+    "ps-cifar10": "Section 5, on Figure 2, right",
+    "ps-mnist": "Appendix F",
+    "ps-cifar10-coarse": "Section 5, on Figure 3",
+    "ps-mnist-coarse": "Section 5, said of CIFAR-10",
+    "latent": "Appendix E",
+}
+
+FS = ("fs-synthetic", "fs-mnist", "fs-cifar100")
+PS_IMAGES = ("ps-cifar10", "ps-mnist")
+COARSE = {"ps-cifar10-coarse": "ps-cifar10", "ps-mnist-coarse": "ps-mnist"}
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of the paper.
+
+    Attributes
+    ----------
+    id, quote: what it is called, what it says.
+    experiments: what it is about.
+    policies: without which it cannot be judged; an arm that does not have them is left out.
+    measure: from the evidence of an experiment to what was measured; of two for a sentence that compares them.
+    arms: in which it can be judged.
+    beside: the experiment that each is compared with, for such a sentence.
+    place: where it is, if not where the paper speaks of the experiment.
+    """
+
+    id: str
+    quote: str
+    experiments: Sequence[str]
+    policies: tuple[str, ...]
+    measure: Callable[..., list[Measured]]
+    arms: Sequence[str] = tuple(ARMS)
+    beside: Mapping[str, str] | None = None
+    place: str | None = None
+
+
+def statistics(parts: Callable[..., list[Part]], metric: str | None = None) -> Callable[..., list[Measured]]:
+    """Return the measure that takes statistics of the final values, of what the figure shows or of another metric."""
+
+    def measure(*evidence: Evidence) -> list[Measured]:
+        runs = [one.runs if metric is None else Runs.of(one.results, metric) for one in evidence]
+        return measure_all(parts(*runs), runs)
+
+    return measure
+
+
+def ratio(problem: str, a: str, b: str) -> Callable[[Runs], Any]:
+    """Return the statistic: the mean of a over the mean of b."""
+    return lambda runs: runs.mean(problem, a) / runs.mean(problem, b)
+
+
+def difference(problem: str, a: str, b: str) -> Callable[[Runs], Any]:
+    """Return the statistic: the mean of a minus the mean of b."""
+    return lambda runs: runs.mean(problem, a) - runs.mean(problem, b)
+
+
+def _models(problem: str) -> int:
+    """Return M of a problem that is named after it."""
+    return int(problem.rpartition("= ")[2])
+
+
+def _ends(runs: Runs) -> tuple[str, str] | None:
+    """Return the problems with the smallest and the largest M; None if there is one only."""
+    ordered = sorted(runs.problems, key=_models)
+    return (ordered[0], ordered[-1]) if len(ordered) > 1 else None
+
+
+def _between(policy: str) -> Callable[[Runs], list[Part]]:
+    def parts(runs: Runs) -> list[Part]:
+        words = "regret of {} over that of the second best map, {}"
+        return [Part(words.format(policy, p), ratio(p, policy, fs.SECOND), high=1.0) for p in runs.problems]
+
+    return parts
+
+
+def _near(runs: Runs) -> list[Part]:
+    words = "regret of FS-SCB over that of {}, {}"
+    return [
+        Part(words.format(other, p), ratio(p, fs.FS, other), high=CLOSE)
+        for other in (fs.BEST, fs.SECOND)
+        for p in runs.problems
+    ]
+
+
+def _close_for_few(runs: Runs) -> list[Part]:
+    ends = _ends(runs)
+    words = "regret of RB-SCB over that of FS-SCB, {}"
+    return [Part(words.format(ends[0]), ratio(ends[0], fs.RB, fs.FS), 1.0 / CLOSE, CLOSE)] if ends else []
+
+
+def _better_for_many(runs: Runs) -> list[Part]:
+    ends = _ends(runs)
+    if not ends:
+        return []
+    first, last = (ratio(p, fs.RB, fs.FS) for p in ends)
+    words = "regret of RB-SCB over that of FS-SCB, {}"
+    return [
+        Part(words.format(ends[1]), last, low=MUCH),
+        Part(words.format(f"at {ends[1]} over that at {ends[0]}"), lambda runs: last(runs) / first(runs), low=1.0),
+    ]
+
+
+def _variances(a: str, *others: str) -> Callable[[Runs], list[Part]]:
+    def parts(runs: Runs) -> list[Part]:
+        last = max(runs.problems, key=_models)
+        words = "variance of {} over that of {}, {}"
+        return [
+            Part(words.format(a, b, last), _variance_ratio(last, a, b), low=MUCH)
+            for b in others
+            if b in runs.finals[last]
+        ]
+
+    return parts
+
+
+def _variance_ratio(problem: str, a: str, b: str) -> Callable[[Runs], Any]:
+    return lambda runs: (runs.deviation(problem, a) / runs.deviation(problem, b)) ** 2
+
+
+def _growth(policy: str, *, log: bool) -> Callable[[Runs], list[Part]]:
+    """Return the exponent of M, or of log M, with which a regret grows; at most 1/2 is claimed."""
+
+    def parts(runs: Runs) -> list[Part]:
+        ends = _ends(runs)
+        if not ends:
+            return []
+        sizes = [math.log(_models(p)) if log else float(_models(p)) for p in ends]
+        span = math.log(sizes[1] / sizes[0])
+        words = f"exponent e of {'(log M)' if log else 'M'}^e, regret of {policy} between {ends[0]} and {ends[1]}"
+        return [Part(words, lambda r: np.log(r.mean(ends[1], policy) / r.mean(ends[0], policy)) / span, high=0.5)]
+
+    return parts
+
+
+def _below_individual(policy: str) -> Callable[[Runs], list[Part]]:
+    def parts(runs: Runs) -> list[Part]:
+        words = "regret of {} over that of OFUL with S = max, {}"
+        individual = ps_synthetic.INDIVIDUAL
+        return [Part(words.format(policy, p), ratio(p, policy, individual), high=1.0) for p in runs.problems]
+
+    return parts
+
+
+def _closer(runs: Runs) -> list[Part]:
+    first, last = runs.problems[0], runs.problems[-1]
+
+    def distance(runs: Runs, problem: str) -> Any:
+        return np.abs(np.log(ratio(problem, ps.PS, ps_synthetic.INDIVIDUAL)(runs)))
+
+    words = f"|log(regret of PS-OFUL / regret of OFUL)|, at {first} minus at {last}"
+    return [Part(words, lambda runs: distance(runs, first) - distance(runs, last), low=0.0)]
+
+
+def _tighter(runs: Runs) -> list[Part]:
+    words = "regret of OFUL with S = max over that with S = 10, {}"
+    a, b = ps_synthetic.INDIVIDUAL, ps_synthetic.INDIVIDUAL_10
+    return [Part(words.format(p), ratio(p, a, b), high=1.0) for p in runs.problems]
+
+
+def _good(runs: Runs) -> list[Part]:
+    words = "mean reward of PS-OFUL over that of BIAS-OFUL with the true centre, {}"
+    return [Part(words.format(p), ratio(p, ps.PS, ps.ORACLE), low=0.95) for p in runs.problems]
+
+
+def _transfer(policy: str) -> Callable[[Runs], list[Part]]:
+    def parts(runs: Runs) -> list[Part]:
+        words = "mean reward of {} minus that of OFUL, {}"
+        return [Part(words.format(policy, p), difference(p, policy, ps.INDIVIDUAL), low=0.0) for p in runs.problems]
+
+    return parts
+
+
+def _better_than_balancing(policy: str) -> Callable[[Runs], list[Part]]:
+    def parts(runs: Runs) -> list[Part]:
+        ends = _ends(runs)
+        if not ends:
+            return []
+        first, last = (difference(p, policy, ps.RB) for p in ends)
+        words = f"mean reward of {policy} minus that of RB-OFUL, {{}}"
+        return [
+            Part(words.format(ends[1]), last, low=0.0),
+            Part(words.format(f"at {ends[1]} minus at {ends[0]}"), lambda runs: last(runs) - first(runs), low=0.0),
+        ]
+
+    return parts
+
+
+def _pulled(coarse: Runs, fine: Runs) -> list[Part]:
+    """OFUL does not know the balls, so it is the same for fine and coarse ones."""
+    words = "distance of {} from OFUL in mean reward, {}: fine minus coarse models"
+
+    def distance(runs: Runs, problem: str, policy: str) -> Any:
+        return np.abs(difference(problem, policy, ps.INDIVIDUAL)(runs))
+
+    def shrinks(problem: str, policy: str) -> Callable[[Runs, Runs], Any]:
+        return lambda coarse, fine: distance(fine, problem, policy) - distance(coarse, problem, policy)
+
+    last = max(coarse.problems, key=_models)
+    return [Part(words.format(policy, last), shrinks(last, policy), low=0.0) for policy in (ps.PS, ps.RB)]
+
+
+BETWEEN = "FS-SCB always performs between the best and second-best experts"
+BETTER = "the regret of PS-OFUL is better than OFUL"
+TRANSFER = "the advantage of transfer (PS-OFUL) over individual (OFUL) learning"
+BALANCING = "the performance of PS-OFUL gets better than RB-OFUL as M grows"
+LATENT = "an improved regret that scales as min{eps T + sqrt(MT), sqrt(KMT)}"
+OURS = " [the same for ours]"
+SYNTHETIC = ("ps-synthetic",)
+INDIVIDUAL = ps_synthetic.INDIVIDUAL
+
+SENTENCES = (
+    Sentence("fs-between", BETWEEN, FS[:2], (fs.FS, fs.SECOND), statistics(_between(fs.FS))),
+    Sentence("fs-between-ours", BETWEEN + OURS, FS, (fs.NOISE_AWARE, fs.SECOND), statistics(_between(fs.NOISE_AWARE))),
+    Sentence(
+        "fs-near",
+        "FS-SCB always performs close to the best and second-best experts",
+        FS[2:],
+        (fs.FS, fs.BEST, fs.SECOND),
+        statistics(_near),
+    ),
+    Sentence(
+        "fs-few",
+        "the regret of FS-SCB that scales as sqrt(log M) is close to RB-SCB (scales as sqrt(M)) for small M",
+        FS,
+        (fs.FS, fs.RB),
+        statistics(_close_for_few),
+    ),
+    Sentence(
+        "fs-many",
+        "[the regret of FS-SCB] gets much better [than that of RB-SCB] as M grows",
+        FS,
+        (fs.FS, fs.RB),
+        statistics(_better_for_many),
+    ),
+    Sentence(
+        "fs-variance",
+        "RB-SCB has much higher variance than the other algorithms",
+        FS[1:],
+        (fs.FS, fs.RB),
+        statistics(_variances(fs.RB, fs.FS, fs.BEST, fs.SECOND, fs.WORST)),
+    ),
+    Sentence(
+        "fs-growth",
+        "the regret of FS-SCB that scales as sqrt(log M)",
+        FS,
+        (fs.FS,),
+        statistics(_growth(fs.FS, log=True)),
+    ),
+    Sentence("rb-growth", "RB-SCB (scales as sqrt(M))", FS, (fs.RB,), statistics(_growth(fs.RB, log=False))),
+    Sentence("ps-better", BETTER, SYNTHETIC, (ps.PS, INDIVIDUAL), statistics(_below_individual(ps.PS))),
+    Sentence(
+        "ps-better-ours",
+        BETTER + OURS,
+        SYNTHETIC,
+        (ps.LIKELIHOOD, INDIVIDUAL),
+        statistics(_below_individual(ps.LIKELIHOOD)),
+    ),
+    Sentence(
+        "ps-closer",
+        "and gets closer to it as we increase the size of the balls from b = 0 to b = 2 sqrt(d)",
+        SYNTHETIC,
+        (ps.PS, INDIVIDUAL),
+        statistics(_closer),
+    ),
+    Sentence(
+        "ps-bound",
+        "the second bound [S = max] is tighter and shows the best performance of OFUL",
+        SYNTHETIC,
+        (INDIVIDUAL, ps_synthetic.INDIVIDUAL_10),
+        statistics(_tighter),
+    ),
+    Sentence(
+        "ps-transfer-synthetic",
+        "This clearly shows the potential advantage of transfer (PS-OFUL) over individual (OFUL) learning",
+        SYNTHETIC,
+        (ps.PS, INDIVIDUAL),
+        statistics(_below_individual(ps.PS)),
+    ),
+    Sentence("ps-good", "the good performance of PS-OFUL", PS_IMAGES, (ps.PS, ps.ORACLE), statistics(_good)),
+    Sentence("ps-many", BALANCING, PS_IMAGES, (ps.PS, ps.RB), statistics(_better_than_balancing(ps.PS))),
+    Sentence(
+        "ps-many-ours",
+        BALANCING + OURS,
+        PS_IMAGES,
+        (ps.LIKELIHOOD, ps.RB),
+        statistics(_better_than_balancing(ps.LIKELIHOOD)),
+    ),
+    Sentence(
+        "ps-growth",
+        "(sqrt(log M) [...] scaling) [of the regret of PS-OFUL]",
+        PS_IMAGES,
+        (ps.PS,),
+        statistics(_growth(ps.PS, log=True), "regret"),
+    ),
+    Sentence(
+        "ps-rb-growth",
+        "([...] sqrt(M) scaling) [of the regret of RB-OFUL]",
+        PS_IMAGES,
+        (ps.RB,),
+        statistics(_growth(ps.RB, log=False), "regret"),
+    ),
+    Sentence(
+        "ps-variance",
+        "the large variance of RB-OFUL, especially in comparison to PS-OFUL",
+        PS_IMAGES,
+        (ps.PS, ps.RB),
+        statistics(_variances(ps.RB, ps.PS)),
+    ),
+    Sentence("ps-transfer", TRANSFER, PS_IMAGES, (ps.PS, ps.INDIVIDUAL), statistics(_transfer(ps.PS))),
+    Sentence(
+        "ps-transfer-ours",
+        TRANSFER + OURS,
+        PS_IMAGES,
+        (ps.LIKELIHOOD, ps.INDIVIDUAL),
+        statistics(_transfer(ps.LIKELIHOOD)),
+    ),
+    Sentence(
+        "ps-coarse",
+        "with decreasing in the accuracy of the models, the performance of PS-OFUL and RB-OFUL get closer to that for "
+        "OFUL",
+        tuple(COARSE),
+        (ps.PS, ps.RB, ps.INDIVIDUAL),
+        statistics(_pulled),
+        beside=COARSE,
+    ),
+    Sentence(
+        "fs-theorem",
+        "w.p. at least 1 - delta, the regret [...] for FS-SCB is bounded as [3 sqrt(K T D_T) + sqrt(2 T log(2/delta))]",
+        FS,
+        (fs.FS,),
+        bounds.feature_selection,
+        ("theory",),
+        place="Theorem 3.2, with the constants of its proof",
+    ),
+    Sentence(
+        "ps-theorem",
+        "with probability at least 1 - delta, the transfer-regret [...] of PS-OFUL is bounded as [eq:lem5]",
+        SYNTHETIC,
+        (ps.PS,),
+        bounds.parameter_selection,
+        ("theory",),
+        place="Theorem 4.2, with the constants of its proof; it assumes b <= 1",
+    ),
+    Sentence(
+        "ps-set",
+        "with probability at least 1 - delta, the true reward parameter theta_* lies in C_t",
+        SYNTHETIC,
+        (ps.PS,),
+        bounds.coverage(ps.PS),
+        ("theory",),
+        place="Theorem 4.3; it assumes b <= 1",
+    ),
+    Sentence(
+        "ps-set-ours",
+        "The likelihood-ratio sets hold the true parameter at all rounds with probability at least 1 - delta [ours]",
+        SYNTHETIC,
+        (ps.LIKELIHOOD,),
+        bounds.coverage(ps.LIKELIHOOD),
+        ("theory",),
+        place="docs/math.md",
+    ),
+    Sentence(
+        "latent-rate",
+        LATENT + " [by the rule as printed]",
+        ("latent",),
+        (latent.PRINTED,),
+        bounds.latent_rate(latent.PRINTED),
+    ),
+    Sentence(
+        "latent-rate-source",
+        LATENT + " [by the rule of its source]",
+        ("latent",),
+        (latent.SOURCE,),
+        bounds.latent_rate(latent.SOURCE),
+    ),
+)
