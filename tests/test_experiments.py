@@ -104,4 +104,4 @@ def test_image_problems_are_what_the_paper_says():
 
 def test_latent_problems_vary_one_thing_at_a_time():
     assert len(latent.problems()) == 10
-    assert "PS-OFUL, likelihood sets (ours)" not in latent.policies(latent.problems()["K = 200, M = 5, eps = 0.1"], 1)
+    assert "PS-OFUL, likelihood sets (ours)" not in latent.policies(latent.problems()["K=200, M=5, ε=0.1"], 1)

@@ -56,7 +56,7 @@ def problems(models: Sequence[int] = ()) -> dict[str, Problem]:
     found: dict[str, Problem] = {}
     for name, value, others in axes:
         settings = CENTRE | others | {name: value}
-        label = "K = {n_arms}, M = {n_models}, eps = {error:g}".format(**settings)
+        label = "K={n_arms}, M={n_models}, ε={error:g}".format(**settings)
         found[label] = LatentBandit(**settings)
     return found
 

@@ -71,7 +71,9 @@ def set_rounds(axes: "Axes", x: Array, log: bool, number: int) -> None:
 
 
 def set_places(axes: "Axes", x: Array, words: Sequence[str] | None, log: bool) -> None:
-    """Put ticks at the settings themselves: numbers without those that would touch, words aslant if they are long."""
+    """Put ticks at the settings themselves: numbers without those that would touch; long words on several lines, or
+    aslant.
+    """
     axes.set_xscale("log" if log else "linear")
     u = np.log(x) if log else x
     pad = 0.06 * (u[-1] - u[0]) or 0.5  # so that the markers beside the first setting clear the axis
@@ -79,15 +81,17 @@ def set_places(axes: "Axes", x: Array, words: Sequence[str] | None, log: bool) -
     axes.set_xlim((exp(low), exp(high)) if log else (low, high))
     axes.set_xticks([], minor=True)
     if words is not None:
-        room = 0.6 * 72.0 * float(axes.figure.figure.get_figwidth()) / len(words)
-        aslant = max(map(len, words)) * LETTER > room
-        axes.set_xticks(x, words, rotation=30 if aslant else 0, ha="right" if aslant else "center")
+        room = 0.6 * 72.0 * float(axes.figure.figure.get_figwidth()) / len(words) / LETTER
+        broken = [word if len(word) <= room else word.replace(", ", ",\n") for word in words]
+        aslant = max(len(line) for word in broken for line in word.split("\n")) > room
+        shown = words if aslant else broken
+        axes.set_xticks(x, shown, rotation=30 if aslant else 0, ha="right" if aslant else "center")
         return
-    shown = [0]
+    apart = [0]
     for k in range(1, x.size):
-        if u[k] - u[shown[-1]] > 0.1 * (u[-1] - u[0]):
-            shown.append(k)
-    axes.set_xticks(x[shown], [human(v, x[-1]) for v in x[shown]])
+        if u[k] - u[apart[-1]] > 0.1 * (u[-1] - u[0]):
+            apart.append(k)
+    axes.set_xticks(x[apart], [human(v, x[-1]) for v in x[apart]])
 
 
 def human(value: float, top: float) -> str:

@@ -9,6 +9,7 @@ from ..reporting import save_figure
 from .results import Results
 
 FORMATS = ("png", "svg", "pdf")
+COLUMN = 6  #: problems whose final values fit into a column of a paper
 
 
 def save_figures(results: Results, metric: str, folder: Path, **options: Any) -> list[Path]:
@@ -19,7 +20,8 @@ def save_figures(results: Results, metric: str, folder: Path, **options: Any) ->
         if played:
             figures["curves"] = played.plot(metric)
         if len(played) > 1:
-            figures["finals"] = played.plot_finals(metric, **options)
+            width = {"width": "page"} if len(played) > COLUMN else {}
+            figures["finals"] = played.plot_finals(metric, **(width | options))
     except ValueError as error:
         validation.warn(f"no figures: {error}")
     return [save_figure(figure, folder / f"{name}.{kind}") for name, figure in figures.items() for kind in FORMATS]
