@@ -8,7 +8,8 @@ import numpy as np
 from banditselect import Policy, Power, register
 from banditselect.experts import RidgeBank
 from banditselect.exploration import as_schedule
-from banditselect.validation import Constraint, ExactShape, Number, Rate
+from banditselect.shapes import ExactShape
+from banditselect.validation import Constraint, Number, Rate
 
 
 @register

@@ -31,7 +31,7 @@ from banditselect.experts import RidgeBank
 from banditselect.exploration import greedy
 from banditselect.policies import Policy
 from banditselect.problems import Classification, Log, LoggedReplay, SyntheticFeatureSelection
-from banditselect.validation import ExactShape
+from banditselect.shapes import ExactShape
 
 RNG = np.random.default_rng(0)
 LABELS = np.arange(60) % 3

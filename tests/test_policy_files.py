@@ -16,7 +16,7 @@ from banditselect import (
     register,
 )
 from banditselect.policies import registry
-from banditselect.validation import AnyShape
+from banditselect.shapes import AnyShape
 
 X = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
 

@@ -6,20 +6,17 @@ import re
 import numpy as np
 import pytest
 
+from banditselect.shapes import AnyShape, ExactShape, SomeMaps, common_shape
 from banditselect.validation import (
-    AnyShape,
     Choice,
-    ExactShape,
     Interval,
     Number,
     Numbers,
     Rate,
-    SomeMaps,
     Whatever,
     Widths,
     as_floats,
     check_all,
-    common_shape,
     lane_ids,
     offered,
     refuse,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..policies import Policy
-from ..validation import ExactShape, SomeMaps
+from ..shapes import ExactShape, SomeMaps
 
 Array = NDArray[np.float64]
 Factory = Callable[..., Policy]

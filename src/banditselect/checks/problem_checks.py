@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..kernels.features import Lookup
 from ..problems import Instances, Problem
-from ..validation import ExactShape
+from ..shapes import ExactShape
 
 Array = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ from typing import Any
 from ..policies import FSOFUL, Binding, FSSquareCB, RegretBalancing, SquareCB, given, on_every_map, on_map
 from ..problems import Classification, Problem
 from ..validation import refuse
-from .experiment import Arm
+from .experiment import Arm, Experiment, Scale
 from .packs import FeaturePack, load_pack
 
 BEST, SECOND, WORST = "SquareCB, best map", "SquareCB, second best map", "SquareCB, worst map"
@@ -60,6 +60,21 @@ def _policies(
 def arms() -> dict[str, Arm]:
     """Return both arms."""
     return {"theory": Arm(theory), "tuned": Arm(tuned, GRID)}
+
+
+def image_experiment(name: str, title: str, place: str, about: str, *, tuning: int) -> Experiment:
+    """Return an experiment on the maps of the pack of this name; ``tuning``: replicates for it at the paper's scale."""
+    return Experiment(
+        name=name,
+        title=title,
+        place=place,
+        about=about,
+        metric="regret",
+        setting="feature maps M",
+        problems=lambda models: image_problems(name, models),
+        arms=arms(),
+        scales={"quick": Scale((2, 10), 500, 8, 4), "paper": Scale((2, 5, 10, 20), 2000, 100, tuning)},
+    )
 
 
 def image_problems(name: str, models: Sequence[int]) -> dict[str, Problem]:

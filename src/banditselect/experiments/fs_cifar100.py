@@ -9,26 +9,6 @@ weights the rewards of all images are so close to each other that the noise drow
 are not cut to [0, 1]. Tuning plays other tasks on the same images.
 """
 
-from collections.abc import Sequence
+from .feature_selection import image_experiment
 
-from ..problems import Problem
-from .experiment import Experiment, Scale
-from .feature_selection import arms, image_problems
-
-
-def problems(models: Sequence[int]) -> dict[str, Problem]:
-    """Return a problem for every number of maps."""
-    return image_problems("fs-cifar100", models)
-
-
-EXPERIMENT = Experiment(
-    name="fs-cifar100",
-    title="Feature selection, CIFAR-100",
-    place="Appendix F, feature selection on CIFAR-100",
-    about=__doc__ or "",
-    metric="regret",
-    setting="feature maps M",
-    problems=problems,
-    arms=arms(),
-    scales={"quick": Scale((2, 10), 500, 8, 4), "paper": Scale((2, 5, 10, 20), 2000, 100, 10)},
-)
+EXPERIMENT = image_experiment("fs-cifar100", "Feature selection, CIFAR-100", "Appendix F", __doc__ or "", tuning=10)

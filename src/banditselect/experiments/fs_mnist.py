@@ -11,26 +11,6 @@ bandit fits a head of its own, so that the worst map is far from useless. Maps h
 with class weights 1:9, as often as rounds offer the classes. Tuning plays other tasks on the same images.
 """
 
-from collections.abc import Sequence
+from .feature_selection import image_experiment
 
-from ..problems import Problem
-from .experiment import Experiment, Scale
-from .feature_selection import arms, image_problems
-
-
-def problems(models: Sequence[int]) -> dict[str, Problem]:
-    """Return a problem for every number of maps."""
-    return image_problems("fs-mnist", models)
-
-
-EXPERIMENT = Experiment(
-    name="fs-mnist",
-    title="Feature selection, MNIST",
-    place="Figure 1, bottom",
-    about=__doc__ or "",
-    metric="regret",
-    setting="feature maps M",
-    problems=problems,
-    arms=arms(),
-    scales={"quick": Scale((2, 10), 500, 8, 4), "paper": Scale((2, 5, 10, 20), 2000, 100, 20)},
-)
+EXPERIMENT = image_experiment("fs-mnist", "Feature selection, MNIST", "Figure 1, bottom", __doc__ or "", tuning=20)

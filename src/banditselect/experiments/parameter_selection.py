@@ -8,7 +8,7 @@ import numpy as np
 from ..policies import OFUL, PSOFUL, BiasOFUL, Binding, RegretBalancing, given, on_every_ball
 from ..problems import Classification, Problem
 from ..validation import refuse
-from .experiment import Arm
+from .experiment import Arm, Experiment, Scale
 from .packs import BallPack, load_pack
 
 ORACLE, PS, RB, INDIVIDUAL = "BIAS-OFUL, true centre", "PS-OFUL", "RB-OFUL", "OFUL"
@@ -50,9 +50,19 @@ def printed(**arguments: Any) -> Binding[PSOFUL]:
     return PSOFUL.bind(confidence="paper", **bounds, **arguments)
 
 
-def arms() -> dict[str, Arm]:
-    """Return both arms."""
-    return {"theory": Arm(theory), "tuned": Arm(tuned, GRID)}
+def image_experiment(name: str, title: str, place: str, about: str, *, pack: str, kind: str) -> Experiment:
+    """Return an experiment on the balls of a pack, of the kind "fine" or "coarse"."""
+    return Experiment(
+        name=name,
+        title=title,
+        place=place,
+        about=about,
+        metric="mean_reward",
+        setting="balls M",
+        problems=lambda models: image_problems(pack, kind, models),
+        arms={"theory": Arm(theory), "tuned": Arm(tuned, GRID)},
+        scales={"quick": Scale((2, 10), 500, 8, 4), "paper": Scale((2, 5, 10), 2000, 50, 20)},
+    )
 
 
 def image_problems(name: str, kind: str, models: Sequence[int]) -> dict[str, Problem]:

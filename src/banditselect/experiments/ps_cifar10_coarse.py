@@ -5,26 +5,13 @@ The paper: as ps-cifar10, with 10 M data sets of size 50, so that the balls are 
 What the text leaves open and what we chose: as in ps-cifar10.
 """
 
-from collections.abc import Sequence
+from .parameter_selection import image_experiment
 
-from ..problems import Problem
-from .experiment import Experiment, Scale
-from .parameter_selection import arms, image_problems
-
-
-def problems(models: Sequence[int]) -> dict[str, Problem]:
-    """Return a problem for every number of balls."""
-    return image_problems("ps-cifar10", "coarse", models)
-
-
-EXPERIMENT = Experiment(
-    name="ps-cifar10-coarse",
-    title="Parameter selection, CIFAR-10, coarse models",
-    place="Figure 3",
-    about=__doc__ or "",
-    metric="mean_reward",
-    setting="balls M",
-    problems=problems,
-    arms=arms(),
-    scales={"quick": Scale((2, 10), 500, 8, 4), "paper": Scale((2, 5, 10), 2000, 50, 20)},
+EXPERIMENT = image_experiment(
+    "ps-cifar10-coarse",
+    "Parameter selection, CIFAR-10, coarse models",
+    "Figure 3",
+    __doc__ or "",
+    pack="ps-cifar10",
+    kind="coarse",
 )

@@ -15,26 +15,8 @@ with r = c is shown as well. Rewards are not exactly linear: no bound of theory 
 same images.
 """
 
-from collections.abc import Sequence
+from .parameter_selection import image_experiment
 
-from ..problems import Problem
-from .experiment import Experiment, Scale
-from .parameter_selection import arms, image_problems
-
-
-def problems(models: Sequence[int]) -> dict[str, Problem]:
-    """Return a problem for every number of balls."""
-    return image_problems("ps-mnist", "fine", models)
-
-
-EXPERIMENT = Experiment(
-    name="ps-mnist",
-    title="Parameter selection, MNIST",
-    place="Appendix F, parameter selection on MNIST",
-    about=__doc__ or "",
-    metric="mean_reward",
-    setting="balls M",
-    problems=problems,
-    arms=arms(),
-    scales={"quick": Scale((2, 10), 500, 8, 4), "paper": Scale((2, 5, 10), 2000, 50, 20)},
+EXPERIMENT = image_experiment(
+    "ps-mnist", "Parameter selection, MNIST", "Appendix F", __doc__ or "", pack="ps-mnist", kind="fine"
 )

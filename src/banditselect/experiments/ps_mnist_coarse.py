@@ -5,26 +5,13 @@ The paper: as ps-mnist, with 10 M data sets of size 50, so that the balls are wi
 What the text leaves open and what we chose: as in ps-mnist.
 """
 
-from collections.abc import Sequence
+from .parameter_selection import image_experiment
 
-from ..problems import Problem
-from .experiment import Experiment, Scale
-from .parameter_selection import arms, image_problems
-
-
-def problems(models: Sequence[int]) -> dict[str, Problem]:
-    """Return a problem for every number of balls."""
-    return image_problems("ps-mnist", "coarse", models)
-
-
-EXPERIMENT = Experiment(
-    name="ps-mnist-coarse",
-    title="Parameter selection, MNIST, coarse models",
-    place="Appendix F, impact of the model estimates",
-    about=__doc__ or "",
-    metric="mean_reward",
-    setting="balls M",
-    problems=problems,
-    arms=arms(),
-    scales={"quick": Scale((2, 10), 500, 8, 4), "paper": Scale((2, 5, 10), 2000, 50, 20)},
+EXPERIMENT = image_experiment(
+    "ps-mnist-coarse",
+    "Parameter selection, MNIST, coarse models",
+    "Appendix F",
+    __doc__ or "",
+    pack="ps-mnist",
+    kind="coarse",
 )

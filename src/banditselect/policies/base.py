@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from .. import sources, validation
 from ..kernels.features import Lookup
 from ..lanes import LaneArrays
+from ..shapes import FeatureShape
 from ..streams import Channel, Seed, Streams
-from ..validation import EVERYTHING, Constraint, FeatureShape
+from ..validation import EVERYTHING, Constraint
 from .binding import Binding
 from .decision import Begun, Decision, Ledger
 

@@ -10,8 +10,9 @@ from .. import validation
 from ..confidence import Alarm, LikelihoodSets
 from ..experts import RidgeBank
 from ..lanes import LaneArrays
+from ..shapes import ExactShape, FeatureShape
 from ..streams import Seed
-from ..validation import SMALLEST, Choice, Constraint, ExactShape, FeatureShape, Number, Numbers, Widths
+from ..validation import SMALLEST, Choice, Constraint, Number, Numbers, Widths
 from .base import Array, Index, per_lane
 from .fs_squarecb import map_widths, model_numbers
 from .likelihood import LikelihoodPolicy, model_index

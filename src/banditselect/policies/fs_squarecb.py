@@ -10,8 +10,9 @@ from .. import validation
 from ..aggregation import Posterior, SqAlg
 from ..experts import RidgeBank
 from ..exploration import Schedule, as_schedule, inverse_gap_weighting, rates
+from ..shapes import ExactShape, FeatureShape
 from ..streams import Seed
-from ..validation import SMALLEST, Choice, Constraint, ExactShape, FeatureShape, Interval, Number, Numbers, Rate, Widths
+from ..validation import SMALLEST, Choice, Constraint, Interval, Number, Numbers, Rate, Widths
 from .base import Array, Index, Mask, Policy, per_lane
 from .printed_fs import PrintedConstants
 from .registry import register

@@ -10,8 +10,9 @@ from .. import validation
 from ..exploration import greedy
 from ..kernels import ridge
 from ..lanes import LaneArrays
+from ..shapes import ExactShape, FeatureShape
 from ..streams import Seed
-from ..validation import Constraint, ExactShape, FeatureShape, Numbers
+from ..validation import Constraint, Numbers
 from .base import Array, Index, Mask, Policy
 from .oful import lane_vectors
 from .registry import register

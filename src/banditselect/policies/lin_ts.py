@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 from ..experts import RidgeBank
 from ..exploration import greedy
 from ..kernels import ridge
+from ..shapes import ExactShape, FeatureShape
 from ..streams import Seed
-from ..validation import SMALLEST, Constraint, ExactShape, FeatureShape, Number
+from ..validation import SMALLEST, Constraint, Number
 from .base import Array, Choice, Index, Mask, Policy, per_lane
 from .registry import register
 

@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 from .. import validation
 from ..confidence import Ellipsoid
 from ..experts import RidgeBank
+from ..shapes import ExactShape, FeatureShape
 from ..streams import Seed
-from ..validation import SMALLEST, Constraint, ExactShape, FeatureShape, Number, Numbers
+from ..validation import SMALLEST, Constraint, Number, Numbers
 from .base import Array, Index, per_lane
 from .optimistic import OptimisticPolicy
 from .registry import register

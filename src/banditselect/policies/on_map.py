@@ -9,8 +9,9 @@ import numpy as np
 from .. import validation
 from ..kernels.features import Lookup
 from ..lanes import LaneArrays
+from ..shapes import ExactShape, FeatureShape, SomeMaps
 from ..streams import Channel, Seed
-from ..validation import Constraint, ExactShape, FeatureShape, Number, SomeMaps, Whatever
+from ..validation import Constraint, Number, Whatever
 from .base import Array, Choice, Index, Mask, Policy
 from .binding import Binding, Several
 from .registry import register

@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike
 
 from .. import validation
 from ..confidence import Alarm, LikelihoodSets, chi_square_quantile
+from ..shapes import ExactShape, FeatureShape
 from ..streams import Seed
-from ..validation import SMALLEST, Choice, Constraint, ExactShape, FeatureShape, Interval, Number, Numbers
+from ..validation import SMALLEST, Choice, Constraint, Interval, Number, Numbers
 from .base import Array, Index, Mask, Policy, per_lane
 from .likelihood import LikelihoodPolicy
 from .oful import lane_vectors

@@ -10,8 +10,9 @@ from .. import validation
 from ..exploration import Schedule, as_schedule
 from ..kernels.features import rows_of
 from ..lanes import LaneArrays
+from ..shapes import FeatureShape, common_shape
 from ..streams import Channel, Seed, Streams
-from ..validation import Choice, Constraint, FeatureShape, Rate, Whatever
+from ..validation import Choice, Constraint, Rate, Whatever
 from . import base as contract
 from .base import Array, Index, Mask, Policy
 from .registry import register
@@ -119,7 +120,7 @@ class RegretBalancing(Policy):
         super().__init__(lanes, seed)
 
     def _shape(self) -> FeatureShape:
-        return validation.common_shape("RegretBalancing: bases", [b._features for b in self.bases])
+        return common_shape("RegretBalancing: bases", [b._features for b in self.bases])
 
     def _begin(self, lanes: int) -> Sequence[str]:
         self._record = Record(lanes, len(self.bases))

@@ -10,8 +10,9 @@ from ..experts import RidgeBank
 from ..exploration import Schedule, as_schedule, inverse_gap_weighting, rates
 from ..kernels.arrays import count_outside
 from ..lanes import LaneArrays
+from ..shapes import ExactShape, FeatureShape
 from ..streams import Seed
-from ..validation import SMALLEST, Constraint, ExactShape, FeatureShape, Interval, Number, Rate
+from ..validation import SMALLEST, Constraint, Interval, Number, Rate
 from .base import Array, Index, Mask, Policy, per_lane
 from .printed_fs import PrintedConstants
 from .registry import register

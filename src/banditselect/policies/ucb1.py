@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..exploration import greedy
+from ..shapes import AnyShape, FeatureShape
 from ..streams import Seed
-from ..validation import SMALLEST, AnyShape, Constraint, FeatureShape, Number
+from ..validation import SMALLEST, Constraint, Number
 from .base import Array, Choice, Index, Mask, Policy, per_lane
 from .registry import register
 from .regret_balancing import Record

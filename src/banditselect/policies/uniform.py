@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..exploration import greedy
+from ..shapes import AnyShape, FeatureShape
 from ..streams import Seed
-from ..validation import AnyShape, FeatureShape
 from .base import Array, Index, Mask, Policy
 from .registry import register
 

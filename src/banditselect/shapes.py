@@ -1,0 +1,237 @@
+"""The features that a policy takes: their shape, checked and brought into one form, ``(n, P, K, d)``."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+
+from .kernels.arrays import LIMIT, usable
+from .kernels.features import Offer
+from .validation import FLOAT, Array, as_floats, depth_of, refuse
+
+
+class FeatureShape(ABC):
+    """The features that a policy takes. ``many``: they have an axis of maps, ``(M, K, d)``; else ``(K, d)``.
+
+    ``n_actions``: the number K of actions, for a policy that knows actions by their positions; None for any number.
+    """
+
+    many: bool
+    n_actions: int | None = None
+    plain: tuple[int, ...] = ()  #: the shape of one action's features without lanes, where there is only one
+
+    @abstractmethod
+    def words(self, lanes: int | None) -> str:
+        """Return the shape in words."""
+
+    @abstractmethod
+    def accepts(self, widths: tuple[int, ...], padded: bool) -> bool:
+        """Tell whether maps of these widths will do; ``padded``: they may come zero-padded to the widest."""
+
+    def actions(self, value: Any, lanes: int | None) -> Array:
+        """Return the features of all actions as ``(n, P, K, d)``, zero-padded to the widest map.
+
+        Items of a catalogue are returned as the lookup that stands for that array.
+        """
+        if type(value) is Offer:
+            return self._looked_up(value, lanes)
+        x = self._floats(value, lanes, 1)
+        shape = x.shape
+        if not self._counts(shape[-2]):
+            raise refuse("features", x, f"{self.words(lanes)} with at least one action")
+        if not usable(x):
+            raise self._unusable(value, lanes)
+        if lanes is None:
+            return x[None] if self.many else x[None, None]
+        return x.reshape(lanes, shape[-3] if self.many else 1, shape[-2], shape[-1])
+
+    def _looked_up(self, offer: Offer, lanes: int | None) -> Array:
+        """Return the lookup of an offer that fits; kernels read it as they read the array."""
+        x = offer.lookup
+        fits = isinstance(self, AnyShape) or (offer.many == self.many and self.accepts(offer.widths, False))
+        fits = fits and self._counts(x.shape[2])
+        if not fits or x.where.size != (lanes or 1):
+            front = () if lanes is None else x.shape[:1]
+            found = f"items whose features have the shape {(*front, *x.shape[1 if offer.many else 2 :])}"
+            raise refuse("features", found, self.words(lanes))
+        return cast(Array, x)
+
+    def one(self, value: Any, lanes: int | None) -> Array:
+        """Return the features of one action per lane as ``(n, P, d)``."""
+        if lanes is None and type(value) is np.ndarray and value.shape == self.plain and value.dtype is FLOAT:
+            x = value.copy()  # what a decision carries is read-only, see _floats
+        else:
+            x = self._floats(value, lanes, 0)
+        if not usable(x):
+            raise self._unusable(value, lanes)
+        if lanes is None:
+            return x[None] if self.many else x[None, None]
+        return x.reshape(lanes, x.shape[-2] if self.many else 1, x.shape[-1])
+
+    def _floats(self, value: Any, lanes: int | None, inner: int) -> Array:
+        """Return float64 features of the right shape, with ``inner`` axes of actions."""
+        front = 0 if lanes is None else 1
+        ndim = front + self.many + inner + 1
+        if type(value) is np.ndarray and value.dtype is FLOAT:
+            x, maps = value, None
+        else:
+            x, maps = self._converted(value, lanes, inner, ndim)
+        shape = x.shape
+        if len(shape) == ndim and (lanes is None or shape[0] == lanes):
+            widths = maps or (shape[-1],) * (shape[front] if self.many else 1)
+            if self.accepts(widths, inner == 0 and maps is None):
+                flags = x.flags  # a read-only array is another type to the compiler: kernels would compile twice
+                return x if flags.c_contiguous and flags.writeable else x.copy()
+        raise refuse("features", x if x.size > 8 else value, self._expected(lanes, inner))
+
+    def _converted(self, value: Any, lanes: int | None, inner: int, ndim: int) -> tuple[Array, tuple[int, ...] | None]:
+        """Return what is not a float64 array yet as one; a list of maps also tells their widths."""
+        expected = self._expected(lanes, inner)
+        if not (self.many and isinstance(value, list | tuple) and all(depth_of(m) == ndim - 1 for m in value)) or (
+            lanes is not None and not any(isinstance(m, np.ndarray) for m in value)
+        ):
+            return as_floats("features", value, expected), None
+        maps = [as_floats("features", m, expected) for m in value]
+        if len({m.shape[:-1] for m in maps}) != 1:
+            raise refuse("features", value, expected)
+        widths = tuple(m.shape[-1] for m in maps)
+        pad = [(0, 0)] * (ndim - 2)
+        padded = [np.pad(m, [*pad, (0, max(widths) - m.shape[-1])]) for m in maps]
+        return np.stack(padded, axis=0 if lanes is None else 1), widths
+
+    def _counts(self, K: int) -> bool:
+        """Tell whether this many actions will do."""
+        return K > 0 if self.n_actions is None else self.n_actions == K
+
+    @property
+    def _K(self) -> str:
+        return "K" if self.n_actions is None else f"K = {self.n_actions}"
+
+    def _expected(self, lanes: int | None, inner: int) -> str:
+        return self.words(lanes) if inner else f"{self.words(lanes)} without the axis K"
+
+    def _unusable(self, value: Any, lanes: int | None) -> ValueError:
+        return refuse("features", value, f"{self.words(lanes)}, every entry finite and at most {LIMIT:g}")
+
+
+@dataclass(frozen=True)
+class ExactShape(FeatureShape):
+    """P maps of widths ``dims``."""
+
+    dims: tuple[int, ...]
+    many: bool
+    plain: tuple[int, ...] = ()
+    n_actions: int | None = None
+
+    def __post_init__(self) -> None:
+        width = max(self.dims)
+        object.__setattr__(self, "plain", (len(self.dims), width) if self.many else (width,))
+
+    def words(self, lanes: int | None) -> str:
+        """Return the shape in words."""
+        front = "" if lanes is None else f"{lanes}, "
+        K, M, d = self._K, len(self.dims), self.dims[0]
+        if not self.many:
+            return f"finite numbers of shape ({front}{K}, {d})"
+        if len(set(self.dims)) == 1:
+            return f"finite numbers of shape ({front}{M}, {K}, {d}), or a list of {M} arrays of shape ({front}{K}, {d})"
+        return f"a list of {M} arrays of shape ({front}{K}, d_i) with d_i = {self.dims}"
+
+    def accepts(self, widths: tuple[int, ...], padded: bool) -> bool:
+        """Tell whether maps of these widths will do."""
+        return widths == self.dims or (padded and widths == (max(self.dims),) * len(self.dims))
+
+
+@dataclass(frozen=True)
+class SomeMaps(FeatureShape):
+    """Any number of maps, of which those that are used have known widths: pairs (index, width)."""
+
+    used: tuple[tuple[int, int], ...]
+    many: bool = True
+    n_actions: int | None = None
+
+    def words(self, lanes: int | None) -> str:
+        """Return the shape in words."""
+        front, K = "" if lanes is None else f"{lanes}, ", self._K
+        maps = ", ".join(f"map {index} of width {width}" for index, width in self.used)
+        arrays = f"finite numbers of shape ({front}M, {K}, d), or a list of M arrays of shape ({front}{K}, d_i)"
+        return f"{arrays}, with {maps}"
+
+    def accepts(self, widths: tuple[int, ...], padded: bool) -> bool:
+        """Tell whether maps of these widths will do."""
+        return all(i < len(widths) and (widths[i] == w or (padded and widths[i] > w)) for i, w in self.used)
+
+
+@dataclass(frozen=True)
+class AnyShape(FeatureShape):
+    """Features of any shape with the actions on the last axis but one; one map, or all axes before it are maps."""
+
+    many: bool = False
+    n_actions: int | None = None
+
+    def words(self, lanes: int | None) -> str:
+        """Return the shape in words."""
+        front = "" if lanes is None else f"{lanes}, "
+        return f"finite numbers of shape ({front}..., {self._K}, d), or a list of such arrays"
+
+    def accepts(self, widths: tuple[int, ...], padded: bool) -> bool:
+        """Accept everything."""
+        return True
+
+    def actions(self, value: Any, lanes: int | None) -> Array:
+        """Return the features as ``(n, P, K, d)``, zero-padded to the widest map."""
+        if type(value) is Offer:
+            return self._looked_up(value, lanes)
+        depth = 2 if lanes is None else 3
+        ragged = isinstance(value, list | tuple) and all(depth_of(m) >= depth for m in value)
+        maps = [as_floats("features", m, self.words(lanes)) for m in (value if ragged else [value])]
+        if not maps:
+            raise refuse("features", value, self.words(lanes))
+        for x in maps:
+            wrong = x.ndim < depth or x.shape[-2] != maps[0].shape[-2] or not self._counts(x.shape[-2])
+            if wrong or (lanes is not None and x.shape[0] != lanes) or not usable(np.ascontiguousarray(x)):
+                raise refuse("features", x, self.words(lanes))
+        widest = max(x.shape[-1] for x in maps)
+        padded = [np.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, widest - x.shape[-1])]) for x in maps]
+        K, rows = maps[0].shape[-2], lanes or 1
+        return np.concatenate([x.reshape(rows, -1, K, widest) for x in padded], axis=1)
+
+    def one(self, value: Any, lanes: int | None) -> Array:
+        """Return zeros ``(n, 1, 1)``: nothing is learned from it."""
+        for m in value if isinstance(value, list | tuple) and value else [value]:
+            if not usable(np.ascontiguousarray(as_floats("features", m, "finite numbers"))):
+                raise refuse("features", value, "finite numbers")
+        return np.zeros((lanes or 1, 1, 1))
+
+
+def common_shape(name: str, shapes: Sequence[FeatureShape]) -> FeatureShape:
+    """Return the one shape that suits all of several policies that are to be given the same features."""
+    counts = [s.n_actions for s in shapes]
+    known = next((K for K in counts if K is not None), None)
+    for i, K in enumerate(counts):
+        if K not in (None, known):
+            raise ValueError(f"{name}[{i}]: takes {K} actions; expected {known}, as others take")
+    return replace(_common_maps(name, [replace(s, n_actions=None) for s in shapes]), n_actions=known)  # type: ignore[type-var]
+
+
+def _common_maps(name: str, shapes: Sequence[FeatureShape]) -> FeatureShape:
+    """Return the one shape that suits all, whatever the number of actions."""
+    exact = [s for s in shapes if isinstance(s, ExactShape)]
+    some = [s for s in shapes if isinstance(s, SomeMaps)]
+    for i, shape in enumerate(shapes):
+        widths = dict(pair for s in some[: some.index(shape)] for pair in s.used) if shape in some else {}
+        if any(widths.get(index, width) != width for index, width in getattr(shape, "used", ())):
+            raise ValueError(f"{name}[{i}]: takes {shape.words(None)}; expected the widths that others take")
+    if some and not exact:
+        return SomeMaps(tuple(dict.fromkeys(pair for s in some for pair in s.used)))
+    if not exact:
+        return AnyShape()
+    for i, shape in enumerate(shapes):
+        fits = shape == exact[0] or isinstance(shape, AnyShape)
+        if isinstance(shape, SomeMaps) and exact[0].many:
+            fits = shape.accepts(exact[0].dims, padded=False)
+        if not fits:
+            raise ValueError(f"{name}[{i}]: takes {shape.words(None)}; expected {exact[0].words(None)}, as others take")
+    return exact[0]
