@@ -73,7 +73,7 @@ def image_experiment(name: str, title: str, place: str, about: str, *, tuning: i
         setting="feature maps M",
         problems=lambda models: image_problems(name, models),
         arms=arms(),
-        scales={"quick": Scale((2, 10), 500, 8, 4), "paper": Scale((2, 5, 10, 20), 2000, 100, tuning)},
+        scales={"quick": Scale((2, 10), 300, 8, 4), "paper": Scale((2, 5, 10, 20), 2000, 100, tuning)},
     )
 
 

@@ -76,5 +76,5 @@ EXPERIMENT = Experiment(
     setting="K, M and eps",
     problems=problems,
     arms={"theory": Arm(policies), "tuned": Arm(policies, {"scale": [0.01, 0.1, 0.3, 1.0]})},
-    scales={"quick": Scale((), 500, 8, 4), "paper": Scale((), ROUNDS, 50, 20)},
+    scales={"quick": Scale((), 300, 8, 4), "paper": Scale((), ROUNDS, 50, 20)},
 )

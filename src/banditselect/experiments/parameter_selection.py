@@ -61,7 +61,7 @@ def image_experiment(name: str, title: str, place: str, about: str, *, pack: str
         setting="balls M",
         problems=lambda models: image_problems(pack, kind, models),
         arms={"theory": Arm(theory), "tuned": Arm(tuned, GRID)},
-        scales={"quick": Scale((2, 10), 500, 8, 4), "paper": Scale((2, 5, 10), 2000, 50, 20)},
+        scales={"quick": Scale((2, 10), 300, 8, 4), "paper": Scale((2, 5, 10), 2000, 50, 20)},
     )
 
 

@@ -58,5 +58,5 @@ EXPERIMENT = Experiment(
     setting="radius b of the balls",
     problems=problems,
     arms={"theory": Arm(theory), "tuned": Arm(tuned, {"scale": GRID["scale"]})},
-    scales={"quick": Scale((), 500, 10, 5), "paper": Scale((), 1000, 50, 20)},
+    scales={"quick": Scale((), 300, 10, 4), "paper": Scale((), 1000, 50, 20)},
 )
