@@ -176,8 +176,19 @@ def test_parameter_selection_sentences(tmp_path):
     assert told["ps-many", "ps-mnist"] == HOLDS
     assert told["ps-variance", "ps-mnist"] == HOLDS
     assert told["ps-coarse", "ps-mnist-coarse"] == HOLDS  # .11 -> .02 and .05 -> .01
-    assert ("ps-growth", "ps-mnist") not in told or told["ps-growth", "ps-mnist"] == OPEN  # no regret was stored
+    assert told["ps-growth", "ps-mnist"] == OPEN  # no regret was stored
     assert ("ps-coarse", "ps-cifar10-coarse") not in told
+
+
+def test_scaling_is_that_of_the_regret(tmp_path):
+    """Between M = 2 and M = 10: log 3 / log(log 10 / log 2) = .915 and log 2 / log 5 = .431."""
+    path = tmp_path / "ps-mnist" / "tuned"
+    path.mkdir(parents=True)
+    few, many = {ps.PS: 100.0, ps.RB: 100.0}, {ps.PS: 300.0, ps.RB: 200.0}
+    Results({"M = 2": result(few, "regret"), "M = 10": result(many, "regret")}).save(path / "results.parquet")
+    found = {key[0]: v for key, v in verdicts(tmp_path).items()}
+    assert (round(found["ps-growth"].value, 3), found["ps-growth"].verdict) == (0.915, FAILS)
+    assert (round(found["ps-rb-growth"].value, 3), found["ps-rb-growth"].verdict) == (0.431, HOLDS)
 
 
 def test_the_synthetic_sentences_and_theorems(tmp_path):

@@ -17,7 +17,7 @@ from ..images.official import DATASETS
 from ..simulation import Progress
 from . import listing
 from .display import Display, amount
-from .options import all_or_some
+from .options import Quiet, all_or_some
 from .session import INTERRUPTED, say, session
 from .stopping import Stop
 
@@ -29,7 +29,6 @@ app = typer.Typer(
 )
 
 Folder = Path("data")
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors on stderr.")]
 
 
 @app.command()
@@ -103,7 +102,7 @@ def build(
       banditselect data build all --data ~/data --out packs
       banditselect data build ps-cifar10 --limit 2000
     """
-    for name in all_or_some("NAME", names, NAMES):
+    for name in all_or_some("PACK", names, NAMES):
         with session(out, quiet=quiet), _stopping("packs that were finished are kept"):
             from ..images.build import build_pack
 

@@ -222,7 +222,7 @@ def read_pack(path: Path) -> Pack:
             raise ValueError(f"its format is {form['format']!r}, not {_FORMAT!r}")
         return _KINDS[form["kind"]]._read(arrays, form["provenance"])
     except Exception as error:  # zipfile, zlib and numpy have a dozen kinds for damage
-        raise ValueError(f"{path}: damaged, or no pack of banditselect: {error}") from None
+        raise ValueError(f"{path}: damaged, or no pack of banditselect: {error}") from error
 
 
 def save(pack: Pack, path: Path) -> None:
