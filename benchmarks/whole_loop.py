@@ -3,14 +3,18 @@
 The problem is synthetic feature selection with M = 10, d = 10, K = 10, 100 replicates side by side, and 1,000 items
 each or the paper's 10,000. Drawing the instances, offering their items, and the rest (means, rewards, recording,
 putting together) are told apart. With 10,000 items an instance is up to a million random numbers (350 MB for all),
-nearly as many for 2,000 rounds as for 10,000: for few rounds that is most of what the loop adds, half of it for
-memory that is touched for the first time. A sweep draws an instance once for all policies that play it.
+nearly as many for 2,000 rounds as for 10,000: for few rounds that is most of what the loop adds. The first run of a row
+is slower where its memory is new to the process or, on a virtual machine, to the host; the runs after it use the memory
+that the run before gave back, as the blocks of a sweep do. A sweep draws an instance once for all policies that play
+it.
 """
 
 import statistics
 import time
+import weakref
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from banditselect import FSSquareCB, given, simulate
@@ -45,7 +49,8 @@ class TimedProblem(SyntheticFeatureSelection):
 
     def draw(self, *args: Any) -> Instances:  # type: ignore[override]
         instances = timed("drawing", super().draw)(*args)
-        instances.offer = timed("features", instances.offer)
+        itself = weakref.proxy(instances)  # no cycle, which would hold the memory of this draw beyond the next
+        instances.offer = timed("features", partial(type(instances).offer, itself))
         return instances
 
 

@@ -10,6 +10,7 @@ from scipy.special import logsumexp
 
 from banditselect.aggregation import Posterior, SqAlg
 from banditselect.experts import RidgeBank
+from banditselect.kernels.selection import exponentials
 
 LANE = np.array([0])
 unit = st.floats(0.0, 1.0)
@@ -274,7 +275,7 @@ def bank_of(evidence):
     """Return a bank whose sums (logdet, J, online loss) are these, (N, M, 3)."""
     N, M, _ = np.shape(evidence)
     bank = RidgeBank(lanes=N, dims=np.ones(M, dtype=np.int64), regularization=np.ones((N, M)))
-    bank.evidence[:] = evidence
+    bank.evidence[:] = np.swapaxes(evidence, 1, 2)
     return bank
 
 
@@ -305,3 +306,17 @@ def test_posterior_of_huge_losses():
     weights, mixture = Posterior(variance=np.array([1.0]), prior=np.full(3, 1 / 3), online=False).weigh(LANE, bank)
     np.testing.assert_allclose(weights[0], [1.0 / (1.0 + math.exp(-1.0)), 1.0 / (1.0 + math.e), 0.0], rtol=1e-6)
     assert mixture[0] == pytest.approx(1e9 - 2.0 * math.log((1.0 + math.exp(-1.0)) / 3.0), rel=1e-14)
+
+
+def test_exponentials_are_those_of_the_library():
+    """To an ulp where the result is a normal number, and 0 below."""
+    rng = np.random.default_rng(0)
+    top = 3.0
+    z = -np.concatenate(
+        [[0.0, 1e-300, 707.9, 708.1, 745.0, 1e300, np.inf], rng.uniform(0, 708, 400), rng.uniform(0, 1, 94)]
+    )
+    out = np.empty(z.size)
+    total = exponentials(top + z, top, out)
+    expected = [math.exp((top + v) - top) if (top + v) - top > -708.0 else 0.0 for v in z]
+    np.testing.assert_allclose(out, expected, rtol=4e-16, atol=0.0)
+    assert total == pytest.approx(sum(expected), rel=1e-14)

@@ -39,7 +39,7 @@ def bank_of(evidence, t=0):
     """Return a bank of one lane whose sums per model (logdet, J, online loss) are these after t updates."""
     M = len(evidence)
     bank = RidgeBank(lanes=1, dims=np.ones(M, dtype=np.int64), regularization=np.ones((1, M)))
-    bank.evidence[0] = evidence
+    bank.evidence[0] = np.transpose(evidence)
     bank.updates[0] = t
     return bank
 
@@ -53,7 +53,7 @@ def two_balls():
         group=np.array([[0, 1]]),
     )
     for x, y in [((1.0, 0.0), 0.9), ((0.0, 1.0), 0.2), ((0.6, 0.8), 0.5)]:
-        bank.learn(LANE, np.array([x]), np.array([y]))
+        bank.learn(LANE, np.array([[x]]), np.array([y]))
     return bank
 
 
@@ -157,7 +157,7 @@ def test_the_leader_is_never_refuted(data, centers, noise, online, misspecificat
         center=np.array([centers]), precision=np.array([[np.eye(2)]]), group=np.zeros((1, M), dtype=np.int64)
     )
     for a, b, y in data:
-        bank.learn(LANE, np.array([[a, b]]), np.array([y]))
+        bank.learn(LANE, np.array([[[a, b]]]), np.array([y]))
     sets = sets_of(bank, noise=noise, penalty=(0.5,) * M, online=online, misspecification=misspecification)
     variance = noise**2 * (2.0 if misspecification else 1.0)
     loss = bank.online[0] if online else bank.penalised[0] + variance * bank.logdet[0]
@@ -195,7 +195,7 @@ def test_a_known_parameter_in_the_sets():
     bank = SharedRidgeBank(center=center, precision=np.array([[[[np.inf]]]]), group=np.zeros((1, 2), dtype=np.int64))
     x, y = np.array([1.0, -1.0, 2.0]), np.array([0.9, -1.1, 2.1])
     for a, b in zip(x, y, strict=True):
-        bank.learn(LANE, np.array([[a]]), np.array([b]))
+        bank.learn(LANE, np.array([[[a]]]), np.array([b]))
     L = np.array([np.sum((y - x) ** 2), np.sum(y**2)])
     B = -2.0 * R**2 * special.logsumexp(-L / (2.0 * R**2), b=0.5)
     rho = sets_of(bank, noise=R, penalty=(0.0, 0.0)).squared_radii[0]
@@ -337,15 +337,15 @@ def test_an_alarm_stays_raised_and_is_new_once():
 def test_alarms_of_lanes_are_apart():
     alarm = Alarm(lanes=3, delta=0.1, misspecification=0.0)
     bank = RidgeBank(lanes=3, dims=np.array([1]), regularization=np.ones((3, 1)))
-    bank.evidence[:, 0, 1], bank.updates[:] = [20.0, 90.0, 90.0], 10
+    bank.evidence[:, 1, 0], bank.updates[:] = [20.0, 90.0, 90.0], 10
     sets = sets_of(bank, noise=1.0, penalty=(0.0,), delta=0.1)
     noise = np.array([0.5, 1.0, 3.0])
     assert not alarm.watch(np.array([2]), sets, bank, np.array([np.inf]), noise)
     assert alarm.watch(np.array([2, 0]), sets, bank, np.full(2, np.inf), noise)
     np.testing.assert_array_equal(alarm.raised, [True, False, False])
     assert not alarm.watch(np.array([0, 2]), sets, bank, np.full(2, np.inf), noise)
-    bank.evidence[0, 0, 1] = 0.0
-    assert alarm.watch(np.arange(3), sets, bank, np.full(3, np.inf), noise)  # lane 1 is new, lane 0 stays
+    bank.evidence[0, 1, 0] = 0.0
+    assert not alarm.watch(np.arange(3), sets, bank, np.full(3, np.inf), noise)  # lane 1 is new, but not the first
     np.testing.assert_array_equal(alarm.raised, [True, True, False])
 
 

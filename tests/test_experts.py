@@ -178,7 +178,7 @@ def test_hard_features(kind, T, bank_of):
             center=center[None, None], precision=lam * np.eye(d)[None, None], group=np.zeros((1, 1), int)
         )
     for x, v in zip(X, y, strict=True):
-        bank.learn(LANE, x[None, None] if bank_of == "maps" else x[None], v[None])
+        bank.learn(LANE, x[None, None], v[None])
     z = rng.normal(size=(30, d)) * size
     expected = z @ reference(X, y, lam, center)
     found = bank.predict(LANE, z[None, None])[0, 0]
@@ -215,7 +215,7 @@ def test_a_known_parameter_never_moves():
     shared = SharedRidgeBank(center=m, precision=precision, group=np.array([[0, 1]]))
     for x, v in zip(X, y, strict=True):
         bank.learn(LANE, np.tile(x, (1, 2, 1)), v[None])
-        shared.learn(LANE, x[None], v[None])
+        shared.learn(LANE, x[None, None], v[None])
     residual = np.sum((y - X @ m[0, 0]) ** 2)
     for b in (bank, shared):
         np.testing.assert_array_equal(b.theta[0, 0], m[0, 0])
@@ -238,7 +238,7 @@ def both_banks(seed, lanes, groups, group, rounds):
     for _ in range(rounds):
         ids = rng.permutation(N)[: rng.integers(1, N + 1)]
         x, y = rng.normal(size=(ids.size, d)), rng.normal(size=ids.size)
-        f = shared.learn(ids, x, y)
+        f = shared.learn(ids, x[:, None], y)
         f_repeated, _ = bank.learn(ids, np.repeat(x[:, None], M, axis=1), y)
         np.testing.assert_allclose(f, f_repeated, rtol=1e-9, atol=1e-11)
     return shared, bank
@@ -263,6 +263,18 @@ def test_shared_bank_equals_repeated_features(rounds):
     np.testing.assert_allclose(shared.mixture(ids, z, w), bank.mixture(ids, repeated, w), rtol=1e-8)
 
 
+@pytest.mark.parametrize("M", [128, 129, 300])
+@pytest.mark.parametrize("sorted_groups", [False, True])
+def test_shared_bank_of_many_models_equals_repeated_features(M, sorted_groups):
+    """More than one tile; runs of one group that are short, or end inside a tile."""
+    group = np.random.default_rng(M).integers(0, 3, size=(2, M))
+    group = np.sort(group, axis=1) if sorted_groups else group
+    shared, bank = both_banks(1, 2, np.array([[0.2, 5.0, np.inf], [1.0, 3.0, 0.7]]), group, 8)
+    np.testing.assert_allclose(shared.theta, bank.theta, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(shared.evidence, bank.evidence, rtol=1e-9, atol=1e-11)
+    np.testing.assert_array_equal(shared.updates, bank.updates)
+
+
 @pytest.mark.parametrize("rounds", [0, 1, 40, 300])
 def test_shared_bank_with_full_precisions_equals_all_at_once(rounds):
     rng = np.random.default_rng(3)
@@ -273,7 +285,7 @@ def test_shared_bank_with_full_precisions_equals_all_at_once(rounds):
     bank = SharedRidgeBank(center=center, precision=precision, group=group)
     X, y = rng.normal(size=(rounds, N, d)), rng.normal(size=(rounds, N))
     for x, v in zip(X, y, strict=True):
-        bank.learn(np.arange(N), x, v)
+        bank.learn(np.arange(N), x[:, None], v)
     for n in range(N):
         for i in range(M):
             assert_equals_batch(bank, n, i, X[:, n], y[:, n], precision[n, group[n, i]], center[n, i])
@@ -286,7 +298,7 @@ def test_shared_bank_at_length():
     lam = np.array([0.2, 30.0])
     bank = SharedRidgeBank(center=center, precision=(lam[:, None, None] * np.eye(3))[None], group=np.array([[0, 1]]))
     for x, v in zip(X, y, strict=True):
-        bank.learn(LANE, x[None], v[None])
+        bank.learn(LANE, x[None, None], v[None])
     for i in range(2):
         assert_equals_batch(bank, 0, i, X, y, lam[i] * np.eye(3), center[0, i])
 
@@ -305,7 +317,7 @@ def test_distances_in_the_shared_bank():
     center = np.array([[[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]])
     bank = SharedRidgeBank(center=center, precision=precision, group=np.array([[0, 1, 1]]))
     np.testing.assert_allclose(bank.distances(np.array([[2.0, 1.0]])), [[7.0, 4.0, 2.0]], rtol=1e-14)
-    bank.learn(LANE, np.array([[1.0, 1.0]]), np.array([1.0]))  # all predict it exactly: only V grows, by ones
+    bank.learn(LANE, np.array([[[1.0, 1.0]]]), np.array([1.0]))  # all predict it exactly: only V grows, by ones
     np.testing.assert_allclose(bank.distances(np.array([[2.0, 1.0]])), [[11.0, 8.0, 6.0]], rtol=1e-14)
 
 
@@ -373,10 +385,10 @@ def test_a_lane_is_bit_identical_to_itself_alone(serves, seed):
         ids = rng.permutation(sorted(serve))
         x, y = rng.normal(size=(ids.size, 2, d)) * (np.arange(d) < dims[:, None]), rng.normal(size=ids.size)
         many.learn(ids, x, y)
-        shared.learn(ids, np.ascontiguousarray(x[:, 0]), y)
+        shared.learn(ids, np.ascontiguousarray(x[:, :1]), y)
         for r, n in enumerate(ids):
             alone[n].learn(LANE, x[r : r + 1], y[r : r + 1])
-            shared_alone[n].learn(LANE, np.ascontiguousarray(x[r : r + 1, 0]), y[r : r + 1])
+            shared_alone[n].learn(LANE, np.ascontiguousarray(x[r : r + 1, :1]), y[r : r + 1])
     for together, apart in ((many, alone), (shared, shared_alone)):
         for name, array in together.arrays().items():
             np.testing.assert_array_equal(array, np.concatenate([a.arrays()[name] for a in apart]))
@@ -391,7 +403,7 @@ def test_what_is_given_is_neither_changed_nor_kept():
     shared = SharedRidgeBank(center=center, precision=precision, group=np.array([[0]]))
     for _ in range(130):
         bank.learn(LANE, x, y)
-        shared.learn(LANE, x[0], y)
+        shared.learn(LANE, np.ascontiguousarray(x[:, :1]), y)
     for array, copy in zip((center, x, y), copies, strict=True):
         np.testing.assert_array_equal(array, copy)
     np.testing.assert_array_equal(precision[0, 0], np.eye(3))

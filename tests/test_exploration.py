@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from banditselect.experts import RidgeBank, SharedRidgeBank
 from banditselect.exploration import Power, as_schedule, greedy, inverse_gap_weighting, optimism, rates
-from banditselect.kernels.acting import upper_bounds
 from banditselect.validation import EVERYTHING
 
 scores = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=8)
@@ -94,7 +93,7 @@ class Bounds:
         P = 5 if kind == "maps" else 1
         for _ in range(10):
             x = rng.normal(size=(4, P, d))
-            self.bank.learn(np.arange(4), x if P > 1 else np.ascontiguousarray(x[:, 0]), rng.normal(size=4))
+            self.bank.learn(np.arange(4), x, rng.normal(size=4))
         self.ids, self.x = np.array([3, 0, 2]), rng.normal(size=(3, P, K, d))
         self.squared = rng.uniform(0.0, 4.0, size=(4, 5))
         self.squared[3, 1] = self.squared[0, :4] = -1.0
@@ -115,16 +114,36 @@ class Bounds:
 def test_optimism_by_brute_force(kind, scale):
     for seed in range(10):
         case = Bounds(kind, seed)
-        bank, score = case.bank, np.empty((3, 6))
-        upper_bounds(case.ids, case.x, bank.theta, bank.root, bank.group, bank.dims, case.squared, scale, score)
+        bank = case.bank
         expected = np.array([[case.value(r, a, scale) for a in range(6)] for r in range(3)])
-        np.testing.assert_allclose(score, expected, rtol=1e-9, atol=1e-12)
+        found = bank.upper_bounds(case.ids, case.x, case.squared, scale)
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
         p = optimism(case.ids, case.x, bank, case.squared, scale, EVERYTHING)
         np.testing.assert_array_equal(p, expected == expected.max(axis=1, keepdims=True))
         offered = np.random.default_rng(seed).permuted(np.tile([True, True, False, False, True, False], (3, 1)), axis=1)
         left = np.where(offered, expected, -np.inf)
         p = optimism(case.ids, case.x, bank, case.squared, scale, offered)
         np.testing.assert_array_equal(p, left == left.max(axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize(("M", "d", "K"), [(300, 6, 5), (129, 3, 1), (260, 4, 4)])
+@pytest.mark.parametrize("standing", [0.0, 0.02, 0.3, 0.7, 1.0])
+def test_upper_bounds_of_many_models_by_brute_force(M, d, K, standing):
+    """More than one tile: all of its models stand, or some, or few that are collected, or none."""
+    rng = np.random.default_rng(M)
+    lam, group = np.array([[0.3, 2.0, np.inf, 1.0]]), np.sort(rng.integers(0, 4, size=(1, M)), axis=1)
+    center, precision = rng.normal(size=(1, M, d)), np.zeros((1, 4, d, d))
+    precision[:, :, np.arange(d), np.arange(d)] = lam[:, :, None]
+    bank = SharedRidgeBank(center=center, precision=precision, group=group)
+    x, lane = rng.normal(size=(1, 1, K, d)), np.array([0])
+    x[0, 0, -1] = x[0, 0, 0]
+    squared = np.where(rng.random((1, M)) < standing, rng.uniform(0.0, 4.0, size=(1, M)), -1.0)
+    widths = np.linalg.norm(np.einsum("kj,gjl->gkl", x[0, 0], bank.root[0]), axis=2)
+    bounds = x[0, 0] @ bank.theta[0].T + 0.8 * np.sqrt(np.maximum(squared, 0.0)) * widths[group[0]].T
+    expected = np.where(squared >= 0.0, bounds, -np.inf).max(axis=1)
+    found = bank.upper_bounds(lane, x, squared, 0.8)[0]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert found[-1] == found[0]  # equal actions tie, wherever they stand
 
 
 def test_a_refuted_model_has_no_say_even_if_it_promises_most():

@@ -1,8 +1,7 @@
 """Kernels that no room wraps; and all of them as plain Python."""
 
-import importlib
 import os
-import pkgutil
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,10 +12,8 @@ import pytest
 from banditselect import kernels
 from banditselect.kernels.arrays import LIMIT, count_outside, usable
 from banditselect.kernels.features import Lookup, entry, rows_of, sizes
-from banditselect.kernels.instances import gaussian_items, normals, place, random_words, renumber, repeats
+from banditselect.kernels.instances import gaussian_items, look_up, measure, normals, random_words, renumber, repeats
 from banditselect.kernels.ridge import gaussian_estimates
-
-MODULES = [importlib.import_module(f"{kernels.__name__}.{m.name}") for m in pkgutil.iter_modules(kernels.__path__)]
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1.01 * LIMIT, -1.01 * LIMIT])
@@ -55,78 +52,89 @@ def test_gaussian_estimates_have_the_covariance_of_the_ridge():
     np.testing.assert_array_equal(at_zero[0], theta[1, 0])
 
 
-def test_random_words_are_those_of_numpy_s_generator():
-    numpy_s = np.random.SFC64(5)
-    state = numpy_s.state["state"]["state"].copy()
-    out = np.empty(20, dtype=np.uint64)
+def test_random_words_are_those_of_splitmix():
+    """The five words after 1234567 are those of the reference implementation; as integers, then in two pieces."""
+    mask, expected = 2**64 - 1, []
+    for k in range(1, 21):
+        word = (1234567 + k * 0x9E3779B97F4A7C15) & mask
+        word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & mask
+        expected.append(word ^ (word >> 31))
+    assert expected[:3] == [6457827717110365317, 3203168211198807973, 9817491932198370423]
+    assert expected[3:5] == [4593380528125082431, 16408922859458223821]
+    state, out = np.array([1234567], dtype=np.uint64), np.empty(20, dtype=np.uint64)
     with np.errstate(over="ignore"):
         random_words(state, out[:7])
         random_words(state, out[7:])
-    np.testing.assert_array_equal(out, numpy_s.random_raw(20))
-    np.testing.assert_array_equal(state, numpy_s.state["state"]["state"])
+    assert out.tolist() == expected
+    assert state.tolist() == [(1234567 + 20 * 0x9E3779B97F4A7C15) & mask]
 
 
-def test_words_become_normals_and_none_is_lost_between_two_calls():
-    """In pieces as at once; every eighth word lies at the end of the base layer, so that rare branches run often."""
-    words = np.random.default_rng(0).integers(0, 2**32, 4000, dtype=np.uint32)
-    words[::8] = (words[::8] | np.uint32(0xFF000000)) & np.uint32(0xFFFFFF00)
-    whole = np.zeros(words.size, dtype=np.float32)
-    made, used = normals(words, whole)
-    assert words.size // 3 < made < used <= words.size
-    assert used > words.size - 20
-    assert (np.abs(whole[:made]) > 3.6541528853610088).sum() > 50
-    assert not whole[made:].any()
-    pieces, left = [], words
-    for end in range(50, words.size + 50, 50):
-        out = np.zeros(100, dtype=np.float32)
-        n, taken = normals(left[: end - (words.size - left.size)], out)
-        pieces.append(out[:n])
-        left = left[taken:]
-    np.testing.assert_array_equal(np.concatenate(pieces), whole[:made])
-    few = np.empty(3, dtype=np.float32)
-    assert normals(words, few)[0] == 3
-    np.testing.assert_array_equal(few, whole[:3])
+def test_words_become_normals_up_to_the_rounding_of_single_precision():
+    """Words of all sizes, the smallest and the largest among them: each normal is right up to 5e-7 of itself."""
+    rng, n = np.random.default_rng(0), 3000
+    words = (2.0 ** rng.uniform(0.0, 32.0, 2 * n)).astype(np.uint32)
+    words[: n // 2], words[n : n + n // 2] = ~words[: n // 2], rng.integers(0, 2**32, n // 2, dtype=np.uint32)
+    words[n - 200 : n - 100], words[n - 100 : n] = np.arange(100), 2**32 - 1 - np.arange(100)
+    near = np.arange(25)
+    words[2 * n - 200 :] = np.concatenate([q + s * near for q in (0, 2**30, 2**31, 3 * 2**30) for s in (-1, 1)]) % 2**32
+    out = np.empty(2 * n, dtype=np.float32)
+    with np.errstate(over="ignore"):
+        normals(words, 0.5, out)
+    u, turn = (words[:n].astype(float) + 0.5) / 2.0**32, (words[n:] | np.uint32(1)).astype(float) / 2.0**32
+    radius = 0.5 * np.sqrt(-2.0 * np.log(u))
+    expected = radius * np.array([-np.cos(2.0 * np.pi * turn), np.sin(2.0 * np.pi * turn)])
+    np.testing.assert_allclose(out.reshape(2, n), expected, rtol=5e-7, atol=1e-15)
+    assert np.abs(out).min() > 0.0
+    assert np.linalg.norm(out.reshape(2, n), axis=0).max() == pytest.approx(0.5 * np.sqrt(66.0 * np.log(2.0)), rel=1e-6)
 
 
-def test_words_in_the_middle_of_a_layer_by_hand():
-    """The word (2^23 + 2^22) 2^8 + i is the number 1/2 + 2^-24 times the edge of layer i."""
+def test_a_pair_of_normals_by_hand():
+    """u = (2^31 + 1/2) / 2^32 is 1/2 and a bit; an eighth of a turn and a bit; sqrt(2 log 2) = 1.1774."""
     out = np.empty(2, dtype=np.float32)
-    words = np.array([((2**23 + 2**22) << 8) | 1, ((2**23 - 1) << 8) | 1], dtype=np.uint32)
-    assert normals(words, out) == (2, 2)
-    np.testing.assert_allclose(out, [3.6541528853610088 * (0.5 + 2.0**-24), -3.6541528853610088 * 2.0**-24], rtol=1e-6)
+    with np.errstate(over="ignore"):
+        normals(np.array([2**31, 2**29], dtype=np.uint32), 2.0, out)
+    np.testing.assert_allclose(out, [-1.6651092, 1.6651092], rtol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_features_are_placed_and_measured(dtype):
+def test_features_are_measured(dtype):
     rng = np.random.default_rng(1)
-    before, center, theta = rng.normal(size=(7, 2, 3)).astype(dtype), rng.normal(size=3), rng.normal(size=3)
-    x, values = before.copy(), np.empty(7)
-    longest = place(x, 0.5, center, theta, values)
-    np.testing.assert_allclose(x, center + 0.5 * before, rtol=1e-6, atol=1e-6)
+    x, theta, values = rng.normal(size=(7, 2, 3)).astype(dtype), rng.normal(size=3), np.empty(7)
+    longest = measure(x, theta, values)
     np.testing.assert_allclose(values, x[:, 0].astype(float) @ theta, rtol=1e-12)
     assert longest == pytest.approx(np.linalg.norm(x.astype(float), axis=2).max(), rel=1e-12)
 
 
-def test_items_are_numbered_as_they_first_appear():
+def test_items_are_numbered_as_they_first_appear_and_looked_up():
     items = np.array([[7, 2], [2, 5], [0, 7]])
-    assert renumber(items, np.full(9, -1)) == 4
-    assert items.tolist() == [[0, 1], [1, 2], [3, 0]]
+    numbers, values = np.empty_like(items), np.empty(items.shape)
+    assert renumber(items, np.full(9, -1), numbers) == 4
+    assert numbers.tolist() == [[0, 1], [1, 2], [3, 0]]
+    look_up(np.array([0.1, 0.2, 0.3, 0.4]), numbers, values)
+    assert values.tolist() == [[0.1, 0.2], [0.2, 0.3], [0.4, 0.1]]
 
 
-def test_items_are_drawn_and_placed_whatever_fits_into_a_piece():
-    """As all normals at once, then placed; more than one piece of random words, and an end inside an item's row."""
-    state = np.array([3, 1, 4, 1], dtype=np.uint64)
+@pytest.mark.parametrize(("items", "maps", "few"), [(1500, 2, 341), (5, 701, 1), (700, 1, 682)])
+def test_items_are_drawn_around_their_centre_and_measured(items, maps, few):
+    """A few items of 3 maps at a time; the last few are less, and an odd number of normals leaves one unused."""
+    state = np.array([3], dtype=np.uint64)
     center, theta = np.array([1.0, -1.0, 0.5]), np.array([0.2, 0.3, -0.4])
-    x, values = np.empty((1500, 2, 3), dtype=np.float32), np.empty(1500)
-    words = np.empty(6000, dtype=np.uint64)
+    x, values = np.empty((items, maps, 3), dtype=np.float32), np.empty(items)
+    words = np.empty((few * maps * 3 + 1) // 2, dtype=np.uint64)
+    expected, z = [], np.empty(2 * words.size, dtype=np.float32)
     with np.errstate(over="ignore"):
-        random_words(state.copy(), words)
+        after = state.copy()
+        for _ in range(-(-items // few)):
+            random_words(after, words)
+            normals(words.view(np.uint32), 0.5, z)
+            expected.append(z[: few * maps * 3].reshape(few, maps, 3).copy())
         longest = gaussian_items(state, x, 0.5, center, theta, values)
-    expected, told = np.empty_like(x), np.empty(1500)
-    assert normals(words.view(np.uint32), expected.reshape(-1))[0] == x.size
-    assert longest == place(expected, 0.5, center, theta, told)
-    np.testing.assert_array_equal(x, expected)
-    np.testing.assert_array_equal(values, told)
+    np.testing.assert_allclose(x, np.concatenate(expected)[:items] + center, rtol=1e-5, atol=1e-6)
+    assert state == after
+    told = np.empty(items)
+    assert longest == pytest.approx(measure(x, theta, told), rel=1e-12)
+    np.testing.assert_allclose(values, told, rtol=1e-12)
 
 
 def test_repeated_items_are_found():
@@ -153,17 +161,34 @@ def test_a_lookup_is_the_array_it_stands_for():
     np.testing.assert_array_equal(x.on_map(1, 1).array(), array[:, 1:, :, :1])
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__.rpartition(".")[2])
-def test_kernels_call_only_kernels_of_their_own_file(module):
-    """The compiler's cache on disk would not notice a change in another file."""
-    foreign = [
-        name
-        for name, value in vars(module).items()
-        if getattr(value, "__module__", "").startswith("banditselect")
-        and value.__module__ != module.__name__
-        and name not in ("kernel", "entry", "sizes")  # the two that only index
-    ]
-    assert foreign == []
+CALLING = """
+import numpy as np
+from kernels.ledger import settle
+from kernels.rounds import learn_in_range
+
+def learn(number):
+    book, ids, model = np.array([[1, 0, 0, 0]]), np.arange(1), np.ones((1, 1, 1))
+    evidence, counts = np.zeros((1, 3, 1)), np.zeros((2, 1), dtype=np.int64)
+    state = (model, model[None].copy(), evidence, counts[0], np.ones(1, dtype=np.int64))
+    return learn_in_range(ids, model, np.ones(1), np.array([number]), book, *state, 0.0, 2.0, counts[1])
+
+print(learn(7), sum(learn_in_range.stats.cache_hits.values()))
+"""
+
+
+def test_what_is_kept_on_disk_notices_a_change_in_another_file(tmp_path):
+    """``rounds`` calls ``ledger``: compiled, found on disk, compiled anew after a change in the latter."""
+    shutil.copytree(Path(kernels.__file__).parent, tmp_path / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
+
+    def run():
+        done = subprocess.run([sys.executable, "-c", CALLING], cwd=tmp_path, capture_output=True, text=True, check=True)
+        return done.stdout.split()
+
+    assert run() == ["0", "0"]  # act 7 is refused, its row is 0
+    assert run() == ["0", "1"]
+    ledger = tmp_path / "kernels" / "ledger.py"
+    ledger.write_text(ledger.read_text().replace("return r\n", "return r + 5\n"))
+    assert run() == ["5", "0"]
 
 
 PLAIN = """
@@ -193,10 +218,10 @@ sys.exit(status or (f"no test ran: {never}" if never or not defined else 0))
 
 
 def test_every_kernel_passes_as_plain_python():
-    rooms = ("kernels", "streams", "experts", "aggregation", "confidence", "exploration", "ledger")
+    rooms = ("kernels", "streams", "experts", "aggregation", "confidence", "exploration", "ledger", "rounds")
     here = Path(__file__).parent
     files = [str(here / f"test_{room}.py") for room in rooms]
-    chosen = "not plain_python and not at_length and not hard_features"
+    chosen = "not plain_python and not on_disk and not at_length and not hard_features"
     flags = ["-q", "-x", "-p", "no:xdist", "-p", "no:cacheprovider", "-k", chosen]
     done = subprocess.run(
         [sys.executable, "-c", PLAIN, *flags, *files],

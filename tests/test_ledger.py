@@ -5,15 +5,41 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from banditselect.experts import RidgeBank
+from banditselect.experts import RidgeBank, SharedRidgeBank
 from banditselect.exploration import optimism
+from banditselect.kernels import acting
+from banditselect.kernels.ledger import FLOOR, RING
+from banditselect.kernels.rounds import DONE, FULL, UNUSABLE, draw, play_ridges, play_tiles
 from banditselect.policies.decision import Ledger
 from banditselect.streams import Streams
 
 
 def begin(ledger, ids):
     """Number one more act of these lanes; nothing is said of their features."""
-    return ledger.begin(np.array(ids), np.zeros((len(ids), 1, 1, 1)), np.zeros(len(ids), dtype=np.int64))[0]
+    drawn = np.zeros(len(ids), dtype=acting.DRAWN)
+    while not acting.begin(
+        np.array(ids), np.zeros((len(ids), 1, 1, 1)), ledger.book, drawn, np.empty((len(ids), 1, 1))
+    ):
+        ledger.grow()
+    return drawn["number"]
+
+
+def play(kernel, ledger, ids, x, *arguments):
+    """Run a kernel that plays; return what it says, what was drawn and what was played."""
+    drawn, played = np.empty(ids.size, dtype=acting.DRAWN), np.empty((ids.size, x.shape[1], x.shape[3]))
+    while (status := kernel(ids, x, *arguments, ledger.book, drawn, played)) == FULL:
+        ledger.grow()
+    return status, drawn, played
+
+
+def floor(ledger, lane=0):
+    """All acts below it are learned."""
+    return ledger.book[lane, FLOOR]
+
+
+def ring(ledger):
+    """The bits of acts that wait, 64 to the number."""
+    return ledger.book[:, RING:]
 
 
 def act(ledger, times, lane=0):
@@ -47,8 +73,8 @@ def test_acts_are_settled_in_any_order_and_once(order):
         settle(ledger, number)
         learned = set(order[: done + 1])
         assert [known(ledger, k) for k in range(40)] == [k in learned for k in range(40)]
-        assert ledger.floor[0] == min(set(range(41)) - learned)
-    assert not ledger.bits.any()
+        assert floor(ledger) == min(set(range(41)) - learned)
+    assert not ring(ledger).any()
 
 
 @given(
@@ -90,13 +116,13 @@ def test_the_first_row_that_fails_is_told():
 
 def test_memory_stays_constant_while_rewards_arrive():
     ledger = Ledger(1)
-    shape = ledger.bits.shape
+    shape = ledger.book.shape
     for t in range(10_000):
         act(ledger, 1)
         if t % 2 and t > 60:  # 60 acts late, in swapped pairs
             settle(ledger, t - 60)
             settle(ledger, t - 61)
-    assert ledger.bits.shape == shape
+    assert ledger.book.shape == shape
     assert ledger.acts[0] == 10_000
 
 
@@ -105,21 +131,20 @@ def test_the_ring_grows_when_a_reward_is_missing_and_forgets_nothing():
     act(ledger, 1000)
     for number in range(1, 1000, 2):
         settle(ledger, number)
-    assert ledger.floor[0] == 0
-    assert 8 * ledger.bits.shape[1] >= 1000
-    assert ledger.bits.shape[1] <= 2 * 1000 / 8  # one bit per act waiting, up to a doubling
+    assert floor(ledger) == 0
+    assert 1000 <= 64 * ring(ledger).shape[1] <= 2 * 1000 + 64  # one bit per act waiting, up to a doubling
     assert [known(ledger, k) for k in range(1000)] == [k % 2 == 1 for k in range(1000)]
     for number in range(0, 1000, 2):
         settle(ledger, number)
-    assert ledger.floor[0] == 1000
-    assert not ledger.bits.any()
+    assert floor(ledger) == 1000
+    assert not ring(ledger).any()
 
 
 @pytest.mark.parametrize("acts", [1, 63, 64, 65, 66, 127, 128, 129, 130, 257])
 def test_the_oldest_and_the_newest_act_have_bits_of_their_own(acts):
     ledger = Ledger(1)
     act(ledger, acts)
-    assert acts <= 8 * ledger.bits.shape[1] <= max(64, 2 * acts)
+    assert acts <= 64 * ring(ledger).shape[1] <= max(64, 2 * acts)
     settle(ledger, acts - 1)
     assert [k for k in range(acts) if known(ledger, k)] == [acts - 1]
 
@@ -138,7 +163,7 @@ def test_a_full_ring_grows_while_another_lane_is_far_ahead():
 def test_begin_numbers_all_lanes_or_none():
     """When one lane's ring is full the ring grows, and no lane is numbered twice."""
     ledger = Ledger(2)
-    act(ledger, 8 * ledger.bits.shape[1], lane=1)
+    act(ledger, 64 * ring(ledger).shape[1], lane=1)
     np.testing.assert_array_equal(begin(ledger, range(2)), [0, 64])
     np.testing.assert_array_equal(ledger.acts, [1, 65])
 
@@ -192,11 +217,10 @@ def test_a_second_reward_is_refused_and_changes_nothing():
 
 def test_the_features_of_what_is_played_are_kept():
     x = np.arange(2 * 3 * 4 * 5, dtype=float).reshape(2, 3, 4, 5)
-    _, played = Ledger(3).begin(np.array([2, 0]), x, np.array([3, 1]))
+    drawn, played = np.zeros(2, dtype=acting.DRAWN), np.empty((2, 3, 5))
+    drawn["action"] = [3, 1]
+    assert acting.begin(np.array([2, 0]), x, Ledger(3).book, drawn, played)
     np.testing.assert_array_equal(played, np.stack([x[0, :, 3], x[1, :, 1]]))
-    assert not played.flags.writeable
-    x[:] = -1.0
-    assert played.min() >= 0.0
 
 
 def test_drawing_and_beginning_at_once_equals_one_after_the_other():
@@ -207,31 +231,45 @@ def test_drawing_and_beginning_at_once_equals_one_after_the_other():
         ids = rng.permutation(3)[: rng.integers(1, 4)]
         p, x = rng.dirichlet(np.ones(4), size=ids.size), rng.normal(size=(ids.size, 2, 4, 3))
         action, probability = streams.draw(ids, apart.acts, p)
-        numbers, played = apart.begin(ids, x, action)
-        found = once.draw(ids, streams.keys, p, x)
-        for mine, theirs in zip(found, (action, probability, numbers, played), strict=True):
-            np.testing.assert_array_equal(mine, theirs)
+        numbers = begin(apart, ids)
+        status, drawn, played = play(draw, once, ids, x, p, streams.keys)
+        assert status == DONE
+        for name, expected in (("action", action), ("probability", probability), ("number", numbers)):
+            np.testing.assert_array_equal(drawn[name], expected)
+        np.testing.assert_array_equal(played, x[np.arange(ids.size), :, action])
         if t % 3 == 0:
             for ledger in (once, apart):
-                ledger.settle(ids, numbers)
-    assert once.bits.shape[1] > 8
+                ledger.settle(ids, np.array(numbers))
+    assert ring(once).shape[1] > 1
     for name, array in once.arrays().items():
         np.testing.assert_array_equal(array, apart.arrays()[name])
 
 
-def test_optimistic_drawing_equals_optimism_and_drawing():
+@pytest.mark.parametrize("shared", [False, True])
+def test_optimistic_play_equals_optimism_and_drawing(shared):
     rng = np.random.default_rng(5)
     lanes, K, d = 3, 4, 2
     bank = RidgeBank(lanes=lanes, dims=np.array([d, d]), regularization=np.full((lanes, 2), 0.5))
-    ids = np.array([2, 0])
+    if shared:
+        precision, group = np.tile(0.5 * np.eye(d), (lanes, 1, 1, 1)), np.zeros((lanes, 2), dtype=np.int64)
+        bank = SharedRidgeBank(center=rng.normal(size=(lanes, 2, d)), precision=precision, group=group)
+    ids, maps = np.array([2, 0]), 1 if shared else 2
     squared = rng.uniform(-0.5, 2.0, size=(lanes, 2))
     one, two, keys = Ledger(lanes), Ledger(lanes), Streams(0, range(lanes)).keys
+    kernel = play_tiles if shared else play_ridges
+
+    def state():
+        return (bank.tiles, bank.root, bank.group) if shared else (bank.theta, bank.root, bank.dims)
+
     for _ in range(100):  # beyond the first ring, since nothing is settled
-        bank.learn(np.arange(lanes), rng.normal(size=(lanes, 2, d)), rng.normal(size=lanes))
-        x = rng.normal(size=(2, 2, K, d))
+        bank.learn(np.arange(lanes), rng.normal(size=(lanes, maps, d)), rng.normal(size=lanes))
+        x = rng.normal(size=(2, maps, K, d))
         offered = np.array([[True, False, True, True], [False, True, True, True]])
-        p = optimism(ids, x, bank, squared, 0.7, offered)
-        expected = one.draw(ids, keys, p, x)
-        found = two.draw_optimistic(ids, keys, x, offered, bank, squared, 0.7)
+        expected = play(draw, one, ids, x, optimism(ids, x, bank, squared, 0.7, offered), keys)
+        found = play(kernel, two, ids, x, *state(), squared, 0.7, offered, keys)
         for a, b in zip(expected, found, strict=True):
             np.testing.assert_array_equal(a, b)
+    x[1, 0, 3, 1] = np.nan
+    before = two.book.copy()
+    assert play(kernel, two, ids, x, *state(), squared, 0.7, offered, keys)[0] == UNUSABLE
+    np.testing.assert_array_equal(two.book, before)

@@ -202,7 +202,10 @@ def test_few_out_of_few_and_none_at_all():
 
 
 def test_normals_are_normal():
-    """Twenty-five tests of false alarm 2e-6: the distribution, its tails, moments and serial correlation."""
+    """Twenty-seven tests of false alarm 2e-6: the distribution, its tails, moments and serial correlation.
+
+    The two of a pair are 1024 apart.
+    """
     n = 4_000_000
     x = np.empty((n, 1, 1), dtype=np.float32)
     with np.errstate(over="ignore"):
@@ -210,14 +213,23 @@ def test_normals_are_normal():
     x = x.reshape(-1)
     z = x.astype(float)
     assert stats.kstest(z, "norm").pvalue > 2e-6
-    for at in (-4.5, -3.9, -3.66, -3.6, -2.0, -1.0, -0.215, 0.0, 0.1, 0.215, 1.5, 3.0, 3.6, 3.66, 3.9, 4.5):
+    for at in (-4.5, -4.0, -3.5, -3.0, -2.0, -1.0, -0.2, 0.0, 0.1, 0.5, 1.5, 2.5, 3.0, 3.5, 4.0, 4.5):
         p = stats.norm.sf(at)
         assert abs((z > at).sum() - n * p) < 5.0 * np.sqrt(n * p * (1.0 - p)) + 2.0
     for power, mean, variance in ((1, 0, 1), (2, 1, 2), (3, 0, 15), (4, 3, 96)):
         assert abs((z**power).mean() - mean) < 4.8 * np.sqrt(variance / n)
-    for lag in (1, 2, 256):
+    for lag in (1, 2, 1024):
         assert abs((z[lag:] * z[:-lag]).mean()) < 4.8 / np.sqrt(n)
         assert abs(((z[lag:] ** 2 - 1.0) * (z[:-lag] ** 2 - 1.0)).mean()) < 4.8 * 2.0 / np.sqrt(n)
+
+
+@pytest.mark.parametrize(("at", "share"), [(4.0, 1e-7), (5.0, 1e-5), (6.0, 2e-3)])
+def test_the_radii_that_there_are_have_the_tail_of_normals(at, share):
+    """P(|r cos(phi)| > z) for the 2^32 radii, by counting; the largest is 6.76."""
+    u = (np.arange(2**32 * np.exp(-(at**2) / 2.0) + 1) + 0.5) / 2.0**32
+    radii = np.sqrt(-2.0 * np.log(u))
+    beyond = np.arccos(np.minimum(at / radii, 1.0)).sum() * 2.0 / np.pi / 2.0**32
+    assert beyond == pytest.approx(2.0 * stats.norm.sf(at), rel=share)
 
 
 @pytest.mark.parametrize(

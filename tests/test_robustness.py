@@ -95,7 +95,7 @@ def test_a_forgotten_decision_is_settled_and_teaches_nothing():
     assert policy.rounds == 1
     for _ in range(500):
         policy.forget(policy.act(x))
-    assert policy._ledger.bits.shape[1] == 8
+    assert policy._ledger.book.shape == (1, 4)
 
 
 @pytest.mark.parametrize("number", [0.5, -1, 10**30, None, "0"])

@@ -21,7 +21,7 @@ class Posterior(LaneArrays):
 
     Parameters
     ----------
-    variance: R^2, ``(N,)``.  prior: :math:`\pi`, ``(M,)``.  online: which loss.
+    variance: R^2, ``(N,)``.  prior: :math:`\pi`, ``(M,)`` or ``(N, M)``.  online: which loss.
     """
 
     state: ClassVar[tuple[str, ...]] = ()
@@ -29,7 +29,7 @@ class Posterior(LaneArrays):
 
     def __init__(self, *, variance: Array, prior: Array, online: bool) -> None:
         self.variance = variance
-        self.log_prior = np.tile(np.log(prior), (variance.size, 1))
+        self.log_prior = np.array(np.broadcast_to(np.log(prior), (variance.size, prior.shape[-1])))
         self.online = online
 
     def weigh(self, ids: Index, bank: Bank) -> tuple[Array, Array]:

@@ -4,6 +4,8 @@ The proofs are in ``docs/math.md``; every statement there holds for all rounds a
 """
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,15 +32,16 @@ class Ellipsoid(LaneArrays):
 
     Attributes
     ----------
+    constants: noise and prior, ``(N, 2)``.
     squared_radii: beta^2 after the last update, ``(N, 1)``.
     spent: the sum of 2 beta |phi|_{V^-1} over what was played, ``(N,)``: bounds the regret while the set is valid.
     """
 
     state = ("squared_radii", "spent")
-    fixed = ("noise", "prior")
+    fixed = ("constants",)
 
     def __init__(self, bank: Bank, *, noise: Array, prior: Array, delta: float) -> None:
-        self.noise, self.prior = noise, prior
+        self.constants = np.stack([noise, prior], axis=1)
         self.log_term = math.log(1.0 / delta)
         self.squared_radii = np.zeros((noise.size, 1))
         self.spent = np.zeros(noise.size)
@@ -47,7 +50,7 @@ class Ellipsoid(LaneArrays):
     def update(self, ids: Index, bank: Bank, told: Array) -> None:
         """Take the radii that belong to what the bank has learned; ``told`` is what it told when it learned last."""
         selection.self_normalised(
-            ids, bank.evidence, self.noise, self.prior, self.log_term, told, self.squared_radii, self.spent
+            ids, bank.evidence, self.constants, self.log_term, told, self.squared_radii, self.spent
         )
 
 
@@ -71,7 +74,7 @@ class LikelihoodSets(Posterior):
     bank: M regressions per lane.
     noise: sub-Gaussian constants, ``(N,)``.
     penalty: :math:`r_i^2` in the units of :math:`\Lambda_i` (``regularization * radius ** 2`` for balls), ``(N, M)``.
-    prior: weights, ``(M,)``.
+    prior: weights, ``(M,)`` or ``(N, M)``.
 
     Attributes
     ----------
@@ -181,11 +184,12 @@ class Alarm(LaneArrays):
 
     def __init__(self, *, lanes: int, delta: float, misspecification: float) -> None:
         self.raised = np.zeros(lanes, dtype=bool)
+        self._sounded = False
         self.level = math.log(2.0 / delta)
         self.misspecification = misspecification
 
     def watch(self, ids: Index, sets: LikelihoodSets, bank: Bank, challenger: Array, noise: Array) -> bool:
-        """Raise the alarm where a test fires, given the challenger's loss ``(n,)``; tell whether one was raised now."""
+        """Raise the alarm where a test fires, given the challenger's loss ``(n,)``; tell whether it is the first."""
         verdict = np.empty((ids.size, 2))
         if not selection.screen(
             ids,
@@ -201,16 +205,26 @@ class Alarm(LaneArrays):
         ):
             return False
         fired = verdict[:, 0] == 2.0
-        for r in np.flatnonzero(verdict[:, 0] == 1.0):
+        for r in np.flatnonzero((verdict[:, 0] == 1.0) & ~self.raised[ids]):
             X, t = float(verdict[r, 1]), int(bank.updates[ids[r]])
             if self.misspecification > 0.0:
                 value = log_variance_grid(X, t, self.misspecification / float(noise[ids[r]]))
             else:
                 value = log_variance_martingale(X, t)
             fired[r] = value >= self.level
-        new = bool((fired & ~self.raised[ids]).any())
+        return self.sound(ids, fired)
+
+    def sound(self, ids: Index, fired: NDArray[np.bool_]) -> bool:
+        """Raise the alarm of the rows ``fired (n,)``; tell whether it is the first of all."""
+        first = bool(fired.any()) and not self._sounded
         self.raised[ids] |= fired
-        return new
+        self._sounded = self._sounded or first
+        return first
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over the alarms; what was raised has sounded."""
+        super().restore(arrays)
+        self._sounded = bool(self.raised.any())
 
 
 def chi_square_quantile(share: float, dim: int) -> float:

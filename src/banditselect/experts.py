@@ -4,16 +4,19 @@ Both banks tell the same three sums per model (``evidence``: logdet, J, online l
 weights, confidence sets, alarms - is written once.
 """
 
+from abc import abstractmethod
 from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .kernels import ridge
+from .kernels import acting, ridge, tiles
 from .lanes import LaneArrays
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
+
+WIDEST = 128  #: most models in a tile: with some twenty features it stays in the fastest cache
 
 
 class Bank(LaneArrays):
@@ -25,36 +28,37 @@ class Bank(LaneArrays):
     root: square roots of the inverses of ``V_g = Lambda_g + sum x x'``: ``V_g^-1 = root_g root_g'``, ``(N, G, d, d)``.
     group: which of them a model has, ``(N, M)``.
     dims: how many features a model has, ``(M,)``.
-    evidence: logdet, J and online loss of every model, ``(N, M, 3)``.
+    evidence: logdet, J and online loss of every model, ``(N, 3, M)``.
     updates: rewards learned, ``(N,)``.
     """
 
     state: ClassVar[tuple[str, ...]] = ("theta", "root", "evidence", "updates")
     fixed: ClassVar[tuple[str, ...]] = ("group",)
 
-    def __init__(self, *, theta: Array, root: Array, group: Index, dims: Index) -> None:
-        N, M, _ = theta.shape
-        self.theta = np.array(theta, dtype=float, order="C")
+    theta: Array
+
+    def __init__(self, *, root: Array, group: Index, dims: Index) -> None:
+        N, M = group.shape
         self.root = root
         self.group = group
         self.dims = dims
-        self.evidence = np.zeros((N, M, 3))
+        self.evidence = np.zeros((N, 3, M))
         self.updates = np.zeros(N, dtype=np.int64)
 
     @property
     def logdet(self) -> Array:
         """``log det(V_i Lambda_i^-1)``, ``(N, M)``."""
-        return self.evidence[:, :, ridge.LOGDET]
+        return self.evidence[:, ridge.LOGDET]
 
     @property
     def penalised(self) -> Array:
         """``J_i``: the least penalised sum of squares, ``(N, M)``."""
-        return self.evidence[:, :, ridge.PENALISED]
+        return self.evidence[:, ridge.PENALISED]
 
     @property
     def online(self) -> Array:
         """Sum of squared errors of the predictions made before each reward, ``(N, M)``."""
-        return self.evidence[:, :, ridge.ONLINE]
+        return self.evidence[:, ridge.ONLINE]
 
     def predict(self, ids: Index, x: Array) -> Array:
         """Return ``<x_i(a), theta_i>``, ``(n, M, K)``."""
@@ -68,12 +72,19 @@ class Bank(LaneArrays):
         ridge.mixtures(ids, x, self.theta, weights, out)
         return out
 
+    @abstractmethod
+    def upper_bounds(self, ids: Index, x: Array, squared_radii: Array, scale: float) -> Array:
+        r"""Return :math:`\max_i \langle \phi_i(a), \hat\theta_i \rangle + s \rho_i |\phi_i(a)|_{V_i^{-1}}`, ``(n, K)``.
+
+        The maximum is over the models with :math:`\rho_i^2 \ge 0` (``squared_radii (N, M)``), s being the ``scale``.
+        """
+
     def distances(self, points: Array, models: slice = slice(None)) -> Array:
         """Return ``|points[n] - theta_i|_{V_i}^2`` for these models, ``(N, M)``; ``points (N, d)`` of one map's width.
 
         For a known parameter it is 0 at that parameter and infinite elsewhere.
         """
-        theta, group = (np.ascontiguousarray(part[:, models]) for part in (self.theta, self.group))
+        theta, group = np.ascontiguousarray(self.theta[:, models]), np.ascontiguousarray(self.group[:, models])
         out = np.empty(theta.shape[:2])
         ridge.distances(theta, self.root, group, points, out)
         return out
@@ -102,14 +113,20 @@ class RidgeBank(Bank):
         N, M, d = lanes, dims.size, int(dims.max())
         root = np.zeros((N, M, d, d))
         root[:, :, np.arange(d), np.arange(d)] = 1.0 / np.sqrt(regularization)[:, :, None]
-        theta = np.zeros((N, M, d)) if center is None else center
-        super().__init__(theta=theta, root=root, group=np.tile(np.arange(M), (N, 1)), dims=dims)
+        self.theta = np.zeros((N, M, d)) if center is None else np.array(center, dtype=float, order="C")
+        super().__init__(root=root, group=np.tile(np.arange(M), (N, 1)), dims=dims)
 
     def learn(self, ids: Index, x: Array, y: Array) -> Array:
         """Learn ``x (n, M, d)``, ``y (n,)``; return ``(2, n, M)``: predictions of y made before, and leverages."""
         told = np.empty((2, ids.size, self.dims.size))
         ridge.learn(ids, x, y, self.theta, self.root, self.evidence, self.updates, self.dims, told)
         return told
+
+    def upper_bounds(self, ids: Index, x: Array, squared_radii: Array, scale: float) -> Array:
+        """Return the upper bounds of all actions, ``(n, K)``."""
+        out = np.empty((ids.size, x.shape[2]))
+        acting.upper_bounds(ids, x, self.theta, self.root, self.dims, squared_radii, scale, out)
+        return out
 
 
 class SharedRidgeBank(Bank):
@@ -119,17 +136,34 @@ class SharedRidgeBank(Bank):
     ----------
     center: ``(N, M, d)``.
     precision: ``(N, G, d, d)``, the distinct prior precisions Lambda_g; an infinite diagonal means a known parameter.
-    group: ``(N, M)``, which of them each model has.
+    group: ``(N, M)``, which of them each model has; fastest where models of one group stand side by side.
+
+    Attributes
+    ----------
+    tiles: the estimates as columns of tiles, ``(N, T, d, B)``: see ``kernels.tiles``.
     """
 
+    state = ("tiles", "root", "evidence", "updates")
     elastic = ("root",)
 
     def __init__(self, *, center: Array, precision: Array, group: Index) -> None:
+        N, M, d = center.shape
         root = np.zeros_like(precision)
         known = np.isinf(precision[:, :, 0, 0])
         factor = np.linalg.cholesky(precision[~known])
         root[~known] = np.swapaxes(np.linalg.inv(factor), 1, 2)
-        super().__init__(theta=center, root=root, group=group, dims=np.full(center.shape[1], center.shape[2]))
+        super().__init__(root=root, group=group, dims=np.full(M, d))
+        T = -(-M // WIDEST)
+        B = 16 * -(-M // (16 * T))
+        columns = np.zeros((N, T * B, d))
+        columns[:, :M] = center
+        self.tiles = np.ascontiguousarray(np.swapaxes(columns.reshape(N, T, B, d), 2, 3))
+
+    @property
+    def theta(self) -> Array:  # type: ignore[override]
+        """The estimates, ``(N, M, d)``, a copy."""
+        (N, M), d = self.group.shape, self.tiles.shape[2]
+        return np.ascontiguousarray(np.swapaxes(self.tiles, 2, 3).reshape(N, -1, d)[:, :M])
 
     def extend(self, other: Self) -> None:
         """Append the lanes of an equal bank; it may have another number of distinct precisions."""
@@ -140,7 +174,13 @@ class SharedRidgeBank(Bank):
         super().extend(other)
 
     def learn(self, ids: Index, x: Array, y: Array) -> Array:
-        """Learn ``x (n, d)``, ``y (n,)``; return the predictions of y made before, ``(n, M)``."""
-        prediction = np.empty((ids.size, self.theta.shape[1]))
-        ridge.learn_shared(ids, x, y, self.theta, self.root, self.group, self.evidence, self.updates, prediction)
-        return prediction
+        """Learn ``x (n, 1, d)``, ``y (n,)``; return the predictions of y made before, ``(n, M)``."""
+        told = np.empty((ids.size, self.group.shape[1]))
+        tiles.learn(ids, x, y, self.tiles, self.root, self.group, self.evidence, self.updates, self.dims, told)
+        return told
+
+    def upper_bounds(self, ids: Index, x: Array, squared_radii: Array, scale: float) -> Array:
+        """Return the upper bounds of all actions, ``(n, K)``."""
+        out = np.empty((ids.size, x.shape[2]))
+        tiles.upper_bounds(ids, x, self.tiles, self.root, self.group, squared_radii, scale, out)
+        return out

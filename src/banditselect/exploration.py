@@ -138,6 +138,4 @@ def optimism(ids: Index, x: Array, bank: Bank, squared_radii: Array, scale: floa
 
     over the models of the bank with :math:`\rho_i^2 \ge 0` (``squared_radii (N, M)``), s being the ``scale``.
     """
-    p = np.empty((ids.size, x.shape[2]))
-    acting.optimistic(ids, x, bank.theta, bank.root, bank.group, bank.dims, squared_radii, scale, offered, p)
-    return p
+    return greedy(bank.upper_bounds(ids, x, squared_radii, scale), offered)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MAGIC = b"BSEL"
-VERSION = 1
+VERSION = 2
 _PREFIX = struct.Struct("<4sHQ")
 _DIGEST = hashlib.sha256().digest_size
 _DTYPES = {"<f8", "<i8", "|u1", "|b1"}

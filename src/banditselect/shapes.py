@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from .kernels.arrays import LIMIT, usable
-from .kernels.features import Offer
+from .kernels.features import Offer, clean
 from .validation import FLOAT, Array, as_floats, depth_of, refuse
 
 
@@ -31,9 +31,23 @@ class FeatureShape(ABC):
         """Tell whether maps of these widths will do; ``padded``: they may come zero-padded to the widest."""
 
     def actions(self, value: Any, lanes: int | None) -> Array:
+        """Return the features of all actions as ``shaped_actions`` does; every number has been checked."""
+        return self._checked(self.shaped_actions(value, lanes), value, lanes)
+
+    def one(self, value: Any, lanes: int | None) -> Array:
+        """Return the features of one action per lane as ``shaped_one`` does; every number has been checked."""
+        return self._checked(self.shaped_one(value, lanes), value, lanes)
+
+    def _checked(self, x: Array, value: Any, lanes: int | None) -> Array:
+        if not clean(x):
+            raise self.unusable(value, lanes)
+        return x
+
+    def shaped_actions(self, value: Any, lanes: int | None) -> Array:
         """Return the features of all actions as ``(n, P, K, d)``, zero-padded to the widest map.
 
-        Items of a catalogue are returned as the lookup that stands for that array.
+        Items of a catalogue are returned as the lookup that stands for that array. Whether the numbers are usable is
+        left to whoever reads them first.
         """
         if type(value) is Offer:
             return self._looked_up(value, lanes)
@@ -41,8 +55,6 @@ class FeatureShape(ABC):
         shape = x.shape
         if not self._counts(shape[-2]):
             raise refuse("features", x, f"{self.words(lanes)} with at least one action")
-        if not usable(x):
-            raise self._unusable(value, lanes)
         if lanes is None:
             return x[None] if self.many else x[None, None]
         return x.reshape(lanes, shape[-3] if self.many else 1, shape[-2], shape[-1])
@@ -58,14 +70,13 @@ class FeatureShape(ABC):
             raise refuse("features", found, self.words(lanes))
         return cast(Array, x)
 
-    def one(self, value: Any, lanes: int | None) -> Array:
-        """Return the features of one action per lane as ``(n, P, d)``."""
-        if lanes is None and type(value) is np.ndarray and value.shape == self.plain and value.dtype is FLOAT:
-            x = value.copy()  # what a decision carries is read-only, see _floats
-        else:
-            x = self._floats(value, lanes, 0)
-        if not usable(x):
-            raise self._unusable(value, lanes)
+    def shaped_one(self, value: Any, lanes: int | None) -> Array:
+        """Return the features of one action per lane as ``(n, P, d)``, read-only, as a decision carries them."""
+        if lanes is None and type(value) is np.ndarray and value.dtype is FLOAT and value.shape == self.plain:
+            flags = value.flags
+            if flags.c_contiguous and not flags.writeable:
+                return value[None] if self.many else value[None, None]
+        x = self._floats(value, lanes, 0)
         if lanes is None:
             return x[None] if self.many else x[None, None]
         return x.reshape(lanes, x.shape[-2] if self.many else 1, x.shape[-1])
@@ -83,7 +94,10 @@ class FeatureShape(ABC):
             widths = maps or (shape[-1],) * (shape[front] if self.many else 1)
             if self.accepts(widths, inner == 0 and maps is None):
                 flags = x.flags  # a read-only array is another type to the compiler: kernels would compile twice
-                return x if flags.c_contiguous and flags.writeable else x.copy()
+                if not flags.c_contiguous or flags.writeable != bool(inner):
+                    x = x.copy()
+                    x.setflags(write=bool(inner))
+                return x
         raise refuse("features", x if x.size > 8 else value, self._expected(lanes, inner))
 
     def _converted(self, value: Any, lanes: int | None, inner: int, ndim: int) -> tuple[Array, tuple[int, ...] | None]:
@@ -112,7 +126,8 @@ class FeatureShape(ABC):
     def _expected(self, lanes: int | None, inner: int) -> str:
         return self.words(lanes) if inner else f"{self.words(lanes)} without the axis K"
 
-    def _unusable(self, value: Any, lanes: int | None) -> ValueError:
+    def unusable(self, value: Any, lanes: int | None) -> ValueError:
+        """Return the error for features of the right shape that are not finite."""
         return refuse("features", value, f"{self.words(lanes)}, every entry finite and at most {LIMIT:g}")
 
 
@@ -180,7 +195,7 @@ class AnyShape(FeatureShape):
         """Accept everything."""
         return True
 
-    def actions(self, value: Any, lanes: int | None) -> Array:
+    def shaped_actions(self, value: Any, lanes: int | None) -> Array:
         """Return the features as ``(n, P, K, d)``, zero-padded to the widest map."""
         if type(value) is Offer:
             return self._looked_up(value, lanes)
@@ -191,17 +206,17 @@ class AnyShape(FeatureShape):
             raise refuse("features", value, self.words(lanes))
         for x in maps:
             wrong = x.ndim < depth or x.shape[-2] != maps[0].shape[-2] or not self._counts(x.shape[-2])
-            if wrong or (lanes is not None and x.shape[0] != lanes) or not usable(np.ascontiguousarray(x)):
+            if wrong or (lanes is not None and x.shape[0] != lanes):
                 raise refuse("features", x, self.words(lanes))
         widest = max(x.shape[-1] for x in maps)
         padded = [np.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, widest - x.shape[-1])]) for x in maps]
         K, rows = maps[0].shape[-2], lanes or 1
         return np.concatenate([x.reshape(rows, -1, K, widest) for x in padded], axis=1)
 
-    def one(self, value: Any, lanes: int | None) -> Array:
+    def shaped_one(self, value: Any, lanes: int | None) -> Array:
         """Return zeros ``(n, 1, 1)``: nothing is learned from it."""
         for m in value if isinstance(value, list | tuple) and value else [value]:
-            if not usable(np.ascontiguousarray(as_floats("features", m, "finite numbers"))):
+            if not usable(np.array(as_floats("features", m, "finite numbers"))):
                 raise refuse("features", value, "finite numbers")
         return np.zeros((lanes or 1, 1, 1))
 

@@ -42,10 +42,9 @@ class Streams(LaneArrays):
         self, ids: NDArray[np.int64], numbers: NDArray[np.int64], p: NDArray[np.float64]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Draw an action per row of ``p (n, K)``; return the actions and their probabilities."""
-        action = np.empty(ids.size, dtype=np.int64)
-        probability = np.empty(ids.size)
-        acting.draw_actions(ids, self.keys, numbers, p, action, probability)
-        return action, probability
+        drawn = np.empty(ids.size, dtype=acting.DRAWN)
+        acting.draw_actions(ids, self.keys, numbers, p, drawn)
+        return drawn["action"], drawn["probability"]
 
     def normals(self, ids: NDArray[np.int64], numbers: NDArray[np.int64], dim: int) -> NDArray[np.float64]:
         """Return standard normals ``(n, dim)``."""

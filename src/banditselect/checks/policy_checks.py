@@ -105,9 +105,11 @@ def check_act_learns_nothing(factory: Factory) -> None:
     before = snapshot(policy)
     policy.probabilities(shown)
     assert snapshot(policy) == before, "probabilities changed the state"
+    rounds = policy.rounds
     policy.act(shown)
     changed = {name for name, content in snapshot(policy).items() if before[name] != content}
-    assert changed <= {"_ledger.acts"}, f"act changed {changed}"
+    assert changed <= {"_ledger.book"}, f"act changed {changed}"
+    assert policy.rounds == rounds, "act counts as a round"
 
 
 def check_inputs_are_copied(factory: Factory) -> None:

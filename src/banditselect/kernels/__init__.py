@@ -1,20 +1,25 @@
 """The arithmetic that every round repeats, compiled, on plain C-contiguous float64 and int64 arrays.
 
-Two habits keep the kernels honest. Each also runs as plain Python (``NUMBA_DISABLE_JIT=1``), and its tests pass
-there too. A kernel calls only kernels of its own file, because the compiler's cache on disk notices a change in the
-file of the caller, not in the file of what it calls.
+Each kernel also runs as plain Python (``NUMBA_DISABLE_JIT=1``), and its tests pass there too. Kernels call each other
+across files: what the compiler keeps on disk is known by the name of a kernel, which carries a stamp of all the files
+here. A call between kernels costs about 0.1 us, half of it is saved where the callee is ``inlined``; an array that
+comes from Python costs 0.06 us.
 
 Shapes: ``n`` rows are served, row ``r`` belonging to lane ``ids[r]`` of ``N``; ``M`` models over ``P`` feature maps
 (``P = M``, or ``P = 1`` where all models share one), ``K`` actions, ``d`` features. State arrays lead with ``N``,
 what is passed in and out for one call leads with ``n``.
 """
 
+import hashlib
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from pathlib import Path
+from typing import Any, Literal, TypeVar, cast
 
 from numba import njit
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_STAMP = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
 
 
 def kernel(function: F) -> F:
@@ -22,5 +27,16 @@ def kernel(function: F) -> F:
 
     Of fast-math only the two flags that leave NaN and infinity honest are on: contraction and re-association.
     """
-    compiled = njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})(function)
+    return _compiled(function, "never")
+
+
+def inlined(function: F) -> F:
+    """Do the same for a small kernel that is put in place of its calls in others."""
+    return _compiled(function, "always")
+
+
+def _compiled(function: F, inline: Literal["never", "always"]) -> F:
+    function.__qualname__ += f"-{_STAMP[:12]}"
+    fastmath = {"contract", "reassoc"}
+    compiled = njit(nogil=True, cache=True, error_model="numpy", fastmath=fastmath, inline=inline)(function)
     return cast(F, compiled)

@@ -1,8 +1,8 @@
 """From features to an action: scores, probabilities, counter-based random numbers, the act numbered.
 
-Ties are shared equally. ``offered`` is a mask ``(n, K)``, or has no rows where every action is offered; an action not
-offered has probability 0. A random number (Philox4x32-10) is a function of (key of the lane, number of the act, index
-of the draw) and of nothing else, so a lane draws the same numbers whatever lanes stand beside it.
+Ties are shared equally. ``offered`` is a mask ``(n, K)``, or has no rows, or one entry, where every action is offered;
+an action not offered has probability 0. A random number (Philox4x32-10) is a function of (key of the lane, number of
+the act, index of the draw) and of nothing else, so a lane draws the same numbers whatever lanes stand beside it.
 
 Reference: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
 """
@@ -12,29 +12,33 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from . import kernel
+from . import inlined, kernel
 from .features import entry, sizes
+from .ledger import ACTS, has_room
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-Bits = NDArray[np.uint8]
+Drawn = NDArray[np.void]  # of dtype DRAWN
+
+DRAWN = np.dtype([("action", np.int64), ("number", np.int64), ("probability", np.float64)])
+"""What is drawn for a row: the action, the number of the act, the probability of the action."""
 
 _LOW = 0xFFFFFFFF
 
 
-@kernel
+@inlined
 def power_rates(ids: Index, updates: Index, scale: float, exponent: float, out: Array) -> None:
     """``out[r] = scale t ** exponent`` with ``t`` the updates of the row's lane."""
     for r in range(ids.size):
         out[r] = scale * float(updates[ids[r]]) ** exponent
 
 
-@kernel
+@inlined
 def inverse_gaps(score: Array, alpha: Array, offered: Mask, p: Array) -> None:
     """``p(a) = 1 / (kappa + alpha (best - score(a)))``, kappa the number of actions offered, the rest on the best."""
     K = score.shape[1]
-    everything = offered.shape[0] == 0
+    everything = offered.size < 2
     for r in range(score.shape[0]):
         best = -np.inf
         kappa = 0
@@ -57,11 +61,11 @@ def inverse_gaps(score: Array, alpha: Array, offered: Mask, p: Array) -> None:
                 p[r, a] = (1.0 - spent) / ties
 
 
-@kernel
+@inlined
 def best_actions(score: Array, offered: Mask, p: Array) -> None:
     """All probability on the actions of highest score."""
     K = score.shape[1]
-    everything = offered.shape[0] == 0
+    everything = offered.size < 2
     for r in range(score.shape[0]):
         best = -np.inf
         ties = 0
@@ -76,68 +80,45 @@ def best_actions(score: Array, offered: Mask, p: Array) -> None:
             p[r, a] = 1.0 / ties if (everything or offered[r, a]) and score[r, a] == best else 0.0
 
 
-@kernel
+@inlined
 def upper_bounds(
-    ids: Index, x: Array, theta: Array, root: Array, group: Index, dims: Index, squared: Array, scale: float, out: Array
+    ids: Index, x: Array, theta: Array, root: Array, dims: Index, squared: Array, scale: float, out: Array
 ) -> None:
-    """``out[r, a] = max_i <x_i(a), theta_i> + scale rho_i |x_i(a)|_{V_g^-1}``, ``rho_i^2 = squared[n, i]``.
+    """``out[r, a] = max_i <x_i(a), theta_i> + scale rho_i |x_i(a)|_{V_i^-1}``, ``rho_i^2 = squared[n, i]``.
 
-    Model ``i`` has ``dims[i]`` features and the root ``g = group[n, i]`` of ``V_g^-1 = root_g root_g'``. The maximum
-    runs over the models with ``squared[n, i] >= 0``; a group without any costs nothing.
+    Model ``i`` has ``dims[i]`` features and the root of ``V_i^-1 = root_i root_i'``. The maximum runs over the models
+    with ``squared[n, i] >= 0``; the others cost nothing.
     """
-    P, K, widest = sizes(x)
-    width = np.empty((root.shape[1], K))
-    known = np.empty(root.shape[1], dtype=np.bool_)
-    w = np.empty(widest)
+    _, K, widest = sizes(x)
+    w = np.empty((4, widest))
     for r in range(ids.size):
         n = ids[r]
-        known[:] = False
         for a in range(K):
             out[r, a] = -np.inf
         for i in range(theta.shape[1]):
             if not squared[n, i] >= 0.0:
                 continue
-            p = i if P > 1 else 0
-            g = group[n, i]
             d = dims[i]
-            if not known[g]:
-                known[g] = True
-                for a in range(K):
-                    for k in range(d):
-                        w[k] = 0.0
-                    for j in range(d):
-                        value = entry(x, r, p, a, j)
-                        for k in range(d):
-                            w[k] += root[n, g, j, k] * value
-                    total = 0.0
-                    for k in range(d):
-                        total += w[k] * w[k]
-                    width[g, a] = math.sqrt(total)
             radius = scale * math.sqrt(squared[n, i])
-            for a in range(K):
-                total = radius * width[g, a]
+            for first in range(0, K, 4):  # four actions for every reading of the root; the last may stand in for more
+                b, c, e = min(first + 1, K - 1), min(first + 2, K - 1), min(first + 3, K - 1)
+                for k in range(d):
+                    w[0, k] = w[1, k] = w[2, k] = w[3, k] = 0.0
                 for j in range(d):
-                    total += entry(x, r, p, a, j) * theta[n, i, j]
-                out[r, a] = max(out[r, a], total)
-
-
-@kernel
-def optimistic(
-    ids: Index,
-    x: Array,
-    theta: Array,
-    root: Array,
-    group: Index,
-    dims: Index,
-    squared: Array,
-    scale: float,
-    offered: Mask,
-    p: Array,
-) -> None:
-    """All probability on the actions of highest upper bound."""
-    score = np.empty(p.shape)
-    upper_bounds(ids, x, theta, root, group, dims, squared, scale, score)
-    best_actions(score, offered, p)
+                    x_0, x_1 = entry(x, r, i, first, j), entry(x, r, i, b, j)
+                    x_2, x_3 = entry(x, r, i, c, j), entry(x, r, i, e, j)
+                    for k in range(d):
+                        w[0, k] += root[n, i, j, k] * x_0
+                        w[1, k] += root[n, i, j, k] * x_1
+                        w[2, k] += root[n, i, j, k] * x_2
+                        w[3, k] += root[n, i, j, k] * x_3
+                for a in range(first, e + 1):
+                    square = 0.0
+                    mean = 0.0
+                    for k in range(d):
+                        square += w[a - first, k] * w[a - first, k]
+                        mean += entry(x, r, i, a, k) * theta[n, i, k]
+                    out[r, a] = max(out[r, a], mean + radius * math.sqrt(square))
 
 
 @kernel
@@ -161,22 +142,15 @@ def philox(key: int, number: int, draw: int) -> tuple[int, int, int, int]:
     return c0, c1, c2, c3
 
 
-@kernel
+@inlined
 def uniform(key: int, number: int, draw: int) -> float:
     """Return a double in [0, 1) with 53 random bits."""
     a, b, _, _ = philox(key, number, draw)
     return ((a >> 5) * 67108864.0 + (b >> 6)) / 9007199254740992.0
 
 
-@kernel
-def draw_actions(
-    ids: Index,
-    keys: Index,
-    numbers: Index,
-    p: Array,
-    action: Index,
-    probability: Array,
-) -> None:
+@inlined
+def draw_actions(ids: Index, keys: Index, numbers: Index, p: Array, drawn: Drawn) -> None:
     """Draw one action per row from ``p (n, K)`` by inversion; ``numbers (N,)`` counts the acts of every lane."""
     K = p.shape[1]
     for r in range(ids.size):
@@ -190,8 +164,8 @@ def draw_actions(
                 chosen = a
                 if u < reached:
                     break
-        action[r] = chosen
-        probability[r] = p[r, chosen]
+        drawn[r]["action"] = chosen
+        drawn[r]["probability"] = p[r, chosen]
 
 
 @kernel
@@ -210,72 +184,20 @@ def standard_normals(ids: Index, keys: Index, numbers: Index, out: Array) -> Non
                 out[r, j + 1] = radius * math.sin(2.0 * math.pi * v)
 
 
-@kernel
-def begin(
-    ids: Index,
-    acts: Index,
-    floor: Index,
-    bits: Bits,
-    x: Array,
-    action: Index,
-    numbers: Index,
-    played: Array,
-) -> bool:
-    """Number one more act of each lane and take the features of what it plays, ``played[r, i] = x[r, i, action[r]]``.
+@inlined
+def begin(ids: Index, x: Array, book: Index, drawn: Drawn, played: Array) -> bool:
+    """Number one more act of each lane and take the features of what it plays, ``played[r, i] = x[r, i, action]``.
 
-    Returns False, and nothing is done, if the ring of some lane is full (see ``kernels.ledger``).
+    ``drawn (n,)`` has the actions and gets the numbers. Returns False, and nothing is done, if the ring of some lane is
+    full (see ``kernels.ledger``).
     """
-    ring = 8 * bits.shape[1]
+    if not has_room(ids, book):
+        return False
     for r in range(ids.size):
-        if acts[ids[r]] - floor[ids[r]] >= ring:
-            return False
-    for r in range(ids.size):
-        numbers[r] = acts[ids[r]]
-        acts[ids[r]] += 1
+        action = drawn[r]["action"]
+        drawn[r]["number"] = book[ids[r], ACTS]
+        book[ids[r], ACTS] += 1
         for i in range(played.shape[1]):
             for j in range(played.shape[2]):
-                played[r, i, j] = entry(x, r, i, action[r], j)
+                played[r, i, j] = entry(x, r, i, action, j)
     return True
-
-
-@kernel
-def draw_and_begin(
-    ids: Index,
-    keys: Index,
-    acts: Index,
-    floor: Index,
-    bits: Bits,
-    p: Array,
-    x: Array,
-    choice: Index,
-    probability: Array,
-    played: Array,
-) -> bool:
-    """``draw_actions``, then ``begin``; ``choice (2, n)`` gets the actions and their numbers."""
-    draw_actions(ids, keys, acts, p, choice[0], probability)
-    return begin(ids, acts, floor, bits, x, choice[0], choice[1], played)
-
-
-@kernel
-def optimistic_and_begin(
-    ids: Index,
-    x: Array,
-    theta: Array,
-    root: Array,
-    group: Index,
-    dims: Index,
-    squared: Array,
-    scale: float,
-    offered: Mask,
-    keys: Index,
-    acts: Index,
-    floor: Index,
-    bits: Bits,
-    choice: Index,
-    probability: Array,
-    played: Array,
-) -> bool:
-    """``optimistic``, then ``draw_and_begin``."""
-    p = np.empty((ids.size, sizes(x)[1]))
-    optimistic(ids, x, theta, root, group, dims, squared, scale, offered, p)
-    return draw_and_begin(ids, keys, acts, floor, bits, p, x, choice, probability, played)

@@ -3,23 +3,22 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from . import kernel
+from . import inlined
 
 LIMIT = 1e30  #: larger magnitudes are refused, so that squares and products of what comes in stay finite
 
 
-@kernel
+@inlined
 def usable(values: NDArray[np.float64]) -> bool:
     """Tell whether all entries of a contiguous array are finite and at most ``LIMIT`` in magnitude."""
-    largest = 0.0
+    good = True
     flat = values.reshape(-1)
     for j in range(flat.size):
-        if not abs(flat[j]) <= LIMIT:
-            largest = np.inf
-    return largest <= LIMIT
+        good &= abs(flat[j]) <= LIMIT
+    return good
 
 
-@kernel
+@inlined
 def count_outside(
     ids: NDArray[np.int64], y: NDArray[np.float64], lower: float, upper: float, count: NDArray[np.int64]
 ) -> bool:

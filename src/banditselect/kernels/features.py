@@ -1,7 +1,7 @@
 """The features that a kernel reads: an array ``(n, P, K, d)``, or a lookup of items in a table.
 
-``entry`` and ``sizes`` are all that a kernel needs to know of them, so each is written once for both. They are the one
-exception to the rule that a kernel calls only its own file: they only index, and the compiler puts them in place.
+``entry``, ``sizes``, ``clean`` and ``clean_row`` are all that a kernel needs to know of them, so each is written once
+for both.
 """
 
 from typing import Any, NamedTuple
@@ -10,6 +10,8 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 from numpy.typing import NDArray
+
+from .arrays import usable
 
 Index = NDArray[np.int64]
 
@@ -76,6 +78,16 @@ def sizes(x: Any) -> tuple[int, int, int]:
     return x.shape[1:]
 
 
+def clean(x: Any) -> bool:
+    """Tell whether every entry is usable; those of a table are."""
+    return isinstance(x, Lookup) or usable(x)
+
+
+def clean_row(x: Any, r: int) -> bool:
+    """Tell the same of one row."""
+    return isinstance(x, Lookup) or usable(x[r])
+
+
 @overload(entry, strict=False)
 def _entry(x: Any, r: int, p: int, a: int, j: int) -> Any:
     if isinstance(x, types.Array):
@@ -88,3 +100,17 @@ def _sizes(x: Any) -> Any:
     if isinstance(x, types.Array):
         return lambda x: (x.shape[1], x.shape[2], x.shape[3])
     return lambda x: (x.maps, x.items.shape[1], x.width)
+
+
+@overload(clean, strict=False)
+def _clean(x: Any) -> Any:
+    if isinstance(x, types.Array):
+        return lambda x: usable(x)
+    return lambda x: True
+
+
+@overload(clean_row, strict=False)
+def _clean_row(x: Any, r: int) -> Any:
+    if isinstance(x, types.Array):
+        return lambda x, r: usable(x[r])
+    return lambda x, r: True

@@ -1,65 +1,80 @@
 """Which acts of a lane have been learned, in one bit per act that is not settled yet.
 
-Lane ``n`` has acted ``acts[n]`` times; every act below ``floor[n]`` is learned; for the acts in between, bit
-``k mod 8 W`` of the row ``bits[n]`` (a ring of ``W`` bytes) tells. Rewards that arrive keep the ring short; a reward
-that never arrives costs one bit per later act.
+The book of lane ``n`` is a row of whole numbers: ``book[n, ACTS]`` acts so far; every act below ``book[n, FLOOR]`` is
+learned; ``book[n, ROUNDS]`` rewards were; the rest is a ring of bits, 64 to the number, that tells for the acts between
+floor and acts. Rewards that arrive keep the ring short; a reward that never arrives costs one bit per later act.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import kernel
+from . import inlined, kernel
 
 Index = NDArray[np.int64]
-Bits = NDArray[np.uint8]
+
+ACTS, FLOOR, ROUNDS = 0, 1, 2
+RING = 3  #: where the ring begins
 
 
-@kernel
-def unlearned(ids: Index, numbers: Index, acts: Index, floor: Index, bits: Bits) -> int:
+@inlined
+def has_room(ids: Index, book: Index) -> bool:
+    """Tell whether the ring of every row's lane has room for one more act."""
+    waiting = 0
+    for r in range(ids.size):
+        waiting = max(waiting, book[ids[r], ACTS] - book[ids[r], FLOOR])
+    return waiting < 64 * (book.shape[1] - RING)
+
+
+@inlined
+def unlearned(ids: Index, numbers: Index, book: Index) -> int:
     """Return the first row whose act is unknown or already learned, -1 if there is none."""
-    ring = 8 * bits.shape[1]
+    ring = 64 * (book.shape[1] - RING)
     for r in range(ids.size):
         n = ids[r]
         k = numbers[r]
-        if k < floor[n] or k >= acts[n]:
+        if k < book[n, FLOOR] or k >= book[n, ACTS]:
             return r
         k %= ring
-        if (bits[n, k >> 3] >> (k & 7)) & 1:
+        if (book[n, RING + (k >> 6)] >> (k & 63)) & 1:
             return r
     return -1
 
 
-@kernel
-def settle(ids: Index, numbers: Index, acts: Index, floor: Index, bits: Bits, rounds: Index) -> int:
+@inlined
+def settle(ids: Index, numbers: Index, book: Index) -> int:
     """Mark these acts as learned, raise the floor over every act learned without a gap, count the rounds.
 
     If some row's act is unknown or already learned, nothing is done and that row is returned; else -1.
     """
-    bad = unlearned(ids, numbers, acts, floor, bits)
+    bad = unlearned(ids, numbers, book)
     if bad >= 0:
         return bad
-    ring = 8 * bits.shape[1]
+    ring = 64 * (book.shape[1] - RING)
+    one = np.int64(1)
     for r in range(ids.size):
         n = ids[r]
-        rounds[n] += 1
+        book[n, ROUNDS] += 1
         k = numbers[r] % ring
-        bits[n, k >> 3] |= np.uint8(1 << (k & 7))
-        k = floor[n] % ring
-        while (bits[n, k >> 3] >> (k & 7)) & 1:
-            bits[n, k >> 3] &= np.uint8(255 - (1 << (k & 7)))
-            floor[n] += 1
-            k = floor[n] % ring
+        book[n, RING + (k >> 6)] |= one << (k & 63)
+        k = book[n, FLOOR] % ring
+        while (book[n, RING + (k >> 6)] >> (k & 63)) & 1:
+            book[n, RING + (k >> 6)] &= ~(one << (k & 63))
+            book[n, FLOOR] += 1
+            k = book[n, FLOOR] % ring
     return -1
 
 
 @kernel
-def widen(acts: Index, floor: Index, bits: Bits, wider: Bits) -> None:
-    """Copy every lane's ring into a wider one."""
-    old = 8 * bits.shape[1]
-    new = 8 * wider.shape[1]
-    for n in range(acts.size):
-        for number in range(floor[n], acts[n]):
+def widen(book: Index, wider: Index) -> None:
+    """Copy every lane's row into a longer one of zeros."""
+    old = 64 * (book.shape[1] - RING)
+    new = 64 * (wider.shape[1] - RING)
+    one = np.int64(1)
+    for n in range(book.shape[0]):
+        for c in range(RING):
+            wider[n, c] = book[n, c]
+        for number in range(book[n, FLOOR], book[n, ACTS]):
             k = number % old
-            if (bits[n, k >> 3] >> (k & 7)) & 1:
+            if (book[n, RING + (k >> 6)] >> (k & 63)) & 1:
                 k = number % new
-                wider[n, k >> 3] |= np.uint8(1 << (k & 7))
+                wider[n, RING + (k >> 6)] |= one << (k & 63)

@@ -14,7 +14,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from . import kernel
+from . import inlined, kernel
 from .features import entry, sizes
 
 Array = NDArray[np.float64]
@@ -40,52 +40,81 @@ def predict(ids: Index, x: Array, theta: Array, out: Array) -> None:
                 out[r, i, a] = total
 
 
+@inlined
+def mixture(r: int, n: int, x: Array, theta: Array, weight: Array, out: Array) -> None:
+    """``out[r, a] = sum_i weight_i <x_i(a), theta_i>`` for row ``r`` of weights ``(n, M)``; those of 0 cost nothing."""
+    P, K, d = sizes(x)
+    for a in range(K):
+        out[r, a] = 0.0
+    for i in range(theta.shape[1]):
+        w = weight[r, i]
+        if w > 0.0:
+            p = i if P > 1 else 0
+            for a in range(K):
+                total = 0.0
+                for j in range(d):
+                    total += entry(x, r, p, a, j) * theta[n, i, j]
+                out[r, a] += w * total
+
+
 @kernel
 def mixtures(ids: Index, x: Array, theta: Array, weight: Array, out: Array) -> None:
-    """``out[r, a] = sum_i weight_i <x_i(a), theta_i>`` for weights ``(n, M)``; models of weight 0 cost nothing."""
-    P, K, d = sizes(x)
+    """``mixture`` for every row."""
+    for r in range(ids.size):
+        mixture(r, ids[r], x, theta, weight, out)
+
+
+@inlined
+def step_roots(ids: Index, x: Array, root: Array, dims: Index, gain: Array, leverage: Array) -> None:
+    """Let the matrix ``V_g`` of every root of a lane grow by ``x_g x_g'``, ``x (n, P, d)``, of ``dims[g]`` features.
+
+    ``gain[r, g] = V_g^-1 x_g`` and ``q = leverage[r, g] = x_g' V_g^-1 x_g`` are those of the old ``V_g``. With
+    ``w = root' x`` and ``s = sqrt(1 + q)``, the gain is ``root w``, and the new root ``root (I - w w' / (s (s + 1)))``.
+    """
+    w = np.empty(root.shape[3])
+    shrunk = np.empty(root.shape[3])
     for r in range(ids.size):
         n = ids[r]
-        for a in range(K):
-            out[r, a] = 0.0
-        for i in range(theta.shape[1]):
-            w = weight[r, i]
-            if w > 0.0:
-                p = i if P > 1 else 0
-                for a in range(K):
-                    total = 0.0
-                    for j in range(d):
-                        total += entry(x, r, p, a, j) * theta[n, i, j]
-                    out[r, a] += w * total
+        for g in range(root.shape[1]):
+            p = g if x.shape[1] > 1 else 0
+            d = dims[g]
+            whole = d - d % 4  # four rows at a time: fewer loads and stores for each product
+            for k in range(d):
+                w[k] = 0.0
+            for j in range(0, whole, 4):
+                x_0, x_1, x_2, x_3 = x[r, p, j], x[r, p, j + 1], x[r, p, j + 2], x[r, p, j + 3]
+                for k in range(d):
+                    above = root[n, g, j, k] * x_0 + root[n, g, j + 1, k] * x_1
+                    w[k] += above + root[n, g, j + 2, k] * x_2 + root[n, g, j + 3, k] * x_3
+            for j in range(whole, d):
+                for k in range(d):
+                    w[k] += root[n, g, j, k] * x[r, p, j]
+            q = 0.0
+            for k in range(d):
+                q += w[k] * w[k]
+            leverage[r, g] = q
+            s = math.sqrt(1.0 + q)
+            factor = 1.0 / (s * (s + 1.0))
+            for k in range(d):  # written down: a product of three in the last loop would halve its speed
+                shrunk[k] = factor * w[k]
+            for j in range(0, whole, 4):
+                v_0 = v_1 = v_2 = v_3 = 0.0
+                for k in range(d):
+                    v_0 += root[n, g, j, k] * w[k]
+                    v_1 += root[n, g, j + 1, k] * w[k]
+                    v_2 += root[n, g, j + 2, k] * w[k]
+                    v_3 += root[n, g, j + 3, k] * w[k]
+                gain[r, g, j], gain[r, g, j + 1], gain[r, g, j + 2], gain[r, g, j + 3] = v_0, v_1, v_2, v_3
+            for j in range(whole, d):
+                gain[r, g, j] = 0.0
+                for k in range(d):
+                    gain[r, g, j] += root[n, g, j, k] * w[k]
+            for j in range(d):
+                for k in range(d):
+                    root[n, g, j, k] -= gain[r, g, j] * shrunk[k]
 
 
-@kernel
-def _step(root: Array, x: Array, d: int, w: Array, gain: Array) -> float:
-    """Let ``V`` grow by ``x x'``; ``gain = V^-1 x`` and the result ``q = x' V^-1 x`` are those of the old ``V``.
-
-    With ``w = root' x`` and ``r = sqrt(1 + q)``, the new root is ``root (I - w w' / (r (r + 1)))``.
-    """
-    for k in range(d):
-        w[k] = 0.0
-    for j in range(d):
-        for k in range(d):
-            w[k] += root[j, k] * x[j]
-    q = 0.0
-    for k in range(d):
-        q += w[k] * w[k]
-    r = math.sqrt(1.0 + q)
-    for j in range(d):
-        total = 0.0
-        for k in range(d):
-            total += root[j, k] * w[k]
-        gain[j] = total
-        total /= r * (r + 1.0)
-        for k in range(d):
-            root[j, k] -= total * w[k]
-    return q
-
-
-@kernel
+@inlined
 def learn(
     ids: Index,
     x: Array,
@@ -99,69 +128,27 @@ def learn(
 ) -> None:
     """Learn ``x (n, M, d)``, ``y (n,)`` in a bank of M ridges.
 
-    ``told (2, n, M)`` gets each one's prediction of ``y`` made before, and its leverage ``q = x' V^-1 x``.
+    ``told (2, n, M)`` gets each one's prediction ``f`` of ``y`` made before, and its leverage ``q``;
+    ``theta += V^-1 x (y - f) / (1 + q)``.
     """
-    w = np.empty(theta.shape[2])
-    gain = np.empty(theta.shape[2])
+    gain = np.empty((ids.size, theta.shape[1], theta.shape[2]))
+    step_roots(ids, x, root, dims, gain, told[1])
     for r in range(ids.size):
         n = ids[r]
         updates[n] += 1
         for i in range(theta.shape[1]):
-            d = dims[i]
             f = 0.0
-            for j in range(d):
+            for j in range(dims[i]):
                 f += x[r, i, j] * theta[n, i, j]
-            q = _step(root[n, i], x[r, i], d, w, gain)
-            error = y[r] - f
             told[0, r, i] = f
-            told[1, r, i] = q
-            evidence[n, i, LOGDET] += math.log1p(q)
-            evidence[n, i, PENALISED] += error * error / (1.0 + q)
-            evidence[n, i, ONLINE] += error * error
-            step = error / (1.0 + q)
-            for j in range(d):
-                theta[n, i, j] += gain[j] * step
-
-
-@kernel
-def learn_shared(
-    ids: Index,
-    x: Array,
-    y: Array,
-    theta: Array,
-    root: Array,
-    group: Index,
-    evidence: Array,
-    updates: Index,
-    prediction: Array,
-) -> None:
-    """Learn ``x (n, d)``, ``y (n,)`` in M ridges over one map; tell each one's prediction of ``y``, ``(n, M)``.
-
-    One root per distinct prior precision, ``(N, G, d, d)``; model ``i`` belongs to group ``group[n, i]``.
-    """
-    M, d = theta.shape[1], theta.shape[2]
-    G = root.shape[1]
-    w = np.empty(d)
-    gain = np.empty((G, d))
-    q = np.empty(G)
-    for r in range(ids.size):
-        n = ids[r]
-        updates[n] += 1
-        for g in range(G):
-            q[g] = _step(root[n, g], x[r], d, w, gain[g])
-        for i in range(M):
-            g = group[n, i]
-            f = 0.0
-            for j in range(d):
-                f += x[r, j] * theta[n, i, j]
+            q = told[1, r, i]
             error = y[r] - f
-            prediction[r, i] = f
-            evidence[n, i, LOGDET] += math.log1p(q[g])
-            evidence[n, i, PENALISED] += error * error / (1.0 + q[g])
-            evidence[n, i, ONLINE] += error * error
-            step = error / (1.0 + q[g])
-            for j in range(d):
-                theta[n, i, j] += gain[g, j] * step
+            evidence[n, LOGDET, i] += math.log1p(q)
+            evidence[n, PENALISED, i] += error * error / (1.0 + q)
+            evidence[n, ONLINE, i] += error * error
+            step = error / (1.0 + q)
+            for j in range(dims[i]):
+                theta[n, i, j] += gain[r, i, j] * step
 
 
 @kernel

@@ -1,6 +1,6 @@
 """Weights of models from their losses, predictions aggregated from them, radii of confidence sets, alarms.
 
-The columns of ``evidence (N, M, 3)`` are those of ``kernels.ridge``: logdet, J, online loss.
+The rows of ``evidence (N, 3, M)`` are those of ``kernels.ridge``: logdet, J, online loss.
 """
 
 import math
@@ -8,23 +8,68 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from . import kernel
+from . import inlined, kernel
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
+_PER_LOG_2 = 1.4426950408889634  # 1 / log(2)
+_LOG_2_HIGH = 0.693147180369123816490  # log(2) to 32 bits, so that its multiples by small whole numbers are exact
+_LOG_2_LOW = 1.90821492927058770002e-10  # the rest
+
+
+@inlined
+def _largest(values: Array) -> float:
+    """Largest entry, -inf if there is none; four at a time, so that none waits for the one before."""
+    a = b = c = e = -np.inf
+    whole = values.size - values.size % 4
+    for i in range(0, whole, 4):
+        a = max(a, values[i])
+        b = max(b, values[i + 1])
+        c = max(c, values[i + 2])
+        e = max(e, values[i + 3])
+    for i in range(whole, values.size):
+        a = max(a, values[i])
+    return max(max(a, b), max(c, e))
+
 
 @kernel
+def exponentials(values: Array, top: float, out: Array) -> float:
+    """``out = exp(values - top)`` for ``values <= top``, and its sum; 0 below ``exp(-708)``, about the least normal.
+
+    In steps that become vector instructions: ``exp(z) = 2^k exp(f)`` with a whole number ``k`` and ``|f|`` at most
+    ``log(2) / 2``, by Taylor's series to ``f^13 / 13!``; then ``k`` is added to the exponent of the result.
+    """
+    power = np.empty(values.size, dtype=np.int64)
+    for i in range(values.size):
+        z = values[i] - top
+        z = z if z > -708.0 else -708.0
+        k = np.floor(z * _PER_LOG_2 + 0.5)
+        f = (z - k * _LOG_2_HIGH) - k * _LOG_2_LOW
+        series = 1.0 / 479001600.0 + f * (1.0 / 6227020800.0)
+        series = 1.0 / 3628800.0 + f * (1.0 / 39916800.0 + f * series)
+        series = 1.0 / 40320.0 + f * (1.0 / 362880.0 + f * series)
+        series = 1.0 / 720.0 + f * (1.0 / 5040.0 + f * series)
+        series = 1.0 / 24.0 + f * (1.0 / 120.0 + f * series)
+        series = 0.5 + f * (1.0 / 6.0 + f * series)
+        out[i] = 1.0 + (f + f * f * series)
+        power[i] = np.int64(np.int32(k)) << 52
+    bits = out.view(np.int64)
+    for i in range(values.size):
+        bits[i] += power[i]
+    total = 0.0
+    for i in range(values.size):
+        out[i] = out[i] if values[i] - top > -708.0 else 0.0
+        total += out[i]
+    return total
+
+
+@inlined
 def _normalise(log_weight: Array, out: Array) -> float:
     """``out = exp(log_weight) / sum``; returns the log of the sum. An entry of -inf has weight 0."""
-    top = -np.inf
-    for i in range(log_weight.size):
-        top = max(top, log_weight[i])
-    total = 0.0
-    for i in range(log_weight.size):
-        out[i] = math.exp(log_weight[i] - top)
-        total += out[i]
+    top = _largest(log_weight)
+    total = exponentials(log_weight, top, out)
     for i in range(log_weight.size):
         out[i] /= total
     return top + math.log(total)
@@ -63,22 +108,29 @@ def substitute(f: Array, weight: Array, lower: Array, length: Array, out: Array)
             out[r, a] = lower[r] + length[r] * (0.5 + 0.5 * (delta_0 - delta_1))
 
 
+@inlined
+def _log_weights(evidence: Array, log_prior: Array, variance: float, online: bool, out: Array) -> None:
+    """``out[i] = log pi_i - L_i / (2 R^2)`` of one lane.
+
+    ``L_i`` is the online loss, or the Gaussian evidence ``J_i + R^2 logdet(V_i Lambda_i^-1)``.
+    """
+    if online:
+        for i in range(out.size):
+            out[i] = log_prior[i] - evidence[2, i] / (2.0 * variance)
+    else:
+        for i in range(out.size):
+            out[i] = log_prior[i] - (evidence[1, i] + variance * evidence[0, i]) / (2.0 * variance)
+
+
 @kernel
 def posterior(
     ids: Index, evidence: Array, log_prior: Array, variance: Array, online: bool, weight: Array, mixture: Array
 ) -> None:
-    """Posterior weights of the models and the mixture loss ``B = -2 R^2 log sum_i pi_i exp(-L_i / (2 R^2))``.
-
-    ``L_i`` is the online loss, or the Gaussian evidence ``J_i + R^2 logdet(V_i Lambda_i^-1)``; see ``kernels.ridge``
-    for the columns of ``evidence (N, M, 3)``.
-    """
-    M = evidence.shape[1]
-    log_weight = np.empty(M)
+    """Posterior weights of the models and the mixture loss ``B = -2 R^2 log sum_i pi_i exp(-L_i / (2 R^2))``."""
+    log_weight = np.empty(evidence.shape[2])
     for r in range(ids.size):
         n = ids[r]
-        for i in range(M):
-            loss = evidence[n, i, 2] if online else evidence[n, i, 1] + variance[n] * evidence[n, i, 0]
-            log_weight[i] = log_prior[n, i] - loss / (2.0 * variance[n])
+        _log_weights(evidence[n], log_prior[n], variance[n], online, log_weight)
         mixture[r] = -2.0 * variance[n] * _normalise(log_weight, weight[r])
 
 
@@ -95,16 +147,20 @@ def squared_radii(
     online: bool,
     out: Array,
 ) -> None:
-    """``out[n, i] = rho_i^2 = B + 2 R^2 log(1 / delta) + drift t + penalty_i - J_i``; ``log_term = log(1 / delta)``."""
-    M = evidence.shape[1]
-    weight = np.empty((1, M))
-    mixture = np.empty(1)
+    """``out[n, i] = rho_i^2 = B + 2 R^2 log(1 / delta) + drift t + penalty_i - J_i``; ``log_term = log(1 / delta)``.
+
+    ``B`` is the mixture loss that ``posterior`` tells.
+    """
+    M = evidence.shape[2]
+    log_weight, weight = np.empty(M), np.empty(M)
     for r in range(ids.size):
         n = ids[r]
-        posterior(ids[r : r + 1], evidence, log_prior, variance, online, weight, mixture)
-        level = mixture[0] + 2.0 * variance[n] * log_term + drift * updates[n]
+        _log_weights(evidence[n], log_prior[n], variance[n], online, log_weight)
+        top = _largest(log_weight)
+        mixture = -2.0 * variance[n] * (top + math.log(exponentials(log_weight, top, weight)))
+        level = mixture + 2.0 * variance[n] * log_term + drift * updates[n]
         for i in range(M):
-            out[n, i] = level + penalty[n, i] - evidence[n, i, 1]
+            out[n, i] = level + penalty[n, i] - evidence[n, 1, i]
 
 
 @kernel
@@ -127,11 +183,12 @@ def screen(
     any verdict is not 0.
     """
     some = False
+    slack = np.empty(evidence.shape[2])
     for r in range(ids.size):
         n = ids[r]
-        least = np.inf
-        for i in range(evidence.shape[1]):
-            least = min(least, evidence[n, i, 1] - penalty[n, i])
+        for i in range(slack.size):
+            slack[i] = penalty[n, i] - evidence[n, 1, i]
+        least = -_largest(slack)
         t = float(updates[n])
         X = max(least, 0.0) / (noise[n] * noise[n])
         verdict[r, 0] = 0.0
@@ -144,12 +201,11 @@ def screen(
     return some
 
 
-@kernel
+@inlined
 def self_normalised(
     ids: Index,
     evidence: Array,
-    noise: Array,
-    prior: Array,
+    constants: Array,
     log_term: float,
     told: Array,
     out: Array,
@@ -157,10 +213,11 @@ def self_normalised(
 ) -> None:
     """``spent[n] += 2 beta sqrt(q)`` with the old beta, then ``beta^2 = out[n, 0]`` for what has been learned since.
 
-    ``beta = R sqrt(logdet + 2 log(1 / delta)) + prior``, ``log_term = log(1 / delta)``, ``q = told[1, r, 0]``.
+    ``beta = R sqrt(logdet + 2 log(1 / delta)) + prior`` with R and prior in ``constants (N, 2)``,
+    ``log_term = log(1 / delta)``, ``q = told[1, r, 0]``.
     """
     for r in range(ids.size):
         n = ids[r]
         spent[n] += 2.0 * math.sqrt(out[n, 0] * told[1, r, 0])
-        radius = noise[n] * math.sqrt(evidence[n, 0, 0] + 2.0 * log_term) + prior[n]
+        radius = constants[n, 0] * math.sqrt(evidence[n, 0, 0] + 2.0 * log_term) + constants[n, 1]
         out[n, 0] = radius * radius

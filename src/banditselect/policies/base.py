@@ -12,13 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import sources, validation
-from ..kernels.features import Lookup
+from ..kernels.acting import DRAWN, Drawn, begin
+from ..kernels.features import Lookup, clean
+from ..kernels.rounds import DONE, FULL, UNUSABLE, draw
 from ..lanes import LaneArrays
 from ..shapes import FeatureShape
 from ..streams import Channel, Seed, Streams
-from ..validation import EVERYTHING, Constraint
+from ..validation import EVERYTHING, FLOAT, Constraint
 from .binding import Binding
-from .decision import Begun, Decision, Ledger
+from .decision import Decision, Ledger
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -26,6 +28,9 @@ Mask = NDArray[np.bool_]
 
 Choice = tuple[Index, Array | None, Index | None]
 """Actions ``(n,)``, their probabilities ``(n,)`` or None, the memo ``(n, w)`` or None."""
+
+Played = tuple[int, Index | None]
+"""What a kernel of ``kernels.rounds`` says, the memo ``(n, w)`` or None."""
 
 
 class Policy(ABC):
@@ -64,6 +69,10 @@ class Policy(ABC):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         sources.note(cls)
+        if sources.is_foreign(cls):  # a step that is written anew is no part of a whole that is inherited
+            for step, whole in (("_distribution", "_play"), ("_choose", "_play"), ("_absorb", "_learn")):
+                if step in vars(cls) and whole not in vars(cls):
+                    setattr(cls, whole, getattr(Policy, whole))
 
     def __init__(self, lanes: int | None, seed: Seed) -> None:
         owner = type(self).__name__
@@ -80,14 +89,19 @@ class Policy(ABC):
         validation.check_all(owner, self.constraints, self.settings, lanes)
         self._channel: Channel = ()
         self._lineage = secrets.randbits(53)  # survives stores that keep numbers as doubles
-        self._ledger = Ledger(self._size, single=lanes is None)
+        self._ledger = Ledger(self._size)
         self._streams = Streams(seed, self._lane_range(0), self._channel)
         self._features = self._shape()
+        self._many = self._features.many
         self._parts = ("_ledger", "_streams", *self._begin(self._size))
-        self._all = np.arange(self._size)
+        self._number_lanes()
         self._messages: list[str] = []
+        self._drawn = np.empty(1, dtype=DRAWN) if lanes is None else None  # read at once, never handed out
         self._one_reward = np.empty(1) if lanes is None else None
         self._one_number = np.empty(1, dtype=np.int64)
+        self._familiar: tuple[int, ...] = ()
+        self._latest: Any = None  # without lanes: the features that were played last,
+        self._handed: Any = None  # and what of them the decision carries
         self._looks_up = self._can_look_up()
 
     # What a subclass writes.
@@ -114,16 +128,32 @@ class Policy(ABC):
         action, probability = self._streams.draw(ids, numbers, p)
         return action, probability, memo
 
-    def _play(self, ids: Index, x: Array, offered: Mask) -> tuple[Begun, Index | None]:
-        """Choose and number the act; return also the memo."""
+    def _play(self, ids: Index, x: Array, offered: Mask, drawn: Drawn, played: Array) -> Played:
+        """Choose, and number the acts; say so as a kernel of ``kernels.rounds`` does, and return the memo."""
+        if not clean(x):
+            return UNUSABLE, None
+        book = self._ledger
         if type(self)._choose is Policy._choose:  # then drawing and numbering are one kernel
             p, memo = self._distribution(ids, x, offered)
             if sources.is_foreign(type(self)):
                 validation.probabilities(f"{type(self).__name__}._distribution", p, (ids.size, x.shape[2]))
-            return self._ledger.draw(ids, self._streams.keys, p, x), memo
-        action, probability, memo = self._choose(ids, x, offered, self._ledger.acts)
-        numbers, z = self._ledger.begin(ids, x, action)
-        return (action, probability, numbers, z), memo
+            while draw(ids, x, p, self._streams.keys, book.book, drawn, played) == FULL:
+                book.grow()
+            return DONE, memo
+        drawn["action"], probability, memo = self._choose(ids, x, offered, book.acts)
+        drawn["probability"] = np.nan if probability is None else probability
+        while not begin(ids, x, book.book, drawn, played):
+            book.grow()
+        return DONE, memo
+
+    def _learn(self, ids: Index, x: Array, y: Array, numbers: Index, memo: Index | None) -> int:
+        """Settle the acts and learn; return what a kernel of ``kernels.rounds`` says that does it all in one."""
+        if not clean(x):
+            return UNUSABLE
+        status = self._ledger.settle(ids, numbers)
+        if status == DONE:
+            self._absorb(ids, x, y, memo)
+        return status
 
     # The contract.
 
@@ -140,38 +170,43 @@ class Policy(ABC):
         ids = self._all if lanes is None else self._ids(lanes)
         x = self._seen(features, ids.size)
         offered = EVERYTHING if available is None else validation.offered(available, ids.size, x.shape[2])
-        (action, probability, numbers, z), memo = self._play(ids, x, offered)
+        n, P, _, d = x.shape
+        drawn, z = self._drawn, np.empty((n, P, d))
+        if drawn is None:
+            drawn = np.empty(n, dtype=DRAWN)
+        status, memo = self._play(ids, x, offered, drawn, z)
+        while status == FULL:
+            self._ledger.grow()
+            status, memo = self._play(ids, x, offered, drawn, z)
+        if status == UNUSABLE:
+            raise self._features.unusable(features, None if self.lanes is None else ids.size)
+        z.setflags(False)  # type: ignore[call-arg] # write, by position: half the time of the keyword
         base = None
         if memo is not None:
             memo.setflags(write=False)
             base = memo[:, 0] if self._has_bases else None
-        many = self._features.many or z.shape[1] > 1
+        many = self._many or z.shape[1] > 1
         if self.lanes is None:
-            return Decision(
-                action.item(),
-                None if probability is None else probability.item(),
-                None if base is None else base.item(),
-                z[0] if many else z[0, 0],
-                None,
-                numbers.item(),
-                memo,
-                self._lineage,
-            )
-        for array in (action, probability, numbers):
-            if array is not None:
-                array.setflags(write=False)
-        if not many:
-            z = z[:, 0]
-        return Decision(action, probability, base, z, _read_only(ids), numbers, memo, self._lineage)
+            action, number, probability = drawn.item()
+            if not self.has_propensity:
+                probability = None
+            mine = None if base is None else base.item()
+            self._latest = z
+            self._handed = features = z[0] if many else z[0, 0]
+            return tuple.__new__(Decision, (action, probability, mine, features, None, number, memo, self._lineage))
+        drawn.setflags(write=False)
+        probability = drawn["probability"] if self.has_propensity else None
+        features = z if many else z[:, 0]
+        served = self._every if lanes is None else _read_only(ids)
+        return Decision(drawn["action"], probability, base, features, served, drawn["number"], memo, self._lineage)
 
     def update(self, decision: Decision, reward: ArrayLike) -> None:
         """Learn the reward of a decision: now or later, in any order, once."""
         ids, x, numbers = self._accept(decision)
         y = validation.rewards(reward, ids.size, self.lanes is not None, self._one_reward)
-        bad = self._ledger.settle(ids, numbers)
-        if bad >= 0:
-            raise self._learned(ids, numbers, bad)
-        self._absorb(ids, x, y, decision.memo)
+        status = self._learn(ids, x, y, numbers, decision.memo)
+        if status != DONE:
+            raise self._refused(decision, ids, numbers, status)
         if self._messages or self._nested:
             self._speak()
 
@@ -181,9 +216,9 @@ class Policy(ABC):
         A decision that waits costs one bit for every later act of its lane (in a ring as wide for all lanes).
         """
         ids, _, numbers = self._accept(decision)
-        bad = self._ledger.settle(ids, numbers)
-        if bad >= 0:
-            raise self._learned(ids, numbers, bad)
+        status = self._ledger.settle(ids, numbers)
+        if status != DONE:
+            raise self._refused(decision, ids, numbers, status)
         self._ledger.rounds[ids] -= 1
 
     def update_many(self, decisions: Iterable[Decision], rewards: Iterable[Any]) -> None:
@@ -199,9 +234,9 @@ class Policy(ABC):
             if fresh & seen:
                 raise validation.refuse("decisions", decision.number, "each decision once")
             seen |= fresh
-            bad = self._ledger.waiting(ids, numbers)
-            if bad >= 0:
-                raise self._learned(ids, numbers, bad)
+            status = self._ledger.waiting(ids, numbers) if clean(x) else UNUSABLE
+            if status != DONE:
+                raise self._refused(decision, ids, numbers, status)
             y = validation.rewards(reward, ids.size, self.lanes is not None)
             ready.append((ids, x, y, numbers.copy(), decision.memo))
         for ids, x, y, numbers, memo in ready:
@@ -223,6 +258,8 @@ class Policy(ABC):
         """Return what ``act`` would sample from, ``(K,)`` or ``(n, K)``; None where it has no closed form."""
         ids = self._ids(lanes)
         x = self._seen(features, ids.size)
+        if not clean(x):
+            raise self._features.unusable(features, None if self.lanes is None else ids.size)
         offered = EVERYTHING if available is None else validation.offered(available, ids.size, x.shape[2])
         if not self.has_propensity:
             return None
@@ -295,6 +332,11 @@ class Policy(ABC):
     def _size(self) -> int:
         return 1 if self.lanes is None else self.lanes
 
+    def _number_lanes(self) -> None:
+        """Number the lanes, for kernels and for decisions that serve all."""
+        self._all = np.arange(self._size)
+        self._every = _read_only(self._all)
+
     def _lane_range(self, first: int) -> range | None:
         return None if self.lanes is None else range(first, first + self.lanes)
 
@@ -309,9 +351,19 @@ class Policy(ABC):
         return not any(sources.is_foreign(method) for method in (cls._distribution, cls._choose, cls._play))
 
     def _seen(self, features: Any, n: int) -> Array:
-        """Return the features of all actions that n rows are offered: an array, or a lookup in its place."""
-        x = self._features.actions(features, None if self.lanes is None else n)
-        return x.array() if isinstance(x, Lookup) and not self._looks_up else x
+        """Return the features of all actions that n rows are offered: an array, or a lookup in its place.
+
+        Their shape has been checked, their numbers not yet. A shape that was accepted last needs no second look.
+        """
+        plain = type(features) is np.ndarray and features.shape == self._familiar and features.dtype is FLOAT
+        if plain and features.flags.carray:
+            return features[None] if len(self._familiar) == 3 else features[None, None]
+        x = self._features.shaped_actions(features, None if self.lanes is None else n)
+        if isinstance(x, Lookup):
+            return x if self._looks_up else x.array()
+        if self.lanes is None and type(features) is np.ndarray and features.ndim < 4:
+            self._familiar = features.shape
+        return x
 
     def _ids(self, lanes: ArrayLike | None) -> Index:
         if lanes is None:
@@ -326,21 +378,23 @@ class Policy(ABC):
             raise validation.refuse("decision", decision, "what act returned")
         if decision.lineage != self._lineage:
             raise validation.refuse("decision", decision.lineage, f"a decision of this policy, lineage {self._lineage}")
-        if (decision.lanes is None) != (self.lanes is None):
-            raise validation.refuse("decision", decision.lanes, "lanes as this policy has them")
-        if decision.lanes is None:
+        served = decision.lanes
+        if (served is None) != (self.lanes is None):
+            raise validation.refuse("decision", served, "lanes as this policy has them")
+        if served is None:
             ids, lanes = self._all, None
             number, numbers = decision.number, self._one_number
             if type(number) is not int or not 0 <= number < 1 << 62:
                 raise validation.refuse("decision", number, "the number of an act")
             numbers[0] = number
         else:
-            ids = validation.lane_ids(decision.lanes, self._size)
+            ids = self._all if served is self._every else validation.lane_ids(served, self._size)
             lanes = ids.size
             numbers = np.array(decision.number, dtype=np.int64)
             if numbers.shape != (lanes,):
                 raise validation.refuse("decision", decision.number, f"one number for each of {lanes} lanes")
-        x = self._features.one(decision.features, lanes)
+        handed = decision.features is self._handed and self._handed is not None  # then it needs no second look
+        x = self._latest if handed else self._features.shaped_one(decision.features, lanes)
         if decision.memo is not None or self._memo_width:
             self._accept_memo(decision.memo, ids.size)
         return ids, x, numbers
@@ -355,9 +409,11 @@ class Policy(ABC):
         """Tell whether a memo ``(n, w)`` can be one of this policy's."""
         return True
 
-    def _learned(self, ids: Index, numbers: Index, row: int) -> ValueError:
-        """Return the error for a decision that the ledger does not expect a reward for."""
-        what = f"act {numbers[row]} of lane {ids[row]}"
+    def _refused(self, decision: Decision, ids: Index, numbers: Index, status: int) -> ValueError:
+        """Return the error for a decision that cannot be learned: a row that the ledger does not expect, or why."""
+        if status == UNUSABLE:
+            return self._features.unusable(decision.features, None if self.lanes is None else ids.size)
+        what = f"act {numbers[status]} of lane {ids[status]}"
         return validation.refuse("decision", what, "a decision that has not been learned yet: each is learned once")
 
     def _teach(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
@@ -394,7 +450,7 @@ class Policy(ABC):
         for name in self._parts:
             getattr(self, name).extend(getattr(fresh, name))
         self.lanes = self._size + fresh._size
-        self._all = np.arange(self.lanes)
+        self._number_lanes()
 
     def _state(self) -> Iterator[tuple[str, LaneArrays]]:
         """Yield every part that is learned, under a name of its own."""

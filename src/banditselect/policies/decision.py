@@ -6,16 +6,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..experts import Bank
-from ..kernels import acting, ledger
+from ..kernels import ledger
 from ..lanes import LaneArrays
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-
-Begun = tuple[Index, Array | None, Index, Array]
-"""Of every row: action, probability and number of the act, ``(n,)``; the features of the action, ``(n, P, d)``."""
 
 
 class Decision(NamedTuple):
@@ -110,91 +105,47 @@ def _frozen(value: Any, dtype: Any) -> NDArray[Any]:
 class Ledger(LaneArrays):
     """Numbers the acts of every lane and remembers which were learned, in a bit per act that waits for its reward.
 
-    ``single``: the policy has no lanes and reads what is drawn before the next draw.
-
     Attributes
     ----------
-    acts: acts so far, ``(N,)``.  rounds: rewards learned so far, ``(N,)``.
+    book: a row of whole numbers for every lane, see ``kernels.ledger``.
     """
 
-    state = ("acts", "rounds", "floor", "bits")
-    elastic = ("bits",)
+    state = ("book",)
+    elastic = ("book",)
 
-    def __init__(self, lanes: int, *, single: bool = False) -> None:
-        self.single = single
-        self._choice, self._probability = np.empty((2, 1), dtype=np.int64), np.empty(1)
-        self.acts = np.zeros(lanes, dtype=np.int64)
-        self.rounds = np.zeros(lanes, dtype=np.int64)
-        self.floor = np.zeros(lanes, dtype=np.int64)
-        self.bits = np.zeros((lanes, 8), dtype=np.uint8)
+    def __init__(self, lanes: int) -> None:
+        self.book = np.zeros((lanes, ledger.RING + 1), dtype=np.int64)
 
-    def begin(self, ids: Index, x: Array, action: Index) -> tuple[Index, Array]:
-        """Number one more act of each lane, ``(n,)``; take the features of its action out of ``x``, ``(n, P, d)``."""
-        numbers = np.empty(ids.size, dtype=np.int64)
-        played = np.empty((ids.size, x.shape[1], x.shape[3]))
-        while not acting.begin(ids, self.acts, self.floor, self.bits, x, action, numbers, played):
-            self._resize(2 * self.bits.shape[1])
-        played.setflags(write=False)
-        return numbers, played
+    @property
+    def acts(self) -> Index:
+        """Acts so far, ``(N,)``."""
+        return self.book[:, ledger.ACTS]
 
-    def draw(self, ids: Index, keys: Index, p: Array, x: Array) -> Begun:
-        """Draw an action per row of ``p (n, K)`` and begin it."""
-        choice, probability, played = self._outputs(x)
-        while not acting.draw_and_begin(ids, keys, self.acts, self.floor, self.bits, p, x, choice, probability, played):
-            self._resize(2 * self.bits.shape[1])
-        played.setflags(write=False)
-        return choice[0], probability, choice[1], played
-
-    def draw_optimistic(
-        self, ids: Index, keys: Index, x: Array, offered: Mask, bank: Bank, squared_radii: Array, scale: float
-    ) -> Begun:
-        """Do the same for the probabilities that ``exploration.optimism`` returns, in one kernel."""
-        choice, probability, played = self._outputs(x)
-        while not acting.optimistic_and_begin(
-            ids,
-            x,
-            bank.theta,
-            bank.root,
-            bank.group,
-            bank.dims,
-            squared_radii,
-            scale,
-            offered,
-            keys,
-            self.acts,
-            self.floor,
-            self.bits,
-            choice,
-            probability,
-            played,
-        ):
-            self._resize(2 * self.bits.shape[1])
-        played.setflags(write=False)
-        return choice[0], probability, choice[1], played
-
-    def _outputs(self, x: Array) -> tuple[Index, Array, Array]:
-        """Return what a draw writes to: actions and numbers, probabilities, features."""
-        n, P, _, d = x.shape
-        if self.single:  # read at once, never handed out
-            return self._choice, self._probability, np.empty((1, P, d))
-        return np.empty((2, n), dtype=np.int64), np.empty(n), np.empty((n, P, d))
+    @property
+    def rounds(self) -> Index:
+        """Rewards learned so far, ``(N,)``."""
+        return self.book[:, ledger.ROUNDS]
 
     def waiting(self, ids: Index, numbers: Index) -> int:
         """Return the first row whose act is unknown or already learned, -1 if there is none."""
-        return int(ledger.unlearned(ids, numbers, self.acts, self.floor, self.bits))
+        return int(ledger.unlearned(ids, numbers, self.book))
 
     def settle(self, ids: Index, numbers: Index) -> int:
         """Mark these acts as learned and count the rounds; if some row cannot be, do nothing and return it, else -1."""
-        return int(ledger.settle(ids, numbers, self.acts, self.floor, self.bits, self.rounds))
+        return int(ledger.settle(ids, numbers, self.book))
 
     def extend(self, other: Self) -> None:
         """Append the lanes of another ledger."""
-        width = max(self.bits.shape[1], other.bits.shape[1])
-        self._resize(width)
-        other._resize(width)
+        width = max(self.book.shape[1], other.book.shape[1])
+        self._grow_to(width)
+        other._grow_to(width)
         super().extend(other)
 
-    def _resize(self, width: int) -> None:
-        wider = np.zeros((self.acts.size, width), dtype=np.uint8)
-        ledger.widen(self.acts, self.floor, self.bits, wider)
-        self.bits = wider
+    def grow(self) -> None:
+        """Double the rings."""
+        self._grow_to(2 * self.book.shape[1] - ledger.RING)
+
+    def _grow_to(self, width: int) -> None:
+        wider = np.zeros((len(self.book), width), dtype=np.int64)
+        ledger.widen(self.book, wider)
+        self.book = wider

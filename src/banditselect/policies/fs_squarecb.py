@@ -13,10 +13,11 @@ from ..exploration import Schedule, as_schedule, inverse_gap_weighting, rates
 from ..shapes import ExactShape, FeatureShape
 from ..streams import Seed
 from ..validation import SMALLEST, Choice, Constraint, Interval, Number, Numbers, Rate, Widths
-from .base import Array, Index, Mask, Policy, per_lane
+from .base import Array, Index, Mask, per_lane
+from .inverse_gap import InverseGapPolicy, RewardScale
 from .printed_fs import PrintedConstants
 from .registry import register
-from .squarecb import EXPLORATION, RewardScale
+from .squarecb import EXPLORATION
 
 
 def map_widths(owner: str, dim: int | Sequence[int], n_models: int) -> tuple[int, ...]:
@@ -36,7 +37,7 @@ def model_numbers(name: str, value: ArrayLike, lanes: int, n_models: int) -> Arr
 
 
 @register
-class FSSquareCB(Policy):
+class FSSquareCB(InverseGapPolicy):
     r"""Feature-selection SquareCB (FS-SCB): inverse-gap weights on predictions aggregated over M ridge regressions.
 
     Expert i is a ridge regression on map i; it predicts :math:`f_i(a) = \langle \phi^i(a), \hat\theta^i_t \rangle`.
@@ -98,6 +99,7 @@ class FSSquareCB(Policy):
     array([0., 1.])
     """
 
+    _meaning = "exploration and noise are scaled to that range"
     reward_units = ("noise", "reward_range", "reward_bound", "parameter_bound")
     constraints: ClassVar[dict[str, Constraint]] = {
         "n_models": Number(low=1, integer=True),
@@ -153,8 +155,10 @@ class FSSquareCB(Policy):
     def _begin(self, lanes: int) -> Sequence[str]:
         M, dims = int(self.n_models), np.array(self._dims)
         self._scale = RewardScale(self.reward_range, lanes)
-        if not isinstance(self.exploration, str):
-            self._schedule = as_schedule(self.exploration)
+        self._schedule = None if isinstance(self.exploration, str) else as_schedule(self.exploration)
+        self._otherwise = self.weighting != "noise"
+        clipped = self.weighting == "range"
+        self._meaning = "it is clipped where experts are weighted" if clipped else self._meaning
         noise = per_lane(self._scale.span / 2.0 if self.noise is None else self.noise, lanes)
         lam = model_numbers("FSSquareCB: regularization", self.regularization, lanes, M)
         self._bank = RidgeBank(lanes=lanes, dims=dims, regularization=lam)
@@ -174,7 +178,7 @@ class FSSquareCB(Policy):
 
     def _rates(self, ids: Index, K: int, offered: Mask) -> Array:
         """Return alpha_t, ``(n,)``."""
-        if self.exploration == "paper":
+        if self._schedule is None:
             return self._printed.learning_rate(ids, K, offered)
         return rates(self._schedule, ids, self._bank.updates, self._scale.span)
 
@@ -199,15 +203,12 @@ class FSSquareCB(Policy):
 
     def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
         f, _ = self._bank.learn(ids, x, y)
-        meaning = "exploration and noise are scaled to that range"
         if self.weighting != "noise":
             if memo is not None:
                 self._sqalg.drop(ids, memo)
             self._sqalg.update(ids, f, y)
             self._sqalg.widen(ids, *self._range(ids))
-        if self.weighting == "range":
-            meaning = "it is clipped where experts are weighted"
-        self._say(self._scale.watch(ids, y, meaning))
+        self._say(self._scale.watch(ids, y, self._meaning))
         self._say(self._sqalg.warning())
 
     def _extend(self, fresh: Any) -> None:
@@ -231,11 +232,6 @@ class FSSquareCB(Policy):
     def parameters(self) -> Array:
         """Ridge estimates, ``(M, d)``."""
         return self._told(self._bank.theta)
-
-    @property
-    def outside(self) -> Index:
-        """How many rewards fell outside ``reward_range``."""
-        return self._told(self._scale.outside)
 
     @property
     def clipped(self) -> Index:

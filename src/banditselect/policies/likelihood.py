@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import validation
 from ..confidence import Alarm, LikelihoodSets
@@ -20,8 +21,7 @@ class LikelihoodPolicy(OptimisticPolicy):
     def _watch(self, ids: Index, challenger: Array) -> None:
         """Take the new radii, give the alarm the loss ``(n,)`` of a forecaster bound to no model, warn of the first."""
         self._sets.update(ids, self._bank)
-        before = self._alarm.raised.sum()
-        if self._alarm.watch(ids, self._sets, self._bank, challenger, self._noise) and before == 0:
+        if self._alarm.watch(ids, self._sets, self._bank, challenger, self._noise):
             self._say(
                 "no model explains the rewards with noise of the constant stated: every model is wrong, or its bound "
                 "on the parameter is too small, or noise is. See the property misspecified; no further warning comes."
@@ -31,25 +31,29 @@ class LikelihoodPolicy(OptimisticPolicy):
         super()._extend(fresh)
         self._noise = np.concatenate([self._noise, fresh._noise])
 
+    def _per_model(self, array: NDArray[Any]) -> Any:
+        """Return what can be asked of every model, ``(N, M, ...)``, in the order in which the models were given."""
+        return self._told(array)
+
     @property
     def model_weights(self) -> Array:
         """Posterior weights of the models, ``(M,)``."""
-        return self._told(self._sets.weigh(self._all, self._bank)[0])
+        return self._per_model(self._sets.weigh(self._all, self._bank)[0])
 
     @property
     def squared_radii(self) -> Array:
         """The squared radii of the models' sets, ``scale`` included, ``(M,)``; negative where the model is refuted."""
-        return self._told(self.scale**2 * self._sets.squared_radii)
+        return self._per_model(self.scale**2 * self._sets.squared_radii)
 
     @property
     def admissible(self) -> Mask:
         """Which models are not refuted, ``(M,)``."""
-        return self._told(self._sets.squared_radii >= 0.0)
+        return self._per_model(self._sets.squared_radii >= 0.0)
 
     @property
     def parameters(self) -> Array:
         """Estimates of the models, ``(M, d)``."""
-        return self._told(self._bank.theta)
+        return self._per_model(self._bank.theta)
 
     @property
     def misspecified(self) -> Any:

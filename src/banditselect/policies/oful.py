@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from .. import validation
 from ..confidence import Ellipsoid
 from ..experts import RidgeBank
+from ..kernels.rounds import learn_ellipsoid
 from ..shapes import ExactShape, FeatureShape
 from ..streams import Seed
 from ..validation import SMALLEST, Constraint, Number, Numbers
@@ -37,6 +38,25 @@ class _OneEllipsoid(OptimisticPolicy):
 
     def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
         self._sets.update(ids, self._bank, self._bank.learn(ids, x, y))
+
+    def _learn(self, ids: Index, x: Array, y: Array, numbers: Index, memo: Index | None) -> int:
+        bank, sets, book = self._bank, self._sets, self._ledger.book
+        return learn_ellipsoid(
+            ids,
+            x,
+            y,
+            numbers,
+            book,
+            bank.theta,
+            bank.root,
+            bank.evidence,
+            bank.updates,
+            bank.dims,
+            sets.constants,
+            sets.log_term,
+            sets.squared_radii,
+            sets.spent,
+        )
 
     @property
     def parameters(self) -> Array:

@@ -4,14 +4,16 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .. import validation
 from ..confidence import Alarm, LikelihoodSets, chi_square_quantile
+from ..kernels.acting import Drawn
+from ..kernels.rounds import ALL_OFFERED, play_tiles
 from ..shapes import ExactShape, FeatureShape
 from ..streams import Seed
 from ..validation import SMALLEST, Choice, Constraint, Interval, Number, Numbers
-from .base import Array, Index, Mask, Policy, per_lane
+from .base import Array, Index, Mask, Played, Policy, per_lane
 from .likelihood import LikelihoodPolicy
 from .oful import lane_vectors
 from .printed_ps import PrintedSet
@@ -188,6 +190,7 @@ class PSOFUL(LikelihoodPolicy):
             center_errors=self.center_errors,
             radius_errors=self.radius_errors,
         )
+        self._rank = np.argsort(regions.order, axis=1)
         printed = self.confidence == "paper"
         self._noise = per_lane(self.noise, lanes)
         lam = regions.printed_regularization() if printed else regions.regularization(self._noise)
@@ -196,7 +199,7 @@ class PSOFUL(LikelihoodPolicy):
             self._bank,
             noise=self._noise,
             penalty=regions.penalty(lam),
-            prior=self._prior(lam.shape[1]),
+            prior=self._prior(lam.shape[1])[regions.order],
             delta=self.delta,
             online=self.likelihood == "online",
             misspecification=self.misspecification,
@@ -236,29 +239,39 @@ class PSOFUL(LikelihoodPolicy):
             return self._printed.distribution(ids, x, offered, self.scale), None
         return super()._distribution(ids, x, offered)
 
-    def _play(self, ids: Index, x: Array, offered: Mask) -> Any:
-        return Policy._play(self, ids, x, offered) if self.confidence == "paper" else super()._play(ids, x, offered)
+    def _play(self, ids: Index, x: Array, offered: Mask, drawn: Drawn, played: Array) -> Played:
+        if self.confidence == "paper":
+            return Policy._play(self, ids, x, offered, drawn, played)
+        bank, radii, keys, book = self._bank, self._sets.squared_radii, self._streams.keys, self._ledger.book
+        mask = offered if offered.size else ALL_OFFERED
+        status = play_tiles(
+            ids, x, bank.tiles, bank.root, bank.group, radii, self.scale, mask, keys, book, drawn, played
+        )
+        return status, None
 
     def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
-        f = self._bank.learn(ids, np.ascontiguousarray(x[:, 0]), y)
+        f = self._bank.learn(ids, x, y)
         if self.confidence == "paper":
             self._printed.learn(ids, x, f, y)
             self._say(self._sqalg.warning())
-            quiet = not self._alarm.raised.any()
-            self._alarm.raised[ids] |= self._printed.squared_radius(ids) < 0.0
-            if quiet and self._alarm.raised.any():
+            if self._alarm.sound(ids, self._printed.squared_radius(ids) < 0.0):
                 self._say(
                     "the printed confidence set is empty: its constants do not hold. No further warning is given."
                 )
         else:
             self._rival.learn(ids, x, y)
-            variance = self._sets.variance[ids]
-            self._watch(ids, self._rival.penalised[ids, 0] + variance * self._rival.logdet[ids, 0])
+            logdet, J, _ = self._rival.evidence[ids, :, 0].T
+            self._watch(ids, J + self._sets.variance[ids] * logdet)
 
     def _extend(self, fresh: Any) -> None:
         super()._extend(fresh)
+        self._rank = np.concatenate([self._rank, fresh._rank])
         if self.confidence == "paper":
             self._printed.extend(fresh._printed)
+
+    def _per_model(self, array: NDArray[Any]) -> Any:
+        rank = self._rank.reshape(self._rank.shape + (1,) * (array.ndim - 2))
+        return self._told(np.take_along_axis(array, rank, axis=1))
 
     def _is_per_lane(self, name: str, value: Any) -> bool:
         axes = {"centers": 3, "radii": 2, "center_errors": 2, "radius_errors": 2}
@@ -266,7 +279,7 @@ class PSOFUL(LikelihoodPolicy):
 
     def covers(self, theta: ArrayLike) -> Any:
         """Tell whether the confidence set contains ``theta``, ``(d,)`` or one per lane ``(N, d)``."""
-        thetas = lane_vectors(theta, self._size, self._bank.theta.shape[2])
+        thetas = lane_vectors(theta, self._size, self._bank.tiles.shape[2])
         if self.confidence == "paper":
             return self._told(self._printed.covers(thetas, self.scale))
         return self._told(np.asarray(self._inside(thetas).any(axis=1)))
@@ -275,7 +288,7 @@ class PSOFUL(LikelihoodPolicy):
     def model_weights(self) -> Array:
         """Weights of the models, ``(M,)``: posterior, or those of SqAlg with ``"paper"``."""
         if self.confidence == "paper":
-            return self._told(self._sqalg.weights(self._all))
+            return self._per_model(self._sqalg.weights(self._all))
         return super().model_weights
 
     @property
@@ -289,5 +302,5 @@ class PSOFUL(LikelihoodPolicy):
     def admissible(self) -> Mask:
         """Which models are not refuted, or with ``"paper"`` admissible, ``(M,)``."""
         if self.confidence == "paper":
-            return self._told(self._sqalg.alive)
+            return self._per_model(self._sqalg.alive)
         return super().admissible

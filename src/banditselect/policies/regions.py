@@ -18,11 +18,14 @@ class Regions:
     ----------
     center: ``(N, M, d)``.  radius: ``(N, M)``.
     shapes: positive definite matrices ``(M, d, d)``, or None for balls.
+    order: which of the regions given each of these is, ``(N, M)``. Balls stand in the order of their radii, so that
+        those with one inverse stand side by side.
     """
 
     center: Array
     radius: Array
     shapes: Array | None
+    order: Index
 
     @classmethod
     def read(
@@ -46,7 +49,9 @@ class Regions:
             if not right or np.linalg.eigvalsh(matrices).min() <= 0.0:
                 expected = f"symmetric positive definite matrices of shape ({M}, {d}, {d})"
                 raise validation.refuse(f"{owner}: shapes", shapes, expected)
-        return cls(np.array(np.broadcast_to(middle, (N, M, d))), radius, matrices)
+        order = np.argsort(radius if matrices is None else np.zeros((N, M)), axis=1, kind="stable")
+        center = np.take_along_axis(np.broadcast_to(middle, (N, M, d)), order[:, :, None], axis=1)
+        return cls(center, np.take_along_axis(radius, order, axis=1), matrices, order)
 
     def printed_regularization(self) -> Array:
         """Return the paper's lambda_i = 1 / r_i^2, ``(N, M)``; infinite for a known parameter."""

@@ -1,19 +1,19 @@
 """SquareCB on one feature map."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..aggregation import Posterior
 from ..experts import RidgeBank
 from ..exploration import Schedule, as_schedule, inverse_gap_weighting, rates
-from ..kernels.arrays import count_outside
-from ..lanes import LaneArrays
 from ..shapes import ExactShape, FeatureShape
 from ..streams import Seed
 from ..validation import SMALLEST, Constraint, Interval, Number, Rate
-from .base import Array, Index, Mask, Policy, per_lane
+from .base import Array, Index, Mask, per_lane
+from .inverse_gap import InverseGapPolicy, RewardScale
 from .printed_fs import PrintedConstants
 from .registry import register
 
@@ -21,41 +21,8 @@ EXPLORATION = 300.0
 """Default c of alpha_t = c sqrt(t) / (hi - lo), from the study in docs/exploration.md."""
 
 
-class RewardScale(LaneArrays):
-    """The range in which rewards are expected: a scale, not a law. Counts the rewards outside, warns of the first.
-
-    Attributes
-    ----------
-    outside: how many rewards fell outside the range, ``(N,)``.
-    """
-
-    state = ("outside",)
-
-    def __init__(self, reward_range: tuple[float, float], lanes: int) -> None:
-        self.lower, self.upper = float(reward_range[0]), float(reward_range[1])
-        self.span = self.upper - self.lower
-        self.outside = np.zeros(lanes, dtype=np.int64)
-        self._warned = False
-
-    def watch(self, ids: Index, y: Array, meaning: str) -> str | None:
-        """Count the rewards outside; of the first ever return a warning that says what it means for this policy."""
-        if not count_outside(ids, y, self.lower, self.upper, self.outside) or self._warned:
-            return None
-        self._warned = True
-        first = y[(y < self.lower) | (y > self.upper)][0]
-        return (
-            f"reward {first:g} lies outside reward_range=({self.lower:g}, {self.upper:g}): {meaning}. "
-            "It is counted; no further warning is given."
-        )
-
-    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take over the counts; who has counted has warned."""
-        super().restore(arrays)
-        self._warned = bool(self.outside.any())
-
-
 @register
-class SquareCB(Policy):
+class SquareCB(InverseGapPolicy):
     r"""SquareCB: plays inverse-gap weights on the predictions of one ridge regression.
 
     With :math:`\kappa` the number of actions offered, t the number of updates, :math:`\lambda` the ``regularization``,
@@ -101,6 +68,7 @@ class SquareCB(Policy):
     1
     """
 
+    _meaning = "exploration is scaled to that range"
     reward_units = ("reward_range", "noise", "reward_bound", "parameter_bound")
     constraints: ClassVar[dict[str, Constraint]] = {
         "dim": Number(low=1, integer=True),
@@ -150,16 +118,16 @@ class SquareCB(Policy):
         self._scale = RewardScale(self.reward_range, lanes)
         lam = per_lane(self.regularization, lanes)[:, None]
         self._bank = RidgeBank(lanes=lanes, dims=np.array([self.dim]), regularization=lam)
+        self._posterior = Posterior(variance=np.ones(lanes), prior=np.ones(1), online=False)
+        self._schedule = None if isinstance(self.exploration, str) else as_schedule(self.exploration)
         if isinstance(self.exploration, str):
             noise = per_lane(self._scale.span / 2.0 if self.noise is None else self.noise, lanes)
             self._printed = PrintedConstants(self, (int(self.dim),), lam, noise)
-        else:
-            self._schedule = as_schedule(self.exploration)
-        return ("_bank", "_scale")
+        return ("_bank", "_scale", "_posterior")
 
     def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
         prediction = self._bank.predict(ids, x)[:, 0]
-        if self.exploration == "paper":
+        if self._schedule is None:
             alpha = self._printed.learning_rate(ids, x.shape[2], offered)
         else:
             alpha = rates(self._schedule, ids, self._bank.updates, self._scale.span)
@@ -167,7 +135,7 @@ class SquareCB(Policy):
 
     def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
         self._bank.learn(ids, x, y)
-        self._say(self._scale.watch(ids, y, "exploration is scaled to that range"))
+        self._say(self._scale.watch(ids, y, self._meaning))
 
     def _extend(self, fresh: Any) -> None:
         super()._extend(fresh)
@@ -178,8 +146,3 @@ class SquareCB(Policy):
     def parameters(self) -> Array:
         """Ridge estimate, ``(d,)``."""
         return self._told(self._bank.theta[:, 0])
-
-    @property
-    def outside(self) -> Index:
-        """How many rewards fell outside ``reward_range``."""
-        return self._told(self._scale.outside)

@@ -8,7 +8,7 @@ import numpy as np
 from .. import validation
 from ..catalogues import Catalogue
 from ..kernels.features import Offer
-from ..kernels.instances import gaussian_items, place, renumber
+from ..kernels.instances import gaussian_items, look_up, measure, renumber
 from .base import Array, Problem
 from .draws import NOISES, Drawn, Noise, by_round, different, draw_noise, generator, random_state
 
@@ -86,13 +86,13 @@ class _FeatureSelection(Drawn):
             rng = generator(seed, lane)
             theta[n] = rng.normal(0.0, 0.1, d)
             offered = different(rng, rounds, K, problem.n_items)
-            self.counts[n] = count = renumber(offered, np.full(problem.n_items, -1))
+            self.counts[n] = count = renumber(offered, np.full(problem.n_items, -1), self.items[n])
             draws[n] = draw_noise(problem.noise, rng, rounds)
             with np.errstate(over="ignore"):
                 longest = gaussian_items(
                     random_state(rng), table[n, :count], math.sqrt(0.1), theta[n], theta[n], values
                 )
-            self.items[n], self._means[n] = offered, values[offered]
+            look_up(values, self.items[n], self._means[n])
             bounds[:, n] = math.sqrt((theta[n] ** 2).sum()), longest, np.abs(values[:count]).max()
         self.catalogue, self._rows = Catalogue._of(table, (d,) * M, many=True), np.arange(N)
         self._noise = Noise(problem.noise, draws, low=-bounds[2], high=bounds[2])
@@ -188,8 +188,8 @@ class _ParameterSelection(Drawn):
             direction = rng.normal(size=d)
             direction *= b * rng.uniform() ** (1.0 / d) / math.sqrt((direction**2).sum())
             theta[n] = centers[n, model[n]] + direction
-            rows, values = rng.standard_normal((rounds * K, 1, d)), np.empty(rounds * K)
-            longest[n] = place(rows, 0.1, np.zeros(d), theta[n], values)
+            rows, values = rng.normal(0.0, 0.1, (rounds * K, 1, d)), np.empty(rounds * K)
+            longest[n] = measure(rows, theta[n], values)
             self.actions[n], self._means[n] = rows.reshape(rounds, K, d), values.reshape(rounds, K)
             draws[n] = draw_noise(problem.noise, rng, rounds)
         largest = np.abs(self._means).max(axis=(1, 2))
