@@ -1,0 +1,88 @@
+"""Run the suite: `python -m benchmarks`, or `make bench`, which also installs the peers.
+
+Results are kept part by part in out/bench/results.json, so that parts may be measured apart; the report is printed and
+written beside. `--docs` measures nothing and writes docs/benchmarks.md from the results kept.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from banditselect.simulation.store import write_text
+
+from .comparison import peers
+from .figures import Part, load_parts, store_parts
+from .first_call import first_call
+from .limits import bank, lanes, one_lane, regions, simulation_loop, workers
+from .measuring import PACKAGES, machine
+from .peers import PEERS
+from .report import page
+
+PARTS: dict[str, Callable[[bool], Part]] = {
+    "one-lane": one_lane,
+    "bank": bank,
+    "lanes": lanes,
+    "regions": regions,
+    "workers": workers,
+    "first-call": first_call,
+    "simulation-loop": simulation_loop,
+    "peers-10": partial(peers, 10),
+    "peers-50": partial(peers, 50),
+}
+OUT = Path("out/bench")
+PAGE = Path("docs/benchmarks.md")
+
+
+def main() -> None:
+    """Measure, keep, report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--only", nargs="+", choices=PARTS, default=list(PARTS), help="parts to measure, all by default"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="few blocks: whether it runs, not how fast (out/bench/quick)"
+    )
+    parser.add_argument("--docs", action="store_true", help=f"write {PAGE} from the results kept")
+    options = parser.parse_args()
+    out = OUT / "quick" if options.quick else OUT
+    results = out / "results.json"
+    if options.docs:
+        write_docs(results)
+        return
+    packages = tuple(dict.fromkeys((*PACKAGES, *(peer.package for peer in PEERS))))
+    for name in options.only:
+        print(f"{name} ...", file=sys.stderr, flush=True)
+        start = time.perf_counter()
+        part = PARTS[name](options.quick)
+        part = replace(
+            part,
+            machine=machine(packages),
+            measured=datetime.now(UTC).date().isoformat(),
+            seconds=round(time.perf_counter() - start, 1),
+        )
+        store_parts(results, load_parts(results) | {name: part})
+    parts = in_order(load_parts(results))
+    write_text(out / "report.md", page(parts))
+    print(page(parts))
+
+
+def write_docs(results: Path) -> None:
+    """Write the page of the documentation; every part must have been measured."""
+    parts = in_order(load_parts(results))
+    if lacking := [name for name in PARTS if name not in parts]:
+        sys.exit(f"{results} lacks {', '.join(lacking)}: run `make bench` first")
+    write_text(PAGE, page(parts))
+
+
+def in_order(parts: dict[str, Part]) -> dict[str, Part]:
+    """Return the parts in the order of the suite."""
+    return {name: parts[name] for name in PARTS if name in parts}
+
+
+if __name__ == "__main__":
+    main()

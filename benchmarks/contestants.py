@@ -1,0 +1,192 @@
+"""Who plays: plain NumPy loops, which are the yardstick, and our policies. The peers are in peers.py.
+
+A contestant is made for a problem and returns a function that plays round t - chooses, looks the reward up, learns -
+and returns the action. Features lie ready in the form that the contestant takes; all else is inside the clock.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import ClassVar
+
+import numpy as np
+
+from banditselect import OFUL, FSSquareCB, LinTS, Policy, SquareCB
+from banditselect.policies.base import Array, Choice, Index, Mask
+from banditselect.shapes import ExactShape, FeatureShape
+from banditselect.streams import Seed
+from banditselect.validation import Constraint, Number
+
+from .problem import NOISE, REWARD_RANGE, LinearProblem
+
+Play = Callable[[int], int]
+
+WORST_NOISE = 100.0  #: stated where no model may lose its weight or be refuted: one that is gone costs less
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A name, what it does, how it is made, and where it comes from."""
+
+    name: str
+    what: str
+    make: Callable[[LinearProblem, int], Play]
+    package: str = "numpy"  #: as it is imported
+    most_seeds: int | None = None  #: fewer problems for what is slow
+
+    @property
+    def installed(self) -> bool:
+        """Whether its package can be imported."""
+        return find_spec(self.package) is not None
+
+
+class NumpyLinUCB:
+    """LinUCB with Sherman-Morrison updates, as one would write it for a notebook: no checks, no objects, no files."""
+
+    def __init__(self, problem: LinearProblem, seed: int) -> None:
+        self.x, self.rewards = problem.first_map, problem.rewards
+        dim = self.x.shape[2]
+        self.V_inv = np.eye(dim)
+        self.b = np.zeros(dim)
+
+    def play(self, t: int) -> int:
+        x = self.x[t]
+        estimate = self.V_inv @ self.b
+        width = np.sqrt(((x @ self.V_inv) * x).sum(axis=1))
+        action = int(np.argmax(x @ estimate + width))
+        z = x[action]
+        gain = self.V_inv @ z
+        self.V_inv -= np.outer(gain, gain) / (1.0 + z @ gain)
+        self.b += self.rewards[t][action] * z
+        return action
+
+
+class NumpyLinUCBTight:
+    """The same LinUCB with every product used twice and the estimate updated in place."""
+
+    def __init__(self, problem: LinearProblem, seed: int) -> None:
+        self.x, self.rewards = problem.first_map, problem.rewards
+        dim = self.x.shape[2]
+        self.V_inv = np.eye(dim)
+        self.theta = np.zeros(dim)
+
+    def play(self, t: int) -> int:
+        x = self.x[t]
+        x_V_inv = x @ self.V_inv
+        action = int((x @ self.theta + np.sqrt(np.vecdot(x_V_inv, x))).argmax())
+        z, gain = x[action], x_V_inv[action]
+        step = gain / (1.0 + z @ gain)
+        self.theta += step * (self.rewards[t][action] - z @ self.theta)
+        self.V_inv -= gain[:, None] * step
+        return action
+
+
+class NumpySquareCB:
+    """SquareCB on one ridge regression with gamma = 10 sqrt(t), in the same manner."""
+
+    def __init__(self, problem: LinearProblem, seed: int) -> None:
+        self.x, self.rewards = problem.first_map, problem.rewards
+        dim = self.x.shape[2]
+        self.V_inv = np.eye(dim)
+        self.b = np.zeros(dim)
+        self.t = 0
+        self.rng = np.random.default_rng(seed)
+
+    def play(self, t: int) -> int:
+        x = self.x[t]
+        y = x @ (self.V_inv @ self.b)
+        best = int(np.argmax(y))
+        p = 1.0 / (y.size + 10.0 * self.t**0.5 * (y[best] - y))
+        p[best] += 1.0 - p.sum()
+        action = min(int(np.searchsorted(p.cumsum(), self.rng.random())), y.size - 1)
+        z = x[action]
+        gain = self.V_inv @ z
+        self.V_inv -= np.outer(gain, gain) / (1.0 + z @ gain)
+        self.b += self.rewards[t][action] * z
+        self.t += 1
+        return action
+
+
+class Empty(Policy):
+    """The empty call: features are checked, a decision is given and settled, and nothing is computed."""
+
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "n_models": Number(low=1, integer=True),
+        "dim": Number(low=1, integer=True),
+    }
+
+    def __init__(self, *, n_models: int = 1, dim: int, lanes: int | None = None, seed: Seed = 0) -> None:
+        self.n_models = n_models
+        self.dim = dim
+        super().__init__(lanes, seed)
+
+    def _shape(self) -> FeatureShape:
+        return ExactShape((self.dim,) * self.n_models, many=self.n_models > 1)
+
+    def _begin(self, lanes: int) -> Sequence[str]:
+        return ()
+
+    def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
+        first = np.zeros((ids.size, x.shape[2]))
+        first[:, 0] = 1.0
+        return first, None
+
+    def _choose(self, ids: Index, x: Array, offered: Mask, numbers: Index) -> Choice:
+        return np.zeros(ids.size, dtype=np.int64), np.ones(ids.size), None
+
+    def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
+        pass
+
+
+def ours(build: Callable[[int, int, int], Policy], every_map: bool = False) -> Callable[[LinearProblem, int], Play]:
+    """Return how a policy is made; ``build`` gets M, d and the seed. It sees every map, or the true one only."""
+
+    def make(problem: LinearProblem, seed: int) -> Play:
+        _, M, _, d = problem.features.shape
+        policy = build(M, d, seed)
+        x = problem.features if every_map else problem.first_map
+        act, update, rewards = policy.act, policy.update, problem.rewards
+
+        def play(t: int) -> int:
+            decision = act(x[t])
+            action: int = decision.action
+            update(decision, rewards[t][action])
+            return action
+
+        return play
+
+    return make
+
+
+def fs_squarecb(M: int, d: int, seed: int, lanes: int | None = None, noise: float = NOISE) -> FSSquareCB:
+    """Return FS-SCB at its defaults, told the range and the noise of the problem."""
+    return FSSquareCB(n_models=M, dim=d, noise=noise, reward_range=REWARD_RANGE, lanes=lanes, seed=seed)
+
+
+def fs_squarecb_at_worst(M: int, d: int, seed: int, lanes: int | None = None) -> FSSquareCB:
+    """Return FS-SCB told of noise so large that no model ever loses its weight."""
+    return fs_squarecb(M, d, seed, lanes, noise=WORST_NOISE)
+
+
+LINUCB = Contestant("NumPy LinUCB loop", "the yardstick", lambda p, s: NumpyLinUCB(p, s).play)
+LINUCB_TIGHT = Contestant(
+    "NumPy LinUCB loop, tight", "the same, every product used twice", lambda p, s: NumpyLinUCBTight(p, s).play
+)
+SQUARECB = Contestant(
+    "NumPy SquareCB loop", "one ridge regression, gamma = 10 sqrt(t)", lambda p, s: NumpySquareCB(p, s).play
+)
+YARDSTICKS = (LINUCB, LINUCB_TIGHT, SQUARECB)
+
+
+def _of_ours(name: str, what: str, build: Callable[[int, int, int], Policy], every_map: bool = False) -> Contestant:
+    return Contestant(name, what, ours(build, every_map), "banditselect")
+
+
+EMPTY = _of_ours("empty call", "one map; plays the first action, learns nothing", lambda M, d, seed: Empty(dim=d))
+EMPTY_MAPS = _of_ours("empty call, M maps", "the same", lambda M, d, seed: Empty(n_models=M, dim=d), True)
+OUR_OFUL = _of_ours("OFUL", "one map", lambda M, d, seed: OFUL(dim=d, noise=NOISE, seed=seed))
+OUR_LIN_TS = _of_ours("LinTS", "one map", lambda M, d, seed: LinTS(dim=d, noise=NOISE, seed=seed))
+OUR_SQUARECB = _of_ours("SquareCB", "one map", lambda M, d, seed: SquareCB(dim=d, reward_range=REWARD_RANGE, seed=seed))
+OUR_FS = _of_ours("FS-SCB", "M = 10 maps, the first is true", fs_squarecb, True)
+OUR_FS_AT_WORST = _of_ours("FS-SCB at worst", "no model loses its weight", fs_squarecb_at_worst, True)
+OURS = (OUR_OFUL, OUR_LIN_TS, OUR_SQUARECB, OUR_FS, EMPTY)

@@ -1,0 +1,93 @@
+"""What the parts of the suite hand over, and how it is kept as JSON."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from .measuring import Spread, write_json
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A ratio within one run, or seconds, and the limit it is held to where there is one. The median is judged."""
+
+    what: str
+    over: str  #: the denominator in words; empty for seconds
+    spread: Spread
+    limit: float | None = None
+    at_least: bool = False
+    target: str = ""  #: the letter of the target
+    above: Spread | None = None  #: the numerator in microseconds
+    below: Spread | None = None  #: the denominator in microseconds
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the limit holds; None where there is none."""
+        if self.limit is None:
+            return None
+        return self.spread.median >= self.limit if self.at_least else self.spread.median <= self.limit
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any]) -> Self:
+        """Read a figure from JSON."""
+        spreads = {
+            name: None if content[name] is None else Spread(**content[name]) for name in ("spread", "above", "below")
+        }
+        return cls(**{**content, **spreads})
+
+
+@dataclass(frozen=True)
+class Row:
+    """A contestant in the comparison: time per round, single calls, regret."""
+
+    name: str
+    what: str
+    version: str | None
+    per_round: Spread  #: microseconds, block by block
+    to_yardstick: Spread  #: paired with the yardstick's blocks
+    to_empty_call: Spread
+    calls: int  #: how many single calls the percentiles are of
+    latency: dict[str, float]  #: percentile: microseconds
+    problems: int
+    regret: float
+    standard_error: float | None
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any]) -> Self:
+        """Read a row from JSON."""
+        spreads = {name: Spread(**content[name]) for name in ("per_round", "to_yardstick", "to_empty_call")}
+        return cls(**{**content, **spreads})
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one part measured, and on what."""
+
+    title: str
+    settings: str
+    figures: list[Figure] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)  #: peers that are not installed
+    machine: dict[str, Any] = field(default_factory=dict)
+    measured: str = ""  #: the day
+    seconds: float = 0.0
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any]) -> Self:
+        """Read a part from JSON."""
+        figures = [Figure.of(figure) for figure in content["figures"]]
+        return cls(**{**content, "figures": figures, "rows": [Row.of(row) for row in content["rows"]]})
+
+
+def load_parts(path: Path) -> dict[str, Part]:
+    """Return the parts stored, none where there is no file."""
+    if not path.exists():
+        return {}
+    return {name: Part.of(part) for name, part in json.loads(path.read_text())["parts"].items()}
+
+
+def store_parts(path: Path, parts: Mapping[str, Part]) -> None:
+    """Write all parts."""
+    write_json(path, {"parts": {name: asdict(part) for name, part in parts.items()}})

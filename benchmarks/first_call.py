@@ -1,0 +1,63 @@
+"""Target h: what the first call costs, with nothing compiled yet and in a new process after that."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from .figures import Figure, Part
+from .measuring import Spread
+
+CHILD = """
+import time
+start = time.perf_counter()
+import numpy as np
+from banditselect import {name}
+imported = time.perf_counter()
+policy = {name}({arguments})
+decision = policy.act(np.ones({shape}))
+policy.update(decision, 0.5)
+done = time.perf_counter()
+import json
+print(json.dumps([imported - start, done - start]))
+"""
+POLICIES = {
+    "FS-SCB": {"name": "FSSquareCB", "arguments": "n_models=10, dim=10", "shape": "(10, 10, 10)"},
+    "OFUL": {"name": "OFUL", "arguments": "dim=10", "shape": "(10, 10)"},
+    "PS-OFUL": {"name": "PSOFUL", "arguments": "centers=np.eye(10)", "shape": "(10, 10)"},
+}
+
+
+def new_process(cache: str, **policy: str) -> tuple[float, float]:
+    """Return the seconds to import, and to import, act and update, in a new process with this cache of the compiler."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": cache}
+    command = [sys.executable, "-c", CHILD.format(**policy)]
+    told = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+    imported, done = json.loads(told)
+    return imported, done
+
+
+def first_call(quick: bool) -> Part:
+    """Measure the first call with an empty folder of the compiler, then new processes with what it left there."""
+    fresh_runs, later_runs = (1, 3) if quick else (2, 10)
+    figures = []
+    for label, policy in list(POLICIES.items())[: 1 if quick else None]:
+        fresh, later, imports = [], [], []
+        for _ in range(fresh_runs):
+            with tempfile.TemporaryDirectory() as cache:
+                fresh.append(new_process(cache, **policy)[1])
+                for _ in range(later_runs // fresh_runs):
+                    imported, done = new_process(cache, **policy)
+                    imports.append(imported)
+                    later.append(done)
+        figures += [
+            Figure(f"{label}: import, act, update; nothing compiled yet", "", Spread.of(fresh), 20.0, target="h"),
+            Figure(f"{label}: the same in a new process", "", Spread.of(later), 1.0, target="h"),
+            Figure(f"{label}: of that, the import", "", Spread.of(imports)),
+        ]
+    return Part(
+        title="The first call, in seconds",
+        settings=f"New processes: {fresh_runs} with an empty NUMBA_CACHE_DIR, {later_runs} with what they left there",
+        figures=figures,
+    )

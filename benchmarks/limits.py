@@ -1,0 +1,220 @@
+"""The limits that we hold ourselves to: against plain NumPy, against a peer, and against what the machine allows.
+
+Rounds are timed at worst: no model loses its weight, no region is refuted.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from banditselect import PSOFUL, FSSquareCB, given, problems, simulate
+
+from . import whole_loop
+from .contestants import (
+    EMPTY,
+    EMPTY_MAPS,
+    LINUCB,
+    LINUCB_TIGHT,
+    OUR_FS_AT_WORST,
+    OUR_OFUL,
+    SQUARECB,
+    WORST_NOISE,
+    Contestant,
+    Play,
+    fs_squarecb_at_worst,
+)
+from .figures import Figure, Part
+from .measuring import Array, Block, Spread, interleaved, ratio
+from .peers import VW_EXAMPLES
+from .problem import LinearProblem
+
+K = 10
+
+
+def figure(
+    seconds: Mapping[str, Array],
+    pair: tuple[str, str],
+    what: str,
+    over: str,
+    *,
+    rounds: Mapping[str, int],
+    **limits: Any,
+) -> Figure:
+    """Return the ratio of a pair of contestants per round; ``rounds`` says how many a block of each plays."""
+    a, b = (seconds[name] / rounds[name] for name in pair)
+    return Figure(what, over, ratio(a, b), above=Spread.of(a).times(1e6), below=Spread.of(b).times(1e6), **limits)
+
+
+def loop(play: Play, rounds: int) -> Block:
+    """Return a block that plays every round of the problem once more."""
+
+    def block() -> None:
+        for t in range(rounds):
+            play(t)
+
+    return block
+
+
+def blocks_of(contestants: Mapping[str, Contestant], problem: LinearProblem) -> dict[str, Block]:
+    """Return one block per contestant, on one problem."""
+    rounds = len(problem.rewards)
+    return {name: loop(contestant.make(problem, 0), rounds) for name, contestant in contestants.items()}
+
+
+def one_lane(quick: bool) -> Part:
+    """Targets a, b, c: one decision and one update per round, one lane."""
+    rounds, blocks = (100, 10) if quick else (500, 100)
+    narrow = [OUR_OFUL, OUR_FS_AT_WORST, LINUCB, LINUCB_TIGHT, SQUARECB, EMPTY, EMPTY_MAPS]
+    wide = [OUR_FS_AT_WORST, *([VW_EXAMPLES] if VW_EXAMPLES.installed else [])]
+    seconds: dict[str, Array] = {}
+    for d, contestants in ((10, narrow), (50, wide)):
+        problem = LinearProblem.draw(rounds=rounds, dim=d, n_actions=K, n_models=10)
+        playing = {f"{c.name}, d = {d}": loop(c.make(problem, 0), rounds) for c in contestants}
+        seconds |= interleaved(playing, blocks)
+    duels: list[tuple[int, Contestant, Contestant, dict[str, Any]]] = [
+        (10, OUR_OFUL, LINUCB, {"limit": 0.45, "target": "a"}),
+        (10, OUR_OFUL, LINUCB_TIGHT, {}),
+        (10, OUR_OFUL, EMPTY, {}),
+        (10, OUR_FS_AT_WORST, SQUARECB, {"limit": 0.8, "target": "b"}),
+        (10, OUR_FS_AT_WORST, EMPTY_MAPS, {}),
+        (50, OUR_FS_AT_WORST, VW_EXAMPLES, {"limit": 0.2, "target": "c"}),
+    ]
+    figures = []
+    for d, mine, other, limits in duels:
+        pair = (f"{mine.name}, d = {d}", f"{other.name}, d = {d}")
+        if pair[1] in seconds:
+            what = pair[0] + (", M = 10" if mine is OUR_FS_AT_WORST else "")
+            figures.append(figure(seconds, pair, what, other.name, rounds=dict.fromkeys(pair, rounds), **limits))
+    return Part(
+        title="One lane",
+        settings=f"K = {K}; {blocks} blocks of {rounds} rounds of each, in random turns",
+        figures=figures,
+        missing=[] if VW_EXAMPLES.installed else [VW_EXAMPLES.package],
+    )
+
+
+def bank(quick: bool) -> Part:
+    """Target d: a bank of M ridge regressions against copying it once."""
+    blocks, rounds, M, d = (10 if quick else 60), 20, 100, 50
+    problem = LinearProblem.draw(rounds=rounds, dim=d, n_actions=K, n_models=M)
+    source, target = np.ones((M, d, d)), np.empty((M, d, d))
+
+    def copy() -> None:
+        for _ in range(rounds):
+            np.copyto(target, source)
+
+    pair = ("FS-SCB", "copy")
+    seconds = interleaved({"FS-SCB": loop(OUR_FS_AT_WORST.make(problem, 0), rounds), "copy": copy}, blocks)
+    over = f"copying M d² doubles once ({M * d * d * 8 / 1e6:g} MB)"
+    return Part(
+        title="A bank of ridge regressions against its floor",
+        settings=f"FS-SCB at worst, M = {M}, d = {d}, K = {K}, one lane; {blocks} blocks of {rounds} rounds or copies, "
+        "in random turns",
+        figures=[figure(seconds, pair, "FS-SCB", over, rounds=dict.fromkeys(pair, rounds), limit=3.0, target="d")],
+    )
+
+
+def lanes(quick: bool) -> Part:
+    """Target e: a hundred learners side by side against one."""
+    blocks, N, M, d = (10 if quick else 60), 100, 10, 10
+    rounds = {"one": 500, "many": 10}
+    problem = LinearProblem.draw(rounds=rounds["one"], dim=d, n_actions=K, n_models=M)
+    problems_of = [LinearProblem.draw(rounds=rounds["many"], dim=d, n_actions=K, n_models=M, seed=j) for j in range(N)]
+    x = np.stack([problem.features for problem in problems_of], axis=1)
+    rewards = np.stack([problem.rewards for problem in problems_of], axis=1)
+    policy, every = fs_squarecb_at_worst(M, d, 0, lanes=N), np.arange(N)
+
+    def side_by_side() -> None:
+        for t in range(rounds["many"]):
+            decision = policy.act(x[t])
+            policy.update(decision, rewards[t, every, decision.action])
+
+    alone = loop(OUR_FS_AT_WORST.make(problem, 0), rounds["one"])
+    seconds = interleaved({"one": alone, "many": side_by_side}, blocks)
+    per_lane = {"one": rounds["one"], "many": N * rounds["many"]}
+    what = f"a lane-round of {N} lanes"
+    return Part(
+        title="Lanes",
+        settings=f"FS-SCB at worst, M = {M}, d = {d}, K = {K}; {blocks} blocks of {rounds['many']} rounds of {N} lanes "
+        f"or {rounds['one']} rounds of one, in random turns",
+        figures=[figure(seconds, ("many", "one"), what, "a round of one", rounds=per_lane, limit=0.3, target="e")],
+    )
+
+
+def regions(quick: bool) -> Part:
+    """Target f: PS-OFUL with 10,000 balls against one matrix product."""
+    blocks, rounds, d, M = (5 if quick else 40), 10, 20, 10_000
+    problem = LinearProblem.draw(rounds=rounds, dim=d, n_actions=K)
+    x, rewards = problem.first_map, problem.rewards
+    centers = np.random.default_rng(0).normal(size=(M, d)) / np.sqrt(d)
+    left, right, out = np.ones((K + 1, d)), np.ones((d, M)), np.empty((K + 1, M))
+
+    def playing(radii: ArrayLike) -> Block:
+        policy = PSOFUL(centers=centers, radii=radii, noise=WORST_NOISE)
+
+        def play(t: int) -> int:
+            decision = policy.act(x[t])
+            action: int = decision.action
+            policy.update(decision, rewards[t][action])
+            return action
+
+        return loop(play, rounds)
+
+    def product() -> None:
+        for _ in range(rounds):
+            np.matmul(left, right, out=out)
+
+    named = {"equal radii": playing(1.0), "all radii different (0.5 to 2)": playing(np.linspace(0.5, 2.0, M))}
+    seconds = interleaved(named | {"product": product}, blocks)
+    over = f"one ({K + 1}, {d}) x ({d}, {M}) product, one thread"
+    return Part(
+        title="PS-OFUL with ten thousand regions",
+        settings=f"At worst, d = {d}, K = {K}; {blocks} blocks of {rounds} rounds or products, in random turns",
+        figures=[
+            figure(
+                seconds, (name, "product"), name, over, rounds=dict.fromkeys(seconds, rounds), limit=limit, target="f"
+            )
+            for name, limit in zip(named, (3.0, 6.0), strict=True)
+        ],
+    )
+
+
+def workers(quick: bool) -> Part:
+    """Target g: a simulation on two processes against one."""
+    repeats, rounds = (2 if quick else 5), 500
+    problem = problems.SyntheticFeatureSelection(n_models=100, dim=50, n_actions=K)
+    policies = {"FS-SCB": FSSquareCB.bind(reward_range=given.reward_range, noise=given.noise)}
+
+    def run(n: int) -> Block:
+        return lambda: simulate(policies, problem, rounds=rounds, replicates=16, workers=n)
+
+    pair = ("one worker", "two workers")
+    seconds = interleaved({"one worker": run(1), "two workers": run(2)}, repeats)
+    whole, over = dict.fromkeys(pair, 1), "two workers (the speed-up)"
+    return Part(
+        title="Two workers",
+        settings=f"simulate, FS-SCB, M = 100, d = 50, 16 replicates, {rounds} rounds; {repeats} runs of each, in turn",
+        figures=[figure(seconds, pair, pair[0], over, rounds=whole, limit=1.7, at_least=True, target="g")],
+    )
+
+
+def simulation_loop(quick: bool) -> Part:
+    """Target i: what simulate adds to the policy."""
+    settings = ((1000, 500),) if quick else ((1000, 2000), (10_000, 2000), (10_000, 10_000))
+    repeats = 2 if quick else 3
+    whole_loop.measure(10, 100)  # compile
+    figures = []
+    for n_items, rounds in settings:
+        runs = [whole_loop.measure(rounds, n_items) for _ in range(repeats)]
+        pair = ("whole", "policy")
+        seconds = {part: np.array([run[part] for run in runs]) / 1e6 for part in pair}
+        what, once = f"simulate, {n_items} items, T = {rounds}", dict.fromkeys(pair, 1)
+        figures.append(figure(seconds, pair, what, "its policy alone", rounds=once, limit=1.5, target="i"))
+    return Part(
+        title="The loop of simulate",
+        settings=f"FS-SCB, M = 10, d = 10, K = {K}, {whole_loop.REPLICATES} replicates side by side; {repeats} runs, "
+        "the policy's share timed inside them; microseconds per lane and round",
+        figures=figures,
+    )

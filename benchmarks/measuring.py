@@ -1,0 +1,162 @@
+"""How everything here is timed: contestants take turns within one run, and what counts are ratios of their times.
+
+The speed of a machine drifts by a tenth and more within minutes, so a time means little and a ratio of two times taken
+one after the other means much. Wall time is measured, not CPU time: work in other threads must count.
+"""
+
+import gc
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import threadpool_limits
+
+from banditselect.simulation.store import write_text
+
+Array = NDArray[np.float64]
+Block = Callable[[], object]
+
+PACKAGES = ("banditselect", "numpy", "numba")
+PERCENTILES = (50.0, 99.0, 99.9)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What n measurements were: the best (smallest), the median, and where the middle 80 % lie."""
+
+    n: int
+    best: float
+    median: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: ArrayLike) -> Self:
+        """Return the spread of values ``(n,)``."""
+        array = np.asarray(values, dtype=float)
+        low, median, high = np.quantile(array, (0.1, 0.5, 0.9)).tolist()
+        return cls(array.size, float(array.min()), median, low, high)
+
+    def times(self, factor: float) -> "Spread":
+        """Return the spread in other units."""
+        return Spread(self.n, *(factor * value for value in (self.best, self.median, self.low, self.high)))
+
+
+def ratio(a: ArrayLike, b: ArrayLike) -> Spread:
+    """Return the spread of a / b, block by block; its ``best`` is the best of a over the best of b."""
+    above, below = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    spread = Spread.of(above / below)
+    return Spread(spread.n, float(above.min() / below.min()), spread.median, spread.low, spread.high)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """One thread for BLAS, no garbage collection."""
+    collecting = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        with threadpool_limits(limits=1):
+            yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def interleaved(
+    contestants: Mapping[str, Block],
+    blocks: int,
+    *,
+    warm_up: int = 1,
+    seed: int = 0,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, Array]:
+    """Return the seconds of every block of every contestant, ``(blocks,)`` each.
+
+    In each of ``blocks`` turns every contestant runs once, in an order drawn anew for each turn; before that, all run
+    ``warm_up`` times untimed, which also compiles.
+    """
+    seconds = {name: np.empty(blocks) for name in contestants}
+    names = list(contestants)
+    order = np.random.default_rng(seed)
+    with undisturbed():
+        for _ in range(warm_up):
+            for block in contestants.values():
+                block()
+        for turn in range(blocks):
+            for i in order.permutation(len(names)):
+                block = contestants[names[i]]
+                start = clock()
+                block()
+                seconds[names[i]][turn] = clock() - start
+            gc.collect()
+    return seconds
+
+
+def percentiles(nanoseconds: ArrayLike) -> dict[str, float]:
+    """Return percentiles 50, 99 and 99.9 of single calls, in microseconds."""
+    values = np.percentile(np.asarray(nanoseconds, dtype=float), PERCENTILES) / 1e3
+    return {f"{percentile:g}": float(value) for percentile, value in zip(PERCENTILES, values, strict=True)}
+
+
+def machine(packages: Sequence[str] = PACKAGES) -> dict[str, Any]:
+    """Return what the figures depend on: processor, cores, memory, system, versions. No names of hosts or users."""
+    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    return {
+        "cpu": _processor(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "memory_gib": _memory_gib(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "blas": f"{blas['name']} {blas['version']}",
+        "packages": {name: package_version(name) for name in packages},
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def _memory_gib() -> float | None:
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def package_version(name: str) -> str | None:
+    """Return the version of an installed package, None where it is not."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def write_json(path: str | Path, content: Mapping[str, Any]) -> Path:
+    """Write a JSON file in one step, making folders; spreads become objects."""
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write_text(target, json.dumps(content, indent=1, ensure_ascii=False, default=_plain) + "\n")
+    return target
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Spread):
+        return asdict(value)
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} has no place in a JSON file")

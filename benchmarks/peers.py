@@ -1,0 +1,202 @@
+"""The peers: other libraries for contextual bandits, each by the fastest path that it documents for this problem.
+
+The problem has features per action and one parameter shared by all. Libraries whose bandits have one model per arm
+do it with one arm (or with the regression under their bandit), asked for the scores of K contexts. Features lie ready
+in the container that a peer takes (array, tuples, dictionaries, text); none pays for converting an array.
+"""
+
+import random
+from collections.abc import Callable
+
+import numpy as np
+
+from .contestants import Contestant, Play
+from .problem import REWARD_RANGE, LinearProblem
+
+VW_OPTIONS = "--cb_explore_adf --squarecb --quiet"
+
+
+def vowpal_wabbit(text: bool) -> Callable[[LinearProblem, int], Play]:
+    """SquareCB of Vowpal Wabbit: examples made from dictionaries, or parsed from text once per round."""
+
+    def make(problem: LinearProblem, seed: int) -> Play:
+        from vowpalwabbit import Workspace
+
+        vw = Workspace(f"{VW_OPTIONS} --random_seed {seed}")
+        rewards, draw = problem.rewards, random.Random(seed).choices
+        rounds = problem.first_map.tolist()
+        actions = range(len(rounds[0]))
+        lines = [
+            "\n".join("|a " + " ".join(f"{i}:{value:.9g}" for i, value in enumerate(row)) for row in rows)
+            for rows in (rounds if text else ())
+        ]
+        features = [[{"a": dict(enumerate(row))} for row in rows] for rows in (() if text else rounds)]
+
+        def play(t: int) -> int:
+            if text:
+                examples = vw.parse(lines[t])
+            else:
+                examples = [vw.example(part) for part in features[t]]
+                for example in examples:
+                    example.setup_example()
+            p = vw.predict(examples)
+            action: int = draw(actions, p)[0]
+            examples[action].set_label_string(f"0:{-rewards[t][action]}:{p[action]}")
+            vw.learn(examples)
+            vw.finish_example(examples)
+            return action
+
+        return play
+
+    return make
+
+
+def coba_linucb(problem: LinearProblem, seed: int) -> Play:
+    """LinUCB of coba on features of actions."""
+    from coba.learners import LinUCBLearner
+
+    learner = LinUCBLearner(alpha=1.0, features=["a"], seed=seed + 1)
+    offered, rewards = _tuples(problem), problem.rewards
+
+    def play(t: int) -> int:
+        chosen, probability = learner.predict(None, offered[t])
+        action = offered[t].index(chosen)
+        learner.learn(None, chosen, rewards[t][action], probability)
+        return action
+
+    return play
+
+
+def coba_corral(problem: LinearProblem, seed: int) -> Play:
+    """CORRAL of coba over four LinUCB; rewards scaled to [0, 1], as it demands."""
+    from coba.learners import CorralLearner, LinUCBLearner
+
+    offered, (low, high) = _tuples(problem), REWARD_RANGE
+    bases = [LinUCBLearner(alpha=alpha, features=["a"], seed=seed + 1) for alpha in (0.1, 0.3, 1.0, 3.0)]
+    learner = CorralLearner(bases, T=len(offered), seed=seed + 1)
+    rewards = [[(reward - low) / (high - low) for reward in row] for row in problem.rewards]
+
+    def play(t: int) -> int:
+        chosen, probability, info = learner.predict(None, offered[t])
+        action = offered[t].index(chosen)
+        learner.learn(None, chosen, rewards[t][action], probability, **info)
+        return action
+
+    return play
+
+
+def mabwiser(problem: LinearProblem, seed: int) -> Play:
+    """LinUCB of MABWiser: one arm, whose expectations (upper bounds) are asked for K contexts."""
+    from mabwiser.mab import MAB, LearningPolicy
+
+    x, rewards = problem.first_map, problem.rewards
+    arm = np.array([0])
+    learner = MAB([0], LearningPolicy.LinUCB(alpha=1.0, l2_lambda=1.0), seed=seed)
+    learner.fit(arm, np.zeros(1), np.zeros((1, x.shape[2])))  # it wants data before it predicts: these say nothing
+
+    def play(t: int) -> int:
+        scores = [score[0] for score in learner.predict_expectations(x[t])]
+        action = scores.index(max(scores))
+        learner.partial_fit(arm, np.array([rewards[t][action]]), x[t, action : action + 1])
+        return action
+
+    return play
+
+
+def contextualbandits(problem: LinearProblem, seed: int) -> Play:
+    """The regression under LinUCB of contextualbandits: upper bounds of K rows, Sherman-Morrison updates."""
+    from contextualbandits.linreg import LinearRegression
+
+    x, rewards = problem.first_map, problem.rewards
+    learner = LinearRegression(lambda_=1.0, fit_intercept=False, method="sm", use_float=False)
+    learner.partial_fit(np.zeros((1, x.shape[2])), np.zeros(1))  # it wants data before it predicts: these say nothing
+
+    def play(t: int) -> int:
+        action = int(np.argmax(learner.predict_ucb(x[t], alpha=1.0)))
+        learner.partial_fit(x[t, action : action + 1], np.array([rewards[t][action]]))
+        return action
+
+    return play
+
+
+def river(problem: LinearProblem, seed: int) -> Play:
+    """The regression under LinUCBDisjoint of river: mean and deviation of each action, one model for all."""
+    from river.linear_model import BayesianLinearRegression
+
+    learner = BayesianLinearRegression(alpha=1.0, beta=1.0)
+    rewards = problem.rewards
+    features = [[dict(enumerate(row)) for row in rows] for rows in problem.first_map.tolist()]
+
+    def play(t: int) -> int:
+        bounds = []
+        for x in features[t]:
+            told = learner.predict_one(x, with_dist=True)
+            bounds.append(told.mu + max(told.sigma**2 - 1.0, 0.0) ** 0.5)  # less the noise, it is LinUCB's width
+        action = bounds.index(max(bounds))
+        learner.learn_one(features[t][action], rewards[t][action])
+        return action
+
+    return play
+
+
+def bayesianbandits(policy: str) -> Callable[[LinearProblem, int], Play]:
+    """An agent of bayesianbandits with one learner for all arms, told the true noise."""
+
+    def make(problem: LinearProblem, seed: int) -> Play:
+        import bayesianbandits as bb
+
+        _, K, d = problem.first_map.shape
+        x, rewards = problem.first_map.reshape(-1, 1, K * d), problem.rewards
+        agent = bb.LipschitzContextualAgent(
+            [bb.Arm(action) for action in range(K)],
+            getattr(bb, policy)(),
+            bb.FunctionArmFeaturizer(lambda rows, tokens: rows.reshape(-1, K, d)[:, tokens].transpose(0, 2, 1)),
+            bb.NormalRegressor(alpha=1.0, beta=12.0),
+            random_seed=seed,
+        )
+
+        def play(t: int) -> int:
+            action: int = agent.pull(x[t])[0]
+            agent.update(x[t], np.array([rewards[t][action]]))
+            return action
+
+        return play
+
+    return make
+
+
+def _tuples(problem: LinearProblem) -> list[list[tuple[float, ...]]]:
+    return [[tuple(row) for row in rows] for rows in problem.first_map.tolist()]
+
+
+VW_EXAMPLES = Contestant(
+    "Vowpal Wabbit, examples", "squarecb; example objects from dictionaries", vowpal_wabbit(text=False), "vowpalwabbit"
+)
+PEERS = (
+    VW_EXAMPLES,
+    Contestant(
+        "Vowpal Wabbit, text", "squarecb; text ready, parsed once a round", vowpal_wabbit(text=True), "vowpalwabbit"
+    ),
+    Contestant("coba LinUCB", "features of actions", coba_linucb, "coba"),
+    Contestant("coba CORRAL", "over 4 LinUCB; rewards scaled to [0, 1]", coba_corral, "coba", most_seeds=3),
+    Contestant("MABWiser LinUCB", "one arm, asked for K contexts", mabwiser, "mabwiser"),
+    Contestant(
+        "contextualbandits",
+        "the regression under its LinUCB; its bandits are disjoint",
+        contextualbandits,
+        "contextualbandits",
+    ),
+    Contestant("river", "the regression under LinUCBDisjoint, one for all arms", river, "river"),
+    Contestant(
+        "bayesianbandits TS",
+        "agent with one learner for all arms",
+        bayesianbandits("ThompsonSampling"),
+        "bayesianbandits",
+    ),
+    Contestant(
+        "bayesianbandits UCB",
+        "the same; quantiles of 1000 samples",
+        bayesianbandits("UpperConfidenceBound"),
+        "bayesianbandits",
+    ),
+)

@@ -1,0 +1,135 @@
+"""The report: every figure with its spread, n and limit, and every contestant with its regret beside its time."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from banditselect.reporting.markdown import markdown_table
+
+from .figures import Figure, Part, Row
+from .measuring import PERCENTILES, Spread
+
+VERDICTS = {True: "✓ holds", False: "✗ missed", None: "–"}
+
+HOW = """\
+Made by `make bench`; no number here is typed. Every figure but the first call is a ratio of wall times within one run:
+contestants take turns, block by block, in random order, and blocks are compared in pairs; shown are the median ratio,
+where the middle 80 % of the pairs lie, and the best block of one over the best of the other. Limits are held against
+the median. BLAS has one thread, the garbage collector rests inside blocks. Limits a to f are judged at worst: no model
+ever loses its weight and no region is refuted, which would make a round cheaper.
+
+The problem: features and parameter of unit length, one parameter for all actions, noise uniform on [-1/2, 1/2];
+everything is drawn before play, and a reward is one lookup for everybody. Features lie ready in the container that a
+contestant takes, so no peer pays for converting an array. Time is of one decision and its update; single calls are
+timed one by one, the two readings of the clock included. Peers choose no model: they get the true map, and so do our
+policies on one map; FS-SCB gets ten maps. The empty call checks its features, gives a decision and settles it like
+every policy of ours, and computes nothing."""
+
+
+def page(parts: Mapping[str, Part]) -> str:
+    """Return the report as Markdown."""
+    sections = ["# Benchmarks", HOW]
+    limited = [figure for part in parts.values() for figure in part.figures if figure.limit is not None]
+    if limited:
+        kept = sum(bool(figure.holds) for figure in limited)
+        sections.append(f"{kept} of {len(limited)} limits hold.")
+    for part in parts.values():
+        sections.append(f"## {part.title}\n\n{part.settings}.")
+        if part.missing:
+            sections.append(f"**Not installed, so not measured: {', '.join(part.missing)}.**")
+        if part.figures:
+            sections.append(figures_table(part.figures))
+        if part.rows:
+            sections += [rows_table(part.rows), latency_table(part.rows)]
+    return "\n\n".join([*sections, "## Machine", machines(parts)]) + "\n"
+
+
+def figures_table(figures: Sequence[Figure]) -> str:
+    """Return the figures of a part against their limits."""
+    ratios = any(figure.over for figure in figures)
+    head = ["", "what", *(["over"] if ratios else []), "median", "10 % to 90 %", "best", "n", "limit", "verdict"]
+    head += ["medians"] if ratios else []
+    rows = []
+    for figure in figures:
+        spread = figure.spread
+        limit = "" if figure.limit is None else f"{'≥' if figure.at_least else '≤'} {figure.limit:g}"
+        cells = [figure.target, figure.what, *([figure.over] if ratios else []), number(spread.median)]
+        cells += [f"{number(spread.low)} to {number(spread.high)}", number(spread.best), str(spread.n), limit]
+        cells.append(VERDICTS[figure.holds])
+        if ratios:
+            cells.append(" / ".join(duration(s.median) for s in (figure.above, figure.below) if s is not None))
+        rows.append(cells)
+    return markdown_table(head, rows)
+
+
+def rows_table(rows: Sequence[Row]) -> str:
+    """Return the comparison: time per round and regret."""
+    head = [
+        "",
+        "version",
+        "what",
+        "µs per round (best)",
+        "times the yardstick",
+        "best",
+        "times an empty call",
+        "blocks",
+    ]
+    head += ["regret", "problems"]
+    return markdown_table(
+        head,
+        [
+            [
+                row.name,
+                row.version or "–",
+                row.what,
+                f"{number(row.per_round.median)} ({number(row.per_round.best)})",
+                middle(row.to_yardstick),
+                number(row.to_yardstick.best),
+                number(row.to_empty_call.median),
+                str(row.per_round.n),
+                number(row.regret) + ("" if row.standard_error is None else f" ± {row.standard_error:.1f}"),
+                str(row.problems),
+            ]
+            for row in rows
+        ],
+    )
+
+
+def latency_table(rows: Sequence[Row]) -> str:
+    """Return the percentiles of single calls."""
+    names = [f"{percentile:g}" for percentile in PERCENTILES]
+    return markdown_table(
+        ["single calls, µs", *(f"{name} %" for name in names), "n"],
+        [[row.name, *(number(row.latency[name]) for name in names), str(row.calls)] for row in rows],
+    )
+
+
+def machines(parts: Mapping[str, Part]) -> str:
+    """Return what was measured on what, one paragraph for each machine."""
+    found: dict[str, list[str]] = {}
+    for name, part in parts.items():
+        found.setdefault(machine_words(part.machine), []).append(f"{name} ({part.measured}, {part.seconds:.0f} s)")
+    return "\n\n".join(f"{words} Parts: {', '.join(names)}." for words, names in found.items())
+
+
+def machine_words(machine: Mapping[str, Any]) -> str:
+    """Return a machine in words."""
+    packages = ", ".join(f"{name} {version or 'not installed'}" for name, version in machine["packages"].items())
+    return (
+        f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB, {machine['system']}; "
+        f"Python {machine['python']}, {machine['blas']}; {packages}."
+    )
+
+
+def middle(spread: Spread) -> str:
+    """Return a median and where the middle 80 % lie."""
+    return f"{number(spread.median)} ({number(spread.low)} to {number(spread.high)})"
+
+
+def duration(microseconds: float) -> str:
+    """Return a time in microseconds or seconds."""
+    return f"{number(microseconds)} µs" if microseconds < 1e6 else f"{number(microseconds / 1e6)} s"
+
+
+def number(value: float) -> str:
+    """Return a number with three digits."""
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"

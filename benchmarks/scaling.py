@@ -1,0 +1,309 @@
+"""How a round grows with models, features, actions, lanes and rounds learned, and what cores bring: time and memory.
+
+Every policy plays rounds of one act and one update. One size varies, the others stay at those of `SIZES` (and of the
+axis). All points of an axis take turns (`measuring.interleaved`); a block is as many rounds as fill its time. The
+noise is stated so large that no model is refuted or loses its weight, which would make it free: the worst case.
+
+    python -m benchmarks.scaling [--quick] [--json out/bench/scaling.json]
+
+`python -m benchmarks.scaling_page` makes docs/scaling.md and its figures from the file; `make scaling` does both.
+"""
+
+import argparse
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from banditselect import FSOFUL, OFUL, PSOFUL, Catalogue, FSSquareCB, RegretBalancing, SquareCB, given, on_map, simulate
+from banditselect.lanes import LaneArrays
+from banditselect.policies import Policy
+from banditselect.problems import SyntheticFeatureSelection
+
+from .measuring import Spread, interleaved, machine, write_json
+
+Array = NDArray[np.float64]
+
+JSON = Path("out/bench/scaling.json")
+NOISE = 100.0  #: the constant stated to the policies; rewards lie in [0, 1]
+ITEMS = 10_000  #: of tables and catalogues
+POOL, POOL_BYTES = 16, 8e6  #: different offers that a block repeats, fewer where they are large
+REWARDS = 10_000  #: different ones: bases of a meta-policy that earned the same tie, which costs more
+REPLICATES = 16  #: of the simulation that cores share
+
+
+class Sizes(NamedTuple):
+    """Models, features, actions, lanes (0: a policy without lanes), and lanes of which one is served at a time."""
+
+    M: int = 10
+    d: int = 10
+    K: int = 10
+    lanes: int = 0
+    held: int = 0
+
+
+SIZES = Sizes()
+
+
+def policy_of(name: str, s: Sizes) -> Policy:
+    """Return a fresh policy of these sizes."""
+    common: dict[str, Any] = {"noise": NOISE, "lanes": s.held or s.lanes or None}
+    if name == "FS-SCB":
+        return FSSquareCB(n_models=s.M, dim=s.d, **common)
+    if name == "FS-OFUL":
+        return FSOFUL(n_models=s.M, dim=s.d, **common)
+    if name == "PS-OFUL":
+        centers = np.random.default_rng(s.M).normal(size=(s.M, s.d)) / np.sqrt(s.d)
+        return PSOFUL(centers=centers, radii=0.5, **common)
+    if name == "RB-SCB":
+        bases = [on_map(SquareCB.bind(dim=s.d), i) for i in range(s.M)]
+        return RegretBalancing(bases=bases, lanes=common["lanes"])
+    return OFUL(dim=s.d, **common) if name == "OFUL" else SquareCB(dim=s.d, **common)
+
+
+WAYS = {
+    "array": "an array that lies ready",
+    "gathered": "an array taken out of a table for the decision",
+    "catalogue": "numbers of the items of a catalogue",
+}
+HAS_MAPS = ("FS-SCB", "FS-OFUL", "RB-SCB")  #: one feature map per model; the others have one map in all
+
+
+@dataclass(frozen=True)
+class Series:
+    """One policy along one axis, a field of `Sizes`, and the `WAYS` in which actions are offered to it."""
+
+    policy: str
+    axis: str
+    grid: tuple[int, ...]
+    others: Sizes = SIZES
+    way: str = "array"
+
+    @property
+    def label(self) -> str:
+        """The name in figures and tables."""
+        return self.policy if self.way == "array" else f"{self.policy}, {self.way}"
+
+    def sizes(self, value: int) -> Sizes:
+        """Return all sizes of a point."""
+        return self.others._replace(**{self.axis: value})
+
+
+def steps(low: int, high: int) -> tuple[int, ...]:
+    """Return 1, 3, 10, 30, ... between two numbers."""
+    return tuple(v for e in range(6) for v in (10**e, 3 * 10**e) if low <= v <= high)
+
+
+def plan(quick: bool) -> list[list[Series]]:
+    """Return the axes; all series of one are measured together."""
+    few = 10 if quick else 1  # a quick run stops a decade earlier
+    d = tuple(2**e for e in range(1, 8 if quick else 10))
+    K, wide = (2, *steps(10, 10_000 // few)), Sizes(d=50)
+    lanes = steps(1, 10_000 // few)
+    names = ("FS-OFUL", "FS-SCB", "PS-OFUL", "OFUL", "SCB")
+    return [
+        [
+            *(Series(name, "M", steps(1, 1000 // few)) for name in ("FS-OFUL", "FS-SCB", "RB-SCB")),
+            Series("PS-OFUL", "M", steps(1, 100_000 // few)),
+        ],
+        [Series(name, "d", d) for name in names],
+        [
+            *(Series(name, "K", K, wide) for name in names),
+            *(Series(name, "K", K, wide, way) for name in ("FS-SCB", "OFUL") for way in ("gathered", "catalogue")),
+        ],
+        [Series(name, "lanes", lanes) for name in names],
+        [
+            *(Series(name, "held", lanes) for name in ("FS-OFUL", "FS-SCB")),
+            *(Series(name, "held", steps(1, 100_000 // few)) for name in ("PS-OFUL", "OFUL", "SCB")),
+        ],
+    ]
+
+
+@lru_cache(maxsize=64)
+def arrays(shape: tuple[int, ...]) -> list[Array]:
+    """Return features for some rounds."""
+    rng = np.random.default_rng(0)
+    count = int(np.clip(POOL_BYTES // (8 * np.prod(shape)), 2, POOL))
+    return [rng.standard_normal(shape) / np.sqrt(shape[-1]) for _ in range(count)]
+
+
+@lru_cache(maxsize=2)
+def table(front: tuple[int, ...], d: int) -> Array:
+    """Return the features of all items."""
+    return np.random.default_rng(0).standard_normal((*front, ITEMS, d)) / np.sqrt(d)
+
+
+@lru_cache(maxsize=2)
+def catalogue(front: tuple[int, ...], d: int) -> Catalogue:
+    """Return the same items as a catalogue."""
+    return Catalogue(table(front, d))
+
+
+class Game:
+    """A policy and what it is offered, ready to play any number of rounds."""
+
+    def __init__(self, policy: str, s: Sizes, way: str = "array") -> None:
+        served = 1 if s.held else s.lanes
+        shape = (*((served,) if served else ()), *((s.M,) if policy in HAS_MAPS else ()), s.K, s.d)
+        self.policy = policy_of(policy, s)
+        self.held = s.held
+        rng = np.random.default_rng(1)
+        self.offers: list[Any] = [rng.permutation(ITEMS)[: s.K] for _ in range(POOL)]
+        if way == "gathered":
+            items = table(shape[:-2], s.d)
+            self.offer: Callable[[Any], Any] = lambda chosen: items[..., chosen, :]
+        elif way == "catalogue":
+            self.offer = catalogue(shape[:-2], s.d).offer
+        else:
+            self.offers, self.offer = arrays(shape), lambda features: features
+        self.rewards: list[Any] = rng.random(REWARDS).tolist()
+        if served:
+            self.rewards = list(rng.random((REWARDS // served + 2, served)))
+        self.turn = 0
+
+    def play(self, rounds: int) -> None:
+        """Play this many rounds."""
+        act, update, offer, held = self.policy.act, self.policy.update, self.offer, self.held
+        for t in range(self.turn, self.turn + rounds):
+            lanes = [t * 7919 % held] if held else None
+            decision = act(offer(self.offers[t % len(self.offers)]), lanes=lanes)
+            update(decision, self.rewards[t % len(self.rewards)])
+        self.turn += rounds
+
+    def warm(self, least: int) -> float:
+        """Play until the pace is steady (once all bases have played, for a meta-policy); return seconds a round."""
+        self.play(least)
+        start = time.perf_counter()
+        self.play(2)
+        return (time.perf_counter() - start) / 2
+
+    def round_bytes(self) -> int:
+        """Return the most that one round allocates through NumPy beyond what was there."""
+        tracemalloc.start()
+        try:
+            self.play(1)
+            before, _ = tracemalloc.get_traced_memory()
+            tracemalloc.reset_peak()
+            self.play(1)
+            return tracemalloc.get_traced_memory()[1] - before
+        finally:
+            tracemalloc.stop()
+
+
+def part_bytes(part: LaneArrays) -> int:
+    """Return the bytes of the arrays of one part of a policy."""
+    return sum(getattr(part, name).nbytes for name in part.state + part.fixed)
+
+
+def state_bytes(policy: Policy) -> int:
+    """Return the bytes of all that a policy learns and of what its settings determine."""
+    return sum(part_bytes(part) for _, part in policy._state())
+
+
+def measure(group: list[Series], blocks: int, seconds: float) -> Iterator[dict[str, Any]]:
+    """Yield what was measured of every series of an axis: microseconds a round, bytes."""
+    games: dict[str, tuple[Game, int]] = {}
+    for series in group:
+        for value in series.grid:
+            game = Game(series.policy, series.sizes(value), series.way)
+            pace = game.warm(value + 3 if series.policy == "RB-SCB" else 3)
+            games[f"{series.label} {value}"] = game, int(np.clip(seconds / pace, 1, 5000))
+    contestants: dict[str, Callable[[], object]] = {
+        name: lambda game=game, rounds=rounds: game.play(rounds)  # type: ignore[misc]
+        for name, (game, rounds) in games.items()
+    }
+    taken = interleaved(contestants, blocks)
+    for series in group:
+        points = []
+        for value in series.grid:
+            name = f"{series.label} {value}"
+            game, rounds = games[name]
+            points.append(
+                {
+                    "x": value,
+                    "rounds": rounds,
+                    "time": Spread.of(taken[name] / rounds * 1e6),
+                    "state": state_bytes(game.policy),
+                    "round": game.round_bytes(),
+                    "offer": game.offers[0].nbytes,
+                }
+            )
+        others = {name: size for name, size in series.others._asdict().items() if name != series.axis}
+        yield {"policy": series.label, "axis": series.axis, "others": others, "points": points}
+
+
+def over_time(policy: str, rounds: int, blocks: int) -> dict[str, Any]:
+    """Return the time of a round and the memory held after 10, 100, ... rounds, one lane."""
+    ends = [10**e for e in range(1, 7) if 10**e <= rounds]
+    times = np.empty((blocks, len(ends)))
+    for block in range(blocks):
+        game = Game(policy, SIZES)
+        for k, end in enumerate(ends):
+            start = time.perf_counter()
+            game.play(end - game.turn)
+            times[block, k] = (time.perf_counter() - start) / (end - (ends[k - 1] if k else 0)) * 1e6
+    game = Game(policy, SIZES)
+    game.play(1)
+    held = []
+    tracemalloc.start()
+    for end in ends:
+        game.play(end - game.turn)
+        held.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    points = [
+        {"x": end, "rounds": end - (ends[k - 1] if k else 0), "time": Spread.of(times[:, k]), "held": held[k]}
+        for k, end in enumerate(ends)
+    ]
+    return {"policy": policy, "axis": "rounds", "others": SIZES._asdict(), "points": points}
+
+
+def on_cores(most: int, rounds: int, blocks: int) -> dict[str, Any]:
+    """Return the seconds of one simulation on 1, 2, 4, ... worker processes that have been started."""
+    problem = SyntheticFeatureSelection(n_models=100, dim=50, n_items=1000)
+    policies = {"FS-SCB": FSSquareCB.bind(reward_range=given.reward_range, noise=given.noise)}
+    counts = sorted({*(2**e for e in range(10) if 2**e <= most), most})
+
+    def run(workers: int) -> float:
+        for _ in range(2):  # the first run starts the workers
+            start = time.perf_counter()
+            simulate(policies, problem, rounds=rounds, replicates=REPLICATES, workers=workers, block=1)
+        return time.perf_counter() - start
+
+    taken: dict[int, list[float]] = {workers: [] for workers in counts}
+    for block in range(blocks):
+        for workers in counts if block % 2 else counts[::-1]:
+            taken[workers].append(run(workers))
+    points = [{"x": workers, "rounds": rounds, "time": Spread.of(taken[workers])} for workers in counts]
+    others = {"M": 100, "d": 50, "K": 10, "replicates": REPLICATES}
+    return {"policy": "FS-SCB, simulate", "axis": "cores", "others": others, "points": points}
+
+
+def main() -> None:
+    """Measure everything and write the file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="a decade less and fewer blocks: under a minute")
+    parser.add_argument("--json", type=Path, default=JSON)
+    options = parser.parse_args()
+    blocks, seconds = (3, 0.01) if options.quick else (9, 0.03)
+    about, begun = machine(), time.perf_counter()
+    found: list[dict[str, Any]] = []
+    for group in plan(options.quick):
+        found += measure(group, blocks, seconds)
+        arrays.cache_clear()
+        print(f"{group[0].axis}: done after {time.perf_counter() - begun:.0f} s", flush=True)
+    long = 1000 if options.quick else 10_000
+    found += [over_time(name, long, 3) for name in ("FS-OFUL", "FS-SCB", "RB-SCB", "PS-OFUL", "OFUL", "SCB")]
+    found.append(on_cores(about["cores"], 20 if options.quick else 300, 1 if options.quick else 5))
+    took = time.perf_counter() - begun
+    write_json(options.json, {"machine": about, "quick": options.quick, "seconds": round(took), "series": found})
+    print(f"{options.json}: {took:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""The scaling benchmark: laws are fitted as they are, the state has the size that the page says, the page is made."""
+
+import numpy as np
+import pytest
+
+from banditselect import FSSquareCB
+from benchmarks import scaling, scaling_page
+
+X = np.array([1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0])
+
+
+def series(axis, y, policy="FS-SCB", x=X, **others):
+    def point(size, value):
+        time = {"n": 5, "best": value, "median": value, "low": 0.9 * value, "high": 1.1 * value}
+        return {"x": int(size), "rounds": 7, "time": time, "state": 8 * value, "round": value, "offer": 80, "held": 16}
+
+    points = [point(size, value) for size, value in zip(x, y, strict=True)]
+    return {"policy": policy, "axis": axis, "others": others or {"d": 10, "K": 10}, "points": points}
+
+
+@pytest.mark.parametrize("coefficients", [[3.0, 0.5], [0.0, 2.0], [7.0, 0.0], [1.0, 0.1, 0.01], [5.0, 0.0, 2.0]])
+def test_a_polynomial_is_found_as_it_is(coefficients):
+    y = X[:, None] ** np.arange(len(coefficients)) @ coefficients
+    np.testing.assert_allclose(scaling_page.law(X, y, len(coefficients) - 1), coefficients, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0, 1.5, 2.0, 3.0])
+def test_the_slope_of_a_power(power):
+    assert scaling_page.slope(X, 4.0 * X**power) == pytest.approx(power)
+
+
+def test_a_law_of_a_higher_degree_is_told():
+    linear, square = (scaling_page.judge(series("M", 20.0 + 0.3 * X**power)) for power in (1, 2))
+    assert linear.holds
+    assert linear.words.endswith("✓")
+    assert not square.holds
+    assert "✗, a step of 2.00 from 300 to 1,000" in square.words
+    flat = scaling_page.judge(series("M", np.full(X.size, 20.0)))
+    assert flat.holds  # a round whose models cost nothing is no slower than the formula
+    assert flat.words == "0.00 (0.00) ✓"
+
+
+def test_a_step_is_told_with_its_place():
+    y = np.where(X > 100.0, 1.5, 1.0) * X
+    verdict = scaling_page.judge(series("K", y))
+    assert verdict.holds
+    assert verdict.words.endswith("✓, a step of 1.37 from 100 to 300")
+
+
+@pytest.mark.parametrize(("M", "d"), [(1, 1), (4, 3), (7, 20)])
+def test_the_state_of_fs_squarecb_by_hand(M, d):
+    alone, many = (FSSquareCB(n_models=M, dim=d, lanes=lanes) for lanes in (1, 5))
+    root, theta, evidence, group, updates = M * d * d, M * d, 3 * M, M, 1
+    assert scaling.part_bytes(alone._bank) == 8 * (root + theta + evidence + group + updates)
+    ledger, keys, outside = 3 + 1, 1, 1  # the ring of bits has eight bytes
+    posterior, sqalg = 1 + M, 3 + M
+    by_hand = 8 * (root + theta + evidence + group + updates + ledger + keys + outside + posterior + sqalg) + M
+    assert scaling.state_bytes(alone) == by_hand
+    assert scaling.state_bytes(many) == 5 * by_hand
+
+
+@pytest.mark.parametrize("one", [one for group in scaling.plan(quick=True) for one in group], ids=str)
+def test_every_game_can_be_played(one):
+    sizes = one.sizes(one.grid[1])
+    game = scaling.Game(one.policy, sizes, one.way)
+    game.play(2)
+    assert np.sum(game.policy.rounds) == 2 * (sizes.lanes or 1)
+
+
+def test_sizes_along_an_axis_end_where_the_full_run_ends():
+    ends = {(one.axis, one.policy): one.grid[-1] for group in scaling.plan(quick=False) for one in group}
+    assert ends["M", "PS-OFUL"] == 100_000
+    assert ends["M", "FS-SCB"] == 1000
+    assert ends["d", "OFUL"] == 512
+    assert ends["K", "FS-SCB"] == ends["lanes", "SCB"] == 10_000
+
+
+def test_the_page_is_made(tmp_path):
+    found = [series(axis, 20.0 + X, policy) for axis in ("M", "lanes", "held") for policy in ("FS-SCB", "SCB")]
+    found += [series("d", 20.0 + X**2, "OFUL", M=10)]
+    found += [series("K", 20.0 + X, policy, d=50) for policy in ("FS-SCB", "FS-SCB, catalogue")]
+    found += [series("rounds", 20.0 + 0.0 * X, "SCB"), series("cores", [8.0, 4.0], "FS-SCB, simulate", x=[1, 2])]
+    machine = {"cpu": "a processor", "cores": 2, "python": "3.11", "packages": {"numpy": "2.0"}}
+    content = {"machine": machine, "quick": True, "seconds": 3, "series": found}
+    (tmp_path / "scaling.md").write_text((scaling_page.DOCS / "scaling.md").read_text())
+    scaling_page.render(content, tmp_path)
+    page = (tmp_path / "scaling.md").read_text()
+    assert "a processor, 2 cores; Python 3.11, numpy 2.0; 3 seconds, the quick version." in page
+    assert "| models M | FS-SCB | 21 µs at 1 | 1.02 ms (918 µs to 1.12 ms) at 1,000; 5 blocks of 7 | 1 |" in page
+    assert "| FS-SCB | an array that lies ready | 1,000 | 80 B | 1.02 kB | 1.02 ms |" in page
+    assert "| 2 | 4.00 (3.60 to 4.40) | 5 | 2.00 |" in page
+    for name in scaling_page.FIGURES:
+        assert f"figures/scaling-{name}.png" in page
+        assert (tmp_path / "figures" / f"scaling-{name}.png").stat().st_size > 10_000
