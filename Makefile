@@ -30,8 +30,9 @@ test: .venv/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-images.lock
 	touch $@
 
-test-slow: .venv/ready .venv/clusters .venv/images
+test-slow: .venv/ready .venv/clusters .venv/images .venv-bench/ready
 	$(BIN)/python -m pytest --numprocesses 2 -m slow
+	$(BENCH)/python -m pytest tests/test_benchmarks.py
 
 docs: .venv/ready # after `banditselect reproduce all --scale paper`
 	$(BIN)/python docs/from_results.py out/paper

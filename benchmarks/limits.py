@@ -203,7 +203,7 @@ def workers(quick: bool) -> Part:
 def simulation_loop(quick: bool) -> Part:
     """Target i: what simulate adds to the policy."""
     settings = ((1000, 500),) if quick else ((1000, 2000), (10_000, 2000), (10_000, 10_000))
-    repeats = 2 if quick else 3
+    repeats = 2 if quick else 5
     whole_loop.measure(10, 100)  # compile
     figures = []
     for n_items, rounds in settings:
