@@ -269,11 +269,8 @@ def lane_ids(lanes: ArrayLike, total: int) -> Index:
     return ids.astype(np.int64)
 
 
-def rewards(reward: Any, n: int, lanes: bool, one: Array | None = None) -> Array:
-    """Return rewards as ``(n,)``; a float without lanes is put into ``one (1,)`` if that is given."""
-    if one is not None and isinstance(reward, float) and abs(reward) <= LIMIT:
-        one[0] = reward
-        return one
+def rewards(reward: Any, n: int, lanes: bool) -> Array:
+    """Return rewards as ``(n,)``."""
     expected = f"finite numbers of shape ({n},)" if lanes else "a finite number"
     y = as_floats("reward", reward, expected)
     if y.shape != ((n,) if lanes else ()):

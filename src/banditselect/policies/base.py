@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import sources, validation
 from ..kernels.acting import DRAWN, Drawn, begin
+from ..kernels.arrays import LIMIT
 from ..kernels.features import Lookup, clean
 from ..kernels.rounds import DONE, FULL, UNUSABLE, draw
 from ..lanes import LaneArrays
@@ -168,7 +169,11 @@ class Policy(ABC):
         lanes: the lanes to serve, all of them by default; features then lead with the number of lanes served.
         """
         ids = self._all if lanes is None else self._ids(lanes)
-        x = self._seen(features, ids.size)
+        plain = type(features) is np.ndarray and features.shape == self._familiar and features.dtype is FLOAT
+        if plain and features.flags.carray:  # a shape that was accepted last needs no second look
+            x = features[None] if len(self._familiar) == 3 else features[None, None]
+        else:
+            x = self._seen(features, ids.size)
         offered = EVERYTHING if available is None else validation.offered(available, ids.size, x.shape[2])
         n, P, _, d = x.shape
         drawn, z = self._drawn, np.empty((n, P, d))
@@ -203,7 +208,11 @@ class Policy(ABC):
     def update(self, decision: Decision, reward: ArrayLike) -> None:
         """Learn the reward of a decision: now or later, in any order, once."""
         ids, x, numbers = self._accept(decision)
-        y = validation.rewards(reward, ids.size, self.lanes is not None, self._one_reward)
+        y = self._one_reward
+        if y is not None and isinstance(reward, float) and abs(reward) <= LIMIT:
+            y[0] = reward
+        else:
+            y = validation.rewards(reward, ids.size, self.lanes is not None)
         status = self._learn(ids, x, y, numbers, decision.memo)
         if status != DONE:
             raise self._refused(decision, ids, numbers, status)
@@ -353,11 +362,8 @@ class Policy(ABC):
     def _seen(self, features: Any, n: int) -> Array:
         """Return the features of all actions that n rows are offered: an array, or a lookup in its place.
 
-        Their shape has been checked, their numbers not yet. A shape that was accepted last needs no second look.
+        Their shape has been checked, their numbers not yet.
         """
-        plain = type(features) is np.ndarray and features.shape == self._familiar and features.dtype is FLOAT
-        if plain and features.flags.carray:
-            return features[None] if len(self._familiar) == 3 else features[None, None]
         x = self._features.shaped_actions(features, None if self.lanes is None else n)
         if isinstance(x, Lookup):
             return x if self._looks_up else x.array()
