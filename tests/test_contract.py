@@ -426,3 +426,68 @@ def test_an_unknown_constant_is_refused_by_name():
 def test_the_base_install_needs_numpy_and_numba_only():
     base = [line for line in importlib.metadata.requires("banditselect") if "extra ==" not in line]
     assert {re.match(r"[a-z]+", line)[0] for line in base} == {"numpy", "numba"}
+
+
+class Counted(OFUL):
+    """Writes both steps anew."""
+
+    def _distribution(self, ids, x, offered):
+        self.asked = getattr(self, "asked", 0) + 1
+        return super()._distribution(ids, x, offered)
+
+    def _absorb(self, ids, x, y, memo):
+        self.told = getattr(self, "told", 0) + 1
+        assert not x.flags.writeable
+        super()._absorb(ids, x, y, memo)
+
+
+class CountedAgain(Counted):
+    """Inherits them."""
+
+
+@pytest.mark.parametrize("kind", [Counted, CountedAgain])
+def test_steps_written_anew_are_never_bypassed(kind):
+    mine, plain = kind(dim=2, seed=3), OFUL(dim=2, seed=3)
+    rng = np.random.default_rng(0)
+    for _ in range(70):  # beyond the first ring
+        x = rng.normal(size=(4, 2))
+        decisions = mine.act(x), plain.act(x)
+        assert decisions[0].action == decisions[1].action
+        for policy, decision in zip((mine, plain), decisions, strict=True):
+            policy.update(decision, 0.5)
+    assert (mine.asked, mine.told) == (70, 70)
+    np.testing.assert_array_equal(mine.parameters, plain.parameters)
+
+
+def test_a_familiar_shape_is_still_checked_for_what_it_holds():
+    """After a good call with the same shape: other kinds of numbers, NaN, another order in memory."""
+    policy, twin = OFUL(dim=3), OFUL(dim=3)
+    x = np.random.default_rng(1).normal(size=(4, 3))
+    for array in (x, np.asfortranarray(x), x.astype(np.float32).astype(np.float64), x[::-1][::-1], x.tolist()):
+        policy.update(policy.act(array), 1.0)
+        twin.update(twin.act(np.array(array)), 1.0)
+    frozen = x.copy()
+    frozen.setflags(write=False)
+    policy.act(frozen)
+    np.testing.assert_array_equal(policy.parameters, twin.parameters)
+    for bad in (x * np.nan, x * np.inf, np.where(x > 0, 1e31, x), x[:, :2], x[:0], x[None], x.astype(complex)):
+        with pytest.raises(ValueError, match="features: got"):
+            policy.act(bad)
+    assert policy.act(x).number == 6
+
+
+def test_a_decision_edited_is_looked_at_again():
+    """The features of the decision made last are known; those of any other, and of a copy, are not."""
+    policy = OFUL(dim=3)
+    x = np.random.default_rng(2).normal(size=(4, 3))
+    first, last = policy.act(x), policy.act(x)
+    for bad in (np.full(3, np.nan), np.zeros(2), np.zeros((1, 3)), None):
+        with pytest.raises(ValueError, match="features"):
+            policy.update(last._replace(features=bad), 1.0)
+    assert policy.rounds == 0
+    policy.update(last, 1.0)
+    policy.update(first._replace(features=first.features.copy()), 1.0)
+    twin = OFUL(dim=3)
+    for decision in (last, first):
+        twin.learn(decision.features, 1.0)
+    np.testing.assert_array_equal(policy.parameters, twin.parameters)
