@@ -211,7 +211,7 @@ class AnyShape(FeatureShape):
         widest = max(x.shape[-1] for x in maps)
         padded = [np.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, widest - x.shape[-1])]) for x in maps]
         K, rows = maps[0].shape[-2], lanes or 1
-        return np.concatenate([x.reshape(rows, -1, K, widest) for x in padded], axis=1)
+        return np.ascontiguousarray(np.concatenate([x.reshape(rows, -1, K, widest) for x in padded], axis=1))
 
     def shaped_one(self, value: Any, lanes: int | None) -> Array:
         """Return zeros ``(n, 1, 1)``: nothing is learned from it."""

@@ -252,7 +252,7 @@ def offered(available: ArrayLike, n: int, K: int) -> Mask:
     expected = f"booleans of shape ({K},) or ({n}, {K}) with at least one True for every lane"
     if mask.dtype != bool or mask.shape not in ((K,), (n, K)):
         raise refuse("available", available, expected)
-    mask = np.ascontiguousarray(np.broadcast_to(mask, (n, K)))
+    mask = np.array(np.broadcast_to(mask, (n, K)), order="C")
     if not mask.any(axis=1).all():
         raise refuse("available", available, expected)
     return mask
@@ -286,6 +286,13 @@ def probabilities(name: str, p: Any, shape: tuple[int, int]) -> None:
     good = isinstance(p, np.ndarray) and p.shape == shape and p.dtype is FLOAT and bool(p.min() >= 0.0)
     if not good or not np.abs(p.sum(axis=1) - 1.0).max() <= 1e-9:
         raise refuse(name, p, f"probabilities, float64 of shape {shape}, whose rows sum to 1")
+
+
+def choices(name: str, action: Any, n_actions: int, n: int) -> None:
+    """Refuse what is not an array of n actions."""
+    good = isinstance(action, np.ndarray) and action.shape == (n,) and action.dtype.kind in "iu"
+    if not good or action.min() < 0 or action.max() >= n_actions:
+        raise refuse(name, action, f"{n} whole numbers from 0 to {n_actions - 1}, as an array")
 
 
 def whole_number(name: str, value: Any, low: int) -> int:

@@ -19,7 +19,9 @@ from numba import njit
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_STAMP = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
+_STAMP = hashlib.sha256(
+    b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("[!.]*.py")))
+).hexdigest()
 
 
 def kernel(function: F) -> F:

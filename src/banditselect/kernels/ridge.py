@@ -2,9 +2,10 @@
 
 Per lane and model: ``theta`` the estimate; ``root`` a square root of the inverse of ``V = Lambda + sum x x'``, that is
 ``V^-1 = root root'``; ``evidence`` three running sums (see the indices below). A step follows Potter: the root is
-multiplied by a symmetric square root of ``I - w w' / (1 + q)``, so that ``V^-1`` stays positive definite and accurate
-whatever the scale or the rank of the features, and nothing has to be refactorised. A model with an infinite prior
-precision is a known parameter: its root is zero, and every formula below then leaves ``theta`` alone by itself.
+multiplied by a symmetric square root of ``I - w w' / (1 + q)``, so that ``V^-1`` stays positive definite, and accurate
+whatever the rank of the features and for scales that differ up to about 1e10; nothing has to be refactorised. A model
+with an infinite prior precision is a known parameter: its root is zero, and every formula below then leaves ``theta``
+alone by itself.
 
 Reference: Bierman, "Factorization methods for discrete sequential estimation", 1977, chapter 2 (Potter's algorithm).
 """

@@ -1,9 +1,12 @@
 """A whole act or a whole update in one call, made of the kernels of the other files.
 
-Each first checks what its caller cannot: whether the features are finite, whether the ring of the ledger has room,
-whether a reward is expected. Where that fails it changes nothing and says so: ``UNUSABLE``, ``FULL``, or the row whose
-act is unknown or already learned. ``DONE`` and ``OUTSIDE`` mean success, the latter that some reward lay outside the
-range.
+Each first checks what its caller cannot, and says how it went:
+
+* ``DONE``;
+* ``OUTSIDE``: done, and some reward lay outside the range, of which the policy warns;
+* ``UNUSABLE``: nothing done, since some feature is not finite, which the policy refuses;
+* ``FULL``: nothing done, since the ring of some lane is full; the policy lets it grow and tries again;
+* a row, 0 or more: nothing done, since the act of that row is unknown or already learned, which the policy refuses.
 """
 
 import numpy as np
@@ -106,10 +109,11 @@ def play_inverse_gaps(
 ) -> int:
     """Play by inverse gaps of the mean prediction under the posterior, at the rate ``scale t ** exponent``."""
     weight = np.empty((ids.size, theta.shape[1]))
+    mixture_loss = np.empty(ids.size)
     rate = np.empty(ids.size)
     score = np.empty((ids.size, sizes(x)[1]))
     p = np.empty(score.shape)
-    posterior(ids, evidence, log_prior, variance, False, weight, rate)
+    posterior(ids, evidence, log_prior, variance, False, weight, mixture_loss)
     for r in range(ids.size):  # a row is checked while it is fetched: many lanes do not fit the cache
         if not clean_row(x, r):
             return UNUSABLE

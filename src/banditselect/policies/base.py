@@ -3,6 +3,7 @@
 import copy
 import inspect
 import os
+import re
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -70,9 +71,9 @@ class Policy(ABC):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         sources.note(cls)
-        if sources.is_foreign(cls):  # a step that is written anew is no part of a whole that is inherited
-            for step, whole in (("_distribution", "_play"), ("_choose", "_play"), ("_absorb", "_learn")):
-                if step in vars(cls) and whole not in vars(cls):
+        if _writes_steps(cls):
+            for whole in ("_play", "_learn"):
+                if not sources.is_foreign(getattr(cls, whole)):
                     setattr(cls, whole, getattr(Policy, whole))
 
     def __init__(self, lanes: int | None, seed: Seed) -> None:
@@ -100,7 +101,7 @@ class Policy(ABC):
         self._drawn = np.empty(1, dtype=DRAWN) if lanes is None else None  # read at once, never handed out
         self._one_reward = np.empty(1) if lanes is None else None
         self._one_number = np.empty(1, dtype=np.int64)
-        self._familiar: tuple[int, ...] = ()
+        self._familiar: tuple[int, ...] | None = None  # the shape of features that was accepted last
         self._latest: Any = None  # without lanes: the features that were played last,
         self._handed: Any = None  # and what of them the decision carries
         self._looks_up = self._can_look_up()
@@ -121,7 +122,10 @@ class Policy(ABC):
 
     @abstractmethod
     def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
-        """Learn features ``(n, P, d)`` and rewards ``(n,)``; no lane repeats. Data it did not play have no memo."""
+        """Learn features ``(n, P, d)`` and rewards ``(n,)``; no lane repeats. Data it did not play have no memo.
+
+        Both are lent: the features are read-only, the rewards are overwritten by the next. Copy what you keep.
+        """
 
     def _choose(self, ids: Index, x: Array, offered: Mask, numbers: Index) -> Choice:
         """Draw actions; ``numbers (N,)`` counts the acts of every lane and keys the draw. Changes nothing."""
@@ -141,7 +145,14 @@ class Policy(ABC):
             while draw(ids, x, p, self._streams.keys, book.book, drawn, played) == FULL:
                 book.grow()
             return DONE, memo
-        drawn["action"], probability, memo = self._choose(ids, x, offered, book.acts)
+        action, probability, memo = self._choose(ids, x, offered, book.acts)
+        if sources.is_foreign(type(self)._choose):
+            validation.choices(f"{type(self).__name__}._choose", action, x.shape[2], ids.size)
+            if probability is None and self.has_propensity:
+                raise validation.refuse(
+                    f"{type(self).__name__}._choose", None, "probabilities, or has_propensity = False"
+                )
+        drawn["action"] = action
         drawn["probability"] = np.nan if probability is None else probability
         while not begin(ids, x, book.book, drawn, played):
             book.grow()
@@ -171,7 +182,7 @@ class Policy(ABC):
         ids = self._all if lanes is None else self._ids(lanes)
         plain = type(features) is np.ndarray and features.shape == self._familiar and features.dtype is FLOAT
         if plain and features.flags.carray:  # a shape that was accepted last needs no second look
-            x = features[None] if len(self._familiar) == 3 else features[None, None]
+            x = features[None] if features.ndim == 3 else features[None, None]
         else:
             x = self._seen(features, ids.size)
         offered = EVERYTHING if available is None else validation.offered(available, ids.size, x.shape[2])
@@ -196,8 +207,9 @@ class Policy(ABC):
             if not self.has_propensity:
                 probability = None
             mine = None if base is None else base.item()
-            self._latest = z
-            self._handed = features = z[0] if many else z[0, 0]
+            features = z[0] if many else z[0, 0]
+            if self._features.plain:
+                self._latest, self._handed = z, features
             return tuple.__new__(Decision, (action, probability, mine, features, None, number, memo, self._lineage))
         drawn.setflags(write=False)
         probability = drawn["probability"] if self.has_propensity else None
@@ -346,6 +358,12 @@ class Policy(ABC):
         self._all = np.arange(self._size)
         self._every = _read_only(self._all)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Continue as a copy, for which no decision is the one handed out last."""
+        self.__dict__ |= state
+        self._latest = self._handed = None
+        self._number_lanes()
+
     def _lane_range(self, first: int) -> range | None:
         return None if self.lanes is None else range(first, first + self.lanes)
 
@@ -462,6 +480,13 @@ class Policy(ABC):
         """Yield every part that is learned, under a name of its own."""
         for name in self._parts:
             yield name, getattr(self, name)
+
+
+def _writes_steps(cls: type[Policy]) -> bool:
+    """Tell whether code from outside writes anew what a policy of ours does inside: no shortcut may pass it by."""
+    foreign = [c for c in cls.__mro__ if sources.is_foreign(c)]
+    own = {name for c in foreign for name, value in vars(c).items() if callable(value) and re.match("_[^_]", name)}
+    return any(own & vars(c).keys() for c in cls.__mro__ if c not in foreign)
 
 
 def per_lane(value: ArrayLike, lanes: int) -> Array:

@@ -156,7 +156,7 @@ class FSSquareCB(InverseGapPolicy):
         M, dims = int(self.n_models), np.array(self._dims)
         self._scale = RewardScale(self.reward_range, lanes)
         self._schedule = None if isinstance(self.exploration, str) else as_schedule(self.exploration)
-        self._otherwise = self.weighting != "noise"
+        self._by_posterior = self.weighting == "noise"
         clipped = self.weighting == "range"
         self._meaning = "it is clipped where experts are weighted" if clipped else self._meaning
         noise = per_lane(self._scale.span / 2.0 if self.noise is None else self.noise, lanes)

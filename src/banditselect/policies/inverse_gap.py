@@ -61,22 +61,22 @@ class InverseGapPolicy(Policy):
     _scale: RewardScale
     _posterior: Posterior
     _schedule: Schedule | None  # None for one that is not a function of t alone
-    _otherwise: bool = False  # predictions are weighted otherwise
+    _by_posterior: bool = True  # predictions are weighted so
     _meaning: str  # what a reward outside the range means
 
     def _play(self, ids: Index, x: Array, offered: Mask, drawn: Drawn, played: Array) -> Played:
         schedule = self._schedule
-        if self._otherwise or type(schedule) is not Power:
+        if not self._by_posterior or type(schedule) is not Power:
             return super()._play(ids, x, offered, drawn, played)
         bank, posterior = self._bank, self._posterior
         weights = (bank.theta, bank.evidence, posterior.log_prior, posterior.variance)
-        rate = (bank.updates, schedule.scale / self._scale.span, schedule.exponent)
+        rate = (bank.updates, schedule.scale / self._scale.span, float(schedule.exponent))
         mask = offered if offered.size else ALL_OFFERED
         book = self._ledger.book
         return play_inverse_gaps(ids, x, *weights, *rate, mask, self._streams.keys, book, drawn, played), None
 
     def _learn(self, ids: Index, x: Array, y: Array, numbers: Index, memo: Index | None) -> int:
-        if self._otherwise:
+        if not self._by_posterior:
             return super()._learn(ids, x, y, numbers, memo)
         bank, scale, book = self._bank, self._scale, self._ledger.book
         state = (bank.theta, bank.root, bank.evidence, bank.updates, bank.dims)

@@ -22,6 +22,6 @@ class OptimisticPolicy(Policy):
         bank, radii, keys, book = self._bank, self._sets.squared_radii, self._streams.keys, self._ledger.book
         mask = offered if offered.size else ALL_OFFERED
         status = play_ridges(
-            ids, x, bank.theta, bank.root, bank.dims, radii, self.scale, mask, keys, book, drawn, played
+            ids, x, bank.theta, bank.root, bank.dims, radii, float(self.scale), mask, keys, book, drawn, played
         )
         return status, None

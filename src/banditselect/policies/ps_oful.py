@@ -245,7 +245,7 @@ class PSOFUL(LikelihoodPolicy):
         bank, radii, keys, book = self._bank, self._sets.squared_radii, self._streams.keys, self._ledger.book
         mask = offered if offered.size else ALL_OFFERED
         status = play_tiles(
-            ids, x, bank.tiles, bank.root, bank.group, radii, self.scale, mask, keys, book, drawn, played
+            ids, x, bank.tiles, bank.root, bank.group, radii, float(self.scale), mask, keys, book, drawn, played
         )
         return status, None
 
