@@ -57,3 +57,4 @@ scaling: .venv/ready
 
 clean:
 	rm -rf .venv .venv-bench out build dist src/*.egg-info
+	find src -name '*.nb[ic]' -delete

@@ -172,6 +172,46 @@ def test_lanes_are_served_by_index():
     np.testing.assert_array_equal(policy.parameters, [p.parameters for p in alone])
 
 
+def test_features_of_a_known_shape_are_still_counted_against_the_lanes():
+    rng = np.random.default_rng(7)
+    policy = OFUL(dim=2, lanes=3)
+    x = rng.normal(size=(3, 4, 2))
+    for _ in range(2):
+        policy.update(policy.act(x), np.zeros(3))
+    with pytest.raises(ValueError, match="features"):
+        policy.act(x, lanes=[0, 2])
+    policy.add_lanes(1)
+    with pytest.raises(ValueError, match="features"):
+        policy.act(x)
+    two = policy.act(x[:2], lanes=[3, 1])
+    np.testing.assert_array_equal(two.features, x[[0, 1], two.action])
+    assert policy.act(x, lanes=[2, 0, 1]).features.shape == (3, 2)
+
+
+@pytest.mark.parametrize("lanes", [[0], [2, 1], [0, 1, 2, 3]])
+def test_the_features_of_the_latest_decision_are_counted_against_its_lanes(lanes):
+    policy = OFUL(dim=2, lanes=4)
+    decision = policy.act(np.ones((3, 4, 2)), lanes=[0, 1, 2])
+    policy.act(np.ones((1, 4, 2)), lanes=[3])
+    latest = policy.act(np.ones((3, 4, 2)), lanes=[1, 2, 3])
+    n = len(lanes)
+    forged = latest._replace(lanes=np.array(lanes), number=np.zeros(n, dtype=np.int64))
+    with pytest.raises(ValueError, match="features"):
+        policy.update(forged, np.zeros(n))
+    assert policy.rounds.tolist() == [0, 0, 0, 0]
+    policy.update(latest, np.ones(3))
+    policy.update(decision, np.ones(3))
+    assert policy.rounds.tolist() == [1, 2, 2, 1]
+
+
+def test_rewards_may_be_any_array():
+    rewards = [np.full(4, 0.5)[::2], [0.5, 0.5], np.array([0.5, 0.5], dtype=np.float32), np.broadcast_to(0.5, 2)]
+    policies = [OFUL(dim=1, lanes=2) for _ in rewards]
+    for policy, reward in zip(policies, rewards, strict=True):
+        policy.update(policy.act(np.ones((2, 1, 1))), reward)
+        np.testing.assert_array_equal(policy.parameters, policies[0].parameters)
+
+
 def test_a_seed_is_a_number_or_a_tuple():
     x = np.tile(X, (3, 1, 1))
 

@@ -331,6 +331,26 @@ def test_distances_by_brute_force():
             assert found[lane] == pytest.approx(gap @ run.bank.precision_of(lane, i)[:d, :d] @ gap, rel=1e-12)
 
 
+def test_distances_where_groups_alternate_and_some_parameters_are_known():
+    rng = np.random.default_rng(9)
+    A = rng.normal(size=(2, 2, 5, 5))
+    precision = np.concatenate([A @ np.swapaxes(A, 2, 3) + 0.1 * np.eye(5), np.zeros((2, 1, 5, 5))], axis=1)
+    precision[:, 2] = np.diag(np.full(5, np.inf))
+    center = rng.normal(size=(2, 6, 5))
+    group = np.array([[0, 2, 0, 1, 2, 2], [2, 2, 1, 1, 0, 1]])
+    bank = SharedRidgeBank(center=center, precision=precision, group=group)
+    for _ in range(7):
+        bank.learn(np.array([0, 1]), rng.normal(size=(2, 1, 5)), rng.normal(size=2))
+    points = np.stack([center[0, 4], center[1, 0]])
+    found = bank.distances(points)
+    for lane, i in np.ndindex(2, 6):
+        gap = points[lane] - bank.theta[lane, i]
+        if group[lane, i] == 2:
+            assert found[lane, i] == (np.inf if gap.any() else 0.0)
+        else:
+            assert found[lane, i] == pytest.approx(gap @ bank.precision_of(lane, i) @ gap, rel=1e-11)
+
+
 def test_distance_from_a_known_parameter():
     center = np.array([[[1.0, 0.0]]])
     bank = RidgeBank(lanes=1, dims=np.array([2]), regularization=np.array([[np.inf]]), center=center)

@@ -7,6 +7,7 @@ from banditselect import (
     FSOFUL,
     OFUL,
     BiasOFUL,
+    Catalogue,
     FSSquareCB,
     LinTS,
     OnMap,
@@ -107,6 +108,20 @@ def test_own_reference_is_the_width_of_what_the_base_played(rule):
     assert plays.min() > 5
 
 
+def test_own_reference_follows_what_bases_are_taught(tmp_path):
+    """A policy that was just loaded has asked for no bound yet: it must decide as the one that plays on."""
+    rng = np.random.default_rng(13)
+    policy = RegretBalancing(bases=[OFUL(dim=2, regularization=lam) for lam in (0.1, 1.0, 9.0)], reference="own")
+    for t in range(40):
+        x = rng.normal(size=(4, 2))
+        policy.save(tmp_path / "policy.bsel")
+        decision = policy.act(x)
+        assert load(tmp_path / "policy.bsel").act(x) == decision
+        policy.update(decision, float(rng.normal()))
+        if t % 3 == 0:
+            policy.learn(rng.normal(size=2), float(rng.normal()))
+
+
 def test_own_reference_needs_bases_that_have_a_bound():
     with pytest.raises(ValueError, match=r"reference: .*bases\[1\] has no regret_bound"):
         RegretBalancing(bases=[OFUL(dim=2), SquareCB(dim=2)], reference="own")
@@ -134,6 +149,52 @@ def test_the_propensity_under_ties_is_the_mixture():
     np.testing.assert_array_equal(decision.base, 1)
     np.testing.assert_array_equal(decision.probability, 1.0)
     np.testing.assert_array_equal(policy.probabilities(x), [[0.0, 1.0]] * 200)
+
+
+def offered_of(how, x):
+    """The features, as an array, as a list of maps, or as items of a catalogue."""
+    if how == "items":
+        return Catalogue(x).offer(np.arange(x.shape[-2]))
+    return x if how == "array" else list(x)
+
+
+@pytest.mark.parametrize("how", ["array", "list", "items"])
+@pytest.mark.parametrize("base", [OFUL, SquareCB], ids=lambda base: base.__name__)
+def test_the_propensity_while_bases_on_maps_tie(base, how):
+    """Some have learned, though they have not played; one has other settings; one is on no map."""
+    rng = np.random.default_rng(11)
+    maps = [on_map(base(dim=3), i) for i in (4, 1, 0, 2)]
+    bases = [*maps, on_map(base(dim=3, regularization=5.0), 3), Uniform()]
+    policy = RegretBalancing(bases=bases, seed=2)
+    policy.bases[2].learn(rng.normal(size=(5, 3)), 0.4)  # has learned, but not played
+    untried = np.ones(6, dtype=bool)
+    for _ in range(6):
+        x, mask = rng.normal(size=(5, 4, 3)), np.array([True, False, True, True])
+        expected = np.mean([policy.bases[i].probabilities(x, available=mask) for i in np.flatnonzero(untried)], axis=0)
+        found = policy.probabilities(offered_of(how, x), available=mask)
+        np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-15)
+        decision = policy.act(offered_of(how, x), available=mask)
+        assert decision.probability == found[decision.action]
+        policy.update(decision, 0.3)
+        untried[decision.base] = False
+
+
+def test_the_propensity_while_bases_tie_in_some_lanes():
+    rng = np.random.default_rng(12)
+    factory = RegretBalancing.bind(bases=[on_map(OFUL(dim=2), i) for i in range(3)], seed=4)
+    policy, alone = factory(lanes=3), [factory(seed=(4, lane)) for lane in range(3)]
+    for lanes in ([0, 1, 2], [1], [1, 2], [1], [2, 0, 1], [0, 2]):
+        x, y = rng.normal(size=(len(lanes), 3, 5, 2)), rng.normal(size=len(lanes))
+        decision = policy.act(x, lanes=lanes)
+        for r, lane in enumerate(lanes):
+            one = alone[lane].act(x[r])
+            assert (one.action, one.base, one.probability) == (
+                decision.action[r],
+                decision.base[r],
+                decision.probability[r],
+            )
+            alone[lane].update(one, float(y[r]))
+        policy.update(decision, y)
 
 
 def test_a_base_without_propensities_takes_them_from_all():
@@ -221,6 +282,22 @@ def test_a_memo_that_names_no_base_is_refused_and_changes_nothing(memo):
     assert policy.rounds == 0
     assert policy.plays.sum() == policy.bases[0].plays.sum() == 0
     policy.update(decision, 1.0)
+
+
+@pytest.mark.parametrize("how", ["update", "update_many", "learn"])
+def test_a_warning_names_the_base_that_gives_it(how):
+    inner = RegretBalancing(bases=[on_map(SquareCB(dim=1), 0)])
+    policy = RegretBalancing(bases=[on_map(OFUL(dim=1), 0), inner])
+    while (decision := policy.act(np.ones((1, 1, 1)))).base == 0:
+        policy.update(decision, 0.5)
+    calls = {
+        "update": lambda: policy.update(decision, 7.0),
+        "update_many": lambda: policy.update_many([decision], [7.0]),
+        "learn": lambda: policy.learn(np.ones((1, 1)), 7.0),
+    }
+    with pytest.warns(RuntimeWarning, match=r"RegretBalancing: bases\[1\]: bases\[0\]: ") as said:
+        calls[how]()
+    assert len(said) == 1
 
 
 # RegretBalancing: its bases

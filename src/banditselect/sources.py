@@ -3,6 +3,7 @@
 import ast
 import hashlib
 import inspect
+import re
 import sys
 import sysconfig
 from collections.abc import Callable
@@ -16,6 +17,13 @@ _LIBRARY = __name__.partition(".")[0]
 def is_foreign(made: type | Callable[..., Any]) -> bool:
     """Tell whether a class or function is from outside the library."""
     return made.__module__.partition(".")[0] != _LIBRARY
+
+
+def rewrites_steps(cls: type) -> bool:
+    """Tell whether code from outside writes private methods of the library anew, which no shortcut may pass by."""
+    foreign = [c for c in cls.__mro__ if is_foreign(c)]
+    own = {name for c in foreign for name, value in vars(c).items() if callable(value) and re.match("_[^_]", name)}
+    return any(own & vars(c).keys() for c in cls.__mro__ if c not in foreign)
 
 
 def note(cls: type) -> None:

@@ -240,6 +240,8 @@ def as_floats(name: str, value: Any, expected: str) -> Array:
         array = np.asarray(value)
     except ValueError:
         raise refuse(name, value, expected) from None
+    if array.dtype is FLOAT:
+        return array
     if array.dtype.kind not in "fiub":
         raise refuse(name, value, expected)
     with np.errstate(over="ignore"):
@@ -275,7 +277,7 @@ def rewards(reward: Any, n: int, lanes: bool) -> Array:
     y = as_floats("reward", reward, expected)
     if y.shape != ((n,) if lanes else ()):
         raise refuse("reward", reward, expected)
-    y = np.array(y, order="C").reshape(n)
+    y = y.reshape(n).copy()
     if not usable(y):
         raise refuse("reward", reward, f"{expected}, at most {LIMIT:g} in magnitude")
     return y

@@ -153,31 +153,43 @@ def learn(
 
 
 @kernel
-def _solved_norm(root: Array, gap: Array, d: int, work: Array) -> float:
-    """``|root^-1 gap|^2`` by elimination with row pivoting; infinity for a singular root and a gap."""
+def _eliminate(root: Array, d: int, factor: Array, pivots: Index) -> bool:
+    """Take ``factor (d, d)`` to the triangles of ``root`` by elimination with row pivoting; False if it is singular."""
     for j in range(d):
         for k in range(d):
-            work[j, k] = root[j, k]
-        work[j, d] = gap[j]
+            factor[j, k] = root[j, k]
     for k in range(d):
         pivot = k
         for j in range(k + 1, d):
-            if abs(work[j, k]) > abs(work[pivot, k]):
+            if abs(factor[j, k]) > abs(factor[pivot, k]):
                 pivot = j
-        if work[pivot, k] == 0.0:
-            return np.inf
-        for m in range(k, d + 1):
-            work[k, m], work[pivot, m] = work[pivot, m], work[k, m]
+        pivots[k] = pivot
+        if factor[pivot, k] == 0.0:
+            return False
+        for m in range(d):
+            factor[k, m], factor[pivot, m] = factor[pivot, m], factor[k, m]
         for j in range(k + 1, d):
-            factor = work[j, k] / work[k, k]
-            for m in range(k, d + 1):
-                work[j, m] -= factor * work[k, m]
+            factor[j, k] /= factor[k, k]
+            for m in range(k + 1, d):
+                factor[j, m] -= factor[j, k] * factor[k, m]
+    return True
+
+
+@kernel
+def _solved_norm(factor: Array, pivots: Index, gap: Array) -> float:
+    """``|root^-1 gap|^2`` with the triangles of the root; ``gap (d,)`` becomes the solution."""
+    d = gap.size
+    for k in range(d):
+        gap[k], gap[pivots[k]] = gap[pivots[k]], gap[k]
+    for j in range(d):
+        for k in range(j):
+            gap[j] -= factor[j, k] * gap[k]
     total = 0.0
     for k in range(d - 1, -1, -1):
         for m in range(k + 1, d):
-            work[k, d] -= work[k, m] * work[m, d]
-        work[k, d] /= work[k, k]
-        total += work[k, d] * work[k, d]
+            gap[k] -= factor[k, m] * gap[m]
+        gap[k] /= factor[k, k]
+        total += gap[k] * gap[k]
     return total
 
 
@@ -185,11 +197,14 @@ def _solved_norm(root: Array, gap: Array, d: int, work: Array) -> float:
 def distances(theta: Array, root: Array, group: Index, points: Array, out: Array) -> None:
     """``out[n, i] = |points[n] - theta_i|_{V_i}^2`` over the first entries that ``points (N, d)`` has.
 
-    For a known parameter it is 0 at that parameter, up to rounding, and infinity elsewhere.
+    For a known parameter it is 0 at that parameter, up to rounding, and infinity elsewhere. A root is factorised once
+    for all models that have it and stand side by side.
     """
     d = points.shape[1]
-    work = np.empty((d, d + 1))
+    factor = np.empty((d, d))
+    pivots = np.empty(d, dtype=np.int64)
     gap = np.empty(d)
+    regular = False
     for n in range(theta.shape[0]):
         for i in range(theta.shape[1]):
             apart = 0.0
@@ -198,10 +213,14 @@ def distances(theta: Array, root: Array, group: Index, points: Array, out: Array
                 gap[j] = points[n, j] - theta[n, i, j]
                 apart = max(apart, abs(gap[j]))
                 size = max(size, abs(theta[n, i, j]))
-            known = root[n, group[n, i], 0, 0] == 0.0
-            out[n, i] = _solved_norm(root[n, group[n, i]], gap, d, work)
-            if known and out[n, i] == np.inf and apart <= 1e-12 * size:
-                out[n, i] = 0.0
+            g = group[n, i]
+            if i == 0 or g != group[n, i - 1]:
+                regular = _eliminate(root[n, g], d, factor, pivots)
+            if regular:
+                out[n, i] = _solved_norm(factor, pivots, gap)
+            else:
+                known = root[n, g, 0, 0] == 0.0
+                out[n, i] = 0.0 if known and apart <= 1e-12 * size else np.inf
 
 
 @kernel

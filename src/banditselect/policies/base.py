@@ -3,7 +3,6 @@
 import copy
 import inspect
 import os
-import re
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,6 +22,7 @@ from ..streams import Channel, Seed, Streams
 from ..validation import EVERYTHING, FLOAT, Constraint
 from .binding import Binding
 from .decision import Decision, Ledger
+from .values import literal, read_only, same
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -66,12 +66,11 @@ class Policy(ABC):
     has_propensity: bool = True  #: whether ``probabilities`` has a closed form
     _memo_width: int = 0
     _has_bases: bool = False
-    _nested: ClassVar[bool] = False  # whether there are policies inside
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         sources.note(cls)
-        if _writes_steps(cls):
+        if sources.rewrites_steps(cls):
             for whole in ("_play", "_learn"):
                 if not sources.is_foreign(getattr(cls, whole)):
                     setattr(cls, whole, getattr(Policy, whole))
@@ -85,7 +84,7 @@ class Policy(ABC):
         self.seed = seed
         for name, value in self.settings.items():
             if isinstance(value, np.ndarray):
-                setattr(self, name, _read_only(value))
+                setattr(self, name, read_only(value))
             elif isinstance(value, list) or (isinstance(value, tuple) and any(np.ndim(part) for part in value)):
                 setattr(self, name, copy.deepcopy(value))
         validation.check_all(owner, self.constraints, self.settings, lanes)
@@ -101,8 +100,9 @@ class Policy(ABC):
         self._drawn = np.empty(1, dtype=DRAWN) if lanes is None else None  # read at once, never handed out
         self._one_reward = np.empty(1) if lanes is None else None
         self._one_number = np.empty(1, dtype=np.int64)
-        self._familiar: tuple[int, ...] | None = None  # the shape of features that was accepted last
-        self._latest: Any = None  # without lanes: the features that were played last,
+        self._familiar: tuple[int, ...] | None = None  # the shape of the features that were accepted last,
+        self._axes: tuple[Any, ...] = ()  # and what brings them to four axes
+        self._latest: Any = None  # the features that were played last,
         self._handed: Any = None  # and what of them the decision carries
         self._looks_up = self._can_look_up()
 
@@ -181,8 +181,8 @@ class Policy(ABC):
         """
         ids = self._all if lanes is None else self._ids(lanes)
         plain = type(features) is np.ndarray and features.shape == self._familiar and features.dtype is FLOAT
-        if plain and features.flags.carray:  # a shape that was accepted last needs no second look
-            x = features[None] if features.ndim == 3 else features[None, None]
+        if plain and features.flags.carray and (self.lanes is None or len(features) == ids.size):
+            x = features[self._axes]  # a shape that was accepted last needs no second look
         else:
             x = self._seen(features, ids.size)
         offered = EVERYTHING if available is None else validation.offered(available, ids.size, x.shape[2])
@@ -202,20 +202,20 @@ class Policy(ABC):
             memo.setflags(write=False)
             base = memo[:, 0] if self._has_bases else None
         many = self._many or z.shape[1] > 1
+        self._latest = z if self._features.plain else None
         if self.lanes is None:
             action, number, probability = drawn.item()
             if not self.has_propensity:
                 probability = None
             mine = None if base is None else base.item()
-            features = z[0] if many else z[0, 0]
-            if self._features.plain:
-                self._latest, self._handed = z, features
+            self._handed = features = z[0] if many else z[0, 0]
             return tuple.__new__(Decision, (action, probability, mine, features, None, number, memo, self._lineage))
         drawn.setflags(write=False)
         probability = drawn["probability"] if self.has_propensity else None
-        features = z if many else z[:, 0]
-        served = self._every if lanes is None else _read_only(ids)
-        return Decision(drawn["action"], probability, base, features, served, drawn["number"], memo, self._lineage)
+        self._handed = features = z if many else z[:, 0]
+        served = self._every if lanes is None else read_only(ids)
+        action, number = drawn["action"], drawn["number"]
+        return tuple.__new__(Decision, (action, probability, base, features, served, number, memo, self._lineage))
 
     def update(self, decision: Decision, reward: ArrayLike) -> None:
         """Learn the reward of a decision: now or later, in any order, once."""
@@ -228,7 +228,7 @@ class Policy(ABC):
         status = self._learn(ids, x, y, numbers, decision.memo)
         if status != DONE:
             raise self._refused(decision, ids, numbers, status)
-        if self._messages or self._nested:
+        if self._messages:
             self._speak()
 
     def forget(self, decision: Decision) -> None:
@@ -309,7 +309,7 @@ class Policy(ABC):
             mine, new = np.asarray(getattr(self, name)), np.asarray(arguments[name])
             if new.shape != (n, *mine.shape[1:]):
                 raise validation.refuse(f"add_lanes: {name}", arguments[name], f"shape {(n, *mine.shape[1:])}")
-            joined[name] = _read_only(np.concatenate([mine, new]))
+            joined[name] = read_only(np.concatenate([mine, new]))
         fresh._root(self._channel, self.lanes)
         self._extend(fresh)
         for name, value in joined.items():
@@ -330,9 +330,9 @@ class Policy(ABC):
     def __repr__(self) -> str:
         signature = inspect.signature(type(self)).parameters
         shown = [
-            f"{name}={_literal(value)}"
+            f"{name}={literal(value)}"
             for name, value in self.settings.items()
-            if not _same(value, signature[name].default)
+            if not same(value, signature[name].default)
         ]
         return f"{type(self).__name__}({', '.join(shown)})"
 
@@ -356,7 +356,7 @@ class Policy(ABC):
     def _number_lanes(self) -> None:
         """Number the lanes, for kernels and for decisions that serve all."""
         self._all = np.arange(self._size)
-        self._every = _read_only(self._all)
+        self._every = read_only(self._all)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Continue as a copy, for which no decision is the one handed out last."""
@@ -385,8 +385,10 @@ class Policy(ABC):
         x = self._features.shaped_actions(features, None if self.lanes is None else n)
         if isinstance(x, Lookup):
             return x if self._looks_up else x.array()
-        if self.lanes is None and type(features) is np.ndarray and features.ndim < 4:
+        if type(features) is np.ndarray and features.ndim < (4 if self.lanes is None else 5):
             self._familiar = features.shape
+            absent = (None,) * (4 - features.ndim)
+            self._axes = absent if self.lanes is None else (slice(None), *absent)
         return x
 
     def _ids(self, lanes: ArrayLike | None) -> Index:
@@ -417,8 +419,9 @@ class Policy(ABC):
             numbers = np.array(decision.number, dtype=np.int64)
             if numbers.shape != (lanes,):
                 raise validation.refuse("decision", decision.number, f"one number for each of {lanes} lanes")
-        handed = decision.features is self._handed and self._handed is not None  # then it needs no second look
-        x = self._latest if handed else self._features.shaped_one(decision.features, lanes)
+        x = self._latest
+        if x is None or decision.features is not self._handed or len(x) != ids.size:  # else it needs no second look
+            x = self._features.shaped_one(decision.features, lanes)
         if decision.memo is not None or self._memo_width:
             self._accept_memo(decision.memo, ids.size)
         return ids, x, numbers
@@ -482,13 +485,6 @@ class Policy(ABC):
             yield name, getattr(self, name)
 
 
-def _writes_steps(cls: type[Policy]) -> bool:
-    """Tell whether code from outside writes anew what a policy of ours does inside: no shortcut may pass it by."""
-    foreign = [c for c in cls.__mro__ if sources.is_foreign(c)]
-    own = {name for c in foreign for name, value in vars(c).items() if callable(value) and re.match("_[^_]", name)}
-    return any(own & vars(c).keys() for c in cls.__mro__ if c not in foreign)
-
-
 def per_lane(value: ArrayLike, lanes: int) -> Array:
     """Return a number, or one per lane, as ``(N,)``."""
     return np.array(np.broadcast_to(np.asarray(value, dtype=float), (lanes,)))
@@ -502,19 +498,3 @@ def _blueprint(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _blueprint(part) for name, part in value.items()}
     return type(value)(map(_blueprint, value)) if isinstance(value, list | tuple) else value
-
-
-def _read_only(value: NDArray[Any]) -> NDArray[Any]:
-    mine = np.array(value)
-    mine.flags.writeable = False
-    return mine
-
-
-def _same(value: Any, default: Any) -> bool:
-    return type(value) is type(default) and not isinstance(value, np.ndarray) and bool(value == default)
-
-
-def _literal(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return repr(value.tolist()) if value.size <= 1000 else f"<array {value.shape}>"
-    return repr(value.item()) if isinstance(value, np.generic) else repr(value)

@@ -1,6 +1,7 @@
 """A one-map policy on one of the maps of a feature-selection problem."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar, overload
 
@@ -15,9 +16,18 @@ from ..validation import Constraint, Number, Whatever
 from .base import Array, Choice, Index, Mask, Policy
 from .binding import Binding, Several
 from .registry import register
-from .regret_balancing import copied
 
 P = TypeVar("P", bound=Policy)
+
+
+def copied(policy: Policy | Callable[..., Policy], lanes: int | None, seed: Seed, name: str) -> Policy:
+    """Return a fresh policy of our own with these lanes and this seed, from a fresh policy or a factory."""
+    built = policy if isinstance(policy, Policy) or not callable(policy) else policy(lanes=lanes, seed=seed)
+    if not isinstance(built, Policy):
+        raise validation.refuse(name, policy, "a policy, or a factory that takes lanes and seed and returns one")
+    if built._ledger.acts.any() or built._ledger.rounds.any():
+        raise validation.refuse(name, policy, "a fresh policy: this one has already played or learned")
+    return type(built)(**(copy.deepcopy(built.settings) | {"lanes": lanes, "seed": seed}))
 
 
 @overload
@@ -88,7 +98,6 @@ class OnMap(Policy):
     """What :func:`on_map` returns: ``policy`` on map ``index``. What can be asked of the policy can be asked here."""
 
     reward_units = ("policy",)
-    _nested = True
     constraints: ClassVar[dict[str, Constraint]] = {"policy": Whatever(), "index": Number(low=0, integer=True)}
 
     def __init__(self, *, policy: Any, index: int, lanes: int | None = None, seed: Seed = 0) -> None:
@@ -141,9 +150,8 @@ class OnMap(Policy):
 
     def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
         self.policy._teach(ids, self._mine(x), y, memo)
-
-    def _drain(self) -> list[str]:
-        return super()._drain() + self.policy._drain()
+        for message in self.policy._drain():
+            self._say(message)
 
     def _extend(self, fresh: Any) -> None:
         super()._extend(fresh)

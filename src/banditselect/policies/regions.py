@@ -80,13 +80,18 @@ class Regions:
     def _balls(self, lam: Array) -> tuple[Array, Index]:
         """Return the distinct prior precisions ``(N, G, d, d)`` and which of them each model has ``(N, M)``."""
         d = self.center.shape[2]
-        distinct = [np.unique(row, return_inverse=True) for row in lam]
-        G = max(values.size for values, _ in distinct)
+        order = np.argsort(lam, axis=1, kind="stable")
+        rising = np.take_along_axis(lam, order, axis=1)
+        steps = np.zeros_like(order)
+        np.cumsum(rising[:, 1:] > rising[:, :-1], axis=1, out=steps[:, 1:])
+        group = np.empty_like(order)
+        np.put_along_axis(group, order, steps, axis=1)
+        G = int(steps.max()) + 1
+        values = np.repeat(rising[:, -1:], G, axis=1)
+        np.put_along_axis(values, steps, rising, axis=1)
         precision = np.zeros((lam.shape[0], G, d, d))
-        for n, (values, _) in enumerate(distinct):
-            diagonal = np.pad(values, (0, G - values.size), mode="edge")
-            precision[n, :, np.arange(d), np.arange(d)] = diagonal
-        return precision, np.array([group for _, group in distinct])
+        precision[:, :, np.arange(d), np.arange(d)] = values[:, :, None]
+        return precision, group
 
     def _ellipsoids(self, lam: Array, shapes: Array) -> tuple[Array, Index]:
         N, M, d = self.center.shape

@@ -1,7 +1,6 @@
 """Regret balancing over any policies."""
 
-import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +14,7 @@ from ..streams import Channel, Seed, Streams
 from ..validation import Choice, Constraint, Rate, Whatever
 from . import base as contract
 from .base import Array, Index, Mask, Policy
+from .on_map import copied
 from .registry import register
 
 
@@ -26,16 +26,6 @@ class Record(LaneArrays):
     def __init__(self, lanes: int, bases: int) -> None:
         self.plays = np.zeros((lanes, bases), dtype=np.int64)
         self.earned = np.zeros((lanes, bases))
-
-
-def copied(policy: Policy | Callable[..., Policy], lanes: int | None, seed: Seed, name: str) -> Policy:
-    """Return a fresh policy of our own with these lanes and this seed, from a fresh policy or a factory."""
-    built = policy if isinstance(policy, Policy) or not callable(policy) else policy(lanes=lanes, seed=seed)
-    if not isinstance(built, Policy):
-        raise validation.refuse(name, policy, "a policy, or a factory that takes lanes and seed and returns one")
-    if built._ledger.acts.any() or built._ledger.rounds.any():
-        raise validation.refuse(name, policy, "a fresh policy: this one has already played or learned")
-    return type(built)(**(copy.deepcopy(built.settings) | {"lanes": lanes, "seed": seed}))
 
 
 def _rows_of_each(chosen: Index) -> Iterator[tuple[int, Index]]:
@@ -92,7 +82,7 @@ class RegretBalancing(Policy):
     """
 
     reward_units = ("bases", "reference")
-    _has_bases = _nested = True
+    _has_bases = True
     constraints: ClassVar[dict[str, Constraint]] = {
         "bases": Whatever(),
         "reference": Rate(names=("own",)),
@@ -124,7 +114,7 @@ class RegretBalancing(Policy):
 
     def _begin(self, lanes: int) -> Sequence[str]:
         self._record = Record(lanes, len(self.bases))
-        self._known = np.zeros(1)  # U(0), U(1), ...; NaN where it was not asked for
+        self._bounds = np.full((lanes, len(self.bases)), np.nan)  # U(N_i); NaN until it is asked for
         self._memo_width = 1 + max(b._memo_width for b in self.bases)
         self._root(())
         return ("_record", "_ties")
@@ -139,19 +129,19 @@ class RegretBalancing(Policy):
         return super()._can_look_up() and all(b._looks_up for b in self.bases)
 
     def _reference(self, ids: Index, plays: Index) -> Array:
-        """Return U(N_i), ``(n, M)``; 0 for a base that has not played."""
-        if self.reference == "own":
-            bounds = [np.atleast_1d(b.regret_bound)[ids] for b in self.bases]  # type: ignore[attr-defined]
-            return np.stack(bounds, axis=1)
-        most = int(plays.max())
-        if most >= self._known.size:  # the reference is a function of n: each value is asked for once
-            self._known = np.concatenate([self._known, np.full(most + 1, np.nan)])
-        U = self._known[plays]
-        if np.isnan(U).any():
-            schedule = as_schedule(self.reference)  # type: ignore[arg-type]
-            for n in np.unique(plays[np.isnan(U)]).tolist():
-                self._known[n] = schedule(float(n))
-            U = self._known[plays]
+        """Return U(N_i), ``(n, M)``; 0 for a base that has not played. It is asked for when a base has learned."""
+        U = np.where(plays == 0, 0.0, self._bounds[ids])
+        rows, bases = np.nonzero(np.isnan(U))
+        if rows.size:
+            if self.reference == "own":
+                for i in np.unique(bases):
+                    self._bounds[:, i] = self.bases[i].regret_bound
+            else:
+                schedule = as_schedule(self.reference)  # type: ignore[arg-type]
+                counts, which = np.unique(plays[rows, bases], return_inverse=True)
+                values = np.array([schedule(n) for n in counts.astype(float).tolist()], dtype=float)
+                self._bounds[ids[rows], bases] = values[which]
+            U[rows, bases] = self._bounds[ids[rows], bases]
         if not np.isfinite(U).all():
             raise validation.refuse("RegretBalancing: reference", U, "a schedule whose values are finite numbers")
         return U
@@ -169,17 +159,25 @@ class RegretBalancing(Policy):
         return best / best.sum(axis=1, keepdims=True)
 
     def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
-        shares = self._shares(ids)
+        return self._mixture(ids, x, offered, self._shares(ids)), None
+
+    def _mixture(self, ids: Index, x: Array, offered: Mask, shares: Array) -> Array:
+        """Return the probabilities of the actions, ``(n, K)``, if the bases play with the probabilities ``(n, M)``."""
         p = np.zeros((ids.size, x.shape[2]))
+        everywhere = shares.min(axis=0) > 0.0
         for i in np.flatnonzero(shares.any(axis=0)):
-            rows = np.flatnonzero(shares[:, i])
-            seen = x if rows.size == ids.size else rows_of(x, rows)
-            mine, _ = self.bases[i]._distribution(ids[rows], seen, offered[rows] if offered.size else offered)
-            p[rows] += shares[rows, i, None] * mine
-        return p, None
+            share = shares[:, i, None]
+            if everywhere[i]:
+                p += share * self.bases[i]._distribution(ids, x, offered)[0]
+            else:
+                rows = np.flatnonzero(share)
+                mask = offered[rows] if offered.size else offered
+                p[rows] += share[rows] * self.bases[i]._distribution(ids[rows], rows_of(x, rows), mask)[0]
+        return p
 
     def _choose(self, ids: Index, x: Array, offered: Mask, numbers: Index) -> contract.Choice:
-        chosen, share = self._ties.draw(ids, numbers, self._shares(ids))
+        shares = self._shares(ids)
+        chosen, share = self._ties.draw(ids, numbers, shares)
         action = np.empty(ids.size, dtype=np.int64)
         probability = np.empty(ids.size)
         memo = np.full((ids.size, self._memo_width), -1, dtype=np.int64)
@@ -196,7 +194,8 @@ class RegretBalancing(Policy):
             return action, None, memo
         tied = np.flatnonzero(share < 1.0)
         if tied.size:
-            p, _ = self._distribution(ids[tied], rows_of(x, tied), offered[tied] if offered.size else offered)
+            mask = offered[tied] if offered.size else offered
+            p = self._mixture(ids[tied], x if tied.size == ids.size else rows_of(x, tied), mask, shares[tied])
             probability[tied] = p[np.arange(tied.size), action[tied]]
         return action, probability, memo
 
@@ -204,28 +203,34 @@ class RegretBalancing(Policy):
         chosen = memo[:, 0]
         if chosen.min() < 0 or chosen.max() >= len(self.bases):
             return False
-        talkative = [(i, b) for i, b in enumerate(self.bases) if b._memo_width]
-        parts = ((b, memo[chosen == i, 1 : 1 + b._memo_width]) for i, b in talkative)
-        return all(b._wrote(part) for b, part in parts if part.size)
+        parts = ((self.bases[i], memo[rows, 1:]) for i, rows in _rows_of_each(chosen))
+        return all(b._wrote(part[:, : b._memo_width]) for b, part in parts if b._memo_width)
 
     def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
         if memo is None:
-            for b in self.bases:
-                b._teach(ids, x, y, None)
+            self._bounds[ids] = np.nan
+            for i in range(len(self.bases)):
+                self._teach_base(i, ids, x, y, None)
             return
+        self._bounds[ids, memo[:, 0]] = np.nan
         self._record.plays[ids, memo[:, 0]] += 1
         self._record.earned[ids, memo[:, 0]] += y
         for i, rows in _rows_of_each(memo[:, 0]):
             width = self.bases[i]._memo_width
-            self.bases[i]._teach(ids[rows], x[rows], y[rows], memo[rows, 1 : 1 + width] if width else None)
+            mine = x[rows]
+            mine.setflags(write=False)
+            self._teach_base(i, ids[rows], mine, y[rows], memo[rows, 1 : 1 + width] if width else None)
 
-    def _drain(self) -> list[str]:
-        return super()._drain() + [f"bases[{i}]: {text}" for i, b in enumerate(self.bases) for text in b._drain()]
+    def _teach_base(self, i: int, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
+        self.bases[i]._teach(ids, x, y, memo)
+        for message in self.bases[i]._drain():
+            self._say(f"bases[{i}]: {message}")
 
     def _extend(self, fresh: Any) -> None:
         super()._extend(fresh)
         for mine, theirs in zip(self.bases, fresh.bases, strict=True):
             mine._extend(theirs)
+        self._bounds = np.full((self._size, len(self.bases)), np.nan)
 
     def _state(self) -> Iterator[tuple[str, LaneArrays]]:
         yield from super()._state()
