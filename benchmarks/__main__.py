@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from banditselect.reporting.markdown import replace_between
 from banditselect.simulation.store import write_text
 
 from .comparison import peers
@@ -21,7 +22,7 @@ from .first_call import first_call
 from .limits import bank, lanes, one_lane, regions, simulation_loop, workers
 from .measuring import PACKAGES, machine
 from .peers import PEERS
-from .report import page
+from .report import page, speed_part
 
 PARTS: dict[str, Callable[[bool], Part]] = {
     "one-lane": one_lane,
@@ -36,6 +37,7 @@ PARTS: dict[str, Callable[[bool], Part]] = {
 }
 OUT = Path("out/bench")
 PAGE = Path("docs/benchmarks.md")
+README = Path("README.md")
 
 
 def main() -> None:
@@ -47,7 +49,9 @@ def main() -> None:
     parser.add_argument(
         "--quick", action="store_true", help="few blocks: whether it runs, not how fast (out/bench/quick)"
     )
-    parser.add_argument("--docs", action="store_true", help=f"write {PAGE} from the results kept")
+    parser.add_argument(
+        "--docs", action="store_true", help=f"write {PAGE} and the table of {README} from the results kept"
+    )
     options = parser.parse_args()
     out = OUT / "quick" if options.quick else OUT
     results = out / "results.json"
@@ -72,11 +76,12 @@ def main() -> None:
 
 
 def write_docs(results: Path) -> None:
-    """Write the page of the documentation; every part must have been measured."""
+    """Write the page of the documentation and the table of the README; every part must have been measured."""
     parts = in_order(load_parts(results))
     if lacking := [name for name in PARTS if name not in parts]:
         sys.exit(f"{results} lacks {', '.join(lacking)}: run `make bench` first")
     write_text(PAGE, page(parts))
+    write_text(README, replace_between(README.read_text(), "speed", speed_part(parts["peers-10"])))
 
 
 def in_order(parts: dict[str, Part]) -> dict[str, Part]:

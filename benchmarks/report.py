@@ -103,6 +103,20 @@ def latency_table(rows: Sequence[Row]) -> str:
     )
 
 
+def speed_part(part: Part) -> str:
+    """Return the short table of the README, from one comparison: fastest first."""
+    rows = sorted(part.rows, key=lambda row: row.per_round.median)
+    table = markdown_table(
+        ["", "µs a round", "99 % of rounds within", "regret after 2,000 rounds"],
+        [
+            [row.name, number(row.per_round.median), f"{number(row.latency['99'])} µs", f"{row.regret:.0f}"]
+            for row in rows
+            if not row.name.startswith("empty call")
+        ],
+    )
+    return f"{table}\n\n{part.settings}. {machine_words(part.machine)}"
+
+
 def machines(parts: Mapping[str, Part]) -> str:
     """Return what was measured on what, one paragraph for each machine."""
     found: dict[str, list[str]] = {}

@@ -206,9 +206,14 @@ def test_docs_want_every_part(tmp_path, monkeypatch):
     with pytest.raises(SystemExit, match=r"lacks .*regions"):
         suite.write_docs(tmp_path / "results.json")
     (tmp_path / "docs").mkdir()
-    store_parts(tmp_path / "results.json", dict.fromkeys(suite.PARTS, example_parts()["one-lane"]))
+    (tmp_path / "README.md").write_text("before\n<!-- speed -->\nold\n<!-- end of speed -->\n")
+    store_parts(tmp_path / "results.json", dict.fromkeys(suite.PARTS, example_parts()["peers-10"]))
     suite.write_docs(tmp_path / "results.json")
     assert (tmp_path / "docs" / "benchmarks.md").read_text().startswith("# Benchmarks")
+    readme = (tmp_path / "README.md").read_text()
+    assert "old" not in readme
+    names = [row.name for row in example_parts()["peers-10"].rows]
+    assert [name for name in names if f"| {name} |" in readme] == [n for n in names if not n.startswith("empty call")]
 
 
 def test_a_part_measured_alone_joins_those_kept(tmp_path, monkeypatch, capsys):
