@@ -114,7 +114,7 @@ def speed_part(part: Part) -> str:
             if not row.name.startswith("empty call")
         ],
     )
-    return f"{table}\n\n{part.settings}. {machine_words(part.machine)}"
+    return f"{table}\n\n{part.settings}. {part.machine['cpu']}, {part.machine['cores']} cores."
 
 
 def machines(parts: Mapping[str, Part]) -> str:
