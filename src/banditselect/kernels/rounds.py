@@ -40,6 +40,16 @@ def draw(ids: Index, x: Array, p: Array, keys: Index, book: Index, drawn: Drawn,
     return DONE if begin(ids, x, book, drawn, played) else FULL
 
 
+@inlined
+def draw_best(
+    ids: Index, x: Array, score: Array, offered: Mask, keys: Index, book: Index, drawn: Drawn, played: Array
+) -> int:
+    """Draw an action of highest score ``(n, K)``."""
+    p = np.empty(score.shape)
+    best_actions(score, offered, p)
+    return draw(ids, x, p, keys, book, drawn, played)
+
+
 @kernel
 def play_ridges(
     ids: Index,
@@ -59,10 +69,8 @@ def play_ridges(
     if not clean(x):
         return UNUSABLE
     score = np.empty((ids.size, sizes(x)[1]))
-    p = np.empty(score.shape)
     upper_bounds(ids, x, theta, root, dims, squared, scale, score)
-    best_actions(score, offered, p)
-    return draw(ids, x, p, keys, book, drawn, played)
+    return draw_best(ids, x, score, offered, keys, book, drawn, played)
 
 
 @kernel
@@ -84,10 +92,8 @@ def play_tiles(
     if not clean(x):
         return UNUSABLE
     score = np.empty((ids.size, sizes(x)[1]))
-    p = np.empty(score.shape)
     tiles.upper_bounds(ids, x, estimates, root, group, squared, scale, score)
-    best_actions(score, offered, p)
-    return draw(ids, x, p, keys, book, drawn, played)
+    return draw_best(ids, x, score, offered, keys, book, drawn, played)
 
 
 @kernel
