@@ -4,7 +4,7 @@ Both banks tell the same three sums per model (``evidence``: logdet, J, online l
 weights, confidence sets, alarms - is written once.
 """
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import ClassVar, Self
 
 import numpy as np
@@ -19,7 +19,7 @@ Index = NDArray[np.int64]
 WIDEST = 128  #: most models in a tile: with some twenty features it stays in the fastest cache
 
 
-class Bank(LaneArrays):
+class Bank(LaneArrays, ABC):
     """What the two banks share.
 
     Attributes

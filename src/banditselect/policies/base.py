@@ -137,15 +137,15 @@ class Policy(ABC):
         """Choose, and number the acts; say so as a kernel of ``kernels.rounds`` does, and return the memo."""
         if not clean(x):
             return UNUSABLE, None
-        book = self._ledger
+        ledger = self._ledger
         if type(self)._choose is Policy._choose:  # then drawing and numbering are one kernel
             p, memo = self._distribution(ids, x, offered)
             if sources.is_foreign(type(self)):
                 validation.probabilities(f"{type(self).__name__}._distribution", p, (ids.size, x.shape[2]))
-            while draw(ids, x, p, self._streams.keys, book.book, drawn, played) == FULL:
-                book.grow()
+            while draw(ids, x, p, self._streams.keys, ledger.book, drawn, played) == FULL:
+                ledger.grow()
             return DONE, memo
-        action, probability, memo = self._choose(ids, x, offered, book.acts)
+        action, probability, memo = self._choose(ids, x, offered, ledger.acts)
         if sources.is_foreign(type(self)._choose):
             validation.choices(f"{type(self).__name__}._choose", action, x.shape[2], ids.size)
             if probability is None and self.has_propensity:
@@ -154,8 +154,8 @@ class Policy(ABC):
                 )
         drawn["action"] = action
         drawn["probability"] = np.nan if probability is None else probability
-        while not begin(ids, x, book.book, drawn, played):
-            book.grow()
+        while not begin(ids, x, ledger.book, drawn, played):
+            ledger.grow()
         return DONE, memo
 
     def _learn(self, ids: Index, x: Array, y: Array, numbers: Index, memo: Index | None) -> int:
