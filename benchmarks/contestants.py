@@ -12,10 +12,11 @@ from typing import ClassVar
 import numpy as np
 
 from banditselect import OFUL, FSSquareCB, LinTS, Policy, SquareCB
-from banditselect.policies.base import Array, Choice, Index, Mask
-from banditselect.shapes import ExactShape, FeatureShape
-from banditselect.streams import Seed
-from banditselect.validation import Constraint, Number
+from banditselect.carriers.shapes import ExactShape, FeatureShape
+from banditselect.carriers.streams import Seed
+from banditselect.carriers.validation import Constraint, Number
+from banditselect.policies.base import Choice
+from banditselect.types import Array, Index, Mask
 
 from .problem import NOISE, REWARD_RANGE, LinearProblem
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from banditselect import FSOFUL, OFUL, PSOFUL, Catalogue, FSSquareCB, RegretBalancing, SquareCB, given, on_map, simulate
-from banditselect.lanes import LaneArrays
+from banditselect.carriers.lanes import LaneArrays
 from banditselect.policies import Policy
 from banditselect.problems import SyntheticFeatureSelection
 

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from banditselect import Policy, Power, register
-from banditselect.experts import RidgeBank
-from banditselect.exploration import as_schedule
-from banditselect.shapes import ExactShape
-from banditselect.validation import Constraint, Number, Rate
+from banditselect.carriers.shapes import ExactShape
+from banditselect.carriers.validation import Constraint, Number, Rate
+from banditselect.parts.experts import RidgeBank
+from banditselect.parts.exploration import as_schedule
 
 
 @register

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 
-from banditselect.aggregation import Posterior, SqAlg
-from banditselect.experts import RidgeBank
 from banditselect.kernels.selection import exponentials
+from banditselect.parts.aggregation import Posterior, SqAlg
+from banditselect.parts.experts import RidgeBank
 
 LANE = np.array([0])
 unit = st.floats(0.0, 1.0)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, optimize, special, stats
 
-from banditselect.confidence import (
+from banditselect.parts.confidence import (
     Alarm,
     Ellipsoid,
     LikelihoodSets,
@@ -17,7 +17,7 @@ from banditselect.confidence import (
     log_variance_grid,
     log_variance_martingale,
 )
-from banditselect.experts import RidgeBank, SharedRidgeBank
+from banditselect.parts.experts import RidgeBank, SharedRidgeBank
 
 LANE = np.array([0])
 

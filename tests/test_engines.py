@@ -23,15 +23,15 @@ from banditselect import (
     given,
     on_every_map,
     on_map,
-    persistence,
     simulate,
     sweep,
 )
-from banditselect.experts import RidgeBank
-from banditselect.exploration import greedy
+from banditselect.carriers import persistence
+from banditselect.carriers.shapes import ExactShape
+from banditselect.parts.experts import RidgeBank
+from banditselect.parts.exploration import greedy
 from banditselect.policies import Policy
 from banditselect.problems import Classification, Log, LoggedReplay, SyntheticFeatureSelection
-from banditselect.shapes import ExactShape
 
 RNG = np.random.default_rng(0)
 LABELS = np.arange(60) % 3

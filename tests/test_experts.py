@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from banditselect.experts import RidgeBank, SharedRidgeBank
+from banditselect.parts.experts import RidgeBank, SharedRidgeBank
 
 LANE = np.array([0])
 

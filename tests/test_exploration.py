@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from banditselect.experts import RidgeBank, SharedRidgeBank
-from banditselect.exploration import Power, as_schedule, greedy, inverse_gap_weighting, optimism, rates
-from banditselect.validation import EVERYTHING
+from banditselect.carriers.validation import EVERYTHING
+from banditselect.parts.experts import RidgeBank, SharedRidgeBank
+from banditselect.parts.exploration import Power, as_schedule, greedy, inverse_gap_weighting, optimism, rates
 
 scores = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=8)
 few_values = st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=8)  # many ties

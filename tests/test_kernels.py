@@ -163,8 +163,8 @@ def test_a_lookup_is_the_array_it_stands_for():
 
 CALLING = """
 import numpy as np
-from kernels.ledger import settle
-from kernels.rounds import learn_in_range
+from house.kernels.ledger import settle
+from house.kernels.rounds import learn_in_range
 
 def learn(number):
     book, ids, model = np.array([[1, 0, 0, 0]]), np.arange(1), np.ones((1, 1, 1))
@@ -178,7 +178,9 @@ print(learn(7), sum(learn_in_range.stats.cache_hits.values()))
 
 def test_what_is_kept_on_disk_notices_a_change_in_another_file(tmp_path):
     """``rounds`` calls ``ledger``: compiled, found on disk, compiled anew after a change in the latter."""
-    shutil.copytree(Path(kernels.__file__).parent, tmp_path / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
+    house, room = tmp_path / "house", Path(kernels.__file__).parent
+    shutil.copytree(room, house / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(room.parent / "types.py", house)
 
     def run():
         done = subprocess.run([sys.executable, "-c", CALLING], cwd=tmp_path, capture_output=True, text=True, check=True)
@@ -186,7 +188,7 @@ def test_what_is_kept_on_disk_notices_a_change_in_another_file(tmp_path):
 
     assert run() == ["0", "0"]  # act 7 is refused, its row is 0
     assert run() == ["0", "1"]
-    ledger = tmp_path / "kernels" / "ledger.py"
+    ledger = house / "kernels" / "ledger.py"
     ledger.write_text(ledger.read_text().replace("return r\n", "return r + 5\n"))
     assert run() == ["5", "0"]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from banditselect.lanes import LaneArrays
+from banditselect.carriers.lanes import LaneArrays
 
 
 class Part(LaneArrays):

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from banditselect.experts import RidgeBank, SharedRidgeBank
-from banditselect.exploration import optimism
+from banditselect.carriers.decisions import Ledger
+from banditselect.carriers.streams import Streams
 from banditselect.kernels import acting
 from banditselect.kernels.ledger import FLOOR, RING
 from banditselect.kernels.rounds import DONE, FULL, UNUSABLE, draw, play_ridges, play_tiles
-from banditselect.policies.decision import Ledger
-from banditselect.streams import Streams
+from banditselect.parts.experts import RidgeBank, SharedRidgeBank
+from banditselect.parts.exploration import optimism
 
 
 def begin(ledger, ids):

@@ -8,7 +8,7 @@ import struct
 import numpy as np
 import pytest
 
-from banditselect import persistence
+from banditselect.carriers import persistence
 
 ARRAYS = {
     "floats": np.array([[0.1, -np.inf, np.nan], [np.inf, -0.0, 5e-324]]),

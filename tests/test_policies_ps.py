@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from banditselect import PSOFUL, load
-from banditselect.policies.regions import Regions
+from banditselect.parts.regions import Regions
 
 CENTERS = np.array([[0.5, -0.5, 0.2], [1.0, 1.0, 0.0], [-1.0, 0.0, 0.5], [0.0, 0.8, -0.8]])
 SHAPES = np.array([np.diag([1.0, 2.0, 0.5]), np.eye(3) + 0.4, np.eye(3), np.diag([0.2, 0.3, 4.0])])

@@ -6,17 +6,9 @@ import re
 import numpy as np
 import pytest
 
-from banditselect import (
-    OFUL,
-    Policy,
-    RegretBalancing,
-    SquareCB,
-    Uniform,
-    load,
-    register,
-)
+from banditselect import OFUL, Policy, RegretBalancing, SquareCB, Uniform, load, register
+from banditselect.carriers.shapes import AnyShape
 from banditselect.policies import registry
-from banditselect.shapes import AnyShape
 
 X = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
 

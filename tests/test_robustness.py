@@ -165,7 +165,7 @@ def test_the_largest_numbers_accepted_do_not_overflow():
 
 
 def test_a_file_whose_arrays_do_not_fit_its_settings_is_refused(tmp_path):
-    from banditselect import persistence
+    from banditselect.carriers import persistence
 
     SquareCB(dim=4).save(tmp_path / "policy.bsel")
     settings, arrays = persistence.read(tmp_path / "policy.bsel")

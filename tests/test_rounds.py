@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from banditselect.aggregation import Posterior
-from banditselect.confidence import Ellipsoid
-from banditselect.experts import RidgeBank
-from banditselect.exploration import Power, inverse_gap_weighting, rates
+from banditselect.carriers.decisions import Ledger
+from banditselect.carriers.streams import Streams
+from banditselect.carriers.validation import EVERYTHING
 from banditselect.kernels.acting import DRAWN
 from banditselect.kernels.arrays import count_outside
 from banditselect.kernels.rounds import (
@@ -18,9 +17,10 @@ from banditselect.kernels.rounds import (
     learn_in_range,
     play_inverse_gaps,
 )
-from banditselect.policies.decision import Ledger
-from banditselect.streams import Streams
-from banditselect.validation import EVERYTHING
+from banditselect.parts.aggregation import Posterior
+from banditselect.parts.confidence import Ellipsoid
+from banditselect.parts.experts import RidgeBank
+from banditselect.parts.exploration import Power, inverse_gap_weighting, rates
 
 LANES, K, D = 3, 4, 2
 IDS = np.array([2, 0])

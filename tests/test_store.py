@@ -20,11 +20,11 @@ from banditselect import (
     given,
     on_every_map,
     on_map,
-    persistence,
     simulate,
     sweep,
     tune,
 )
+from banditselect.carriers import persistence
 from banditselect.problems import SyntheticFeatureSelection
 from banditselect.simulation import Results, cells, identity, store
 from banditselect.simulation.cells import Outcome

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from banditselect.carriers.streams import Streams, key, seed_path
 from banditselect.kernels.acting import philox, uniform
-from banditselect.streams import Streams, key, seed_path
 
 ALARM = 1e-6  # false-alarm rate of each statistical assertion below; the seeds are fixed besides
 

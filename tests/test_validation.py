@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pytest
 
-from banditselect.shapes import AnyShape, ExactShape, SomeMaps, common_shape
-from banditselect.validation import (
+from banditselect.carriers.shapes import AnyShape, ExactShape, SomeMaps, common_shape
+from banditselect.carriers.validation import (
     Choice,
     Interval,
     Number,

@@ -1,8 +1,8 @@
 """Linear bandits that choose their own model."""
 
-from . import problems, theory
-from .catalogues import Catalogue
-from .exploration import LatentReference, Power
+from . import logs, problems, theory
+from .carriers.catalogues import Catalogue
+from .parts.exploration import LatentReference, Power
 from .policies import (
     FSOFUL,
     OFUL,
@@ -52,6 +52,7 @@ __all__ = [
     "given",
     "grid",
     "load",
+    "logs",
     "on_every_ball",
     "on_every_map",
     "on_map",

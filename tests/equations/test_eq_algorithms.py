@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from banditselect import PSOFUL, RegretBalancing, Uniform
-from banditselect.aggregation import SqAlg
-from banditselect.exploration import inverse_gap_weighting
+from banditselect.carriers.validation import EVERYTHING
+from banditselect.parts.aggregation import SqAlg
+from banditselect.parts.exploration import inverse_gap_weighting
 from banditselect.problems import SyntheticFeatureSelection, SyntheticParameterSelection
 from banditselect.simulation import simulate
-from banditselect.validation import EVERYTHING
 
 
 def test_eq_dist_over_actions():

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from banditselect import OFUL
-from banditselect.aggregation import SqAlg
-from banditselect.experts import RidgeBank
+from banditselect.parts.aggregation import SqAlg
+from banditselect.parts.experts import RidgeBank
 from banditselect.theory import oracle
 
 LANE = np.array([0])

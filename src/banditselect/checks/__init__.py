@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
+from ..carriers.validation import refuse
 from ..policies import Policy
 from ..problems import Problem
-from ..validation import refuse
 from . import policy_checks, problem_checks
 from .game import Factory
 

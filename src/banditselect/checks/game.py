@@ -4,12 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..carriers.shapes import ExactShape, SomeMaps
 from ..policies import Policy
-from ..shapes import ExactShape, SomeMaps
+from ..types import Array
 
-Array = NDArray[np.float64]
 Factory = Callable[..., Policy]
 
 ROUNDS = 40

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..catalogues import Catalogue
-from ..exploration import SCHEDULES
+from ..carriers.catalogues import Catalogue
+from ..parts.exploration import SCHEDULES
 from ..policies import Decision, Policy, Uniform, load, registered
 from .game import N_ACTIONS, ROUNDS, Factory, Game, make, play, refuses, snapshot
 

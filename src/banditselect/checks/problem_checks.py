@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..carriers.shapes import ExactShape
 from ..kernels.features import Lookup
 from ..problems import Instances, Problem
-from ..shapes import ExactShape
-
-Array = NDArray[np.float64]
+from ..types import Array
 
 ROUNDS = 12
 LANES = range(3, 7)

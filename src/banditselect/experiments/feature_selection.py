@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ..carriers.validation import refuse
 from ..policies import FSOFUL, Binding, FSSquareCB, RegretBalancing, SquareCB, given, on_every_map, on_map
 from ..problems import Classification, Problem
-from ..validation import refuse
 from .experiment import Arm, Experiment, Scale
 from .packs import FeaturePack, load_pack
 

@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..exploration import LatentReference
+from ..parts.exploration import LatentReference
 from ..policies import PSOFUL, UCB1, Binding, Greedy, RegretBalancing, given, on_every_ball
 from ..problems import LatentBandit, Problem
 from .experiment import Arm, Experiment, Scale

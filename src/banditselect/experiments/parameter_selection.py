@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from ..carriers.validation import refuse
 from ..policies import OFUL, PSOFUL, BiasOFUL, Binding, RegretBalancing, given, on_every_ball
 from ..problems import Classification, Problem
-from ..validation import refuse
 from .experiment import Arm, Experiment, Scale
 from .packs import BallPack, load_pack
 

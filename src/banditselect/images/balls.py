@@ -3,12 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ..confidence import chi_square_quantile
 from ..experiments.packs import Balls
+from ..parts.confidence import chi_square_quantile
+from ..types import Array, Index
 from .networks import EXTRA
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 REGULARIZATION = 1e-3  #: of every fit, as a fraction of the mean eigenvalue of the second moments
 COVERAGE = 0.95  #: of the errors of centres

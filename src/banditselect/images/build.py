@@ -8,18 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..experiments.packs import MODELS, SETS, BallPack, Balls, Coded, FeaturePack, Pack, save
 from ..problems.class_fits import fit_classes
+from ..types import Array
 from .balls import COVERAGE, REGULARIZATION, calibrated, fit_balls, fit_data_sets
 from .extraction import Extract, extract
 from .files import checksums
 from .linear import accuracy, discriminant, whitening, with_one
 from .readers import read
 from .recipes import RECIPES, Recipe
-
-Array = NDArray[np.float64]
 
 SHARE = 0.1  #: weight of the class in a fit, to 1 - SHARE of all others: as often as rounds of ten offer it
 DATA_SETS = {"fine": (100, 500), "coarse": (10, 50)}  #: data sets for each model, and the images in each

@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..types import Array, Index
 from .networks import import_torch, lite0_network, mnist_network
 from .readers import Images
 from .recipes import Recipe
 from .training import choose_device, features_of, head_of, seeded, train
 
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 Features = NDArray[np.float32]
 
 _WATCHED = 2000  #: images on which the accuracy is watched

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from .. import persistence, validation
+from ..carriers import persistence, validation
 from .download import PAUSES, TIMEOUT, NotFetchedError, download, naming
 from .official import DATASETS, DataSet, File, Source, lookup
 

@@ -3,8 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
+from ..types import Array, Index
 
 
 def with_one(table: NDArray[np.generic]) -> Array:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import validation
+from ..carriers import validation
 from .official import DataSet, lookup
 
 SIDE = {"mnist": 28, "cifar10": 32, "cifar100": 32}  #: pixels

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..types import Index
 from .networks import import_torch
 
 Pixels = NDArray[np.uint8]
-Index = NDArray[np.int64]
 
 _BATCH = 500  #: images per batch where nothing is learned
 

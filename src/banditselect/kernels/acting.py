@@ -12,13 +12,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from ..types import Array, Index, Mask
 from . import inlined, kernel
 from .features import entry, sizes
 from .ledger import ACTS, has_room
 
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 Drawn = NDArray[np.void]  # of dtype DRAWN
 
 DRAWN = np.dtype([("action", np.int64), ("number", np.int64), ("probability", np.float64)])

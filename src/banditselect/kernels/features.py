@@ -11,9 +11,8 @@ from numba import types
 from numba.extending import overload
 from numpy.typing import NDArray
 
+from ..types import Index
 from .arrays import usable
-
-Index = NDArray[np.int64]
 
 
 class Lookup(NamedTuple):

@@ -9,11 +9,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from ..types import Array, Index
 from . import kernel
 
-Array = NDArray[np.float64]
 Single = NDArray[np.float32]
-Index = NDArray[np.int64]
 Words = NDArray[np.uint32]
 Bits = NDArray[np.uint64]
 

@@ -6,11 +6,9 @@ floor and acts. Rewards that arrive keep the ring short; a reward that never arr
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..types import Index
 from . import inlined, kernel
-
-Index = NDArray[np.int64]
 
 ACTS, FLOOR, ROUNDS = 0, 1, 2
 RING = 3  #: where the ring begins

@@ -13,13 +13,10 @@ Reference: Bierman, "Factorization methods for discrete sequential estimation", 
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..types import Array, Index
 from . import inlined, kernel
 from .features import entry, sizes
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 LOGDET = 0  #: log det(V Lambda^-1)
 PENALISED = 1  #: J, the smallest value of sum (y - <x, theta>)^2 + |theta - centre|^2_Lambda

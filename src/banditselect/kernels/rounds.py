@@ -10,8 +10,8 @@ Each first checks what its caller cannot, and says how it went:
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..types import Array, Index, Mask
 from . import inlined, kernel, tiles
 from .acting import Drawn, begin, best_actions, draw_actions, inverse_gaps, power_rates, upper_bounds
 from .arrays import count_outside
@@ -19,10 +19,6 @@ from .features import clean, clean_row, sizes
 from .ledger import ACTS, settle
 from .ridge import learn, mixture
 from .selection import posterior, self_normalised
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 DONE = -1
 UNUSABLE = -2

@@ -6,13 +6,9 @@ The rows of ``evidence (N, 3, M)`` are those of ``kernels.ridge``: logdet, J, on
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..types import Array, Index, Mask
 from . import inlined, kernel
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 _PER_LOG_2 = 1.4426950408889634  # 1 / log(2)
 _LOG_2_HIGH = 0.693147180369123816490  # log(2) to 32 bits, so that its multiples by small whole numbers are exact

@@ -10,15 +10,11 @@ so models of one group are best side by side.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..types import Array, Index, Mask
 from . import kernel
 from .features import entry, sizes
 from .ridge import step_roots
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 
 @kernel

@@ -1,8 +1,8 @@
 """One algorithm per file, each a short composition of the rooms above."""
 
+from ..carriers.binding import Binding, Constant, Pending, Several, given
+from ..carriers.decisions import Decision
 from .base import Policy
-from .binding import Binding, Constant, Pending, Several, given
-from .decision import Decision
 from .fs_oful import FSOFUL
 from .fs_squarecb import FSSquareCB
 from .greedy import Greedy

@@ -11,22 +11,20 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import sources, validation
+from ..carriers import user_code as sources
+from ..carriers import validation
+from ..carriers.binding import Binding
+from ..carriers.decisions import Decision, Ledger
+from ..carriers.lanes import LaneArrays
+from ..carriers.settings import literal, read_only, same
+from ..carriers.shapes import FeatureShape
+from ..carriers.streams import Channel, Seed, Streams
+from ..carriers.validation import EVERYTHING, FLOAT, Constraint
 from ..kernels.acting import DRAWN, Drawn, begin
 from ..kernels.arrays import LIMIT
 from ..kernels.features import Lookup, clean
 from ..kernels.rounds import DONE, FULL, UNUSABLE, draw
-from ..lanes import LaneArrays
-from ..shapes import FeatureShape
-from ..streams import Channel, Seed, Streams
-from ..validation import EVERYTHING, FLOAT, Constraint
-from .binding import Binding
-from .decision import Decision, Ledger
-from .values import literal, read_only, same
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+from ..types import Array, Index, Mask
 
 Choice = tuple[Index, Array | None, Index | None]
 """Actions ``(n,)``, their probabilities ``(n,)`` or None, the memo ``(n, w)`` or None."""
@@ -42,7 +40,7 @@ class Policy(ABC):
 
     * ``constraints``: one entry per argument;
     * ``_shape``: the features it takes;
-    * ``_begin``: build the parts (:class:`~banditselect.lanes.LaneArrays`) for N fresh lanes, as attributes, and
+    * ``_begin``: build the parts (``LaneArrays``) for N fresh lanes, as attributes, and
       return their names;
     * ``_distribution``: probabilities from features, changing nothing;
     * ``_absorb``: learn what was played and what it earned.

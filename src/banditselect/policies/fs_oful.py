@@ -6,14 +6,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import validation
-from ..confidence import Alarm, LikelihoodSets
-from ..experts import RidgeBank
-from ..lanes import LaneArrays
-from ..shapes import ExactShape, FeatureShape
-from ..streams import Seed
-from ..validation import SMALLEST, Choice, Constraint, Number, Numbers, Widths
-from .base import Array, Index, per_lane
+from ..carriers import validation
+from ..carriers.lanes import LaneArrays
+from ..carriers.shapes import ExactShape, FeatureShape
+from ..carriers.streams import Seed
+from ..carriers.validation import SMALLEST, Choice, Constraint, Number, Numbers, Widths
+from ..parts.confidence import Alarm, LikelihoodSets
+from ..parts.experts import RidgeBank
+from ..types import Array, Index
+from .base import per_lane
 from .fs_squarecb import map_widths, model_numbers
 from .likelihood import LikelihoodPolicy, model_index
 from .oful import lane_vectors
@@ -36,7 +37,7 @@ class FSOFUL(LikelihoodPolicy):
     .. math:: a_t = \arg\max_a \max_{i : \rho_i^2 \ge 0}
               \langle \phi^i(a), \hat\theta_i \rangle + \rho_i |\phi^i(a)|_{V_i^{-1}}
 
-    with :math:`\rho_i^2` as in :class:`~banditselect.confidence.LikelihoodSets`. No range, no horizon and no radius to
+    with :math:`\rho_i^2` as in ``LikelihoodSets``. No range, no horizon and no radius to
     tune; a map that is refuted is no longer played.
 
     Parameters

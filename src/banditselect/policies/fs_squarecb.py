@@ -6,14 +6,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import validation
-from ..aggregation import Posterior, SqAlg
-from ..experts import RidgeBank
-from ..exploration import Schedule, as_schedule, inverse_gap_weighting, rates
-from ..shapes import ExactShape, FeatureShape
-from ..streams import Seed
-from ..validation import SMALLEST, Choice, Constraint, Interval, Number, Numbers, Rate, Widths
-from .base import Array, Index, Mask, per_lane
+from ..carriers import validation
+from ..carriers.shapes import ExactShape, FeatureShape
+from ..carriers.streams import Seed
+from ..carriers.validation import SMALLEST, Choice, Constraint, Interval, Number, Numbers, Rate, Widths
+from ..parts.aggregation import Posterior, SqAlg
+from ..parts.experts import RidgeBank
+from ..parts.exploration import Schedule, as_schedule, inverse_gap_weighting, rates
+from ..types import Array, Index, Mask
+from .base import per_lane
 from .inverse_gap import InverseGapPolicy, RewardScale
 from .printed_fs import PrintedConstants
 from .registry import register

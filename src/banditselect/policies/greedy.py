@@ -6,14 +6,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import validation
-from ..exploration import greedy
+from ..carriers import validation
+from ..carriers.lanes import LaneArrays
+from ..carriers.shapes import ExactShape, FeatureShape
+from ..carriers.streams import Seed
+from ..carriers.validation import Constraint, Numbers
 from ..kernels import ridge
-from ..lanes import LaneArrays
-from ..shapes import ExactShape, FeatureShape
-from ..streams import Seed
-from ..validation import Constraint, Numbers
-from .base import Array, Index, Mask, Policy
+from ..parts.exploration import greedy
+from ..types import Array, Index, Mask
+from .base import Policy
 from .oful import lane_vectors
 from .registry import register
 

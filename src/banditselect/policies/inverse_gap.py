@@ -6,14 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..aggregation import Posterior
-from ..experts import RidgeBank
-from ..exploration import Power, Schedule
+from ..carriers.lanes import LaneArrays
 from ..kernels.acting import Drawn
 from ..kernels.arrays import count_outside
 from ..kernels.rounds import ALL_OFFERED, DONE, OUTSIDE, learn_in_range, play_inverse_gaps
-from ..lanes import LaneArrays
-from .base import Array, Index, Mask, Played, Policy
+from ..parts.aggregation import Posterior
+from ..parts.experts import RidgeBank
+from ..parts.exploration import Power, Schedule
+from ..types import Array, Index, Mask
+from .base import Played, Policy
 
 
 class RewardScale(LaneArrays):

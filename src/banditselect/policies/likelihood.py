@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import validation
-from ..confidence import Alarm, LikelihoodSets
-from .base import Array, Index, Mask
+from ..carriers import validation
+from ..parts.confidence import Alarm, LikelihoodSets
+from ..types import Array, Index, Mask
 from .optimistic import OptimisticPolicy
 
 

@@ -6,13 +6,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..experts import RidgeBank
-from ..exploration import greedy
+from ..carriers.shapes import ExactShape, FeatureShape
+from ..carriers.streams import Seed
+from ..carriers.validation import SMALLEST, Constraint, Number
 from ..kernels import ridge
-from ..shapes import ExactShape, FeatureShape
-from ..streams import Seed
-from ..validation import SMALLEST, Constraint, Number
-from .base import Array, Choice, Index, Mask, Policy, per_lane
+from ..parts.experts import RidgeBank
+from ..parts.exploration import greedy
+from ..types import Array, Index, Mask
+from .base import Choice, Policy, per_lane
 from .registry import register
 
 

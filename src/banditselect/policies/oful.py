@@ -6,14 +6,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import validation
-from ..confidence import Ellipsoid
-from ..experts import RidgeBank
+from ..carriers import validation
+from ..carriers.shapes import ExactShape, FeatureShape
+from ..carriers.streams import Seed
+from ..carriers.validation import SMALLEST, Constraint, Number, Numbers
 from ..kernels.rounds import learn_ellipsoid
-from ..shapes import ExactShape, FeatureShape
-from ..streams import Seed
-from ..validation import SMALLEST, Constraint, Number, Numbers
-from .base import Array, Index, per_lane
+from ..parts.confidence import Ellipsoid
+from ..parts.experts import RidgeBank
+from ..types import Array, Index
+from .base import per_lane
 from .optimistic import OptimisticPolicy
 from .registry import register
 

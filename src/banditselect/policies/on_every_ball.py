@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import validation
-from .binding import Binding, Constant, Pending, Several, given
+from ..carriers import validation
+from ..carriers.binding import Binding, Constant, Pending, Several, given
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,15 @@ from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as np
 
-from .. import validation
+from ..carriers import validation
+from ..carriers.binding import Binding, Several
+from ..carriers.lanes import LaneArrays
+from ..carriers.shapes import ExactShape, FeatureShape, SomeMaps
+from ..carriers.streams import Channel, Seed
+from ..carriers.validation import Constraint, Number, Whatever
 from ..kernels.features import Lookup
-from ..lanes import LaneArrays
-from ..shapes import ExactShape, FeatureShape, SomeMaps
-from ..streams import Channel, Seed
-from ..validation import Constraint, Number, Whatever
-from .base import Array, Choice, Index, Mask, Policy
-from .binding import Binding, Several
+from ..types import Array, Index, Mask
+from .base import Choice, Policy
 from .registry import register
 
 P = TypeVar("P", bound=Policy)

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from ..exploration import optimism
 from ..kernels.acting import Drawn
 from ..kernels.rounds import ALL_OFFERED, play_ridges
-from .base import Array, Index, Mask, Played, Policy
+from ..parts.exploration import optimism
+from ..types import Array, Index, Mask
+from .base import Played, Policy
 
 
 class OptimisticPolicy(Policy):

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import validation
+from ..carriers import validation
 from ..theory import feature_selection
-from .base import Array, Index, Mask, Policy, per_lane
+from ..types import Array, Index, Mask
+from .base import Policy, per_lane
 from .tabulated import Tabulated
 
 BOUNDS = ("feature_bound", "reward_bound", "parameter_bound")

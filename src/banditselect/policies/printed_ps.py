@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from ..aggregation import SqAlg
-from ..experts import RidgeBank
-from ..exploration import optimism
+from ..parts.aggregation import SqAlg
+from ..parts.experts import RidgeBank
+from ..parts.exploration import optimism
 from ..theory import parameter_selection
-from .base import Array, Index, Mask
+from ..types import Array, Index, Mask
 from .tabulated import Tabulated
 
 

@@ -6,18 +6,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import validation
-from ..confidence import Alarm, LikelihoodSets, chi_square_quantile
+from ..carriers import validation
+from ..carriers.shapes import ExactShape, FeatureShape
+from ..carriers.streams import Seed
+from ..carriers.validation import SMALLEST, Choice, Constraint, Interval, Number, Numbers
 from ..kernels.acting import Drawn
 from ..kernels.rounds import ALL_OFFERED, play_tiles
-from ..shapes import ExactShape, FeatureShape
-from ..streams import Seed
-from ..validation import SMALLEST, Choice, Constraint, Interval, Number, Numbers
-from .base import Array, Index, Mask, Played, Policy, per_lane
+from ..parts.confidence import Alarm, LikelihoodSets, chi_square_quantile
+from ..parts.regions import Regions
+from ..types import Array, Index, Mask
+from .base import Played, Policy, per_lane
 from .likelihood import LikelihoodPolicy
 from .oful import lane_vectors
 from .printed_ps import PrintedSet
-from .regions import Regions
 from .registry import register
 
 
@@ -34,7 +35,7 @@ class PSOFUL(LikelihoodPolicy):
 
     .. math:: |\theta - \hat\theta_i|^2_{V_i} \le \rho_i^2 = B_t + 2 R^2 \log(1 / \delta) + \lambda_i r_i^2 - J_i
 
-    of the models that are not refuted (:class:`~banditselect.confidence.LikelihoodSets`). Any :math:`\lambda_i` is
+    of the models that are not refuted (``LikelihoodSets``). Any :math:`\lambda_i` is
     valid; :math:`d R^2 / r_i^2`, rounded to a power of two so that few inverses are kept, nearly minimises the radius.
 
     ``confidence="paper"`` is Algorithm 2 as printed: one ellipsoid of radius :math:`\gamma_t` around the aggregated

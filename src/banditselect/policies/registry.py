@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import persistence
-from ..exploration import SCHEDULES
+from ..carriers import persistence
+from ..parts.exploration import SCHEDULES
 from .base import Policy
 
 P = TypeVar("P", bound=type[Policy])

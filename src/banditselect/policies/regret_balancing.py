@@ -5,15 +5,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import validation
-from ..exploration import Schedule, as_schedule
+from ..carriers import validation
+from ..carriers.lanes import LaneArrays
+from ..carriers.shapes import FeatureShape, common_shape
+from ..carriers.streams import Channel, Seed, Streams
+from ..carriers.validation import Choice, Constraint, Rate, Whatever
 from ..kernels.features import rows_of
-from ..lanes import LaneArrays
-from ..shapes import FeatureShape, common_shape
-from ..streams import Channel, Seed, Streams
-from ..validation import Choice, Constraint, Rate, Whatever
+from ..parts.exploration import Schedule, as_schedule
+from ..types import Array, Index, Mask
 from . import base as contract
-from .base import Array, Index, Mask, Policy
+from .base import Policy
 from .on_map import copied
 from .registry import register
 

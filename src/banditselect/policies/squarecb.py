@@ -6,13 +6,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..aggregation import Posterior
-from ..experts import RidgeBank
-from ..exploration import Schedule, as_schedule, inverse_gap_weighting, rates
-from ..shapes import ExactShape, FeatureShape
-from ..streams import Seed
-from ..validation import SMALLEST, Constraint, Interval, Number, Rate
-from .base import Array, Index, Mask, per_lane
+from ..carriers.shapes import ExactShape, FeatureShape
+from ..carriers.streams import Seed
+from ..carriers.validation import SMALLEST, Constraint, Interval, Number, Rate
+from ..parts.aggregation import Posterior
+from ..parts.experts import RidgeBank
+from ..parts.exploration import Schedule, as_schedule, inverse_gap_weighting, rates
+from ..types import Array, Index, Mask
+from .base import per_lane
 from .inverse_gap import InverseGapPolicy, RewardScale
 from .printed_fs import PrintedConstants
 from .registry import register

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import Array, Index
+from ..types import Array, Index
 
 Constants = Mapping[str, Any]
 Key = tuple[int, int]

@@ -6,11 +6,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..exploration import greedy
-from ..shapes import AnyShape, FeatureShape
-from ..streams import Seed
-from ..validation import SMALLEST, Constraint, Number
-from .base import Array, Choice, Index, Mask, Policy, per_lane
+from ..carriers.shapes import AnyShape, FeatureShape
+from ..carriers.streams import Seed
+from ..carriers.validation import SMALLEST, Constraint, Number
+from ..parts.exploration import greedy
+from ..types import Array, Index, Mask
+from .base import Choice, Policy, per_lane
 from .registry import register
 from .regret_balancing import Record
 

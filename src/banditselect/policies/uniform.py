@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..exploration import greedy
-from ..shapes import AnyShape, FeatureShape
-from ..streams import Seed
-from .base import Array, Index, Mask, Policy
+from ..carriers.shapes import AnyShape, FeatureShape
+from ..carriers.streams import Seed
+from ..parts.exploration import greedy
+from ..types import Array, Index, Mask
+from .base import Policy
 from .registry import register
 
 

@@ -1,25 +1,25 @@
 """What policies play against."""
 
+from importlib import import_module
+from typing import Any
+
 from .base import Instances, Problem
 from .classification import Classification
 from .latent import LatentBandit
-from .log_features import Catalogue, DisjointArms
-from .logged import Log, LoggedReplay
-from .off_policy import Estimate, Estimates, evaluate
 from .synthetic import SyntheticFeatureSelection, SyntheticParameterSelection
 
 __all__ = [
-    "Catalogue",
     "Classification",
-    "DisjointArms",
-    "Estimate",
-    "Estimates",
     "Instances",
     "LatentBandit",
-    "Log",
-    "LoggedReplay",
     "Problem",
     "SyntheticFeatureSelection",
     "SyntheticParameterSelection",
-    "evaluate",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Return what moved to :mod:`banditselect.logs` in 0.2, for code that still looks for it here."""
+    if name in ("Catalogue", "DisjointArms", "Estimate", "Estimates", "Log", "LoggedReplay", "evaluate"):
+        return getattr(import_module("banditselect.logs"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import sources
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
+from ..carriers import user_code as sources
+from ..types import Array, Index
 
 
 class Instances(ABC):

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Array, Index
+from ..types import Array, Index
 
 
 def fit_classes(

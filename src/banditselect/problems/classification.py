@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..catalogues import Catalogue
+from ..carriers.catalogues import Catalogue
+from ..carriers.validation import SMALLEST, Choice, Constraint, Number, as_floats, check_all, refuse
 from ..kernels.features import Offer
-from ..validation import SMALLEST, Choice, Constraint, Number, as_floats, check_all, refuse
-from .base import Array, Index, Problem
+from ..types import Array, Index
+from .base import Problem
 from .class_fits import fit_classes
 from .draws import NOISES, Drawn, Noise, by_round, coin_constant, different, draw_noise, generator
 

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..carriers.validation import Choice
 from ..kernels import instances as kernels
-from ..validation import Choice
-from .base import Array, Index, Instances
+from ..types import Array, Index
+from .base import Instances
 
 NOISES = Choice(("uniform", "gaussian", "bernoulli"))
 DEVIATION = 1.0 / math.sqrt(12.0)

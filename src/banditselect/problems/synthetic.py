@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import validation
-from ..catalogues import Catalogue
+from ..carriers import validation
+from ..carriers.catalogues import Catalogue
 from ..kernels.features import Offer
 from ..kernels.instances import gaussian_items, look_up, measure, renumber
-from .base import Array, Problem
+from ..types import Array
+from .base import Problem
 from .draws import NOISES, Drawn, Noise, by_round, different, draw_noise, generator, random_state
 
 

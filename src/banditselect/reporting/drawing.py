@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..types import Array
 from .labels import End
-from .series import Array, Series
+from .series import Series
 from .style import WIDTHS, Look, Width
 
 if TYPE_CHECKING:

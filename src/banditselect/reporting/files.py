@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import validation
+from ..carriers import validation
 from .style import house_style
 
 if TYPE_CHECKING:

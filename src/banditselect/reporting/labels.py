@@ -5,15 +5,14 @@ from textwrap import fill
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..types import Array
 from .style import TEXT, Look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Annotation
 
-Array = NDArray[np.float64]
 
 GAP = 1.5  #: points between two labels
 NEAR, FAR = 4.0, 13.0  #: points between the axes and the labels, without and with leader lines

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from .. import validation
+from ..carriers import validation
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

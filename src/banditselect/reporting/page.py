@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from .. import validation
+from ..carriers import validation
 from .prose import blocks
 from .verdicts import SIGNS, Check, details, grouped, interval, matrices, measured, sentences, shortened
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import validation
+from ..carriers import validation
 from .drawing import draw_bars, draw_lines, new_figure
 from .labels import End, label_ends, wrapped
 from .scales import Log, scales, set_places, set_rounds, set_y

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from .. import validation
-from .series import Array, Series
+from ..carriers import validation
+from ..types import Array
+from .series import Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

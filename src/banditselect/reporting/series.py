@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from .. import validation
+from ..carriers import validation
+from ..types import Array
 from .statistics import Interval, check_confidence, mean_interval
 from .style import WIDTHS
-
-Array = NDArray[np.float64]
 
 
 class Series(NamedTuple):

@@ -10,9 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import validation
-
-Array = NDArray[np.float64]
+from ..carriers import validation
+from ..types import Array
 
 BLOCK = 2**21  #: how many resampled values are held at a time
 FLAT = 1e-12  #: a spread below this share of the largest deviation is rounding

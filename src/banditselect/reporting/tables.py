@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import validation
+from ..carriers import validation
 from .statistics import decimals
 
 COLUMNS = ("mean", "± s.e.", "median", "worst")

@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
-from .. import validation
+from ..carriers import validation
 from .cells import Failure, Task, Timed, forget_instances, leave_with, run_here, run_remote
 from .identity import installed
 

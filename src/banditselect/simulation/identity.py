@@ -16,9 +16,10 @@ import numpy as np
 from llvmlite.binding import get_host_cpu_name
 from numba.core import config
 
-from .. import sources, validation
+from ..carriers import user_code as sources
+from ..carriers import validation
+from ..carriers.binding import resolved
 from ..policies import Binding, Constant, EveryBall, EveryMap, Policy
-from ..policies.binding import resolved
 from ..policies.registry import encode
 from ..problems import Problem
 

@@ -6,13 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import validation
+from ..carriers import validation
 from ..kernels.features import Offer
 from ..policies import FSOFUL, Binding, Decision, OnMap, Policy
 from ..problems import Instances, Problem
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
+from ..types import Array, Index
 
 METRICS = {
     "regret": "what the action of highest mean would have earned minus what was earned, summed over the rounds",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .. import validation
+from ..carriers import validation
 from ..reporting import save_figure
 from .results import Results
 

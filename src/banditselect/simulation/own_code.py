@@ -7,7 +7,7 @@ import traceback
 from pathlib import Path
 from types import ModuleType
 
-from .. import problems
+from .. import logs, problems
 from ..problems import Problem
 from .engine import need
 
@@ -46,7 +46,8 @@ def load_file(path: Path) -> ModuleType:
 
 def known_problems(*modules: ModuleType) -> dict[str, type[Problem]]:
     """Return the problems of this library and those written in these modules, by name."""
-    known = {name: cls for name, cls in vars(problems).items() if name in problems.__all__ and _is_problem(cls)}
+    rooms = (problems, logs)
+    known = {name: vars(room)[name] for room in rooms for name in room.__all__ if _is_problem(vars(room)[name])}
     for module in modules:
         for name, cls in vars(module).items():
             if _is_problem(cls) and cls.__module__ == module.__name__:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import reporting, validation
+from .. import reporting
+from ..carriers import validation
+from ..types import Array
 from .cells import Failure
 from .loop import METRICS
 from .tables import frame, read_table, write_table
@@ -16,8 +18,6 @@ from .tables import frame, read_table, write_table
 if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .. import validation
+from ..carriers import validation
 from ..policies import Binding
 from ..problems import Instances, Problem
 from .loop import METRICS, build, checkpoints_of, play

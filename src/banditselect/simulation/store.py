@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .. import persistence, validation
+from ..carriers import persistence, validation
 from .cells import Failure, Outcome
 from .identity import digest
 

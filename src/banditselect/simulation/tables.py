@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import persistence
+from ..carriers import persistence
+from ..types import Array
 from .engine import need
 from .loop import METRICS
 
 if TYPE_CHECKING:
     import pandas
 
-Array = NDArray[np.float64]
 Curves = Mapping[str, Mapping[str, Array]]
 
 _KEY = b"banditselect"  #: of the file's metadata

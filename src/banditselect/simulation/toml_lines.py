@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from .. import validation
+from ..carriers import validation
 
 Key = tuple[str | int, ...]
 

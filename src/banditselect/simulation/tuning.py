@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import validation
+from ..carriers import validation
 from ..policies import Binding, Several
 from ..problems import Problem
 from . import engine as engines

@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from .. import validation
-from ..exploration import SCHEDULES
+from ..carriers import validation
+from ..carriers.binding import Several
+from ..parts.exploration import SCHEDULES
 from ..policies import Binding, Pending, given, on_every_ball, on_every_map, on_map, registered
-from ..policies.binding import Several
 from ..problems import Problem
 from .own_code import told
 from .sweeps import grid

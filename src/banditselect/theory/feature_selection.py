@@ -11,18 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from banditselect.theory import oracle
-from banditselect.theory._arguments import (
-    Array,
-    Float,
-    Form,
-    Kappa,
-    array,
-    equation,
-    log,
-    models,
-    ratio,
-    sqrt,
-)
+from banditselect.theory._arguments import Array, Float, Form, Kappa, array, equation, log, models, ratio, sqrt
 from banditselect.theory.feature_prediction import D, Q, R_sq, prediction_bound, prediction_range
 from banditselect.theory.likelihood import union_regret_bound
 

@@ -11,17 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from banditselect.theory import linear
-from banditselect.theory._arguments import (
-    Float,
-    Form,
-    Kappa,
-    array,
-    equation,
-    log,
-    log1p,
-    models,
-    sqrt,
-)
+from banditselect.theory._arguments import Float, Form, Kappa, array, equation, log, log1p, models, sqrt
 from banditselect.theory.likelihood import likelihood_regret_bound
 from banditselect.theory.parameter_prediction import R_sq, U, gamma, prediction_bound, prediction_range
 

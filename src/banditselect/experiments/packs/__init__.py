@@ -38,8 +38,9 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ...persistence import replacing
-from .coding import Array, Coded, Features, Index, read_labels, read_numbers
+from ...carriers.persistence import replacing
+from ...types import Array, Index
+from .coding import Coded, Features, read_labels, read_numbers
 
 __all__ = [
     "MODELS",

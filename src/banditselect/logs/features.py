@@ -8,11 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import validation
+from ..carriers import validation
 from ..kernels.arrays import LIMIT
-from .base import Array, Index
+from ..types import Array, Index, Mask
 
-Mask = NDArray[np.bool_]
 Real = NDArray[Any]
 
 

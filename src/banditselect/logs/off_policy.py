@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import validation
+from ..carriers import validation
 from ..policies import Binding, Policy
-from .base import Array, Index
-from .logged import Log, chunks
+from ..types import Array, Index
+from .log import Log, chunks
 
 _TOLERANCE = 1e-6  #: how far probabilities may be from summing to 1
 

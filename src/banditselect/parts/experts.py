@@ -8,13 +8,10 @@ from abc import ABC, abstractmethod
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .kernels import acting, ridge, tiles
-from .lanes import LaneArrays
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
+from ..carriers.lanes import LaneArrays
+from ..kernels import acting, ridge, tiles
+from ..types import Array, Index
 
 WIDEST = 128  #: most models in a tile: with some twenty features it stays in the fastest cache
 

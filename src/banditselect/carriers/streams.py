@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .kernels import acting
+from ..kernels import acting
 from .lanes import LaneArrays
 
 Seed = int | Sequence[int]

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import validation
-from .base import Array, Index
-from .log_features import Catalogue, DisjointArms, LogFeatures, PerDecision
+from ..carriers import validation
+from ..types import Array, Index
+from .features import Catalogue, DisjointArms, LogFeatures, PerDecision
 
 if TYPE_CHECKING:
-    from .logged import Log
+    from .log import Log
 
 
 def decisions(

@@ -6,15 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..carriers.validation import refuse
+from ..kernels import acting
+from ..types import Array, Index, Mask
 from .experts import Bank
-from .kernels import acting
-from .validation import refuse
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 
 def _check(owner: str, name: str, value: Any, low: float, high: float = math.inf) -> None:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import validation
-from ..experts import RidgeBank, SharedRidgeBank
-from .base import Array, Index
+from ..carriers import validation
+from ..types import Array, Index
+from .experts import RidgeBank, SharedRidgeBank
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .kernels.arrays import LIMIT, usable
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+from ..kernels.arrays import LIMIT, usable
+from ..types import Array, Index, Mask
 
 FLOAT = np.dtype(np.float64)
 SMALLEST = 1e-30  #: the smallest number that counts as positive, so that squares and quotients stay finite
@@ -41,7 +38,7 @@ def refuse(name: str, value: object, expected: str) -> ValueError:
 
 def warn(message: str) -> None:
     """Warn whoever called into this package."""
-    here = str(Path(__file__).parent) + os.sep
+    here = str(Path(__file__).parents[1]) + os.sep
     frame, depth = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(here):
         frame, depth = frame.f_back, depth + 1

@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..carriers.lanes import LaneArrays
+from ..kernels import selection
+from ..types import Array, Index
 from .aggregation import Posterior
 from .experts import Bank
-from .kernels import selection
-from .lanes import LaneArrays
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 
 class Ellipsoid(LaneArrays):

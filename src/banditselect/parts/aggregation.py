@@ -3,15 +3,11 @@
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..carriers.lanes import LaneArrays
+from ..kernels import selection
+from ..types import Array, Index, Mask
 from .experts import Bank
-from .kernels import selection
-from .lanes import LaneArrays
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 
 class Posterior(LaneArrays):

@@ -6,8 +6,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .kernels.arrays import LIMIT
-from .kernels.features import Index, Lookup, Offer
+from ..kernels.arrays import LIMIT
+from ..kernels.features import Lookup, Offer
+from ..types import Index
 from .validation import as_floats, refuse
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
-from ..validation import refuse
+from .validation import refuse
 
 T = TypeVar("T", covariant=True)
 

@@ -7,9 +7,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from .kernels.arrays import LIMIT, usable
-from .kernels.features import Offer, clean
-from .validation import FLOAT, Array, as_floats, depth_of, refuse
+from ..kernels.arrays import LIMIT, usable
+from ..kernels.features import Offer, clean
+from ..types import Array
+from .validation import FLOAT, as_floats, depth_of, refuse
 
 
 class FeatureShape(ABC):

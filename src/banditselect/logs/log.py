@@ -8,12 +8,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import validation
+from ..carriers import validation
 from ..kernels.arrays import LIMIT
 from ..policies import Decision
-from . import log_tables
-from .base import Array, Index, Instances, Problem
-from .log_features import LogFeatures, Mask, PerDecision, frozen
+from ..problems.base import Instances, Problem
+from ..types import Array, Index, Mask
+from . import tables as log_tables
+from .features import LogFeatures, PerDecision, frozen
 
 Where = Callable[[str, int], str]
 """How to name entry t of an argument in a message."""

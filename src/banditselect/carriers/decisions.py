@@ -7,10 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import ledger
-from ..lanes import LaneArrays
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
+from ..types import Index
+from .lanes import LaneArrays
 
 
 class Decision(NamedTuple):

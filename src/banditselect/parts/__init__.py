@@ -1,0 +1,1 @@
+"""What algorithms are made of: experts, their aggregation, confidence sets, and ways from scores to probabilities."""
