@@ -269,6 +269,12 @@ def test_version_and_help(folder: Path) -> None:
     assert "130, 143" in call("run", "--help").stdout
 
 
+def test_making_packs_is_no_command(folder: Path) -> None:
+    done = call("data", "list")
+    assert done.exit_code == 2
+    assert "No such command 'data'" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [

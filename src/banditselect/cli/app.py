@@ -11,7 +11,7 @@ from ..policies import registered
 from ..simulation import engine as engines
 from ..simulation.own_code import known_problems
 from ..simulation.specification import Specification, read_specification
-from . import data, listing, output, paper
+from . import listing, output, paper
 from .options import CODES, Address, AsJson, Engine, Figures, Quiet, Workers, known
 from .session import FAILED, session
 
@@ -22,7 +22,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=CODES,
 )
-app.add_typer(data.app, name="data")
 
 
 def _version(wanted: bool) -> None:

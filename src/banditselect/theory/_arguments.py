@@ -1,4 +1,7 @@
-"""What every equation of this room shares: its argument table, its types, and the axis of the models."""
+"""The arguments that the equations share: one table says what each may be, and `equation` checks it at every call.
+
+Here too is how arguments become arrays: as floats, with types that the checker knows, and with an axis for the models.
+"""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -7,9 +10,10 @@ from types import NoneType
 from typing import Literal, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast, get_args, get_origin
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array: TypeAlias = NDArray[np.float64]
+from banditselect.types import Array, Mask
+
 Float: TypeAlias = float | Array
 Form: TypeAlias = Literal["printed", "corrected"]
 Horizon: TypeAlias = ArrayLike | Literal["anytime"] | None
@@ -41,16 +45,16 @@ def log1p(x: ArrayLike) -> Array:
 
 
 class _Constraint(NamedTuple):
-    holds: Callable[[Array], NDArray[np.bool_]]
+    holds: Callable[[Array], Mask]
     expected: str
     many: bool = False
 
 
-def _finite(low: float) -> Callable[[Array], NDArray[np.bool_]]:
+def _finite(low: float) -> Callable[[Array], Mask]:
     return lambda x: np.isfinite(x) & (x >= low)
 
 
-def _inside(x: Array) -> NDArray[np.bool_]:
+def _inside(x: Array) -> Mask:
     return (x > 0) & (x < 1)
 
 
@@ -160,7 +164,7 @@ class Models(NamedTuple):
     lam: Array
     penalty: Array
     """``lam r^2``, and ``known`` for a model with ``lam = inf``, whose parameter is known."""
-    known: NDArray[np.bool_]
+    known: Mask
 
 
 def models(

@@ -1,13 +1,13 @@
 """Likelihood-ratio confidence sets: their size, and the regret of playing optimistically over them.
 
-They are not in the paper. Symbols as in `linear`; the sets themselves, made from data, are no business of this room.
+They are not in the paper. Symbols as in `linear`; this is what can be said before any data, the sets that are made from
+data are parts of the policies.
 """
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from banditselect.theory._arguments import (
-    Array,
     Float,
     Form,
     array,
@@ -21,6 +21,7 @@ from banditselect.theory._arguments import (
     worst,
 )
 from banditselect.theory.linear import log_det
+from banditselect.types import Array
 
 
 @equation

@@ -1,4 +1,4 @@
-"""Ridge experts in a linear model: tools and theorems that both settings share.
+"""How well one ridge regression predicts: the bounds on experts that feature and parameter selection share.
 
 Notation: ``t`` completed rounds; :math:`V_t` the regularised Gram matrix; :math:`q_s = |\\phi_s|^2_{V_s^{-1}}`, at most
 :math:`c = L^2 / \\lambda`. A *true* model has mean rewards :math:`\\langle\\phi_s,\\theta_*\\rangle` with
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from banditselect.theory._arguments import (
-    Array,
     Float,
     Form,
     Horizon,
@@ -25,6 +24,7 @@ from banditselect.theory._arguments import (
     sqrt,
     worst,
 )
+from banditselect.types import Array
 
 
 @equation

@@ -1,4 +1,4 @@
-"""The regression oracle SqAlg: the price of aggregating M experts, and what its errors cost the policies.
+"""The regression oracle SqAlg: what aggregating M experts costs, and what its errors cost a policy that plays on it.
 
 Symbols as in `linear`; :math:`\\hat y_s` is the oracle's prediction, :math:`\\mu_s` the mean reward.
 """
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from banditselect.theory._arguments import (
-    Array,
     Float,
     Form,
     Horizon,
@@ -25,6 +24,7 @@ from banditselect.theory._arguments import (
     worst,
 )
 from banditselect.theory.linear import expert_regret, noise_bound, prediction_bound
+from banditselect.types import Array
 
 SqAlgForm: TypeAlias = Literal["printed", "proposition", "corrected"]
 

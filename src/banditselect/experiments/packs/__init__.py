@@ -1,6 +1,8 @@
-"""Features of real images, small enough to ship: what the experiments with images play on.
+"""Feature packs: what networks have computed from MNIST and CIFAR images, for the experiments to play on.
 
-``load_pack(name)`` reads one of four packs that lie beside this file, without any image and without any network:
+Experiments with images need no image and no network, because the features that policies see ship with the library.
+
+``load_pack(name)`` reads one of the four packs that lie beside this file:
 
 ========================  =============  =======================================================================
 name                      kind           what it holds
@@ -22,8 +24,8 @@ ps-mnist, ps-cifar10      BallPack       one feature map, and for M in (2, 5, 10
 versions, accuracies before and after quantisation, and the command that builds the pack anew.
 
 A file is a compressed ``.npz`` without pickles. Features are kept as whole numbers of 8 or 16 bits with a scale and an
-offset for each column; everything else as it is. This package alone reads and writes the format;
-``banditselect.images`` builds packs from images.
+offset for each column; everything else as it is. This package alone reads and writes the format. The tool that builds
+packs from images is in the repository, not in the wheel: ``python -m tools.packs``, described in docs/data.md.
 """
 
 import io
@@ -211,7 +213,7 @@ def read_pack(path: Path) -> Pack:
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        raise FileNotFoundError(f"there is no pack {path}; `banditselect data build` makes one") from None
+        raise FileNotFoundError(f"there is no pack {path}; docs/data.md says how to build one") from None
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             if (bad := archive.testzip()) is not None:

@@ -1,4 +1,7 @@
-"""Arrays of a pack: features as whole numbers, and checks of what comes out of a file."""
+"""How the arrays of a pack lie in its file: features as whole numbers of few bits, to keep packs small enough to ship.
+
+What comes out of a file is checked here: types, shapes, finite numbers, labels without a gap.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

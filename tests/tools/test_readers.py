@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from image_server import described, idx
 
-from banditselect.images.official import DATASETS, DataSet, Source
-from banditselect.images.readers import CLASSES, Images, read
+from tools.packs.official import DATASETS, DataSet, Source
+from tools.packs.readers import CLASSES, Images, read
 
 MNIST = {
     "train": ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"),
@@ -132,7 +132,7 @@ def test_a_missing_file_says_how_to_get_it(tmp_path: Path, name: str) -> None:
         with pytest.raises(FileNotFoundError) as caught:
             read(dataset, tmp_path)
         assert file in str(caught.value)
-        assert str(caught.value).endswith(f"missing; get it with: banditselect data fetch {name} --to {tmp_path}")
+        assert str(caught.value).endswith(f"missing; get it with: python -m tools.packs fetch {name} --to {tmp_path}")
         (tmp_path / dataset.folder / file).write_bytes(content)
 
 

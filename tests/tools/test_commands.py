@@ -1,4 +1,4 @@
-"""The commands for the image data: what they print, which code they end with, and that they can be stopped."""
+"""The commands of the tool for packs: what they print, which code they end with, and that they can be stopped."""
 
 import json
 import signal
@@ -13,18 +13,18 @@ import pytest
 from image_server import CONTENT, Server, code, described, hangs, source_of
 from typer.testing import CliRunner
 
-from banditselect.cli import data
-from banditselect.images.official import DATASETS, DataSet
+from tools.packs import commands
+from tools.packs.official import DATASETS, DataSet
 
 PATHS = {name: f"/{name}.gz" for name in DATASETS}
 
 COMMAND = """
 import sys
+sys.path.append("tests/tools")
 from image_server import single
-from banditselect.images.official import DATASETS
+from tools.packs.official import DATASETS
 DATASETS["mnist"] = single(sys.argv.pop(1))
-from banditselect.cli.data import app
-app(prog_name="banditselect")
+from tools.packs import __main__
 """
 
 
@@ -41,7 +41,7 @@ def official(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 
 
 def call(*arguments: str) -> Any:
-    return CliRunner().invoke(data.app, arguments)
+    return CliRunner().invoke(commands.app, arguments)
 
 
 def test_fetch_gets_what_is_missing(official: Server) -> None:
@@ -104,7 +104,7 @@ def test_list_tells_what_is_there(official: Server) -> None:
         "data sets in data/",
         "mnist     complete and verified, 1 files, 100k bytes",
         "cifar10   incomplete: cifar10.gz: got 5 bytes, expected 100000",
-        "cifar100  not there; banditselect data fetch cifar100 --to data",
+        "cifar100  not there; python -m tools.packs fetch cifar100 --to data",
     ]
     assert [line.split()[0] for line in lines[6:]] == ["fs-mnist", "fs-cifar100", "ps-mnist", "ps-cifar10"]
     told = json.loads(call("list", "--json").stdout)
@@ -115,20 +115,20 @@ def test_list_tells_what_is_there(official: Server) -> None:
 
 def test_list_tells_where_packs_come_from(official: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     made = {"data": {"name": "mnist", "sha256": {}}, "network": "a CNN", "seed": 3}
-    monkeypatch.setattr(data, "load_pack", lambda name: SimpleNamespace(provenance=made))
+    monkeypatch.setattr(commands, "load_pack", lambda name: SimpleNamespace(provenance=made))
     assert "  ps-cifar10   shipped; from mnist by a CNN; seed 3" in call("list").stdout.splitlines()
     assert json.loads(call("list", "--json").stdout)["packs"]["fs-mnist"] == made
 
 
 def test_the_time_left_is_told(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr(data.time, "monotonic", lambda: now)
-    display = data.Display()
-    tell = data._told(display, "mnist")
+    monkeypatch.setattr(commands.time, "monotonic", lambda: now)
+    display = commands.Display()
+    tell = commands._shown_on(display, "mnist")
     shown = []
     for at in ((2, 0, 0, 1000, 200, 200), (2, 0, 0, 1000, 600, 200), (2, 0, 0, 1000, 0, 200)):
         now += 4.0
-        tell(data.files.Transfer(*at))
+        tell(commands.files.Transfer(*at))
         assert display.last is not None
         shown.append((display.last.fraction, display.last.rate, display.last.seconds_left))
     assert shown == [(0.2, 0.0, None), (0.6, 50.0, 8.0), (0.0, 0.0, None)]
@@ -139,7 +139,7 @@ def test_an_interruption_says_how_to_continue(server: Server, tmp_path: Path) ->
     server.answers["/x.gz"] = [hangs(server, 5_000)]
     process = subprocess.Popen(
         [sys.executable, "-c", COMMAND, server.url("/x.gz"), "fetch", "mnist", "--to", str(tmp_path)],
-        cwd=Path(__file__).parent,
+        cwd=Path(__file__).parents[2],
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -148,5 +148,5 @@ def test_an_interruption_says_how_to_continue(server: Server, tmp_path: Path) ->
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=20)
     assert process.returncode == 130, stderr
-    way_back = f"banditselect fetch mnist --to {tmp_path}"
+    way_back = f"python -m tools.packs fetch mnist --to {tmp_path}"
     assert stderr == f"interrupted; what has arrived is kept. To continue:\n  {way_back}\n"

@@ -1,4 +1,7 @@
-"""Builds a pack from the images: trains, fits, quantises, and writes down where everything comes from."""
+"""A pack from the images of its data set: features, what is fitted to them, 8 or 16 bits for each, and provenance.
+
+`build_pack` goes the whole way and writes the file; `assemble` is the part of it that needs no network.
+"""
 
 import platform
 from collections.abc import Callable
@@ -9,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..experiments.packs import MODELS, SETS, BallPack, Balls, Coded, FeaturePack, Pack, save
-from ..problems.class_fits import fit_classes
-from ..types import Array
+from banditselect.experiments.packs import MODELS, SETS, BallPack, Balls, Coded, FeaturePack, Pack, save
+from banditselect.problems.class_fits import fit_classes
+from banditselect.types import Array
+
 from .balls import COVERAGE, REGULARIZATION, calibrated, fit_balls, fit_data_sets
 from .extraction import Extract, extract
 from .files import checksums
@@ -66,10 +70,10 @@ def assemble(
     """Make a pack out of features: maps, fits, balls, quantisation. Needs no network."""
     provenance = {
         "pack": name,
-        "command": f"banditselect data build {name}",
+        "command": f"python -m tools.packs build {name}",
         "data": {"name": recipe.dataset, "sha256": files},
         "network": _network(recipe),
-        "training": asdict(recipe.plan) | {"device": found.notes["device"]},
+        "training": asdict(recipe.training) | {"device": found.notes["device"]},
         "seed": recipe.seed,
         "split": f"of the official training images, {recipe.train} train the network and {len(found.fit_labels)} "
         f"others, as many of each class, serve the fits; the items are {len(found.labels)} official test images",

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from image_server import CONTENT, Server, breaks_off, described, fails, fetch, lying, packed, source_of, tar
 
-from banditselect.images import files
-from banditselect.images.official import DATASETS, DataSet, lookup
+from tools.packs import files
+from tools.packs.official import DATASETS, DataSet, lookup
 
 MEMBERS = {"a.bin": b"first" * 1000, "b.bin": b"second" * 1000}
 ARCHIVE = tar({f"tiny-files/{name}": content for name, content in MEMBERS.items()})

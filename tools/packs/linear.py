@@ -1,9 +1,9 @@
-"""Linear tools for features: a classifier in closed form, whitening, accuracies."""
+"""Linear algebra on features: the discriminant whose accuracy says how good a map is, and whitening."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Array, Index
+from banditselect.types import Array, Index
 
 
 def with_one(table: NDArray[np.generic]) -> Array:

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 from image_server import CONTENT, Server, single
 
-from banditselect.images.official import DataSet
+from tools.packs.official import DataSet
 
 
 @pytest.fixture

