@@ -10,13 +10,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from banditselect.experiments import ARMS, EXPERIMENTS, Experiment
-from banditselect.experiments import feature_selection as fs
-from banditselect.experiments import parameter_selection as ps
+from banditselect.experiments import fs_shared as fs
+from banditselect.experiments import ps_shared as ps
 from banditselect.experiments.claims import Verdict, judge
 from banditselect.experiments.experiment import stored
 from banditselect.experiments.ps_synthetic import INDIVIDUAL
-from banditselect.experiments.report import claims_table, counted
-from banditselect.experiments.sections import finals_table
+from banditselect.experiments.report import claims_table, counted, finals_table
 from banditselect.reporting.markdown import markdown_table, replace_between
 from banditselect.reporting.verdicts import SIGNS, interval, measured
 from banditselect.simulation import Result, Results

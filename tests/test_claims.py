@@ -6,11 +6,21 @@ import numpy as np
 import pytest
 
 from banditselect.experiments import EXPERIMENTS, latent
-from banditselect.experiments import feature_selection as fs
-from banditselect.experiments import parameter_selection as ps
+from banditselect.experiments import fs_shared as fs
+from banditselect.experiments import ps_shared as ps
 from banditselect.experiments.claims import judge
-from banditselect.experiments.judging import FAILS, HOLDS, OPEN, Measured, Part, Runs, measure_all, share, together
-from banditselect.experiments.sentences import SENTENCES
+from banditselect.experiments.claims.measuring import (
+    FAILS,
+    HOLDS,
+    OPEN,
+    Measured,
+    Part,
+    Runs,
+    measure_all,
+    share,
+    together,
+)
+from banditselect.experiments.claims.sentences import SENTENCES
 from banditselect.reporting import bootstrap_interval, share_interval
 from banditselect.simulation import METRICS, Result, Results
 from banditselect.theory import feature_selection as fs_theory

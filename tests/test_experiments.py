@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from banditselect.experiments import ARMS, EXPERIMENTS, SCALES, Scale, latent
-from banditselect.experiments.feature_selection import chosen_maps
+from banditselect.experiments.fs_shared import chosen_maps
 from banditselect.experiments.packs import load_pack
 from banditselect.simulation import Results, simulate
 

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from banditselect.experiments.judging import FAILS, HOLDS, OPEN
+from banditselect.experiments.claims.measuring import FAILS, HOLDS, OPEN
 from banditselect.reporting.markdown import markdown_table, replace_between
 from banditselect.reporting.page import Citation, Page, Part, Picture, Section, Table, render
 from banditselect.reporting.prose import blocks

@@ -14,11 +14,11 @@ from banditselect.experiments.report import (
     claims_json,
     claims_table,
     counted,
-    summary_words,
     verdict_lines,
     write_report,
 )
-from banditselect.experiments.sections import merged
+from banditselect.experiments.report.sections import merged
+from banditselect.experiments.report.words import summary_words
 from banditselect.simulation import METRICS
 from test_page import Reader
 

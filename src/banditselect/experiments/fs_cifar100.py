@@ -9,6 +9,6 @@ weights the rewards of all images are so close to each other that the noise drow
 are not cut to [0, 1]. Tuning plays other tasks on the same images.
 """
 
-from .feature_selection import image_experiment
+from .fs_shared import image_experiment
 
 EXPERIMENT = image_experiment("fs-cifar100", "Feature selection, CIFAR-100", "Appendix F", __doc__ or "", tuning=10)

@@ -11,6 +11,6 @@ bandit fits a head of its own, so that the worst map is far from useless. Maps h
 with class weights 1:9, as often as rounds offer the classes. Tuning plays other tasks on the same images.
 """
 
-from .feature_selection import image_experiment
+from .fs_shared import image_experiment
 
 EXPERIMENT = image_experiment("fs-mnist", "Feature selection, MNIST", "Figure 1, bottom", __doc__ or "", tuning=20)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from ..problems import Problem, SyntheticFeatureSelection
 from .experiment import Experiment, Scale
-from .feature_selection import arms
+from .fs_shared import arms
 
 
 def problems(models: Sequence[int]) -> dict[str, Problem]:

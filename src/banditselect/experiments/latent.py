@@ -18,7 +18,7 @@ from ..parts.exploration import LatentReference
 from ..policies import PSOFUL, UCB1, Binding, Greedy, RegretBalancing, given, on_every_ball
 from ..problems import LatentBandit, Problem
 from .experiment import Arm, Experiment, Scale
-from .parameter_selection import LIKELIHOOD
+from .ps_shared import LIKELIHOOD
 
 ARMS = (10, 50, 200)
 MODELS = (2, 5, 20)

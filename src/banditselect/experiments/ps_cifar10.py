@@ -15,7 +15,7 @@ class, so PS-OFUL with r = c is shown as well. Rewards are not exactly linear: n
 other tasks on the same images.
 """
 
-from .parameter_selection import image_experiment
+from .ps_shared import image_experiment
 
 EXPERIMENT = image_experiment(
     "ps-cifar10", "Parameter selection, CIFAR-10", "Figure 2, right", __doc__ or "", pack="ps-cifar10", kind="fine"

@@ -15,7 +15,7 @@ with r = c is shown as well. Rewards are not exactly linear: no bound of theory 
 same images.
 """
 
-from .parameter_selection import image_experiment
+from .ps_shared import image_experiment
 
 EXPERIMENT = image_experiment(
     "ps-mnist", "Parameter selection, MNIST", "Appendix F", __doc__ or "", pack="ps-mnist", kind="fine"

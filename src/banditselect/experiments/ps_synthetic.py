@@ -16,7 +16,7 @@ from typing import Any
 from ..policies import OFUL, PSOFUL, BiasOFUL, Binding, given
 from ..problems import Problem, SyntheticParameterSelection
 from .experiment import Arm, Experiment, Scale
-from .parameter_selection import GRID, LIKELIHOOD, ORACLE, PS, printed
+from .ps_shared import GRID, LIKELIHOOD, ORACLE, PS, printed
 
 DIM = 20
 RADII = {"0": 0.0, "sqrt(d)": math.sqrt(DIM), "2 sqrt(d)": 2.0 * math.sqrt(DIM)}

@@ -1,4 +1,4 @@
-"""How a sentence is judged: what is measured, its interval, what the sentence says of it, the verdict."""
+"""Statistics of stored results with intervals around them, and whether they lie where a sentence says that they do."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..reporting import bootstrap_interval, share_interval
-from ..simulation import Results
+from ...reporting import bootstrap_interval, share_interval
+from ...simulation import Results
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "not decided"
 CONFIDENCE = 0.95

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from ..simulation import Result
-from ..theory import feature_selection as fs_theory
-from ..theory import parameter_selection as ps_theory
-from . import feature_selection as fs
-from . import latent
-from . import parameter_selection as ps
-from .judging import FAILS, Evidence, Measured, Part, Runs, measure_all, share
+from ...simulation import Result
+from ...theory import feature_selection as fs_theory
+from ...theory import parameter_selection as ps_theory
+from .. import fs_shared as fs
+from .. import latent
+from .. import ps_shared as ps
+from .measuring import FAILS, Evidence, Measured, Part, Runs, measure_all, share
 
 
 def _told(result: Result, policy: str, names: Sequence[str]) -> list[dict[str, Any]]:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..reporting.page import Part, Picture, Section, Table
-from ..reporting.verdicts import NOTHING, number
-from ..simulation import Result, Results
-from ..simulation.outputs import at_the_end
-from ..simulation.store import Store
-from .experiment import Experiment
+from ...reporting.page import Part, Picture, Section, Table
+from ...reporting.verdicts import NOTHING, number
+from ...simulation import Result, Results
+from ...simulation.outputs import at_the_end
+from ...simulation.store import Store
+from ..experiment import Experiment
 
 END = "†"
 LONG = 6  #: a longer list is told by its length

@@ -1,15 +1,11 @@
-"""Whether the sentences of the paper hold on stored results.
-
-Every sentence is a statistic, an interval and what the sentence says about it (``sentences``). Nothing is judged by
-hand, and everything can be judged again from the stored tables alone.
-"""
+"""The verdict on every sentence for every experiment and arm whose results are stored."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .experiment import Experiment, stored
-from .judging import Evidence, Runs, together
+from ..experiment import Experiment, stored
+from .measuring import Evidence, Runs, together
 from .sentences import PLACES, SENTENCES, Sentence
 
 

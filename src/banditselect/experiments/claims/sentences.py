@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from . import bounds, latent, ps_synthetic
-from . import feature_selection as fs
-from . import parameter_selection as ps
-from .experiment import ARMS
-from .judging import Evidence, Measured, Part, Runs, measure_all
+from .. import fs_shared as fs
+from .. import latent, ps_synthetic
+from .. import ps_shared as ps
+from ..experiment import ARMS
+from . import theorems
+from .measuring import Evidence, Measured, Part, Runs, measure_all
 
 CLOSE, MUCH = 1.25, 1.5
 
@@ -357,7 +358,7 @@ SENTENCES = (
         "w.p. at least 1 - delta, the regret [...] for FS-SCB is bounded as [3 sqrt(K T D_T) + sqrt(2 T log(2/delta))]",
         FS,
         (fs.FS,),
-        bounds.feature_selection,
+        theorems.feature_selection,
         ("theory",),
         place="Theorem 3.2, with the constants of its proof",
     ),
@@ -366,7 +367,7 @@ SENTENCES = (
         "with probability at least 1 - delta, the transfer-regret [...] of PS-OFUL is bounded as [eq:lem5]",
         SYNTHETIC,
         (ps.PS,),
-        bounds.parameter_selection,
+        theorems.parameter_selection,
         ("theory",),
         place="Theorem 4.2, with the constants of its proof; it assumes b <= 1",
     ),
@@ -375,7 +376,7 @@ SENTENCES = (
         "with probability at least 1 - delta, the true reward parameter theta_* lies in C_t",
         SYNTHETIC,
         (ps.PS,),
-        bounds.coverage(ps.PS),
+        theorems.coverage(ps.PS),
         ("theory",),
         place="Theorem 4.3; it assumes b <= 1",
     ),
@@ -384,7 +385,7 @@ SENTENCES = (
         "The likelihood-ratio sets hold the true parameter at all rounds with probability at least 1 - delta [ours]",
         SYNTHETIC,
         (ps.LIKELIHOOD,),
-        bounds.coverage(ps.LIKELIHOOD),
+        theorems.coverage(ps.LIKELIHOOD),
         ("theory",),
         place="docs/math.md",
     ),
@@ -393,13 +394,13 @@ SENTENCES = (
         LATENT + " [by the rule as printed]",
         ("latent",),
         (latent.PRINTED,),
-        bounds.latent_rate(latent.PRINTED),
+        theorems.latent_rate(latent.PRINTED),
     ),
     Sentence(
         "latent-rate-source",
         LATENT + " [by the rule of its source]",
         ("latent",),
         (latent.SOURCE,),
-        bounds.latent_rate(latent.SOURCE),
+        theorems.latent_rate(latent.SOURCE),
     ),
 )
