@@ -113,8 +113,8 @@ def result(finals, metric, settings=None, coverage=1.0):
     return Result(np.array([1000]), curves, settings or {})
 
 
-def stored(folder, name, arm, finals_by_problem, **options):
-    path = folder / name / arm
+def stored(folder, name, regime, finals_by_problem, **options):
+    path = folder / name / regime
     path.mkdir(parents=True)
     metric = EXPERIMENTS[name].metric
     results = {problem: result(finals, metric, **options) for problem, finals in finals_by_problem.items()}
@@ -122,7 +122,7 @@ def stored(folder, name, arm, finals_by_problem, **options):
 
 
 def verdicts(folder):
-    return {(v.id, v.experiment, v.arm): v for v in judge(folder, EXPERIMENTS)}
+    return {(v.id, v.experiment, v.regime): v for v in judge(folder, EXPERIMENTS)}
 
 
 def test_feature_selection_sentences(tmp_path):
@@ -303,14 +303,14 @@ def test_every_sentence_names_experiments_and_policies_that_there_are():
     for sentence in SENTENCES:
         for name in sentence.experiments:
             experiment = EXPERIMENTS[name]
-            assert set(sentence.arms) & set(experiment.arms), sentence.id
+            assert set(sentence.regimes) & set(experiment.regimes), sentence.id
             scale = experiment.scales["quick"]
             (problem, *_) = experiment.problems(scale.models).values()
             played = {
                 policy
-                for arm in sentence.arms
-                if arm in experiment.arms
-                for policy in experiment.arms[arm].policies(problem, 10)
+                for regime in sentence.regimes
+                if regime in experiment.regimes
+                for policy in experiment.regimes[regime].policies(problem, 10)
             }
             assert set(sentence.policies) <= played, (sentence.id, name)
 

@@ -44,9 +44,9 @@ class Reader(HTMLParser):
         self.words += data if self.open and self.open[-1] != "style" else ""
 
 
-def check(quote="PS is better", section="ps-mnist", arm="theory", verdict="holds", **other):
+def check(quote="PS is better", section="ps-mnist", regime="theory", verdict="holds", **other):
     told = {"place": "Section 5", "statistic": "ratio", "value": 0.5, "interval": (0.4, 0.6), "expected": "at most 1"}
-    return Check(quote=quote, section=section, arm=arm, verdict=verdict, **{**told, "n": 50, **other})
+    return Check(quote=quote, section=section, regime=regime, verdict=verdict, **{**told, "n": 50, **other})
 
 
 def section(name, words="words", svg="<svg xmlns='http://www.w3.org/2000/svg'/>"):
@@ -63,7 +63,8 @@ def page(checks, names=NAMES, words="words"):
 
 
 def test_the_page_is_well_formed_and_complete():
-    checks = [check(f"sentence {k % 3}", name, arm) for k, name in enumerate(NAMES) for arm in ("theory", "tuned")]
+    regimes = ("theory", "tuned")
+    checks = [check(f"sentence {k % 3}", name, regime) for k, name in enumerate(NAMES) for regime in regimes]
     read = Reader(render(page(checks)))
     assert len(set(read.ids)) == len(read.ids)
     assert all(link.startswith("#") and link[1:] in read.ids for link in read.links)
@@ -92,7 +93,7 @@ def test_the_page_asks_for_nothing_from_elsewhere():
 def test_everything_is_escaped():
     words = [HOSTILE, "]]>", "javascript:alert(1)"]
     for hostile in words:
-        checks = [check(hostile, hostile, arm=hostile, place=hostile, statistic=hostile, expected=hostile)]
+        checks = [check(hostile, hostile, regime=hostile, place=hostile, statistic=hostile, expected=hostile)]
         read = Reader(render(page(checks, [hostile, hostile + "?"], hostile)))
         assert not {"script", "blink"} & {tag for tag, _ in read.tags}
         assert hostile in read.words
@@ -120,12 +121,12 @@ def test_a_sentence_with_parts_holds_if_all_do():
 
 
 def test_sentences_on_the_same_sections_stand_together():
-    checks = [check("1", "c"), check("2", "a"), check("2", "b"), check("3", "b", arm="tuned"), check("4", "c")]
+    checks = [check("1", "c"), check("2", "a"), check("2", "b"), check("3", "b", regime="tuned"), check("4", "c")]
     first, second = matrices(checks, ["a", "b", "c"], ["theory", "tuned"])
     assert (first.columns, [row.words for row in first.rows]) == (["a", "b"], ["2", "3"])
     assert (second.columns, [row.words for row in second.rows]) == (["c"], ["1", "4"])
     assert first.rows[1].cells[0] == ("a", [])
-    assert first.rows[1].cells[1][1][0].arm == "tuned"
+    assert first.rows[1].cells[1][1][0].regime == "tuned"
     read = Reader(render(page(checks, ["a", "b", "c"])))
     numbers = [told["id"] for tag, told in read.tags if tag == "tr" and told.get("id", "").startswith("sentence")]
     assert numbers == [f"sentence-{k}" for k in range(1, 5)]

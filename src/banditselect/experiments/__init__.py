@@ -11,7 +11,7 @@ from . import (
     ps_mnist_coarse,
     ps_synthetic,
 )
-from .experiment import ARMS, SCALES, Experiment, Scale
+from .experiment import REGIMES, SCALES, Experiment, Scale
 
 EXPERIMENTS: dict[str, Experiment] = {
     module.EXPERIMENT.name: module.EXPERIMENT
@@ -28,4 +28,4 @@ EXPERIMENTS: dict[str, Experiment] = {
     )
 }
 
-__all__ = ["ARMS", "EXPERIMENTS", "SCALES", "Experiment", "Scale"]
+__all__ = ["EXPERIMENTS", "REGIMES", "SCALES", "Experiment", "Scale"]

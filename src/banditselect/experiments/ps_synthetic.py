@@ -15,7 +15,7 @@ from typing import Any
 
 from ..policies import OFUL, PSOFUL, BiasOFUL, Binding, given
 from ..problems import Problem, SyntheticParameterSelection
-from .experiment import Arm, Experiment, Scale
+from .experiment import Experiment, Regime, Scale
 from .ps_shared import GRID, LIKELIHOOD, ORACLE, PS, printed
 
 DIM = 20
@@ -57,6 +57,6 @@ EXPERIMENT = Experiment(
     metric="regret",
     setting="radius b of the balls",
     problems=problems,
-    arms={"theory": Arm(theory), "tuned": Arm(tuned, {"scale": GRID["scale"]})},
+    regimes={"theory": Regime(theory), "tuned": Regime(tuned, {"scale": GRID["scale"]})},
     scales={"quick": Scale((), 300, 10, 4), "paper": Scale((), 1000, 50, 20)},
 )

@@ -35,9 +35,9 @@ class Table(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One arm of a section."""
+    """One regime of a section."""
 
-    arm: str
+    regime: str
     pictures: Sequence[Picture]
     tables: Sequence[Table]
     settings: Sequence[Table]
@@ -68,7 +68,7 @@ class Page:
     Attributes
     ----------
     title, summary: the summary in paragraphs.
-    arms: what each arm is, by name, in the order of display.
+    regimes: what each regime is, by name, in the order of display.
     checks: the sentences, measured; each belongs to one of the sections.
     sections: what was run.
     facts: about everything together: pairs of a name and what it is.
@@ -77,7 +77,7 @@ class Page:
 
     title: str
     summary: Sequence[str]
-    arms: Mapping[str, str]
+    regimes: Mapping[str, str]
     checks: Sequence[Check]
     sections: Sequence[Section]
     facts: Sequence[tuple[str, str]] = ()
@@ -107,7 +107,7 @@ def render(page: Page) -> str:
         anchors=_anchors(page),
         signs=list(SIGNS.values()),
         details={name: [detail for detail in numbered if detail.check.section == name] for name in sections},
-        matrices=matrices(checks, sections, list(page.arms)),
+        matrices=matrices(checks, sections, list(page.regimes)),
         long=[one for one in sentences(checks) if shortened(one.quote) != one.quote],
     )
 

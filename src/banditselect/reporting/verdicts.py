@@ -27,12 +27,12 @@ SIGNS = {
 
 
 class Check(NamedTuple):
-    """A sentence, measured in one section and arm; ``verdict`` is one of ``SIGNS``."""
+    """A sentence, measured in one section and regime; ``verdict`` is one of ``SIGNS``."""
 
     quote: str
     place: str
     section: str
-    arm: str
+    regime: str
     statistic: str
     value: float
     interval: tuple[float, float]
@@ -42,9 +42,9 @@ class Check(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What one cell of the matrix says of one arm; ``target`` is the id of its details."""
+    """What one cell of the matrix says of one regime; ``target`` is the id of its details."""
 
-    arm: str
+    regime: str
     sign: Sign
     target: str
 
@@ -105,7 +105,7 @@ def sentences(checks: Sequence[Check]) -> list[Sentence]:
     return [Sentence(k, quote, "; ".join(own)) for k, (quote, own) in enumerate(places.items(), 1)]
 
 
-def matrices(checks: Sequence[Check], sections: Sequence[str], arms: Sequence[str]) -> list[Matrix]:
+def matrices(checks: Sequence[Check], sections: Sequence[str], regimes: Sequence[str]) -> list[Matrix]:
     """Return the verdicts with a row per sentence and a column per section; what shares no section stands apart."""
     numbered, told = details(checks), sentences(checks)
     found = []
@@ -115,7 +115,7 @@ def matrices(checks: Sequence[Check], sections: Sequence[str], arms: Sequence[st
         for number, quote, place in told:
             own = [detail for detail in block if detail.number == number]
             if own:
-                cells = [(name, _cell([d for d in own if d.check.section == name], arms)) for name in columns]
+                cells = [(name, _cell([d for d in own if d.check.section == name], regimes)) for name in columns]
                 rows.append(Row(number, shortened(quote), shortened(quote) != quote, place, cells))
         found.append(Matrix(columns, rows))
     return found
@@ -134,12 +134,12 @@ def _together(checks: Sequence[Check], sections: Sequence[str]) -> list[list[str
     return sorted(ordered, key=lambda group: sections.index(group[0]))
 
 
-def _cell(own: Sequence[Detail], arms: Sequence[str]) -> list[Entry]:
+def _cell(own: Sequence[Detail], regimes: Sequence[str]) -> list[Entry]:
     entries = []
-    for arm in dict.fromkeys([*arms, *(detail.check.arm for detail in own)]):
-        parts = [detail for detail in own if detail.check.arm == arm]
+    for regime in dict.fromkeys([*regimes, *(detail.check.regime for detail in own)]):
+        parts = [detail for detail in own if detail.check.regime == regime]
         if parts:
-            entries.append(Entry(arm, SIGNS[overall(d.check.verdict for d in parts)], parts[0].id))
+            entries.append(Entry(regime, SIGNS[overall(d.check.verdict for d in parts)], parts[0].id))
     return entries
 
 

@@ -18,7 +18,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Runs:
-    """The final values of one arm of an experiment, by problem and policy; of all replicates, or of some drawn.
+    """The final values of one regime of an experiment, by problem and policy; of all replicates, or of some drawn.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Runs:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was stored of an arm of an experiment: all of it, and the final values of what its figure shows."""
+    """What was stored of a regime of an experiment: all of it, and the final values of what its figure shows."""
 
     results: Results
     runs: Runs

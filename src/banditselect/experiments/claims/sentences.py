@@ -16,7 +16,7 @@ import numpy as np
 from .. import fs_shared as fs
 from .. import latent, ps_synthetic
 from .. import ps_shared as ps
-from ..experiment import ARMS
+from ..experiment import REGIMES
 from . import theorems
 from .measuring import Evidence, Measured, Part, Runs, measure_all
 
@@ -47,9 +47,9 @@ class Sentence:
     ----------
     id, quote: what it is called, what it says.
     experiments: what it is about.
-    policies: without which it cannot be judged; an arm that does not have them is left out.
+    policies: without which it cannot be judged; a regime that does not have them is left out.
     measure: from the evidence of an experiment to what was measured; of two for a sentence that compares them.
-    arms: in which it can be judged.
+    regimes: in which it can be judged.
     beside: the experiment that each is compared with, for such a sentence.
     place: where it is, if not where the paper speaks of the experiment.
     """
@@ -59,7 +59,7 @@ class Sentence:
     experiments: Sequence[str]
     policies: tuple[str, ...]
     measure: Callable[..., list[Measured]]
-    arms: Sequence[str] = tuple(ARMS)
+    regimes: Sequence[str] = tuple(REGIMES)
     beside: Mapping[str, str] | None = None
     place: str | None = None
 

@@ -12,7 +12,7 @@ from ...simulation.engine import cores, need
 from ...simulation.outputs import save_figures, tuned_words
 from ...simulation.store import write_text
 from ..claims import Verdict
-from ..experiment import ARMS, Experiment, stored
+from ..experiment import REGIMES, Experiment, stored
 from .sections import duration, section
 from .words import claims_json, claims_table, summary_words
 
@@ -44,7 +44,7 @@ def write_report(
 
     Parameters
     ----------
-    folder: with the stored results, ``<experiment>/<arm>/results.parquet``; the figures are written beside them.
+    folder: with the stored results, ``<experiment>/<regime>/results.parquet``; the figures are written beside them.
     experiments: all that could have been run; the page says which were not.
     verdicts: on what was run.
     seconds: how long the command took; None if that is not known.
@@ -56,16 +56,16 @@ def write_report(
     All files written.
     """
     found: dict[str, dict[str, Results]] = {}
-    for experiment, arm, results in stored(folder, experiments):
-        found.setdefault(experiment.name, {})[arm] = results
+    for experiment, regime, results in stored(folder, experiments):
+        found.setdefault(experiment.name, {})[regime] = results
     files = _figures(folder, experiments, found) if figures else {name: {} for name in found}
     summary = summary_words(experiments, list(found), verdicts)
     page = Page(
         title=TITLE,
         summary=summary,
-        arms=ARMS,
+        regimes=REGIMES,
         checks=[_check(verdict) for verdict in verdicts],
-        sections=[section(experiments[name], arms, files[name], folder / name) for name, arms in found.items()],
+        sections=[section(experiments[name], regimes, files[name], folder / name) for name, regimes in found.items()],
         facts=_facts(found, seconds, command),
         citations=[PAPER, _software()],
     )
@@ -77,30 +77,30 @@ def write_report(
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in written.items():
         write_text(folder / name, text)
-    drawn = [path for arms in files.values() for paths in arms.values() for path in paths]
+    drawn = [path for regimes in files.values() for paths in regimes.values() for path in paths]
     return [*(folder / name for name in written), *drawn]
 
 
 def _figures(
     folder: Path, experiments: Mapping[str, Experiment], found: Mapping[str, Mapping[str, Results]]
 ) -> dict[str, dict[str, list[Path]]]:
-    """Draw everything, on all cores; return the files by experiment and arm."""
+    """Draw everything, on all cores; return the files by experiment and regime."""
     joblib = need("joblib", "experiments")
-    arms = [(name, arm, results) for name, by_arm in found.items() for arm, results in by_arm.items()]
-    drawn = joblib.Parallel(n_jobs=min(cores(), len(arms)) or 1)(
+    regimes = [(name, regime, results) for name, by_regime in found.items() for regime, results in by_regime.items()]
+    drawn = joblib.Parallel(n_jobs=min(cores(), len(regimes)) or 1)(
         joblib.delayed(save_figures)(
-            results, experiments[name].metric, folder / name / arm, setting=experiments[name].setting
+            results, experiments[name].metric, folder / name / regime, setting=experiments[name].setting
         )
-        for name, arm, results in arms
+        for name, regime, results in regimes
     )
     files: dict[str, dict[str, list[Path]]] = {name: {} for name in found}
-    for (name, arm, _), paths in zip(arms, drawn, strict=True):
-        files[name][arm] = paths
+    for (name, regime, _), paths in zip(regimes, drawn, strict=True):
+        files[name][regime] = paths
     return files
 
 
 def _facts(found: Mapping[str, Mapping[str, Results]], seconds: float | None, command: str) -> list[tuple[str, str]]:
-    settings = [one.settings for arms in found.values() for results in arms.values() for one in results.values()]
+    settings = [one.settings for regimes in found.values() for results in regimes.values() for one in results.values()]
     versions: dict[str, list[str]] = {}
     for told in settings:
         for name, number in told.get("versions", {}).items():
@@ -113,7 +113,7 @@ def _facts(found: Mapping[str, Mapping[str, Results]], seconds: float | None, co
         "seed": seeds,
         "versions that made the numbers": ", ".join(f"{name} {' / '.join(n)}" for name, n in versions.items()),
         "version that made the page": f"banditselect {version('banditselect')}",
-        "beside this page": "claims.json, summary.md; for every experiment and arm results.parquet and the figures",
+        "beside this page": "claims.json, summary.md; for every experiment and regime results.parquet and the figures",
     }
     return [(name, words) for name, words in facts.items() if words]
 
@@ -143,9 +143,9 @@ def _markdown(
     verdicts: Sequence[Verdict],
 ) -> str:
     parts = [f"# {TITLE}", *summary, *([claims_table(verdicts)] if verdicts else [])]
-    for name, arms in found.items():
+    for name, regimes in found.items():
         parts.append(f"## {experiments[name].title} (`{name}`, {experiments[name].place})")
-        for arm, results in arms.items():
+        for regime, results in regimes.items():
             tuned = "\n".join(f"* {line}" for line in tuned_words(results).splitlines())
-            parts += [f"### {arm}", results.summary(experiments[name].metric, markdown=True), tuned]
+            parts += [f"### {regime}", results.summary(experiments[name].metric, markdown=True), tuned]
     return "\n\n".join(filter(None, parts)) + "\n"

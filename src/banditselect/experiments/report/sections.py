@@ -28,23 +28,24 @@ def section(
     Parameters
     ----------
     experiment: which.
-    found: the stored results, by arm.
-    figures: the files of the figures, by arm.
-    folder: that of the experiment, with a folder per arm.
+    found: the stored results, by regime.
+    figures: the files of the figures, by regime.
+    folder: that of the experiment, with a folder per regime.
     """
     results = [result for several in found.values() for result in several.values()]
-    spent = [sum(Store(folder / arm).timings().values()) for arm in found if (folder / arm / "timings.jsonl").is_file()]
+    timed = [folder / regime for regime in found if (folder / regime / "timings.jsonl").is_file()]
+    spent = [sum(Store(path).timings().values()) for path in timed]
     facts = {
         "metric": experiment.metric.replace("_", " "),
         "rounds": _listed(str(result.checkpoints[-1]) for result in results),
         "replicates": _listed(str(result.replicates) for result in results),
         "both as in": _listed(_scale(experiment, result) for result in results),
         "seed": _listed(str(result.settings.get("seed", NOTHING)) for result in results),
-        "not run": _listed(f"the arm “{arm}”" for arm in experiment.arms if arm not in found),
-        "failed": _listed(_failed(folder / arm, arm) for arm in found),
+        "not run": _listed(f"the regime “{regime}”" for regime in experiment.regimes if regime not in found),
+        "failed": _listed(_failed(folder / regime, regime) for regime in found),
         "computing, all cores together": duration(sum(spent)) if spent else "",
     }
-    parts = [_part(experiment, arm, several, figures.get(arm, ())) for arm, several in found.items()]
+    parts = [_part(experiment, regime, several, figures.get(regime, ())) for regime, several in found.items()]
     about = experiment.about.strip().partition("\n")[2]  # the first line is the title
     told = [(name, words) for name, words in facts.items() if words]
     return Section(experiment.name, experiment.title, experiment.place, about, told, parts)
@@ -77,12 +78,13 @@ def _scale(experiment: Experiment, result: Result) -> str:
     return f"the scale “{same[0]}”" if same else ""
 
 
-def _failed(folder: Path, arm: str) -> str:
+def _failed(folder: Path, regime: str) -> str:
     path = folder / "failures.json"
-    return f"{len(json.loads(path.read_text()))} cells of “{arm}”, see {arm}/failures.json" if path.is_file() else ""
+    count = len(json.loads(path.read_text())) if path.is_file() else 0
+    return f"{count} cells of “{regime}”, see {regime}/failures.json" if path.is_file() else ""
 
 
-def _part(experiment: Experiment, arm: str, results: Results, figures: Sequence[Path]) -> Part:
+def _part(experiment: Experiment, regime: str, results: Results, figures: Sequence[Path]) -> Part:
     played = {name: result for name, result in results.items() if result.curves}
     metric = experiment.metric.replace("_", " ")
     policies = list(dict.fromkeys(policy for result in played.values() for policy in result.curves))
@@ -101,7 +103,7 @@ def _part(experiment: Experiment, arm: str, results: Results, figures: Sequence[
         if path.suffix == ".svg" and path.stem in captions
     ]
     tables = [finals_table(experiment, results)] if played else []
-    return Part(arm, pictures, [*tables, *_tuned(results)], _settings(results))
+    return Part(regime, pictures, [*tables, *_tuned(results)], _settings(results))
 
 
 def finals_table(experiment: Experiment, results: Results) -> Table:

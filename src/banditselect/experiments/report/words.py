@@ -9,24 +9,26 @@ from typing import Any
 from ...reporting.markdown import markdown_table
 from ...reporting.verdicts import SIGNS, interval, measured, overall
 from ..claims import Verdict
-from ..experiment import ARMS, Experiment
+from ..experiment import REGIMES, Experiment
 
 OURS = "-ours"  #: the end of the id of a sentence that is judged on a variant of ours
 
 
 def claims_json(verdicts: Sequence[Verdict]) -> str:
     """Return the verdicts as a JSON list; a number that there is not is null."""
-    return json.dumps([_plain(asdict(verdict)) for verdict in verdicts], indent=1, allow_nan=False)
+    # "arm" is what "regime" was called when the format was published
+    records = [asdict(verdict) | {"arm": verdict.regime} for verdict in verdicts]
+    return json.dumps([_plain(record) for record in records], indent=1, allow_nan=False)
 
 
 def claims_table(verdicts: Sequence[Verdict]) -> str:
-    """Return the verdicts as a Markdown table: a row per sentence, and for each arm where it holds and where not."""
-    arms = [arm for arm in ARMS if any(verdict.arm == arm for verdict in verdicts)]
+    """Return the verdicts as a Markdown table: a row per sentence, and for each regime where it holds and where not."""
+    regimes = [regime for regime in REGIMES if any(verdict.regime == regime for verdict in verdicts)]
     rows = []
     for quote in dict.fromkeys(verdict.quote for verdict in verdicts):
         own = [verdict for verdict in verdicts if verdict.quote == quote]
-        rows.append([f"“{quote}”", *(_where([v for v in own if v.arm == arm]) for arm in arms)])
-    return markdown_table(["the paper says", *arms], rows)
+        rows.append([f"“{quote}”", *(_where([v for v in own if v.regime == regime]) for regime in regimes)])
+    return markdown_table(["the paper says", *regimes], rows)
 
 
 def _where(own: Sequence[Verdict]) -> str:
@@ -38,13 +40,13 @@ def _where(own: Sequence[Verdict]) -> str:
 
 
 def verdict_lines(verdicts: Sequence[Verdict]) -> str:
-    """Return the verdicts for a terminal: each sentence, and below it a line for every experiment and arm."""
+    """Return the verdicts for a terminal: each sentence, and below it a line for every experiment and regime."""
     lines = []
     for quote in dict.fromkeys(verdict.quote for verdict in verdicts):
         own = [verdict for verdict in verdicts if verdict.quote == quote]
         lines.append(f"“{quote}” ({'; '.join(dict.fromkeys(verdict.place for verdict in own))})")
         lines += [
-            f"  {SIGNS[v.verdict].symbol} {v.verdict:13}  {v.experiment}, {v.arm}: {v.statistic}: "
+            f"  {SIGNS[v.verdict].symbol} {v.verdict:13}  {v.experiment}, {v.regime}: {v.statistic}: "
             f"{measured(v.value, v.interval)} {interval(v.interval)}, expected {v.expected}, n = {v.n}"
             for v in own
         ]
@@ -52,7 +54,7 @@ def verdict_lines(verdicts: Sequence[Verdict]) -> str:
 
 
 def counted(verdicts: Sequence[Verdict]) -> str:
-    """Return how many judgements came out how, by arm, in words."""
+    """Return how many judgements came out how, by regime, in words."""
     ours = [verdict for verdict in verdicts if verdict.id.endswith(OURS)]
     printed = _counts([verdict for verdict in verdicts if verdict not in ours])
     told = [f"Of the verdicts on the paper's algorithms, {printed}" if printed else ""]
@@ -62,10 +64,10 @@ def counted(verdicts: Sequence[Verdict]) -> str:
 
 def _counts(verdicts: Sequence[Verdict]) -> str:
     told = []
-    for arm in (arm for arm in ARMS if any(verdict.arm == arm for verdict in verdicts)):
-        found = [verdict.verdict for verdict in verdicts if verdict.arm == arm]
+    for regime in (regime for regime in REGIMES if any(verdict.regime == regime for verdict in verdicts)):
+        found = [verdict.verdict for verdict in verdicts if verdict.regime == regime]
         holds, fails, undecided = (found.count(verdict) for verdict in SIGNS)
-        told.append(f"in the arm “{arm}” {holds} of {len(found)} hold, {fails} fail, {undecided} stay open")
+        told.append(f"in the regime “{regime}” {holds} of {len(found)} hold, {fails} fail, {undecided} stay open")
     return "; ".join(told) + "." if told else ""
 
 
