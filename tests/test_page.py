@@ -1,5 +1,6 @@
 """The HTML page: well-formed, self-contained, escaped, honest where there is nothing to say."""
 
+import dataclasses
 import itertools
 import math
 from html.parser import HTMLParser
@@ -9,7 +10,6 @@ import pytest
 from banditselect.experiments.claims.measuring import FAILS, HOLDS, OPEN
 from banditselect.reporting.markdown import markdown_table, replace_between
 from banditselect.reporting.page import Citation, Page, Part, Picture, Section, Table, render
-from banditselect.reporting.prose import blocks
 from banditselect.reporting.verdicts import SIGNS, Check, interval, matrices, measured, overall
 
 VOID = {"meta", "img", "br", "hr", "link", "input"}
@@ -53,7 +53,7 @@ def section(name, words="words", svg="<svg xmlns='http://www.w3.org/2000/svg'/>"
     table = Table(words, ["policy", words], [[words, "1.0 ± 0.1"]], words)
     picture = Picture(svg, words, words, True)
     part = Part("theory", [picture], [table], [table._replace(face="code")])
-    return Section(name, words, words, f"Title.\n\n{words} ``code``\n\n* {words}", [(words, words)], [part])
+    return Section(name, words, words, [words, f"{words} ``code``"], [(words, words)], [part])
 
 
 def page(checks, names=NAMES, words="words"):
@@ -160,34 +160,10 @@ def test_what_the_page_refuses():
         render(page([check(section="nowhere")]))
 
 
-def test_prose():
-    text = """Words with ``a * b`` and *stress*,
-    2 * 3 * 4 - and a dash.
-
-    Chosen:
-
-    * one ``x``,
-      longer
-    * **two**
-
-    ====  ====
-    a     b
-    ====  ====
-
-    As typed::
-
-        for x in y:
-            z
-    """
-    kinds = [block.kind for block in blocks(text)]
-    assert kinds == ["paragraph", "paragraph", "list", "literal", "paragraph", "literal"]
-    first, _, listed, table, _, typed = blocks(text)
-    assert [span.face for span in first.items[0]] == ["text", "code", "text", "em", "text"]
-    assert first.items[0][1].text == "a * b"
-    assert first.items[0][-1].text == ", 2 * 3 * 4 - and a dash."
-    assert [" ".join(span.text for span in item) for item in listed.items] == ["one  x , longer", "two"]
-    assert table.items[0][0].text.splitlines()[1] == "a     b"
-    assert typed.items[0][0].text == "for x in y:\n    z"
+def test_what_a_section_is_about_is_shown_as_it_was_written():
+    about = ["The paper: ``d = 50``,\n10 *actions*.", "* chosen <i>by us</i>"]
+    text = render(dataclasses.replace(page([]), sections=[section("one")._replace(about=about)]))
+    assert "<p>The paper: ``d = 50``,\n10 *actions*.</p>\n<p>* chosen &lt;i&gt;by us&lt;/i&gt;</p>" in text
 
 
 def test_markdown_cells_are_words():

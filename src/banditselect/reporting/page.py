@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..carriers import validation
-from .prose import blocks
 from .verdicts import SIGNS, Check, details, grouped, interval, matrices, measured, sentences, shortened
 
 
@@ -44,12 +43,12 @@ class Part(NamedTuple):
 
 
 class Section(NamedTuple):
-    """Something that was run: ``about`` is reStructuredText, ``facts`` are pairs of a name and what it is."""
+    """Something that was run: ``about`` in paragraphs, ``facts`` are pairs of a name and what it is."""
 
     name: str
     title: str
     place: str
-    about: str
+    about: Sequence[str]
     facts: Sequence[tuple[str, str]]
     parts: Sequence[Part]
 
@@ -98,7 +97,7 @@ def render(page: Page) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"blocks": blocks, "image": image, "measured": measured, "interval": interval}
+    environment.filters |= {"image": image, "measured": measured, "interval": interval}
     sections = [section.name for section in page.sections]
     checks = grouped(page.checks, sections)
     numbered = details(checks)

@@ -46,7 +46,7 @@ def section(
         "computing, all cores together": duration(sum(spent)) if spent else "",
     }
     parts = [_part(experiment, regime, several, figures.get(regime, ())) for regime, several in found.items()]
-    about = experiment.about.strip().partition("\n")[2]  # the first line is the title
+    _, *about = experiment.about.strip().split("\n\n")  # the first line is the title
     told = [(name, words) for name, words in facts.items() if words]
     return Section(experiment.name, experiment.title, experiment.place, about, told, parts)
 
