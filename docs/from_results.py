@@ -17,9 +17,11 @@ from banditselect.experiments.experiment import stored
 from banditselect.experiments.ps_synthetic import INDIVIDUAL
 from banditselect.experiments.report import claims_table, counted, finals_table
 from banditselect.reporting.markdown import markdown_table, replace_between
-from banditselect.reporting.verdicts import SIGNS, interval, measured
+from banditselect.reporting.numbers import interval, measured
+from banditselect.reporting.verdicts import SIGNS
 from banditselect.simulation import Result, Results
 from banditselect.simulation.store import write_text
+from banditselect.statistics import standard_error
 
 DOCS = Path(__file__).parent
 Found = Mapping[tuple[str, str], Results]
@@ -100,9 +102,8 @@ def experiment_part(experiment: Experiment, found: Found) -> str:
 def mean(result: Result, policy: str, metric: str) -> str:
     """Return mean and standard error in words."""
     values = result.final(policy, metric)
-    error = values.std(ddof=1) / values.size**0.5
     digits = 3 if metric == "mean_reward" else 1
-    return f"{values.mean():.{digits}f} ± {error:.{digits}f}"
+    return f"{values.mean():.{digits}f} ± {standard_error(values):.{digits}f}"
 
 
 def table(found: Found, experiment: str, policies: Sequence[str]) -> str:

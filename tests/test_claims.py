@@ -14,15 +14,15 @@ from banditselect.experiments.claims.measuring import (
     HOLDS,
     OPEN,
     Measured,
-    Part,
     Runs,
+    Statistic,
     measure_all,
     share,
     together,
 )
 from banditselect.experiments.claims.sentences import SENTENCES
-from banditselect.reporting import bootstrap_interval, share_interval
 from banditselect.simulation import METRICS, Result, Results
+from banditselect.statistics import bootstrap_interval, share_interval
 from banditselect.theory import feature_selection as fs_theory
 from banditselect.theory import parameter_selection as ps_theory
 
@@ -89,11 +89,11 @@ def test_shares_by_hand():
 def test_statistics_are_paired_and_parts_share_the_confidence():
     x = np.random.default_rng(2).normal(5.0, 3.0, 30)
     runs = Runs({"p": {"a": x + 1.0, "b": x}})
-    parts = [Part("difference", lambda r: r.mean("p", "a") - r.mean("p", "b"), low=0.0)] * 2
+    parts = [Statistic("difference", lambda r: r.mean("p", "a") - r.mean("p", "b"), low=0.0)] * 2
     for part in measure_all(parts, [runs]):
         assert part.value == pytest.approx(1.0)
         assert part.interval == pytest.approx((1.0, 1.0))
-    wide = Part("mean", lambda r: r.mean("p", "a"))
+    wide = Statistic("mean", lambda r: r.mean("p", "a"))
     lengths = [np.ptp(measure_all([wide] * k, [runs])[0].interval) for k in (1, 5)]
     assert lengths[1] > 1.2 * lengths[0]
     assert runs.deviation("p", "a") == pytest.approx(x.std(ddof=1))

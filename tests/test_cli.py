@@ -239,7 +239,7 @@ def test_without_the_libraries_of_the_command_line(folder: Path) -> None:
     code = "import sys; sys.modules['typer'] = None; from banditselect.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == 'banditselect: the command line needs pip install "banditselect[experiments]"\n'
+    assert done.stderr == 'banditselect: typer is not installed: pip install "banditselect[experiments]"\n'
 
 
 def test_lists(folder: Path) -> None:

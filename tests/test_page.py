@@ -9,8 +9,9 @@ import pytest
 
 from banditselect.experiments.claims.measuring import FAILS, HOLDS, OPEN
 from banditselect.reporting.markdown import markdown_table, replace_between
-from banditselect.reporting.page import Citation, Page, Part, Picture, Section, Table, render
-from banditselect.reporting.verdicts import SIGNS, Check, interval, matrices, measured, overall
+from banditselect.reporting.numbers import interval, measured
+from banditselect.reporting.page import Citation, Page, Picture, Section, Subsection, Table, render
+from banditselect.reporting.verdicts import SIGNS, Check, matrices, overall
 
 VOID = {"meta", "img", "br", "hr", "link", "input"}
 NAMES = ("fs-synthetic", "fs-mnist", "fs-cifar100", "ps-synthetic", "ps-cifar10", "ps-cifar10-coarse", "ps-mnist")
@@ -52,8 +53,8 @@ def check(quote="PS is better", section="ps-mnist", regime="theory", verdict="ho
 def section(name, words="words", svg="<svg xmlns='http://www.w3.org/2000/svg'/>"):
     table = Table(words, ["policy", words], [[words, "1.0 ± 0.1"]], words)
     picture = Picture(svg, words, words, True)
-    part = Part("theory", [picture], [table], [table._replace(face="code")])
-    return Section(name, words, words, [words, f"{words} ``code``"], [(words, words)], [part])
+    shown = Subsection("theory", [picture], [table], [table._replace(face="code")])
+    return Section(name, words, words, [words, f"{words} ``code``"], [(words, words)], [shown])
 
 
 def page(checks, names=NAMES, words="words"):

@@ -92,7 +92,7 @@ def run(
         else:
             print("\n\n".join(filter(None, [results.summary(metric), output.tuned_words(results)])))
             print(f"\nresults, tables and figures: {folder}/" if files[1:] else f"\nresults and tables: {folder}/")
-        raise typer.Exit(FAILED if output.told_failures(results, folder) else 0)
+        raise typer.Exit(FAILED if output.say_failures(results, folder) else 0)
 
 
 app.command(epilog=CODES)(paper.reproduce)

@@ -69,7 +69,7 @@ def fetch(
             else:
                 display.cells, display.rounds = "downloads", "bytes"
                 with display:
-                    files.fetch(name, to, tell=_told(display, name))
+                    files.fetch(name, to, tell=_bytes_shown_on(display, name))
             count = len(DATASETS[name].files)
             print(f"{name}: {count} files, complete and verified: {place}/", flush=True)
 
@@ -126,8 +126,8 @@ def list_(
         found = {name: files.wrong(name, data) for name in DATASETS}
         packs = {name: _pack(name) for name in NAMES}
         if as_json:
-            told = {name: {"complete": not wrong, "wrong": wrong} for name, wrong in found.items()}
-            print(json.dumps({"folder": str(data), "datasets": told, "packs": packs}, indent=1))
+            datasets = {name: {"complete": not wrong, "wrong": wrong} for name, wrong in found.items()}
+            print(json.dumps({"folder": str(data), "datasets": datasets, "packs": packs}, indent=1))
             return
         lines = {name: _state(name, data, wrong) for name, wrong in found.items()}
         print(f"data sets in {data}/\n{listing.table(lines, '  ')}\n")
@@ -144,7 +144,7 @@ def _stopping(kept: str) -> Iterator[None]:
         raise typer.Exit(stop.code if isinstance(stop, Stop) else INTERRUPTED) from None
 
 
-def _told(display: Display, name: str) -> Callable[[files.Transfer], None]:
+def _bytes_shown_on(display: Display, name: str) -> Callable[[files.Transfer], None]:
     """Return what shows how far a download is, as if bytes were rounds."""
     begun, show = time.monotonic(), display.phase(name)
 

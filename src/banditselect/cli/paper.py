@@ -88,7 +88,7 @@ def reproduce(
                     results = EXPERIMENTS[name].run(
                         regime, sizes[name], out=folder / name / regime, phase=display.phase, **options
                     )
-                failed = output.told_failures(results, folder / name / regime) or failed
+                failed = output.say_failures(results, folder / name / regime) or failed
         verdicts = judge(folder, EXPERIMENTS)
         write_report(
             folder,

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..carriers import validation
-from .verdicts import SIGNS, Check, details, grouped, interval, matrices, measured, sentences, shortened
+from ..carriers.extras import need
+from .numbers import interval, measured
+from .verdicts import SIGNS, Check, details, grouped, matrices, sentences, shortened
 
 
 class Picture(NamedTuple):
@@ -33,8 +35,8 @@ class Table(NamedTuple):
     face: str = "numbers"
 
 
-class Part(NamedTuple):
-    """One regime of a section."""
+class Subsection(NamedTuple):
+    """What was run in one regime."""
 
     regime: str
     pictures: Sequence[Picture]
@@ -50,7 +52,7 @@ class Section(NamedTuple):
     place: str
     about: Sequence[str]
     facts: Sequence[tuple[str, str]]
-    parts: Sequence[Part]
+    subsections: Sequence[Subsection]
 
 
 class Citation(NamedTuple):
@@ -85,15 +87,12 @@ class Page:
 
 def render(page: Page) -> str:
     """Return the page as HTML."""
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ImportError as missing:
-        raise ImportError('the page needs jinja2: pip install "banditselect[experiments]"') from missing
+    jinja2 = need("jinja2", "experiments")
     _check(page)
-    environment = Environment(
-        loader=PackageLoader("banditselect.reporting", "templates"),
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("banditselect.reporting", "templates"),
         autoescape=True,
-        undefined=StrictUndefined,
+        undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -113,8 +112,8 @@ def render(page: Page) -> str:
 
 def image(svg: str) -> str:
     """Return an SVG as an address that an image can have; its text falls back to fonts of the same widths."""
-    told = svg.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
-    return "data:image/svg+xml;base64," + base64.b64encode(told.encode()).decode()
+    readable = svg.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
+    return "data:image/svg+xml;base64," + base64.b64encode(readable.encode()).decode()
 
 
 def _check(page: Page) -> None:

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..carriers import validation
+from ..statistics import Interval, check_confidence, mean_interval
 from ..types import Array
-from .statistics import Interval, check_confidence, mean_interval
 from .style import WIDTHS
 
 

@@ -1,13 +1,9 @@
 """Sentences, measured: how verdicts are shown, and the matrices that have them at a glance."""
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from .statistics import decimals
-
 SHORT = 140  #: characters of a sentence in the matrix
-NOTHING = "–"
 
 
 class Sign(NamedTuple):
@@ -107,12 +103,12 @@ def sentences(checks: Sequence[Check]) -> list[Sentence]:
 
 def matrices(checks: Sequence[Check], sections: Sequence[str], regimes: Sequence[str]) -> list[Matrix]:
     """Return the verdicts with a row per sentence and a column per section; what shares no section stands apart."""
-    numbered, told = details(checks), sentences(checks)
+    numbered, quoted = details(checks), sentences(checks)
     found = []
     for columns in _together(checks, sections):
         block = [detail for detail in numbered if detail.check.section in columns]
         rows = []
-        for number, quote, place in told:
+        for number, quote, place in quoted:
             own = [detail for detail in block if detail.number == number]
             if own:
                 cells = [(name, _cell([d for d in own if d.check.section == name], regimes)) for name in columns]
@@ -158,35 +154,3 @@ def overall(verdicts: Iterable[str]) -> str:
 def shortened(quote: str) -> str:
     """Return a sentence, or its beginning up to a word."""
     return quote if len(quote) <= SHORT else quote[:SHORT].rsplit(" ", 1)[0].rstrip(",;") + " …"
-
-
-def number(value: float, error: float = math.nan, largest: float = math.nan) -> str:
-    """Return a number with as many decimals as its error allows; numbers of one column share ``error`` and ``largest``.
-
-    Examples
-    --------
-    >>> number(-0.123456, 0.02), number(math.nan), number(math.inf)
-    ('−0.123', '–', '∞')
-    """
-    if not math.isfinite(value):
-        return NOTHING if math.isnan(value) else "∞" if value > 0 else "−∞"
-    digits = decimals(value if math.isnan(largest) else largest, error)
-    return f"{value:,.{digits}f}".replace("-", "−").replace(",", "\N{NARROW NO-BREAK SPACE}")
-
-
-def interval(bounds: tuple[float, float]) -> str:
-    """Return an interval, a dash where it has no bounds."""
-    low, high = bounds
-    if math.isnan(low) or math.isnan(high):
-        return NOTHING
-    return f"[{number(low, *_scale(bounds))}, {number(high, *_scale(bounds))}]"
-
-
-def measured(value: float, bounds: tuple[float, float]) -> str:
-    """Return a value with as many decimals as its interval has."""
-    return number(value, *_scale(bounds))
-
-
-def _scale(bounds: tuple[float, float]) -> tuple[float, float]:
-    known = [abs(bound) for bound in bounds if math.isfinite(bound)]
-    return (bounds[1] - bounds[0]) / 2.0, max(known, default=math.nan)

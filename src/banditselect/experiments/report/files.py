@@ -5,15 +5,17 @@ from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 
+from ...carriers.extras import need
+from ...reporting.numbers import duration
 from ...reporting.page import Citation, Page, render
 from ...reporting.verdicts import Check
 from ...simulation import Results
-from ...simulation.engine import cores, need
+from ...simulation.engine import cores
 from ...simulation.outputs import save_figures, tuned_words
 from ...simulation.store import write_text
 from ..claims import Verdict
 from ..experiment import REGIMES, Experiment, stored
-from .sections import duration, section
+from .sections import section
 from .words import claims_json, claims_table, summary_words
 
 TITLE = "Feature and Parameter Selection in Stochastic Linear Bandits, reproduced"
@@ -102,11 +104,11 @@ def _figures(
 def _facts(found: Mapping[str, Mapping[str, Results]], seconds: float | None, command: str) -> list[tuple[str, str]]:
     settings = [one.settings for regimes in found.values() for results in regimes.values() for one in results.values()]
     versions: dict[str, list[str]] = {}
-    for told in settings:
-        for name, number in told.get("versions", {}).items():
+    for one in settings:
+        for name, number in one.get("versions", {}).items():
             versions.setdefault(name, [])
             versions[name] += [number] if number not in versions[name] else []
-    seeds = ", ".join(dict.fromkeys(str(told["seed"]) for told in settings if "seed" in told))
+    seeds = ", ".join(dict.fromkeys(str(one["seed"]) for one in settings if "seed" in one))
     facts = {
         "command": command,
         "time": "" if seconds is None else duration(seconds),
@@ -130,10 +132,10 @@ def _software() -> Citation:
 
 
 def _check(verdict: Verdict) -> Check:
-    told = asdict(verdict)
-    told["section"] = told.pop("experiment")
-    del told["id"]
-    return Check(**told)
+    fields = asdict(verdict)
+    fields["section"] = fields.pop("experiment")
+    del fields["id"]
+    return Check(**fields)
 
 
 def _markdown(

@@ -1,13 +1,12 @@
 """Verdicts in words: as JSON for programs, as a Markdown table, as lines for a terminal, as a count."""
 
-import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from ...reporting.markdown import markdown_table
-from ...reporting.verdicts import SIGNS, interval, measured, overall
+from ...reporting.numbers import interval, measured
+from ...reporting.verdicts import SIGNS, overall
+from ...simulation.outputs import json_text
 from ..claims import Verdict
 from ..experiment import REGIMES, Experiment
 
@@ -18,7 +17,7 @@ def claims_json(verdicts: Sequence[Verdict]) -> str:
     """Return the verdicts as a JSON list; a number that there is not is null."""
     # "arm" is what "regime" was called when the format was published
     records = [asdict(verdict) | {"arm": verdict.regime} for verdict in verdicts]
-    return json.dumps([_plain(record) for record in records], indent=1, allow_nan=False)
+    return json_text(records)
 
 
 def claims_table(verdicts: Sequence[Verdict]) -> str:
@@ -57,18 +56,18 @@ def counted(verdicts: Sequence[Verdict]) -> str:
     """Return how many judgements came out how, by regime, in words."""
     ours = [verdict for verdict in verdicts if verdict.id.endswith(OURS)]
     printed = _counts([verdict for verdict in verdicts if verdict not in ours])
-    told = [f"Of the verdicts on the paper's algorithms, {printed}" if printed else ""]
-    told.append(f"Of those on variants of ours, {_counts(ours)}" if ours else "")
-    return " ".join(filter(None, told))
+    words = [f"Of the verdicts on the paper's algorithms, {printed}" if printed else ""]
+    words.append(f"Of those on variants of ours, {_counts(ours)}" if ours else "")
+    return " ".join(filter(None, words))
 
 
 def _counts(verdicts: Sequence[Verdict]) -> str:
-    told = []
+    words = []
     for regime in (regime for regime in REGIMES if any(verdict.regime == regime for verdict in verdicts)):
         found = [verdict.verdict for verdict in verdicts if verdict.regime == regime]
         holds, fails, undecided = (found.count(verdict) for verdict in SIGNS)
-        told.append(f"in the regime “{regime}” {holds} of {len(found)} hold, {fails} fail, {undecided} stay open")
-    return "; ".join(told) + "." if told else ""
+        words.append(f"in the regime “{regime}” {holds} of {len(found)} hold, {fails} fail, {undecided} stay open")
+    return "; ".join(words) + "." if words else ""
 
 
 def summary_words(experiments: Mapping[str, Experiment], run: Sequence[str], verdicts: Sequence[Verdict]) -> list[str]:
@@ -81,11 +80,3 @@ def summary_words(experiments: Mapping[str, Experiment], run: Sequence[str], ver
         words += f", and {judged} judged, each on every experiment that it speaks of"
     paragraphs = [f"{words}. {counted(verdicts)}".strip()]
     return paragraphs + ([f"Not run, and left out of all that follows: {', '.join(missing)}."] if missing else [])
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
