@@ -1,4 +1,4 @@
-"""The command line: parses, calls, prints."""
+"""The command ``banditselect``: parses arguments, calls the library, prints. Needs the extra "experiments"."""
 
 import sys
 

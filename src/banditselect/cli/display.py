@@ -1,4 +1,4 @@
-"""How far a run is: a bar on a terminal, lines now and then elsewhere, nothing if that is wanted."""
+"""Progress for whoever waits: a bar on a terminal, a line now and then elsewhere, nothing for a quiet run."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""Results for the user: tables, figures, JSON, what failed."""
+"""What ``run`` and ``reproduce`` print or leave beside the results: tables, one JSON object, what failed."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..simulation import Failure, Results
-from ..simulation.outputs import json_text
-from ..simulation.outputs import save_figures as save_figures
-from ..simulation.outputs import tuned_words as tuned_words
+from ..simulation.outputs import json_text, tuned_words
 from ..simulation.store import write_text
 from ..statistics import standard_error
 from .session import say

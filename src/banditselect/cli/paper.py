@@ -1,4 +1,4 @@
-"""The commands that run the paper and judge what it says."""
+"""The commands ``reproduce`` and ``claims``: run the paper's experiments, judge what it says about them."""
 
 import shlex
 import sys

@@ -1,4 +1,8 @@
-"""The paper's experiments, one module each; ``EXPERIMENTS`` has them by name."""
+"""The paper's experiments, one module each; ``EXPERIMENTS`` has them by name.
+
+``claims`` judges the paper's sentences on their results, ``report`` writes about them, ``packs`` holds the features of
+images that some of them play on.
+"""
 
 from . import (
     fs_cifar100,

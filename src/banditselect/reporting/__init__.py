@@ -1,4 +1,4 @@
-"""Results as figures, tables and comparisons. Takes plain arrays and never simulates."""
+"""Results as figures, tables and one HTML page. Takes plain arrays and words, and knows nothing of what made them."""
 
 from .files import save_figure
 from .plots import plot_curves, plot_finals, plot_panels

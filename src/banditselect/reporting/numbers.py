@@ -1,4 +1,4 @@
-"""Numbers and times as tables and pages show them."""
+"""Numbers with as many decimals as their error allows, intervals and durations, as tables and pages show them."""
 
 import math
 

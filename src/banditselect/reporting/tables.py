@@ -1,4 +1,4 @@
-"""Tables of final values, as plain text or Markdown."""
+"""Tables of final values: mean, standard error, median and worst of every policy, as plain text or Markdown."""
 
 from collections.abc import Mapping
 

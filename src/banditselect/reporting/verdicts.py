@@ -1,4 +1,4 @@
-"""Sentences, measured: how verdicts are shown, and the matrices that have them at a glance."""
+"""Verdicts on sentences as a page shows them: a sign for each, and matrices of sentences against experiments."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
