@@ -9,18 +9,19 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from banditselect.experiments import ARMS, EXPERIMENTS, Experiment
-from banditselect.experiments import feature_selection as fs
-from banditselect.experiments import parameter_selection as ps
+from banditselect.experiments import EXPERIMENTS, REGIMES, Experiment
+from banditselect.experiments import fs_shared as fs
+from banditselect.experiments import ps_shared as ps
 from banditselect.experiments.claims import Verdict, judge
 from banditselect.experiments.experiment import stored
 from banditselect.experiments.ps_synthetic import INDIVIDUAL
-from banditselect.experiments.report import claims_table, counted
-from banditselect.experiments.sections import finals_table
+from banditselect.experiments.report import claims_table, counted, finals_table
 from banditselect.reporting.markdown import markdown_table, replace_between
-from banditselect.reporting.verdicts import SIGNS, interval, measured
+from banditselect.reporting.numbers import interval, measured
+from banditselect.reporting.verdicts import SIGNS
 from banditselect.simulation import Result, Results
 from banditselect.simulation.store import write_text
+from banditselect.statistics import standard_error
 
 DOCS = Path(__file__).parent
 Found = Mapping[tuple[str, str], Results]
@@ -28,15 +29,16 @@ Found = Mapping[tuple[str, str], Results]
 
 def main(folder: Path) -> None:
     """Write everything."""
-    found = {(experiment.name, arm): results for experiment, arm, results in stored(folder, EXPERIMENTS)}
-    missing = [f"{name}, {arm}" for name, e in EXPERIMENTS.items() for arm in e.arms if (name, arm) not in found]
+    found = {(experiment.name, regime): results for experiment, regime, results in stored(folder, EXPERIMENTS)}
+    wanted = [(name, regime) for name, experiment in EXPERIMENTS.items() for regime in experiment.regimes]
+    missing = [", ".join(one) for one in wanted if one not in found]
     if missing:
         sys.exit(f"{folder} lacks {'; '.join(missing)}: run `banditselect reproduce all --scale paper` first")
     verdicts = judge(folder, EXPERIMENTS)
     figures = DOCS / "figures"
     figures.mkdir(exist_ok=True)
-    for name, arm in found:
-        shutil.copyfile(folder / name / arm / "curves.png", figures / f"{name}-{arm}.png")
+    for name, regime in found:
+        shutil.copyfile(folder / name / regime / "curves.png", figures / f"{name}-{regime}.png")
     shutil.copyfile(folder / "fs-mnist" / "tuned" / "finals.svg", figures / "fs-mnist-finals.svg")
     write_text(DOCS / "results.md", results_page(found, verdicts))
     readme = DOCS.parent / "README.md"
@@ -70,7 +72,7 @@ def details(verdicts: Sequence[Verdict]) -> str:
     rows = [
         [
             f"“{v.quote}” ({v.place})",
-            f"{v.experiment}, {v.arm}",
+            f"{v.experiment}, {v.regime}",
             v.statistic,
             f"{measured(v.value, v.interval)} {interval(v.interval)}",
             v.expected,
@@ -86,12 +88,12 @@ def details(verdicts: Sequence[Verdict]) -> str:
 def experiment_part(experiment: Experiment, found: Found) -> str:
     """Return the figures and final values of an experiment."""
     lines = [f"## {experiment.title} ({experiment.place})"]
-    for arm in experiment.arms:
-        results = found[experiment.name, arm]
+    for regime in experiment.regimes:
+        results = found[experiment.name, regime]
         table = finals_table(experiment, results)
         lines += [
-            f"**{arm}**: {ARMS[arm]}. {table.caption}.",
-            f"![{experiment.title}, {arm}](figures/{experiment.name}-{arm}.png)",
+            f"**{regime}**: {REGIMES[regime]}. {table.caption}.",
+            f"![{experiment.title}, {regime}](figures/{experiment.name}-{regime}.png)",
             markdown_table(table.head, table.rows),
         ]
     return "\n\n".join(lines)
@@ -100,24 +102,23 @@ def experiment_part(experiment: Experiment, found: Found) -> str:
 def mean(result: Result, policy: str, metric: str) -> str:
     """Return mean and standard error in words."""
     values = result.final(policy, metric)
-    error = values.std(ddof=1) / values.size**0.5
     digits = 3 if metric == "mean_reward" else 1
-    return f"{values.mean():.{digits}f} ± {error:.{digits}f}"
+    return f"{values.mean():.{digits}f} ± {standard_error(values):.{digits}f}"
 
 
 def table(found: Found, experiment: str, policies: Sequence[str]) -> str:
-    """Return final values of some policies in both arms."""
+    """Return final values of some policies in both regimes."""
     metric = EXPERIMENTS[experiment].metric
-    arms = list(EXPERIMENTS[experiment].arms)
-    problems = [problem for problem in found[experiment, arms[-1]] if problem in found[experiment, arms[0]]]
-    head = [experiment, *(f"{arm}, {problem}" for arm in arms for problem in problems)]
+    regimes = list(EXPERIMENTS[experiment].regimes)
+    problems = [problem for problem in found[experiment, regimes[-1]] if problem in found[experiment, regimes[0]]]
+    head = [experiment, *(f"{regime}, {problem}" for regime in regimes for problem in problems)]
     rows = [
         [policy]
         + [
-            mean(found[experiment, arm][problem], policy, metric)
-            if policy in found[experiment, arm][problem].curves
+            mean(found[experiment, regime][problem], policy, metric)
+            if policy in found[experiment, regime][problem].curves
             else "–"
-            for arm in arms
+            for regime in regimes
             for problem in problems
         ]
         for policy in policies

@@ -6,13 +6,23 @@ import numpy as np
 import pytest
 
 from banditselect.experiments import EXPERIMENTS, latent
-from banditselect.experiments import feature_selection as fs
-from banditselect.experiments import parameter_selection as ps
+from banditselect.experiments import fs_shared as fs
+from banditselect.experiments import ps_shared as ps
 from banditselect.experiments.claims import judge
-from banditselect.experiments.judging import FAILS, HOLDS, OPEN, Measured, Part, Runs, measure_all, share, together
-from banditselect.experiments.sentences import SENTENCES
-from banditselect.reporting import bootstrap_interval, share_interval
+from banditselect.experiments.claims.measuring import (
+    FAILS,
+    HOLDS,
+    OPEN,
+    Measured,
+    Runs,
+    Statistic,
+    measure_all,
+    share,
+    together,
+)
+from banditselect.experiments.claims.sentences import SENTENCES
 from banditselect.simulation import METRICS, Result, Results
+from banditselect.statistics import bootstrap_interval, share_interval
 from banditselect.theory import feature_selection as fs_theory
 from banditselect.theory import parameter_selection as ps_theory
 
@@ -79,11 +89,11 @@ def test_shares_by_hand():
 def test_statistics_are_paired_and_parts_share_the_confidence():
     x = np.random.default_rng(2).normal(5.0, 3.0, 30)
     runs = Runs({"p": {"a": x + 1.0, "b": x}})
-    parts = [Part("difference", lambda r: r.mean("p", "a") - r.mean("p", "b"), low=0.0)] * 2
+    parts = [Statistic("difference", lambda r: r.mean("p", "a") - r.mean("p", "b"), low=0.0)] * 2
     for part in measure_all(parts, [runs]):
         assert part.value == pytest.approx(1.0)
         assert part.interval == pytest.approx((1.0, 1.0))
-    wide = Part("mean", lambda r: r.mean("p", "a"))
+    wide = Statistic("mean", lambda r: r.mean("p", "a"))
     lengths = [np.ptp(measure_all([wide] * k, [runs])[0].interval) for k in (1, 5)]
     assert lengths[1] > 1.2 * lengths[0]
     assert runs.deviation("p", "a") == pytest.approx(x.std(ddof=1))
@@ -103,8 +113,8 @@ def result(finals, metric, settings=None, coverage=1.0):
     return Result(np.array([1000]), curves, settings or {})
 
 
-def stored(folder, name, arm, finals_by_problem, **options):
-    path = folder / name / arm
+def stored(folder, name, regime, finals_by_problem, **options):
+    path = folder / name / regime
     path.mkdir(parents=True)
     metric = EXPERIMENTS[name].metric
     results = {problem: result(finals, metric, **options) for problem, finals in finals_by_problem.items()}
@@ -112,7 +122,7 @@ def stored(folder, name, arm, finals_by_problem, **options):
 
 
 def verdicts(folder):
-    return {(v.id, v.experiment, v.arm): v for v in judge(folder, EXPERIMENTS)}
+    return {(v.id, v.experiment, v.regime): v for v in judge(folder, EXPERIMENTS)}
 
 
 def test_feature_selection_sentences(tmp_path):
@@ -293,14 +303,14 @@ def test_every_sentence_names_experiments_and_policies_that_there_are():
     for sentence in SENTENCES:
         for name in sentence.experiments:
             experiment = EXPERIMENTS[name]
-            assert set(sentence.arms) & set(experiment.arms), sentence.id
+            assert set(sentence.regimes) & set(experiment.regimes), sentence.id
             scale = experiment.scales["quick"]
             (problem, *_) = experiment.problems(scale.models).values()
             played = {
                 policy
-                for arm in sentence.arms
-                if arm in experiment.arms
-                for policy in experiment.arms[arm].policies(problem, 10)
+                for regime in sentence.regimes
+                if regime in experiment.regimes
+                for policy in experiment.regimes[regime].policies(problem, 10)
             }
             assert set(sentence.policies) <= played, (sentence.id, name)
 

@@ -156,7 +156,7 @@ def test_quiet_says_nothing_on_stderr(folder: Path) -> None:
         (["reproduce", "fs-sythetic"], "did you mean 'fs-synthetic'"),
         (["reproduce", "--models", "2,x"], "--models"),
         (["reproduce", "--scale", "papre"], "did you mean 'paper'"),
-        (["reproduce", "--arm", "tune"], "did you mean 'tuned'"),
+        (["reproduce", "--regime", "tune"], "did you mean 'tuned'"),
         (["claims", "nowhere"], "nowhere: no results of `banditselect reproduce`"),
         (["list", "policy"], "did you mean 'policies'"),
         (["show", "FSSquareBC"], "did you mean 'FSSquareCB'"),
@@ -239,7 +239,7 @@ def test_without_the_libraries_of_the_command_line(folder: Path) -> None:
     code = "import sys; sys.modules['typer'] = None; from banditselect.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == 'banditselect: the command line needs pip install "banditselect[experiments]"\n'
+    assert done.stderr == 'banditselect: typer is not installed: pip install "banditselect[experiments]"\n'
 
 
 def test_lists(folder: Path) -> None:
@@ -295,7 +295,7 @@ def test_completion(folder: Path, words: str, wanted: str) -> None:
 
 
 def test_reproduce(folder: Path) -> None:
-    small = ("reproduce", "ps-synthetic", "latent", "--replicates", "2", "--rounds", "5", "--arm", "theory")
+    small = ("reproduce", "ps-synthetic", "latent", "--replicates", "2", "--rounds", "5", "--regime", "theory")
     done = call(*small, "--no-figures")
     assert done.exit_code == 0, done.output
     assert done.stdout.splitlines()[-1] == "report: out/quick/report.html"
@@ -304,7 +304,7 @@ def test_reproduce(folder: Path) -> None:
     for word in ("Parameter selection, synthetic", "Latent bandits", "PS-OFUL, likelihood sets (ours)", "Not run"):
         assert word in page
     judged = json.loads((folder / "out" / "quick" / "claims.json").read_text())
-    keys = {"id", "quote", "experiment", "arm", "statistic", "interval", "verdict"}
+    keys = {"id", "quote", "experiment", "regime", "arm", "statistic", "interval", "verdict"}
     assert all(keys <= set(one) for one in judged)
     assert {one["experiment"] for one in judged} == {"ps-synthetic", "latent"}
     assert json.loads(call("claims", "out/quick", "--json").stdout) == judged

@@ -1,10 +1,10 @@
-"""The nine experiments: each is complete, and every policy of every arm plays."""
+"""The nine experiments: each is complete, and every policy of every regime plays."""
 
 import numpy as np
 import pytest
 
-from banditselect.experiments import ARMS, EXPERIMENTS, SCALES, Scale, latent
-from banditselect.experiments.feature_selection import chosen_maps
+from banditselect.experiments import EXPERIMENTS, REGIMES, SCALES, Scale, latent
+from banditselect.experiments.fs_shared import chosen_maps
 from banditselect.experiments.packs import load_pack
 from banditselect.simulation import Results, simulate
 
@@ -21,39 +21,39 @@ NAMES = {
 }
 
 
-def test_there_are_the_nine_of_the_paper_each_with_two_arms_and_two_scales():
+def test_there_are_the_nine_of_the_paper_each_with_two_regimes_and_two_scales():
     assert set(EXPERIMENTS) == NAMES
     for name, experiment in EXPERIMENTS.items():
         assert experiment.name == name
-        assert set(experiment.arms) == set(ARMS)
+        assert set(experiment.regimes) == set(REGIMES)
         assert set(experiment.scales) == set(SCALES)
         assert "What the text leaves open" in experiment.about or name == "latent"
-        assert not experiment.arms["theory"].grid
-        assert experiment.arms["tuned"].grid
+        assert not experiment.regimes["theory"].grid
+        assert experiment.regimes["tuned"].grid
         replicates = 100 if name.startswith("fs") else 50
         assert experiment.scales["paper"].replicates == replicates
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("arm", ARMS)
+@pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize("name", sorted(NAMES))
-def test_every_policy_plays(name, arm):
+def test_every_policy_plays(name, regime):
     experiment = EXPERIMENTS[name]
     problems = experiment.problems([3] if experiment.scales["quick"].models and name[:2] == "fs" else [2])
     problem = list(problems.values())[-1]
-    result = simulate(experiment.arms[arm].policies(problem, 4), problem, rounds=4, replicates=2)
+    result = simulate(experiment.regimes[regime].policies(problem, 4), problem, rounds=4, replicates=2)
     for policy in result.policies:
         assert np.isfinite(result.final(policy, experiment.metric)).all()
 
 
-def test_an_arm_is_stored_and_the_tuning_with_it(tmp_path):
+def test_a_regime_is_stored_and_the_tuning_with_it(tmp_path):
     experiment = EXPERIMENTS["ps-synthetic"]
     phases = []
     found = experiment.run("tuned", Scale((), 3, 2, 2), out=tmp_path, phase=phases.append)
     again = Results.load(tmp_path / "results.parquet")
     assert list(found) == list(again) == list(experiment.problems(()))
     record = again["b = 0"].settings["tuning"]
-    assert record["grid"]["scale"] == experiment.arms["tuned"].grid["scale"]
+    assert record["grid"]["scale"] == experiment.regimes["tuned"].grid["scale"]
     assert set(record["policies"]) == set(again["b = 0"].policies)
     assert phases == [f"ps-synthetic, tuned: tuning, {name}" for name in found] + ["ps-synthetic, tuned: playing"]
 

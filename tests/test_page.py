@@ -1,16 +1,17 @@
 """The HTML page: well-formed, self-contained, escaped, honest where there is nothing to say."""
 
+import dataclasses
 import itertools
 import math
 from html.parser import HTMLParser
 
 import pytest
 
-from banditselect.experiments.judging import FAILS, HOLDS, OPEN
+from banditselect.experiments.claims.measuring import FAILS, HOLDS, OPEN
 from banditselect.reporting.markdown import markdown_table, replace_between
-from banditselect.reporting.page import Citation, Page, Part, Picture, Section, Table, render
-from banditselect.reporting.prose import blocks
-from banditselect.reporting.verdicts import SIGNS, Check, interval, matrices, measured, overall
+from banditselect.reporting.numbers import interval, measured
+from banditselect.reporting.page import Citation, Page, Picture, Section, Subsection, Table, render
+from banditselect.reporting.verdicts import SIGNS, Check, matrices, overall
 
 VOID = {"meta", "img", "br", "hr", "link", "input"}
 NAMES = ("fs-synthetic", "fs-mnist", "fs-cifar100", "ps-synthetic", "ps-cifar10", "ps-cifar10-coarse", "ps-mnist")
@@ -44,16 +45,16 @@ class Reader(HTMLParser):
         self.words += data if self.open and self.open[-1] != "style" else ""
 
 
-def check(quote="PS is better", section="ps-mnist", arm="theory", verdict="holds", **other):
+def check(quote="PS is better", section="ps-mnist", regime="theory", verdict="holds", **other):
     told = {"place": "Section 5", "statistic": "ratio", "value": 0.5, "interval": (0.4, 0.6), "expected": "at most 1"}
-    return Check(quote=quote, section=section, arm=arm, verdict=verdict, **{**told, "n": 50, **other})
+    return Check(quote=quote, section=section, regime=regime, verdict=verdict, **{**told, "n": 50, **other})
 
 
 def section(name, words="words", svg="<svg xmlns='http://www.w3.org/2000/svg'/>"):
     table = Table(words, ["policy", words], [[words, "1.0 ± 0.1"]], words)
     picture = Picture(svg, words, words, True)
-    part = Part("theory", [picture], [table], [table._replace(face="code")])
-    return Section(name, words, words, f"Title.\n\n{words} ``code``\n\n* {words}", [(words, words)], [part])
+    shown = Subsection("theory", [picture], [table], [table._replace(face="code")])
+    return Section(name, words, words, [words, f"{words} ``code``"], [(words, words)], [shown])
 
 
 def page(checks, names=NAMES, words="words"):
@@ -63,7 +64,8 @@ def page(checks, names=NAMES, words="words"):
 
 
 def test_the_page_is_well_formed_and_complete():
-    checks = [check(f"sentence {k % 3}", name, arm) for k, name in enumerate(NAMES) for arm in ("theory", "tuned")]
+    regimes = ("theory", "tuned")
+    checks = [check(f"sentence {k % 3}", name, regime) for k, name in enumerate(NAMES) for regime in regimes]
     read = Reader(render(page(checks)))
     assert len(set(read.ids)) == len(read.ids)
     assert all(link.startswith("#") and link[1:] in read.ids for link in read.links)
@@ -92,7 +94,7 @@ def test_the_page_asks_for_nothing_from_elsewhere():
 def test_everything_is_escaped():
     words = [HOSTILE, "]]>", "javascript:alert(1)"]
     for hostile in words:
-        checks = [check(hostile, hostile, arm=hostile, place=hostile, statistic=hostile, expected=hostile)]
+        checks = [check(hostile, hostile, regime=hostile, place=hostile, statistic=hostile, expected=hostile)]
         read = Reader(render(page(checks, [hostile, hostile + "?"], hostile)))
         assert not {"script", "blink"} & {tag for tag, _ in read.tags}
         assert hostile in read.words
@@ -120,12 +122,12 @@ def test_a_sentence_with_parts_holds_if_all_do():
 
 
 def test_sentences_on_the_same_sections_stand_together():
-    checks = [check("1", "c"), check("2", "a"), check("2", "b"), check("3", "b", arm="tuned"), check("4", "c")]
+    checks = [check("1", "c"), check("2", "a"), check("2", "b"), check("3", "b", regime="tuned"), check("4", "c")]
     first, second = matrices(checks, ["a", "b", "c"], ["theory", "tuned"])
     assert (first.columns, [row.words for row in first.rows]) == (["a", "b"], ["2", "3"])
     assert (second.columns, [row.words for row in second.rows]) == (["c"], ["1", "4"])
     assert first.rows[1].cells[0] == ("a", [])
-    assert first.rows[1].cells[1][1][0].arm == "tuned"
+    assert first.rows[1].cells[1][1][0].regime == "tuned"
     read = Reader(render(page(checks, ["a", "b", "c"])))
     numbers = [told["id"] for tag, told in read.tags if tag == "tr" and told.get("id", "").startswith("sentence")]
     assert numbers == [f"sentence-{k}" for k in range(1, 5)]
@@ -159,34 +161,10 @@ def test_what_the_page_refuses():
         render(page([check(section="nowhere")]))
 
 
-def test_prose():
-    text = """Words with ``a * b`` and *stress*,
-    2 * 3 * 4 - and a dash.
-
-    Chosen:
-
-    * one ``x``,
-      longer
-    * **two**
-
-    ====  ====
-    a     b
-    ====  ====
-
-    As typed::
-
-        for x in y:
-            z
-    """
-    kinds = [block.kind for block in blocks(text)]
-    assert kinds == ["paragraph", "paragraph", "list", "literal", "paragraph", "literal"]
-    first, _, listed, table, _, typed = blocks(text)
-    assert [span.face for span in first.items[0]] == ["text", "code", "text", "em", "text"]
-    assert first.items[0][1].text == "a * b"
-    assert first.items[0][-1].text == ", 2 * 3 * 4 - and a dash."
-    assert [" ".join(span.text for span in item) for item in listed.items] == ["one  x , longer", "two"]
-    assert table.items[0][0].text.splitlines()[1] == "a     b"
-    assert typed.items[0][0].text == "for x in y:\n    z"
+def test_what_a_section_is_about_is_shown_as_it_was_written():
+    about = ["The paper: ``d = 50``,\n10 *actions*.", "* chosen <i>by us</i>"]
+    text = render(dataclasses.replace(page([]), sections=[section("one")._replace(about=about)]))
+    assert "<p>The paper: ``d = 50``,\n10 *actions*.</p>\n<p>* chosen &lt;i&gt;by us&lt;/i&gt;</p>" in text
 
 
 def test_markdown_cells_are_words():

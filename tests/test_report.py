@@ -9,16 +9,16 @@ import pytest
 from banditselect import Result, Results
 from banditselect.experiments import EXPERIMENTS
 from banditselect.experiments.claims import Verdict
-from banditselect.experiments.experiment import Arm, Experiment, Scale
+from banditselect.experiments.experiment import Experiment, Regime, Scale
 from banditselect.experiments.report import (
     claims_json,
     claims_table,
     counted,
-    summary_words,
     verdict_lines,
     write_report,
 )
-from banditselect.experiments.sections import merged
+from banditselect.experiments.report.sections import merged
+from banditselect.experiments.report.words import summary_words
 from banditselect.simulation import METRICS
 from test_page import Reader
 
@@ -34,7 +34,7 @@ def experiment(name):
         metric="regret",
         setting="feature maps M",
         problems=lambda models: {},
-        arms={arm: Arm(lambda problem, rounds: {}) for arm in ("theory", "tuned")},
+        regimes={regime: Regime(lambda problem, rounds: {}) for regime in ("theory", "tuned")},
         scales={"quick": Scale((2, 10), 3, 4, 2)},
     )
 
@@ -68,13 +68,13 @@ def made(tuned, missing=False):
     return Results(results)
 
 
-def verdict(id="fs-between", name="one", arm="theory", said="holds", **other):
+def verdict(id="fs-between", name="one", regime="theory", said="holds", **other):
     told = {"value": 0.5, "interval": (0.4, 0.6), "quote": f"FS | is <good> {id}", "n": 4} | other
     return Verdict(
         id=id,
         place="Section 5",
         experiment=name,
-        arm=arm,
+        regime=regime,
         statistic="a ratio",
         expected="at most 1",
         verdict=said,
@@ -85,9 +85,9 @@ def verdict(id="fs-between", name="one", arm="theory", said="holds", **other):
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
-    for arm in ("theory", "tuned"):
-        (folder / "one" / arm).mkdir(parents=True)
-        made(arm == "tuned").save(folder / "one" / arm / "results.parquet")
+    for regime in ("theory", "tuned"):
+        (folder / "one" / regime).mkdir(parents=True)
+        made(regime == "tuned").save(folder / "one" / regime / "results.parquet")
     (folder / "one" / "theory" / "timings.jsonl").write_text('{"key": "a", "seconds": 61.5}\n')
     (folder / "one" / "tuned" / "failures.json").write_text("[{}, {}]")
     (folder / "two" / "theory").mkdir(parents=True)
@@ -95,7 +95,7 @@ def report(tmp_path_factory):
     experiments = {name: experiment(name) for name in ("one", "two", "three")}
     verdicts = [
         verdict(),
-        verdict(arm="tuned", said="does not hold"),
+        verdict(regime="tuned", said="does not hold"),
         verdict("x-ours", value=math.nan, interval=(-math.inf, math.nan)),
     ]
     files = write_report(folder, experiments=experiments, verdicts=verdicts, seconds=200.0, command=COMMAND)
@@ -106,8 +106,8 @@ def test_what_is_written(report):
     folder, files = report
     assert [path.name for path in files[:3]] == ["report.html", "claims.json", "summary.md"]
     drawn = {path.relative_to(folder).as_posix() for path in files[3:]}
-    arms = ("one/theory", "one/tuned", "two/theory")
-    assert drawn == {f"{a}/{n}.{k}" for a in arms for n in ("curves", "finals") for k in ("png", "svg", "pdf")}
+    regimes = ("one/theory", "one/tuned", "two/theory")
+    assert drawn == {f"{a}/{n}.{k}" for a in regimes for n in ("curves", "finals") for k in ("png", "svg", "pdf")}
     assert all(path.stat().st_size > 0 for path in files)
     assert not list(folder.glob("**/.*"))
 
@@ -121,7 +121,7 @@ def test_the_page(report):
     words = " ".join(read.words.split())
     for told in (
         "2 of the paper's 3 experiments were run",
-        "in the arm “theory” 1 of 1 hold, 0 fail, 0 stay open",
+        "in the regime “theory” 1 of 1 hold, 0 fail, 0 stay open",
         "left out of all that follows: three",
         "Title of one",
         "chosen <i>by us</i>",
@@ -130,7 +130,7 @@ def test_the_page(report):
         "1 min 2 s",
         "3 min 20 s",
         "2 cells of “tuned”, see tuned/failures.json",
-        "the arm “tuned”",
+        "the regime “tuned”",
         "exploration 0.5†",
         "Values tried, for every policy that has the argument: exploration: 0.5, 1, 2.",
         "FSSquareCB(n_models=2 | 10, noise=0.5)",
@@ -147,8 +147,21 @@ def test_the_page(report):
 def test_claims_json(report):
     told = json.loads((report[0] / "claims.json").read_text())
     assert [one["id"] for one in told] == ["fs-between", "fs-between", "x-ours"]
-    keys = {"id", "quote", "place", "experiment", "arm", "statistic", "value", "interval", "expected", "n", "verdict"}
-    assert all(set(one) == keys for one in told)
+    keys = {
+        "id",
+        "quote",
+        "place",
+        "experiment",
+        "regime",
+        "statistic",
+        "value",
+        "interval",
+        "expected",
+        "n",
+        "verdict",
+    }
+    assert all(set(one) == keys | {"arm"} for one in told)
+    assert [one["regime"] for one in told] == [one["arm"] for one in told] == ["theory", "tuned", "theory"]
     assert (told[0]["value"], told[0]["interval"]) == (0.5, [0.4, 0.6])
     assert (told[2]["value"], told[2]["interval"]) == (None, [None, None])
     assert json.loads(claims_json([])) == []
@@ -166,7 +179,7 @@ def test_the_table_for_the_readme():
     names = ("fs-synthetic", "fs-mnist", "fs-cifar100")
     said = ("holds", "does not hold", "holds")
     verdicts = [verdict(name=name, said=s) for name, s in zip(names, said, strict=True)]
-    verdicts += [verdict("late", name="latent", said="not decided", arm="tuned")]
+    verdicts += [verdict("late", name="latent", said="not decided", regime="tuned")]
     lines = claims_table(verdicts).splitlines()
     assert lines[0] == "| the paper says | theory | tuned |"
     assert lines[2].endswith("| ✓ holds: fs-synthetic, fs-cifar100; ✗ does not hold: fs-mnist | – |")
@@ -174,10 +187,10 @@ def test_the_table_for_the_readme():
 
 
 def test_words_for_the_terminal():
-    verdicts = [verdict(), verdict(said="not decided", name="two"), verdict("x-ours", arm="tuned")]
+    verdicts = [verdict(), verdict(said="not decided", name="two"), verdict("x-ours", regime="tuned")]
     assert counted(verdicts) == (
-        "Of the verdicts on the paper's algorithms, in the arm “theory” 1 of 2 hold, 0 fail, 1 stay open. "
-        "Of those on variants of ours, in the arm “tuned” 1 of 1 hold, 0 fail, 0 stay open."
+        "Of the verdicts on the paper's algorithms, in the regime “theory” 1 of 2 hold, 0 fail, 1 stay open. "
+        "Of those on variants of ours, in the regime “tuned” 1 of 1 hold, 0 fail, 0 stay open."
     )
     assert counted([]) == ""
     lines = verdict_lines(verdicts).splitlines()

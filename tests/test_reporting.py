@@ -230,8 +230,8 @@ def test_settings_of_the_user_neither_matter_nor_change(tmp_path):
 
 
 def test_matplotlib_is_asked_for_by_name(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r'pip install "banditselect\[experiments\]"'):
+    monkeypatch.setitem(sys.modules, "matplotlib.style", None)
+    with pytest.raises(ImportError, match=r'matplotlib is not installed: pip install "banditselect\[experiments\]"'):
         plot_curves(ROUNDS, curves_ending_at([3.0]), metric="regret")
 
 

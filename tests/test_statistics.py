@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from banditselect.reporting import mean_interval, paired_difference
-from banditselect.reporting.statistics import decimals, student_quantile
+from banditselect.statistics import decimals, mean_interval, paired_difference, standard_error, student_quantile
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 5, 9, 10, 49, 99, 100, 1001, 20_000])
@@ -13,6 +12,15 @@ from banditselect.reporting.statistics import decimals, student_quantile
 def test_student_quantile_is_scipys(freedom, confidence):
     expected = stats.t.ppf((1.0 + confidence) / 2.0, freedom)
     assert student_quantile(confidence, freedom) == pytest.approx(expected, rel=1e-8)
+
+
+def test_standard_error_by_hand():
+    """Squares 4 + 1 + 0 + 9 = 14 about the mean 3: sqrt(14 / 3 / 4)."""
+    values = np.array([[1.0, 2.0, 3.0, 6.0], [5.0, 5.0, 5.0, 5.0]])
+    assert standard_error(values) == pytest.approx([1.0801234, 0.0])
+    assert standard_error(values[0]) == pytest.approx(1.0801234)
+    assert np.isnan(standard_error(values[:, :1])).all()
+    assert np.isnan(standard_error(np.array([2.0])))
 
 
 def test_mean_interval_by_hand():

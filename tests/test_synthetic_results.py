@@ -5,7 +5,7 @@ import pytest
 
 from banditselect import FSOFUL, OFUL, FSSquareCB, RegretBalancing, SquareCB, given, on_every_map, on_map, simulate
 from banditselect.experiments import ps_synthetic
-from banditselect.experiments.parameter_selection import LIKELIHOOD, PS
+from banditselect.experiments.ps_shared import LIKELIHOOD, PS
 from banditselect.problems import SyntheticFeatureSelection, SyntheticParameterSelection
 
 SCB = SquareCB.bind(reward_range=given.reward_range)

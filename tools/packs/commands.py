@@ -129,8 +129,8 @@ def list_(
         found = {name: files.wrong(name, data) for name in DATASETS}
         packs = {name: _pack(name) for name in NAMES}
         if as_json:
-            told = {name: {"complete": not wrong, "wrong": wrong} for name, wrong in found.items()}
-            print(json.dumps({"folder": str(data), "datasets": told, "packs": packs}, indent=1))
+            datasets = {name: {"complete": not wrong, "wrong": wrong} for name, wrong in found.items()}
+            print(json.dumps({"folder": str(data), "datasets": datasets, "packs": packs}, indent=1))
             return
         lines = {name: _state(name, data, wrong) for name, wrong in found.items()}
         print(f"data sets in {data}/\n{listing.table(lines, '  ')}\n")

@@ -1,6 +1,8 @@
-"""The command line: parses, calls, prints."""
+"""The command ``banditselect``: parses arguments, calls the library, prints. Needs the extra "experiments"."""
 
 import sys
+
+from ..carriers.extras import need
 
 __all__ = ["main"]
 
@@ -8,10 +10,10 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command given on the command line."""
     try:
-        import rich  # noqa: F401
-        import typer  # noqa: F401
-    except ImportError:
-        print('banditselect: the command line needs pip install "banditselect[experiments]"', file=sys.stderr)
+        for module in ("rich", "typer"):
+            need(module, "experiments")
+    except ImportError as missing:
+        print(f"banditselect: {missing}", file=sys.stderr)
         raise SystemExit(1) from None
     from .app import app
 

@@ -1,4 +1,4 @@
-"""The commands."""
+"""The program that all commands belong to, and the commands ``run``, ``list`` and ``show``."""
 
 import json
 from importlib.metadata import version
@@ -9,6 +9,7 @@ import typer
 
 from ..policies import registered
 from ..simulation import engine as engines
+from ..simulation.outputs import save_figures, tuned_words
 from ..simulation.own_code import known_problems
 from ..simulation.specification import Specification, read_specification
 from . import listing, output, paper
@@ -84,14 +85,14 @@ def run(
         metric = specification.metric
         files = [output.save_tables(results, metric, folder)]
         if figures:
-            files += output.save_figures(results, metric, folder)
+            files += save_figures(results, metric, folder)
         if as_json:
             settings = _settings(specification) | {"file": str(file), "engine": engine, "workers": workers}
             print(output.as_json(results, metric, settings, folder, files))
         else:
-            print("\n\n".join(filter(None, [results.summary(metric), output.tuned_words(results)])))
+            print("\n\n".join(filter(None, [results.summary(metric), tuned_words(results)])))
             print(f"\nresults, tables and figures: {folder}/" if files[1:] else f"\nresults and tables: {folder}/")
-        raise typer.Exit(FAILED if output.told_failures(results, folder) else 0)
+        raise typer.Exit(FAILED if output.say_failures(results, folder) else 0)
 
 
 app.command(epilog=CODES)(paper.reproduce)

@@ -1,4 +1,4 @@
-"""How far a run is: a bar on a terminal, lines now and then elsewhere, nothing if that is wanted."""
+"""Progress for whoever waits: a bar on a terminal, a line now and then elsewhere, nothing for a quiet run."""
 
 import sys
 import time
@@ -11,26 +11,11 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from ..reporting.numbers import duration
 from ..simulation import Progress
 from ..simulation.progress import Tell
 
 EVERY = 30.0  #: seconds between two lines
-
-
-def duration(seconds: float) -> str:
-    """Return a time in words.
-
-    Examples
-    --------
-    >>> [duration(x) for x in (0.4, 59, 150, 4000, 90_000)]
-    ['1 s', '59 s', '2 min 30 s', '1 h 7 min', '1 d 1 h']
-    """
-    whole = max(1, round(seconds))
-    for unit, small, names in ((86_400, 3600, "dh"), (3600, 60, ("h", "min")), (60, 1, ("min", "s"))):
-        if whole >= unit:
-            large, rest = divmod(round(whole / small), unit // small)
-            return f"{large} {names[0]}" + (f" {rest} {names[1]}" if rest else "")
-    return f"{whole} s"
 
 
 def amount(number: float) -> str:
@@ -48,11 +33,11 @@ def amount(number: float) -> str:
 
 
 class Display:
-    """Notes what it is told and shows nothing.
+    """Keeps the latest progress and shows nothing: the display of a quiet run.
 
     Attributes
     ----------
-    last: what was told last, None before anything was.
+    last: the latest progress, None before there is any.
     cells, rounds: what these are called, if they are something else.
     """
 
@@ -60,7 +45,7 @@ class Display:
         self.last: Progress | None = None
         self.cells, self.rounds = "cells", "rounds"
         self._title = ""
-        self._begun = self._told = self._entered = time.monotonic()
+        self._begun = self._updated = self._entered = time.monotonic()
 
     def __enter__(self) -> Self:
         self._entered = time.monotonic()
@@ -71,18 +56,18 @@ class Display:
         """Stop showing."""
 
     def phase(self, title: str) -> Tell:
-        """Return what is to be told how far the phase with this title is."""
+        """Return what is to be called with the progress of the phase with this title."""
 
         def tell(progress: Progress) -> None:
             if title != self._title:
                 self._title, self._begun = title, time.monotonic()
-            self.last, self._told = progress, time.monotonic()
+            self.last, self._updated = progress, time.monotonic()
             self._show()
 
         return tell
 
     def _show(self) -> None:
-        """Show what was told."""
+        """Show the latest progress."""
 
     def _done(self) -> str:
         """Return what is done, in words."""
@@ -102,7 +87,7 @@ class Display:
     def _left(self) -> str:
         if self.last is None or self.last.seconds_left is None:
             return "time left not known yet"
-        left = self.last.seconds_left - (time.monotonic() - self._told)
+        left = self.last.seconds_left - (time.monotonic() - self._updated)
         return f"about {duration(left)} left" if left > 0.0 else "almost done"
 
     def _end(self) -> str:

@@ -1,4 +1,4 @@
-"""What there is: policies, problems, experiments, metrics, one line each."""
+"""What ``list`` and ``show`` print: policies, problems, experiments and metrics, a line or a page each."""
 
 import inspect
 import re

@@ -1,7 +1,5 @@
-"""Results for the user: tables, figures, JSON, what failed."""
+"""What ``run`` and ``reproduce`` print or leave beside the results: tables, one JSON object, what failed."""
 
-import json
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..simulation import Failure, Results
-from ..simulation.outputs import save_figures as save_figures
-from ..simulation.outputs import tuned_words as tuned_words
+from ..simulation.outputs import json_text, tuned_words
 from ..simulation.store import write_text
+from ..statistics import standard_error
 from .session import say
 
-SHOWN = 10  #: failures that are told one by one
+SHOWN = 10  #: failures that are shown one by one
 
 
 def save_tables(results: Results, metric: str, folder: Path) -> Path:
@@ -25,7 +23,7 @@ def save_tables(results: Results, metric: str, folder: Path) -> Path:
     return path
 
 
-def numbers(results: Results, metric: str) -> dict[str, dict[str, dict[str, float | int | None]]]:
+def numbers(results: Results, metric: str) -> dict[str, dict[str, dict[str, float | int]]]:
     """Return mean, standard error and median over n replicates by problem and policy."""
     return {
         name: {policy: _numbers(values) for policy, values in result.finals(metric).items()}
@@ -33,10 +31,13 @@ def numbers(results: Results, metric: str) -> dict[str, dict[str, dict[str, floa
     }
 
 
-def _numbers(values: NDArray[np.float64]) -> dict[str, float | int | None]:
-    error = values.std(ddof=1) / math.sqrt(values.size) if values.size > 1 else math.nan
-    told = {"mean": float(values.mean()), "standard_error": float(error), "median": float(np.median(values))}
-    return {name: value if math.isfinite(value) else None for name, value in told.items()} | {"n": values.size}
+def _numbers(values: NDArray[np.float64]) -> dict[str, float | int]:
+    return {
+        "mean": float(values.mean()),
+        "standard_error": float(standard_error(values)),
+        "median": float(np.median(values)),
+        "n": values.size,
+    }
 
 
 def as_json(results: Results, metric: str, settings: Mapping[str, Any], folder: Path, files: Sequence[Path]) -> str:
@@ -45,12 +46,12 @@ def as_json(results: Results, metric: str, settings: Mapping[str, Any], folder: 
     content = {
         "settings": dict(settings),
         "summary": numbers(results, metric),
-        "tuned": {n: {policy: told["choice"] for policy, told in r["policies"].items()} for n, r in records.items()},
+        "tuned": {n: {policy: one["choice"] for policy, one in r["policies"].items()} for n, r in records.items()},
         "failures": [_failure(failure) for failure in results.failures],
         "out": str(folder),
         "files": [str(folder / "results.parquet"), *map(str, files)],
     }
-    return json.dumps(content, indent=1, allow_nan=False)
+    return json_text(content)
 
 
 def _failure(failure: Failure) -> dict[str, Any]:
@@ -64,9 +65,12 @@ def _failure(failure: Failure) -> dict[str, Any]:
     }
 
 
-def tell_failures(failures: Sequence[Failure], folder: Path) -> None:
-    """Say what failed, with its settings."""
-    say(f"\n{len(failures)} cells failed; the results of the others are kept. Tracebacks: {folder / 'failures.json'}\n")
+def say_failures(results: Results, folder: Path) -> bool:
+    """Say what failed, with its settings; return whether anything did."""
+    failures = results.failures
+    if failures:
+        tracebacks = folder / "failures.json"
+        say(f"\n{len(failures)} cells failed; the results of the others are kept. Tracebacks: {tracebacks}\n")
     for failure in failures[:SHOWN]:
         cell = failure.cell
         say(f"{cell}, {cell.rounds} rounds, seed {cell.seed}")
@@ -74,10 +78,4 @@ def tell_failures(failures: Sequence[Failure], folder: Path) -> None:
         say(f"  {failure.settings}")
     if len(failures) > SHOWN:
         say(f"and {len(failures) - SHOWN} more")
-
-
-def told_failures(results: Results, folder: Path) -> bool:
-    """Say what failed; tell whether anything did."""
-    if results.failures:
-        tell_failures(results.failures, folder)
-    return bool(results.failures)
+    return bool(failures)

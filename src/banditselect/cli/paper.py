@@ -1,4 +1,4 @@
-"""The commands that run the paper and judge what it says."""
+"""The commands ``reproduce`` and ``claims``: run the paper's experiments, judge what it says about them."""
 
 import shlex
 import sys
@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ..experiments import ARMS, EXPERIMENTS, SCALES, Scale
+from ..experiments import EXPERIMENTS, REGIMES, SCALES, Scale
 from ..experiments.claims import judge
 from ..experiments.report import claims_json, counted, verdict_lines, write_report
 from ..simulation import engine as engines
@@ -35,10 +35,13 @@ def reproduce(
             autocompletion=lambda: list(SCALES),
         ),
     ] = "quick",
-    arms: Annotated[
+    regimes: Annotated[
         list[str] | None,
         typer.Option(
-            "--arm", help="theory or tuned; both if not given.", metavar="ARM", autocompletion=lambda: list(ARMS)
+            "--regime",
+            help="theory or tuned; both if not given.",
+            metavar="REGIME",
+            autocompletion=lambda: list(REGIMES),
         ),
     ] = None,
     replicates: Annotated[int | None, typer.Option(min=1, help="Instead of the scale's.", metavar="N")] = None,
@@ -56,7 +59,7 @@ def reproduce(
 ) -> None:
     """Run the paper's experiments; end with figures, its claims judged, and one page: report.html.
 
-    Every experiment has two arms: all rates and radii as theory has them, and
+    Every experiment has two regimes: all rates and radii as theory has them, and
     all tuned over the same values on problems that are not reported. Running
     again continues and reuses.
 
@@ -64,10 +67,10 @@ def reproduce(
 
       banditselect reproduce
       banditselect reproduce all --scale paper
-      banditselect reproduce fs-mnist --arm tuned --models 2,20 --replicates 50
+      banditselect reproduce fs-mnist --regime tuned --models 2,20 --replicates 50
     """
     names = all_or_some("EXPERIMENT", experiments, EXPERIMENTS)
-    wanted = [known("--arm", arm, ARMS) for arm in arms or ARMS]
+    wanted = [known("--regime", regime, REGIMES) for regime in regimes or REGIMES]
     sizes = {
         name: _resized(EXPERIMENTS[name].scales[known("--scale", scale, SCALES)], models, rounds, replicates)
         for name in names
@@ -80,12 +83,12 @@ def reproduce(
             workers = engines.cores()  # all of it together is large, however small a part is
         options = {"seed": seed, "engine": engine, "workers": workers, "address": address}
         for name in names:
-            for arm in (arm for arm in wanted if arm in EXPERIMENTS[name].arms):
+            for regime in (regime for regime in wanted if regime in EXPERIMENTS[name].regimes):
                 with display:
                     results = EXPERIMENTS[name].run(
-                        arm, sizes[name], out=folder / name / arm, phase=display.phase, **options
+                        regime, sizes[name], out=folder / name / regime, phase=display.phase, **options
                     )
-                failed = output.told_failures(results, folder / name / arm) or failed
+                failed = output.say_failures(results, folder / name / regime) or failed
         verdicts = judge(folder, EXPERIMENTS)
         write_report(
             folder,

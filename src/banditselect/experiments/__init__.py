@@ -1,4 +1,8 @@
-"""The paper's experiments, one module each; ``EXPERIMENTS`` has them by name."""
+"""The paper's experiments, one module each; ``EXPERIMENTS`` has them by name.
+
+``claims`` judges the paper's sentences on their results, ``report`` writes about them, ``packs`` holds the features of
+images that some of them play on.
+"""
 
 from . import (
     fs_cifar100,
@@ -11,7 +15,7 @@ from . import (
     ps_mnist_coarse,
     ps_synthetic,
 )
-from .experiment import ARMS, SCALES, Experiment, Scale
+from .experiment import REGIMES, SCALES, Experiment, Scale
 
 EXPERIMENTS: dict[str, Experiment] = {
     module.EXPERIMENT.name: module.EXPERIMENT
@@ -28,4 +32,4 @@ EXPERIMENTS: dict[str, Experiment] = {
     )
 }
 
-__all__ = ["ARMS", "EXPERIMENTS", "SCALES", "Experiment", "Scale"]
+__all__ = ["EXPERIMENTS", "REGIMES", "SCALES", "Experiment", "Scale"]

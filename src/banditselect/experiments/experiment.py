@@ -1,4 +1,4 @@
-"""An experiment of the paper: which policies play which problems, for how long, in which arms."""
+"""An experiment of the paper: which policies play which problems, for how long, in which regimes."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,20 +12,20 @@ from ..simulation.sweeps import Policies
 from ..simulation.tuning import sweep_tuned
 
 SCALES = ("quick", "paper")
-ARMS = {
+REGIMES = {
     "theory": "every rate and radius at the value that theory prescribes; the reference of regret balancing is sqrt(n)",
     "tuned": "every rate and radius tuned over the same values, on problems that are not reported",
 }
 
 
 @dataclass(frozen=True)
-class Arm:
-    """The policies of one arm.
+class Regime:
+    """Where the rates and radii of an experiment's policies come from: theory, or tuning.
 
     Attributes
     ----------
     policies: from a problem and the number of rounds to the policies that play it, by name.
-    grid: the values over which arguments are tuned, by name; empty in the arm of theory.
+    grid: the values over which arguments are tuned, by name; empty in the regime of theory.
     """
 
     policies: Callable[[Any, int], Policies]
@@ -55,7 +55,7 @@ class Experiment:
     metric: what the figure shows.
     setting: what the problems differ in, in words.
     problems: from values of M to problems by name; an experiment whose M is fixed ignores them.
-    arms: "theory" and "tuned".
+    regimes: "theory" and "tuned".
     scales: "quick" and "paper".
     """
 
@@ -66,28 +66,28 @@ class Experiment:
     metric: str
     setting: str
     problems: Callable[[Sequence[int]], dict[str, Problem]]
-    arms: Mapping[str, Arm]
+    regimes: Mapping[str, Regime]
     scales: Mapping[str, Scale]
 
     def run(
         self,
-        arm: str,
+        regime: str,
         scale: Scale,
         *,
         out: Path,
         phase: Callable[[str], Tell | None] = lambda title: None,
         **options: Any,
     ) -> Results:
-        """Run one arm and store it in ``out``.
+        """Run one regime and store it in ``out``.
 
         Parameters
         ----------
-        arm, scale: which policies; how large.
+        regime, scale: which policies; how large.
         out: the folder; what is there of an earlier run is used.
         phase: from the title of a phase to what is told of its progress.
         options: seed, engine, workers, address: those of ``sweep``.
         """
-        chosen = self.arms[arm]
+        chosen = self.regimes[regime]
         return sweep_tuned(
             lambda problem: chosen.policies(problem, scale.rounds),
             self.problems(scale.models),
@@ -97,15 +97,15 @@ class Experiment:
             tuning_replicates=scale.tuning,
             metric=self.metric,
             out=out,
-            phase=lambda title: phase(f"{self.name}, {arm}: {title}"),
+            phase=lambda title: phase(f"{self.name}, {regime}: {title}"),
             **options,
         )
 
 
 def stored(folder: Path, experiments: Mapping[str, Experiment]) -> Iterator[tuple[Experiment, str, Results]]:
-    """Yield every experiment and arm whose results are in ``folder``, with the results."""
+    """Yield every experiment and regime whose results are in ``folder``, with the results."""
     for name, experiment in experiments.items():
-        for arm in experiment.arms:
-            path = folder / name / arm / "results.parquet"
+        for regime in experiment.regimes:
+            path = folder / name / regime / "results.parquet"
             if path.is_file():
-                yield experiment, arm, Results.load(path)
+                yield experiment, regime, Results.load(path)

@@ -17,8 +17,8 @@ from typing import Any
 from ..parts.exploration import LatentReference
 from ..policies import PSOFUL, UCB1, Binding, Greedy, RegretBalancing, given, on_every_ball
 from ..problems import LatentBandit, Problem
-from .experiment import Arm, Experiment, Scale
-from .parameter_selection import LIKELIHOOD
+from .experiment import Experiment, Regime, Scale
+from .ps_shared import LIKELIHOOD
 
 ARMS = (10, 50, 200)
 MODELS = (2, 5, 20)
@@ -75,6 +75,6 @@ EXPERIMENT = Experiment(
     metric="regret",
     setting="K, M and eps",
     problems=problems,
-    arms={"theory": Arm(policies), "tuned": Arm(policies, {"scale": [0.01, 0.1, 0.3, 1.0]})},
+    regimes={"theory": Regime(policies), "tuned": Regime(policies, {"scale": [0.01, 0.1, 0.3, 1.0]})},
     scales={"quick": Scale((), 300, 8, 4), "paper": Scale((), ROUNDS, 50, 20)},
 )

@@ -5,7 +5,7 @@ The paper: as ps-cifar10, with 10 M data sets of size 50, so that the balls are 
 What the text leaves open and what we chose: as in ps-cifar10.
 """
 
-from .parameter_selection import image_experiment
+from .ps_shared import image_experiment
 
 EXPERIMENT = image_experiment(
     "ps-cifar10-coarse",

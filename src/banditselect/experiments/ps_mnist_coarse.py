@@ -5,7 +5,7 @@ The paper: as ps-mnist, with 10 M data sets of size 50, so that the balls are wi
 What the text leaves open and what we chose: as in ps-mnist.
 """
 
-from .parameter_selection import image_experiment
+from .ps_shared import image_experiment
 
 EXPERIMENT = image_experiment(
     "ps-mnist-coarse",

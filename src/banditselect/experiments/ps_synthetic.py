@@ -15,8 +15,8 @@ from typing import Any
 
 from ..policies import OFUL, PSOFUL, BiasOFUL, Binding, given
 from ..problems import Problem, SyntheticParameterSelection
-from .experiment import Arm, Experiment, Scale
-from .parameter_selection import GRID, LIKELIHOOD, ORACLE, PS, printed
+from .experiment import Experiment, Regime, Scale
+from .ps_shared import GRID, LIKELIHOOD, ORACLE, PS, printed
 
 DIM = 20
 RADII = {"0": 0.0, "sqrt(d)": math.sqrt(DIM), "2 sqrt(d)": 2.0 * math.sqrt(DIM)}
@@ -57,6 +57,6 @@ EXPERIMENT = Experiment(
     metric="regret",
     setting="radius b of the balls",
     problems=problems,
-    arms={"theory": Arm(theory), "tuned": Arm(tuned, {"scale": GRID["scale"]})},
+    regimes={"theory": Regime(theory), "tuned": Regime(tuned, {"scale": GRID["scale"]})},
     scales={"quick": Scale((), 300, 10, 4), "paper": Scale((), 1000, 50, 20)},
 )

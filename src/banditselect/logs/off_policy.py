@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..carriers import validation
 from ..policies import Binding, Policy
+from ..statistics import standard_error
 from ..types import Array, Index
 from .log import Log, chunks
 
@@ -169,13 +170,13 @@ def evaluate(
 
 
 def _mean(terms: Array, z: float) -> Estimate:
-    middle, deviation = float(terms.mean()), float(terms.std(ddof=1)) / math.sqrt(terms.size)
+    middle, deviation = float(terms.mean()), float(standard_error(terms))
     return Estimate(middle, middle - z * deviation, middle + z * deviation)
 
 
 def _doubt(w: Array) -> None:
     """Warn where the weights cannot be those of exact propensities and full support."""
-    mean, error = float(w.mean()), float(w.std(ddof=1)) / math.sqrt(w.size)
+    mean, error = float(w.mean()), float(standard_error(w))
     if abs(mean - 1.0) > 5.0 * error + _TOLERANCE:
         validation.warn(
             f"evaluate: the importance weights have mean {mean:.3g}, more than 5 standard errors ({error:.2g}) from 1: "

@@ -4,7 +4,6 @@ Messages name the file, the column and the row; rows are counted from 0, the hea
 """
 
 import ast
-import importlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..carriers import validation
+from ..carriers.extras import need
 from ..types import Array, Index
 from .features import Catalogue, DisjointArms, LogFeatures, PerDecision
 
@@ -84,7 +84,7 @@ def decisions(
 def offers(source: Any, *, features: Sequence[Any], columns: Mapping[str, str]) -> dict[str, Any]:
     """Return the arguments of a log from a table with one row per action offered."""
     table = _Table(source)
-    codes, found = _pandas().factorize(table.ids(columns["decision"]))
+    codes, found = need("pandas", "experiments").factorize(table.ids(columns["decision"]))
     T, position = len(found), _rank_within(codes)
     flags = table.numbers([columns["chosen"]])[:, 0]
     odd = np.flatnonzero((flags != 0.0) & (flags != 1.0))
@@ -134,7 +134,7 @@ def write(log: "Log", path: str | os.PathLike[str]) -> None:
     }
     for i, m in enumerate(log.features.maps(np.arange(T))):
         content[f"features_{i}" if log.features.many else "features"] = m[available].tolist()
-    table = _pandas().DataFrame(content)
+    table = need("pandas", "experiments").DataFrame(content)
     if _suffix(path) == ".parquet":
         table.to_parquet(path, index=False)
     else:
@@ -145,7 +145,7 @@ class _Table:
     """A table whose columns are asked for by name, and refused by name and row."""
 
     def __init__(self, source: Any) -> None:
-        pandas = _pandas()
+        pandas = need("pandas", "experiments")
         self.name = "table"
         if isinstance(source, pandas.DataFrame):
             self.frame = source
@@ -262,10 +262,3 @@ def _suffix(path: Any) -> str:
     if suffix not in (".parquet", ".csv"):
         raise validation.refuse("Log: path", path, "a file that ends in .parquet or .csv")
     return suffix
-
-
-def _pandas() -> Any:
-    try:
-        return importlib.import_module("pandas")
-    except ImportError:
-        raise ImportError('tables need pandas and pyarrow: pip install "banditselect[experiments]"') from None

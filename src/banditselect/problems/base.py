@@ -7,13 +7,13 @@ follows from the features (``shapes``), how instances are drawn (``draw``) and h
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..carriers import user_code as sources
+from ..carriers.settings import literal
 from ..types import Array, Index
 
 
@@ -81,17 +81,5 @@ class Problem(ABC):
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={_short(value)}' for name, value in self.settings.items())})"
-
-
-def _short(value: Any) -> str:
-    """Return a value as it is written, arrays by their shape."""
-    if isinstance(value, np.ndarray):
-        return f"<array {value.shape}>"
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key!r}: {_short(part)}" for key, part in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return (
-            f"[{', '.join(map(_short, value))}]" if isinstance(value, list) else f"({', '.join(map(_short, value))},)"
-        )
-    return repr(value)
+        arguments = ", ".join(f"{name}={literal(value, largest=0)}" for name, value in self.settings.items())
+        return f"{type(self).__name__}({arguments})"

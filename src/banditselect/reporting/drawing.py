@@ -1,4 +1,4 @@
-"""Lines with bands and markers with bars."""
+"""The marks of a figure: lines with bands over the rounds, markers with bars over the settings of a problem."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any

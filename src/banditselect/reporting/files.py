@@ -1,4 +1,4 @@
-"""Figures as files."""
+"""Figures as PNG, SVG and PDF files whose bytes depend on the data alone, so that running again changes nothing."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Labels at the ends of lines, moved apart where they would overlap."""
+"""Names of policies at the ends of their lines instead of a legend, moved apart where they would overlap."""
 
 from collections.abc import Sequence
 from textwrap import fill

@@ -1,4 +1,4 @@
-"""Markdown: tables, and the part of a file between two markers."""
+"""Markdown for pages that are written by a program: tables, and what stands between two markers of a file."""
 
 from collections.abc import Sequence
 

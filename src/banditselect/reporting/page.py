@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..carriers import validation
-from .prose import blocks
-from .verdicts import SIGNS, Check, details, grouped, interval, matrices, measured, sentences, shortened
+from ..carriers.extras import need
+from .numbers import interval, measured
+from .verdicts import SIGNS, Check, details, grouped, matrices, sentences, shortened
 
 
 class Picture(NamedTuple):
@@ -34,24 +35,24 @@ class Table(NamedTuple):
     face: str = "numbers"
 
 
-class Part(NamedTuple):
-    """One arm of a section."""
+class Subsection(NamedTuple):
+    """What was run in one regime."""
 
-    arm: str
+    regime: str
     pictures: Sequence[Picture]
     tables: Sequence[Table]
     settings: Sequence[Table]
 
 
 class Section(NamedTuple):
-    """Something that was run: ``about`` is reStructuredText, ``facts`` are pairs of a name and what it is."""
+    """Something that was run: ``about`` in paragraphs, ``facts`` are pairs of a name and what it is."""
 
     name: str
     title: str
     place: str
-    about: str
+    about: Sequence[str]
     facts: Sequence[tuple[str, str]]
-    parts: Sequence[Part]
+    subsections: Sequence[Subsection]
 
 
 class Citation(NamedTuple):
@@ -68,7 +69,7 @@ class Page:
     Attributes
     ----------
     title, summary: the summary in paragraphs.
-    arms: what each arm is, by name, in the order of display.
+    regimes: what each regime is, by name, in the order of display.
     checks: the sentences, measured; each belongs to one of the sections.
     sections: what was run.
     facts: about everything together: pairs of a name and what it is.
@@ -77,7 +78,7 @@ class Page:
 
     title: str
     summary: Sequence[str]
-    arms: Mapping[str, str]
+    regimes: Mapping[str, str]
     checks: Sequence[Check]
     sections: Sequence[Section]
     facts: Sequence[tuple[str, str]] = ()
@@ -86,19 +87,16 @@ class Page:
 
 def render(page: Page) -> str:
     """Return the page as HTML."""
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ImportError as missing:
-        raise ImportError('the page needs jinja2: pip install "banditselect[experiments]"') from missing
+    jinja2 = need("jinja2", "experiments")
     _check(page)
-    environment = Environment(
-        loader=PackageLoader("banditselect.reporting", "templates"),
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("banditselect.reporting", "templates"),
         autoescape=True,
-        undefined=StrictUndefined,
+        undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"blocks": blocks, "image": image, "measured": measured, "interval": interval}
+    environment.filters |= {"image": image, "measured": measured, "interval": interval}
     sections = [section.name for section in page.sections]
     checks = grouped(page.checks, sections)
     numbered = details(checks)
@@ -107,15 +105,15 @@ def render(page: Page) -> str:
         anchors=_anchors(page),
         signs=list(SIGNS.values()),
         details={name: [detail for detail in numbered if detail.check.section == name] for name in sections},
-        matrices=matrices(checks, sections, list(page.arms)),
+        matrices=matrices(checks, sections, list(page.regimes)),
         long=[one for one in sentences(checks) if shortened(one.quote) != one.quote],
     )
 
 
 def image(svg: str) -> str:
     """Return an SVG as an address that an image can have; its text falls back to fonts of the same widths."""
-    told = svg.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
-    return "data:image/svg+xml;base64," + base64.b64encode(told.encode()).decode()
+    readable = svg.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
+    return "data:image/svg+xml;base64," + base64.b64encode(readable.encode()).decode()
 
 
 def _check(page: Page) -> None:

@@ -1,4 +1,4 @@
-"""What a figure shows, read from plain arrays: means and intervals by policy."""
+"""The data of a figure: means over the replicates and their intervals by policy, from arrays that are checked first."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..carriers import validation
+from ..statistics import Interval, check_confidence, mean_interval
 from ..types import Array
-from .statistics import Interval, check_confidence, mean_interval
 from .style import WIDTHS
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from ..carriers.extras import need
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -71,12 +73,7 @@ class Look(NamedTuple):
 @contextmanager
 def house_style() -> Iterator[None]:
     """Apply the style inside the block, whatever the settings of the user are, and put those back."""
-    try:
-        from matplotlib import style
-    except ImportError as missing:
-        message = 'figures need matplotlib: pip install "banditselect[experiments]"'
-        raise ImportError(message) from missing
-    with style.context(["default", SETTINGS]):
+    with need("matplotlib.style", "experiments").context(["default", SETTINGS]):
         yield
 
 

@@ -1,4 +1,4 @@
-"""Tables of final values, as plain text or Markdown."""
+"""Tables of final values: mean, standard error, median and worst of every policy, as plain text or Markdown."""
 
 from collections.abc import Mapping
 
@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..carriers import validation
-from .statistics import decimals
+from ..statistics import decimals, standard_error
+from .numbers import NOTHING
 
 COLUMNS = ("mean", "± s.e.", "median", "worst")
-NOTHING = "–"
 
 
 def summary_table(
@@ -50,8 +50,7 @@ def _row(name: str, values: ArrayLike, lower: bool) -> list[float]:
     x = validation.as_floats(f"finals[{name!r}]", values, expected)
     if x.ndim != 1 or x.size == 0 or np.isinf(x).any():
         raise validation.refuse(f"finals[{name!r}]", values, expected)
-    error = float(x.std(ddof=1)) / x.size**0.5 if x.size > 1 else np.nan
-    return [float(x.mean()), error, float(np.median(x)), float(x.max() if lower else x.min())]
+    return [float(x.mean()), float(standard_error(x)), float(np.median(x)), float(x.max() if lower else x.min())]
 
 
 def _largest(values: np.typing.NDArray[np.float64]) -> float:

@@ -1,13 +1,9 @@
-"""Sentences, measured: how verdicts are shown, and the matrices that have them at a glance."""
+"""Verdicts on sentences as a page shows them: a sign for each, and matrices of sentences against experiments."""
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from .statistics import decimals
-
 SHORT = 140  #: characters of a sentence in the matrix
-NOTHING = "–"
 
 
 class Sign(NamedTuple):
@@ -27,12 +23,12 @@ SIGNS = {
 
 
 class Check(NamedTuple):
-    """A sentence, measured in one section and arm; ``verdict`` is one of ``SIGNS``."""
+    """A sentence, measured in one section and regime; ``verdict`` is one of ``SIGNS``."""
 
     quote: str
     place: str
     section: str
-    arm: str
+    regime: str
     statistic: str
     value: float
     interval: tuple[float, float]
@@ -42,9 +38,9 @@ class Check(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What one cell of the matrix says of one arm; ``target`` is the id of its details."""
+    """What one cell of the matrix says of one regime; ``target`` is the id of its details."""
 
-    arm: str
+    regime: str
     sign: Sign
     target: str
 
@@ -105,17 +101,17 @@ def sentences(checks: Sequence[Check]) -> list[Sentence]:
     return [Sentence(k, quote, "; ".join(own)) for k, (quote, own) in enumerate(places.items(), 1)]
 
 
-def matrices(checks: Sequence[Check], sections: Sequence[str], arms: Sequence[str]) -> list[Matrix]:
+def matrices(checks: Sequence[Check], sections: Sequence[str], regimes: Sequence[str]) -> list[Matrix]:
     """Return the verdicts with a row per sentence and a column per section; what shares no section stands apart."""
-    numbered, told = details(checks), sentences(checks)
+    numbered, quoted = details(checks), sentences(checks)
     found = []
     for columns in _together(checks, sections):
         block = [detail for detail in numbered if detail.check.section in columns]
         rows = []
-        for number, quote, place in told:
+        for number, quote, place in quoted:
             own = [detail for detail in block if detail.number == number]
             if own:
-                cells = [(name, _cell([d for d in own if d.check.section == name], arms)) for name in columns]
+                cells = [(name, _cell([d for d in own if d.check.section == name], regimes)) for name in columns]
                 rows.append(Row(number, shortened(quote), shortened(quote) != quote, place, cells))
         found.append(Matrix(columns, rows))
     return found
@@ -134,12 +130,12 @@ def _together(checks: Sequence[Check], sections: Sequence[str]) -> list[list[str
     return sorted(ordered, key=lambda group: sections.index(group[0]))
 
 
-def _cell(own: Sequence[Detail], arms: Sequence[str]) -> list[Entry]:
+def _cell(own: Sequence[Detail], regimes: Sequence[str]) -> list[Entry]:
     entries = []
-    for arm in dict.fromkeys([*arms, *(detail.check.arm for detail in own)]):
-        parts = [detail for detail in own if detail.check.arm == arm]
+    for regime in dict.fromkeys([*regimes, *(detail.check.regime for detail in own)]):
+        parts = [detail for detail in own if detail.check.regime == regime]
         if parts:
-            entries.append(Entry(arm, SIGNS[overall(d.check.verdict for d in parts)], parts[0].id))
+            entries.append(Entry(regime, SIGNS[overall(d.check.verdict for d in parts)], parts[0].id))
     return entries
 
 
@@ -158,35 +154,3 @@ def overall(verdicts: Iterable[str]) -> str:
 def shortened(quote: str) -> str:
     """Return a sentence, or its beginning up to a word."""
     return quote if len(quote) <= SHORT else quote[:SHORT].rsplit(" ", 1)[0].rstrip(",;") + " …"
-
-
-def number(value: float, error: float = math.nan, largest: float = math.nan) -> str:
-    """Return a number with as many decimals as its error allows; numbers of one column share ``error`` and ``largest``.
-
-    Examples
-    --------
-    >>> number(-0.123456, 0.02), number(math.nan), number(math.inf)
-    ('−0.123', '–', '∞')
-    """
-    if not math.isfinite(value):
-        return NOTHING if math.isnan(value) else "∞" if value > 0 else "−∞"
-    digits = decimals(value if math.isnan(largest) else largest, error)
-    return f"{value:,.{digits}f}".replace("-", "−").replace(",", "\N{NARROW NO-BREAK SPACE}")
-
-
-def interval(bounds: tuple[float, float]) -> str:
-    """Return an interval, a dash where it has no bounds."""
-    low, high = bounds
-    if math.isnan(low) or math.isnan(high):
-        return NOTHING
-    return f"[{number(low, *_scale(bounds))}, {number(high, *_scale(bounds))}]"
-
-
-def measured(value: float, bounds: tuple[float, float]) -> str:
-    """Return a value with as many decimals as its interval has."""
-    return number(value, *_scale(bounds))
-
-
-def _scale(bounds: tuple[float, float]) -> tuple[float, float]:
-    known = [abs(bound) for bound in bounds if math.isfinite(bound)]
-    return (bounds[1] - bounds[0]) / 2.0, max(known, default=math.nan)

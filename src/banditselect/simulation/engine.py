@@ -5,7 +5,6 @@ parent writes nothing. Tasks travel as bytes, so that every engine hands the sam
 """
 
 import contextlib
-import importlib
 import logging
 import os
 import signal
@@ -17,6 +16,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 from ..carriers import validation
+from ..carriers.extras import need
 from .cells import Failure, Task, Timed, forget_instances, leave_with, run_here, run_remote
 from .identity import installed
 
@@ -48,14 +48,6 @@ def check(engine: str, workers: int | None, address: str | None) -> None:
         raise validation.refuse("address", address, "None with engine='local'; a cluster needs 'dask' or 'ray'")
     if engine != "local":
         need("distributed" if engine == "dask" else "ray", engine)
-
-
-def need(module: str, extra: str) -> Any:
-    """Import a module that an extra installs; say which one where it is missing."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise ImportError(f'{module} is not installed: pip install "banditselect[{extra}]"') from error
 
 
 def cores() -> int:

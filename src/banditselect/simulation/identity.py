@@ -24,7 +24,7 @@ from ..policies.registry import encode
 from ..problems import Problem
 
 _ROOT = Path(__file__).parent.parent
-_SILENT = ("checks", "reporting", "experiments", "cli", "simulation")  #: rooms that no number depends on
+_SILENT = ("checks", "statistics", "reporting", "experiments", "cli", "simulation")  #: rooms that no number depends on
 _LONG = 64  #: arrays with more entries than this are told by a digest
 
 

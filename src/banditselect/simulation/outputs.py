@@ -1,5 +1,7 @@
 """Results as files and words: the figures of a sweep, and what a tuning chose."""
 
+import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -41,6 +43,19 @@ def tuned_words(results: Results) -> str:
 def at_the_end(value: Any, values: Sequence[Any]) -> bool:
     """Tell whether a choice is the first or the last of several values, so that others might be better still."""
     return len(values) > 1 and value in (values[0], values[-1])
+
+
+def json_text(content: Any) -> str:
+    """Return JSON; a number that is not finite is null."""
+    return json.dumps(_finite(content), indent=1, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _end(value: Any, values: Sequence[Any]) -> str:

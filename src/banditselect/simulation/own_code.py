@@ -8,8 +8,8 @@ from pathlib import Path
 from types import ModuleType
 
 from .. import logs, problems
+from ..carriers.extras import need
 from ..problems import Problem
-from .engine import need
 
 
 def load_file(path: Path) -> ModuleType:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .. import reporting
 from ..carriers import validation
+from ..statistics import Comparison, paired_difference
 from ..types import Array
 from .cells import Failure
 from .loop import METRICS
@@ -70,7 +71,7 @@ class Result:
     def __repr__(self) -> str:
         return f"<Result: {', '.join(self.curves)}; {self.checkpoints[-1]} rounds, {self.replicates} replicates>"
 
-    def compare(self, a: str, b: str, metric: str = "regret", *, confidence: float = 0.95) -> "reporting.Comparison":
+    def compare(self, a: str, b: str, metric: str = "regret", *, confidence: float = 0.95) -> Comparison:
         """Return the mean difference of ``a`` and ``b`` after the last round, replicate by replicate, with an interval.
 
         The policies met the same instances and the same noise, so the difference varies less than either of them.
@@ -78,7 +79,7 @@ class Result:
         for name in (a, b):
             if not np.isfinite(self.final(name, metric)).all():
                 raise validation.refuse("metric", metric, f"a metric that {name!r} has here: it is NaN")
-        return reporting.paired_difference(
+        return paired_difference(
             self.final(a, metric), self.final(b, metric), names=(a, b), metric=metric, confidence=confidence
         )
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..carriers import persistence
+from ..carriers.extras import need
 from ..types import Array
-from .engine import need
 from .loop import METRICS
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ Curves = Mapping[str, Mapping[str, Array]]
 _KEY = b"banditselect"  #: of the file's metadata
 
 
-class Part(Protocol):
-    """Curves read at checkpoints."""
+class HasCurves(Protocol):
+    """Curves of policies, read at checkpoints."""
 
     @property
     def checkpoints(self) -> NDArray[np.int64]:
@@ -44,7 +44,7 @@ class _Columns:
     numbers: dict[str, NDArray[Any]]
 
 
-def frame(parts: Mapping[str, Part]) -> "pandas.DataFrame":
+def frame(parts: Mapping[str, HasCurves]) -> "pandas.DataFrame":
     """Return the rows as a data frame."""
     pandas = need("pandas", "experiments")
     rows = _columns(parts)
@@ -52,7 +52,7 @@ def frame(parts: Mapping[str, Part]) -> "pandas.DataFrame":
     return pandas.DataFrame(labels | rows.numbers)
 
 
-def write_table(path: str | Path, parts: Mapping[str, Part], settings: Mapping[str, Any]) -> None:
+def write_table(path: str | Path, parts: Mapping[str, HasCurves], settings: Mapping[str, Any]) -> None:
     """Write the rows and the settings to a parquet file; the same content gives the same bytes."""
     pa, parquet = need("pyarrow", "experiments"), need("pyarrow.parquet", "experiments")
     rows = _columns(parts)
@@ -84,7 +84,7 @@ def read_table(path: str | Path) -> tuple[dict[str, Any], dict[str, tuple[NDArra
     return settings, parts
 
 
-def _columns(parts: Mapping[str, Part]) -> _Columns:
+def _columns(parts: Mapping[str, HasCurves]) -> _Columns:
     words: dict[str, list[str]] = {"problem": list(parts), "policy": []}
     codes: dict[str, list[NDArray[np.int32]]] = {"problem": [], "policy": []}
     numbers: dict[str, list[NDArray[Any]]] = {name: [] for name in ("replicate", "round", *METRICS)}

@@ -11,6 +11,7 @@ import numpy as np
 from ..carriers import validation
 from ..policies import Binding, Several
 from ..problems import Problem
+from ..statistics import standard_error
 from . import engine as engines
 from .identity import recorded
 from .loop import METRICS
@@ -121,7 +122,7 @@ def tune(
         told[name] = {
             "choice": recorded(tried[best][0], {}, {}),
             "tried": [
-                {"arguments": recorded(a, {}, {}), "mean": float(v.mean()), "standard error": _standard_error(v)}
+                {"arguments": recorded(a, {}, {}), "mean": float(v.mean()), "standard error": _error(v)}
                 for (a, _), v in zip(tried, values, strict=True)
             ],
         }
@@ -137,8 +138,8 @@ def tune(
     return Tuned(dict(policies) | chosen, record)
 
 
-def _standard_error(values: np.ndarray) -> float | None:
-    return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else None
+def _error(values: np.ndarray) -> float | None:
+    return float(standard_error(values)) if values.size > 1 else None
 
 
 def sweep_tuned(

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..reporting.page import Part, Picture, Section, Table
-from ..reporting.verdicts import NOTHING, number
-from ..simulation import Result, Results
-from ..simulation.outputs import at_the_end
-from ..simulation.store import Store
-from .experiment import Experiment
+from ...reporting.numbers import NOTHING, duration, number
+from ...reporting.page import Picture, Section, Subsection, Table
+from ...simulation import Result, Results
+from ...simulation.outputs import at_the_end
+from ...simulation.store import Store
+from ...statistics import standard_error
+from ..experiment import Experiment
 
 END = "†"
-LONG = 6  #: a longer list is told by its length
+LONG = 6  #: of a longer list only the length is shown
 
 
 def section(
@@ -28,40 +29,29 @@ def section(
     Parameters
     ----------
     experiment: which.
-    found: the stored results, by arm.
-    figures: the files of the figures, by arm.
-    folder: that of the experiment, with a folder per arm.
+    found: the stored results, by regime.
+    figures: the files of the figures, by regime.
+    folder: that of the experiment, with a folder per regime.
     """
     results = [result for several in found.values() for result in several.values()]
-    spent = [sum(Store(folder / arm).timings().values()) for arm in found if (folder / arm / "timings.jsonl").is_file()]
+    timed = [folder / regime for regime in found if (folder / regime / "timings.jsonl").is_file()]
+    spent = [sum(Store(path).timings().values()) for path in timed]
     facts = {
         "metric": experiment.metric.replace("_", " "),
         "rounds": _listed(str(result.checkpoints[-1]) for result in results),
         "replicates": _listed(str(result.replicates) for result in results),
         "both as in": _listed(_scale(experiment, result) for result in results),
         "seed": _listed(str(result.settings.get("seed", NOTHING)) for result in results),
-        "not run": _listed(f"the arm “{arm}”" for arm in experiment.arms if arm not in found),
-        "failed": _listed(_failed(folder / arm, arm) for arm in found),
+        "not run": _listed(f"the regime “{regime}”" for regime in experiment.regimes if regime not in found),
+        "failed": _listed(_failed(folder / regime, regime) for regime in found),
         "computing, all cores together": duration(sum(spent)) if spent else "",
     }
-    parts = [_part(experiment, arm, several, figures.get(arm, ())) for arm, several in found.items()]
-    about = experiment.about.strip().partition("\n")[2]  # the first line is the title
-    told = [(name, words) for name, words in facts.items() if words]
-    return Section(experiment.name, experiment.title, experiment.place, about, told, parts)
-
-
-def duration(seconds: float) -> str:
-    """Return a time in words.
-
-    Examples
-    --------
-    >>> duration(3.14), duration(200), duration(7300)
-    ('3.1 s', '3 min 20 s', '2 h 1 min')
-    """
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+    subsections = [
+        _subsection(experiment, regime, several, figures.get(regime, ())) for regime, several in found.items()
+    ]
+    _, *about = experiment.about.strip().split("\n\n")  # the first line is the title
+    known = [(name, words) for name, words in facts.items() if words]
+    return Section(experiment.name, experiment.title, experiment.place, about, known, subsections)
 
 
 def _listed(words: Iterable[str]) -> str:
@@ -77,12 +67,13 @@ def _scale(experiment: Experiment, result: Result) -> str:
     return f"the scale “{same[0]}”" if same else ""
 
 
-def _failed(folder: Path, arm: str) -> str:
+def _failed(folder: Path, regime: str) -> str:
     path = folder / "failures.json"
-    return f"{len(json.loads(path.read_text()))} cells of “{arm}”, see {arm}/failures.json" if path.is_file() else ""
+    count = len(json.loads(path.read_text())) if path.is_file() else 0
+    return f"{count} cells of “{regime}”, see {regime}/failures.json" if path.is_file() else ""
 
 
-def _part(experiment: Experiment, arm: str, results: Results, figures: Sequence[Path]) -> Part:
+def _subsection(experiment: Experiment, regime: str, results: Results, figures: Sequence[Path]) -> Subsection:
     played = {name: result for name, result in results.items() if result.curves}
     metric = experiment.metric.replace("_", " ")
     policies = list(dict.fromkeys(policy for result in played.values() for policy in result.curves))
@@ -101,7 +92,7 @@ def _part(experiment: Experiment, arm: str, results: Results, figures: Sequence[
         if path.suffix == ".svg" and path.stem in captions
     ]
     tables = [finals_table(experiment, results)] if played else []
-    return Part(arm, pictures, [*tables, *_tuned(results)], _settings(results))
+    return Subsection(regime, pictures, [*tables, *_tuned(results)], _settings(results))
 
 
 def finals_table(experiment: Experiment, results: Results) -> Table:
@@ -118,14 +109,11 @@ def finals_table(experiment: Experiment, results: Results) -> Table:
 def _column(finals: Mapping[str, NDArray[np.float64]]) -> dict[str, str]:
     """Return mean and standard error in words, with the same number of decimals for all."""
     means = {name: float(values.mean()) for name, values in finals.items()}
-    errors = {
-        name: float(values.std(ddof=1)) / math.sqrt(values.size) if values.size > 1 else math.nan
-        for name, values in finals.items()
-    }
+    errors = {name: float(standard_error(values)) for name, values in finals.items()}
     scale = _largest(errors.values()), _largest(means.values())
-    told = {name: number(mean, *scale) for name, mean in means.items()}
+    shown = {name: number(mean, *scale) for name, mean in means.items()}
     known = [name for name in finals if math.isfinite(means[name]) and math.isfinite(errors[name])]
-    return told | {name: f"{told[name]} ± {number(errors[name], *scale)}" for name in known}
+    return shown | {name: f"{shown[name]} ± {number(errors[name], *scale)}" for name in known}
 
 
 def _largest(values: Iterable[float]) -> float:
@@ -140,7 +128,7 @@ def _tuned(results: Results) -> list[Table]:
     policies = dict.fromkeys(policy for record in records.values() for policy in record["policies"])
     rows = [[policy, *(_choice(policy, record) for record in records.values())] for policy in policies]
     grid = {name: values for record in records.values() for name, values in record["grid"].items()}
-    tried = "; ".join(f"{name}: {', '.join(map(told, values))}" for name, values in grid.items())
+    tried = "; ".join(f"{name}: {', '.join(map(abbreviated, values))}" for name, values in grid.items())
     n = _listed(str(record["replicates"][1] - record["replicates"][0]) for record in records.values())
     note = (
         f"Values tried, for every policy that has the argument: {tried}. Chosen by the mean over {n} problems that are "
@@ -154,13 +142,13 @@ def _tuned(results: Results) -> list[Table]:
 def _choice(policy: str, record: Mapping[str, Any]) -> str:
     chosen = record["policies"].get(policy, {"choice": {}})["choice"]
     marked = {name: END if at_the_end(value, record["grid"][name]) else "" for name, value in chosen.items()}
-    return ", ".join(f"{name} {told(value)}{marked[name]}" for name, value in chosen.items()) or NOTHING
+    return ", ".join(f"{name} {abbreviated(value)}{marked[name]}" for name, value in chosen.items()) or NOTHING
 
 
 def _settings(results: Results) -> list[Table]:
     """Return what the problems and the policies were given; values in which the problems differ, in their order."""
     settings = [result.settings for result in results.values()]
-    rows = [["problem", merged([told_of["problem"] for told_of in settings if "problem" in told_of])]]
+    rows = [["problem", merged([one["problem"] for one in settings if "problem" in one])]]
     for policy in dict.fromkeys(policy for one in settings for policy in one.get("policies", {})):
         own = [one["policies"][policy] for one in settings if policy in one.get("policies", {})]
         rows.append([policy, merged(own)])
@@ -182,7 +170,7 @@ def merged(values: Sequence[Any]) -> str:
         return ""
     first = values[0]
     if not all(isinstance(value, dict) and set(value) == set(first) for value in values):
-        return " | ".join(words) if len(set(words := [told(value) for value in values])) > 1 else words[0]
+        return " | ".join(words) if len(set(words := [abbreviated(value) for value in values])) > 1 else words[0]
     if set(first) == {"per replicate"}:
         return "one per replicate"
     if "arguments" not in first:
@@ -194,10 +182,10 @@ def merged(values: Sequence[Any]) -> str:
     return f"{kinds.pop()[0]}({', '.join(f'{key}={words}' for key, words in arguments.items() if words != 'None')})"
 
 
-def told(value: Any) -> str:
+def abbreviated(value: Any) -> str:
     """Return a setting in words: numbers with four digits, long lists by their length."""
     if isinstance(value, dict):
         return merged([value])
     if isinstance(value, list | tuple):
-        return f"[{len(value)} values]" if len(value) > LONG else f"[{', '.join(map(told, value))}]"
+        return f"[{len(value)} values]" if len(value) > LONG else f"[{', '.join(map(abbreviated, value))}]"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""What the four experiments on parameter selection with images share: balls, policies in both arms."""
+"""What the four experiments on parameter selection with images share: balls, policies in both regimes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 from ..carriers.validation import refuse
 from ..policies import OFUL, PSOFUL, BiasOFUL, Binding, RegretBalancing, given, on_every_ball
 from ..problems import Classification, Problem
-from .experiment import Arm, Experiment, Scale
+from .experiment import Experiment, Regime, Scale
 from .packs import BallPack, load_pack
 
 ORACLE, PS, RB, INDIVIDUAL = "BIAS-OFUL, true centre", "PS-OFUL", "RB-OFUL", "OFUL"
@@ -60,7 +60,7 @@ def image_experiment(name: str, title: str, place: str, about: str, *, pack: str
         metric="mean_reward",
         setting="balls M",
         problems=lambda models: image_problems(pack, kind, models),
-        arms={"theory": Arm(theory), "tuned": Arm(tuned, GRID)},
+        regimes={"theory": Regime(theory), "tuned": Regime(tuned, GRID)},
         scales={"quick": Scale((2, 10), 300, 8, 4), "paper": Scale((2, 5, 10), 2000, 50, 20)},
     )
 

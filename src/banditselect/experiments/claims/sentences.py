@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from . import bounds, latent, ps_synthetic
-from . import feature_selection as fs
-from . import parameter_selection as ps
-from .experiment import ARMS
-from .judging import Evidence, Measured, Part, Runs, measure_all
+from .. import fs_shared as fs
+from .. import latent, ps_synthetic
+from .. import ps_shared as ps
+from ..experiment import REGIMES
+from . import theorems
+from .measuring import Evidence, Measured, Runs, Statistic, measure_all
 
 CLOSE, MUCH = 1.25, 1.5
 
@@ -46,9 +47,9 @@ class Sentence:
     ----------
     id, quote: what it is called, what it says.
     experiments: what it is about.
-    policies: without which it cannot be judged; an arm that does not have them is left out.
+    policies: without which it cannot be judged; a regime that does not have them is left out.
     measure: from the evidence of an experiment to what was measured; of two for a sentence that compares them.
-    arms: in which it can be judged.
+    regimes: in which it can be judged.
     beside: the experiment that each is compared with, for such a sentence.
     place: where it is, if not where the paper speaks of the experiment.
     """
@@ -58,12 +59,12 @@ class Sentence:
     experiments: Sequence[str]
     policies: tuple[str, ...]
     measure: Callable[..., list[Measured]]
-    arms: Sequence[str] = tuple(ARMS)
+    regimes: Sequence[str] = tuple(REGIMES)
     beside: Mapping[str, str] | None = None
     place: str | None = None
 
 
-def statistics(parts: Callable[..., list[Part]], metric: str | None = None) -> Callable[..., list[Measured]]:
+def statistics(parts: Callable[..., list[Statistic]], metric: str | None = None) -> Callable[..., list[Measured]]:
     """Return the measure that takes statistics of the final values, of what the figure shows or of another metric."""
 
     def measure(*evidence: Evidence) -> list[Measured]:
@@ -94,47 +95,47 @@ def _ends(runs: Runs) -> tuple[str, str] | None:
     return (ordered[0], ordered[-1]) if len(ordered) > 1 else None
 
 
-def _between(policy: str) -> Callable[[Runs], list[Part]]:
-    def parts(runs: Runs) -> list[Part]:
+def _between(policy: str) -> Callable[[Runs], list[Statistic]]:
+    def parts(runs: Runs) -> list[Statistic]:
         words = "regret of {} over that of the second best map, {}"
-        return [Part(words.format(policy, p), ratio(p, policy, fs.SECOND), high=1.0) for p in runs.problems]
+        return [Statistic(words.format(policy, p), ratio(p, policy, fs.SECOND), high=1.0) for p in runs.problems]
 
     return parts
 
 
-def _near(runs: Runs) -> list[Part]:
+def _near(runs: Runs) -> list[Statistic]:
     words = "regret of FS-SCB over that of {}, {}"
     return [
-        Part(words.format(other, p), ratio(p, fs.FS, other), high=CLOSE)
+        Statistic(words.format(other, p), ratio(p, fs.FS, other), high=CLOSE)
         for other in (fs.BEST, fs.SECOND)
         for p in runs.problems
     ]
 
 
-def _close_for_few(runs: Runs) -> list[Part]:
+def _close_for_few(runs: Runs) -> list[Statistic]:
     ends = _ends(runs)
     words = "regret of RB-SCB over that of FS-SCB, {}"
-    return [Part(words.format(ends[0]), ratio(ends[0], fs.RB, fs.FS), 1.0 / CLOSE, CLOSE)] if ends else []
+    return [Statistic(words.format(ends[0]), ratio(ends[0], fs.RB, fs.FS), 1.0 / CLOSE, CLOSE)] if ends else []
 
 
-def _better_for_many(runs: Runs) -> list[Part]:
+def _better_for_many(runs: Runs) -> list[Statistic]:
     ends = _ends(runs)
     if not ends:
         return []
     first, last = (ratio(p, fs.RB, fs.FS) for p in ends)
     words = "regret of RB-SCB over that of FS-SCB, {}"
     return [
-        Part(words.format(ends[1]), last, low=MUCH),
-        Part(words.format(f"at {ends[1]} over that at {ends[0]}"), lambda runs: last(runs) / first(runs), low=1.0),
+        Statistic(words.format(ends[1]), last, low=MUCH),
+        Statistic(words.format(f"at {ends[1]} over that at {ends[0]}"), lambda runs: last(runs) / first(runs), low=1.0),
     ]
 
 
-def _variances(a: str, *others: str) -> Callable[[Runs], list[Part]]:
-    def parts(runs: Runs) -> list[Part]:
+def _variances(a: str, *others: str) -> Callable[[Runs], list[Statistic]]:
+    def parts(runs: Runs) -> list[Statistic]:
         last = max(runs.problems, key=_models)
         words = "variance of {} over that of {}, {}"
         return [
-            Part(words.format(a, b, last), _variance_ratio(last, a, b), low=MUCH)
+            Statistic(words.format(a, b, last), _variance_ratio(last, a, b), low=MUCH)
             for b in others
             if b in runs.finals[last]
         ]
@@ -146,75 +147,77 @@ def _variance_ratio(problem: str, a: str, b: str) -> Callable[[Runs], Any]:
     return lambda runs: (runs.deviation(problem, a) / runs.deviation(problem, b)) ** 2
 
 
-def _growth(policy: str, *, log: bool) -> Callable[[Runs], list[Part]]:
+def _growth(policy: str, *, log: bool) -> Callable[[Runs], list[Statistic]]:
     """Return the exponent of M, or of log M, with which a regret grows; at most 1/2 is claimed."""
 
-    def parts(runs: Runs) -> list[Part]:
+    def parts(runs: Runs) -> list[Statistic]:
         ends = _ends(runs)
         if not ends:
             return []
         sizes = [math.log(_models(p)) if log else float(_models(p)) for p in ends]
         span = math.log(sizes[1] / sizes[0])
         words = f"exponent e of {'(log M)' if log else 'M'}^e, regret of {policy} between {ends[0]} and {ends[1]}"
-        return [Part(words, lambda r: np.log(r.mean(ends[1], policy) / r.mean(ends[0], policy)) / span, high=0.5)]
+        return [Statistic(words, lambda r: np.log(r.mean(ends[1], policy) / r.mean(ends[0], policy)) / span, high=0.5)]
 
     return parts
 
 
-def _below_individual(policy: str) -> Callable[[Runs], list[Part]]:
-    def parts(runs: Runs) -> list[Part]:
+def _below_individual(policy: str) -> Callable[[Runs], list[Statistic]]:
+    def parts(runs: Runs) -> list[Statistic]:
         words = "regret of {} over that of OFUL with S = max, {}"
         individual = ps_synthetic.INDIVIDUAL
-        return [Part(words.format(policy, p), ratio(p, policy, individual), high=1.0) for p in runs.problems]
+        return [Statistic(words.format(policy, p), ratio(p, policy, individual), high=1.0) for p in runs.problems]
 
     return parts
 
 
-def _closer(runs: Runs) -> list[Part]:
+def _closer(runs: Runs) -> list[Statistic]:
     first, last = runs.problems[0], runs.problems[-1]
 
     def distance(runs: Runs, problem: str) -> Any:
         return np.abs(np.log(ratio(problem, ps.PS, ps_synthetic.INDIVIDUAL)(runs)))
 
     words = f"|log(regret of PS-OFUL / regret of OFUL)|, at {first} minus at {last}"
-    return [Part(words, lambda runs: distance(runs, first) - distance(runs, last), low=0.0)]
+    return [Statistic(words, lambda runs: distance(runs, first) - distance(runs, last), low=0.0)]
 
 
-def _tighter(runs: Runs) -> list[Part]:
+def _tighter(runs: Runs) -> list[Statistic]:
     words = "regret of OFUL with S = max over that with S = 10, {}"
     a, b = ps_synthetic.INDIVIDUAL, ps_synthetic.INDIVIDUAL_10
-    return [Part(words.format(p), ratio(p, a, b), high=1.0) for p in runs.problems]
+    return [Statistic(words.format(p), ratio(p, a, b), high=1.0) for p in runs.problems]
 
 
-def _good(runs: Runs) -> list[Part]:
+def _good(runs: Runs) -> list[Statistic]:
     words = "mean reward of PS-OFUL over that of BIAS-OFUL with the true centre, {}"
-    return [Part(words.format(p), ratio(p, ps.PS, ps.ORACLE), low=0.95) for p in runs.problems]
+    return [Statistic(words.format(p), ratio(p, ps.PS, ps.ORACLE), low=0.95) for p in runs.problems]
 
 
-def _transfer(policy: str) -> Callable[[Runs], list[Part]]:
-    def parts(runs: Runs) -> list[Part]:
+def _transfer(policy: str) -> Callable[[Runs], list[Statistic]]:
+    def parts(runs: Runs) -> list[Statistic]:
         words = "mean reward of {} minus that of OFUL, {}"
-        return [Part(words.format(policy, p), difference(p, policy, ps.INDIVIDUAL), low=0.0) for p in runs.problems]
+        return [
+            Statistic(words.format(policy, p), difference(p, policy, ps.INDIVIDUAL), low=0.0) for p in runs.problems
+        ]
 
     return parts
 
 
-def _better_than_balancing(policy: str) -> Callable[[Runs], list[Part]]:
-    def parts(runs: Runs) -> list[Part]:
+def _better_than_balancing(policy: str) -> Callable[[Runs], list[Statistic]]:
+    def parts(runs: Runs) -> list[Statistic]:
         ends = _ends(runs)
         if not ends:
             return []
         first, last = (difference(p, policy, ps.RB) for p in ends)
         words = f"mean reward of {policy} minus that of RB-OFUL, {{}}"
         return [
-            Part(words.format(ends[1]), last, low=0.0),
-            Part(words.format(f"at {ends[1]} minus at {ends[0]}"), lambda runs: last(runs) - first(runs), low=0.0),
+            Statistic(words.format(ends[1]), last, low=0.0),
+            Statistic(words.format(f"at {ends[1]} minus at {ends[0]}"), lambda runs: last(runs) - first(runs), low=0.0),
         ]
 
     return parts
 
 
-def _pulled(coarse: Runs, fine: Runs) -> list[Part]:
+def _pulled(coarse: Runs, fine: Runs) -> list[Statistic]:
     """OFUL does not know the balls, so it is the same for fine and coarse ones."""
     words = "distance of {} from OFUL in mean reward, {}: fine minus coarse models"
 
@@ -225,7 +228,7 @@ def _pulled(coarse: Runs, fine: Runs) -> list[Part]:
         return lambda coarse, fine: distance(fine, problem, policy) - distance(coarse, problem, policy)
 
     last = max(coarse.problems, key=_models)
-    return [Part(words.format(policy, last), shrinks(last, policy), low=0.0) for policy in (ps.PS, ps.RB)]
+    return [Statistic(words.format(policy, last), shrinks(last, policy), low=0.0) for policy in (ps.PS, ps.RB)]
 
 
 BETWEEN = "FS-SCB always performs between the best and second-best experts"
@@ -357,7 +360,7 @@ SENTENCES = (
         "w.p. at least 1 - delta, the regret [...] for FS-SCB is bounded as [3 sqrt(K T D_T) + sqrt(2 T log(2/delta))]",
         FS,
         (fs.FS,),
-        bounds.feature_selection,
+        theorems.feature_selection,
         ("theory",),
         place="Theorem 3.2, with the constants of its proof",
     ),
@@ -366,7 +369,7 @@ SENTENCES = (
         "with probability at least 1 - delta, the transfer-regret [...] of PS-OFUL is bounded as [eq:lem5]",
         SYNTHETIC,
         (ps.PS,),
-        bounds.parameter_selection,
+        theorems.parameter_selection,
         ("theory",),
         place="Theorem 4.2, with the constants of its proof; it assumes b <= 1",
     ),
@@ -375,7 +378,7 @@ SENTENCES = (
         "with probability at least 1 - delta, the true reward parameter theta_* lies in C_t",
         SYNTHETIC,
         (ps.PS,),
-        bounds.coverage(ps.PS),
+        theorems.coverage(ps.PS),
         ("theory",),
         place="Theorem 4.3; it assumes b <= 1",
     ),
@@ -384,7 +387,7 @@ SENTENCES = (
         "The likelihood-ratio sets hold the true parameter at all rounds with probability at least 1 - delta [ours]",
         SYNTHETIC,
         (ps.LIKELIHOOD,),
-        bounds.coverage(ps.LIKELIHOOD),
+        theorems.coverage(ps.LIKELIHOOD),
         ("theory",),
         place="docs/math.md",
     ),
@@ -393,13 +396,13 @@ SENTENCES = (
         LATENT + " [by the rule as printed]",
         ("latent",),
         (latent.PRINTED,),
-        bounds.latent_rate(latent.PRINTED),
+        theorems.latent_rate(latent.PRINTED),
     ),
     Sentence(
         "latent-rate-source",
         LATENT + " [by the rule of its source]",
         ("latent",),
         (latent.SOURCE,),
-        bounds.latent_rate(latent.SOURCE),
+        theorems.latent_rate(latent.SOURCE),
     ),
 )

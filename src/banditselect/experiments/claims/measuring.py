@@ -1,4 +1,4 @@
-"""How a sentence is judged: what is measured, its interval, what the sentence says of it, the verdict."""
+"""Statistics of stored results with intervals around them, and whether they lie where a sentence says that they do."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..reporting import bootstrap_interval, share_interval
-from ..simulation import Results
+from ...simulation import Results
+from ...statistics import bootstrap_interval, share_interval
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "not decided"
 CONFIDENCE = 0.95
@@ -18,7 +18,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Runs:
-    """The final values of one arm of an experiment, by problem and policy; of all replicates, or of some drawn.
+    """The final values of one regime of an experiment, by problem and policy; of all replicates, or of some drawn.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Runs:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was stored of an arm of an experiment: all of it, and the final values of what its figure shows."""
+    """What was stored of a regime of an experiment: all of it, and the final values of what its figure shows."""
 
     results: Results
     runs: Runs
@@ -118,18 +118,18 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Part:
-    """One statistic that a sentence is about.
+class Statistic:
+    """What a sentence is about: a number that is computed from runs, and where the sentence says that it lies.
 
     Attributes
     ----------
     words: what it is.
-    statistic: from runs, one for every experiment that the sentence compares, to the value.
+    compute: from runs, one for every experiment that the sentence compares, to the value.
     low, high: where the sentence says that it lies.
     """
 
     words: str
-    statistic: Callable[..., Any]
+    compute: Callable[..., Any]
     low: float = -math.inf
     high: float = math.inf
 
@@ -137,16 +137,16 @@ class Part:
         """Return the value with its interval; replicate by replicate, since they met the same problems."""
         n = min(one.n for one in runs)
         with np.errstate(divide="ignore", invalid="ignore"):
-            value = float(self.statistic(*runs))
+            value = float(self.compute(*runs))
             interval = bootstrap_interval(
-                lambda rows: self.statistic(*(one.drawn(rows) for one in runs)), n, confidence=confidence
+                lambda rows: self.compute(*(one.drawn(rows) for one in runs)), n, confidence=confidence
             )
         return Measured(self.words, value, interval, self.low, self.high, n)
 
 
-def measure_all(parts: Sequence[Part], runs: Sequence[Runs]) -> list[Measured]:
-    """Measure the parts of a sentence; their intervals hold together with probability ``CONFIDENCE`` (Bonferroni)."""
-    return [part.measure(runs, 1.0 - (1.0 - CONFIDENCE) / len(parts)) for part in parts]
+def measure_all(statistics: Sequence[Statistic], runs: Sequence[Runs]) -> list[Measured]:
+    """Measure all statistics of a sentence; their intervals hold together with probability 0.95 (Bonferroni)."""
+    return [one.measure(runs, 1.0 - (1.0 - CONFIDENCE) / len(statistics)) for one in statistics]
 
 
 def share(words: str, successes: int, n: int, low: float) -> Measured:

@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from ..simulation import Result
-from ..theory import feature_selection as fs_theory
-from ..theory import parameter_selection as ps_theory
-from . import feature_selection as fs
-from . import latent
-from . import parameter_selection as ps
-from .judging import FAILS, Evidence, Measured, Part, Runs, measure_all, share
+from ...simulation import Result
+from ...theory import feature_selection as fs_theory
+from ...theory import parameter_selection as ps_theory
+from .. import fs_shared as fs
+from .. import latent
+from .. import ps_shared as ps
+from .measuring import FAILS, Evidence, Measured, Runs, Statistic, measure_all, share
 
 
-def _told(result: Result, policy: str, names: Sequence[str]) -> list[dict[str, Any]]:
+def _arguments_of(result: Result, policy: str, names: Sequence[str]) -> list[dict[str, Any]]:
     """Return arguments that a policy had, one mapping per replicate."""
     arguments = result.settings["policies"][policy]["arguments"]
     return [{name: _of(arguments[name], n) for name in names} for n in range(result.replicates)]
@@ -52,8 +52,8 @@ def feature_selection(evidence: Evidence) -> list[Measured]:
     def bound(result: Result) -> list[float]:
         rounds, K = result.settings["rounds"], result.settings["problem"]["arguments"]["n_actions"]
         return [
-            float(fs_theory.regret_bound(t=rounds, n_actions=K, form="printed", **told))
-            for told in _told(result, fs.FS, names)
+            float(fs_theory.regret_bound(t=rounds, n_actions=K, form="printed", **arguments))
+            for arguments in _arguments_of(result, fs.FS, names)
         ]
 
     return _within(evidence, fs.FS, bound)
@@ -65,9 +65,9 @@ def parameter_selection(evidence: Evidence) -> list[Measured]:
     def bound(result: Result) -> list[float]:
         problem = result.settings["problem"]["arguments"]
         T, M, d = result.settings["rounds"], problem["n_models"], problem["dim"]
-        told = _told(result, ps.PS, ("noise", "feature_bound", "reward_bound", "delta"))
+        arguments = _arguments_of(result, ps.PS, ("noise", "feature_bound", "reward_bound", "delta"))
         fixed = {"t": T, "dim": d, "n_models": M, "radius": np.full(M, problem["radius"]), "form": "printed"}
-        return [float(ps_theory.regret_bound(**fixed, **one)) for one in told]
+        return [float(ps_theory.regret_bound(**fixed, **one)) for one in arguments]
 
     return _within(evidence, ps.PS, bound)
 
@@ -88,12 +88,12 @@ def latent_rate(policy: str) -> Callable[[Evidence], list[Measured]]:
     def measure(evidence: Evidence) -> list[Measured]:
         parts = []
         for problem, result in evidence.results.items():
-            told = result.settings["problem"]["arguments"]
+            arguments = result.settings["problem"]["arguments"]
             claimed = latent.rate(
-                result.settings["rounds"], **{name: told[name] for name in ("n_arms", "n_models", "error")}
+                result.settings["rounds"], **{name: arguments[name] for name in ("n_arms", "n_models", "error")}
             )
             parts.append(
-                Part(f"regret of {policy} over the rate, {problem}", _over(problem, policy, claimed), high=1.0)
+                Statistic(f"regret of {policy} over the rate, {problem}", _over(problem, policy, claimed), high=1.0)
             )
         return measure_all(parts, [evidence.runs])
 

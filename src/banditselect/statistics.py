@@ -1,17 +1,20 @@
-"""Intervals of means: over the replicates at every checkpoint, and of the difference of two policies."""
+"""How sure a number is: standard errors and intervals of means, differences, ratios and shares over replicates.
+
+Plain arrays in, numbers out; whoever compares policies, judges a claim or evaluates a log computes its intervals here.
+"""
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..carriers import validation
-from ..types import Array
+from .carriers import validation
+from .types import Array
 
 BLOCK = 2**21  #: how many resampled values are held at a time
 FLAT = 1e-12  #: a spread below this share of the largest deviation is rounding
@@ -58,6 +61,18 @@ class Comparison:
         return f"{self.a} - {self.b}: {self.metric} {mean} {interval}, {method}, n = {self.n}"
 
 
+def standard_error(values: NDArray[np.floating]) -> Any:
+    """Return the standard error of the mean over the last axis, NaN for a single value.
+
+    Examples
+    --------
+    >>> standard_error(np.array([1.0, 2.0, 3.0, 6.0])), standard_error(np.ones((2, 1)))
+    (np.float64(1.08...), array([nan, nan]))
+    """
+    n = values.shape[-1]
+    return values.std(axis=-1, ddof=1) / math.sqrt(n) if n > 1 else np.full(values.shape[:-1], np.nan)[()]
+
+
 def mean_interval(values: ArrayLike, *, confidence: float = 0.95) -> Interval:
     """Return the mean over the last axis and Student's interval for it.
 
@@ -80,9 +95,7 @@ def mean_interval(values: ArrayLike, *, confidence: float = 0.95) -> Interval:
     if x.ndim == 0 or x.size == 0:
         raise validation.refuse("values", values, "numbers of shape (..., R) with at least one replicate")
     mean, R = x.mean(axis=-1), x.shape[-1]
-    if R == 1:
-        return Interval(mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan))
-    half = student_quantile(confidence, R - 1) * x.std(axis=-1, ddof=1) / math.sqrt(R)
+    half = standard_error(x) * (student_quantile(confidence, R - 1) if R > 1 else 1.0)
     return Interval(mean, mean - half, mean + half)
 
 
@@ -149,7 +162,7 @@ def paired_difference(
     scale = float(np.abs(d - mean).max())
     if n > 1 and scale > 0.0:
         t = _studentized((d - mean) / scale, resamples, np.random.default_rng(seed))
-        error = float(d.std(ddof=1)) / math.sqrt(n)
+        error = float(standard_error(d))
         if t.size:
             lower, upper = np.quantile(t, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
             low, high = min(low, mean - upper * error), max(high, mean - lower * error)
@@ -222,7 +235,7 @@ def _studentized(d: Array, resamples: int, rng: np.random.Generator) -> Array:
     rows = max(1, BLOCK // n)
     for start in range(0, resamples, rows):
         x = d[rng.integers(n, size=(min(rows, resamples - start), n))]
-        error = x.std(axis=1, ddof=1) / math.sqrt(n)
+        error = standard_error(x)
         spread = error > FLAT
         parts.append(x.mean(axis=1)[spread] / error[spread])
     return np.concatenate(parts)

@@ -1,28 +1,24 @@
-"""Whether the sentences of the paper hold on stored results.
-
-Every sentence is a statistic, an interval and what the sentence says about it (``sentences``). Nothing is judged by
-hand, and everything can be judged again from the stored tables alone.
-"""
+"""The verdict on every sentence for every experiment and regime whose results are stored."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .experiment import Experiment, stored
-from .judging import Evidence, Runs, together
+from ..experiment import Experiment, stored
+from .measuring import Evidence, Runs, together
 from .sentences import PLACES, SENTENCES, Sentence
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A sentence of the paper on one experiment and arm.
+    """A sentence of the paper on one experiment and regime.
 
     Attributes
     ----------
     id: of the sentence, e.g. "fs-between".
     quote: the sentence, from the paper.
     place: where it is.
-    experiment, arm: what it was judged on.
+    experiment, regime: what it was judged on.
     statistic: what was measured, in words; of several parts of a sentence, the one that decides.
     value: the measured value.
     interval: around it, 95 % (all parts of a sentence together).
@@ -35,7 +31,7 @@ class Verdict:
     quote: str
     place: str
     experiment: str
-    arm: str
+    regime: str
     statistic: str
     value: float
     interval: tuple[float, float]
@@ -47,21 +43,23 @@ class Verdict:
 def judge(folder: Path, experiments: Mapping[str, Experiment]) -> list[Verdict]:
     """Judge every sentence on the results that are stored in ``folder``; what was not run is left out."""
     evidence = {
-        (experiment.name, arm): Evidence(results, Runs.of(results, experiment.metric))
-        for experiment, arm, results in stored(folder, experiments)
+        (experiment.name, regime): Evidence(results, Runs.of(results, experiment.metric))
+        for experiment, regime, results in stored(folder, experiments)
     }
     return [
         verdict
         for sentence in SENTENCES
         for name in sentence.experiments
-        for arm in sentence.arms
-        for verdict in _judged(sentence, name, arm, evidence)
+        for regime in sentence.regimes
+        for verdict in _judged(sentence, name, regime, evidence)
     ]
 
 
-def _judged(sentence: Sentence, name: str, arm: str, evidence: Mapping[tuple[str, str], Evidence]) -> Iterator[Verdict]:
+def _judged(
+    sentence: Sentence, name: str, regime: str, evidence: Mapping[tuple[str, str], Evidence]
+) -> Iterator[Verdict]:
     names = [name, *([sentence.beside[name]] if sentence.beside else [])]
-    found = [evidence[one, arm] for one in names if (one, arm) in evidence]
+    found = [evidence[one, regime] for one in names if (one, regime) in evidence]
     if len(found) < len(names) or not all(one.runs.has(*sentence.policies) for one in found):
         return
     if len({one.scale for one in found}) > 1:  # not the same problems
@@ -75,7 +73,7 @@ def _judged(sentence: Sentence, name: str, arm: str, evidence: Mapping[tuple[str
         sentence.quote,
         sentence.place or PLACES[name],
         name,
-        arm,
+        regime,
         decides.words,
         decides.value,
         decides.interval,

@@ -1,4 +1,4 @@
-"""What the three experiments on feature selection share: the policies of the figure, and ours, in both arms."""
+"""What the three experiments on feature selection share: the policies of the figure, and ours, in both regimes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from ..carriers.validation import refuse
 from ..policies import FSOFUL, Binding, FSSquareCB, RegretBalancing, SquareCB, given, on_every_map, on_map
 from ..problems import Classification, Problem
-from .experiment import Arm, Experiment, Scale
+from .experiment import Experiment, Regime, Scale
 from .packs import FeaturePack, load_pack
 
 BEST, SECOND, WORST = "SquareCB, best map", "SquareCB, second best map", "SquareCB, worst map"
@@ -57,9 +57,9 @@ def _policies(
     return chosen | ({WORST: on_map(scb, M - 1)} if M > 2 else {})
 
 
-def arms() -> dict[str, Arm]:
-    """Return both arms."""
-    return {"theory": Arm(theory), "tuned": Arm(tuned, GRID)}
+def regimes() -> dict[str, Regime]:
+    """Return both regimes."""
+    return {"theory": Regime(theory), "tuned": Regime(tuned, GRID)}
 
 
 def image_experiment(name: str, title: str, place: str, about: str, *, tuning: int) -> Experiment:
@@ -72,7 +72,7 @@ def image_experiment(name: str, title: str, place: str, about: str, *, tuning: i
         metric="regret",
         setting="feature maps M",
         problems=lambda models: image_problems(name, models),
-        arms=arms(),
+        regimes=regimes(),
         scales={"quick": Scale((2, 10), 300, 8, 4), "paper": Scale((2, 5, 10, 20), 2000, 100, tuning)},
     )
 

@@ -1,0 +1,153 @@
+"""The files of a report: the page with figures and verdicts, the verdicts as JSON, a summary as Markdown."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+
+from ...carriers.extras import need
+from ...reporting.numbers import duration
+from ...reporting.page import Citation, Page, render
+from ...reporting.verdicts import Check
+from ...simulation import Results
+from ...simulation.engine import cores
+from ...simulation.outputs import save_figures, tuned_words
+from ...simulation.store import write_text
+from ..claims import Verdict
+from ..experiment import REGIMES, Experiment, stored
+from .sections import section
+from .words import claims_json, claims_table, summary_words
+
+TITLE = "Feature and Parameter Selection in Stochastic Linear Bandits, reproduced"
+
+PAPER = Citation(
+    "The paper: Ahmadreza Moradipari, Berkay Turan, Yasin Abbasi-Yadkori, Mahnoosh Alizadeh and Mohammad Ghavamzadeh, "
+    "Feature and Parameter Selection in Stochastic Linear Bandits, ICML 2022.",
+    """@inproceedings{moradipari2022feature,
+  title     = {Feature and Parameter Selection in Stochastic Linear Bandits},
+  author    = {Moradipari, Ahmadreza and Turan, Berkay and Abbasi-Yadkori, Yasin and
+               Alizadeh, Mahnoosh and Ghavamzadeh, Mohammad},
+  booktitle = {Proceedings of the 39th International Conference on Machine Learning},
+  year      = {2022}
+}""",
+)
+
+
+def write_report(
+    folder: Path,
+    *,
+    experiments: Mapping[str, Experiment],
+    verdicts: Sequence[Verdict],
+    seconds: float | None,
+    command: str,
+    figures: bool = True,
+) -> list[Path]:
+    """Write the figures of everything stored in ``folder``, ``report.html``, ``claims.json`` and ``summary.md``.
+
+    Parameters
+    ----------
+    folder: with the stored results, ``<experiment>/<regime>/results.parquet``; the figures are written beside them.
+    experiments: all that could have been run; the page says which were not.
+    verdicts: on what was run.
+    seconds: how long the command took; None if that is not known.
+    command: what was typed.
+    figures: whether to draw; without them the page has the tables only.
+
+    Returns
+    -------
+    All files written.
+    """
+    found: dict[str, dict[str, Results]] = {}
+    for experiment, regime, results in stored(folder, experiments):
+        found.setdefault(experiment.name, {})[regime] = results
+    files = _figures(folder, experiments, found) if figures else {name: {} for name in found}
+    summary = summary_words(experiments, list(found), verdicts)
+    page = Page(
+        title=TITLE,
+        summary=summary,
+        regimes=REGIMES,
+        checks=[_check(verdict) for verdict in verdicts],
+        sections=[section(experiments[name], regimes, files[name], folder / name) for name, regimes in found.items()],
+        facts=_facts(found, seconds, command),
+        citations=[PAPER, _software()],
+    )
+    written = {
+        "report.html": render(page),
+        "claims.json": claims_json(verdicts) + "\n",
+        "summary.md": _markdown(summary, experiments, found, verdicts),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in written.items():
+        write_text(folder / name, text)
+    drawn = [path for regimes in files.values() for paths in regimes.values() for path in paths]
+    return [*(folder / name for name in written), *drawn]
+
+
+def _figures(
+    folder: Path, experiments: Mapping[str, Experiment], found: Mapping[str, Mapping[str, Results]]
+) -> dict[str, dict[str, list[Path]]]:
+    """Draw everything, on all cores; return the files by experiment and regime."""
+    joblib = need("joblib", "experiments")
+    regimes = [(name, regime, results) for name, by_regime in found.items() for regime, results in by_regime.items()]
+    drawn = joblib.Parallel(n_jobs=min(cores(), len(regimes)) or 1)(
+        joblib.delayed(save_figures)(
+            results, experiments[name].metric, folder / name / regime, setting=experiments[name].setting
+        )
+        for name, regime, results in regimes
+    )
+    files: dict[str, dict[str, list[Path]]] = {name: {} for name in found}
+    for (name, regime, _), paths in zip(regimes, drawn, strict=True):
+        files[name][regime] = paths
+    return files
+
+
+def _facts(found: Mapping[str, Mapping[str, Results]], seconds: float | None, command: str) -> list[tuple[str, str]]:
+    settings = [one.settings for regimes in found.values() for results in regimes.values() for one in results.values()]
+    versions: dict[str, list[str]] = {}
+    for one in settings:
+        for name, number in one.get("versions", {}).items():
+            versions.setdefault(name, [])
+            versions[name] += [number] if number not in versions[name] else []
+    seeds = ", ".join(dict.fromkeys(str(one["seed"]) for one in settings if "seed" in one))
+    facts = {
+        "command": command,
+        "time": "" if seconds is None else duration(seconds),
+        "seed": seeds,
+        "versions that made the numbers": ", ".join(f"{name} {' / '.join(n)}" for name, n in versions.items()),
+        "version that made the page": f"banditselect {version('banditselect')}",
+        "beside this page": "claims.json, summary.md; for every experiment and regime results.parquet and the figures",
+    }
+    return [(name, words) for name, words in facts.items() if words]
+
+
+def _software() -> Citation:
+    number = version("banditselect")
+    bibtex = f"""@software{{banditselect,
+  title   = {{banditselect: linear bandits that choose their own model}},
+  author  = {{{{The banditselect authors}}}},
+  version = {{{number}}},
+  year    = {{2026}}
+}}"""
+    return Citation(f"This library: The banditselect authors, banditselect {number}.", bibtex)
+
+
+def _check(verdict: Verdict) -> Check:
+    fields = asdict(verdict)
+    fields["section"] = fields.pop("experiment")
+    del fields["id"]
+    return Check(**fields)
+
+
+def _markdown(
+    summary: Sequence[str],
+    experiments: Mapping[str, Experiment],
+    found: Mapping[str, Mapping[str, Results]],
+    verdicts: Sequence[Verdict],
+) -> str:
+    parts = [f"# {TITLE}", *summary, *([claims_table(verdicts)] if verdicts else [])]
+    for name, regimes in found.items():
+        parts.append(f"## {experiments[name].title} (`{name}`, {experiments[name].place})")
+        for regime, results in regimes.items():
+            tuned = "\n".join(f"* {line}" for line in tuned_words(results).splitlines())
+            parts += [f"### {regime}", results.summary(experiments[name].metric, markdown=True), tuned]
+    return "\n\n".join(filter(None, parts)) + "\n"
