@@ -10,7 +10,7 @@ from ..carriers.catalogues import Catalogue
 from ..carriers.validation import SMALLEST, Choice, Constraint, Number, as_floats, check_all, refuse
 from ..kernels.features import Offer
 from ..types import Array, Index
-from .base import Problem
+from .base import Problem, map_shapes, stacked
 from .class_fits import fit_classes
 from .draws import NOISES, Drawn, Noise, by_round, coin_constant, different, draw_noise, generator
 
@@ -119,10 +119,7 @@ class Classification(Problem):
     @property
     def shapes(self) -> dict[str, Any]:
         """Arguments that follow from the features."""
-        dims = [m.shape[1] for m in self._maps]
-        if not isinstance(self.features, list):
-            return {"dim": dims[0]}
-        return {"n_models": len(dims), "dim": dims if len(set(dims)) > 1 else dims[0]}
+        return map_shapes([m.shape[1] for m in self._maps], many=isinstance(self.features, list))
 
     def lane_bytes(self, rounds: int) -> int:
         """Return about how much memory one instance takes."""
@@ -239,10 +236,7 @@ class _Classes(Drawn):
 
     def features(self, t: int) -> Any:
         """Return the features of round ``t``: ``(N, K, d)``, ``(N, M, K, d)``, or a list of M ``(N, K, d_i)``."""
-        shown = [m[self.items[:, t]].astype(float, copy=False) for m in self._maps]
-        if not self._many:
-            return shown[0]
-        return shown if len({x.shape[2] for x in shown}) > 1 else np.stack(shown, axis=1)
+        return stacked([m[self.items[:, t]].astype(float, copy=False) for m in self._maps], self._many, axis=1)
 
     def offer(self, t: int) -> Offer:
         """Return the items of round ``t``."""
