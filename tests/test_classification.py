@@ -7,7 +7,7 @@ from scipy import stats
 from banditselect import OFUL, PSOFUL, BiasOFUL, FSSquareCB, Uniform, given, on_map, simulate
 from banditselect.checks import PROBLEM_CHECKS, run_check
 from banditselect.problems import Classification
-from banditselect.problems.class_fits import fit_classes, solve
+from banditselect.problems.one_vs_rest import fit_classes, solve
 
 ITEMS, CLASSES = 240, 4
 RNG = np.random.default_rng(0)

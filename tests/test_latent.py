@@ -7,7 +7,7 @@ from scipy import stats
 from banditselect import PSOFUL, Uniform, given, simulate
 from banditselect.checks import PROBLEM_CHECKS, run_check
 from banditselect.problems import LatentBandit
-from banditselect.problems.draws import NOISES
+from banditselect.problems.randomness import NOISES
 
 
 @pytest.mark.parametrize("check", PROBLEM_CHECKS)

@@ -29,7 +29,7 @@ from banditselect.images.linear import accuracy, discriminant
 from banditselect.images.official import DATASETS
 from banditselect.images.recipes import RECIPES
 from banditselect.problems import Classification
-from banditselect.problems.class_fits import fit_classes
+from banditselect.problems.one_vs_rest import fit_classes
 
 FEATURES = ("fs-mnist", "fs-cifar100")
 BALLS = ("ps-mnist", "ps-cifar10")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..experiments.packs import MODELS, SETS, BallPack, Balls, Coded, FeaturePack, Pack, save
-from ..problems.class_fits import fit_classes
+from ..problems.one_vs_rest import fit_classes
 from ..types import Array
 from .balls import COVERAGE, REGULARIZATION, calibrated, fit_balls, fit_data_sets
 from .extraction import Extract, extract

@@ -94,13 +94,8 @@ class OfferedItems(LogFeatures):
         _fill(self, items=maps, many=many, size=None, n_actions=n, dims=tuple(m.shape[1] for m in maps))
         if self.offered is not None:
             found = np.array(self.offered)
-            if (
-                found.dtype.kind not in "iu"
-                or found.ndim != 2
-                or not found.size
-                or found.min() < -1
-                or found.max() >= n
-            ):
+            whole = found.dtype.kind in "iu" and found.ndim == 2 and found.size
+            if not whole or found.min() < -1 or found.max() >= n:
                 expected = f"whole numbers (T, K) between 0 and {n - 1}, or -1"
                 raise validation.refuse("OfferedItems: offered", self.offered, expected)
             _fill(self, offered=frozen(found.astype(np.int64)), size=found.shape[0], n_actions=found.shape[1])

@@ -1,4 +1,7 @@
-"""Classification as a bandit: find the item of the class that pays."""
+"""Data for classification as a bandit problem: actions are labelled items, and those of one class pay.
+
+This is how the paper makes bandits of image collections, one feature map for every network that looked at the images.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,8 +14,8 @@ from ..carriers.validation import SMALLEST, Choice, Constraint, Number, as_float
 from ..kernels.features import Offer
 from ..types import Array, Index
 from .base import Problem, map_shapes, stacked
-from .class_fits import fit_classes
-from .draws import NOISES, Drawn, Noise, by_round, coin_constant, different, draw_noise, generator
+from .one_vs_rest import fit_classes
+from .randomness import NOISES, DrawnInstances, Noise, by_round, coin_constant, distinct_items, draw_noise, generator
 
 Table = NDArray[Any]
 
@@ -127,20 +130,16 @@ class Classification(Problem):
         by_class = sum(v[0].nbytes for v in self._by_class.values())
         return 8 * rounds * (2 * self.n_actions + 1) + extra + by_class + 8 * self._maps[self.true_map].shape[1]
 
-    def draw(self, lanes: range, rounds: int, seed: int) -> "_Classes":
+    def draw(self, lanes: range, rounds: int, seed: int) -> "_ClassificationInstances":
         """Draw one instance per lane."""
-        return _Classes(self, lanes, rounds, seed)
+        return _ClassificationInstances(self, lanes, rounds, seed)
 
     def _read_targets(self) -> Index:
         """Return the classes that may pay, and see to it that there are enough others to offer."""
         C = self._counts.size
         chosen = np.asarray(range(C) if self.targets is None else self.targets)
-        if (
-            chosen.ndim != 1
-            or chosen.size == 0
-            or chosen.dtype.kind not in "iu"
-            or np.unique(chosen).size < chosen.size
-        ):
+        whole = chosen.ndim == 1 and chosen.size and chosen.dtype.kind in "iu"
+        if not whole or np.unique(chosen).size < chosen.size:
             raise _refuse("targets", self.targets, "different classes, or None for all")
         if chosen.min() < 0 or chosen.max() >= C:
             raise _refuse("targets", self.targets, f"classes between 0 and {C - 1}")
@@ -180,7 +179,7 @@ class Classification(Problem):
     def _offer(self, rng: np.random.Generator, label: int, rounds: int) -> Index:
         """Return the items that each round offers, ``(rounds, K)``."""
         start, count = self._starts[label], self._counts[label]
-        others = different(rng, rounds, self.n_actions - 1, self.labels.size - count)
+        others = distinct_items(rng, rounds, self.n_actions - 1, self.labels.size - count)
         others += np.where(others >= start, count, 0)
         own = rng.integers(start, start + count, (rounds, 1))
         position = rng.integers(0, self.n_actions, (rounds, 1))
@@ -195,7 +194,7 @@ class Classification(Problem):
         return np.einsum("tkd,d->tk", self._maps[self.true_map][items], self._theta[target])
 
 
-class _Classes(Drawn):
+class _ClassificationInstances(DrawnInstances):
     """Attributes: ``items (N, T, K)``."""
 
     def __init__(self, problem: Classification, lanes: range, rounds: int, seed: int) -> None:
