@@ -1,4 +1,4 @@
-"""Latent bandits, a case of parameter selection: the mean rewards of K arms are one of M known vectors, up to an error."""
+"""Latent bandits, a case of parameter selection: the means of K arms are one of M known vectors, up to an error."""
 
 import math
 from typing import Any
