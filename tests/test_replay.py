@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from banditselect import SquareCB, Uniform, given, simulate
+from banditselect.checks import check_problem
 from banditselect.logs import Log, LoggedReplay
 
 X = np.arange(24.0).reshape(4, 2, 3)
@@ -33,6 +34,17 @@ def test_an_instance_depends_on_seed_and_lane_only():
     assert sorted(one.order[0]) == list(range(50))
     assert not np.array_equal(many.order[0], many.order[1])
     assert not np.array_equal(problem.draw(range(3, 4), 50, seed=8).order, one.order)
+
+
+def test_replay_keeps_the_contract_of_problems_as_far_as_it_can_be_checked():
+    skipped = check_problem(LoggedReplay(log=logged(4000, 0)[0], floor=0.5))
+    parameter, means = "it has no constant parameter", "nobody knows its means"
+    assert skipped == {
+        "check_parameter_bound": parameter,
+        "check_reward_bound": means,
+        "check_linear_means": parameter,
+        "check_means": means,
+    }
 
 
 def test_rewards_are_the_logged_ones_of_logged_actions():
