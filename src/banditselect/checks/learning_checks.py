@@ -120,15 +120,15 @@ def _prior(factory: Factory, game: Game) -> tuple[Array, Array]:
     """
     start = _estimates(factory(lanes=None, seed=3))
     S = np.zeros((*start.shape, start.shape[1]))
-    for k, d in enumerate(game.dims):
-        mine = [i for i in range(len(start)) if game.map_of(i) == k]
-        for j in range(d):
+    maps = np.array([game.map_of(i) for i in range(len(start))])
+    for k in np.unique(maps):
+        for j in range(game.dims[k]):
             row = [np.zeros(width) for width in game.dims]
             row[k][j] = 1.0
             policy, y = factory(lanes=None, seed=3), 1.0 + float(start[:, j].max())
             policy.learn(game.one(row), y)
             moved = (_estimates(policy) - start) / (y - start[:, j])[:, None]
-            S[mine, :, j] = (moved / (1.0 - moved[:, j])[:, None])[mine]
+            S[maps == k, :, j] = (moved / (1.0 - moved[:, j])[:, None])[maps == k]
     return start, S
 
 
