@@ -1,4 +1,4 @@
-"""Every registered policy in the settings in which it is checked, with the checks that it does not pass and why."""
+"""Every registered policy in the settings in which it is checked: what it does not pass and why, what cannot run."""
 
 import numpy as np
 
@@ -107,3 +107,28 @@ POLICIES = {
     ),
     "OnMap": (on_map(OFUL.bind(dim=D, noise=0.1), 1), {}),
 }
+
+ESTIMATES = {"check_batch", "check_regularization", "check_order_of_rewards"}  # need ``parameters``
+MODELS = {"check_permuted_models"}  # needs ``model_weights`` of maps or regions
+PROBABILITIES = {"check_frequencies", "check_ties", "check_permuted_actions"}  # need a closed form
+
+SKIPPED = {
+    "Uniform": ESTIMATES | MODELS,
+    "Greedy": ESTIMATES | MODELS,
+    "UCB1": ESTIMATES | MODELS | {"check_ties"},
+    "SquareCB": MODELS,
+    "SquareCB paper": MODELS,
+    "OFUL": MODELS,
+    "BiasOFUL": MODELS | {"check_regularization"},
+    "BiasOFUL known": MODELS | {"check_regularization"},
+    "LinTS": MODELS | PROBABILITIES,
+    "PSOFUL": {"check_regularization"},
+    "PSOFUL shapes": {"check_regularization"},
+    "PSOFUL paper": {"check_regularization"},
+    "PSOFUL paper, own range": {"check_regularization"},
+    "RegretBalancing": ESTIMATES | MODELS,
+    "RegretBalancing own": ESTIMATES | MODELS,
+    "RegretBalancing nested": ESTIMATES | MODELS | PROBABILITIES,
+    "RegretBalancing latent": ESTIMATES | MODELS | {"check_ties"},
+    "OnMap": MODELS,
+}  # the others run every check

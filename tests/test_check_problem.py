@@ -7,6 +7,7 @@ import pytest
 
 from banditselect.checks import CHECKS, PROBLEM_CHECKS, check_problem, run_check
 from banditselect.problems import Instances, Problem
+from expected_skips import run_or_skip
 
 
 class Play(Instances):
@@ -79,6 +80,22 @@ class Unknown(Fair):
 
         def rewards(self, t, action):
             return np.where(action == t % 3, super().rewards(t, action), np.nan)
+
+
+class Bare(Fair):
+    """Nothing is said about the instances."""
+
+    class play(Play):  # noqa: N801
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            self.constants = {}
+
+
+BOUNDS = {"check_feature_bound", "check_parameter_bound", "check_reward_bound"}
+SKIPPED = {
+    Unknown: {"check_reward_bound", "check_linear_means", "check_means"},
+    Bare: BOUNDS | {"check_constants", "check_linear_means"},
+}
 
 
 def flawed(base=Fair, **changes):
@@ -187,11 +204,11 @@ FLAWS = [
     ("check_constants", "name is not numbers", told(name="mine")),
     ("check_constants", "worst is not finite", told(worst=np.inf)),
     ("check_constants", "is not one of 2", told(TwoMaps, model=2)),
-    ("check_bounds", r"parameter of shape \(4,\)", told(parameter=lambda play: play.theta[:, 0])),
-    ("check_bounds", "parameter_bound", told(parameter_bound=1e-3)),
-    ("check_bounds", "feature_bound", told(feature_bound=1e-3)),
-    ("check_bounds", "reward_bound", told(reward_bound=lambda play: 0.5 * np.abs(play.mean).max(axis=(1, 2)))),
-    ("check_bounds", "not linear", told(parameter=lambda play: play.theta[:, ::-1])),
+    ("check_parameter_bound", r"parameter of shape \(4,\)", told(parameter=lambda play: play.theta[:, 0])),
+    ("check_parameter_bound", "parameter_bound", told(parameter_bound=1e-3)),
+    ("check_feature_bound", "feature_bound", told(feature_bound=1e-3)),
+    ("check_reward_bound", "reward_bound", told(reward_bound=lambda play: 0.5 * np.abs(play.mean).max(axis=(1, 2)))),
+    ("check_linear_means", "not linear", told(parameter=lambda play: play.theta[:, ::-1])),
     ("check_means", "from their means$", played(rewards=lambda self, t, a: Play.rewards(self, t, a) + 0.2)),
     ("check_means", "more so where", played(rewards=lambda self, t, a: 1.2 * Play.rewards(self, t, a))),
     ("check_means", "more so where", played(rewards=lambda self, t, a: Play.rewards(self, t, 0 * a))),
@@ -207,9 +224,23 @@ FLAWS = [
 
 
 @pytest.mark.parametrize("check", PROBLEM_CHECKS)
-@pytest.mark.parametrize("cls", [Fair, TwoMaps, Unknown])
+@pytest.mark.parametrize("cls", [Fair, TwoMaps, Unknown, Bare])
 def test_fair_problems_pass(cls, check):
-    run_check(check, cls())
+    run_or_skip(check, cls(), SKIPPED.get(cls, ()))
+
+
+def test_what_cannot_be_checked_is_returned_with_the_reason():
+    assert check_problem(Fair()) == {}
+    assert check_problem(Unknown()) == dict.fromkeys(SKIPPED[Unknown], "nobody knows its means")
+    assert check_problem(Bare()) == {
+        "check_constants": "it has no constants",
+        "check_feature_bound": "it has no constant feature_bound",
+        "check_parameter_bound": "it has no constant parameter",
+        "check_reward_bound": "it has no constant reward_bound",
+        "check_linear_means": "it has no constant parameter",
+    }
+    with pytest.raises(AssertionError, match=r"check_means: cannot run \(nobody knows its means\), but was expected"):
+        check_problem(Unknown(), expected_failures={"check_means": "no reason"})
 
 
 @pytest.mark.parametrize(("check", "message", "cls"), FLAWS, ids=[f"{c}-{m}" for c, m, _ in FLAWS])
@@ -229,7 +260,6 @@ def test_every_check_can_fail():
 
 
 def test_check_problem_runs_everything_and_expected_failures_must_fail():
-    check_problem(Fair())
     with pytest.raises(AssertionError, match=r"check_constants: .*centers"):
         check_problem(told(centers=np.eye(2))())
     check_problem(told(shift=np.eye(2))(), expected_failures={"check_constants": "the same for all lanes"})

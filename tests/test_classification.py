@@ -5,9 +5,10 @@ import pytest
 from scipy import stats
 
 from banditselect import OFUL, PSOFUL, BiasOFUL, FSSquareCB, Uniform, given, on_map, simulate
-from banditselect.checks import PROBLEM_CHECKS, run_check
+from banditselect.checks import PROBLEM_CHECKS
 from banditselect.problems import Classification
-from banditselect.problems.class_fits import fit_classes, solve
+from banditselect.problems.one_vs_rest import fit_classes, solve
+from expected_skips import run_or_skip
 
 ITEMS, CLASSES = 240, 4
 RNG = np.random.default_rng(0)
@@ -40,7 +41,9 @@ def make(**settings):
 @pytest.mark.parametrize("check", PROBLEM_CHECKS)
 @pytest.mark.parametrize("name", CASES)
 def test_common_check(name, check):
-    run_check(check, make(**CASES[name]))
+    settings = CASES[name]
+    by_label = settings.get("reward") == "label"
+    run_or_skip(check, make(**settings), {"check_parameter_bound", "check_linear_means"} if by_label else ())
 
 
 # What is offered

@@ -28,10 +28,11 @@ from banditselect import (
 )
 from banditselect.carriers import persistence
 from banditselect.carriers.shapes import ExactShape
+from banditselect.logs import Log, LoggedReplay
 from banditselect.parts.experts import RidgeBank
 from banditselect.parts.exploration import greedy
 from banditselect.policies import Policy
-from banditselect.problems import Classification, Log, LoggedReplay, SyntheticFeatureSelection
+from banditselect.problems import Classification, SyntheticFeatureSelection
 
 RNG = np.random.default_rng(0)
 LABELS = np.arange(60) % 3

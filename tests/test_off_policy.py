@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from banditselect import OFUL, FSSquareCB, LinTS, SquareCB, Uniform, on_map
-from banditselect.problems import Log, evaluate
+from banditselect.logs import Log, evaluate
 
 Z = 1.959963984540054
 THETA = np.array([0.5, -0.3, 0.2])

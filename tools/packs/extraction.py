@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from banditselect.cli.display import duration
 from banditselect.experiments.packs.coding import Features
+from banditselect.reporting.numbers import duration
 from banditselect.types import Array, Index
 
 from .networks import import_torch, lite0_network, mnist_network

@@ -2,19 +2,21 @@
 ``check_estimator``.
 
 A check of policies takes a factory (called with ``lanes`` and ``seed`` it returns a fresh policy), a check of problems
-takes a problem; both raise AssertionError with the reason. The features that policies meet are drawn here; rewards are
-linear in the first map that the policy looks at, with a parameter that the policy's own assumptions allow.
+takes a problem; both raise AssertionError with the reason. A check that cannot run raises ``unittest.SkipTest`` with
+the reason, as a test does. The features that policies meet are drawn here; rewards are linear in the first map that the
+policy looks at, with a parameter that the policy's own assumptions allow.
 """
 
 import warnings
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
+from unittest import SkipTest
 
 from ..carriers.validation import refuse
 from ..policies import Policy
 from ..problems import Problem
-from . import policy_checks, problem_checks
+from . import learning_checks, policy_checks, problem_checks
 from .game import Factory
 
 Check = Callable[[Any], None]
@@ -24,12 +26,12 @@ def _checks(module: ModuleType) -> dict[str, Check]:
     return {name: value for name, value in vars(module).items() if name.startswith("check_")}
 
 
-CHECKS = _checks(policy_checks)
+CHECKS = _checks(policy_checks) | _checks(learning_checks)
 PROBLEM_CHECKS = _checks(problem_checks)
 
 
-def check_policy(factory: Factory, *, expected_failures: Mapping[str, str] | None = None) -> None:
-    """Run every check on the policies that ``factory`` makes.
+def check_policy(factory: Factory, *, expected_failures: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Run every check on the policies that ``factory`` makes; return those that could not run, with the reasons.
 
     Parameters
     ----------
@@ -40,14 +42,15 @@ def check_policy(factory: Factory, *, expected_failures: Mapping[str, str] | Non
     --------
     >>> from banditselect import OFUL
     >>> check_policy(OFUL.bind(dim=3, noise=0.1))
+    {'check_permuted_models': 'it has no model_weights'}
     """
     if isinstance(factory, type | Policy) or not callable(factory):
         raise refuse("check_policy: factory", factory, "what bind returned, or a function of lanes and seed")
-    _run_all(CHECKS, factory, expected_failures)
+    return _run_all(CHECKS, factory, expected_failures)
 
 
-def check_problem(problem: Problem, *, expected_failures: Mapping[str, str] | None = None) -> None:
-    """Run every check on a problem.
+def check_problem(problem: Problem, *, expected_failures: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Run every check on a problem; return those that could not run, with the reasons.
 
     Instances depend on the seed and the lane only, and show the same whenever they are asked; features are what
     ``shapes`` says, rewards are on average what ``means`` says, constants hold; the settings build the same problem.
@@ -61,14 +64,19 @@ def check_problem(problem: Problem, *, expected_failures: Mapping[str, str] | No
     --------
     >>> from banditselect.problems import SyntheticParameterSelection
     >>> check_problem(SyntheticParameterSelection(n_models=3, dim=4, radius=0.5))
+    {}
     """
     if not isinstance(problem, Problem):
         raise refuse("check_problem: problem", problem, "a problem, such as MyProblem()")
-    _run_all(PROBLEM_CHECKS, problem, expected_failures)
+    return _run_all(PROBLEM_CHECKS, problem, expected_failures)
 
 
 def run_check(name: str, subject: Any, excuse: str | None = None) -> None:
-    """Run one check by name; with an ``excuse`` it must fail. Warnings about the data drawn here are muted."""
+    """Run one check by name; with an ``excuse`` it must fail. Warnings about the data drawn here are muted.
+
+    A check that cannot run raises ``unittest.SkipTest``, which pytest shows as a skip.
+    """
+    outcome = "passed"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         try:
@@ -77,17 +85,26 @@ def run_check(name: str, subject: Any, excuse: str | None = None) -> None:
             if excuse is None:
                 raise AssertionError(f"{name}: {error}") from error
             return
+        except SkipTest as reason:
+            if excuse is None:
+                raise
+            outcome = f"cannot run ({reason})"
         except Exception as error:
             error.add_note(f"while running {name}")
             raise
     if excuse is not None:
-        raise AssertionError(f"{name}: passed, but was expected to fail ({excuse})")
+        raise AssertionError(f"{name}: {outcome}, but was expected to fail ({excuse})")
 
 
-def _run_all(checks: Mapping[str, Check], subject: Any, expected_failures: Mapping[str, str] | None) -> None:
+def _run_all(checks: Mapping[str, Check], subject: Any, expected_failures: Mapping[str, str] | None) -> dict[str, str]:
     excused = dict(expected_failures or {})
     unknown = set(excused) - set(checks)
     if unknown:
         raise ValueError(f"expected_failures: got {sorted(unknown)}, expected names out of {sorted(checks)}")
+    skipped = {}
     for name in checks:
-        run_check(name, subject, excused.get(name))
+        try:
+            run_check(name, subject, excused.get(name))
+        except SkipTest as reason:
+            skipped[name] = str(reason)
+    return skipped

@@ -1,4 +1,4 @@
-"""A small game that any policy can play, and what the checks share."""
+"""A small game that any policy can play, and what the checks of policies share."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,10 +19,11 @@ class Game:
     """Features and rewards for a policy, one instance per lane; lane j is the same whatever lanes stand beside it."""
 
     def __init__(self, policy: Policy, lanes: range, n_actions: int = N_ACTIONS, noise: float = 0.05) -> None:
-        shape = policy._features
+        shape = policy.feature_shape
         self.many = shape.many
         self.map = 0
         self.dims: tuple[int, ...] = (3,)
+        self._map_per_model = isinstance(shape, ExactShape) and shape.many
         if isinstance(shape, ExactShape):
             self.dims = shape.dims
         elif isinstance(shape, SomeMaps):
@@ -51,6 +52,14 @@ class Game:
         if not self.many:
             return maps[0]
         return maps if len(set(self.dims)) > 1 else np.stack(maps, axis=0 if self.single else 1)
+
+    def one(self, row: list[Array]) -> Any:
+        """Return the features of one action, ``(d_i,)`` in every map, as ``learn`` takes them."""
+        return row if self.many else row[0]
+
+    def map_of(self, model: int) -> int:
+        """Return the map that a model's estimate belongs to."""
+        return model if self._map_per_model else self.map
 
     def means(self, maps: list[Array]) -> Array:
         """Return the mean rewards, ``(n, K)``."""

@@ -1,17 +1,21 @@
-"""The checks, each a function of a factory that raises AssertionError with the reason."""
+"""Checks that a policy keeps the contract: its interface, probabilities, state, lanes, and what it refuses."""
 
+import copy
 import inspect
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import SkipTest
 
 import numpy as np
 
 from ..carriers.catalogues import Catalogue
 from ..parts.exploration import SCHEDULES
-from ..policies import Decision, Policy, Uniform, load, registered
+from ..policies import Decision, load, registered
 from .game import N_ACTIONS, ROUNDS, Factory, Game, make, play, refuses, snapshot
+
+NO_PROPENSITY = "its probabilities have no closed form"
 
 # 1 interface
 
@@ -36,7 +40,11 @@ def check_repr(factory: Factory) -> None:
     policy, _ = make(factory)
     schedules = {schedule.__name__: schedule for schedule in SCHEDULES.values()}
     again = eval(repr(policy), dict(registered()) | schedules)
-    assert repr(again) == repr(policy), f"{again!r} != {policy!r}"
+    assert type(again) is type(policy), f"repr builds a {type(again).__name__}"
+    for name, value in policy.settings.items():
+        built = again.settings[name]
+        same = repr(built) == repr(value) or np.array_equal(built, value)
+        assert same, f"repr builds {name}={built!r}, not {value!r}"
 
 
 # 2 probability
@@ -75,7 +83,7 @@ def check_frequencies(factory: Factory) -> None:
     maps = [np.repeat(m[:1], lanes, axis=0) for m in game.features()]
     p = policy.probabilities(game.shown(maps))
     if p is None:
-        return
+        raise SkipTest(NO_PROPENSITY)
     counts = np.bincount(policy.act(game.shown(maps)).action, minlength=game.n_actions)
     possible = p[0] > 0.0
     assert counts[~possible].sum() == 0, "an action of probability 0 was played"
@@ -84,14 +92,16 @@ def check_frequencies(factory: Factory) -> None:
 
 
 def check_ties(factory: Factory) -> None:
-    """Copies of an action have the same probability, unless actions are known by their positions."""
+    """Copies of an action have the same probability."""
     policy, game = make(factory)
     if game.fixed:
-        return
+        raise SkipTest("actions are known by their positions")
     play(policy, game, 10)
     maps = [np.repeat(m, 2, axis=1) for m in game.features()]
     p = policy.probabilities(game.shown(maps))
-    assert p is None or np.array_equal(p[::2], p[1::2]), f"copies of an action have probabilities {p}"
+    if p is None:
+        raise SkipTest(NO_PROPENSITY)
+    assert np.array_equal(p[::2], p[1::2]), f"copies of an action have probabilities {p}"
 
 
 # 3 state
@@ -117,12 +127,12 @@ def check_inputs_are_copied(factory: Factory) -> None:
     policy, game = make(factory)
     other, _ = make(factory)
     for _ in range(5):
-        maps = game.features()
-        kept = [m.copy() for m in maps]
-        shown = game.shown(maps)
-        decision, same = policy.act(shown), other.act(game.shown(kept))
-        assert all(np.array_equal(a, b) for a, b in zip(maps, kept, strict=True)), "act changed the features"
-        for part in shown if isinstance(shown, list) else [shown]:
+        shown = game.shown(game.features())
+        parts = shown if isinstance(shown, list) else [shown]
+        before, kept = copy.deepcopy(parts), copy.deepcopy(shown)
+        decision, same = policy.act(shown), other.act(kept)
+        assert all(map(np.array_equal, parts, before)), "act changed the features"
+        for part in parts:
             part[...] = np.nan
         policy.update(decision, 0.5)
         other.update(same, 0.5)
@@ -239,159 +249,13 @@ def check_permuted_actions(factory: Factory) -> None:
     play(policy, game, ROUNDS)
     order = np.random.default_rng(1).permutation(game.n_actions)
     maps = game.features()
-    p = policy.probabilities(game.shown(maps))
-    if p is not None:
-        permuted = policy.probabilities(game.shown([m[:, order] for m in maps]))
-        assert permuted is not None
-        assert np.allclose(permuted, p[order], rtol=1e-9, atol=1e-12), "probabilities do not follow their actions"
+    p, permuted = policy.probabilities(game.shown(maps)), policy.probabilities(game.shown([m[:, order] for m in maps]))
+    if p is None or permuted is None:
+        raise SkipTest(NO_PROPENSITY)
+    assert np.allclose(permuted, p[order], rtol=1e-9, atol=1e-12), "probabilities do not follow their actions"
 
 
-def check_permuted_models(factory: Factory) -> None:
-    """Permuting the models permutes what is believed of them."""
-    policy, game = make(factory)
-    settings = policy.settings
-    if not hasattr(policy, "model_weights"):
-        return
-    if "n_models" in settings and len(set(game.dims)) == 1 and np.ndim(settings.get("regularization", 1.0)) == 0:
-        order = np.arange(len(game.dims))[::-1]
-        other = type(policy)(**settings)
-        relabelled = list(order)
-    elif "centers" in settings:
-        order = np.arange(np.shape(settings["centers"])[-2])[::-1]
-        per_model = ("centers", "radii", "center_errors", "radius_errors", "shapes", "prior_weights")
-        turned = {k: np.asarray(settings[k])[order] for k in per_model if np.ndim(settings.get(k, 0.0)) > 0}
-        other = type(policy)(**(settings | turned))
-        relabelled = [0]
-    else:
-        return
-    for _ in range(ROUNDS):
-        maps = game.features()
-        decision = policy.act(game.shown(maps))
-        reward = game.reward(maps, decision.action)
-        policy.update(decision, reward)
-        played = [m[0, decision.action] for m in maps]
-        seen = [played[i] for i in relabelled]
-        other.learn(np.stack(seen) if game.many else seen[0], reward)
-    one, two = policy.model_weights, other.model_weights  # type: ignore[attr-defined]
-    assert np.allclose(one[order], two, rtol=1e-6, atol=1e-12), f"weights {one} do not follow their models: {two}"
-
-
-def check_rescaling(factory: Factory) -> None:
-    """Rewards, and all arguments measured in rewards, times four: no action changes."""
-    policy, game = make(factory)
-    scaled = _rescaled(policy, 4.0)
-    for _ in range(ROUNDS):
-        maps = game.features()
-        one, two = policy.act(game.shown(maps)), scaled.act(game.shown(maps))
-        assert one.action == two.action, "another action after rescaling"
-        assert one.probability == two.probability, "another propensity after rescaling"
-        reward = game.reward(maps, one.action)
-        policy.update(one, reward)
-        scaled.update(two, 4.0 * reward)
-
-
-def _rescaled(value: Any, factor: float) -> Any:
-    """Return a fresh policy, or a setting, with everything that is measured in rewards multiplied."""
-    if isinstance(value, Policy):
-        turned = {name: _rescaled(getattr(value, name), factor) for name in value.reward_units}
-        return type(value)(**(value.settings | turned))
-    if value is None or isinstance(value, str):
-        return value
-    if type(value) in SCHEDULES.values():
-        return value.times(factor)
-    if isinstance(value, list | tuple):
-        return type(value)(_rescaled(part, factor) for part in value)
-    return factor * np.asarray(value, dtype=float) if np.ndim(value) else factor * value
-
-
-# 6 numerics
-
-
-def check_batch(factory: Factory) -> None:
-    """Estimates learned one by one equal a batch solve: nothing learned, many rounds, bad scales, missing ranks."""
-    for rounds, scale, rank in ((0, 1.0, 9), (3000, 1.0, 9), (300, 1e3, 9), (300, 1.0, 1)):
-        policy, game = make(factory)
-        bank = getattr(policy, "_bank", None)
-        if bank is None:
-            return
-        fresh = factory(lanes=None, seed=0)._bank  # type: ignore[attr-defined]
-        rng = np.random.default_rng(11)
-        weights = [np.where(np.arange(d) < rank, np.geomspace(scale, 1.0 / scale, d), 0.0) for d in game.dims]
-        X = [rng.normal(size=(rounds, d)) * w for d, w in zip(game.dims, weights, strict=True)]
-        y = rng.normal(size=rounds)
-        for t in range(rounds):
-            row = [x[t] for x in X]
-            policy.learn(row if game.many else row[0], float(y[t]))
-        for i in range(bank.theta.shape[1]):
-            d = game.dims[i if game.many else 0]
-            x = X[i if game.many else 0]
-            V, start = fresh.precision_of(0, i)[:d, :d], fresh.theta[0, i, :d]
-            moved = 0.0 if np.isinf(V[0, 0]) else np.linalg.solve(V + x.T @ x, x.T @ (y - x @ start))
-            probe = rng.normal(size=(20, d)) * weights[i if game.many else 0]
-            error = np.abs(probe @ (bank.theta[0, i, :d] - start - moved)).max()
-            assert error < 1e-8 * max(1.0, np.abs(probe @ (start + moved)).max()), f"predictions off by {error}"
-
-
-# 8 learning
-
-
-def check_learning(factory: Factory) -> None:
-    """On an easy instance the regret is less than half that of uniform play (seeded, 8 lanes, 400 rounds)."""
-    policy, game = make(factory, lanes=8)
-    uniform = Uniform(lanes=8, seed=3)
-    regret, floor = np.zeros(8), np.zeros(8)
-    for _ in range(400):
-        maps = game.features()
-        means = game.means(maps)
-        shown = game.shown(maps)
-        decision = policy.act(shown)
-        policy.update(decision, game.reward(maps, decision.action))
-        regret += means.max(axis=1) - means[np.arange(8), decision.action]
-        floor += means.max(axis=1) - means[np.arange(8), uniform.act(shown).action]
-    assert regret.mean() < 0.5 * floor.mean(), f"regret {regret.mean():.1f}, uniform play {floor.mean():.1f}"
-
-
-# 9 rewards that are late
-
-
-def check_late_rewards(factory: Factory) -> None:
-    """Delayed, batched and out-of-order rewards end in the same estimates; each is learned once; all or nothing."""
-    policy, game = make(factory)
-    late, swapped = factory(lanes=None, seed=3), factory(lanes=None, seed=3)
-    decisions, rewards = [], []
-    for _ in range(ROUNDS):
-        maps = game.features()
-        decisions.append(late.act(game.shown(maps)))
-        swapped.act(game.shown(maps))
-        rewards.append(game.reward(maps, decisions[-1].action))
-    for decision, reward in zip(decisions, rewards, strict=True):
-        policy.learn(decision.features, reward)
-    before = snapshot(late)
-    refuses(lambda: late.update_many([*decisions, decisions[0]], [*rewards, 0.0]), "decisions", "a decision twice")
-    refuses(lambda: late.update_many(decisions, [*rewards[:-1], np.nan]), "reward", "a batch with a NaN")
-    refuses(lambda: late.update_many(decisions, rewards[:-1]), "rewards", "too few rewards")
-    assert snapshot(late) == before, "a refused batch changed the state"
-    late.update_many(decisions, rewards)
-    assert late.rounds == ROUNDS, f"rounds is {late.rounds} after {ROUNDS} rewards"
-    refuses(lambda: late.update(decisions[3], 0.0), "decision", "a second reward")
-    order = np.random.default_rng(5).permutation(ROUNDS)
-    twin = factory(lanes=None, seed=3)
-    again = []
-    game_again = Game(twin, range(1))
-    for _ in range(ROUNDS):
-        maps = game_again.features()
-        again.append(twin.act(game_again.shown(maps)))
-        game_again.reward(maps, 0)
-    assert [d.action for d in again] == [d.action for d in decisions], "acting without rewards is not deterministic"
-    for k in order:
-        twin.update(again[k], rewards[k])
-    if hasattr(policy, "parameters"):
-        scale = 1e-8 * max(1.0, float(np.abs(late.parameters).max()))  # type: ignore[attr-defined]
-        assert np.allclose(late.parameters, policy.parameters, atol=scale), "batched rewards"  # type: ignore[attr-defined]
-        assert np.allclose(late.parameters, twin.parameters, atol=scale), "out-of-order rewards"  # type: ignore[attr-defined]
-
-
-# 10 users' errors
+# 6 users' errors
 
 
 def check_refusals(factory: Factory) -> None:

@@ -1,4 +1,4 @@
-"""The checks of problems, each a function of a problem that raises AssertionError with the reason."""
+"""Checks that a problem keeps the contract: shapes, randomness drawn beforehand, constants and means that are true."""
 
 import inspect
 import keyword
@@ -6,6 +6,7 @@ import math
 import random
 import tracemalloc
 from typing import Any
+from unittest import SkipTest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,6 +131,8 @@ def check_features_are_copies(problem: Problem) -> None:
 def check_constants(problem: Problem) -> None:
     """Constants are numbers, tuples of numbers, or arrays with one entry per lane, under names that can be given."""
     instances = problem.draw(LANES, ROUNDS, SEED)
+    if not instances.constants:
+        raise SkipTest("it has no constants")
     for name, value in instances.constants.items():
         usable = isinstance(name, str) and name.isidentifier() and not keyword.iskeyword(name) and name[0] != "_"
         assert usable, f"constant {name!r} cannot be asked for with given.<name>"
@@ -143,27 +146,42 @@ def check_constants(problem: Problem) -> None:
     assert n_models is None or (model.min() >= 0 and model.max() < n_models), f"model {model} is not one of {n_models}"
 
 
-def check_bounds(problem: Problem) -> None:
-    """What the constants say about the truth is true: linear means, and the bounds of what they bound."""
+def check_feature_bound(problem: Problem) -> None:
+    """No features are longer than the constant ``feature_bound``."""
     instances = problem.draw(LANES, ROUNDS, SEED)
-    constants = instances.constants
-    theta = constants.get("parameter")
-    if theta is not None:
-        assert theta.ndim == 2, f"parameter of shape {theta.shape}, not (N, d)"
-        _assert_below("parameter_bound", np.linalg.norm(theta, axis=1), constants)
+    bound = _constant(instances, "feature_bound")
     for t in range(ROUNDS):
-        maps, means = _maps(instances.features(t), problem), instances.means(t)
-        for x in maps:
-            _assert_below("feature_bound", np.linalg.norm(x, axis=2).max(axis=1), constants)
-        if means is None:
-            continue
-        _assert_below("reward_bound", np.abs(means).max(axis=1), constants)
-        if theta is not None:
-            index = np.broadcast_to(constants.get("model", 0) if len(maps) > 1 else 0, len(LANES))
-            for n, i in enumerate(index.tolist()):
-                linear = maps[i][n] @ theta[n]
-                close = np.allclose(linear, means[n], rtol=1e-6, atol=1e-9)
-                assert close, f"means {means[n]} are not linear in the true map with the constant parameter: {linear}"
+        for x in _maps(instances.features(t), problem):
+            _assert_below("feature_bound", np.linalg.norm(x, axis=2).max(axis=1), bound)
+
+
+def check_parameter_bound(problem: Problem) -> None:
+    """The constant ``parameter`` is a vector per lane, not longer than ``parameter_bound``."""
+    instances = problem.draw(LANES, ROUNDS, SEED)
+    theta = _constant(instances, "parameter")
+    assert theta.ndim == 2, f"parameter of shape {theta.shape}, not (N, d)"
+    _assert_below("parameter_bound", np.linalg.norm(theta, axis=1), _constant(instances, "parameter_bound"))
+
+
+def check_reward_bound(problem: Problem) -> None:
+    """No mean reward is larger than the constant ``reward_bound``, whatever its sign."""
+    instances = problem.draw(LANES, ROUNDS, SEED)
+    bound = _constant(instances, "reward_bound")
+    for t in range(ROUNDS):
+        _assert_below("reward_bound", np.abs(_known_means(instances, t)).max(axis=1), bound)
+
+
+def check_linear_means(problem: Problem) -> None:
+    """The means are linear in the true map with the constant ``parameter``."""
+    instances = problem.draw(LANES, ROUNDS, SEED)
+    theta = _constant(instances, "parameter")
+    for t in range(ROUNDS):
+        maps, means = _maps(instances.features(t), problem), _known_means(instances, t)
+        index = np.broadcast_to(instances.constants.get("model", 0) if len(maps) > 1 else 0, len(LANES))
+        for n, i in enumerate(index.tolist()):
+            linear = maps[i][n] @ theta[n]
+            close = np.allclose(linear, means[n], rtol=1e-6, atol=1e-9)
+            assert close, f"means {means[n]} are not linear in the true map with the constant parameter: {linear}"
 
 
 def check_means(problem: Problem) -> None:
@@ -174,9 +192,7 @@ def check_means(problem: Problem) -> None:
     rng = np.random.default_rng(0)
     expected, residual = [], []
     for t in range(rounds):
-        means = instances.means(t)
-        if means is None:
-            return
+        means = _known_means(instances, t)
         action = rng.integers(0, means.shape[1], lanes)
         expected.append(means[np.arange(lanes), action])
         residual.append(instances.rewards(t, action) - expected[-1])
@@ -289,8 +305,22 @@ def _spoil(returned: Any) -> None:
             array[...] = 77.0
 
 
-def _assert_below(name: str, values: Array, constants: dict[str, Any]) -> None:
+def _constant(instances: Instances, name: str) -> Any:
+    """Return a constant; skip the check if there is none of this name."""
+    if name not in instances.constants:
+        raise SkipTest(f"it has no constant {name}")
+    return instances.constants[name]
+
+
+def _known_means(instances: Instances, t: int) -> Array:
+    """Return the means of a round; skip the check if nobody knows them."""
+    means = instances.means(t)
+    if means is None:
+        raise SkipTest("nobody knows its means")
+    return means
+
+
+def _assert_below(name: str, values: Array, bound: Any) -> None:
     """Assert that a constant bounds these values of the lanes, up to rounding."""
-    if name in constants:
-        bound = np.broadcast_to(constants[name], values.shape)
-        assert (values <= bound * (1.0 + 1e-6) + 1e-9).all(), f"{name} {bound} is below {values}"
+    bound = np.broadcast_to(bound, values.shape)
+    assert (values <= bound * (1.0 + 1e-6) + 1e-9).all(), f"{name} {bound} is below {values}"

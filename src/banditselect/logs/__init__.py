@@ -1,7 +1,8 @@
-"""Logged decisions: tables read and written, replay, and what another policy would have earned."""
+"""Logged decisions: read from tables, replayed to a learner, and asked what another policy would have earned."""
 
-from .features import Catalogue, DisjointArms
-from .log import Log, LoggedReplay
+from .features import DisjointArms, OfferedItems
+from .log import Log
 from .off_policy import Estimate, Estimates, evaluate
+from .replay import LoggedReplay
 
-__all__ = ["Catalogue", "DisjointArms", "Estimate", "Estimates", "Log", "LoggedReplay", "evaluate"]
+__all__ = ["DisjointArms", "Estimate", "Estimates", "Log", "LoggedReplay", "OfferedItems", "evaluate"]

@@ -1,4 +1,8 @@
-"""The features of all actions of every logged decision: written out, looked up in a catalogue, or one block per arm."""
+"""The features of all actions of every logged decision: written out, looked up among items, or one block per arm.
+
+A million decisions over a thousand items need not be held with the features of every action: these are formed when they
+are asked for.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -64,8 +68,8 @@ class PerDecision(LogFeatures):
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Catalogue(LogFeatures):
-    """Features of items that do not change from decision to decision.
+class OfferedItems(LogFeatures):
+    """Items whose features do not change from decision to decision, and which of them every decision offered.
 
     Parameters
     ----------
@@ -75,7 +79,7 @@ class Catalogue(LogFeatures):
 
     Examples
     --------
-    >>> Catalogue(items=[[0.0, 1.0], [2.0, 0.0], [3.0, 3.0]], offered=[[0, 2], [1, -1]]).available
+    >>> OfferedItems(items=[[0.0, 1.0], [2.0, 0.0], [3.0, 3.0]], offered=[[0, 2], [1, -1]]).available
     array([[ True,  True],
            [ True, False]])
     """
@@ -85,21 +89,15 @@ class Catalogue(LogFeatures):
 
     def __post_init__(self) -> None:
         expected = "finite numbers of shape (n, d) or (M, n, d), or a list of M arrays of shape (n, d_i)"
-        maps, many = _as_maps("Catalogue: items", self.items, 2, expected)
+        maps, many = _as_maps("OfferedItems: items", self.items, 2, expected)
         n = maps[0].shape[0]
         _fill(self, items=maps, many=many, size=None, n_actions=n, dims=tuple(m.shape[1] for m in maps))
         if self.offered is not None:
             found = np.array(self.offered)
-            if (
-                found.dtype.kind not in "iu"
-                or found.ndim != 2
-                or not found.size
-                or found.min() < -1
-                or found.max() >= n
-            ):
-                raise validation.refuse(
-                    "Catalogue: offered", self.offered, f"whole numbers (T, K) between 0 and {n - 1}, or -1"
-                )
+            whole = found.dtype.kind in "iu" and found.ndim == 2 and found.size
+            if not whole or found.min() < -1 or found.max() >= n:
+                expected = f"whole numbers (T, K) between 0 and {n - 1}, or -1"
+                raise validation.refuse("OfferedItems: offered", self.offered, expected)
             _fill(self, offered=frozen(found.astype(np.int64)), size=found.shape[0], n_actions=found.shape[1])
             if (found < 0).any():
                 _fill(self, available=frozen(found >= 0))

@@ -1,4 +1,8 @@
-"""Logged decisions: what was offered, what was played, with which probability, and what it earned; and their replay."""
+"""Logged decisions as a value: what was offered, what was played, with which probability, and what it earned.
+
+Whatever judges a policy by past decisions takes a :class:`Log`, and every log is checked here, once, wherever it comes
+from: arrays, tables, or the decisions of a policy.
+"""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -6,14 +10,14 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..carriers import validation
 from ..kernels.arrays import LIMIT
 from ..policies import Decision
-from ..problems.base import Instances, Problem
+from ..problems.base import stacked
 from ..types import Array, Index, Mask
-from . import tables as log_tables
+from . import tables
 from .features import LogFeatures, PerDecision, frozen
 
 Where = Callable[[str, int], str]
@@ -27,7 +31,7 @@ class Log:
     Parameters
     ----------
     features: of all actions of every decision, ``(T, K, d)`` or ``(T, M, K, d)`` for M maps, or a list of M arrays
-        ``(T, K, d_i)``; or a :class:`Catalogue` or :class:`DisjointArms`, which form them when they are needed.
+        ``(T, K, d_i)``; or an :class:`OfferedItems` or :class:`DisjointArms`, which form them when they are needed.
     action: the actions played, ``(T,)``, as positions among the K.
     propensity: the probability, in (0, 1], with which each was drawn when it was drawn, ``(T,)``.
     reward: ``(T,)``.
@@ -113,7 +117,7 @@ class Log:
             ``items`` the actions of a decision are counted in the order of its list.
         action, propensity, reward: the columns with the id of what was played, its probability, what it earned.
         """
-        arguments = log_tables.decisions(
+        arguments = tables.decisions(
             source,
             context=context,
             items=items,
@@ -151,7 +155,7 @@ class Log:
         """
         columns = {"decision": decision, "chosen": chosen, "propensity": propensity, "reward": reward}
         log = cls.__new__(cls)
-        log._fill(**log_tables.offers(source, features=features, columns=columns))
+        log._fill(**tables.offers(source, features=features, columns=columns))
         return log
 
     @classmethod
@@ -178,7 +182,8 @@ class Log:
         if not len(features) == len(decisions) == len(rewards) > 0:
             given = f"{len(features)}, {len(decisions)}, {len(rewards)}"
             raise validation.refuse("Log.collect: features, decisions, rewards", given, "the same number, at least one")
-        blocks: list[tuple[tuple[Any, ...], bool, Mask]] = []
+        blocks: list[PerDecision] = []
+        masks: list[Mask] = []
         for t, (x, decision) in enumerate(zip(features, decisions, strict=True)):
             if not isinstance(decision, Decision) or decision.probability is None:
                 raise validation.refuse(f"Log.collect: decisions[{t}]", decision, "a decision with a probability")
@@ -186,21 +191,21 @@ class Log:
             maps = [np.asarray(m)[None] for m in x] if one and isinstance(x, list | tuple) and np.ndim(x[0]) == 2 else x
             block = PerDecision(np.asarray(maps)[None] if one and maps is x else maps)
             n = np.size(decision.action)
-            if block.size != n or (blocks and [m.shape[2:] for m in blocks[0][0]] != [(d,) for d in block.dims]):
+            if block.size != n or (blocks and block.dims != blocks[0].dims):
                 raise validation.refuse(f"Log.collect: features[{t}]", x, "what act was given, as at other times")
             mask = None if available is None else available[t]
-            offered = np.ones((n, block.n_actions), dtype=bool)
-            if mask is not None:
-                offered &= validation.offered(mask, n, block.n_actions)
-            blocks.append((block.features, block.many, offered))
-        K = max(offered.shape[1] for _, _, offered in blocks)
-        joined = [np.concatenate([_wider(maps[i], K) for maps, _, _ in blocks]) for i in range(len(blocks[0][0]))]
+            everything = np.ones(block.n_actions, dtype=bool)
+            masks.append(validation.offered(everything if mask is None else mask, n, block.n_actions))
+            blocks.append(block)
+        K = max(block.n_actions for block in blocks)
+        maps_of_blocks = zip(*(block.features for block in blocks), strict=True)
+        joined = [np.concatenate([_wider(m, K) for m in maps]) for maps in maps_of_blocks]
         return cls(
-            features=joined if blocks[0][1] else joined[0],
+            features=joined if blocks[0].many else joined[0],
             action=np.concatenate([np.atleast_1d(d.action) for d in decisions]),
             propensity=np.concatenate([np.atleast_1d(d.probability) for d in decisions]),
             reward=np.concatenate([np.atleast_1d(y) for y in rewards]),
-            available=np.concatenate([_wider(offered, K) for _, _, offered in blocks]),
+            available=np.concatenate([_wider(mask, K) for mask in masks]),
         )
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -208,7 +213,7 @@ class Log:
 
         The features are in the column ``features``, as lists; those of M maps in ``features_0``, ``features_1``, ...
         """
-        log_tables.write(self, path)
+        tables.write(self, path)
 
     def __len__(self) -> int:
         return self.action.size
@@ -225,17 +230,22 @@ class Log:
             available=None if self.available is None else self.available[chosen],
         )
 
+    @property
+    def offered(self) -> Mask:
+        """Which actions every decision offered, ``(T, K)``: ``available``, written out where that is None."""
+        return np.ones((len(self), self.features.n_actions), dtype=bool) if self.available is None else self.available
+
     def offers(self, t: int) -> Any:
         """Return the features of the actions that decision t offered: ``(K_t, d)``, ``(M, K_t, d)``, or a list."""
         maps = self.features.maps(np.array([t]))
         if self.available is not None:
             maps = [m[:, self.available[t]] for m in maps]
-        return one_or_many([m[0] for m in maps], self.features.many, axis=0)
+        return stacked([m[0] for m in maps], self.features.many, axis=0)
 
     def played(self, t: int) -> Any:
         """Return the features of the action that decision t played, as ``Policy.learn`` takes them."""
         maps = self.features.maps(np.array([t]))
-        return one_or_many([m[0, self.action[t]] for m in maps], self.features.many, axis=0)
+        return stacked([m[0, self.action[t]] for m in maps], self.features.many, axis=0)
 
     def __repr__(self) -> str:
         dims = self.features.dims
@@ -243,118 +253,10 @@ class Log:
         return f"Log({len(self)} decisions, at most {self.features.n_actions} actions, {width} features)"
 
 
-class LoggedReplay(Problem):
-    r"""A log as a problem: the logged reward is observed where a policy plays what was logged, and nothing elsewhere.
-
-    Every lane meets the decisions of the log in a random order of its own, without replacement. With :math:`p_t` the
-    logged propensity and :math:`c` the ``floor``, the reward of decision t is observed if the action is the logged one
-    and a coin drawn beforehand, of probability :math:`\min(1, c / p_t)`, says so; else it is NaN and nothing is learned
-    from the round. If c is at most the smallest propensity, then, whatever action is played, its reward is observed
-    with probability c: the rounds that are observed are a fair sample, as if actions had been logged uniformly.
-
-    Parameters
-    ----------
-    log: the decisions; an action that was not offered may not be played.
-    floor: c, the share of rounds that is observed; the smallest propensity of the log by default. A larger one observes
-        more, and favours actions whose propensity is at least c.
-
-    Notes
-    -----
-    Exact for a log whose decisions are independent, that is, of a policy that did not learn meanwhile. Lanes share the
-    log: their spread says how much the order and the coins matter, not how uncertain the log is. Constants:
-    reward_range (smallest and largest reward of the log), noise = half of it, reward_bound, feature_bound.
-
-    References
-    ----------
-    Li, Chu, Langford, Wang, "Unbiased offline evaluation of contextual-bandit-based news article recommendation
-    algorithms", WSDM 2011.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> log = Log(features=np.ones((4, 2, 3)), action=[0, 1, 1, 0], propensity=[0.5] * 4, reward=[1.0, 0.0, 2.0, 1.0])
-    >>> instances = LoggedReplay(log=log).draw(range(1), 4, seed=0)
-    >>> np.array([instances.rewards(t, np.array([1])) for t in range(4)]).ravel()
-    array([ 2., nan,  0., nan])
-    """
-
-    def __init__(self, *, log: Log, floor: float | None = None) -> None:
-        if not isinstance(log, Log):
-            raise validation.refuse("LoggedReplay: log", log, "a Log")
-        validation.Number(low=0.0, above=True, high=1.0, optional=True).check("LoggedReplay: floor", floor, None)
-        self.log, self.floor = log, floor
-        low, high = float(log.reward.min()), float(log.reward.max())
-        half = 0.5 * (high - low) or 0.5
-        rows = np.arange(len(log))
-        longest = max(
-            float(np.linalg.norm(m, axis=2).max()) for part in chunks(log) for m in log.features.maps(rows[part])
-        )
-        self._constants = {
-            "reward_range": (low, high) if low < high else (low - half, low + half),
-            "noise": half,
-            "reward_bound": float(np.abs(log.reward).max()),
-            "feature_bound": longest,
-        }
-
-    @property
-    def shapes(self) -> dict[str, Any]:
-        """Arguments that follow from the features."""
-        dims = self.log.features.dims
-        if not self.log.features.many:
-            return {"dim": dims[0]}
-        return {"n_models": len(dims), "dim": dims[0] if len(set(dims)) == 1 else list(dims)}
-
-    def lane_bytes(self, rounds: int) -> int:
-        """Return about how much memory one instance takes."""
-        return 9 * rounds + 8 * self.log.features.n_actions * sum(self.log.features.dims)
-
-    def draw(self, lanes: range, rounds: int, seed: int) -> "_Replay":
-        """Draw an order and coins for every lane."""
-        if rounds > len(self.log):
-            raise validation.refuse("rounds", rounds, f"at most {len(self.log)}, the decisions of the log")
-        return _Replay(self, lanes, rounds, seed)
-
-
-class _Replay(Instances):
-    def __init__(self, problem: LoggedReplay, lanes: range, rounds: int, seed: int) -> None:
-        self.log, self.constants = problem.log, dict(problem._constants)
-        propensity = self.log.propensity
-        chance = (propensity.min() if problem.floor is None else problem.floor) / propensity
-        self.order = np.empty((len(lanes), rounds), dtype=np.int64)
-        self.coins = np.empty((len(lanes), rounds), dtype=bool)
-        for n, lane in enumerate(lanes):
-            rng = np.random.default_rng((seed, lane))
-            self.order[n] = rng.permutation(len(self.log))[:rounds]
-            self.coins[n] = rng.uniform(size=rounds) < chance[self.order[n]]
-
-    def features(self, t: int) -> Any:
-        """Return the features of the decisions that come t-th, ``(N, K, d)``, ``(N, M, K, d)`` or a list."""
-        return one_or_many(self.log.features.maps(self.order[:, t]), self.log.features.many, axis=1)
-
-    def available(self, t: int) -> NDArray[np.bool_] | None:
-        """Return which actions were offered, ``(N, K)``."""
-        return None if self.log.available is None else self.log.available[self.order[:, t]]
-
-    def means(self, t: int) -> None:
-        """Return None: nobody knows the means."""
-
-    def rewards(self, t: int, action: Index) -> Array:
-        """Return the logged rewards where the actions are the logged ones and the coins allow it, NaN elsewhere."""
-        rows = self.order[:, t]
-        return np.where((action == self.log.action[rows]) & self.coins[:, t], self.log.reward[rows], np.nan)
-
-
-def one_or_many(maps: list[Array], many: bool, axis: int) -> Any:
-    """Return features as policies take them: one map, maps of one width along an axis, or a list of maps."""
-    if not many:
-        return maps[0]
-    return np.stack(maps, axis=axis) if len({m.shape[-1] for m in maps}) == 1 else maps
-
-
-def chunks(log: Log) -> list[slice]:
-    """Return slices of the log whose features fit well into memory."""
+def chunks(log: Log) -> list[Index]:
+    """Return the positions of the decisions, cut where the features of more would not fit well into memory."""
     size = max(1, 4_000_000 // (log.features.n_actions * sum(log.features.dims)))
-    return [slice(first, first + size) for first in range(0, len(log), size)]
+    return np.split(np.arange(len(log)), range(size, len(log), size))
 
 
 def _each(good: Mask, name: str, values: Any, where: Where, expected: str) -> None:

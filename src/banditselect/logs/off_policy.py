@@ -1,4 +1,8 @@
-"""What another policy would have earned: inverse propensities, self-normalised, doubly robust, from a log."""
+"""Off-policy evaluation: what another policy would have earned on the decisions of a log.
+
+Three estimators that correct for what was played with logged propensities (inverse propensity scores, self-normalised,
+doubly robust), each with an interval, and the warning signs that say when not to trust them.
+"""
 
 import copy
 import math
@@ -142,7 +146,7 @@ def evaluate(
     validation.Number(low=0.0, above=True, high=1.0, below=True).check("evaluate: delta", delta, None)
     validation.seed("evaluate: seed", seed)
     if predictions is None:
-        q = _cross_fitted(log, _columns(log, map), min(folds, T), np.random.default_rng(seed))
+        q = _cross_fitted(log, map, min(folds, T), np.random.default_rng(seed))
     else:
         q = validation.as_floats("evaluate: predictions", predictions, f"finite numbers of shape {(T, K)}")
         if q.shape != (T, K) or not np.isfinite(q).all():
@@ -187,8 +191,7 @@ def _doubt(w: Array) -> None:
 
 def _probabilities(policy: Any, log: Log, learn: bool) -> Array:
     """Return the target's probabilities of all actions, ``(T, K)``; zero where an action was not offered."""
-    T, K = len(log), log.features.n_actions
-    offered = np.ones((T, K), dtype=bool) if log.available is None else log.available
+    T, K, offered = len(log), log.features.n_actions, log.offered
     if isinstance(policy, Policy):
         if policy.lanes is not None:
             raise validation.refuse("evaluate: policy", f"{policy.lanes} lanes", "a policy without lanes")
@@ -226,50 +229,38 @@ def _sums_to_one(p: Array) -> Any:
     return (p >= 0.0).all(axis=1) & (np.abs(p.sum(axis=1) - 1.0) <= _TOLERANCE)
 
 
-def _columns(log: Log, map: int | None) -> slice:
-    """Return the columns of one map, or of all, when the maps lie side by side."""
-    if map is None:
-        return slice(None)
-    M = len(log.features.dims)
-    validation.Number(low=0, high=M - 1, integer=True).check("evaluate: map", map, None)
-    first = sum(log.features.dims[:map])
-    return slice(first, first + log.features.dims[map])
-
-
-def _cross_fitted(log: Log, columns: slice, folds: int, rng: np.random.Generator) -> Array:
+def _cross_fitted(log: Log, map: int | None, folds: int, rng: np.random.Generator) -> Array:
     """Return ridge predictions of all actions, ``(T, K)``, each from the folds that its decision is not in.
 
-    Features are standardised by all that was offered: given the contexts, the model of a fold depends on nothing that
-    was played or earned in it.
+    The regression uses one map, or all of them side by side. Features are standardised by all that was offered: given
+    the contexts, the model of a fold depends on nothing that was played or earned in it.
     """
-    T, K = len(log), log.features.n_actions
-    offered = np.ones((T, K), dtype=bool) if log.available is None else log.available
-    parts = chunks(log)
-    rows: Index = np.arange(T)
+    last = len(log.features.dims) - 1
+    validation.Number(low=0, high=last, integer=True, optional=True).check("evaluate: map", map, None)
+    offered, parts = log.offered, chunks(log)
 
-    def features(part: slice) -> Array:
-        return np.concatenate(log.features.maps(rows[part]), axis=2)[..., columns]
+    def features(part: Index) -> Array:
+        maps = log.features.maps(part)
+        return np.concatenate(maps, axis=2) if map is None else maps[map]
 
     count = offered.sum()
     mean = sum(features(part)[offered[part]].sum(axis=0) for part in parts) / count
     spread = np.sqrt(sum(((features(part)[offered[part]] - mean) ** 2).sum(axis=0) for part in parts) / count)
     spread = np.where(spread > 1e-12 * np.abs(mean), spread, np.inf)  # a constant column says nothing
 
-    def design(part: slice) -> Array:
+    def design(part: Index) -> Array:
         x = (features(part) - mean) / spread
         return np.concatenate([x, np.ones((*x.shape[:2], 1))], axis=2)
 
-    fold = rng.permutation(T) % folds
+    fold = rng.permutation(len(log)) % folds
     width = mean.size + 1
     gram, moment = np.zeros((folds, width, width)), np.zeros((folds, width))
     for part in parts:
-        x = design(part)[np.arange(rows[part].size), log.action[part]]
+        x = design(part)[np.arange(part.size), log.action[part]]
         for f in range(folds):
             mine = fold[part] == f
             gram[f] += x[mine].T @ x[mine]
             moment[f] += x[mine].T @ log.reward[part][mine]
     penalty = np.append(np.ones(width - 1), 0.0)
-    theta = np.linalg.solve(gram.sum(axis=0) - gram + np.diag(penalty), (moment.sum(axis=0) - moment)[..., None])[
-        ..., 0
-    ]
-    return np.concatenate([np.einsum("nkd,nd->nk", design(part), theta[fold[part]]) for part in parts])
+    theta = np.linalg.solve(gram.sum(axis=0) - gram + np.diag(penalty), (moment.sum(axis=0) - moment)[..., None])
+    return np.concatenate([np.einsum("nkd,nd->nk", design(part), theta[fold[part]][..., 0]) for part in parts])

@@ -1,6 +1,7 @@
-"""Tables of logged decisions: parquet, CSV or a pandas DataFrame -> the arguments of a log, and back.
+"""Reads and writes tables of logged decisions: parquet, CSV or a pandas DataFrame, by decision or by action offered.
 
-Messages name the file, the column and the row; rows are counted from 0, the header is not one.
+Logs come from other people's systems, so whatever cannot be used is refused with the file, the column and the row; rows
+are counted from 0, and the header is not one.
 """
 
 import ast
@@ -10,12 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..carriers import validation
 from ..carriers.extras import need
-from ..types import Array, Index
-from .features import Catalogue, DisjointArms, LogFeatures, PerDecision
+from ..types import Array, Index, Mask
+from .features import DisjointArms, LogFeatures, OfferedItems, PerDecision
 
 if TYPE_CHECKING:
     from .log import Log
@@ -37,8 +37,8 @@ def decisions(
         raise validation.refuse("Log.read: actions", actions, "None: the order is that of items")
     table = _Table(source)
     played = table.ids(columns["action"]).tolist()
-    lists = None if offered is None else table.lists(offered)
-    for t, row in enumerate(lists or []):
+    lists = [] if offered is None else table.lists(offered)
+    for t, row in enumerate(lists):
         if played[t] not in row:
             raise table.refuse(columns["action"], t, played[t], f"an id in column {offered!r}")
     if items is not None:
@@ -46,31 +46,29 @@ def decisions(
     elif actions is not None:
         ids = list(actions)
     else:
-        ids = list({*played, *(() if lists is None else (i for row in lists for i in row))})
-        ids.sort(key=lambda identity: (isinstance(identity, str), identity))
+        named = {*played, *(identity for row in lists for identity in row)}
+        ids = sorted(named, key=lambda identity: (isinstance(identity, str), identity))
     place = {identity: k for k, identity in enumerate(ids)}
     if len(place) != len(ids) or not ids:
         raise validation.refuse("Log.read: actions", ids, "different ids, at least one")
     positions = np.array([table.known(place, identity, columns["action"], t) for t, identity in enumerate(played)])
-    available: NDArray[np.bool_] | None = None
+    menus = []
+    if offered is not None:
+        menus = [[table.known(place, identity, offered, t) for identity in row] for t, row in enumerate(lists)]
+    available: Mask | None = None
     features: LogFeatures
     if context is not None:
         features = DisjointArms(context=table.numbers(context), n_actions=len(ids))
-        if offered is not None and lists is not None:
+        if menus:
             available = np.zeros((len(played), len(ids)), dtype=bool)
-            for t, row in enumerate(lists):
-                available[t, [table.known(place, identity, offered, t) for identity in row]] = True
+            for t, menu in enumerate(menus):
+                available[t, menu] = True
+    elif menus:
+        width = max(map(len, menus))
+        features = OfferedItems(items=_item_maps(items), offered=[m + [-1] * (width - len(m)) for m in menus])
+        positions = np.array([row.index(identity) for row, identity in zip(lists, played, strict=True)])
     else:
-        assert items is not None
-        maps = _item_maps(items)
-        if offered is None or lists is None:
-            features = Catalogue(items=maps)
-        else:
-            menu = np.full((len(played), max(map(len, lists))), -1)
-            for t, row in enumerate(lists):
-                menu[t, : len(row)] = [table.known(place, identity, offered, t) for identity in row]
-                positions[t] = row.index(played[t])
-            features = Catalogue(items=maps, offered=menu)
+        features = OfferedItems(items=_item_maps(items))
     return {
         "features": features,
         "action": positions,
@@ -84,8 +82,9 @@ def decisions(
 def offers(source: Any, *, features: Sequence[Any], columns: Mapping[str, str]) -> dict[str, Any]:
     """Return the arguments of a log from a table with one row per action offered."""
     table = _Table(source)
-    codes, found = need("pandas", "experiments").factorize(table.ids(columns["decision"]))
-    T, position = len(found), _rank_within(codes)
+    decision = table.ids(columns["decision"])
+    codes, found = need("pandas", "experiments").factorize(decision)
+    T, position = len(found), decision.groupby(codes).cumcount().to_numpy()
     flags = table.numbers([columns["chosen"]])[:, 0]
     odd = np.flatnonzero((flags != 0.0) & (flags != 1.0))
     if odd.size:
@@ -122,9 +121,8 @@ def offers(source: Any, *, features: Sequence[Any], columns: Mapping[str, str]) 
 
 def write(log: "Log", path: str | os.PathLike[str]) -> None:
     """Write a table with one row per action offered."""
-    T, K = len(log), log.features.n_actions
-    available = np.ones((T, K), dtype=bool) if log.available is None else log.available
-    row, position = np.nonzero(available)
+    offered = log.offered
+    row, position = np.nonzero(offered)
     chosen = position == log.action[row]
     content: dict[str, Any] = {
         "decision": row,
@@ -132,8 +130,8 @@ def write(log: "Log", path: str | os.PathLike[str]) -> None:
         "propensity": np.where(chosen, log.propensity[row], np.nan),
         "reward": np.where(chosen, log.reward[row], np.nan),
     }
-    for i, m in enumerate(log.features.maps(np.arange(T))):
-        content[f"features_{i}" if log.features.many else "features"] = m[available].tolist()
+    for i, m in enumerate(log.features.maps(np.arange(len(log)))):
+        content[f"features_{i}" if log.features.many else "features"] = m[offered].tolist()
     table = need("pandas", "experiments").DataFrame(content)
     if _suffix(path) == ".parquet":
         table.to_parquet(path, index=False)
@@ -230,31 +228,18 @@ def _parsed(value: Any) -> Any:
     return ast.literal_eval(value) if isinstance(value, str) else value
 
 
-def _item_maps(items: Mapping[Any, Any]) -> Any:
-    """Return the features of all items: ``(n, d)``, or a list of M arrays ``(n, d_i)``."""
+def _item_maps(items: Any) -> Any:
+    """Return the features of all items, a mapping from ids: ``(n, d)``, or a list of M arrays ``(n, d_i)``."""
     expected = "a vector of the same width for every id, or the same number of vectors"
     rows = list(items.values())
     try:
-        if np.ndim(rows[0][0]) == 0:
-            found = [np.array(rows, dtype=np.float64)]
-        else:
-            found = [np.array([row[i] for row in rows], dtype=np.float64) for i in range(len(rows[0]))]
-            if any(len(row) != len(found) for row in rows):
-                raise ValueError
+        one = np.ndim(rows[0][0]) == 0
+        maps = [np.array(m, dtype=np.float64) for m in ([rows] if one else zip(*rows, strict=True))]
+        if any(m.ndim != 2 for m in maps):
+            raise ValueError
     except (TypeError, ValueError, IndexError, KeyError):
         raise validation.refuse("Log.read: items", items, expected) from None
-    if any(m.ndim != 2 for m in found):
-        raise validation.refuse("Log.read: items", items, expected)
-    return found[0] if np.ndim(rows[0][0]) == 0 else found
-
-
-def _rank_within(codes: Index) -> Index:
-    """Return how many earlier rows have the same code, for every row."""
-    order = np.argsort(codes, kind="stable")
-    counts = np.bincount(codes)
-    rank = np.empty(codes.size, dtype=np.int64)
-    rank[order] = np.arange(codes.size) - np.repeat(np.cumsum(counts) - counts, counts)
-    return rank
+    return maps[0] if one else maps
 
 
 def _suffix(path: Any) -> str:

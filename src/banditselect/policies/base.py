@@ -321,6 +321,11 @@ class Policy(ABC):
         return self._told(self._ledger.rounds)
 
     @property
+    def feature_shape(self) -> FeatureShape:
+        """The features that it takes."""
+        return self._features
+
+    @property
     def settings(self) -> dict[str, Any]:
         """The constructor's arguments as given."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}

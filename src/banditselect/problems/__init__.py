@@ -1,4 +1,4 @@
-"""What policies play against."""
+"""What policies play against: the contract of a problem, and the problems of the paper's experiments."""
 
 from importlib import import_module
 from typing import Any
@@ -21,5 +21,5 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Return what moved to :mod:`banditselect.logs` in 0.2, for code that still looks for it here."""
     if name in ("Catalogue", "DisjointArms", "Estimate", "Estimates", "Log", "LoggedReplay", "evaluate"):
-        return getattr(import_module("banditselect.logs"), name)
+        return getattr(import_module("banditselect.logs"), "OfferedItems" if name == "Catalogue" else name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,14 +7,14 @@ follows from the features (``shapes``), how instances are drawn (``draw``) and h
 
 import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..carriers import user_code as sources
 from ..carriers.settings import literal
-from ..types import Array, Index
+from ..types import Array, Index, Mask
 
 
 class Instances(ABC):
@@ -37,7 +37,7 @@ class Instances(ABC):
         """Return what policies are shown in round ``t``: the features, unless a problem has a catalogue of them."""
         return self.features(t)
 
-    def available(self, t: int) -> NDArray[np.bool_] | None:
+    def available(self, t: int) -> Mask | None:
         """Return which actions may be played in round ``t``, ``(N, K)``; None, the default, where all may."""
         return None
 
@@ -83,3 +83,17 @@ class Problem(ABC):
     def __repr__(self) -> str:
         arguments = ", ".join(f"{name}={literal(value, largest=0)}" for name, value in self.settings.items())
         return f"{type(self).__name__}({arguments})"
+
+
+def map_shapes(widths: Sequence[int], many: bool) -> dict[str, Any]:
+    """Return the ``shapes`` of a problem with maps of these widths; unless ``many``, it has one map."""
+    if not many:
+        return {"dim": widths[0]}
+    return {"n_models": len(widths), "dim": widths[0] if len(set(widths)) == 1 else list(widths)}
+
+
+def stacked(maps: list[Array], many: bool, axis: int) -> Any:
+    """Return features as policies take them: one map, maps of one width along an axis, or a list of maps."""
+    if not many:
+        return maps[0]
+    return np.stack(maps, axis=axis) if len({m.shape[-1] for m in maps}) == 1 else maps

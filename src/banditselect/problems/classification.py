@@ -1,4 +1,7 @@
-"""Classification as a bandit: find the item of the class that pays."""
+"""Data for classification as a bandit problem: actions are labelled items, and those of one class pay.
+
+This is how the paper makes bandits of image collections, one feature map for every network that looked at the images.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,9 +13,9 @@ from ..carriers.catalogues import Catalogue
 from ..carriers.validation import SMALLEST, Choice, Constraint, Number, as_floats, check_all, refuse
 from ..kernels.features import Offer
 from ..types import Array, Index
-from .base import Problem
-from .class_fits import fit_classes
-from .draws import NOISES, Drawn, Noise, by_round, coin_constant, different, draw_noise, generator
+from .base import Problem, map_shapes, stacked
+from .one_vs_rest import fit_classes
+from .randomness import NOISES, DrawnInstances, Noise, by_round, coin_constant, distinct_items, draw_noise, generator
 
 Table = NDArray[Any]
 
@@ -119,10 +122,7 @@ class Classification(Problem):
     @property
     def shapes(self) -> dict[str, Any]:
         """Arguments that follow from the features."""
-        dims = [m.shape[1] for m in self._maps]
-        if not isinstance(self.features, list):
-            return {"dim": dims[0]}
-        return {"n_models": len(dims), "dim": dims if len(set(dims)) > 1 else dims[0]}
+        return map_shapes([m.shape[1] for m in self._maps], many=isinstance(self.features, list))
 
     def lane_bytes(self, rounds: int) -> int:
         """Return about how much memory one instance takes."""
@@ -130,20 +130,16 @@ class Classification(Problem):
         by_class = sum(v[0].nbytes for v in self._by_class.values())
         return 8 * rounds * (2 * self.n_actions + 1) + extra + by_class + 8 * self._maps[self.true_map].shape[1]
 
-    def draw(self, lanes: range, rounds: int, seed: int) -> "_Classes":
+    def draw(self, lanes: range, rounds: int, seed: int) -> "_ClassificationInstances":
         """Draw one instance per lane."""
-        return _Classes(self, lanes, rounds, seed)
+        return _ClassificationInstances(self, lanes, rounds, seed)
 
     def _read_targets(self) -> Index:
         """Return the classes that may pay, and see to it that there are enough others to offer."""
         C = self._counts.size
         chosen = np.asarray(range(C) if self.targets is None else self.targets)
-        if (
-            chosen.ndim != 1
-            or chosen.size == 0
-            or chosen.dtype.kind not in "iu"
-            or np.unique(chosen).size < chosen.size
-        ):
+        whole = chosen.ndim == 1 and chosen.size and chosen.dtype.kind in "iu"
+        if not whole or np.unique(chosen).size < chosen.size:
             raise _refuse("targets", self.targets, "different classes, or None for all")
         if chosen.min() < 0 or chosen.max() >= C:
             raise _refuse("targets", self.targets, f"classes between 0 and {C - 1}")
@@ -183,7 +179,7 @@ class Classification(Problem):
     def _offer(self, rng: np.random.Generator, label: int, rounds: int) -> Index:
         """Return the items that each round offers, ``(rounds, K)``."""
         start, count = self._starts[label], self._counts[label]
-        others = different(rng, rounds, self.n_actions - 1, self.labels.size - count)
+        others = distinct_items(rng, rounds, self.n_actions - 1, self.labels.size - count)
         others += np.where(others >= start, count, 0)
         own = rng.integers(start, start + count, (rounds, 1))
         position = rng.integers(0, self.n_actions, (rounds, 1))
@@ -198,7 +194,7 @@ class Classification(Problem):
         return np.einsum("tkd,d->tk", self._maps[self.true_map][items], self._theta[target])
 
 
-class _Classes(Drawn):
+class _ClassificationInstances(DrawnInstances):
     """Attributes: ``items (N, T, K)``."""
 
     def __init__(self, problem: Classification, lanes: range, rounds: int, seed: int) -> None:
@@ -239,10 +235,7 @@ class _Classes(Drawn):
 
     def features(self, t: int) -> Any:
         """Return the features of round ``t``: ``(N, K, d)``, ``(N, M, K, d)``, or a list of M ``(N, K, d_i)``."""
-        shown = [m[self.items[:, t]].astype(float, copy=False) for m in self._maps]
-        if not self._many:
-            return shown[0]
-        return shown if len({x.shape[2] for x in shown}) > 1 else np.stack(shown, axis=1)
+        return stacked([m[self.items[:, t]].astype(float, copy=False) for m in self._maps], self._many, axis=1)
 
     def offer(self, t: int) -> Offer:
         """Return the items of round ``t``."""

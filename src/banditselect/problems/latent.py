@@ -1,4 +1,4 @@
-"""Latent bandits: K arms whose mean rewards are one of M known vectors, up to an error."""
+"""Latent bandits, a case of parameter selection: the means of K arms are one of M known vectors, up to an error."""
 
 import math
 from typing import Any
@@ -10,7 +10,7 @@ from ..carriers.catalogues import Catalogue
 from ..kernels.features import Offer
 from ..types import Array
 from .base import Problem
-from .draws import NOISES, Drawn, Noise, by_round, draw_noise, generator
+from .randomness import NOISES, DrawnInstances, Noise, by_round, draw_noise, generator
 
 
 class LatentBandit(Problem):
@@ -60,12 +60,12 @@ class LatentBandit(Problem):
         """Return about how much memory one instance takes."""
         return 8 * rounds + 8 * self.n_arms * (self.n_models + 2)
 
-    def draw(self, lanes: range, rounds: int, seed: int) -> "_Latent":
+    def draw(self, lanes: range, rounds: int, seed: int) -> "_LatentInstances":
         """Draw one instance per lane."""
-        return _Latent(self, lanes, rounds, seed)
+        return _LatentInstances(self, lanes, rounds, seed)
 
 
-class _Latent(Drawn):
+class _LatentInstances(DrawnInstances):
     def __init__(self, problem: LatentBandit, lanes: range, rounds: int, seed: int) -> None:
         N, M, K, eps = len(lanes), problem.n_models, problem.n_arms, problem.error
         centers, model, truth = np.empty((N, M, K)), np.empty(N, dtype=np.int64), np.empty((N, K))

@@ -1,4 +1,4 @@
-"""The two synthetic problems of the paper's experiments."""
+"""The two synthetic problems of the paper's experiments: one true map among M, one true ball among M."""
 
 import math
 from typing import Any
@@ -11,7 +11,7 @@ from ..kernels.features import Offer
 from ..kernels.instances import gaussian_items, look_up, measure, renumber
 from ..types import Array
 from .base import Problem
-from .draws import NOISES, Drawn, Noise, by_round, different, draw_noise, generator, random_state
+from .randomness import NOISES, DrawnInstances, Noise, by_round, distinct_items, draw_noise, generator, random_state
 
 
 class SyntheticFeatureSelection(Problem):
@@ -68,12 +68,12 @@ class SyntheticFeatureSelection(Problem):
         offered = min(self.n_items, rounds * self.n_actions)
         return 4 * self.n_models * offered * self.dim + 8 * rounds * (2 * self.n_actions + 1)
 
-    def draw(self, lanes: range, rounds: int, seed: int) -> "_FeatureSelection":
+    def draw(self, lanes: range, rounds: int, seed: int) -> "_FeatureSelectionInstances":
         """Draw one instance per lane."""
-        return _FeatureSelection(self, lanes, rounds, seed)
+        return _FeatureSelectionInstances(self, lanes, rounds, seed)
 
 
-class _FeatureSelection(Drawn):
+class _FeatureSelectionInstances(DrawnInstances):
     """Attributes: ``items (N, T, K)``, numbered as they first appear; ``counts (N,)``; ``catalogue``: features."""
 
     def __init__(self, problem: SyntheticFeatureSelection, lanes: range, rounds: int, seed: int) -> None:
@@ -86,7 +86,7 @@ class _FeatureSelection(Drawn):
         for n, lane in enumerate(lanes):
             rng = generator(seed, lane)
             theta[n] = rng.normal(0.0, 0.1, d)
-            offered = different(rng, rounds, K, problem.n_items)
+            offered = distinct_items(rng, rounds, K, problem.n_items)
             self.counts[n] = count = renumber(offered, np.full(problem.n_items, -1), self.items[n])
             draws[n] = draw_noise(problem.noise, rng, rounds)
             with np.errstate(over="ignore"):
@@ -169,12 +169,12 @@ class SyntheticParameterSelection(Problem):
         """Return about how much memory one instance takes."""
         return 8 * rounds * (self.n_actions * (self.dim + 1) + 1) + 8 * self.dim * (self.n_models + 2)
 
-    def draw(self, lanes: range, rounds: int, seed: int) -> "_ParameterSelection":
+    def draw(self, lanes: range, rounds: int, seed: int) -> "_ParameterSelectionInstances":
         """Draw one instance per lane."""
-        return _ParameterSelection(self, lanes, rounds, seed)
+        return _ParameterSelectionInstances(self, lanes, rounds, seed)
 
 
-class _ParameterSelection(Drawn):
+class _ParameterSelectionInstances(DrawnInstances):
     """Attributes: ``actions (N, T, K, d)``."""
 
     def __init__(self, problem: SyntheticParameterSelection, lanes: range, rounds: int, seed: int) -> None:

@@ -1,4 +1,7 @@
-"""Linear models of class indicators. No BLAS: the number of its threads would change the last bits."""
+"""One-vs-rest ridge regression: a linear model of each class's indicator, whose predictions can serve as mean rewards.
+
+Written without BLAS, whose number of threads would change the last bits of a problem's parameters.
+"""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,8 @@
-"""What several problems draw: different items, noise; and what they are drawn from."""
+"""The randomness of instances, drawn before the first round from one generator per lane: all policies meet the same.
+
+Problems share the generator, the items that a round offers, the noise between mean rewards and rewards, and its
+sub-Gaussian constants.
+"""
 
 import math
 from typing import Any
@@ -12,7 +16,7 @@ from ..types import Array, Index
 from .base import Instances
 
 NOISES = Choice(("uniform", "gaussian", "bernoulli"))
-DEVIATION = 1.0 / math.sqrt(12.0)
+NOISE_DEVIATION = 1.0 / math.sqrt(12.0)
 """The standard deviation of U[-1/2, 1/2], which is also its sub-Gaussian constant."""
 
 
@@ -27,11 +31,11 @@ def random_state(rng: np.random.Generator) -> NDArray[np.uint64]:
 
 
 def by_round(lanes: int, rounds: int, *shape: int, dtype: type = float) -> NDArray[Any]:
-    """Return an empty array ``(lanes, rounds, *shape)`` that has the lanes of a round side by side in memory."""
+    """Return an empty array ``(lanes, rounds, *shape)`` whose memory holds round after round, each with all lanes."""
     return np.empty((rounds, lanes, *shape), dtype=dtype).swapaxes(0, 1)
 
 
-def different(rng: np.random.Generator, rounds: int, k: int, n: int) -> Index:
+def distinct_items(rng: np.random.Generator, rounds: int, k: int, n: int) -> Index:
     """Return ``k`` different numbers below ``n`` for every round, ``(rounds, k)``, all orders equally likely."""
     if k * k > n:
         return np.array([rng.choice(n, k, replace=False) for _ in range(rounds)]).reshape(rounds, k)
@@ -64,7 +68,7 @@ def draw_noise(kind: str, rng: np.random.Generator, rounds: int) -> Array:
     """Return what ``Noise`` of this kind needs for one lane, ``(rounds,)``."""
     if kind == "uniform":
         return rng.uniform(-0.5, 0.5, rounds)
-    return rng.normal(0.0, DEVIATION, rounds) if kind == "gaussian" else rng.random(rounds)
+    return rng.normal(0.0, NOISE_DEVIATION, rounds) if kind == "gaussian" else rng.random(rounds)
 
 
 class Noise:
@@ -87,7 +91,7 @@ class Noise:
     @property
     def constant(self) -> Any:
         """A sub-Gaussian constant whatever the means are: a number, or ``(N,)``."""
-        return 0.5 * (self.high - self.low) if self.kind == "bernoulli" else DEVIATION
+        return 0.5 * (self.high - self.low) if self.kind == "bernoulli" else NOISE_DEVIATION
 
     def rewards(self, t: int, means: Array) -> Array:
         """Return rewards of round ``t`` with these means, ``(N,)``."""
@@ -96,7 +100,7 @@ class Noise:
         return means + self.draws[:, t]
 
 
-class Drawn(Instances):
+class DrawnInstances(Instances):
     """Instances that know the means of all rounds, ``(N, T, K)``, and have their noise drawn."""
 
     _means: Array

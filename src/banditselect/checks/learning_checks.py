@@ -1,0 +1,199 @@
+"""Checks of what a policy learns: symmetry, estimates that equal a batch solve, regret, rewards that come late."""
+
+from typing import Any
+from unittest import SkipTest
+
+import numpy as np
+
+from ..parts.exploration import SCHEDULES
+from ..policies import Decision, Policy, Uniform
+from ..types import Array
+from .game import ROUNDS, Factory, Game, make, refuses, snapshot
+
+# 1 symmetry
+
+
+def check_permuted_models(factory: Factory) -> None:
+    """Permuting the models permutes what is believed of them."""
+    policy, game = make(factory)
+    settings = policy.settings
+    if not hasattr(policy, "model_weights"):
+        raise SkipTest("it has no model_weights")
+    if "n_models" in settings:
+        order = maps_of_twin = np.arange(len(game.dims))[::-1]
+        per_model = ["dim", "regularization"]
+    elif "centers" in settings:
+        order, maps_of_twin = np.arange(np.shape(settings["centers"])[-2])[::-1], np.array([0])
+        per_model = ["centers", "radii", "center_errors", "radius_errors", "shapes", "prior_weights"]
+    else:
+        raise SkipTest("its models are neither maps (n_models) nor regions (centers)")
+    turned = {k: np.asarray(settings[k])[order].tolist() for k in per_model if np.ndim(settings.get(k, 0.0)) > 0}
+    twin = type(policy)(**(settings | turned))
+    for _ in range(ROUNDS):
+        maps = game.features()
+        decision = policy.act(game.shown(maps))
+        reward = game.reward(maps, decision.action)
+        policy.update(decision, reward)
+        twin.learn(game.one([maps[i][0, decision.action] for i in maps_of_twin]), reward)
+    one, two = policy.model_weights, twin.model_weights  # type: ignore[attr-defined]
+    assert np.allclose(one[order], two, rtol=1e-6, atol=1e-12), f"weights {one} do not follow their models: {two}"
+
+
+def check_rescaling(factory: Factory) -> None:
+    """Rewards, and all arguments measured in rewards, times four: no action changes."""
+    policy, game = make(factory)
+    scaled = _rescaled(policy, 4.0)
+    for _ in range(ROUNDS):
+        maps = game.features()
+        one, two = policy.act(game.shown(maps)), scaled.act(game.shown(maps))
+        assert one.action == two.action, "another action after rescaling"
+        assert one.probability == two.probability, "another propensity after rescaling"
+        reward = game.reward(maps, one.action)
+        policy.update(one, reward)
+        scaled.update(two, 4.0 * reward)
+
+
+def _rescaled(value: Any, factor: float) -> Any:
+    """Return a fresh policy, or a setting, with everything that is measured in rewards multiplied."""
+    if isinstance(value, Policy):
+        turned = {name: _rescaled(getattr(value, name), factor) for name in value.reward_units}
+        return type(value)(**(value.settings | turned))
+    if value is None or isinstance(value, str):
+        return value
+    if type(value) in SCHEDULES.values():
+        return value.times(factor)
+    if isinstance(value, list | tuple):
+        return type(value)(_rescaled(part, factor) for part in value)
+    return factor * np.asarray(value, dtype=float) if np.ndim(value) else factor * value
+
+
+# 2 numerics
+
+
+def check_batch(factory: Factory) -> None:
+    """Estimates learned one by one equal a batch solve: nothing learned, many rounds, bad scales, missing ranks."""
+    game = make(factory)[1]
+    start, S = _prior(factory, game)
+    for rounds, scale, rank in ((0, 1.0, 9), (3000, 1.0, 9), (300, 1e3, 9), (300, 1.0, 1)):
+        policy = factory(lanes=None, seed=3)
+        rng = np.random.default_rng(11)
+        weights = [np.where(np.arange(d) < rank, np.geomspace(scale, 1.0 / scale, d), 0.0) for d in game.dims]
+        X = [rng.normal(size=(rounds, d)) * w for d, w in zip(game.dims, weights, strict=True)]
+        y = rng.normal(size=rounds)
+        for t in range(rounds):
+            policy.learn(game.one([x[t] for x in X]), float(y[t]))
+        for i, estimate in enumerate(_estimates(policy)):
+            k = game.map_of(i)
+            d, x = game.dims[k], X[k]
+            prior, theta = S[i, :d, :d], start[i, :d]
+            moved = np.linalg.solve(np.eye(d) + prior @ (x.T @ x), prior @ (x.T @ (y - x @ theta)))
+            probe = rng.normal(size=(20, d)) * weights[k]
+            error = np.abs(probe @ (estimate[:d] - theta - moved)).max()
+            assert error < 1e-8 * max(1.0, np.abs(probe @ (theta + moved)).max()), f"predictions off by {error}"
+
+
+def check_regularization(factory: Factory) -> None:
+    r"""The first rewards move the estimates as the argument ``regularization`` says: :math:`S = I / \lambda`."""
+    policy, game = make(factory)
+    _, S = _prior(factory, game)
+    stated = np.asarray(getattr(policy, "regularization", None))
+    if stated.dtype.kind not in "fiu":
+        raise SkipTest("it has no number as its regularization")
+    for i, penalty in enumerate(np.broadcast_to(stated, len(S))):
+        d = game.dims[game.map_of(i)]
+        close = np.allclose(penalty * S[i, :d, :d], np.eye(d), rtol=1e-9, atol=1e-9)
+        assert close, f"regularization {penalty} of model {i}, but its prior covariance is {S[i, :d, :d]}"
+
+
+def _estimates(policy: Policy) -> Array:
+    """Return the estimates of all models, ``(M, d)``."""
+    if not hasattr(policy, "parameters"):
+        raise SkipTest("it has no parameters")
+    return np.atleast_2d(policy.parameters)
+
+
+def _prior(factory: Factory, game: Game) -> tuple[Array, Array]:
+    r"""Return the estimates of a fresh policy, ``(M, d)``, and their prior covariances S, ``(M, d, d)``.
+
+    They show in what the unit vector :math:`e_j` with the reward y teaches a ridge regression, which is
+    :math:`S e_j (y - \theta_j) / (1 + S_{jj})`.
+    """
+    start = _estimates(factory(lanes=None, seed=3))
+    S = np.zeros((*start.shape, start.shape[1]))
+    maps = np.array([game.map_of(i) for i in range(len(start))])
+    for k in np.unique(maps):
+        for j in range(game.dims[k]):
+            row = [np.zeros(width) for width in game.dims]
+            row[k][j] = 1.0
+            policy, y = factory(lanes=None, seed=3), 1.0 + float(start[:, j].max())
+            policy.learn(game.one(row), y)
+            moved = (_estimates(policy) - start) / (y - start[:, j])[:, None]
+            S[maps == k, :, j] = (moved / (1.0 - moved[:, j])[:, None])[maps == k]
+    return start, S
+
+
+# 3 learning
+
+
+def check_learning(factory: Factory) -> None:
+    """On an easy instance the regret is less than half that of uniform play (seeded, 8 lanes, 400 rounds)."""
+    policy, game = make(factory, lanes=8)
+    uniform = Uniform(lanes=8, seed=3)
+    regret, floor = np.zeros(8), np.zeros(8)
+    for _ in range(400):
+        maps = game.features()
+        means = game.means(maps)
+        shown = game.shown(maps)
+        decision = policy.act(shown)
+        policy.update(decision, game.reward(maps, decision.action))
+        regret += means.max(axis=1) - means[np.arange(8), decision.action]
+        floor += means.max(axis=1) - means[np.arange(8), uniform.act(shown).action]
+    assert regret.mean() < 0.5 * floor.mean(), f"regret {regret.mean():.1f}, uniform play {floor.mean():.1f}"
+
+
+# 4 rewards that are late
+
+
+def check_late_rewards(factory: Factory) -> None:
+    """Rewards may wait, come in batches and out of order; each is learned once; a batch is learned whole or not."""
+    late, decisions, rewards = _unrewarded(factory)
+    shuffled, again, _ = _unrewarded(factory)
+    assert [d.action for d in again] == [d.action for d in decisions], "acting without rewards is not deterministic"
+    before = snapshot(late)
+    refuses(lambda: late.update_many([*decisions, decisions[0]], [*rewards, 0.0]), "decisions", "a decision twice")
+    refuses(lambda: late.update_many(decisions, [*rewards[:-1], np.nan]), "reward", "a batch with a NaN")
+    refuses(lambda: late.update_many(decisions, rewards[:-1]), "rewards", "too few rewards")
+    assert snapshot(late) == before, "a refused batch changed the state"
+    late.update_many(decisions, rewards)
+    for k in np.random.default_rng(5).permutation(ROUNDS):
+        shuffled.update(again[k], rewards[k])
+    for policy in (late, shuffled):
+        assert policy.rounds == ROUNDS, f"rounds is {policy.rounds} after {ROUNDS} rewards"
+    refuses(lambda: late.update(decisions[3], 0.0), "decision", "a second reward")
+
+
+def check_order_of_rewards(factory: Factory) -> None:
+    """Whether rewards come at once, in batches, out of order or with ``learn``, the estimates end the same."""
+    late, decisions, rewards = _unrewarded(factory)
+    shuffled, again, _ = _unrewarded(factory)
+    taught = factory(lanes=None, seed=3)
+    for k in np.random.default_rng(5).permutation(ROUNDS):
+        shuffled.update(again[k], rewards[k])
+    for decision, reward in zip(decisions, rewards, strict=True):
+        taught.learn(decision.features, reward)
+    late.update_many(decisions, rewards)
+    theta = _estimates(late)
+    scale = 1e-8 * max(1.0, float(np.abs(theta).max()))
+    assert np.allclose(theta, _estimates(taught), atol=scale), "batched rewards end in other estimates than learn does"
+    assert np.allclose(theta, _estimates(shuffled), atol=scale), "out-of-order rewards end in other estimates"
+
+
+def _unrewarded(factory: Factory) -> tuple[Policy, list[Decision], list[float]]:
+    """Return a policy that has acted and learned nothing, its decisions, and the rewards they earned."""
+    policy, game = make(factory)
+    decisions, rewards = [], []
+    for _ in range(ROUNDS):
+        maps = game.features()
+        decisions.append(policy.act(game.shown(maps)))
+        rewards.append(game.reward(maps, decisions[-1].action))
+    return policy, decisions, rewards
