@@ -9,8 +9,10 @@ import typer
 
 from ..policies import registered
 from ..simulation import engine as engines
-from ..simulation.own_code import known_problems
-from ..simulation.specification import Specification, read_specification
+from ..simulation.results import save_figures
+from ..simulation.sweep_file import SweepFile, read_sweep_file
+from ..simulation.tuning import tuning_summary
+from ..simulation.user_files import known_problems
 from . import data, listing, output, paper
 from .options import CODES, Address, AsJson, Engine, Figures, Quiet, Workers, known
 from .session import FAILED, session
@@ -77,7 +79,7 @@ def run(
     folder = out or Path("out") / file.stem
     with session(folder, quiet=quiet) as display:
         engines.check(engine, workers, address)
-        specification = read_specification(file, rounds=rounds, replicates=replicates, seed=seed)
+        specification = read_sweep_file(file, rounds=rounds, replicates=replicates, seed=seed)
         with display:
             results = specification.run(
                 phase=display.phase, engine=engine, workers=workers, address=address, out=folder
@@ -85,12 +87,12 @@ def run(
         metric = specification.metric
         files = [output.save_tables(results, metric, folder)]
         if figures:
-            files += output.save_figures(results, metric, folder)
+            files += save_figures(results, metric, folder)
         if as_json:
             settings = _settings(specification) | {"file": str(file), "engine": engine, "workers": workers}
             print(output.as_json(results, metric, settings, folder, files))
         else:
-            print("\n\n".join(filter(None, [results.summary(metric), output.tuned_words(results)])))
+            print("\n\n".join(filter(None, [results.summary(metric), tuning_summary(results)])))
             print(f"\nresults, tables and figures: {folder}/" if files[1:] else f"\nresults and tables: {folder}/")
         raise typer.Exit(FAILED if output.told_failures(results, folder) else 0)
 
@@ -151,7 +153,7 @@ def show(
     print(listing.page(classes[known("NAME", name, classes)]))
 
 
-def _settings(specification: Specification) -> dict[str, Any]:
+def _settings(specification: SweepFile) -> dict[str, Any]:
     return {
         "version": version("banditselect"),
         "rounds": specification.rounds,

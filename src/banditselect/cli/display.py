@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..simulation import Progress
-from ..simulation.progress import Tell
+from ..simulation.progress import OnProgress
 
 EVERY = 30.0  #: seconds between two lines
 
@@ -70,7 +70,7 @@ class Display:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Stop showing."""
 
-    def phase(self, title: str) -> Tell:
+    def phase(self, title: str) -> OnProgress:
         """Return what is to be told how far the phase with this title is."""
 
         def tell(progress: Progress) -> None:

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..simulation import Failure, Results
-from ..simulation.outputs import save_figures as save_figures
-from ..simulation.outputs import tuned_words as tuned_words
 from ..simulation.store import write_text
+from ..simulation.tuning import tuning_summary
 from .session import say
 
 SHOWN = 10  #: failures that are told one by one
@@ -21,7 +20,8 @@ SHOWN = 10  #: failures that are told one by one
 def save_tables(results: Results, metric: str, folder: Path) -> Path:
     """Write the tables that are printed, as Markdown."""
     path = folder / "summary.md"
-    write_text(path, "\n\n".join(filter(None, [results.summary(metric, markdown=True), tuned_words(results)])) + "\n")
+    parts = [results.summary(metric, markdown=True), tuning_summary(results)]
+    write_text(path, "\n\n".join(filter(None, parts)) + "\n")
     return path
 
 

@@ -13,8 +13,9 @@ from ..reporting.page import Citation, Page, render
 from ..reporting.verdicts import SIGNS, Check, interval, measured, overall
 from ..simulation import Results
 from ..simulation.engine import cores, need
-from ..simulation.outputs import save_figures, tuned_words
+from ..simulation.results import save_figures
 from ..simulation.store import write_text
+from ..simulation.tuning import tuning_summary
 from .claims import Verdict
 from .experiment import ARMS, Experiment, stored
 from .sections import duration, section
@@ -225,6 +226,6 @@ def _markdown(
     for name, arms in found.items():
         parts.append(f"## {experiments[name].title} (`{name}`, {experiments[name].place})")
         for arm, results in arms.items():
-            tuned = "\n".join(f"* {line}" for line in tuned_words(results).splitlines())
+            tuned = "\n".join(f"* {line}" for line in tuning_summary(results).splitlines())
             parts += [f"### {arm}", results.summary(experiments[name].metric, markdown=True), tuned]
     return "\n\n".join(filter(None, parts)) + "\n"

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ..reporting.page import Part, Picture, Section, Table
 from ..reporting.verdicts import NOTHING, number
 from ..simulation import Result, Results
-from ..simulation.outputs import at_the_end
 from ..simulation.store import Store
+from ..simulation.tuning import at_edge_of_grid
 from .experiment import Experiment
 
 END = "†"
@@ -153,7 +153,7 @@ def _tuned(results: Results) -> list[Table]:
 
 def _choice(policy: str, record: Mapping[str, Any]) -> str:
     chosen = record["policies"].get(policy, {"choice": {}})["choice"]
-    marked = {name: END if at_the_end(value, record["grid"][name]) else "" for name, value in chosen.items()}
+    marked = {name: END if at_edge_of_grid(value, record["grid"][name]) else "" for name, value in chosen.items()}
     return ", ".join(f"{name} {told(value)}{marked[name]}" for name, value in chosen.items()) or NOTHING
 
 

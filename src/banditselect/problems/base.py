@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..carriers import user_code as sources
+from ..carriers import class_files
 from ..types import Array, Index
 
 
@@ -58,7 +58,7 @@ class Problem(ABC):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        sources.note(cls)
+        class_files.note(cls)
 
     @property
     @abstractmethod

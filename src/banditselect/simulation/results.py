@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
+FORMATS = ("png", "svg", "pdf")
+COLUMN = 6  #: problems whose final values fit into a column of a paper
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
@@ -186,6 +189,23 @@ class Results(Mapping[str, Result]):
         """Read what ``save`` wrote; any other file raises ValueError."""
         settings, parts = read_table(path)
         return cls({name: Result(*parts[name], settings[name]) for name in settings})
+
+
+def save_figures(results: Results, metric: str, folder: Path, **options: Any) -> list[Path]:
+    """Write the curves, a panel per problem, and, for several problems, the final values, drawn with ``options``."""
+    played = Results({name: result for name, result in results.items() if result.curves})
+    figures = {}
+    try:
+        if played:
+            figures["curves"] = played.plot(metric)
+        if len(played) > 1:
+            width = {"width": "page"} if len(played) > COLUMN else {}
+            figures["finals"] = played.plot_finals(metric, **(width | options))
+    except ValueError as error:
+        validation.warn(f"no figures: {error}")
+    return [
+        reporting.save_figure(figure, folder / f"{name}.{kind}") for name, figure in figures.items() for kind in FORMATS
+    ]
 
 
 def _varied(results: Sequence[Result]) -> tuple[str, list[float] | None]:

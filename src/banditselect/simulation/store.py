@@ -1,7 +1,7 @@
 """A folder in which the cells of sweeps lie under the names of what was run.
 
 ``cells/<key>.cell``: one outcome each, written once and atomically, checksummed; the key is a digest of the settings
-and of the code (see identity.py), so what other code or other settings made is never found under it.
+and of the code (see code_version.py), so what other code or other settings made is never found under it.
 ``timings.jsonl``: how long each took, apart from the results. Any number of processes may read and write at a time.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from ..carriers import persistence, validation
 from .cells import Failure, Outcome
-from .identity import digest
+from .fingerprint import digest
 
 TABLES = ("results.parquet", "failures.json")
 
