@@ -52,8 +52,7 @@ class Result:
 
     def curve(self, policy: str, metric: str = "regret") -> Array:
         """Return a metric at every checkpoint, ``(C, replicates)``."""
-        if policy not in self.curves:
-            raise validation.refuse("policy", policy, "one of " + ", ".join(map(repr, self.curves)))
+        validation.Choice(tuple(self.curves)).check("policy", policy, None)
         self._check(metric)
         return self.curves[policy][metric]
 
@@ -112,8 +111,7 @@ class Result:
         return next(iter(results.values()))
 
     def _check(self, metric: str) -> None:
-        if metric not in METRICS:
-            raise validation.refuse("metric", metric, "one of " + ", ".join(map(repr, METRICS)))
+        validation.Choice(self.metrics).check("metric", metric, None)
 
 
 class Results(Mapping[str, Result]):

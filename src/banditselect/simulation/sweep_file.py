@@ -19,17 +19,14 @@ from .loop import METRICS, build, checkpoints_of, play
 from .progress import OnProgress
 from .results import Results
 from .toml_values import (
-    Key,
-    check,
     check_keys,
     constants_in,
+    dotted,
     located,
     missing_arguments,
-    mistake,
     one_of,
     read_policy,
     read_problems,
-    refused,
 )
 from .tuning import candidates_of, has_argument, sweep_tuned
 from .user_files import known_problems, load_file
@@ -104,14 +101,14 @@ def read_sweep_file(path: str | Path, **instead: int | None) -> SweepFile:
 
 
 def _read(content: Mapping[str, Any], folder: Path) -> SweepFile:
-    check_keys((), content, KEYS, "a key of a sweep")
+    check_keys("", content, KEYS, "a key of a sweep")
     modules = list(_imported(content.get("import", []), folder))
     try:
         known = known_problems(*modules)
     except ValueError as error:
-        raise mistake(("import",), str(error)) from None
+        raise ValueError(f"import: {error}") from None
     tables = _tables(content, "problems")
-    made = {name: read_problems(("problems", name), table, known) for name, table in tables.items()}
+    made = {name: read_problems(dotted("problems", name), table, known) for name, table in tables.items()}
     problems = {
         _name(table, label, alone=len(made) == 1): (table, problem)
         for table, group in made.items()
@@ -119,17 +116,17 @@ def _read(content: Mapping[str, Any], folder: Path) -> SweepFile:
     }
     tuning = _table(content, "tuning")
     specification = SweepFile(
-        rounds=_number(("rounds",), content, COUNT),
-        replicates=_number(("replicates",), content, COUNT),
-        seed=_number(("seed",), content, validation.Number(low=0, integer=True), 0),
+        rounds=_number("rounds", content.get("rounds"), COUNT),
+        replicates=_number("replicates", content.get("replicates"), COUNT),
+        seed=_number("seed", content.get("seed", 0), validation.Number(low=0, integer=True)),
         metric=content.get("metric", "regret"),
         problems={name: problem for name, (_, problem) in problems.items()},
-        policies={n: read_policy(("policies", n), table) for n, table in _tables(content, "policies").items()},
+        policies={n: read_policy(dotted("policies", n), table) for n, table in _tables(content, "policies").items()},
         tuning={name: values for name, values in tuning.items() if name != "replicates"},
-        tuning_replicates=_number(("tuning", "replicates"), tuning, COUNT, 20),
+        tuning_replicates=_number("tuning.replicates", tuning.get("replicates", 20), COUNT),
     )
     if specification.metric not in METRICS:
-        raise refused(("metric",), specification.metric, one_of(specification.metric, METRICS))
+        raise validation.refuse("metric", specification.metric, one_of(specification.metric, METRICS))
     if "tuning" in content:
         _check_tuning(specification)
     _try(content, specification, {name: table for name, (table, _) in problems.items()})
@@ -143,49 +140,50 @@ def _name(table: str, label: str, *, alone: bool) -> str:
     return label if alone else f"{table}, {label}"
 
 
-def _number(key: Key, table: Mapping[str, Any], bounds: validation.Number, default: int | None = None) -> int:
-    value = table.get(str(key[-1]), default)
+def _number(key: str, value: Any, bounds: validation.Number) -> int:
     if value is None:
-        raise mistake(key, f"missing; expected {bounds.expected}")
-    check(key, bounds, value)
+        raise ValueError(f"{key}: missing; expected {bounds.expected}")
+    bounds.check(key, value, None)
     return int(value)
 
 
 def _table(content: Mapping[str, Any], name: str) -> dict[str, Any]:
     table = content.get(name, {})
     if not isinstance(table, dict):
-        raise refused((name,), table, "a table")
+        raise validation.refuse(name, table, "a table")
     return table
 
 
 def _tables(content: Mapping[str, Any], name: str) -> dict[str, Any]:
     tables = _table(content, name)
     if not tables:
-        raise mistake((name,), f"missing; expected at least one table [{name}.<name>]")
+        raise ValueError(f"{name}: missing; expected at least one table [{name}.<name>]")
     return tables
 
 
 def _imported(names: Any, folder: Path) -> Iterator[ModuleType]:
     if not isinstance(names, list):
-        raise refused(("import",), names, "a list of Python files")
+        raise validation.refuse("import", names, "a list of Python files")
     for k, name in enumerate(names):
         if not isinstance(name, str):
-            raise refused(("import", k), name, "a Python file")
+            raise validation.refuse(dotted("import", k), name, "a Python file")
         try:
             yield load_file(folder / name)
         except ValueError as error:
-            raise mistake(("import", k), str(error)) from None
+            raise ValueError(f"{dotted('import', k)}: {error}") from None
 
 
 def _check_tuning(specification: SweepFile) -> None:
     if not specification.tuning:
-        raise mistake(("tuning",), "nothing to tune; expected an argument of the policies with a list of values")
+        raise ValueError("tuning: nothing to tune; expected an argument of the policies with a list of values")
     arguments = {n for b in specification.policies.values() for n in b.parameters if n not in ("lanes", "seed")}
     for name, values in specification.tuning.items():
         if not any(has_argument(binding, name) for binding in specification.policies.values()):
-            raise mistake(("tuning", name), f"no policy has it; expected {one_of(name, {*arguments, 'replicates'})}")
+            raise ValueError(
+                f"{dotted('tuning', name)}: no policy has it; expected {one_of(name, {*arguments, 'replicates'})}"
+            )
         if not isinstance(values, list) or not values:
-            raise refused(("tuning", name), values, "a list of at least one value")
+            raise validation.refuse(dotted("tuning", name), values, "a list of at least one value")
 
 
 def _try(content: Mapping[str, Any], specification: SweepFile, tables: Mapping[str, str]) -> None:
@@ -201,22 +199,22 @@ def _try(content: Mapping[str, Any], specification: SweepFile, tables: Mapping[s
         try:
             instances = problem.draw(range(1), rounds, specification.seed)
         except Exception as error:
-            key = ("problems", tables[name])
+            key = dotted("problems", tables[name])
             raise located(error, key, content["problems"][tables[name]]) from error
         recorded = set()
         for label, binding in specification.policies.items():
-            key, table = ("policies", label), content["policies"][label]
+            key, table = dotted("policies", label), content["policies"][label]
             for place, constant in constants_in(key, table):
                 if constant not in instances.constants:
                     expected = f"a constant of problem {name!r}: {one_of(constant, instances.constants)}"
-                    raise refused(place, f"given.{constant}", expected)
+                    raise validation.refuse(place, f"given.{constant}", expected)
             for cls, argument in missing_arguments(binding.resolve(problem.shapes, instances.constants)):
-                raise mistake(key, f"{argument} is missing: {cls} needs it and problem {name!r} does not tell it")
+                raise ValueError(f"{key}: {argument} is missing: {cls} needs it and problem {name!r} does not tell it")
             found = _try_one(key, table, binding, name, problem, instances)
             recorded |= found
             candidates = candidates_of(binding, specification.tuning)
             for _, candidate in candidates:
-                _try_one(("tuning",), content["tuning"], candidate, name, problem, instances)
+                _try_one("tuning", content["tuning"], candidate, name, problem, instances)
             if candidates and specification.metric not in found:
                 raise _without(specification, f"{label!r}, which is tuned for it, has on problem {name!r}", found)
         if specification.metric not in recorded:
@@ -224,7 +222,7 @@ def _try(content: Mapping[str, Any], specification: SweepFile, tables: Mapping[s
 
 
 def _try_one(
-    key: Key, table: Any, binding: Binding[Any], name: str, problem: Problem, instances: Instances
+    key: str, table: Any, binding: Binding[Any], name: str, problem: Problem, instances: Instances
 ) -> set[str]:
     """Play one round; return the metrics that are recorded of it."""
     try:
@@ -240,4 +238,4 @@ def _try_one(
 
 def _without(specification: SweepFile, whose: str, metrics: set[str]) -> ValueError:
     known = [metric for metric in METRICS if metric in metrics]
-    return refused(("metric",), specification.metric, f"a metric that {whose}: {', '.join(known)}")
+    return validation.refuse("metric", specification.metric, f"a metric that {whose}: {', '.join(known)}")

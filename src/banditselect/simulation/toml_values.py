@@ -19,8 +19,6 @@ from ..problems import Problem
 from .sweeps import grid
 from .user_files import message_of
 
-Key = tuple[str | int, ...]
-
 _SEVERAL: dict[str, Callable[[Binding[Any]], Several]] = {"on_every_map": on_every_map, "on_every_ball": on_every_ball}
 _TABLES = (
     "a policy { type = ... }, several { on_every_map = { type = ... } } or { on_every_ball = { type = ... } }, "
@@ -29,39 +27,25 @@ _TABLES = (
 _GIVEN = re.compile(r"given\.([A-Za-z]\w*)")
 
 
-def dotted(key: Key) -> str:
-    """Return a key as it would be written.
+def dotted(key: str, part: str | int) -> str:
+    """Return the key of a part of a table or a list, as it would be written.
 
     Examples
     --------
-    >>> dotted(("policies", "OFUL, S = 10", "bases", 1))
+    >>> dotted(dotted(dotted("policies", "OFUL, S = 10"), "bases"), 1)
     'policies."OFUL, S = 10".bases[1]'
     """
-    written = ""
-    for part in key:
-        if isinstance(part, int):
-            written += f"[{part}]"
-        else:
-            bare = re.fullmatch(r"[A-Za-z0-9_-]+", part)
-            written += ("." if written else "") + (part if bare else json.dumps(part, ensure_ascii=False))
-    return written
+    if isinstance(part, int):
+        return f"{key}[{part}]"
+    written = part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else json.dumps(part, ensure_ascii=False)
+    return f"{key}.{written}" if key else written
 
 
-def mistake(key: Key, what: str) -> ValueError:
-    """Return the error that says what is wrong with a key."""
-    return ValueError(f"{dotted(key)}: {what}")
-
-
-def refused(key: Key, value: object, expected: str) -> ValueError:
-    """Return the error for a value that cannot be used."""
-    return validation.refuse(dotted(key), value, expected)
-
-
-def check_keys(key: Key, table: Mapping[str, Any], known: Iterable[str], what: str) -> None:
+def check_keys(key: str, table: Mapping[str, Any], known: Iterable[str], what: str) -> None:
     """Refuse a key that is not known."""
     for name in table:
         if name not in known:
-            raise mistake((*key, name), f"not {what}; expected {one_of(name, known)}")
+            raise ValueError(f"{dotted(key, name)}: not {what}; expected {one_of(name, known)}")
 
 
 def one_of(value: object, known: Iterable[str]) -> str:
@@ -78,12 +62,7 @@ def one_of(value: object, known: Iterable[str]) -> str:
     return f"one of {', '.join(names)}" + (f" (did you mean {lower[near[0]]!r}?)" if near else "")
 
 
-def check(key: Key, constraint: validation.Constraint, value: Any) -> None:
-    """Refuse a value that a constraint refuses."""
-    constraint.check(dotted(key), value, None)
-
-
-def read_policy(key: Key, table: Any) -> Binding[Any]:
+def read_policy(key: str, table: Any) -> Binding[Any]:
     """Return the policy that a table describes: ``type``, its arguments and, if it looks at one map, ``on_map``."""
     cls = _class(key, table, registered(), "policy")
     own = [name for name in inspect.signature(cls).parameters if name not in ("lanes", "seed")]
@@ -91,17 +70,17 @@ def read_policy(key: Key, table: Any) -> Binding[Any]:
     arguments = {}
     for name, content in table.items():
         if name not in ("type", "on_map"):
-            arguments[name] = _value((*key, name), content)
+            arguments[name] = _value(dotted(key, name), content)
             if name in cls.constraints and not _pending(arguments[name]):
-                check((*key, name), cls.constraints[name], arguments[name])
+                cls.constraints[name].check(dotted(key, name), arguments[name], None)
     binding: Binding[Any] = cls.bind(**arguments)
     if "on_map" not in table:
         return binding
-    check((*key, "on_map"), validation.Number(low=0, integer=True), table["on_map"])
+    validation.Number(low=0, integer=True).check(dotted(key, "on_map"), table["on_map"], None)
     return on_map(binding, int(table["on_map"]))
 
 
-def read_problems(key: Key, table: Any, known: Mapping[str, type[Problem]]) -> dict[str, Problem]:
+def read_problems(key: str, table: Any, known: Mapping[str, type[Problem]]) -> dict[str, Problem]:
     """Return the problems that a table describes, by label; see :func:`grid`."""
     cls = _class(key, table, known, "problem")
     parameters = inspect.signature(cls).parameters
@@ -109,19 +88,19 @@ def read_problems(key: Key, table: Any, known: Mapping[str, type[Problem]]) -> d
     arguments = {name: value for name, value in table.items() if name != "type"}
     for name, parameter in parameters.items():
         if parameter.default is parameter.empty and name not in arguments:
-            raise mistake((*key, name), f"missing; {cls.__name__} needs it")
+            raise ValueError(f"{dotted(key, name)}: missing; {cls.__name__} needs it")
     for name, values in arguments.items():
         if not isinstance(values, list):
             continue
         if not values or any(value in values[:k] for k, value in enumerate(values)):
-            raise refused((*key, name), values, "different values; at least one")
+            raise validation.refuse(dotted(key, name), values, "different values; at least one")
     try:
         return grid(cls, **arguments)
     except Exception as error:
         raise located(error, key, table) from error
 
 
-def constants_in(key: Key, content: Any) -> Iterator[tuple[Key, str]]:
+def constants_in(key: str, content: Any) -> Iterator[tuple[str, str]]:
     """Yield every constant that is asked for with ``"given.<name>"``, and where."""
     parts: Iterable[tuple[Any, Any]] = ()
     if isinstance(content, str) and (found := _GIVEN.fullmatch(content)):
@@ -131,15 +110,15 @@ def constants_in(key: Key, content: Any) -> Iterator[tuple[Key, str]]:
     elif isinstance(content, list):
         parts = enumerate(content)
     for name, part in parts:
-        yield from constants_in((*key, name), part)
+        yield from constants_in(dotted(key, name), part)
 
 
-def located(error: Exception, key: Key, table: Any, where: str = "") -> ValueError:
+def located(error: Exception, key: str, table: Any, where: str = "") -> ValueError:
     """Return an error of a constructor with the key of the argument that it names, or else of the table."""
     if isinstance(error, validation.ArgumentError) and error.owner:
         for place in _argument(key, table, error.owner, error.argument):
-            return refused(place, error.value, error.expected + where)
-    return mistake(key, message_of(error) + where)
+            return validation.refuse(place, error.value, error.expected + where)
+    return ValueError(f"{key}: {message_of(error)}{where}")
 
 
 def missing_arguments(value: Any) -> Iterator[tuple[str, str]]:
@@ -153,33 +132,33 @@ def missing_arguments(value: Any) -> Iterator[tuple[str, str]]:
         yield from missing_arguments(part)
 
 
-def _argument(key: Key, content: Any, owner: str, argument: str) -> Iterator[Key]:
+def _argument(key: str, content: Any, owner: str, argument: str) -> Iterator[str]:
     """Yield where an argument of a class is written."""
     if isinstance(content, dict):
         if content.get("type", owner) == owner and argument in content:
-            yield (*key, argument)
+            yield dotted(key, argument)
         for name, part in content.items():
-            yield from _argument((*key, name), part, owner, argument)
+            yield from _argument(dotted(key, name), part, owner, argument)
     elif isinstance(content, list):
         for k, part in enumerate(content):
-            yield from _argument((*key, k), part, owner, argument)
+            yield from _argument(dotted(key, k), part, owner, argument)
 
 
-def _class(key: Key, table: Any, known: Mapping[str, Any], what: str) -> Any:
+def _class(key: str, table: Any, known: Mapping[str, Any], what: str) -> Any:
     if not isinstance(table, dict):
-        raise refused(key, table, f"a table: the type of a {what} and its arguments")
+        raise validation.refuse(key, table, f"a table: the type of a {what} and its arguments")
     if "type" not in table:
-        raise mistake((*key, "type"), f"missing; expected {one_of('', known)}")
+        raise ValueError(f"{dotted(key, 'type')}: missing; expected {one_of('', known)}")
     name = table["type"]
     if not isinstance(name, str) or name not in known:
-        raise refused((*key, "type"), name, one_of(name, known))
+        raise validation.refuse(dotted(key, "type"), name, one_of(name, known))
     return known[name]
 
 
-def _value(key: Key, content: Any) -> Any:
+def _value(key: str, content: Any) -> Any:
     """Return an argument of a policy."""
     if isinstance(content, list):
-        return [_value((*key, k), part) for k, part in enumerate(content)]
+        return [_value(dotted(key, k), part) for k, part in enumerate(content)]
     if isinstance(content, str):
         found = _GIVEN.fullmatch(content)
         return getattr(given, found[1]) if found else content
@@ -190,34 +169,34 @@ def _value(key: Key, content: Any) -> Any:
     if isinstance(content, dict) and len(content) == 1:
         ((kind, inside),) = content.items()
         if kind in _SEVERAL:
-            return _several((*key, kind), kind, inside)
+            return _several(dotted(key, kind), kind, inside)
         if kind in SCHEDULES:
-            return _schedule((*key, kind), kind, inside)
-    raise refused(key, content, f"a number, a string, a list, {_TABLES}")
+            return _schedule(dotted(key, kind), kind, inside)
+    raise validation.refuse(key, content, f"a number, a string, a list, {_TABLES}")
 
 
-def _several(key: Key, kind: str, content: Any) -> Several:
+def _several(key: str, kind: str, content: Any) -> Several:
     policy = read_policy(key, content)
     try:
         return _SEVERAL[kind](policy)
     except ValueError as error:
-        raise mistake(key, str(error)) from None
+        raise ValueError(f"{key}: {error}") from None
 
 
-def _schedule(key: Key, kind: str, content: Any) -> Any:
+def _schedule(key: str, kind: str, content: Any) -> Any:
     fields = dataclasses.fields(SCHEDULES[kind])
     expected = f"[{', '.join(field.name for field in fields)}]"
     if not isinstance(content, list) or len(content) > len(fields):
-        raise refused(key, content, expected)
-    values = {f.name: _value((*key, k), part) for k, (f, part) in enumerate(zip(fields, content, strict=False))}
+        raise validation.refuse(key, content, expected)
+    values = {f.name: _value(dotted(key, k), part) for k, (f, part) in enumerate(zip(fields, content, strict=False))}
     whole = {f.name for f in fields if f.type is int}
     try:
         arguments: dict[str, Any] = {n: float(v) if type(v) is int and n not in whole else v for n, v in values.items()}
         return SCHEDULES[kind](**arguments)
     except TypeError:  # too few
-        raise refused(key, content, expected) from None
+        raise validation.refuse(key, content, expected) from None
     except ValueError as error:
-        raise refused(key, content, f"{expected}; {error}") from None
+        raise validation.refuse(key, content, f"{expected}; {error}") from None
 
 
 def _pending(value: Any) -> bool:
