@@ -28,6 +28,7 @@ from banditselect import (
 )
 from banditselect.carriers import persistence
 from banditselect.carriers.shapes import ExactShape
+from banditselect.carriers.validation import ArgumentError
 from banditselect.parts.experts import RidgeBank
 from banditselect.parts.exploration import greedy
 from banditselect.policies import Policy
@@ -310,6 +311,17 @@ def test_simulate_raises_the_error_itself_and_names_where_it_happened(options):
     (note,) = caught.value.__notes__
     for part in ("f on problem, replicates 0-1", "20 rounds", "seed 0", "Fails.bind()", "SyntheticFeatureSelection("):
         assert part in note
+
+
+@pytest.mark.parametrize("options", ENGINES)
+def test_a_refusal_comes_back_with_its_fields(options):
+    needs(options)
+    with quiet(), pytest.raises(ArgumentError, match=r"^OFUL: noise: got -1\.0, expected") as caught:
+        simulate(
+            {"bad": on_map(OFUL.bind(noise=-1.0), 0)}, PROBLEMS["maps"], rounds=20, replicates=4, block=2, **options
+        )
+    assert (caught.value.owner, caught.value.argument, caught.value.value) == ("OFUL", "noise", -1.0)
+    assert caught.value.expected.startswith("a finite number")
 
 
 @pytest.mark.parametrize("options", ENGINES[1:])
