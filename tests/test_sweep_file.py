@@ -217,6 +217,7 @@ def test_tuning_leaves_policies_alone_that_do_not_have_the_argument(tmp_path: Pa
         ("replicates = 3", "replicates = 0", "replicates: got 0, expected"),
         ("replicates = 3", "replicates = 3\nseed = -1", "seed: got -1, expected a whole number >= 0"),
         ("replicates = 3", "replicates = 3\nmetric = 'regrets'", "metric: got 'regrets', .*did you mean 'regret'"),
+        ("replicates = 3", "replicates = 3\nmetric = ['regret']", r"metric: got \['regret'\], expected one of"),
         ("replicates = 3", "replicates = 3\nimport = 'a.py'", "import: got 'a.py', expected a list"),
         ("replicates = 3", "replicates = 3\nimport = [\n'a.py']", r"import\[0\]: .*a.py: no such Python file"),
         ("[problems.features]", "[problem.features]", "problem: not a key of a sweep"),

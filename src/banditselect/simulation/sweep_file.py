@@ -125,7 +125,7 @@ def _read(content: Mapping[str, Any], folder: Path) -> SweepFile:
         tuning={name: values for name, values in tuning.items() if name != "replicates"},
         tuning_replicates=_number("tuning.replicates", tuning.get("replicates", 20), COUNT),
     )
-    if specification.metric not in METRICS:
+    if specification.metric not in tuple(METRICS):
         raise validation.refuse("metric", specification.metric, one_of(specification.metric, METRICS))
     if "tuning" in content:
         _check_tuning(specification)
