@@ -13,7 +13,7 @@ import tempfile
 from banditselect import FSSquareCB, RegretBalancing, SquareCB, Uniform, given, on_every_map, sweep
 from banditselect.problems import SyntheticFeatureSelection
 from banditselect.simulation import cells, engine
-from banditselect.simulation.identity import code_version
+from banditselect.simulation.code_version import code_version
 
 BLOCK = 2
 

@@ -113,11 +113,11 @@ def test_one_replicate_has_no_standard_error(folder: Path) -> None:
     assert json.loads(done.stdout)["summary"]["n_models=2"]["LinTS"]["standard_error"] is None
 
 
-def test_a_metric_that_nobody_has_is_refused_with_its_line(folder: Path) -> None:
+def test_a_metric_that_nobody_has_is_refused_with_its_key(folder: Path) -> None:
     (folder / "small.toml").write_text('metric = "weight"\n' + SMALL)
     done = call("run", "small.toml")
     assert done.exit_code == 2
-    told = "error: small.toml:1: metric: got 'weight', expected a metric that some policy has on problem 'n_models=2': "
+    told = "error: small.toml: metric: got 'weight', expected a metric that some policy has on problem 'n_models=2': "
     assert done.stderr.startswith(told + "regret, pseudo_regret, reward, mean_reward, coverage, probability")
     (folder / "small.toml").write_text('metric = "coverage"\n' + SMALL + "[tuning]\nscale = [0.1, 1.0]\n")
     done = call("run", "small.toml")
@@ -145,7 +145,7 @@ def test_quiet_says_nothing_on_stderr(folder: Path) -> None:
     ("arguments", "message"),
     [
         (["run", "none.toml"], "none.toml: No such file"),
-        (["run", "bad.toml"], "bad.toml:5: problems.parameters.n_models: got 0"),
+        (["run", "bad.toml"], "bad.toml: problems.parameters.n_models: got 0"),
         (["run", "small.toml", "--engine", "cloud"], "engine: got 'cloud', expected one of"),
         (["run", "small.toml", "--address", "tcp://x"], "address: got 'tcp://x'"),
         (["run", "small.toml", "--rounds", "0"], "--rounds"),

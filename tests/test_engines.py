@@ -28,6 +28,7 @@ from banditselect import (
 )
 from banditselect.carriers import persistence
 from banditselect.carriers.shapes import ExactShape
+from banditselect.carriers.validation import ArgumentError
 from banditselect.logs import Log, LoggedReplay
 from banditselect.parts.experts import RidgeBank
 from banditselect.parts.exploration import greedy
@@ -313,6 +314,17 @@ def test_simulate_raises_the_error_itself_and_names_where_it_happened(options):
         assert part in note
 
 
+@pytest.mark.parametrize("options", ENGINES)
+def test_a_refusal_comes_back_with_its_fields(options):
+    needs(options)
+    with quiet(), pytest.raises(ArgumentError, match=r"^OFUL: noise: got -1\.0, expected") as caught:
+        simulate(
+            {"bad": on_map(OFUL.bind(noise=-1.0), 0)}, PROBLEMS["maps"], rounds=20, replicates=4, block=2, **options
+        )
+    assert (caught.value.owner, caught.value.argument, caught.value.value) == ("OFUL", "noise", -1.0)
+    assert caught.value.expected.startswith("a finite number")
+
+
 @pytest.mark.parametrize("options", ENGINES[1:])
 def test_a_worker_that_dies_is_a_failure_of_its_cell(options):
     needs(options)
@@ -342,12 +354,12 @@ def test_what_cannot_be_sent_is_an_error_and_no_standstill(options):
 OTHER_CODE = """
 import sys
 import distributed
-from banditselect.simulation import identity
+from banditselect.simulation import code_version
 if __name__ == "__main__":
     scheduler = distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0", protocol="tcp://"
     )
-    identity._library_digest = lambda: "other code"
+    code_version._library_digest = lambda: "other code"
     print(scheduler.scheduler_address, flush=True)
     sys.stdin.read()
 """

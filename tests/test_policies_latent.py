@@ -29,7 +29,7 @@ from banditselect import (
 from banditselect.experiments import latent
 from banditselect.policies import Binding
 from banditselect.problems import LatentBandit, SyntheticParameterSelection
-from banditselect.simulation.identity import describe, digest, recorded
+from banditselect.simulation.fingerprint import describe, digest, record_of
 
 # UCB1
 
@@ -294,14 +294,14 @@ def test_on_every_ball_equals_the_bases_written_out():
 def test_what_was_played_on_every_ball_is_told_and_tuned():
     every = on_every_ball(BiasOFUL.bind(noise=given.noise))
     constants = {"centers": CENTERS, "radii": 0.5, "noise": 0.2}
-    told = recorded(RegretBalancing.bind(bases=[UCB1.bind(), every]), {"n_arms": 4}, constants)
+    told = record_of(RegretBalancing.bind(bases=[UCB1.bind(), every]), {"n_arms": 4}, constants)
     first, rest = told["arguments"]["bases"]
     assert first == {"policy": "UCB1", "arguments": {"n_arms": 4, "noise": 0.5, "scale": 1.0}}
     inside = rest["on every ball"]["arguments"]
     assert inside["center"] == {"per replicate": CENTERS.tolist()}
     assert (inside["radius"], inside["noise"]) == (0.5, 0.2)
     given_in_a_schedule = RegretBalancing.bind(bases=[Uniform.bind()], reference=LatentReference(given.error, 3))
-    told = recorded(given_in_a_schedule, {}, {"error": 0.25})["arguments"]
+    told = record_of(given_in_a_schedule, {}, {"error": 0.25})["arguments"]
     assert told["reference"] == "LatentReference(error=0.25, n_arms=3, scale=1.0)"
     different = [
         every,

@@ -26,9 +26,9 @@ from banditselect import (
 )
 from banditselect.carriers import persistence
 from banditselect.problems import SyntheticFeatureSelection
-from banditselect.simulation import Results, cells, identity, store
+from banditselect.simulation import Results, cells, code_version, store
 from banditselect.simulation.cells import Outcome
-from banditselect.simulation.identity import digest
+from banditselect.simulation.fingerprint import digest
 from banditselect.simulation.store import Store
 
 PROBLEMS = {f"{m} maps": SyntheticFeatureSelection(n_models=m, dim=3, n_actions=4, n_items=40) for m in (2, 3)}
@@ -194,7 +194,7 @@ def test_one_and_one_point_zero_are_not_taken_for_the_same_sweep(tmp_path):
 
 def test_the_library_s_own_code_is_part_of_every_key(tmp_path, played, monkeypatch):
     run(tmp_path)
-    monkeypatch.setattr(identity, "_library_digest", lambda: "other code")
+    monkeypatch.setattr(code_version, "_library_digest", lambda: "other code")
     with pytest.warns(RuntimeWarning, match=r"code\.banditselect: .* is now 'other code'"):
         run(tmp_path)
     assert len(played) == 2 * CELLS

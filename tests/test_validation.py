@@ -1,13 +1,18 @@
 """What comes in: accepted or refused, and every refusal names the argument, what was given and what is expected."""
 
+import copy
 import math
+import pickle
 import re
+import threading
 
+import cloudpickle
 import numpy as np
 import pytest
 
 from banditselect.carriers.shapes import AnyShape, ExactShape, SomeMaps, common_shape
 from banditselect.carriers.validation import (
+    ArgumentError,
     Choice,
     Interval,
     Number,
@@ -48,6 +53,53 @@ def test_refusals_show_what_was_given():
     assert shown(np.zeros((3, 4))) == "an array of shape (3, 4)"
     assert shown(np.array([1.0, 2.0])) == "array([1., 2.])"
     assert len(shown("a" * 1000)) == 80
+
+
+@pytest.mark.parametrize(
+    ("name", "owner", "argument"),
+    [
+        ("rate", "", "rate"),
+        ("OFUL: noise", "OFUL", "noise"),
+        ("Log.read: items", "Log.read", "items"),
+        ("policies['a: b']", "", "policies['a: b']"),
+        ("policies['fs']: exploration", "", "policies['fs']: exploration"),
+    ],
+)
+def test_a_refusal_has_fields(name, owner, argument):
+    value = [1, 2]
+    error = refuse(name, value, "a number")
+    assert isinstance(error, ValueError)
+    assert str(error) == f"{name}: got [1, 2], expected a number"
+    assert (error.owner, error.argument, error.expected) == (owner, argument, "a number")
+    assert error.value is value
+
+
+ROUND_TRIPS = {
+    "pickle": lambda error: pickle.loads(pickle.dumps(error)),
+    "cloudpickle": lambda error: cloudpickle.loads(cloudpickle.dumps(error)),
+    "copy": copy.deepcopy,
+}
+
+
+@pytest.mark.parametrize("travel", ROUND_TRIPS.values(), ids=ROUND_TRIPS)
+@pytest.mark.parametrize("value", [-1.5, None, "x" * 500, np.arange(20.0), {"a": (1, 2)}], ids=type)
+def test_a_refusal_keeps_its_fields_on_the_way_between_processes(travel, value):
+    error = refuse("OFUL: noise", value, "a number > 0")
+    error.add_note("on problem 3")
+    arrived = travel(error)
+    assert type(arrived) is ArgumentError
+    assert (str(arrived), repr(arrived)) == (str(error), repr(error))
+    assert (arrived.owner, arrived.argument, arrived.expected) == ("OFUL", "noise", "a number > 0")
+    np.testing.assert_equal(arrived.value, value)
+    assert arrived.__notes__ == ["on problem 3"]
+
+
+@pytest.mark.parametrize("travel", ROUND_TRIPS.values(), ids=ROUND_TRIPS)
+def test_a_value_that_cannot_travel_arrives_as_its_picture(travel):
+    lock = threading.Lock()
+    arrived = travel(refuse("lock", lock, "a number"))
+    assert arrived.value == shown(lock)
+    assert str(arrived) == f"lock: got {lock!r}, expected a number"
 
 
 def test_all_arguments_are_checked_under_their_owner():

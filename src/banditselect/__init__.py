@@ -1,5 +1,10 @@
 """Linear bandits that choose their own model."""
 
+import time
+
+__version__ = "0.1.0"
+__imported_at__ = time.time()  # before any other file is read: the store tells by it whether files have changed since
+
 from . import logs, problems, theory
 from .carriers.catalogues import Catalogue
 from .parts.exploration import LatentReference, Power
@@ -26,8 +31,6 @@ from .policies import (
     register,
 )
 from .simulation import Result, Results, grid, simulate, sweep, tune
-
-__version__ = "0.1.0"
 
 __all__ = [
     "FSOFUL",

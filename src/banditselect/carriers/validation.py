@@ -1,10 +1,12 @@
 """The only place that checks what comes in: constructor arguments, features, masks, lanes, rewards.
 
-Every refusal is a ValueError that names the argument, what was given and what is expected, and is raised before
-anything has changed.
+Every refusal is an ArgumentError, which knows whose argument it is, its name, what was given and what is expected, and
+is raised before anything has changed.
 """
 
+import copyreg
 import os
+import pickle
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
@@ -31,9 +33,36 @@ def shown(value: object) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def refuse(name: str, value: object, expected: str) -> ValueError:
-    """Return the error for an argument that cannot be used."""
-    return ValueError(f"{name}: got {shown(value)}, expected {expected}")
+class ArgumentError(ValueError):
+    """An argument that cannot be used.
+
+    Attributes
+    ----------
+    owner: the class or function whose argument it is; empty where it was not named.
+    argument: its name.
+    value: what was given; its picture, after a journey between processes that it could not make itself.
+    expected: what would do, in words.
+    """
+
+    def __init__(self, name: str, value: object, expected: str) -> None:
+        super().__init__(f"{name}: got {shown(value)}, expected {expected}")
+        owner, colon, argument = name.partition(": ")
+        owned = bool(colon) and owner.replace(".", "_").isidentifier()
+        self.owner, self.argument = (owner, argument) if owned else ("", name)
+        self.value, self.expected = value, expected
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        try:
+            pickle.dumps(self.value)
+            value = self.value
+        except Exception:
+            value = shown(self.value)
+        return copyreg.__newobj__, (type(self), *self.args), vars(self) | {"value": value}  # type: ignore[attr-defined]
+
+
+def refuse(name: str, value: object, expected: str) -> ArgumentError:
+    """Return the error for an argument, named ``"argument"`` or ``"Owner: argument"``."""
+    return ArgumentError(name, value, expected)
 
 
 def warn(message: str) -> None:
@@ -57,7 +86,7 @@ def check_all(owner: str, constraints: Mapping[str, Constraint], values: Mapping
     """Check every argument against its constraint; messages begin with ``owner``."""
     for name, constraint in constraints.items():
         if name not in values:
-            raise ValueError(f"{owner}: constraints: got {name!r}, expected names of arguments: {', '.join(values)}")
+            raise refuse(f"{owner}: constraints", name, f"names of arguments: {', '.join(values)}")
         constraint.check(f"{owner}: {name}", values[name], lanes)
 
 

@@ -9,9 +9,10 @@ import typer
 
 from ..policies import registered
 from ..simulation import engine as engines
-from ..simulation.outputs import save_figures, tuned_words
-from ..simulation.own_code import known_problems
-from ..simulation.specification import Specification, read_specification
+from ..simulation.results import save_figures
+from ..simulation.sweep_file import SweepFile, read_sweep_file
+from ..simulation.tuning import tuning_summary
+from ..simulation.user_files import known_problems
 from . import listing, output, paper
 from .options import CODES, Address, AsJson, Engine, Figures, Quiet, Workers, known
 from .session import FAILED, session
@@ -77,7 +78,7 @@ def run(
     folder = out or Path("out") / file.stem
     with session(folder, quiet=quiet) as display:
         engines.check(engine, workers, address)
-        specification = read_specification(file, rounds=rounds, replicates=replicates, seed=seed)
+        specification = read_sweep_file(file, rounds=rounds, replicates=replicates, seed=seed)
         with display:
             results = specification.run(
                 phase=display.phase, engine=engine, workers=workers, address=address, out=folder
@@ -90,7 +91,7 @@ def run(
             settings = _settings(specification) | {"file": str(file), "engine": engine, "workers": workers}
             print(output.as_json(results, metric, settings, folder, files))
         else:
-            print("\n\n".join(filter(None, [results.summary(metric), tuned_words(results)])))
+            print("\n\n".join(filter(None, [results.summary(metric), tuning_summary(results)])))
             print(f"\nresults, tables and figures: {folder}/" if files[1:] else f"\nresults and tables: {folder}/")
         raise typer.Exit(FAILED if output.say_failures(results, folder) else 0)
 
@@ -151,7 +152,7 @@ def show(
     print(listing.page(classes[known("NAME", name, classes)]))
 
 
-def _settings(specification: Specification) -> dict[str, Any]:
+def _settings(specification: SweepFile) -> dict[str, Any]:
     return {
         "version": version("banditselect"),
         "rounds": specification.rounds,

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ..reporting.numbers import duration
 from ..simulation import Progress
-from ..simulation.progress import Tell
+from ..simulation.progress import OnProgress
 
 EVERY = 30.0  #: seconds between two lines
 
@@ -55,7 +55,7 @@ class Display:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Stop showing."""
 
-    def phase(self, title: str) -> Tell:
+    def phase(self, title: str) -> OnProgress:
         """Return what is to be called with the progress of the phase with this title."""
 
         def tell(progress: Progress) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from ..experiments import EXPERIMENTS
 from ..policies import registered
 from ..simulation import METRICS
-from ..simulation.own_code import known_problems
+from ..simulation.user_files import known_problems
 
 
 def catalogue() -> dict[str, dict[str, str]]:

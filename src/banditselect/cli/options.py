@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ..simulation import engine as engines
-from ..simulation.written import one_of
+from ..simulation.toml_values import one_of
 
 CODES = """[bold]Exit codes[/bold]
 

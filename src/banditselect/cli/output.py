@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..simulation import Failure, Results
-from ..simulation.outputs import json_text, tuned_words
-from ..simulation.store import write_text
+from ..simulation.store import json_text, write_text
+from ..simulation.tuning import tuning_summary
 from ..statistics import standard_error
 from .session import say
 
@@ -19,7 +19,8 @@ SHOWN = 10  #: failures that are shown one by one
 def save_tables(results: Results, metric: str, folder: Path) -> Path:
     """Write the tables that are printed, as Markdown."""
     path = folder / "summary.md"
-    write_text(path, "\n\n".join(filter(None, [results.summary(metric, markdown=True), tuned_words(results)])) + "\n")
+    parts = [results.summary(metric, markdown=True), tuning_summary(results)]
+    write_text(path, "\n\n".join(filter(None, parts)) + "\n")
     return path
 
 

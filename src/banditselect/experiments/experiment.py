@@ -7,7 +7,7 @@ from typing import Any
 
 from ..problems import Problem
 from ..simulation import Results
-from ..simulation.progress import Tell
+from ..simulation.progress import OnProgress
 from ..simulation.sweeps import Policies
 from ..simulation.tuning import sweep_tuned
 
@@ -75,7 +75,7 @@ class Experiment:
         scale: Scale,
         *,
         out: Path,
-        phase: Callable[[str], Tell | None] = lambda title: None,
+        phase: Callable[[str], OnProgress | None] = lambda title: None,
         **options: Any,
     ) -> Results:
         """Run one regime and store it in ``out``.

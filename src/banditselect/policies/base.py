@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..carriers import user_code as sources
+from ..carriers import class_files as sources
 from ..carriers import validation
 from ..carriers.binding import Binding
 from ..carriers.decisions import Decision, Ledger

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..carriers import user_code as sources
+from ..carriers import class_files
 from ..carriers.settings import literal
 from ..types import Array, Index, Mask
 
@@ -58,7 +58,7 @@ class Problem(ABC):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        sources.note(cls)
+        class_files.note(cls)
 
     @property
     @abstractmethod

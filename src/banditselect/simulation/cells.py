@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from ..policies import Binding
 from ..problems import Instances, Problem
-from .identity import installed, recorded
+from .code_version import installed
+from .fingerprint import record_of
 from .loop import METRICS, build, checkpoints_of, play
 
 BLOCK_BYTES = 400_000_000  #: instances of a block take at most about this much memory
@@ -121,7 +122,7 @@ class Task:
         for k, row in enumerate(play(policy, instances, cell.rounds, checkpoints)):
             curves[:, k] = row
             yield int(checkpoints[k])
-        yield curves, recorded(self.binding, self.problem.shapes, instances.constants)
+        yield curves, record_of(self.binding, self.problem.shapes, instances.constants)
 
 
 @dataclass(frozen=True)

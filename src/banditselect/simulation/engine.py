@@ -18,18 +18,20 @@ from typing import Any
 from ..carriers import validation
 from ..carriers.extras import need
 from .cells import Failure, Task, Timed, forget_instances, leave_with, run_here, run_remote
-from .identity import installed
+from .code_version import installed
 
 ENGINES = ("local", "dask", "ray")
 
-Tell = Callable[[int, int], None]
+OnRounds = Callable[[int, int], None]
 """Called with the number of a task and the rounds it has played, where that is known."""
 
 Finished = Generator[tuple[int, Timed], None, None]
 """Numbers of tasks with what they gave."""
 
 
-def run_all(tasks: Sequence[Task], *, engine: str, workers: int | None, address: str | None, tell: Tell) -> Finished:
+def run_all(
+    tasks: Sequence[Task], *, engine: str, workers: int | None, address: str | None, tell: OnRounds
+) -> Finished:
     """Run the tasks; yield (number of the task, result) as they finish. Closing the iterator stops the workers."""
     if not tasks:
         return _here(tasks, tell)
@@ -55,7 +57,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _here(tasks: Sequence[Task], tell: Tell) -> Finished:
+def _here(tasks: Sequence[Task], tell: OnRounds) -> Finished:
     try:
         for number, task in enumerate(tasks):
             yield number, run_here(task, lambda rounds, number=number: tell(number, rounds))  # type: ignore[misc]

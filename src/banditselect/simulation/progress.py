@@ -33,7 +33,7 @@ class Progress:
     seconds_left: float | None
 
 
-Tell = Callable[[Progress], None]
+OnProgress = Callable[[Progress], None]
 
 
 class Meter:
@@ -50,7 +50,7 @@ class Meter:
         reused: Iterable[Cell],
         timings: Mapping[str, float],
         workers: int | None,
-        tell: Tell | None,
+        tell: OnProgress | None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._tell, self._clock, self._workers = tell, clock, workers

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
+FORMATS = ("png", "svg", "pdf")
+COLUMN = 6  #: problems whose final values fit into a column of a paper
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
@@ -50,8 +53,7 @@ class Result:
 
     def curve(self, policy: str, metric: str = "regret") -> Array:
         """Return a metric at every checkpoint, ``(C, replicates)``."""
-        if policy not in self.curves:
-            raise validation.refuse("policy", policy, "one of " + ", ".join(map(repr, self.curves)))
+        validation.Choice(tuple(self.curves)).check("policy", policy, None)
         self._check(metric)
         return self.curves[policy][metric]
 
@@ -110,8 +112,7 @@ class Result:
         return next(iter(results.values()))
 
     def _check(self, metric: str) -> None:
-        if metric not in METRICS:
-            raise validation.refuse("metric", metric, "one of " + ", ".join(map(repr, METRICS)))
+        validation.Choice(self.metrics).check("metric", metric, None)
 
 
 class Results(Mapping[str, Result]):
@@ -187,6 +188,23 @@ class Results(Mapping[str, Result]):
         """Read what ``save`` wrote; any other file raises ValueError."""
         settings, parts = read_table(path)
         return cls({name: Result(*parts[name], settings[name]) for name in settings})
+
+
+def save_figures(results: Results, metric: str, folder: Path, **options: Any) -> list[Path]:
+    """Write the curves, a panel per problem, and, for several problems, the final values, drawn with ``options``."""
+    played = Results({name: result for name, result in results.items() if result.curves})
+    figures = {}
+    try:
+        if played:
+            figures["curves"] = played.plot(metric)
+        if len(played) > 1:
+            width = {"width": "page"} if len(played) > COLUMN else {}
+            figures["finals"] = played.plot_finals(metric, **(width | options))
+    except ValueError as error:
+        validation.warn(f"no figures: {error}")
+    return [
+        reporting.save_figure(figure, folder / f"{name}.{kind}") for name, figure in figures.items() for kind in FORMATS
+    ]
 
 
 def _varied(results: Sequence[Result]) -> tuple[str, list[float] | None]:

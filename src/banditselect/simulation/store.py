@@ -1,12 +1,13 @@
 """A folder in which the cells of sweeps lie under the names of what was run.
 
 ``cells/<key>.cell``: one outcome each, written once and atomically, checksummed; the key is a digest of the settings
-and of the code (see identity.py), so what other code or other settings made is never found under it.
+and of the code (see code_version.py), so what other code or other settings made is never found under it.
 ``timings.jsonl``: how long each took, apart from the results. Any number of processes may read and write at a time.
 """
 
 import contextlib
 import json
+import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 
 from ..carriers import persistence, validation
 from .cells import Failure, Outcome
-from .identity import digest
+from .fingerprint import digest
 
 TABLES = ("results.parquet", "failures.json")
 
@@ -137,6 +138,19 @@ def write_text(path: Path, text: str) -> None:
     """Write a file so that a reader sees the old one or the new one, never a part."""
     with persistence.replacing(path) as file:
         file.write(text.encode())
+
+
+def json_text(content: Any) -> str:
+    """Return JSON; a number that is not finite is null."""
+    return json.dumps(_finite(content), indent=1, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _equal(before: Any, after: Any) -> bool:

@@ -18,9 +18,10 @@ from ..policies import Binding
 from ..problems import Problem
 from . import engine as engines
 from .cells import Cell, Failure, Outcome, Task, blocks
-from .identity import code_version, describe, digest, joined, recorded, versions
+from .code_version import code_version, versions
+from .fingerprint import describe, digest, join_records, record_of
 from .loop import METRICS, checkpoints_of
-from .progress import Meter, Tell
+from .progress import Meter, OnProgress
 from .results import Result, Results
 from .store import Store
 
@@ -42,7 +43,7 @@ def simulate(
     address: str | None = None,
     out: str | Path | None = None,
     block: int | None = None,
-    progress: Tell | None = None,
+    progress: OnProgress | None = None,
 ) -> Result:
     """Play every policy on the same instances of a problem and return what was recorded.
 
@@ -104,7 +105,7 @@ def sweep(
     address: str | None = None,
     out: str | Path | None = None,
     block: int | None = None,
-    progress: Tell | None = None,
+    progress: OnProgress | None = None,
 ) -> Results:
     """Play every policy on every problem; return one :class:`Result` per problem.
 
@@ -252,7 +253,7 @@ class Plan:
         }
 
     def run(
-        self, store: Store | None, engine: str, workers: int | None, address: str | None, progress: Tell | None
+        self, store: Store | None, engine: str, workers: int | None, address: str | None, progress: OnProgress | None
     ) -> tuple[dict[Cell, Outcome], list[Failure]]:
         """Run what is not in the store; return the outcomes by cell, and what failed."""
         cuts = () if store is None else store.earlier_replicates()
@@ -302,10 +303,10 @@ class Plan:
             mine = sorted((c for c in outcomes if (c.problem, c.policy) == (name, label)), key=lambda c: c.lanes.start)
             together = np.concatenate([outcomes[c].curves for c in mine], axis=2)
             curves[label] = dict(zip(METRICS, together, strict=True))
-            settings[label] = joined([outcomes[c].settings for c in mine])
+            settings[label] = join_records([outcomes[c].settings for c in mine])
         problem = self.problems[name]
         told: dict[str, Any] = {
-            "problem": {"problem": type(problem).__name__, "arguments": recorded(problem.settings, {}, {})},
+            "problem": record_of(problem, {}, {}),
             "policies": settings,
             "rounds": self.rounds,
             "replicates": len(self.replicates),

@@ -13,9 +13,9 @@ from ..policies import Binding, Several
 from ..problems import Problem
 from ..statistics import standard_error
 from . import engine as engines
-from .identity import recorded
+from .fingerprint import record_of
 from .loop import METRICS
-from .progress import Tell
+from .progress import OnProgress
 from .results import Results
 from .store import Store
 from .sweeps import RESERVED, Plan, Policies, check_seed, raise_first, sweep
@@ -63,7 +63,7 @@ def tune(
     workers: int | None = None,
     address: str | None = None,
     out: str | Path | None = None,
-    progress: Tell | None = None,
+    progress: OnProgress | None = None,
 ) -> Tuned:
     """Choose arguments of every policy over the same values, by the mean of a metric on instances never reported.
 
@@ -120,15 +120,15 @@ def tune(
         best = int(means.argmin() if metric in SMALLER_IS_BETTER else means.argmax())
         chosen[name] = tried[best][1]
         told[name] = {
-            "choice": recorded(tried[best][0], {}, {}),
+            "choice": record_of(tried[best][0], {}, {}),
             "tried": [
-                {"arguments": recorded(a, {}, {}), "mean": float(v.mean()), "standard error": _error(v)}
+                {"arguments": record_of(a, {}, {}), "mean": float(v.mean()), "standard error": _error(v)}
                 for (a, _), v in zip(tried, values, strict=True)
             ],
         }
     record = {
-        "problem": {"problem": type(problem).__name__, "arguments": recorded(problem.settings, {}, {})},
-        "grid": recorded({name: list(values) for name, values in grid.items()}, {}, {}),
+        "problem": record_of(problem, {}, {}),
+        "grid": record_of({name: list(values) for name, values in grid.items()}, {}, {}),
         "metric": metric,
         "rounds": rounds,
         "replicates": [RESERVED, RESERVED + replicates],
@@ -150,7 +150,7 @@ def sweep_tuned(
     replicates: int,
     tuning_replicates: int,
     metric: str,
-    phase: Callable[[str], Tell | None],
+    phase: Callable[[str], OnProgress | None],
     **options: Any,
 ) -> Results:
     """Tune the policies on every problem, then play them: ``tune`` and ``sweep`` with the same options.
@@ -172,6 +172,25 @@ def sweep_tuned(
         chosen[id(problem)] = named
     play = phase("playing")
     return sweep(lambda problem: chosen[id(problem)], problems, replicates=replicates, progress=play, **options)
+
+
+def tuning_summary(results: Results) -> str:
+    """Return what the tuning chose, a line per problem; a choice at the end of its values is marked."""
+    lines = []
+    for problem, result in results.items():
+        record = result.settings.get("tuning", {"policies": {}})
+        for policy, tuned in record["policies"].items():
+            choice = []
+            for name, value in tuned["choice"].items():
+                edge = " (the end of its values)" if at_edge_of_grid(value, record["grid"][name]) else ""
+                choice.append(f"{name} = {value}{edge}")
+            lines.append(f"tuned on {problem}: {policy}: {', '.join(choice)}")
+    return "\n".join(lines)
+
+
+def at_edge_of_grid(value: Any, values: Sequence[Any]) -> bool:
+    """Tell whether a choice is the first or the last of several values, so that others might be better still."""
+    return len(values) > 1 and value in (values[0], values[-1])
 
 
 def candidates_of(

@@ -11,8 +11,9 @@ from ...reporting.page import Citation, Page, render
 from ...reporting.verdicts import Check
 from ...simulation import Results
 from ...simulation.engine import cores
-from ...simulation.outputs import save_figures, tuned_words
+from ...simulation.results import save_figures
 from ...simulation.store import write_text
+from ...simulation.tuning import tuning_summary
 from ..claims import Verdict
 from ..experiment import REGIMES, Experiment, stored
 from .sections import section
@@ -148,6 +149,6 @@ def _markdown(
     for name, regimes in found.items():
         parts.append(f"## {experiments[name].title} (`{name}`, {experiments[name].place})")
         for regime, results in regimes.items():
-            tuned = "\n".join(f"* {line}" for line in tuned_words(results).splitlines())
+            tuned = "\n".join(f"* {line}" for line in tuning_summary(results).splitlines())
             parts += [f"### {regime}", results.summary(experiments[name].metric, markdown=True), tuned]
     return "\n\n".join(filter(None, parts)) + "\n"

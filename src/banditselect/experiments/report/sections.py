@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ...reporting.numbers import NOTHING, duration, number
 from ...reporting.page import Picture, Section, Subsection, Table
 from ...simulation import Result, Results
-from ...simulation.outputs import at_the_end
 from ...simulation.store import Store
+from ...simulation.tuning import at_edge_of_grid
 from ...statistics import standard_error
 from ..experiment import Experiment
 
@@ -141,7 +141,7 @@ def _tuned(results: Results) -> list[Table]:
 
 def _choice(policy: str, record: Mapping[str, Any]) -> str:
     chosen = record["policies"].get(policy, {"choice": {}})["choice"]
-    marked = {name: END if at_the_end(value, record["grid"][name]) else "" for name, value in chosen.items()}
+    marked = {name: END if at_edge_of_grid(value, record["grid"][name]) else "" for name, value in chosen.items()}
     return ", ".join(f"{name} {abbreviated(value)}{marked[name]}" for name, value in chosen.items()) or NOTHING
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from ...reporting.markdown import markdown_table
 from ...reporting.numbers import interval, measured
 from ...reporting.verdicts import SIGNS, overall
-from ...simulation.outputs import json_text
+from ...simulation.store import json_text
 from ..claims import Verdict
 from ..experiment import REGIMES, Experiment
 

@@ -1,4 +1,4 @@
-"""Files with policies and problems of the user's own, loaded by their path."""
+"""Python files with policies and problems of the user's own, which a sweep file imports by their path."""
 
 import importlib.util
 import inspect
@@ -39,7 +39,7 @@ def load_file(path: Path) -> ModuleType:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
-        raise ValueError(told(error)) from error
+        raise ValueError(message_of(error)) from error
     need("cloudpickle", "experiments").register_pickle_by_value(module)
     return module
 
@@ -59,8 +59,8 @@ def known_problems(*modules: ModuleType) -> dict[str, type[Problem]]:
     return known
 
 
-def told(error: Exception) -> str:
-    """Return what an error says; of one that is not a refusal also its kind and where it happened."""
+def message_of(error: Exception) -> str:
+    """Return what an error says, in one line; of one that is not a refusal also its kind and where it happened."""
     if isinstance(error, SyntaxError):
         return f"{error.filename}:{error.lineno}: {error.msg}"
     if isinstance(error, ValueError):

@@ -1,8 +1,12 @@
-"""Policies, problems and values as they are written in a TOML file."""
+"""Policies, problems and their arguments, made from the values of a TOML file.
+
+What is wrong raises ValueError that begins with the key, as it would be written in the file.
+"""
 
 import dataclasses
 import difflib
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -12,9 +16,8 @@ from ..carriers.binding import Several
 from ..parts.exploration import SCHEDULES
 from ..policies import Binding, Pending, given, on_every_ball, on_every_map, on_map, registered
 from ..problems import Problem
-from .own_code import told
 from .sweeps import grid
-from .toml_lines import Document, Key
+from .user_files import message_of
 
 _SEVERAL: dict[str, Callable[[Binding[Any]], Several]] = {"on_every_map": on_every_map, "on_every_ball": on_every_ball}
 _TABLES = (
@@ -24,11 +27,25 @@ _TABLES = (
 _GIVEN = re.compile(r"given\.([A-Za-z]\w*)")
 
 
-def check_keys(doc: Document, key: Key, table: Mapping[str, Any], known: Iterable[str], what: str) -> None:
+def dotted(key: str, part: str | int) -> str:
+    """Return the key of a part of a table or a list, as it would be written.
+
+    Examples
+    --------
+    >>> dotted(dotted(dotted("policies", "OFUL, S = 10"), "bases"), 1)
+    'policies."OFUL, S = 10".bases[1]'
+    """
+    if isinstance(part, int):
+        return f"{key}[{part}]"
+    written = part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else json.dumps(part, ensure_ascii=False)
+    return f"{key}.{written}" if key else written
+
+
+def check_keys(key: str, table: Mapping[str, Any], known: Iterable[str], what: str) -> None:
     """Refuse a key that is not known."""
     for name in table:
         if name not in known:
-            raise doc.error((*key, name), f"not {what}; expected {one_of(name, known)}")
+            raise ValueError(f"{dotted(key, name)}: not {what}; expected {one_of(name, known)}")
 
 
 def one_of(value: object, known: Iterable[str]) -> str:
@@ -45,50 +62,45 @@ def one_of(value: object, known: Iterable[str]) -> str:
     return f"one of {', '.join(names)}" + (f" (did you mean {lower[near[0]]!r}?)" if near else "")
 
 
-def check(doc: Document, key: Key, constraint: validation.Constraint, value: Any) -> None:
-    """Refuse a value that a constraint refuses."""
-    constraint.check(doc.where(key), value, None)
-
-
-def read_policy(doc: Document, key: Key, table: Any) -> Binding[Any]:
+def read_policy(key: str, table: Any) -> Binding[Any]:
     """Return the policy that a table describes: ``type``, its arguments and, if it looks at one map, ``on_map``."""
-    cls = _class(doc, key, table, registered(), "policy")
+    cls = _class(key, table, registered(), "policy")
     own = [name for name in inspect.signature(cls).parameters if name not in ("lanes", "seed")]
-    check_keys(doc, key, table, ["type", "on_map", *own], f"an argument of {cls.__name__}")
+    check_keys(key, table, ["type", "on_map", *own], f"an argument of {cls.__name__}")
     arguments = {}
     for name, content in table.items():
         if name not in ("type", "on_map"):
-            arguments[name] = _value(doc, (*key, name), content)
+            arguments[name] = _value(dotted(key, name), content)
             if name in cls.constraints and not _pending(arguments[name]):
-                check(doc, (*key, name), cls.constraints[name], arguments[name])
+                cls.constraints[name].check(dotted(key, name), arguments[name], None)
     binding: Binding[Any] = cls.bind(**arguments)
     if "on_map" not in table:
         return binding
-    check(doc, (*key, "on_map"), validation.Number(low=0, integer=True), table["on_map"])
+    validation.Number(low=0, integer=True).check(dotted(key, "on_map"), table["on_map"], None)
     return on_map(binding, int(table["on_map"]))
 
 
-def read_problems(doc: Document, key: Key, table: Any, known: Mapping[str, type[Problem]]) -> dict[str, Problem]:
+def read_problems(key: str, table: Any, known: Mapping[str, type[Problem]]) -> dict[str, Problem]:
     """Return the problems that a table describes, by label; see :func:`grid`."""
-    cls = _class(doc, key, table, known, "problem")
+    cls = _class(key, table, known, "problem")
     parameters = inspect.signature(cls).parameters
-    check_keys(doc, key, table, ["type", *parameters], f"an argument of {cls.__name__}")
+    check_keys(key, table, ["type", *parameters], f"an argument of {cls.__name__}")
     arguments = {name: value for name, value in table.items() if name != "type"}
     for name, parameter in parameters.items():
         if parameter.default is parameter.empty and name not in arguments:
-            raise doc.error((*key, name), f"missing; {cls.__name__} needs it")
+            raise ValueError(f"{dotted(key, name)}: missing; {cls.__name__} needs it")
     for name, values in arguments.items():
         if not isinstance(values, list):
             continue
         if not values or any(value in values[:k] for k, value in enumerate(values)):
-            raise doc.refuse((*key, name), values, "different values; at least one")
+            raise validation.refuse(dotted(key, name), values, "different values; at least one")
     try:
         return grid(cls, **arguments)
     except Exception as error:
-        raise blamed(doc, key, table, error) from error
+        raise located(error, key, table) from error
 
 
-def constants_in(key: Key, content: Any) -> Iterator[tuple[Key, str]]:
+def constants_in(key: str, content: Any) -> Iterator[tuple[str, str]]:
     """Yield every constant that is asked for with ``"given.<name>"``, and where."""
     parts: Iterable[tuple[Any, Any]] = ()
     if isinstance(content, str) and (found := _GIVEN.fullmatch(content)):
@@ -98,20 +110,18 @@ def constants_in(key: Key, content: Any) -> Iterator[tuple[Key, str]]:
     elif isinstance(content, list):
         parts = enumerate(content)
     for name, part in parts:
-        yield from constants_in((*key, name), part)
+        yield from constants_in(dotted(key, name), part)
 
 
-def blamed(doc: Document, key: Key, table: Any, error: Exception, where: str = "") -> ValueError:
-    """Return an error of a constructor with the line of the argument that it names, or else of the table."""
-    message = told(error)
-    named = re.fullmatch(r"(\w+): (\w+): (.*)", message, re.DOTALL) if isinstance(error, ValueError) else None
-    place = next(_argument(key, table, named[1], named[2]), None) if named else None
-    if named and place:
-        return doc.error(place, named[3] + where)
-    return doc.error(key, message + where)
+def located(error: Exception, key: str, table: Any, where: str = "") -> ValueError:
+    """Return an error of a constructor with the key of the argument that it names, or else of the table."""
+    if isinstance(error, validation.ArgumentError) and error.owner:
+        for place in _argument(key, table, error.owner, error.argument):
+            return validation.refuse(place, error.value, error.expected + where)
+    return ValueError(f"{key}: {message_of(error)}{where}")
 
 
-def needed(value: Any) -> Iterator[tuple[str, str]]:
+def missing_arguments(value: Any) -> Iterator[tuple[str, str]]:
     """Yield every argument that a resolved policy, or one inside it, lacks: its class and its name."""
     if isinstance(value, Binding):
         for name, parameter in value.parameters.items():
@@ -119,74 +129,74 @@ def needed(value: Any) -> Iterator[tuple[str, str]]:
                 yield value.cls.__name__, name
         value = list(value.arguments.values())
     for part in value if isinstance(value, list) else ():
-        yield from needed(part)
+        yield from missing_arguments(part)
 
 
-def _argument(key: Key, content: Any, owner: str, argument: str) -> Iterator[Key]:
+def _argument(key: str, content: Any, owner: str, argument: str) -> Iterator[str]:
     """Yield where an argument of a class is written."""
     if isinstance(content, dict):
         if content.get("type", owner) == owner and argument in content:
-            yield (*key, argument)
+            yield dotted(key, argument)
         for name, part in content.items():
-            yield from _argument((*key, name), part, owner, argument)
+            yield from _argument(dotted(key, name), part, owner, argument)
     elif isinstance(content, list):
         for k, part in enumerate(content):
-            yield from _argument((*key, k), part, owner, argument)
+            yield from _argument(dotted(key, k), part, owner, argument)
 
 
-def _class(doc: Document, key: Key, table: Any, known: Mapping[str, Any], what: str) -> Any:
+def _class(key: str, table: Any, known: Mapping[str, Any], what: str) -> Any:
     if not isinstance(table, dict):
-        raise doc.refuse(key, table, f"a table: the type of a {what} and its arguments")
+        raise validation.refuse(key, table, f"a table: the type of a {what} and its arguments")
     if "type" not in table:
-        raise doc.error((*key, "type"), f"missing; expected {one_of('', known)}")
+        raise ValueError(f"{dotted(key, 'type')}: missing; expected {one_of('', known)}")
     name = table["type"]
     if not isinstance(name, str) or name not in known:
-        raise doc.refuse((*key, "type"), name, one_of(name, known))
+        raise validation.refuse(dotted(key, "type"), name, one_of(name, known))
     return known[name]
 
 
-def _value(doc: Document, key: Key, content: Any) -> Any:
+def _value(key: str, content: Any) -> Any:
     """Return an argument of a policy."""
     if isinstance(content, list):
-        return [_value(doc, (*key, k), part) for k, part in enumerate(content)]
+        return [_value(dotted(key, k), part) for k, part in enumerate(content)]
     if isinstance(content, str):
         found = _GIVEN.fullmatch(content)
         return getattr(given, found[1]) if found else content
     if isinstance(content, bool | int | float):
         return content
     if isinstance(content, dict) and "type" in content:
-        return read_policy(doc, key, content)
+        return read_policy(key, content)
     if isinstance(content, dict) and len(content) == 1:
         ((kind, inside),) = content.items()
         if kind in _SEVERAL:
-            return _several(doc, (*key, kind), kind, inside)
+            return _several(dotted(key, kind), kind, inside)
         if kind in SCHEDULES:
-            return _schedule(doc, (*key, kind), kind, inside)
-    raise doc.refuse(key, content, f"a number, a string, a list, {_TABLES}")
+            return _schedule(dotted(key, kind), kind, inside)
+    raise validation.refuse(key, content, f"a number, a string, a list, {_TABLES}")
 
 
-def _several(doc: Document, key: Key, kind: str, content: Any) -> Several:
-    policy = read_policy(doc, key, content)
+def _several(key: str, kind: str, content: Any) -> Several:
+    policy = read_policy(key, content)
     try:
         return _SEVERAL[kind](policy)
     except ValueError as error:
-        raise doc.error(key, str(error)) from None
+        raise ValueError(f"{key}: {error}") from None
 
 
-def _schedule(doc: Document, key: Key, kind: str, content: Any) -> Any:
+def _schedule(key: str, kind: str, content: Any) -> Any:
     fields = dataclasses.fields(SCHEDULES[kind])
     expected = f"[{', '.join(field.name for field in fields)}]"
     if not isinstance(content, list) or len(content) > len(fields):
-        raise doc.refuse(key, content, expected)
-    values = {f.name: _value(doc, (*key, k), part) for k, (f, part) in enumerate(zip(fields, content, strict=False))}
+        raise validation.refuse(key, content, expected)
+    values = {f.name: _value(dotted(key, k), part) for k, (f, part) in enumerate(zip(fields, content, strict=False))}
     whole = {f.name for f in fields if f.type is int}
     try:
         arguments: dict[str, Any] = {n: float(v) if type(v) is int and n not in whole else v for n, v in values.items()}
         return SCHEDULES[kind](**arguments)
     except TypeError:  # too few
-        raise doc.refuse(key, content, expected) from None
+        raise validation.refuse(key, content, expected) from None
     except ValueError as error:
-        raise doc.refuse(key, content, f"{expected}; {error}") from None
+        raise validation.refuse(key, content, f"{expected}; {error}") from None
 
 
 def _pending(value: Any) -> bool:

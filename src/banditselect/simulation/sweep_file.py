@@ -1,0 +1,241 @@
+"""A sweep written down in a TOML file: read, checked to the last argument, and run.
+
+Everything in the file is checked before anything is run: each policy is built for the problems that are not too large
+and plays a round.
+"""
+
+import tomllib
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ..carriers import validation
+from ..policies import Binding
+from ..problems import Instances, Problem
+from .loop import METRICS, build, checkpoints_of, play
+from .progress import OnProgress
+from .results import Results
+from .toml_values import (
+    check_keys,
+    constants_in,
+    dotted,
+    located,
+    missing_arguments,
+    one_of,
+    read_policy,
+    read_problems,
+)
+from .tuning import candidates_of, has_argument, sweep_tuned
+from .user_files import known_problems, load_file
+
+KEYS = ("rounds", "replicates", "seed", "metric", "import", "problems", "policies", "tuning")
+COUNT = validation.Number(low=1, integer=True)
+TRIAL_BYTES = 200_000_000  #: policies are tried on the smallest problems, as many as take this much memory together
+
+
+@dataclass(frozen=True)
+class SweepFile:
+    """What a file asks for.
+
+    Attributes
+    ----------
+    rounds, replicates, seed: as for ``sweep``.
+    metric: what is reported and tuned for.
+    problems, policies: by name.
+    tuning: values by name of the argument, and ``tuning_replicates``; empty where nothing is tuned.
+    """
+
+    rounds: int
+    replicates: int
+    seed: int
+    metric: str
+    problems: Mapping[str, Problem]
+    policies: Mapping[str, Binding[Any]]
+    tuning: Mapping[str, list[Any]]
+    tuning_replicates: int
+
+    def run(self, *, phase: Callable[[str], OnProgress], **options: Any) -> Results:
+        """Tune if that is asked for, and play.
+
+        Parameters
+        ----------
+        phase: called with what comes next, in words; returns the ``progress`` to be told.
+        options: ``engine``, ``workers``, ``address`` and ``out``, as for ``sweep``.
+        """
+        return sweep_tuned(
+            self.policies,
+            self.problems,
+            self.tuning,
+            rounds=self.rounds,
+            replicates=self.replicates,
+            tuning_replicates=self.tuning_replicates,
+            metric=self.metric,
+            seed=self.seed,
+            phase=phase,
+            **options,
+        )
+
+
+def read_sweep_file(path: str | Path, **instead: int | None) -> SweepFile:
+    """Read a TOML file; a mistake raises ValueError with file, key, what was given and what is expected.
+
+    Parameters
+    ----------
+    path: of the file; the files that it imports are relative to it.
+    instead: ``rounds``, ``replicates``, ``seed`` to be taken instead of those in the file, where not None.
+    """
+    path = Path(path)
+    try:
+        content = tomllib.loads(path.read_bytes().decode())
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: not TOML: {error}") from None
+    try:
+        return _read(content | {k: v for k, v in instead.items() if v is not None}, path.parent)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _read(content: Mapping[str, Any], folder: Path) -> SweepFile:
+    check_keys("", content, KEYS, "a key of a sweep")
+    modules = list(_imported(content.get("import", []), folder))
+    try:
+        known = known_problems(*modules)
+    except ValueError as error:
+        raise ValueError(f"import: {error}") from None
+    tables = _tables(content, "problems")
+    made = {name: read_problems(dotted("problems", name), table, known) for name, table in tables.items()}
+    problems = {
+        _name(table, label, alone=len(made) == 1): (table, problem)
+        for table, group in made.items()
+        for label, problem in group.items()
+    }
+    tuning = _table(content, "tuning")
+    specification = SweepFile(
+        rounds=_number("rounds", content.get("rounds"), COUNT),
+        replicates=_number("replicates", content.get("replicates"), COUNT),
+        seed=_number("seed", content.get("seed", 0), validation.Number(low=0, integer=True)),
+        metric=content.get("metric", "regret"),
+        problems={name: problem for name, (_, problem) in problems.items()},
+        policies={n: read_policy(dotted("policies", n), table) for n, table in _tables(content, "policies").items()},
+        tuning={name: values for name, values in tuning.items() if name != "replicates"},
+        tuning_replicates=_number("tuning.replicates", tuning.get("replicates", 20), COUNT),
+    )
+    if specification.metric not in tuple(METRICS):
+        raise validation.refuse("metric", specification.metric, one_of(specification.metric, METRICS))
+    if "tuning" in content:
+        _check_tuning(specification)
+    _try(content, specification, {name: table for name, (table, _) in problems.items()})
+    return specification
+
+
+def _name(table: str, label: str, *, alone: bool) -> str:
+    """Return the name of a problem: of its table, of what varies, or both where there are several tables."""
+    if label == "one":
+        return table
+    return label if alone else f"{table}, {label}"
+
+
+def _number(key: str, value: Any, bounds: validation.Number) -> int:
+    if value is None:
+        raise ValueError(f"{key}: missing; expected {bounds.expected}")
+    bounds.check(key, value, None)
+    return int(value)
+
+
+def _table(content: Mapping[str, Any], name: str) -> dict[str, Any]:
+    table = content.get(name, {})
+    if not isinstance(table, dict):
+        raise validation.refuse(name, table, "a table")
+    return table
+
+
+def _tables(content: Mapping[str, Any], name: str) -> dict[str, Any]:
+    tables = _table(content, name)
+    if not tables:
+        raise ValueError(f"{name}: missing; expected at least one table [{name}.<name>]")
+    return tables
+
+
+def _imported(names: Any, folder: Path) -> Iterator[ModuleType]:
+    if not isinstance(names, list):
+        raise validation.refuse("import", names, "a list of Python files")
+    for k, name in enumerate(names):
+        if not isinstance(name, str):
+            raise validation.refuse(dotted("import", k), name, "a Python file")
+        try:
+            yield load_file(folder / name)
+        except ValueError as error:
+            raise ValueError(f"{dotted('import', k)}: {error}") from None
+
+
+def _check_tuning(specification: SweepFile) -> None:
+    if not specification.tuning:
+        raise ValueError("tuning: nothing to tune; expected an argument of the policies with a list of values")
+    arguments = {n for b in specification.policies.values() for n in b.parameters if n not in ("lanes", "seed")}
+    for name, values in specification.tuning.items():
+        if not any(has_argument(binding, name) for binding in specification.policies.values()):
+            raise ValueError(
+                f"{dotted('tuning', name)}: no policy has it; expected {one_of(name, {*arguments, 'replicates'})}"
+            )
+        if not isinstance(values, list) or not values:
+            raise validation.refuse(dotted("tuning", name), values, "a list of at least one value")
+
+
+def _try(content: Mapping[str, Any], specification: SweepFile, tables: Mapping[str, str]) -> None:
+    """Let every policy play a round of every problem that is not too large; the metric must be recorded of it.
+
+    ``tables``: of every problem, by name, the table that it is from.
+    """
+    taken, rounds = 0, specification.rounds
+    for name, problem in sorted(specification.problems.items(), key=lambda item: item[1].lane_bytes(rounds)):
+        taken += problem.lane_bytes(rounds)
+        if taken > TRIAL_BYTES:
+            return
+        try:
+            instances = problem.draw(range(1), rounds, specification.seed)
+        except Exception as error:
+            key = dotted("problems", tables[name])
+            raise located(error, key, content["problems"][tables[name]]) from error
+        recorded = set()
+        for label, binding in specification.policies.items():
+            key, table = dotted("policies", label), content["policies"][label]
+            for place, constant in constants_in(key, table):
+                if constant not in instances.constants:
+                    expected = f"a constant of problem {name!r}: {one_of(constant, instances.constants)}"
+                    raise validation.refuse(place, f"given.{constant}", expected)
+            for cls, argument in missing_arguments(binding.resolve(problem.shapes, instances.constants)):
+                raise ValueError(f"{key}: {argument} is missing: {cls} needs it and problem {name!r} does not tell it")
+            found = _try_one(key, table, binding, name, problem, instances)
+            recorded |= found
+            candidates = candidates_of(binding, specification.tuning)
+            for _, candidate in candidates:
+                _try_one("tuning", content["tuning"], candidate, name, problem, instances)
+            if candidates and specification.metric not in found:
+                raise _without(specification, f"{label!r}, which is tuned for it, has on problem {name!r}", found)
+        if specification.metric not in recorded:
+            raise _without(specification, f"some policy has on problem {name!r}", recorded)
+
+
+def _try_one(
+    key: str, table: Any, binding: Binding[Any], name: str, problem: Problem, instances: Instances
+) -> set[str]:
+    """Play one round; return the metrics that are recorded of it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            policy = build(binding, problem, instances, range(1), 0)
+            (row,) = play(policy, instances, 1, checkpoints_of(1))
+    except Exception as error:
+        raise located(error, key, table, f" (on problem {name!r})") from error
+    known = {metric for metric, value in zip(METRICS, row[:, 0], strict=True) if value == value}
+    return known | {"mean_reward"}  # a first reward may not be observed
+
+
+def _without(specification: SweepFile, whose: str, metrics: set[str]) -> ValueError:
+    known = [metric for metric in METRICS if metric in metrics]
+    return validation.refuse("metric", specification.metric, f"a metric that {whose}: {', '.join(known)}")
