@@ -4,7 +4,7 @@ A contestant is made for a problem and returns a function that plays round t - c
 and returns the action. Features lie ready in the form that the contestant takes; all else is inside the clock.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import ClassVar
@@ -15,7 +15,7 @@ from banditselect import OFUL, FSSquareCB, LinTS, Policy, SquareCB
 from banditselect.carriers.shapes import ExactShape, FeatureShape
 from banditselect.carriers.streams import Seed
 from banditselect.carriers.validation import Constraint, Number
-from banditselect.policies.base import Choice
+from banditselect.policies.base import Chosen
 from banditselect.types import Array, Index, Mask
 
 from .problem import NOISE, REWARD_RANGE, LinearProblem
@@ -124,18 +124,18 @@ class Empty(Policy):
     def _shape(self) -> FeatureShape:
         return ExactShape((self.dim,) * self.n_models, many=self.n_models > 1)
 
-    def _begin(self, lanes: int) -> Sequence[str]:
-        return ()
+    def _begin(self, lanes: int) -> None:
+        pass
 
-    def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
+    def _distribution(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, None]:
         first = np.zeros((ids.size, x.shape[2]))
         first[:, 0] = 1.0
         return first, None
 
-    def _choose(self, ids: Index, x: Array, offered: Mask, numbers: Index) -> Choice:
+    def _choose(self, ids: Index, x: Array, offered: Mask | None, numbers: Index) -> Chosen:
         return np.zeros(ids.size, dtype=np.int64), np.ones(ids.size), None
 
-    def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
+    def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
         pass
 
 

@@ -1,6 +1,5 @@
 """A policy of our own: ``sweep.toml`` imports this file."""
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,17 +25,16 @@ class Softmax(Policy):
     def _shape(self) -> ExactShape:
         return ExactShape((self.dim,), many=False)
 
-    def _begin(self, lanes: int) -> Sequence[str]:
+    def _begin(self, lanes: int) -> None:
         self._bank = RidgeBank(lanes=lanes, dims=np.array([self.dim]), regularization=np.ones((lanes, 1)))
-        return ["_bank"]
 
     def _distribution(self, ids: Any, x: Any, offered: Any) -> tuple[Any, None]:
         rate = np.array([as_schedule(self.rate)(t) for t in np.atleast_1d(self.rounds)[ids]])
         scores = rate[:, None] * self._bank.predict(ids, x)[:, 0]
-        if offered.size:
+        if offered is not None:
             scores = np.where(offered, scores, -np.inf)
         p = np.exp(scores - scores.max(axis=1, keepdims=True))
         return p / p.sum(axis=1, keepdims=True), None
 
-    def _absorb(self, ids: Any, x: Any, y: Any, memo: Any) -> None:
+    def _absorb(self, ids: Any, x: Any, action: Any, y: Any, memo: Any) -> None:
         self._bank.learn(ids, x, y)

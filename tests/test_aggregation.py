@@ -252,13 +252,14 @@ def test_where_all_would_fall_the_least_violating_stays():
 def test_where_all_would_fall_one_warning_is_given():
     sq = sqalg(2)
     sq.drop(LANE, sq.admit(LANE, np.array([[0.0, 0.0]])))
-    assert sq.warning() is None  # the experts stand
+    assert sq.warnings() == []  # the experts stand
     kept = sq.admit(LANE, np.array([[2.0, 1.0]]))
-    assert sq.warning() is None  # asking changes nothing
+    assert sq.warnings() == []  # asking changes nothing
     sq.drop(LANE, kept)
-    assert "the one that exceeds it least is kept" in sq.warning()
+    (warning,) = sq.warnings()
+    assert "the one that exceeds it least is kept" in warning
     sq.drop(LANE, sq.admit(LANE, np.array([[2.0, 1.0]])))
-    assert sq.warning() is None  # once is enough
+    assert sq.warnings() == []  # once is enough
 
 
 def test_experts_are_dropped_for_good_but_never_the_last():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from banditselect import FSOFUL, OFUL, FSSquareCB, SquareCB, Uniform, register
-from banditselect.carriers.validation import Whatever
+from banditselect.carriers.validation import Constraint
 from banditselect.checks import CHECKS, check_policy, run_check
 
 D = 4
@@ -36,7 +36,7 @@ class FlawedUnconstrained(Uniform):
 
 @register
 class FlawedTolerant(FlawedUnconstrained):
-    constraints = {"extra": Whatever()}  # noqa: RUF012
+    constraints = {"extra": Constraint()}  # noqa: RUF012
 
 
 @register

@@ -58,7 +58,7 @@ from banditselect import LinTS, register
 
 @register
 class {name}(LinTS):
-    def _absorb(self, ids, x, y, memo):
+    def _absorb(self, ids, x, action, y, memo):
         {learn}
 """
 

@@ -33,7 +33,7 @@ def helper(x):
 
 
 class Mine(Uniform):
-    def _absorb(self, ids, x, y, memo):
+    def _absorb(self, ids, x, action, y, memo):
         helper(1.0)
 
 

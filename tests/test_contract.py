@@ -194,7 +194,8 @@ def test_the_features_of_the_latest_decision_are_counted_against_its_lanes(lanes
     policy.act(np.ones((1, 4, 2)), lanes=[3])
     latest = policy.act(np.ones((3, 4, 2)), lanes=[1, 2, 3])
     n = len(lanes)
-    forged = latest._replace(lanes=np.array(lanes), number=np.zeros(n, dtype=np.int64))
+    zeros = np.zeros(n, dtype=np.int64)
+    forged = latest._replace(lanes=np.array(lanes), number=zeros, action=zeros)
     with pytest.raises(ValueError, match="features"):
         policy.update(forged, np.zeros(n))
     assert policy.rounds.tolist() == [0, 0, 0, 0]

@@ -66,12 +66,11 @@ class Mine(Policy):
 
     def _begin(self, lanes):
         self._bank = RidgeBank(lanes=lanes, dims=np.array([self.dim]), regularization=np.ones((lanes, 1)))
-        return ["_bank"]
 
     def _distribution(self, ids, x, offered):
         return greedy(self._bank.predict(ids, x)[:, 0], offered), None
 
-    def _absorb(self, ids, x, y, memo):
+    def _absorb(self, ids, x, action, y, memo):
         self._bank.learn(ids, x, y)
 
 
@@ -90,21 +89,21 @@ class Fails(Uniform):
 
     def _begin(self, lanes):
         self._count = 0
-        return super()._begin(lanes)
+        super()._begin(lanes)
 
-    def _absorb(self, ids, x, y, memo):
+    def _absorb(self, ids, x, action, y, memo):
         self._count += 1
         if self._count == 3:
             raise KeyError("third round") if self.portable else UnpicklableError("third", "round")
 
 
 class Dies(Uniform):
-    def _absorb(self, ids, x, y, memo):
+    def _absorb(self, ids, x, action, y, memo):
         os._exit(3)
 
 
 class Worried(Uniform):
-    def _absorb(self, ids, x, y, memo):
+    def _absorb(self, ids, x, action, y, memo):
         warnings.warn("of its own kind", UserWarning, stacklevel=1)
 
 

@@ -7,16 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from banditselect.carriers.validation import EVERYTHING
 from banditselect.parts.experts import RidgeBank, SharedRidgeBank
-from banditselect.parts.exploration import Power, as_schedule, greedy, inverse_gap_weighting, optimism, rates
+from banditselect.parts.exploration import Power, as_schedule, evaluated, greedy, inverse_gap_weighting, scheduled
 
 scores = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=8)
 few_values = st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=8)  # many ties
 
 
 def igw(score, alpha, offered=None):
-    mask = EVERYTHING if offered is None else np.array([offered])
+    mask = None if offered is None else np.array([offered])
     return inverse_gap_weighting(np.array([score], dtype=float), np.array([float(alpha)]), mask)[0]
 
 
@@ -73,7 +72,7 @@ def test_permuting_actions_permutes_probabilities(score, alpha, shift):
 
 def test_greed_shares_ties_among_the_actions_offered():
     score = np.array([[1.0, 2.0, 2.0, -1.0], [1.0, 2.0, 2.0, -1.0], [-np.inf] * 4])
-    np.testing.assert_array_equal(greedy(score, EVERYTHING), [[0, 0.5, 0.5, 0], [0, 0.5, 0.5, 0], [0.25] * 4])
+    np.testing.assert_array_equal(greedy(score, None), [[0, 0.5, 0.5, 0], [0, 0.5, 0.5, 0], [0.25] * 4])
     mask = np.array([[True, False, True, True], [True, False, False, True], [True, True, False, False]])
     np.testing.assert_array_equal(greedy(score, mask), [[0, 0, 1, 0], [1, 0, 0, 0], [0.5, 0.5, 0, 0]])
 
@@ -118,11 +117,11 @@ def test_optimism_by_brute_force(kind, scale):
         expected = np.array([[case.value(r, a, scale) for a in range(6)] for r in range(3)])
         found = bank.upper_bounds(case.ids, case.x, case.squared, scale)
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
-        p = optimism(case.ids, case.x, bank, case.squared, scale, EVERYTHING)
+        p = greedy(bank.upper_bounds(case.ids, case.x, case.squared, scale), None)
         np.testing.assert_array_equal(p, expected == expected.max(axis=1, keepdims=True))
         offered = np.random.default_rng(seed).permuted(np.tile([True, True, False, False, True, False], (3, 1)), axis=1)
         left = np.where(offered, expected, -np.inf)
-        p = optimism(case.ids, case.x, bank, case.squared, scale, offered)
+        p = greedy(bank.upper_bounds(case.ids, case.x, case.squared, scale), offered)
         np.testing.assert_array_equal(p, left == left.max(axis=1, keepdims=True))
 
 
@@ -153,7 +152,7 @@ def test_a_refuted_model_has_no_say_even_if_it_promises_most():
     x, lane = np.array([[[[1.0], [-1.0]]]]), np.array([0])
 
     def play(*squared, scale=1.0):
-        return optimism(lane, x, bank, np.array([squared]), scale, EVERYTHING)[0].tolist()
+        return greedy(bank.upper_bounds(lane, x, np.array([squared]), scale), None)[0].tolist()
 
     assert play(0.0, 0.0, 0.0) == [1.0, 0.0]
     assert play(-1e-9, 0.0, 0.0) == [0.0, 1.0]  # bounds .5 and 1
@@ -196,5 +195,6 @@ def test_schedules():
 @pytest.mark.parametrize("schedule", [Power(3.0), Power(2.0, 0.0), Power(1.0, 2.0), math.log1p])
 def test_rates_of_lanes(schedule):
     updates = np.array([0, 1, 4, 100])
-    found = rates(schedule, np.array([3, 0, 2]), updates, 2.0)
+    ids = np.array([3, 0, 2])
+    found = evaluated(ids, scheduled(schedule, ids, updates, 2.0))
     np.testing.assert_allclose(found, [schedule(100) / 2.0, schedule(0) / 2.0, schedule(4) / 2.0], rtol=1e-14)

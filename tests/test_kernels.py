@@ -220,7 +220,17 @@ sys.exit(status or (f"no test ran: {never}" if never or not defined else 0))
 
 
 def test_every_kernel_passes_as_plain_python():
-    rooms = ("kernels", "streams", "experts", "aggregation", "confidence", "exploration", "ledger", "rounds")
+    rooms = (
+        "kernels",
+        "streams",
+        "experts",
+        "aggregation",
+        "confidence",
+        "exploration",
+        "ledger",
+        "rounds",
+        "balancing",
+    )
     here = Path(__file__).parent
     files = [str(here / f"test_{room}.py") for room in rooms]
     chosen = "not plain_python and not on_disk and not at_length and not hard_features"

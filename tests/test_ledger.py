@@ -11,7 +11,7 @@ from banditselect.kernels import acting
 from banditselect.kernels.ledger import FLOOR, RING
 from banditselect.kernels.rounds import DONE, FULL, UNUSABLE, draw, play_ridges, play_tiles
 from banditselect.parts.experts import RidgeBank, SharedRidgeBank
-from banditselect.parts.exploration import optimism
+from banditselect.parts.exploration import greedy
 
 
 def begin(ledger, ids):
@@ -265,7 +265,7 @@ def test_optimistic_play_equals_optimism_and_drawing(shared):
         bank.learn(np.arange(lanes), rng.normal(size=(lanes, maps, d)), rng.normal(size=lanes))
         x = rng.normal(size=(2, maps, K, d))
         offered = np.array([[True, False, True, True], [False, True, True, True]])
-        expected = play(draw, one, ids, x, optimism(ids, x, bank, squared, 0.7, offered), keys)
+        expected = play(draw, one, ids, x, greedy(bank.upper_bounds(ids, x, squared, 0.7), offered), keys)
         found = play(kernel, two, ids, x, *state(), squared, 0.7, offered, keys)
         for a, b in zip(expected, found, strict=True):
             np.testing.assert_array_equal(a, b)

@@ -37,13 +37,13 @@ from banditselect.simulation.fingerprint import describe, digest, record_of
 def test_ucb1_with_numbers():
     """n = (1, 4, 1), t = 6: widths .2 sqrt(2 log 6 / n) = .3786, .1893, .3786, so indices .5786, .6893, .4786."""
     policy = UCB1(n_arms=3, noise=0.1)
-    policy._record.plays[0] = 1, 4, 1
-    policy._record.earned[0] = 0.2, 2.0, 0.1
+    policy._tally.plays[0] = 1, 4, 1
+    policy._tally.earned[0] = 0.2, 2.0, 0.1
     np.testing.assert_allclose(policy.means, [0.2, 0.5, 0.1])
     np.testing.assert_array_equal(policy.probabilities(np.eye(3)), [0.0, 1.0, 0.0])
     np.testing.assert_array_equal(policy.probabilities(np.eye(3), available=[True, False, True]), [1.0, 0.0, 0.0])
     wide = UCB1(n_arms=3, noise=0.1, scale=2.0)  # .9573, .8786, .8573
-    wide._record.plays[0], wide._record.earned[0] = policy._record.plays[0], policy._record.earned[0]
+    wide._tally.plays[0], wide._tally.earned[0] = policy._tally.plays[0], policy._tally.earned[0]
     np.testing.assert_array_equal(wide.probabilities(np.eye(3)), [1.0, 0.0, 0.0])
 
 
@@ -138,12 +138,12 @@ def test_what_ucb1_did_not_play_teaches_it_nothing_and_it_says_so_once():
         RegretBalancing(bases=[OFUL(dim=2), UCB1(n_arms=2)]).learn([1.0, 0.0], 1.0)
 
 
-@pytest.mark.parametrize("memo", [[[2]], [[-1]], [[0, 0]], None])
-def test_a_memo_that_names_no_arm_is_refused_and_changes_nothing(memo):
+@pytest.mark.parametrize("changed", [{"action": 2}, {"action": -1}, {"action": None}, {"memo": np.array([[0]])}])
+def test_a_decision_that_names_no_arm_is_refused_and_changes_nothing(changed):
     policy = UCB1(n_arms=2)
     decision = policy.act(np.eye(2))
     with pytest.raises(ValueError, match="decision"):
-        policy.update(decision._replace(memo=None if memo is None else np.array(memo)), 1.0)
+        policy.update(decision._replace(**changed), 1.0)
     assert policy.rounds == policy.plays.sum() == 0
     policy.update(decision, 1.0)
 

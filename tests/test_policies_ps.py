@@ -138,7 +138,7 @@ def test_precisions_lie_on_a_grid_of_factor_two_so_that_few_inverses_are_kept():
     exponent = np.log2(lam)
     np.testing.assert_allclose(exponent, exponent.round(), atol=1e-6)
     assert np.abs(exponent - np.log2(3.0 * R**2 / radii**2)).max() <= 0.5 + 1e-6
-    assert policy._bank.root.shape[1] <= 21
+    assert policy._sets.bank.root.shape[1] <= 21
 
 
 def test_a_single_known_parameter_is_played_greedily():
@@ -371,7 +371,7 @@ def test_weights_move_on_a_range_of_ones_own_and_hardly_on_the_printed_one():
         policy = PSOFUL(centers=[[0.0], [1.0]], radii=0.0, confidence="paper", reward_range=reward_range, **bounds)
         for _ in range(3):
             policy.update(policy.act([[1.0]]), 1.0)
-        weights.append(policy._printed.sqalg.weights(np.array([0]))[0])
+        weights.append(policy.model_weights)
     np.testing.assert_allclose(weights[0], [1.0 / (1.0 + np.exp(6.0)), 1.0 / (1.0 + np.exp(-6.0))], rtol=1e-9)
     assert abs(weights[1][0] - 0.5) < 0.2
     with pytest.raises(ValueError, match=r"PSOFUL: reward_range: got \(1, 0\)"):

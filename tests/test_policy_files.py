@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from banditselect import OFUL, Policy, RegretBalancing, SquareCB, Uniform, load, register
+from banditselect.carriers import persistence
 from banditselect.carriers.shapes import AnyShape
-from banditselect.policies import registry
 
 X = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
 
@@ -29,7 +29,7 @@ def test_a_policy_that_is_not_registered_cannot_be_saved(tmp_path):
 
 
 def test_a_registered_policy_can_be_saved_and_a_file_of_an_unknown_one_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(registry, "_classes", dict(registry._classes))
+    monkeypatch.setattr(persistence, "_classes", dict(persistence._classes))
 
     @register
     class Mine(Uniform):
@@ -41,13 +41,13 @@ def test_a_registered_policy_can_be_saved_and_a_file_of_an_unknown_one_is_refuse
     assert isinstance(load(path), Mine)
     with pytest.raises(ValueError, match="'Mine' is already registered"):
         register(type("Mine", (Uniform,), {}))
-    monkeypatch.delitem(registry._classes, "Mine")
+    monkeypatch.delitem(persistence._classes, "Mine")
     with pytest.raises(ValueError, match=r"mine\.bsel: policy class 'Mine' is not registered here; known: BiasOFUL"):
         load(path)
 
 
 def test_a_policy_of_ones_own_needs_four_methods(tmp_path, monkeypatch):
-    monkeypatch.setattr(registry, "_classes", dict(registry._classes))
+    monkeypatch.setattr(persistence, "_classes", dict(persistence._classes))
     with pytest.raises(TypeError, match="abstract"):
         Policy(None, 0)
 
@@ -60,14 +60,14 @@ def test_a_policy_of_ones_own_needs_four_methods(tmp_path, monkeypatch):
             return AnyShape()
 
         def _begin(self, lanes):
-            return ()
+            pass
 
         def _distribution(self, ids, x, offered):
             p = np.zeros((ids.size, x.shape[2]))
             p[:, -1] = 1.0
             return p, None
 
-        def _absorb(self, ids, x, y, memo):
+        def _absorb(self, ids, x, action, y, memo):
             pass
 
     policy = Last(lanes=2, seed=3)
@@ -104,7 +104,7 @@ def test_damaged_policy_files_raise_value_error(tmp_path):
     "settings", [{}, {"policy": None}, {"policy": {"list": []}}, {"policy": {"Uniform": {"x": 1}}}]
 )
 def test_a_whole_file_that_holds_no_policy_raises_value_error(tmp_path, settings):
-    registry.persistence.write(tmp_path / "a.bsel", settings, {})
+    persistence.write(tmp_path / "a.bsel", settings, {})
     with pytest.raises(ValueError, match=r"a\.bsel"):
         load(tmp_path / "a.bsel")
 

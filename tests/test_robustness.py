@@ -169,7 +169,7 @@ def test_a_file_whose_arrays_do_not_fit_its_settings_is_refused(tmp_path):
 
     SquareCB(dim=4).save(tmp_path / "policy.bsel")
     settings, arrays = persistence.read(tmp_path / "policy.bsel")
-    arrays["state/_bank/theta"] = np.zeros((1, 1, 1))
+    arrays["state/_experts.bank/theta"] = np.zeros((1, 1, 1))
     persistence.write(tmp_path / "forged.bsel", settings, arrays)
     with pytest.raises(ValueError, match=r"'theta': found float64 \(1, 1, 1\), expected float64 \(1, 1, 4\)"):
         load(tmp_path / "forged.bsel")

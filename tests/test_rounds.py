@@ -4,23 +4,32 @@ import numpy as np
 import pytest
 
 from banditselect.carriers.decisions import Ledger
+from banditselect.carriers.lanes import parts_of
 from banditselect.carriers.streams import Streams
-from banditselect.carriers.validation import EVERYTHING
-from banditselect.kernels.acting import DRAWN
-from banditselect.kernels.arrays import count_outside
+from banditselect.kernels.acting import DRAWN, mask_of
+from banditselect.kernels.arrays import count_outside, lay_out
+from banditselect.kernels.ledger import UNNUMBERED
 from banditselect.kernels.rounds import (
     DONE,
+    INVALID,
     OUTSIDE,
     UNUSABLE,
     draw,
     learn_ellipsoid,
     learn_in_range,
-    play_inverse_gaps,
+    play_chosen,
+    play_gaps,
+    play_mixture_gaps,
+    play_probabilities,
+    take,
 )
+from banditselect.kernels.selection import screen
 from banditselect.parts.aggregation import Posterior
 from banditselect.parts.confidence import Ellipsoid
 from banditselect.parts.experts import RidgeBank
-from banditselect.parts.exploration import Power, inverse_gap_weighting, rates
+from banditselect.parts.exploration import Power, evaluated, inverse_gap_weighting, scheduled
+from banditselect.parts.regions import Regions
+from banditselect.policies.regimes.likelihood import MapsUnion, RegionsUnion
 
 LANES, K, D = 3, 4, 2
 IDS = np.array([2, 0])
@@ -51,7 +60,7 @@ class Side:
     def play(self, x, offered):
         bank, posterior = self.bank, self.posterior
         state = (bank.theta, bank.evidence, posterior.log_prior, posterior.variance, bank.updates)
-        return self.run(play_inverse_gaps, x, *state, 3.0 / 2.0, 0.5, offered, self.keys)
+        return self.run(play_mixture_gaps, x, *state, 3.0 / 2.0, 0.5, mask_of(offered), self.keys)
 
     def learn(self, x, y, numbers):
         bank, book = self.bank, self.ledger.book
@@ -64,7 +73,7 @@ class Side:
 
     def play_in_steps(self, x, offered):
         weights, _ = self.posterior.weigh(IDS, self.bank)
-        alpha = rates(Power(3.0, 0.5), IDS, self.bank.updates, 2.0)
+        alpha = evaluated(IDS, scheduled(Power(3.0, 0.5), IDS, self.bank.updates, 2.0))
         p = inverse_gap_weighting(self.bank.mixture(IDS, x, weights), alpha, offered)
         return self.run(draw, x, p, self.keys)
 
@@ -78,7 +87,7 @@ class Side:
 
 
 @pytest.mark.parametrize("M", [1, 2])
-@pytest.mark.parametrize("offered", [EVERYTHING, np.array([[True, False, True, True], [False, True, True, True]])])
+@pytest.mark.parametrize("offered", [None, np.array([[True, False, True, True], [False, True, True, True]])])
 def test_at_once_equals_in_steps(M, offered):
     rng = np.random.default_rng(M)
     one, two = Side(M), Side(M)
@@ -104,12 +113,12 @@ def test_what_is_refused_changes_nothing(M):
     rng = np.random.default_rng(0)
     side = Side(M)
     x = rng.normal(size=(IDS.size, M, K, D))
-    _, drawn, z = side.play(x, EVERYTHING)
+    _, drawn, z = side.play(x, None)
     numbers, y = np.array(drawn["number"]), np.zeros(IDS.size)
     before = side.arrays()
     bad = x.copy()
     bad[1, 0, 3, 1] = np.inf
-    assert side.play(bad, EVERYTHING)[0] == UNUSABLE
+    assert side.play(bad, None)[0] == UNUSABLE
     wrong = z.copy()
     wrong[1, 0, 0] = np.nan
     wrong.setflags(write=False)
@@ -117,3 +126,130 @@ def test_what_is_refused_changes_nothing(M):
     assert side.learn(z, y, numbers + np.array([0, 1])) == 1  # the second row's act is unknown
     for a, b in zip(before, side.arrays(), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+# Updates of the policies over likelihood-ratio sets
+
+
+CONSTANTS = {"delta": 0.1, "online": False, "misspecification": 0.0, "scale": 1.0, "noise": np.array([0.5, 0.3, 0.2])}
+
+
+def maps_union():
+    bank = RidgeBank(lanes=LANES, dims=np.array([D, 1]), regularization=np.full((LANES, 2), 0.7))
+    penalty = np.full((LANES, 2), 0.7)
+    return MapsUnion(bank, penalty=penalty, prior=np.array([0.3, 0.7]), messages=[], **CONSTANTS)
+
+
+def regions_union():
+    centers, radii = np.array([[0.5, -0.5], [1.0, 1.0], [0.0, 2.0]]), np.array([0.4, 1.0, 0.1])
+    regions = Regions.read("test", LANES, centers, None, radii=radii)
+    return RegionsUnion(regions, prior=np.array([0.2, 0.3, 0.5]), messages=[], **CONSTANTS)
+
+
+def learn_in_parts(union, x, y):
+    """Learn with the parts, one after the other, and look at every lane."""
+    bank, sets, ids = union.bank, union.sets, IDS
+    if isinstance(union, MapsUnion):
+        weights, _ = sets.weigh(ids, bank)
+        f, _ = bank.learn(ids, x, y)
+        union.loss[ids] += (y - (weights * f).sum(axis=1)) ** 2
+        challenger = union.loss[ids]
+    else:
+        bank.learn(ids, x, y)
+        union.wide.learn(ids, x, y)
+        challenger = union.wide.penalised[ids, 0] + sets.variance[ids] * union.wide.logdet[ids, 0]
+    sets.update(ids, bank)
+    verdict = np.empty((ids.size, 2))
+    limits = (sets.penalty, sets.variance, sets.noise, bank.updates, challenger, sets.drift, union.alarm.level, verdict)
+    if screen(ids, bank.evidence, *limits):
+        union.alarm.judge(ids, verdict, bank.updates, sets.noise)
+
+
+@pytest.mark.parametrize(("make", "maps"), [(maps_union, 2), (regions_union, 1)])
+def test_learning_a_union_at_once_equals_its_parts(make, maps):
+    rng = np.random.default_rng(3)
+    one, two, ledger = make(), make(), Ledger(LANES)
+    for t in range(120):
+        x = rng.normal(size=(IDS.size, maps, D))
+        x[:, 1:, 1:] = 0.0
+        x.setflags(write=False)
+        y = x[:, 0] @ [0.5, -0.4] + (0.1 if t < 60 else 2.0) * rng.normal(size=IDS.size)  # the noise becomes too large
+        learn_in_parts(one, x, y)
+        assert two.learn(IDS, x, y, UNNUMBERED, ledger.book) == DONE
+        for (name, mine), (_, theirs) in zip(parts_of(one), parts_of(two), strict=True):
+            for array in mine.arrays():
+                np.testing.assert_allclose(getattr(mine, array), getattr(theirs, array), rtol=1e-12, err_msg=name)
+        np.testing.assert_allclose(one.squared_radii(), two.squared_radii(), rtol=1e-9)
+        assert t != 59 or not two.alarm.raised.any()
+    assert two.alarm.raised.tolist() == [True, False, True]
+    assert len(two._messages) == 1
+    assert ledger.rounds.tolist() == [120, 0, 120]
+    bad = np.full((IDS.size, maps, D), np.nan)
+    bad.setflags(write=False)
+    assert two.learn(IDS, bad, y, UNNUMBERED, ledger.book) == UNUSABLE
+    assert two.learn(IDS, x, y, np.array([0, 0]), ledger.book) == 0  # no act has these numbers
+    assert ledger.rounds.tolist() == [120, 0, 120]
+
+
+# Acts of policies that are taken step by step
+
+
+def stage():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(IDS.size, 2, K, D)), Side(2)
+
+
+@pytest.mark.parametrize("p", [[0.5, 0.6, 0.0, 0.0], [1.5, -0.5, 0.0, 0.0], [np.nan, 1.0, 0.0, 0.0], [0.2] * 4])
+def test_what_is_no_probability_is_not_drawn_from(p):
+    x, side = stage()
+    good = np.tile([0.25, 0.0, 0.25, 0.5], (IDS.size, 1))
+    bad = good.copy()
+    bad[1] = p
+    before = side.ledger.book.copy()
+    assert side.run(play_probabilities, x, bad, side.keys)[0] == INVALID
+    np.testing.assert_array_equal(side.ledger.book, before)
+    status, drawn, played = side.run(play_probabilities, x, good, side.keys)
+    expected = Side(2).run(draw, x, good, side.keys)
+    assert status == DONE
+    np.testing.assert_array_equal(drawn, expected[1])
+    np.testing.assert_array_equal(played, expected[2])
+    assert side.run(play_probabilities, x * np.nan, good, side.keys)[0] == UNUSABLE
+
+
+@pytest.mark.parametrize("action", [-1, K, 10**9])
+def test_what_is_no_action_is_not_played(action):
+    x, side = stage()
+    drawn, played = np.zeros(IDS.size, dtype=DRAWN), np.empty((IDS.size, 2, D))
+    drawn["action"] = 0, action
+    before = side.ledger.book.copy()
+    assert play_chosen(IDS, x, side.ledger.book, drawn, played) == INVALID
+    np.testing.assert_array_equal(side.ledger.book, before)
+    drawn["action"] = 3, 1
+    assert play_chosen(IDS, x * np.inf, side.ledger.book, drawn, played) == UNUSABLE
+    assert play_chosen(IDS, x, side.ledger.book, drawn, played) == DONE
+    np.testing.assert_array_equal(played, x[[0, 1], :, [3, 1]])
+    assert side.ledger.acts.tolist() == [1, 0, 1]
+    played[:] = 0.0
+    take(x, drawn, played)
+    np.testing.assert_array_equal(played, x[[0, 1], :, [3, 1]])
+
+
+def test_gaps_of_given_predictions():
+    x, side = stage()
+    score, alpha = np.random.default_rng(1).normal(size=(IDS.size, K)), np.array([3.0, 0.0, 5.0])
+    p = inverse_gap_weighting(score, alpha[IDS], None)
+    expected = Side(2).run(draw, x, p, side.keys)
+    found = side.run(play_gaps, x, score, alpha, 1.0, 1.0, mask_of(None), side.keys)
+    for a, b in zip(expected, found, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("widths", [[3], [2, 4, 1], [3, 3]])
+@pytest.mark.parametrize("n", [1, 3])
+def test_maps_laid_out(n, widths):
+    maps = [np.random.default_rng(w).normal(size=(n, 5, w)) for w in widths]
+    x = np.full((n, len(widths), 5, max(widths)), np.nan)
+    lay_out(np.concatenate([m.ravel() for m in maps]), np.array(widths), x)
+    for i, m in enumerate(maps):
+        np.testing.assert_array_equal(x[:, i, :, : widths[i]], m)
+        assert not x[:, i, :, widths[i] :].any()

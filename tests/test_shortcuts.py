@@ -19,10 +19,10 @@ class Counted(OFUL):
         self.asked += 1
         return super()._distribution(ids, x, offered)
 
-    def _absorb(self, ids, x, y, memo):
+    def _absorb(self, ids, x, action, y, memo):
         self.told += 1
         assert not x.flags.writeable
-        super()._absorb(ids, x, y, memo)
+        super()._absorb(ids, x, action, y, memo)
 
 
 class CountedAgain(Counted):
@@ -34,9 +34,9 @@ class Telling:
 
     told = 0
 
-    def _absorb(self, ids, x, y, memo):
+    def _absorb(self, ids, x, action, y, memo):
         self.told += 1
-        super()._absorb(ids, x, y, memo)
+        super()._absorb(ids, x, action, y, memo)
 
 
 class Mixed(Telling, OFUL):

@@ -206,7 +206,7 @@ from banditselect import Uniform
 
 
 class Mine(Uniform):
-    def _absorb(self, ids, x, y, memo):
+    def _absorb(self, ids, x, action, y, memo):
         self.last = 1.0
 """
 
@@ -416,7 +416,7 @@ ARMED = []
 
 
 class Fails(Uniform):
-    def _absorb(self, ids, x, y, memo):
+    def _absorb(self, ids, x, action, y, memo):
         if ARMED:
             raise KeyError("not today")
 

@@ -38,7 +38,7 @@ class Fragile(Uniform):
         self.dim = dim
         super().__init__(lanes=lanes, seed=seed)
 
-    def _absorb(self, ids, x, y, memo):
+    def _absorb(self, ids, x, action, y, memo):
         if self.dim == 4 and self.rounds[0] == 5:
             raise ZeroDivisionError("no more")
 
@@ -167,14 +167,14 @@ class Scaled(Policy):
         return Uniform()._shape()
 
     def _begin(self, lanes):
-        return ()
+        pass
 
     def _distribution(self, ids, x, offered):
         p = np.zeros((ids.size, x.shape[2]))
         p[:, self.choice] = 1.0
         return p, None
 
-    def _absorb(self, ids, x, y, memo):
+    def _absorb(self, ids, x, action, y, memo):
         pass
 
 

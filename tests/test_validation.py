@@ -13,12 +13,12 @@ import pytest
 from banditselect.carriers.shapes import AnyShape, ExactShape, SomeMaps, common_shape
 from banditselect.carriers.validation import (
     ArgumentError,
-    Choice,
+    Constraint,
     Interval,
     Number,
     Numbers,
+    OneOf,
     Rate,
-    Whatever,
     Widths,
     as_floats,
     check_all,
@@ -103,7 +103,7 @@ def test_a_value_that_cannot_travel_arrives_as_its_picture(travel):
 
 
 def test_all_arguments_are_checked_under_their_owner():
-    constraints = {"a": Number(low=0.0), "b": Choice(("x", "y"))}
+    constraints = {"a": Number(low=0.0), "b": OneOf(("x", "y"))}
     check_all("Policy", constraints, {"a": 1.0, "b": "x", "more": None}, None)
     refused(check_all, "Policy", constraints, {"a": -1.0, "b": "x"}, None, name="Policy: a", given="-1.0")
     refused(check_all, "Policy", constraints, {"a": 1.0, "b": "z"}, None, name="Policy: b", given="'z'")
@@ -122,7 +122,7 @@ def test_all_arguments_are_checked_under_their_owner():
         (Number(high=1.0), [1, -1e20]),
         (Number(low=1, integer=True), [1, 7, 3.0, np.int64(9), np.uint8(3)]),
         (Number(optional=True), [None, 1.0]),
-        (Choice(("a", "b")), ["a", "b"]),
+        (OneOf(("a", "b")), ["a", "b"]),
         (Interval(), [(0, 1), [-1.5, 2], np.array([0.0, 1.0]), (np.float32(0), np.int64(3))]),
         (Widths(), [1, 5, 3.0, [1, 2, 3], (4,), np.array([2, 2]), np.int64(2)]),
         (Rate(), [0, 10.0, np.float32(2.0), 10**20, math.sqrt]),
@@ -131,7 +131,7 @@ def test_all_arguments_are_checked_under_their_owner():
         (Numbers(shapes=((None, 2),)), [[[1, 2]], np.zeros((5, 2), dtype=np.float32)]),
         (Numbers(shapes=((None,),), low=0.0), [[0.0, 1.0]]),
         (Numbers(shapes=((None,),), optional=True), [None]),
-        (Whatever(), [None, "anything", object()]),
+        (Constraint(), [None, "anything", object()]),
     ],
 )
 def test_constraints_accept(constraint, values):
@@ -153,7 +153,7 @@ def test_constraints_accept(constraint, values):
         (Number(high=1.0), "a finite number <= 1", [1.0001]),
         (Number(low=1, integer=True), "a whole number >= 1", [0, 1.5, -2, None, "2", True]),
         (Number(optional=True), "a finite number or None", [NAN, "none"]),
-        (Choice(("a", "b")), "one of 'a', 'b'", ["c", "", None, 1, ["a"], "A"]),
+        (OneOf(("a", "b")), "one of 'a', 'b'", ["c", "", None, 1, ["a"], "A"]),
         (
             Interval(),
             "a pair (low, high) of finite numbers with low < high",

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from banditselect import PSOFUL, RegretBalancing, Uniform
-from banditselect.carriers.validation import EVERYTHING
 from banditselect.parts.aggregation import SqAlg
 from banditselect.parts.exploration import inverse_gap_weighting
 from banditselect.problems import SyntheticFeatureSelection, SyntheticParameterSelection
@@ -15,7 +14,7 @@ from banditselect.simulation import simulate
 
 def test_eq_dist_over_actions():
     """K = 3, alpha = 4, predictions 1, .5, 0: 1 / (3 + 2), 1 / (3 + 4), the rest on the first."""
-    p = inverse_gap_weighting(np.array([[1.0, 0.5, 0.0]]), np.array([4.0]), EVERYTHING)
+    p = inverse_gap_weighting(np.array([[1.0, 0.5, 0.0]]), np.array([4.0]), None)
     np.testing.assert_allclose(p[0], [1 - 1 / 5 - 1 / 7, 1 / 5, 1 / 7], rtol=1e-15)
 
 
@@ -43,11 +42,11 @@ def test_eq_regression_oracle():
 def test_eq_regret_balancing():
     """One play each, rewards .2 and .9, U = sqrt(n): 1.2 against 1.9; a reward 0 later (.9 + sqrt 2) / 2 = 1.157."""
     policy = RegretBalancing(bases=[Uniform(), Uniform()], reference=1.0)
-    policy._record.plays[:] = [[1, 1]]
-    policy._record.earned[:] = [[0.2, 0.9]]
+    policy._tally.plays[:] = [[1, 1]]
+    policy._tally.earned[:] = [[0.2, 0.9]]
     assert policy.act([[1.0]]).base == 1
-    policy._record.plays[:] = [[1, 2]]
-    policy._record.earned[:] = [[0.2, 0.9]]
+    policy._tally.plays[:] = [[1, 2]]
+    policy._tally.earned[:] = [[0.2, 0.9]]
     assert policy.act([[1.0]]).base == 0
 
 

@@ -6,25 +6,15 @@ under a digest of the code, so whoever forms that digest must be able to tell.
 
 import hashlib
 import inspect
-import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 _NOTE = "_file_when_made"
 _LIBRARY = __name__.partition(".")[0]
 
 
-def is_foreign(made: type | Callable[..., Any]) -> bool:
-    """Tell whether a class or function is from outside the library."""
-    return made.__module__.partition(".")[0] != _LIBRARY
-
-
-def rewrites_steps(cls: type) -> bool:
-    """Tell whether code from outside writes private methods of the library anew, which no shortcut may pass by."""
-    foreign = [c for c in cls.__mro__ if is_foreign(c)]
-    own = {name for c in foreign for name, value in vars(c).items() if callable(value) and re.match("_[^_]", name)}
-    return any(own & vars(c).keys() for c in cls.__mro__ if c not in foreign)
+def is_foreign(cls: type) -> bool:
+    """Tell whether a class is from outside the library."""
+    return cls.__module__.partition(".")[0] != _LIBRARY
 
 
 def note(cls: type) -> None:

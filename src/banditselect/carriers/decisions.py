@@ -124,6 +124,13 @@ class Ledger(LaneArrays):
         """Rewards learned so far, ``(N,)``."""
         return self.book[:, ledger.ROUNDS]
 
+    def drop(self, ids: Index, numbers: Index) -> int:
+        """Settle these acts without a reward; as ``settle``, but no round is counted."""
+        status = self.settle(ids, numbers)
+        if status < 0:
+            self.rounds[ids] -= 1
+        return status
+
     def waiting(self, ids: Index, numbers: Index) -> int:
         """Return the first row whose act is unknown or already learned, -1 if there is none."""
         return int(ledger.unlearned(ids, numbers, self.book))

@@ -1,22 +1,24 @@
 """State as named arrays with one row per lane, so that lanes can be added, saved and restored by name alone."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from ..types import Array
 
 
 class LaneArrays:
     """A part of a policy: ``state`` names the arrays it learns, ``fixed`` those that its settings determine.
 
     Every array named has a leading axis of lanes. ``fixed`` arrays are rebuilt from the settings when a policy is
-    loaded, ``state`` arrays are stored.
+    loaded, ``state`` arrays are stored. A part may be made of parts: they are its attributes.
     """
 
-    state: ClassVar[tuple[str, ...]] = ()
-    elastic: ClassVar[tuple[str, ...]] = ()  # of these, the length of the second axis is part of what is learned
-    fixed: ClassVar[tuple[str, ...]] = ()
+    state: tuple[str, ...] = ()
+    elastic: tuple[str, ...] = ()  # of these, the length of the second axis is part of what is learned
+    fixed: tuple[str, ...] = ()
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the learned arrays by name (the arrays themselves, not copies)."""
@@ -39,3 +41,42 @@ class LaneArrays:
         """Append the lanes of an equal part."""
         for name in self.state + self.fixed:
             setattr(self, name, np.concatenate([getattr(self, name), getattr(other, name)]))
+
+
+class PerLane(LaneArrays):
+    """Constants with one entry per lane, under names of their own.
+
+    Examples
+    --------
+    >>> PerLane(noise=per_lane(0.5, 2)).noise
+    array([0.5, 0.5])
+    """
+
+    def __init__(self, **constants: NDArray[Any]) -> None:
+        self.fixed = tuple(constants)
+        self.__dict__ |= constants
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name)
+
+
+def per_lane(value: ArrayLike, lanes: int) -> Array:
+    """Return a number, or one per lane, as ``(N,)``."""
+    return np.array(np.broadcast_to(np.asarray(value, dtype=float), (lanes,)))
+
+
+def parts_of(owner: object) -> Iterator[tuple[str, LaneArrays]]:
+    """Yield the parts among the attributes of an object, and theirs, each under the way to it: ``bank``, ``sets.bank``.
+
+    Nothing has to be announced: what is a part is found. A part that is reached in two ways is yielded once.
+    """
+    seen: set[int] = set()
+
+    def walk(holder: object, way: str) -> Iterator[tuple[str, LaneArrays]]:
+        for name, value in vars(holder).items():
+            if isinstance(value, LaneArrays) and id(value) not in seen:
+                seen.add(id(value))
+                yield way + name, value
+                yield from walk(value, f"{way}{name}.")
+
+    yield from walk(owner, "")

@@ -1,4 +1,6 @@
-"""Named arrays and settings <-> one file: versioned, checksummed, replaced atomically, no pickle. Knows no policy.
+"""An object with lanes <-> one file: versioned, checksummed, replaced atomically, no pickle. Knows no policy by name.
+
+Settings are JSON, classes are known by name (:func:`register`), everything learned is arrays.
 
 Layout: 4 bytes ``BSEL``, format version (uint16), length of the header (uint64), header (JSON), the arrays one after
 another as raw little-endian bytes, SHA-256 of everything before it. The header holds the settings and, per array,
@@ -14,16 +16,106 @@ import struct
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .stateful import Stateful
+
+C = TypeVar("C", bound=type)
+
 MAGIC = b"BSEL"
-VERSION = 2
+VERSION = 3
 _PREFIX = struct.Struct("<4sHQ")
 _DIGEST = hashlib.sha256().digest_size
 _DTYPES = {"<f8", "<i8", "|u1", "|b1"}
+
+_classes: dict[str, type] = {}
+
+
+def register(cls: C) -> C:
+    """Class decorator: make a policy known by its name, so that it can be loaded and is checked with all others.
+
+    A frozen dataclass is made known in the same way, so that a policy that has one among its settings can be saved.
+    """
+    if _classes.get(cls.__name__, cls) is not cls:
+        raise ValueError(f"register: a policy named {cls.__name__!r} is already registered")
+    _classes[cls.__name__] = cls
+    return cls
+
+
+def registered() -> dict[str, Any]:
+    """Return all registered policies by name."""
+    return {name: cls for name, cls in _classes.items() if issubclass(cls, Stateful)}
+
+
+def save(policy: Stateful, path: str | os.PathLike[str]) -> None:
+    """Write a policy to one file."""
+    arrays: dict[str, NDArray[Any]] = {}
+    settings = {"policy": encode("save", "policy", policy, arrays), "lineage": policy._lineage}
+    for part, content in policy._state():
+        for name, array in content.arrays().items():
+            arrays[f"state/{part}/{name}"] = array
+    write(path, settings, arrays)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a policy that ``save`` wrote; it continues bit-identically.
+
+    A file that is damaged, cut short, of another format, or of a policy class that is not registered raises
+    ValueError.
+    """
+    settings, arrays = read(path)
+    try:
+        policy = _decode(settings["policy"], arrays)
+        if not isinstance(policy, Stateful):
+            raise ValueError("its content is not a policy")
+        for part, content in policy._state():
+            content.restore({name: arrays[f"state/{part}/{name}"] for name in content.state})
+        policy._lineage = int(settings["lineage"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path}: {error}") from error
+    return policy
+
+
+def encode(owner: str, name: str, value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
+    """Return a setting as JSON; arrays go to ``arrays`` and are named. What cannot be is refused by ``owner``."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        key = f"settings/{name}"
+        kind = value.dtype.kind
+        arrays[key] = value.astype(value.dtype if kind == "b" else float if kind == "f" else int)
+        return {"array": key}
+    if isinstance(value, list | tuple):
+        parts = [encode(owner, f"{name}.{k}", part, arrays) for k, part in enumerate(value)]
+        return {"tuple" if isinstance(value, tuple) else "list": parts}
+    cls = type(value).__name__
+    known = _classes.get(cls) is type(value)
+    if isinstance(value, Stateful) and not known:
+        raise ValueError(f"{owner}: policy class {cls!r} is not registered: decorate it with banditselect.register")
+    if known:
+        own = value.settings if isinstance(value, Stateful) else vars(value)
+        return {cls: {key: encode(owner, f"{name}.{key}", part, arrays) for key, part in own.items()}}
+    what = getattr(value, "__name__", repr(value))
+    raise ValueError(f"{owner}: {name.removeprefix('policy.')}={what} cannot be stored; a Power(scale, exponent) can")
+
+
+def _decode(value: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
+    if not isinstance(value, dict):
+        return value
+    (kind, content), *_ = value.items()
+    if kind == "array":
+        return arrays[content]
+    if kind in ("list", "tuple"):
+        parts = [_decode(part, arrays) for part in content]
+        return tuple(parts) if kind == "tuple" else parts
+    if kind not in _classes:
+        raise ValueError(f"policy class {kind!r} is not registered here; known: {', '.join(sorted(registered()))}")
+    return _classes[kind](**{name: _decode(part, arrays) for name, part in content.items()})
 
 
 def write(path: str | os.PathLike[str], settings: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:

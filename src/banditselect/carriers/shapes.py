@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..kernels.arrays import LIMIT, usable
+from ..kernels.arrays import LIMIT, lay_out, usable
 from ..kernels.features import Offer, clean
-from ..types import Array
+from ..types import Array, Index
 from .validation import FLOAT, as_floats, depth_of, refuse
 
 
@@ -112,9 +112,9 @@ class FeatureShape(ABC):
         if len({m.shape[:-1] for m in maps}) != 1:
             raise refuse("features", value, expected)
         widths = tuple(m.shape[-1] for m in maps)
-        pad = [(0, 0)] * (ndim - 2)
-        padded = [np.pad(m, [*pad, (0, max(widths) - m.shape[-1])]) for m in maps]
-        return np.stack(padded, axis=0 if lanes is None else 1), widths
+        *front, K = (*maps[0].shape[: ndim - 2 - inner], maps[0].shape[-2] if inner else 1)
+        joined = join_maps([m.reshape(*(front or [1]), K, m.shape[-1]) for m in maps])
+        return joined.reshape(*front, len(maps), *([K] if inner else []), max(widths)), widths
 
     def _counts(self, K: int) -> bool:
         """Tell whether this many actions will do."""
@@ -209,10 +209,8 @@ class AnyShape(FeatureShape):
             wrong = x.ndim < depth or x.shape[-2] != maps[0].shape[-2] or not self._counts(x.shape[-2])
             if wrong or (lanes is not None and x.shape[0] != lanes):
                 raise refuse("features", x, self.words(lanes))
-        widest = max(x.shape[-1] for x in maps)
-        padded = [np.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, widest - x.shape[-1])]) for x in maps]
         K, rows = maps[0].shape[-2], lanes or 1
-        return np.ascontiguousarray(np.concatenate([x.reshape(rows, -1, K, widest) for x in padded], axis=1))
+        return join_maps([m for x in maps for m in np.swapaxes(x.reshape(rows, -1, K, x.shape[-1]), 0, 1)])
 
     def shaped_one(self, value: Any, lanes: int | None) -> Array:
         """Return zeros ``(n, 1, 1)``: nothing is learned from it."""
@@ -220,6 +218,20 @@ class AnyShape(FeatureShape):
             if not usable(np.array(as_floats("features", m, "finite numbers"))):
                 raise refuse("features", value, "finite numbers")
         return np.zeros((lanes or 1, 1, 1))
+
+
+def join_maps(maps: Sequence[Array]) -> Array:
+    """Return maps ``(n, K, d_i)`` as one array ``(n, P, K, d)``, zero-padded to the widest."""
+    n, K, _ = maps[0].shape
+    widths = [m.shape[2] for m in maps]
+    return laid_out(np.concatenate(maps, axis=None), n, K, np.array(widths))
+
+
+def laid_out(flat: Array, n: int, K: int, widths: Index) -> Array:
+    """Return maps that stand one after another, each ``(n, K, d_i)``, as one array, zero-padded to the widest."""
+    x = np.empty((n, widths.size, K, int(widths.max())))
+    lay_out(flat, widths, x)
+    return x
 
 
 def common_shape(name: str, shapes: Sequence[FeatureShape]) -> FeatureShape:

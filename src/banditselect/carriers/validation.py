@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,6 @@ from ..types import Array, Index, Mask
 
 FLOAT = np.dtype(np.float64)
 SMALLEST = 1e-30  #: the smallest number that counts as positive, so that squares and quotients stay finite
-EVERYTHING: Mask = np.zeros((0, 0), dtype=bool)  #: the mask that offers every action
 
 
 def shown(value: object) -> str:
@@ -74,12 +73,15 @@ def warn(message: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=depth)
 
 
-class Constraint(Protocol):
-    """What an argument must satisfy. ``lanes`` is the number of lanes, or None where the policy has none."""
+class Constraint:
+    """What an argument must satisfy; this one accepts everything, for what its owner checks itself."""
 
     def check(self, name: str, value: Any, lanes: int | None) -> None:
-        """Raise ValueError if ``value`` will not do."""
-        ...
+        """Raise ValueError if ``value`` will not do; ``lanes`` is None where the policy has none."""
+
+    def is_per_lane(self, value: Any) -> bool:
+        """Tell whether a value was given per lane."""
+        return False
 
 
 def check_all(owner: str, constraints: Mapping[str, Constraint], values: Mapping[str, Any], lanes: int | None) -> None:
@@ -123,7 +125,7 @@ def depth_of(value: Any) -> int:
 
 
 @dataclass(frozen=True)
-class Number:
+class Number(Constraint):
     """A finite number between ``low`` and ``high``; with ``per_lane`` also one for every lane, ``(N,)``."""
 
     low: float = -np.inf
@@ -138,13 +140,17 @@ class Number:
         """Raise ValueError if ``value`` will not do."""
         if value is None and self.optional:
             return
-        if self.per_lane and lanes is not None and depth_of(value) == 1:
+        if lanes is not None and self.is_per_lane(value):
             values = as_floats(name, value, self.expected)
             if values.shape == (lanes,) and all(self._fits(v) for v in values):
                 return
         elif self._fits(value):
             return
         raise refuse(name, value, self.expected)
+
+    def is_per_lane(self, value: Any) -> bool:
+        """Tell whether a value was given per lane."""
+        return self.per_lane and depth_of(value) == 1
 
     def _fits(self, value: Any) -> bool:
         number = _number(value)
@@ -168,7 +174,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Choice:
+class OneOf(Constraint):
     """One of several names."""
 
     names: tuple[str, ...]
@@ -180,7 +186,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Interval:
+class Interval(Constraint):
     """A pair (low, high) of finite numbers with low < high; None where it is optional."""
 
     optional: bool = False
@@ -195,7 +201,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Widths:
+class Widths(Constraint):
     """A whole number >= 1, or one per model."""
 
     def check(self, name: str, value: Any, lanes: int | None) -> None:
@@ -206,7 +212,7 @@ class Widths:
 
 
 @dataclass(frozen=True)
-class Rate:
+class Rate(Constraint):
     """A number >= 0, a schedule (any callable of t), or one of ``names``."""
 
     names: tuple[str, ...] = ()
@@ -220,12 +226,16 @@ class Rate:
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """An array of finite numbers of one of these shapes (``None`` stands for any length)."""
+class Numbers(Constraint):
+    """An array of finite numbers of one of these shapes (``None`` stands for any length).
+
+    A value with ``lane_axes`` axes has one entry for every lane on the first.
+    """
 
     shapes: tuple[tuple[int | None, ...], ...]
     low: float = -np.inf
     optional: bool = False
+    lane_axes: int | None = None
 
     def check(self, name: str, value: Any, lanes: int | None) -> None:
         """Raise ValueError if ``value`` will not do."""
@@ -241,6 +251,12 @@ class Numbers:
             raise refuse(name, value, self.expected)
         if values.size == 0 or not usable(np.ascontiguousarray(values)) or values.min() < self.low:
             raise refuse(name, value, self.expected)
+        if values.ndim == self.lane_axes and values.shape[0] != lanes:
+            raise refuse(name, value, f"{self.expected}; {values.ndim} axes only with lanes={values.shape[0]}")
+
+    def is_per_lane(self, value: Any) -> bool:
+        """Tell whether a value was given per lane."""
+        return depth_of(value) == self.lane_axes
 
     @property
     def expected(self) -> str:
@@ -250,14 +266,6 @@ class Numbers:
             for s in self.shapes
         )
         return f"finite numbers{'' if self.low == -np.inf else f' >= {self.low:g}'}, {shapes}"
-
-
-@dataclass(frozen=True)
-class Whatever:
-    """An argument that its owner checks itself."""
-
-    def check(self, name: str, value: Any, lanes: int | None) -> None:
-        """Accept everything."""
 
 
 def as_floats(name: str, value: Any, expected: str) -> Array:
@@ -309,20 +317,6 @@ def rewards(reward: Any, n: int, lanes: bool) -> Array:
     return y
 
 
-def probabilities(name: str, p: Any, shape: tuple[int, int]) -> None:
-    """Refuse what is not an array of probabilities ``shape``, rows that sum to 1."""
-    good = isinstance(p, np.ndarray) and p.shape == shape and p.dtype is FLOAT and bool(p.min() >= 0.0)
-    if not good or not np.abs(p.sum(axis=1) - 1.0).max() <= 1e-9:
-        raise refuse(name, p, f"probabilities, float64 of shape {shape}, whose rows sum to 1")
-
-
-def choices(name: str, action: Any, n_actions: int, n: int) -> None:
-    """Refuse what is not an array of n actions."""
-    good = isinstance(action, np.ndarray) and action.shape == (n,) and action.dtype.kind in "iu"
-    if not good or action.min() < 0 or action.max() >= n_actions:
-        raise refuse(name, action, f"{n} whole numbers from 0 to {n_actions - 1}, as an array")
-
-
 def whole_number(name: str, value: Any, low: int) -> int:
     """Return a whole number >= ``low``."""
     Number(low=low, integer=True).check(name, value, None)
@@ -334,3 +328,34 @@ def seed(name: str, value: Any) -> None:
     parts = [value] if isinstance(value, int | np.integer) else list(value) if isinstance(value, list | tuple) else []
     if not parts or not all(isinstance(p, int | np.integer) and not isinstance(p, bool) and p >= 0 for p in parts):
         raise refuse(name, value, "a whole number >= 0, or a tuple of them")
+
+
+def lane_vectors(theta: ArrayLike, lanes: int, dim: int) -> Array:
+    """Return one parameter, or one per lane, as ``(N, d)``."""
+    expected = f"finite numbers of shape ({dim},) or ({lanes}, {dim})"
+    values = as_floats("theta", theta, expected)
+    if values.shape not in ((dim,), (lanes, dim)) or not np.isfinite(values).all():
+        raise refuse("theta", theta, expected)
+    return np.array(np.broadcast_to(values, (lanes, dim)))
+
+
+def model_index(model: int, n_models: int) -> int:
+    """Return the index of a model."""
+    Number(low=0, high=n_models - 1, integer=True).check("model", model, None)
+    return int(model)
+
+
+def map_widths(owner: str, dim: int | Sequence[int], n_models: int) -> tuple[int, ...]:
+    """Return the width of each of the M maps."""
+    widths = (dim,) * n_models if np.ndim(dim) == 0 else tuple(dim)  # type: ignore[arg-type]
+    if len(widths) != n_models:
+        raise refuse(f"{owner}: dim", dim, f"a whole number, or one for each of n_models={n_models} models")
+    return tuple(int(w) for w in widths)  # type: ignore[arg-type]
+
+
+def model_numbers(name: str, value: ArrayLike, lanes: int, n_models: int) -> Array:
+    """Return a number, or one per model, as ``(N, M)``."""
+    values = np.asarray(value, dtype=float)
+    if values.shape not in ((), (n_models,)):
+        raise refuse(name, value, f"a number, or one for each of n_models={n_models} models")
+    return np.array(np.broadcast_to(values, (lanes, n_models)))

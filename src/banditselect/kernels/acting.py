@@ -1,8 +1,8 @@
 """From features to an action: scores, probabilities, counter-based random numbers, the act numbered.
 
-Ties are shared equally. ``offered`` is a mask ``(n, K)``, or has no rows, or one entry, where every action is offered;
-an action not offered has probability 0. A random number (Philox4x32-10) is a function of (key of the lane, number of
-the act, index of the draw) and of nothing else, so a lane draws the same numbers whatever lanes stand beside it.
+Ties are shared equally. ``offered`` is a mask ``(n, K)``, or ``ALL_OFFERED``, which has one entry; an action not
+offered has probability 0. A random number (Philox4x32-10) is a function of (key of the lane, number of the act, index
+of the draw) and of nothing else, so a lane draws the same numbers whatever lanes stand beside it.
 
 Reference: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
 """
@@ -22,14 +22,22 @@ Drawn = NDArray[np.void]  # of dtype DRAWN
 DRAWN = np.dtype([("action", np.int64), ("number", np.int64), ("probability", np.float64)])
 """What is drawn for a row: the action, the number of the act, the probability of the action."""
 
+ALL_OFFERED: Mask = np.ones((1, 1), dtype=bool)
+"""The mask where every action is offered, whatever their number."""
+
 _LOW = 0xFFFFFFFF
 
 
+def mask_of(offered: Mask | None) -> Mask:
+    """Return the mask that kernels read; None where every action is offered."""
+    return ALL_OFFERED if offered is None else offered
+
+
 @inlined
-def power_rates(ids: Index, updates: Index, scale: float, exponent: float, out: Array) -> None:
-    """``out[r] = scale t ** exponent`` with ``t`` the updates of the row's lane."""
+def rates(ids: Index, grown: Array, scale: float, exponent: float, out: Array) -> None:
+    """``out[r] = scale g ** exponent`` with ``g = grown[n]`` of the row's lane: its number of updates, or a rate."""
     for r in range(ids.size):
-        out[r] = scale * float(updates[ids[r]]) ** exponent
+        out[r] = scale * float(grown[ids[r]]) ** exponent
 
 
 @inlined
@@ -183,6 +191,16 @@ def standard_normals(ids: Index, keys: Index, numbers: Index, out: Array) -> Non
 
 
 @inlined
+def take_played(x: Array, drawn: Drawn, played: Array) -> None:
+    """``played[r, i] = x[r, i, action]`` for the actions ``drawn (n,)``."""
+    for r in range(drawn.size):
+        action = drawn[r]["action"]
+        for i in range(played.shape[1]):
+            for j in range(played.shape[2]):
+                played[r, i, j] = entry(x, r, i, action, j)
+
+
+@inlined
 def begin(ids: Index, x: Array, book: Index, drawn: Drawn, played: Array) -> bool:
     """Number one more act of each lane and take the features of what it plays, ``played[r, i] = x[r, i, action]``.
 
@@ -192,10 +210,7 @@ def begin(ids: Index, x: Array, book: Index, drawn: Drawn, played: Array) -> boo
     if not has_room(ids, book):
         return False
     for r in range(ids.size):
-        action = drawn[r]["action"]
         drawn[r]["number"] = book[ids[r], ACTS]
         book[ids[r], ACTS] += 1
-        for i in range(played.shape[1]):
-            for j in range(played.shape[2]):
-                played[r, i, j] = entry(x, r, i, action, j)
+    take_played(x, drawn, played)
     return True

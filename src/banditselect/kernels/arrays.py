@@ -1,9 +1,9 @@
-"""Small services on arrays: is every entry usable, what lies outside a range."""
+"""Small services on arrays: is every entry usable, what lies outside a range, maps laid out side by side."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import inlined
+from . import inlined, kernel
 
 LIMIT = 1e30  #: larger magnitudes are refused, so that squares and products of what comes in stay finite
 
@@ -29,3 +29,18 @@ def count_outside(
             count[ids[r]] += 1
             some = True
     return some
+
+
+@kernel
+def lay_out(flat: NDArray[np.float64], widths: NDArray[np.int64], x: NDArray[np.float64]) -> None:
+    """Fill ``x (n, P, K, d)`` from maps ``(n, K, widths[i])`` that stand one after another; what is left over is 0."""
+    n, P, K, d = x.shape
+    at = 0
+    for i in range(P):
+        for r in range(n):
+            for a in range(K):
+                for j in range(widths[i]):
+                    x[r, i, a, j] = flat[at + j]
+                for j in range(widths[i], d):
+                    x[r, i, a, j] = 0.0
+                at += widths[i]

@@ -13,6 +13,9 @@ from . import inlined, kernel
 ACTS, FLOOR, ROUNDS = 0, 1, 2
 RING = 3  #: where the ring begins
 
+UNNUMBERED: Index = np.empty(0, dtype=np.int64)  #: the numbers of what no act stands for
+NO_BOOK: Index = np.empty((0, RING + 1), dtype=np.int64)  #: for what its caller has written down already
+
 
 @inlined
 def has_room(ids: Index, book: Index) -> bool:
@@ -42,8 +45,13 @@ def unlearned(ids: Index, numbers: Index, book: Index) -> int:
 def settle(ids: Index, numbers: Index, book: Index) -> int:
     """Mark these acts as learned, raise the floor over every act learned without a gap, count the rounds.
 
-    If some row's act is unknown or already learned, nothing is done and that row is returned; else -1.
+    If some row's act is unknown or already learned, nothing is done and that row is returned; else -1. What no act
+    stands for is ``UNNUMBERED``: only its round is counted, if there is a book.
     """
+    if numbers.size == 0:
+        for r in range(ids.size if book.shape[0] else 0):
+            book[ids[r], ROUNDS] += 1
+        return -1
     bad = unlearned(ids, numbers, book)
     if bad >= 0:
         return bad

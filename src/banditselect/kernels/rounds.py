@@ -4,29 +4,32 @@ Each first checks what its caller cannot, and says how it went:
 
 * ``DONE``;
 * ``OUTSIDE``: done, and some reward lay outside the range, of which the policy warns;
+* ``SUSPECT``: done, and some lane may have a reason for an alarm, which is to be looked at;
 * ``UNUSABLE``: nothing done, since some feature is not finite, which the policy refuses;
 * ``FULL``: nothing done, since the ring of some lane is full; the policy lets it grow and tries again;
+* ``INVALID``: nothing done, since what was to be drawn from are no probabilities, or what was chosen is no action;
 * a row, 0 or more: nothing done, since the act of that row is unknown or already learned, which the policy refuses.
+
+The ``numbers`` of an update may be ``ledger.UNNUMBERED``, for what no act stands for, and its book ``ledger.NO_BOOK``.
 """
 
 import numpy as np
 
 from ..types import Array, Index, Mask
 from . import inlined, kernel, tiles
-from .acting import Drawn, begin, best_actions, draw_actions, inverse_gaps, power_rates, upper_bounds
+from .acting import Drawn, begin, best_actions, draw_actions, inverse_gaps, rates, take_played, upper_bounds
 from .arrays import count_outside
 from .features import clean, clean_row, sizes
 from .ledger import ACTS, settle
 from .ridge import learn, mixture
-from .selection import posterior, self_normalised
+from .selection import posterior, screen, self_normalised, squared_radii
 
 DONE = -1
 UNUSABLE = -2
 FULL = -3
 OUTSIDE = -4
-
-ALL_OFFERED: Mask = np.ones((1, 1), dtype=bool)
-"""The mask where every action is offered; one without rows, which says the same, takes 0.2 us longer to come here."""
+SUSPECT = -5
+INVALID = -6
 
 
 @inlined
@@ -44,6 +47,39 @@ def draw_best(
     p = np.empty(score.shape)
     best_actions(score, offered, p)
     return draw(ids, x, p, keys, book, drawn, played)
+
+
+@kernel
+def play_probabilities(ids: Index, x: Array, p: Array, keys: Index, book: Index, drawn: Drawn, played: Array) -> int:
+    """Draw from ``p (n, K)``, which nobody has looked at yet: rows that are no probabilities are not drawn from."""
+    for r in range(ids.size):
+        total = 0.0
+        for a in range(p.shape[1]):
+            if not p[r, a] >= 0.0:
+                return INVALID
+            total += p[r, a]
+        if not abs(total - 1.0) <= 1e-9:
+            return INVALID
+    if not clean(x):
+        return UNUSABLE
+    return draw(ids, x, p, keys, book, drawn, played)
+
+
+@kernel
+def play_chosen(ids: Index, x: Array, book: Index, drawn: Drawn, played: Array) -> int:
+    """Number the acts of actions that have been chosen already, and take the features of what they play."""
+    for r in range(ids.size):
+        if not 0 <= drawn[r]["action"] < sizes(x)[1]:
+            return INVALID
+    if not clean(x):
+        return UNUSABLE
+    return DONE if begin(ids, x, book, drawn, played) else FULL
+
+
+@kernel
+def take(x: Array, drawn: Drawn, played: Array) -> None:
+    """Take the features of what has been drawn, ``played[r, i] = x[r, i, action]``."""
+    take_played(x, drawn, played)
 
 
 @kernel
@@ -93,14 +129,11 @@ def play_tiles(
 
 
 @kernel
-def play_inverse_gaps(
+def play_gaps(
     ids: Index,
     x: Array,
-    theta: Array,
-    evidence: Array,
-    log_prior: Array,
-    variance: Array,
-    updates: Index,
+    score: Array,
+    grown: Array,
     scale: float,
     exponent: float,
     offered: Mask,
@@ -109,19 +142,46 @@ def play_inverse_gaps(
     drawn: Drawn,
     played: Array,
 ) -> int:
-    """Play by inverse gaps of the mean prediction under the posterior, at the rate ``scale t ** exponent``."""
-    weight = np.empty((ids.size, theta.shape[1]))
-    mixture_loss = np.empty(ids.size)
-    rate = np.empty(ids.size)
+    """Play by the inverse gaps of predictions ``score (n, K)`` at ``acting.rates``; features have been checked."""
+    p, alpha = np.empty(score.shape), np.empty(ids.size)
+    rates(ids, grown, scale, exponent, alpha)
+    inverse_gaps(score, alpha, offered, p)
+    return draw(ids, x, p, keys, book, drawn, played)
+
+
+@kernel
+def play_mixture_gaps(
+    ids: Index,
+    x: Array,
+    theta: Array,
+    evidence: Array,
+    log_prior: Array,
+    variance: Array,
+    grown: Array,
+    scale: float,
+    exponent: float,
+    offered: Mask,
+    keys: Index,
+    book: Index,
+    drawn: Drawn,
+    played: Array,
+) -> int:
+    """Play by the inverse gaps of the mean prediction under the posterior, see ``selection.posterior``.
+
+    A single model needs no posterior: its ``log_prior`` and ``variance`` may be empty.
+    """
+    M = theta.shape[1]
+    weight = np.ones((ids.size, M))
     score = np.empty((ids.size, sizes(x)[1]))
-    p = np.empty(score.shape)
-    posterior(ids, evidence, log_prior, variance, False, weight, mixture_loss)
+    if M > 1:
+        posterior(ids, evidence, log_prior, variance, False, weight, np.empty(ids.size))
     for r in range(ids.size):  # a row is checked while it is fetched: many lanes do not fit the cache
         if not clean_row(x, r):
             return UNUSABLE
         mixture(r, ids[r], x, theta, weight, score)
-    power_rates(ids, updates, scale, exponent, rate)
-    inverse_gaps(score, rate, offered, p)
+    p, alpha = np.empty(score.shape), np.empty(ids.size)
+    rates(ids, grown, scale, exponent, alpha)
+    inverse_gaps(score, alpha, offered, p)
     return draw(ids, x, p, keys, book, drawn, played)
 
 
@@ -179,3 +239,99 @@ def learn_ellipsoid(
     learn(ids, x, y, theta, root, evidence, updates, dims, told)
     self_normalised(ids, evidence, constants, log_term, told, squared, spent)
     return DONE
+
+
+@kernel
+def learn_maps(
+    ids: Index,
+    x: Array,
+    y: Array,
+    numbers: Index,
+    book: Index,
+    theta: Array,
+    root: Array,
+    evidence: Array,
+    updates: Index,
+    dims: Index,
+    log_prior: Array,
+    variance: Array,
+    penalty: Array,
+    drift: float,
+    log_term: float,
+    online: bool,
+    squared: Array,
+    noise: Array,
+    level: float,
+    loss: Array,
+    verdict: Array,
+) -> int:
+    """Settle acts, learn their rewards in a bank of ridges over maps, take the radii of the likelihood-ratio sets.
+
+    ``loss (N,)`` sums the squared errors of the mean prediction under the posterior: the challenger of ``screen``.
+    """
+    if not clean(x):
+        return UNUSABLE
+    bad = settle(ids, numbers, book)
+    if bad >= 0:
+        return bad
+    n, M = ids.size, theta.shape[1]
+    weight, challenger, told = np.empty((n, M)), np.empty(n), np.empty((2, n, M))
+    posterior(ids, evidence, log_prior, variance, online, weight, challenger)
+    learn(ids, x, y, theta, root, evidence, updates, dims, told)
+    for r in range(n):
+        forecast = 0.0
+        for i in range(M):
+            forecast += weight[r, i] * told[0, r, i]
+        loss[ids[r]] += (y[r] - forecast) ** 2
+        challenger[r] = loss[ids[r]]
+    squared_radii(ids, evidence, log_prior, variance, penalty, updates, drift, log_term, online, squared)
+    some = screen(ids, evidence, penalty, variance, noise, updates, challenger, drift, level, verdict)
+    return SUSPECT if some else DONE
+
+
+@kernel
+def learn_regions(
+    ids: Index,
+    x: Array,
+    y: Array,
+    numbers: Index,
+    book: Index,
+    estimates: Array,
+    root: Array,
+    group: Index,
+    evidence: Array,
+    updates: Index,
+    dims: Index,
+    log_prior: Array,
+    variance: Array,
+    penalty: Array,
+    drift: float,
+    log_term: float,
+    online: bool,
+    squared: Array,
+    noise: Array,
+    level: float,
+    wide_theta: Array,
+    wide_root: Array,
+    wide_evidence: Array,
+    wide_updates: Index,
+    verdict: Array,
+) -> int:
+    """Settle acts, learn their rewards in ridges over one map, take the radii of the likelihood-ratio sets.
+
+    The challenger of ``screen`` is the evidence of one ridge that is wider than all regions.
+    """
+    if not clean(x):
+        return UNUSABLE
+    bad = settle(ids, numbers, book)
+    if bad >= 0:
+        return bad
+    n = ids.size
+    tiles.learn(ids, x, y, estimates, root, group, evidence, updates, dims, np.empty((n, group.shape[1])))
+    learn(ids, x, y, wide_theta, wide_root, wide_evidence, wide_updates, dims, np.empty((2, n, 1)))
+    challenger = np.empty(n)
+    for r in range(n):
+        challenger[r] = wide_evidence[ids[r], 1, 0] + variance[ids[r]] * wide_evidence[ids[r], 0, 0]
+    squared_radii(ids, evidence, log_prior, variance, penalty, updates, drift, log_term, online, squared)
+    some = screen(ids, evidence, penalty, variance, noise, updates, challenger, drift, level, verdict)
+    return SUSPECT if some else DONE

@@ -1,7 +1,5 @@
 """SqAlg: aggregates the experts' predictions (paper, Alg. ``alg:expert-prediction``)."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from ..carriers.lanes import LaneArrays
@@ -20,8 +18,7 @@ class Posterior(LaneArrays):
     variance: R^2, ``(N,)``.  prior: :math:`\pi`, ``(M,)`` or ``(N, M)``.  online: which loss.
     """
 
-    state: ClassVar[tuple[str, ...]] = ()
-    fixed: ClassVar[tuple[str, ...]] = ("variance", "log_prior")
+    fixed: tuple[str, ...] = ("variance", "log_prior")
 
     def __init__(self, *, variance: Array, prior: Array, online: bool) -> None:
         self.variance = variance
@@ -121,12 +118,12 @@ class SqAlg(LaneArrays):
         self.alive[ids] = np.where(after.any(axis=1, keepdims=True), after, before)
         self.fallen = self.fallen or bool((admitted == 2).any())
 
-    def warning(self) -> str | None:
+    def warnings(self) -> list[str]:
         """Return a warning, once, if all experts of some lane would have fallen."""
         if not self.fallen or self._warned:
-            return None
+            return []
         self._warned = True
-        return (
+        return [
             "no expert predicts within its bound: the one that exceeds it least is kept. "
             "The bounds (noise, feature_bound, reward_bound, parameter_bound or radii) do not hold for these data."
-        )
+        ]

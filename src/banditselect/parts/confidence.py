@@ -80,7 +80,7 @@ class LikelihoodSets(Posterior):
     """
 
     state = ("squared_radii",)
-    fixed = ("variance", "log_prior", "penalty")
+    fixed = ("variance", "log_prior", "penalty", "noise")
 
     def __init__(
         self,
@@ -95,6 +95,7 @@ class LikelihoodSets(Posterior):
     ) -> None:
         kappa = 0.5 if misspecification > 0.0 else 1.0
         super().__init__(variance=noise**2 / kappa, prior=prior, online=online)
+        self.noise = noise
         self.penalty = penalty
         self.log_term = math.log(1.0 / delta)
         self.drift = misspecification**2 / (1.0 - kappa) if misspecification > 0.0 else 0.0
@@ -171,7 +172,8 @@ class Alarm(LaneArrays):
     """Tells when no model can be true or the noise is larger than stated: two tests at level delta / 2, at every round.
 
     The variance test compares the least penalised sum of squares with what noise of constant R allows. The challenger
-    test compares it with the loss of a forecaster that is bound to no model (what its caller feeds to ``watch``).
+    test compares it with the loss of a forecaster that is bound to no model. ``selection.screen`` does both as far as
+    that is cheap, in the kernel that learns; the rest is done here.
 
     Attributes
     ----------
@@ -186,25 +188,11 @@ class Alarm(LaneArrays):
         self.level = math.log(2.0 / delta)
         self.misspecification = misspecification
 
-    def watch(self, ids: Index, sets: LikelihoodSets, bank: Bank, challenger: Array, noise: Array) -> bool:
-        """Raise the alarm where a test fires, given the challenger's loss ``(n,)``; tell whether it is the first."""
-        verdict = np.empty((ids.size, 2))
-        if not selection.screen(
-            ids,
-            bank.evidence,
-            sets.penalty,
-            sets.variance,
-            noise,
-            bank.updates,
-            challenger,
-            sets.drift,
-            self.level,
-            verdict,
-        ):
-            return False
+    def judge(self, ids: Index, verdict: Array, updates: Index, noise: Array) -> bool:
+        """Raise the alarm where a test fires, by the verdicts of ``selection.screen``; tell whether it is the first."""
         fired = verdict[:, 0] == 2.0
         for r in np.flatnonzero((verdict[:, 0] == 1.0) & ~self.raised[ids]):
-            X, t = float(verdict[r, 1]), int(bank.updates[ids[r]])
+            X, t = float(verdict[r, 1]), int(updates[ids[r]])
             if self.misspecification > 0.0:
                 value = log_variance_grid(X, t, self.misspecification / float(noise[ids[r]]))
             else:

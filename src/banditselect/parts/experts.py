@@ -5,7 +5,7 @@ weights, confidence sets, alarms - is written once.
 """
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -29,8 +29,8 @@ class Bank(LaneArrays, ABC):
     updates: rewards learned, ``(N,)``.
     """
 
-    state: ClassVar[tuple[str, ...]] = ("theta", "root", "evidence", "updates")
-    fixed: ClassVar[tuple[str, ...]] = ("group",)
+    state = ("theta", "root", "evidence", "updates")
+    fixed = ("group",)
 
     theta: Array
 

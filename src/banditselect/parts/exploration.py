@@ -1,4 +1,4 @@
-"""From a score per action to probabilities: inverse gap weighting, optimism; and the schedules of the former."""
+"""From a score per action to probabilities: inverse gap weighting, the best; and the schedules of the former."""
 
 import math
 from collections.abc import Callable
@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..carriers.persistence import register
 from ..carriers.validation import refuse
 from ..kernels import acting
 from ..types import Array, Index, Mask
-from .experts import Bank
 
 
 def _check(owner: str, name: str, value: Any, low: float, high: float = math.inf) -> None:
@@ -22,6 +23,7 @@ def _check(owner: str, name: str, value: Any, low: float, high: float = math.inf
         raise ValueError(f"{owner}: {name}={value!r}: expected {limits}")
 
 
+@register
 @dataclass(frozen=True)
 class Power:
     """The schedule ``scale * t ** exponent`` of the number t of completed updates.
@@ -50,6 +52,7 @@ class Power:
         return Power(factor * self.scale, self.exponent)
 
 
+@register
 @dataclass(frozen=True)
 class LatentReference:
     r"""The reference of regret balancing over UCB and the greedy policies of M latent models (paper, App. E).
@@ -84,7 +87,7 @@ class LatentReference:
 
 
 SCHEDULES: dict[str, type[Power | LatentReference]] = {"power": Power, "latent_reference": LatentReference}
-"""The schedules that a file can hold, by the name that they have in it; every field is a number."""
+"""The schedules that a sweep file can name; every field is a number."""
 
 Schedule = Callable[[float], float]
 
@@ -94,19 +97,35 @@ def as_schedule(value: float | Schedule) -> Schedule:
     return value if callable(value) else Power(float(value), 0.5)
 
 
-def rates(schedule: Schedule, ids: Index, updates: Index, span: float) -> Array:
-    """Return ``schedule(t) / span`` at the counts of updates ``(N,)`` of these lanes, ``(n,)``."""
-    out = np.empty(ids.size)
+Rates = tuple[NDArray[Any], float, float]
+"""Rates ``scale g ** exponent`` of lanes, as kernels take them: g ``(N,)``, the scale, the exponent."""
+
+
+def scheduled(schedule: Schedule, ids: Index, updates: Index, span: float) -> Rates:
+    """Return the rates ``schedule(t) / span`` at the counts t of updates ``(N,)`` of these lanes."""
     if isinstance(schedule, Power):
-        acting.power_rates(ids, updates, schedule.scale / span, schedule.exponent, out)
-    else:
-        out[:] = [schedule(t) / span for t in updates[ids].tolist()]
-        if not (np.isfinite(out).all() and out.min() >= 0.0):
-            raise refuse("exploration", schedule, "a schedule whose values are finite numbers >= 0")
+        return updates, schedule.scale / span, float(schedule.exponent)
+    values = np.array([schedule(t) / span for t in updates[ids].tolist()], dtype=float)
+    if not (np.isfinite(values).all() and values.min() >= 0.0):
+        raise refuse("exploration", schedule, "a schedule whose values are finite numbers >= 0")
+    return as_rates(ids, values, updates.size)
+
+
+def as_rates(ids: Index, values: Array, lanes: int) -> Rates:
+    """Return the rates ``values (n,)`` of these lanes as they are."""
+    grown = np.zeros(lanes)
+    grown[ids] = values
+    return grown, 1.0, 1.0
+
+
+def evaluated(ids: Index, rates: Rates) -> Array:
+    """Return the rates of these lanes as numbers, ``(n,)``."""
+    out = np.empty(ids.size)
+    acting.rates(ids, *rates, out)
     return out
 
 
-def inverse_gap_weighting(score: Array, alpha: Array, offered: Mask) -> Array:
+def inverse_gap_weighting(score: Array, alpha: Array, offered: Mask | None) -> Array:
     r"""Return probabilities ``(n, K)`` from predicted rewards ``(n, K)`` and learning rates ``alpha (n,)``.
 
     .. math:: p(a) = \frac{1}{\kappa + \alpha (\hat y(a') - \hat y(a))}, \quad a \ne a' = \arg\max \hat y
@@ -116,22 +135,12 @@ def inverse_gap_weighting(score: Array, alpha: Array, offered: Mask) -> Array:
     prints the gap with the opposite sign.
     """
     p = np.empty_like(score)
-    acting.inverse_gaps(score, alpha, offered, p)
+    acting.inverse_gaps(score, alpha, acting.mask_of(offered), p)
     return p
 
 
-def greedy(score: Array, offered: Mask) -> Array:
+def greedy(score: Array, offered: Mask | None) -> Array:
     """Return probabilities ``(n, K)`` with everything on the actions of highest score ``(n, K)``."""
     p = np.empty_like(score)
-    acting.best_actions(score, offered, p)
+    acting.best_actions(score, acting.mask_of(offered), p)
     return p
-
-
-def optimism(ids: Index, x: Array, bank: Bank, squared_radii: Array, scale: float, offered: Mask) -> Array:
-    r"""Return probabilities ``(n, K)`` with everything on the actions that could be best.
-
-    .. math:: \arg\max_a \max_i \langle \phi_i(a), \hat\theta_i \rangle + s \rho_i |\phi_i(a)|_{V_i^{-1}}
-
-    over the models of the bank with :math:`\rho_i^2 \ge 0` (``squared_radii (N, M)``), s being the ``scale``.
-    """
-    return greedy(bank.upper_bounds(ids, x, squared_radii, scale), offered)

@@ -1,17 +1,18 @@
-"""One algorithm per file, each a short composition of the rooms above."""
+"""One algorithm per file, each a short composition of parts; ``base`` is the contract that all keep."""
 
 from ..carriers.binding import Binding, Constant, Pending, Several, given
 from ..carriers.decisions import Decision
+from ..carriers.persistence import load, register, registered
 from .base import Policy
+from .bias_oful import BiasOFUL
 from .fs_oful import FSOFUL
 from .fs_squarecb import FSSquareCB
 from .greedy import Greedy
 from .lin_ts import LinTS
-from .oful import OFUL, BiasOFUL
-from .on_every_ball import EveryBall, on_every_ball
-from .on_map import EveryMap, OnMap, on_every_map, on_map
+from .oful import OFUL
+from .on_every import EveryBall, EveryMap, on_every_ball, on_every_map
+from .on_map import OnMap, on_map
 from .ps_oful import PSOFUL
-from .registry import load, register, registered
 from .regret_balancing import RegretBalancing
 from .squarecb import SquareCB
 from .ucb1 import UCB1

@@ -7,31 +7,29 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..carriers import validation
-from ..carriers.lanes import LaneArrays
+from ..carriers.lanes import per_lane
+from ..carriers.persistence import register
 from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
-from ..carriers.validation import SMALLEST, Choice, Constraint, Number, Numbers, Widths
-from ..parts.confidence import Alarm, LikelihoodSets
+from ..carriers.validation import (
+    SMALLEST,
+    Constraint,
+    Number,
+    Numbers,
+    OneOf,
+    Widths,
+    lane_vectors,
+    map_widths,
+    model_index,
+    model_numbers,
+)
 from ..parts.experts import RidgeBank
-from ..types import Array, Index
-from .base import per_lane
-from .fs_squarecb import map_widths, model_numbers
-from .likelihood import LikelihoodPolicy, model_index
-from .oful import lane_vectors
-from .registry import register
-
-
-class Forecast(LaneArrays):
-    """Square loss of the mixture's point forecasts, ``(N,)``: a challenger that is bound to no single model."""
-
-    state = ("loss",)
-
-    def __init__(self, lanes: int) -> None:
-        self.loss = np.zeros(lanes)
+from ..types import Array
+from .regimes.likelihood import MapsUnion, SelectionPolicy
 
 
 @register
-class FSOFUL(LikelihoodPolicy):
+class FSOFUL(SelectionPolicy):
     r"""FS-OFUL: likelihood-ratio confidence sets for M feature maps, optimism over those not refuted.
 
     .. math:: a_t = \arg\max_a \max_{i : \rho_i^2 \ge 0}
@@ -85,7 +83,7 @@ class FSOFUL(LikelihoodPolicy):
         "parameter_bound": Number(low=0.0, per_lane=True),
         "delta": Number(low=0.0, high=1.0, above=True, below=True),
         "regularization": Numbers(shapes=((), (None,)), low=SMALLEST),
-        "likelihood": Choice(("evidence", "online")),
+        "likelihood": OneOf(("evidence", "online")),
         "scale": Number(low=0.0),
         "misspecification": Number(low=0.0),
     }
@@ -117,32 +115,23 @@ class FSOFUL(LikelihoodPolicy):
         super().__init__(lanes, seed)
 
     def _shape(self) -> FeatureShape:
-        self._dims = map_widths("FSOFUL", self.dim, int(self.n_models))
-        return ExactShape(self._dims, many=True)
+        return ExactShape(map_widths("FSOFUL", self.dim, int(self.n_models)), many=True)
 
-    def _begin(self, lanes: int) -> Sequence[str]:
+    def _begin(self, lanes: int) -> None:
         M = int(self.n_models)
+        self._dims = map_widths("FSOFUL", self.dim, M)
         lam = model_numbers("FSOFUL: regularization", self.regularization, lanes, M)
-        self._noise = per_lane(self.noise, lanes)
-        self._bank = RidgeBank(lanes=lanes, dims=np.array(self._dims), regularization=lam)
-        self._sets = LikelihoodSets(
-            self._bank,
-            noise=self._noise,
+        self._sets: MapsUnion = MapsUnion(
+            RidgeBank(lanes=lanes, dims=np.array(self._dims), regularization=lam),
+            noise=per_lane(self.noise, lanes),
             penalty=lam * per_lane(self.parameter_bound, lanes)[:, None] ** 2,
             prior=np.full(M, 1.0 / M),
             delta=self.delta,
             online=self.likelihood == "online",
             misspecification=self.misspecification,
+            scale=self.scale,
+            messages=self._messages,
         )
-        self._alarm = Alarm(lanes=lanes, delta=self.delta, misspecification=self.misspecification)
-        self._forecast = Forecast(lanes)
-        return ("_bank", "_sets", "_alarm", "_forecast")
-
-    def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
-        weights, _ = self._sets.weigh(ids, self._bank)
-        f, _ = self._bank.learn(ids, x, y)
-        self._forecast.loss[ids] += (y - (weights * f).sum(axis=1)) ** 2
-        self._watch(ids, self._forecast.loss[ids])
 
     def covers(self, theta: ArrayLike, model: int | None = None) -> Any:
         """Tell whether the set of ``model`` (of any, by default) contains ``theta``, ``(d_i,)`` or ``(N, d_i)``."""
@@ -150,5 +139,13 @@ class FSOFUL(LikelihoodPolicy):
             raise validation.refuse("model", model, "the index of a map, since the maps have different widths")
         first = 0 if model is None else model_index(model, int(self.n_models))
         models = slice(None) if model is None else slice(first, first + 1)
-        inside = self._inside(lane_vectors(theta, self._size, self._dims[first]), models)
-        return self._told(np.asarray(inside.any(axis=1)))
+        return self._answer(self._sets.holds(lane_vectors(theta, self._size, self._dims[first]), models))
+
+    def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
+        """Tell of each lane whether the set of the true ``model`` holds the true ``parameter``, ``(N,)``."""
+        if model is None:
+            return None
+        answer, models = np.empty(self._size), np.broadcast_to(model, self._size)
+        for m in np.unique(models):
+            answer[models == m] = np.atleast_1d(self.covers(parameter, int(m)))[models == m]
+        return answer

@@ -1,40 +1,37 @@
 """FS-SCB: SquareCB that selects among M feature maps."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers import validation
+from ..carriers.lanes import per_lane
+from ..carriers.persistence import register
 from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
-from ..carriers.validation import SMALLEST, Choice, Constraint, Interval, Number, Numbers, Rate, Widths
-from ..parts.aggregation import Posterior, SqAlg
+from ..carriers.validation import (
+    SMALLEST,
+    Constraint,
+    Interval,
+    Number,
+    Numbers,
+    OneOf,
+    Rate,
+    Widths,
+    map_widths,
+    model_numbers,
+)
+from ..parts.aggregation import Posterior
 from ..parts.experts import RidgeBank
-from ..parts.exploration import Schedule, as_schedule, inverse_gap_weighting, rates
+from ..parts.exploration import Schedule
+from ..parts.reward_range import RewardRange
 from ..types import Array, Index, Mask
-from .base import per_lane
-from .inverse_gap import InverseGapPolicy, RewardScale
-from .printed_fs import PrintedConstants
-from .registry import register
+from .regimes.inverse_gap import ByEvidence, BySqAlg, InverseGapPolicy, Scheduled
+from .regimes.printed_fs import Printed, PrintedConstants
 from .squarecb import EXPLORATION
 
-
-def map_widths(owner: str, dim: int | Sequence[int], n_models: int) -> tuple[int, ...]:
-    """Return the width of each of the M maps."""
-    widths = (dim,) * n_models if np.ndim(dim) == 0 else tuple(dim)  # type: ignore[arg-type]
-    if len(widths) != n_models:
-        raise validation.refuse(f"{owner}: dim", dim, f"a whole number, or one for each of n_models={n_models} models")
-    return tuple(int(w) for w in widths)  # type: ignore[arg-type]
-
-
-def model_numbers(name: str, value: ArrayLike, lanes: int, n_models: int) -> Array:
-    """Return a number, or one per model, as ``(N, M)``."""
-    values = np.asarray(value, dtype=float)
-    if values.shape not in ((), (n_models,)):
-        raise validation.refuse(name, value, f"a number, or one for each of n_models={n_models} models")
-    return np.array(np.broadcast_to(values, (lanes, n_models)))
+MEANING = "exploration and noise are scaled to that range"
 
 
 @register
@@ -100,7 +97,6 @@ class FSSquareCB(InverseGapPolicy):
     array([0., 1.])
     """
 
-    _meaning = "exploration and noise are scaled to that range"
     reward_units = ("noise", "reward_range", "reward_bound", "parameter_bound")
     constraints: ClassVar[dict[str, Constraint]] = {
         "n_models": Number(low=1, integer=True),
@@ -109,7 +105,7 @@ class FSSquareCB(InverseGapPolicy):
         "reward_range": Interval(),
         "regularization": Numbers(shapes=((), (None,)), low=SMALLEST),
         "exploration": Rate(names=("paper",)),
-        "weighting": Choice(("noise", "range", "paper")),
+        "weighting": OneOf(("noise", "range", "paper")),
         "delta": Number(low=0.0, high=1.0, above=True, below=True),
         "feature_bound": Number(low=SMALLEST, per_lane=True, optional=True),
         "reward_bound": Number(low=0.0, per_lane=True, optional=True),
@@ -150,91 +146,44 @@ class FSSquareCB(InverseGapPolicy):
         super().__init__(lanes, seed)
 
     def _shape(self) -> FeatureShape:
-        self._dims = map_widths("FSSquareCB", self.dim, int(self.n_models))
-        return ExactShape(self._dims, many=True)
+        return ExactShape(map_widths("FSSquareCB", self.dim, int(self.n_models)), many=True)
 
-    def _begin(self, lanes: int) -> Sequence[str]:
-        M, dims = int(self.n_models), np.array(self._dims)
-        self._scale = RewardScale(self.reward_range, lanes)
-        self._schedule = None if isinstance(self.exploration, str) else as_schedule(self.exploration)
-        self._by_posterior = self.weighting == "noise"
-        clipped = self.weighting == "range"
-        self._meaning = "it is clipped where experts are weighted" if clipped else self._meaning
-        noise = per_lane(self._scale.span / 2.0 if self.noise is None else self.noise, lanes)
+    def _begin(self, lanes: int) -> None:
+        dims, M = map_widths("FSSquareCB", self.dim, int(self.n_models)), int(self.n_models)
+        meaning = "it is clipped where experts are weighted" if self.weighting == "range" else MEANING
+        expected = RewardRange(self.reward_range, lanes, meaning)
+        noise = per_lane(expected.span / 2.0 if self.noise is None else self.noise, lanes)
         lam = model_numbers("FSSquareCB: regularization", self.regularization, lanes, M)
-        self._bank = RidgeBank(lanes=lanes, dims=dims, regularization=lam)
-        self._posterior = Posterior(variance=noise**2, prior=np.full(M, 1.0 / M), online=False)
-        self._memo_width = M if self.weighting == "paper" else 0
-        if "paper" in (self.weighting, self.exploration):
-            self._printed = PrintedConstants(self, self._dims, lam, noise)
-        lower, upper = self._range(np.arange(lanes))
-        self._sqalg = SqAlg(lower=lower, upper=upper, n_models=M)
-        return ("_bank", "_scale", "_posterior", "_sqalg")
-
-    def _range(self, ids: Index) -> tuple[Array, Array]:
-        """Return the range of SqAlg for what has been learned, ``(n,)`` each."""
-        if self.weighting == "paper":
-            return self._printed.range(ids, self._bank.updates[ids])
-        return np.full(ids.size, self._scale.lower), np.full(ids.size, self._scale.upper)
-
-    def _rates(self, ids: Index, K: int, offered: Mask) -> Array:
-        """Return alpha_t, ``(n,)``."""
-        if self._schedule is None:
-            return self._printed.learning_rate(ids, K, offered)
-        return rates(self._schedule, ids, self._bank.updates, self._scale.span)
-
-    def _admit(self, ids: Index, f: Array, offered: Mask) -> Index | None:
-        """Return the experts ``(n, M)`` that stay admissible at predictions ``f (n, M, K)`` (eq:addmisable-experts)."""
-        if self.weighting != "paper":
-            return None
-        largest = np.where(offered[:, None] if offered.size else True, np.abs(f), 0.0).max(axis=2)
-        return self._sqalg.admit(ids, largest - self._printed.prediction_bound(ids, self._bank.updates[ids]))
-
-    def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, Index | None]:
-        admitted = None
+        experts = (RidgeBank(lanes=lanes, dims=np.array(dims), regularization=lam), expected, self._messages)
         if self.weighting == "noise":
-            weights, _ = self._posterior.weigh(ids, self._bank)
-            prediction = self._bank.mixture(ids, x, weights)
+            posterior = Posterior(variance=noise**2, prior=np.full(M, 1.0 / M), online=False)
+            self._experts = ByEvidence(*experts, posterior)
+        elif self.weighting == "range":
+            self._experts = BySqAlg(*experts)
         else:
-            f = self._bank.predict(ids, x)
-            admitted = self._admit(ids, f, offered)
-            prediction = self._sqalg.predict(ids, f, None if admitted is None else admitted > 0)
-        p = inverse_gap_weighting(prediction, self._rates(ids, x.shape[2], offered), offered)
-        return p, admitted
-
-    def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
-        f, _ = self._bank.learn(ids, x, y)
-        if self.weighting != "noise":
-            if memo is not None:
-                self._sqalg.drop(ids, memo)
-            self._sqalg.update(ids, f, y)
-            self._sqalg.widen(ids, *self._range(ids))
-        self._say(self._scale.watch(ids, y, self._meaning))
-        self._say(self._sqalg.warning())
-
-    def _extend(self, fresh: Any) -> None:
-        super()._extend(fresh)
-        if "paper" in (self.weighting, self.exploration):
-            self._printed.extend(fresh._printed)
+            self._experts = Printed(*experts, PrintedConstants(self, dims, lam, noise))
+        self._memo_width = self._experts.memo_width
+        if isinstance(self.exploration, str):
+            self._rate = PrintedConstants(self, dims, lam, noise)
+        else:
+            self._rate = Scheduled(self.exploration, expected.span)
 
     @property
     def model_weights(self) -> Array:
         """Weights of the models, ``(M,)``."""
-        if self.weighting == "noise":
-            return self._told(self._posterior.weigh(self._all, self._bank)[0])
-        return self._told(self._sqalg.weights(self._all))
+        return self._answer(self._experts.weights)
 
     @property
     def admissible(self) -> Mask:
         """Which experts are admissible, ``(M,)``."""
-        return self._told(self._sqalg.alive)
+        return self._answer(self._experts.alive)
 
     @property
     def parameters(self) -> Array:
         """Ridge estimates, ``(M, d)``."""
-        return self._told(self._bank.theta)
+        return self._answer(self._experts.bank.theta)
 
     @property
     def clipped(self) -> Index:
         """How many rewards SqAlg had to clip to its range."""
-        return self._told(self._sqalg.clipped)
+        return self._answer(self._experts.clipped)

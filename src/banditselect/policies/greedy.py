@@ -1,31 +1,19 @@
 """The greedy policy of a known parameter."""
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers import validation
-from ..carriers.lanes import LaneArrays
+from ..carriers.lanes import PerLane
+from ..carriers.persistence import register
 from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
-from ..carriers.validation import Constraint, Numbers
+from ..carriers.validation import Constraint, Numbers, lane_vectors
 from ..kernels import ridge
 from ..parts.exploration import greedy
 from ..types import Array, Index, Mask
 from .base import Policy
-from .oful import lane_vectors
-from .registry import register
-
-
-class Known(LaneArrays):
-    """A parameter that is not learned, ``(N, 1, d)``."""
-
-    fixed = ("theta",)
-
-    def __init__(self, theta: Array) -> None:
-        self.theta = theta[:, None]
 
 
 @register
@@ -54,7 +42,8 @@ class Greedy(Policy):
     """
 
     reward_units = ("center",)
-    constraints: ClassVar[dict[str, Constraint]] = {"center": Numbers(shapes=((None,), (None, None)))}
+    constraints: ClassVar[dict[str, Constraint]] = {"center": Numbers(shapes=((None,), (None, None)), lane_axes=2)}
+    _looks_up = True
 
     def __init__(self, *, center: ArrayLike, lanes: int | None = None, seed: Seed = 0) -> None:
         self.center = center
@@ -63,19 +52,13 @@ class Greedy(Policy):
     def _shape(self) -> FeatureShape:
         return ExactShape((np.shape(self.center)[-1],), many=False)
 
-    def _begin(self, lanes: int) -> Sequence[str]:
-        if np.ndim(self.center) == 2 and (self.lanes is None or len(np.asarray(self.center)) != self.lanes):
-            raise validation.refuse("Greedy: center", self.center, "shape (d,), or (N, d) with lanes=N")
-        self._known = Known(lane_vectors(self.center, lanes, np.shape(self.center)[-1]))
-        return ("_known",)
+    def _begin(self, lanes: int) -> None:
+        self._known = PerLane(theta=lane_vectors(self.center, lanes, np.shape(self.center)[-1])[:, None])
 
-    def _is_per_lane(self, name: str, value: Any) -> bool:
-        return name == "center" and np.ndim(value) == 2
-
-    def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
+    def _distribution(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, None]:
         score = np.empty((ids.size, 1, x.shape[2]))
         ridge.predict(ids, x, self._known.theta, score)
         return greedy(score[:, 0], offered), None
 
-    def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
+    def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
         pass

@@ -1,11 +1,12 @@
 """Linear Thompson sampling on one feature map."""
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..carriers.lanes import PerLane, per_lane
+from ..carriers.persistence import register
 from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
 from ..carriers.validation import SMALLEST, Constraint, Number
@@ -13,8 +14,7 @@ from ..kernels import ridge
 from ..parts.experts import RidgeBank
 from ..parts.exploration import greedy
 from ..types import Array, Index, Mask
-from .base import Choice, Policy, per_lane
-from .registry import register
+from .base import Chosen, Policy
 
 
 @register
@@ -59,6 +59,7 @@ class LinTS(Policy):
         "scale": Number(low=0.0),
     }
     has_propensity = False
+    _looks_up = True
 
     def __init__(
         self,
@@ -79,33 +80,28 @@ class LinTS(Policy):
     def _shape(self) -> FeatureShape:
         return ExactShape((int(self.dim),), many=False)
 
-    def _begin(self, lanes: int) -> Sequence[str]:
-        self._spread = self.scale * per_lane(self.noise, lanes)
+    def _begin(self, lanes: int) -> None:
+        self._constants = PerLane(spread=self.scale * per_lane(self.noise, lanes))
         self._bank = RidgeBank(
             lanes=lanes, dims=np.array([self.dim]), regularization=per_lane(self.regularization, lanes)[:, None]
         )
-        return ("_bank",)
 
-    def _extend(self, fresh: Any) -> None:
-        super()._extend(fresh)
-        self._spread = np.concatenate([self._spread, fresh._spread])
-
-    def _choose(self, ids: Index, x: Array, offered: Mask, numbers: Index) -> Choice:
+    def _choose(self, ids: Index, x: Array, offered: Mask | None, numbers: Index) -> Chosen:
         drawn = self._streams.normals(ids, numbers, x.shape[3])
         theta = np.empty_like(drawn)
-        ridge.gaussian_estimates(ids, self._bank.root, self._bank.theta, drawn, self._spread, theta)
+        ridge.gaussian_estimates(ids, self._bank.root, self._bank.theta, drawn, self._constants.spread, theta)
         score = np.empty((ids.size, 1, x.shape[2]))
         ridge.predict(np.arange(ids.size), x, theta[:, None], score)
         action, _ = self._streams.draw(ids, numbers, greedy(score[:, 0], offered))
         return action, None, None
 
-    def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
+    def _distribution(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, None]:
         return np.full((ids.size, x.shape[2]), np.nan), None
 
-    def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
+    def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
         self._bank.learn(ids, x, y)
 
     @property
     def parameters(self) -> Array:
         """Ridge estimate, ``(d,)``."""
-        return self._told(self._bank.theta[:, 0])
+        return self._answer(self._bank.theta[:, 0])

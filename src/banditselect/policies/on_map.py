@@ -1,24 +1,24 @@
 """A one-map policy on one of the maps of a feature-selection problem."""
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar, overload
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..carriers import validation
-from ..carriers.binding import Binding, Several
-from ..carriers.lanes import LaneArrays
+from ..carriers.binding import Binding
+from ..carriers.decisions import Ledger
+from ..carriers.persistence import register
 from ..carriers.shapes import ExactShape, FeatureShape, SomeMaps
-from ..carriers.streams import Channel, Seed
-from ..carriers.validation import Constraint, Number, Whatever
-from ..kernels.features import Lookup
+from ..carriers.streams import Seed
+from ..carriers.validation import Constraint, Number
+from ..kernels.acting import Drawn
+from ..kernels.features import Lookup, clean
+from ..kernels.rounds import DONE, UNUSABLE, take
 from ..types import Array, Index, Mask
-from .base import Choice, Policy
-from .registry import register
-
-P = TypeVar("P", bound=Policy)
+from .base import Played, Policy
 
 
 def copied(policy: Policy | Callable[..., Policy], lanes: int | None, seed: Seed, name: str) -> Policy:
@@ -59,47 +59,13 @@ def on_map(policy: Any, index: int) -> Any:
     return OnMap(policy=policy, index=index, lanes=policy.lanes, seed=policy.seed)
 
 
-@dataclass(frozen=True)
-class EveryMap(Several):
-    """One policy per map of the problem that will be met: what :func:`on_every_map` returns."""
-
-    policy: Binding[Any]
-
-    def __repr__(self) -> str:
-        return f"on_every_map({self.policy!r})"
-
-    def resolve(self, shapes: Mapping[str, Any], constants: Mapping[str, Any]) -> list[Binding["OnMap"]]:
-        """Return the policy on map 0, 1, ..."""
-        if "n_models" not in shapes:
-            raise validation.refuse("on_every_map", dict(shapes), "a problem with several feature maps")
-        return [on_map(self.policy, i).resolve(shapes, constants) for i in range(shapes["n_models"])]
-
-
-def on_every_map(policy: Binding[Any]) -> EveryMap:
-    """Return the bases of a meta-policy, one per feature map, for problems with any number of maps.
-
-    Parameters
-    ----------
-    policy: what ``bind`` returned, of a policy that takes features ``(K, d)``.
-
-    Examples
-    --------
-    >>> from banditselect import RegretBalancing, SquareCB
-    >>> balancing = RegretBalancing.bind(bases=on_every_map(SquareCB.bind()))
-    >>> len(balancing.resolve({"n_models": 3, "dim": 2}, {})().bases)
-    3
-    """
-    if not isinstance(policy, Binding):
-        raise validation.refuse("on_every_map: policy", policy, "what bind returned")
-    return EveryMap(policy)
-
-
 @register
 class OnMap(Policy):
     """What :func:`on_map` returns: ``policy`` on map ``index``. What can be asked of the policy can be asked here."""
 
     reward_units = ("policy",)
-    constraints: ClassVar[dict[str, Constraint]] = {"policy": Whatever(), "index": Number(low=0, integer=True)}
+    _looks_up = True
+    constraints: ClassVar[dict[str, Constraint]] = {"policy": Constraint(), "index": Number(low=0, integer=True)}
 
     def __init__(self, *, policy: Any, index: int, lanes: int | None = None, seed: Seed = 0) -> None:
         self.policy = copied(policy, lanes, seed, "OnMap: policy")
@@ -116,52 +82,49 @@ class OnMap(Policy):
         return {"dim": dim} if "dim" in shapes else {}
 
     def _shape(self) -> FeatureShape:
-        shape = self.policy._features
+        shape = self.policy.feature_shape
         if not isinstance(shape, ExactShape) or shape.many:
             raise validation.refuse("OnMap: policy", self.policy, "a policy that takes features of shape (K, d)")
         self._width = shape.dims[0]
         return SomeMaps(((int(self.index), self._width),), n_actions=shape.n_actions)
 
-    def _begin(self, lanes: int) -> Sequence[str]:
+    def _begin(self, lanes: int) -> None:
         self._memo_width = self.policy._memo_width
-        self._has_bases = self.policy._has_bases
-        return ()
+        self._names_base = self.policy._names_base
+        self._messages = self.policy._messages  # what it says is said here
 
     def _wrote(self, memo: Index) -> bool:
         return self.policy._wrote(memo)
 
-    def _root(self, channel: Channel, first: int = 0) -> None:
-        super()._root(channel, first)
-        self.policy._root(channel, first)
-
-    def _can_look_up(self) -> bool:
-        return super()._can_look_up() and self.policy._looks_up
-
-    def _mine(self, x: Array) -> Any:
+    def _mine(self, x: Any) -> Any:
+        """Return the features of the one map, ``(n, 1, K, d)`` or ``(n, 1, d)``."""
         i = int(self.index)
         if isinstance(x, Lookup):
             return x.on_map(i, self._width)
         return np.ascontiguousarray(x[:, i : i + 1, ..., : self._width])
 
-    def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, Index | None]:
+    def _distribution(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, Index | None]:
         return self.policy._distribution(ids, self._mine(x), offered)
 
-    def _choose(self, ids: Index, x: Array, offered: Mask, numbers: Index) -> Choice:
-        return self.policy._choose(ids, self._mine(x), offered, numbers)
+    def _play(self, ids: Index, x: Array, offered: Mask | None, ledger: Ledger, drawn: Drawn, played: Array) -> Played:
+        if not clean(x):
+            return UNUSABLE, None
+        mine = np.empty((ids.size, 1, self._width))
+        status, memo = self.policy._play(ids, self._mine(x), offered, ledger, drawn, mine)
+        if status == DONE:
+            take(x, drawn, played)
+        return status, memo
 
-    def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
-        self.policy._teach(ids, self._mine(x), y, memo)
-        for message in self.policy._drain():
-            self._say(message)
+    def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
+        mine = self._mine(x)
+        mine.setflags(write=False)
+        self.policy._teach(ids, mine, action, y, memo)
 
-    def _extend(self, fresh: Any) -> None:
-        super()._extend(fresh)
-        self.policy._extend(fresh.policy)
-
-    def _state(self) -> Iterator[tuple[str, LaneArrays]]:
-        yield from super()._state()
-        for name, part in self.policy._state():
-            yield f"policy.{name}", part
+    def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
+        """Tell of each lane whose true ``model`` is this map whether the set holds the parameter; NaN of the others."""
+        true = np.broadcast_to(-1 if model is None else model, self._size) == self.index
+        inner = self.policy.coverage(parameter, None) if true.any() else None
+        return None if inner is None else np.where(true, inner, np.nan)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name == "policy":

@@ -1,29 +1,26 @@
 """PS-OFUL: OFUL that selects among M regions of the parameter space."""
 
-from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..carriers import validation
+from ..carriers.lanes import per_lane
+from ..carriers.persistence import register
 from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
-from ..carriers.validation import SMALLEST, Choice, Constraint, Interval, Number, Numbers
-from ..kernels.acting import Drawn
-from ..kernels.rounds import ALL_OFFERED, play_tiles
-from ..parts.confidence import Alarm, LikelihoodSets, chi_square_quantile
+from ..carriers.validation import SMALLEST, Constraint, Interval, Number, Numbers, OneOf
+from ..parts.confidence import chi_square_quantile
 from ..parts.regions import Regions
-from ..types import Array, Index, Mask
-from .base import Played, Policy, per_lane
-from .likelihood import LikelihoodPolicy
-from .oful import lane_vectors
-from .printed_ps import PrintedSet
-from .registry import register
+from .regimes.likelihood import RegionsUnion, SelectionPolicy
+from .regimes.printed_ps import PrintedSet
+
+PER_MODEL = Numbers(shapes=((), (None,), (None, None)), low=0.0, lane_axes=2)
 
 
 @register
-class PSOFUL(LikelihoodPolicy):
+class PSOFUL(SelectionPolicy):
     r"""Parameter-selection OFUL (PS-OFUL): the reward parameter lies in one of M balls or ellipsoids, unknown in which.
 
     Model i is the ball about :math:`\hat\mu_i` (``centers``) of radius :math:`r_i = b_i + c_i + c'_i` (``radii``,
@@ -39,7 +36,7 @@ class PSOFUL(LikelihoodPolicy):
     valid; :math:`d R^2 / r_i^2`, rounded to a power of two so that few inverses are kept, nearly minimises the radius.
 
     ``confidence="paper"`` is Algorithm 2 as printed: one ellipsoid of radius :math:`\gamma_t` around the aggregated
-    predictions (:class:`~banditselect.policies.printed_ps.PrintedSet` lists the corrections that it needs to run).
+    predictions (``regimes.printed_ps.PrintedSet`` lists the corrections that it needs to run).
 
     Parameters
     ----------
@@ -101,14 +98,14 @@ class PSOFUL(LikelihoodPolicy):
         "misspecification",
     )
     constraints: ClassVar[dict[str, Constraint]] = {
-        "centers": Numbers(shapes=((None, None), (None, None, None))),
-        "radii": Numbers(shapes=((), (None,), (None, None)), low=0.0),
-        "center_errors": Numbers(shapes=((), (None,), (None, None)), low=0.0),
-        "radius_errors": Numbers(shapes=((), (None,), (None, None)), low=0.0),
+        "centers": Numbers(shapes=((None, None), (None, None, None)), lane_axes=3),
+        "radii": PER_MODEL,
+        "center_errors": PER_MODEL,
+        "radius_errors": PER_MODEL,
         "noise": Number(low=SMALLEST, per_lane=True),
         "delta": Number(low=0.0, high=1.0, above=True, below=True),
-        "confidence": Choice(("likelihood", "paper")),
-        "likelihood": Choice(("evidence", "online")),
+        "confidence": OneOf(("likelihood", "paper")),
+        "likelihood": OneOf(("evidence", "online")),
         "feature_bound": Number(low=SMALLEST, per_lane=True, optional=True),
         "reward_bound": Number(low=0.0, per_lane=True, optional=True),
         "reward_range": Interval(optional=True),
@@ -181,7 +178,7 @@ class PSOFUL(LikelihoodPolicy):
     def _shape(self) -> FeatureShape:
         return ExactShape((np.shape(self.centers)[-1],), many=False)
 
-    def _begin(self, lanes: int) -> Sequence[str]:
+    def _begin(self, lanes: int) -> None:
         regions = Regions.read(
             "PSOFUL",
             self.lanes,
@@ -191,117 +188,39 @@ class PSOFUL(LikelihoodPolicy):
             center_errors=self.center_errors,
             radius_errors=self.radius_errors,
         )
-        self._rank = np.argsort(regions.order, axis=1)
-        printed = self.confidence == "paper"
-        self._noise = per_lane(self.noise, lanes)
-        lam = regions.printed_regularization() if printed else regions.regularization(self._noise)
-        self._bank = regions.bank(lam)
-        self._sets = LikelihoodSets(
-            self._bank,
-            noise=self._noise,
-            penalty=regions.penalty(lam),
-            prior=self._prior(lam.shape[1])[regions.order],
-            delta=self.delta,
-            online=self.likelihood == "online",
-            misspecification=self.misspecification,
-        )
-        self._alarm = Alarm(lanes=lanes, delta=self.delta, misspecification=self.misspecification)
-        if not printed:
-            self._rival = regions.wide_ridge(self._noise)
-            return ("_bank", "_sets", "_alarm", "_rival")
-        self._printed = PrintedSet(regions.center, regions.radius, self._constants(lanes), self.reward_range)
-        self._sqalg, self._target = self._printed.sqalg, self._printed.target
-        return ("_bank", "_sets", "_alarm", "_sqalg", "_target")
+        self._sets = self._printed(regions, lanes) if self.confidence == "paper" else self._union(regions, lanes)
 
-    def _prior(self, M: int) -> Array:
+    def _union(self, regions: Regions, lanes: int) -> RegionsUnion:
+        M = regions.radius.shape[1]
         weights = np.ones(M) if self.prior_weights is None else np.asarray(self.prior_weights, dtype=float)
         if weights.shape != (M,) or weights.min() <= 0.0:
             raise validation.refuse("PSOFUL: prior_weights", self.prior_weights, f"numbers > 0 of shape ({M},)")
-        return weights / weights.sum()
+        return RegionsUnion(
+            regions,
+            noise=per_lane(self.noise, lanes),
+            prior=weights / weights.sum(),
+            delta=self.delta,
+            online=self.likelihood == "online",
+            misspecification=self.misspecification,
+            scale=self.scale,
+            messages=self._messages,
+        )
 
-    def _constants(self, lanes: int) -> list[dict[str, float]]:
-        """Return what the printed formulas take, per lane; what is missing is asked for by name."""
+    def _printed(self, regions: Regions, lanes: int) -> PrintedSet:
+        """Return the printed set; what it lacks is asked for by name, what it does not know is refused."""
         for name in ("feature_bound", "reward_bound"):
             if getattr(self, name) is None:
                 raise validation.refuse(f"PSOFUL: {name}", None, 'a number, since confidence="paper" was chosen')
-        foreign = {
-            "shapes": self.shapes,
-            "prior_weights": self.prior_weights,
-            "misspecification": self.misspecification,
-        }
-        for name, value in foreign.items():
+        for name in ("shapes", "prior_weights", "misspecification"):
+            value = getattr(self, name)
             if value is not None and np.any(np.asarray(value) != 0.0):
                 raise validation.refuse(f"PSOFUL: {name}", value, 'its default, since confidence="paper" was chosen')
-        columns = {name: per_lane(getattr(self, name), lanes) for name in ("noise", "feature_bound", "reward_bound")}
-        return [{"delta": self.delta, **{k: float(v[n]) for k, v in columns.items()}} for n in range(lanes)]
-
-    def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
-        if self.confidence == "paper":
-            return self._printed.distribution(ids, x, offered, self.scale), None
-        return super()._distribution(ids, x, offered)
-
-    def _play(self, ids: Index, x: Array, offered: Mask, drawn: Drawn, played: Array) -> Played:
-        if self.confidence == "paper":
-            return Policy._play(self, ids, x, offered, drawn, played)
-        bank, radii, keys, book = self._bank, self._sets.squared_radii, self._streams.keys, self._ledger.book
-        mask = offered if offered.size else ALL_OFFERED
-        status = play_tiles(
-            ids, x, bank.tiles, bank.root, bank.group, radii, float(self.scale), mask, keys, book, drawn, played
+        own = {name: per_lane(getattr(self, name), lanes) for name in ("noise", "feature_bound", "reward_bound")}
+        return PrintedSet(
+            regions,
+            delta=self.delta,
+            reward_range=self.reward_range,
+            scale=self.scale,
+            messages=self._messages,
+            **own,
         )
-        return status, None
-
-    def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
-        f = self._bank.learn(ids, x, y)
-        if self.confidence == "paper":
-            self._printed.learn(ids, x, f, y)
-            self._say(self._sqalg.warning())
-            if self._alarm.sound(ids, self._printed.squared_radius(ids) < 0.0):
-                self._say(
-                    "the printed confidence set is empty: its constants do not hold. No further warning is given."
-                )
-        else:
-            self._rival.learn(ids, x, y)
-            logdet, J, _ = self._rival.evidence[ids, :, 0].T
-            self._watch(ids, J + self._sets.variance[ids] * logdet)
-
-    def _extend(self, fresh: Any) -> None:
-        super()._extend(fresh)
-        self._rank = np.concatenate([self._rank, fresh._rank])
-        if self.confidence == "paper":
-            self._printed.extend(fresh._printed)
-
-    def _per_model(self, array: NDArray[Any]) -> Any:
-        rank = self._rank.reshape(self._rank.shape + (1,) * (array.ndim - 2))
-        return self._told(np.take_along_axis(array, rank, axis=1))
-
-    def _is_per_lane(self, name: str, value: Any) -> bool:
-        axes = {"centers": 3, "radii": 2, "center_errors": 2, "radius_errors": 2}
-        return super()._is_per_lane(name, value) or np.ndim(value) == axes.get(name)
-
-    def covers(self, theta: ArrayLike) -> Any:
-        """Tell whether the confidence set contains ``theta``, ``(d,)`` or one per lane ``(N, d)``."""
-        thetas = lane_vectors(theta, self._size, self._bank.tiles.shape[2])
-        if self.confidence == "paper":
-            return self._told(self._printed.covers(thetas, self.scale))
-        return self._told(np.asarray(self._inside(thetas).any(axis=1)))
-
-    @property
-    def model_weights(self) -> Array:
-        """Weights of the models, ``(M,)``: posterior, or those of SqAlg with ``"paper"``."""
-        if self.confidence == "paper":
-            return self._per_model(self._sqalg.weights(self._all))
-        return super().model_weights
-
-    @property
-    def squared_radii(self) -> Any:
-        """The squared radii of the models' sets, ``(M,)``, or of the one set with ``"paper"``; negative if empty."""
-        if self.confidence == "paper":
-            return self._told(self.scale**2 * self._printed.squared_radius(self._all))
-        return super().squared_radii
-
-    @property
-    def admissible(self) -> Mask:
-        """Which models are not refuted, or with ``"paper"`` admissible, ``(M,)``."""
-        if self.confidence == "paper":
-            return self._per_model(self._sqalg.alive)
-        return super().admissible

@@ -6,36 +6,22 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..carriers import validation
-from ..carriers.lanes import LaneArrays
+from ..carriers.decisions import Ledger
+from ..carriers.lanes import PerLane
+from ..carriers.persistence import register
 from ..carriers.shapes import FeatureShape, common_shape
 from ..carriers.streams import Channel, Seed, Streams
-from ..carriers.validation import Choice, Constraint, Rate, Whatever
+from ..carriers.validation import Constraint, OneOf, Rate
+from ..kernels import balancing
+from ..kernels.acting import DRAWN, Drawn
 from ..kernels.features import rows_of
-from ..parts.exploration import Schedule, as_schedule
+from ..kernels.ledger import ACTS
+from ..kernels.rounds import DONE
+from ..parts.exploration import Power, Schedule, as_schedule
+from ..parts.tally import Tally
 from ..types import Array, Index, Mask
-from . import base as contract
-from .base import Policy
+from .base import Played, Policy
 from .on_map import copied
-from .registry import register
-
-
-class Record(LaneArrays):
-    """How often each base played and what it earned, ``(N, M)``."""
-
-    state = ("plays", "earned")
-
-    def __init__(self, lanes: int, bases: int) -> None:
-        self.plays = np.zeros((lanes, bases), dtype=np.int64)
-        self.earned = np.zeros((lanes, bases))
-
-
-def _rows_of_each(chosen: Index) -> Iterator[tuple[int, Index]]:
-    """Yield every base that was chosen, and the rows ``(n_i,)`` that chose it, in order."""
-    order = np.argsort(chosen, kind="stable")
-    bases = chosen[order]
-    edges = np.flatnonzero(bases[1:] != bases[:-1]) + 1
-    for rows in np.split(order, edges):
-        yield int(chosen[rows[0]]), rows
 
 
 @register
@@ -83,11 +69,12 @@ class RegretBalancing(Policy):
     """
 
     reward_units = ("bases", "reference")
-    _has_bases = True
+    _names_base = True
+    _looks_up = True
     constraints: ClassVar[dict[str, Constraint]] = {
-        "bases": Whatever(),
+        "bases": Constraint(),
         "reference": Rate(names=("own",)),
-        "rule": Choice(("optimistic", "balancing")),
+        "rule": OneOf(("optimistic", "balancing")),
     }
 
     def __init__(
@@ -111,142 +98,161 @@ class RegretBalancing(Policy):
         super().__init__(lanes, seed)
 
     def _shape(self) -> FeatureShape:
-        return common_shape("RegretBalancing: bases", [b._features for b in self.bases])
+        return common_shape("RegretBalancing: bases", [b.feature_shape for b in self.bases])
 
-    def _begin(self, lanes: int) -> Sequence[str]:
-        self._record = Record(lanes, len(self.bases))
-        self._bounds = np.full((lanes, len(self.bases)), np.nan)  # U(N_i); NaN until it is asked for
+    def _begin(self, lanes: int) -> None:
+        self._tally = Tally(lanes, len(self.bases))
+        self._bounds = PerLane(U=np.full((lanes, len(self.bases)), np.nan))  # U(N_i); NaN until it is asked for
+        self._schedule = None if isinstance(self.reference, str) else as_schedule(self.reference)
         self._memo_width = 1 + max(b._memo_width for b in self.bases)
-        self._root(())
-        return ("_record", "_ties")
 
     def _root(self, channel: Channel, first: int = 0) -> None:
         super()._root(channel, first)
         self._ties = Streams(self.seed, self._lane_range(first), (*channel, "choice"))
-        for i, b in enumerate(self.bases):  # the first base keeps the channel: one base alone plays as if by itself
-            b._root((*channel, i) if i else channel, first)
 
-    def _can_look_up(self) -> bool:
-        return super()._can_look_up() and all(b._looks_up for b in self.bases)
+    def _ask(self, found: Index) -> None:
+        """Ask for the bounds U(N_i) of these lanes and bases ``(c, 2)``, which have learned since it was asked last."""
+        U, (lanes, bases) = self._bounds.U, found.T
+        if self._schedule is None:
+            for i in np.unique(bases):
+                U[:, i] = self.bases[i].regret_bound
+        else:
+            plays = self._tally.plays[lanes, bases].tolist()
+            values = {n: self._schedule(float(n)) for n in set(plays)}
+            U[lanes, bases] = [values[n] for n in plays]
+        if not np.isfinite(U[lanes, bases]).all():
+            given = U[lanes, bases].copy()
+            U[lanes, bases] = np.nan
+            raise validation.refuse("RegretBalancing: reference", given, "a schedule whose values are finite numbers")
 
-    def _reference(self, ids: Index, plays: Index) -> Array:
-        """Return U(N_i), ``(n, M)``; 0 for a base that has not played. It is asked for when a base has learned."""
-        U = np.where(plays == 0, 0.0, self._bounds[ids])
-        rows, bases = np.nonzero(np.isnan(U))
-        if rows.size:
-            if self.reference == "own":
-                for i in np.unique(bases):
-                    self._bounds[:, i] = self.bases[i].regret_bound
-            else:
-                schedule = as_schedule(self.reference)  # type: ignore[arg-type]
-                counts, which = np.unique(plays[rows, bases], return_inverse=True)
-                values = np.array([schedule(n) for n in counts.astype(float).tolist()], dtype=float)
-                self._bounds[ids[rows], bases] = values[which]
-            U[rows, bases] = self._bounds[ids[rows], bases]
-        if not np.isfinite(U).all():
-            raise validation.refuse("RegretBalancing: reference", U, "a schedule whose values are finite numbers")
-        return U
+    def _shares(self, ids: Index) -> tuple[Array, bool]:
+        """Return the probability of each base to play next, ``(n, M)``: equal among the best; and whether some tie."""
+        tally, U, schedule = self._tally, self._bounds.U, self._schedule
+        shares = np.empty((ids.size, len(self.bases)))
+        if type(schedule) is Power:
+            balancing.refresh(ids, tally.plays, U, float(schedule.scale), float(schedule.exponent))
+        else:
+            found = np.empty((shares.size, 2), dtype=np.int64)
+            count = balancing.stale(ids, tally.plays, U, found)
+            if count:
+                self._ask(found[:count])
+        return shares, balancing.share_out(ids, tally.plays, tally.earned, U, self.rule == "balancing", shares)
 
-    def _shares(self, ids: Index) -> Array:
-        """Return the probability of each base to play next, ``(n, M)``: equal among the best."""
-        plays, earned = self._record.plays[ids], self._record.earned[ids]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            value = (earned + self._reference(ids, plays)) / plays
-            value = np.where(plays == 0, np.inf, value)
-            if self.rule == "balancing":
-                best = value.max(axis=1, keepdims=True)
-                value = np.where(np.isinf(best), value, earned - plays * np.where(np.isinf(best), 0.0, best))
-        best = value == value.max(axis=1, keepdims=True)
-        return best / best.sum(axis=1, keepdims=True)
+    def _distribution(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, None]:
+        return self._mixture(ids, x, offered, self._shares(ids)[0]), None
 
-    def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
-        return self._mixture(ids, x, offered, self._shares(ids)), None
-
-    def _mixture(self, ids: Index, x: Array, offered: Mask, shares: Array) -> Array:
+    def _mixture(self, ids: Index, x: Array, offered: Mask | None, shares: Array) -> Array:
         """Return the probabilities of the actions, ``(n, K)``, if the bases play with the probabilities ``(n, M)``."""
         p = np.zeros((ids.size, x.shape[2]))
-        everywhere = shares.min(axis=0) > 0.0
         for i in np.flatnonzero(shares.any(axis=0)):
-            share = shares[:, i, None]
-            if everywhere[i]:
-                p += share * self.bases[i]._distribution(ids, x, offered)[0]
-            else:
-                rows = np.flatnonzero(share)
-                mask = offered[rows] if offered.size else offered
-                p[rows] += share[rows] * self.bases[i]._distribution(ids[rows], rows_of(x, rows), mask)[0]
+            rows = np.flatnonzero(shares[:, i])
+            p[rows] += shares[rows, i, None] * self.bases[i]._distribution(*_some(rows, ids, x, offered))[0]
         return p
 
-    def _choose(self, ids: Index, x: Array, offered: Mask, numbers: Index) -> contract.Choice:
-        shares = self._shares(ids)
-        chosen, share = self._ties.draw(ids, numbers, shares)
-        action = np.empty(ids.size, dtype=np.int64)
-        probability = np.empty(ids.size)
-        memo = np.full((ids.size, self._memo_width), -1, dtype=np.int64)
+    def _play(self, ids: Index, x: Array, offered: Mask | None, ledger: Ledger, drawn: Drawn, played: Array) -> Played:
+        status = balancing.ready(ids, x, ledger.book)
+        if status != DONE:
+            return status, None
+        shares, ties = self._shares(ids)
+        chosen, share = self._ties.draw(ids, ledger.acts, shares)
+        memo = np.full((ids.size, self._memo_width), -1)
         memo[:, 0] = chosen
-        for i, rows in _rows_of_each(chosen):
-            mask = offered[rows] if offered.size else offered
-            seen = x if rows.size == ids.size else rows_of(x, rows)
-            action[rows], p, inner = self.bases[i]._choose(ids[rows], seen, mask, numbers)
-            if p is not None:
-                probability[rows] = p
+        if ids.size == 1 or (chosen == chosen[0]).all():
+            _, inner = self.bases[chosen[0]]._play(ids, x, offered, ledger, drawn, played)
             if inner is not None:
-                memo[rows, 1 : 1 + inner.shape[1]] = inner
-        if not self.has_propensity:
-            return action, None, memo
-        tied = np.flatnonzero(share < 1.0)
-        if tied.size:
-            mask = offered[tied] if offered.size else offered
-            p = self._mixture(ids[tied], x if tied.size == ids.size else rows_of(x, tied), mask, shares[tied])
-            probability[tied] = p[np.arange(tied.size), action[tied]]
-        return action, probability, memo
+                memo[:, 1 : 1 + inner.shape[1]] = inner
+        else:
+            self._play_each(chosen, ids, x, offered, ledger, drawn, played, memo)
+        if ties and self.has_propensity:
+            tied = np.flatnonzero(share < 1.0)
+            p = self._mixture(*_some(tied, ids, x, offered), shares[tied])
+            drawn["probability"][tied] = p[np.arange(tied.size), drawn["action"][tied]]
+        return DONE, memo
+
+    def _play_each(
+        self,
+        chosen: Index,
+        ids: Index,
+        x: Array,
+        offered: Mask | None,
+        ledger: Ledger,
+        drawn: Drawn,
+        played: Array,
+        memo: Index,
+    ) -> None:
+        """Let every base play the rows that chose it: all of them, or none and an error."""
+        before = ledger.acts[ids]
+        try:
+            for i, rows in _rows_of_each(chosen):
+                some, features = np.empty(rows.size, dtype=DRAWN), np.empty((rows.size, *played.shape[1:]))
+                _, inner = self.bases[i]._play(*_some(rows, ids, x, offered), ledger, some, features)
+                drawn[rows], played[rows] = some, features
+                if inner is not None:
+                    memo[rows, 1 : 1 + inner.shape[1]] = inner
+        except BaseException:
+            ledger.book[ids, ACTS] = before
+            raise
 
     def _wrote(self, memo: Index) -> bool:
         chosen = memo[:, 0]
-        if chosen.min() < 0 or chosen.max() >= len(self.bases):
+        if min(chosen.tolist()) < 0 or max(chosen.tolist()) >= len(self.bases):
             return False
+        if self._memo_width == 1:
+            return True
         parts = ((self.bases[i], memo[rows, 1:]) for i, rows in _rows_of_each(chosen))
         return all(b._wrote(part[:, : b._memo_width]) for b, part in parts if b._memo_width)
 
-    def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
+    def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
         if memo is None:
-            self._bounds[ids] = np.nan
+            self._bounds.U[ids] = np.nan
             for i in range(len(self.bases)):
-                self._teach_base(i, ids, x, y, None)
+                self._teach_base(i, ids, x, action, y, None)
             return
-        self._bounds[ids, memo[:, 0]] = np.nan
-        self._record.plays[ids, memo[:, 0]] += 1
-        self._record.earned[ids, memo[:, 0]] += y
-        for i, rows in _rows_of_each(memo[:, 0]):
+        chosen = memo[:, 0]
+        balancing.record(ids, chosen, y, self._tally.plays, self._tally.earned, self._bounds.U)
+        for i, rows in _rows_of_each(chosen):
             width = self.bases[i]._memo_width
+            inner = memo[rows, 1 : 1 + width] if width else None
+            if rows.size == ids.size:
+                self._teach_base(i, ids, x, action, y, inner)
+                continue
             mine = x[rows]
             mine.setflags(write=False)
-            self._teach_base(i, ids[rows], mine, y[rows], memo[rows, 1 : 1 + width] if width else None)
+            self._teach_base(i, ids[rows], mine, None if action is None else action[rows], y[rows], inner)
 
-    def _teach_base(self, i: int, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
-        self.bases[i]._teach(ids, x, y, memo)
-        for message in self.bases[i]._drain():
-            self._say(f"bases[{i}]: {message}")
-
-    def _extend(self, fresh: Any) -> None:
-        super()._extend(fresh)
-        for mine, theirs in zip(self.bases, fresh.bases, strict=True):
-            mine._extend(theirs)
-        self._bounds = np.full((self._size, len(self.bases)), np.nan)
-
-    def _state(self) -> Iterator[tuple[str, LaneArrays]]:
-        yield from super()._state()
-        for i, b in enumerate(self.bases):
-            for name, part in b._state():
-                yield f"bases[{i}].{name}", part
+    def _teach_base(self, i: int, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
+        base = self.bases[i]
+        base._teach(ids, x, action, y, memo)
+        if base._messages:
+            self._messages += [f"bases[{i}]: {message}" for message in base._messages]
+            base._messages.clear()
 
     @property
     def plays(self) -> Index:
         """Rounds that each base played and learned, ``(M,)``."""
-        return self._told(self._record.plays)
+        return self._answer(self._tally.plays)
 
     @property
     def model_weights(self) -> Array:
         """Share of the rounds of each base, ``(M,)``; equal before the first."""
-        plays = self._record.plays
+        plays = self._tally.plays
         total = plays.sum(axis=1, keepdims=True)
-        return self._told(np.where(total == 0, 1.0 / plays.shape[1], plays / np.maximum(total, 1)))
+        return self._answer(np.where(total == 0, 1.0 / plays.shape[1], plays / np.maximum(total, 1)))
+
+
+def _rows_of_each(chosen: Index) -> Iterator[tuple[int, Index]]:
+    """Yield every base that was chosen, and the rows ``(n_i,)`` that chose it, in order."""
+    if chosen.size == 1:
+        yield int(chosen[0]), np.zeros(1, dtype=np.int64)
+        return
+    order = np.argsort(chosen, kind="stable")
+    bases = chosen[order]
+    for rows in np.split(order, np.flatnonzero(bases[1:] != bases[:-1]) + 1):
+        yield int(chosen[rows[0]]), rows
+
+
+def _some(rows: Index, ids: Index, x: Array, offered: Mask | None) -> tuple[Index, Array, Mask | None]:
+    """Return some of the rows of what a policy is asked."""
+    if rows.size == ids.size:
+        return ids, x, offered
+    return ids[rows], rows_of(x, rows), None if offered is None else offered[rows]

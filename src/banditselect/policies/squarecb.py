@@ -1,22 +1,21 @@
 """SquareCB on one feature map."""
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..carriers.lanes import per_lane
+from ..carriers.persistence import register
 from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
 from ..carriers.validation import SMALLEST, Constraint, Interval, Number, Rate
-from ..parts.aggregation import Posterior
 from ..parts.experts import RidgeBank
-from ..parts.exploration import Schedule, as_schedule, inverse_gap_weighting, rates
-from ..types import Array, Index, Mask
-from .base import per_lane
-from .inverse_gap import InverseGapPolicy, RewardScale
-from .printed_fs import PrintedConstants
-from .registry import register
+from ..parts.exploration import Schedule
+from ..parts.reward_range import RewardRange
+from ..types import Array
+from .regimes.inverse_gap import ByEvidence, InverseGapPolicy, Scheduled
+from .regimes.printed_fs import PrintedConstants
 
 EXPLORATION = 300.0
 """Default c of alpha_t = c sqrt(t) / (hi - lo), from the study in docs/exploration.md."""
@@ -69,7 +68,6 @@ class SquareCB(InverseGapPolicy):
     1
     """
 
-    _meaning = "exploration is scaled to that range"
     reward_units = ("reward_range", "noise", "reward_bound", "parameter_bound")
     constraints: ClassVar[dict[str, Constraint]] = {
         "dim": Number(low=1, integer=True),
@@ -115,35 +113,18 @@ class SquareCB(InverseGapPolicy):
     def _shape(self) -> FeatureShape:
         return ExactShape((int(self.dim),), many=False)
 
-    def _begin(self, lanes: int) -> Sequence[str]:
-        self._scale = RewardScale(self.reward_range, lanes)
-        lam = per_lane(self.regularization, lanes)[:, None]
-        self._bank = RidgeBank(lanes=lanes, dims=np.array([self.dim]), regularization=lam)
-        self._posterior = Posterior(variance=np.ones(lanes), prior=np.ones(1), online=False)
-        self._schedule = None if isinstance(self.exploration, str) else as_schedule(self.exploration)
+    def _begin(self, lanes: int) -> None:
+        dims, lam = (int(self.dim),), per_lane(self.regularization, lanes)[:, None]
+        expected = RewardRange(self.reward_range, lanes, "exploration is scaled to that range")
+        bank = RidgeBank(lanes=lanes, dims=np.array(dims), regularization=lam)
+        self._experts = ByEvidence(bank, expected, self._messages)
         if isinstance(self.exploration, str):
-            noise = per_lane(self._scale.span / 2.0 if self.noise is None else self.noise, lanes)
-            self._printed = PrintedConstants(self, (int(self.dim),), lam, noise)
-        return ("_bank", "_scale", "_posterior")
-
-    def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
-        prediction = self._bank.predict(ids, x)[:, 0]
-        if self._schedule is None:
-            alpha = self._printed.learning_rate(ids, x.shape[2], offered)
+            noise = per_lane(expected.span / 2.0 if self.noise is None else self.noise, lanes)
+            self._rate = PrintedConstants(self, dims, lam, noise)
         else:
-            alpha = rates(self._schedule, ids, self._bank.updates, self._scale.span)
-        return inverse_gap_weighting(prediction, alpha, offered), None
-
-    def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
-        self._bank.learn(ids, x, y)
-        self._say(self._scale.watch(ids, y, self._meaning))
-
-    def _extend(self, fresh: Any) -> None:
-        super()._extend(fresh)
-        if self.exploration == "paper":
-            self._printed.extend(fresh._printed)
+            self._rate = Scheduled(self.exploration, expected.span)
 
     @property
     def parameters(self) -> Array:
         """Ridge estimate, ``(d,)``."""
-        return self._told(self._bank.theta[:, 0])
+        return self._answer(self._experts.bank.theta[:, 0])

@@ -1,19 +1,19 @@
 """UCB1 for arms that are the same in every round."""
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..carriers.lanes import PerLane, per_lane
+from ..carriers.persistence import register
 from ..carriers.shapes import AnyShape, FeatureShape
 from ..carriers.streams import Seed
 from ..carriers.validation import SMALLEST, Constraint, Number
 from ..parts.exploration import greedy
+from ..parts.tally import Tally
 from ..types import Array, Index, Mask
-from .base import Choice, Policy, per_lane
-from .registry import register
-from .regret_balancing import Record
+from .base import Policy
 
 
 @register
@@ -67,7 +67,7 @@ class UCB1(Policy):
         "noise": Number(low=SMALLEST, per_lane=True),
         "scale": Number(low=0.0),
     }
-    _memo_width = 1  # the arm
+    _looks_up = True
 
     def __init__(
         self,
@@ -86,46 +86,33 @@ class UCB1(Policy):
     def _shape(self) -> FeatureShape:
         return AnyShape(n_actions=int(self.n_arms))
 
-    def _begin(self, lanes: int) -> Sequence[str]:
-        self._width = 2.0 * self.scale * per_lane(self.noise, lanes)
-        self._record = Record(lanes, int(self.n_arms))
+    def _begin(self, lanes: int) -> None:
+        self._constants = PerLane(width=2.0 * self.scale * per_lane(self.noise, lanes))
+        self._tally = Tally(lanes, int(self.n_arms))
         self._warned = False
-        return ("_record",)
 
-    def _extend(self, fresh: Any) -> None:
-        super()._extend(fresh)
-        self._width = np.concatenate([self._width, fresh._width])
-
-    def _distribution(self, ids: Index, x: Array, offered: Mask) -> tuple[Array, None]:
-        plays, earned = self._record.plays[ids], self._record.earned[ids]
+    def _distribution(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, None]:
+        plays, earned = self._tally.plays[ids], self._tally.earned[ids]
         n = np.maximum(plays, 1)
         t = np.maximum(plays.sum(axis=1, keepdims=True), 1)
-        index = earned / n + self._width[ids, None] * np.sqrt(2.0 * np.log(t) / n)
+        index = earned / n + self._constants.width[ids, None] * np.sqrt(2.0 * np.log(t) / n)
         return greedy(np.where(plays == 0, np.inf, index), offered), None
 
-    def _choose(self, ids: Index, x: Array, offered: Mask, numbers: Index) -> Choice:
-        p, _ = self._distribution(ids, x, offered)
-        action, probability = self._streams.draw(ids, numbers, p)
-        return action, probability, action[:, None].copy()
-
-    def _wrote(self, memo: Index) -> bool:
-        return bool(memo.min() >= 0 and memo.max() < self.n_arms)
-
-    def _absorb(self, ids: Index, x: Array, y: Array, memo: Index | None) -> None:
-        if memo is not None:
-            self._record.plays[ids, memo[:, 0]] += 1
-            self._record.earned[ids, memo[:, 0]] += y
+    def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
+        if action is not None:
+            self._tally.plays[ids, action] += 1
+            self._tally.earned[ids, action] += y
         elif not self._warned:
             self._warned = True
-            self._say("features do not tell an arm, so learn teaches nothing. No further warning is given.")
+            self._messages.append("features do not tell an arm, so learn teaches nothing. No further warning is given.")
 
     @property
     def plays(self) -> Index:
         """Rewards learned of each arm, ``(K,)``."""
-        return self._told(self._record.plays)
+        return self._answer(self._tally.plays)
 
     @property
     def means(self) -> Array:
         """Mean reward of each arm so far, ``(K,)``; NaN where nothing is known."""
         with np.errstate(invalid="ignore"):
-            return self._told(self._record.earned / self._record.plays)
+            return self._answer(self._tally.earned / self._tally.plays)

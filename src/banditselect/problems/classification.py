@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..carriers.catalogues import Catalogue
-from ..carriers.validation import SMALLEST, Choice, Constraint, Number, as_floats, check_all, refuse
+from ..carriers.validation import SMALLEST, Constraint, Number, OneOf, as_floats, check_all, refuse
 from ..kernels.features import Offer
 from ..types import Array, Index
 from .base import Problem, map_shapes, stacked
@@ -98,7 +98,7 @@ class Classification(Problem):
         self.constants, self.class_constants = constants, class_constants
         self._kind = ("uniform" if reward == "linear" else "bernoulli") if noise is None else noise
         constraints: dict[str, Constraint] = {
-            "reward": Choice(("linear", "label")),
+            "reward": OneOf(("linear", "label")),
             "n_actions": Number(low=1, integer=True),
             "true_map": Number(low=0, high=len(self._maps) - 1, integer=True),
             "regularization": Number(low=SMALLEST),

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..carriers.validation import Choice
+from ..carriers.validation import OneOf
 from ..kernels import instances as kernels
 from ..types import Array, Index
 from .base import Instances
 
-NOISES = Choice(("uniform", "gaussian", "bernoulli"))
+NOISES = OneOf(("uniform", "gaussian", "bernoulli"))
 NOISE_DEVIATION = 1.0 / math.sqrt(12.0)
 """The standard deviation of U[-1/2, 1/2], which is also its sub-Gaussian constant."""
 

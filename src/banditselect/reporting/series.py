@@ -23,8 +23,8 @@ class Series(NamedTuple):
 def check_options(confidence: float, log: str, width: str) -> None:
     """Refuse unknown options by name."""
     check_confidence(confidence)
-    validation.Choice(("auto", "none", "x", "y", "both")).check("log", log, None)
-    validation.Choice(tuple(WIDTHS)).check("width", width, None)
+    validation.OneOf(("auto", "none", "x", "y", "both")).check("log", log, None)
+    validation.OneOf(tuple(WIDTHS)).check("width", width, None)
 
 
 def check_mapping(name: str, value: Any) -> None:

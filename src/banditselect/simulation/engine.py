@@ -44,7 +44,7 @@ def run_all(
 
 def check(engine: str, workers: int | None, address: str | None) -> None:
     """Refuse what cannot be run, before anything is."""
-    validation.Choice(ENGINES).check("engine", engine, None)
+    validation.OneOf(ENGINES).check("engine", engine, None)
     validation.Number(low=1, integer=True, optional=True).check("workers", workers, None)
     if address is not None and engine == "local":
         raise validation.refuse("address", address, "None with engine='local'; a cluster needs 'dask' or 'ray'")

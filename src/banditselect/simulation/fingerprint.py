@@ -14,8 +14,8 @@ import numpy as np
 
 from ..carriers import class_files, validation
 from ..carriers.binding import resolved
+from ..carriers.persistence import encode
 from ..policies import Binding, Constant, EveryBall, EveryMap, Policy
-from ..policies.registry import encode
 from ..problems import Problem
 
 _LONG = 64  #: arrays with more entries than this are told by a digest

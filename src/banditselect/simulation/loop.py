@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ..carriers import validation
 from ..kernels.features import Offer
-from ..policies import FSOFUL, Binding, Decision, OnMap, Policy
+from ..policies import Binding, Decision, Policy
 from ..problems import Instances, Problem
 from ..types import Array, Index
 
@@ -137,16 +137,5 @@ def _admissible(policy: Policy) -> Array:
 
 def _coverage(policy: Policy, parameter: Any, model: Any) -> Array:
     """Return 1 where the confidence set holds the true parameter, 0 where not, ``(N,)``; NaN where there is none."""
-    answer = np.full(int(policy.lanes or 1), np.nan)
-    if isinstance(policy, OnMap):  # the parameter belongs to the true map
-        true = np.broadcast_to(-1 if model is None else model, answer.shape) == policy.index
-        return np.where(true, _coverage(policy.policy, parameter, None), np.nan) if true.any() else answer
-    if parameter is None or not hasattr(policy, "covers"):
-        return answer
-    if not isinstance(policy, FSOFUL):
-        return np.asarray(policy.covers(parameter), dtype=float)
-    if model is not None:
-        models = np.broadcast_to(model, answer.shape)
-        for m in np.unique(models):
-            answer[models == m] = policy.covers(parameter, int(m))[models == m]
-    return answer
+    answer = None if parameter is None else policy.coverage(parameter, model)
+    return np.full(int(policy.lanes or 1), np.nan) if answer is None else answer

@@ -53,7 +53,7 @@ class Result:
 
     def curve(self, policy: str, metric: str = "regret") -> Array:
         """Return a metric at every checkpoint, ``(C, replicates)``."""
-        validation.Choice(tuple(self.curves)).check("policy", policy, None)
+        validation.OneOf(tuple(self.curves)).check("policy", policy, None)
         self._check(metric)
         return self.curves[policy][metric]
 
@@ -112,7 +112,7 @@ class Result:
         return next(iter(results.values()))
 
     def _check(self, metric: str) -> None:
-        validation.Choice(self.metrics).check("metric", metric, None)
+        validation.OneOf(self.metrics).check("metric", metric, None)
 
 
 class Results(Mapping[str, Result]):

@@ -94,7 +94,7 @@ def tune(
     rounds = validation.whole_number("rounds", rounds, 1)
     replicates = validation.whole_number("replicates", replicates, 1)
     check_seed(seed)
-    validation.Choice(tuple(METRICS)).check("metric", metric, None)
+    validation.OneOf(tuple(METRICS)).check("metric", metric, None)
     engines.check(engine, workers, address)
     for name, values in grid.items():
         if not isinstance(values, list | tuple | np.ndarray) or len(values) == 0:

@@ -99,6 +99,10 @@ CONSTRAINTS: Mapping[str, _Constraint] = {
 }
 
 
+PER_LANE = frozenset({"noise", "feature_bound", "reward_bound", "parameter_bound", "n_actions"})
+PER_MODEL = frozenset({"dim", "regularization", "radius"})
+
+
 def _words(annotation: object) -> tuple[object, ...]:
     """List the words, and None, that a type admits."""
     if get_origin(annotation) is Literal:
@@ -106,7 +110,7 @@ def _words(annotation: object) -> tuple[object, ...]:
     return tuple(w for part in get_args(annotation) for w in ([None] if part is NoneType else _words(part)))
 
 
-def _check(name: str, value: object, words: tuple[object, ...]) -> None:
+def _check(name: str, value: object, words: tuple[object, ...], lanes: bool) -> None:
     is_word = value is None or isinstance(value, str)
     if is_word and value in words:
         return
@@ -114,7 +118,8 @@ def _check(name: str, value: object, words: tuple[object, ...]) -> None:
     if number is not None and not is_word:
         with suppress(TypeError, ValueError):
             x = np.asarray(value, dtype=np.float64)
-            if (number.many or x.ndim == 0) and np.all(number.holds(x)):
+            many = number.many or (lanes and name in PER_LANE)
+            if (many or x.ndim == 0) and np.all(number.holds(x)):
                 return
     if number is not None or words:
         expected = [number.expected] if number is not None else []
@@ -129,13 +134,19 @@ def _plain(value: object) -> object:
 
 
 def equation(function: Callable[P, T]) -> Callable[P, T]:
-    """Check numbers against the table and words against the signature; return floats for scalars."""
+    """Check numbers against the table and words against the signature; return floats for scalars.
+
+    Constants of a problem may be arrays that broadcast with ``t`` where that cannot be confused with the axis of the
+    models: in printed forms, which keep them apart (`column`), and in equations that know no models.
+    """
     words = {name: _words(annotation) for name, annotation in function.__annotations__.items()}
+    plain = not PER_MODEL & words.keys()
 
     @wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+        lanes = plain or kwargs.get("form") == "printed"
         for name, value in kwargs.items():
-            _check(name, value, words.get(name, ()))
+            _check(name, value, words.get(name, ()), lanes)
         return cast(T, _plain(function(*args, **kwargs)))
 
     return checked
@@ -158,7 +169,7 @@ def last_round(t: ArrayLike, horizon: Horizon) -> Array:
 
 
 class Models(NamedTuple):
-    """The per-model constants, broadcast to one shape: () or (M,)."""
+    """The per-model constants, broadcast to one shape: (), (M,), or (..., M) with the axes of ``t`` in front."""
 
     d: Array
     lam: Array
@@ -179,7 +190,7 @@ def models(
         d, lam, r = np.broadcast_arrays(array(dim), array(regularization), array(radius))
     except ValueError:
         raise ValueError("dim, regularization and radius must be scalars or of one shape (M,)") from None
-    if lam.ndim > 1 or (n_models and lam.ndim and lam.size != n_models):
+    if n_models and lam.ndim and lam.shape[-1] != n_models:
         raise ValueError(f"regularization and radius must be scalars or of shape ({n_models or 'M'},); got {lam.shape}")
     if not chosen and np.any(np.isinf(lam) & (r > 0)):
         raise ValueError(f"regularization may be inf only where radius is 0; got {regularization!r} with {radius!r}")
@@ -189,8 +200,13 @@ def models(
 
 def outer(t: ArrayLike, like: Array) -> Array:
     """Append to ``t`` the axis of the models, so that results have the shape of ``t`` followed by ``(M,)``."""
-    rounds = array(t)
-    return rounds.reshape(rounds.shape + (1,) * like.ndim)
+    return column(t) if like.ndim else array(t)
+
+
+def column(x: ArrayLike) -> Array:
+    """Append the axis of the models; a number needs none."""
+    values = array(x)
+    return values[..., None] if values.ndim else values
 
 
 def worst(x: Array, t: ArrayLike) -> Array:

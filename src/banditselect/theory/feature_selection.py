@@ -20,6 +20,7 @@ from banditselect.theory._arguments import (
     Kappa,
     Range,
     array,
+    column,
     equation,
     log,
     models,
@@ -79,9 +80,9 @@ def Q(
     (46.600600..., 417.879563...)
     """
     R, L, S = noise, feature_bound, parameter_bound
-    d, lam, penalty, _ = models(dim, regularization, S, n_models=n_models or 0)
+    d, lam, penalty, _ = models(dim, regularization, column(S), n_models=n_models or 0)
     if form == "printed":
-        m = worst(penalty + 4 * linear.log_det(outer(t, lam), d, L, lam), t)
+        m = worst(penalty + 4 * linear.log_det(outer(t, lam), d, column(L), lam), t)
         return array(oracle.self_bound(v=1 + m, noise=R, delta=delta)) - 1
     return linear.expert_error(
         t=t, dim=dim, noise=R, feature_bound=L, regularization=regularization, radius=S, delta=delta, kappa=kappa
@@ -124,7 +125,7 @@ def prediction_bound(
         feature_bound=feature_bound,
         reward_bound=reward_bound,
         regularization=regularization,
-        radius=parameter_bound,
+        radius=column(parameter_bound),
         delta=delta,
         form=form,
     )
@@ -168,7 +169,7 @@ def prediction_range(
         feature_bound=feature_bound,
         reward_bound=reward_bound,
         regularization=regularization,
-        radius=parameter_bound,
+        radius=column(parameter_bound),
         delta=delta,
         horizon=horizon,
         range=range,
@@ -209,9 +210,9 @@ def R_sq(
     (35.091965..., 164.635640...)
     """
     R, L, G = noise, feature_bound, reward_bound
-    d, lam, penalty, _ = models(dim, regularization, parameter_bound, n_models=n_models)
+    d, lam, penalty, _ = models(dim, regularization, column(parameter_bound), n_models=n_models)
     if form == "printed":
-        m = worst(penalty + linear.log_det(outer(t, lam), d, L, lam), t)
+        m = worst(penalty + linear.log_det(outer(t, lam), d, column(L), lam), t)
         return 8 * R**2 * L**2 * log(n_models) * (G**2 + m + log(1 / delta))
     width = oracle.clipping_width(t=t, noise=R, reward_bound=G, delta=delta, horizon=horizon)
     return oracle.sqalg_regret(width=width, n_models=n_models)

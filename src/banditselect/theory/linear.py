@@ -14,6 +14,7 @@ from banditselect.theory._arguments import (
     Form,
     Horizon,
     array,
+    column,
     equation,
     last_round,
     log,
@@ -46,7 +47,7 @@ def log_det_bound(*, t: ArrayLike, dim: ArrayLike, feature_bound: float, regular
     return log_det(outer(t, lam), d, feature_bound, lam)
 
 
-def log_det(t: Array, d: Array, L: float, lam: Array) -> Array:
+def log_det(t: Array, d: Array, L: Float, lam: Array) -> Array:
     """Evaluate the formula of `log_det_bound` on arrays that are already broadcast."""
     return d * log1p(t * L**2 / (lam * d))
 
@@ -105,7 +106,7 @@ def prediction_bound(
     >>> prediction_bound(t=1000, **E1), prediction_bound(t=1000, **E1, form="printed")
     (4.746420..., 6.362010...)
     """
-    R, L, G = noise, feature_bound, reward_bound
+    R, L, G = column(noise), column(feature_bound), column(reward_bound)
     d, lam, penalty, _ = models(dim, regularization, radius, known=1.0 if form == "printed" else 0.0)
     ld = log_det(outer(t, lam), d, L, lam)
     if form == "printed":

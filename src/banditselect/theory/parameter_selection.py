@@ -22,6 +22,7 @@ from banditselect.theory._arguments import (
     Kappa,
     Range,
     array,
+    column,
     equation,
     log,
     log1p,
@@ -82,7 +83,7 @@ def U(
     R, L = noise, feature_bound
     d, lam, penalty, _ = models(dim, regularization, radius, n_models=n_models or 0, known=1.0)
     if form == "printed":
-        m = worst(penalty + 4 * linear.log_det(outer(t, lam), d, L, lam), t)
+        m = worst(penalty + 4 * linear.log_det(outer(t, lam), d, column(L), lam), t)
         return array(oracle.self_bound(v=1 + m, noise=R, delta=delta)) - 1
     return linear.expert_error(
         t=t, dim=dim, noise=R, feature_bound=L, regularization=regularization, radius=radius, delta=delta, kappa=kappa
@@ -210,8 +211,10 @@ def R_sq(
     R, L, G = noise, feature_bound, reward_bound
     d, lam, penalty, _ = models(dim, regularization, radius, n_models=n_models, known=1.0)
     if form == "printed":
-        ld = linear.log_det(outer(t, lam), d, L, lam)
-        range_2 = np.square(G + L * sqrt(penalty)) + R**2 * L**2 * (ld + d * log(1 / delta))
+        ld = linear.log_det(outer(t, lam), d, column(L), lam)
+        range_2 = np.square(column(G) + column(L) * sqrt(penalty)) + column(R) ** 2 * column(L) ** 2 * (
+            ld + d * log(1 / delta)
+        )
         return 8 * log(n_models) * worst(range_2, t)
     width = oracle.clipping_width(t=t, noise=R, reward_bound=G, delta=delta, horizon=horizon)
     return oracle.sqalg_regret(width=width, n_models=n_models)

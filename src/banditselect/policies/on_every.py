@@ -1,4 +1,4 @@
-"""One policy per ball of a parameter-selection problem."""
+"""As many policies as the problem has models: one per feature map, or one per ball."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,6 +9,42 @@ from numpy.typing import ArrayLike
 
 from ..carriers import validation
 from ..carriers.binding import Binding, Constant, Pending, Several, given
+from .on_map import OnMap, on_map
+
+
+@dataclass(frozen=True)
+class EveryMap(Several):
+    """One policy per map of the problem that will be met: what :func:`on_every_map` returns."""
+
+    policy: Binding[Any]
+
+    def __repr__(self) -> str:
+        return f"on_every_map({self.policy!r})"
+
+    def resolve(self, shapes: Mapping[str, Any], constants: Mapping[str, Any]) -> list[Binding[OnMap]]:
+        """Return the policy on map 0, 1, ..."""
+        if "n_models" not in shapes:
+            raise validation.refuse("on_every_map", dict(shapes), "a problem with several feature maps")
+        return [on_map(self.policy, i).resolve(shapes, constants) for i in range(shapes["n_models"])]
+
+
+def on_every_map(policy: Binding[Any]) -> EveryMap:
+    """Return the bases of a meta-policy, one per feature map, for problems with any number of maps.
+
+    Parameters
+    ----------
+    policy: what ``bind`` returned, of a policy that takes features ``(K, d)``.
+
+    Examples
+    --------
+    >>> from banditselect import RegretBalancing, SquareCB
+    >>> balancing = RegretBalancing.bind(bases=on_every_map(SquareCB.bind()))
+    >>> len(balancing.resolve({"n_models": 3, "dim": 2}, {})().bases)
+    3
+    """
+    if not isinstance(policy, Binding):
+        raise validation.refuse("on_every_map: policy", policy, "what bind returned")
+    return EveryMap(policy)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,250 @@
+"""The union of the likelihood-ratio sets of M models - feature maps or regions - and the alarm that watches over it."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...carriers.lanes import PerLane
+from ...kernels.acting import Drawn
+from ...kernels.rounds import DONE, SUSPECT, learn_maps, learn_regions, play_tiles
+from ...parts.confidence import Alarm, LikelihoodSets
+from ...parts.experts import Bank, RidgeBank, SharedRidgeBank
+from ...parts.regions import Regions
+from ...types import Array, Index, Mask
+from .optimism import ConfidenceRegime, OptimisticPolicy, RidgeSets, inside
+
+ALARM = (
+    "no model explains the rewards with noise of the constant stated: every model is wrong, or its bound "
+    "on the parameter is too small, or noise is. See the property misspecified; no further warning comes."
+)
+
+
+class SelectionRegime(ConfidenceRegime):
+    """Confidence sets that choose among models; what is asked of them comes in the order in which they were given."""
+
+    alarm: Alarm
+
+    @abstractmethod
+    def weights(self) -> Array:
+        """Return the weights of the models, ``(N, M)``."""
+
+    @abstractmethod
+    def squared_radii(self) -> Array:
+        """Return the squared radii, scale included: of the models' sets, ``(N, M)``, or of the one set, ``(N,)``."""
+
+    @abstractmethod
+    def admissible(self) -> Mask:
+        """Return which models still count, ``(N, M)``."""
+
+    @abstractmethod
+    def estimates(self) -> Array:
+        """Return the estimates of the models, ``(N, M, d)``."""
+
+
+class SelectionPolicy(OptimisticPolicy):
+    """What can be asked of a policy that chooses among models."""
+
+    _sets: SelectionRegime
+
+    @property
+    def model_weights(self) -> Array:
+        """Weights of the models, ``(M,)``."""
+        return self._answer(self._sets.weights())
+
+    @property
+    def squared_radii(self) -> Any:
+        """The squared radii of the sets, ``scale`` included, ``(M,)``; negative where the model is refuted."""
+        return self._answer(self._sets.squared_radii())
+
+    @property
+    def admissible(self) -> Mask:
+        """Which models are not refuted, ``(M,)``."""
+        return self._answer(self._sets.admissible())
+
+    @property
+    def parameters(self) -> Array:
+        """Estimates of the models, ``(M, d)``."""
+        return self._answer(self._sets.estimates())
+
+    @property
+    def misspecified(self) -> Any:
+        """Whether it is proved, at level delta, that no model is true or that the noise is larger than stated."""
+        return self._answer(self._sets.alarm.raised)
+
+
+class LikelihoodRegime(SelectionRegime):
+    """The union of the likelihood-ratio sets of the models that are not refuted.
+
+    Parameters
+    ----------
+    bank: the models' regressions.
+    messages: where the alarm is put when it is first raised.
+    scale: multiplies the radii.
+    constants: of :class:`~banditselect.parts.confidence.LikelihoodSets`.
+    """
+
+    bank: Bank
+
+    def __init__(self, bank: Bank, *, messages: list[str], scale: float, delta: float, **constants: Any) -> None:
+        self.scale = float(scale)
+        self.bank = bank
+        self.sets = LikelihoodSets(bank, delta=delta, **constants)
+        self.alarm = Alarm(lanes=len(bank.group), delta=delta, misspecification=constants["misspecification"])
+        self._messages = messages
+
+    @property
+    def radii(self) -> Array:
+        """The squared radii without the scale, ``(N, M)``."""
+        return self.sets.squared_radii
+
+    def _look(self, ids: Index, verdict: Array) -> int:
+        """Look at lanes that are suspect; the acts are settled and their rewards learned."""
+        if self.alarm.judge(ids, verdict, self.bank.updates, self.sets.noise):
+            self._messages.append(ALARM)
+        return DONE
+
+    def _given(self, array: NDArray[Any]) -> Any:
+        """Return an array ``(N, M, ...)`` with the models in the order in which they were given."""
+        return array
+
+    def weights(self) -> Array:
+        """Return the posterior weights of the models, ``(N, M)``."""
+        return self._given(self.sets.weigh(np.arange(len(self.radii)), self.bank)[0])
+
+    def squared_radii(self) -> Array:
+        """Return the squared radii of the models' sets, ``(N, M)``; negative where the model is refuted."""
+        return self._given(self.scale**2 * self.radii)
+
+    def admissible(self) -> Mask:
+        """Return which models are not refuted, ``(N, M)``."""
+        return self._given(self.radii >= 0.0)
+
+    def estimates(self) -> Array:
+        """Return the estimates of the models, ``(N, M, d)``."""
+        return self._given(self.bank.theta)
+
+    def holds(self, thetas: Array, models: slice = slice(None)) -> Mask:
+        """Tell whether the set of any of these models holds ``thetas[n]``, ``(N,)``."""
+        return np.asarray(inside(self.bank, thetas, self.scale**2 * self.radii, models).any(axis=1))
+
+
+class MapsUnion(LikelihoodRegime, RidgeSets):
+    """The sets of M feature maps. The alarm's challenger is the mean prediction under the posterior.
+
+    Attributes
+    ----------
+    loss: square loss of that prediction, ``(N,)``: of a forecaster that is bound to no single model.
+    """
+
+    bank: RidgeBank
+    state = ("loss",)
+
+    def __init__(self, bank: RidgeBank, **arguments: Any) -> None:
+        super().__init__(bank, **arguments)
+        self.loss = np.zeros(len(bank.group))
+
+    def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index) -> int:
+        """Settle acts and learn their rewards."""
+        bank, sets = self.bank, self.sets
+        verdict = np.empty((ids.size, 2))
+        status = learn_maps(
+            ids,
+            x,
+            y,
+            numbers,
+            book,
+            bank.theta,
+            bank.root,
+            bank.evidence,
+            bank.updates,
+            bank.dims,
+            sets.log_prior,
+            sets.variance,
+            sets.penalty,
+            sets.drift,
+            sets.log_term,
+            sets.online,
+            sets.squared_radii,
+            sets.noise,
+            self.alarm.level,
+            self.loss,
+            verdict,
+        )
+        return self._look(ids, verdict) if status == SUSPECT else status
+
+
+class RegionsUnion(LikelihoodRegime):
+    """The sets of M regions over one map. The alarm's challenger is one ridge that is wider than all regions.
+
+    Attributes
+    ----------
+    wide: that ridge.  given: ``rank (N, M)``, where the models stand in the bank.
+    """
+
+    bank: SharedRidgeBank
+
+    def __init__(self, regions: Regions, *, noise: Array, prior: Array, **arguments: Any) -> None:
+        lam = regions.regularization(noise)
+        super().__init__(
+            regions.bank(lam),
+            noise=noise,
+            penalty=regions.penalty(lam),
+            prior=prior[regions.order],
+            **arguments,
+        )
+        self.wide = regions.wide_ridge(noise)
+        self.given = PerLane(rank=np.argsort(regions.order, axis=1))
+
+    def _given(self, array: NDArray[Any]) -> Any:
+        return in_order(array, self.given.rank)
+
+    def upper_bounds(self, ids: Index, x: Array) -> Array:
+        """Return the largest reward that any set allows, ``(n, K)``."""
+        return self.bank.upper_bounds(ids, x, self.radii, self.scale)
+
+    def play(self, ids: Index, x: Array, offered: Mask, keys: Index, book: Index, drawn: Drawn, played: Array) -> int:
+        """Play an action of highest upper bound."""
+        bank = self.bank
+        return play_tiles(
+            ids, x, bank.tiles, bank.root, bank.group, self.radii, self.scale, offered, keys, book, drawn, played
+        )
+
+    def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index) -> int:
+        """Settle acts and learn their rewards."""
+        bank, sets, wide = self.bank, self.sets, self.wide
+        verdict = np.empty((ids.size, 2))
+        status = learn_regions(
+            ids,
+            x,
+            y,
+            numbers,
+            book,
+            bank.tiles,
+            bank.root,
+            bank.group,
+            bank.evidence,
+            bank.updates,
+            bank.dims,
+            sets.log_prior,
+            sets.variance,
+            sets.penalty,
+            sets.drift,
+            sets.log_term,
+            sets.online,
+            sets.squared_radii,
+            sets.noise,
+            self.alarm.level,
+            wide.theta,
+            wide.root,
+            wide.evidence,
+            wide.updates,
+            verdict,
+        )
+        return self._look(ids, verdict) if status == SUSPECT else status
+
+
+def in_order(array: NDArray[Any], rank: Index) -> Any:
+    """Return an array ``(N, M, ...)`` with the models in the order of their ranks ``(N, M)``."""
+    return np.take_along_axis(array, rank.reshape(rank.shape + (1,) * (array.ndim - 2)), axis=1)

@@ -1,0 +1,169 @@
+"""Optimistic play over confidence sets: the steps, what they need of the sets, and OFUL's ellipsoid."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...carriers.decisions import Ledger
+from ...carriers.lanes import LaneArrays, per_lane
+from ...carriers.validation import lane_vectors
+from ...kernels.acting import Drawn, mask_of
+from ...kernels.ledger import NO_BOOK, UNNUMBERED
+from ...kernels.rounds import learn_ellipsoid, play_ridges
+from ...parts.confidence import Ellipsoid
+from ...parts.experts import Bank, RidgeBank
+from ...parts.exploration import greedy
+from ...types import Array, Index, Mask
+from ..base import Played, Policy
+
+
+class ConfidenceRegime(LaneArrays, ABC):
+    """Confidence sets that learn; one for each of the models that are not refuted, or one for all.
+
+    Attributes
+    ----------
+    scale: multiplies the radii; 1 is the theory.
+    """
+
+    scale: float
+
+    @abstractmethod
+    def upper_bounds(self, ids: Index, x: Array) -> Array:
+        """Return the largest reward that any set allows, ``(n, K)``."""
+
+    @abstractmethod
+    def play(self, ids: Index, x: Array, offered: Mask, keys: Index, book: Index, drawn: Drawn, played: Array) -> int:
+        """Play an action of highest upper bound, in one kernel of ``kernels.rounds``."""
+
+    @abstractmethod
+    def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index) -> int:
+        """Settle acts and learn their rewards; say how it went, as ``kernels.rounds`` does."""
+
+    @abstractmethod
+    def holds(self, thetas: Array) -> Mask:
+        """Tell whether the sets of lane n hold ``thetas[n]``, ``(N,)``."""
+
+
+class OptimisticPolicy(Policy):
+    """Plays the action whose reward could be highest in any of its confidence sets."""
+
+    _sets: ConfidenceRegime
+    _looks_up = True
+
+    def _distribution(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, None]:
+        return greedy(self._sets.upper_bounds(ids, x), offered), None
+
+    def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
+        self._sets.learn(ids, x, y, UNNUMBERED, NO_BOOK)
+
+    def _play(self, ids: Index, x: Array, offered: Mask | None, ledger: Ledger, drawn: Drawn, played: Array) -> Played:
+        return self._sets.play(ids, x, mask_of(offered), self._streams.keys, ledger.book, drawn, played), None
+
+    def _learn(self, ids: Index, x: Array, action: Index | None, y: Array, numbers: Index, memo: Index | None) -> int:
+        return self._sets.learn(ids, x, y, numbers, self._ledger.book)
+
+    def covers(self, theta: ArrayLike) -> Any:
+        """Tell whether the confidence set contains ``theta``, ``(d,)`` or one per lane ``(N, d)``."""
+        d = self._shape().plain[-1]
+        return self._answer(self._sets.holds(lane_vectors(theta, self._size, d)))
+
+
+class RidgeSets(ConfidenceRegime):
+    """Sets around the estimates of a bank of ridges over feature maps."""
+
+    bank: RidgeBank
+
+    @property
+    @abstractmethod
+    def radii(self) -> Array:
+        """The squared radii, ``(N, M)``, without the scale; negative where a set is empty."""
+
+    def upper_bounds(self, ids: Index, x: Array) -> Array:
+        """Return the largest reward that any set allows, ``(n, K)``."""
+        return self.bank.upper_bounds(ids, x, self.radii, self.scale)
+
+    def play(self, ids: Index, x: Array, offered: Mask, keys: Index, book: Index, drawn: Drawn, played: Array) -> int:
+        """Play an action of highest upper bound."""
+        bank = self.bank
+        return play_ridges(
+            ids, x, bank.theta, bank.root, bank.dims, self.radii, self.scale, offered, keys, book, drawn, played
+        )
+
+
+def inside(bank: Bank, thetas: Array, squared_radii: Array, models: slice = slice(None)) -> Mask:
+    """Tell which of these models' sets contain ``thetas[n]``, ``(N, M)``."""
+    return bank.distances(thetas, models) <= squared_radii[:, models]
+
+
+class OneEllipsoid(RidgeSets):
+    """OFUL's ellipsoid around one ridge estimate per lane, about a centre.
+
+    Parameters
+    ----------
+    center: ``(N, d)``.  regularization: ``(N,)``; infinite for a known parameter.  bound: on the parameter's distance
+    from the centre, ``(N,)``.  noise: sub-Gaussian constants, a number or ``(N,)``.
+    """
+
+    def __init__(
+        self, *, center: Array, regularization: Array, bound: Array, noise: ArrayLike, delta: float, scale: float
+    ) -> None:
+        N, d = center.shape
+        with np.errstate(invalid="ignore"):
+            prior = np.where(np.isinf(regularization), 0.0, np.sqrt(regularization) * bound)
+        self.scale = float(scale)
+        self.bank = RidgeBank(
+            lanes=N, dims=np.array([d]), regularization=regularization[:, None], center=center[:, None]
+        )
+        self.ellipsoid = Ellipsoid(self.bank, noise=per_lane(noise, N), prior=prior, delta=delta)
+
+    @property
+    def radii(self) -> Array:
+        """The squared radius, ``(N, 1)``."""
+        return self.ellipsoid.squared_radii
+
+    def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index) -> int:
+        """Settle acts and learn their rewards."""
+        bank, sets = self.bank, self.ellipsoid
+        return learn_ellipsoid(
+            ids,
+            x,
+            y,
+            numbers,
+            book,
+            bank.theta,
+            bank.root,
+            bank.evidence,
+            bank.updates,
+            bank.dims,
+            sets.constants,
+            sets.log_term,
+            sets.squared_radii,
+            sets.spent,
+        )
+
+    def holds(self, thetas: Array) -> Mask:
+        """Tell whether the ellipsoid of lane n holds ``thetas[n]``, ``(N,)``."""
+        return inside(self.bank, thetas, self.scale**2 * self.radii)[:, 0]
+
+
+class EllipsoidPolicy(OptimisticPolicy):
+    """What can be asked of a policy over one ellipsoid."""
+
+    _sets: OneEllipsoid
+
+    @property
+    def parameters(self) -> Array:
+        """Ridge estimate, ``(d,)``."""
+        return self._answer(self._sets.bank.theta[:, 0])
+
+    @property
+    def squared_radii(self) -> Any:
+        """Squared radius of the confidence ellipsoid in the norm of V."""
+        return self._answer(self._sets.scale**2 * self._sets.radii[:, 0])
+
+    @property
+    def regret_bound(self) -> Any:
+        """Twice the widths of what was played: bounds the regret while the set is valid and rewards come at once."""
+        return self._answer(self._sets.scale * self._sets.ellipsoid.spent)

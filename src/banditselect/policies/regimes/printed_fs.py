@@ -1,0 +1,92 @@
+"""FS-SCB as the paper prints it: the range of SqAlg, which experts are admissible, and the learning rate."""
+
+from typing import Any
+
+import numpy as np
+
+from ...carriers import validation
+from ...carriers.lanes import LaneArrays, per_lane
+from ...parts.experts import RidgeBank
+from ...parts.exploration import Rates, as_rates
+from ...parts.reward_range import RewardRange
+from ...theory import feature_selection
+from ...types import Array, Index, Mask
+from ..base import Policy
+from .inverse_gap import BySqAlg
+
+BOUNDS = ("feature_bound", "reward_bound", "parameter_bound")
+
+
+class PrintedConstants(LaneArrays):
+    r"""The printed range of SqAlg, bound of admissible predictions and learning rate, for N lanes.
+
+    With :math:`b_i(t) = G + R L \sqrt{d \log((1 + t L^2 / (\lambda_i d)) / \delta)} + L \sqrt{\lambda_i} S`, the range
+    is :math:`\pm \max_i b_i` (eq:boudningrangefor-fs), an expert is admissible while :math:`|f_i| \le b_i`
+    (eq:addmisable-experts, two-sided), and :math:`\alpha = \sqrt{K T / D_T(\delta)}`.
+
+    Parameters
+    ----------
+    policy: a policy with the arguments exploration, delta, horizon (T; the range is that of T, or grows with t where
+        there is none), feature_bound, reward_bound and parameter_bound; what is missing is asked for by name.
+    dims: widths of the maps.  regularization: ``(N, M)``.  noise: ``(N,)``.
+    """
+
+    fixed = ("noise", *BOUNDS, "regularization")
+
+    def __init__(self, policy: Policy, dims: tuple[int, ...], regularization: Array, noise: Array) -> None:
+        given = policy.settings
+        expected = dict.fromkeys(BOUNDS, 'a number, since "paper" was chosen')
+        if given["exploration"] == "paper":
+            expected["horizon"] = 'a whole number, since exploration="paper" was chosen'
+        for name, what in expected.items():
+            if given[name] is None:
+                raise validation.refuse(f"{type(policy).__name__}: {name}", None, what)
+            if name in BOUNDS:
+                setattr(self, name, per_lane(given[name], noise.size))
+        self.noise = noise
+        self.regularization = regularization
+        self.horizon = None if given["horizon"] is None else int(given["horizon"])
+        self._shared = {"dim": np.array(dims), "delta": given["delta"], "form": "printed"}
+
+    def _arguments(self, ids: Index) -> dict[str, Any]:
+        """Return the arguments that every printed formula has."""
+        return {**self._shared, **{name: getattr(self, name)[ids] for name in self.fixed}}
+
+    def range(self, ids: Index, updates: Index) -> tuple[Array, Array]:
+        """Return the lower and the upper end of the range after this many updates, ``(n,)`` each."""
+        t = updates if self.horizon is None else np.maximum(updates, self.horizon)
+        beta, length = feature_selection.prediction_range(t=t, **self._arguments(ids))
+        return np.asarray(beta), np.asarray(beta + length)
+
+    def prediction_bound(self, ids: Index, updates: Index) -> Array:
+        """Return b_i, ``(n, M)``."""
+        return np.asarray(feature_selection.prediction_bound(t=updates, **self._arguments(ids)))
+
+    def __call__(self, ids: Index, updates: Index, n_actions: int, offered: Mask | None) -> Rates:
+        """Return alpha for the number of actions offered; it does not depend on the updates."""
+        K: Any = n_actions if offered is None else offered.sum(axis=1)
+        T, M = np.full(ids.size, self.horizon), self.regularization.shape[1]
+        alpha = feature_selection.learning_rate(**self._arguments(ids), t=T, n_models=M, n_actions=K)
+        return as_rates(ids, np.asarray(alpha), updates.size)
+
+
+class Printed(BySqAlg):
+    """SqAlg on the printed range, over the experts that are admissible; which these are is the memo of an act."""
+
+    def __init__(
+        self, bank: RidgeBank, expected: RewardRange, messages: list[str], constants: PrintedConstants
+    ) -> None:
+        self.constants = constants
+        self.memo_width = bank.dims.size
+        super().__init__(bank, expected, messages)
+
+    def _range(self, ids: Index) -> tuple[Array, Array]:
+        return self.constants.range(ids, self.bank.updates[ids])
+
+    def predict(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, Index]:
+        """Return SqAlg's prediction for every action, ``(n, K)``, and the experts that stay admissible."""
+        f = self.bank.predict(ids, x)
+        largest = np.where(True if offered is None else offered[:, None], np.abs(f), 0.0).max(axis=2)
+        excess = largest - self.constants.prediction_bound(ids, self.bank.updates[ids])
+        admitted = self.sqalg.admit(ids, excess)
+        return self.sqalg.predict(ids, f, admitted > 0), admitted

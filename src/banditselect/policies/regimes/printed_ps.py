@@ -1,0 +1,150 @@
+"""The confidence set of PS-OFUL as the paper prints it."""
+
+from typing import Any
+
+import numpy as np
+
+from ...carriers.lanes import PerLane
+from ...kernels.acting import Drawn
+from ...kernels.features import clean
+from ...kernels.ledger import settle
+from ...kernels.rounds import DONE, UNUSABLE, play_ridges
+from ...parts.aggregation import SqAlg
+from ...parts.confidence import Alarm
+from ...parts.experts import RidgeBank
+from ...parts.regions import Regions
+from ...theory import parameter_selection
+from ...types import Array, Index, Mask
+from .likelihood import SelectionRegime, in_order
+from .optimism import inside
+
+EMPTY = "the printed confidence set is empty: its constants do not hold. No further warning is given."
+
+
+class PrintedSet(SelectionRegime):
+    r"""One ellipsoid around the predictions of SqAlg (eq:PS-OFUL:ConfidenceSet), for N lanes.
+
+    With :math:`\hat y_s` the aggregated predictions of what was played, :math:`\gamma_t` the printed radius
+    (eq:final-conf-set), L the feature bound, :math:`\lambda_0 = L^2` and S the largest :math:`|\hat\mu_i| + r_i`:
+
+    .. math:: C_t = \Big\{\theta : \sum_{s \le t} (\hat y_s - \langle \phi_s, \theta \rangle)^2 + \lambda_0 |\theta|^2
+              \le \gamma_t + \lambda_0 S^2\Big\}
+
+    Corrections without which it does not run: the ridge :math:`\lambda_0` replaces the first d rounds of actions
+    :math:`L e_i`, which given action sets do not offer; data up to t go with :math:`\gamma_t`; the residual is kept,
+    which makes the set exact; admissibility is two-sided (ps-oful-admissible-expert), the range of SqAlg is the largest
+    over the models and grows with t; y' is scaled with beta; the prediction is Vovk's substitution.
+
+    Parameters
+    ----------
+    regions: the balls.  noise, feature_bound, reward_bound: ``(N,)`` each.  delta.
+    reward_range: of SqAlg, instead of the printed one.
+    messages: where it is put that the set became empty, or that no expert is admissible.
+    """
+
+    def __init__(
+        self,
+        regions: Regions,
+        *,
+        noise: Array,
+        feature_bound: Array,
+        reward_bound: Array,
+        delta: float,
+        reward_range: tuple[float, float] | None,
+        scale: float,
+        messages: list[str],
+    ) -> None:
+        N, M, d = regions.center.shape
+        self.scale = float(scale)
+        self._messages = messages
+        self._model = {"dim": d, "delta": delta, "form": "printed"}
+        self._given_range = reward_range
+        reach = (np.linalg.norm(regions.center, axis=2) + regions.radius).max(axis=1)
+        self.constants = PerLane(
+            noise=noise,
+            feature_bound=feature_bound,
+            reward_bound=reward_bound,
+            radius=regions.radius,
+            prior=feature_bound**2 * reach**2,
+            rank=np.argsort(regions.order, axis=1),
+        )
+        self.bank = regions.bank(regions.printed_regularization())
+        self.target = RidgeBank(lanes=N, dims=np.array([d]), regularization=feature_bound[:, None] ** 2)
+        lower, upper = self._range(np.arange(N))
+        self.sqalg = SqAlg(lower=lower, upper=upper, n_models=M)
+        self.alarm = Alarm(lanes=N, delta=delta, misspecification=0.0)
+
+    def _arguments(self, ids: Index) -> dict[str, Any]:
+        """Return the arguments that every printed formula has, for what these lanes have learned."""
+        constants = self.constants
+        own = {name: getattr(constants, name)[ids] for name in ("noise", "feature_bound", "reward_bound", "radius")}
+        return {"t": self.target.updates[ids], **self._model, **own}
+
+    def _range(self, ids: Index) -> tuple[Array, Array]:
+        """Return the range of rewards and predictions, the printed one (eq:temp06) or what was given, ``(n,)`` each."""
+        if self._given_range is not None:
+            low, high = self._given_range
+            return np.full(ids.size, float(low)), np.full(ids.size, float(high))
+        beta, length = parameter_selection.prediction_range(**self._arguments(ids))
+        return np.asarray(beta), np.asarray(beta + length)
+
+    def _squared(self, ids: Index) -> Array:
+        """Return the squared radius around the target's estimate without the scale, ``(n,)``; negative if empty."""
+        gamma = parameter_selection.gamma(n_models=self.bank.dims.size, **self._arguments(ids))
+        return gamma + self.constants.prior[ids] - self.target.penalised[ids, 0]
+
+    def _radii(self, ids: Index) -> Array:
+        """Return the squared radii of these lanes' sets, 0 for an empty one, as ``(N, 1)``."""
+        squared = np.zeros((self.target.updates.size, 1))
+        squared[ids, 0] = np.maximum(self._squared(ids), 0.0)
+        return squared
+
+    def upper_bounds(self, ids: Index, x: Array) -> Array:
+        """Return the largest reward that the set allows, ``(n, K)``."""
+        return self.target.upper_bounds(ids, x, self._radii(ids), self.scale)
+
+    def play(self, ids: Index, x: Array, offered: Mask, keys: Index, book: Index, drawn: Drawn, played: Array) -> int:
+        """Play an action of highest upper bound."""
+        bank, radii = self.target, self._radii(ids)
+        return play_ridges(
+            ids, x, bank.theta, bank.root, bank.dims, radii, self.scale, offered, keys, book, drawn, played
+        )
+
+    def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index) -> int:
+        """Settle acts and learn their rewards: the experts, SqAlg, and the ridge on the aggregated predictions."""
+        if not clean(x):
+            return UNUSABLE
+        status = settle(ids, numbers, book)
+        if status >= 0:
+            return status
+        f = self.bank.learn(ids, x, y)
+        bound = parameter_selection.prediction_bound(**self._arguments(ids))
+        self.sqalg.drop(ids, self.sqalg.admit(ids, np.abs(f) - bound))
+        prediction = self.sqalg.predict(ids, np.ascontiguousarray(f[:, :, None]))[:, 0]
+        self.target.learn(ids, x, prediction)
+        self.sqalg.update(ids, f, y)
+        self.sqalg.widen(ids, *self._range(ids))
+        self._messages += self.sqalg.warnings()
+        if self.alarm.sound(ids, self._squared(ids) < 0.0):
+            self._messages.append(EMPTY)
+        return DONE
+
+    def holds(self, thetas: Array) -> Mask:
+        """Tell whether the set of lane n holds ``thetas[n]``, ``(N,)``."""
+        return inside(self.target, thetas, self.squared_radii()[:, None])[:, 0]
+
+    def weights(self) -> Array:
+        """Return the weights of SqAlg, ``(N, M)``."""
+        return in_order(self.sqalg.weights(np.arange(self.target.updates.size)), self.constants.rank)
+
+    def squared_radii(self) -> Array:
+        """Return the squared radius of the set, ``(N,)``."""
+        return self.scale**2 * self._squared(np.arange(self.target.updates.size))
+
+    def admissible(self) -> Mask:
+        """Return which experts are admissible, ``(N, M)``."""
+        return in_order(self.sqalg.alive, self.constants.rank)
+
+    def estimates(self) -> Array:
+        """Return the experts' estimates, ``(N, M, d)``."""
+        return in_order(self.bank.theta, self.constants.rank)
