@@ -122,9 +122,9 @@ def test_code_from_outside_is_shown_arrays_also_inside_a_meta_policy():
         on_map(Own(dim=3), 0),
         RegretBalancing(bases=[on_map(SquareCB(dim=3), 0), on_map(Own(dim=3), 1)]),
     ):
-        assert not policy._looks_up
+        assert not policy._door.looks_up
         policy.update(policy.act(catalogue.offer([1, 2, 3])), 1.0)
-    assert on_map(Same(dim=3), 0)._looks_up
+    assert on_map(Same(dim=3), 0)._door.looks_up
 
 
 def test_a_decision_over_many_items_copies_none_of_them():

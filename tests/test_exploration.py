@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from banditselect.parts.experts import RidgeBank, SharedRidgeBank
-from banditselect.parts.exploration import Power, as_schedule, evaluated, greedy, inverse_gap_weighting, scheduled
+from banditselect.parts.exploration import Power, Scheduled, as_schedule, evaluated, greedy, inverse_gap_weighting
 
 scores = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=8)
 few_values = st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=8)  # many ties
@@ -196,5 +196,5 @@ def test_schedules():
 def test_rates_of_lanes(schedule):
     updates = np.array([0, 1, 4, 100])
     ids = np.array([3, 0, 2])
-    found = evaluated(ids, scheduled(schedule, ids, updates, 2.0))
+    found = evaluated(ids, Scheduled(schedule, 2.0)(ids, updates, 5, None))
     np.testing.assert_allclose(found, [schedule(100) / 2.0, schedule(0) / 2.0, schedule(4) / 2.0], rtol=1e-14)

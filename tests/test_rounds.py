@@ -27,7 +27,7 @@ from banditselect.kernels.selection import screen
 from banditselect.parts.aggregation import Posterior
 from banditselect.parts.confidence import Ellipsoid
 from banditselect.parts.experts import RidgeBank
-from banditselect.parts.exploration import Power, evaluated, inverse_gap_weighting, scheduled
+from banditselect.parts.exploration import Power, Scheduled, evaluated, inverse_gap_weighting
 from banditselect.parts.regions import Regions
 from banditselect.policies.regimes.likelihood import MapsUnion, RegionsUnion
 
@@ -73,7 +73,7 @@ class Side:
 
     def play_in_steps(self, x, offered):
         weights, _ = self.posterior.weigh(IDS, self.bank)
-        alpha = evaluated(IDS, scheduled(Power(3.0, 0.5), IDS, self.bank.updates, 2.0))
+        alpha = evaluated(IDS, Scheduled(Power(3.0, 0.5), 2.0)(IDS, self.bank.updates, K, None))
         p = inverse_gap_weighting(self.bank.mixture(IDS, x, weights), alpha, offered)
         return self.run(draw, x, p, self.keys)
 
@@ -249,7 +249,7 @@ def test_gaps_of_given_predictions():
 def test_maps_laid_out(n, widths):
     maps = [np.random.default_rng(w).normal(size=(n, 5, w)) for w in widths]
     x = np.full((n, len(widths), 5, max(widths)), np.nan)
-    lay_out(np.concatenate([m.ravel() for m in maps]), np.array(widths), x)
+    lay_out(np.concatenate(maps, axis=2), np.array(widths), x)
     for i, m in enumerate(maps):
         np.testing.assert_array_equal(x[:, i, :, : widths[i]], m)
         assert not x[:, i, :, widths[i] :].any()

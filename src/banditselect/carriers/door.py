@@ -18,18 +18,22 @@ class Door:
     """Checks features of ``shape`` for a policy with N ``lanes``, or without any.
 
     Whether the numbers are finite is left to whoever reads them first.
+
+    Attributes
+    ----------
+    looks_up: whether items of a catalogue may come as a lookup, in the place of the array that it stands for.
+    last: the features that the last decision carries, and what they were taken from, ``(n, P, d)``.
     """
 
     def __init__(self, shape: FeatureShape, lanes: bool) -> None:
         self.shape = shape
+        self.looks_up = False
+        self.last: tuple[Any, Array] | None = None
         self._lanes = lanes
         self._array: tuple[int, ...] | None = None  # the shape of the array that was accepted last,
         self._axes: tuple[Any, ...] = ()  # and what brings it to four axes
         self._maps: list[tuple[int, ...]] | None = None  # the shapes of the list of maps that was accepted last,
-        self._widths: Index = np.empty(0, dtype=np.int64)  # how wide they are,
-        self._alike = False  # and whether all are as wide, so that they can stand one after another
-        self._played: Array | None = None  # what was played last,
-        self._handed: Any = None  # and what of it the decision carries
+        self._widths: Index = np.empty(0, dtype=np.int64)  # and how wide they are
 
     def actions(self, features: Any, n: int) -> Array:
         """Return the features of all actions that n rows are offered: ``(n, P, K, d)``, or a lookup in its place."""
@@ -37,56 +41,50 @@ class Door:
             shape, plain = features.shape, features.dtype is FLOAT and features.flags.carray
             if plain and shape == self._array and (not self._lanes or shape[0] == n):
                 return features[self._axes]
-        elif self._maps is not None and type(features) in (list, tuple):
-            x = self._joined(features)
+        elif type(features) is list:
+            x = self._listed(features)
             if x is not None and len(x) == n:
                 return x
         x = self.shape.shaped_actions(features, n if self._lanes else None)
-        self._remember(features, x)
+        if isinstance(x, Lookup):
+            return x if self.looks_up else x.array()
+        self._remember(features)
         return x
 
-    def _joined(self, features: Any) -> Array | None:
+    def _listed(self, features: list[Any]) -> Array | None:
         """Return a list of maps as one array if it is like the last one, else None."""
         try:
+            if self._maps is None:
+                if self._array is None or self._lanes:
+                    return None
+                x = np.array(features)
+                return x[self._axes] if x.shape == self._array and x.dtype is FLOAT else None
             if [m.shape for m in features] != self._maps:
                 return None
-        except AttributeError:
+        except (AttributeError, ValueError):  # no arrays, or not of one shape
             return None
-        alike = self._alike
-        flat = np.concatenate(features, axis=0 if alike else None)  # along an axis is twice as fast
-        if flat.dtype is not FLOAT:
-            return None
-        *front, K, d = self._maps[0]
-        if alike:
-            return flat.reshape(1, len(features), K, d)
-        return laid_out(flat, front[0] if front else 1, K, self._widths)
+        joined = np.concatenate(features, axis=-1)
+        return laid_out(joined, self._widths) if joined.dtype is FLOAT else None
 
-    def _remember(self, features: Any, x: Array) -> None:
+    def _remember(self, features: Any) -> None:
         """Keep what an array or a list of maps looked like that was accepted."""
         front = 1 if self._lanes else 0
-        if type(features) is np.ndarray and features.ndim < front + 4 and not isinstance(x, Lookup):
-            self._array = features.shape
+        shapes = [m.shape for m in features if isinstance(m, np.ndarray)] if type(features) is list else []
+        if shapes and len(shapes) == len(features) and {len(shape) for shape in shapes} == {front + 2}:
+            alike = len(set(shapes)) == 1 and not front
+            self._maps = None if alike else shapes
+            self._widths = np.array([shape[-1] for shape in shapes])
+            self._array, self._axes = ((len(shapes), *shapes[0]), (None,)) if alike else (None, ())
+        elif type(features) is np.ndarray and features.ndim < front + 4:
+            self._array, self._maps = features.shape, None
             self._axes = (*(slice(None),) * front, *(None,) * (4 - features.ndim))
-        elif type(features) in (list, tuple) and all(getattr(m, "ndim", 0) == front + 2 for m in features):
-            self._maps = [m.shape for m in features]
-            self._widths = np.array([shape[-1] for shape in self._maps])
-            self._alike = len(set(self._maps)) == 1 and not self._lanes
-
-    def hand_out(self, played: Array, handed: Array) -> None:
-        """Remember what was played ``(n, P, d)`` and what of it the decision will carry."""
-        if self.shape.plain:
-            self._played, self._handed = played, handed
 
     def played(self, features: Any, n: int) -> Array:
         """Return the features of what was played, ``(n, P, d)``, read-only, from those that a decision carries."""
-        known = self._played
-        if known is not None and features is self._handed and len(known) == n:
-            return known
+        last = self.last
+        if last is not None and features is last[0] and len(last[1]) == n and self.shape.plain:
+            return last[1]
         return self.shape.shaped_one(features, n if self._lanes else None)
-
-    def forget(self) -> None:
-        """Know no decision by its identity any more, as a copy must."""
-        self._played = self._handed = None
 
     def unusable(self, features: Any, n: int) -> ValueError:
         """Return the error for features of the right shape that are not finite."""

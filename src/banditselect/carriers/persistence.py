@@ -21,6 +21,7 @@ from typing import IO, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from . import older_files
 from .stateful import Stateful
 
 C = TypeVar("C", bound=type)
@@ -66,13 +67,14 @@ def load(path: str | os.PathLike[str]) -> Any:
     A file that is damaged, cut short, of another format, or of a policy class that is not registered raises
     ValueError.
     """
-    settings, arrays = read(path)
+    version, settings, arrays = _content(path)
     try:
         policy = _decode(settings["policy"], arrays)
         if not isinstance(policy, Stateful):
             raise ValueError("its content is not a policy")
         for part, content in policy._state():
-            content.restore({name: arrays[f"state/{part}/{name}"] for name in content.state})
+            stored = older_files.part_name(part, version)
+            content.restore({name: arrays[f"state/{stored}/{name}"] for name in content.state})
         policy._lineage = int(settings["lineage"])
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from error
@@ -113,6 +115,7 @@ def _decode(value: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
     if kind in ("list", "tuple"):
         parts = [_decode(part, arrays) for part in content]
         return tuple(parts) if kind == "tuple" else parts
+    kind, content = older_files.current(kind, content)
     if kind not in _classes:
         raise ValueError(f"policy class {kind!r} is not registered here; known: {', '.join(sorted(registered()))}")
     return _classes[kind](**{name: _decode(part, arrays) for name, part in content.items()})
@@ -153,12 +156,19 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read what ``write`` wrote; a file that is not exactly that raises ValueError."""
+    _, settings, arrays = _content(path)
+    return settings, arrays
+
+
+def _content(path: str | os.PathLike[str]) -> tuple[int, dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the format version, the settings and the arrays of a file."""
     content = Path(path).read_bytes()
     if len(content) < _PREFIX.size + _DIGEST or content[:4] != MAGIC:
         raise ValueError(f"{path}: not a file of this library, or cut short")
     _, version, length = _PREFIX.unpack_from(content)
-    if version != VERSION:
-        raise ValueError(f"{path}: format version {version}, this library reads version {VERSION}")
+    if not older_files.OLDEST <= version <= VERSION:
+        readable = f"versions {older_files.OLDEST} to {VERSION}"
+        raise ValueError(f"{path}: format version {version}, this library reads {readable}")
     body, checksum = content[:-_DIGEST], content[-_DIGEST:]
     if hashlib.sha256(body).digest() != checksum:
         raise ValueError(f"{path}: damaged: its checksum does not match its content")
@@ -170,7 +180,7 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArra
         count = math.prod(shape)
         arrays[name] = np.frombuffer(body, kind, count, offset).reshape(shape).astype(kind.newbyteorder("="))
         offset += count * kind.itemsize
-    return header["settings"], arrays
+    return version, header["settings"], arrays
 
 
 def _bytes(array: NDArray[Any]) -> bytes:

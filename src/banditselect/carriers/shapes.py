@@ -222,15 +222,15 @@ class AnyShape(FeatureShape):
 
 def join_maps(maps: Sequence[Array]) -> Array:
     """Return maps ``(n, K, d_i)`` as one array ``(n, P, K, d)``, zero-padded to the widest."""
-    n, K, _ = maps[0].shape
-    widths = [m.shape[2] for m in maps]
-    return laid_out(np.concatenate(maps, axis=None), n, K, np.array(widths))
+    return laid_out(np.concatenate(maps, axis=-1), np.array([m.shape[-1] for m in maps]))
 
 
-def laid_out(flat: Array, n: int, K: int, widths: Index) -> Array:
-    """Return maps that stand one after another, each ``(n, K, d_i)``, as one array, zero-padded to the widest."""
+def laid_out(joined: Array, widths: Index) -> Array:
+    """Return maps that are joined along their features, ``(n, K, d_1 + d_2 + ...)`` or without n, as ``join_maps``."""
+    side_by_side = joined if joined.ndim == 3 else joined[None]
+    n, K, _ = side_by_side.shape
     x = np.empty((n, widths.size, K, int(widths.max())))
-    lay_out(flat, widths, x)
+    lay_out(side_by_side, widths, x)
     return x
 
 

@@ -32,15 +32,16 @@ def count_outside(
 
 
 @kernel
-def lay_out(flat: NDArray[np.float64], widths: NDArray[np.int64], x: NDArray[np.float64]) -> None:
-    """Fill ``x (n, P, K, d)`` from maps ``(n, K, widths[i])`` that stand one after another; what is left over is 0."""
+def lay_out(joined: NDArray[np.float64], widths: NDArray[np.int64], x: NDArray[np.float64]) -> None:
+    """Fill ``x (n, P, K, d)`` from maps joined along their features, ``(n, K, sum of widths)``; the rest is 0."""
     n, P, K, d = x.shape
-    at = 0
-    for i in range(P):
-        for r in range(n):
+    for r in range(n):
+        first = 0
+        for i in range(P):
+            w = widths[i]
             for a in range(K):
-                for j in range(widths[i]):
-                    x[r, i, a, j] = flat[at + j]
-                for j in range(widths[i], d):
+                for j in range(w):
+                    x[r, i, a, j] = joined[r, a, first + j]
+                for j in range(w, d):
                     x[r, i, a, j] = 0.0
-                at += widths[i]
+            first += w

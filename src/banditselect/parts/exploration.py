@@ -101,14 +101,23 @@ Rates = tuple[NDArray[Any], float, float]
 """Rates ``scale g ** exponent`` of lanes, as kernels take them: g ``(N,)``, the scale, the exponent."""
 
 
-def scheduled(schedule: Schedule, ids: Index, updates: Index, span: float) -> Rates:
-    """Return the rates ``schedule(t) / span`` at the counts t of updates ``(N,)`` of these lanes."""
-    if isinstance(schedule, Power):
-        return updates, schedule.scale / span, float(schedule.exponent)
-    values = np.array([schedule(t) / span for t in updates[ids].tolist()], dtype=float)
-    if not (np.isfinite(values).all() and values.min() >= 0.0):
-        raise refuse("exploration", schedule, "a schedule whose values are finite numbers >= 0")
-    return as_rates(ids, values, updates.size)
+class Scheduled:
+    """The rate ``schedule(t) / span`` after t rewards; a number c stands for the schedule ``c sqrt(t)``."""
+
+    def __init__(self, exploration: float | Schedule, span: float) -> None:
+        self._schedule = as_schedule(exploration)
+        self._span = span
+        power = self._schedule
+        self._power = (power.scale / span, float(power.exponent)) if isinstance(power, Power) else None
+
+    def __call__(self, ids: Index, updates: Index, n_actions: int, offered: Mask | None) -> Rates:
+        """Return the rates of these lanes, which have learned ``updates (N,)`` rewards."""
+        if self._power is not None:
+            return updates, *self._power
+        values = np.array([self._schedule(t) / self._span for t in updates[ids].tolist()], dtype=float)
+        if not (np.isfinite(values).all() and values.min() >= 0.0):
+            raise refuse("exploration", self._schedule, "a schedule whose values are finite numbers >= 0")
+        return as_rates(ids, values, updates.size)
 
 
 def as_rates(ids: Index, values: Array, lanes: int) -> Rates:

@@ -17,7 +17,7 @@ from ..carriers.stateful import Stateful
 from ..carriers.streams import Seed
 from ..kernels.acting import DRAWN, Drawn
 from ..kernels.arrays import LIMIT
-from ..kernels.features import Lookup, clean
+from ..kernels.features import clean
 from ..kernels.ledger import UNNUMBERED
 from ..kernels.rounds import DONE, FULL, INVALID, UNUSABLE, play_chosen, play_probabilities
 from ..types import Array, Index, Mask
@@ -85,7 +85,8 @@ class Policy(Stateful, ABC):
         self._messages: list[str] = []  # what is to be warned of when nothing is left half done
         self._one = _One() if self.lanes is None else None
         self._begin(self._size)
-        self._looks_up = self._looks_up and all(getattr(inner, "_looks_up", True) for _, inner in self._inside())
+        inner = (part._door for _, part in self._inside() if isinstance(part, Policy))
+        self._door.looks_up = self._looks_up and all(door.looks_up for door in inner)
 
     # What a subclass writes.
 
@@ -166,7 +167,7 @@ class Policy(Stateful, ABC):
         lanes: the lanes to serve, all of them by default; features then lead with the number of lanes served.
         """
         ids = self._all if lanes is None else self._ids(lanes)
-        x = self._seen(features, ids.size)
+        x = self._door.actions(features, ids.size)
         n, P, K, d = x.shape
         offered = None if available is None else validation.offered(available, n, K)
         one, z = self._one, np.empty((n, P, d))
@@ -189,12 +190,12 @@ class Policy(Stateful, ABC):
                 probability = None
             mine = None if base is None else base.item()
             handed = z[0] if many else z[0, 0]
-            self._door.hand_out(z, handed)
+            self._door.last = handed, z
             return tuple.__new__(Decision, (action, probability, mine, handed, None, number, memo, self._lineage))
         drawn.setflags(write=False)
         probability = drawn["probability"] if self.has_propensity else None
         handed = z if many else z[:, 0]
-        self._door.hand_out(z, handed)
+        self._door.last = handed, z
         served = self._every if lanes is None else read_only(ids)
         action, number = drawn["action"], drawn["number"]
         return tuple.__new__(Decision, (action, probability, base, handed, served, number, memo, self._lineage))
@@ -259,7 +260,7 @@ class Policy(Stateful, ABC):
     ) -> Array | None:
         """Return what ``act`` would sample from, ``(K,)`` or ``(n, K)``; None where it has no closed form."""
         ids = self._ids(lanes)
-        x = self._seen(features, ids.size)
+        x = self._door.actions(features, ids.size)
         if not clean(x):
             raise self._door.unusable(features, ids.size)
         offered = None if available is None else validation.offered(available, ids.size, x.shape[2])
@@ -297,13 +298,8 @@ class Policy(Stateful, ABC):
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Continue as a copy, for which no decision is the one handed out last."""
         self.__dict__ |= state
-        self._door.forget()
+        self._door.last = None
         self._number_lanes()
-
-    def _seen(self, features: Any, n: int) -> Array:
-        """Return the features of all actions that n rows are offered, their shape checked: an array, or a lookup."""
-        x = self._door.actions(features, n)
-        return x.array() if isinstance(x, Lookup) and not self._looks_up else x
 
     def _accept(self, decision: Decision) -> tuple[Index, Array, Index, Index]:
         """Check that a decision is ours; return its lanes, features, actions and numbers."""

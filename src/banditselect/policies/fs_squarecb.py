@@ -24,10 +24,10 @@ from ..carriers.validation import (
 )
 from ..parts.aggregation import Posterior
 from ..parts.experts import RidgeBank
-from ..parts.exploration import Schedule
+from ..parts.exploration import Schedule, Scheduled
 from ..parts.reward_range import RewardRange
 from ..types import Array, Index, Mask
-from .regimes.inverse_gap import ByEvidence, BySqAlg, InverseGapPolicy, Scheduled
+from .regimes.inverse_gap import ByEvidence, BySqAlg, InverseGapPolicy
 from .regimes.printed_fs import Printed, PrintedConstants
 from .squarecb import EXPLORATION
 

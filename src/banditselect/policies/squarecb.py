@@ -11,10 +11,10 @@ from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
 from ..carriers.validation import SMALLEST, Constraint, Interval, Number, Rate
 from ..parts.experts import RidgeBank
-from ..parts.exploration import Schedule
+from ..parts.exploration import Schedule, Scheduled
 from ..parts.reward_range import RewardRange
 from ..types import Array
-from .regimes.inverse_gap import ByEvidence, InverseGapPolicy, Scheduled
+from .regimes.inverse_gap import ByEvidence, InverseGapPolicy
 from .regimes.printed_fs import PrintedConstants
 
 EXPLORATION = 300.0

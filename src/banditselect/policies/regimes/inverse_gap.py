@@ -13,7 +13,7 @@ from ...kernels.ledger import NO_BOOK, UNNUMBERED, settle
 from ...kernels.rounds import DONE, OUTSIDE, UNUSABLE, learn_in_range, play_gaps, play_mixture_gaps
 from ...parts.aggregation import Posterior, SqAlg
 from ...parts.experts import RidgeBank
-from ...parts.exploration import Rates, Schedule, as_schedule, evaluated, inverse_gap_weighting, scheduled
+from ...parts.exploration import Rates, evaluated, inverse_gap_weighting
 from ...parts.reward_range import RewardRange
 from ...types import Array, Index, Mask
 from ..base import Played, Policy
@@ -105,15 +105,43 @@ class ByEvidence(Aggregate):
         """Play by inverse gaps in one kernel."""
         bank, posterior = self.bank, self.posterior
         prior, variance = self._nothing if posterior is None else (posterior.log_prior, posterior.variance)
-        state = (bank.theta, bank.evidence, prior, variance)
-        return play_mixture_gaps(ids, x, *state, *rates, mask_of(offered), keys, book, drawn, played), None
+        grown, scale, exponent = rates
+        status = play_mixture_gaps(
+            ids,
+            x,
+            bank.theta,
+            bank.evidence,
+            prior,
+            variance,
+            grown,
+            scale,
+            exponent,
+            mask_of(offered),
+            keys,
+            book,
+            drawn,
+            played,
+        )
+        return status, None
 
     def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index, memo: Index | None) -> int:
         """Settle acts and learn their rewards in one kernel."""
         bank, expected = self.bank, self.expected
-        state = (bank.theta, bank.root, bank.evidence, bank.updates, bank.dims)
-        limits = (expected.lower, expected.upper, expected.outside)
-        status = learn_in_range(ids, x, y, numbers, book, *state, *limits)
+        status = learn_in_range(
+            ids,
+            x,
+            y,
+            numbers,
+            book,
+            bank.theta,
+            bank.root,
+            bank.evidence,
+            bank.updates,
+            bank.dims,
+            expected.lower,
+            expected.upper,
+            expected.outside,
+        )
         if status == OUTSIDE:
             self._messages += expected.warnings(y)
             return DONE
@@ -182,18 +210,6 @@ class LearningRate(Protocol):
     def __call__(self, ids: Index, updates: Index, n_actions: int, offered: Mask | None) -> Rates:
         """Return the rates of these lanes, which have learned ``updates (N,)`` rewards."""
         ...
-
-
-class Scheduled:
-    """A schedule of the number of rewards learned, in units of the range of the rewards."""
-
-    def __init__(self, exploration: float | Schedule, span: float) -> None:
-        self._schedule = as_schedule(exploration)
-        self._span = span
-
-    def __call__(self, ids: Index, updates: Index, n_actions: int, offered: Mask | None) -> Rates:
-        """Return the rates of these lanes."""
-        return scheduled(self._schedule, ids, updates, self._span)
 
 
 class InverseGapPolicy(Policy):
