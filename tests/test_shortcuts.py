@@ -5,7 +5,20 @@ import copy
 import numpy as np
 import pytest
 
-from banditselect import OFUL, UCB1, FSSquareCB, SquareCB, Uniform
+from banditselect import (
+    FSOFUL,
+    OFUL,
+    PSOFUL,
+    UCB1,
+    BiasOFUL,
+    FSSquareCB,
+    Policy,
+    RegretBalancing,
+    SquareCB,
+    Uniform,
+    on_map,
+)
+from banditselect.policies.regimes.inverse_gap import ByEvidence
 
 X = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
 
@@ -72,6 +85,72 @@ def test_a_part_of_a_step_written_anew_is_not_bypassed():
     assert Named._play is FSSquareCB._play is not Flat._play
 
 
+def test_the_rule_is_the_same_wherever_a_class_lives():
+    class Inside(OFUL):
+        __module__ = "banditselect.policies.inside"
+
+        def _distribution(self, ids, x, offered):
+            return np.full((ids.size, x.shape[2]), 1.0 / x.shape[2]), None
+
+    class Fast(Inside):
+        """Writes the shortcut beside its steps again: nothing before it writes a step anew."""
+
+        def _play(self, ids, x, offered, ledger, drawn, played):
+            return OFUL._play(self, ids, x, offered, ledger, drawn, played)
+
+    class Slow(Telling, Fast):
+        """Gets a step from a class before it."""
+
+    assert Inside(dim=2).act(X).probability == pytest.approx(1 / 3)
+    assert Inside._play is Slow._play is Policy._play
+    assert not Inside._looks_up
+    assert Fast(dim=2).act([[0.0, 1.0], [3.0, 0.0]]).probability == 1.0  # OFUL's: the longer one could be better
+
+
+@pytest.mark.parametrize("cls", [SquareCB, FSSquareCB, OFUL, BiasOFUL, FSOFUL, PSOFUL], ids=lambda cls: cls.__name__)
+def test_no_policy_of_the_library_has_lost_its_shortcuts(cls):
+    assert cls._play is not Policy._play
+    assert cls._learn is not Policy._learn
+    assert cls._looks_up
+
+
+@pytest.fixture
+def kernels_called(monkeypatch):
+    """Count the acts and updates that the experts of SquareCB do in one kernel."""
+    counts = {"play": 0, "learn": 0}
+    for name in counts:
+        whole = getattr(ByEvidence, name)
+
+        def counted(*arguments, name=name, whole=whole):
+            counts[name] += 1
+            return whole(*arguments)
+
+        monkeypatch.setattr(ByEvidence, name, counted)
+    return counts
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: SquareCB(dim=2),
+        lambda: on_map(SquareCB(dim=2), 0),
+        lambda: RegretBalancing(bases=[SquareCB(dim=2)]),
+        lambda: RegretBalancing(bases=[on_map(SquareCB(dim=2), 0)]),
+        lambda: RegretBalancing(bases=[RegretBalancing(bases=[SquareCB(dim=2)])]),
+    ],
+)
+def test_bases_take_the_shortcuts_too_and_batches_go_the_way_of_single_rewards(kernels_called, build):
+    policy = build()
+    x = X[None] if policy.feature_shape.many else X
+    decisions = [policy.act(x) for _ in range(3)]
+    assert kernels_called == {"play": 3, "learn": 0}
+    policy.update(decisions[0], 0.5)
+    policy.update_many(decisions[1:], [0.5, 0.5])
+    policy.learn(decisions[0].features, 0.5)
+    assert kernels_called == {"play": 3, "learn": 4}
+    assert policy.rounds == 4
+
+
 @pytest.mark.parametrize(
     ("action", "probability"),
     [(np.array([1.9]), np.ones(1)), (np.array([3]), np.ones(1)), (np.array([-1]), np.ones(1)), (np.array([1]), None)],
@@ -104,6 +183,63 @@ def test_a_familiar_shape_is_still_checked_for_what_it_holds():
                 with pytest.raises(ValueError, match="features: got"):
                     question(np.array(bad))
     assert policy.act(x).number == 6
+
+
+@pytest.mark.parametrize("widths", [[2, 2, 2], [2, 3, 1]])
+def test_a_familiar_list_of_maps_is_still_checked_for_what_it_holds(widths):
+    """After a good call with a list of the same shapes: other numbers, other shapes, arrays and tuples in between."""
+    rng = np.random.default_rng(0)
+    policy, twin = (FSSquareCB(n_models=3, dim=widths) for _ in range(2))
+
+    def drawn(K=4):
+        return [rng.normal(size=(K, d)) for d in widths]
+
+    def padded(maps):
+        return [np.array(m, dtype=float).tolist() for m in maps]  # no arrays: looked at from the beginning
+
+    turns = [drawn() for _ in range(8)]
+    turns[3] = [m.astype(int) for m in turns[3]]
+    turns[4] = [np.asfortranarray(m) for m in turns[4]]
+    turns[5] = tuple(turns[5])
+    turns[6] = drawn(K=2)
+    turns[7] = [turns[7][0].astype(np.float32), *turns[7][1:]]
+    for maps in turns:
+        one, two = policy.act(maps), twin.act(padded(maps))
+        assert one.action == two.action
+        np.testing.assert_array_equal(one.features, two.features)
+        policy.update(one, 0.5)
+        twin.update(two, 0.5)
+    good = drawn(K=2)
+    policy.act(good)
+    bad = [
+        [good[0] * np.nan, *good[1:]],
+        good[:2],
+        [*good, good[0]],
+        [good[0][:1], *good[1:]],
+        [good[0][:, :1], *good[1:]],
+        [good[0].astype(complex), *good[1:]],
+        [good[0].astype(object), *good[1:]],
+        [good[0][0], *good[1:]],
+        [None, *good[1:]],
+        [],
+    ]
+    for maps in bad:
+        with pytest.raises(ValueError, match="features: got"):
+            policy.act(maps)
+    assert policy.act(good).number == 9
+
+
+def test_a_list_of_maps_for_several_lanes():
+    rng = np.random.default_rng(1)
+    policy, twin = (FSSquareCB(n_models=2, dim=[2, 3], lanes=3) for _ in range(2))
+    for lanes in (None, None, [2, 0], [0, 1], None):
+        n = 3 if lanes is None else 2
+        maps = [rng.normal(size=(n, 4, d)) for d in (2, 3)]
+        one, two = policy.act(maps, lanes=lanes), twin.act(tuple(maps), lanes=lanes)
+        np.testing.assert_array_equal(one.features, two.features)
+        np.testing.assert_array_equal(one.action, two.action)
+        with pytest.raises(ValueError, match="features: got"):
+            policy.act(maps, lanes=[1])
 
 
 @pytest.mark.parametrize("policy", [UCB1(n_arms=3), Uniform(), SquareCB(dim=2)])
