@@ -19,6 +19,14 @@ class LaneArrays:
     state: tuple[str, ...] = ()
     elastic: tuple[str, ...] = ()  # of these, the length of the second axis is part of what is learned
     fixed: tuple[str, ...] = ()
+    handed: tuple[str, ...] = ()  # what kernels are handed of it, arrays and numbers, in the order of their arguments
+    _hand: tuple[Any, ...] | None = None
+
+    def hand(self) -> Any:
+        """Return what kernels are handed of it."""
+        if self._hand is None:
+            self._hand = tuple(getattr(self, name) for name in self.handed)
+        return self._hand
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the learned arrays by name (the arrays themselves, not copies)."""
@@ -36,11 +44,13 @@ class LaneArrays:
                     f"array {name!r}: found {theirs.dtype} {theirs.shape}, expected {mine.dtype} {mine.shape}"
                 )
             setattr(self, name, np.array(theirs, order="C"))
+        self._hand = None
 
     def extend(self, other: Self) -> None:
         """Append the lanes of an equal part."""
         for name in self.state + self.fixed:
             setattr(self, name, np.concatenate([getattr(self, name), getattr(other, name)]))
+        self._hand = None
 
 
 class PerLane(LaneArrays):

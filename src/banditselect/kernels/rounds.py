@@ -315,6 +315,7 @@ def learn_regions(
     wide_root: Array,
     wide_evidence: Array,
     wide_updates: Index,
+    wide_dims: Index,
     verdict: Array,
 ) -> int:
     """Settle acts, learn their rewards in ridges over one map, take the radii of the likelihood-ratio sets.
@@ -328,7 +329,7 @@ def learn_regions(
         return bad
     n = ids.size
     tiles.learn(ids, x, y, estimates, root, group, evidence, updates, dims, np.empty((n, group.shape[1])))
-    learn(ids, x, y, wide_theta, wide_root, wide_evidence, wide_updates, dims, np.empty((2, n, 1)))
+    learn(ids, x, y, wide_theta, wide_root, wide_evidence, wide_updates, wide_dims, np.empty((2, n, 1)))
     challenger = np.empty(n)
     for r in range(n):
         challenger[r] = wide_evidence[ids[r], 1, 0] + variance[ids[r]] * wide_evidence[ids[r], 0, 0]

@@ -192,9 +192,9 @@ def upper_bounds(
     M, G = group.shape[1], root.shape[1]
     even = K + K % 2
     z, width, known = np.zeros((even, d)), np.empty((G, even)), np.empty(G, dtype=np.bool_)
-    bound, most = np.empty((2, B)), np.empty((even, B))
-    radius, chosen, ends = np.empty(B), np.empty(B, dtype=np.int64), np.empty(B, dtype=np.int64)
-    few, few_radius, few_group = np.zeros((d, B)), np.empty(B), np.empty(B, dtype=np.int64)
+    room, places, few = np.empty((4 + even, B)), np.empty((3, B), dtype=np.int64), np.zeros((d, B))
+    radius, few_radius, bound, most = room[0], room[1], room[2:4], room[4:]
+    chosen, ends, few_group = places[0], places[1], places[2]
     for r in range(ids.size):
         n = ids[r]
         known[:] = False

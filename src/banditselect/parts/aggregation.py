@@ -19,6 +19,7 @@ class Posterior(LaneArrays):
     """
 
     fixed: tuple[str, ...] = ("variance", "log_prior")
+    handed: tuple[str, ...] = ("log_prior", "variance")
 
     def __init__(self, *, variance: Array, prior: Array, online: bool) -> None:
         self.variance = variance

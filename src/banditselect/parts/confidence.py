@@ -37,6 +37,7 @@ class Ellipsoid(LaneArrays):
 
     state = ("squared_radii", "spent")
     fixed = ("constants",)
+    handed = ("constants", "log_term", "squared_radii", "spent")
 
     def __init__(self, bank: Bank, *, noise: Array, prior: Array, delta: float) -> None:
         self.constants = np.stack([noise, prior], axis=1)
@@ -81,6 +82,7 @@ class LikelihoodSets(Posterior):
 
     state = ("squared_radii",)
     fixed = ("variance", "log_prior", "penalty", "noise")
+    handed = ("log_prior", "variance", "penalty", "drift", "log_term", "online", "squared_radii", "noise")
 
     def __init__(
         self,

@@ -106,6 +106,8 @@ class RidgeBank(Bank):
     center: ``(N, M, d)``, where the ridge penalty is centred; zero if not given.
     """
 
+    handed = ("theta", "root", "evidence", "updates", "dims")
+
     def __init__(self, *, lanes: int, dims: Index, regularization: Array, center: Array | None = None) -> None:
         N, M, d = lanes, dims.size, int(dims.max())
         root = np.zeros((N, M, d, d))
@@ -116,7 +118,7 @@ class RidgeBank(Bank):
     def learn(self, ids: Index, x: Array, y: Array) -> Array:
         """Learn ``x (n, M, d)``, ``y (n,)``; return ``(2, n, M)``: predictions of y made before, and leverages."""
         told = np.empty((2, ids.size, self.dims.size))
-        ridge.learn(ids, x, y, self.theta, self.root, self.evidence, self.updates, self.dims, told)
+        ridge.learn(*(ids, x, y, *self.hand(), told))
         return told
 
     def upper_bounds(self, ids: Index, x: Array, squared_radii: Array, scale: float) -> Array:
@@ -142,6 +144,7 @@ class SharedRidgeBank(Bank):
 
     state = ("tiles", "root", "evidence", "updates")
     elastic = ("root",)
+    handed = ("tiles", "root", "group", "evidence", "updates", "dims")
 
     def __init__(self, *, center: Array, precision: Array, group: Index) -> None:
         N, M, d = center.shape
@@ -173,7 +176,7 @@ class SharedRidgeBank(Bank):
     def learn(self, ids: Index, x: Array, y: Array) -> Array:
         """Learn ``x (n, 1, d)``, ``y (n,)``; return the predictions of y made before, ``(n, M)``."""
         told = np.empty((ids.size, self.group.shape[1]))
-        tiles.learn(ids, x, y, self.tiles, self.root, self.group, self.evidence, self.updates, self.dims, told)
+        tiles.learn(*(ids, x, y, *self.hand(), told))
         return told
 
     def upper_bounds(self, ids: Index, x: Array, squared_radii: Array, scale: float) -> Array:

@@ -18,6 +18,8 @@ from ...parts.reward_range import RewardRange
 from ...types import Array, Index, Mask
 from ..base import Played, Policy
 
+NO_POSTERIOR = np.empty((0, 0)), np.empty(0)
+
 
 class Aggregate(LaneArrays, ABC):
     """Experts that learn and predict as one.
@@ -40,22 +42,12 @@ class Aggregate(LaneArrays, ABC):
     def predict(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, Index | None]:
         """Return the prediction for every action, ``(n, K)``, and the memo ``(n, w)`` or None."""
 
-    def play(
-        self,
-        ids: Index,
-        x: Array,
-        offered: Mask | None,
-        rates: Rates,
-        keys: Index,
-        book: Index,
-        drawn: Drawn,
-        played: Array,
-    ) -> Played:
-        """Play by inverse gaps of the predictions, as kernels of ``kernels.rounds`` do."""
+    def play(self, ids: Index, x: Array, offered: Mask | None, rates: Rates, *place: Any) -> Played:
+        """Play by inverse gaps of the predictions; ``place``: the last arguments of a kernel of ``kernels.rounds``."""
         if not clean(x):
             return UNUSABLE, None
         score, memo = self.predict(ids, x, offered)
-        return play_gaps(ids, x, score, *rates, mask_of(offered), keys, book, drawn, played), memo
+        return play_gaps(*(ids, x, score, *rates, mask_of(offered), *place)), memo
 
     @abstractmethod
     def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index, memo: Index | None) -> int:
@@ -85,65 +77,23 @@ class ByEvidence(Aggregate):
     ) -> None:
         super().__init__(bank, expected, messages)
         self.posterior = posterior
-        self._nothing = np.empty((0, 0)), np.empty(0)
 
     def predict(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, None]:
         """Return the mean prediction for every action, ``(n, K)``."""
         return self.bank.mixture(ids, x, self._weigh(ids)), None
 
-    def play(
-        self,
-        ids: Index,
-        x: Array,
-        offered: Mask | None,
-        rates: Rates,
-        keys: Index,
-        book: Index,
-        drawn: Drawn,
-        played: Array,
-    ) -> Played:
+    def play(self, ids: Index, x: Array, offered: Mask | None, rates: Rates, *place: Any) -> Played:
         """Play by inverse gaps in one kernel."""
-        bank, posterior = self.bank, self.posterior
-        prior, variance = self._nothing if posterior is None else (posterior.log_prior, posterior.variance)
-        grown, scale, exponent = rates
-        status = play_mixture_gaps(
-            ids,
-            x,
-            bank.theta,
-            bank.evidence,
-            prior,
-            variance,
-            grown,
-            scale,
-            exponent,
-            mask_of(offered),
-            keys,
-            book,
-            drawn,
-            played,
-        )
-        return status, None
+        bank, weighing = self.bank, NO_POSTERIOR if self.posterior is None else self.posterior.hand()
+        given = (ids, x, bank.theta, bank.evidence, *weighing, *rates, mask_of(offered), *place)
+        return play_mixture_gaps(*given), None
 
     def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index, memo: Index | None) -> int:
         """Settle acts and learn their rewards in one kernel."""
-        bank, expected = self.bank, self.expected
-        status = learn_in_range(
-            ids,
-            x,
-            y,
-            numbers,
-            book,
-            bank.theta,
-            bank.root,
-            bank.evidence,
-            bank.updates,
-            bank.dims,
-            expected.lower,
-            expected.upper,
-            expected.outside,
-        )
+        given = (ids, x, y, numbers, book, *self.bank.hand(), *self.expected.hand())
+        status = learn_in_range(*given)
         if status == OUTSIDE:
-            self._messages += expected.warnings(y)
+            self._messages += self.expected.warnings(y)
             return DONE
         return status
 

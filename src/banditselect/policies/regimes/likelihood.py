@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...carriers.lanes import PerLane
-from ...kernels.acting import Drawn
 from ...kernels.rounds import DONE, SUSPECT, learn_maps, learn_regions, play_tiles
 from ...parts.confidence import Alarm, LikelihoodSets
 from ...parts.experts import Bank, RidgeBank, SharedRidgeBank
@@ -147,31 +146,9 @@ class MapsUnion(LikelihoodRegime, RidgeSets):
 
     def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index) -> int:
         """Settle acts and learn their rewards."""
-        bank, sets = self.bank, self.sets
         verdict = np.empty((ids.size, 2))
-        status = learn_maps(
-            ids,
-            x,
-            y,
-            numbers,
-            book,
-            bank.theta,
-            bank.root,
-            bank.evidence,
-            bank.updates,
-            bank.dims,
-            sets.log_prior,
-            sets.variance,
-            sets.penalty,
-            sets.drift,
-            sets.log_term,
-            sets.online,
-            sets.squared_radii,
-            sets.noise,
-            self.alarm.level,
-            self.loss,
-            verdict,
-        )
+        limits = (*self.sets.hand(), self.alarm.level, self.loss, verdict)
+        status = learn_maps(*(ids, x, y, numbers, book, *self.bank.hand(), *limits))
         return self._look(ids, verdict) if status == SUSPECT else status
 
 
@@ -204,44 +181,16 @@ class RegionsUnion(LikelihoodRegime):
         """Return the largest reward that any set allows, ``(n, K)``."""
         return self.bank.upper_bounds(ids, x, self.radii, self.scale)
 
-    def play(self, ids: Index, x: Array, offered: Mask, keys: Index, book: Index, drawn: Drawn, played: Array) -> int:
+    def play(self, ids: Index, x: Array, offered: Mask, *place: Any) -> int:
         """Play an action of highest upper bound."""
         bank = self.bank
-        return play_tiles(
-            ids, x, bank.tiles, bank.root, bank.group, self.radii, self.scale, offered, keys, book, drawn, played
-        )
+        return play_tiles(*(ids, x, bank.tiles, bank.root, bank.group, self.radii, self.scale, offered, *place))
 
     def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index) -> int:
         """Settle acts and learn their rewards."""
-        bank, sets, wide = self.bank, self.sets, self.wide
         verdict = np.empty((ids.size, 2))
-        status = learn_regions(
-            ids,
-            x,
-            y,
-            numbers,
-            book,
-            bank.tiles,
-            bank.root,
-            bank.group,
-            bank.evidence,
-            bank.updates,
-            bank.dims,
-            sets.log_prior,
-            sets.variance,
-            sets.penalty,
-            sets.drift,
-            sets.log_term,
-            sets.online,
-            sets.squared_radii,
-            sets.noise,
-            self.alarm.level,
-            wide.theta,
-            wide.root,
-            wide.evidence,
-            wide.updates,
-            verdict,
-        )
+        limits = (*self.sets.hand(), self.alarm.level, *self.wide.hand(), verdict)
+        status = learn_regions(*(ids, x, y, numbers, book, *self.bank.hand(), *limits))
         return self._look(ids, verdict) if status == SUSPECT else status
 
 

@@ -34,8 +34,8 @@ class ConfidenceRegime(LaneArrays, ABC):
         """Return the largest reward that any set allows, ``(n, K)``."""
 
     @abstractmethod
-    def play(self, ids: Index, x: Array, offered: Mask, keys: Index, book: Index, drawn: Drawn, played: Array) -> int:
-        """Play an action of highest upper bound, in one kernel of ``kernels.rounds``."""
+    def play(self, ids: Index, x: Array, offered: Mask, *place: Any) -> int:
+        """Play an action of highest upper bound; ``place``: the last arguments of a kernel of ``kernels.rounds``."""
 
     @abstractmethod
     def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index) -> int:
@@ -84,12 +84,10 @@ class RidgeSets(ConfidenceRegime):
         """Return the largest reward that any set allows, ``(n, K)``."""
         return self.bank.upper_bounds(ids, x, self.radii, self.scale)
 
-    def play(self, ids: Index, x: Array, offered: Mask, keys: Index, book: Index, drawn: Drawn, played: Array) -> int:
+    def play(self, ids: Index, x: Array, offered: Mask, *place: Any) -> int:
         """Play an action of highest upper bound."""
         bank = self.bank
-        return play_ridges(
-            ids, x, bank.theta, bank.root, bank.dims, self.radii, self.scale, offered, keys, book, drawn, played
-        )
+        return play_ridges(*(ids, x, bank.theta, bank.root, bank.dims, self.radii, self.scale, offered, *place))
 
 
 def inside(bank: Bank, thetas: Array, squared_radii: Array, models: slice = slice(None)) -> Mask:
@@ -125,23 +123,7 @@ class OneEllipsoid(RidgeSets):
 
     def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index) -> int:
         """Settle acts and learn their rewards."""
-        bank, sets = self.bank, self.ellipsoid
-        return learn_ellipsoid(
-            ids,
-            x,
-            y,
-            numbers,
-            book,
-            bank.theta,
-            bank.root,
-            bank.evidence,
-            bank.updates,
-            bank.dims,
-            sets.constants,
-            sets.log_term,
-            sets.squared_radii,
-            sets.spent,
-        )
+        return learn_ellipsoid(*(ids, x, y, numbers, book, *self.bank.hand(), *self.ellipsoid.hand()))
 
     def holds(self, thetas: Array) -> Mask:
         """Tell whether the ellipsoid of lane n holds ``thetas[n]``, ``(N,)``."""
