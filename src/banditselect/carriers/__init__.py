@@ -1,2 +1,1 @@
-"""What carries every policy and knows none: lanes and their random streams, features as they come in, decisions on
-their way to a reward, settings, refusals, files."""
+"""What carries every policy and knows none: lanes, streams, features coming in, decisions, settings, files."""

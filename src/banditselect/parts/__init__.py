@@ -1,1 +1,1 @@
-"""What algorithms are made of: experts, their aggregation, confidence sets, and ways from scores to probabilities."""
+"""What algorithms are made of: experts, their aggregation, confidence sets, from scores to probabilities."""

@@ -19,7 +19,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Return what moved to :mod:`banditselect.logs` in 0.2, for code that still looks for it here."""
+    """Return what moved to :mod:`banditselect.logs`, for code that still looks for it here."""
     if name in ("Catalogue", "DisjointArms", "Estimate", "Estimates", "Log", "LoggedReplay", "evaluate"):
         return getattr(import_module("banditselect.logs"), "OfferedItems" if name == "Catalogue" else name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
