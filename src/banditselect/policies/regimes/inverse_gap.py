@@ -119,6 +119,9 @@ class BySqAlg(Aggregate):
         """Return the range of SqAlg for what has been learned, ``(n,)`` each."""
         return np.full(ids.size, self.expected.lower), np.full(ids.size, self.expected.upper)
 
+    def _widen(self, ids: Index) -> None:
+        """Let the range of SqAlg grow with what has been learned; this one does not."""
+
     def predict(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, Index | None]:
         """Return SqAlg's prediction for every action, ``(n, K)``."""
         return self.sqalg.predict(ids, self.bank.predict(ids, x)), None
@@ -134,7 +137,7 @@ class BySqAlg(Aggregate):
         if memo is not None:
             self.sqalg.drop(ids, memo)
         self.sqalg.update(ids, f, y)
-        self.sqalg.widen(ids, *self._range(ids))
+        self._widen(ids)
         self._messages += self.expected.watch(ids, y) + self.sqalg.warnings()
         return DONE
 

@@ -47,27 +47,29 @@ class PrintedConstants(LaneArrays):
         self.regularization = regularization
         self.horizon = None if given["horizon"] is None else int(given["horizon"])
         self._shared = {"dim": np.array(dims), "delta": given["delta"], "form": "printed"}
+        self._kept: dict[int, Array] = {}  # alpha of all lanes by the number of actions
 
     def _arguments(self, ids: Index) -> dict[str, Any]:
         """Return the arguments that every printed formula has."""
         return {**self._shared, **{name: getattr(self, name)[ids] for name in self.fixed}}
 
-    def range(self, ids: Index, updates: Index) -> tuple[Array, Array]:
-        """Return the lower and the upper end of the range after this many updates, ``(n,)`` each."""
-        t = updates if self.horizon is None else np.maximum(updates, self.horizon)
-        beta, length = feature_selection.prediction_range(t=t, **self._arguments(ids))
-        return np.asarray(beta), np.asarray(beta + length)
-
     def prediction_bound(self, ids: Index, updates: Index) -> Array:
-        """Return b_i, ``(n, M)``."""
+        """Return b_i after this many updates, ``(n, M)``."""
         return np.asarray(feature_selection.prediction_bound(t=updates, **self._arguments(ids)))
 
     def __call__(self, ids: Index, updates: Index, n_actions: int, offered: Mask | None) -> Rates:
-        """Return alpha for the number of actions offered; it does not depend on the updates."""
-        K: Any = n_actions if offered is None else offered.sum(axis=1)
+        """Return alpha for the number of actions offered; it does not depend on the updates, so it is kept."""
+        N = self.noise.size
+        if offered is not None:
+            return as_rates(ids, self._alpha(ids, offered.sum(axis=1)), N)
+        if self._kept.get(n_actions, self.noise[:0]).size != N:  # else no lane was added
+            self._kept[n_actions] = self._alpha(np.arange(N), np.full(N, n_actions))
+        return self._kept[n_actions], 1.0, 1.0
+
+    def _alpha(self, ids: Index, n_actions: Index) -> Array:
         T, M = np.full(ids.size, self.horizon), self.regularization.shape[1]
-        alpha = feature_selection.learning_rate(**self._arguments(ids), t=T, n_models=M, n_actions=K)
-        return as_rates(ids, np.asarray(alpha), updates.size)
+        given: dict[str, Any] = {**self._arguments(ids), "t": T, "n_models": M, "n_actions": n_actions}
+        return np.asarray(feature_selection.learning_rate(**given))
 
 
 class Printed(BySqAlg):
@@ -81,7 +83,13 @@ class Printed(BySqAlg):
         super().__init__(bank, expected, messages)
 
     def _range(self, ids: Index) -> tuple[Array, Array]:
-        return self.constants.range(ids, self.bank.updates[ids])
+        updates, horizon = self.bank.updates[ids], self.constants.horizon or 0
+        largest = self.constants.prediction_bound(ids, np.maximum(updates, horizon)).max(axis=1)
+        return -largest, largest
+
+    def _widen(self, ids: Index) -> None:
+        if self.bank.updates[ids].max() > (self.constants.horizon or 0):
+            self.sqalg.widen(ids, *self._range(ids))
 
     def predict(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, Index]:
         """Return SqAlg's prediction for every action, ``(n, K)``, and the experts that stay admissible."""

@@ -1,5 +1,6 @@
 """The confidence set of PS-OFUL as the paper prints it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,7 @@ class PrintedSet(SelectionRegime):
             prior=feature_bound**2 * reach**2,
             rank=np.argsort(regions.order, axis=1),
         )
+        self.formulas = PerLane(bounds=np.full((N, M), np.nan), gamma=np.full(N, np.nan))  # NaN until asked for
         self.bank = regions.bank(regions.printed_regularization())
         self.target = RidgeBank(lanes=N, dims=np.array([d]), regularization=feature_bound[:, None] ** 2)
         lower, upper = self._range(np.arange(N))
@@ -84,13 +86,26 @@ class PrintedSet(SelectionRegime):
         if self._given_range is not None:
             low, high = self._given_range
             return np.full(ids.size, float(low)), np.full(ids.size, float(high))
-        beta, length = parameter_selection.prediction_range(**self._arguments(ids))
-        return np.asarray(beta), np.asarray(beta + length)
+        largest = self._bounds(ids).max(axis=1)
+        return -largest, largest
+
+    def _bounds(self, ids: Index) -> Array:
+        """Return the bounds of admissible predictions, ``(n, M)``."""
+        return self._kept(ids, "bounds", lambda some: parameter_selection.prediction_bound(**self._arguments(some)))
 
     def _squared(self, ids: Index) -> Array:
         """Return the squared radius around the target's estimate without the scale, ``(n,)``; negative if empty."""
-        gamma = parameter_selection.gamma(n_models=self.bank.dims.size, **self._arguments(ids))
+        M = self.bank.dims.size
+        gamma = self._kept(ids, "gamma", lambda some: parameter_selection.gamma(n_models=M, **self._arguments(some)))
         return gamma + self.constants.prior[ids] - self.target.penalised[ids, 0]
+
+    def _kept(self, ids: Index, name: str, formula: Callable[[Index], Any]) -> Array:
+        """Return the value of a formula for what these lanes have learned; it is evaluated once after each reward."""
+        kept = getattr(self.formulas, name)
+        asked = ids[np.isnan(kept[ids].reshape(ids.size, -1)[:, 0])]
+        if asked.size:
+            kept[asked] = formula(asked)
+        return kept[ids]
 
     def _radii(self, ids: Index) -> Array:
         """Return the squared radii of these lanes' sets, 0 for an empty one, as ``(N, 1)``."""
@@ -115,10 +130,10 @@ class PrintedSet(SelectionRegime):
         if status >= 0:
             return status
         f = self.bank.learn(ids, x, y)
-        bound = parameter_selection.prediction_bound(**self._arguments(ids))
-        self.sqalg.drop(ids, self.sqalg.admit(ids, np.abs(f) - bound))
+        self.sqalg.drop(ids, self.sqalg.admit(ids, np.abs(f) - self._bounds(ids)))
         prediction = self.sqalg.predict(ids, np.ascontiguousarray(f[:, :, None]))[:, 0]
         self.target.learn(ids, x, prediction)
+        self.formulas.bounds[ids] = self.formulas.gamma[ids] = np.nan
         self.sqalg.update(ids, f, y)
         self.sqalg.widen(ids, *self._range(ids))
         self._messages += self.sqalg.warnings()
