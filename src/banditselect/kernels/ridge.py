@@ -122,15 +122,15 @@ def learn(
     evidence: Array,
     updates: Index,
     dims: Index,
-    told: Array,
+    before: Array,
 ) -> None:
     """Learn ``x (n, M, d)``, ``y (n,)`` in a bank of M ridges.
 
-    ``told (2, n, M)`` gets each one's prediction ``f`` of ``y`` made before, and its leverage ``q``;
+    ``before (2, n, M)`` gets each one's prediction ``f`` of ``y``, and its leverage ``q``;
     ``theta += V^-1 x (y - f) / (1 + q)``.
     """
     gain = np.empty((ids.size, theta.shape[1], theta.shape[2]))
-    step_roots(ids, x, root, dims, gain, told[1])
+    step_roots(ids, x, root, dims, gain, before[1])
     for r in range(ids.size):
         n = ids[r]
         updates[n] += 1
@@ -138,8 +138,8 @@ def learn(
             f = 0.0
             for j in range(dims[i]):
                 f += x[r, i, j] * theta[n, i, j]
-            told[0, r, i] = f
-            q = told[1, r, i]
+            before[0, r, i] = f
+            q = before[1, r, i]
             error = y[r] - f
             evidence[n, LOGDET, i] += math.log1p(q)
             evidence[n, PENALISED, i] += error * error / (1.0 + q)

@@ -207,8 +207,8 @@ def learn_in_range(
     bad = settle(ids, numbers, book)
     if bad >= 0:
         return bad
-    told = np.empty((2, ids.size, theta.shape[1]))
-    learn(ids, x, y, theta, root, evidence, updates, dims, told)
+    before = np.empty((2, ids.size, theta.shape[1]))
+    learn(ids, x, y, theta, root, evidence, updates, dims, before)
     return OUTSIDE if count_outside(ids, y, lower, upper, outside) else DONE
 
 
@@ -235,9 +235,9 @@ def learn_ellipsoid(
     bad = settle(ids, numbers, book)
     if bad >= 0:
         return bad
-    told = np.empty((2, ids.size, 1))
-    learn(ids, x, y, theta, root, evidence, updates, dims, told)
-    self_normalised(ids, evidence, constants, log_term, told, squared, spent)
+    before = np.empty((2, ids.size, 1))
+    learn(ids, x, y, theta, root, evidence, updates, dims, before)
+    self_normalised(ids, evidence, constants, log_term, before, squared, spent)
     return DONE
 
 
@@ -275,13 +275,13 @@ def learn_maps(
     if bad >= 0:
         return bad
     n, M = ids.size, theta.shape[1]
-    weight, challenger, told = np.empty((n, M)), np.empty(n), np.empty((2, n, M))
+    weight, challenger, before = np.empty((n, M)), np.empty(n), np.empty((2, n, M))
     posterior(ids, evidence, log_prior, variance, online, weight, challenger)
-    learn(ids, x, y, theta, root, evidence, updates, dims, told)
+    learn(ids, x, y, theta, root, evidence, updates, dims, before)
     for r in range(n):
         forecast = 0.0
         for i in range(M):
-            forecast += weight[r, i] * told[0, r, i]
+            forecast += weight[r, i] * before[0, r, i]
         loss[ids[r]] += (y[r] - forecast) ** 2
         challenger[r] = loss[ids[r]]
     squared_radii(ids, evidence, log_prior, variance, penalty, updates, drift, log_term, online, squared)

@@ -203,17 +203,17 @@ def self_normalised(
     evidence: Array,
     constants: Array,
     log_term: float,
-    told: Array,
+    before: Array,
     out: Array,
     spent: Array,
 ) -> None:
     """``spent[n] += 2 beta sqrt(q)`` with the old beta, then ``beta^2 = out[n, 0]`` for what has been learned since.
 
     ``beta = R sqrt(logdet + 2 log(1 / delta)) + prior`` with R and prior in ``constants (N, 2)``,
-    ``log_term = log(1 / delta)``, ``q = told[1, r, 0]``.
+    ``log_term = log(1 / delta)``, ``q = before[1, r, 0]``.
     """
     for r in range(ids.size):
         n = ids[r]
-        spent[n] += 2.0 * math.sqrt(out[n, 0] * told[1, r, 0])
+        spent[n] += 2.0 * math.sqrt(out[n, 0] * before[1, r, 0])
         radius = constants[n, 0] * math.sqrt(evidence[n, 0, 0] + 2.0 * log_term) + constants[n, 1]
         out[n, 0] = radius * radius

@@ -46,10 +46,10 @@ class Ellipsoid(LaneArrays):
         self.spent = np.zeros(noise.size)
         self.update(np.arange(noise.size), bank, np.zeros((2, noise.size, 1)))
 
-    def update(self, ids: Index, bank: Bank, told: Array) -> None:
-        """Take the radii that belong to what the bank has learned; ``told`` is what it told when it learned last."""
+    def update(self, ids: Index, bank: Bank, before: Array) -> None:
+        """Take the radii that belong to what the bank has learned; ``before``: what the last ``bank.learn`` returned."""
         selection.self_normalised(
-            ids, bank.evidence, self.constants, self.log_term, told, self.squared_radii, self.spent
+            ids, bank.evidence, self.constants, self.log_term, before, self.squared_radii, self.spent
         )
 
 

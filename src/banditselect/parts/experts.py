@@ -117,9 +117,9 @@ class RidgeBank(Bank):
 
     def learn(self, ids: Index, x: Array, y: Array) -> Array:
         """Learn ``x (n, M, d)``, ``y (n,)``; return ``(2, n, M)``: predictions of y made before, and leverages."""
-        told = np.empty((2, ids.size, self.dims.size))
-        ridge.learn(*(ids, x, y, *self.hand(), told))
-        return told
+        before = np.empty((2, ids.size, self.dims.size))
+        ridge.learn(*(ids, x, y, *self.hand(), before))
+        return before
 
     def upper_bounds(self, ids: Index, x: Array, squared_radii: Array, scale: float) -> Array:
         """Return the upper bounds of all actions, ``(n, K)``."""
@@ -175,9 +175,9 @@ class SharedRidgeBank(Bank):
 
     def learn(self, ids: Index, x: Array, y: Array) -> Array:
         """Learn ``x (n, 1, d)``, ``y (n,)``; return the predictions of y made before, ``(n, M)``."""
-        told = np.empty((ids.size, self.group.shape[1]))
-        tiles.learn(*(ids, x, y, *self.hand(), told))
-        return told
+        before = np.empty((ids.size, self.group.shape[1]))
+        tiles.learn(*(ids, x, y, *self.hand(), before))
+        return before
 
     def upper_bounds(self, ids: Index, x: Array, squared_radii: Array, scale: float) -> Array:
         """Return the upper bounds of all actions, ``(n, K)``."""
