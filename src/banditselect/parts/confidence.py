@@ -47,7 +47,7 @@ class Ellipsoid(LaneArrays):
         self.update(np.arange(noise.size), bank, np.zeros((2, noise.size, 1)))
 
     def update(self, ids: Index, bank: Bank, before: Array) -> None:
-        """Take the radii that belong to what the bank has learned; ``before``: what the last ``bank.learn`` returned."""
+        """Take the radii that belong to what the bank has learned; ``before``: what ``bank.learn`` returned."""
         selection.self_normalised(
             ids, bank.evidence, self.constants, self.log_term, before, self.squared_radii, self.spent
         )
