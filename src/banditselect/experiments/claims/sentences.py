@@ -206,7 +206,7 @@ INDIVIDUAL, INDIVIDUAL_10 = ps_synthetic.INDIVIDUAL, ps_synthetic.INDIVIDUAL_10
 
 TO_SECOND = "regret of {a} over that of the second best map"
 TO_INDIVIDUAL = "regret of {a} over that of OFUL with S = max"
-FROM_INDIVIDUAL = "mean reward of {a} minus that of OFUL"
+FROM_OFUL = "mean reward of {a} minus that of OFUL"
 
 SENTENCES = (
     compared("fs-between", BETWEEN, FS[:2], ratio, TO_SECOND, fs.FS, fs.SECOND, high=1.0),
@@ -301,16 +301,9 @@ SENTENCES = (
         (ps.PS, ps.RB),
         statistics(_variances(ps.RB, ps.PS)),
     ),
-    compared("ps-transfer", TRANSFER, PS_IMAGES, difference, FROM_INDIVIDUAL, ps.PS, ps.INDIVIDUAL, low=0.0),
+    compared("ps-transfer", TRANSFER, PS_IMAGES, difference, FROM_OFUL, ps.PS, ps.INDIVIDUAL, low=0.0),
     compared(
-        "ps-transfer-ours",
-        TRANSFER + OURS,
-        PS_IMAGES,
-        difference,
-        FROM_INDIVIDUAL,
-        ps.LIKELIHOOD,
-        ps.INDIVIDUAL,
-        low=0.0,
+        "ps-transfer-ours", TRANSFER + OURS, PS_IMAGES, difference, FROM_OFUL, ps.LIKELIHOOD, ps.INDIVIDUAL, low=0.0
     ),
     Sentence(
         "ps-coarse",
