@@ -10,25 +10,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from banditselect.experiments import packs
-from banditselect.experiments.packs import (
-    MODELS,
-    NAMES,
-    SETS,
-    BallPack,
-    Balls,
-    Coded,
-    FeaturePack,
-    Pack,
-    load_pack,
-    read_pack,
-    save,
-)
+from banditselect.experiments.packs import MODELS, NAMES, SETS, BallPack, Balls, FeaturePack, Pack, load_pack, read_pack
 from banditselect.problems import Classification
+from tools.packs.writing import code, save
 
 
 def small_features() -> FeaturePack:
     rng = np.random.default_rng(0)
-    coded = [Coded.of(rng.normal(size=(30, d))) for d in (4, 2)]
+    coded = [code(rng.normal(size=(30, d))) for d in (4, 2)]
     heads = [rng.normal(size=(3, d + 1)) for d in (4, 2)]
     provenance = {"pack": "fs-mnist", "seed": 5}
     return FeaturePack(coded, np.arange(30) % 3, rng.normal(size=(3, 4)), 0, heads, np.array([0.5, 0.25]), provenance)
@@ -48,7 +37,7 @@ def small_balls() -> BallPack:
         for kind in SETS
         for M in MODELS
     }
-    coded = Coded.of(rng.normal(size=(40, 3)), bits=16)
+    coded = code(rng.normal(size=(40, 3)), bits=16)
     theta, head = rng.normal(size=(2, 10, 3))
     return BallPack(coded, np.arange(40) % 10, theta, balls, head, 0.5, {"pack": "ps-mnist"})
 
@@ -133,7 +122,7 @@ def test_a_pack_whose_parts_do_not_fit_is_refused(tmp_path: Path) -> None:
     move=st.floats(-100.0, 100.0),
 )
 def test_no_value_moves_by_more_than_half_a_step(table: np.ndarray, bits: int, move: float) -> None:
-    coded = Coded.of(table + move, bits)
+    coded = code(table + move, bits)
     rounding = 1e-6 * (1.0 + np.abs(table + move).max())  # of numbers of 32 bits
     assert np.all(np.abs(coded.values - (table + move)) <= coded.scale / 2 + rounding)
     span = np.ptp(table + move, axis=0)
@@ -142,7 +131,7 @@ def test_no_value_moves_by_more_than_half_a_step(table: np.ndarray, bits: int, m
 
 def test_constant_columns_are_exact() -> None:
     table = np.column_stack([np.ones(5), np.zeros(5), np.arange(5.0)])
-    assert np.array_equal(Coded.of(table).values[:, :2], table[:, :2])
+    assert np.array_equal(code(table).values[:, :2], table[:, :2])
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from image_server import idx
 
-from banditselect.experiments.packs import BallPack, FeaturePack, load_pack, save
+from banditselect.experiments.packs import BallPack, FeaturePack, load_pack
 from tools.packs.build import assemble, build_pack
 from tools.packs.extraction import Extract, first, nearest, split
 from tools.packs.linear import discriminant
 from tools.packs.official import DATASETS
 from tools.packs.recipes import RECIPES, Recipe
+from tools.packs.writing import save
 
 
 def made_up(dataset: str, folder: Path, *, train: int, test: int) -> None:

@@ -4,6 +4,6 @@ Packs ship with the library (``banditselect.experiments.packs`` loads them), so 
 to run an experiment. This tool made them and makes them anew: ``python -m tools.packs --help``.
 
 The way of the data: `official` (which files there are) -> `download`, `files` (onto the disk) -> `readers` (arrays) ->
-`networks`, `training`, `extraction` (features) -> `linear`, `balls` (what is fitted to them) -> `build` (the pack), as
-`recipes` says for each pack.
+`networks`, `training`, `extraction` (features) -> `linear`, `balls` (what is fitted to them) -> `build`, `writing` (the
+pack), as `recipes` says for each pack.
 """

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from banditselect.experiments.packs import MODELS, SETS, BallPack, Balls, Coded, FeaturePack, Pack, save
+from banditselect.experiments.packs import MODELS, SETS, BallPack, Balls, FeaturePack, Pack
 from banditselect.problems.one_vs_rest import fit_classes
 from banditselect.types import Array
 
@@ -22,6 +22,7 @@ from .files import checksums
 from .linear import accuracy, discriminant, whitening, with_one
 from .readers import read
 from .recipes import RECIPES, Recipe
+from .writing import code, coding_errors, save
 
 SHARE = 0.1  #: weight of the class in a fit, to 1 - SHARE of all others: as often as rounds of ten offer it
 DATA_SETS = {"fine": (100, 500), "coarse": (10, 50)}  #: data sets for each model, and the images in each
@@ -109,14 +110,14 @@ def _feature_pack(
     for (fit, items, head), note in zip(raw, notes, strict=True):
         scale = 1.0 / np.sqrt(np.mean(np.sum(fit.astype(float) ** 2, axis=1)))
         fits.append(scale * fit.astype(float))
-        coded.append(Coded.of(scale * items.astype(float), recipe.bits))
+        coded.append(code(scale * items.astype(float), recipe.bits))
         heads.append(np.column_stack([head[:, :-1] / scale, head[:, -1]]))
         before.append(accuracy(scale * items.astype(float), found.labels, heads[-1]))
         scores.append(accuracy(coded[-1].values, found.labels, heads[-1]))
         probe = discriminant(fits[-1], found.fit_labels)
         note |= {"scale": float(scale), "accuracy before quantisation": before[-1], "accuracy": scores[-1]}
         note |= {"probe": accuracy(coded[-1].values, found.labels, probe)}
-        note |= {"RMS error": float(coded[-1].errors(scale * items.astype(float)).max())}
+        note |= {"RMS error": float(coding_errors(coded[-1], scale * items.astype(float)).max())}
         say(f"map of {items.shape[1]}: accuracy {scores[-1]:.4f}, probe {note['probe']:.4f}")
     order = sorted(range(len(raw)), key=lambda i: -scores[i])
     best = order[0]
@@ -159,7 +160,7 @@ def _ball_pack(recipe: Recipe, found: Extract, provenance: dict[str, Any], say: 
     fit_features, features = with_one((fit - mean) @ matrix), with_one((items - mean) @ matrix)
     weights = np.linalg.solve(matrix, head[:, :-1].T).T
     head = np.column_stack([weights, head[:, -1] + head[:, :-1] @ mean])
-    coded = Coded.of(features, recipe.bits)
+    coded = code(features, recipe.bits)
     theta = calibrated(_class_parameters(coded.values, found.labels))
     balls, told = {}, {}
     for kind, M in ((kind, M) for kind in SETS for M in MODELS):
@@ -189,7 +190,7 @@ def _ball_pack(recipe: Recipe, found: Extract, provenance: dict[str, Any], say: 
         "same images, so that their mean is no better than a fit to all of these",
         "held": told,
         "rewards": _rewards(coded.values, found.labels, theta),
-        "quantisation": _quantisation(recipe, float(coded.errors(features).max())),
+        "quantisation": _quantisation(recipe, float(coding_errors(coded, features).max())),
     }
     provenance["versions"]["scikit-learn"] = metadata.version("scikit-learn")
     return BallPack(coded, found.labels, theta, balls, head, score, provenance)

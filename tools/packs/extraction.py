@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from banditselect.experiments.packs.coding import Features
+from banditselect.experiments.packs import Features
 from banditselect.reporting.numbers import duration
 from banditselect.types import Array, Index
 

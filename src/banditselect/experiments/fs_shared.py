@@ -1,13 +1,14 @@
 """What the three experiments on feature selection share: the policies of the figure, and ours, in both regimes."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from ..carriers.validation import refuse
 from ..policies import FSOFUL, Binding, FSSquareCB, RegretBalancing, SquareCB, given, on_every_map, on_map
 from ..problems import Classification, Problem
 from .experiment import Experiment, Regime, Scale
-from .packs import FeaturePack, load_pack
+from .packs import load_pack
 
 BEST, SECOND, WORST = "SquareCB, best map", "SquareCB, second best map", "SquareCB, worst map"
 FS, RB = "FS-SCB", "RB-SCB"
@@ -71,7 +72,7 @@ def image_experiment(name: str, title: str, place: str, about: str, *, tuning: i
         about=about,
         metric="regret",
         setting="feature maps M",
-        problems=lambda models: image_problems(name, models),
+        problems=partial(image_problems, name),
         regimes=regimes(),
         scales={"quick": Scale((2, 10), 300, 8, 4), "paper": Scale((2, 5, 10, 20), 2000, 100, tuning)},
     )
@@ -80,18 +81,11 @@ def image_experiment(name: str, title: str, place: str, about: str, *, tuning: i
 def image_problems(name: str, models: Sequence[int]) -> dict[str, Problem]:
     """Return a problem for every number of maps of a pack: the best, the second best, the worst, others between."""
     pack = load_pack(name)
-    largest = len(pack.maps)
-    if max(models, default=0) > largest:
-        raise refuse(f"{name}: models", list(models), f"numbers up to {largest}, the maps that there are")
-    return {f"M = {M}": _image_problem(pack, M) for M in models}
-
-
-def _image_problem(pack: FeaturePack, n_models: int) -> Classification:
-    return Classification(
-        features=[pack.maps[i] for i in chosen_maps(len(pack.maps), n_models)],
-        labels=pack.labels,
-        parameters=pack.parameters,
-    )
+    maps, rewards = pack.maps, {"labels": pack.labels, "parameters": pack.parameters}
+    if max(models, default=0) > len(maps):
+        raise refuse(f"{name}: models", list(models), f"numbers up to {len(maps)}, the maps that there are")
+    chosen = {M: [maps[i] for i in chosen_maps(len(maps), M)] for M in models}
+    return {f"M = {M}": Classification(features=features, **rewards) for M, features in chosen.items()}
 
 
 def chosen_maps(available: int, n_models: int) -> list[int]:

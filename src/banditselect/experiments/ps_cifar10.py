@@ -17,6 +17,4 @@ plays other tasks on the same images.
 
 from .ps_shared import image_experiment
 
-EXPERIMENT = image_experiment(
-    "ps-cifar10", "Parameter selection, CIFAR-10", "Figure 2, right", __doc__ or "", pack="ps-cifar10", kind="fine"
-)
+EXPERIMENT = image_experiment("ps-cifar10", "Parameter selection, CIFAR-10", "Figure 2, right", __doc__ or "")

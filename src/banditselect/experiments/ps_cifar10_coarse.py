@@ -8,10 +8,5 @@ What the text leaves open and what we chose: as in ps-cifar10.
 from .ps_shared import image_experiment
 
 EXPERIMENT = image_experiment(
-    "ps-cifar10-coarse",
-    "Parameter selection, CIFAR-10, coarse models",
-    "Figure 3",
-    __doc__ or "",
-    pack="ps-cifar10",
-    kind="coarse",
+    "ps-cifar10-coarse", "Parameter selection, CIFAR-10, coarse models", "Figure 3", __doc__ or ""
 )

@@ -17,6 +17,4 @@ tasks on the same images.
 
 from .ps_shared import image_experiment
 
-EXPERIMENT = image_experiment(
-    "ps-mnist", "Parameter selection, MNIST", "Appendix F", __doc__ or "", pack="ps-mnist", kind="fine"
-)
+EXPERIMENT = image_experiment("ps-mnist", "Parameter selection, MNIST", "Appendix F", __doc__ or "")

@@ -8,10 +8,5 @@ What the text leaves open and what we chose: as in ps-mnist.
 from .ps_shared import image_experiment
 
 EXPERIMENT = image_experiment(
-    "ps-mnist-coarse",
-    "Parameter selection, MNIST, coarse models",
-    "Appendix F",
-    __doc__ or "",
-    pack="ps-mnist",
-    kind="coarse",
+    "ps-mnist-coarse", "Parameter selection, MNIST, coarse models", "Appendix F", __doc__ or ""
 )

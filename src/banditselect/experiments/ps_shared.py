@@ -1,6 +1,7 @@
 """What the four experiments on parameter selection with images share: balls, policies in both regimes."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,17 +22,8 @@ GRID = {
 """s of every radius; u of U(n) = u sqrt(n)."""
 
 
-def theory(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
-    """Return the policies of the figure, with the radii of theory, and ours."""
-    return _policies(None)
-
-
-def tuned(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
-    """Return the policies before they are tuned; SqAlg, inside PS-OFUL, works on the range of the rewards."""
-    return _policies(given.reward_range)
-
-
-def _policies(reward_range: Any) -> dict[str, Binding[Any]]:
+def policies(problem: Problem, rounds: int, reward_range: Any) -> dict[str, Binding[Any]]:
+    """Return the policies of the figure, and ours; SqAlg, inside PS-OFUL, works on this range, None for the printed."""
     balls = {"centers": given.centers, "radii": given.radii, "center_errors": given.center_errors}
     noise = {"noise": given.noise}
     return {
@@ -44,14 +36,19 @@ def _policies(reward_range: Any) -> dict[str, Binding[Any]]:
     }
 
 
+theory = partial(policies, reward_range=None)
+tuned = partial(policies, reward_range=given.reward_range)
+
+
 def printed(**arguments: Any) -> Binding[PSOFUL]:
     """Return PS-OFUL with the radius of the paper."""
     bounds = {"feature_bound": given.feature_bound, "reward_bound": given.reward_bound, "noise": given.noise}
     return PSOFUL.bind(confidence="paper", **bounds, **arguments)
 
 
-def image_experiment(name: str, title: str, place: str, about: str, *, pack: str, kind: str) -> Experiment:
-    """Return an experiment on the balls of a pack, of the kind "fine" or "coarse"."""
+def image_experiment(name: str, title: str, place: str, about: str) -> Experiment:
+    """Return an experiment on the balls of the pack of this name; on its coarse ones if the name ends so."""
+    pack, kind = name.removesuffix("-coarse"), "coarse" if name.endswith("-coarse") else "fine"
     return Experiment(
         name=name,
         title=title,
@@ -59,7 +56,7 @@ def image_experiment(name: str, title: str, place: str, about: str, *, pack: str
         about=about,
         metric="mean_reward",
         setting="balls M",
-        problems=lambda models: image_problems(pack, kind, models),
+        problems=partial(image_problems, pack, kind),
         regimes={"theory": Regime(theory), "tuned": Regime(tuned, GRID)},
         scales={"quick": Scale((2, 10), 300, 8, 4), "paper": Scale((2, 5, 10), 2000, 50, 20)},
     )

@@ -11,6 +11,7 @@ where larger parameters occur.
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from ..policies import OFUL, PSOFUL, BiasOFUL, Binding, given
@@ -23,17 +24,8 @@ RADII = {"0": 0.0, "sqrt(d)": math.sqrt(DIM), "2 sqrt(d)": 2.0 * math.sqrt(DIM)}
 INDIVIDUAL, INDIVIDUAL_10 = "OFUL, S = max", "OFUL, S = 10"
 
 
-def theory(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
-    """Return the policies of the figure, with the radii of theory, and ours."""
-    return _policies(None)
-
-
-def tuned(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
-    """Return the policies before they are tuned; SqAlg, inside PS-OFUL, works on the range of the rewards."""
-    return _policies(given.reward_range)
-
-
-def _policies(reward_range: Any) -> dict[str, Binding[Any]]:
+def policies(problem: Problem, rounds: int, reward_range: Any) -> dict[str, Binding[Any]]:
+    """Return the policies of the figure, and ours; SqAlg, inside PS-OFUL, works on this range, None for the printed."""
     balls = {"centers": given.centers, "radii": given.radii}
     return {
         ORACLE: BiasOFUL.bind(center=given.center, radius=given.radii, noise=given.noise),
@@ -42,6 +34,10 @@ def _policies(reward_range: Any) -> dict[str, Binding[Any]]:
         INDIVIDUAL: OFUL.bind(noise=given.noise, parameter_bound=given.parameter_bound),
         INDIVIDUAL_10: OFUL.bind(noise=given.noise, parameter_bound=10.0),
     }
+
+
+theory = partial(policies, reward_range=None)
+tuned = partial(policies, reward_range=given.reward_range)
 
 
 def problems(models: Sequence[int]) -> dict[str, Problem]:

@@ -6,6 +6,6 @@ Arguments are words; results follow the shape of ``t``. ``form="printed"`` is th
 comparison; ``form="corrected"``, the default, is the one that is proved.
 """
 
-from banditselect.theory import feature_selection, likelihood, linear, oracle, parameter_selection
+from . import feature_selection, likelihood, linear, oracle, parameter_selection
 
 __all__ = ["feature_selection", "likelihood", "linear", "oracle", "parameter_selection"]

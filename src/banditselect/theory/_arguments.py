@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast, get
 import numpy as np
 from numpy.typing import ArrayLike
 
-from banditselect.types import Array, Mask
+from ..types import Array, Mask
 
 Float: TypeAlias = float | Array
 Form: TypeAlias = Literal["printed", "corrected"]
@@ -27,21 +27,6 @@ T = TypeVar("T")
 def array(x: ArrayLike) -> Array:
     """Convert to an array of floats."""
     return np.asarray(x, dtype=np.float64)
-
-
-def sqrt(x: ArrayLike) -> Array:
-    """Square root."""
-    return array(np.sqrt(x))
-
-
-def log(x: ArrayLike) -> Array:
-    """Natural logarithm."""
-    return array(np.log(x))
-
-
-def log1p(x: ArrayLike) -> Array:
-    """Evaluate log(1 + x)."""
-    return array(np.log1p(x))
 
 
 class _Constraint(NamedTuple):
@@ -152,10 +137,10 @@ def equation(function: Callable[P, T]) -> Callable[P, T]:
     return checked
 
 
-def ratio(a: Array, b: Array, otherwise: ArrayLike) -> Array:
+def ratio(a: ArrayLike, b: ArrayLike, otherwise: ArrayLike) -> Array:
     """Divide where ``b`` is positive; elsewhere return ``otherwise``."""
-    a, b, out = np.broadcast_arrays(a, b, array(otherwise))
-    return np.asarray(np.divide(a, b, out=out.copy(), where=b > 0))
+    x, y, out = np.broadcast_arrays(a, b, array(otherwise))
+    return np.asarray(np.divide(x, y, out=out.copy(), where=y > 0))
 
 
 def last_round(t: ArrayLike, horizon: Horizon) -> Array:
@@ -191,7 +176,7 @@ def models(
     except ValueError:
         raise ValueError("dim, regularization and radius must be scalars or of one shape (M,)") from None
     if n_models and lam.ndim and lam.shape[-1] != n_models:
-        raise ValueError(f"regularization and radius must be scalars or of shape ({n_models or 'M'},); got {lam.shape}")
+        raise ValueError(f"regularization and radius must be scalars or of shape ({n_models},); got {lam.shape}")
     if not chosen and np.any(np.isinf(lam) & (r > 0)):
         raise ValueError(f"regularization may be inf only where radius is 0; got {regularization!r} with {radius!r}")
     is_known = np.isinf(lam)
@@ -209,6 +194,6 @@ def column(x: ArrayLike) -> Array:
     return values[..., None] if values.ndim else values
 
 
-def worst(x: Array, t: ArrayLike) -> Array:
+def worst(x: Float, t: ArrayLike) -> Array:
     """Take the maximum over the models, if they have an axis."""
-    return cast(Array, x.max(axis=-1)) if x.ndim > np.ndim(t) else x
+    return array(x).max(axis=-1) if np.ndim(x) > np.ndim(t) else array(x)

@@ -10,27 +10,13 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy import log, sqrt
 from numpy.typing import ArrayLike
 
-from banditselect.theory import linear, oracle
-from banditselect.theory._arguments import (
-    Float,
-    Form,
-    Horizon,
-    Kappa,
-    Range,
-    array,
-    column,
-    equation,
-    log,
-    models,
-    outer,
-    ratio,
-    sqrt,
-    worst,
-)
-from banditselect.theory.likelihood import union_regret_bound
-from banditselect.types import Array
+from ..types import Array
+from . import linear, oracle
+from ._arguments import Float, Form, Horizon, Kappa, Range, array, column, equation, models, outer, ratio, worst
+from .likelihood import union_regret_bound
 
 __all__ = [
     "D",
@@ -83,7 +69,7 @@ def Q(
     d, lam, penalty, _ = models(dim, regularization, column(S), n_models=n_models or 0)
     if form == "printed":
         m = worst(penalty + 4 * linear.log_det(outer(t, lam), d, column(L), lam), t)
-        return array(oracle.self_bound(v=1 + m, noise=R, delta=delta)) - 1
+        return oracle.self_bound(v=1 + m, noise=R, delta=delta) - 1
     return linear.expert_error(
         t=t, dim=dim, noise=R, feature_bound=L, regularization=regularization, radius=S, delta=delta, kappa=kappa
     )
@@ -118,17 +104,9 @@ def prediction_bound(
     >>> prediction_bound(**E1, regularization=1), prediction_bound(**E1, regularization=1, form="printed")
     (4.746420..., 6.362010...)
     """
-    return linear.prediction_bound(
-        t=t,
-        dim=dim,
-        noise=noise,
-        feature_bound=feature_bound,
-        reward_bound=reward_bound,
-        regularization=regularization,
-        radius=column(parameter_bound),
-        delta=delta,
-        form=form,
-    )
+    model: dict[str, Any] = {"dim": dim, "noise": noise, "feature_bound": feature_bound, "reward_bound": reward_bound}
+    model |= {"regularization": regularization, "radius": column(parameter_bound), "delta": delta, "form": form}
+    return linear.prediction_bound(t=t, **model)
 
 
 @equation
@@ -162,19 +140,9 @@ def prediction_range(
     >>> prediction_range(**E1, regularization=1), prediction_range(**E1, regularization=1, form="printed")
     ((-3.301807..., 6.603614...), (-6.362010..., 12.724020...))
     """
-    return oracle.prediction_range(
-        t=t,
-        dim=dim,
-        noise=noise,
-        feature_bound=feature_bound,
-        reward_bound=reward_bound,
-        regularization=regularization,
-        radius=column(parameter_bound),
-        delta=delta,
-        horizon=horizon,
-        range=range,
-        form=form,
-    )
+    model: dict[str, Any] = {"dim": dim, "noise": noise, "feature_bound": feature_bound, "reward_bound": reward_bound}
+    model |= {"regularization": regularization, "radius": column(parameter_bound), "delta": delta, "form": form}
+    return oracle.prediction_range(t=t, horizon=horizon, range=range, **model)
 
 
 @equation
@@ -250,22 +218,14 @@ def D(
     >>> D(t=1000, n_models=5, **E1), D(t=1000, n_models=5, **E1, form="printed")
     (141.747244..., 1358.330105...)
     """
-    model: dict[str, Any] = {"dim": dim, "noise": noise, "feature_bound": feature_bound}
+    M, G, S = n_models, reward_bound, parameter_bound
+    model: dict[str, Any] = {"t": t, "dim": dim, "noise": noise, "feature_bound": feature_bound}
+    model |= {"regularization": regularization, "delta": delta}
     if form == "printed":
-        model |= {"parameter_bound": parameter_bound, "regularization": regularization, "delta": delta, "form": form}
-        Q_t, R_sq_t = Q(t=t, **model), R_sq(t=t, n_models=n_models, reward_bound=reward_bound, **model)
+        Q_t = Q(parameter_bound=S, form=form, **model)
+        R_sq_t = R_sq(n_models=M, reward_bound=G, parameter_bound=S, form=form, **model)
         return oracle.printed_oracle_error(sq_regret=R_sq_t, expert_error=Q_t, noise=noise, delta=delta)
-    return oracle.oracle_error(
-        t=t,
-        n_models=n_models,
-        reward_bound=reward_bound,
-        regularization=regularization,
-        radius=parameter_bound,
-        delta=delta,
-        horizon=horizon,
-        kappa=kappa,
-        **model,
-    )
+    return oracle.oracle_error(n_models=M, reward_bound=G, radius=S, horizon=horizon, kappa=kappa, **model)
 
 
 @equation
@@ -298,14 +258,9 @@ def D_noise_aware(
     >>> D_noise_aware(t=1000, n_models=5, **E1)
     132.873878...
     """
-    models(dim, regularization, parameter_bound, n_models=n_models)
-    R, rho, pi = (
-        noise,
-        noise_aware_rate(noise=noise, reward_bound=reward_bound),
-        1 / n_models if prior is None else prior,
-    )
+    R, rho, pi = noise, noise_aware_rate(noise=noise, reward_bound=reward_bound), prior or 1 / n_models
     model: dict[str, Any] = {"dim": dim, "feature_bound": feature_bound, "parameter_bound": parameter_bound}
-    Q_t = Q(t=t, noise=R, regularization=regularization, delta=delta / 3, **model)
+    Q_t = Q(t=t, noise=R, regularization=regularization, n_models=n_models, delta=delta / 3, **model)
     kappa = 2 * R**2 * rho if R > 0 else 0.0
     return (1.5 * Q_t + 4 * R**2 * log(3 / delta) + log(3 / (pi * delta)) / rho) / (1 - kappa)
 
@@ -424,6 +379,6 @@ def regret_bound(
     return sqrt((4 if growing else 2) * (K - 1) * T * D_prime) + G * sqrt(2 * T * log(5 / delta))
 
 
-def _expected_error(T: Array, delta: float, kappa: Kappa, model: dict[str, Any]) -> Array:
+def _expected_error(T: Array, delta: float, kappa: Kappa, model: dict[str, Any]) -> Float:
     D_T = D(t=T, delta=3 * delta / 5, kappa=kappa, **model)
-    return array(oracle.expected_total(realized=D_T, upper=4 * model["reward_bound"] ** 2, delta=delta / 5))
+    return oracle.expected_total(realized=D_T, upper=4 * model["reward_bound"] ** 2, delta=delta / 5)

@@ -5,23 +5,12 @@ data are parts of the policies.
 """
 
 import numpy as np
+from numpy import log, log1p, sqrt
 from numpy.typing import ArrayLike
 
-from banditselect.theory._arguments import (
-    Float,
-    Form,
-    array,
-    equation,
-    log,
-    log1p,
-    models,
-    outer,
-    ratio,
-    sqrt,
-    worst,
-)
-from banditselect.theory.linear import log_det
-from banditselect.types import Array
+from ..types import Array
+from ._arguments import Float, Form, array, equation, models, outer, ratio, worst
+from .linear import log_det
 
 
 @equation
@@ -82,10 +71,7 @@ def misspecification_split(
     >>> misspecification_split(t=1000, noise=0.5, complexity=60, misspecification=0.1)
     (0.550510..., 49.494897...)
     """
-    a, b = np.broadcast_arrays(
-        noise * sqrt(array(complexity)),
-        misspecification * sqrt(array(t)),
-    )
+    a, b = np.broadcast_arrays(noise * sqrt(complexity), misspecification * sqrt(t))
     return ratio(a, a + b, 1.0), np.square(a + b)
 
 

@@ -7,25 +7,11 @@ Notation: ``t`` completed rounds; :math:`V_t` the regularised Gram matrix; :math
 """
 
 import numpy as np
+from numpy import log, log1p, sqrt
 from numpy.typing import ArrayLike
 
-from banditselect.theory._arguments import (
-    Float,
-    Form,
-    Horizon,
-    array,
-    column,
-    equation,
-    last_round,
-    log,
-    log1p,
-    models,
-    outer,
-    ratio,
-    sqrt,
-    worst,
-)
-from banditselect.types import Array
+from ..types import Array
+from ._arguments import Float, Form, Horizon, array, column, equation, last_round, models, outer, ratio, worst
 
 
 @equation
@@ -83,19 +69,20 @@ def prediction_bound(
     noise: float,
     feature_bound: float,
     reward_bound: float,
-    regularization: ArrayLike | None,
     radius: ArrayLike,
     delta: float,
+    regularization: ArrayLike | None = None,
     form: Form = "corrected",
 ) -> Float:
     r"""Bound the absolute prediction of the true ridge expert, model by model.
 
-    With :math:`G` = ``reward_bound``, :math:`L` = ``feature_bound``, :math:`\rho_t^2` of `likelihood.squared_radius`;
-    shape of ``t`` followed by that of the models.
+    With :math:`G` = ``reward_bound``, :math:`L` = ``feature_bound``, :math:`\lambda` = ``regularization`` (None:
+    :math:`1/r^2`), :math:`\rho_t^2` of `likelihood.squared_radius`; shape of ``t`` followed by that of the models.
 
     .. math::
-        G + RL\sqrt{d\log\frac{1 + tL^2/\lambda d}{\delta}} + L\sqrt\lambda r \quad (eq:temp04, printed), \qquad
-        G + \frac{L}{\sqrt\lambda} \rho_t \quad (corrected)
+        & G + RL\sqrt{d\log\frac{1 + tL^2/\lambda d}{\delta}} + L\sqrt\lambda r
+        \quad (ps-oful-admissible-expert, eq:temp04, printed), \\
+        & G + \frac{L}{\sqrt\lambda} \rho_t \quad (corrected)
 
     Printed, the bound needs :math:`\lambda \ge 1`, and :math:`d \ge 2` since :math:`d\log(1/\delta)` stands for
     :math:`2\log(1/\delta)`; a known parameter (radius 0) is its limit at :math:`\lambda = 1/r^2`.

@@ -4,27 +4,14 @@ Symbols as in `linear`; :math:`\\hat y_s` is the oracle's prediction, :math:`\\m
 """
 
 import math
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from numpy import log, sqrt
 from numpy.typing import ArrayLike
 
-from banditselect.theory._arguments import (
-    Float,
-    Form,
-    Horizon,
-    Kappa,
-    Range,
-    array,
-    equation,
-    last_round,
-    log,
-    models,
-    sqrt,
-    worst,
-)
-from banditselect.theory.linear import expert_regret, noise_bound, prediction_bound
-from banditselect.types import Array
+from ._arguments import Float, Form, Horizon, Kappa, Range, array, equation, last_round, models, worst
+from .linear import expert_regret, noise_bound, prediction_bound
 
 SqAlgForm: TypeAlias = Literal["printed", "proposition", "corrected"]
 
@@ -65,7 +52,7 @@ def clipping_width(*, t: ArrayLike, noise: float, reward_bound: float, delta: fl
     >>> clipping_width(t=1000, noise=0.5, reward_bound=1, delta=0.05)
     6.603614...
     """
-    return 2 * (reward_bound + array(noise_bound(t=t, noise=noise, delta=delta, horizon=horizon)))
+    return 2 * (reward_bound + noise_bound(t=t, noise=noise, delta=delta, horizon=horizon))
 
 
 @equation
@@ -76,9 +63,9 @@ def prediction_range(
     noise: float,
     feature_bound: float,
     reward_bound: float,
-    regularization: ArrayLike | None,
     radius: ArrayLike,
     delta: float,
+    regularization: ArrayLike | None = None,
     horizon: Horizon = None,
     range: Range = "clip",
     form: Form = "corrected",
@@ -93,7 +80,8 @@ def prediction_range(
         \ell = 2\max\{G + n_T, \max_i B_{i,T}\} \quad (corrected, \texttt{experts})
 
     ``range="clip"``: predictions are clipped into the range; ``"experts"``: they are not, inadmissible experts are
-    dropped, and each of the two events has :math:`\delta/2`. Printed, the noise of a single round is covered.
+    dropped, and each of the two events has :math:`\delta/2`. Printed, the noise of a single round is covered; at
+    :math:`\lambda_i = 1/r_i^2`, the default, this is eq:temp06 with :math:`G + L` for :math:`G + L\sqrt{\lambda_i}r_i`.
 
     Examples
     --------
@@ -101,29 +89,17 @@ def prediction_range(
     >>> prediction_range(t=1000, **E1)
     (-3.301807..., 6.603614...)
     """
-    experts, R, T = range == "experts", noise, last_round(t, horizon)
-
-    def B(rounds: ArrayLike, delta: float) -> Array:
-        bound = prediction_bound(
-            t=rounds,
-            dim=dim,
-            noise=R,
-            feature_bound=feature_bound,
-            reward_bound=reward_bound,
-            regularization=regularization,
-            radius=radius,
-            delta=delta,
-            form=form,
-        )
-        return worst(array(bound), rounds)
-
+    T, G = last_round(t, horizon), reward_bound
+    model: dict[str, Any] = {"dim": dim, "noise": noise, "feature_bound": feature_bound, "reward_bound": G}
+    model |= {"regularization": regularization, "radius": radius, "form": form}
     if form == "printed":
-        half = B(t, delta)
-    else:
-        delta = delta / 2 if experts else delta
-        half = reward_bound + array(noise_bound(t=t, noise=R, delta=delta, horizon=horizon))
-        half = np.maximum(half, B(T, delta)) if experts else half
-    return -half, 2 * half
+        half = worst(prediction_bound(t=t, delta=delta, **model), t)
+        return -half, 2 * half
+    delta = delta / 2 if range == "experts" else delta
+    width = clipping_width(t=t, noise=noise, reward_bound=G, delta=delta, horizon=horizon)
+    if range == "experts":
+        width = np.maximum(width, 2 * worst(prediction_bound(t=T, delta=delta, **model), T))
+    return -width / 2, width
 
 
 @equation
@@ -165,7 +141,7 @@ def printed_oracle_error(*, sq_regret: ArrayLike, expert_error: ArrayLike, noise
     """
     R, X = noise, array(expert_error)
     v = 1 + array(sq_regret) + X + 2 * R * sqrt(2 * (1 + X) * log(sqrt(1 + X) / delta))
-    return array(self_bound(v=v, noise=R, delta=delta)) - 1
+    return self_bound(v=v, noise=R, delta=delta) - 1
 
 
 @equation
@@ -199,19 +175,13 @@ def oracle_error(
     >>> oracle_error(t=1000, n_models=5, **E1), oracle_error(t=1000, n_models=5, kappa="best", **E1)
     (141.747244..., 94.613849...)
     """
-    R, delta = noise, delta / 3
+    R, L, delta = noise, feature_bound, delta / 3
     models(dim, regularization, radius, n_models=n_models)
 
     def A(rounds: ArrayLike) -> Float:
         width = clipping_width(t=rounds, noise=R, reward_bound=reward_bound, delta=delta, horizon=horizon)
         ridge = expert_regret(
-            t=rounds,
-            dim=dim,
-            noise=R,
-            feature_bound=feature_bound,
-            regularization=regularization,
-            radius=radius,
-            delta=delta,
+            t=rounds, dim=dim, noise=R, feature_bound=L, regularization=regularization, radius=radius, delta=delta
         )
         return sqalg_regret(width=width, n_models=n_models) + ridge
 

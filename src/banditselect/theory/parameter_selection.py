@@ -12,26 +12,14 @@ parameter: infinite regularisation, no error (corrected). ``horizon`` is the T o
 from typing import Any
 
 import numpy as np
+from numpy import log, log1p, sqrt
 from numpy.typing import ArrayLike
 
-from banditselect.theory import linear, oracle
-from banditselect.theory._arguments import (
-    Float,
-    Form,
-    Horizon,
-    Kappa,
-    Range,
-    array,
-    column,
-    equation,
-    log,
-    log1p,
-    models,
-    outer,
-    sqrt,
-    worst,
-)
-from banditselect.theory.likelihood import likelihood_regret_bound
+from . import linear, oracle
+from ._arguments import Float, Form, Horizon, Kappa, array, column, equation, models, outer, worst
+from .likelihood import likelihood_regret_bound
+from .linear import prediction_bound
+from .oracle import prediction_range
 
 __all__ = [
     "R_sq",
@@ -84,95 +72,9 @@ def U(
     d, lam, penalty, _ = models(dim, regularization, radius, n_models=n_models or 0, known=1.0)
     if form == "printed":
         m = worst(penalty + 4 * linear.log_det(outer(t, lam), d, column(L), lam), t)
-        return array(oracle.self_bound(v=1 + m, noise=R, delta=delta)) - 1
+        return oracle.self_bound(v=1 + m, noise=R, delta=delta) - 1
     return linear.expert_error(
         t=t, dim=dim, noise=R, feature_bound=L, regularization=regularization, radius=radius, delta=delta, kappa=kappa
-    )
-
-
-@equation
-def prediction_bound(
-    *,
-    t: ArrayLike,
-    dim: int,
-    noise: float,
-    feature_bound: float,
-    reward_bound: float,
-    radius: ArrayLike,
-    delta: float,
-    regularization: ArrayLike | None = None,
-    form: Form = "corrected",
-) -> Float:
-    r"""Bound the absolute predictions of an admissible expert, model by model.
-
-    With the symbols of `U` and :math:`G` = ``reward_bound``; the result has the shape of ``t`` followed by (M,).
-
-    .. math:: |\langle\phi_t, \theta^i_t\rangle| \le G + RL\sqrt{d\log\frac{1 + tL^2/\lambda_i d}{\delta}}
-        + L\sqrt{\lambda_i} r_i  \quad (ps-oful-admissible-expert, eq:temp04)
-
-    Corrected: `linear.prediction_bound`, which needs neither :math:`r \le 1` nor :math:`d \ge 2`, and is G at radius 0.
-
-    Examples
-    --------
-    >>> E1 = dict(t=1000, dim=10, noise=0.5, feature_bound=1, reward_bound=1, delta=0.05)
-    >>> prediction_bound(**E1, radius=1), prediction_bound(**E1, radius=1, form="printed")
-    (4.746420..., 6.362010...)
-    """
-    return linear.prediction_bound(
-        t=t,
-        dim=dim,
-        noise=noise,
-        feature_bound=feature_bound,
-        reward_bound=reward_bound,
-        regularization=regularization,
-        radius=radius,
-        delta=delta,
-        form=form,
-    )
-
-
-@equation
-def prediction_range(
-    *,
-    t: ArrayLike,
-    dim: int,
-    noise: float,
-    feature_bound: float,
-    reward_bound: float,
-    radius: ArrayLike,
-    delta: float,
-    regularization: ArrayLike | None = None,
-    horizon: Horizon = None,
-    range: Range = "clip",
-    form: Form = "corrected",
-) -> tuple[Float, Float]:
-    r"""Return :math:`(\beta, \ell)`, the range of rewards and predictions that SqAlg works on.
-
-    With the symbols of `prediction_bound`; :math:`\beta = -\ell/2`:
-
-    .. math:: \ell = 2\Big(G + L + RL\sqrt{d\log\frac{1 + tL^2\max_i r_i^2/d}{\delta}}\Big)  \quad (eq:temp06)
-
-    (for another regularisation, twice the largest bound of eq:temp04). Corrected: `oracle.prediction_range`; by default
-    :math:`2(G + n_T)` with clipped predictions, which covers the noise of all T rounds where print covers that of one.
-
-    Examples
-    --------
-    >>> E1 = dict(t=1000, dim=10, noise=0.5, feature_bound=1, reward_bound=1, radius=[0.5, 1], delta=0.05)
-    >>> prediction_range(**E1), prediction_range(**E1, form="printed")
-    ((-3.301807..., 6.603614...), (-6.362010..., 12.724020...))
-    """
-    return oracle.prediction_range(
-        t=t,
-        dim=dim,
-        noise=noise,
-        feature_bound=feature_bound,
-        reward_bound=reward_bound,
-        regularization=regularization,
-        radius=radius,
-        delta=delta,
-        horizon=horizon,
-        range=range,
-        form=form,
     )
 
 
@@ -212,10 +114,8 @@ def R_sq(
     d, lam, penalty, _ = models(dim, regularization, radius, n_models=n_models, known=1.0)
     if form == "printed":
         ld = linear.log_det(outer(t, lam), d, column(L), lam)
-        range_2 = np.square(column(G) + column(L) * sqrt(penalty)) + column(R) ** 2 * column(L) ** 2 * (
-            ld + d * log(1 / delta)
-        )
-        return 8 * log(n_models) * worst(range_2, t)
+        noise_2 = column(R) ** 2 * column(L) ** 2 * (ld + d * log(1 / delta))
+        return 8 * log(n_models) * worst(np.square(column(G) + column(L) * sqrt(penalty)) + noise_2, t)
     width = oracle.clipping_width(t=t, noise=R, reward_bound=G, delta=delta, horizon=horizon)
     return oracle.sqalg_regret(width=width, n_models=n_models)
 

@@ -75,8 +75,7 @@ class Evidence:
     @property
     def scale(self) -> tuple[Any, ...]:
         """Problems, rounds and seed: what two experiments must share to be compared."""
-        settings = [(name, one.settings.get("rounds"), one.settings.get("seed")) for name, one in self.results.items()]
-        return tuple(settings)
+        return tuple((name, one.settings.get("rounds"), one.settings.get("seed")) for name, one in self.results.items())
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ M, after the last round.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from . import theorems
 from .measuring import Evidence, Measured, Runs, Statistic, measure_all
 
 CLOSE, MUCH = 1.25, 1.5
+
+Parts: TypeAlias = Callable[..., list[Statistic]]  #: of the runs of an experiment, or of two that are compared
+Comparison: TypeAlias = Callable[[str, str, str], Callable[[Runs], Any]]  #: of two policies on a problem
 
 PLACES = {
     "fs-synthetic": "Section 5, on Figure 1",
@@ -64,7 +67,7 @@ class Sentence:
     place: str | None = None
 
 
-def statistics(parts: Callable[..., list[Statistic]], metric: str | None = None) -> Callable[..., list[Measured]]:
+def statistics(parts: Parts, metric: str | None = None) -> Callable[..., list[Measured]]:
     """Return the measure that takes statistics of the final values, of what the figure shows or of another metric."""
 
     def measure(*evidence: Evidence) -> list[Measured]:
@@ -84,91 +87,88 @@ def difference(problem: str, a: str, b: str) -> Callable[[Runs], Any]:
     return lambda runs: runs.mean(problem, a) - runs.mean(problem, b)
 
 
+def compared(
+    id: str, quote: str, experiments: Sequence[str], how: Comparison, words: str, a: str, *others: str, **where: float
+) -> Sentence:
+    """Return the sentence that compares policy ``a`` with each of the others, on every problem.
+
+    ``how``: by `ratio` or `difference`.  ``words``: what that is, with {a} and {b} for the policies.  ``where``: low or
+    high, between which the sentence says that it lies.
+    """
+
+    def parts(runs: Runs) -> list[Statistic]:
+        pairs = [(b, problem) for b in others for problem in runs.problems]
+        return [Statistic(f"{words.format(a=a, b=b)}, {p}", how(p, a, b), **where) for b, p in pairs]
+
+    return Sentence(id, quote, experiments, (a, *others), statistics(parts))
+
+
 def _models(problem: str) -> int:
     """Return M of a problem that is named after it."""
     return int(problem.rpartition("= ")[2])
 
 
-def _ends(runs: Runs) -> tuple[str, str] | None:
-    """Return the problems with the smallest and the largest M; None if there is one only."""
-    ordered = sorted(runs.problems, key=_models)
-    return (ordered[0], ordered[-1]) if len(ordered) > 1 else None
+def _at_ends(parts: Callable[[str, str], list[Statistic]]) -> Parts:
+    """Return the statistics of the problems with the smallest and the largest M; none if there is one M only."""
+
+    def of_runs(runs: Runs) -> list[Statistic]:
+        ordered = sorted(runs.problems, key=_models)
+        return parts(ordered[0], ordered[-1]) if len(ordered) > 1 else []
+
+    return of_runs
 
 
-def _between(policy: str) -> Callable[[Runs], list[Statistic]]:
-    def parts(runs: Runs) -> list[Statistic]:
-        words = "regret of {} over that of the second best map, {}"
-        return [Statistic(words.format(policy, p), ratio(p, policy, fs.SECOND), high=1.0) for p in runs.problems]
+def growth(id: str, quote: str, experiments: Sequence[str], policy: str, *, log: bool) -> Sentence:
+    """Return the sentence about the exponent of M, or of log M, with which a regret grows; at most 1/2 is claimed."""
 
-    return parts
+    def parts(first: str, last: str) -> list[Statistic]:
+        small, large = (math.log(_models(p)) if log else float(_models(p)) for p in (first, last))
+        span = math.log(large / small)
+        words = f"exponent e of {'(log M)' if log else 'M'}^e, regret of {policy} between {first} and {last}"
+        return [Statistic(words, lambda r: np.log(r.mean(last, policy) / r.mean(first, policy)) / span, high=0.5)]
+
+    return Sentence(id, quote, experiments, (policy,), statistics(_at_ends(parts), "regret"))
 
 
-def _near(runs: Runs) -> list[Statistic]:
-    words = "regret of FS-SCB over that of {}, {}"
+@_at_ends
+def _close_for_few(first: str, last: str) -> list[Statistic]:
+    return [Statistic(f"regret of RB-SCB over that of FS-SCB, {first}", ratio(first, fs.RB, fs.FS), 1.0 / CLOSE, CLOSE)]
+
+
+@_at_ends
+def _better_for_many(first: str, last: str) -> list[Statistic]:
+    few, many = (ratio(p, fs.RB, fs.FS) for p in (first, last))
+    words = "regret of RB-SCB over that of FS-SCB, "
     return [
-        Statistic(words.format(other, p), ratio(p, fs.FS, other), high=CLOSE)
-        for other in (fs.BEST, fs.SECOND)
-        for p in runs.problems
+        Statistic(words + last, many, low=MUCH),
+        Statistic(f"{words}at {last} over that at {first}", lambda runs: many(runs) / few(runs), low=1.0),
     ]
 
 
-def _close_for_few(runs: Runs) -> list[Statistic]:
-    ends = _ends(runs)
-    words = "regret of RB-SCB over that of FS-SCB, {}"
-    return [Statistic(words.format(ends[0]), ratio(ends[0], fs.RB, fs.FS), 1.0 / CLOSE, CLOSE)] if ends else []
+def _better_than_balancing(policy: str) -> Parts:
+    def parts(first: str, last: str) -> list[Statistic]:
+        few, many = (difference(p, policy, ps.RB) for p in (first, last))
+        words = f"mean reward of {policy} minus that of RB-OFUL, "
+        return [
+            Statistic(words + last, many, low=0.0),
+            Statistic(f"{words}at {last} minus at {first}", lambda runs: many(runs) - few(runs), low=0.0),
+        ]
+
+    return _at_ends(parts)
 
 
-def _better_for_many(runs: Runs) -> list[Statistic]:
-    ends = _ends(runs)
-    if not ends:
-        return []
-    first, last = (ratio(p, fs.RB, fs.FS) for p in ends)
-    words = "regret of RB-SCB over that of FS-SCB, {}"
-    return [
-        Statistic(words.format(ends[1]), last, low=MUCH),
-        Statistic(words.format(f"at {ends[1]} over that at {ends[0]}"), lambda runs: last(runs) / first(runs), low=1.0),
-    ]
-
-
-def _variances(a: str, *others: str) -> Callable[[Runs], list[Statistic]]:
+def _variances(a: str, *others: str) -> Parts:
     def parts(runs: Runs) -> list[Statistic]:
         last = max(runs.problems, key=_models)
-        words = "variance of {} over that of {}, {}"
-        return [
-            Statistic(words.format(a, b, last), _variance_ratio(last, a, b), low=MUCH)
-            for b in others
-            if b in runs.finals[last]
-        ]
+        words = f"variance of {a} over that of {{}}, {last}"
+        played = [b for b in others if b in runs.finals[last]]
+        return [Statistic(words.format(b), _variance_ratio(last, a, b), low=MUCH) for b in played]
 
     return parts
 
 
 def _variance_ratio(problem: str, a: str, b: str) -> Callable[[Runs], Any]:
     return lambda runs: (runs.deviation(problem, a) / runs.deviation(problem, b)) ** 2
-
-
-def _growth(policy: str, *, log: bool) -> Callable[[Runs], list[Statistic]]:
-    """Return the exponent of M, or of log M, with which a regret grows; at most 1/2 is claimed."""
-
-    def parts(runs: Runs) -> list[Statistic]:
-        ends = _ends(runs)
-        if not ends:
-            return []
-        sizes = [math.log(_models(p)) if log else float(_models(p)) for p in ends]
-        span = math.log(sizes[1] / sizes[0])
-        words = f"exponent e of {'(log M)' if log else 'M'}^e, regret of {policy} between {ends[0]} and {ends[1]}"
-        return [Statistic(words, lambda r: np.log(r.mean(ends[1], policy) / r.mean(ends[0], policy)) / span, high=0.5)]
-
-    return parts
-
-
-def _below_individual(policy: str) -> Callable[[Runs], list[Statistic]]:
-    def parts(runs: Runs) -> list[Statistic]:
-        words = "regret of {} over that of OFUL with S = max, {}"
-        individual = ps_synthetic.INDIVIDUAL
-        return [Statistic(words.format(policy, p), ratio(p, policy, individual), high=1.0) for p in runs.problems]
-
-    return parts
 
 
 def _closer(runs: Runs) -> list[Statistic]:
@@ -179,42 +179,6 @@ def _closer(runs: Runs) -> list[Statistic]:
 
     words = f"|log(regret of PS-OFUL / regret of OFUL)|, at {first} minus at {last}"
     return [Statistic(words, lambda runs: distance(runs, first) - distance(runs, last), low=0.0)]
-
-
-def _tighter(runs: Runs) -> list[Statistic]:
-    words = "regret of OFUL with S = max over that with S = 10, {}"
-    a, b = ps_synthetic.INDIVIDUAL, ps_synthetic.INDIVIDUAL_10
-    return [Statistic(words.format(p), ratio(p, a, b), high=1.0) for p in runs.problems]
-
-
-def _good(runs: Runs) -> list[Statistic]:
-    words = "mean reward of PS-OFUL over that of BIAS-OFUL with the true centre, {}"
-    return [Statistic(words.format(p), ratio(p, ps.PS, ps.ORACLE), low=0.95) for p in runs.problems]
-
-
-def _transfer(policy: str) -> Callable[[Runs], list[Statistic]]:
-    def parts(runs: Runs) -> list[Statistic]:
-        words = "mean reward of {} minus that of OFUL, {}"
-        return [
-            Statistic(words.format(policy, p), difference(p, policy, ps.INDIVIDUAL), low=0.0) for p in runs.problems
-        ]
-
-    return parts
-
-
-def _better_than_balancing(policy: str) -> Callable[[Runs], list[Statistic]]:
-    def parts(runs: Runs) -> list[Statistic]:
-        ends = _ends(runs)
-        if not ends:
-            return []
-        first, last = (difference(p, policy, ps.RB) for p in ends)
-        words = f"mean reward of {policy} minus that of RB-OFUL, {{}}"
-        return [
-            Statistic(words.format(ends[1]), last, low=0.0),
-            Statistic(words.format(f"at {ends[1]} minus at {ends[0]}"), lambda runs: last(runs) - first(runs), low=0.0),
-        ]
-
-    return parts
 
 
 def _pulled(coarse: Runs, fine: Runs) -> list[Statistic]:
@@ -238,17 +202,25 @@ BALANCING = "the performance of PS-OFUL gets better than RB-OFUL as M grows"
 LATENT = "an improved regret that scales as min{eps T + sqrt(MT), sqrt(KMT)}"
 OURS = " [the same for ours]"
 SYNTHETIC = ("ps-synthetic",)
-INDIVIDUAL = ps_synthetic.INDIVIDUAL
+INDIVIDUAL, INDIVIDUAL_10 = ps_synthetic.INDIVIDUAL, ps_synthetic.INDIVIDUAL_10
+
+TO_SECOND = "regret of {a} over that of the second best map"
+TO_INDIVIDUAL = "regret of {a} over that of OFUL with S = max"
+FROM_OFUL = "mean reward of {a} minus that of OFUL"
 
 SENTENCES = (
-    Sentence("fs-between", BETWEEN, FS[:2], (fs.FS, fs.SECOND), statistics(_between(fs.FS))),
-    Sentence("fs-between-ours", BETWEEN + OURS, FS, (fs.NOISE_AWARE, fs.SECOND), statistics(_between(fs.NOISE_AWARE))),
-    Sentence(
+    compared("fs-between", BETWEEN, FS[:2], ratio, TO_SECOND, fs.FS, fs.SECOND, high=1.0),
+    compared("fs-between-ours", BETWEEN + OURS, FS, ratio, TO_SECOND, fs.NOISE_AWARE, fs.SECOND, high=1.0),
+    compared(
         "fs-near",
         "FS-SCB always performs close to the best and second-best experts",
         FS[2:],
-        (fs.FS, fs.BEST, fs.SECOND),
-        statistics(_near),
+        ratio,
+        "regret of {a} over that of {b}",
+        fs.FS,
+        fs.BEST,
+        fs.SECOND,
+        high=CLOSE,
     ),
     Sentence(
         "fs-few",
@@ -271,22 +243,10 @@ SENTENCES = (
         (fs.FS, fs.RB),
         statistics(_variances(fs.RB, fs.FS, fs.BEST, fs.SECOND, fs.WORST)),
     ),
-    Sentence(
-        "fs-growth",
-        "the regret of FS-SCB that scales as sqrt(log M)",
-        FS,
-        (fs.FS,),
-        statistics(_growth(fs.FS, log=True)),
-    ),
-    Sentence("rb-growth", "RB-SCB (scales as sqrt(M))", FS, (fs.RB,), statistics(_growth(fs.RB, log=False))),
-    Sentence("ps-better", BETTER, SYNTHETIC, (ps.PS, INDIVIDUAL), statistics(_below_individual(ps.PS))),
-    Sentence(
-        "ps-better-ours",
-        BETTER + OURS,
-        SYNTHETIC,
-        (ps.LIKELIHOOD, INDIVIDUAL),
-        statistics(_below_individual(ps.LIKELIHOOD)),
-    ),
+    growth("fs-growth", "the regret of FS-SCB that scales as sqrt(log M)", FS, fs.FS, log=True),
+    growth("rb-growth", "RB-SCB (scales as sqrt(M))", FS, fs.RB, log=False),
+    compared("ps-better", BETTER, SYNTHETIC, ratio, TO_INDIVIDUAL, ps.PS, INDIVIDUAL, high=1.0),
+    compared("ps-better-ours", BETTER + OURS, SYNTHETIC, ratio, TO_INDIVIDUAL, ps.LIKELIHOOD, INDIVIDUAL, high=1.0),
     Sentence(
         "ps-closer",
         "and gets closer to it as we increase the size of the balls from b = 0 to b = 2 sqrt(d)",
@@ -294,21 +254,36 @@ SENTENCES = (
         (ps.PS, INDIVIDUAL),
         statistics(_closer),
     ),
-    Sentence(
+    compared(
         "ps-bound",
         "the second bound [S = max] is tighter and shows the best performance of OFUL",
         SYNTHETIC,
-        (INDIVIDUAL, ps_synthetic.INDIVIDUAL_10),
-        statistics(_tighter),
+        ratio,
+        "regret of OFUL with S = max over that with S = 10",
+        INDIVIDUAL,
+        INDIVIDUAL_10,
+        high=1.0,
     ),
-    Sentence(
+    compared(
         "ps-transfer-synthetic",
         "This clearly shows the potential advantage of transfer (PS-OFUL) over individual (OFUL) learning",
         SYNTHETIC,
-        (ps.PS, INDIVIDUAL),
-        statistics(_below_individual(ps.PS)),
+        ratio,
+        TO_INDIVIDUAL,
+        ps.PS,
+        INDIVIDUAL,
+        high=1.0,
     ),
-    Sentence("ps-good", "the good performance of PS-OFUL", PS_IMAGES, (ps.PS, ps.ORACLE), statistics(_good)),
+    compared(
+        "ps-good",
+        "the good performance of PS-OFUL",
+        PS_IMAGES,
+        ratio,
+        "mean reward of PS-OFUL over that of BIAS-OFUL with the true centre",
+        ps.PS,
+        ps.ORACLE,
+        low=0.95,
+    ),
     Sentence("ps-many", BALANCING, PS_IMAGES, (ps.PS, ps.RB), statistics(_better_than_balancing(ps.PS))),
     Sentence(
         "ps-many-ours",
@@ -317,20 +292,8 @@ SENTENCES = (
         (ps.LIKELIHOOD, ps.RB),
         statistics(_better_than_balancing(ps.LIKELIHOOD)),
     ),
-    Sentence(
-        "ps-growth",
-        "(sqrt(log M) [...] scaling) [of the regret of PS-OFUL]",
-        PS_IMAGES,
-        (ps.PS,),
-        statistics(_growth(ps.PS, log=True), "regret"),
-    ),
-    Sentence(
-        "ps-rb-growth",
-        "([...] sqrt(M) scaling) [of the regret of RB-OFUL]",
-        PS_IMAGES,
-        (ps.RB,),
-        statistics(_growth(ps.RB, log=False), "regret"),
-    ),
+    growth("ps-growth", "(sqrt(log M) [...] scaling) [of the regret of PS-OFUL]", PS_IMAGES, ps.PS, log=True),
+    growth("ps-rb-growth", "([...] sqrt(M) scaling) [of the regret of RB-OFUL]", PS_IMAGES, ps.RB, log=False),
     Sentence(
         "ps-variance",
         "the large variance of RB-OFUL, especially in comparison to PS-OFUL",
@@ -338,13 +301,9 @@ SENTENCES = (
         (ps.PS, ps.RB),
         statistics(_variances(ps.RB, ps.PS)),
     ),
-    Sentence("ps-transfer", TRANSFER, PS_IMAGES, (ps.PS, ps.INDIVIDUAL), statistics(_transfer(ps.PS))),
-    Sentence(
-        "ps-transfer-ours",
-        TRANSFER + OURS,
-        PS_IMAGES,
-        (ps.LIKELIHOOD, ps.INDIVIDUAL),
-        statistics(_transfer(ps.LIKELIHOOD)),
+    compared("ps-transfer", TRANSFER, PS_IMAGES, difference, FROM_OFUL, ps.PS, ps.INDIVIDUAL, low=0.0),
+    compared(
+        "ps-transfer-ours", TRANSFER + OURS, PS_IMAGES, difference, FROM_OFUL, ps.LIKELIHOOD, ps.INDIVIDUAL, low=0.0
     ),
     Sentence(
         "ps-coarse",

@@ -25,13 +25,12 @@ def _of(value: Any, n: int) -> Any:
     return value["per replicate"][n] if isinstance(value, Mapping) else value
 
 
-def _shares(words: str, evidence: Evidence, policy: str, held: Callable[[Result], Any]) -> list[Measured]:
+def _shares(words: str, evidence: Evidence, policy: str, held: Mapping[str, Any]) -> list[Measured]:
     """Return the share of runs in which something held, of all problems; and of each problem in which it fails."""
     parts = []
     for problem, result in evidence.results.items():
-        found = np.asarray(held(result))
         delta = result.settings["policies"][policy]["arguments"]["delta"]
-        parts.append(share(f"{words}, {problem}", int(found.sum()), found.size, 1.0 - delta))
+        parts.append(share(f"{words}, {problem}", int(held[problem].sum()), held[problem].size, 1.0 - delta))
     n = sum(part.n for part in parts)
     whole = share(words, round(sum(part.value * part.n for part in parts)), n, max(part.low for part in parts))
     return [whole, *(part for part in parts if part.verdict == FAILS)]
@@ -39,10 +38,11 @@ def _shares(words: str, evidence: Evidence, policy: str, held: Callable[[Result]
 
 def _within(evidence: Evidence, policy: str, bound: Callable[[Result], Sequence[float]]) -> list[Measured]:
     """Return the share of runs whose regret is at most the bound."""
-    bounds = {id(result): np.array(bound(result)) for result in evidence.results.values()}
-    largest = max(float((one.final(policy) / bounds[id(one)]).max()) for one in evidence.results.values())
+    bounds = {problem: np.array(bound(result)) for problem, result in evidence.results.items()}
+    regrets = {problem: result.final(policy) for problem, result in evidence.results.items()}
+    largest = max(float((regrets[problem] / bounds[problem]).max()) for problem in bounds)
     words = f"share of runs within the bound; the largest regret is {largest:.2g} of it"
-    return _shares(words, evidence, policy, lambda result: result.final(policy) <= bounds[id(result)])
+    return _shares(words, evidence, policy, {problem: regrets[problem] <= bounds[problem] for problem in bounds})
 
 
 def feature_selection(evidence: Evidence) -> list[Measured]:
@@ -51,10 +51,8 @@ def feature_selection(evidence: Evidence) -> list[Measured]:
 
     def bound(result: Result) -> list[float]:
         rounds, K = result.settings["rounds"], result.settings["problem"]["arguments"]["n_actions"]
-        return [
-            float(fs_theory.regret_bound(t=rounds, n_actions=K, form="printed", **arguments))
-            for arguments in _arguments_of(result, fs.FS, names)
-        ]
+        fixed = {"t": rounds, "n_actions": K, "form": "printed"}
+        return [float(fs_theory.regret_bound(**fixed, **one)) for one in _arguments_of(result, fs.FS, names)]
 
     return _within(evidence, fs.FS, bound)
 
@@ -77,7 +75,8 @@ def coverage(policy: str) -> Callable[[Evidence], list[Measured]]:
 
     def measure(evidence: Evidence) -> list[Measured]:
         words = f"share of runs in which the set of {policy} held the true parameter at all of 100 checkpoints"
-        return _shares(words, evidence, policy, lambda result: result.final(policy, "coverage") == 1.0)
+        held = {problem: result.final(policy, "coverage") == 1.0 for problem, result in evidence.results.items()}
+        return _shares(words, evidence, policy, held)
 
     return measure
 
@@ -88,13 +87,9 @@ def latent_rate(policy: str) -> Callable[[Evidence], list[Measured]]:
     def measure(evidence: Evidence) -> list[Measured]:
         parts = []
         for problem, result in evidence.results.items():
-            arguments = result.settings["problem"]["arguments"]
-            claimed = latent.rate(
-                result.settings["rounds"], **{name: arguments[name] for name in ("n_arms", "n_models", "error")}
-            )
-            parts.append(
-                Statistic(f"regret of {policy} over the rate, {problem}", _over(problem, policy, claimed), high=1.0)
-            )
+            arguments = {name: result.settings["problem"]["arguments"][name] for name in latent.CENTRE}
+            over = _over(problem, policy, latent.rate(result.settings["rounds"], **arguments))
+            parts.append(Statistic(f"regret of {policy} over the rate, {problem}", over, high=1.0))
         return measure_all(parts, [evidence.runs])
 
     return measure

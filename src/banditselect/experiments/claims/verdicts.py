@@ -68,16 +68,5 @@ def _judged(
     if not measured:
         return
     decides, verdict = together(measured)
-    yield Verdict(
-        sentence.id,
-        sentence.quote,
-        sentence.place or PLACES[name],
-        name,
-        regime,
-        decides.words,
-        decides.value,
-        decides.interval,
-        decides.expected,
-        verdict,
-        decides.n,
-    )
+    judged = (sentence.id, sentence.quote, sentence.place or PLACES[name], name, regime)
+    yield Verdict(*judged, decides.words, decides.value, decides.interval, decides.expected, verdict, decides.n)

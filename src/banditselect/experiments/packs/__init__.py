@@ -24,8 +24,9 @@ ps-mnist, ps-cifar10      BallPack       one feature map, and for M in (2, 5, 10
 versions, accuracies before and after quantisation, and the command that builds the pack anew.
 
 A file is a compressed ``.npz`` without pickles. Features are kept as whole numbers of 8 or 16 bits with a scale and an
-offset for each column; everything else as it is. This package alone reads and writes the format. The tool that builds
-packs from images is in the repository, not in the wheel: ``python -m tools.packs``, described in docs/data.md.
+offset for each column; everything else as it is. What comes out of a file is checked: types, shapes, finite numbers,
+labels without a gap. The tool that builds packs from images and writes them is in the repository, not in the wheel:
+``python -m tools.packs``, described in docs/data.md.
 """
 
 import io
@@ -33,6 +34,7 @@ import json
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -40,29 +42,60 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ...carriers.persistence import replacing
 from ...types import Array, Index
-from .coding import Coded, Features, read_labels, read_numbers
-
-__all__ = [
-    "MODELS",
-    "NAMES",
-    "SETS",
-    "BallPack",
-    "Balls",
-    "Coded",
-    "FeaturePack",
-    "Pack",
-    "load_pack",
-    "read_pack",
-    "save",
-]
 
 NAMES = ("fs-mnist", "fs-cifar100", "ps-mnist", "ps-cifar10")
 SETS = ("fine", "coarse")
 MODELS = (2, 5, 10)
+FORMAT = "banditselect pack 1"
 
-_FORMAT = "banditselect pack 1"
+Features = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """Features ``(items, d)`` as whole numbers: column j has the values ``offset[j] + scale[j] * codes[:, j]``.
+
+    Attributes
+    ----------
+    codes: ``(items, d)``, of 8 or 16 bits, without sign.  scale, offset: ``(d,)``.
+    """
+
+    codes: NDArray[Any]
+    scale: Features
+    offset: Features
+
+    @cached_property
+    def values(self) -> Features:
+        """The features as numbers, ``(items, d)``, read-only."""
+        values = self.offset + self.scale * self.codes.astype(np.float32)
+        values.flags.writeable = False
+        return values
+
+    @classmethod
+    def _read(cls, arrays: Mapping[str, NDArray[Any]], name: str, items: int) -> "Coded":
+        """Return it from the arrays of a file."""
+        codes = arrays[f"{name}.codes"]
+        if codes.dtype not in (np.uint8, np.uint16) or codes.ndim != 2 or codes.shape[0] != items:
+            raise ValueError(f"{name}.codes has type {codes.dtype} and shape {codes.shape}")
+        scale, offset = (_numbers(arrays, f"{name}.{field}", codes.shape[1:]) for field in ("scale", "offset"))
+        return cls(codes, scale.astype(np.float32), offset.astype(np.float32))
+
+
+def _labels(arrays: Mapping[str, NDArray[Any]]) -> Index:
+    """Return the labels of a file: 0, 1, ..., C - 1, all of which occur."""
+    labels = arrays["labels"]
+    if labels.ndim != 1 or labels.dtype.kind not in "iu" or labels.size == 0 or np.bincount(labels).min() == 0:
+        raise ValueError(f"labels has type {labels.dtype} and shape {labels.shape}, or lacks a class")
+    return labels.astype(np.int64)
+
+
+def _numbers(arrays: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, ...]) -> Array:
+    """Return finite numbers of this shape from a file."""
+    array = arrays[name]
+    if array.shape != shape or array.dtype.kind not in "fiu" or not np.isfinite(array).all():
+        raise ValueError(f"{name} has type {array.dtype} and shape {array.shape}, or is not finite; expected {shape}")
+    return array.astype(float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,21 +127,15 @@ class FeaturePack:
         """The maps, ``(items, d_i)`` each, read-only."""
         return [part.values for part in self.coded]
 
-    def _arrays(self) -> dict[str, NDArray[Any]]:
-        arrays = {"labels": self.labels, "parameters": self.parameters, "accuracies": self.accuracies}
-        for i, (part, head) in enumerate(zip(self.coded, self.heads, strict=True)):
-            arrays |= part.arrays(f"map{i}") | {f"head{i}": head}
-        return arrays | {"true_map": np.array(self.true_map)}
-
     @classmethod
     def _read(cls, arrays: Mapping[str, NDArray[Any]], provenance: dict[str, Any]) -> "FeaturePack":
-        labels = read_labels(arrays)
+        labels = _labels(arrays)
         C, M = int(labels.max()) + 1, arrays["accuracies"].size
-        coded = [Coded.read(arrays, f"map{i}", labels.size) for i in range(M)]
-        heads = [read_numbers(arrays, f"head{i}", (C, part.scale.size + 1)) for i, part in enumerate(coded)]
+        coded = [Coded._read(arrays, f"map{i}", labels.size) for i in range(M)]
+        heads = [_numbers(arrays, f"head{i}", (C, part.scale.size + 1)) for i, part in enumerate(coded)]
         true_map = range(M)[int(arrays["true_map"])]
-        parameters = read_numbers(arrays, "parameters", (C, coded[true_map].scale.size))
-        accuracies = read_numbers(arrays, "accuracies", (M,))
+        parameters = _numbers(arrays, "parameters", (C, coded[true_map].scale.size))
+        accuracies = _numbers(arrays, "accuracies", (M,))
         return cls(coded, labels, parameters, true_map, heads, accuracies, provenance)
 
 
@@ -163,31 +190,24 @@ class BallPack:
         """The map, ``(items, d)``, read-only."""
         return self.coded.values
 
-    def _arrays(self) -> dict[str, NDArray[Any]]:
-        arrays = {"labels": self.labels, "parameters": self.parameters, "head": self.head}
-        arrays |= self.coded.arrays("map") | {"accuracy": np.array(self.accuracy)}
-        for (kind, M), balls in self.balls.items():
-            arrays |= {f"{kind}{M}.{name}": np.asarray(value) for name, value in vars(balls).items()}
-        return arrays
-
     @classmethod
     def _read(cls, arrays: Mapping[str, NDArray[Any]], provenance: dict[str, Any]) -> "BallPack":
-        labels = read_labels(arrays)
-        coded = Coded.read(arrays, "map", labels.size)
+        labels = _labels(arrays)
+        coded = Coded._read(arrays, "map", labels.size)
         C, d = int(labels.max()) + 1, coded.scale.size
         balls = {}
         for kind, M in ((kind, M) for kind in SETS for M in MODELS):
             shapes = {"centers": (M, d), "radii": (M,), "center_errors": (M,), "components": (M,)}
             shapes |= {"weights": (M,), "purity": ()}
-            parts: dict[str, Any] = {name: read_numbers(arrays, f"{kind}{M}.{name}", shapes[name]) for name in shapes}
+            parts: dict[str, Any] = {name: _numbers(arrays, f"{kind}{M}.{name}", shapes[name]) for name in shapes}
             parts |= {"components": parts["components"].astype(np.int64), "purity": float(parts["purity"])}
             balls[kind, M] = Balls(**parts)
-        parameters, head = read_numbers(arrays, "parameters", (C, d)), read_numbers(arrays, "head", (C, d))
+        parameters, head = _numbers(arrays, "parameters", (C, d)), _numbers(arrays, "head", (C, d))
         return cls(coded, labels, parameters, balls, head, float(arrays["accuracy"]), provenance)
 
 
 Pack = FeaturePack | BallPack
-_KINDS: dict[str, type[FeaturePack] | type[BallPack]] = {"features": FeaturePack, "balls": BallPack}
+KINDS: dict[str, type[FeaturePack] | type[BallPack]] = {"features": FeaturePack, "balls": BallPack}
 
 
 @overload
@@ -221,17 +241,8 @@ def read_pack(path: Path) -> Pack:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         form = json.loads(arrays["header"].tobytes().decode())
-        if form["format"] != _FORMAT:
-            raise ValueError(f"its format is {form['format']!r}, not {_FORMAT!r}")
-        return _KINDS[form["kind"]]._read(arrays, form["provenance"])
+        if form["format"] != FORMAT:
+            raise ValueError(f"its format is {form['format']!r}, not {FORMAT!r}")
+        return KINDS[form["kind"]]._read(arrays, form["provenance"])
     except Exception as error:  # zipfile, zlib and numpy have a dozen kinds for damage
         raise ValueError(f"{path}: damaged, or no pack of banditselect: {error}") from error
-
-
-def save(pack: Pack, path: Path) -> None:
-    """Write a pack; equal packs give equal bytes, and a reader sees the old file or the new one, never a part."""
-    kind = next(name for name, one in _KINDS.items() if isinstance(pack, one))
-    header = json.dumps({"format": _FORMAT, "kind": kind, "provenance": pack.provenance}, indent=1)
-    arrays: dict[str, Any] = {"header": np.frombuffer(header.encode(), dtype=np.uint8)} | pack._arrays()
-    with replacing(path) as file:
-        np.savez_compressed(file, **arrays)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 
 from ...carriers.extras import need
@@ -58,10 +59,13 @@ def write_report(
     -------
     All files written.
     """
+    ran = list(stored(folder, experiments))
+    drawn = _figures(folder, ran) if figures else [[] for _ in ran]
     found: dict[str, dict[str, Results]] = {}
-    for experiment, regime, results in stored(folder, experiments):
+    files: dict[str, dict[str, list[Path]]] = {}
+    for (experiment, regime, results), paths in zip(ran, drawn, strict=True):
         found.setdefault(experiment.name, {})[regime] = results
-    files = _figures(folder, experiments, found) if figures else {name: {} for name in found}
+        files.setdefault(experiment.name, {})[regime] = paths
     summary = summary_words(experiments, list(found), verdicts)
     page = Page(
         title=TITLE,
@@ -80,35 +84,22 @@ def write_report(
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in written.items():
         write_text(folder / name, text)
-    drawn = [path for regimes in files.values() for paths in regimes.values() for path in paths]
-    return [*(folder / name for name in written), *drawn]
+    return [*(folder / name for name in written), *chain.from_iterable(drawn)]
 
 
-def _figures(
-    folder: Path, experiments: Mapping[str, Experiment], found: Mapping[str, Mapping[str, Results]]
-) -> dict[str, dict[str, list[Path]]]:
-    """Draw everything, on all cores; return the files by experiment and regime."""
+def _figures(folder: Path, ran: Sequence[tuple[Experiment, str, Results]]) -> list[list[Path]]:
+    """Draw everything, on all cores; return the files of each."""
     joblib = need("joblib", "experiments")
-    regimes = [(name, regime, results) for name, by_regime in found.items() for regime, results in by_regime.items()]
-    drawn = joblib.Parallel(n_jobs=min(cores(), len(regimes)) or 1)(
-        joblib.delayed(save_figures)(
-            results, experiments[name].metric, folder / name / regime, setting=experiments[name].setting
-        )
-        for name, regime, results in regimes
-    )
-    files: dict[str, dict[str, list[Path]]] = {name: {} for name in found}
-    for (name, regime, _), paths in zip(regimes, drawn, strict=True):
-        files[name][regime] = paths
-    return files
+    draw = joblib.delayed(save_figures)
+    tasks = (draw(results, one.metric, folder / one.name / regime, setting=one.setting) for one, regime, results in ran)
+    return list(joblib.Parallel(n_jobs=min(cores(), len(ran)) or 1)(tasks))
 
 
 def _facts(found: Mapping[str, Mapping[str, Results]], seconds: float | None, command: str) -> list[tuple[str, str]]:
     settings = [one.settings for regimes in found.values() for results in regimes.values() for one in results.values()]
-    versions: dict[str, list[str]] = {}
-    for one in settings:
-        for name, number in one.get("versions", {}).items():
-            versions.setdefault(name, [])
-            versions[name] += [number] if number not in versions[name] else []
+    versions: dict[str, dict[str, None]] = {}  # a dictionary is a set that keeps its order
+    for name, number in (item for one in settings for item in one.get("versions", {}).items()):
+        versions.setdefault(name, {})[number] = None
     seeds = ", ".join(dict.fromkeys(str(one["seed"]) for one in settings if "seed" in one))
     facts = {
         "command": command,

@@ -46,9 +46,7 @@ def section(
         "failed": _listed(_failed(folder / regime, regime) for regime in found),
         "computing, all cores together": duration(sum(spent)) if spent else "",
     }
-    subsections = [
-        _subsection(experiment, regime, several, figures.get(regime, ())) for regime, several in found.items()
-    ]
+    subsections = [_subsection(experiment, regime, several, figures[regime]) for regime, several in found.items()]
     _, *about = experiment.about.strip().split("\n\n")  # the first line is the title
     known = [(name, words) for name, words in facts.items() if words]
     return Section(experiment.name, experiment.title, experiment.place, about, known, subsections)
@@ -59,18 +57,16 @@ def _listed(words: Iterable[str]) -> str:
 
 
 def _scale(experiment: Experiment, result: Result) -> str:
-    same = [
-        name
-        for name, scale in experiment.scales.items()
-        if (scale.rounds, scale.replicates) == (result.checkpoints[-1], result.replicates)
-    ]
-    return f"the scale “{same[0]}”" if same else ""
+    ran = (result.checkpoints[-1], result.replicates)
+    same = (name for name, scale in experiment.scales.items() if (scale.rounds, scale.replicates) == ran)
+    return next((f"the scale “{name}”" for name in same), "")
 
 
 def _failed(folder: Path, regime: str) -> str:
     path = folder / "failures.json"
-    count = len(json.loads(path.read_text())) if path.is_file() else 0
-    return f"{count} cells of “{regime}”, see {regime}/failures.json" if path.is_file() else ""
+    if not path.is_file():
+        return ""
+    return f"{len(json.loads(path.read_text()))} cells of “{regime}”, see {regime}/failures.json"
 
 
 def _subsection(experiment: Experiment, regime: str, results: Results, figures: Sequence[Path]) -> Subsection:
@@ -130,10 +126,8 @@ def _tuned(results: Results) -> list[Table]:
     grid = {name: values for record in records.values() for name, values in record["grid"].items()}
     tried = "; ".join(f"{name}: {', '.join(map(abbreviated, values))}" for name, values in grid.items())
     n = _listed(str(record["replicates"][1] - record["replicates"][0]) for record in records.values())
-    note = (
-        f"Values tried, for every policy that has the argument: {tried}. Chosen by the mean over {n} problems that are "
-    )
-    note += "not among those reported."
+    note = f"Values tried, for every policy that has the argument: {tried}. "
+    note += f"Chosen by the mean over {n} problems that are not among those reported."
     if any(END in cell for row in rows for cell in row):
         note += f" {END} the end of the values tried: a wider range might suit this policy better."
     return [Table("What was tuned, and chosen", ["policy", *records], rows, note)]
