@@ -83,12 +83,16 @@ class Failure:
 
 @dataclass(frozen=True)
 class Task:
-    """A cell with all that is needed to run it; ``group`` is the same for all cells on the same instances."""
+    """A cell with all that is needed to run it; ``group`` is the same for all cells on the same instances.
+
+    ``description``: all that its outcome depends on, as JSON, of which ``cell.key`` is the digest; None for no store.
+    """
 
     cell: Cell
     problem: Problem
     binding: Binding[Any]
     group: str
+    description: Any = None
 
     def run(self, tell: Callable[[int], None] | None = None) -> "Outcome | Failure":
         """Play; an error becomes a Failure. ``tell`` is called with the rounds played, at every checkpoint.
