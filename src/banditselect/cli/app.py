@@ -7,14 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from ..policies import registered
 from ..simulation import engine as engines
 from ..simulation.results import save_figures
 from ..simulation.sweep_file import SweepFile, read_sweep_file
 from ..simulation.tuning import tuning_summary
-from ..simulation.user_files import known_problems
 from . import listing, output, paper
-from .options import CODES, Address, AsJson, Engine, Figures, Quiet, Workers, known
+from .options import CODES, Address, AsJson, Engine, Figures, Quiet, Workers, choice, known
 from .session import FAILED, session
 
 app = typer.Typer(
@@ -80,9 +78,8 @@ def run(
         engines.check(engine, workers, address)
         specification = read_sweep_file(file, rounds=rounds, replicates=replicates, seed=seed)
         with display:
-            results = specification.run(
-                phase=display.phase, engine=engine, workers=workers, address=address, out=folder
-            )
+            where = {"engine": engine, "workers": workers, "address": address, "out": folder}
+            results = specification.run(phase=display.phase, **where)
         metric = specification.metric
         files = [output.save_tables(results, metric, folder)]
         if figures:
@@ -103,13 +100,7 @@ app.command(epilog=CODES)(paper.claims)
 @app.command("list")
 def list_(
     kind: Annotated[
-        str | None,
-        typer.Argument(
-            help="policies, problems, experiments or metrics; all if not given.",
-            metavar="KIND",
-            show_default=False,
-            autocompletion=lambda: ["policies", "problems", "experiments", "metrics"],
-        ),
+        str | None, choice("KIND", listing.catalogue, "policies, problems, experiments or metrics; all if not given.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -131,25 +122,14 @@ def list_(
 
 
 @app.command()
-def show(
-    name: Annotated[
-        str,
-        typer.Argument(
-            help="A policy or a problem.",
-            metavar="NAME",
-            show_default=False,
-            autocompletion=lambda: [*registered(), *known_problems()],
-        ),
-    ],
-) -> None:
+def show(name: Annotated[str, choice("NAME", listing.classes, "A policy or a problem.")]) -> None:
     """Show the arguments of a policy or a problem, their defaults, and what it does.
 
     [bold]Example[/bold]
 
       banditselect show FSSquareCB
     """
-    classes: dict[str, type] = {**registered(), **known_problems()}
-    print(listing.page(classes[known("NAME", name, classes)]))
+    print(listing.page(listing.classes()[known("NAME", name, listing.classes())]))
 
 
 def _settings(specification: SweepFile) -> dict[str, Any]:

@@ -53,7 +53,9 @@ class Display:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Stop showing."""
+        """Stop showing; say how it ended."""
+        if kind is None and self.last is not None:
+            self._say(f"{self._title}: {self._done(self.last)} in {duration(time.monotonic() - self._entered)}")
 
     def phase(self, title: str) -> OnProgress:
         """Return what is to be called with the progress of the phase with this title."""
@@ -62,55 +64,45 @@ class Display:
             if title != self._title:
                 self._title, self._begun = title, time.monotonic()
             self.last, self._updated = progress, time.monotonic()
-            self._show()
+            self._show(progress)
 
         return tell
 
-    def _show(self) -> None:
+    def _show(self, at: Progress) -> None:
         """Show the latest progress."""
 
-    def _done(self) -> str:
+    def _say(self, text: str) -> None:
+        """Say a line that stays."""
+
+    def _done(self, at: Progress) -> str:
         """Return what is done, in words."""
-        if self.last is None:
-            return ""
-        notes = {"from an earlier run": self.last.cells_reused, "failed": self.last.cells_failed}
+        notes = {"from an earlier run": at.cells_reused, "failed": at.cells_failed}
         said = ", ".join(f"{count} {words}" for words, count in notes.items() if count)
-        return f"{self.last.cells_done} of {self.last.cells} {self.cells}{f' ({said})' if said else ''}"
+        return f"{at.cells_done} of {at.cells} {self.cells}{f' ({said})' if said else ''}"
 
-    def _share(self) -> float:
-        return self.last.fraction if self.last is not None else 0.0
+    def _pace(self, at: Progress) -> str:
+        rate = f", {amount(at.rate)} {self.rounds}/s" if at.rate else ""
+        return f"{self._done(at)}{rate}, {duration(time.monotonic() - self._begun)} so far"
 
-    def _pace(self) -> str:
-        rate = "" if self.last is None or not self.last.rate else f", {amount(self.last.rate)} {self.rounds}/s"
-        return f"{self._done()}{rate}, {duration(time.monotonic() - self._begun)} so far"
-
-    def _left(self) -> str:
-        if self.last is None or self.last.seconds_left is None:
+    def _left(self, at: Progress) -> str:
+        if at.seconds_left is None:
             return "time left not known yet"
-        left = self.last.seconds_left - (time.monotonic() - self._updated)
+        left = at.seconds_left - (time.monotonic() - self._updated)
         return f"about {duration(left)} left" if left > 0.0 else "almost done"
-
-    def _end(self) -> str:
-        return f"{self._title}: {self._done()} in {duration(time.monotonic() - self._entered)}"
 
 
 class Lines(Display):
     """A line on stderr at most every 30 seconds, and one at the end."""
 
-    def __enter__(self) -> Self:
-        self._said = time.monotonic()
-        return super().__enter__()
+    _said = 0.0  #: when the last line was
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Say how it ended."""
-        if kind is None and self.last is not None:
-            print(self._end(), file=sys.stderr, flush=True)
-
-    def _show(self) -> None:
-        if time.monotonic() - self._said >= EVERY:
+    def _show(self, at: Progress) -> None:
+        if time.monotonic() - max(self._said, self._entered) >= EVERY:
             self._said = time.monotonic()
-            share = f"{100 * self._share():.0f} %"
-            print(f"{self._title}: {share}, {self._pace()}, {self._left()}", file=sys.stderr, flush=True)
+            self._say(f"{self._title}: {100 * at.fraction:.0f} %, {self._pace(at)}, {self._left(at)}")
+
+    def _say(self, text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
 
 
 class Bar(Display):
@@ -129,21 +121,24 @@ class Bar(Display):
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Remove the bar; say how it ended."""
         self._live.stop()
-        if kind is None and self.last is not None:
-            self._console.print(self._end(), style="dim", highlight=False)
+        super().__exit__(kind)
+
+    def _say(self, text: str) -> None:
+        self._console.print(text, style="dim", highlight=False)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        if self.last is None:
+        at = self.last
+        if at is None:
             return
         row = Table.grid(padding=(0, 1), expand=True)
         row.add_column(no_wrap=True)
         row.add_column(ratio=1, min_width=10)
         for _ in range(2):
             row.add_column(justify="right", no_wrap=True)
-        share = self._share()
-        row.add_row(Text(self._title), ProgressBar(total=1.0, completed=share), f"{100 * share:3.0f} %", self._left())
+        bar = ProgressBar(total=1.0, completed=at.fraction)
+        row.add_row(Text(self._title), bar, f"{100 * at.fraction:3.0f} %", self._left(at))
         yield row
-        yield Text(self._pace(), style="dim")
+        yield Text(self._pace(at), style="dim")
 
 
 def display_for(*, quiet: bool) -> Display:

@@ -23,6 +23,11 @@ def catalogue() -> dict[str, dict[str, str]]:
     }
 
 
+def classes() -> dict[str, type]:
+    """Return all policies and problems by name."""
+    return registered() | known_problems()
+
+
 def table(lines: Mapping[str, str], indent: str = "") -> str:
     """Return aligned lines; on a terminal they are wrapped, elsewhere each is one line."""
     columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize

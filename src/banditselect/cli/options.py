@@ -1,7 +1,7 @@
 """What several commands share: options, exit codes, the refusal of a word that is not known."""
 
-from collections.abc import Collection
-from typing import Annotated
+from collections.abc import Callable, Collection, Iterable
+from typing import Annotated, Any
 
 import typer
 
@@ -16,10 +16,18 @@ CODES = """[bold]Exit codes[/bold]
   130, 143  interrupted (Ctrl-C, SIGTERM); the same command continues
 """
 
-Engine = Annotated[
-    str,
-    typer.Option(help="Where cells run: local, dask or ray.", autocompletion=lambda: list(engines.ENGINES)),
-]
+
+def choice(metavar: str, words: Callable[[], Iterable[str]], help: str) -> Any:
+    """Return a positional argument that is one of these words, which the shell completes."""
+    return typer.Argument(help=help, metavar=metavar, show_default=False, autocompletion=lambda: list(words()))
+
+
+def choice_option(name: str, words: Iterable[str], help: str) -> Any:
+    """Return an option ``--name`` that is one of these words, which the shell completes."""
+    return typer.Option(f"--{name}", help=help, metavar=name.upper(), autocompletion=lambda: list(words))
+
+
+Engine = Annotated[str, choice_option("engine", engines.ENGINES, "Where cells run: local, dask or ray.")]
 Workers = Annotated[int | None, typer.Option(min=1, help="Processes; all cores if not given.", metavar="N")]
 Address = Annotated[str | None, typer.Option(help="Of a running dask or ray cluster.", metavar="ADDRESS")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors on stderr.")]

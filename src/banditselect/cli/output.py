@@ -24,14 +24,6 @@ def save_tables(results: Results, metric: str, folder: Path) -> Path:
     return path
 
 
-def numbers(results: Results, metric: str) -> dict[str, dict[str, dict[str, float | int]]]:
-    """Return mean, standard error and median over n replicates by problem and policy."""
-    return {
-        name: {policy: _numbers(values) for policy, values in result.finals(metric).items()}
-        for name, result in results.items()
-    }
-
-
 def _numbers(values: NDArray[np.float64]) -> dict[str, float | int]:
     return {
         "mean": float(values.mean()),
@@ -46,24 +38,17 @@ def as_json(results: Results, metric: str, settings: Mapping[str, Any], folder: 
     records = {name: result.settings.get("tuning", {"policies": {}}) for name, result in results.items()}
     content = {
         "settings": dict(settings),
-        "summary": numbers(results, metric),
+        "summary": {n: {p: _numbers(v) for p, v in one.finals(metric).items()} for n, one in results.items()},
         "tuned": {n: {policy: one["choice"] for policy, one in r["policies"].items()} for n, r in records.items()},
-        "failures": [_failure(failure) for failure in results.failures],
+        "failures": [failure.record() | {"error": _error(failure)} for failure in results.failures],
         "out": str(folder),
         "files": [str(folder / "results.parquet"), *map(str, files)],
     }
     return json_text(content)
 
 
-def _failure(failure: Failure) -> dict[str, Any]:
-    cell = failure.cell
-    return {
-        "problem": cell.problem,
-        "policy": cell.policy,
-        "replicates": [cell.lanes.start, cell.lanes.stop],
-        "settings": failure.settings,
-        "error": f"{type(failure.error).__name__}: {failure.error}",
-    }
+def _error(failure: Failure) -> str:
+    return f"{type(failure.error).__name__}: {failure.error}"
 
 
 def say_failures(results: Results, folder: Path) -> bool:
@@ -75,8 +60,7 @@ def say_failures(results: Results, folder: Path) -> bool:
     for failure in failures[:SHOWN]:
         cell = failure.cell
         say(f"{cell}, {cell.rounds} rounds, seed {cell.seed}")
-        say(f"  {type(failure.error).__name__}: {failure.error}")
-        say(f"  {failure.settings}")
+        say(f"  {_error(failure)}\n  {failure.settings}")
     if len(failures) > SHOWN:
         say(f"and {len(failures) - SHOWN} more")
     return bool(failures)

@@ -13,36 +13,19 @@ from ..experiments.claims import judge
 from ..experiments.report import claims_json, counted, verdict_lines, write_report
 from ..simulation import engine as engines
 from . import output
-from .options import Address, AsJson, Engine, Figures, Quiet, Workers, all_or_some, known
+from .options import Address, AsJson, Engine, Figures, Quiet, Workers, all_or_some, choice, choice_option, known
 from .session import FAILED, session
 
 
 def reproduce(
     experiments: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help=f"{', '.join(EXPERIMENTS)}, or all.",
-            metavar="EXPERIMENT",
-            show_default=False,
-            autocompletion=lambda: [*EXPERIMENTS, "all"],
-        ),
+        list[str] | None, choice("EXPERIMENT", lambda: [*EXPERIMENTS, "all"], f"{', '.join(EXPERIMENTS)}, or all.")
     ] = None,
     scale: Annotated[
-        str,
-        typer.Option(
-            help="quick, or paper: as many replicates as the paper, and more values of M.",
-            metavar="SCALE",
-            autocompletion=lambda: list(SCALES),
-        ),
+        str, choice_option("scale", SCALES, "quick, or paper: as many replicates as the paper, and more values of M.")
     ] = "quick",
     regimes: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--regime",
-            help="theory or tuned; both if not given.",
-            metavar="REGIME",
-            autocompletion=lambda: list(REGIMES),
-        ),
+        list[str] | None, choice_option("regime", REGIMES, "theory or tuned; both if not given.")
     ] = None,
     replicates: Annotated[int | None, typer.Option(min=1, help="Instead of the scale's.", metavar="N")] = None,
     rounds: Annotated[int | None, typer.Option(min=1, help="Instead of the scale's.", metavar="N")] = None,
@@ -71,10 +54,8 @@ def reproduce(
     """
     names = all_or_some("EXPERIMENT", experiments, EXPERIMENTS)
     wanted = [known("--regime", regime, REGIMES) for regime in regimes or REGIMES]
-    sizes = {
-        name: _resized(EXPERIMENTS[name].scales[known("--scale", scale, SCALES)], models, rounds, replicates)
-        for name in names
-    }
+    known("--scale", scale, SCALES)
+    sizes = {name: _resized(EXPERIMENTS[name].scales[scale], models, rounds, replicates) for name in names}
     folder = out or Path("out") / scale
     failed, begun = False, time.monotonic()
     with session(folder, quiet=quiet) as display:
@@ -84,11 +65,10 @@ def reproduce(
         options = {"seed": seed, "engine": engine, "workers": workers, "address": address}
         for name in names:
             for regime in (regime for regime in wanted if regime in EXPERIMENTS[name].regimes):
+                place = folder / name / regime
                 with display:
-                    results = EXPERIMENTS[name].run(
-                        regime, sizes[name], out=folder / name / regime, phase=display.phase, **options
-                    )
-                failed = output.say_failures(results, folder / name / regime) or failed
+                    results = EXPERIMENTS[name].run(regime, sizes[name], out=place, phase=display.phase, **options)
+                failed = output.say_failures(results, place) or failed
         verdicts = judge(folder, EXPERIMENTS)
         write_report(
             folder,

@@ -7,15 +7,4 @@ from .results import Result, Results
 from .sweeps import grid, simulate, sweep
 from .tuning import Tuned, tune
 
-__all__ = [
-    "METRICS",
-    "Failure",
-    "Progress",
-    "Result",
-    "Results",
-    "Tuned",
-    "grid",
-    "simulate",
-    "sweep",
-    "tune",
-]
+__all__ = ["METRICS", "Failure", "Progress", "Result", "Results", "Tuned", "grid", "simulate", "sweep", "tune"]

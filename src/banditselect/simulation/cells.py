@@ -10,7 +10,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -80,15 +80,25 @@ class Failure:
     def __str__(self) -> str:
         return f"{self.cell}, {self.cell.rounds} rounds, seed {self.cell.seed}, {self.settings}: {self.error!r}"
 
+    def record(self) -> dict[str, Any]:
+        """Return which cell it was, its settings and the error, as JSON."""
+        told = {name: getattr(self.cell, name) for name in ("problem", "policy", "rounds", "seed")}
+        replicates = [self.cell.lanes.start, self.cell.lanes.stop]
+        return told | {"replicates": replicates, "settings": self.settings, "error": repr(self.error)}
+
 
 @dataclass(frozen=True)
 class Task:
-    """A cell with all that is needed to run it; ``group`` is the same for all cells on the same instances."""
+    """A cell with all that is needed to run it; ``group`` is the same for all cells on the same instances.
+
+    ``description``: all that its outcome depends on, as JSON, of which ``cell.key`` is the digest; None for no store.
+    """
 
     cell: Cell
     problem: Problem
     binding: Binding[Any]
     group: str
+    description: Any = None
 
     def run(self, tell: Callable[[int], None] | None = None) -> "Outcome | Failure":
         """Play; an error becomes a Failure. ``tell`` is called with the rounds played, at every checkpoint.
@@ -150,13 +160,10 @@ def run_remote(number: int, cell: Cell, payload: bytes, code: Mapping[str, str])
         try:
             if code != installed():
                 raise RuntimeError(f"the worker has other code or another processor: {installed()}, not {dict(code)}")
-            task = pickle.loads(payload)
+            timed = run_here(pickle.loads(payload))
         except Exception as error:
-            return number, Timed(_portable(Failure(cell, error, traceback.format_exc())), 0.0)
-        timed = run_here(task)
-    if isinstance(timed.result, Failure):
-        timed = Timed(_portable(timed.result), timed.seconds)
-    return number, timed
+            timed = Timed(Failure(cell, error, traceback.format_exc()), 0.0)
+    return number, Timed(_portable(timed.result), timed.seconds)
 
 
 def leave_with(parent: int) -> None:
@@ -171,14 +178,14 @@ def leave_with(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _portable(failure: Failure) -> Failure:
-    """Return a failure whose error survives the way back to the parent."""
-    try:
-        pickle.loads(pickle.dumps(failure.error))
-    except Exception:
-        text = f"{type(failure.error).__name__}: {failure.error}"
-        return Failure(failure.cell, RuntimeError(text), failure.traceback)
-    return failure
+def _portable(result: Outcome | Failure) -> Outcome | Failure:
+    """Return a result that survives the way back to the parent: an error that would not is put into words."""
+    if isinstance(result, Failure):
+        try:
+            pickle.loads(pickle.dumps(result.error))
+        except Exception:
+            return replace(result, error=RuntimeError(f"{type(result.error).__name__}: {result.error}"))
+    return result
 
 
 def blocks(
@@ -195,16 +202,13 @@ def blocks(
     return [range(first, stop) for first, stop in itertools.pairwise(edges)]
 
 
-@contextlib.contextmanager
-def single_threaded() -> Iterator[None]:
+def single_threaded() -> contextlib.AbstractContextManager[Any]:
     """Keep linear algebra libraries to one thread: their sums depend on how many there are."""
     try:
         from threadpoolctl import threadpool_limits
     except ImportError:
-        yield
-        return
-    with threadpool_limits(1):
-        yield
+        return contextlib.nullcontext()
+    return threadpool_limits(1)
 
 
 _one_at_a_time = threading.Lock()

@@ -28,18 +28,8 @@ from ..problems import Problem
 from .fingerprint import digest, full_name
 
 _ROOT = Path(__file__).parent.parent
-_COUNTED = (
-    "types.py",
-    "statistics.py",
-    "theory/",
-    "kernels/",
-    "carriers/",
-    "parts/",
-    "policies/",
-    "problems/",
-    "logs/",
-    "simulation/loop.py",
-)  #: the files of the library that numbers depend on
+_ROOMS = ("theory/", "kernels/", "carriers/", "parts/", "policies/", "problems/", "logs/")
+_COUNTED = ("types.py", "statistics.py", *_ROOMS, "simulation/loop.py")  #: the files that numbers depend on
 
 
 def code_version(*parts: Any) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from .cells import Cell
@@ -46,27 +46,24 @@ class Meter:
 
     def __init__(
         self,
-        cells: Sequence[Cell],
-        reused: Iterable[Cell],
+        cells: Collection[Cell],
+        reused: Collection[Cell],
         timings: Mapping[str, float],
         workers: int | None,
         tell: OnProgress | None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._tell, self._clock, self._workers = tell, clock, workers
-        self._cells, self._done, self._reused, self._failed = len(cells), 0, 0, 0
+        self._cells, self._reused, self._done, self._failed = len(cells), len(reused), len(reused), 0
         self._all: Counter[tuple[str, str]] = Counter()  # rounds by problem and policy
-        self._left: Counter[tuple[str, str]] = Counter()
         self._played: dict[Cell, int] = {}
         self._seconds: dict[tuple[str, str], float] = defaultdict(float)  # of the cells whose time is known,
         self._timed: Counter[tuple[str, str]] = Counter()  # and their rounds
         self._busy = 0.0
         for cell in cells:
             self._all[_kind(cell)] += cell.size
-            self._left[_kind(cell)] += cell.size
+        self._left = self._all.copy()
         for cell in reused:
-            self._reused += 1
-            self._done += 1
             self._left[_kind(cell)] -= cell.size
             if cell.key in timings:
                 self._learn(cell, timings[str(cell.key)])
@@ -107,10 +104,8 @@ class Meter:
         if not self._timed:
             return float(sum(rounds.values()))
         typical = sum(self._seconds.values()) / self._timed.total()
-        cost = 0.0
-        for kind, count in rounds.items():
-            cost += count * (self._seconds[kind] / self._timed[kind] if self._timed[kind] else typical)
-        return cost
+        costs = {kind: self._seconds[kind] / timed for kind, timed in self._timed.items()}
+        return sum(count * costs.get(kind, typical) for kind, count in rounds.items())
 
     def _report(self) -> None:
         if self._tell is None:

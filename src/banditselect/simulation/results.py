@@ -1,9 +1,9 @@
 """What a simulation returns: curves, finals, comparisons, plots, tables."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from ..statistics import Comparison, paired_difference
 from ..types import Array
 from .cells import Failure
 from .loop import METRICS
-from .tables import frame, read_table, write_table
+from .tables import Recorded, frame, read_table, write_table
 
 if TYPE_CHECKING:
     import pandas
@@ -63,8 +63,7 @@ class Result:
 
     def finals(self, metric: str = "regret") -> dict[str, Array]:
         """Return a metric after the last round by policy, ``(replicates,)`` each."""
-        self._check(metric)
-        return {name: self.final(name, metric) for name in self.curves}
+        return {name: curve[-1] for name, curve in self._of_one_metric(metric)[1].items()}
 
     def summary(self, metric: str = "regret", *, markdown: bool = False) -> str:
         """Return a table: mean over the replicates, its standard error, median and worst, per policy."""
@@ -78,12 +77,11 @@ class Result:
 
         The policies met the same instances and the same noise, so the difference varies less than either of them.
         """
-        for name in (a, b):
-            if not np.isfinite(self.final(name, metric)).all():
+        finals = {name: self.final(name, metric) for name in (a, b)}
+        for name, values in finals.items():
+            if not np.isfinite(values).all():
                 raise validation.refuse("metric", metric, f"a metric that {name!r} has here: it is NaN")
-        return paired_difference(
-            self.final(a, metric), self.final(b, metric), names=(a, b), metric=metric, confidence=confidence
-        )
+        return paired_difference(finals[a], finals[b], names=(a, b), metric=metric, confidence=confidence)
 
     def plot(self, metric: str = "regret", **options: Any) -> "Figure":
         """Return a figure: mean and 95 % interval of every policy against the rounds.
@@ -91,13 +89,11 @@ class Result:
         ``options`` are those of :func:`banditselect.reporting.plot_curves`; :func:`banditselect.reporting.save_figure`
         writes PNG, SVG or PDF.
         """
-        self._check(metric)
-        curves = {name: self.curve(name, metric) for name in self.curves}
-        return reporting.plot_curves(self.checkpoints, curves, metric=metric, **options)
+        return reporting.plot_curves(*self._of_one_metric(metric), metric=metric, **options)
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Return tidy rows: policy, replicate, round, and a column per metric."""
-        return frame({"": self}).drop(columns="problem")
+        return frame({"": (self.checkpoints, self.curves)}).drop(columns="problem")
 
     def save(self, path: str | Path) -> None:
         """Write everything to one parquet file, replaced atomically; ``Result.load`` reads it."""
@@ -114,8 +110,13 @@ class Result:
     def _check(self, metric: str) -> None:
         validation.OneOf(self.metrics).check("metric", metric, None)
 
+    def _of_one_metric(self, metric: str) -> tuple[NDArray[np.int64], dict[str, Array]]:
+        """Return the checkpoints, and the curves of one metric by policy."""
+        self._check(metric)
+        return self.checkpoints, {name: curves[metric] for name, curves in self.curves.items()}
 
-class Results(Mapping[str, Result]):
+
+class Results(dict[str, Result]):
     """Results by name of the problem: what a sweep returns.
 
     Attributes
@@ -124,64 +125,50 @@ class Results(Mapping[str, Result]):
     """
 
     def __init__(self, results: Mapping[str, Result], failures: Sequence[Failure] = ()) -> None:
-        self._results = dict(results)
+        super().__init__(results)
         self.failures = tuple(failures)
 
-    def __getitem__(self, problem: str) -> Result:
-        if problem not in self._results:
-            raise KeyError(f"problem: got {problem!r}, expected one of {', '.join(map(repr, self._results))}")
-        return self._results[problem]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._results)
-
-    def __len__(self) -> int:
-        return len(self._results)
+    def __missing__(self, problem: str) -> NoReturn:
+        raise KeyError(f"problem: got {problem!r}, expected one of {', '.join(map(repr, self))}")
 
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} cells failed" if self.failures else ""
-        return f"<Results: {', '.join(self._results)}{failed}>"
+        return f"<Results: {', '.join(self)}{failed}>"
 
     def summary(self, metric: str = "regret", *, markdown: bool = False) -> str:
         """Return a table per problem, and what failed."""
         parts = []
         for name, result in self.items():
             if result.curves:
-                told = (
-                    f"{metric.replace('_', ' ')} after {result.checkpoints[-1]} rounds, {result.replicates} replicates"
-                )
-                parts.append(f"{name}: {told}\n\n{result.summary(metric, markdown=markdown)}")
+                when = f"after {result.checkpoints[-1]} rounds, {result.replicates} replicates"
+                table = result.summary(metric, markdown=markdown)
+                parts.append(f"{name}: {metric.replace('_', ' ')} {when}\n\n{table}")
             failed = {f.cell.policy: f.error for f in reversed(self.failures) if f.cell.problem == name}
             parts += [f"{name}: {policy} failed: {error!r}" for policy, error in failed.items()]
         return "\n\n".join(parts)
 
     def plot(self, metric: str = "regret", **options: Any) -> "Figure":
         """Return a figure with a panel per problem; ``options`` are those of ``reporting.plot_panels``."""
-        panels = {
-            name: (result.checkpoints, {policy: result.curve(policy, metric) for policy in result.curves})
-            for name, result in self.items()
-            if result.curves
-        }
+        panels = {name: result._of_one_metric(metric) for name, result in self._played.items()}
         return reporting.plot_panels(panels, metric=metric, **options)
 
     def plot_finals(self, metric: str = "regret", **options: Any) -> "Figure":
         """Return a figure: the metric after the last round against the number in which the problems differ, if there is
         one, else against their names. ``options`` are those of ``reporting.plot_finals``.
         """
-        played = {name: result for name, result in self.items() if result.curves}
-        setting, numbers = _varied(list(played.values()))
-        finals = {name: result.finals(metric) for name, result in played.items()}
+        setting, numbers = _varied(list(self._played.values()))
+        finals = {name: result.finals(metric) for name, result in self._played.items()}
         return reporting.plot_finals(finals, metric=metric, **({"setting": setting, "x": numbers} | options))
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Return tidy rows: problem, policy, replicate, round, and a column per metric."""
-        return frame(self)
+        return frame(self._recorded)
 
     def save(self, path: str | Path) -> None:
         """Write everything to one parquet file, replaced atomically; ``Results.load`` reads it."""
         if Path(path).suffix != ".parquet":
             raise validation.refuse("path", str(path), "a file name that ends in .parquet")
-        write_table(path, self, {name: result.settings for name, result in self.items()})
+        write_table(path, self._recorded, {name: result.settings for name, result in self.items()})
 
     @classmethod
     def load(cls, path: str | Path) -> "Results":
@@ -189,22 +176,29 @@ class Results(Mapping[str, Result]):
         settings, parts = read_table(path)
         return cls({name: Result(*parts[name], settings[name]) for name in settings})
 
+    @property
+    def _played(self) -> dict[str, Result]:
+        """The results of which there is a curve."""
+        return {name: result for name, result in self.items() if result.curves}
+
+    @property
+    def _recorded(self) -> dict[str, Recorded]:
+        return {name: (result.checkpoints, result.curves) for name, result in self.items()}
+
 
 def save_figures(results: Results, metric: str, folder: Path, **options: Any) -> list[Path]:
     """Write the curves, a panel per problem, and, for several problems, the final values, drawn with ``options``."""
-    played = Results({name: result for name, result in results.items() if result.curves})
-    figures = {}
+    figures, panels = {}, len(results._played)
     try:
-        if played:
-            figures["curves"] = played.plot(metric)
-        if len(played) > 1:
-            width = {"width": "page"} if len(played) > COLUMN else {}
-            figures["finals"] = played.plot_finals(metric, **(width | options))
+        if panels:
+            figures["curves"] = results.plot(metric)
+        if panels > 1:
+            width = {"width": "page"} if panels > COLUMN else {}
+            figures["finals"] = results.plot_finals(metric, **(width | options))
     except ValueError as error:
         validation.warn(f"no figures: {error}")
-    return [
-        reporting.save_figure(figure, folder / f"{name}.{kind}") for name, figure in figures.items() for kind in FORMATS
-    ]
+    files = [(figure, folder / f"{name}.{kind}") for name, figure in figures.items() for kind in FORMATS]
+    return [reporting.save_figure(figure, path) for figure, path in files]
 
 
 def _varied(results: Sequence[Result]) -> tuple[str, list[float] | None]:

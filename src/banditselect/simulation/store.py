@@ -118,19 +118,7 @@ class Store:
         if not failures:
             path.unlink(missing_ok=True)
             return
-        told = [
-            {
-                "problem": f.cell.problem,
-                "policy": f.cell.policy,
-                "replicates": [f.cell.lanes.start, f.cell.lanes.stop],
-                "rounds": f.cell.rounds,
-                "seed": f.cell.seed,
-                "settings": f.settings,
-                "error": repr(f.error),
-                "traceback": f.traceback,
-            }
-            for f in failures
-        ]
+        told = [failure.record() | {"traceback": failure.traceback} for failure in failures]
         write_text(path, json.dumps(told, indent=1) + "\n")
 
 

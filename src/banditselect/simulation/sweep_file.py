@@ -38,14 +38,14 @@ TRIAL_BYTES = 200_000_000  #: policies are tried on the smallest problems, as ma
 
 @dataclass(frozen=True)
 class SweepFile:
-    """What a file asks for.
+    """What a file asks for, by the names that ``sweep_tuned`` has for it.
 
     Attributes
     ----------
     rounds, replicates, seed: as for ``sweep``.
     metric: what is reported and tuned for.
     problems, policies: by name.
-    tuning: values by name of the argument, and ``tuning_replicates``; empty where nothing is tuned.
+    grid: values by name of the argument, and ``tuning_replicates``; empty where nothing is tuned.
     """
 
     rounds: int
@@ -54,7 +54,7 @@ class SweepFile:
     metric: str
     problems: Mapping[str, Problem]
     policies: Mapping[str, Binding[Any]]
-    tuning: Mapping[str, list[Any]]
+    grid: Mapping[str, list[Any]]
     tuning_replicates: int
 
     def run(self, *, phase: Callable[[str], OnProgress], **options: Any) -> Results:
@@ -65,18 +65,7 @@ class SweepFile:
         phase: called with what comes next, in words; returns the ``progress`` to be told.
         options: ``engine``, ``workers``, ``address`` and ``out``, as for ``sweep``.
         """
-        return sweep_tuned(
-            self.policies,
-            self.problems,
-            self.tuning,
-            rounds=self.rounds,
-            replicates=self.replicates,
-            tuning_replicates=self.tuning_replicates,
-            metric=self.metric,
-            seed=self.seed,
-            phase=phase,
-            **options,
-        )
+        return sweep_tuned(**vars(self), phase=phase, **options)
 
 
 def read_sweep_file(path: str | Path, **instead: int | None) -> SweepFile:
@@ -107,37 +96,30 @@ def _read(content: Mapping[str, Any], folder: Path) -> SweepFile:
         known = known_problems(*modules)
     except ValueError as error:
         raise ValueError(f"import: {error}") from None
-    tables = _tables(content, "problems")
-    made = {name: read_problems(dotted("problems", name), table, known) for name, table in tables.items()}
-    problems = {
-        _name(table, label, alone=len(made) == 1): (table, problem)
-        for table, group in made.items()
-        for label, problem in group.items()
-    }
-    tuning = _table(content, "tuning")
+    tables = _table(content, "problems", of_tables=True)
+    problems, table_of = {}, {}
+    for table in tables:
+        for label, problem in read_problems(dotted("problems", table), tables[table], known).items():
+            name = table if label == "one" else label if len(tables) == 1 else f"{table}, {label}"
+            problems[name], table_of[name] = problem, table
+    policies = _table(content, "policies", of_tables=True)
+    tuning = _table(content, "tuning", of_tables=False)
     specification = SweepFile(
         rounds=_number("rounds", content.get("rounds"), COUNT),
         replicates=_number("replicates", content.get("replicates"), COUNT),
         seed=_number("seed", content.get("seed", 0), validation.Number(low=0, integer=True)),
         metric=content.get("metric", "regret"),
-        problems={name: problem for name, (_, problem) in problems.items()},
-        policies={n: read_policy(dotted("policies", n), table) for n, table in _tables(content, "policies").items()},
-        tuning={name: values for name, values in tuning.items() if name != "replicates"},
+        problems=problems,
+        policies={name: read_policy(dotted("policies", name), table) for name, table in policies.items()},
+        grid={name: values for name, values in tuning.items() if name != "replicates"},
         tuning_replicates=_number("tuning.replicates", tuning.get("replicates", 20), COUNT),
     )
     if specification.metric not in tuple(METRICS):
         raise validation.refuse("metric", specification.metric, one_of(specification.metric, METRICS))
     if "tuning" in content:
         _check_tuning(specification)
-    _try(content, specification, {name: table for name, (table, _) in problems.items()})
+    _try(content, specification, table_of)
     return specification
-
-
-def _name(table: str, label: str, *, alone: bool) -> str:
-    """Return the name of a problem: of its table, of what varies, or both where there are several tables."""
-    if label == "one":
-        return table
-    return label if alone else f"{table}, {label}"
 
 
 def _number(key: str, value: Any, bounds: validation.Number) -> int:
@@ -147,18 +129,13 @@ def _number(key: str, value: Any, bounds: validation.Number) -> int:
     return int(value)
 
 
-def _table(content: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _table(content: Mapping[str, Any], name: str, *, of_tables: bool) -> dict[str, Any]:
     table = content.get(name, {})
     if not isinstance(table, dict):
         raise validation.refuse(name, table, "a table")
-    return table
-
-
-def _tables(content: Mapping[str, Any], name: str) -> dict[str, Any]:
-    tables = _table(content, name)
-    if not tables:
+    if of_tables and not table:
         raise ValueError(f"{name}: missing; expected at least one table [{name}.<name>]")
-    return tables
+    return table
 
 
 def _imported(names: Any, folder: Path) -> Iterator[ModuleType]:
@@ -174,14 +151,13 @@ def _imported(names: Any, folder: Path) -> Iterator[ModuleType]:
 
 
 def _check_tuning(specification: SweepFile) -> None:
-    if not specification.tuning:
+    if not specification.grid:
         raise ValueError("tuning: nothing to tune; expected an argument of the policies with a list of values")
     arguments = {n for b in specification.policies.values() for n in b.parameters if n not in ("lanes", "seed")}
-    for name, values in specification.tuning.items():
+    for name, values in specification.grid.items():
         if not any(has_argument(binding, name) for binding in specification.policies.values()):
-            raise ValueError(
-                f"{dotted('tuning', name)}: no policy has it; expected {one_of(name, {*arguments, 'replicates'})}"
-            )
+            expected = one_of(name, {*arguments, "replicates"})
+            raise ValueError(f"{dotted('tuning', name)}: no policy has it; expected {expected}")
         if not isinstance(values, list) or not values:
             raise validation.refuse(dotted("tuning", name), values, "a list of at least one value")
 
@@ -212,7 +188,7 @@ def _try(content: Mapping[str, Any], specification: SweepFile, tables: Mapping[s
                 raise ValueError(f"{key}: {argument} is missing: {cls} needs it and problem {name!r} does not tell it")
             found = _try_one(key, table, binding, name, problem, instances)
             recorded |= found
-            candidates = candidates_of(binding, specification.tuning)
+            candidates = candidates_of(binding, specification.grid)
             for _, candidate in candidates:
                 _try_one("tuning", content["tuning"], candidate, name, problem, instances)
             if candidates and specification.metric not in found:

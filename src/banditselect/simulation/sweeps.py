@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -31,19 +31,20 @@ SMALL = 100_000  #: rounds of all lanes together that are not worth starting pro
 RESERVED = 1 << 40  #: replicates from this number on are for tuning: no simulation reports them
 
 
+class Options(TypedDict, total=False):
+    """What :func:`simulate` hands to :func:`sweep` as it is."""
+
+    seed: int
+    engine: str
+    workers: int | None
+    address: str | None
+    out: str | Path | None
+    block: int | None
+    progress: OnProgress | None
+
+
 def simulate(
-    policies: Policies,
-    problem: Problem,
-    *,
-    rounds: int,
-    replicates: int,
-    seed: int = 0,
-    engine: str = "local",
-    workers: int | None = None,
-    address: str | None = None,
-    out: str | Path | None = None,
-    block: int | None = None,
-    progress: OnProgress | None = None,
+    policies: Policies, problem: Problem, *, rounds: int, replicates: int, **options: Unpack[Options]
 ) -> Result:
     """Play every policy on the same instances of a problem and return what was recorded.
 
@@ -56,8 +57,8 @@ def simulate(
         What :func:`tune` returned will do too; the grid and the choice are then recorded.
     problem: draws the instances.
     rounds, replicates: how long, how often.
-    seed: of the instances and of the policies.
-    engine: ``"local"`` (this machine), ``"dask"`` or ``"ray"``.
+    seed: of the instances and of the policies; 0 if not given.
+    engine: ``"local"`` (this machine, the default), ``"dask"`` or ``"ray"``.
     workers: how many processes; None for all cores, or for this process alone where there is little to do.
     address: of a running dask or ray cluster; None starts one on this machine.
     out: a folder that keeps every finished part, so that an interrupted run continues where it was, and the table.
@@ -76,19 +77,7 @@ def simulate(
     oracle    8.4     2.3     8.4   13.7
     uniform  13.8     2.7    13.6   18.9
     """
-    results = sweep(
-        policies,
-        {"problem": problem},
-        rounds=rounds,
-        replicates=replicates,
-        seed=seed,
-        engine=engine,
-        workers=workers,
-        address=address,
-        out=out,
-        block=block,
-        progress=progress,
-    )
+    results = sweep(policies, {"problem": problem}, rounds=rounds, replicates=replicates, **options)
     raise_first(results.failures)
     return results["problem"]
 
@@ -135,9 +124,8 @@ def sweep(
     if not problems:
         raise validation.refuse("problems", problems, "at least one problem, by name")
     if isinstance(policies, Binding) or not (isinstance(policies, Mapping) or callable(policies)):
-        raise validation.refuse(
-            "policies", policies, 'a dict of what bind returned by name, {"name": Policy.bind(...)}'
-        )
+        expected = 'a dict of what bind returned by name, {"name": Policy.bind(...)}'
+        raise validation.refuse("policies", policies, expected)
     chosen = {name: policies(problem) if callable(policies) else policies for name, problem in problems.items()}
     block = None if block is None else validation.whole_number("block", block, 1)
     plan = Plan(problems, chosen, rounds, range(replicates), seed, block)
@@ -221,25 +209,22 @@ class Plan:
             "code": code_version(dict(self.problems), {n: dict(p) for n, p in self.policies.items()}),
         }
 
-    def tasks(self, *, stored: bool, cuts: Sequence[int] = ()) -> Iterator[tuple[Task, Any]]:
-        """Yield the tasks and, if they are to be stored, their descriptions; ``cuts``: replicates that begin a block.
+    def tasks(self, *, stored: bool, cuts: Sequence[int]) -> Iterator[Task]:
+        """Yield the tasks, with descriptions if they are to be stored; ``cuts``: replicates that begin a block.
 
         First come the first blocks of all, so that every combination is soon known to work and how long it takes; the
         largest instances lead, so that no long task is left for the end.
         """
         cut = {n: blocks(p, self.rounds, self.replicates, self.block, cuts) for n, p in self.problems.items()}
         order = sorted(self.problems, key=lambda n: -self.problems[n].lane_bytes(self.rounds))
-        described: dict[tuple[str, str], dict[str, Any]] = {}
+        described = {(n, label): self._describe(n, label) for n in order for label in self.policies[n] if stored}
         for wave in range(max(map(len, cut.values()))):
-            for name in order:
-                for label, binding in self.policies[name].items() if wave < len(cut[name]) else ():
-                    problem, lanes = self.problems[name], cut[name][wave]
-                    if stored and (name, label) not in described:  # once: problems may hold large arrays
-                        described[name, label] = self._describe(name, label)
+            for name in (name for name in order if wave < len(cut[name])):
+                for label, binding in self.policies[name].items():
+                    lanes = cut[name][wave]
                     what = described[name, label] | {"lanes": [lanes.start, lanes.stop]} if stored else None
-                    key = None if what is None else digest(what)
-                    cell = Cell(name, label, lanes, self.rounds, self.seed, key)
-                    yield Task(cell, problem, binding, f"{self.group} {name}"), what
+                    cell = Cell(name, label, lanes, self.rounds, self.seed, digest(what) if stored else None)
+                    yield Task(cell, self.problems[name], binding, f"{self.group} {name}", what)
 
     def _describe(self, name: str, label: str) -> dict[str, Any]:
         """Return all that the cells of a policy on a problem depend on, but for their lanes."""
@@ -258,38 +243,33 @@ class Plan:
         """Run what is not in the store; return the outcomes by cell, and what failed."""
         cuts = () if store is None else store.earlier_replicates()
         tasks = list(self.tasks(stored=store is not None, cuts=cuts))
-        outcomes: dict[Cell, Outcome] = {}
-        for task, _ in tasks:
-            found = None if store is None else store.get(str(task.cell.key))
-            if found is not None:
-                outcomes[task.cell] = found
-        waiting = [(task, what) for task, what in tasks if task.cell not in outcomes]
+        found = {} if store is None else {task.cell: store.get(str(task.cell.key)) for task in tasks}
+        outcomes = {cell: outcome for cell, outcome in found.items() if outcome is not None}
+        waiting = [task for task in tasks if task.cell not in outcomes]
         if workers is None and address is None:
-            small = engine == "local" and sum(task.cell.size for task, _ in waiting) < SMALL
+            small = engine == "local" and sum(task.cell.size for task in waiting) < SMALL
             workers = 1 if small else engines.cores()
         timings = {} if store is None else store.timings()
-        meter = Meter([task.cell for task, _ in tasks], outcomes, timings, workers, progress)
+        meter = Meter([task.cell for task in tasks], outcomes, timings, workers, progress)
         failures = []
-        results = engines.run_all(
-            [task for task, _ in waiting],
-            engine=engine,
-            workers=workers,
-            address=address,
-            tell=lambda number, played: meter.playing(waiting[number][0].cell, played),
-        )
+
+        def tell(number: int, played: int) -> None:
+            meter.playing(waiting[number].cell, played)
+
+        results = engines.run_all(waiting, engine=engine, workers=workers, address=address, tell=tell)
         with contextlib.closing(results):  # at once, also if somebody keeps the error and with it this frame
             for number, timed in results:
-                task, what = waiting[number]
+                task = waiting[number]
                 if isinstance(timed.result, Failure):
                     settings = f"{task.binding!r} on {task.problem!r}"
                     failures.append(dataclasses.replace(timed.result, settings=settings))
                 else:
                     outcomes[task.cell] = timed.result
                     if store is not None:
-                        store.put(str(task.cell.key), timed.result, what)
+                        store.put(str(task.cell.key), timed.result, task.description)
                         store.note_time(str(task.cell.key), timed.seconds)
                 meter.finished(task.cell, timed.seconds, failed=isinstance(timed.result, Failure))
-        order = {task.cell: k for k, (task, _) in enumerate(tasks)}
+        order = {task.cell: k for k, task in enumerate(tasks)}
         _warn({cell: outcomes[cell] for cell in order if cell in outcomes})
         return outcomes, sorted(failures, key=lambda failure: order[failure.cell])
 
@@ -304,9 +284,8 @@ class Plan:
             together = np.concatenate([outcomes[c].curves for c in mine], axis=2)
             curves[label] = dict(zip(METRICS, together, strict=True))
             settings[label] = join_records([outcomes[c].settings for c in mine])
-        problem = self.problems[name]
-        told: dict[str, Any] = {
-            "problem": record_of(problem, {}, {}),
+        told = {
+            "problem": record_of(self.problems[name], {}, {}),
             "policies": settings,
             "rounds": self.rounds,
             "replicates": len(self.replicates),
@@ -314,8 +293,7 @@ class Plan:
             "versions": versions(),
         }
         tuning = getattr(self.policies[name], "record", None)
-        if tuning is not None:
-            told["tuning"] = tuning
+        told |= {} if tuning is None else {"tuning": tuning}
         return Result(checkpoints=checkpoints_of(self.rounds), curves=curves, settings=json.loads(json.dumps(told)))
 
 

@@ -3,9 +3,8 @@
 import itertools
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,52 +17,28 @@ from .loop import METRICS
 if TYPE_CHECKING:
     import pandas
 
-Curves = Mapping[str, Mapping[str, Array]]
+Curves = Mapping[str, Mapping[str, Array]]  #: by policy and metric, ``(C, replicates)``
+Recorded = tuple[NDArray[np.int64], Curves]  #: checkpoints ``(C,)``, and the curves read at them
 
 _KEY = b"banditselect"  #: of the file's metadata
 
 
-class HasCurves(Protocol):
-    """Curves of policies, read at checkpoints."""
-
-    @property
-    def checkpoints(self) -> NDArray[np.int64]:
-        """Rounds, ``(C,)``."""
-
-    @property
-    def curves(self) -> Curves:
-        """By policy and metric, ``(C, replicates)``."""
-
-
-@dataclass(frozen=True)
-class _Columns:
-    """The rows, column by column: words as codes into a list, and numbers."""
-
-    words: dict[str, list[str]]
-    codes: dict[str, NDArray[np.int32]]
-    numbers: dict[str, NDArray[Any]]
-
-
-def frame(parts: Mapping[str, HasCurves]) -> "pandas.DataFrame":
+def frame(parts: Mapping[str, Recorded]) -> "pandas.DataFrame":
     """Return the rows as a data frame."""
-    pandas = need("pandas", "experiments")
-    rows = _columns(parts)
-    labels = {name: pandas.Categorical.from_codes(rows.codes[name], rows.words[name]) for name in rows.words}
-    return pandas.DataFrame(labels | rows.numbers)
+    need("pandas", "experiments")
+    return _table(parts).to_pandas()
 
 
-def write_table(path: str | Path, parts: Mapping[str, HasCurves], settings: Mapping[str, Any]) -> None:
+def write_table(path: str | Path, parts: Mapping[str, Recorded], settings: Mapping[str, Any]) -> None:
     """Write the rows and the settings to a parquet file; the same content gives the same bytes."""
-    pa, parquet = need("pyarrow", "experiments"), need("pyarrow.parquet", "experiments")
-    rows = _columns(parts)
-    labels = {name: pa.DictionaryArray.from_arrays(rows.codes[name], rows.words[name]) for name in rows.words}
+    parquet = need("pyarrow.parquet", "experiments")
     about = json.dumps({"format": 1, "settings": dict(settings)})
-    table = pa.table(labels | rows.numbers).replace_schema_metadata({_KEY: about.encode()})
+    table = _table(parts).replace_schema_metadata({_KEY: about.encode()})
     with persistence.replacing(path) as file:
         parquet.write_table(table, file, compression="zstd")
 
 
-def read_table(path: str | Path) -> tuple[dict[str, Any], dict[str, tuple[NDArray[np.int64], Curves]]]:
+def read_table(path: str | Path) -> tuple[dict[str, Any], dict[str, Recorded]]:
     """Read what ``write_table`` wrote: the settings, and checkpoints and curves by problem."""
     pa, parquet = need("pyarrow", "experiments"), need("pyarrow.parquet", "experiments")
     try:
@@ -73,7 +48,7 @@ def read_table(path: str | Path) -> tuple[dict[str, Any], dict[str, tuple[NDArra
         problems, policies = (table.column(name).to_pylist() for name in ("problem", "policy"))
     except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path}: not a table of results, or damaged: {error}") from None
-    parts: dict[str, tuple[NDArray[np.int64], Curves]] = {name: (np.empty(0, np.int64), {}) for name in settings}
+    parts: dict[str, Recorded] = {name: (np.empty(0, np.int64), {}) for name in settings}
     start = 0
     for (problem, policy), group in itertools.groupby(zip(problems, policies, strict=True)):
         stop = start + sum(1 for _ in group)
@@ -84,25 +59,21 @@ def read_table(path: str | Path) -> tuple[dict[str, Any], dict[str, tuple[NDArra
     return settings, parts
 
 
-def _columns(parts: Mapping[str, HasCurves]) -> _Columns:
-    words: dict[str, list[str]] = {"problem": list(parts), "policy": []}
-    codes: dict[str, list[NDArray[np.int32]]] = {"problem": [], "policy": []}
-    numbers: dict[str, list[NDArray[Any]]] = {name: [] for name in ("replicate", "round", *METRICS)}
-    for i, part in enumerate(parts.values()):
-        C = part.checkpoints.size
-        for policy, curves in part.curves.items():
-            if policy not in words["policy"]:
-                words["policy"].append(policy)
-            R = next(iter(curves.values())).shape[1]
-            codes["problem"].append(np.full(R * C, i, dtype=np.int32))
-            codes["policy"].append(np.full(R * C, words["policy"].index(policy), dtype=np.int32))
-            numbers["replicate"].append(np.repeat(np.arange(R), C))
-            numbers["round"].append(np.tile(part.checkpoints, R))
+def _table(parts: Mapping[str, Recorded]) -> Any:
+    """Return the rows as a table of pyarrow; words are codes into a list."""
+    pa = need("pyarrow", "experiments")
+    policies = list(dict.fromkeys(policy for _, curves in parts.values() for policy in curves))
+    rows: dict[str, list[NDArray[Any]]] = {n: [] for n in ("problem", "policy", "replicate", "round", *METRICS)}
+    for i, (checkpoints, by_policy) in enumerate(parts.values()):
+        for policy, curves in by_policy.items():
+            C, R = next(iter(curves.values())).shape
+            rows["problem"].append(np.full(R * C, i))
+            rows["policy"].append(np.full(R * C, policies.index(policy)))
+            rows["replicate"].append(np.repeat(np.arange(R), C))
+            rows["round"].append(np.tile(checkpoints, R))
             for metric in METRICS:
-                numbers[metric].append(curves[metric].T.ravel() if metric in curves else np.full(R * C, np.nan))
-    nothing = np.empty(0)
-    return _Columns(
-        words,
-        {name: np.concatenate([nothing.astype(np.int32), *pieces]) for name, pieces in codes.items()},
-        {name: np.concatenate(pieces or [nothing]) for name, pieces in numbers.items()},
-    )
+                rows[metric].append(curves[metric].T.ravel() if metric in curves else np.full(R * C, np.nan))
+    columns = {name: np.concatenate(pieces or [np.empty(0)]) for name, pieces in rows.items()}
+    words = {"problem": list(parts), "policy": policies}
+    labels = {n: pa.DictionaryArray.from_arrays(columns[n].astype(np.int32), words[n]) for n in words}
+    return pa.table(columns | labels)

@@ -102,22 +102,17 @@ def read_problems(key: str, table: Any, known: Mapping[str, type[Problem]]) -> d
 
 def constants_in(key: str, content: Any) -> Iterator[tuple[str, str]]:
     """Yield every constant that is asked for with ``"given.<name>"``, and where."""
-    parts: Iterable[tuple[Any, Any]] = ()
-    if isinstance(content, str) and (found := _GIVEN.fullmatch(content)):
-        yield key, found[1]
-    elif isinstance(content, dict):
-        parts = content.items()
-    elif isinstance(content, list):
-        parts = enumerate(content)
-    for name, part in parts:
-        yield from constants_in(dotted(key, name), part)
+    for place, value in _values_in(key, content):
+        if isinstance(value, str) and (found := _GIVEN.fullmatch(value)):
+            yield place, found[1]
 
 
 def located(error: Exception, key: str, table: Any, where: str = "") -> ValueError:
     """Return an error of a constructor with the key of the argument that it names, or else of the table."""
     if isinstance(error, validation.ArgumentError) and error.owner:
-        for place in _argument(key, table, error.owner, error.argument):
-            return validation.refuse(place, error.value, error.expected + where)
+        for place, part in _values_in(key, table):
+            if isinstance(part, dict) and part.get("type", error.owner) == error.owner and error.argument in part:
+                return validation.refuse(dotted(place, error.argument), error.value, error.expected + where)
     return ValueError(f"{key}: {message_of(error)}{where}")
 
 
@@ -132,16 +127,12 @@ def missing_arguments(value: Any) -> Iterator[tuple[str, str]]:
         yield from missing_arguments(part)
 
 
-def _argument(key: str, content: Any, owner: str, argument: str) -> Iterator[str]:
-    """Yield where an argument of a class is written."""
-    if isinstance(content, dict):
-        if content.get("type", owner) == owner and argument in content:
-            yield dotted(key, argument)
-        for name, part in content.items():
-            yield from _argument(dotted(key, name), part, owner, argument)
-    elif isinstance(content, list):
-        for k, part in enumerate(content):
-            yield from _argument(dotted(key, k), part, owner, argument)
+def _values_in(key: str, content: Any) -> Iterator[tuple[str, Any]]:
+    """Yield a value and all values inside it, each with its key."""
+    yield key, content
+    inside = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    for name, part in inside:
+        yield from _values_in(dotted(key, name), part)
 
 
 def _class(key: str, table: Any, known: Mapping[str, Any], what: str) -> Any:
@@ -169,18 +160,14 @@ def _value(key: str, content: Any) -> Any:
     if isinstance(content, dict) and len(content) == 1:
         ((kind, inside),) = content.items()
         if kind in _SEVERAL:
-            return _several(dotted(key, kind), kind, inside)
+            policy = read_policy(dotted(key, kind), inside)
+            try:
+                return _SEVERAL[kind](policy)
+            except ValueError as error:
+                raise ValueError(f"{dotted(key, kind)}: {error}") from None
         if kind in SCHEDULES:
             return _schedule(dotted(key, kind), kind, inside)
     raise validation.refuse(key, content, f"a number, a string, a list, {_TABLES}")
-
-
-def _several(key: str, kind: str, content: Any) -> Several:
-    policy = read_policy(key, content)
-    try:
-        return _SEVERAL[kind](policy)
-    except ValueError as error:
-        raise ValueError(f"{key}: {error}") from None
 
 
 def _schedule(key: str, kind: str, content: Any) -> Any:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from .sweeps import RESERVED, Plan, Policies, check_seed, raise_first, sweep
 SMALLER_IS_BETTER = ("regret", "pseudo_regret")
 
 
-class Tuned(Mapping[str, Binding[Any]]):
+class Tuned(dict[str, Binding[Any]]):
     """Policies with the arguments that :func:`tune` chose; ``simulate`` takes it and keeps the record.
 
     Attributes
@@ -33,17 +33,8 @@ class Tuned(Mapping[str, Binding[Any]]):
     """
 
     def __init__(self, policies: Policies, record: Mapping[str, Any]) -> None:
-        self._policies = dict(policies)
+        super().__init__(policies)
         self.record = record
-
-    def __getitem__(self, name: str) -> Binding[Any]:
-        return self._policies[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._policies)
-
-    def __len__(self) -> int:
-        return len(self._policies)
 
     def __repr__(self) -> str:
         chosen = {name: told["choice"] for name, told in self.record["policies"].items()}
@@ -99,7 +90,6 @@ def tune(
     for name, values in grid.items():
         if not isinstance(values, list | tuple | np.ndarray) or len(values) == 0:
             raise validation.refuse(f"grid: {name}", values, "a list of at least one value")
-    for name in grid:
         if not any(has_argument(binding, name) for binding in policies.values()):
             raise validation.refuse("grid", name, "an argument of at least one of the policies")
     candidates = {name: tried for name, binding in policies.items() if (tried := candidates_of(binding, grid))}
@@ -107,14 +97,13 @@ def tune(
     plan = Plan({"problem": problem}, {"problem": labelled}, rounds, range(RESERVED, RESERVED + replicates), seed)
     if out is not None:
         plan.description()  # refuses what cannot be stored, before there is a folder
-    store = None if out is None else Store(out)
-    outcomes, failures = plan.run(store, engine, workers, address, progress)
+    outcomes, failures = plan.run(None if out is None else Store(out), engine, workers, address, progress)
     raise_first(failures)
     finals = plan.result("problem", outcomes, failures).finals(metric)
     chosen, told = {}, {}
     for name, tried in candidates.items():
-        values = [finals[f"{name} #{k}"] for k in range(len(tried))]
-        means = np.array([v.mean() for v in values])
+        reached = np.array([finals[f"{name} #{k}"] for k in range(len(tried))])
+        means, errors = reached.mean(axis=1), standard_error(reached)
         if np.isnan(means).any():
             raise validation.refuse("metric", metric, f"a metric that policies[{name!r}] has on every replicate")
         best = int(means.argmin() if metric in SMALLER_IS_BETTER else means.argmax())
@@ -122,8 +111,8 @@ def tune(
         told[name] = {
             "choice": record_of(tried[best][0], {}, {}),
             "tried": [
-                {"arguments": record_of(a, {}, {}), "mean": float(v.mean()), "standard error": _error(v)}
-                for (a, _), v in zip(tried, values, strict=True)
+                {"arguments": record_of(a, {}, {}), "mean": mean, "standard error": error if replicates > 1 else None}
+                for (a, _), mean, error in zip(tried, means.tolist(), errors.tolist(), strict=True)
             ],
         }
     record = {
@@ -136,10 +125,6 @@ def tune(
         "policies": told,
     }
     return Tuned(dict(policies) | chosen, record)
-
-
-def _error(values: np.ndarray) -> float | None:
-    return float(standard_error(values)) if values.size > 1 else None
 
 
 def sweep_tuned(

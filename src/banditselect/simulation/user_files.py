@@ -49,13 +49,11 @@ def known_problems(*modules: ModuleType) -> dict[str, type[Problem]]:
     rooms = (problems, logs)
     known = {name: vars(room)[name] for room in rooms for name in room.__all__ if _is_problem(vars(room)[name])}
     for module in modules:
-        for name, cls in vars(module).items():
-            if _is_problem(cls) and cls.__module__ == module.__name__:
-                if known.get(name, cls) is not cls:
-                    raise ValueError(
-                        f"{module.__file__}: a problem named {name!r} exists already; give it another name"
-                    )
-                known[name] = cls
+        own = {n: cls for n, cls in vars(module).items() if _is_problem(cls) and cls.__module__ == module.__name__}
+        for name in own:
+            if known.get(name, own[name]) is not own[name]:
+                raise ValueError(f"{module.__file__}: a problem named {name!r} exists already; give it another name")
+        known |= own
     return known
 
 
