@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 import numpy as np
 
@@ -31,20 +31,19 @@ SMALL = 100_000  #: rounds of all lanes together that are not worth starting pro
 RESERVED = 1 << 40  #: replicates from this number on are for tuning: no simulation reports them
 
 
-class Options(TypedDict, total=False):
-    """What :func:`simulate` hands to :func:`sweep` as it is."""
-
-    seed: int
-    engine: str
-    workers: int | None
-    address: str | None
-    out: str | Path | None
-    block: int | None
-    progress: OnProgress | None
-
-
 def simulate(
-    policies: Policies, problem: Problem, *, rounds: int, replicates: int, **options: Unpack[Options]
+    policies: Policies,
+    problem: Problem,
+    *,
+    rounds: int,
+    replicates: int,
+    seed: int = 0,
+    engine: str = "local",
+    workers: int | None = None,
+    address: str | None = None,
+    out: str | Path | None = None,
+    block: int | None = None,
+    progress: OnProgress | None = None,
 ) -> Result:
     """Play every policy on the same instances of a problem and return what was recorded.
 
@@ -57,8 +56,8 @@ def simulate(
         What :func:`tune` returned will do too; the grid and the choice are then recorded.
     problem: draws the instances.
     rounds, replicates: how long, how often.
-    seed: of the instances and of the policies; 0 if not given.
-    engine: ``"local"`` (this machine, the default), ``"dask"`` or ``"ray"``.
+    seed: of the instances and of the policies.
+    engine: ``"local"`` (this machine), ``"dask"`` or ``"ray"``.
     workers: how many processes; None for all cores, or for this process alone where there is little to do.
     address: of a running dask or ray cluster; None starts one on this machine.
     out: a folder that keeps every finished part, so that an interrupted run continues where it was, and the table.
@@ -77,7 +76,19 @@ def simulate(
     oracle    8.4     2.3     8.4   13.7
     uniform  13.8     2.7    13.6   18.9
     """
-    results = sweep(policies, {"problem": problem}, rounds=rounds, replicates=replicates, **options)
+    results = sweep(
+        policies,
+        {"problem": problem},
+        rounds=rounds,
+        replicates=replicates,
+        seed=seed,
+        engine=engine,
+        workers=workers,
+        address=address,
+        out=out,
+        block=block,
+        progress=progress,
+    )
     raise_first(results.failures)
     return results["problem"]
 
