@@ -11,6 +11,9 @@ from ..statistics import Interval, check_confidence, mean_interval
 from ..types import Array
 from .style import WIDTHS
 
+WORDS = {"weight": "weight of the true model", "admissible": "admissible models", "probability": "propensity"}
+SHARES = ("weight", "coverage", "probability")  #: metrics between 0 and 1
+
 
 class Series(NamedTuple):
     """What one panel shows: ``x (C,)``, intervals ``(C,)`` by policy, and the range of all single values."""
@@ -20,11 +23,14 @@ class Series(NamedTuple):
     values: tuple[float, float]
 
 
-def check_options(confidence: float, log: str, width: str) -> None:
-    """Refuse unknown options by name."""
+def check_options(metric: str, confidence: float, log: str, width: str) -> str:
+    """Refuse unknown options by name; return the metric as an axis names it."""
     check_confidence(confidence)
     validation.OneOf(("auto", "none", "x", "y", "both")).check("log", log, None)
     validation.OneOf(tuple(WIDTHS)).check("width", width, None)
+    if not isinstance(metric, str) or not metric.strip():
+        raise validation.refuse("metric", metric, "words")
+    return WORDS.get(metric, metric.replace("_", " "))
 
 
 def check_mapping(name: str, value: Any) -> None:
@@ -37,26 +43,10 @@ def increasing(name: str, values: Any, length: int | None = None) -> Array:
     """Return finite numbers ``(C,)`` that increase."""
     expected = f"{'' if length is None else f'{length} '}different finite numbers, increasing"
     x = validation.as_floats(name, values, expected)
-    if (
-        x.ndim != 1
-        or x.size == 0
-        or x.size != (length or x.size)
-        or not np.isfinite(x).all()
-        or (np.diff(x) <= 0).any()
-    ):
+    fits = x.ndim == 1 and x.size == (length or x.size) > 0
+    if not fits or not np.isfinite(x).all() or (np.diff(x) <= 0).any():
         raise validation.refuse(name, values, expected)
     return x
-
-
-WORDS = {"weight": "weight of the true model", "admissible": "admissible models", "probability": "propensity"}
-SHARES = ("weight", "coverage", "probability")  #: metrics between 0 and 1
-
-
-def in_words(metric: str) -> str:
-    """Return a metric as an axis names it."""
-    if not isinstance(metric, str) or not metric.strip():
-        raise validation.refuse("metric", metric, "words")
-    return WORDS.get(metric, metric.replace("_", " "))
 
 
 def read_curves(x: Array, owner: str, curves: Mapping[str, ArrayLike], metric: str, confidence: float) -> Series:
