@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..carriers.catalogues import Catalogue
+from ..carriers.settings import read_only
 from ..carriers.validation import SMALLEST, Constraint, Number, OneOf, as_floats, check_all, refuse
 from ..kernels.features import Offer
 from ..types import Array, Index
 from .base import Problem, map_shapes, stacked
 from .one_vs_rest import fit_classes
-from .randomness import NOISES, DrawnInstances, Noise, by_round, coin_constant, distinct_items, draw_noise, generator
+from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, coin_constant, distinct_items, draw_noise
 
 Table = NDArray[Any]
 
@@ -99,7 +100,7 @@ class Classification(Problem):
         self._kind = ("uniform" if reward == "linear" else "bernoulli") if noise is None else noise
         constraints: dict[str, Constraint] = {
             "reward": OneOf(("linear", "label")),
-            "n_actions": Number(low=1, integer=True),
+            "n_actions": SIZE,
             "true_map": Number(low=0, high=len(self._maps) - 1, integer=True),
             "regularization": Number(low=SMALLEST),
             "high": Number(low=0.0, high=1.0),
@@ -204,7 +205,7 @@ class _ClassificationInstances(DrawnInstances):
         self.items, self._means = by_round(N, rounds, K, dtype=np.int64), by_round(N, rounds, K)
         target, draws = np.empty(N, dtype=np.int64), by_round(N, rounds)
         for n, lane in enumerate(lanes):
-            rng = generator(seed, lane)
+            rng = np.random.default_rng((seed, lane))
             target[n] = rng.integers(problem._targets.size)
             self.items[n] = problem._offer(rng, int(problem._targets[target[n]]), rounds)
             self._means[n] = problem._means(int(target[n]), self.items[n])
@@ -250,8 +251,7 @@ def _numbers(name: str, value: Any, shape: tuple[Any, ...]) -> Array:
     """Return finite numbers of this shape, of which ``...`` leaves the rest open."""
     words = f"finite numbers of shape {shape}".replace("Ellipsis", "...")
     array = as_floats(f"Classification: {name}", value, words)
-    front = shape[:-1] if shape[-1:] == (...,) else shape
-    fits = array.shape[: len(front)] == front and (front != shape or array.ndim == len(shape))
+    fits = array.shape[: len(shape) - 1] == shape[:-1] if ... in shape else array.shape == shape
     if not fits or not np.isfinite(array).all():
         raise _refuse(name, value, words)
     return array
@@ -290,10 +290,7 @@ def _labels(value: ArrayLike, items: int) -> Index:
     """Return the labels as a read-only array."""
     labels = np.asarray(value)
     expected = f"whole numbers 0, 1, ..., C - 1 of shape ({items},), all of which occur"
-    if labels.shape != (items,) or labels.dtype.kind not in "iu":
+    fits = labels.shape == (items,) and labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < items
+    if not fits or np.bincount(labels).min() == 0:
         raise _refuse("labels", value, expected)
-    if labels.min() < 0 or labels.max() >= items or np.bincount(labels).min() == 0:
-        raise _refuse("labels", value, expected)
-    labels = labels.astype(np.int64)
-    labels.flags.writeable = False
-    return labels
+    return read_only(labels.astype(np.int64))
