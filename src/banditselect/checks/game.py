@@ -20,8 +20,7 @@ class Game:
 
     def __init__(self, policy: Policy, lanes: range, n_actions: int = N_ACTIONS, noise: float = 0.05) -> None:
         shape = policy.feature_shape
-        self.many = shape.many
-        self.map = 0
+        self.many, self.map = shape.many, 0
         self.dims: tuple[int, ...] = (3,)
         self._map_per_model = isinstance(shape, ExactShape) and shape.many
         if isinstance(shape, ExactShape):

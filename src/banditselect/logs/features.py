@@ -17,8 +17,6 @@ from ..carriers.settings import read_only
 from ..kernels.arrays import LIMIT
 from ..types import Array, Index, Mask
 
-Real = NDArray[Any]
-
 
 class LogFeatures(ABC):
     """Features of K actions for each of T decisions, formed when they are asked for.
@@ -169,7 +167,7 @@ def fill(this: object, /, **values: Any) -> None:
         object.__setattr__(this, name, value)
 
 
-def _as_maps(name: str, value: Any, ndim: int, expected: str) -> tuple[tuple[Real, ...], bool]:
+def _as_maps(name: str, value: Any, ndim: int, expected: str) -> tuple[tuple[NDArray[Any], ...], bool]:
     """Return copies of the maps, ``ndim`` axes each, and whether there was an axis or a list of them."""
     ragged = isinstance(value, Sequence) and all(isinstance(m, np.ndarray) and m.ndim == ndim for m in value)
     parts = [_real(name, m, expected) for m in (value if ragged and len(value) else [value])]
@@ -184,7 +182,7 @@ def _as_maps(name: str, value: Any, ndim: int, expected: str) -> tuple[tuple[Rea
     return tuple(map(read_only, parts)), many
 
 
-def _real(name: str, value: Any, expected: str) -> Real:
+def _real(name: str, value: Any, expected: str) -> NDArray[Any]:
     """Return an array of float32 if it is that, else of float64."""
     array = np.asarray(value) if isinstance(value, np.ndarray) else validation.as_floats(name, value, expected)
     if array.dtype.kind not in "fiub":

@@ -18,8 +18,6 @@ from .base import Problem, map_shapes, stacked
 from .one_vs_rest import fit_classes
 from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, coin_constant, distinct_items, draw_noise
 
-Table = NDArray[Any]
-
 _BLOCK = 4096  #: items whose scores are computed at a time
 
 
@@ -239,7 +237,6 @@ class _ClassificationInstances(DrawnInstances):
         return stacked([m[self.items[:, t]].astype(float, copy=False) for m in self._maps], self._many, axis=1)
 
     def offer(self, t: int) -> Offer:
-        """Return the items of round ``t``."""
         return self._catalogue._offer(self._first_table, self.items[:, t])
 
 
@@ -262,7 +259,7 @@ def _constant(name: str, value: Any) -> Any:
     return value if np.ndim(value) == 0 or isinstance(value, tuple) else _numbers(name, value, (...,))
 
 
-def _table(name: str, value: Any) -> Table:
+def _table(name: str, value: Any) -> NDArray[Any]:
     """Return features ``(items, d)`` as a read-only view."""
     expected = "finite numbers of shape (items, d), or a list of such arrays with as many rows"
     try:
@@ -275,7 +272,7 @@ def _table(name: str, value: Any) -> Table:
     return table
 
 
-def _tables(value: Any) -> Table | list[Table]:
+def _tables(value: Any) -> NDArray[Any] | list[NDArray[Any]]:
     """Return one map, or a list of maps with the same number of rows."""
     if not isinstance(value, list | tuple) or not value or np.ndim(value[0]) != 2:
         return _table("features", value)

@@ -102,7 +102,6 @@ class _FeatureSelectionInstances(DrawnInstances):
         return self.offer(t).lookup.array()
 
     def offer(self, t: int) -> Offer:
-        """Return the items of round ``t``."""
         return self.catalogue._offer(self._rows, self.items[:, t])
 
 

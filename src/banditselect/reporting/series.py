@@ -1,13 +1,14 @@
 """The data of a figure: means over the replicates and their intervals by policy, from arrays that are checked first."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..carriers import validation
-from ..statistics import Interval, check_confidence, mean_interval
+from ..statistics import Interval, check_confidence, mean_interval, replicates
 from ..types import Array
 from .style import WIDTHS
 
@@ -67,18 +68,15 @@ def read_finals(
 ) -> Series:
     """Return means and intervals of ``values``, by problem and policy ``(R,)``; what is missing is NaN."""
     expected, absent = "numbers of shape (R,), all finite or all NaN", np.full(1, np.nan)
-    rows = {
-        name: [_row(f"values[{key!r}][{name!r}]", finals.get(name, absent), expected) for key, finals in values.items()]
-        for name in names
-    }
+    rows: dict[str, list[Array]] = {name: [] for name in names}
+    for name, key in product(names, values):
+        row = values[key].get(name, absent)
+        rows[name].append(replicates(f"values[{key!r}][{name!r}]", row, expected, _known_or_not))
     return _series(x, "values", rows, metric, confidence)
 
 
-def _row(name: str, values: ArrayLike, expected: str) -> Array:
-    row = validation.as_floats(name, values, expected)
-    if row.ndim != 1 or row.size == 0 or not (np.isfinite(row).all() or np.isnan(row).all()):
-        raise validation.refuse(name, values, expected)
-    return row
+def _known_or_not(row: Array) -> bool:
+    return bool(np.isfinite(row).all() or np.isnan(row).all())
 
 
 def _series(x: Array, owner: str, rows: Mapping[str, list[Array]], metric: str, confidence: float) -> Series:

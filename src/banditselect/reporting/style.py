@@ -1,7 +1,7 @@
 """How figures look: the sizes of a two-column paper, colours, dashes. Matplotlib is imported only when it is used."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..carriers.extras import need
@@ -55,11 +55,9 @@ class Look(NamedTuple):
     depth: float  # dashed lines lie over solid ones, which show through the gaps
 
 
-@contextmanager
-def house_style() -> Iterator[None]:
+def house_style() -> AbstractContextManager[None]:
     """Apply the style inside the block, whatever the settings of the user are, and put those back."""
-    with need("matplotlib.style", "experiments").context(["default", SETTINGS]):
-        yield
+    return need("matplotlib.style", "experiments").context(["default", SETTINGS])
 
 
 def looks(names: Sequence[str]) -> dict[str, Look]:

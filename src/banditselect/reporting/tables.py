@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..carriers import validation
-from ..statistics import decimals, standard_error
+from ..statistics import decimals, replicates, standard_error
 from .numbers import NOTHING
 from .series import check_mapping
 
@@ -46,9 +46,7 @@ def summary_table(
 
 def _row(name: str, values: ArrayLike, lower: bool) -> list[float]:
     expected = "numbers of shape (R,), NaN where there is none"
-    x = validation.as_floats(f"finals[{name!r}]", values, expected)
-    if x.ndim != 1 or x.size == 0 or np.isinf(x).any():
-        raise validation.refuse(f"finals[{name!r}]", values, expected)
+    x = replicates(f"finals[{name!r}]", values, expected, lambda row: ~np.isinf(row))
     return [float(x.mean()), float(standard_error(x)), float(np.median(x)), float(x.max() if lower else x.min())]
 
 
