@@ -152,11 +152,11 @@ def paired_difference(
     check_confidence(confidence)
     resamples = validation.whole_number("resamples", resamples, 100)
     validation.seed("seed", seed)
-    d = _replicates("a", a)
-    other = _replicates("b", b)
-    if d.shape != other.shape:
-        raise validation.refuse("b", b, f"as many replicates as a, {d.size}")
-    d = d - other
+    expected = "finite numbers of shape (R,)"
+    x, y = replicates("a", a, expected, np.isfinite), replicates("b", b, expected, np.isfinite)
+    if x.shape != y.shape:
+        raise validation.refuse("b", b, f"as many replicates as a, {x.size}")
+    d = x - y
     mean, n = float(d.mean()), d.size
     low, high = mean_interval(d, confidence=confidence)[1:]
     scale = float(np.abs(d - mean).max())
@@ -241,10 +241,10 @@ def _studentized(d: Array, resamples: int, rng: np.random.Generator) -> Array:
     return np.concatenate(parts)
 
 
-def _replicates(name: str, values: ArrayLike) -> Array:
-    expected = "finite numbers of shape (R,)"
+def replicates(name: str, values: ArrayLike, expected: str, fits: Callable[[Array], Any]) -> Array:
+    """Return numbers ``(R,)``, at least one, all of which fit; others are refused."""
     x = validation.as_floats(name, values, expected)
-    if x.ndim != 1 or x.size == 0 or not np.isfinite(x).all():
+    if x.ndim != 1 or x.size == 0 or not np.all(fits(x)):
         raise validation.refuse(name, values, expected)
     return x
 
@@ -285,9 +285,6 @@ def decimals(largest: float, error: float) -> int:
     """Return how many decimals show a number: one from 10 on; below, two digits of its error (of itself three)."""
     if not abs(largest) < 10.0:
         return 1
-    digits = 1 - _magnitude(error) if error > 0.0 else 2 - _magnitude(largest)
-    return min(max(digits, 2), 8)
-
-
-def _magnitude(x: float) -> int:
-    return math.floor(math.log10(abs(x))) if math.isfinite(x) and x != 0.0 else 0
+    scale, digits = (error, 1) if error > 0.0 else (largest, 2)
+    magnitude = math.floor(math.log10(abs(scale))) if math.isfinite(scale) and scale != 0.0 else 0
+    return min(max(digits - magnitude, 2), 8)

@@ -20,8 +20,7 @@ class Game:
 
     def __init__(self, policy: Policy, lanes: range, n_actions: int = N_ACTIONS, noise: float = 0.05) -> None:
         shape = policy.feature_shape
-        self.many = shape.many
-        self.map = 0
+        self.many, self.map = shape.many, 0
         self.dims: tuple[int, ...] = (3,)
         self._map_per_model = isinstance(shape, ExactShape) and shape.many
         if isinstance(shape, ExactShape):
@@ -81,15 +80,16 @@ def _parameter(policy: Policy, dim: int) -> Array:
     for name in ("centers", "center"):
         if hasattr(policy, name):
             return np.array(getattr(policy, name), dtype=float).reshape(-1, dim)[0]
-    return np.linspace(-1.0, 1.0, dim + 2)[1:-1] / np.linalg.norm(np.linspace(-1.0, 1.0, dim + 2)[1:-1])
+    direction = np.linspace(-1.0, 1.0, dim + 2)[1:-1]
+    return direction / np.linalg.norm(direction)
 
 
-def play(policy: Policy, game: Game, rounds: int) -> list[tuple[Any, Any]]:
-    """Play and learn; return actions and probabilities."""
+def play(policy: Policy, game: Game, rounds: int, lanes: list[int] | None = None) -> list[tuple[Any, Any]]:
+    """Play and learn, in all lanes or in some; return actions and probabilities."""
     trace = []
     for _ in range(rounds):
         maps = game.features()
-        decision = policy.act(game.shown(maps))
+        decision = policy.act(game.shown(maps), lanes=lanes)
         policy.update(decision, game.reward(maps, decision.action))
         trace.append((decision.action, decision.probability))
     return trace

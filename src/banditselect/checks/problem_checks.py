@@ -80,8 +80,8 @@ def check_rewards(problem: Problem) -> None:
 def check_common_randomness(problem: Problem) -> None:
     """All randomness is drawn beforehand: what is asked, how often and in which order changes nothing."""
     instances = problem.draw(LANES, ROUNDS, SEED)
-    forward = _trace(problem, instances=instances)
-    backward = _trace(problem, instances=instances, order=range(ROUNDS - 1, -1, -1))
+    forward = _trace(problem, instances)
+    backward = _trace(problem, instances, range(ROUNDS - 1, -1, -1))
     difference = _difference(forward, backward)
     assert not difference, f"{difference} change when they are asked for again in another order"
     difference = _difference(forward, _trace(problem))
@@ -92,8 +92,8 @@ def check_neighbours(problem: Problem) -> None:
     """The instance of a lane does not depend on the lanes beside it; large lane numbers and seeds will do."""
     together = _trace(problem)
     for n, lane in enumerate(LANES):
-        alone = _trace(problem, lanes=range(lane, lane + 1))
-        difference = _difference(_of_lane(together, n), _of_lane(alone, 0))
+        alone = _trace(problem, problem.draw(range(lane, lane + 1), ROUNDS, SEED))
+        difference = _difference(_of_lane(together, n, len(LANES)), _of_lane(alone, 0, 1))
         assert not difference, f"{difference} of a lane depend on the lanes beside it"
     try:
         problem.draw(range(2**41, 2**41 + 1), 1, 2**70)
@@ -103,10 +103,9 @@ def check_neighbours(problem: Problem) -> None:
 
 def check_seeds(problem: Problem) -> None:
     """Another seed and another lane give another instance."""
-    here = _trace(problem, lanes=range(1))
-    there = _trace(problem, lanes=range(1), seed=SEED + 1)
+    draws = (range(1), SEED), (range(1), SEED + 1), (range(1, 2), SEED)
+    here, there, beside = (_trace(problem, problem.draw(lanes, ROUNDS, seed)) for lanes, seed in draws)
     assert _difference(here, there), "the instance does not depend on the seed"
-    beside = _trace(problem, lanes=range(1, 2))
     assert _difference(here, beside), "the instance does not depend on the lane"
 
 
@@ -121,10 +120,12 @@ def check_global_randomness(problem: Problem) -> None:
 def check_features_are_copies(problem: Problem) -> None:
     """Writing into the features that an instance showed, as a careless policy may, changes nothing later."""
     instances = problem.draw(LANES, ROUNDS, SEED)
-    before = _trace(problem, instances=instances)
+    before = _trace(problem, instances)
     for t in range(ROUNDS):
-        _spoil(instances.features(t))
-    difference = _difference(before, _trace(problem, instances=instances))
+        for x in _maps(instances.features(t), problem):
+            if isinstance(x, np.ndarray) and x.flags.writeable:
+                x[...] = 77.0
+    difference = _difference(before, _trace(problem, instances))
     assert not difference, f"{difference} change when features shown before are written into"
 
 
@@ -220,14 +221,11 @@ def check_memory(problem: Problem) -> None:
 def _held(problem: Problem, lanes: range, rounds: int) -> int:
     """Return how much memory is taken by instances once they are drawn."""
     running = tracemalloc.is_tracing()
-    if not running:
-        tracemalloc.start()
+    tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
-        instances = problem.draw(lanes, rounds, SEED)
-        held = tracemalloc.get_traced_memory()[0] - before
-        del instances
-        return held
+        _instances = problem.draw(lanes, rounds, SEED)
+        return tracemalloc.get_traced_memory()[0] - before
     finally:
         if not running:
             tracemalloc.stop()
@@ -247,38 +245,24 @@ def _every_action(instances: Instances, t: int) -> list[NDArray[np.int64]]:
     return [np.full(first.shape[0], a) for a in range(first.shape[-2])]
 
 
-def _trace(
-    problem: Problem,
-    *,
-    lanes: range = LANES,
-    seed: int = SEED,
-    instances: Instances | None = None,
-    order: range = range(ROUNDS),
-) -> dict[str, Any]:
+def _trace(problem: Problem, instances: Instances | None = None, order: range = range(ROUNDS)) -> dict[str, Any]:
     """Return copies of everything that instances show: features, means and rewards by round, and the constants."""
-    instances = problem.draw(lanes, ROUNDS, seed) if instances is None else instances
+    instances = problem.draw(LANES, ROUNDS, SEED) if instances is None else instances
     trace: dict[str, Any] = {"features": {}, "means": {}, "rewards": {}}
     for t in order:
         means = instances.means(t)
         trace["rewards"][t] = np.array([instances.rewards(t, a) for a in _every_action(instances, t)]).T
-        trace["features"][t] = [np.array(x) for x in _maps(instances.features(t), problem)]
+        trace["features"][t] = {i: np.array(x) for i, x in enumerate(_maps(instances.features(t), problem))}
         trace["means"][t] = None if means is None else np.array(means)
     trace["constants"] = dict(instances.constants)
     return trace
 
 
-def _of_lane(trace: dict[str, Any], n: int) -> dict[str, Any]:
-    """Return what a trace says about one lane."""
-    lanes = trace["rewards"][0].shape[:1]
-    own = {
-        k: v[n] if np.shape(v)[:1] == lanes and not isinstance(v, tuple) else v for k, v in trace["constants"].items()
-    }
-    return {
-        "features": {t: [x[n] for x in maps] for t, maps in trace["features"].items()},
-        "means": {t: None if m is None else m[n] for t, m in trace["means"].items()},
-        "rewards": {t: r[n] for t, r in trace["rewards"].items()},
-        "constants": own,
-    }
+def _of_lane(value: Any, n: int, lanes: int) -> Any:
+    """Return what a trace says about one lane: entry n of whatever has an entry for each of these lanes."""
+    if isinstance(value, dict):
+        return {key: _of_lane(part, n, lanes) for key, part in value.items()}
+    return value[n] if np.shape(value)[:1] == (lanes,) and not isinstance(value, tuple) else value
 
 
 def _difference(one: dict[str, Any], two: dict[str, Any]) -> str:
@@ -296,13 +280,6 @@ def _same(one: Any, two: Any) -> bool:
         a, b = np.asarray(one), np.asarray(two)
         return a.shape == b.shape and np.array_equal(a, b, equal_nan=a.dtype.kind == "f" and b.dtype.kind == "f")
     return bool(one is two or one == two)
-
-
-def _spoil(returned: Any) -> None:
-    """Write into arrays that were returned, where that is possible."""
-    for array in returned if isinstance(returned, list | tuple) else [returned]:
-        if isinstance(array, np.ndarray) and array.flags.writeable:
-            array[...] = 77.0
 
 
 def _constant(instances: Instances, name: str) -> Any:

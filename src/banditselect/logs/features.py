@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..carriers import validation
+from ..carriers.settings import read_only
 from ..kernels.arrays import LIMIT
 from ..types import Array, Index, Mask
-
-Real = NDArray[Any]
 
 
 class LogFeatures(ABC):
@@ -55,7 +54,7 @@ class PerDecision(LogFeatures):
         expected = "finite numbers of shape (T, K, d) or (T, M, K, d), or a list of M arrays of shape (T, K, d_i)"
         maps, many = _as_maps("Log: features", self.features, 3, expected)
         size, n_actions, _ = maps[0].shape
-        _fill(self, features=maps, many=many, size=size, n_actions=n_actions, dims=tuple(m.shape[2] for m in maps))
+        fill(self, features=maps, many=many, size=size, n_actions=n_actions, dims=tuple(m.shape[2] for m in maps))
 
     def maps(self, rows: Index) -> list[Array]:
         """Return the features that these decisions offered."""
@@ -91,16 +90,16 @@ class OfferedItems(LogFeatures):
         expected = "finite numbers of shape (n, d) or (M, n, d), or a list of M arrays of shape (n, d_i)"
         maps, many = _as_maps("OfferedItems: items", self.items, 2, expected)
         n = maps[0].shape[0]
-        _fill(self, items=maps, many=many, size=None, n_actions=n, dims=tuple(m.shape[1] for m in maps))
+        fill(self, items=maps, many=many, size=None, n_actions=n, dims=tuple(m.shape[1] for m in maps))
         if self.offered is not None:
             found = np.array(self.offered)
             whole = found.dtype.kind in "iu" and found.ndim == 2 and found.size
             if not whole or found.min() < -1 or found.max() >= n:
                 expected = f"whole numbers (T, K) between 0 and {n - 1}, or -1"
                 raise validation.refuse("OfferedItems: offered", self.offered, expected)
-            _fill(self, offered=frozen(found.astype(np.int64)), size=found.shape[0], n_actions=found.shape[1])
+            fill(self, offered=read_only(found.astype(np.int64)), size=found.shape[0], n_actions=found.shape[1])
             if (found < 0).any():
-                _fill(self, available=frozen(found >= 0))
+                fill(self, available=read_only(found >= 0))
 
     def maps(self, rows: Index) -> list[Array]:
         """Return the features that these decisions offered; zeros where there are fewer."""
@@ -148,7 +147,7 @@ class DisjointArms(LogFeatures):
             raise validation.refuse("DisjointArms: context", self.context, expected)
         K = validation.whole_number("DisjointArms: n_actions", self.n_actions, 1)
         size, width = maps[0].shape
-        _fill(self, context=maps[0], many=False, size=size, n_actions=K, dims=(K * width,))
+        fill(self, context=maps[0], many=False, size=size, n_actions=K, dims=(K * width,))
 
     def maps(self, rows: Index) -> list[Array]:
         """Return the features that these decisions offered."""
@@ -162,18 +161,13 @@ class DisjointArms(LogFeatures):
         return type(self)(context=self.context[rows], n_actions=self.n_actions)
 
 
-def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array, read-only."""
-    array.flags.writeable = False
-    return array
-
-
-def _fill(this: LogFeatures, /, **values: Any) -> None:
+def fill(this: object, /, **values: Any) -> None:
+    """Set attributes of an object whose class is frozen."""
     for name, value in values.items():
         object.__setattr__(this, name, value)
 
 
-def _as_maps(name: str, value: Any, ndim: int, expected: str) -> tuple[tuple[Real, ...], bool]:
+def _as_maps(name: str, value: Any, ndim: int, expected: str) -> tuple[tuple[NDArray[Any], ...], bool]:
     """Return copies of the maps, ``ndim`` axes each, and whether there was an axis or a list of them."""
     ragged = isinstance(value, Sequence) and all(isinstance(m, np.ndarray) and m.ndim == ndim for m in value)
     parts = [_real(name, m, expected) for m in (value if ragged and len(value) else [value])]
@@ -183,16 +177,14 @@ def _as_maps(name: str, value: Any, ndim: int, expected: str) -> tuple[tuple[Rea
     if not parts or any(m.ndim != ndim or not m.size or m.shape[:-1] != parts[0].shape[:-1] for m in parts):
         raise validation.refuse(name, value, expected)
     for m in parts:
-        bad = np.argwhere(~(np.abs(m) <= LIMIT))
-        if bad.size:
-            place = tuple(bad[0].tolist())
-            raise validation.refuse(f"{name}{list(place)}", m[place].item(), f"{expected}, at most {LIMIT:g}")
-    return tuple(frozen(m) for m in parts), many
+        for place in np.argwhere(~(np.abs(m) <= LIMIT))[:1].tolist():
+            raise validation.refuse(f"{name}{place}", m[tuple(place)].item(), f"{expected}, at most {LIMIT:g}")
+    return tuple(map(read_only, parts)), many
 
 
-def _real(name: str, value: Any, expected: str) -> Real:
-    """Return a copy as float32 if it is that, else as float64."""
+def _real(name: str, value: Any, expected: str) -> NDArray[Any]:
+    """Return an array of float32 if it is that, else of float64."""
     array = np.asarray(value) if isinstance(value, np.ndarray) else validation.as_floats(name, value, expected)
     if array.dtype.kind not in "fiub":
         raise validation.refuse(name, value, expected)
-    return np.array(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
+    return np.asarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..carriers import validation
+from ..carriers.settings import read_only
 from ..kernels.arrays import LIMIT
 from ..policies import Decision
 from ..problems.base import stacked
 from ..types import Array, Index, Mask
 from . import tables
-from .features import LogFeatures, PerDecision, frozen
+from .features import LogFeatures, PerDecision, fill
 
 Where = Callable[[str, int], str]
 """How to name entry t of an argument in a message."""
@@ -85,10 +86,8 @@ class Log:
             mask = mask if found.available is None else mask & found.available
         if mask is not None:
             _each(mask[np.arange(T), played], "action", played, where, "an action that was offered")
-            mask = None if mask.all() else frozen(mask)
-        values = {"features": found, "action": frozen(played.astype(np.int64)), "available": mask}
-        for name, value in (values | {"propensity": frozen(p), "reward": frozen(y)}).items():
-            object.__setattr__(self, name, value)
+            mask = None if mask.all() else read_only(mask)
+        fill(self, features=found, action=read_only(played.astype(np.int64)), propensity=p, reward=y, available=mask)
 
     @classmethod
     def read(
@@ -117,17 +116,8 @@ class Log:
             ``items`` the actions of a decision are counted in the order of its list.
         action, propensity, reward: the columns with the id of what was played, its probability, what it earned.
         """
-        arguments = tables.decisions(
-            source,
-            context=context,
-            items=items,
-            actions=actions,
-            offered=offered,
-            columns={"action": action, "propensity": propensity, "reward": reward},
-        )
-        log = cls.__new__(cls)
-        log._fill(**arguments)
-        return log
+        columns = {"action": action, "propensity": propensity, "reward": reward}
+        return cls._of(tables.decisions(source, context, items, actions, offered, columns))
 
     @classmethod
     def read_offers(
@@ -154,8 +144,12 @@ class Log:
         propensity, reward: columns that are read in the rows of what was played only.
         """
         columns = {"decision": decision, "chosen": chosen, "propensity": propensity, "reward": reward}
+        return cls._of(tables.offers(source, features, columns))
+
+    @classmethod
+    def _of(cls, arguments: dict[str, Any]) -> Self:
         log = cls.__new__(cls)
-        log._fill(**tables.offers(source, features=features, columns=columns))
+        log._fill(**arguments)
         return log
 
     @classmethod
@@ -222,13 +216,9 @@ class Log:
         chosen: Index = np.arange(len(self))[rows if isinstance(rows, slice) else np.asarray(rows)]
         if chosen.ndim != 1 or not chosen.size:
             raise validation.refuse("Log: rows", rows, "a slice or an array of positions that holds at least one")
-        return Log(
-            features=self.features.take(chosen),
-            action=self.action[chosen],
-            propensity=self.propensity[chosen],
-            reward=self.reward[chosen],
-            available=None if self.available is None else self.available[chosen],
-        )
+        columns = {name: getattr(self, name)[chosen] for name in ("action", "propensity", "reward")}
+        available = None if self.available is None else self.available[chosen]
+        return Log(features=self.features.take(chosen), **columns, available=available)
 
     @property
     def offered(self) -> Mask:
@@ -260,13 +250,12 @@ def chunks(log: Log) -> list[Index]:
 
 
 def _each(good: Mask, name: str, values: Any, where: Where, expected: str) -> None:
-    bad = np.flatnonzero(~good)
-    if bad.size:
-        raise validation.refuse(where(name, int(bad[0])), values[bad[0]].item(), expected)
+    for t in np.flatnonzero(~good)[:1]:
+        raise validation.refuse(where(name, int(t)), values[t].item(), expected)
 
 
 def _numbers(name: str, value: Any, T: int) -> Array:
-    array = np.array(validation.as_floats(f"Log: {name}", value, f"numbers of shape ({T},)"))
+    array = read_only(validation.as_floats(f"Log: {name}", value, f"numbers of shape ({T},)"))
     if array.shape != (T,):
         raise validation.refuse(f"Log: {name}", value, f"numbers of shape ({T},)")
     return array

@@ -7,6 +7,7 @@ are counted from 0, and the header is not one.
 import ast
 import os
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 def decisions(
     source: Any,
-    *,
     context: Sequence[str] | None,
     items: Mapping[Any, Any] | None,
     actions: Sequence[Any] | None,
@@ -41,20 +41,15 @@ def decisions(
     for t, row in enumerate(lists):
         if played[t] not in row:
             raise table.refuse(columns["action"], t, played[t], f"an id in column {offered!r}")
-    if items is not None:
-        ids = list(items)
-    elif actions is not None:
-        ids = list(actions)
-    else:
-        named = {*played, *(identity for row in lists for identity in row)}
-        ids = sorted(named, key=lambda identity: (isinstance(identity, str), identity))
+    given = actions if items is None else items
+    if given is None:
+        given = sorted({*played, *chain(*lists)}, key=lambda identity: (isinstance(identity, str), identity))
+    ids = list(given)
     place = {identity: k for k, identity in enumerate(ids)}
     if len(place) != len(ids) or not ids:
         raise validation.refuse("Log.read: actions", ids, "different ids, at least one")
     positions = np.array([table.known(place, identity, columns["action"], t) for t, identity in enumerate(played)])
-    menus = []
-    if offered is not None:
-        menus = [[table.known(place, identity, offered, t) for identity in row] for t, row in enumerate(lists)]
+    menus = [[table.known(place, identity, str(offered), t) for identity in row] for t, row in enumerate(lists)]
     available: Mask | None = None
     features: LogFeatures
     if context is not None:
@@ -63,12 +58,12 @@ def decisions(
             available = np.zeros((len(played), len(ids)), dtype=bool)
             for t, menu in enumerate(menus):
                 available[t, menu] = True
-    elif menus:
-        width = max(map(len, menus))
-        features = OfferedItems(items=_item_maps(items), offered=[m + [-1] * (width - len(m)) for m in menus])
-        positions = np.array([row.index(identity) for row, identity in zip(lists, played, strict=True)])
     else:
-        features = OfferedItems(items=_item_maps(items))
+        width = max(map(len, menus), default=0)
+        rows = [menu + [-1] * (width - len(menu)) for menu in menus]
+        features = OfferedItems(items=_item_maps(items), offered=rows or None)
+        if menus:
+            positions = np.array([row.index(identity) for row, identity in zip(lists, played, strict=True)])
     return {
         "features": features,
         "action": positions,
@@ -79,25 +74,20 @@ def decisions(
     }
 
 
-def offers(source: Any, *, features: Sequence[Any], columns: Mapping[str, str]) -> dict[str, Any]:
+def offers(source: Any, features: Sequence[Any], columns: Mapping[str, str]) -> dict[str, Any]:
     """Return the arguments of a log from a table with one row per action offered."""
     table = _Table(source)
     decision = table.ids(columns["decision"])
     codes, found = need("pandas", "experiments").factorize(decision)
     T, position = len(found), decision.groupby(codes).cumcount().to_numpy()
     flags = table.numbers([columns["chosen"]])[:, 0]
-    odd = np.flatnonzero((flags != 0.0) & (flags != 1.0))
-    if odd.size:
-        raise table.refuse(columns["chosen"], int(odd[0]), flags[odd[0]].item(), "true or false, 1 or 0")
+    for odd in np.flatnonzero((flags != 0.0) & (flags != 1.0))[:1]:
+        raise table.refuse(columns["chosen"], int(odd), flags[odd].item(), "true or false, 1 or 0")
     chosen = np.flatnonzero(flags)
     times = np.bincount(codes[chosen], minlength=T)
-    if (times != 1).any():
-        t = int(np.flatnonzero(times != 1)[0])
-        raise validation.refuse(
-            f"{table.name}: column {columns['chosen']!r}, decision {found[t]!r}",
-            f"{times[t]} rows that are chosen",
-            "one",
-        )
+    for t in np.flatnonzero(times != 1)[:1]:
+        where = f"{table.name}: column {columns['chosen']!r}, decision {found[t]!r}"
+        raise validation.refuse(where, f"{times[t]} rows that are chosen", "one")
     rows = np.empty(T, dtype=np.int64)
     rows[codes[chosen]] = chosen
     many = not all(isinstance(name, str) for name in features)
@@ -190,9 +180,7 @@ class _Table:
                 if len(part) != len(parts[0]):
                     raise self.refuse(name, int(row), f"{len(part)} numbers", f"{len(parts[0])}, as in row {at[0]}")
             values = np.array(parts)
-        bad = np.argwhere(~np.isfinite(values))
-        if bad.size:
-            row, k = bad[0]
+        for row, k in np.argwhere(~np.isfinite(values))[:1]:
             raise self.refuse(name, int(at[row]), values[row, k].item(), "a finite number")
         return values
 

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..carriers.catalogues import Catalogue
+from ..carriers.settings import read_only
 from ..carriers.validation import SMALLEST, Constraint, Number, OneOf, as_floats, check_all, refuse
 from ..kernels.features import Offer
 from ..types import Array, Index
 from .base import Problem, map_shapes, stacked
 from .one_vs_rest import fit_classes
-from .randomness import NOISES, DrawnInstances, Noise, by_round, coin_constant, distinct_items, draw_noise, generator
-
-Table = NDArray[Any]
+from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, coin_constant, distinct_items, draw_noise
 
 _BLOCK = 4096  #: items whose scores are computed at a time
 
@@ -99,7 +98,7 @@ class Classification(Problem):
         self._kind = ("uniform" if reward == "linear" else "bernoulli") if noise is None else noise
         constraints: dict[str, Constraint] = {
             "reward": OneOf(("linear", "label")),
-            "n_actions": Number(low=1, integer=True),
+            "n_actions": SIZE,
             "true_map": Number(low=0, high=len(self._maps) - 1, integer=True),
             "regularization": Number(low=SMALLEST),
             "high": Number(low=0.0, high=1.0),
@@ -204,7 +203,7 @@ class _ClassificationInstances(DrawnInstances):
         self.items, self._means = by_round(N, rounds, K, dtype=np.int64), by_round(N, rounds, K)
         target, draws = np.empty(N, dtype=np.int64), by_round(N, rounds)
         for n, lane in enumerate(lanes):
-            rng = generator(seed, lane)
+            rng = np.random.default_rng((seed, lane))
             target[n] = rng.integers(problem._targets.size)
             self.items[n] = problem._offer(rng, int(problem._targets[target[n]]), rounds)
             self._means[n] = problem._means(int(target[n]), self.items[n])
@@ -238,7 +237,6 @@ class _ClassificationInstances(DrawnInstances):
         return stacked([m[self.items[:, t]].astype(float, copy=False) for m in self._maps], self._many, axis=1)
 
     def offer(self, t: int) -> Offer:
-        """Return the items of round ``t``."""
         return self._catalogue._offer(self._first_table, self.items[:, t])
 
 
@@ -250,8 +248,7 @@ def _numbers(name: str, value: Any, shape: tuple[Any, ...]) -> Array:
     """Return finite numbers of this shape, of which ``...`` leaves the rest open."""
     words = f"finite numbers of shape {shape}".replace("Ellipsis", "...")
     array = as_floats(f"Classification: {name}", value, words)
-    front = shape[:-1] if shape[-1:] == (...,) else shape
-    fits = array.shape[: len(front)] == front and (front != shape or array.ndim == len(shape))
+    fits = array.shape[: len(shape) - 1] == shape[:-1] if ... in shape else array.shape == shape
     if not fits or not np.isfinite(array).all():
         raise _refuse(name, value, words)
     return array
@@ -262,7 +259,7 @@ def _constant(name: str, value: Any) -> Any:
     return value if np.ndim(value) == 0 or isinstance(value, tuple) else _numbers(name, value, (...,))
 
 
-def _table(name: str, value: Any) -> Table:
+def _table(name: str, value: Any) -> NDArray[Any]:
     """Return features ``(items, d)`` as a read-only view."""
     expected = "finite numbers of shape (items, d), or a list of such arrays with as many rows"
     try:
@@ -275,7 +272,7 @@ def _table(name: str, value: Any) -> Table:
     return table
 
 
-def _tables(value: Any) -> Table | list[Table]:
+def _tables(value: Any) -> NDArray[Any] | list[NDArray[Any]]:
     """Return one map, or a list of maps with the same number of rows."""
     if not isinstance(value, list | tuple) or not value or np.ndim(value[0]) != 2:
         return _table("features", value)
@@ -290,10 +287,7 @@ def _labels(value: ArrayLike, items: int) -> Index:
     """Return the labels as a read-only array."""
     labels = np.asarray(value)
     expected = f"whole numbers 0, 1, ..., C - 1 of shape ({items},), all of which occur"
-    if labels.shape != (items,) or labels.dtype.kind not in "iu":
+    fits = labels.shape == (items,) and labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < items
+    if not fits or np.bincount(labels).min() == 0:
         raise _refuse("labels", value, expected)
-    if labels.min() < 0 or labels.max() >= items or np.bincount(labels).min() == 0:
-        raise _refuse("labels", value, expected)
-    labels = labels.astype(np.int64)
-    labels.flags.writeable = False
-    return labels
+    return read_only(labels.astype(np.int64))

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from ..carriers import validation
 from ..carriers.catalogues import Catalogue
+from ..carriers.validation import Number, check_all
 from ..kernels.features import Offer
 from ..types import Array
 from .base import Problem
-from .randomness import NOISES, DrawnInstances, Noise, by_round, draw_noise, generator
+from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, draw_noise
 
 
 class LatentBandit(Problem):
@@ -45,11 +45,9 @@ class LatentBandit(Problem):
     """
 
     def __init__(self, *, n_models: int = 5, n_arms: int = 20, error: float = 0.05, noise: str = "uniform") -> None:
-        validation.whole_number("LatentBandit: n_models", n_models, 1)
-        validation.whole_number("LatentBandit: n_arms", n_arms, 1)
-        validation.Number(low=0.0, high=1.0).check("LatentBandit: error", error, None)
-        NOISES.check("LatentBandit: noise", noise, None)
         self.n_models, self.n_arms, self.error, self.noise = n_models, n_arms, error, noise
+        constraints = {"n_models": SIZE, "n_arms": SIZE, "error": Number(low=0.0, high=1.0), "noise": NOISES}
+        check_all("LatentBandit", constraints, vars(self), None)
 
     @property
     def shapes(self) -> dict[str, Any]:
@@ -71,7 +69,7 @@ class _LatentInstances(DrawnInstances):
         centers, model, truth = np.empty((N, M, K)), np.empty(N, dtype=np.int64), np.empty((N, K))
         draws = by_round(N, rounds)
         for n, lane in enumerate(lanes):
-            rng = generator(seed, lane)
+            rng = np.random.default_rng((seed, lane))
             centers[n] = rng.random((M, K))
             model[n] = rng.integers(M)
             truth[n] = np.clip(centers[n, model[n]] + rng.uniform(-eps, eps, K), 0.0, 1.0)

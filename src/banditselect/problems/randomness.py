@@ -1,7 +1,6 @@
 """The randomness of instances, drawn before the first round from one generator per lane: all policies meet the same.
 
-Problems share the generator, the items that a round offers, the noise between mean rewards and rewards, and its
-sub-Gaussian constants.
+Problems share the items of a round, the noise between mean rewards and rewards, and its sub-Gaussian constants.
 """
 
 import math
@@ -10,19 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..carriers.validation import OneOf
+from ..carriers.validation import Number, OneOf
 from ..kernels import instances as kernels
 from ..types import Array, Index
 from .base import Instances
 
+SIZE = Number(low=1, integer=True)
 NOISES = OneOf(("uniform", "gaussian", "bernoulli"))
 NOISE_DEVIATION = 1.0 / math.sqrt(12.0)
 """The standard deviation of U[-1/2, 1/2], which is also its sub-Gaussian constant."""
-
-
-def generator(seed: int, lane: int) -> np.random.Generator:
-    """Return the generator of everything that is random in the instance of a lane."""
-    return np.random.default_rng((seed, lane))
 
 
 def random_state(rng: np.random.Generator) -> NDArray[np.uint64]:

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from ..carriers import validation
 from ..carriers.catalogues import Catalogue
+from ..carriers.validation import Number, check_all
 from ..kernels.features import Offer
 from ..kernels.instances import gaussian_items, look_up, measure, renumber
 from ..types import Array
 from .base import Problem
-from .randomness import NOISES, DrawnInstances, Noise, by_round, distinct_items, draw_noise, generator, random_state
+from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, distinct_items, draw_noise, random_state
 
 
 class SyntheticFeatureSelection(Problem):
@@ -43,20 +43,12 @@ class SyntheticFeatureSelection(Problem):
     """
 
     def __init__(
-        self,
-        *,
-        n_models: int = 10,
-        dim: int = 50,
-        n_actions: int = 10,
-        n_items: int = 10_000,
-        noise: str = "uniform",
+        self, *, n_models: int = 10, dim: int = 50, n_actions: int = 10, n_items: int = 10_000, noise: str = "uniform"
     ) -> None:
-        for name, value in (("n_models", n_models), ("dim", dim), ("n_actions", n_actions)):
-            validation.whole_number(f"SyntheticFeatureSelection: {name}", value, 1)
-        validation.whole_number("SyntheticFeatureSelection: n_items", n_items, n_actions)
-        NOISES.check("SyntheticFeatureSelection: noise", noise, None)
-        self.n_models, self.dim, self.n_actions, self.n_items = n_models, dim, n_actions, n_items
-        self.noise = noise
+        self.n_models, self.dim, self.n_actions, self.n_items, self.noise = n_models, dim, n_actions, n_items, noise
+        enough = Number(low=n_actions, integer=True)
+        constraints = {"n_models": SIZE, "dim": SIZE, "n_actions": SIZE, "n_items": enough, "noise": NOISES}
+        check_all("SyntheticFeatureSelection", constraints, vars(self), None)
 
     @property
     def shapes(self) -> dict[str, Any]:
@@ -78,21 +70,19 @@ class _FeatureSelectionInstances(DrawnInstances):
 
     def __init__(self, problem: SyntheticFeatureSelection, lanes: range, rounds: int, seed: int) -> None:
         N, M, K, d = len(lanes), problem.n_models, problem.n_actions, problem.dim
-        size = min(problem.n_items, rounds * K)
+        size, spread = min(problem.n_items, rounds * K), math.sqrt(0.1)
         table = np.empty((N, size, M, d), dtype=np.float32)
         self.items, self._means = by_round(N, rounds, K, dtype=np.int64), by_round(N, rounds, K)
         theta, draws, bounds = np.empty((N, d)), by_round(N, rounds), np.empty((3, N))
         self.counts, values = np.empty(N, dtype=np.int64), np.empty(size)
         for n, lane in enumerate(lanes):
-            rng = generator(seed, lane)
+            rng = np.random.default_rng((seed, lane))
             theta[n] = rng.normal(0.0, 0.1, d)
             offered = distinct_items(rng, rounds, K, problem.n_items)
             self.counts[n] = count = renumber(offered, np.full(problem.n_items, -1), self.items[n])
             draws[n] = draw_noise(problem.noise, rng, rounds)
             with np.errstate(over="ignore"):
-                longest = gaussian_items(
-                    random_state(rng), table[n, :count], math.sqrt(0.1), theta[n], theta[n], values
-                )
+                longest = gaussian_items(random_state(rng), table[n, :count], spread, theta[n], theta[n], values)
             look_up(values, self.items[n], self._means[n])
             bounds[:, n] = math.sqrt((theta[n] ** 2).sum()), longest, np.abs(values[:count]).max()
         self.catalogue, self._rows = Catalogue._of(table, (d,) * M, many=True), np.arange(N)
@@ -112,7 +102,6 @@ class _FeatureSelectionInstances(DrawnInstances):
         return self.offer(t).lookup.array()
 
     def offer(self, t: int) -> Offer:
-        """Return the items of round ``t``."""
         return self.catalogue._offer(self._rows, self.items[:, t])
 
 
@@ -127,8 +116,7 @@ class SyntheticParameterSelection(Problem):
     ----------
     n_models, dim, n_actions: M, d, K.
     radius: b.
-    noise: "uniform", the paper's; "gaussian" of the same variance 1/12; or "bernoulli", coins with the values B and -B,
-        where B is the ``reward_bound`` of the instance and the mean stays linear.
+    noise: as in :class:`SyntheticFeatureSelection`.
 
     Notes
     -----
@@ -145,20 +133,12 @@ class SyntheticParameterSelection(Problem):
     """
 
     def __init__(
-        self,
-        *,
-        n_models: int = 10,
-        dim: int = 20,
-        n_actions: int = 10,
-        radius: float = 0.0,
-        noise: str = "uniform",
+        self, *, n_models: int = 10, dim: int = 20, n_actions: int = 10, radius: float = 0.0, noise: str = "uniform"
     ) -> None:
-        for name, value in (("n_models", n_models), ("dim", dim), ("n_actions", n_actions)):
-            validation.whole_number(f"SyntheticParameterSelection: {name}", value, 1)
-        validation.Number(low=0.0).check("SyntheticParameterSelection: radius", radius, None)
-        NOISES.check("SyntheticParameterSelection: noise", noise, None)
-        self.n_models, self.dim, self.n_actions, self.radius = n_models, dim, n_actions, radius
-        self.noise = noise
+        self.n_models, self.dim, self.n_actions, self.radius, self.noise = n_models, dim, n_actions, radius, noise
+        length = Number(low=0.0)
+        constraints = {"n_models": SIZE, "dim": SIZE, "n_actions": SIZE, "radius": length, "noise": NOISES}
+        check_all("SyntheticParameterSelection", constraints, vars(self), None)
 
     @property
     def shapes(self) -> dict[str, Any]:
@@ -183,7 +163,7 @@ class _ParameterSelectionInstances(DrawnInstances):
         self.actions, self._means = by_round(N, rounds, K, d), by_round(N, rounds, K)
         draws, longest = by_round(N, rounds), np.empty(N)
         for n, lane in enumerate(lanes):
-            rng = generator(seed, lane)
+            rng = np.random.default_rng((seed, lane))
             centers[n] = rng.normal(size=(M, d))
             model[n] = rng.integers(M)
             direction = rng.normal(size=d)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from .style import TEXT, Look
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Annotation
-
 
 GAP = 1.5  #: points between two labels
 NEAR, FAR = 4.0, 13.0  #: points between the axes and the labels, without and with leader lines
@@ -99,15 +98,13 @@ def _label(axes: "Axes", end: End, wrap: int) -> "Annotation":
     from matplotlib.text import OffsetFrom
 
     leader = {"arrowstyle": "-", "linewidth": 0.5, "color": end.look.ink, "shrinkA": 1.5, "shrinkB": 1.5}
+    text: dict[str, Any] = {"color": end.look.ink, "fontsize": TEXT, "va": "center", "linespacing": 1.0}
     return axes.annotate(
         wrapped(end.name, wrap),
         (end.x, end.y),
         xytext=(FAR, 0.5),
         textcoords=(OffsetFrom(axes.bbox, (1.0, 0.0), "points"), "axes fraction"),
-        color=end.look.ink,
-        fontsize=TEXT,
-        va="center",
-        linespacing=1.0,
         annotation_clip=False,
         arrowprops=leader | {"relpos": (0.0, 0.5), "patchA": None},
+        **text,
     )

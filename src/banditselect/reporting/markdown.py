@@ -4,6 +4,9 @@ from collections.abc import Sequence
 
 from ..carriers import validation
 
+# what Markdown or HTML would take for a sign
+PLAIN = str.maketrans({"&": "&amp;", "<": "&lt;"} | {sign: "\\" + sign for sign in "\\|*_`["})
+
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table whose cells are plain words: what Markdown or HTML would take for a sign is shown as it is.
@@ -15,15 +18,9 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     |---|---|
     | a &lt; b \\| c | holds |
     """
-    lines = ["| " + " | ".join(map(_plain, cells)) + " |" for cells in (head, *rows)]
+    words = [[" ".join(cell.split()).translate(PLAIN) for cell in cells] for cells in (head, *rows)]
+    lines = ["| " + " | ".join(cells) + " |" for cells in words]
     return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]])
-
-
-def _plain(cell: str) -> str:
-    words = " ".join(cell.split()).replace("&", "&amp;").replace("<", "&lt;")
-    for sign in "\\|*_`[":
-        words = words.replace(sign, "\\" + sign)
-    return words
 
 
 def replace_between(text: str, marker: str, content: str) -> str:

@@ -23,15 +23,15 @@ def number(value: float, error: float = math.nan, largest: float = math.nan) -> 
 
 def interval(bounds: tuple[float, float]) -> str:
     """Return an interval, a dash where it has no bounds."""
-    low, high = bounds
-    if math.isnan(low) or math.isnan(high):
+    if any(map(math.isnan, bounds)):
         return NOTHING
-    return f"[{number(low, *_scale(bounds))}, {number(high, *_scale(bounds))}]"
+    return f"[{measured(bounds[0], bounds)}, {measured(bounds[1], bounds)}]"
 
 
 def measured(value: float, bounds: tuple[float, float]) -> str:
     """Return a value with as many decimals as its interval has."""
-    return number(value, *_scale(bounds))
+    known = [abs(bound) for bound in bounds if math.isfinite(bound)]
+    return number(value, (bounds[1] - bounds[0]) / 2.0, max(known, default=math.nan))
 
 
 def duration(seconds: float) -> str:
@@ -48,8 +48,3 @@ def duration(seconds: float) -> str:
             large, rest = divmod(round(whole / small), unit // small)
             return f"{large} {names[0]}" + (f" {rest} {names[1]}" if rest else "")
     return f"{whole} s"
-
-
-def _scale(bounds: tuple[float, float]) -> tuple[float, float]:
-    known = [abs(bound) for bound in bounds if math.isfinite(bound)]
-    return (bounds[1] - bounds[0]) / 2.0, max(known, default=math.nan)

@@ -7,13 +7,13 @@ asks for nothing from elsewhere.
 import base64
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..carriers import validation
 from ..carriers.extras import need
 from .numbers import interval, measured
-from .verdicts import SIGNS, Check, details, grouped, matrices, sentences, shortened
+from .verdicts import SIGNS, Check, details, grouped, matrices, sentences
 
 
 class Picture(NamedTuple):
@@ -82,19 +82,16 @@ class Page:
     checks: Sequence[Check]
     sections: Sequence[Section]
     facts: Sequence[tuple[str, str]] = ()
-    citations: Sequence[Citation] = field(default_factory=tuple)
+    citations: Sequence[Citation] = ()
 
 
 def render(page: Page) -> str:
     """Return the page as HTML."""
     jinja2 = need("jinja2", "experiments")
     _check(page)
+    loader = jinja2.PackageLoader("banditselect.reporting", "templates")
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("banditselect.reporting", "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"image": image, "measured": measured, "interval": interval}
     sections = [section.name for section in page.sections]
@@ -106,7 +103,7 @@ def render(page: Page) -> str:
         signs=list(SIGNS.values()),
         details={name: [detail for detail in numbered if detail.check.section == name] for name in sections},
         matrices=matrices(checks, sections, list(page.regimes)),
-        long=[one for one in sentences(checks) if shortened(one.quote) != one.quote],
+        long=[one for one in sentences(checks) if one.words != one.quote],
     )
 
 

@@ -11,7 +11,7 @@ from ..carriers import validation
 from .drawing import draw_bars, draw_lines, new_figure
 from .labels import End, label_ends, wrapped
 from .scales import Log, scales, set_places, set_rounds, set_y
-from .series import check_mapping, check_options, in_words, increasing, read_curves, read_finals
+from .series import check_mapping, check_options, increasing, read_curves, read_finals
 from .style import Width, house_style, looks, tidy
 
 if TYPE_CHECKING:
@@ -52,17 +52,16 @@ def plot_curves(
     title: above the axes.
     width: of a new figure and its labels, that of a column or of the page of a two-column paper.
     """
-    check_options(confidence, log, width)
-    label = in_words(metric)
+    label = check_options(metric, confidence, log, width)
     x = increasing("checkpoints", checkpoints)
     panel = read_curves(x, "curves", curves, metric, confidence)
     kinds = scales(log, [panel])
     with house_style():
-        axes = _axes(axes, width, panel.means)
+        axes = _axes(axes, width, panel.means, title)
         ends = draw_lines(axes, panel, looks(list(curves)), kinds)
         set_y(axes, [panel], kinds[1], 5)
         set_rounds(axes, x, kinds[0], 5)
-        _name(axes, "round", label, title)
+        axes.set(xlabel="round", ylabel=label)
         label_ends(axes, ends, wrap=WRAP[width])
         return axes.figure.figure
 
@@ -85,8 +84,7 @@ def plot_panels(
     share: whether all panels have the same vertical axis; by default if it is logarithmic or the largest means differ
         by a factor below 5.
     """
-    check_options(confidence, log, width)
-    label = in_words(metric)
+    label = check_options(metric, confidence, log, width)
     check_mapping("panels", panels)
     drawn = []
     for title, pair in panels.items():
@@ -109,14 +107,14 @@ def plot_panels(
         for unused in cells[len(drawn) :]:
             unused.remove()
         ends = []
-        for k, (title, panel) in enumerate(zip(panels, drawn, strict=True)):
-            tidy(cells[k])
-            ends.append(draw_lines(cells[k], panel, look, kinds))
-            set_y(cells[k], drawn if share else [panel], kinds[1], 4)
-            set_rounds(cells[k], panel.x, kinds[0], 3)
-            _name(cells[k], "round" if k + columns >= len(drawn) else "", label if k % columns == 0 else "", title)
-            if share and k % columns:
-                cells[k].tick_params(labelleft=False)
+        for k, (axes, title, panel) in enumerate(zip(cells, panels, drawn, strict=False)):
+            last_row, first_column = k + columns >= len(drawn), k % columns == 0
+            tidy(axes)
+            ends.append(draw_lines(axes, panel, look, kinds))
+            set_y(axes, drawn if share else [panel], kinds[1], 4)
+            set_rounds(axes, panel.x, kinds[0], 3)
+            axes.set(title=title, xlabel="round" if last_row else "", ylabel=label if first_column else "")
+            axes.tick_params(labelleft=first_column or not share)
         for axes, last in zip(cells, _once(ends, columns), strict=False):
             label_ends(axes, last, wrap=WRAP["column"])
         return cells[0].figure.figure
@@ -147,8 +145,7 @@ def plot_finals(
     log: as in `plot_curves`, with all means; "auto" also makes the horizontal axis logarithmic if the settings span
         more than a decade.
     """
-    check_options(confidence, log, width)
-    label = in_words(metric)
+    label = check_options(metric, confidence, log, width)
     check_mapping("values", values)
     for key, finals in values.items():
         check_mapping(f"values[{key!r}]", finals)
@@ -162,33 +159,28 @@ def plot_finals(
     series = read_finals(places, values, names, metric, confidence)
     kinds = scales(log, [series], settings=True)
     with house_style():
-        axes = _axes(axes, width, series.means)
+        axes = _axes(axes, width, series.means, title)
         ends = draw_bars(axes, series, looks(names), kinds)
         set_y(axes, [series], kinds[1], 5)
         set_places(axes, places, None if numbers else [str(key) for key in keys], kinds[0])
-        _name(axes, setting, label, title)
+        axes.set(xlabel=setting, ylabel=label)
         label_ends(axes, ends, wrap=WRAP[width])
         return axes.figure.figure
 
 
-def _axes(axes: "Axes | None", width: Width, names: Iterable[str]) -> "Axes":
+def _axes(axes: "Axes | None", width: Width, names: Iterable[str], title: str | None) -> "Axes":
     """Return the axes to draw on, by default those of a new figure that is high enough for all labels."""
     if axes is None:
         axes = new_figure(width, max(HEIGHTS[width], _needed(names, WRAP[width]))).subplots()
     tidy(axes)
+    if title is not None:
+        axes.set_title(title)
     return axes
 
 
 def _needed(names: Iterable[str], wrap: int) -> float:
     """Return the height in inches that labels need beside axes."""
     return (LINE * sum(wrapped(name, wrap).count("\n") + 1 for name in names) + FRAME) / 72.0
-
-
-def _name(axes: "Axes", x: str, y: str, title: str | None) -> None:
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
-    if title is not None:
-        axes.set_title(title)
 
 
 def _once(ends: Sequence[Sequence[End]], columns: int) -> list[list[End]]:

@@ -1,15 +1,19 @@
 """The data of a figure: means over the replicates and their intervals by policy, from arrays that are checked first."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..carriers import validation
-from ..statistics import Interval, check_confidence, mean_interval
+from ..statistics import Interval, check_confidence, mean_interval, replicates
 from ..types import Array
 from .style import WIDTHS
+
+WORDS = {"weight": "weight of the true model", "admissible": "admissible models", "probability": "propensity"}
+SHARES = ("weight", "coverage", "probability")  #: metrics between 0 and 1
 
 
 class Series(NamedTuple):
@@ -20,11 +24,14 @@ class Series(NamedTuple):
     values: tuple[float, float]
 
 
-def check_options(confidence: float, log: str, width: str) -> None:
-    """Refuse unknown options by name."""
+def check_options(metric: str, confidence: float, log: str, width: str) -> str:
+    """Refuse unknown options by name; return the metric as an axis names it."""
     check_confidence(confidence)
     validation.OneOf(("auto", "none", "x", "y", "both")).check("log", log, None)
     validation.OneOf(tuple(WIDTHS)).check("width", width, None)
+    if not isinstance(metric, str) or not metric.strip():
+        raise validation.refuse("metric", metric, "words")
+    return WORDS.get(metric, metric.replace("_", " "))
 
 
 def check_mapping(name: str, value: Any) -> None:
@@ -37,26 +44,10 @@ def increasing(name: str, values: Any, length: int | None = None) -> Array:
     """Return finite numbers ``(C,)`` that increase."""
     expected = f"{'' if length is None else f'{length} '}different finite numbers, increasing"
     x = validation.as_floats(name, values, expected)
-    if (
-        x.ndim != 1
-        or x.size == 0
-        or x.size != (length or x.size)
-        or not np.isfinite(x).all()
-        or (np.diff(x) <= 0).any()
-    ):
+    fits = x.ndim == 1 and x.size == (length or x.size) > 0
+    if not fits or not np.isfinite(x).all() or (np.diff(x) <= 0).any():
         raise validation.refuse(name, values, expected)
     return x
-
-
-WORDS = {"weight": "weight of the true model", "admissible": "admissible models", "probability": "propensity"}
-SHARES = ("weight", "coverage", "probability")  #: metrics between 0 and 1
-
-
-def in_words(metric: str) -> str:
-    """Return a metric as an axis names it."""
-    if not isinstance(metric, str) or not metric.strip():
-        raise validation.refuse("metric", metric, "words")
-    return WORDS.get(metric, metric.replace("_", " "))
 
 
 def read_curves(x: Array, owner: str, curves: Mapping[str, ArrayLike], metric: str, confidence: float) -> Series:
@@ -77,18 +68,15 @@ def read_finals(
 ) -> Series:
     """Return means and intervals of ``values``, by problem and policy ``(R,)``; what is missing is NaN."""
     expected, absent = "numbers of shape (R,), all finite or all NaN", np.full(1, np.nan)
-    rows = {
-        name: [_row(f"values[{key!r}][{name!r}]", finals.get(name, absent), expected) for key, finals in values.items()]
-        for name in names
-    }
+    rows: dict[str, list[Array]] = {name: [] for name in names}
+    for name, key in product(names, values):
+        row = values[key].get(name, absent)
+        rows[name].append(replicates(f"values[{key!r}][{name!r}]", row, expected, _known_or_not))
     return _series(x, "values", rows, metric, confidence)
 
 
-def _row(name: str, values: ArrayLike, expected: str) -> Array:
-    row = validation.as_floats(name, values, expected)
-    if row.ndim != 1 or row.size == 0 or not (np.isfinite(row).all() or np.isnan(row).all()):
-        raise validation.refuse(name, values, expected)
-    return row
+def _known_or_not(row: Array) -> bool:
+    return bool(np.isfinite(row).all() or np.isnan(row).all())
 
 
 def _series(x: Array, owner: str, rows: Mapping[str, list[Array]], metric: str, confidence: float) -> Series:

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..carriers import validation
-from ..statistics import decimals, standard_error
+from ..statistics import decimals, replicates, standard_error
 from .numbers import NOTHING
+from .series import check_mapping
 
 COLUMNS = ("mean", "± s.e.", "median", "worst")
 
@@ -31,14 +32,12 @@ def summary_table(
     FS-SCB   72.0     6.1    76.0   80.0
     RB-SCB  610.0    17.3   610.0  640.0
     """
-    if not isinstance(finals, Mapping) or not finals:
-        raise validation.refuse("finals", finals, "a mapping with at least one entry")
+    check_mapping("finals", finals)
     if not isinstance(metric, str):
         raise validation.refuse("metric", metric, "words")
     lower = "regret" in metric.lower() if lower_is_better is None else lower_is_better
     numbers = np.array([_row(name, values, lower) for name, values in finals.items()])
-    means, errors = numbers[:, 0], numbers[:, 1]
-    digits = decimals(_largest(means), _largest(errors))
+    digits = decimals(*np.nanmax(np.abs(numbers[:, :2]), axis=0, initial=0.0).tolist())
     cells = [["policy", *COLUMNS]]
     for name, row in zip(finals, numbers, strict=True):
         cells.append([str(name), *(f"{x:.{digits}f}" if np.isfinite(x) else NOTHING for x in row)])
@@ -47,15 +46,8 @@ def summary_table(
 
 def _row(name: str, values: ArrayLike, lower: bool) -> list[float]:
     expected = "numbers of shape (R,), NaN where there is none"
-    x = validation.as_floats(f"finals[{name!r}]", values, expected)
-    if x.ndim != 1 or x.size == 0 or np.isinf(x).any():
-        raise validation.refuse(f"finals[{name!r}]", values, expected)
+    x = replicates(f"finals[{name!r}]", values, expected, lambda row: ~np.isinf(row))
     return [float(x.mean()), float(standard_error(x)), float(np.median(x)), float(x.max() if lower else x.min())]
-
-
-def _largest(values: np.typing.NDArray[np.float64]) -> float:
-    known = np.abs(values[np.isfinite(values)])
-    return float(known.max()) if known.size else 0.0
 
 
 def _plain(cells: list[list[str]]) -> str:

@@ -45,14 +45,14 @@ class Entry(NamedTuple):
     target: str
 
 
-class Row(NamedTuple):
-    """A sentence, or its beginning, with its cells by section."""
+class Sentence(NamedTuple):
+    """A sentence in full, its beginning as the matrix shows it, and its cells by section."""
 
     number: int
+    quote: str
     words: str
-    shortened: bool
     place: str
-    cells: Sequence[tuple[str, Sequence[Entry]]]
+    cells: Sequence[tuple[str, Sequence[Entry]]] = ()
 
 
 class Detail(NamedTuple):
@@ -64,19 +64,11 @@ class Detail(NamedTuple):
     sign: Sign
 
 
-class Sentence(NamedTuple):
-    """A sentence in full."""
-
-    number: int
-    quote: str
-    place: str
-
-
 class Matrix(NamedTuple):
     """Sentences that are about the same sections."""
 
     columns: Sequence[str]
-    rows: Sequence[Row]
+    rows: Sequence[Sentence]
 
 
 def grouped(checks: Sequence[Check], sections: Sequence[str]) -> list[Check]:
@@ -88,9 +80,7 @@ def grouped(checks: Sequence[Check], sections: Sequence[str]) -> list[Check]:
 def details(checks: Sequence[Check]) -> list[Detail]:
     """Return the checks with ids and the numbers of their sentences."""
     numbers = {quote: k for k, quote in enumerate(dict.fromkeys(check.quote for check in checks), 1)}
-    return [
-        Detail(f"check-{k}", numbers[check.quote], check, SIGNS[check.verdict]) for k, check in enumerate(checks, 1)
-    ]
+    return [Detail(f"check-{k}", numbers[c.quote], c, SIGNS[c.verdict]) for k, c in enumerate(checks, 1)]
 
 
 def sentences(checks: Sequence[Check]) -> list[Sentence]:
@@ -98,7 +88,7 @@ def sentences(checks: Sequence[Check]) -> list[Sentence]:
     places: dict[str, dict[str, None]] = {}
     for check in checks:
         places.setdefault(check.quote, {})[check.place] = None
-    return [Sentence(k, quote, "; ".join(own)) for k, (quote, own) in enumerate(places.items(), 1)]
+    return [Sentence(k, quote, _beginning(quote), "; ".join(own)) for k, (quote, own) in enumerate(places.items(), 1)]
 
 
 def matrices(checks: Sequence[Check], sections: Sequence[str], regimes: Sequence[str]) -> list[Matrix]:
@@ -108,11 +98,11 @@ def matrices(checks: Sequence[Check], sections: Sequence[str], regimes: Sequence
     for columns in _together(checks, sections):
         block = [detail for detail in numbered if detail.check.section in columns]
         rows = []
-        for number, quote, place in quoted:
-            own = [detail for detail in block if detail.number == number]
+        for sentence in quoted:
+            own = [detail for detail in block if detail.number == sentence.number]
             if own:
                 cells = [(name, _cell([d for d in own if d.check.section == name], regimes)) for name in columns]
-                rows.append(Row(number, shortened(quote), shortened(quote) != quote, place, cells))
+                rows.append(sentence._replace(cells=cells))
         found.append(Matrix(columns, rows))
     return found
 
@@ -151,6 +141,6 @@ def overall(verdicts: Iterable[str]) -> str:
     return next(verdict for verdict in ("does not hold", "not decided", "holds") if verdict in found)
 
 
-def shortened(quote: str) -> str:
+def _beginning(quote: str) -> str:
     """Return a sentence, or its beginning up to a word."""
     return quote if len(quote) <= SHORT else quote[:SHORT].rsplit(" ", 1)[0].rstrip(",;") + " …"
