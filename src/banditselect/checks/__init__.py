@@ -1,5 +1,4 @@
-"""What every policy and every problem must pass: ``check_policy`` and ``check_problem``, public like scikit-learn's
-``check_estimator``.
+"""What every policy and every problem must pass, public like scikit-learn's ``check_estimator``.
 
 A check of policies takes a factory (called with ``lanes`` and ``seed`` it returns a fresh policy), a check of problems
 takes a problem; both raise AssertionError with the reason. A check that cannot run raises ``unittest.SkipTest`` with
