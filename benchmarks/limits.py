@@ -3,13 +3,24 @@
 Rounds are timed at worst: no model loses its weight, no region is refuted.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from banditselect import PSOFUL, FSSquareCB, given, problems, simulate
+from banditselect import (
+    FSOFUL,
+    OFUL,
+    PSOFUL,
+    FSSquareCB,
+    Policy,
+    RegretBalancing,
+    SquareCB,
+    given,
+    problems,
+    simulate,
+)
 
 from . import whole_loop
 from .contestants import (
@@ -28,7 +39,7 @@ from .contestants import (
 from .figures import Figure, Part
 from .measuring import Array, Block, Spread, interleaved, ratio
 from .peers import VW_EXAMPLES
-from .problem import LinearProblem
+from .problem import NOISE, REWARD_RANGE, LinearProblem
 
 K = 10
 
@@ -57,10 +68,16 @@ def loop(play: Play, rounds: int) -> Block:
     return block
 
 
-def blocks_of(contestants: Mapping[str, Contestant], problem: LinearProblem) -> dict[str, Block]:
-    """Return one block per contestant, on one problem."""
-    rounds = len(problem.rewards)
-    return {name: loop(contestant.make(problem, 0), rounds) for name, contestant in contestants.items()}
+def playing(policy: Policy, features: Any, rewards: Sequence[Sequence[float]]) -> Block:
+    """Return a block in which a policy plays every round of features once more."""
+
+    def play(t: int) -> int:
+        decision = policy.act(features[t])
+        action: int = decision.action
+        policy.update(decision, rewards[t][action])
+        return action
+
+    return loop(play, len(features))
 
 
 def one_lane(quick: bool) -> Part:
@@ -92,6 +109,47 @@ def one_lane(quick: bool) -> Part:
         settings=f"K = {K}; {blocks} blocks of {rounds} rounds of each, in random turns",
         figures=figures,
         missing=[] if VW_EXAMPLES.installed else [VW_EXAMPLES.package],
+    )
+
+
+def same_code(quick: bool) -> Part:
+    """Targets j, k, l: what a meta-policy, a choice among one and a list of maps cost over what they are made of."""
+    rounds, blocks, d, M = 500, (10 if quick else 60), 10, 10
+    problem = LinearProblem.draw(rounds=rounds, dim=d, n_actions=K, n_models=M)
+    wide = LinearProblem.draw(rounds=rounds, dim=40, n_actions=K, n_models=M).features
+    one, maps = problem.first_map, problem.features
+    widths = np.linspace(20, 40, M).astype(int).tolist()
+    squarecb = SquareCB(dim=d, reward_range=REWARD_RANGE)
+    cases: dict[str, tuple[Policy, Any]] = {
+        "SquareCB": (squarecb, one),
+        "regret balancing over SquareCB": (RegretBalancing(bases=[squarecb]), one),
+        "OFUL": (OFUL(dim=d, noise=NOISE), one),
+        "PS-OFUL, M = 1": (PSOFUL(centers=np.zeros((1, d)), radii=1.0, noise=NOISE), one),
+        "FS-OFUL, M = 1": (FSOFUL(n_models=1, dim=d, noise=NOISE), maps[:, :1].copy()),
+        "an array of maps": (fs_squarecb_at_worst(M, d, 0), maps),
+        "a list of maps": (fs_squarecb_at_worst(M, d, 0), [list(x) for x in maps]),
+        "an array of maps of width 30": (fs_squarecb_at_worst(M, 30, 0), wide[..., :30].copy()),
+        "a list of maps of widths 20 to 40": (
+            FSSquareCB(n_models=M, dim=widths, noise=WORST_NOISE, reward_range=REWARD_RANGE),
+            [[x[i, :, :w].copy() for i, w in enumerate(widths)] for x in wide],
+        ),
+    }
+    seconds = interleaved({name: playing(*case, problem.rewards) for name, case in cases.items()}, blocks)
+    duels = [
+        ("regret balancing over SquareCB", "SquareCB", 3.0, "j"),
+        ("PS-OFUL, M = 1", "OFUL", 1.5, "k"),
+        ("FS-OFUL, M = 1", "OFUL", 1.5, "k"),
+        ("a list of maps", "an array of maps", 1.5, "l"),
+        ("a list of maps of widths 20 to 40", "an array of maps of width 30", 3.0, "l"),
+    ]
+    return Part(
+        title="The same code inside and around",
+        settings=f"d = {d} and M = {M} where nothing else is said, K = {K}; maps: FS-SCB at worst; {blocks} blocks of "
+        f"{rounds} rounds of each, in random turns",
+        figures=[
+            figure(seconds, (a, b), a, b, rounds=dict.fromkeys((a, b), rounds), limit=limit, target=target)
+            for a, b, limit, target in duels
+        ],
     )
 
 
@@ -147,26 +205,17 @@ def regions(quick: bool) -> Part:
     """Target f: PS-OFUL with 10,000 balls against one matrix product."""
     blocks, rounds, d, M = (5 if quick else 40), 10, 20, 10_000
     problem = LinearProblem.draw(rounds=rounds, dim=d, n_actions=K)
-    x, rewards = problem.first_map, problem.rewards
     centers = np.random.default_rng(0).normal(size=(M, d)) / np.sqrt(d)
     left, right, out = np.ones((K + 1, d)), np.ones((d, M)), np.empty((K + 1, M))
 
-    def playing(radii: ArrayLike) -> Block:
-        policy = PSOFUL(centers=centers, radii=radii, noise=WORST_NOISE)
-
-        def play(t: int) -> int:
-            decision = policy.act(x[t])
-            action: int = decision.action
-            policy.update(decision, rewards[t][action])
-            return action
-
-        return loop(play, rounds)
+    def with_radii(radii: ArrayLike) -> Block:
+        return playing(PSOFUL(centers=centers, radii=radii, noise=WORST_NOISE), problem.first_map, problem.rewards)
 
     def product() -> None:
         for _ in range(rounds):
             np.matmul(left, right, out=out)
 
-    named = {"equal radii": playing(1.0), "all radii different (0.5 to 2)": playing(np.linspace(0.5, 2.0, M))}
+    named = {"equal radii": with_radii(1.0), "all radii different (0.5 to 2)": with_radii(np.linspace(0.5, 2.0, M))}
     seconds = interleaved(named | {"product": product}, blocks)
     over = f"one ({K + 1}, {d}) x ({d}, {M}) product, one thread"
     return Part(

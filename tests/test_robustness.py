@@ -1,5 +1,6 @@
 """What careless callers do: nothing is half done, nothing reads foreign memory, nothing overflows."""
 
+import copy
 import json
 import warnings
 
@@ -19,7 +20,8 @@ from banditselect import (
     load,
     on_map,
 )
-from banditselect.checks.game import snapshot
+from banditselect.checks.game import make, play, snapshot
+from policies_under_check import POLICIES
 
 
 def test_a_factory_that_ignores_lanes_and_seed_is_rebuilt_with_ours():
@@ -183,3 +185,25 @@ def test_uniform_play_can_warm_start_another_policy():
     one = Uniform().act(x[0])
     np.testing.assert_array_equal(one.features, x[0, one.action])
     FSSquareCB(n_models=3, dim=2).learn(decision.features, 0.5)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_copy_goes_on_alike_and_shares_nothing(name):
+    """Also in lanes that are added later: what kernels are handed is always what a policy learns in."""
+    policy, game = make(POLICIES[name][0], lanes=2)
+    play(policy, game, 5)
+    twin, before = copy.deepcopy(policy), snapshot(policy)
+    twins_game = copy.deepcopy(game)
+    twin.add_lanes(1)
+    shown = [np.concatenate([m, m[:1]]) for m in twins_game.features()]
+    decision = twin.act(twins_game.shown(shown))
+    twin.update(decision, np.ones(3))
+    assert snapshot(policy) == before
+    decision = policy.act(game.shown(game.features()))
+    policy.update(decision, np.ones(2))
+    mine, theirs = dict(policy._state()), dict(twin._state())
+    for way, part in mine.items():
+        for array, values in part.arrays().items():
+            if array not in part.elastic:
+                np.testing.assert_array_equal(theirs[way].arrays()[array][:2], values, err_msg=f"{way}.{array}")

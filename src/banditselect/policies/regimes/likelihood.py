@@ -1,6 +1,7 @@
 """The union of the likelihood-ratio sets of M models - feature maps or regions - and the alarm that watches over it."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,7 @@ class LikelihoodRegime(SelectionRegime):
     """
 
     bank: Bank
+    _kernel: Callable[..., int]  # of ``kernels.rounds``, that learns
 
     def __init__(self, bank: Bank, *, messages: list[str], scale: float, delta: float, **constants: Any) -> None:
         self.scale = float(scale)
@@ -98,8 +100,22 @@ class LikelihoodRegime(SelectionRegime):
         """The squared radii without the scale, ``(N, M)``."""
         return self.sets.squared_radii
 
-    def _look(self, ids: Index, verdict: Array) -> int:
-        """Look at lanes that are suspect; the acts are settled and their rewards learned."""
+    @abstractmethod
+    def _challenger(self) -> tuple[Any, ...]:
+        """Return what the kernel that learns is handed of the alarm's challenger."""
+
+    def hand(self) -> Any:
+        """Return what the kernel that learns is handed."""
+        if self._hand is None:
+            self._hand = (*self.bank.hand(), *self.sets.hand(), self.alarm.level, *self._challenger())
+        return self._hand
+
+    def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index) -> int:
+        """Settle acts and learn their rewards; look at lanes that are suspect then."""
+        verdict = np.empty((ids.size, 2))
+        status = self._kernel(*(ids, x, y, numbers, book, *self.hand(), verdict))
+        if status != SUSPECT:
+            return status
         if self.alarm.judge(ids, verdict, self.bank.updates, self.sets.noise):
             self._messages.append(ALARM)
         return DONE
@@ -139,17 +155,14 @@ class MapsUnion(LikelihoodRegime, RidgeSets):
 
     bank: RidgeBank
     state = ("loss",)
+    _kernel = staticmethod(learn_maps)
 
     def __init__(self, bank: RidgeBank, **arguments: Any) -> None:
         super().__init__(bank, **arguments)
         self.loss = np.zeros(len(bank.group))
 
-    def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index) -> int:
-        """Settle acts and learn their rewards."""
-        verdict = np.empty((ids.size, 2))
-        limits = (*self.sets.hand(), self.alarm.level, self.loss, verdict)
-        status = learn_maps(*(ids, x, y, numbers, book, *self.bank.hand(), *limits))
-        return self._look(ids, verdict) if status == SUSPECT else status
+    def _challenger(self) -> tuple[Any, ...]:
+        return (self.loss,)
 
 
 class RegionsUnion(LikelihoodRegime):
@@ -161,6 +174,7 @@ class RegionsUnion(LikelihoodRegime):
     """
 
     bank: SharedRidgeBank
+    _kernel = staticmethod(learn_regions)
 
     def __init__(self, regions: Regions, *, noise: Array, prior: Array, **arguments: Any) -> None:
         lam = regions.regularization(noise)
@@ -174,6 +188,9 @@ class RegionsUnion(LikelihoodRegime):
         self.wide = regions.wide_ridge(noise)
         self.given = PerLane(rank=np.argsort(regions.order, axis=1))
 
+    def _challenger(self) -> tuple[Any, ...]:
+        return self.wide.hand()
+
     def _given(self, array: NDArray[Any]) -> Any:
         return in_order(array, self.given.rank)
 
@@ -185,13 +202,6 @@ class RegionsUnion(LikelihoodRegime):
         """Play an action of highest upper bound."""
         bank = self.bank
         return play_tiles(*(ids, x, bank.tiles, bank.root, bank.group, self.radii, self.scale, offered, *place))
-
-    def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index) -> int:
-        """Settle acts and learn their rewards."""
-        verdict = np.empty((ids.size, 2))
-        limits = (*self.sets.hand(), self.alarm.level, *self.wide.hand(), verdict)
-        status = learn_regions(*(ids, x, y, numbers, book, *self.bank.hand(), *limits))
-        return self._look(ids, verdict) if status == SUSPECT else status
 
 
 def in_order(array: NDArray[Any], rank: Index) -> Any:
