@@ -7,7 +7,7 @@ from banditselect.carriers.decisions import Ledger
 from banditselect.carriers.lanes import parts_of
 from banditselect.carriers.streams import Streams
 from banditselect.kernels.acting import DRAWN, mask_of
-from banditselect.kernels.arrays import count_outside, lay_out
+from banditselect.kernels.arrays import count_outside, lay_out, sums_to_one
 from banditselect.kernels.ledger import UNNUMBERED
 from banditselect.kernels.rounds import (
     DONE,
@@ -20,7 +20,6 @@ from banditselect.kernels.rounds import (
     play_chosen,
     play_gaps,
     play_mixture_gaps,
-    play_probabilities,
     take,
 )
 from banditselect.kernels.selection import screen
@@ -200,20 +199,10 @@ def stage():
 
 
 @pytest.mark.parametrize("p", [[0.5, 0.6, 0.0, 0.0], [1.5, -0.5, 0.0, 0.0], [np.nan, 1.0, 0.0, 0.0], [0.2] * 4])
-def test_what_is_no_probability_is_not_drawn_from(p):
-    x, side = stage()
-    good = np.tile([0.25, 0.0, 0.25, 0.5], (IDS.size, 1))
-    bad = good.copy()
-    bad[1] = p
-    before = side.ledger.book.copy()
-    assert side.run(play_probabilities, x, bad, side.keys)[0] == INVALID
-    np.testing.assert_array_equal(side.ledger.book, before)
-    status, drawn, played = side.run(play_probabilities, x, good, side.keys)
-    expected = Side(2).run(draw, x, good, side.keys)
-    assert status == DONE
-    np.testing.assert_array_equal(drawn, expected[1])
-    np.testing.assert_array_equal(played, expected[2])
-    assert side.run(play_probabilities, x * np.nan, good, side.keys)[0] == UNUSABLE
+def test_what_is_no_probability_is_told_from_what_is(p):
+    good = np.array([[0.25, 0.0, 0.25, 0.5], [0.0, 0.0, 0.0, 1.0], [1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 0.0]])
+    assert sums_to_one(good)
+    assert not sums_to_one(np.array([*good, p]))
 
 
 @pytest.mark.parametrize("action", [-1, K, 10**9])

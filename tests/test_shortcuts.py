@@ -12,15 +12,34 @@ from banditselect import (
     UCB1,
     BiasOFUL,
     FSSquareCB,
+    LinTS,
+    OnMap,
     Policy,
+    Power,
     RegretBalancing,
     SquareCB,
     Uniform,
+    load,
     on_map,
+    register,
 )
+from banditselect.parts.experts import RidgeBank
 from banditselect.policies.regimes.inverse_gap import ByEvidence
 
 X = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
+
+
+@register
+class TwoBanks(Uniform):
+    """Keeps its parts in a list."""
+
+    def _begin(self, lanes):
+        lam = np.ones((lanes, 1))
+        self._banks = [RidgeBank(lanes=lanes, dims=np.array([1]), regularization=lam) for _ in range(2)]
+
+    def _absorb(self, ids, x, action, y, memo):
+        for bank in self._banks:
+            bank.learn(ids, x[:, :1, :1], y)
 
 
 class Counted(OFUL):
@@ -105,6 +124,89 @@ def test_the_rule_is_the_same_wherever_a_class_lives():
     assert Inside._play is Slow._play is Policy._play
     assert not Inside._looks_up
     assert Fast(dim=2).act([[0.0, 1.0], [3.0, 0.0]]).probability == 1.0  # OFUL's: the longer one could be better
+
+
+class Clipping:
+    """Writes how rewards are learned, for any policy."""
+
+    def _absorb(self, ids, x, action, y, memo):
+        super()._absorb(ids, x, action, np.minimum(y, 0.5), memo)
+
+
+class ClippedBalancing(Clipping, RegretBalancing):
+    """A meta-policy whose steps still make an act, with its memo."""
+
+
+class ClippedMap(Clipping, OnMap):
+    """The same for one on a map, also over a policy without probabilities."""
+
+
+BASES = [SquareCB(dim=2, reward_range=(-5.0, 5.0)), UCB1(n_arms=3), LinTS(dim=2)]
+
+
+@pytest.mark.parametrize(
+    ("mine", "other"),
+    [
+        (ClippedBalancing(bases=BASES, seed=2), RegretBalancing(bases=BASES, seed=2)),
+        (ClippedMap(policy=LinTS(dim=2), index=0, seed=2), on_map(LinTS(dim=2, seed=2), 0)),
+        (ClippedMap(policy=OFUL(dim=2), index=0, seed=2), on_map(OFUL(dim=2, seed=2), 0)),
+    ],
+)
+def test_the_steps_of_meta_policies_make_an_act(mine, other):
+    rng = np.random.default_rng(5)
+    for _ in range(70):
+        x = rng.normal(size=(1, 3, 2)) if mine.feature_shape.many else rng.normal(size=(3, 2))
+        decisions = mine.act(x), other.act(x)
+        assert decisions[0]._replace(lineage=0) == decisions[1]._replace(lineage=0)
+        reward = float(rng.normal())
+        mine.update(decisions[0], reward)
+        other.update(decisions[1], min(reward, 0.5))
+    mine.update_many([mine.act(x), mine.act(x)], [1.0, 1.0])
+
+
+def test_probabilities_written_anew_are_played_and_a_memo_that_is_missing_is_asked_for():
+    def even(self, ids, x, offered):
+        return np.full((ids.size, x.shape[2]), 1.0 / x.shape[2]), None
+
+    class Even(LinTS):
+        has_propensity = True
+        _distribution = even
+
+    assert Even(dim=2).act(X).probability == pytest.approx(1 / 3)
+
+    class EvenBalancing(RegretBalancing):
+        _distribution = even
+
+    policy = EvenBalancing(bases=[SquareCB(dim=2)])
+    with pytest.raises(ValueError, match=r"EvenBalancing: memo of an act: got None, expected whole numbers of shape"):
+        policy.act(X)
+    assert policy._ledger.acts.tolist() == [0]
+
+
+def test_steps_cannot_be_declared_away_and_a_schedule_of_ones_own_is_asked():
+    class Narrow(SquareCB):
+        _steps = ("_absorb",)
+
+        def _rates(self, ids, K, offered):
+            return np.zeros(ids.size)
+
+    class Never(Power):
+        def __call__(self, t):
+            return 0.0
+
+    for policy in (Narrow(dim=2), SquareCB(dim=2, exploration=Never(1.0))):
+        policy.learn([1.0, 0.0], 1.0)
+        assert policy.act(X).probability == pytest.approx(1 / 3)
+
+
+def test_parts_are_found_in_lists_too(tmp_path):
+    policy = TwoBanks(lanes=2)
+    for _ in range(3):
+        policy.update(policy.act(np.ones((2, 3, 1))), [1.0, 2.0])
+    policy.save(tmp_path / "policy.bsel")
+    again = load(tmp_path / "policy.bsel")
+    again.add_lanes(1)
+    assert [bank.updates.tolist() for bank in again._banks] == [[3, 3, 0], [3, 3, 0]]
 
 
 @pytest.mark.parametrize("cls", [SquareCB, FSSquareCB, OFUL, BiasOFUL, FSOFUL, PSOFUL], ids=lambda cls: cls.__name__)

@@ -114,6 +114,13 @@ class Ledger(LaneArrays):
     def __init__(self, lanes: int) -> None:
         self.book = np.zeros((lanes, ledger.RING + 1), dtype=np.int64)
 
+    @classmethod
+    def at(cls, acts: Index) -> Self:
+        """Return a ledger of its own in which every lane has seen so many acts ``(N,)``, none of them waiting."""
+        ledger_of_its_own = cls(acts.size)
+        ledger_of_its_own.book[:, ledger.ACTS] = ledger_of_its_own.book[:, ledger.FLOOR] = acts
+        return ledger_of_its_own
+
     @property
     def acts(self) -> Index:
         """Acts so far, ``(N,)``."""

@@ -1,12 +1,14 @@
 """State as named arrays with one row per lane, so that lanes can be added, saved and restored by name alone."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..types import Array
+
+T = TypeVar("T")
 
 
 class LaneArrays:
@@ -78,15 +80,32 @@ def per_lane(value: ArrayLike, lanes: int) -> Array:
 def parts_of(owner: object) -> Iterator[tuple[str, LaneArrays]]:
     """Yield the parts among the attributes of an object, and theirs, each under the way to it: ``bank``, ``sets.bank``.
 
-    Nothing has to be announced: what is a part is found. A part that is reached in two ways is yielded once.
+    Nothing has to be announced: what is a part is found, in a list or tuple too. A part that is reached in two ways is
+    yielded once.
     """
     seen: set[int] = set()
 
     def walk(holder: object, way: str) -> Iterator[tuple[str, LaneArrays]]:
-        for name, value in vars(holder).items():
-            if isinstance(value, LaneArrays) and id(value) not in seen:
+        for name, value in members(holder, LaneArrays):
+            if id(value) not in seen:
                 seen.add(id(value))
                 yield way + name, value
                 yield from walk(value, f"{way}{name}.")
 
     yield from walk(owner, "")
+
+
+def members(owner: object, kind: type[T]) -> Iterator[tuple[str, T]]:
+    """Yield what is of one kind among the attributes of an object, and in lists and tuples of them, by name.
+
+    Examples
+    --------
+    >>> owner = PerLane(one=1.0, several=[2.0, "x", 3.0])
+    >>> list(members(owner, float))
+    [('one', 1.0), ('several[0]', 2.0), ('several[2]', 3.0)]
+    """
+    for name, value in vars(owner).items():
+        if isinstance(value, kind):
+            yield name, value
+        elif isinstance(value, list | tuple):
+            yield from ((f"{name}[{i}]", part) for i, part in enumerate(value) if isinstance(part, kind))

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..types import Index
 from . import validation
 from .binding import Binding
-from .lanes import LaneArrays, parts_of
+from .lanes import LaneArrays, members, parts_of
 from .settings import literal, read_only, same
 from .streams import Channel, Seed, Streams
 from .validation import Constraint
@@ -125,11 +125,7 @@ class Stateful:
 
     def _inside(self) -> Iterator[tuple[str, "Stateful"]]:
         """Yield the objects with lanes that this one is made of, each under the way to it."""
-        for name, value in vars(self).items():
-            if isinstance(value, Stateful):
-                yield name, value
-            elif isinstance(value, tuple):
-                yield from ((f"{name}[{i}]", part) for i, part in enumerate(value) if isinstance(part, Stateful))
+        yield from members(self, Stateful)
 
     def _state(self) -> Iterator[tuple[str, LaneArrays]]:
         """Yield every part, those of what is inside too, each under the way to it."""

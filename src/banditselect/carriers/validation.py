@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..kernels.arrays import LIMIT, usable
+from ..kernels.arrays import LIMIT, sums_to_one, usable
 from ..types import Array, Index, Mask
 
 FLOAT = np.dtype(np.float64)
@@ -315,6 +315,13 @@ def rewards(reward: Any, n: int, lanes: bool) -> Array:
     if not usable(y):
         raise refuse("reward", reward, f"{expected}, at most {LIMIT:g} in magnitude")
     return y
+
+
+def probabilities(name: str, p: Any, shape: tuple[int, int]) -> None:
+    """Refuse what is not an array of probabilities of this shape, rows that sum to 1."""
+    right = isinstance(p, np.ndarray) and p.shape == shape and p.dtype == FLOAT
+    if not right or not sums_to_one(np.ascontiguousarray(p)):
+        raise refuse(name, p, f"probabilities, float64 of shape {shape}, whose rows sum to 1")
 
 
 def whole_number(name: str, value: Any, low: int) -> int:

@@ -32,6 +32,20 @@ def count_outside(
 
 
 @kernel
+def sums_to_one(p: NDArray[np.float64]) -> bool:
+    """Tell whether every row of ``p (n, K)`` has no entry below 0 and sums to 1, up to 1e-9."""
+    for r in range(p.shape[0]):
+        total = 0.0
+        for a in range(p.shape[1]):
+            if not p[r, a] >= 0.0:
+                return False
+            total += p[r, a]
+        if not abs(total - 1.0) <= 1e-9:
+            return False
+    return True
+
+
+@kernel
 def lay_out(joined: NDArray[np.float64], widths: NDArray[np.int64], x: NDArray[np.float64]) -> None:
     """Fill ``x (n, P, K, d)`` from maps joined along their features, ``(n, K, sum of widths)``; the rest is 0."""
     n, P, K, d = x.shape

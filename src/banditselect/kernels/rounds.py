@@ -7,7 +7,7 @@ Each first checks what its caller cannot, and says how it went:
 * ``SUSPECT``: done, and some lane may have a reason for an alarm, which is to be looked at;
 * ``UNUSABLE``: nothing done, since some feature is not finite, which the policy refuses;
 * ``FULL``: nothing done, since the ring of some lane is full; the policy lets it grow and tries again;
-* ``INVALID``: nothing done, since what was to be drawn from are no probabilities, or what was chosen is no action;
+* ``INVALID``: nothing done, since what was chosen is no action;
 * a row, 0 or more: nothing done, since the act of that row is unknown or already learned, which the policy refuses.
 
 The ``numbers`` of an update may be ``ledger.UNNUMBERED``, for what no act stands for, and its book ``ledger.NO_BOOK``.
@@ -46,22 +46,6 @@ def draw_best(
     """Draw an action of highest score ``(n, K)``."""
     p = np.empty(score.shape)
     best_actions(score, offered, p)
-    return draw(ids, x, p, keys, book, drawn, played)
-
-
-@kernel
-def play_probabilities(ids: Index, x: Array, p: Array, keys: Index, book: Index, drawn: Drawn, played: Array) -> int:
-    """Draw from ``p (n, K)``, which nobody has looked at yet: rows that are no probabilities are not drawn from."""
-    for r in range(ids.size):
-        total = 0.0
-        for a in range(p.shape[1]):
-            if not p[r, a] >= 0.0:
-                return INVALID
-            total += p[r, a]
-        if not abs(total - 1.0) <= 1e-9:
-            return INVALID
-    if not clean(x):
-        return UNUSABLE
     return draw(ids, x, p, keys, book, drawn, played)
 
 

@@ -108,7 +108,7 @@ class Scheduled:
         self._schedule = as_schedule(exploration)
         self._span = span
         power = self._schedule
-        self._power = (power.scale / span, float(power.exponent)) if isinstance(power, Power) else None
+        self._power = (power.scale / span, float(power.exponent)) if type(power) is Power else None
 
     def __call__(self, ids: Index, updates: Index, n_actions: int, offered: Mask | None) -> Rates:
         """Return the rates of these lanes, which have learned ``updates (N,)`` rewards."""

@@ -19,7 +19,7 @@ from ..kernels.acting import DRAWN, Drawn
 from ..kernels.arrays import LIMIT
 from ..kernels.features import clean
 from ..kernels.ledger import UNNUMBERED
-from ..kernels.rounds import DONE, FULL, INVALID, UNUSABLE, play_chosen, play_probabilities
+from ..kernels.rounds import DONE, FULL, INVALID, UNUSABLE, play_chosen
 from ..types import Array, Index, Mask
 
 Chosen = tuple[Index, Array | None, Index | None]
@@ -42,8 +42,8 @@ class Policy(Stateful, ABC):
     * ``_distribution``: probabilities from features, changing nothing;
     * ``_absorb``: learn what was played and what it earned.
 
-    Where probabilities have no closed form, ``_choose`` draws the actions itself. A policy may write a memo of
-    ``_memo_width`` whole numbers when it acts, which comes back with the reward.
+    Where probabilities have no closed form, ``_choose`` draws the actions itself, and ``_distribution`` is not asked. A
+    policy may write a memo of ``_memo_width`` whole numbers when it acts, which comes back with the reward.
 
     Inside, features are ``(n, P, K, d)`` (P maps), rows belong to the lanes ``ids (n,)``, ``offered`` is a mask
     ``(n, K)`` or None where every action is offered, and everything has been checked. See CONTRIBUTING.md for a policy
@@ -71,9 +71,10 @@ class Policy(Stateful, ABC):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         class_files.note(cls)
-        for shortcut in SHORTCUTS:
+        steps = {step for c in cls.__mro__ for step in vars(c).get("_steps", ())}
+        for shortcut, replaced in {"_choose": {"_distribution"}, **dict.fromkeys(SHORTCUTS, steps)}.items():
             before = cls.__mro__[: next(i for i, c in enumerate(cls.__mro__) if shortcut in vars(c))]
-            if any(step in vars(c) for c in before for step in cls._steps):
+            if any(step in vars(c) for c in before for step in replaced):
                 setattr(cls, shortcut, vars(Policy)[shortcut])
 
     def __init__(self, lanes: int | None, seed: Seed) -> None:
@@ -113,7 +114,8 @@ class Policy(Stateful, ABC):
     def _choose(self, ids: Index, x: Array, offered: Mask | None, numbers: Index) -> Chosen:
         """Draw actions; ``numbers (N,)`` counts the acts of every lane and keys the draw. Changes nothing."""
         p, memo = self._distribution(ids, x, offered)
-        action, probability = self._streams.draw(ids, numbers, p)
+        validation.probabilities(f"{type(self).__name__}._distribution", p, (ids.size, x.shape[2]))
+        action, probability = self._streams.draw(ids, numbers, np.ascontiguousarray(p))
         return action, probability, memo
 
     # A round, step by step; shortcuts write these anew.
@@ -122,27 +124,19 @@ class Policy(Stateful, ABC):
         """Choose, number the acts in this ledger (its own, or a meta-policy's), take the features of what is played."""
         if not clean(x):
             return UNUSABLE, None
-        n, K = ids.size, x.shape[2]
-        if type(self)._choose is Policy._choose:
-            p, memo = self._distribution(ids, x, offered)
-            right = isinstance(p, np.ndarray) and p.shape == (n, K) and p.dtype == float
-            given = (ids, x, np.ascontiguousarray(p), self._streams.keys, ledger.book, drawn, played)
-            status = play_probabilities(*given) if right else INVALID
-            if status == INVALID:
-                expected = f"probabilities, float64 of shape {(n, K)}, whose rows sum to 1"
-                raise validation.refuse(f"{type(self).__name__}._distribution", p, expected)
-            return status, memo
         action, probability, memo = self._choose(ids, x, offered, ledger.acts)
+        owner, n, K = type(self).__name__, ids.size, x.shape[2]
+        if self._memo_width and (memo is None or memo.shape != (n, self._memo_width)):
+            raise validation.refuse(f"{owner}: memo of an act", memo, f"whole numbers of shape {(n, self._memo_width)}")
         if probability is None and self.has_propensity:
-            raise validation.refuse(f"{type(self).__name__}._choose", None, "probabilities, or has_propensity = False")
+            raise validation.refuse(f"{owner}._choose", None, "probabilities, or has_propensity = False")
         right = isinstance(action, np.ndarray) and action.shape == (n,) and action.dtype.kind in "iu"
         if right:
             drawn["action"] = action
             drawn["probability"] = np.nan if probability is None else probability
         status = play_chosen(ids, x, ledger.book, drawn, played) if right else INVALID
         if status == INVALID:
-            expected = f"{n} whole numbers from 0 to {K - 1}, as an array"
-            raise validation.refuse(f"{type(self).__name__}._choose", action, expected)
+            raise validation.refuse(f"{owner}._choose", action, f"{n} whole numbers from 0 to {K - 1}, as an array")
         return status, memo
 
     def _learn(self, ids: Index, x: Array, action: Index | None, y: Array, numbers: Index, memo: Index | None) -> int:

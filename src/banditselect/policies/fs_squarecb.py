@@ -1,5 +1,6 @@
 """FS-SCB: SquareCB that selects among M feature maps."""
 
+import functools
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -155,16 +156,21 @@ class FSSquareCB(InverseGapPolicy):
         noise = per_lane(expected.span / 2.0 if self.noise is None else self.noise, lanes)
         lam = model_numbers("FSSquareCB: regularization", self.regularization, lanes, M)
         experts = (RidgeBank(lanes=lanes, dims=np.array(dims), regularization=lam), expected, self._messages)
+
+        @functools.cache
+        def printed() -> PrintedConstants:
+            return PrintedConstants(self, dims, lam, noise)
+
         if self.weighting == "noise":
             posterior = Posterior(variance=noise**2, prior=np.full(M, 1.0 / M), online=False)
             self._experts = ByEvidence(*experts, posterior)
         elif self.weighting == "range":
             self._experts = BySqAlg(*experts)
         else:
-            self._experts = Printed(*experts, PrintedConstants(self, dims, lam, noise))
+            self._experts = Printed(*experts, printed())
         self._memo_width = self._experts.memo_width
         if isinstance(self.exploration, str):
-            self._rate = PrintedConstants(self, dims, lam, noise)
+            self._rate = printed()
         else:
             self._rate = Scheduled(self.exploration, expected.span)
 

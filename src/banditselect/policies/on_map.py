@@ -18,7 +18,7 @@ from ..kernels.acting import Drawn
 from ..kernels.features import Lookup, clean
 from ..kernels.rounds import DONE, UNUSABLE, take
 from ..types import Array, Index, Mask
-from .base import Played, Policy
+from .base import Chosen, Played, Policy
 
 
 def copied(policy: Policy | Callable[..., Policy], lanes: int | None, seed: Seed, name: str) -> Policy:
@@ -105,6 +105,9 @@ class OnMap(Policy):
 
     def _distribution(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, Index | None]:
         return self.policy._distribution(ids, self._mine(x), offered)
+
+    def _choose(self, ids: Index, x: Array, offered: Mask | None, numbers: Index) -> Chosen:
+        return self.policy._choose(ids, self._mine(x), offered, numbers)
 
     def _play(self, ids: Index, x: Array, offered: Mask | None, ledger: Ledger, drawn: Drawn, played: Array) -> Played:
         if not clean(x):

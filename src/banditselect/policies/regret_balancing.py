@@ -20,7 +20,7 @@ from ..kernels.rounds import DONE
 from ..parts.exploration import Power, Schedule, as_schedule
 from ..parts.tally import Tally
 from ..types import Array, Index, Mask
-from .base import Played, Policy
+from .base import Chosen, Played, Policy
 from .on_map import copied
 
 
@@ -148,6 +148,11 @@ class RegretBalancing(Policy):
             rows = np.flatnonzero(shares[:, i])
             p[rows] += shares[rows, i, None] * self.bases[i]._distribution(*_some(rows, ids, x, offered))[0]
         return p
+
+    def _choose(self, ids: Index, x: Array, offered: Mask | None, numbers: Index) -> Chosen:
+        drawn, played = np.empty(ids.size, dtype=DRAWN), np.empty((ids.size, x.shape[1], x.shape[3]))
+        _, memo = RegretBalancing._play(self, ids, x, offered, Ledger.at(numbers), drawn, played)
+        return drawn["action"], drawn["probability"] if self.has_propensity else None, memo
 
     def _play(self, ids: Index, x: Array, offered: Mask | None, ledger: Ledger, drawn: Drawn, played: Array) -> Played:
         status = balancing.ready(ids, x, ledger.book)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...carriers.lanes import PerLane
+from ...kernels.acting import mask_of
 from ...kernels.rounds import DONE, SUSPECT, learn_maps, learn_regions, play_tiles
 from ...parts.confidence import Alarm, LikelihoodSets
 from ...parts.experts import Bank, RidgeBank, SharedRidgeBank
@@ -198,10 +199,10 @@ class RegionsUnion(LikelihoodRegime):
         """Return the largest reward that any set allows, ``(n, K)``."""
         return self.bank.upper_bounds(ids, x, self.radii, self.scale)
 
-    def play(self, ids: Index, x: Array, offered: Mask, *place: Any) -> int:
+    def play(self, ids: Index, x: Array, offered: Mask | None, *place: Any) -> int:
         """Play an action of highest upper bound."""
-        bank = self.bank
-        return play_tiles(*(ids, x, bank.tiles, bank.root, bank.group, self.radii, self.scale, offered, *place))
+        bank, mask = self.bank, mask_of(offered)
+        return play_tiles(*(ids, x, bank.tiles, bank.root, bank.group, self.radii, self.scale, mask, *place))
 
 
 def in_order(array: NDArray[Any], rank: Index) -> Any:

@@ -34,7 +34,7 @@ class ConfidenceRegime(LaneArrays, ABC):
         """Return the largest reward that any set allows, ``(n, K)``."""
 
     @abstractmethod
-    def play(self, ids: Index, x: Array, offered: Mask, *place: Any) -> int:
+    def play(self, ids: Index, x: Array, offered: Mask | None, *place: Any) -> int:
         """Play an action of highest upper bound; ``place``: the last arguments of a kernel of ``kernels.rounds``."""
 
     @abstractmethod
@@ -59,7 +59,7 @@ class OptimisticPolicy(Policy):
         self._sets.learn(ids, x, y, UNNUMBERED, NO_BOOK)
 
     def _play(self, ids: Index, x: Array, offered: Mask | None, ledger: Ledger, drawn: Drawn, played: Array) -> Played:
-        return self._sets.play(ids, x, mask_of(offered), self._streams.keys, ledger.book, drawn, played), None
+        return self._sets.play(ids, x, offered, self._streams.keys, ledger.book, drawn, played), None
 
     def _learn(self, ids: Index, x: Array, action: Index | None, y: Array, numbers: Index, memo: Index | None) -> int:
         return self._sets.learn(ids, x, y, numbers, self._ledger.book)
@@ -84,10 +84,10 @@ class RidgeSets(ConfidenceRegime):
         """Return the largest reward that any set allows, ``(n, K)``."""
         return self.bank.upper_bounds(ids, x, self.radii, self.scale)
 
-    def play(self, ids: Index, x: Array, offered: Mask, *place: Any) -> int:
+    def play(self, ids: Index, x: Array, offered: Mask | None, *place: Any) -> int:
         """Play an action of highest upper bound."""
-        bank = self.bank
-        return play_ridges(*(ids, x, bank.theta, bank.root, bank.dims, self.radii, self.scale, offered, *place))
+        bank, mask = self.bank, mask_of(offered)
+        return play_ridges(*(ids, x, bank.theta, bank.root, bank.dims, self.radii, self.scale, mask, *place))
 
 
 def inside(bank: Bank, thetas: Array, squared_radii: Array, models: slice = slice(None)) -> Mask:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...carriers.lanes import PerLane
+from ...kernels.acting import mask_of
 from ...kernels.features import clean
 from ...kernels.ledger import settle
 from ...kernels.rounds import DONE, UNUSABLE, play_ridges
@@ -117,10 +118,10 @@ class PrintedSet(SelectionRegime):
         """Return the largest reward that the set allows, ``(n, K)``."""
         return self.target.upper_bounds(ids, x, self._radii(ids), self.scale)
 
-    def play(self, ids: Index, x: Array, offered: Mask, *place: Any) -> int:
+    def play(self, ids: Index, x: Array, offered: Mask | None, *place: Any) -> int:
         """Play an action of highest upper bound."""
         bank, radii = self.target, self._radii(ids)
-        return play_ridges(*(ids, x, bank.theta, bank.root, bank.dims, radii, self.scale, offered, *place))
+        return play_ridges(*(ids, x, bank.theta, bank.root, bank.dims, radii, self.scale, mask_of(offered), *place))
 
     def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index) -> int:
         """Settle acts and learn their rewards: the experts, SqAlg, and the ridge on the aggregated predictions."""
