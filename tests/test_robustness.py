@@ -11,7 +11,9 @@ from banditselect import (
     FSOFUL,
     OFUL,
     PSOFUL,
+    UCB1,
     BiasOFUL,
+    Catalogue,
     Decision,
     FSSquareCB,
     RegretBalancing,
@@ -19,6 +21,7 @@ from banditselect import (
     Uniform,
     load,
     on_map,
+    register,
 )
 from banditselect.checks.game import make, play, snapshot
 from policies_under_check import POLICIES
@@ -207,3 +210,106 @@ def test_a_copy_goes_on_alike_and_shares_nothing(name):
         for array, values in part.arrays().items():
             if array not in part.elastic:
                 np.testing.assert_array_equal(theirs[way].arrays()[array][:2], values, err_msg=f"{way}.{array}")
+
+
+# What a review found, each with the case that showed it
+
+
+def test_printed_bounds_belong_to_what_was_learned_also_after_loading(tmp_path):
+    rng = np.random.default_rng(0)
+    bounds = {"feature_bound": 1.5, "reward_bound": 1.0}
+    centers = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.5]]
+    policy = PSOFUL(centers=centers, radii=[0.2, 0.1, 0.3], noise=0.1, confidence="paper", **bounds)
+    for _ in range(30):
+        x = rng.normal(size=(5, 2))
+        decision = policy.act(x / np.linalg.norm(x, axis=1, keepdims=True))
+        policy.update(decision, float(decision.features @ [0.1, 1.05]))
+    policy.save(tmp_path / "policy.bsel")
+    again = load(tmp_path / "policy.bsel")
+    theta = policy.parameters[2]
+    x = (2.9 * theta / (theta @ theta))[None]  # its prediction lies between the bounds of the first and of this round
+    for one in (policy, again):
+        one.update(one.act(x), 1.0)
+    assert policy.admissible.tolist() == again.admissible.tolist() == [True, True, True]
+    assert snapshot(policy) == snapshot(again)
+
+
+class Failing(Uniform):
+    """Raises while it is told to."""
+
+    fails = False
+
+    def _distribution(self, ids, x, offered):
+        if Failing.fails:
+            raise RuntimeError("failing")
+        return super()._distribution(ids, x, offered)
+
+
+@pytest.mark.parametrize("lanes", [None, 4])
+def test_an_act_of_several_bases_is_numbered_as_a_whole_or_not(lanes, monkeypatch):
+    rng = np.random.default_rng(1)
+    policy = RegretBalancing(bases=[OFUL(dim=2), Failing(), SquareCB(dim=2, reward_range=(-5.0, 5.0))], lanes=lanes)
+    raised = 0
+    for _ in range(60):
+        x = rng.normal(size=(3, 2) if lanes is None else (lanes, 3, 2))
+        before = snapshot(policy)
+        monkeypatch.setattr(Failing, "fails", True)
+        try:
+            decision = policy.act(x)
+        except RuntimeError:
+            raised += 1
+            assert snapshot(policy) == before
+            monkeypatch.setattr(Failing, "fails", False)
+            decision = policy.act(x)
+        policy.update(decision, float(rng.normal()) if lanes is None else rng.normal(size=lanes))
+    assert raised > 3
+
+
+def test_policies_built_in_begin_draw_the_same_however_lanes_came_to_be():
+    @register
+    class Two(Uniform):
+        def _begin(self, lanes):
+            self._inner = [Uniform(lanes=self.lanes, seed=self.seed) for _ in range(2)]
+
+        def _choose(self, ids, x, offered, numbers):
+            return self._inner[1]._choose(ids, x, offered, numbers)
+
+    grown, whole = Two(lanes=2, seed=5), Two(lanes=4, seed=5)
+    grown.add_lanes(2)
+    for _ in range(10):
+        x = np.ones((4, 9, 1))
+        np.testing.assert_array_equal(grown.act(x).action, whole.act(x).action)
+
+
+def test_a_shortcut_of_ones_own_is_shown_arrays():
+    class Looking(OFUL):
+        def _play(self, ids, x, *arguments):
+            assert type(x) is np.ndarray
+            return super()._play(ids, x, *arguments)
+
+    assert Looking(dim=2).act(Catalogue(np.eye(2)).offer([0, 1])).action in (0, 1)
+
+
+@pytest.mark.parametrize("action", [None, [None, 0], 1j, [1 << 70, 0], "a", np.nan, [0.5, 1.5], ["0", "1"], [-1, 0]])
+def test_an_action_that_was_forged_is_refused_by_name(action):
+    policy = UCB1(n_arms=3, lanes=2)
+    decision = policy.act(np.ones((2, 3, 1)))
+    with pytest.raises(ValueError, match=r"decision: got .*expected an action and a number|actions from 0 to 2"):
+        policy.update(decision._replace(action=action), np.ones(2))
+    assert not policy.plays.any()
+    policy.update(decision, np.ones(2))
+
+
+def test_maps_that_are_no_numbers_are_refused_by_name_also_after_good_ones():
+    class Lying:
+        shape = (3, 3)
+
+        def __array__(self, dtype=None, copy=None):
+            return np.ones((3, 1))
+
+    policy = FSSquareCB(n_models=2, dim=[2, 3])
+    good = [np.ones((3, 2)), np.ones((3, 3))]
+    policy.act(good)
+    for bad in (good[1].astype("M8[s]"), np.zeros((3, 3), dtype="V8"), Lying()):
+        with pytest.raises(ValueError, match="features: got"):
+            policy.act([good[0], bad])

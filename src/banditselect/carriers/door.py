@@ -33,7 +33,8 @@ class Door:
         self._array: tuple[int, ...] | None = None  # the shape of the array that was accepted last,
         self._axes: tuple[Any, ...] = ()  # and what brings it to four axes
         self._maps: list[tuple[int, ...]] | None = None  # the shapes of the list of maps that was accepted last,
-        self._widths: Index = np.empty(0, dtype=np.int64)  # and how wide they are
+        self._widths: Index = np.empty(0, dtype=np.int64)  # how wide they are,
+        self._joined: tuple[int, ...] = ()  # and the shape of all side by side
 
     def actions(self, features: Any, n: int) -> Array:
         """Return the features of all actions that n rows are offered: ``(n, P, K, d)``, or a lookup in its place."""
@@ -61,10 +62,11 @@ class Door:
                 return x[self._axes] if x.shape == self._array and x.dtype is FLOAT else None
             if [m.shape for m in features] != self._maps:
                 return None
-        except (AttributeError, ValueError):  # no arrays, or not of one shape
+            joined = np.concatenate(features, axis=-1)
+        except (AttributeError, TypeError, ValueError):  # no arrays, not of one shape, or not of numbers
             return None
-        joined = np.concatenate(features, axis=-1)
-        return laid_out(joined, self._widths) if joined.dtype is FLOAT else None
+        right = joined.dtype is FLOAT and joined.shape == self._joined
+        return laid_out(joined, self._widths) if right else None
 
     def _remember(self, features: Any) -> None:
         """Keep what an array or a list of maps looked like that was accepted."""
@@ -74,6 +76,7 @@ class Door:
             alike = len(set(shapes)) == 1 and not front
             self._maps = None if alike else shapes
             self._widths = np.array([shape[-1] for shape in shapes])
+            self._joined = (*shapes[0][:-1], int(self._widths.sum()))
             self._array, self._axes = ((len(shapes), *shapes[0]), (None,)) if alike else (None, ())
         elif type(features) is np.ndarray and features.ndim < front + 4:
             self._array, self._maps = features.shape, None

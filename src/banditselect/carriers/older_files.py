@@ -24,19 +24,18 @@ _SCHEDULES = {
 }
 
 
-def part_name(name: str, version: int) -> str:
-    """Return the name that a part has in a file of this version.
+def part_name(name: str) -> str:
+    """Return the name that a part has in a file of version 2.
 
     Examples
     --------
-    >>> part_name("bases[1].policy._experts.bank", 2)
-    'bases[1].policy._bank'
+    >>> part_name("bases[1].my_policy._experts.bank")
+    'bases[1].my_policy._bank'
     """
-    if version > OLDEST:
-        return name
-    inside = name.partition("_")[0]
-    own = name.removeprefix(inside)
-    return inside + _PARTS.get(own, own)
+    way = name.split(".")
+    k = next((i for i, step in enumerate(way) if step.startswith("_")), len(way))
+    own = ".".join(way[k:])
+    return ".".join([*way[:k], _PARTS.get(own, own)])
 
 
 def current(kind: str, content: Any) -> tuple[str, Any]:

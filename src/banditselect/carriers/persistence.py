@@ -73,7 +73,8 @@ def load(path: str | os.PathLike[str]) -> Any:
         if not isinstance(policy, Stateful):
             raise ValueError("its content is not a policy")
         for part, content in policy._state():
-            stored = older_files.part_name(part, version)
+            known = version == VERSION or all(f"state/{part}/{name}" in arrays for name in content.state)
+            stored = part if known else older_files.part_name(part)
             content.restore({name: arrays[f"state/{stored}/{name}"] for name in content.state})
         policy._lineage = int(settings["lineage"])
     except (KeyError, TypeError, ValueError) as error:

@@ -48,7 +48,6 @@ class Stateful:
         validation.check_all(owner, self.constraints, self.settings, lanes)
         self._lineage = secrets.randbits(53)  # survives stores that keep numbers as doubles, and save and load
         self._number_lanes()
-        self._root(())
 
     @property
     def settings(self) -> dict[str, Any]:

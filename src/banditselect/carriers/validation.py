@@ -252,7 +252,8 @@ class Numbers(Constraint):
         if values.size == 0 or not usable(np.ascontiguousarray(values)) or values.min() < self.low:
             raise refuse(name, value, self.expected)
         if values.ndim == self.lane_axes and values.shape[0] != lanes:
-            raise refuse(name, value, f"{self.expected}; {values.ndim} axes only with lanes={values.shape[0]}")
+            given = "which this policy has not" if lanes is None else f"of which there are {lanes}"
+            raise refuse(name, value, f"{self.expected}; {values.ndim} axes mean one entry per lane, {given}")
 
     def is_per_lane(self, value: Any) -> bool:
         """Tell whether a value was given per lane."""

@@ -28,8 +28,6 @@ Chosen = tuple[Index, Array | None, Index | None]
 Played = tuple[int, Index | None]
 """How it went, as ``kernels.rounds`` says it, and the memo ``(n, w)`` or None."""
 
-SHORTCUTS = ("_play", "_learn", "_looks_up")
-
 
 class Policy(Stateful, ABC):
     """A learner that chooses actions and is told rewards. Not thread-safe; two objects never share state.
@@ -72,7 +70,12 @@ class Policy(Stateful, ABC):
         super().__init_subclass__()
         class_files.note(cls)
         steps = {step for c in cls.__mro__ for step in vars(c).get("_steps", ())}
-        for shortcut, replaced in {"_choose": {"_distribution"}, **dict.fromkeys(SHORTCUTS, steps)}.items():
+        for shortcut, replaced in {
+            "_choose": {"_distribution"},
+            "_play": steps,
+            "_learn": steps,
+            "_looks_up": {*steps, "_play"},
+        }.items():
             before = cls.__mro__[: next(i for i, c in enumerate(cls.__mro__) if shortcut in vars(c))]
             if any(step in vars(c) for c in before for step in replaced):
                 setattr(cls, shortcut, vars(Policy)[shortcut])
@@ -86,6 +89,7 @@ class Policy(Stateful, ABC):
         self._messages: list[str] = []  # what is to be warned of when nothing is left half done
         self._one = _One() if self.lanes is None else None
         self._begin(self._size)
+        self._root(())
         inner = (part._door for _, part in self._inside() if isinstance(part, Policy))
         self._door.looks_up = self._looks_up and all(door.looks_up for door in inner)
 
@@ -317,12 +321,10 @@ class Policy(Stateful, ABC):
             actions[0], numbers[0] = action, number
         else:
             ids = self._all if served is self._every else self._ids(served)
-            actions = np.array(decision.action, dtype=np.int64)
-            numbers = np.array(decision.number, dtype=np.int64)
-            if numbers.shape != ids.shape or actions.shape != ids.shape:
-                raise validation.refuse(
-                    "decision", decision.number, f"one action and number for each of {ids.size} lanes"
-                )
+            actions, numbers = _whole_numbers(decision.action), _whole_numbers(decision.number)
+            if numbers.shape != ids.shape or actions.shape != ids.shape or actions.min() < 0:
+                expected = f"an action and a number for each of {ids.size} lanes"
+                raise validation.refuse("decision", (decision.action, decision.number), expected)
         K = self._n_actions
         if K is not None and not (actions.min() >= 0 and actions.max() < K):
             raise validation.refuse("decision", decision.action, f"actions from 0 to {K - 1}")
@@ -368,3 +370,9 @@ class _One:
         self.reward = np.empty(1)
         self.action = np.empty(1, dtype=np.int64)
         self.number = np.empty(1, dtype=np.int64)
+
+
+def _whole_numbers(value: Any) -> Index:
+    """Return an array of whole numbers, an empty one for what is none."""
+    found = np.asarray(value)
+    return found.astype(np.int64) if found.dtype.kind in "iu" else np.empty(0, dtype=np.int64)

@@ -23,6 +23,8 @@ from ..types import Array, Index, Mask
 from .base import Chosen, Played, Policy
 from .on_map import copied
 
+NOBODY = np.empty(0, dtype=np.int64)
+
 
 @register
 class RegretBalancing(Policy):
@@ -160,43 +162,27 @@ class RegretBalancing(Policy):
             return status, None
         shares, ties = self._shares(ids)
         chosen, share = self._ties.draw(ids, ledger.acts, shares)
+        tied = np.flatnonzero(share < 1.0) if ties and self.has_propensity else NOBODY
+        mixed = self._mixture(*_some(tied, ids, x, offered), shares[tied]) if tied.size else None
         memo = np.full((ids.size, self._memo_width), -1)
         memo[:, 0] = chosen
-        if ids.size == 1 or (chosen == chosen[0]).all():
-            _, inner = self.bases[chosen[0]]._play(ids, x, offered, ledger, drawn, played)
-            if inner is not None:
-                memo[:, 1 : 1 + inner.shape[1]] = inner
-        else:
-            self._play_each(chosen, ids, x, offered, ledger, drawn, played, memo)
-        if ties and self.has_propensity:
-            tied = np.flatnonzero(share < 1.0)
-            p = self._mixture(*_some(tied, ids, x, offered), shares[tied])
-            drawn["probability"][tied] = p[np.arange(tied.size), drawn["action"][tied]]
-        return DONE, memo
-
-    def _play_each(
-        self,
-        chosen: Index,
-        ids: Index,
-        x: Array,
-        offered: Mask | None,
-        ledger: Ledger,
-        drawn: Drawn,
-        played: Array,
-        memo: Index,
-    ) -> None:
-        """Let every base play the rows that chose it: all of them, or none and an error."""
         before = ledger.acts[ids]
         try:
             for i, rows in _rows_of_each(chosen):
-                some, features = np.empty(rows.size, dtype=DRAWN), np.empty((rows.size, *played.shape[1:]))
+                all_rows = rows.size == ids.size
+                some = drawn if all_rows else np.empty(rows.size, dtype=DRAWN)
+                features = played if all_rows else np.empty((rows.size, *played.shape[1:]))
                 _, inner = self.bases[i]._play(*_some(rows, ids, x, offered), ledger, some, features)
-                drawn[rows], played[rows] = some, features
+                if not all_rows:
+                    drawn[rows], played[rows] = some, features
                 if inner is not None:
                     memo[rows, 1 : 1 + inner.shape[1]] = inner
-        except BaseException:
+        except BaseException:  # several bases play as one, or not at all
             ledger.book[ids, ACTS] = before
             raise
+        if mixed is not None:
+            drawn["probability"][tied] = mixed[np.arange(tied.size), drawn["action"][tied]]
+        return DONE, memo
 
     def _wrote(self, memo: Index) -> bool:
         chosen = memo[:, 0]

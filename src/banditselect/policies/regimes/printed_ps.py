@@ -75,6 +75,7 @@ class PrintedSet(SelectionRegime):
         lower, upper = self._range(np.arange(N))
         self.sqalg = SqAlg(lower=lower, upper=upper, n_models=M)
         self.alarm = Alarm(lanes=N, delta=delta, misspecification=0.0)
+        self.formulas.bounds[:] = np.nan  # whoever loads a policy learns from then on, not from the first round
 
     def _arguments(self, ids: Index) -> dict[str, Any]:
         """Return the arguments that every printed formula has, for what these lanes have learned."""
