@@ -295,7 +295,7 @@ class Plan:
             together = np.concatenate([outcomes[c].curves for c in mine], axis=2)
             curves[label] = dict(zip(METRICS, together, strict=True))
             settings[label] = join_records([outcomes[c].settings for c in mine])
-        told = {
+        record = {
             "problem": record_of(self.problems[name], {}, {}),
             "policies": settings,
             "rounds": self.rounds,
@@ -304,8 +304,8 @@ class Plan:
             "versions": versions(),
         }
         tuning = getattr(self.policies[name], "record", None)
-        told |= {} if tuning is None else {"tuning": tuning}
-        return Result(checkpoints=checkpoints_of(self.rounds), curves=curves, settings=json.loads(json.dumps(told)))
+        record |= {} if tuning is None else {"tuning": tuning}
+        return Result(checkpoints=checkpoints_of(self.rounds), curves=curves, settings=json.loads(json.dumps(record)))
 
 
 def raise_first(failures: Sequence[Failure]) -> None:
