@@ -11,8 +11,8 @@ import pytest
 
 from banditselect.carriers.validation import (
     ArgumentError,
+    Bounds,
     Constraint,
-    Interval,
     Number,
     Numbers,
     OneOf,
@@ -108,7 +108,7 @@ def test_all_arguments_are_checked_under_their_owner():
         (Number(low=1, integer=True), [1, 7, 3.0, np.int64(9), np.uint8(3)]),
         (Number(optional=True), [None, 1.0]),
         (OneOf(("a", "b")), ["a", "b"]),
-        (Interval(), [(0, 1), [-1.5, 2], np.array([0.0, 1.0]), (np.float32(0), np.int64(3))]),
+        (Bounds(), [(0, 1), [-1.5, 2], np.array([0.0, 1.0]), (np.float32(0), np.int64(3))]),
         (Widths(), [1, 5, 3.0, [1, 2, 3], (4,), np.array([2, 2]), np.int64(2)]),
         (Rate(), [0, 10.0, np.float32(2.0), 10**20, math.sqrt]),
         (Rate(("paper",)), ["paper", 3]),
@@ -140,7 +140,7 @@ def test_constraints_accept(constraint, values):
         (Number(optional=True), "a finite number or None", [NAN, "none"]),
         (OneOf(("a", "b")), "one of 'a', 'b'", ["c", "", None, 1, ["a"], "A"]),
         (
-            Interval(),
+            Bounds(),
             "a pair (low, high) of finite numbers with low < high",
             [
                 (1, 0),
@@ -177,11 +177,11 @@ def test_constraints_refuse(constraint, expected, values):
 @pytest.mark.parametrize("value", [NAN, INF, -INF, np.float32(NAN), 10**400, -(10**400)], ids=lambda v: f"{v!r:.7}")
 @pytest.mark.parametrize(
     "constraint",
-    [Number(), Number(low=1, integer=True), Widths(), Rate(), Interval(), Numbers(shapes=((),))],
-    ids=["number", "whole", "widths", "rate", "interval", "numbers"],
+    [Number(), Number(low=1, integer=True), Widths(), Rate(), Bounds(), Numbers(shapes=((),))],
+    ids=["number", "whole", "widths", "rate", "bounds", "numbers"],
 )
 def test_no_constraint_stumbles_over_what_has_no_end(constraint, value):
-    refused(constraint.check, "x", (0.0, value) if isinstance(constraint, Interval) else value, None)
+    refused(constraint.check, "x", (0.0, value) if isinstance(constraint, Bounds) else value, None)
 
 
 def test_numbers_per_lane():
