@@ -94,7 +94,14 @@ def tune(
             raise validation.refuse("grid", name, "an argument of at least one of the policies")
     candidates = {name: tried for name, binding in policies.items() if (tried := candidates_of(binding, grid))}
     labelled = {f"{name} #{k}": b for name, tried in candidates.items() for k, (_, b) in enumerate(tried)}
-    plan = Plan({"problem": problem}, {"problem": labelled}, rounds, range(RESERVED, RESERVED + replicates), seed)
+    plan = Plan(
+        {"problem": problem},
+        {"problem": labelled},
+        rounds,
+        range(RESERVED, RESERVED + replicates),
+        seed,
+        candidate_of={f"{name} #{k}": name for name, tried in candidates.items() for k in range(len(tried))},
+    )
     if out is not None:
         plan.description()  # refuses what cannot be stored, before there is a folder
     outcomes, failures = plan.run(None if out is None else Store(out), engine, workers, address, progress)
