@@ -157,7 +157,7 @@ FLAWS = [
     ),
     ("check_permuted_actions", "do not follow", flawed(SquareCB, probabilities=by_position)),
     ("check_permuted_models", "do not follow", flawed(FSOFUL, model_weights=np.array([0.5, 0.3, 0.2]))),
-    ("check_rescaling", "after rescaling", flawed(reward_units=())),
+    ("check_rescaling", "another action after rescaling: are .* in reward_units", flawed(reward_units=())),
     ("check_batch", "predictions off", flawed(learn=lambda self, x, y: OFUL.learn(self, np.abs(x), y))),
     ("check_batch", "predictions off", flawed(learn=lambda self, x, y: OFUL.learn(self, x, min(y, 1.0)))),
     ("check_batch", "predictions off", flawed(learn=leaky)),
@@ -207,5 +207,7 @@ def test_without_a_flaw_every_check_passes_or_says_why_not():
     assert check_policy(SquareCB.bind(dim=D, noise=0.1, regularization=0.3)) == one_map
     for cls in (FSOFUL, FSSquareCB):
         assert check_policy(cls.bind(n_models=3, dim=D, noise=0.1)) == {}
+    single = {"check_permuted_models": "it has a single model: there is nothing to permute"}
+    assert check_policy(FSOFUL.bind(n_models=1, dim=D, noise=0.1)) == single
     maps = {"n_models": 3, "dim": [4, 2, 5], "regularization": [0.3, 1.0, 2.0]}
     assert check_policy(FSOFUL.bind(**maps, noise=0.1)) == {}

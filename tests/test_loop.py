@@ -22,6 +22,7 @@ from banditselect import (
     on_every_map,
     on_map,
     simulate,
+    tune,
 )
 from banditselect.problems import (
     Classification,
@@ -309,6 +310,13 @@ def test_the_warnings_of_a_policy_are_given_once_with_its_name():
     messages = [str(w.message) for w in caught]
     assert len(messages) == 1
     assert messages[0].startswith("tight: ")
+
+
+def test_the_candidates_of_a_tuning_warn_under_the_name_of_the_policy_as_it_was_given():
+    tight = on_map(SquareCB.bind(reward_range=(0.0, 1e-3)), 0)
+    with pytest.warns(RuntimeWarning) as caught:
+        tune({"tight #1": tight, "tight #2": tight}, FS, {"exploration": [1.0, 9.0]}, rounds=30, replicates=2)
+    assert [str(w.message).partition(":")[0] for w in caught] == ["tight #1", "tight #2"]
 
 
 def test_simulation_needs_numpy_and_numba_alone():

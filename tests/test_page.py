@@ -11,7 +11,7 @@ from banditselect.experiments.claims.measuring import FAILS, HOLDS, OPEN
 from banditselect.reporting.markdown import markdown_table, replace_between
 from banditselect.reporting.numbers import interval, measured
 from banditselect.reporting.page import Citation, Page, Picture, Section, Subsection, Table, render
-from banditselect.reporting.verdicts import SIGNS, Check, matrices, overall
+from banditselect.reporting.verdicts import SIGNS, CheckedSentence, matrices, overall
 
 VOID = {"meta", "img", "br", "hr", "link", "input"}
 NAMES = ("fs-synthetic", "fs-mnist", "fs-cifar100", "ps-synthetic", "ps-cifar10", "ps-cifar10-coarse", "ps-mnist")
@@ -47,7 +47,7 @@ class Reader(HTMLParser):
 
 def check(quote="PS is better", section="ps-mnist", regime="theory", verdict="holds", **other):
     told = {"place": "Section 5", "statistic": "ratio", "value": 0.5, "interval": (0.4, 0.6), "expected": "at most 1"}
-    return Check(quote=quote, section=section, regime=regime, verdict=verdict, **{**told, "n": 50, **other})
+    return CheckedSentence(quote=quote, section=section, regime=regime, verdict=verdict, **{**told, "n": 50, **other})
 
 
 def section(name, words="words", svg="<svg xmlns='http://www.w3.org/2000/svg'/>"):

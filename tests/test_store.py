@@ -1,11 +1,9 @@
-"""The folder of a sweep: what is found again, what is not, and what damage does."""
+"""The folder of a sweep: what is found again, what is not, and what lies where."""
 
 import importlib
 import json
-import os
 import re
 import sys
-import time
 import warnings
 
 import numpy as np
@@ -21,57 +19,19 @@ from banditselect import (
     on_every_map,
     on_map,
     simulate,
-    sweep,
     tune,
 )
 from banditselect.carriers import persistence
 from banditselect.problems import SyntheticFeatureSelection
 from banditselect.simulation import Results, cells, code_version, store
-from banditselect.simulation.cells import Outcome
 from banditselect.simulation.fingerprint import digest
 from banditselect.simulation.store import Store
+from stored_sweeps import CELLS, POLICIES, PROBLEMS, cells_played, names, run, table, whole_sweep
 
-PROBLEMS = {f"{m} maps": SyntheticFeatureSelection(n_models=m, dim=3, n_actions=4, n_items=40) for m in (2, 3)}
-POLICIES = {
-    "fs": FSSquareCB.bind(reward_range=given.reward_range, noise=given.noise),
-    "rb": RegretBalancing.bind(bases=on_every_map(SquareCB.bind(reward_range=given.reward_range))),
-    "uniform": Uniform.bind(),
-}
 RANGE = (-10.0, 10.0)
-CELLS = 12  # 2 problems, 3 policies, 2 blocks
 
-
-@pytest.fixture
-def played(monkeypatch):
-    """The cells that were really played."""
-    seen, original = [], cells.Task.run
-
-    def run(task, *arguments):
-        seen.append(task.cell)
-        return original(task, *arguments)
-
-    monkeypatch.setattr(cells.Task, "run", run)
-    return seen
-
-
-def run(out, policies=POLICIES, problems=PROBLEMS, **changes):
-    options = {"rounds": 30, "replicates": 4, "block": 2, "workers": 1} | changes
-    return sweep(policies, problems, out=out, **options)
-
-
-def table(folder):
-    return (folder / "results.parquet").read_bytes()
-
-
-def names(folder):
-    return {path.stem for path in (folder / "cells").glob("*.cell")}
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("whole")
-    run(folder)
-    return folder
+played = pytest.fixture(cells_played)
+whole = pytest.fixture(scope="module")(whole_sweep)
 
 
 # What is found again
@@ -261,133 +221,6 @@ def test_a_function_cannot_be_stored_but_can_be_run(tmp_path, policies, told):
         run(tmp_path / "out", policies)
     assert not (tmp_path / "out").exists()
     assert not run(None, policies).failures
-
-
-# Damage
-
-
-def damage(path, kind, rng):
-    content = bytearray(path.read_bytes())
-    if kind == "bit":
-        content[rng.integers(len(content))] ^= 1 << rng.integers(8)
-    path.write_bytes({"empty": b"", "half": content[: len(content) // 2], "short": content[:-1], "bit": content}[kind])
-
-
-@pytest.mark.parametrize("kind", ["bit", "half", "short", "empty"])
-def test_damaged_cells_are_put_aside_and_run_again(tmp_path, whole, played, kind):
-    run(tmp_path)
-    rng = np.random.default_rng(0)
-    hurt = sorted((tmp_path / "cells").glob("*.cell"))[:3]
-    for path in hurt:
-        damage(path, kind, rng)
-    with pytest.warns(RuntimeWarning, match="put aside and run again") as caught:
-        run(tmp_path)
-    assert len(caught) == 3
-    assert all(any(path.name in str(w.message) for w in caught) for path in hurt)
-    assert {cell.key for cell in played[CELLS:]} == {path.stem for path in hurt}
-    assert {path.stem for path in (tmp_path / "cells").glob("*.damaged")} == {path.stem for path in hurt}
-    assert table(tmp_path) == table(whole)
-    assert names(tmp_path) == names(whole)
-
-
-def test_every_bit_of_a_cell_is_watched(tmp_path):
-    kept = Store(tmp_path)
-    key = digest("what")
-    kept.put(key, Outcome(np.array([[[0.5]]]), {"a": 1}, ("careful",)), "what")
-    path = tmp_path / "cells" / f"{key}.cell"
-    whole = path.read_bytes()
-    for position in range(0, 8 * len(whole), 3):
-        content = bytearray(whole)
-        content[position // 8] ^= 1 << position % 8
-        path.write_bytes(content)
-        with pytest.warns(RuntimeWarning, match="put aside"):
-            assert kept.get(key) is None
-    path.write_bytes(whole)
-    found = kept.get(key)
-    assert (found.curves.tolist(), found.settings, found.messages) == ([[[0.5]]], {"a": 1}, ("careful",))
-
-
-def test_a_cell_under_the_name_of_another_is_not_believed(tmp_path, whole, played):
-    run(tmp_path)
-    first, second = sorted((tmp_path / "cells").glob("*.cell"))[:2]
-    second.write_bytes(first.read_bytes())
-    with pytest.warns(RuntimeWarning, match="another cell"):
-        run(tmp_path)
-    assert [cell.key for cell in played[CELLS:]] == [second.stem]
-    assert table(tmp_path) == table(whole)
-
-
-TORN = {
-    "half a line": b'{"key": "abc", "sec',
-    "no line": b"\n\n",
-    "not text": b"\xff\xfe\x00\n",
-    "other content": b'[1]\n3\n"a"\n{"key": []}\n{"key": "k", "seconds": "x"}\n{"key": [], "seconds": 1}\n',
-}
-
-
-@pytest.mark.parametrize("torn", TORN.values(), ids=TORN)
-def test_torn_timings_do_no_harm(tmp_path, whole, played, torn):
-    run(tmp_path)
-    (tmp_path / "results.parquet").unlink()
-    lost = sorted((tmp_path / "cells").glob("*.cell"))[0]
-    lost.unlink()
-    with (tmp_path / "timings.jsonl").open("ab") as file:
-        file.write(torn)
-    run(tmp_path, progress=lambda progress: None)
-    run(tmp_path)
-    assert len(played) == CELLS + 1
-    assert table(tmp_path) == table(whole)
-    assert len(Store(tmp_path).timings()) == CELLS
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff"], ids=repr)
-def test_a_damaged_description_loses_no_cells_and_no_tables(tmp_path, whole, played, content):
-    run(tmp_path)
-    (tmp_path / "sweep.json").write_bytes(content)
-    with pytest.warns(RuntimeWarning, match="holds another sweep"):
-        run(tmp_path)
-    run(tmp_path)
-    assert len(played) == CELLS
-    assert table(tmp_path) == table(whole)
-
-
-def test_unfinished_files_do_no_harm_and_are_removed_when_they_are_old(tmp_path, whole):
-    run(tmp_path)
-    parts = [
-        tmp_path / "cells" / ".a.cell.x.part",
-        tmp_path / ".results.parquet.x.part",
-        tmp_path / ".sweep.json.x.part",
-    ]
-    for part in parts:
-        part.write_bytes(b"half")
-    run(tmp_path)
-    assert table(tmp_path) == table(whole)
-    assert names(tmp_path) == names(whole)
-    assert all(part.exists() for part in parts)  # somebody may be writing them
-    for part in parts:
-        os.utime(part, (time.time() - 7200, time.time() - 7200))
-    run(tmp_path)
-    assert not any(part.exists() for part in parts)
-
-
-def test_an_error_while_writing_leaves_a_store_that_goes_on(tmp_path, whole, played, monkeypatch):
-    original, calls = os.fsync, []
-
-    def full(handle):
-        calls.append(handle)
-        if len(calls) == 5:
-            raise OSError(28, "No space left on device")
-        return original(handle)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "fsync", full)
-        with pytest.raises(OSError, match="No space left"):
-            run(tmp_path)
-    assert len(names(tmp_path)) == 3
-    assert not list(tmp_path.rglob("*.part"))
-    run(tmp_path)
-    assert len(played) == CELLS + 1
-    assert table(tmp_path) == table(whole)
 
 
 # What lies where

@@ -3,18 +3,16 @@
 import copy
 import math
 import pickle
-import re
 import threading
 
 import cloudpickle
 import numpy as np
 import pytest
 
-from banditselect.carriers.shapes import AnyShape, ExactShape, SomeMaps, common_shape
 from banditselect.carriers.validation import (
     ArgumentError,
+    Bounds,
     Constraint,
-    Interval,
     Number,
     Numbers,
     OneOf,
@@ -30,20 +28,7 @@ from banditselect.carriers.validation import (
     shown,
     whole_number,
 )
-
-NAN, INF, HUGE = math.nan, math.inf, 1.01e30
-
-
-def refused(function, *arguments, name="x", expected="", given=None):
-    """Assert a ValueError of the form "name: got ..., expected ..."."""
-    with pytest.raises(ValueError, match=rf"^{re.escape(name)}: got ") as caught:
-        function(*arguments)
-    message = str(caught.value)
-    assert ", expected " in message
-    assert expected in message.split(", expected ", 1)[1]
-    if given is not None:
-        assert given in message.split(", expected ", 1)[0]
-
+from refusals import HUGE, INF, NAN, refused
 
 # Words.
 
@@ -123,7 +108,7 @@ def test_all_arguments_are_checked_under_their_owner():
         (Number(low=1, integer=True), [1, 7, 3.0, np.int64(9), np.uint8(3)]),
         (Number(optional=True), [None, 1.0]),
         (OneOf(("a", "b")), ["a", "b"]),
-        (Interval(), [(0, 1), [-1.5, 2], np.array([0.0, 1.0]), (np.float32(0), np.int64(3))]),
+        (Bounds(), [(0, 1), [-1.5, 2], np.array([0.0, 1.0]), (np.float32(0), np.int64(3))]),
         (Widths(), [1, 5, 3.0, [1, 2, 3], (4,), np.array([2, 2]), np.int64(2)]),
         (Rate(), [0, 10.0, np.float32(2.0), 10**20, math.sqrt]),
         (Rate(("paper",)), ["paper", 3]),
@@ -155,7 +140,7 @@ def test_constraints_accept(constraint, values):
         (Number(optional=True), "a finite number or None", [NAN, "none"]),
         (OneOf(("a", "b")), "one of 'a', 'b'", ["c", "", None, 1, ["a"], "A"]),
         (
-            Interval(),
+            Bounds(),
             "a pair (low, high) of finite numbers with low < high",
             [
                 (1, 0),
@@ -192,11 +177,11 @@ def test_constraints_refuse(constraint, expected, values):
 @pytest.mark.parametrize("value", [NAN, INF, -INF, np.float32(NAN), 10**400, -(10**400)], ids=lambda v: f"{v!r:.7}")
 @pytest.mark.parametrize(
     "constraint",
-    [Number(), Number(low=1, integer=True), Widths(), Rate(), Interval(), Numbers(shapes=((),))],
-    ids=["number", "whole", "widths", "rate", "interval", "numbers"],
+    [Number(), Number(low=1, integer=True), Widths(), Rate(), Bounds(), Numbers(shapes=((),))],
+    ids=["number", "whole", "widths", "rate", "bounds", "numbers"],
 )
 def test_no_constraint_stumbles_over_what_has_no_end(constraint, value):
-    refused(constraint.check, "x", (0.0, value) if isinstance(constraint, Interval) else value, None)
+    refused(constraint.check, "x", (0.0, value) if isinstance(constraint, Bounds) else value, None)
 
 
 def test_numbers_per_lane():
@@ -238,233 +223,6 @@ def test_seeds_accepted(value):
 )
 def test_seeds_refused(value):
     refused(seed, "seed", value, name="seed", expected="a whole number >= 0, or a tuple of them")
-
-
-# Features.
-
-ONE_MAP = ExactShape((2,), many=False)
-MAPS = ExactShape((2, 2, 2), many=True)
-RAGGED = ExactShape((2, 3), many=True)
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int64, np.uint8, bool, ">f8"])
-def test_features_of_any_real_dtype_become_float64(dtype):
-    given = np.array([[1, 0], [0, 1], [1, 1]], dtype=dtype)
-    for value in (given, np.asfortranarray(given), given.tolist(), tuple(map(tuple, given.tolist()))):
-        x = ONE_MAP.actions(value, None)
-        assert x.dtype == np.float64
-        assert x.flags.c_contiguous
-        np.testing.assert_array_equal(x, [[[[1, 0], [0, 1], [1, 1]]]])
-
-
-def test_shapes_of_one_map():
-    x = np.arange(12.0).reshape(2, 3, 2)
-    np.testing.assert_array_equal(ONE_MAP.actions(x[0], None), x[None, :1])
-    np.testing.assert_array_equal(ONE_MAP.actions(x, 2), x[:, None])
-    np.testing.assert_array_equal(ONE_MAP.one(x[0, 0], None), x[None, :1, 0])
-    np.testing.assert_array_equal(ONE_MAP.one(x[0], 3), x[0][:, None])
-    np.testing.assert_array_equal(ONE_MAP.actions(x[:1, :1], 1), x[:1, None, :1])
-
-
-def test_shapes_of_many_maps():
-    x = np.arange(48.0).reshape(2, 3, 4, 2)  # lanes, maps, actions, features
-    np.testing.assert_array_equal(MAPS.actions(x[0], None), x[:1])
-    np.testing.assert_array_equal(MAPS.actions(list(x[0]), None), x[:1])
-    np.testing.assert_array_equal(MAPS.actions(tuple(x[0].astype(int)), None), x[:1])
-    np.testing.assert_array_equal(MAPS.actions(x[0].tolist(), None), x[:1])
-    np.testing.assert_array_equal(MAPS.actions(x, 2), x)
-    np.testing.assert_array_equal(MAPS.actions([x[:, i] for i in range(3)], 2), x)
-    np.testing.assert_array_equal(MAPS.one(x[0, :, 0], None), x[:1, :, 0])
-    np.testing.assert_array_equal(MAPS.one(x[:, :, 0], 2), x[:, :, 0])
-    np.testing.assert_array_equal(MAPS.one([x[:, i, 0] for i in range(3)], 2), x[:, :, 0])
-
-
-def test_nested_lists_mean_what_the_array_means():
-    """As many lanes as maps: plain numbers of shape (N, M, K, d) must not be read with the two axes swapped."""
-    x = np.arange(24.0).reshape(2, 2, 3, 2)
-    shape = ExactShape((2, 2), many=True)
-    np.testing.assert_array_equal(shape.actions(x.tolist(), 2), shape.actions(x, 2))
-    np.testing.assert_array_equal(shape.one(x[:, :, 0].tolist(), 2), shape.one(x[:, :, 0], 2))
-
-
-def test_maps_of_different_width_are_padded():
-    narrow, wide = np.arange(8.0).reshape(4, 2), np.arange(12.0).reshape(4, 3) + 100.0
-    x = RAGGED.actions([narrow, wide], None)
-    assert x.shape == (1, 2, 4, 3)
-    np.testing.assert_array_equal(x[0, 0], np.pad(narrow, [(0, 0), (0, 1)]))
-    np.testing.assert_array_equal(x[0, 1], wide)
-    np.testing.assert_array_equal(RAGGED.one([narrow[1], wide[1]], None), x[:, :, 1])
-    np.testing.assert_array_equal(RAGGED.one(x[0, :, 1], None), x[:, :, 1])  # padded already
-    lanes = RAGGED.actions([np.stack([narrow, narrow + 1]), np.stack([wide, wide + 1])], 2)
-    assert lanes.shape == (2, 2, 4, 3)
-    np.testing.assert_array_equal(lanes[0], x[0])
-    np.testing.assert_array_equal(lanes[1, 0, :, 2], 0.0)
-
-
-@pytest.mark.parametrize(
-    ("shape", "lanes", "value"),
-    [
-        (ONE_MAP, None, np.zeros(2)),
-        (ONE_MAP, None, np.zeros((3, 3))),
-        (ONE_MAP, None, np.zeros((1, 3, 2))),
-        (ONE_MAP, None, [[1, 2], [3]]),
-        (ONE_MAP, None, [["a", "b"]]),
-        (ONE_MAP, None, None),
-        (ONE_MAP, None, 3.0),
-        (ONE_MAP, None, []),
-        (ONE_MAP, None, np.zeros((3, 2), dtype=complex)),
-        (ONE_MAP, None, np.zeros((3, 2), dtype=object)),
-        (ONE_MAP, 2, np.zeros((3, 2))),
-        (ONE_MAP, 2, np.zeros((3, 3, 2))),
-        (MAPS, None, np.zeros((2, 4, 2))),
-        (MAPS, None, np.zeros((3, 4, 1))),
-        (MAPS, None, np.zeros((4, 2))),
-        (MAPS, None, [np.zeros((4, 2))] * 2),
-        (MAPS, None, [np.zeros((4, 2)), np.zeros((4, 2)), np.zeros((5, 2))]),
-        (MAPS, None, [np.zeros((4, 2)), np.zeros((4, 2)), np.zeros((4, 3))]),
-        (MAPS, None, [np.zeros((4, 2)), np.zeros((4, 2)), np.zeros(2)]),
-        (MAPS, None, []),
-        (MAPS, None, [None] * 3),
-        (MAPS, None, [[[1, 2], [3]], [[1, 2], [3, 4]], [[1, 2], [3, 4]]]),
-        (MAPS, 2, np.zeros((3, 3, 4, 2))),
-        (MAPS, 2, [np.zeros((3, 4, 2))] * 3),
-        (RAGGED, None, [np.zeros((4, 3)), np.zeros((4, 2))]),
-        (RAGGED, None, np.zeros((2, 4, 3))),
-        (SomeMaps(((1, 2),)), None, np.zeros((1, 4, 2))),
-        (SomeMaps(((1, 2),)), None, np.zeros((2, 4, 3))),
-        (SomeMaps(((1, 2),)), None, [np.zeros((4, 2)), np.zeros((4, 3))]),
-        (AnyShape(), None, np.zeros(3)),
-        (AnyShape(), None, []),
-        (AnyShape(), None, ()),
-        (AnyShape(), None, None),
-        (AnyShape(), None, [np.zeros((3, 2)), np.zeros((4, 2))]),
-        (AnyShape(), None, [[[1], [2, 3]], [[1, 2]]]),
-        (AnyShape(), 2, np.zeros((3, 2))),
-        (AnyShape(), 2, np.zeros((3, 4, 2))),
-    ],
-)
-def test_features_of_the_wrong_shape(shape, lanes, value):
-    refused(shape.actions, value, lanes, name="features", expected=shape.words(lanes))
-
-
-@pytest.mark.parametrize("shape", [ONE_MAP, MAPS, SomeMaps(((0, 2),)), AnyShape()])
-@pytest.mark.parametrize("lanes", [None, 2])
-def test_no_action_at_all(shape, lanes):
-    front = () if lanes is None else (lanes,)
-    refused(shape.actions, np.zeros((*front, *((3,) if shape.many else ()), 0, 2)), lanes, name="features")
-
-
-@pytest.mark.parametrize("bad", [NAN, INF, -INF, HUGE])
-@pytest.mark.parametrize("shape", [ONE_MAP, MAPS, RAGGED, SomeMaps(((0, 2),)), AnyShape()])
-def test_features_that_are_not_finite_or_too_large(shape, bad):
-    widths = shape.dims if isinstance(shape, ExactShape) else (2,)
-    for spoiled in range(len(widths)):
-        maps = [np.ones((4, d)) for d in widths]
-        maps[spoiled][3, -1] = bad
-        refused(shape.actions, maps if shape.many else maps[0], None, name="features", expected="finite")
-        played = [m[3] for m in maps]
-        refused(shape.one, played if shape.many else played[0], None, name="features", expected="finite")
-
-
-def test_features_of_one_action_of_the_wrong_shape():
-    for shape, value in [
-        (ONE_MAP, np.zeros((3, 2))),
-        (ONE_MAP, np.zeros(3)),
-        (MAPS, np.zeros((2, 2))),
-        (MAPS, np.zeros(2)),
-    ]:
-        refused(shape.one, value, None, name="features", expected=f"{shape.words(None)} without the axis K")
-    refused(ONE_MAP.one, np.zeros((3, 2)), 2, name="features", expected="(2, K, 2) without the axis K")
-
-
-def test_some_maps_take_any_number_of_maps():
-    shape = SomeMaps(((1, 2), (3, 4)))
-    maps = [np.full((5, d), float(d)) for d in (7, 2, 1, 4, 3)]
-    x = shape.actions(maps, None)
-    assert x.shape == (1, 5, 5, 7)
-    np.testing.assert_array_equal(x[0, 1, :, :2], 2.0)
-    np.testing.assert_array_equal(x[0, 1, :, 2:], 0.0)
-    assert shape.one([m[0] for m in maps], None).shape == (1, 5, 7)
-    assert shape.one(x[0, :, 0], None).shape == (1, 5, 7)  # padded already
-    assert "map 1 of width 2, map 3 of width 4" in shape.words(None)
-
-
-def test_any_shape_counts_the_actions():
-    shape = AnyShape()
-    for value in (
-        np.zeros((4, 2)),
-        np.zeros((3, 4, 2)),
-        [np.zeros((4, 2)), np.zeros((4, 7))],
-        np.zeros((3, 4, 2)).tolist(),
-    ):
-        assert shape.actions(value, None).shape[2] == 4
-    ragged = shape.actions([np.full((4, 2), 5.0), np.full((4, 3), 7.0)], None)
-    np.testing.assert_array_equal(ragged[0, :, 0], [[5.0, 5.0, 0.0], [7.0, 7.0, 7.0]])
-    for value, P in ((np.zeros((2, 4, 3)), 1), (np.zeros((2, 5, 4, 3)), 5), ([np.zeros((2, 4, 3))] * 2, 2)):
-        assert shape.actions(value, 2).shape == (2, P, 4, 3)
-    assert shape.one(np.zeros(3), None).shape == (1, 1, 1)
-    assert shape.one(np.zeros((2, 3)), 2).shape == (2, 1, 1)
-
-
-def test_any_shape_takes_one_action_of_maps_of_different_width():
-    assert AnyShape().one([np.zeros(2), np.zeros(3)], None).shape == (1, 1, 1)
-
-
-def test_given_features_are_not_changed():
-    x = np.ones((3, 2))
-    x.flags.writeable = False
-    ONE_MAP.actions(x, None)
-    narrow = np.ones((3, 2))
-    RAGGED.actions([narrow, np.ones((3, 3))], None)
-    np.testing.assert_array_equal(narrow, 1.0)
-
-
-def test_common_shapes():
-    some = SomeMaps(((0, 2), (2, 2)))
-    assert common_shape("bases", [MAPS, AnyShape(), MAPS, some]) == MAPS
-    assert common_shape("bases", [AnyShape(), ONE_MAP]) == ONE_MAP
-    assert common_shape("bases", [AnyShape(), AnyShape()]) == AnyShape()
-    assert common_shape("bases", [SomeMaps(((0, 2),)), AnyShape(), some]) == some
-    assert common_shape("bases", [some, RAGGED_3]) == RAGGED_3
-
-
-def test_a_number_of_actions_is_common_to_all_that_know_it():
-    one, known = ExactShape((2,), many=False, n_actions=3), AnyShape(n_actions=3)
-    assert common_shape("bases", [ONE_MAP, known, AnyShape()]) == one
-    assert common_shape("bases", [AnyShape(), known]) == known
-    some = SomeMaps(((1, 2),))
-    assert common_shape("bases", [some, known]) == SomeMaps(((1, 2),), n_actions=3)
-    assert one.actions(np.ones((3, 2)), None).shape == (1, 1, 3, 2)
-    assert one.one(np.ones(2), None).shape == (1, 1, 2)
-    refused(one.actions, np.ones((2, 2)), None, name="features", expected="finite numbers of shape (K = 3, 2)")
-    refused(
-        known.actions, np.ones((5, 2, 2)), 5, name="features", expected="finite numbers of shape (5, ..., K = 3, d)"
-    )
-    with pytest.raises(ValueError, match=r"^bases\[1\]: takes 4 actions; expected 3, as others take"):
-        common_shape("bases", [known, AnyShape(n_actions=4)])
-
-
-RAGGED_3 = ExactShape((2, 5, 2), many=True)
-
-
-@pytest.mark.parametrize(
-    ("shapes", "index"),
-    [
-        ([ONE_MAP, ExactShape((3,), many=False)], 1),
-        ([ONE_MAP, AnyShape(), MAPS], 2),
-        ([SomeMaps(((0, 2),)), ONE_MAP], 0),
-        ([SomeMaps(((3, 2),)), MAPS], 0),
-        ([MAPS, SomeMaps(((1, 3),))], 1),
-    ],
-)
-def test_shapes_that_do_not_go_together(shapes, index):
-    with pytest.raises(ValueError, match=rf"^bases\[{index}\]: takes .*; expected "):
-        common_shape("bases", shapes)
-
-
-def test_maps_that_disagree_about_a_width_do_not_go_together():
-    with pytest.raises(ValueError, match=r"^bases\[1\]"):
-        common_shape("bases", [SomeMaps(((0, 2),)), SomeMaps(((0, 3),))])
 
 
 # Masks, lanes, rewards.
@@ -539,10 +297,3 @@ def test_a_reward_refused(value):
 )
 def test_rewards_of_lanes_refused(value):
     refused(rewards, value, 2, True, name="reward", expected="finite numbers of shape (2,)")
-
-
-def test_a_longer_float_that_overflows_is_refused():
-    huge = np.array([[np.longdouble("1e400"), 1.0]])
-    if np.isfinite(huge).all():  # where long double is longer than double
-        refused(ONE_MAP.actions, huge, None, name="features")
-        refused(rewards, huge[0, 0], 1, False, name="reward")

@@ -186,7 +186,7 @@ class OneOf(Constraint):
 
 
 @dataclass(frozen=True)
-class Interval(Constraint):
+class Bounds(Constraint):
     """A pair (low, high) of finite numbers with low < high; None where it is optional."""
 
     optional: bool = False

@@ -43,13 +43,13 @@ def decisions(
             raise table.refuse(columns["action"], t, played[t], f"an id in column {offered!r}")
     given = actions if items is None else items
     if given is None:
-        given = sorted({*played, *chain(*lists)}, key=lambda identity: (isinstance(identity, str), identity))
+        given = sorted({*played, *chain(*lists)}, key=lambda action_id: (isinstance(action_id, str), action_id))
     ids = list(given)
-    place = {identity: k for k, identity in enumerate(ids)}
+    place = {action_id: k for k, action_id in enumerate(ids)}
     if len(place) != len(ids) or not ids:
         raise validation.refuse("Log.read: actions", ids, "different ids, at least one")
-    positions = np.array([table.known(place, identity, columns["action"], t) for t, identity in enumerate(played)])
-    menus = [[table.known(place, identity, str(offered), t) for identity in row] for t, row in enumerate(lists)]
+    positions = np.array([table.known(place, action_id, columns["action"], t) for t, action_id in enumerate(played)])
+    menus = [[table.known(place, action_id, str(offered), t) for action_id in row] for t, row in enumerate(lists)]
     available: Mask | None = None
     features: LogFeatures
     if context is not None:
@@ -63,7 +63,7 @@ def decisions(
         rows = [menu + [-1] * (width - len(menu)) for menu in menus]
         features = OfferedItems(items=_item_maps(items), offered=rows or None)
         if menus:
-            positions = np.array([row.index(identity) for row, identity in zip(lists, played, strict=True)])
+            positions = np.array([row.index(action_id) for row, action_id in zip(lists, played, strict=True)])
     return {
         "features": features,
         "action": positions,
@@ -204,11 +204,11 @@ class _Table:
             found.append(list(ids))
         return found
 
-    def known(self, place: Mapping[Any, int], identity: Any, column: str, row: int) -> int:
+    def known(self, place: Mapping[Any, int], action_id: Any, column: str, row: int) -> int:
         """Return the position of an id."""
-        if identity not in place:
-            raise self.refuse(column, row, identity, f"one of the {len(place)} ids, such as {next(iter(place))!r}")
-        return place[identity]
+        if action_id not in place:
+            raise self.refuse(column, row, action_id, f"one of the {len(place)} ids, such as {next(iter(place))!r}")
+        return place[action_id]
 
 
 def _parsed(value: Any) -> Any:

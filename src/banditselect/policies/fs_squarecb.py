@@ -13,8 +13,8 @@ from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
 from ..carriers.validation import (
     SMALLEST,
+    Bounds,
     Constraint,
-    Interval,
     Number,
     Numbers,
     OneOf,
@@ -103,7 +103,7 @@ class FSSquareCB(InverseGapPolicy):
         "n_models": Number(low=1, integer=True),
         "dim": Widths(),
         "noise": Number(low=SMALLEST, per_lane=True, optional=True),
-        "reward_range": Interval(),
+        "reward_range": Bounds(),
         "regularization": Numbers(shapes=((), (None,)), low=SMALLEST),
         "exploration": Rate(names=("paper",)),
         "weighting": OneOf(("noise", "range", "paper")),

@@ -10,7 +10,7 @@ from ..carriers.lanes import per_lane
 from ..carriers.persistence import register
 from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
-from ..carriers.validation import SMALLEST, Constraint, Interval, Number, Numbers, OneOf
+from ..carriers.validation import SMALLEST, Bounds, Constraint, Number, Numbers, OneOf
 from ..parts.confidence import chi_square_quantile
 from ..parts.regions import Regions
 from .regimes.likelihood import RegionsUnion, SelectionPolicy
@@ -108,7 +108,7 @@ class PSOFUL(SelectionPolicy):
         "likelihood": OneOf(("evidence", "online")),
         "feature_bound": Number(low=SMALLEST, per_lane=True, optional=True),
         "reward_bound": Number(low=0.0, per_lane=True, optional=True),
-        "reward_range": Interval(optional=True),
+        "reward_range": Bounds(optional=True),
         "scale": Number(low=0.0),
         "shapes": Numbers(shapes=((None, None, None),), optional=True),
         "prior_weights": Numbers(shapes=((None,),), low=0.0, optional=True),

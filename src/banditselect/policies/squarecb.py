@@ -9,7 +9,7 @@ from ..carriers.lanes import per_lane
 from ..carriers.persistence import register
 from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
-from ..carriers.validation import SMALLEST, Constraint, Interval, Number, Rate
+from ..carriers.validation import SMALLEST, Bounds, Constraint, Number, Rate
 from ..parts.experts import RidgeBank
 from ..parts.exploration import Schedule, Scheduled
 from ..parts.reward_range import RewardRange
@@ -73,7 +73,7 @@ class SquareCB(InverseGapPolicy):
         "dim": Number(low=1, integer=True),
         "regularization": Number(low=SMALLEST, per_lane=True),
         "exploration": Rate(names=("paper",)),
-        "reward_range": Interval(),
+        "reward_range": Bounds(),
         "noise": Number(low=SMALLEST, per_lane=True, optional=True),
         "delta": Number(low=0.0, high=1.0, above=True, below=True),
         "feature_bound": Number(low=SMALLEST, per_lane=True, optional=True),

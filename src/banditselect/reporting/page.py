@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..carriers import validation
 from ..carriers.extras import need
 from .numbers import interval, measured
-from .verdicts import SIGNS, Check, details, grouped, matrices, sentences
+from .verdicts import SIGNS, CheckedSentence, details, grouped, matrices, sentences
 
 
 class Picture(NamedTuple):
@@ -79,7 +79,7 @@ class Page:
     title: str
     summary: Sequence[str]
     regimes: Mapping[str, str]
-    checks: Sequence[Check]
+    checks: Sequence[CheckedSentence]
     sections: Sequence[Section]
     facts: Sequence[tuple[str, str]] = ()
     citations: Sequence[Citation] = ()

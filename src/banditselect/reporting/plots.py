@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..carriers import validation
 from .drawing import draw_bars, draw_lines, new_figure
 from .labels import End, label_ends, wrapped
-from .scales import Log, scales, set_places, set_rounds, set_y
+from .scales import LogAxes, scales, set_places, set_rounds, set_y
 from .series import check_mapping, check_options, increasing, read_curves, read_finals
 from .style import Width, house_style, looks, tidy
 
@@ -34,7 +34,7 @@ def plot_curves(
     metric: str,
     axes: "Axes | None" = None,
     confidence: float = 0.95,
-    log: Log = "auto",
+    log: LogAxes = "auto",
     title: str | None = None,
     width: Width = "column",
 ) -> "Figure":
@@ -71,7 +71,7 @@ def plot_panels(
     *,
     metric: str,
     confidence: float = 0.95,
-    log: Log = "auto",
+    log: LogAxes = "auto",
     share: bool | None = None,
     width: Width = "page",
 ) -> "Figure":
@@ -128,7 +128,7 @@ def plot_finals(
     x: Sequence[float] | None = None,
     axes: "Axes | None" = None,
     confidence: float = 0.95,
-    log: Log = "auto",
+    log: LogAxes = "auto",
     title: str | None = None,
     width: Width = "column",
 ) -> "Figure":

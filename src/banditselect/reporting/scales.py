@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-Log = Literal["auto", "none", "x", "y", "both"]
+LogAxes = Literal["auto", "none", "x", "y", "both"]
 
 RATIO = 30.0  #: means further apart than this factor are shown on a log axis
 DECADE = 10.0  #: settings further apart than this factor are shown on a log axis
@@ -22,7 +22,7 @@ LETTER = 5.0  #: points of width
 ROOM = 0.5  #: bands make the vertical axis longer by at most this share
 
 
-def scales(log: Log, panels: Sequence[Series], *, settings: bool = False) -> tuple[bool, bool]:
+def scales(log: LogAxes, panels: Sequence[Series], *, settings: bool = False) -> tuple[bool, bool]:
     """Return whether the horizontal and the vertical axis are logarithmic; ``settings``: x is not rounds."""
     x = np.concatenate([panel.x for panel in panels])
     means = [i.estimate[np.isfinite(i.estimate)] for panel in panels for i in panel.means.values()]

@@ -22,7 +22,7 @@ SIGNS = {
 }
 
 
-class Check(NamedTuple):
+class CheckedSentence(NamedTuple):
     """A sentence, measured in one section and regime; ``verdict`` is one of ``SIGNS``."""
 
     quote: str
@@ -45,7 +45,7 @@ class Entry(NamedTuple):
     target: str
 
 
-class Sentence(NamedTuple):
+class SentenceRow(NamedTuple):
     """A sentence in full, its beginning as the matrix shows it, and its cells by section."""
 
     number: int
@@ -60,7 +60,7 @@ class Detail(NamedTuple):
 
     id: str
     number: int
-    check: Check
+    check: CheckedSentence
     sign: Sign
 
 
@@ -68,30 +68,32 @@ class Matrix(NamedTuple):
     """Sentences that are about the same sections."""
 
     columns: Sequence[str]
-    rows: Sequence[Sentence]
+    rows: Sequence[SentenceRow]
 
 
-def grouped(checks: Sequence[Check], sections: Sequence[str]) -> list[Check]:
+def grouped(checks: Sequence[CheckedSentence], sections: Sequence[str]) -> list[CheckedSentence]:
     """Return the checks in the order of the matrices."""
     place = {name: k for k, group in enumerate(_together(checks, sections)) for name in group}
     return sorted(checks, key=lambda check: place[check.section])
 
 
-def details(checks: Sequence[Check]) -> list[Detail]:
+def details(checks: Sequence[CheckedSentence]) -> list[Detail]:
     """Return the checks with ids and the numbers of their sentences."""
     numbers = {quote: k for k, quote in enumerate(dict.fromkeys(check.quote for check in checks), 1)}
     return [Detail(f"check-{k}", numbers[c.quote], c, SIGNS[c.verdict]) for k, c in enumerate(checks, 1)]
 
 
-def sentences(checks: Sequence[Check]) -> list[Sentence]:
+def sentences(checks: Sequence[CheckedSentence]) -> list[SentenceRow]:
     """Return the sentences, each once, with all places where it is."""
     places: dict[str, dict[str, None]] = {}
     for check in checks:
         places.setdefault(check.quote, {})[check.place] = None
-    return [Sentence(k, quote, _beginning(quote), "; ".join(own)) for k, (quote, own) in enumerate(places.items(), 1)]
+    return [
+        SentenceRow(k, quote, _beginning(quote), "; ".join(own)) for k, (quote, own) in enumerate(places.items(), 1)
+    ]
 
 
-def matrices(checks: Sequence[Check], sections: Sequence[str], regimes: Sequence[str]) -> list[Matrix]:
+def matrices(checks: Sequence[CheckedSentence], sections: Sequence[str], regimes: Sequence[str]) -> list[Matrix]:
     """Return the verdicts with a row per sentence and a column per section; what shares no section stands apart."""
     numbered, quoted = details(checks), sentences(checks)
     found = []
@@ -107,7 +109,7 @@ def matrices(checks: Sequence[Check], sections: Sequence[str], regimes: Sequence
     return found
 
 
-def _together(checks: Sequence[Check], sections: Sequence[str]) -> list[list[str]]:
+def _together(checks: Sequence[CheckedSentence], sections: Sequence[str]) -> list[list[str]]:
     """Return the sections in groups: two are in one if any sentence is about both."""
     groups: list[set[str]] = []
     for quote in dict.fromkeys(check.quote for check in checks):

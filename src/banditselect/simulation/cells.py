@@ -82,9 +82,9 @@ class Failure:
 
     def record(self) -> dict[str, Any]:
         """Return which cell it was, its settings and the error, as JSON."""
-        told = {name: getattr(self.cell, name) for name in ("problem", "policy", "rounds", "seed")}
+        fields = {name: getattr(self.cell, name) for name in ("problem", "policy", "rounds", "seed")}
         replicates = [self.cell.lanes.start, self.cell.lanes.stop]
-        return told | {"replicates": replicates, "settings": self.settings, "error": repr(self.error)}
+        return fields | {"replicates": replicates, "settings": self.settings, "error": repr(self.error)}
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,8 @@ class Task:
                         played = next(steps)
                 except Exception as error:
                     return Failure(self.cell, error, traceback.format_exc())
-                told = (w for w in caught if issubclass(w.category, (RuntimeWarning, UserWarning)))
-                messages |= dict.fromkeys(str(w.message) for w in told)
+                relevant = (w for w in caught if issubclass(w.category, (RuntimeWarning, UserWarning)))
+                messages |= dict.fromkeys(str(w.message) for w in relevant)
                 if not isinstance(played, int):
                     return Outcome(*played, tuple(messages))
                 if tell is not None:

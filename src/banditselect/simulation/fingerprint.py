@@ -38,10 +38,10 @@ def describe(name: str, value: Any) -> Any:
     if isinstance(value, Binding):
         return {"bind": full_name(value.cls), "arguments": _parts(name, value.arguments)}
     if isinstance(value, Problem):
-        told = {"settings": value.settings, "shapes": value.shapes}
+        described = {"settings": value.settings, "shapes": value.shapes}
         if class_files.is_foreign(type(value)):  # it may have read data that are not among its arguments
-            told["held"] = {key: part for key, part in vars(value).items() if key not in value.settings}
-        return {"problem": full_name(type(value)), **{key: _parts(name, part) for key, part in told.items()}}
+            described["held"] = {key: part for key, part in vars(value).items() if key not in value.settings}
+        return {"problem": full_name(type(value)), **{key: _parts(name, part) for key, part in described.items()}}
     if isinstance(value, Constant):
         return {"given": value.name}
     if isinstance(value, Mapping):
@@ -72,8 +72,8 @@ def record_of(value: Any, shapes: Mapping[str, Any], constants: Mapping[str, Any
     if isinstance(value, Binding):
         arguments = {name: shapes.get(name, parameter.default) for name, parameter in value.parameters.items()}
         arguments |= value.arguments
-        told = {name: part for name, part in arguments.items() if name not in ("lanes", "seed")}
-        return {"policy": value.cls.__name__, "arguments": record_of(told, value.inside(shapes), constants)}
+        settings = {name: part for name, part in arguments.items() if name not in ("lanes", "seed")}
+        return {"policy": value.cls.__name__, "arguments": record_of(settings, value.inside(shapes), constants)}
     if isinstance(value, Constant):
         known = value.resolve(shapes, constants)
         return {"per replicate": [_plain(row) for row in known]} if isinstance(known, np.ndarray) else _plain(known)

@@ -203,10 +203,11 @@ def save_figures(results: Results, metric: str, folder: Path, **options: Any) ->
 
 def _varied(results: Sequence[Result]) -> tuple[str, list[float] | None]:
     """Return the one argument in which the problems differ and its values, if they are growing numbers."""
-    told = [dict(result.settings.get("problem", {}).get("arguments", {})) for result in results]
-    varied = [name for name in (told[0] if told else ()) if len({repr(arguments.get(name)) for arguments in told}) > 1]
+    arguments = [dict(result.settings.get("problem", {}).get("arguments", {})) for result in results]
+    names = arguments[0] if arguments else ()
+    varied = [name for name in names if len({repr(own.get(name)) for own in arguments}) > 1]
     if len(varied) == 1:
-        values = [arguments.get(varied[0]) for arguments in told]
+        values = [own.get(varied[0]) for own in arguments]
         numbers = [v for v in values if isinstance(v, int | float)]
         if len(numbers) == len(values) and numbers == sorted(set(numbers)):
             return varied[0], numbers

@@ -118,8 +118,8 @@ class Store:
         if not failures:
             path.unlink(missing_ok=True)
             return
-        told = [failure.record() | {"traceback": failure.traceback} for failure in failures]
-        write_text(path, json.dumps(told, indent=1) + "\n")
+        records = [failure.record() | {"traceback": failure.traceback} for failure in failures]
+        write_text(path, json.dumps(records, indent=1) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:

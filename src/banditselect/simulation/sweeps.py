@@ -183,7 +183,8 @@ def grid(factory: Callable[..., Any], **arguments: Any) -> dict[str, Any]:
 class Plan:
     """What is to be run: which policies meet which problem, on which replicates.
 
-    The replicates are those of ``sweep`` or, numbered from ``RESERVED`` on, those of ``tune``.
+    The replicates are those of ``sweep`` or, numbered from ``RESERVED`` on, those of ``tune``. ``candidate_of``: from
+    the label of a candidate to the policy that is tuned, under whose name it warns.
     """
 
     problems: Mapping[str, Problem]
@@ -192,6 +193,7 @@ class Plan:
     replicates: range
     seed: int
     block: int | None = None
+    candidate_of: Mapping[str, str] = field(default_factory=dict)
     group: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def __post_init__(self) -> None:
@@ -281,7 +283,7 @@ class Plan:
                         store.note_time(str(task.cell.key), timed.seconds)
                 meter.finished(task.cell, timed.seconds, failed=isinstance(timed.result, Failure))
         order = {task.cell: k for k, task in enumerate(tasks)}
-        _warn({cell: outcomes[cell] for cell in order if cell in outcomes})
+        _warn({cell: outcomes[cell] for cell in order if cell in outcomes}, self.candidate_of)
         return outcomes, sorted(failures, key=lambda failure: order[failure.cell])
 
     def result(self, name: str, outcomes: Mapping[Cell, Outcome], failures: Sequence[Failure]) -> Result:
@@ -295,7 +297,7 @@ class Plan:
             together = np.concatenate([outcomes[c].curves for c in mine], axis=2)
             curves[label] = dict(zip(METRICS, together, strict=True))
             settings[label] = join_records([outcomes[c].settings for c in mine])
-        told = {
+        record = {
             "problem": record_of(self.problems[name], {}, {}),
             "policies": settings,
             "rounds": self.rounds,
@@ -304,8 +306,8 @@ class Plan:
             "versions": versions(),
         }
         tuning = getattr(self.policies[name], "record", None)
-        told |= {} if tuning is None else {"tuning": tuning}
-        return Result(checkpoints=checkpoints_of(self.rounds), curves=curves, settings=json.loads(json.dumps(told)))
+        record |= {} if tuning is None else {"tuning": tuning}
+        return Result(checkpoints=checkpoints_of(self.rounds), curves=curves, settings=json.loads(json.dumps(record)))
 
 
 def raise_first(failures: Sequence[Failure]) -> None:
@@ -320,14 +322,14 @@ def check_seed(seed: Any) -> None:
     validation.Number(low=0, high=2**32 - 1, integer=True).check("seed", seed, None)
 
 
-def _warn(outcomes: Mapping[Cell, Outcome]) -> None:
+def _warn(outcomes: Mapping[Cell, Outcome], candidate_of: Mapping[str, str]) -> None:
     """Repeat the warnings of the policies; of those that differ only in their numbers, the first.
 
-    The candidates of a tuning, "policy #0" and so on, count as one policy.
+    All candidates of a policy that is tuned count as one policy.
     """
     said = set()
     for cell, outcome in outcomes.items():
-        policy = re.sub(r" #\d+$", "", cell.policy)
+        policy = candidate_of.get(cell.policy, cell.policy)
         for message in outcome.messages:
             kind = (policy, re.sub(r"[-+.\d]+(e[-+]?\d+)?", "#", message))
             if kind not in said:

@@ -37,7 +37,7 @@ class Tuned(dict[str, Binding[Any]]):
         self.record = record
 
     def __repr__(self) -> str:
-        chosen = {name: told["choice"] for name, told in self.record["policies"].items()}
+        chosen = {name: tuned["choice"] for name, tuned in self.record["policies"].items()}
         return f"<Tuned: {chosen}>"
 
 
@@ -94,13 +94,20 @@ def tune(
             raise validation.refuse("grid", name, "an argument of at least one of the policies")
     candidates = {name: tried for name, binding in policies.items() if (tried := candidates_of(binding, grid))}
     labelled = {f"{name} #{k}": b for name, tried in candidates.items() for k, (_, b) in enumerate(tried)}
-    plan = Plan({"problem": problem}, {"problem": labelled}, rounds, range(RESERVED, RESERVED + replicates), seed)
+    plan = Plan(
+        {"problem": problem},
+        {"problem": labelled},
+        rounds,
+        range(RESERVED, RESERVED + replicates),
+        seed,
+        candidate_of={f"{name} #{k}": name for name, tried in candidates.items() for k in range(len(tried))},
+    )
     if out is not None:
         plan.description()  # refuses what cannot be stored, before there is a folder
     outcomes, failures = plan.run(None if out is None else Store(out), engine, workers, address, progress)
     raise_first(failures)
     finals = plan.result("problem", outcomes, failures).finals(metric)
-    chosen, told = {}, {}
+    chosen, records = {}, {}
     for name, tried in candidates.items():
         reached = np.array([finals[f"{name} #{k}"] for k in range(len(tried))])
         means, errors = reached.mean(axis=1), standard_error(reached)
@@ -108,7 +115,7 @@ def tune(
             raise validation.refuse("metric", metric, f"a metric that policies[{name!r}] has on every replicate")
         best = int(means.argmin() if metric in SMALLER_IS_BETTER else means.argmax())
         chosen[name] = tried[best][1]
-        told[name] = {
+        records[name] = {
             "choice": record_of(tried[best][0], {}, {}),
             "tried": [
                 {"arguments": record_of(a, {}, {}), "mean": mean, "standard error": error if replicates > 1 else None}
@@ -122,7 +129,7 @@ def tune(
         "rounds": rounds,
         "replicates": [RESERVED, RESERVED + replicates],
         "seed": seed,
-        "policies": told,
+        "policies": records,
     }
     return Tuned(dict(policies) | chosen, record)
 
@@ -152,8 +159,10 @@ def sweep_tuned(
     for name, problem in problems.items():
         named = policies(problem) if callable(policies) else policies
         if grid:
-            told = phase(f"tuning, {name}")
-            named = tune(named, problem, grid, replicates=tuning_replicates, metric=metric, progress=told, **options)
+            progress = phase(f"tuning, {name}")
+            named = tune(
+                named, problem, grid, replicates=tuning_replicates, metric=metric, progress=progress, **options
+            )
         chosen[id(problem)] = named
     play = phase("playing")
     return sweep(lambda problem: chosen[id(problem)], problems, replicates=replicates, progress=play, **options)

@@ -9,7 +9,7 @@ from pathlib import Path
 from ...carriers.extras import need
 from ...reporting.numbers import duration
 from ...reporting.page import Citation, Page, render
-from ...reporting.verdicts import Check
+from ...reporting.verdicts import CheckedSentence
 from ...simulation import Results
 from ...simulation.engine import cores
 from ...simulation.results import save_figures
@@ -123,11 +123,11 @@ def _software() -> Citation:
     return Citation(f"This library: The banditselect authors, banditselect {number}.", bibtex)
 
 
-def _check(verdict: Verdict) -> Check:
+def _check(verdict: Verdict) -> CheckedSentence:
     fields = asdict(verdict)
     fields["section"] = fields.pop("experiment")
     del fields["id"]
-    return Check(**fields)
+    return CheckedSentence(**fields)
 
 
 def _markdown(
