@@ -82,13 +82,6 @@ class Door:
             self._array, self._maps = features.shape, None
             self._axes = (*(slice(None),) * front, *(None,) * (4 - features.ndim))
 
-    def played(self, features: Any, n: int) -> Array:
-        """Return the features of what was played, ``(n, P, d)``, read-only, from those that a decision carries."""
-        last = self.last
-        if last is not None and features is last[0] and len(last[1]) == n and self.shape.plain:
-            return last[1]
-        return self.shape.shaped_one(features, n if self._lanes else None)
-
     def unusable(self, features: Any, n: int) -> ValueError:
         """Return the error for features of the right shape that are not finite."""
         return self.shape.unusable(features, n if self._lanes else None)

@@ -22,7 +22,8 @@ class LaneArrays:
     elastic: tuple[str, ...] = ()  # of these, the length of the second axis is part of what is learned
     fixed: tuple[str, ...] = ()
     handed: tuple[str, ...] = ()  # what kernels are handed of it, arrays and numbers, in the order of their arguments
-    _hand: tuple[Any, ...] | None = None
+    _hand: Any = None  # what kernels that learn are handed, kept until an array is another one,
+    _show: Any = None  # and what kernels that play are shown
 
     def hand(self) -> Any:
         """Return what kernels are handed of it."""
@@ -46,13 +47,13 @@ class LaneArrays:
                     f"array {name!r}: found {theirs.dtype} {theirs.shape}, expected {mine.dtype} {mine.shape}"
                 )
             setattr(self, name, np.array(theirs, order="C"))
-        self._hand = None
+        self._hand = self._show = None
 
     def extend(self, other: Self) -> None:
         """Append the lanes of an equal part."""
         for name in self.state + self.fixed:
             setattr(self, name, np.concatenate([getattr(self, name), getattr(other, name)]))
-        self._hand = None
+        self._hand = self._show = None
 
 
 class PerLane(LaneArrays):

@@ -29,6 +29,9 @@ Played = tuple[int, Index | None]
 """How it went, as ``kernels.rounds`` says it, and the memo ``(n, w)`` or None."""
 
 
+MOST = 1 << 62  #: numbers of acts and of actions are below it
+
+
 class Policy(Stateful, ABC):
     """A learner that chooses actions and is told rewards. Not thread-safe; two objects never share state.
 
@@ -83,7 +86,7 @@ class Policy(Stateful, ABC):
     def __init__(self, lanes: int | None, seed: Seed) -> None:
         super().__init__(lanes, seed)
         shape = self._shape()
-        self._many, self._n_actions = shape.many, shape.n_actions
+        self._many, self._n_actions, self._plain = shape.many, shape.n_actions, bool(shape.plain)
         self._door = Door(shape, self.lanes is not None)
         self._ledger = Ledger(self._size)
         self._messages: list[str] = []  # what is to be warned of when nothing is left half done
@@ -188,12 +191,12 @@ class Policy(Stateful, ABC):
                 probability = None
             mine = None if base is None else base.item()
             handed = z[0] if many else z[0, 0]
-            self._door.last = handed, z
+            self._door.last = (handed, z) if self._plain else None
             return tuple.__new__(Decision, (action, probability, mine, handed, None, number, memo, self._lineage))
         drawn.setflags(write=False)
         probability = drawn["probability"] if self.has_propensity else None
         handed = z if many else z[:, 0]
-        self._door.last = handed, z
+        self._door.last = (handed, z) if self._plain else None
         served = self._every if lanes is None else read_only(ids)
         action, number = drawn["action"], drawn["number"]
         return tuple.__new__(Decision, (action, probability, base, handed, served, number, memo, self._lineage))
@@ -303,34 +306,33 @@ class Policy(Stateful, ABC):
         """Check that a decision is ours; return its lanes, features, actions and numbers."""
         if not isinstance(decision, Decision):
             raise validation.refuse("decision", decision, "what act returned")
-        if decision.lineage != self._lineage:
-            raise validation.refuse("decision", decision.lineage, f"a decision of this policy, lineage {self._lineage}")
-        served, one = decision.lanes, self._one
+        action, _, _, features, served, number, memo, lineage = decision
+        if lineage != self._lineage:
+            raise validation.refuse("decision", lineage, f"a decision of this policy, lineage {self._lineage}")
+        one = self._one
         if (served is None) != (one is not None):
             raise validation.refuse("decision", served, "lanes as this policy has them")
         if one is not None:
             ids, actions, numbers = self._all, one.action, one.number
-            action, number = decision.action, decision.number
-            if (
-                type(number) is not int
-                or type(action) is not int
-                or not 0 <= number < 1 << 62
-                or not 0 <= action < 1 << 62
-            ):
+            if type(action) is not int or type(number) is not int or not (0 <= action < MOST and 0 <= number < MOST):
                 raise validation.refuse("decision", (action, number), "an action, and the number of an act")
             actions[0], numbers[0] = action, number
         else:
             ids = self._all if served is self._every else self._ids(served)
-            actions, numbers = _whole_numbers(decision.action), _whole_numbers(decision.number)
+            actions, numbers = _whole_numbers(action), _whole_numbers(number)
             if numbers.shape != ids.shape or actions.shape != ids.shape or actions.min() < 0:
                 expected = f"an action and a number for each of {ids.size} lanes"
-                raise validation.refuse("decision", (decision.action, decision.number), expected)
+                raise validation.refuse("decision", (action, number), expected)
         K = self._n_actions
         if K is not None and not (actions.min() >= 0 and actions.max() < K):
-            raise validation.refuse("decision", decision.action, f"actions from 0 to {K - 1}")
-        x = self._door.played(decision.features, ids.size)
-        if decision.memo is not None or self._memo_width:
-            self._accept_memo(decision.memo, ids.size)
+            raise validation.refuse("decision", action, f"actions from 0 to {K - 1}")
+        last = self._door.last  # the decision handed out last needs no second look
+        if last is not None and features is last[0] and len(last[1]) == ids.size:
+            x = last[1]
+        else:
+            x = self.feature_shape.shaped_one(features, None if one is not None else ids.size)
+        if memo is not None or self._memo_width:
+            self._accept_memo(memo, ids.size)
         return ids, x, actions, numbers
 
     def _accept_memo(self, memo: NDArray[Any] | None, n: int) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...carriers.decisions import Ledger
 from ...carriers.lanes import LaneArrays
-from ...kernels.acting import Drawn, mask_of
+from ...kernels.acting import ALL_OFFERED, Drawn, mask_of
 from ...kernels.features import clean
 from ...kernels.ledger import NO_BOOK, UNNUMBERED, settle
 from ...kernels.rounds import DONE, OUTSIDE, UNUSABLE, learn_in_range, play_gaps, play_mixture_gaps
@@ -84,14 +84,23 @@ class ByEvidence(Aggregate):
 
     def play(self, ids: Index, x: Array, offered: Mask | None, rates: Rates, *place: Any) -> Played:
         """Play by inverse gaps in one kernel."""
-        bank, weighing = self.bank, NO_POSTERIOR if self.posterior is None else self.posterior.hand()
-        given = (ids, x, bank.theta, bank.evidence, *weighing, *rates, mask_of(offered), *place)
-        return play_mixture_gaps(*given), None
+        if self._show is None:
+            weighing = NO_POSTERIOR if self.posterior is None else self.posterior.hand()
+            self._show = (self.bank.theta, self.bank.evidence, *weighing)
+        theta, evidence, prior, variance = self._show
+        (grown, scale, exponent), mask = rates, ALL_OFFERED if offered is None else offered
+        keys, book, drawn, played = place
+        status = play_mixture_gaps(
+            ids, x, theta, evidence, prior, variance, grown, scale, exponent, mask, keys, book, drawn, played
+        )
+        return status, None
 
     def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index, memo: Index | None) -> int:
         """Settle acts and learn their rewards in one kernel."""
-        given = (ids, x, y, numbers, book, *self.bank.hand(), *self.expected.hand())
-        status = learn_in_range(*given)
+        if self._hand is None:
+            self._hand = (*self.bank.hand(), *self.expected.hand())
+        theta, root, evidence, updates, dims, lower, upper, outside = self._hand
+        status = learn_in_range(ids, x, y, numbers, book, theta, root, evidence, updates, dims, lower, upper, outside)
         if status == OUTSIDE:
             self._messages += self.expected.warnings(y)
             return DONE

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...carriers.lanes import PerLane
-from ...kernels.acting import mask_of
 from ...kernels.rounds import DONE, SUSPECT, learn_maps, learn_regions, play_tiles
 from ...parts.confidence import Alarm, LikelihoodSets
 from ...parts.experts import Bank, RidgeBank, SharedRidgeBank
@@ -105,16 +104,12 @@ class LikelihoodRegime(SelectionRegime):
     def _challenger(self) -> tuple[Any, ...]:
         """Return what the kernel that learns is handed of the alarm's challenger."""
 
-    def hand(self) -> Any:
-        """Return what the kernel that learns is handed."""
-        if self._hand is None:
-            self._hand = (*self.bank.hand(), *self.sets.hand(), self.alarm.level, *self._challenger())
-        return self._hand
-
     def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index) -> int:
         """Settle acts and learn their rewards; look at lanes that are suspect then."""
+        if self._hand is None:
+            self._hand = (*self.bank.hand(), *self.sets.hand(), self.alarm.level, *self._challenger())
         verdict = np.empty((ids.size, 2))
-        status = self._kernel(*(ids, x, y, numbers, book, *self.hand(), verdict))
+        status = self._kernel(*(ids, x, y, numbers, book, *self._hand, verdict))
         if status != SUSPECT:
             return status
         if self.alarm.judge(ids, verdict, self.bank.updates, self.sets.noise):
@@ -175,6 +170,7 @@ class RegionsUnion(LikelihoodRegime):
     """
 
     bank: SharedRidgeBank
+    play_kernel = staticmethod(play_tiles)
     _kernel = staticmethod(learn_regions)
 
     def __init__(self, regions: Regions, *, noise: Array, prior: Array, **arguments: Any) -> None:
@@ -199,10 +195,10 @@ class RegionsUnion(LikelihoodRegime):
         """Return the largest reward that any set allows, ``(n, K)``."""
         return self.bank.upper_bounds(ids, x, self.radii, self.scale)
 
-    def play(self, ids: Index, x: Array, offered: Mask | None, *place: Any) -> int:
-        """Play an action of highest upper bound."""
-        bank, mask = self.bank, mask_of(offered)
-        return play_tiles(*(ids, x, bank.tiles, bank.root, bank.group, self.radii, self.scale, mask, *place))
+    def show(self, ids: Index) -> tuple[Any, ...]:
+        """Return what ``play_kernel`` is shown; it is the same for all lanes, and kept."""
+        self._show = (self.bank.tiles, self.bank.root, self.bank.group, self.radii, self.scale)
+        return self._show
 
 
 def in_order(array: NDArray[Any], rank: Index) -> Any:

@@ -1,6 +1,7 @@
 """Optimistic play over confidence sets: the steps, what they need of the sets, and OFUL's ellipsoid."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import ArrayLike
 from ...carriers.decisions import Ledger
 from ...carriers.lanes import LaneArrays, per_lane
 from ...carriers.validation import lane_vectors
-from ...kernels.acting import Drawn, mask_of
+from ...kernels.acting import ALL_OFFERED, Drawn
 from ...kernels.ledger import NO_BOOK, UNNUMBERED
 from ...kernels.rounds import learn_ellipsoid, play_ridges
 from ...parts.confidence import Ellipsoid
@@ -28,14 +29,15 @@ class ConfidenceRegime(LaneArrays, ABC):
     """
 
     scale: float
+    play_kernel: Callable[..., int]  #: of ``kernels.rounds``: plays an action of highest upper bound
 
     @abstractmethod
     def upper_bounds(self, ids: Index, x: Array) -> Array:
         """Return the largest reward that any set allows, ``(n, K)``."""
 
     @abstractmethod
-    def play(self, ids: Index, x: Array, offered: Mask | None, *place: Any) -> int:
-        """Play an action of highest upper bound; ``place``: the last arguments of a kernel of ``kernels.rounds``."""
+    def show(self, ids: Index) -> tuple[Any, ...]:
+        """Return what ``play_kernel`` is shown of these lanes: estimates, roots, which root, squared radii, scale."""
 
     @abstractmethod
     def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index) -> int:
@@ -59,7 +61,10 @@ class OptimisticPolicy(Policy):
         self._sets.learn(ids, x, y, UNNUMBERED, NO_BOOK)
 
     def _play(self, ids: Index, x: Array, offered: Mask | None, ledger: Ledger, drawn: Drawn, played: Array) -> Played:
-        return self._sets.play(ids, x, offered, self._streams.keys, ledger.book, drawn, played), None
+        sets, mask = self._sets, ALL_OFFERED if offered is None else offered
+        keys, book = self._streams.keys, ledger.book
+        theta, root, which, radii, scale = sets._show or sets.show(ids)
+        return sets.play_kernel(ids, x, theta, root, which, radii, scale, mask, keys, book, drawn, played), None
 
     def _learn(self, ids: Index, x: Array, action: Index | None, y: Array, numbers: Index, memo: Index | None) -> int:
         return self._sets.learn(ids, x, y, numbers, self._ledger.book)
@@ -74,6 +79,7 @@ class RidgeSets(ConfidenceRegime):
     """Sets around the estimates of a bank of ridges over feature maps."""
 
     bank: RidgeBank
+    play_kernel = staticmethod(play_ridges)
 
     @property
     @abstractmethod
@@ -84,10 +90,10 @@ class RidgeSets(ConfidenceRegime):
         """Return the largest reward that any set allows, ``(n, K)``."""
         return self.bank.upper_bounds(ids, x, self.radii, self.scale)
 
-    def play(self, ids: Index, x: Array, offered: Mask | None, *place: Any) -> int:
-        """Play an action of highest upper bound."""
-        bank, mask = self.bank, mask_of(offered)
-        return play_ridges(*(ids, x, bank.theta, bank.root, bank.dims, self.radii, self.scale, mask, *place))
+    def show(self, ids: Index) -> tuple[Any, ...]:
+        """Return what ``play_kernel`` is shown; it is the same for all lanes, and kept."""
+        self._show = (self.bank.theta, self.bank.root, self.bank.dims, self.radii, self.scale)
+        return self._show
 
 
 def inside(bank: Bank, thetas: Array, squared_radii: Array, models: slice = slice(None)) -> Mask:
@@ -123,7 +129,12 @@ class OneEllipsoid(RidgeSets):
 
     def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index) -> int:
         """Settle acts and learn their rewards."""
-        return learn_ellipsoid(*(ids, x, y, numbers, book, *self.bank.hand(), *self.ellipsoid.hand()))
+        if self._hand is None:
+            self._hand = (*self.bank.hand(), *self.ellipsoid.hand())
+        theta, root, evidence, updates, dims, constants, log_term, radii, spent = self._hand
+        return learn_ellipsoid(
+            ids, x, y, numbers, book, theta, root, evidence, updates, dims, constants, log_term, radii, spent
+        )
 
     def holds(self, thetas: Array) -> Mask:
         """Tell whether the ellipsoid of lane n holds ``thetas[n]``, ``(N,)``."""

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from ...carriers.lanes import PerLane
-from ...kernels.acting import mask_of
 from ...kernels.features import clean
 from ...kernels.ledger import settle
 from ...kernels.rounds import DONE, UNUSABLE, play_ridges
@@ -42,6 +41,8 @@ class PrintedSet(SelectionRegime):
     reward_range: of SqAlg, instead of the printed one.
     messages: where it is put that the set became empty, or that no expert is admissible.
     """
+
+    play_kernel = staticmethod(play_ridges)
 
     def __init__(
         self,
@@ -119,10 +120,9 @@ class PrintedSet(SelectionRegime):
         """Return the largest reward that the set allows, ``(n, K)``."""
         return self.target.upper_bounds(ids, x, self._radii(ids), self.scale)
 
-    def play(self, ids: Index, x: Array, offered: Mask | None, *place: Any) -> int:
-        """Play an action of highest upper bound."""
-        bank, radii = self.target, self._radii(ids)
-        return play_ridges(*(ids, x, bank.theta, bank.root, bank.dims, radii, self.scale, mask_of(offered), *place))
+    def show(self, ids: Index) -> tuple[Any, ...]:
+        """Return what ``play_kernel`` is shown of the set of these lanes."""
+        return self.target.theta, self.target.root, self.target.dims, self._radii(ids), self.scale
 
     def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index) -> int:
         """Settle acts and learn their rewards: the experts, SqAlg, and the ridge on the aggregated predictions."""
