@@ -6,7 +6,6 @@ is raised before anything has changed.
 
 import copyreg
 import os
-import pickle
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
@@ -51,12 +50,19 @@ class ArgumentError(ValueError):
         self.value, self.expected = value, expected
 
     def __reduce__(self) -> tuple[Any, ...]:
-        try:
-            pickle.dumps(self.value)
-            value = self.value
-        except Exception:
-            value = shown(self.value)
+        value = self.value if _is_plain(self.value) else shown(self.value)
         return copyreg.__newobj__, (type(self), *self.args), vars(self) | {"value": value}  # type: ignore[attr-defined]
+
+
+def _is_plain(value: object) -> bool:
+    """Tell whether a value is made of numbers, words and arrays of them, so that every process knows it."""
+    if isinstance(value, dict):
+        return all(map(_is_plain, (*value.keys(), *value.values())))
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    if isinstance(value, np.ndarray):
+        return not value.dtype.hasobject
+    return value is None or isinstance(value, bool | int | float | complex | str | np.generic)
 
 
 def refuse(name: str, value: object, expected: str) -> ArgumentError:
