@@ -71,7 +71,7 @@ class OptimisticPolicy(Policy):
 
     def covers(self, theta: ArrayLike) -> Any:
         """Tell whether the confidence set contains ``theta``, ``(d,)`` or one per lane ``(N, d)``."""
-        d = self._shape().plain[-1]
+        d = self.feature_shape.plain[-1]
         return self._answer(self._sets.holds(lane_vectors(theta, self._size, d)))
 
 
