@@ -37,6 +37,7 @@ def test_refusals_show_what_was_given():
     assert str(refuse("rate", -1, "a number")) == "rate: got -1, expected a number"
     assert shown(np.zeros((3, 4))) == "an array of shape (3, 4)"
     assert shown(np.array([1.0, 2.0])) == "array([1., 2.])"
+    assert shown([np.float64(0.5), np.zeros((3, 4))]) == "[0.5, an array of shape (3, 4)]"
     assert len(shown("a" * 1000)) == 80
 
 

@@ -1,6 +1,6 @@
 """Settings as values: arrays that cannot be changed, equality with a default, how they are written."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,15 +19,21 @@ def same(value: Any, default: Any) -> bool:
     return type(value) is type(default) and not isinstance(value, np.ndarray) and bool(value == default)
 
 
-def literal(value: Any, largest: int = 1000) -> str:
-    """Return a value as it is written; arrays with more entries than ``largest`` by their shape."""
+def literal(value: Any, largest: int = 1000, word: Callable[[Any], str | None] = lambda part: None) -> str:
+    """Return a value as it is written; arrays with more entries than ``largest`` by their shape.
+
+    A value, or a part of it, that ``word`` has a word for is written as that: messages and reports have their own.
+    """
+    own = word(value)
+    if own is not None:
+        return own
     if isinstance(value, np.ndarray):
         return repr(value.tolist()) if value.size <= largest else f"<array {value.shape}>"
     if isinstance(value, np.generic):
         return repr(value.item())
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key!r}: {literal(part, largest)}" for key, part in value.items()) + "}"
+        return "{" + ", ".join(f"{key!r}: {literal(part, largest, word)}" for key, part in value.items()) + "}"
     if type(value) in (list, tuple):
-        parts = ", ".join(literal(part, largest) for part in value)
+        parts = ", ".join(literal(part, largest, word) for part in value)
         return f"[{parts}]" if isinstance(value, list) else f"({parts}{',' * (len(value) == 1)})"
     return repr(value)

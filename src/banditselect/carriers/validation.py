@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..kernels.arrays import LIMIT, sums_to_one, usable
 from ..types import Array, Index, Mask
+from .settings import literal
 
 FLOAT = np.dtype(np.float64)
 SMALLEST = 1e-30  #: the smallest number that counts as positive, so that squares and quotients stay finite
@@ -25,10 +26,15 @@ SMALLEST = 1e-30  #: the smallest number that counts as positive, so that square
 
 def shown(value: object) -> str:
     """Return a short picture of a value for a message."""
-    if isinstance(value, np.ndarray) and value.size > 8:
-        return f"an array of shape {value.shape}"
-    text = repr(value)
+    text = literal(value, word=_array_in_words)
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _array_in_words(value: object) -> str | None:
+    """Return a short array as NumPy writes it, which tells its type, and any other by its shape."""
+    if not isinstance(value, np.ndarray):
+        return None
+    return repr(value) if value.size <= 8 else f"an array of shape {value.shape}"
 
 
 class ArgumentError(ValueError):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...carriers.settings import literal
 from ...reporting.numbers import NOTHING, duration, number
 from ...reporting.page import Picture, Section, Subsection, Table
 from ...simulation import Result, Results
@@ -178,8 +179,14 @@ def merged(values: Sequence[Any]) -> str:
 
 def abbreviated(value: Any) -> str:
     """Return a setting in words: numbers with four digits, long lists by their length."""
+    return literal(value, word=_in_words)
+
+
+def _in_words(value: Any) -> str | None:
     if isinstance(value, dict):
         return merged([value])
-    if isinstance(value, list | tuple):
-        return f"[{len(value)} values]" if len(value) > LONG else f"[{', '.join(map(abbreviated, value))}]"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    if isinstance(value, list) and len(value) > LONG:
+        return f"[{len(value)} values]"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return value if isinstance(value, str) else None
