@@ -110,7 +110,14 @@ POLICIES = {
 
 ESTIMATES = {"check_batch", "check_regularization", "check_order_of_rewards"}  # need ``parameters``
 MODELS = {"check_permuted_models"}  # needs ``model_weights`` of maps or regions
-PROBABILITIES = {"check_frequencies", "check_ties", "check_permuted_actions"}  # need a closed form
+PROBABILITIES = {  # need a closed form
+    "check_probabilities",
+    "check_frequencies",
+    "check_ties",
+    "check_catalogue_probabilities",
+    "check_propensities_of_lanes",
+    "check_permuted_actions",
+}
 
 SKIPPED = {
     "Uniform": ESTIMATES | MODELS,

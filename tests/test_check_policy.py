@@ -72,6 +72,15 @@ def by_position(self, features, **rest):
     return p / p.sum(axis=-1, keepdims=True)
 
 
+def by_position_of_items(self, features, **rest):
+    return (SquareCB.probabilities if isinstance(features, np.ndarray) else by_position)(self, features, **rest)
+
+
+def half_in_lanes(self, features, **rest):
+    decision = SquareCB.act(self, features, **rest)
+    return decision if self.lanes is None else decision._replace(probability=decision.probability / 2.0)
+
+
 def act_and_learn(self, features, **rest):
     decision = OFUL.act(self, features, **rest)
     self.learn(decision.features, 0.0)
@@ -122,6 +131,12 @@ FLAWS = [
     ("check_interface", "argument extra=.* not refused", FlawedTolerant.bind()),
     ("check_repr", "repr builds a OFUL", flawed(__repr__=lambda self: "OFUL(dim=4)")),
     ("check_repr", "repr builds noise=", FlawedName.bind(dim=D, noise=0.1)),
+    ("check_actions", "not available", flawed(act=lambda self, x, **rest: OFUL.act(self, x))),
+    (
+        "check_actions",
+        "a propensity without probabilities, or",
+        flawed(act=lambda *a, **k: OFUL.act(*a, **k)._replace(probability=None)),
+    ),
     ("check_probabilities", "sum to 0.5", flawed(probabilities=lambda *a, **k: 0.5 * OFUL.probabilities(*a, **k))),
     ("check_probabilities", "of shape", flawed(probabilities=lambda *a, **k: OFUL.probabilities(*a, **k)[:-1])),
     (
@@ -143,6 +158,7 @@ FLAWS = [
         flawed(act=act_and_keep, update=lambda self, d, y: OFUL.update(self, d, y + np.nansum(self.kept))),
     ),
     ("check_catalogue", "^check_catalogue: items", flawed(act=only_the_first_item)),
+    ("check_catalogue_probabilities", "for items", flawed(SquareCB, probabilities=by_position_of_items)),
     ("check_persistence", "the loaded policy", FlawedMemory.bind(dim=D)),
     ("check_determinism", "two runs", flawed(update=lambda self, d, y: OFUL.update(self, d, LIVE.normal()))),
     (
@@ -155,6 +171,7 @@ FLAWS = [
         "lane",
         flawed(update=lambda self, d, y: OFUL.update(self, d, np.full_like(y, np.mean(y)))),
     ),
+    ("check_propensities_of_lanes", "of lane 0 differ", flawed(SquareCB, act=half_in_lanes)),
     ("check_permuted_actions", "do not follow", flawed(SquareCB, probabilities=by_position)),
     ("check_permuted_models", "do not follow", flawed(FSOFUL, model_weights=np.array([0.5, 0.3, 0.2]))),
     ("check_rescaling", "another action after rescaling: are .* in reward_units", flawed(reward_units=())),

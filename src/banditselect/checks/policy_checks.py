@@ -3,7 +3,7 @@
 import copy
 import inspect
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from unittest import SkipTest
@@ -11,8 +11,10 @@ from unittest import SkipTest
 import numpy as np
 
 from ..carriers.catalogues import Catalogue
+from ..kernels.features import Offer
 from ..parts.exploration import SCHEDULES
 from ..policies import Decision, load, registered
+from ..types import Array, Mask
 from .game import N_ACTIONS, ROUNDS, Factory, Game, make, play, refuses, snapshot
 
 NO_PROPENSITY = "its probabilities have no closed form"
@@ -50,29 +52,44 @@ def check_repr(factory: Factory) -> None:
 # 2 probability
 
 
-def check_probabilities(factory: Factory) -> None:
-    """Probabilities sum to one, belong to what is played, respect ``available``; also for one action, zero features."""
+def check_actions(factory: Factory) -> None:
+    """What is played was offered and available; a propensity comes where there are probabilities, and only there."""
     policy, game = make(factory)
     play(policy, game, 5)
-    for n_actions in (game.n_actions,) if game.fixed else (1, 2, N_ACTIONS):
-        game.n_actions = n_actions
+    for shown, available, mask in _offers(game):
+        decision = policy.act(shown, available=available)
+        assert 0 <= decision.action < mask.size, "an action that was not offered"
+        assert mask[decision.action], "an action that was not available"
+        known = policy.probabilities(shown, available=available) is not None
+        assert (decision.probability is not None) == known, "a propensity without probabilities, or these without it"
+
+
+def check_probabilities(factory: Factory) -> None:
+    """Probabilities sum to one, belong to what is played, and are 0 for what is not available."""
+    policy, game = make(factory)
+    play(policy, game, 5)
+    for shown, available, mask in _offers(game):
+        p = policy.probabilities(shown, available=available)
+        if p is None:
+            raise SkipTest(NO_PROPENSITY)
+        decision = policy.act(shown, available=available)
+        assert p.shape == mask.shape, f"probabilities of shape {p.shape}"
+        assert (p >= 0.0).all(), "a negative probability or NaN"
+        assert abs(p.sum() - 1.0) < 1e-12, f"probabilities sum to {p.sum()}"
+        assert (p[~mask] == 0.0).all(), "probability on an action not available"
+        assert decision.probability == p[decision.action], "the propensity is not the probability"
+
+
+def _offers(game: Game) -> Iterator[tuple[Any, Mask | None, Mask]]:
+    """Yield features, zeros too, ``available``, and which actions that leaves: of one, few, many, where K is free."""
+    for K in (game.n_actions,) if game.fixed else (1, 2, N_ACTIONS):
+        game.n_actions = K
         maps = game.features()
         for scale in (1.0, 0.0):
             shown = game.shown([scale * m for m in maps])
-            mask = np.arange(n_actions) % 2 == 0
-            for available in (None, mask):
-                p = policy.probabilities(shown, available=available)
-                decision = policy.act(shown, available=available)
-                assert 0 <= decision.action < n_actions, "an action that was not offered"
-                assert available is None or mask[decision.action], "an action that was not available"
-                if p is None:
-                    assert decision.probability is None, "a propensity where probabilities are None"
-                    continue
-                assert p.shape == (n_actions,), f"probabilities of shape {p.shape}"
-                assert (p >= 0.0).all(), "a negative probability or NaN"
-                assert abs(p.sum() - 1.0) < 1e-12, f"probabilities sum to {p.sum()}"
-                assert available is None or (p[~mask] == 0.0).all(), "probability on an action not available"
-                assert decision.probability == p[decision.action], "the propensity is not the probability"
+            yield shown, None, np.ones(K, dtype=bool)
+            for mask in (np.arange(K) % 2 == 0, np.arange(K) == K - 1):
+                yield shown, mask, mask
 
 
 def check_frequencies(factory: Factory) -> None:
@@ -144,21 +161,36 @@ def check_catalogue(factory: Factory) -> None:
         policy, game = make(factory, lanes)
         other, _ = make(factory, lanes)
         for _ in range(5):
-            maps = game.features()
-            n, K = maps[0].shape[:2]
-            rows = [m.reshape(n * K, m.shape[2]) for m in maps]
-            items = np.arange(n * K)[::-1].reshape(n, K)  # the last lane's come first
-            offer = Catalogue(rows if game.many else rows[0]).offer(items if lanes else items[0])
-            seen = [m[::-1, ::-1] for m in maps]
-            decision, twin = policy.act(offer), other.act(game.shown(seen))
+            offer, maps = _items(game)
+            decision, twin = policy.act(offer), other.act(game.shown(maps))
             assert np.array_equal(decision.action, twin.action), f"items: {decision.action}, features: {twin.action}"
             assert np.array_equal(decision.features, twin.features), "the decision has other features"
-            p, q = policy.probabilities(offer), other.probabilities(game.shown(seen))
-            same = p is None or np.allclose(p, np.asarray(q), rtol=1e-9, atol=1e-12)
-            assert same, f"probabilities {p} for items, {q} for their features"
-            reward = game.reward(seen, decision.action)
+            reward = game.reward(maps, decision.action)
             policy.update(decision, reward)
             other.update(twin, reward)
+
+
+def check_catalogue_probabilities(factory: Factory) -> None:
+    """The probabilities of the items of a catalogue are those of their features."""
+    for lanes in (None, 3):
+        policy, game = make(factory, lanes)
+        for _ in range(5):
+            offer, maps = _items(game)
+            p, q = policy.probabilities(offer), policy.probabilities(game.shown(maps))
+            if p is None or q is None:
+                raise SkipTest(NO_PROPENSITY)
+            assert np.allclose(p, q, rtol=1e-9, atol=1e-12), f"probabilities {p} for items, {q} for their features"
+            play(policy, game, 1)
+
+
+def _items(game: Game) -> tuple[Offer, list[Array]]:
+    """Return items of a catalogue, the last lane's first, and their features: a map per entry, ``(n, K, d_i)`` each."""
+    maps = game.features()
+    n, K = maps[0].shape[:2]
+    rows = [m.reshape(n * K, m.shape[2]) for m in maps]
+    items = np.arange(n * K)[::-1].reshape(n, K)
+    offer = Catalogue(rows if game.many else rows[0]).offer(items[0] if game.single else items)
+    return offer, [m[::-1, ::-1] for m in maps]
 
 
 def check_persistence(factory: Factory) -> None:
@@ -214,9 +246,8 @@ def check_lanes(factory: Factory) -> None:
     for j in range(3):
         alone = factory(lanes=None, seed=(3, j))
         own = Game(alone, range(j, j + 1))
-        for t, (action, probability) in enumerate(play(alone, own, ROUNDS)):
+        for t, (action, _) in enumerate(play(alone, own, ROUNDS)):
             assert action == trace[t][0][j], f"lane {j} acts differently from the policy alone in round {t}"
-            assert probability is None or probability == trace[t][1][j], f"propensities of lane {j} differ"
     learned = {name: content for name, content in snapshot(together).items() if "_ledger" not in name}
     assert {name: snapshot(grown)[name] for name in learned} == learned, "lanes added later learned differently"
     together.add_lanes(1)
@@ -224,6 +255,18 @@ def check_lanes(factory: Factory) -> None:
     added = [action[0] for action, _ in play(together, Game(together, range(3, 4)), 5, lanes=[3])]
     own_actions = [action for action, _ in play(fresh, Game(fresh, range(3, 4)), 5)]
     assert added == own_actions, "a lane added after the others played is not a fresh one"
+
+
+def check_propensities_of_lanes(factory: Factory) -> None:
+    """Lane j plays with the propensities of the policy with ``seed=(seed, j)`` alone, bit for bit."""
+    trace = play(*make(factory, lanes=3), ROUNDS)
+    if trace[0][1] is None:
+        raise SkipTest(NO_PROPENSITY)
+    for j in range(3):
+        alone = factory(lanes=None, seed=(3, j))
+        own = play(alone, Game(alone, range(j, j + 1)), ROUNDS)
+        same = [p for _, p in own] == [p[j] for _, p in trace]
+        assert same, f"propensities of lane {j} differ from those of the policy alone"
 
 
 # 5 symmetry
