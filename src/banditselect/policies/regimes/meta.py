@@ -1,0 +1,142 @@
+"""Play through bases: in each round one of several policies plays and learns, drawn by shares."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...carriers.decisions import Ledger
+from ...carriers.streams import Channel, Seed, Streams
+from ...kernels import balancing
+from ...kernels.acting import DRAWN, Drawn
+from ...kernels.features import rows_of
+from ...kernels.ledger import ACTS
+from ...kernels.rounds import DONE
+from ...types import Array, Index, Mask
+from ..base import Chosen, Played, Policy
+
+NOBODY = np.empty(0, dtype=np.int64)
+
+
+class MetaPolicy(Policy):
+    """A policy made of policies. A subclass stores copies of them as ``bases`` and says how likely each is to play.
+
+    The memo of an act is the base that played, followed by what that base wrote.
+    """
+
+    bases: tuple[Policy, ...]
+    _names_base = True
+    _looks_up = True
+
+    def __init__(self, lanes: int | None, seed: Seed) -> None:
+        self.has_propensity = all(b.has_propensity for b in self.bases)
+        self._memo_width = 1 + max(b._memo_width for b in self.bases)
+        super().__init__(lanes, seed)
+
+    def _root(self, channel: Channel, first: int = 0) -> None:
+        super()._root(channel, first)
+        self._ties = Streams(self.seed, self._lane_range(first), (*channel, "choice"))
+
+    @abstractmethod
+    def _shares(self, ids: Index) -> tuple[Array, bool]:
+        """Return the probability of each base to play next, ``(n, M)``, and whether some lane has a choice."""
+
+    @abstractmethod
+    def _record(self, ids: Index, chosen: Index | None, y: Array) -> None:
+        """Note what the bases that played ``(n,)`` earned ``(n,)``; None for data that all of them learn."""
+
+    def _distribution(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, None]:
+        return self._mixture(ids, x, offered, self._shares(ids)[0]), None
+
+    def _mixture(self, ids: Index, x: Array, offered: Mask | None, shares: Array) -> Array:
+        """Return the probabilities of the actions, ``(n, K)``, if the bases play with the probabilities ``(n, M)``."""
+        p = np.zeros((ids.size, x.shape[2]))
+        for i in np.flatnonzero(shares.any(axis=0)):
+            rows = np.flatnonzero(shares[:, i])
+            p[rows] += shares[rows, i, None] * self.bases[i]._distribution(*_some(rows, ids, x, offered))[0]
+        return p
+
+    def _choose(self, ids: Index, x: Array, offered: Mask | None, numbers: Index) -> Chosen:
+        drawn, played = np.empty(ids.size, dtype=DRAWN), np.empty((ids.size, x.shape[1], x.shape[3]))
+        _, memo = MetaPolicy._play(self, ids, x, offered, Ledger.at(numbers), drawn, played)
+        return drawn["action"], drawn["probability"] if self.has_propensity else None, memo
+
+    def _play(self, ids: Index, x: Array, offered: Mask | None, ledger: Ledger, drawn: Drawn, played: Array) -> Played:
+        status = balancing.ready(ids, x, ledger.book)
+        if status != DONE:
+            return status, None
+        shares, ties = self._shares(ids)
+        chosen, share = self._ties.draw(ids, ledger.acts, shares)
+        tied = np.flatnonzero(share < 1.0) if ties and self.has_propensity else NOBODY
+        mixed = self._mixture(*_some(tied, ids, x, offered), shares[tied]) if tied.size else None
+        memo = np.full((ids.size, self._memo_width), -1)
+        memo[:, 0] = chosen
+        before = ledger.acts[ids]
+        try:
+            for i, rows in _rows_of_each(chosen):
+                all_rows = rows.size == ids.size
+                some = drawn if all_rows else np.empty(rows.size, dtype=DRAWN)
+                features = played if all_rows else np.empty((rows.size, *played.shape[1:]))
+                _, inner = self.bases[i]._play(*_some(rows, ids, x, offered), ledger, some, features)
+                if not all_rows:
+                    drawn[rows], played[rows] = some, features
+                if inner is not None:
+                    memo[rows, 1 : 1 + inner.shape[1]] = inner
+        except BaseException:  # several bases play as one, or not at all
+            ledger.book[ids, ACTS] = before
+            raise
+        if mixed is not None:
+            drawn["probability"][tied] = mixed[np.arange(tied.size), drawn["action"][tied]]
+        return DONE, memo
+
+    def _wrote(self, memo: Index) -> bool:
+        chosen = memo[:, 0]
+        if min(chosen.tolist()) < 0 or max(chosen.tolist()) >= len(self.bases):
+            return False
+        if self._memo_width == 1:
+            return True
+        parts = ((self.bases[i], memo[rows, 1:]) for i, rows in _rows_of_each(chosen))
+        return all(b._wrote(part[:, : b._memo_width]) for b, part in parts if b._memo_width)
+
+    def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
+        if memo is None:
+            self._record(ids, None, y)
+            for i in range(len(self.bases)):
+                self._teach_base(i, ids, x, action, y, None)
+            return
+        chosen = memo[:, 0]
+        self._record(ids, chosen, y)
+        for i, rows in _rows_of_each(chosen):
+            width = self.bases[i]._memo_width
+            inner = memo[rows, 1 : 1 + width] if width else None
+            if rows.size == ids.size:
+                self._teach_base(i, ids, x, action, y, inner)
+                continue
+            mine = x[rows]
+            mine.setflags(write=False)
+            self._teach_base(i, ids[rows], mine, None if action is None else action[rows], y[rows], inner)
+
+    def _teach_base(self, i: int, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
+        base = self.bases[i]
+        base._teach(ids, x, action, y, memo)
+        if base._messages:
+            self._messages += [f"bases[{i}]: {message}" for message in base._messages]
+            base._messages.clear()
+
+
+def _rows_of_each(chosen: Index) -> Iterator[tuple[int, Index]]:
+    """Yield every base that was chosen, and the rows ``(n_i,)`` that chose it, in order."""
+    if chosen.size == 1:
+        yield int(chosen[0]), np.zeros(1, dtype=np.int64)
+        return
+    order = np.argsort(chosen, kind="stable")
+    bases = chosen[order]
+    for rows in np.split(order, np.flatnonzero(bases[1:] != bases[:-1]) + 1):
+        yield int(chosen[rows[0]]), rows
+
+
+def _some(rows: Index, ids: Index, x: Array, offered: Mask | None) -> tuple[Index, Array, Mask | None]:
+    """Return some of the rows of what a policy is asked."""
+    if rows.size == ids.size:
+        return ids, x, offered
+    return ids[rows], rows_of(x, rows), None if offered is None else offered[rows]
