@@ -27,16 +27,15 @@ from ..parts.aggregation import Posterior
 from ..parts.experts import RidgeBank
 from ..parts.exploration import Schedule, Scheduled
 from ..parts.reward_range import RewardRange
-from ..types import Array, Index, Mask
-from .regimes.inverse_gap import ByEvidence, BySqAlg, InverseGapPolicy
-from .regimes.printed_fs import Printed, PrintedConstants
+from .regimes.inverse_gap import AggregatePolicy, ByEvidence, BySqAlg
+from .regimes.printed_fs import PRINTED_ARGUMENTS, Printed, PrintedConstants
 from .squarecb import EXPLORATION
 
 MEANING = "exploration and noise are scaled to that range"
 
 
 @register
-class FSSquareCB(InverseGapPolicy):
+class FSSquareCB(AggregatePolicy):
     r"""Feature-selection SquareCB (FS-SCB): inverse-gap weights on predictions aggregated over M ridge regressions.
 
     Expert i is a ridge regression on map i; it predicts :math:`f_i(a) = \langle \phi^i(a), \hat\theta^i_t \rangle`.
@@ -107,11 +106,7 @@ class FSSquareCB(InverseGapPolicy):
         "regularization": Numbers(shapes=((), (None,)), low=SMALLEST),
         "exploration": Rate(names=("paper",)),
         "weighting": OneOf(("noise", "range", "paper")),
-        "delta": Number(low=0.0, high=1.0, above=True, below=True),
-        "feature_bound": Number(low=SMALLEST, per_lane=True, optional=True),
-        "reward_bound": Number(low=0.0, per_lane=True, optional=True),
-        "parameter_bound": Number(low=0.0, per_lane=True, optional=True),
-        "horizon": Number(low=1, integer=True, optional=True),
+        **PRINTED_ARGUMENTS,
     }
 
     def __init__(
@@ -173,23 +168,3 @@ class FSSquareCB(InverseGapPolicy):
             self._rate = printed()
         else:
             self._rate = Scheduled(self.exploration, expected.span)
-
-    @property
-    def model_weights(self) -> Array:
-        """Weights of the models, ``(M,)``."""
-        return self._answer(self._experts.weights)
-
-    @property
-    def admissible(self) -> Mask:
-        """Which experts are admissible, ``(M,)``."""
-        return self._answer(self._experts.alive)
-
-    @property
-    def parameters(self) -> Array:
-        """Ridge estimates, ``(M, d)``."""
-        return self._answer(self._experts.bank.theta)
-
-    @property
-    def clipped(self) -> Index:
-        """How many rewards SqAlg had to clip to its range."""
-        return self._answer(self._experts.clipped)

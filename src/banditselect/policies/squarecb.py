@@ -15,7 +15,7 @@ from ..parts.exploration import Schedule, Scheduled
 from ..parts.reward_range import RewardRange
 from ..types import Array
 from .regimes.inverse_gap import ByEvidence, InverseGapPolicy
-from .regimes.printed_fs import PrintedConstants
+from .regimes.printed_fs import PRINTED_ARGUMENTS, PrintedConstants
 
 EXPLORATION = 300.0
 """Default c of alpha_t = c sqrt(t) / (hi - lo), from the study in docs/exploration.md."""
@@ -75,11 +75,7 @@ class SquareCB(InverseGapPolicy):
         "exploration": Rate(names=("paper",)),
         "reward_range": Bounds(),
         "noise": Number(low=SMALLEST, per_lane=True, optional=True),
-        "delta": Number(low=0.0, high=1.0, above=True, below=True),
-        "feature_bound": Number(low=SMALLEST, per_lane=True, optional=True),
-        "reward_bound": Number(low=0.0, per_lane=True, optional=True),
-        "parameter_bound": Number(low=0.0, per_lane=True, optional=True),
-        "horizon": Number(low=1, integer=True, optional=True),
+        **PRINTED_ARGUMENTS,
     }
 
     def __init__(

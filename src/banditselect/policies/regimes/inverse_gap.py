@@ -204,3 +204,27 @@ class InverseGapPolicy(Policy):
     def outside(self) -> Any:
         """How many rewards fell outside ``reward_range``."""
         return self._answer(self._experts.expected.outside)
+
+
+class AggregatePolicy(InverseGapPolicy):
+    """What can be asked of a policy that aggregates several experts."""
+
+    @property
+    def model_weights(self) -> Array:
+        """Weights of the models, ``(M,)``."""
+        return self._answer(self._experts.weights)
+
+    @property
+    def admissible(self) -> Mask:
+        """Which experts are admissible, ``(M,)``."""
+        return self._answer(self._experts.alive)
+
+    @property
+    def parameters(self) -> Array:
+        """Ridge estimates, ``(M, d)``."""
+        return self._answer(self._experts.bank.theta)
+
+    @property
+    def clipped(self) -> Index:
+        """How many rewards SqAlg had to clip to its range."""
+        return self._answer(self._experts.clipped)

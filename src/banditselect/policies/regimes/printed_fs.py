@@ -6,6 +6,7 @@ import numpy as np
 
 from ...carriers import validation
 from ...carriers.lanes import LaneArrays, per_lane
+from ...carriers.validation import SMALLEST, Constraint, Number
 from ...parts.experts import RidgeBank
 from ...parts.exploration import Rates, as_rates
 from ...parts.reward_range import RewardRange
@@ -15,6 +16,14 @@ from ..base import Policy
 from .inverse_gap import BySqAlg
 
 BOUNDS = ("feature_bound", "reward_bound", "parameter_bound")
+PRINTED_ARGUMENTS: dict[str, Constraint] = {
+    "delta": Number(low=0.0, high=1.0, above=True, below=True),
+    "feature_bound": Number(low=SMALLEST, per_lane=True, optional=True),
+    "reward_bound": Number(low=0.0, per_lane=True, optional=True),
+    "parameter_bound": Number(low=0.0, per_lane=True, optional=True),
+    "horizon": Number(low=1, integer=True, optional=True),
+}
+"""The arguments that a policy has for the printed formulas, and what they must satisfy."""
 
 
 class PrintedConstants(LaneArrays):
