@@ -97,11 +97,13 @@ class Constraint:
 
 
 def check_all(owner: str, constraints: Mapping[str, Constraint], values: Mapping[str, Any], lanes: int | None) -> None:
-    """Check every argument against its constraint; messages begin with ``owner``."""
-    for name, constraint in constraints.items():
+    """Check every argument against its constraint, in the order of the arguments; messages begin with ``owner``."""
+    for name in constraints:
         if name not in values:
             raise refuse(f"{owner}: constraints", name, f"names of arguments: {', '.join(values)}")
-        constraint.check(f"{owner}: {name}", values[name], lanes)
+    for name, value in values.items():
+        if name in constraints:
+            constraints[name].check(f"{owner}: {name}", value, lanes)
 
 
 def _number(value: object) -> float:

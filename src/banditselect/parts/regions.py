@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from ..carriers import validation
 from ..types import Array, Index
+from .confidence import chi_square_quantile
 from .experts import RidgeBank, SharedRidgeBank
 
 
@@ -52,6 +53,14 @@ class Regions:
         order = np.argsort(radius if matrices is None else np.zeros((N, M)), axis=1, kind="stable")
         center = np.take_along_axis(np.broadcast_to(middle, (N, M, d)), order[:, :, None], axis=1)
         return cls(center, np.take_along_axis(radius, order, axis=1), matrices, order)
+
+    def prior(self, name: str, weights: ArrayLike | None) -> Array:
+        """Return the prior weights of the regions as they were given, ``(M,)``, of sum 1; equal ones for None."""
+        M = self.radius.shape[1]
+        found = np.ones(M) if weights is None else np.asarray(weights, dtype=float)
+        if found.shape != (M,) or found.min() <= 0.0:
+            raise validation.refuse(name, weights, f"numbers > 0 of shape ({M},)")
+        return found / found.sum()
 
     def printed_regularization(self) -> Array:
         """Return the paper's lambda_i = 1 / r_i^2, ``(N, M)``; infinite for a known parameter."""
@@ -109,3 +118,14 @@ class Regions:
         return RidgeBank(
             lanes=lam.size, dims=np.array([middle.shape[1]]), regularization=lam[:, None], center=middle[:, None]
         )
+
+
+def mixture_ellipsoids(means: ArrayLike, covariances: ArrayLike, coverage: float) -> tuple[float, Array]:
+    """Return the radius and the shapes ``(M, d, d)`` of ellipsoids that hold a share of each Gaussian of a mixture."""
+    validation.Number(low=0.0, high=1.0, above=True, below=True).check("from_mixture: coverage", coverage, None)
+    validation.Numbers(shapes=((None, None),)).check("from_mixture: means", means, None)
+    d = np.shape(means)[-1]
+    validation.Numbers(shapes=((None, d, d), (None, d))).check("from_mixture: covariances", covariances, None)
+    shapes = np.asarray(covariances, dtype=float)
+    shapes = shapes[:, :, None] * np.eye(d) if shapes.ndim == 2 else shapes
+    return float(np.sqrt(chi_square_quantile(coverage, d))), shapes

@@ -16,7 +16,6 @@ from ..carriers.validation import (
     Constraint,
     Number,
     Numbers,
-    OneOf,
     Widths,
     lane_vectors,
     map_widths,
@@ -25,7 +24,7 @@ from ..carriers.validation import (
 )
 from ..parts.experts import RidgeBank
 from ..types import Array
-from .regimes.likelihood import MapsUnion, SelectionPolicy
+from .regimes.likelihood import LIKELIHOOD_ARGUMENTS, MapsUnion, SelectionPolicy
 
 
 @register
@@ -79,13 +78,9 @@ class FSOFUL(SelectionPolicy):
     constraints: ClassVar[dict[str, Constraint]] = {
         "n_models": Number(low=1, integer=True),
         "dim": Widths(),
-        "noise": Number(low=SMALLEST, per_lane=True),
         "parameter_bound": Number(low=0.0, per_lane=True),
-        "delta": Number(low=0.0, high=1.0, above=True, below=True),
         "regularization": Numbers(shapes=((), (None,)), low=SMALLEST),
-        "likelihood": OneOf(("evidence", "online")),
-        "scale": Number(low=0.0),
-        "misspecification": Number(low=0.0),
+        **LIKELIHOOD_ARGUMENTS,
     }
 
     def __init__(
@@ -123,14 +118,9 @@ class FSOFUL(SelectionPolicy):
         lam = model_numbers("FSOFUL: regularization", self.regularization, lanes, M)
         self._sets: MapsUnion = MapsUnion(
             RidgeBank(lanes=lanes, dims=np.array(self._dims), regularization=lam),
-            noise=per_lane(self.noise, lanes),
             penalty=lam * per_lane(self.parameter_bound, lanes)[:, None] ** 2,
             prior=np.full(M, 1.0 / M),
-            delta=self.delta,
-            online=self.likelihood == "online",
-            misspecification=self.misspecification,
-            scale=self.scale,
-            messages=self._messages,
+            **self._set_arguments(lanes),
         )
 
     def covers(self, theta: ArrayLike, model: int | None = None) -> Any:

@@ -5,15 +5,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers import validation
-from ..carriers.lanes import per_lane
 from ..carriers.persistence import register
 from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
 from ..carriers.validation import SMALLEST, Bounds, Constraint, Number, Numbers, OneOf
-from ..parts.confidence import chi_square_quantile
-from ..parts.regions import Regions
-from .regimes.likelihood import RegionsUnion, SelectionPolicy
+from ..parts.regions import Regions, mixture_ellipsoids
+from .regimes.likelihood import LIKELIHOOD_ARGUMENTS, RegionsUnion, SelectionPolicy
 from .regimes.printed_ps import PrintedSet
 
 PER_MODEL = Numbers(shapes=((), (None,), (None, None)), low=0.0, lane_axes=2)
@@ -102,17 +99,13 @@ class PSOFUL(SelectionPolicy):
         "radii": PER_MODEL,
         "center_errors": PER_MODEL,
         "radius_errors": PER_MODEL,
-        "noise": Number(low=SMALLEST, per_lane=True),
-        "delta": Number(low=0.0, high=1.0, above=True, below=True),
         "confidence": OneOf(("likelihood", "paper")),
-        "likelihood": OneOf(("evidence", "online")),
         "feature_bound": Number(low=SMALLEST, per_lane=True, optional=True),
         "reward_bound": Number(low=0.0, per_lane=True, optional=True),
         "reward_range": Bounds(optional=True),
-        "scale": Number(low=0.0),
         "shapes": Numbers(shapes=((None, None, None),), optional=True),
         "prior_weights": Numbers(shapes=((None,),), low=0.0, optional=True),
-        "misspecification": Number(low=0.0),
+        **LIKELIHOOD_ARGUMENTS,
     }
 
     def __init__(
@@ -166,13 +159,7 @@ class PSOFUL(SelectionPolicy):
         means: ``(M, d)``.  covariances: ``(M, d, d)``, or variances ``(M, d)``.  weights: ``(M,)``.
         arguments: of the constructor, such as ``noise`` and ``delta``.
         """
-        validation.Number(low=0.0, high=1.0, above=True, below=True).check("from_mixture: coverage", coverage, None)
-        validation.Numbers(shapes=((None, None),)).check("from_mixture: means", means, None)
-        d = np.shape(means)[-1]
-        validation.Numbers(shapes=((None, d, d), (None, d))).check("from_mixture: covariances", covariances, None)
-        shapes = np.asarray(covariances, dtype=float)
-        shapes = shapes[:, :, None] * np.eye(d) if shapes.ndim == 2 else shapes
-        radius = float(np.sqrt(chi_square_quantile(coverage, d)))
+        radius, shapes = mixture_ellipsoids(means, covariances, coverage)
         return cls(centers=means, radii=radius, shapes=shapes, prior_weights=weights, **arguments)
 
     def _shape(self) -> FeatureShape:
@@ -188,39 +175,8 @@ class PSOFUL(SelectionPolicy):
             center_errors=self.center_errors,
             radius_errors=self.radius_errors,
         )
-        self._sets = self._printed(regions, lanes) if self.confidence == "paper" else self._union(regions, lanes)
-
-    def _union(self, regions: Regions, lanes: int) -> RegionsUnion:
-        M = regions.radius.shape[1]
-        weights = np.ones(M) if self.prior_weights is None else np.asarray(self.prior_weights, dtype=float)
-        if weights.shape != (M,) or weights.min() <= 0.0:
-            raise validation.refuse("PSOFUL: prior_weights", self.prior_weights, f"numbers > 0 of shape ({M},)")
-        return RegionsUnion(
-            regions,
-            noise=per_lane(self.noise, lanes),
-            prior=weights / weights.sum(),
-            delta=self.delta,
-            online=self.likelihood == "online",
-            misspecification=self.misspecification,
-            scale=self.scale,
-            messages=self._messages,
-        )
-
-    def _printed(self, regions: Regions, lanes: int) -> PrintedSet:
-        """Return the printed set; what it lacks is asked for by name, what it does not know is refused."""
-        for name in ("feature_bound", "reward_bound"):
-            if getattr(self, name) is None:
-                raise validation.refuse(f"PSOFUL: {name}", None, 'a number, since confidence="paper" was chosen')
-        for name in ("shapes", "prior_weights", "misspecification"):
-            value = getattr(self, name)
-            if value is not None and np.any(np.asarray(value) != 0.0):
-                raise validation.refuse(f"PSOFUL: {name}", value, 'its default, since confidence="paper" was chosen')
-        own = {name: per_lane(getattr(self, name), lanes) for name in ("noise", "feature_bound", "reward_bound")}
-        return PrintedSet(
-            regions,
-            delta=self.delta,
-            reward_range=self.reward_range,
-            scale=self.scale,
-            messages=self._messages,
-            **own,
-        )
+        if self.confidence == "paper":
+            self._sets = PrintedSet(self, regions)
+        else:
+            prior = regions.prior("PSOFUL: prior_weights", self.prior_weights)
+            self._sets = RegionsUnion(regions, prior=prior, **self._set_arguments(lanes))

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ...carriers.lanes import PerLane
+from ...carriers.lanes import PerLane, per_lane
+from ...carriers.validation import SMALLEST, Constraint, Number, OneOf
 from ...kernels.rounds import DONE, SUSPECT, learn_maps, learn_regions, play_tiles
 from ...parts.confidence import Alarm, LikelihoodSets
 from ...parts.experts import Bank, RidgeBank, SharedRidgeBank
@@ -19,6 +20,15 @@ ALARM = (
     "no model explains the rewards with noise of the constant stated: every model is wrong, or its bound "
     "on the parameter is too small, or noise is. See the property misspecified; no further warning comes."
 )
+
+LIKELIHOOD_ARGUMENTS: dict[str, Constraint] = {
+    "noise": Number(low=SMALLEST, per_lane=True),
+    "delta": Number(low=0.0, high=1.0, above=True, below=True),
+    "likelihood": OneOf(("evidence", "online")),
+    "scale": Number(low=0.0),
+    "misspecification": Number(low=0.0),
+}
+"""The arguments that a policy has for its likelihood-ratio sets, and what they must satisfy."""
 
 
 class SelectionRegime(ConfidenceRegime):
@@ -44,9 +54,25 @@ class SelectionRegime(ConfidenceRegime):
 
 
 class SelectionPolicy(OptimisticPolicy):
-    """What can be asked of a policy that chooses among models."""
+    """What policies that choose among models share: the arguments of their sets, and what can be asked of them."""
 
     _sets: SelectionRegime
+    noise: float | ArrayLike
+    delta: float
+    likelihood: str
+    scale: float
+    misspecification: float
+
+    def _set_arguments(self, lanes: int) -> dict[str, Any]:
+        """Return what a union of likelihood-ratio sets is built with, whatever the models are."""
+        return {
+            "noise": per_lane(self.noise, lanes),
+            "delta": self.delta,
+            "online": self.likelihood == "online",
+            "misspecification": self.misspecification,
+            "scale": self.scale,
+            "messages": self._messages,
+        }
 
     @property
     def model_weights(self) -> Array:

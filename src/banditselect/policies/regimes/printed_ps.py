@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ...carriers.lanes import PerLane
+from ...carriers import validation
+from ...carriers.lanes import PerLane, per_lane
 from ...kernels.features import clean
 from ...kernels.ledger import settle
 from ...kernels.rounds import DONE, UNUSABLE, play_ridges
@@ -15,6 +16,7 @@ from ...parts.experts import RidgeBank
 from ...parts.regions import Regions
 from ...theory import parameter_selection
 from ...types import Array, Index, Mask
+from ..base import Policy
 from .likelihood import SelectionRegime, in_order
 from .optimism import inside
 
@@ -37,35 +39,33 @@ class PrintedSet(SelectionRegime):
 
     Parameters
     ----------
-    regions: the balls.  noise, feature_bound, reward_bound: ``(N,)`` each.  delta.
-    reward_range: of SqAlg, instead of the printed one.
-    messages: where it is put that the set became empty, or that no expert is admissible.
+    policy: a policy with the arguments noise, delta, scale, feature_bound, reward_bound and reward_range (of SqAlg,
+        instead of the printed one); what is missing is asked for by name, what the paper does not know is refused.
+    regions: the balls.
     """
 
     play_kernel = staticmethod(play_ridges)
 
-    def __init__(
-        self,
-        regions: Regions,
-        *,
-        noise: Array,
-        feature_bound: Array,
-        reward_bound: Array,
-        delta: float,
-        reward_range: tuple[float, float] | None,
-        scale: float,
-        messages: list[str],
-    ) -> None:
+    def __init__(self, policy: Policy, regions: Regions) -> None:
+        given, owner = policy.settings, type(policy).__name__
+        for name in ("feature_bound", "reward_bound"):
+            if given[name] is None:
+                raise validation.refuse(f"{owner}: {name}", None, 'a number, since confidence="paper" was chosen')
+        for name in ("shapes", "prior_weights", "misspecification"):
+            if given[name] is not None and np.any(np.asarray(given[name]) != 0.0):
+                expected = 'its default, since confidence="paper" was chosen'
+                raise validation.refuse(f"{owner}: {name}", given[name], expected)
         N, M, d = regions.center.shape
-        self.scale = float(scale)
-        self._messages = messages
-        self._model = {"dim": d, "delta": delta, "form": "printed"}
-        self._given_range = reward_range
+        self.scale = float(given["scale"])
+        self._messages = policy._messages
+        self._model = {"dim": d, "delta": given["delta"], "form": "printed"}
+        self._given_range = given["reward_range"]
+        feature_bound = per_lane(given["feature_bound"], N)
         reach = (np.linalg.norm(regions.center, axis=2) + regions.radius).max(axis=1)
         self.constants = PerLane(
-            noise=noise,
+            noise=per_lane(given["noise"], N),
             feature_bound=feature_bound,
-            reward_bound=reward_bound,
+            reward_bound=per_lane(given["reward_bound"], N),
             radius=regions.radius,
             prior=feature_bound**2 * reach**2,
             rank=np.argsort(regions.order, axis=1),
@@ -75,7 +75,7 @@ class PrintedSet(SelectionRegime):
         self.target = RidgeBank(lanes=N, dims=np.array([d]), regularization=feature_bound[:, None] ** 2)
         lower, upper = self._range(np.arange(N))
         self.sqalg = SqAlg(lower=lower, upper=upper, n_models=M)
-        self.alarm = Alarm(lanes=N, delta=delta, misspecification=0.0)
+        self.alarm = Alarm(lanes=N, delta=given["delta"], misspecification=0.0)
         self.formulas.bounds[:] = np.nan  # whoever loads a policy learns from then on, not from the first round
 
     def _arguments(self, ids: Index) -> dict[str, Any]:
