@@ -200,6 +200,16 @@ class OneOf(Constraint):
 
 
 @dataclass(frozen=True)
+class YesNo(Constraint):
+    """True or False."""
+
+    def check(self, name: str, value: Any, lanes: int | None) -> None:
+        """Raise ValueError if ``value`` will not do."""
+        if not isinstance(value, bool | np.bool_):
+            raise refuse(name, value, "True or False")
+
+
+@dataclass(frozen=True)
 class Bounds(Constraint):
     """A pair (low, high) of finite numbers with low < high; None where it is optional."""
 
@@ -381,3 +391,11 @@ def model_numbers(name: str, value: ArrayLike, lanes: int, n_models: int) -> Arr
     if values.shape not in ((), (n_models,)):
         raise refuse(name, value, f"a number, or one for each of n_models={n_models} models")
     return np.array(np.broadcast_to(values, (lanes, n_models)))
+
+
+def prior_weights(name: str, value: ArrayLike | None, n_models: int) -> Array:
+    """Return prior weights of the models, ``(M,)``, of sum 1; equal ones for None."""
+    weights = np.ones(n_models) if value is None else np.asarray(value, dtype=float)
+    if weights.shape != (n_models,) or weights.min() <= 0.0:
+        raise refuse(name, value, f"numbers > 0 of shape ({n_models},)")
+    return weights / weights.sum()

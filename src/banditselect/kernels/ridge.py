@@ -30,7 +30,7 @@ def predict(ids: Index, x: Array, theta: Array, out: Array) -> None:
     for r in range(ids.size):
         n = ids[r]
         for i in range(theta.shape[1]):
-            p = i if P > 1 else 0
+            p = i % P
             for a in range(K):
                 total = 0.0
                 for j in range(d):
@@ -47,7 +47,7 @@ def mixture(r: int, n: int, x: Array, theta: Array, weight: Array, out: Array) -
     for i in range(theta.shape[1]):
         w = weight[r, i]
         if w > 0.0:
-            p = i if P > 1 else 0
+            p = i % P
             for a in range(K):
                 total = 0.0
                 for j in range(d):
@@ -74,7 +74,7 @@ def step_roots(ids: Index, x: Array, root: Array, dims: Index, gain: Array, leve
     for r in range(ids.size):
         n = ids[r]
         for g in range(root.shape[1]):
-            p = g if x.shape[1] > 1 else 0
+            p = g % x.shape[1]
             d = dims[g]
             whole = d - d % 4  # four rows at a time: fewer loads and stores for each product
             for k in range(d):
@@ -124,7 +124,7 @@ def learn(
     dims: Index,
     before: Array,
 ) -> None:
-    """Learn ``x (n, M, d)``, ``y (n,)`` in a bank of M ridges.
+    """Learn ``x (n, P, d)``, ``y (n,)`` in a bank of M ridges; ridge ``i`` reads map ``i % P``.
 
     ``before (2, n, M)`` gets each one's prediction ``f`` of ``y``, and its leverage ``q``;
     ``theta += V^-1 x (y - f) / (1 + q)``.
@@ -135,9 +135,10 @@ def learn(
         n = ids[r]
         updates[n] += 1
         for i in range(theta.shape[1]):
+            p = i % x.shape[1]
             f = 0.0
             for j in range(dims[i]):
-                f += x[r, i, j] * theta[n, i, j]
+                f += x[r, p, j] * theta[n, i, j]
             before[0, r, i] = f
             q = before[1, r, i]
             error = y[r] - f

@@ -62,7 +62,7 @@ def exponentials(values: Array, top: float, out: Array) -> float:
 
 
 @inlined
-def _normalise(log_weight: Array, out: Array) -> float:
+def normalise(log_weight: Array, out: Array) -> float:
     """``out = exp(log_weight) / sum``; returns the log of the sum. An entry of -inf has weight 0."""
     top = _largest(log_weight)
     total = exponentials(log_weight, top, out)
@@ -80,7 +80,7 @@ def exponential_weights(ids: Index, loss: Array, rate: Array, alive: Mask, out: 
         n = ids[r]
         for i in range(M):
             log_weight[i] = -rate[r] * loss[n, i] if alive[r, i] else -np.inf
-        _normalise(log_weight, out[r])
+        normalise(log_weight, out[r])
 
 
 @kernel
@@ -127,7 +127,7 @@ def posterior(
     for r in range(ids.size):
         n = ids[r]
         _log_weights(evidence[n], log_prior[n], variance[n], online, log_weight)
-        mixture[r] = -2.0 * variance[n] * _normalise(log_weight, weight[r])
+        mixture[r] = -2.0 * variance[n] * normalise(log_weight, weight[r])
 
 
 @kernel

@@ -104,19 +104,33 @@ class RidgeBank(Bank):
     dims: width of every map, ``(M,)``; features come padded with zeros to the widest.
     regularization: ``(N, M)``; infinity makes a model a known parameter.
     center: ``(N, M, d)``, where the ridge penalty is centred; zero if not given.
+    constant: prior precision of the first feature, where that is a constant with a prior of its own.
     """
 
     handed = ("theta", "root", "evidence", "updates", "dims")
 
-    def __init__(self, *, lanes: int, dims: Index, regularization: Array, center: Array | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        lanes: int,
+        dims: Index,
+        regularization: Array,
+        center: Array | None = None,
+        constant: float | None = None,
+    ) -> None:
         N, M, d = lanes, dims.size, int(dims.max())
         root = np.zeros((N, M, d, d))
         root[:, :, np.arange(d), np.arange(d)] = 1.0 / np.sqrt(regularization)[:, :, None]
+        if constant is not None:
+            root[:, :, 0, 0] = 1.0 / np.sqrt(constant)
         self.theta = np.zeros((N, M, d)) if center is None else np.array(center, dtype=float, order="C")
         super().__init__(root=root, group=np.tile(np.arange(M), (N, 1)), dims=dims)
 
     def learn(self, ids: Index, x: Array, y: Array) -> Array:
-        """Learn ``x (n, M, d)``, ``y (n,)``; return ``(2, n, M)``: predictions of y made before, and leverages."""
+        """Learn ``x (n, P, d)``, ``y (n,)``; return ``(2, n, M)``: predictions of y made before, and leverages.
+
+        Model i reads map i modulo P.
+        """
         before = np.empty((2, ids.size, self.dims.size))
         ridge.learn(*(ids, x, y, *self.hand(), before))
         return before
@@ -136,6 +150,7 @@ class SharedRidgeBank(Bank):
     center: ``(N, M, d)``.
     precision: ``(N, G, d, d)``, the distinct prior precisions Lambda_g; an infinite diagonal means a known parameter.
     group: ``(N, M)``, which of them each model has; fastest where models of one group stand side by side.
+    constant: None, or the prior precision of a constant feature, which then stands before the d others.
 
     Attributes
     ----------
@@ -146,17 +161,20 @@ class SharedRidgeBank(Bank):
     elastic = ("root",)
     handed = ("tiles", "root", "group", "evidence", "updates", "dims")
 
-    def __init__(self, *, center: Array, precision: Array, group: Index) -> None:
-        N, M, d = center.shape
-        root = np.zeros_like(precision)
+    def __init__(self, *, center: Array, precision: Array, group: Index, constant: float | None = None) -> None:
+        first = 0 if constant is None else 1
+        N, M, d = center.shape[0], center.shape[1], center.shape[2] + first
+        root = np.zeros((*precision.shape[:2], d, d))
         known = np.isinf(precision[:, :, 0, 0])
         factor = np.linalg.cholesky(precision[~known])
-        root[~known] = np.swapaxes(np.linalg.inv(factor), 1, 2)
+        root[:, :, first:, first:][~known] = np.swapaxes(np.linalg.inv(factor), 1, 2)
+        if constant is not None:
+            root[:, :, 0, 0] = 1.0 / np.sqrt(constant)
         super().__init__(root=root, group=group, dims=np.full(M, d))
         T = -(-M // WIDEST)
         B = 16 * -(-M // (16 * T))
         columns = np.zeros((N, T * B, d))
-        columns[:, :M] = center
+        columns[:, :M, first:] = center
         self.tiles = np.ascontiguousarray(np.swapaxes(columns.reshape(N, T, B, d), 2, 3))
 
     @property

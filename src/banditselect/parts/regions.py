@@ -1,9 +1,10 @@
 """The regions that PS-OFUL chooses among, as the arrays that its experts and confidence sets are built from."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..carriers import validation
 from ..types import Array, Index
@@ -54,14 +55,6 @@ class Regions:
         center = np.take_along_axis(np.broadcast_to(middle, (N, M, d)), order[:, :, None], axis=1)
         return cls(center, np.take_along_axis(radius, order, axis=1), matrices, order)
 
-    def prior(self, name: str, weights: ArrayLike | None) -> Array:
-        """Return the prior weights of the regions as they were given, ``(M,)``, of sum 1; equal ones for None."""
-        M = self.radius.shape[1]
-        found = np.ones(M) if weights is None else np.asarray(weights, dtype=float)
-        if found.shape != (M,) or found.min() <= 0.0:
-            raise validation.refuse(name, weights, f"numbers > 0 of shape ({M},)")
-        return found / found.sum()
-
     def printed_regularization(self) -> Array:
         """Return the paper's lambda_i = 1 / r_i^2, ``(N, M)``; infinite for a known parameter."""
         with np.errstate(divide="ignore", over="ignore"):
@@ -70,21 +63,45 @@ class Regions:
     def regularization(self, noise: Array) -> Array:
         """Return lambda_i = d R^2 / r_i^2 rounded to a power of two, ``(N, M)``; infinite for a known parameter.
 
-        It nearly minimises lambda r^2 + R^2 logdet(V / lambda); the rounding keeps the number of matrices small.
+        ``noise``: R, ``(N, 1)`` or ``(N, M)``. It nearly minimises lambda r^2 + R^2 logdet(V / lambda); the rounding keeps the number of matrices small.
         """
         d = self.center.shape[2]
         with np.errstate(divide="ignore", over="ignore"):
-            return np.exp2(np.round(np.log2(d * noise[:, None] ** 2) - 2.0 * np.log2(self.radius)))
+            return np.exp2(np.round(np.log2(d * noise**2) - 2.0 * np.log2(self.radius)))
 
     def penalty(self, lam: Array) -> Array:
         """Return lambda_i r_i^2, ``(N, M)``; 0 for a known parameter."""
         with np.errstate(invalid="ignore"):
             return np.where(np.isinf(lam), 0.0, lam * self.radius**2)
 
-    def bank(self, lam: Array) -> SharedRidgeBank:
-        """Return the biased ridge regressions with prior precisions lambda_i, or lambda_i P_i^-1 for shapes P_i."""
+    def bank(self, lam: Array, constant: float | None = None) -> SharedRidgeBank:
+        """Return the biased ridge regressions with prior precisions lambda_i, or lambda_i P_i^-1 for shapes P_i.
+
+        ``constant``: the prior precision of a constant feature that stands before the others; None without one.
+        """
         precision, group = self._balls(lam) if self.shapes is None else self._ellipsoids(lam, self.shapes)
-        return SharedRidgeBank(center=self.center, precision=precision, group=group)
+        return SharedRidgeBank(center=self.center, precision=precision, group=group, constant=constant)
+
+    def repeated(self, times: int) -> "Regions":
+        """Return the regions several times over, one after the other."""
+        shapes = None if self.shapes is None else np.tile(self.shapes, (times, 1, 1))
+        center, radius = np.tile(self.center, (1, times, 1)), np.tile(self.radius, (1, times))
+        return Regions(center, radius, shapes, np.tile(self.order, (1, times)))
+
+    @property
+    def spread(self) -> Array:
+        """Mean squared distance of a parameter from the middle of the regions, per feature, ``(N,)``.
+
+        Where all regions are one known parameter it is that parameter's square, or 1.
+        """
+        d = self.center.shape[2]
+        apart = ((self.center - self.center.mean(axis=1, keepdims=True)) ** 2).sum(axis=2)
+        own = self.radius**2
+        if self.shapes is not None:
+            own = own * np.trace(self.shapes, axis1=1, axis2=2) / d
+        found = (apart + own).mean(axis=1) / d
+        found = np.where(found > 0.0, found, (self.center**2).sum(axis=2).mean(axis=1) / d)
+        return np.where(found > 0.0, found, 1.0)
 
     def _balls(self, lam: Array) -> tuple[Array, Index]:
         """Return the distinct prior precisions ``(N, G, d, d)`` and which of them each model has ``(N, M)``."""
@@ -129,3 +146,8 @@ def mixture_ellipsoids(means: ArrayLike, covariances: ArrayLike, coverage: float
     shapes = np.asarray(covariances, dtype=float)
     shapes = shapes[:, :, None] * np.eye(d) if shapes.ndim == 2 else shapes
     return float(np.sqrt(chi_square_quantile(coverage, d))), shapes
+
+
+def in_order(array: NDArray[Any], rank: Index) -> Any:
+    """Return an array ``(N, M, ...)`` with the models in the order of their ranks ``(N, M)``."""
+    return np.take_along_axis(array, rank.reshape(rank.shape + (1,) * (array.ndim - 2)), axis=1)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from ..carriers.persistence import register
 from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
-from ..carriers.validation import SMALLEST, Bounds, Constraint, Number, Numbers, OneOf
+from ..carriers.validation import SMALLEST, Bounds, Constraint, Number, Numbers, OneOf, prior_weights
 from ..parts.regions import Regions, mixture_ellipsoids
 from .regimes.likelihood import LIKELIHOOD_ARGUMENTS, RegionsUnion, SelectionPolicy
 from .regimes.printed_ps import PrintedSet
@@ -178,5 +178,5 @@ class PSOFUL(SelectionPolicy):
         if self.confidence == "paper":
             self._sets = PrintedSet(self, regions)
         else:
-            prior = regions.prior("PSOFUL: prior_weights", self.prior_weights)
+            prior = prior_weights("PSOFUL: prior_weights", self.prior_weights, regions.radius.shape[1])
             self._sets = RegionsUnion(regions, prior=prior, **self._set_arguments(lanes))

@@ -12,7 +12,7 @@ from ...carriers.validation import SMALLEST, Constraint, Number, OneOf
 from ...kernels.rounds import DONE, SUSPECT, learn_maps, learn_regions, play_tiles
 from ...parts.confidence import Alarm, LikelihoodSets
 from ...parts.experts import Bank, RidgeBank, SharedRidgeBank
-from ...parts.regions import Regions
+from ...parts.regions import Regions, in_order
 from ...types import Array, Index, Mask
 from .optimism import ConfidenceRegime, OptimisticPolicy, RidgeSets, inside
 
@@ -200,7 +200,7 @@ class RegionsUnion(LikelihoodRegime):
     _kernel = staticmethod(learn_regions)
 
     def __init__(self, regions: Regions, *, noise: Array, prior: Array, **arguments: Any) -> None:
-        lam = regions.regularization(noise)
+        lam = regions.regularization(noise[:, None])
         super().__init__(
             regions.bank(lam),
             noise=noise,
@@ -225,8 +225,3 @@ class RegionsUnion(LikelihoodRegime):
         """Return what ``play_kernel`` is shown; it is the same for all lanes, and kept."""
         self._show = (self.bank.tiles, self.bank.root, self.bank.group, self.radii, self.scale)
         return self._show
-
-
-def in_order(array: NDArray[Any], rank: Index) -> Any:
-    """Return an array ``(N, M, ...)`` with the models in the order of their ranks ``(N, M)``."""
-    return np.take_along_axis(array, rank.reshape(rank.shape + (1,) * (array.ndim - 2)), axis=1)

@@ -13,11 +13,11 @@ from ...kernels.rounds import DONE, UNUSABLE, play_ridges
 from ...parts.aggregation import SqAlg
 from ...parts.confidence import Alarm
 from ...parts.experts import RidgeBank
-from ...parts.regions import Regions
+from ...parts.regions import Regions, in_order
 from ...theory import parameter_selection
 from ...types import Array, Index, Mask
 from ..base import Policy
-from .likelihood import SelectionRegime, in_order
+from .likelihood import SelectionRegime
 from .optimism import inside
 
 EMPTY = "the printed confidence set is empty: its constants do not hold. No further warning is given."

@@ -1,0 +1,243 @@
+"""The posterior over models whose noise is learned too: nothing of it has to be told.
+
+A model is a pair (feature map, prior scale) or (region, noise level); each is a conjugate regression with an unknown
+noise variance. Everything is counted in units that the data bring: features by the size of the first that were learned,
+rewards from the first reward and by their variance. So no decision depends on the units of features or rewards, nor,
+with a constant term, on where rewards have their zero.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..carriers.lanes import LaneArrays, PerLane, per_lane
+from ..kernels import information
+from ..kernels.acting import mask_of
+from ..types import Array, Index, Mask
+from .experts import RidgeBank, SharedRidgeBank
+from .regions import Regions, in_order
+
+SCALES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
+"""Prior scales of a map: the variance of what it explains over that of the noise."""
+
+LEVELS = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
+"""Noise levels of a region: the variance of the noise over that of the rewards that the regions allow."""
+
+FLAT = 1e-4
+"""Prior precision of a constant term, for noise of variance 1: nearly none."""
+
+
+class Mixture(LaneArrays, ABC):
+    r"""Conjugate regressions with unknown noise, and how probable each is; docs/defaults.md says why these.
+
+    With V, logdet and J of model k as the bank keeps them, t rewards, prior weight :math:`\pi_k`, and a noise variance
+    that is inverse gamma of shape a (``trust``) and scale :math:`b_k = a v_k`:
+
+    .. math:: s_k^2 = \frac{b_k + J_k / 2}{a + t / 2}, \qquad
+              w_k \propto \pi_k b_k^a e^{-\text{logdet}_k / 2} (b_k + J_k / 2)^{-(a + t / 2)}
+
+    and :math:`\theta \mid s_k \sim N(\hat\theta_k, s_k^2 V_k^{-1})`. :math:`v_k` is ``expected``, or where that is 0 the
+    variance of the rewards so far. Noise that is known has :math:`s_k = R` and the Gaussian evidence.
+
+    Parameters
+    ----------
+    bank: the regressions: of every one of M maps or regions at the first scale or level, then at the second, ...
+    n_models, n_maps: M; and P, the number of feature maps.
+    constant: whether a constant term stands before the features.
+    noise: standard deviation R of the rewards, a number or ``(N,)``; None if it is to be learned.
+    prior: of the M models, ``(M,)`` or ``(N, M)``.
+    expected: v, ``(N, models)``.
+    trust: a.
+
+    Attributes
+    ----------
+    size: mean squared norm of the features of each map, which they are divided by, ``(N, P)``; 0 until known.
+    moments: the first reward, the mean of the others less the first, the sum of squares about it, ``(N, 3)``.
+    """
+
+    state = ("size", "moments")
+    fixed = ("log_prior", "known", "expected")
+    bank: RidgeBank | SharedRidgeBank
+    _inform: ClassVar[Any]  # of ``kernels.information``: the probabilities of actions
+
+    def __init__(
+        self,
+        bank: RidgeBank | SharedRidgeBank,
+        *,
+        n_models: int,
+        n_maps: int,
+        constant: bool,
+        noise: ArrayLike | None,
+        prior: Array,
+        expected: Array,
+        trust: float,
+    ) -> None:
+        N, models = bank.group.shape
+        self.bank = bank
+        self.n_models = n_models
+        self.constant = constant
+        self.size = np.zeros((N, n_maps))
+        self.moments = np.zeros((N, 3))
+        times = models // n_models
+        self.log_prior = np.array(np.broadcast_to(np.tile(np.log(prior / times), times), (N, models)))
+        self.known = np.zeros(N) if noise is None else per_lane(noise, N) ** 2
+        self.expected = expected
+        self._settings = (float(trust), FLAT if constant else 0.0)
+
+    # Playing and learning.
+
+    def prepared(self, ids: Index, x: Array) -> Array:
+        """Return features ``(n, P, K, d)`` in units of their own, behind a constant if there is one."""
+        n, P, K, d = x.shape
+        out = np.empty((n, P, K, d + self.constant))
+        information.prepare(ids, x, self.size, self.constant, out)
+        return out
+
+    def learn(self, ids: Index, x: Array, y: Array) -> None:
+        """Learn features ``x (n, P, d)`` and rewards ``y (n,)``."""
+        information.meet(ids, x, self.size)
+        centered = np.empty(y.size)
+        information.center_rewards(ids, y, self.bank.updates, self.moments, self.constant, centered)
+        self.bank.learn(ids, self.prepared(ids, x[:, :, None])[:, :, 0], centered)
+
+    def informed(self, ids: Index, x: Array, offered: Mask | None, floor: float) -> Array:
+        """Return the probabilities of information-directed play, ``(n, K)``."""
+        p = np.empty((ids.size, x.shape[2]))
+        if self._show is None:
+            self._show = (*self._models(), *self._evidence())
+        self._inform(*(ids, self.prepared(ids, x), *self._show, *self._settings, mask_of(offered), floor, p))
+        return p
+
+    def weigh(self, ids: Index) -> tuple[Array, Array, Array]:
+        """Return log weights up to a constant, weights, and noise variances of the models, ``(n, models)`` each."""
+        out = np.empty((3, ids.size, self.log_prior.shape[1]))
+        information.weigh_rows(*(ids, *self._evidence(), *self._settings, out[0], out[1], out[2]))
+        return out[0], out[1], out[2]
+
+    def _evidence(self) -> tuple[Any, ...]:
+        """Return what kernels weigh models by."""
+        bank = self.bank
+        return bank.evidence, bank.updates, self.moments, self.log_prior, self.known, self.expected
+
+    @abstractmethod
+    def _models(self) -> tuple[Any, ...]:
+        """Return what the kernel is shown of the regressions: estimates, roots, widths or which root."""
+
+    # What can be asked, of the M maps or regions in the order in which they were given.
+
+    def weights(self) -> Array:
+        """Return how probable the maps or regions are, ``(N, M)``."""
+        _, weight, _ = self.weigh(np.arange(len(self.size)))
+        return self._given(weight.reshape(len(weight), -1, self.n_models).sum(axis=1))
+
+    def noise(self) -> Array:
+        """Return the root of the mean noise variance, ``(N,)``; NaN before anything is known of it."""
+        _, weight, variance = self.weigh(np.arange(len(self.size)))
+        found = np.sqrt((weight * variance).sum(axis=1)) * self._reward_unit()
+        return np.where((self.known > 0.0) | (self.moments[:, information.SQUARES] > 0.0), found, np.nan)
+
+    def estimates(self) -> tuple[Array, Array]:
+        """Return the mean of the posterior of every map or region: constants ``(N, M)``, parameters ``(N, M, d)``."""
+        log_weight, _, _ = self.weigh(np.arange(len(self.size)))
+        share = log_weight.reshape(len(log_weight), -1, self.n_models)
+        share = np.exp(share - share.max(axis=1, keepdims=True))
+        share /= share.sum(axis=1, keepdims=True)
+        theta = self.bank.theta
+        theta = (share[..., None] * theta.reshape(*share.shape, theta.shape[2])).sum(axis=1)
+        unit = self._reward_unit()[:, None]
+        size = np.sqrt(np.where(self.size > 0.0, self.size, 1.0))
+        constants = theta[..., 0] + self.moments[:, None, information.FIRST] if self.constant else 0.0 * theta[..., 0]
+        parameters = theta[..., int(self.constant) :] / size[..., None] * unit[..., None]
+        return self._given(constants * unit), self._given(parameters)
+
+    def _reward_unit(self) -> Array:
+        """Return the unit in which rewards are learned, ``(N,)``."""
+        return np.ones(len(self.size))
+
+    def _given(self, array: NDArray[Any]) -> Any:
+        """Return an array ``(N, M, ...)`` with the models in the order in which they were given."""
+        return array
+
+
+class MapsMixture(Mixture):
+    """M feature maps of widths ``dims``, each at every prior scale."""
+
+    bank: RidgeBank
+    _inform = staticmethod(information.informed_ridges)
+
+    def __init__(
+        self, *, lanes: int, dims: tuple[int, ...], constant: bool, noise: ArrayLike | None, prior: Array
+    ) -> None:
+        M, J = len(dims), len(SCALES)
+        bank = RidgeBank(
+            lanes=lanes,
+            dims=np.tile(np.array(dims) + constant, J),
+            regularization=np.tile(np.repeat(1.0 / np.array(SCALES), M), (lanes, 1)),
+            constant=FLAT if constant else None,
+        )
+        expected = np.zeros((lanes, M * J))
+        super().__init__(
+            bank, n_models=M, n_maps=M, constant=constant, noise=noise, prior=prior, expected=expected, trust=1.0
+        )
+
+    def _models(self) -> tuple[Any, ...]:
+        return self.bank.theta, self.bank.root, self.bank.dims
+
+
+class RegionsMixture(Mixture):
+    """M regions of the parameter, each at every noise level.
+
+    A region has a size in units of rewards, so the noise cannot share a scale with the prior as it does with maps: the
+    levels span it, and within a level it is learned. Features and rewards are both divided by the size of the first
+    features, which leaves parameters as they are. Before a feature is met that is not zero, nothing is learned.
+
+    Attributes
+    ----------
+    given: ``rank (N, M)``, where the regions stand in the bank.
+    """
+
+    bank: SharedRidgeBank
+    _inform = staticmethod(information.informed_tiles)
+
+    def __init__(self, regions: Regions, *, constant: bool, noise: ArrayLike | None, prior: Array) -> None:
+        N, M, _ = regions.center.shape
+        if noise is None:
+            levels = regions.spread[:, None] * np.array(LEVELS)
+        else:
+            levels = per_lane(noise, N)[:, None] ** 2
+        variance = np.repeat(levels, M, axis=1)
+        repeated = regions.repeated(levels.shape[1])
+        bank = repeated.bank(repeated.regularization(np.sqrt(variance)), FLAT if constant else None)
+        super().__init__(
+            bank,
+            n_models=M,
+            n_maps=1,
+            constant=constant,
+            noise=noise,
+            prior=prior[regions.order],
+            expected=variance,
+            trust=3.0,
+        )
+        if noise is not None:
+            self.size[:] = 1.0
+        self.given = PerLane(rank=np.argsort(regions.order, axis=1))
+
+    def _models(self) -> tuple[Any, ...]:
+        return self.bank.tiles, self.bank.root, self.bank.group
+
+    def learn(self, ids: Index, x: Array, y: Array) -> None:
+        """Learn features ``x (n, 1, d)`` and rewards ``y (n,)``."""
+        information.meet(ids, x, self.size)
+        met = self.size[ids, 0] > 0.0
+        if not met.all():
+            ids, x, y = ids[met], x[met], y[met]
+        super().learn(ids, x, y / np.sqrt(self.size[ids, 0]))
+
+    def _reward_unit(self) -> Array:
+        size = self.size[:, 0]
+        return np.sqrt(np.where(size > 0.0, size, 1.0))
+
+    def _given(self, array: NDArray[Any]) -> Any:
+        return in_order(array, self.given.rank)
