@@ -3,14 +3,17 @@
 import numpy as np
 
 from banditselect import (
+    FSIDS,
     FSOFUL,
     OFUL,
+    PSIDS,
     PSOFUL,
     UCB1,
     BiasOFUL,
     FSSquareCB,
     Greedy,
     LatentReference,
+    LinIDS,
     LinTS,
     RegretBalancing,
     SquareCB,
@@ -105,10 +108,17 @@ POLICIES = {
         ),
         {},
     ),
+    "LinIDS": (LinIDS.bind(dim=D), {}),
+    "LinIDS told": (LinIDS.bind(dim=D, noise=0.1, intercept=False, floor=0.1), {}),
+    "FSIDS": (FSIDS.bind(n_models=3, dim=D), {}),
+    "FSIDS ragged": (FSIDS.bind(n_models=3, dim=[4, 2, 5], prior_weights=[0.2, 0.3, 0.5], floor=0.05), {}),
+    "PSIDS": (PSIDS.bind(centers=CENTERS, radii=[0.3, 0.5, 0.0]), {}),
+    "PSIDS shapes": (PSIDS.bind(centers=CENTERS, radii=[0.3, 0.5, 1.0], shapes=SHAPES, intercept=True), {}),
+    "PSIDS told": (PSIDS.bind(centers=CENTERS, radii=0.3, noise=0.1, prior_weights=[0.2, 0.3, 0.5]), {}),
     "OnMap": (on_map(OFUL.bind(dim=D, noise=0.1), 1), {}),
 }
 
-ESTIMATES = {"check_batch", "check_regularization", "check_order_of_rewards"}  # need ``parameters``
+ESTIMATES = {"check_batch", "check_regularization", "check_order_of_rewards"}  # need ``parameters`` of ridges
 MODELS = {"check_permuted_models"}  # needs ``model_weights`` of maps or regions
 PROBABILITIES = {  # need a closed form
     "check_probabilities",
@@ -137,5 +147,15 @@ SKIPPED = {
     "RegretBalancing own": ESTIMATES | MODELS,
     "RegretBalancing nested": ESTIMATES | MODELS | PROBABILITIES,
     "RegretBalancing latent": ESTIMATES | MODELS | {"check_ties"},
+    "LinIDS": MODELS | ESTIMATES,
+    "LinIDS told": MODELS | ESTIMATES,
+    "FSIDS": ESTIMATES,
+    "FSIDS ragged": ESTIMATES,
+    "PSIDS": ESTIMATES,
+    "PSIDS shapes": ESTIMATES,
+    "PSIDS told": ESTIMATES,
     "OnMap": MODELS,
-}  # the others run every check
+}  # the others run every check but one
+for name in POLICIES:
+    if "IDS" not in name:
+        SKIPPED[name] = SKIPPED.get(name, set()) | {"check_units"}  # it claims nothing of units

@@ -175,6 +175,7 @@ FLAWS = [
     ("check_permuted_actions", "do not follow", flawed(SquareCB, probabilities=by_position)),
     ("check_permuted_models", "do not follow", flawed(FSOFUL, model_weights=np.array([0.5, 0.3, 0.2]))),
     ("check_rescaling", "another action after rescaling: are .* in reward_units", flawed(reward_units=())),
+    ("check_units", "after a change of units", flawed(unit_free=True)),
     ("check_batch", "predictions off", flawed(learn=lambda self, x, y: OFUL.learn(self, np.abs(x), y))),
     ("check_batch", "predictions off", flawed(learn=lambda self, x, y: OFUL.learn(self, x, min(y, 1.0)))),
     ("check_batch", "predictions off", flawed(learn=leaky)),
@@ -219,12 +220,13 @@ def test_every_check_can_fail():
 
 
 def test_without_a_flaw_every_check_passes_or_says_why_not():
-    one_map = {"check_permuted_models": "it has no model_weights"}
+    units = {"check_units": "it does not claim to be free of units"}
+    one_map = {"check_permuted_models": "it has no model_weights", **units}
     assert check_policy(OFUL.bind(dim=D, noise=0.1, regularization=0.3)) == one_map
     assert check_policy(SquareCB.bind(dim=D, noise=0.1, regularization=0.3)) == one_map
     for cls in (FSOFUL, FSSquareCB):
-        assert check_policy(cls.bind(n_models=3, dim=D, noise=0.1)) == {}
-    single = {"check_permuted_models": "it has a single model: there is nothing to permute"}
+        assert check_policy(cls.bind(n_models=3, dim=D, noise=0.1)) == units
+    single = {"check_permuted_models": "it has a single model: there is nothing to permute", **units}
     assert check_policy(FSOFUL.bind(n_models=1, dim=D, noise=0.1)) == single
     maps = {"n_models": 3, "dim": [4, 2, 5], "regularization": [0.3, 1.0, 2.0]}
-    assert check_policy(FSOFUL.bind(**maps, noise=0.1)) == {}
+    assert check_policy(FSOFUL.bind(**maps, noise=0.1)) == units

@@ -9,14 +9,17 @@ from . import logs, problems, theory
 from .carriers.catalogues import Catalogue
 from .parts.exploration import LatentReference, Power
 from .policies import (
+    FSIDS,
     FSOFUL,
     OFUL,
+    PSIDS,
     PSOFUL,
     UCB1,
     BiasOFUL,
     Decision,
     FSSquareCB,
     Greedy,
+    LinIDS,
     LinTS,
     OnMap,
     Policy,
@@ -33,8 +36,10 @@ from .policies import (
 from .simulation import Result, Results, grid, simulate, sweep, tune
 
 __all__ = [
+    "FSIDS",
     "FSOFUL",
     "OFUL",
+    "PSIDS",
     "PSOFUL",
     "UCB1",
     "BiasOFUL",
@@ -43,6 +48,7 @@ __all__ = [
     "FSSquareCB",
     "Greedy",
     "LatentReference",
+    "LinIDS",
     "LinTS",
     "OnMap",
     "Policy",

@@ -41,7 +41,7 @@ def check_policy(factory: Factory, *, expected_failures: Mapping[str, str] | Non
     --------
     >>> from banditselect import OFUL
     >>> check_policy(OFUL.bind(dim=3, noise=0.1))
-    {'check_permuted_models': 'it has no model_weights'}
+    {'check_permuted_models': 'it has no model_weights', 'check_units': 'it does not claim to be free of units'}
     """
     if isinstance(factory, type | Policy) or not callable(factory):
         raise refuse("check_policy: factory", factory, "what bind returned, or a function of lanes and seed")

@@ -21,7 +21,7 @@ def check_permuted_models(factory: Factory) -> None:
         raise SkipTest("it has no model_weights")
     if "n_models" in settings:
         order = maps_of_twin = np.arange(len(game.dims))[::-1]
-        per_model = ["dim", "regularization"]
+        per_model = ["dim", "regularization", "prior_weights"]
     elif "centers" in settings:
         order, maps_of_twin = np.arange(np.shape(settings["centers"])[-2])[::-1], np.array([0])
         per_model = ["centers", "radii", "center_errors", "radius_errors", "shapes", "prior_weights"]
@@ -42,18 +42,34 @@ def check_permuted_models(factory: Factory) -> None:
 
 
 def check_rescaling(factory: Factory) -> None:
-    """Rewards, and all arguments measured in rewards, times four: no action changes."""
+    """Rewards, and all arguments measured in rewards, times four: no action changes, nor its probability."""
+    _play_twins(factory, 4.0, 0.0, [], "rescaling: are all arguments measured in rewards in reward_units?")
+
+
+def check_units(factory: Factory) -> None:
+    """What is ``unit_free`` decides the same with every map in other units, and with rewards from another zero."""
     policy, game = make(factory)
-    scaled = _rescaled(policy, 4.0)
+    if not policy.unit_free:
+        raise SkipTest("it does not claim to be free of units")
+    factors = [] if "centers" in policy.settings else [100.0**k for k in np.linspace(-1.0, 1.0, len(game.dims))]
+    shift = 50.0 if policy.settings.get("intercept") else 0.0
+    _play_twins(factory, 0.3, shift, factors, "a change of units")
+
+
+def _play_twins(factory: Factory, scale: float, shift: float, factors: list[float], what: str) -> None:
+    """Assert that a policy decides the same when rewards are scaled and shifted, and maps multiplied by factors."""
+    policy, game = make(factory)
+    twin = _rescaled(policy, scale)
     for _ in range(ROUNDS):
         maps = game.features()
-        one, two = policy.act(game.shown(maps)), scaled.act(game.shown(maps))
-        for what in ("action", "probability"):
-            same = getattr(one, what) == getattr(two, what)
-            assert same, f"another {what} after rescaling: are all arguments measured in rewards in reward_units?"
+        turned = [f * m for f, m in zip(factors, maps, strict=True)] if factors else maps
+        one, two = policy.act(game.shown(maps)), twin.act(game.shown(turned))
+        assert one.action == two.action, f"another action after {what}"
+        close = one.probability is None or np.isclose(one.probability, two.probability, rtol=1e-6, atol=1e-9)
+        assert close, f"another probability after {what}"
         reward = game.reward(maps, one.action)
         policy.update(one, reward)
-        scaled.update(two, 4.0 * reward)
+        twin.update(two, scale * reward + shift)
 
 
 def _rescaled(value: Any, factor: float) -> Any:
@@ -112,6 +128,8 @@ def _estimates(policy: Policy) -> Array:
     """Return the estimates of all models, ``(M, d)``."""
     if not hasattr(policy, "parameters"):
         raise SkipTest("it has no parameters")
+    if not policy.ridge_estimates:
+        raise SkipTest("its parameters are means over several priors, in units of the first rewards")
     return np.atleast_2d(policy.parameters)
 
 

@@ -17,7 +17,7 @@ from .ridge import LOGDET, PENALISED
 from .selection import normalise
 
 NEGLIGIBLE = 1e-3  #: models are left out of an act whose weights sum to less
-CLOSE = 0.05  #: how far the expected number of better actions may be from one where the bound on regret is taken
+CLOSE = 0.05  #: how far above one the expected number of exceeding actions may be where a bound on regret is taken
 _ROOT_HALF = 0.7071067811865476
 _DENSITY = 0.3989422804014327  # of a standard normal at 0
 
@@ -75,6 +75,14 @@ def center_rewards(ids: Index, y: Array, updates: Index, moments: Array, constan
 
 
 @inlined
+def log_inside(center: float, deviation: float, window: Array) -> float:
+    """``log P(window[0] < Z < window[1])`` for ``Z ~ N(center, deviation^2)``; not below that of 1e-300."""
+    high = math.erfc(_ROOT_HALF * (center - window[1]) / deviation)
+    low = math.erfc(_ROOT_HALF * (center - window[0]) / deviation)
+    return math.log(max(0.5 * (high - low), 1e-300))
+
+
+@inlined
 def weigh(
     n: int,
     evidence: Array,
@@ -83,6 +91,7 @@ def weigh(
     log_prior: Array,
     known: Array,
     expected: Array,
+    window: Array,
     trust: float,
     constant: bool,
     log_weight: Array,
@@ -110,6 +119,8 @@ def weigh(
             scale, shape = trust * about + loss, trust + 0.5 * t
             variance[k] = scale / shape
             log_weight[k] += trust * math.log(about) - shape * math.log(scale)
+            if expected[n, k] > 0.0:
+                log_weight[k] += log_inside(math.log(variance[k] / about), 1.0 / math.sqrt(shape), window[:, k])
     normalise(log_weight, weight)
 
 
@@ -122,6 +133,7 @@ def weigh_rows(
     log_prior: Array,
     known: Array,
     expected: Array,
+    window: Array,
     trust: float,
     precision: float,
     log_weight: Array,
@@ -131,8 +143,8 @@ def weigh_rows(
     """``weigh`` for every row."""
     constant = precision > 0.0
     for r in range(ids.size):
-        l, w, v = log_weight[r], weight[r], variance[r]
-        weigh(ids[r], evidence, updates, moments, log_prior, known, expected, trust, constant, l, w, v)
+        u, w, v = log_weight[r], weight[r], variance[r]
+        weigh(ids[r], evidence, updates, moments, log_prior, known, expected, window, trust, constant, u, w, v)
 
 
 @inlined
@@ -172,31 +184,37 @@ def excess(mean: float, deviation: float) -> tuple[float, float, float]:
 
 
 @kernel
-def regret_bound(leader: int, weight: Array, gap: Array, deviation: Array, open_: Mask) -> float:
-    """Bound ``E max_a Z_a`` for ``Z_a = f(a) - f(leader)``, under model c normal: ``gap[c, a], deviation[c, a]``.
+def expected_regret(leader: int, weight: Array, gap: Array, deviation: Array, open_: Mask) -> float:
+    """Estimate ``E max_a Z_a`` for ``Z_a = f(a) - f(leader)``, under model c normal: ``gap[c, a], deviation[c, a]``.
 
-    ``E max_a Z_a <= c + sum_a E (Z_a - c)^+`` for every ``c >= 0``; the least is where on average one ``Z_a`` exceeds
-    ``c``, found by Newton steps from the left (Lai and Robbins 1976).
+    It lies between ``max_a E (Z_a)^+`` and ``c + sum_a E (Z_a - c)^+`` for every ``c >= 0``, which is least where on
+    average one ``Z_a`` exceeds ``c`` (Lai and Robbins 1976) and found by Newton steps from the left. The estimate is
+    the middle of the two bounds: at least half of what it estimates.
     """
-    best = np.inf
+    lower = 0.0
+    upper = np.inf
     threshold = 0.0
     for _ in range(20):
         total = threshold
         count = 0.0
         slope = 0.0
-        for c in range(weight.size):
-            w = weight[c]
-            for a in range(gap.shape[1]):
-                if open_[a] and a != leader:
-                    gain, above, density = excess(gap[c, a] - threshold, deviation[c, a])
-                    total += w * gain
-                    count += w * above
-                    slope += w * density
-        best = min(best, total)
+        for a in range(gap.shape[1]):
+            if not open_[a] or a == leader:
+                continue
+            own = 0.0
+            for c in range(weight.size):
+                gain, above, density = excess(gap[c, a] - threshold, deviation[c, a])
+                own += weight[c] * gain
+                count += weight[c] * above
+                slope += weight[c] * density
+            total += own
+            if threshold == 0.0:
+                lower = max(lower, own)
+        upper = min(upper, total)
         if count <= 1.0 + CLOSE or slope <= 0.0:
             break
         threshold += (count - 1.0) / slope
-    return best
+    return 0.5 * (lower + upper)
 
 
 @kernel
@@ -249,9 +267,7 @@ def mix_two(
 
 
 @inlined
-def measure(
-    r: int, x: Array, i: int, leader: int, d: int, root: Array, w: Array, square: Array, apart: Array
-) -> None:
+def measure(r: int, x: Array, i: int, leader: int, d: int, root: Array, w: Array, square: Array, apart: Array) -> None:
     """``square[a] = |x_i(a)|^2_{V^-1}`` and ``apart[a]`` the same of the difference to the leader; ``w (5, d)``."""
     K = square.size
     for k in range(d):
@@ -336,7 +352,8 @@ def inform(
         own = gap[c, leader]
         for a in range(K):
             gap[c, a] -= own
-    mix_two(leader, mean, taught, regret_bound(leader, weight, gap, deviation, open_), open_, floor, p)
+    regret = expected_regret(leader, weight, gap, deviation, open_)
+    mix_two(leader, mean, taught, regret, open_, floor, p)
 
 
 @kernel
@@ -352,6 +369,7 @@ def informed_ridges(
     log_prior: Array,
     known: Array,
     expected: Array,
+    window: Array,
     trust: float,
     precision: float,
     offered: Mask,
@@ -361,16 +379,14 @@ def informed_ridges(
     """Probabilities ``p (n, K)`` with a bank of ridges over maps; ``precision`` of the constant term, 0 if none."""
     P, K, widest = sizes(x)
     models = theta.shape[1]
-    log_weight, weight, variance = np.empty(models), np.empty(models), np.empty(models)
+    u, w, v = np.empty(models), np.empty(models), np.empty(models)
     chosen, open_ = np.empty(models, dtype=np.int64), np.ones(K, dtype=np.bool_)
     some, maps, widths = np.empty((models, widest)), np.empty(models, dtype=np.int64), np.empty(models, dtype=np.int64)
     for r in range(ids.size):
         n = ids[r]
         constant = precision > 0.0
-        weigh(
-            n, evidence, updates, moments, log_prior, known, expected, trust, constant, log_weight, weight, variance
-        )
-        C = alive(weight, variance, chosen)
+        weigh(n, evidence, updates, moments, log_prior, known, expected, window, trust, constant, u, w, v)
+        C = alive(w, v, chosen)
         for c in range(C):
             maps[c] = chosen[c] % P
             widths[c] = dims[chosen[c]]
@@ -381,8 +397,8 @@ def informed_ridges(
         inform(
             r,
             x,
-            weight[:C],
-            variance[:C],
+            w[:C],
+            v[:C],
             some,
             maps,
             chosen,
@@ -408,6 +424,7 @@ def informed_tiles(
     log_prior: Array,
     known: Array,
     expected: Array,
+    window: Array,
     trust: float,
     precision: float,
     offered: Mask,
@@ -417,17 +434,15 @@ def informed_tiles(
     """The same with ridges over one map, in tiles (see ``kernels.tiles``)."""
     _, K, widest = sizes(x)
     models, B = group.shape[1], tiles.shape[3]
-    log_weight, weight, variance = np.empty(models), np.empty(models), np.empty(models)
+    u, w, v = np.empty(models), np.empty(models), np.empty(models)
     chosen, open_ = np.empty(models, dtype=np.int64), np.ones(K, dtype=np.bool_)
     some, place = np.empty((models, widest)), np.empty(models, dtype=np.int64)
     maps, widths = np.zeros(models, dtype=np.int64), np.full(models, widest)
     for r in range(ids.size):
         n = ids[r]
         constant = precision > 0.0
-        weigh(
-            n, evidence, updates, moments, log_prior, known, expected, trust, constant, log_weight, weight, variance
-        )
-        C = alive(weight, variance, chosen)
+        weigh(n, evidence, updates, moments, log_prior, known, expected, window, trust, constant, u, w, v)
+        C = alive(w, v, chosen)
         for c in range(C):
             place[c] = group[n, chosen[c]]
             for j in range(widest):
@@ -437,8 +452,8 @@ def informed_tiles(
         inform(
             r,
             x,
-            weight[:C],
-            variance[:C],
+            w[:C],
+            v[:C],
             some,
             maps,
             place,

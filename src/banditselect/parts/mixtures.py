@@ -19,7 +19,7 @@ from ..types import Array, Index, Mask
 from .experts import RidgeBank, SharedRidgeBank
 from .regions import Regions, in_order
 
-SCALES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
+SCALES = (10.0**-3, 10.0**-1.5, 1.0, 10.0**1.5, 10.0**3)
 """Prior scales of a map: the variance of what it explains over that of the noise."""
 
 LEVELS = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
@@ -38,8 +38,10 @@ class Mixture(LaneArrays, ABC):
     .. math:: s_k^2 = \frac{b_k + J_k / 2}{a + t / 2}, \qquad
               w_k \propto \pi_k b_k^a e^{-\text{logdet}_k / 2} (b_k + J_k / 2)^{-(a + t / 2)}
 
-    and :math:`\theta \mid s_k \sim N(\hat\theta_k, s_k^2 V_k^{-1})`. :math:`v_k` is ``expected``, or where that is 0 the
-    variance of the rewards so far. Noise that is known has :math:`s_k = R` and the Gaussian evidence.
+    and :math:`\theta \mid s_k \sim N(\hat\theta_k, s_k^2 V_k^{-1})`. :math:`v_k` is ``expected``, or where that is 0
+    the variance of the rewards so far. Where it is ``expected``, the variance is also known to lie in a ``window``
+    about it, and w has one more factor: how probable that is. Noise that is known has :math:`s_k = R` and the Gaussian
+    evidence.
 
     Parameters
     ----------
@@ -49,6 +51,7 @@ class Mixture(LaneArrays, ABC):
     noise: standard deviation R of the rewards, a number or ``(N,)``; None if it is to be learned.
     prior: of the M models, ``(M,)`` or ``(N, M)``.
     expected: v, ``(N, models)``.
+    window: how far the logarithm of the variance may be from that of v, below and above, ``(2, models)``.
     trust: a.
 
     Attributes
@@ -72,7 +75,8 @@ class Mixture(LaneArrays, ABC):
         noise: ArrayLike | None,
         prior: Array,
         expected: Array,
-        trust: float,
+        trust: float = 1.0,
+        window: Array | None = None,
     ) -> None:
         N, models = bank.group.shape
         self.bank = bank
@@ -84,6 +88,7 @@ class Mixture(LaneArrays, ABC):
         self.log_prior = np.array(np.broadcast_to(np.tile(np.log(prior / times), times), (N, models)))
         self.known = np.zeros(N) if noise is None else per_lane(noise, N) ** 2
         self.expected = expected
+        self.window = np.zeros((2, models)) if window is None else window
         self._settings = (float(trust), FLAT if constant else 0.0)
 
     # Playing and learning.
@@ -119,7 +124,7 @@ class Mixture(LaneArrays, ABC):
     def _evidence(self) -> tuple[Any, ...]:
         """Return what kernels weigh models by."""
         bank = self.bank
-        return bank.evidence, bank.updates, self.moments, self.log_prior, self.known, self.expected
+        return bank.evidence, bank.updates, self.moments, self.log_prior, self.known, self.expected, self.window
 
     @abstractmethod
     def _models(self) -> tuple[Any, ...]:
@@ -178,9 +183,7 @@ class MapsMixture(Mixture):
             constant=FLAT if constant else None,
         )
         expected = np.zeros((lanes, M * J))
-        super().__init__(
-            bank, n_models=M, n_maps=M, constant=constant, noise=noise, prior=prior, expected=expected, trust=1.0
-        )
+        super().__init__(bank, n_models=M, n_maps=M, constant=constant, noise=noise, prior=prior, expected=expected)
 
     def _models(self) -> tuple[Any, ...]:
         return self.bank.theta, self.bank.root, self.bank.dims
@@ -203,10 +206,7 @@ class RegionsMixture(Mixture):
 
     def __init__(self, regions: Regions, *, constant: bool, noise: ArrayLike | None, prior: Array) -> None:
         N, M, _ = regions.center.shape
-        if noise is None:
-            levels = regions.spread[:, None] * np.array(LEVELS)
-        else:
-            levels = per_lane(noise, N)[:, None] ** 2
+        levels = regions.spread[:, None] * np.array(LEVELS) if noise is None else per_lane(noise, N)[:, None] ** 2
         variance = np.repeat(levels, M, axis=1)
         repeated = regions.repeated(levels.shape[1])
         bank = repeated.bank(repeated.regularization(np.sqrt(variance)), FLAT if constant else None)
@@ -218,7 +218,7 @@ class RegionsMixture(Mixture):
             noise=noise,
             prior=prior[regions.order],
             expected=variance,
-            trust=3.0,
+            window=np.repeat(_windows(levels.shape[1]), M, axis=1),
         )
         if noise is not None:
             self.size[:] = 1.0
@@ -241,3 +241,11 @@ class RegionsMixture(Mixture):
 
     def _given(self, array: NDArray[Any]) -> Any:
         return in_order(array, self.given.rank)
+
+
+def _windows(levels: int) -> Array:
+    """Return how far the noise of a level may be from it, in logarithms, ``(2, J)``: half way to the next level."""
+    half = 0.5 * np.log(LEVELS[1] / LEVELS[0])
+    windows = np.tile([[-half], [half]], levels)
+    windows[0, 0], windows[1, -1] = -np.inf, np.inf
+    return windows

@@ -1,4 +1,4 @@
-"""The regions that PS-OFUL chooses among, as the arrays that its experts and confidence sets are built from."""
+"""The regions that PS-OFUL and PS-IDS choose among, as the arrays that their regressions are built from."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..carriers import validation
 from ..types import Array, Index
-from .confidence import chi_square_quantile
 from .experts import RidgeBank, SharedRidgeBank
 
 
@@ -63,7 +62,8 @@ class Regions:
     def regularization(self, noise: Array) -> Array:
         """Return lambda_i = d R^2 / r_i^2 rounded to a power of two, ``(N, M)``; infinite for a known parameter.
 
-        ``noise``: R, ``(N, 1)`` or ``(N, M)``. It nearly minimises lambda r^2 + R^2 logdet(V / lambda); the rounding keeps the number of matrices small.
+        It nearly minimises lambda r^2 + R^2 logdet(V / lambda); the rounding keeps the number of matrices small.
+        ``noise``: R, ``(N, 1)`` or ``(N, M)``.
         """
         d = self.center.shape[2]
         with np.errstate(divide="ignore", over="ignore"):
@@ -137,15 +137,13 @@ class Regions:
         )
 
 
-def mixture_ellipsoids(means: ArrayLike, covariances: ArrayLike, coverage: float) -> tuple[float, Array]:
-    """Return the radius and the shapes ``(M, d, d)`` of ellipsoids that hold a share of each Gaussian of a mixture."""
-    validation.Number(low=0.0, high=1.0, above=True, below=True).check("from_mixture: coverage", coverage, None)
+def mixture_shapes(means: ArrayLike, covariances: ArrayLike) -> Array:
+    """Return the covariances of a Gaussian mixture, given as matrices or as variances, as shapes ``(M, d, d)``."""
     validation.Numbers(shapes=((None, None),)).check("from_mixture: means", means, None)
     d = np.shape(means)[-1]
     validation.Numbers(shapes=((None, d, d), (None, d))).check("from_mixture: covariances", covariances, None)
     shapes = np.asarray(covariances, dtype=float)
-    shapes = shapes[:, :, None] * np.eye(d) if shapes.ndim == 2 else shapes
-    return float(np.sqrt(chi_square_quantile(coverage, d))), shapes
+    return shapes[:, :, None] * np.eye(d) if shapes.ndim == 2 else shapes
 
 
 def in_order(array: NDArray[Any], rank: Index) -> Any:

@@ -5,13 +5,16 @@ from ..carriers.decisions import Decision
 from ..carriers.persistence import load, register, registered
 from .base import Policy
 from .bias_oful import BiasOFUL
+from .fs_ids import FSIDS
 from .fs_oful import FSOFUL
 from .fs_squarecb import FSSquareCB
 from .greedy import Greedy
+from .lin_ids import LinIDS
 from .lin_ts import LinTS
 from .oful import OFUL
 from .on_every import EveryBall, EveryMap, on_every_ball, on_every_map
 from .on_map import OnMap, on_map
+from .ps_ids import PSIDS
 from .ps_oful import PSOFUL
 from .regret_balancing import RegretBalancing
 from .squarecb import SquareCB
@@ -19,8 +22,10 @@ from .ucb1 import UCB1
 from .uniform import Uniform
 
 __all__ = [
+    "FSIDS",
     "FSOFUL",
     "OFUL",
+    "PSIDS",
     "PSOFUL",
     "UCB1",
     "BiasOFUL",
@@ -31,6 +36,7 @@ __all__ = [
     "EveryMap",
     "FSSquareCB",
     "Greedy",
+    "LinIDS",
     "LinTS",
     "OnMap",
     "Pending",

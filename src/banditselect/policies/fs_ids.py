@@ -1,30 +1,72 @@
-"""FS-IDS"""
+"""FS-IDS: information-directed play that selects among M feature maps; there is nothing to tune."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
 from ..carriers.persistence import register
 from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
-from ..carriers.validation import SMALLEST, Constraint, Number, Numbers, Widths, YesNo, map_widths, prior_weights
+from ..carriers.validation import Constraint, Number, Widths, map_widths, prior_weights
 from ..parts.mixtures import MapsMixture
-from ..types import Array
-from .regimes.information import InformedPolicy
+from .regimes.information import INFORMED_ARGUMENTS, InformedSelection
 
 
 @register
-class FSIDS(InformedPolicy):
+class FSIDS(InformedSelection):
+    r"""Feature-selection IDS: learns which of M maps explains the rewards while it plays. Only shapes have to be told.
+
+    Every map is a linear regression at five prior scales, whose noise is learned; how probable each is follows from the
+    rewards (``parts.mixtures``). The play is that of :class:`LinIDS` under the mixture of all: with w the weights,
+    :math:`f_k(a)` the prediction of model k and :math:`s_k^2` its noise,
+
+    .. math:: \bar f(a) = \sum_k w_k f_k(a), \qquad I(a) = \tfrac12 \log\left(1 + \frac{1}{s^2} \sum_k w_k
+              \left[ s_k^2 |\phi_k(a)|^2_{V_k^{-1}} + (f_k(a) - \bar f(a))^2 \right]\right),
+
+    so that an action also teaches which map is right. What a reward teaches of the constant term is left out of I.
+
+    Parameters
+    ----------
+    n_models: number of feature maps M.
+    dim: their width d, or one per map; features are ``(M, K, d)``, or a list of M arrays ``(K, d_i)``.
+    noise: standard deviation of the rewards, if it is known; learned by default.
+    intercept: whether mean rewards have a constant term besides what the features explain.
+    prior_weights: of the maps, ``(M,)``, equal by default; normalised to sum 1.
+    floor: probability of playing uniformly, for logs that off-policy evaluation is to read.
+
+    Attributes
+    ----------
+    model_weights: how probable each map is, ``(M,)``: calibrated, see ``docs/defaults.md``.
+    parameters: ``(M, d)``.  constants: ``(M,)``.  noise_estimate.  rounds.
+
+    Notes
+    -----
+    Guarantee: for the exact ratio M costs an additive log M in the information; what is played has estimates in it, and
+    is measured, not proved: ``docs/math.md``, section 12, and ``docs/defaults.md``.
+
+    References
+    ----------
+    Russo, Van Roy, "Learning to optimize via information-directed sampling", Operations Research 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> policy = FSIDS(n_models=2, dim=3, seed=0)
+    >>> for _ in range(300):
+    ...     decision = policy.act(rng.normal(size=(2, 5, 3)))
+    ...     policy.update(decision, 0.3 * decision.features[1].sum() + rng.normal())
+    >>> policy.model_weights.round(3)
+    array([0., 1.])
+    """
+
+    reward_units = ("noise",)
     constraints: ClassVar[dict[str, Constraint]] = {
         "n_models": Number(low=1, integer=True),
         "dim": Widths(),
-        "noise": Number(low=SMALLEST, per_lane=True, optional=True),
-        "intercept": YesNo(),
-        "prior_weights": Numbers(shapes=((None,),), low=0.0, optional=True),
-        "floor": Number(low=0.0, high=1.0),
+        **INFORMED_ARGUMENTS,
     }
-    reward_units = ("noise",)
 
     def __init__(
         self,
@@ -50,16 +92,10 @@ class FSIDS(InformedPolicy):
         return ExactShape(map_widths("FSIDS", self.dim, int(self.n_models)), many=True)
 
     def _begin(self, lanes: int) -> None:
-        M = int(self.n_models)
         self._mixture = MapsMixture(
             lanes=lanes,
-            dims=map_widths("FSIDS", self.dim, M),
+            dims=map_widths("FSIDS", self.dim, int(self.n_models)),
             constant=bool(self.intercept),
             noise=self.noise,
-            prior=prior_weights("FSIDS: prior_weights", self.prior_weights, M),
+            prior=prior_weights("FSIDS: prior_weights", self.prior_weights, int(self.n_models)),
         )
-
-    @property
-    def model_weights(self) -> Array:
-        """How probable each map is, ``(M,)``."""
-        return self._answer(self._mixture.weights())

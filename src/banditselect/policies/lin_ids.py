@@ -1,4 +1,4 @@
-"""LinIDS: information-directed play on one feature map, with nothing to tune."""
+"""LinIDS: information-directed play on one feature map; there is nothing to tune."""
 
 from typing import Any, ClassVar
 
@@ -8,22 +8,66 @@ from numpy.typing import ArrayLike
 from ..carriers.persistence import register
 from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
-from ..carriers.validation import SMALLEST, Constraint, Number, YesNo
+from ..carriers.validation import Constraint, Number
 from ..parts.mixtures import MapsMixture
 from ..types import Array
-from .regimes.information import InformedPolicy
+from .regimes.information import INFORMED_ARGUMENTS, InformedPolicy
 
 
 @register
 class LinIDS(InformedPolicy):
-    dim: int
+    r"""Linear information-directed sampling: explores where a small regret teaches much. Only ``dim`` has to be told.
+
+    The posterior is that of a linear regression whose noise and prior scale are learned (``parts.mixtures``). Under it,
+    with b the action of highest mean, let g(a) be the gap of the means of b and a, D an estimate of what is lost by
+    playing b, I(a) what the reward of a teaches of the parameter. With a the action and q the probability that minimise
+
+    .. math:: \frac{(D + q\,g(a))^2}{I(b) + q\,(I(a) - I(b))}, \qquad
+              q = \mathrm{clip}\left(\frac{D}{g(a)} - \frac{2 I(b)}{I(a) - I(b)}, 0, 1\right) \text{ if } I(a) > I(b)
+
+    a is played with probability q, else b. No decision depends on the units of features or rewards, nor, with an
+    intercept, on the zero of rewards.
+
+    Parameters
+    ----------
+    dim: number of features d; features are ``(K, d)``.
+    noise: standard deviation of the rewards, if it is known; learned by default.
+    intercept: whether mean rewards have a constant term besides what the features explain.
+    floor: probability of playing uniformly, for logs that off-policy evaluation is to read; at least ``floor / K`` is
+        then the probability of every action offered.
+
+    Attributes
+    ----------
+    parameters: ``(d,)``.  constant: the constant term.  noise_estimate.  rounds.
+
+    Notes
+    -----
+    Guarantee: for the exact ratio, Bayesian regret of order :math:`\sqrt{T K}` times the root of the information;
+    what is played here has estimates in it, and is measured, not proved: ``docs/math.md``, section 12, and
+    ``docs/defaults.md``, which also says where the constants come from.
+
+    References
+    ----------
+    Russo, Van Roy, "Learning to optimize via information-directed sampling", Operations Research 2018.
+    Kirschner, Krause, "Information directed sampling and bandits with heteroscedastic noise", COLT 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> policy = LinIDS(dim=3, seed=0)
+    >>> for _ in range(200):
+    ...     decision = policy.act(rng.normal(size=(5, 3)))
+    ...     policy.update(decision, 7.0 + decision.features @ [1.0, 0.0, -1.0] + 0.5 * rng.normal())
+    >>> policy.parameters.round(1), round(policy.constant, 1), round(policy.noise_estimate, 1)
+    (array([ 1. ,  0. , -1.1]), 7.0, 0.5)
+    """
+
+    reward_units = ("noise",)
     constraints: ClassVar[dict[str, Constraint]] = {
         "dim": Number(low=1, integer=True),
-        "noise": Number(low=SMALLEST, per_lane=True, optional=True),
-        "intercept": YesNo(),
-        "floor": Number(low=0.0, high=1.0),
+        **{name: INFORMED_ARGUMENTS[name] for name in ("noise", "intercept", "floor")},
     }
-    reward_units = ("noise",)
 
     def __init__(
         self,
@@ -48,3 +92,13 @@ class LinIDS(InformedPolicy):
         self._mixture = MapsMixture(
             lanes=lanes, dims=(int(self.dim),), constant=bool(self.intercept), noise=self.noise, prior=np.ones(1)
         )
+
+    @property
+    def parameters(self) -> Array:
+        """Estimate of the parameter, ``(d,)``."""
+        return self._answer(self._mixture.estimates()[1][:, 0])
+
+    @property
+    def constant(self) -> Any:
+        """Estimate of the constant term; 0 without an intercept."""
+        return self._answer(self._mixture.estimates()[0][:, 0])

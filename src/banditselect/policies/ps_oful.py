@@ -5,11 +5,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..carriers import validation
 from ..carriers.persistence import register
 from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
 from ..carriers.validation import SMALLEST, Bounds, Constraint, Number, Numbers, OneOf, prior_weights
-from ..parts.regions import Regions, mixture_ellipsoids
+from ..parts.confidence import chi_square_quantile
+from ..parts.regions import Regions, mixture_shapes
 from .regimes.likelihood import LIKELIHOOD_ARGUMENTS, RegionsUnion, SelectionPolicy
 from .regimes.printed_ps import PrintedSet
 
@@ -159,7 +161,9 @@ class PSOFUL(SelectionPolicy):
         means: ``(M, d)``.  covariances: ``(M, d, d)``, or variances ``(M, d)``.  weights: ``(M,)``.
         arguments: of the constructor, such as ``noise`` and ``delta``.
         """
-        radius, shapes = mixture_ellipsoids(means, covariances, coverage)
+        validation.Number(low=0.0, high=1.0, above=True, below=True).check("from_mixture: coverage", coverage, None)
+        shapes = mixture_shapes(means, covariances)
+        radius = float(np.sqrt(chi_square_quantile(coverage, shapes.shape[1])))
         return cls(centers=means, radii=radius, shapes=shapes, prior_weights=weights, **arguments)
 
     def _shape(self) -> FeatureShape:
