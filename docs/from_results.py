@@ -129,12 +129,12 @@ def table(found: Found, experiment: str, policies: Sequence[str]) -> str:
 def learned_parts(found: Found) -> dict[str, str]:
     """Return the tables of docs/learned.md by marker."""
     return {
-        "parameter selection": table(found, "ps-synthetic", [ps.PS, ps.LIKELIHOOD, INDIVIDUAL, ps.ORACLE]),
+        "parameter selection": table(found, "ps-synthetic", [ps.PS, ps.LIKELIHOOD, ps.UNTUNED, INDIVIDUAL, ps.ORACLE]),
         "feature selection": table(
-            found, "fs-mnist", [fs.BEST, fs.FS, fs.NOISE_AWARE, fs.OPTIMISTIC, fs.RB, fs.SECOND]
+            found, "fs-mnist", [fs.BEST, fs.FS, fs.NOISE_AWARE, fs.OPTIMISTIC, fs.UNTUNED, fs.RB, fs.SECOND]
         ),
         "images": "\n\n".join(
-            table(found, name, [ps.PS, ps.LIKELIHOOD, ps.NARROW, ps.RB, ps.INDIVIDUAL, ps.ORACLE])
+            table(found, name, [ps.PS, ps.LIKELIHOOD, ps.NARROW, ps.UNTUNED, ps.RB, ps.INDIVIDUAL, ps.ORACLE])
             for name in ("ps-mnist", "ps-mnist-coarse")
         ),
     }

@@ -15,17 +15,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..parts.exploration import LatentReference
-from ..policies import PSOFUL, UCB1, Binding, Greedy, RegretBalancing, given, on_every_ball
+from ..policies import PSIDS, PSOFUL, UCB1, Binding, Greedy, RegretBalancing, given, on_every_ball
 from ..problems import LatentBandit, Problem
 from .experiment import Experiment, Regime, Scale
-from .ps_shared import LIKELIHOOD
+from .ps_shared import LIKELIHOOD, UNTUNED
 
 ARMS = (10, 50, 200)
 MODELS = (2, 5, 20)
 ERRORS = (0.0, 0.02, 0.1, 0.5)
 CENTRE = {"n_arms": 50, "n_models": 5, "error": 0.1}
 ROUNDS = 2000
-LARGEST = 50  #: K up to which PS-OFUL plays: it costs K^3 a round here
+LARGEST = 50  #: K up to which PS-OFUL and PS-IDS play: they cost K^3 a round here
 ORACLE, PRINTED, SOURCE, UCB = "greedy, true model known", "RB, as printed", "RB, balancing", "UCB1"
 
 
@@ -42,6 +42,7 @@ def policies(problem: Any, rounds: int) -> dict[str, Binding[Any]]:
     }
     if problem.n_arms <= LARGEST:
         chosen[LIKELIHOOD] = PSOFUL.bind(centers=given.centers, radii=given.radii, noise=given.noise)
+        chosen[UNTUNED] = PSIDS.bind(centers=given.centers, radii=given.radii)
     return chosen
 
 

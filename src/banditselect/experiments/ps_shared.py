@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from ..carriers.validation import refuse
-from ..policies import OFUL, PSOFUL, BiasOFUL, Binding, RegretBalancing, given, on_every_ball
+from ..policies import OFUL, PSIDS, PSOFUL, BiasOFUL, Binding, RegretBalancing, given, on_every_ball
 from ..problems import Classification, Problem
 from .experiment import Experiment, Regime, Scale
 from .packs import BallPack, load_pack
 
 ORACLE, PS, RB, INDIVIDUAL = "BIAS-OFUL, true centre", "PS-OFUL", "RB-OFUL", "OFUL"
 LIKELIHOOD, NARROW = "PS-OFUL, likelihood sets (ours)", "PS-OFUL, likelihood sets, r = c (ours)"
+UNTUNED = "PS-IDS, untuned (ours)"
 
 GRID = {
     "scale": [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0],
@@ -33,6 +34,7 @@ def policies(problem: Problem, rounds: int, reward_range: Any) -> dict[str, Bind
         NARROW: PSOFUL.bind(centers=given.centers, radii=given.center_errors, **noise),
         RB: RegretBalancing.bind(bases=on_every_ball(BiasOFUL.bind(**noise), radii=given.whole_radii)),
         INDIVIDUAL: OFUL.bind(parameter_bound=given.parameter_bound, **noise),
+        UNTUNED: PSIDS.bind(centers=given.centers, radii=given.whole_radii),
     }
 
 

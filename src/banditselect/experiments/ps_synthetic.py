@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from ..policies import OFUL, PSOFUL, BiasOFUL, Binding, given
+from ..policies import OFUL, PSIDS, PSOFUL, BiasOFUL, Binding, given
 from ..problems import Problem, SyntheticParameterSelection
 from .experiment import Experiment, Regime, Scale
-from .ps_shared import GRID, LIKELIHOOD, ORACLE, PS, printed
+from .ps_shared import GRID, LIKELIHOOD, ORACLE, PS, UNTUNED, printed
 
 DIM = 20
 RADII = {"0": 0.0, "sqrt(d)": math.sqrt(DIM), "2 sqrt(d)": 2.0 * math.sqrt(DIM)}
@@ -33,6 +33,7 @@ def policies(problem: Problem, rounds: int, reward_range: Any) -> dict[str, Bind
         LIKELIHOOD: PSOFUL.bind(**balls, noise=given.noise),
         INDIVIDUAL: OFUL.bind(noise=given.noise, parameter_bound=given.parameter_bound),
         INDIVIDUAL_10: OFUL.bind(noise=given.noise, parameter_bound=10.0),
+        UNTUNED: PSIDS.bind(**balls),
     }
 
 

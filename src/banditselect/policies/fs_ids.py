@@ -43,7 +43,7 @@ class FSIDS(InformedSelection):
     Notes
     -----
     Guarantee: for the exact ratio M costs an additive log M in the information; what is played has estimates in it, and
-    is measured, not proved: ``docs/math.md``, section 12, and ``docs/defaults.md``.
+    is measured, not proved: ``docs/math.md``, section 11, and ``docs/defaults.md``.
 
     References
     ----------

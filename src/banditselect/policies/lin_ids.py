@@ -43,7 +43,7 @@ class LinIDS(InformedPolicy):
     Notes
     -----
     Guarantee: for the exact ratio, Bayesian regret of order :math:`\sqrt{T K}` times the root of the information;
-    what is played here has estimates in it, and is measured, not proved: ``docs/math.md``, section 12, and
+    what is played here has estimates in it, and is measured, not proved: ``docs/math.md``, section 11, and
     ``docs/defaults.md``, which also says where the constants come from.
 
     References
