@@ -17,7 +17,7 @@ from .ridge import LOGDET, PENALISED
 from .selection import normalise
 
 NEGLIGIBLE = 1e-3  #: models are left out of an act whose weights sum to less
-CLOSE = 0.05  #: how far above one the expected number of exceeding actions may be where a bound on regret is taken
+CLOSE = 0.05  #: how far from one the expected number of exceeding actions may be where a bound on regret is taken
 _ROOT_HALF = 0.7071067811865476
 _DENSITY = 0.3989422804014327  # of a standard normal at 0
 
@@ -188,12 +188,13 @@ def expected_regret(leader: int, weight: Array, gap: Array, deviation: Array, op
     """Estimate ``E max_a Z_a`` for ``Z_a = f(a) - f(leader)``, under model c normal: ``gap[c, a], deviation[c, a]``.
 
     It lies between ``max_a E (Z_a)^+`` and ``c + sum_a E (Z_a - c)^+`` for every ``c >= 0``, which is least where on
-    average one ``Z_a`` exceeds ``c`` (Lai and Robbins 1976) and found by Newton steps from the left. The estimate is
-    the middle of the two bounds: at least half of what it estimates.
+    average one ``Z_a`` exceeds ``c`` (Lai and Robbins 1976): found by Newton steps, or halving where they leave. The
+    estimate is the middle of the two bounds: at least half of what it estimates.
     """
     lower = 0.0
     upper = np.inf
-    threshold = 0.0
+    threshold = left = 0.0
+    right = np.inf
     for _ in range(20):
         total = threshold
         count = 0.0
@@ -211,9 +212,15 @@ def expected_regret(leader: int, weight: Array, gap: Array, deviation: Array, op
             if threshold == 0.0:
                 lower = max(lower, own)
         upper = min(upper, total)
-        if count <= 1.0 + CLOSE or slope <= 0.0:
+        if abs(count - 1.0) <= CLOSE or slope <= 0.0 or (count < 1.0 and threshold == 0.0):
             break
+        if count > 1.0:
+            left = threshold
+        else:
+            right = threshold
         threshold += (count - 1.0) / slope
+        if not left < threshold < right:
+            threshold = 0.5 * (left + right)
     return 0.5 * (lower + upper)
 
 
