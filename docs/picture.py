@@ -1,8 +1,8 @@
-"""Draws the picture of the README, docs/picture.png: python docs/picture.py (two minutes)."""
+"""Draws the picture of the README, docs/picture.png: python docs/picture.py (some minutes)."""
 
 from pathlib import Path
 
-from banditselect import FSSquareCB, RegretBalancing, SquareCB, given, on_every_map, on_map, simulate
+from banditselect import FSIDS, FSSquareCB, RegretBalancing, SquareCB, given, on_every_map, on_map, simulate
 from banditselect.problems import SyntheticFeatureSelection
 from banditselect.reporting import save_figure
 
@@ -10,10 +10,11 @@ N_MODELS = 100
 
 
 def main() -> None:
-    """Simulate with every argument at its default, but for the range and the noise of the rewards; draw."""
+    """Simulate with every argument at its default; those who ask are told the range and the noise of the rewards."""
     scb = SquareCB.bind(reward_range=given.reward_range)
     policies = {
         "oracle: the true map known": on_map(scb, 0),
+        "FS-IDS": FSIDS.bind(),
         "FS-SCB": FSSquareCB.bind(reward_range=given.reward_range, noise=given.noise),
         "regret balancing": RegretBalancing.bind(bases=on_every_map(scb)),
     }
