@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..carriers.lanes import LaneArrays, PerLane, per_lane
-from ..kernels import information
+from ..kernels import information, posterior
 from ..kernels.acting import mask_of
 from ..types import Array, Index, Mask
 from .experts import RidgeBank, SharedRidgeBank
@@ -97,14 +97,14 @@ class Mixture(LaneArrays, ABC):
         """Return features ``(n, P, K, d)`` in units of their own, behind a constant if there is one."""
         n, P, K, d = x.shape
         out = np.empty((n, P, K, d + self.constant))
-        information.prepare(ids, x, self.size, self.constant, out)
+        posterior.prepare(ids, x, self.size, self.constant, out)
         return out
 
     def learn(self, ids: Index, x: Array, y: Array) -> None:
         """Learn features ``x (n, P, d)`` and rewards ``y (n,)``."""
-        information.meet(ids, x, self.size)
+        posterior.meet(ids, x, self.size)
         centered = np.empty(y.size)
-        information.center_rewards(ids, y, self.bank.updates, self.moments, self.constant, centered)
+        posterior.center_rewards(ids, y, self.bank.updates, self.moments, self.constant, centered)
         self.bank.learn(ids, self.prepared(ids, x[:, :, None])[:, :, 0], centered)
 
     def informed(self, ids: Index, x: Array, offered: Mask | None, floor: float) -> Array:
@@ -118,7 +118,7 @@ class Mixture(LaneArrays, ABC):
     def weigh(self, ids: Index) -> tuple[Array, Array, Array]:
         """Return log weights up to a constant, weights, and noise variances of the models, ``(n, models)`` each."""
         out = np.empty((3, ids.size, self.log_prior.shape[1]))
-        information.weigh_rows(*(ids, *self._evidence(), *self._settings, out[0], out[1], out[2]))
+        posterior.weigh_rows(*(ids, *self._evidence(), *self._settings, out[0], out[1], out[2]))
         return out[0], out[1], out[2]
 
     def _evidence(self) -> tuple[Any, ...]:
@@ -141,7 +141,7 @@ class Mixture(LaneArrays, ABC):
         """Return the root of the mean noise variance, ``(N,)``; NaN before anything is known of it."""
         _, weight, variance = self.weigh(np.arange(len(self.size)))
         found = np.sqrt((weight * variance).sum(axis=1)) * self._reward_unit()
-        return np.where((self.known > 0.0) | (self.moments[:, information.SQUARES] > 0.0), found, np.nan)
+        return np.where((self.known > 0.0) | (self.moments[:, posterior.SQUARES] > 0.0), found, np.nan)
 
     def estimates(self) -> tuple[Array, Array]:
         """Return the mean of the posterior of every map or region: constants ``(N, M)``, parameters ``(N, M, d)``."""
@@ -153,7 +153,7 @@ class Mixture(LaneArrays, ABC):
         theta = (share[..., None] * theta.reshape(*share.shape, theta.shape[2])).sum(axis=1)
         unit = self._reward_unit()[:, None]
         size = np.sqrt(np.where(self.size > 0.0, self.size, 1.0))
-        constants = theta[..., 0] + self.moments[:, None, information.FIRST] if self.constant else 0.0 * theta[..., 0]
+        constants = theta[..., 0] + self.moments[:, None, posterior.FIRST] if self.constant else 0.0 * theta[..., 0]
         parameters = theta[..., int(self.constant) :] / size[..., None] * unit[..., None]
         return self._given(constants * unit), self._given(parameters)
 
@@ -229,7 +229,7 @@ class RegionsMixture(Mixture):
 
     def learn(self, ids: Index, x: Array, y: Array) -> None:
         """Learn features ``x (n, 1, d)`` and rewards ``y (n,)``."""
-        information.meet(ids, x, self.size)
+        posterior.meet(ids, x, self.size)
         met = self.size[ids, 0] > 0.0
         if not met.all():
             ids, x, y = ids[met], x[met], y[met]
