@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..carriers.lanes import LaneArrays, PerLane, per_lane
-from ..kernels import information, posterior
+from ..kernels import divergence, information, posterior
 from ..kernels.acting import mask_of
 from ..types import Array, Index, Mask
 from .experts import RidgeBank, SharedRidgeBank
@@ -109,10 +109,31 @@ class Mixture(LaneArrays, ABC):
 
     def informed(self, ids: Index, x: Array, offered: Mask | None, floor: float) -> Array:
         """Return the probabilities of information-directed play, ``(n, K)``."""
+        return self._probabilities(self._inform, ids, x, offered, floor)
+
+    def sampled(self, ids: Index, x: Array, z: Array) -> Array:
+        """Return how good actions are under a model and a parameter drawn from the posterior, ``(n, K)``.
+
+        ``z (n, draws)``: independent standard normals; the first chooses the model, the others its parameter.
+        """
+        _, weight, variance = self.weigh(ids)
+        model, score = np.empty(ids.size, dtype=np.int64), np.empty((ids.size, x.shape[2]))
+        posterior.draw_models(weight, z, model)
+        bank, theta = self.bank, self.bank.estimates(ids, model)
+        posterior.sampled_scores(ids, self.prepared(ids, x), model, theta, variance, bank.root, bank.group, z, score)
+        return score
+
+    @property
+    def draws(self) -> int:
+        """How many normals ``sampled`` takes."""
+        return 1 + self.bank.root.shape[3]
+
+    def _probabilities(self, play: Any, ids: Index, x: Array, offered: Mask | None, number: float) -> Array:
+        """Return the probabilities of a play, a kernel with one ``number`` to set it, ``(n, K)``."""
         p = np.empty((ids.size, x.shape[2]))
         if self._show is None:
             self._show = (*self._models(), *self._evidence())
-        self._inform(*(ids, self.prepared(ids, x), *self._show, *self._settings, mask_of(offered), floor, p))
+        play(*(ids, self.prepared(ids, x), *self._show, *self._settings, mask_of(offered), number, p))
         return p
 
     def weigh(self, ids: Index) -> tuple[Array, Array, Array]:
@@ -187,6 +208,10 @@ class MapsMixture(Mixture):
 
     def _models(self) -> tuple[Any, ...]:
         return self.bank.theta, self.bank.root, self.bank.dims
+
+    def divergent(self, ids: Index, x: Array, offered: Mask | None, share: float) -> Array:
+        """Return the probabilities of minimum empirical divergence, ``(n, K)``; ``share`` on what looks best."""
+        return self._probabilities(divergence.divergent_ridges, ids, x, offered, share)
 
 
 class RegionsMixture(Mixture):
