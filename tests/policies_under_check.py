@@ -4,16 +4,20 @@ import numpy as np
 
 from banditselect import (
     FSIDS,
+    FSMED,
     FSOFUL,
+    FSTS,
     OFUL,
     PSIDS,
     PSOFUL,
+    PSTS,
     UCB1,
     BiasOFUL,
     FSSquareCB,
     Greedy,
     LatentReference,
     LinIDS,
+    LinMED,
     LinTS,
     RegretBalancing,
     SquareCB,
@@ -115,6 +119,14 @@ POLICIES = {
     "PSIDS": (PSIDS.bind(centers=CENTERS, radii=[0.3, 0.5, 0.0]), {}),
     "PSIDS shapes": (PSIDS.bind(centers=CENTERS, radii=[0.3, 0.5, 1.0], shapes=SHAPES, intercept=True), {}),
     "PSIDS told": (PSIDS.bind(centers=CENTERS, radii=0.3, noise=0.1, prior_weights=[0.2, 0.3, 0.5]), {}),
+    "LinMED": (LinMED.bind(dim=D), {}),
+    "LinMED told": (LinMED.bind(dim=D, noise=0.1, intercept=False, best_share=0.5), {}),
+    "FSMED": (FSMED.bind(n_models=3, dim=D), {}),
+    "FSMED ragged": (FSMED.bind(n_models=3, dim=[4, 2, 5], prior_weights=[0.2, 0.3, 0.5], best_share=0.9), {}),
+    "FSTS": (FSTS.bind(n_models=3, dim=D), {}),
+    "FSTS ragged": (FSTS.bind(n_models=3, dim=[4, 2, 5], prior_weights=[0.2, 0.3, 0.5], noise=0.1), {}),
+    "PSTS": (PSTS.bind(centers=CENTERS, radii=[0.3, 0.5, 0.0]), {}),
+    "PSTS shapes": (PSTS.bind(centers=CENTERS, radii=[0.3, 0.5, 1.0], shapes=SHAPES, intercept=True), {}),
     "OnMap": (on_map(OFUL.bind(dim=D, noise=0.1), 1), {}),
 }
 
@@ -154,8 +166,16 @@ SKIPPED = {
     "PSIDS": ESTIMATES,
     "PSIDS shapes": ESTIMATES,
     "PSIDS told": ESTIMATES,
+    "LinMED": MODELS | ESTIMATES,
+    "LinMED told": MODELS | ESTIMATES,
+    "FSMED": ESTIMATES,
+    "FSMED ragged": ESTIMATES,
+    "FSTS": ESTIMATES | PROBABILITIES,
+    "FSTS ragged": ESTIMATES | PROBABILITIES,
+    "PSTS": ESTIMATES | PROBABILITIES,
+    "PSTS shapes": ESTIMATES | PROBABILITIES,
     "OnMap": MODELS,
 }  # the others run every check but one
-for name in POLICIES:
-    if "IDS" not in name:
+for name, (binding, _) in POLICIES.items():
+    if not binding.cls.unit_free:
         SKIPPED[name] = SKIPPED.get(name, set()) | {"check_units"}  # it claims nothing of units

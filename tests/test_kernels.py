@@ -230,6 +230,7 @@ def test_every_kernel_passes_as_plain_python():
         "ledger",
         "rounds",
         "balancing",
+        "information",
         "mixtures",
     )
     here = Path(__file__).parent

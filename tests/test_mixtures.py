@@ -1,320 +1,345 @@
-"""Information-directed play against formulas written out again: batch solves, grids, integrals, draws."""
+"""Policies over the posterior of several models, side by side with its equations solved afresh."""
 
 import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from scipy import stats
 
-from banditselect import FSIDS, PSIDS, LinIDS, load
-from banditselect.kernels import information
-from banditselect.parts.mixtures import FLAT, LEVELS, SCALES
+from banditselect import FSIDS, FSMED, FSTS, PSIDS, PSTS, LinMED, Uniform
+from banditselect.kernels.divergence import ACCURACY, decompose, design
+from banditselect.kernels.information import expected_regret
+from banditselect.parts.mixtures import FLAT, SCALES
 
-ALL = np.ones(50, dtype=bool)
-
-
-def evidence_of(X, y, precision, center, a, b):
-    """Posterior of a normal-inverse-gamma regression by batch: theta, V, noise variance, log marginal likelihood."""
-    V = precision + X.T @ X
-    theta = np.linalg.solve(V, precision @ center + X.T @ y)
-    J = ((y - X @ theta) ** 2).sum() + (theta - center) @ precision @ (theta - center)
-    logdet = np.linalg.slogdet(V)[1] - np.linalg.slogdet(precision)[1]
-    t = len(y)
-    return theta, V, (b + J / 2) / (a + t / 2), a * math.log(b) - logdet / 2 - (a + t / 2) * math.log(b + J / 2)
+rng_of = np.random.default_rng
 
 
-def student_log_density(y, mean, shape, a):
-    """Log density of a multivariate Student distribution with 2 a degrees, up to what depends on a and n only."""
-    gap, n = y - mean, len(y)
-    return -np.linalg.slogdet(shape)[1] / 2 - (a + n / 2) * math.log1p(gap @ np.linalg.solve(shape, gap) / (2 * a))
+class Maps:
+    """Maps at five prior scales, with a constant term and an unknown noise, solved from all data at once."""
+
+    def __init__(self, dims, prior, noise=None, constant=True):
+        self.dims, self.prior, self.noise, self.constant = dims, np.asarray(prior), noise, constant
+        self.x, self.y = [], []
+
+    def add(self, x, y):
+        """One row per map."""
+        self.x.append(x)
+        self.y.append(y)
+
+    def of(self, i, x):
+        """Features of map i, in units of the first that was learned, behind a 1."""
+        unit = np.linalg.norm(self.x[0][i]) if self.x else math.sqrt((x**2).sum() / len(x))
+        return np.column_stack([np.ones(len(x)), x / unit]) if self.constant else x / unit
+
+    def solve(self):
+        """Return (map, weight, noise variance, estimate, V, logdet) of every model."""
+        t, models = len(self.y), []
+        y = np.array(self.y)
+        if self.constant and t:
+            y = y - y[0]
+        spread = ((y - y.mean() * self.constant) ** 2).sum() / max(t - self.constant, 1) if t else 0.0
+        for scale in SCALES:
+            for i, d in enumerate(self.dims):
+                precision = np.full(d + self.constant, 1.0 / scale)
+                if self.constant:
+                    precision[0] = FLAT
+                X = self.of(i, np.array([row[i] for row in self.x])) if t else np.empty((0, precision.size))
+                V = np.diag(precision) + X.T @ X
+                theta = np.linalg.solve(V, X.T @ y)
+                J = ((y - X @ theta) ** 2).sum() + (precision * theta**2).sum()
+                logdet = np.linalg.slogdet(V / precision)[1]
+                log_weight, variance = math.log(self.prior[i]) - 0.5 * logdet, 1.0
+                if self.noise is not None:
+                    variance = self.noise**2
+                    log_weight -= 0.5 * J / variance
+                elif spread > 0.0:
+                    variance = (spread + 0.5 * J) / (1.0 + 0.5 * t)
+                    log_weight -= (1.0 + 0.5 * t) * math.log(spread + 0.5 * J)
+                models.append([i, log_weight, variance, theta, V, logdet])
+        top = max(model[1] for model in models)
+        weight = np.exp([model[1] - top for model in models])
+        weight /= weight.sum()
+        kept = weight * weight.size >= 1e-3
+        weight = weight * kept / weight[kept].sum()
+        return [(m[0], w, *m[2:]) for m, w in zip(models, weight, strict=True) if w > 0.0]
 
 
-def naive_play(w, s2, f, cov, common):
-    """Two-action play from weights (C,), noise variances (C,), means (C, K), covariances (C, K, K); (K,)."""
-    mean = w @ f
-    within = np.einsum("c,ckk->k", w, cov)
-    var = within + w @ (f - mean) ** 2
-    info = np.maximum(0.5 * (np.log1p(var / (w @ s2)) - common), 0.0)
+def near_optimal(X):
+    """Weights of the rows of X: multiplied by their leverages until none exceeds twice the rank."""
+    q = np.full(len(X), 1.0 / len(X))
+    rank = np.linalg.matrix_rank(X)
+    for _ in range(1000):
+        leverage = np.einsum("ad,de,ae->a", X, np.linalg.pinv(X.T @ (q[:, None] * X), hermitian=True), X)
+        if leverage.max() <= 2.0 * rank:
+            return q
+        q = q * leverage / rank
+    raise AssertionError("no design was found")
+
+
+def divergence(models, posterior, x, share):
+    """Equations of LinMED and FSMED; ``x``: the features ``(K, d_i)`` of every map."""
+    t, K = len(posterior.y), len(x[0])
+    own = [posterior.of(m[0], x[m[0]]) @ m[3] for m in models]
+    mean = sum(m[1] * f for m, f in zip(models, own, strict=True))
     b = int(np.argmax(mean))
-    gap = f - f[:, b : b + 1]
-    dev = np.sqrt(np.maximum(np.einsum("ckk->ck", cov) + cov[:, b, b][:, None] - 2 * cov[:, :, b], 0.0))
-    others = [a for a in range(len(mean)) if a != b]
-
-    def gain(a, c):
-        z = np.where(dev[:, a] > 0, (gap[:, a] - c) / np.where(dev[:, a] > 0, dev[:, a], 1.0), 0.0)
-        above = 0.5 * np.array([math.erfc(-v / math.sqrt(2)) for v in z])
-        plus = (gap[:, a] - c) * above + dev[:, a] * np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
-        return float(w @ np.where(dev[:, a] > 0, plus, np.maximum(gap[:, a] - c, 0.0)))
-
-    lower = max(gain(a, 0.0) for a in others)
-    highest = max((gap[:, a] + 6 * dev[:, a]).max() for a in others)
-    upper = min(c + sum(gain(a, c) for a in others) for c in np.linspace(0.0, max(highest, 0.0), 4001))
-    best = (np.inf, b, 0.0)
-    for a in others:
-        if info[a] > info[b]:
-            q = np.linspace(0.0, 1.0, 100_001)
-            ratio = ((lower + upper) / 2 + q * (mean[b] - mean[a])) ** 2 / (info[b] + q * (info[a] - info[b]))
-            best = min(best, (ratio.min(), a, q[ratio.argmin()]))
-    p = np.zeros(len(mean))
-    p[b] = 1.0 - best[2]
-    p[best[1]] += best[2]
-    return p
+    gap = mean[b] - mean
+    S, logdet = np.zeros(K), 0.0
+    for m, f in zip(models, own, strict=True):
+        z = posterior.of(m[0], x[m[0]])
+        z = z - z[b]
+        S += m[1] * (m[2] * np.einsum("ad,ad->a", z, np.linalg.solve(m[4], z.T).T) + (f[b] - f - gap) ** 2)
+        logdet += m[1] * (m[5] - (math.log((FLAT + t) / FLAT) if posterior.constant else 0.0))
+    beta = (math.sqrt(logdet + 2.0 * math.log(t + 1.0)) + 1.0) ** 2
+    f = np.array([1.0 if g == 0.0 else math.exp(-(g**2) / (beta * s)) for g, s in zip(gap, S, strict=True)])
+    q = share * (mean == mean[b]) / (mean == mean[b]).sum() + 0.5 * (1.0 - share) / K
+    for i in range(len(x)):
+        believed = sum(m[1] for m in models if m[0] == i)
+        if believed > 0.0:
+            q = q + 0.5 * (1.0 - share) * believed * near_optimal(np.sqrt(f)[:, None] * posterior.of(i, x[i]))
+    return q * f / (q * f).sum()
 
 
-def regressions(maps, y, constant, first_sizes):
-    """Every (scale, map) by batch, in the order of the policy's models."""
-    centred = y - y[0] if constant else y
-    v = centred.var(ddof=1) if constant else (centred**2).mean()
-    found = []
-    for S in SCALES:
-        for X, size in zip(maps, first_sizes, strict=True):
-            X = X / math.sqrt(size)
-            X = np.column_stack([np.ones(len(y)), X]) if constant else X
-            precision = np.eye(X.shape[1]) / S
-            if constant:
-                precision[0, 0] = FLAT
-            found.append(evidence_of(X, centred, precision, np.zeros(X.shape[1]), 1.0, v))
-    return found
+# LinMED and FSMED
 
 
+@pytest.mark.parametrize("noise", [None, 0.7])
 @pytest.mark.parametrize("constant", [True, False])
-def test_fsids_plays_what_a_batch_solve_says(constant):
-    rng = np.random.default_rng(1)
-    dims, K = [3, 2], 4
-    policy = FSIDS(n_models=2, dim=dims, intercept=constant, seed=0)
-    seen, rewards = [[], []], []
-    for t in range(12):
-        x = [rng.normal(size=(K, d)) * (5.0 if i else 0.2) for i, d in enumerate(dims)]
-        if t > 2:
-            maps, y = [np.array(s) for s in seen], np.array(rewards)
-            sizes = [(m[0] ** 2).sum() for m in maps]
-            models = regressions(maps, y, constant, sizes)
-            log_w = np.array([m[3] for m in models])
-            w = np.exp(log_w - log_w.max())
-            w /= w.sum()
-            assert policy.model_weights == pytest.approx([w[0::2].sum(), w[1::2].sum()], rel=1e-8)
-            keep = w * w.size >= information.NEGLIGIBLE
-            f, cov = [], []
-            for k, (theta, V, s2, _) in enumerate(models):
-                z = x[k % 2] / math.sqrt(sizes[k % 2])
-                z = np.column_stack([np.ones(K), z]) if constant else z
-                f.append(z @ theta)
-                cov.append(s2 * z @ np.linalg.solve(V, z.T))
-            s2 = np.array([m[2] for m in models])[keep]
-            common = math.log1p(1.0 / (FLAT + len(y))) if constant else 0.0
-            expected = naive_play(w[keep] / w[keep].sum(), s2, np.array(f)[keep], np.array(cov)[keep], common)
-            assert policy.probabilities(x) == pytest.approx(expected, abs=2e-3)  # the grid of thresholds is coarse
-            assert policy.noise_estimate**2 == pytest.approx(w @ np.array([m[2] for m in models]), rel=1e-8)
+@pytest.mark.parametrize("K", [3, 4, 40])
+def test_linmed_plays_its_equations(K, constant, noise):
+    """Forty actions of three features are more than twice as many as features: there the design is not uniform."""
+    rng = rng_of(K)
+    policy = LinMED(dim=3, noise=noise, intercept=constant, best_share=0.5, seed=1)
+    posterior = Maps([3], [1.0], noise, constant)
+    for _ in range(25):
+        x = rng.normal(size=(K, 3))
+        p = policy.probabilities(x)
+        np.testing.assert_allclose(p, divergence(posterior.solve(), posterior, [x], 0.5), rtol=1e-7, atol=1e-12)
         decision = policy.act(x)
-        reward = 3.0 + x[0][decision.action].sum() + 0.3 * rng.normal()
-        for i in range(2):
-            seen[i].append(x[i][decision.action])
-        rewards.append(reward)
+        reward = 2.0 + decision.features @ [1.0, 0.0, -0.5] + 0.7 * rng.normal()
         policy.update(decision, reward)
+        posterior.add([decision.features], reward)
 
 
-def test_psids_weighs_regions_and_noise_levels_as_a_batch_solve_does():
-    rng = np.random.default_rng(2)
-    centers, radii = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.5], [-1.0, 0.3, 0.0]]), np.array([0.4, 0.2, 0.2])
-    policy = PSIDS(centers=centers, radii=radii, prior_weights=[2.0, 1.0, 1.0])
-    X = rng.normal(size=(9, 3)) * 3.0
-    y = X @ [0.1, 0.9, 0.4] + 0.5 * rng.normal(size=9)
+def test_fsmed_plays_its_equations():
+    rng = rng_of(0)
+    policy = FSMED(n_models=2, dim=[2, 3], prior_weights=[1.0, 3.0], best_share=0.9, seed=1)
+    posterior = Maps([2, 3], [0.25, 0.75])
+    for _ in range(25):
+        x = [rng.normal(size=(6, 2)), rng.normal(size=(6, 3))]
+        p = policy.probabilities(x)
+        np.testing.assert_allclose(p, divergence(posterior.solve(), posterior, x, 0.9), rtol=1e-7, atol=1e-12)
+        decision = policy.act(x)
+        played = [features[decision.action] for features in x]
+        reward = played[0].sum() + 0.5 * rng.normal()
+        policy.update(decision, reward)
+        posterior.add(played, reward)
+
+
+def test_before_any_reward_linmed_plays_the_design_and_uniformly():
+    """Nothing is better than anything: f = 1, and the share on the best is everybody's."""
+    x = np.array([[1.0, 0.0]] * 9 + [[0.0, 1.0]])
+    p = LinMED(dim=2, intercept=False, best_share=0.6).probabilities(x)
+    np.testing.assert_allclose(p[9], 0.6 / 10 + 0.2 / 10 + 0.2 * 0.5, rtol=1e-12)  # 9 to 1, then 1/2 to 1/2
+    np.testing.assert_allclose(p[:9], (1.0 - p[9]) / 9, rtol=1e-12)
+
+
+# The design
+
+
+def test_a_design_is_uniform_for_few_actions_and_near_optimal_for_many():
+    rng = rng_of(2)
+    for K, d, rank in [(4, 3, 3), (6, 3, 3), (60, 3, 3), (60, 5, 2), (2, 5, 2), (7, 4, 1)]:
+        x = rng.normal(size=(1, 2, K, rank)) @ rng.normal(size=(rank, d))
+        x[0, 1, 0] *= 100.0
+        scale, q = rng.uniform(0.1, 1.0, K), np.empty(K)
+        design(0, x, 1, d, scale, q)
+        X = np.sqrt(scale)[:, None] * x[0, 1]
+        np.testing.assert_allclose(q, near_optimal(X), rtol=1e-6)
+        assert q.sum() == pytest.approx(1.0)
+        leverage = np.einsum("ad,de,ae->a", X, np.linalg.pinv(X.T @ (q[:, None] * X), hermitian=True), X)
+        assert leverage.max() <= ACCURACY * rank * (1.0 + 1e-6)
+        if 2 * rank >= K:
+            np.testing.assert_array_equal(q, 1.0 / K)
+
+
+def test_a_design_leaves_out_actions_of_scale_zero_and_zero_features():
+    x, q = np.zeros((1, 1, 5, 2)), np.empty(5)
+    design(0, x, 0, 2, np.array([1.0, 0.0, 1.0, 1.0, 1.0]), q)
+    np.testing.assert_array_equal(q, [0.25, 0.0, 0.25, 0.25, 0.25])
+
+
+def test_a_singular_matrix_is_decomposed():
+    A = np.array([[1.0, 2.0, 3.0, 0.0], [2.0, 4.0, 6.0, 0.0], [0.0, 0.0, 1.0, 0.0]])
+    V, lower = A.T @ A, np.zeros((4, 4))
+    assert decompose(V, lower) == 2
+    np.testing.assert_allclose(lower @ lower.T, V, atol=1e-12)
+
+
+# FSTS and PSTS
+
+
+def normal_of(u):
+    return float(stats.norm.ppf(u))
+
+
+def test_fsts_draws_a_model_by_its_weight_and_a_parameter_from_its_posterior():
+    """Under the unit vectors as normals the scores move by the columns of s times the root of V^-1."""
+    rng = rng_of(3)
+    policy, posterior = FSTS(n_models=2, dim=[2, 3], seed=1), Maps([2, 3], [0.5, 0.5])
+    for _ in range(12):
+        x = [rng.normal(size=(4, 2)), rng.normal(size=(4, 3))]
+        decision = policy.act(x)
+        assert decision.probability is None
+        played = [features[decision.action] for features in x]
+        reward = 0.3 * played[1].sum() + rng.normal()
+        policy.update(decision, reward)
+        posterior.add(played, reward)
+    x = [rng.normal(size=(4, 2)), rng.normal(size=(4, 3))]
+    padded = np.zeros((1, 2, 4, 3))
+    padded[0, 0, :, :2], padded[0, 1] = x
+    mixture, ids = policy._mixture, np.zeros(1, dtype=np.int64)
+    weights = mixture.weigh(ids)[1][0]
+    assert mixture.draws == 5
+    for i, weight, variance, theta, V, _ in posterior.solve():
+        k = int(np.argmin(np.abs(weights - weight * weights[weights * weights.size >= 1e-3].sum())))
+        reached = weights[:k].sum() + 0.5 * weights[k]
+        z = np.zeros((1, 5))
+        z[0, 0] = normal_of(reached)
+        mean = mixture.sampled(ids, padded, z)[0]
+        features = posterior.of(i, x[i])
+        np.testing.assert_allclose(mean, features @ theta, atol=1e-9)
+        moves = []
+        for j in range(4):
+            z[0, 1:] = np.eye(4)[j]
+            moves.append(mixture.sampled(ids, padded, z)[0] - mean)
+        covariance = variance * features @ np.linalg.solve(V, features.T)
+        np.testing.assert_allclose(np.transpose(moves) @ moves, covariance, rtol=1e-7, atol=1e-9)
+
+
+def test_psts_draws_from_the_posterior_about_the_centre():
+    """One region, known noise: theta ~ N((lam I + X'X)^-1 (lam mu + X'y), R^2 (lam I + X'X)^-1), lam = d R^2 / r^2."""
+    rng = rng_of(4)
+    mu, R = np.array([1.0, -1.0]), 0.5
+    policy = PSTS(centers=[mu], radii=np.sqrt(0.5), noise=R, seed=1)
+    X, y = rng.normal(size=(6, 2)), rng.normal(size=6)
     for row, reward in zip(X, y, strict=True):
         policy.learn(row, reward)
-    unit = math.sqrt((X[0] ** 2).sum())
-    spread = (((centers - centers.mean(axis=0)) ** 2).sum(axis=1) + radii**2).mean() / 3
-    log_w, noise = np.empty((len(LEVELS), 3)), np.empty((len(LEVELS), 3))
-    for j, level in enumerate(LEVELS):
-        v = level * spread
-        for i in range(3):
-            lam = 2.0 ** round(math.log2(3 * v / radii[i] ** 2))
-            _, _, s2, log_w[j, i] = evidence_of(X / unit, y / unit, lam * np.eye(3), centers[i], 1.0, v)
-            noise[j, i] = s2
-            half, tau = 0.5 * math.log(10.0), 1.0 / math.sqrt(1.0 + len(y) / 2)
-            low = -math.inf if j == 0 else -half
-            high = math.inf if j == len(LEVELS) - 1 else half
-            cdf = [0.5 * math.erfc((math.log(s2 / v) - e) / tau / math.sqrt(2)) for e in (low, high)]
-            log_w[j, i] += math.log(cdf[1] - cdf[0]) + math.log([0.5, 0.25, 0.25][i])
-    w = np.exp(log_w - log_w.max())
-    w /= w.sum()
-    assert policy.model_weights == pytest.approx(w.sum(axis=0), rel=1e-7)
-    assert policy.noise_estimate == pytest.approx(unit * math.sqrt((w * noise).sum()), rel=1e-7)
+    V = np.eye(2) + X.T @ X
+    x = rng.normal(size=(3, 2))
+    ids, shown = np.zeros(1, dtype=np.int64), x[None, None]
+    mean = policy._mixture.sampled(ids, shown, np.zeros((1, 3)))[0]
+    np.testing.assert_allclose(mean, x @ np.linalg.solve(V, mu + X.T @ y), rtol=1e-10)
+    moves = [policy._mixture.sampled(ids, shown, np.array([[0.0, *e]]))[0] - mean for e in np.eye(2)]
+    np.testing.assert_allclose(np.transpose(moves) @ moves, R**2 * x @ np.linalg.solve(V, x.T), rtol=1e-9)
 
 
-def test_evidence_is_that_of_a_student_distribution():
-    rng = np.random.default_rng(3)
-    X, y = rng.normal(size=(6, 2)), rng.normal(size=6)
-    a, b = 1.0, 0.7
-    ours, theirs = [], []
-    for lam in (0.1, 1.0, 10.0):
-        ours.append(evidence_of(X, y, lam * np.eye(2), np.zeros(2), a, b)[3])
-        theirs.append(student_log_density(y, np.zeros(6), b / a * (np.eye(6) + X @ X.T / lam), a))
-    assert np.diff(ours) == pytest.approx(np.diff(theirs), rel=1e-10)
+def test_psts_chooses_regions_by_their_weights():
+    """Two known parameters, weights .2 and .8 before any reward: the first normal decides at P(Z < z) = .2."""
+    policy = PSTS(centers=[[1.0, 0.0], [0.0, 1.0]], radii=0.0, noise=1.0, prior_weights=[0.2, 0.8])
+    ids, x = np.zeros(1, dtype=np.int64), np.eye(2)[None, None]
+    for u, expected in [(0.001, [1.0, 0.0]), (0.199, [1.0, 0.0]), (0.201, [0.0, 1.0]), (0.999, [0.0, 1.0])]:
+        z = np.array([[normal_of(u), 3.0, -3.0]])
+        np.testing.assert_array_equal(policy._mixture.sampled(ids, x, z)[0], expected)
 
 
-def test_known_noise_weighs_by_the_gaussian_evidence():
-    policy = LinIDS(dim=1, noise=0.5, intercept=False)
-    for x, y in ((1.0, 1.0), (2.0, 1.5), (1.0, 0.8)):
-        policy.learn([x], y)
-    log_w, weight, variance = policy._mixture.weigh(np.array([0]))
-    for j, S in enumerate(SCALES):  # by hand: V = 1/S + 6, J = 1 + 2.25 + .64 - 4.8^2 / V
-        V = 1.0 / S + 6.0
-        assert log_w[0, j] == pytest.approx(math.log(0.2) - math.log(V * S) / 2 - (3.89 - 4.8**2 / V) / (2 * 0.25))
-    assert weight.sum() == pytest.approx(1.0)
-    assert (variance == 0.25).all()
+def test_psts_plays_as_often_as_the_posterior_says():
+    """4,000 acts against the probability by quadrature; false alarms below 1e-4 (four standard deviations)."""
+    policy = PSTS(centers=[[0.3, 0.0]], radii=np.sqrt(2.0), noise=1.0, lanes=40, seed=5)
+    x = np.tile([[1.0, 0.0], [0.0, 1.0]], (40, 1, 1))
+    played = np.mean([policy.act(x).action == 0 for _ in range(100)])
+    expected = stats.norm.cdf(0.3 / math.sqrt(2.0))  # theta ~ N((.3, 0), I)
+    assert abs(played - expected) < 4.0 * math.sqrt(expected * (1.0 - expected) / 4000)
 
 
-def test_features_get_a_constant_and_the_unit_of_the_first():
-    x = np.array([[[[3.0, 4.0], [0.0, 1.0]]]])
-    out = np.empty((1, 1, 2, 3))
-    information.prepare(np.array([0]), x, np.array([[25.0]]), True, out)
-    assert out[0, 0] == pytest.approx(np.array([[1.0, 0.6, 0.8], [1.0, 0.0, 0.2]]))
-    information.prepare(np.array([0]), x, np.zeros((1, 1)), True, out)  # not known yet: the mean of 25 and 1
-    assert out[0, 0, 0, 1:] == pytest.approx(np.array([3.0, 4.0]) / math.sqrt(13.0))
-    size = np.array([[0.0, 7.0]])
-    information.meet(np.array([0]), np.array([[[3.0, 4.0], [1.0, 1.0]]]), size)
-    assert size.tolist() == [[25.0, 7.0]]
+# What is played learns.
 
 
-@pytest.mark.parametrize("constant", [True, False])
-def test_moments_of_rewards(constant):
-    rng = np.random.default_rng(4)
-    y, moments, out = 1e6 + rng.normal(size=30), np.zeros((1, 3)), np.empty(1)
-    for t, value in enumerate(y):
-        information.center_rewards(np.array([0]), np.array([value]), np.array([t]), moments, constant, out)
-        assert out[0] == value - (y[0] if constant else 0.0)
-    expected = [y[0], (y - y[0]).mean(), 30 * y.var()] if constant else [0.0, 0.0, (y**2).sum()]
-    assert moments[0] == pytest.approx(expected, rel=1e-7)
+@pytest.mark.parametrize("cls", [FSMED, FSTS, FSIDS])
+def test_the_true_map_is_found_and_played(cls):
+    rng, N = rng_of(6), 10
+    policy, regret, floor = cls(n_models=3, dim=4, lanes=N, seed=7), 0.0, 0.0
+    for _ in range(300):
+        x = rng.normal(size=(N, 3, 6, 4))
+        means = 5.0 + 0.3 * x[:, 1].sum(axis=2)
+        decision = policy.act(x)
+        policy.update(decision, means[np.arange(N), decision.action] + 0.5 * rng.normal(size=N))
+        regret += (means.max(axis=1) - means[np.arange(N), decision.action]).mean()
+        floor += (means.max(axis=1) - means.mean(axis=1)).mean()
+    assert policy.model_weights[:, 1].min() > 0.99
+    assert regret < 0.15 * floor
+    np.testing.assert_allclose(policy.noise_estimate, 0.5, atol=0.1)
 
 
-@pytest.mark.parametrize(("mean", "deviation"), [(0.3, 1.2), (-2.0, 0.7), (1.0, 0.0), (-1.0, 0.0), (5.0, 0.1)])
-def test_excess_is_an_integral(mean, deviation):
-    z = np.linspace(-9.0, 9.0, 200_001)
-    density = np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
-    value = mean + deviation * z
-    step = z[1] - z[0]
-    gain, above, at_zero = information.excess(mean, deviation)
-    assert gain == pytest.approx((np.maximum(value, 0.0) * density).sum() * step, abs=1e-6)
-    assert above == pytest.approx(((value > 0.0) * density).sum() * step, abs=1e-4)
-    expected = math.exp(-((mean / deviation) ** 2) / 2) / deviation / math.sqrt(2 * math.pi) if deviation else 0.0
-    assert at_zero == pytest.approx(expected, abs=1e-6)
+@pytest.mark.parametrize("cls", [PSTS, PSIDS])
+def test_the_true_region_is_found_and_played(cls):
+    rng, N = rng_of(8), 10
+    centers = 2.0 * np.eye(4)
+    policy, uniform = cls(centers=centers, radii=0.5, lanes=N, seed=9), Uniform(lanes=N, seed=9)
+    regret, floor = 0.0, 0.0
+    for _ in range(100):
+        x = rng.normal(size=(N, 6, 4))
+        means = x @ (centers[2] + 0.2)
+        decision = policy.act(x)
+        policy.update(decision, means[np.arange(N), decision.action] + 0.5 * rng.normal(size=N))
+        regret += (means.max(axis=1) - means[np.arange(N), decision.action]).mean()
+        floor += (means.max(axis=1) - means[np.arange(N), uniform.act(x).action]).mean()
+    assert policy.model_weights[:, 2].min() > 0.99
+    assert regret < 0.05 * floor
 
 
-def test_expected_regret_is_the_middle_of_bounds_that_hold():
-    rng = np.random.default_rng(5)
-    for K in (2, 5, 40):
-        gap, deviation = rng.normal(-0.5, 1.0, (2, K)), rng.uniform(0.1, 2.0, (2, K))
-        gap[:, 0] = deviation[:, 0] = 0.0
-        w = np.array([0.3, 0.7])
-        estimate = information.expected_regret(0, w, gap, deviation, ALL[:K])
-        model = rng.choice(2, p=w, size=100_000)
-        draws = gap[model] + deviation[model] * rng.normal(size=(100_000, K))
-        gains = np.maximum(draws, 0.0).mean(axis=0)
-        lower = gains.max()
-        upper = min(c + np.maximum(draws[:, 1:] - c, 0.0).sum(axis=1).mean() for c in np.linspace(0.0, 8.0, 400))
-        true = draws.max(axis=1).mean()  # of independent actions; the bounds hold whatever the correlation
-        assert lower <= true * (1 + 1e-9)
-        assert true <= upper * (1 + 1e-9)
-        assert estimate == pytest.approx((lower + upper) / 2, rel=0.02)
+# Information-directed play
 
 
-@given(st.integers(2, 6), st.integers(0, 10_000), st.floats(0.0, 3.0))
-@settings(max_examples=60, deadline=None)
-def test_mix_two_minimises_the_ratio(K, seed, regret):
-    rng = np.random.default_rng(seed)
-    mean, taught = rng.normal(size=K), rng.uniform(0.01, 1.0, K)
-    b = int(mean.argmax())
-    p = np.empty(K)
-    information.mix_two(b, mean, taught, regret, ALL[:K], 0.0, p)
-    assert p.sum() == pytest.approx(1.0)
-    assert (p > 0).sum() <= 2
+def test_the_expected_regret_lies_in_the_middle_of_its_bounds():
+    rng = rng_of(10)
+    weight, gap, deviation = np.array([0.3, 0.7]), -rng.uniform(0.0, 1.0, (2, 5)), rng.uniform(0.1, 2.0, (2, 5))
 
-    def ratio(p):
-        return (regret + mean[b] - p @ mean) ** 2 / (p @ taught)
+    def gains(c):
+        z = (gap[:, 1:] - c) / deviation[:, 1:]
+        return weight @ ((gap[:, 1:] - c) * stats.norm.cdf(z) + deviation[:, 1:] * stats.norm.pdf(z))
 
-    q = np.linspace(0.0, 1.0, 1001)[:, None]
-    grid = [ratio((1 - q_i) * np.eye(K)[b] + q_i * np.eye(K)[a]) for a in range(K) for q_i in q[:, 0]]
-    assert ratio(p) <= min(grid) * (1 + 1e-9) + 1e-15
+    upper = min(c + gains(c).sum() for c in np.linspace(0.0, 5.0, 2001))
+    found = expected_regret(0, weight, gap, deviation, np.ones(5, dtype=bool))
+    assert found == pytest.approx(0.5 * (gains(0.0).max() + upper), rel=5e-3)
 
 
-def test_ties_share_floor_and_mask():
-    p = np.empty(4)
-    information.mix_two(0, np.zeros(4), np.ones(4), 1.0, ALL[:4], 0.0, p)
-    assert p == pytest.approx(0.25)
-    information.mix_two(0, np.array([1.0, 0.5, 0.5, 0.5]), np.array([0.1, 2.0, 2.0, 0.1]), 1.0, ALL[:4], 0.0, p)
-    assert p[1] == p[2] > 0.0  # D / g = 2, 2 I(b) / (I(a) - I(b)) = .105: played always, each half of the time
-    assert p[1] == pytest.approx(0.5)
-    information.mix_two(0, np.array([1.0, 0.5, 0.5, 0.5]), np.array([0.1, 2.0, 2.0, 0.1]), 1.0, ALL[:4], 0.4, p)
-    assert p == pytest.approx([0.1, 0.4, 0.4, 0.1])
-    policy = LinIDS(dim=2, floor=0.2)
-    x = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    offered = [True, False, True]
-    assert policy.probabilities(x, available=offered)[1] == 0.0
-    assert policy.probabilities(x, available=offered).min() == 0.0
-    assert policy.probabilities(x, available=offered)[[0, 2]].min() >= 0.1 - 1e-12
-
-
-def test_rewards_that_never_differ_and_features_that_are_zero():
-    policy = FSIDS(n_models=2, dim=2, seed=1)
-    rng = np.random.default_rng(6)
+def test_fsids_mixes_the_two_actions_of_its_equations():
+    rng = rng_of(11)
+    policy, posterior = FSIDS(n_models=2, dim=3, seed=1), Maps([3, 3], [0.5, 0.5])
     for t in range(30):
-        x = rng.normal(size=(2, 3, 2)) * (t >= 5)
-        policy.update(policy.act(x), 0.25)
-        assert np.isfinite(policy.model_weights).all()
-    assert math.isnan(policy.noise_estimate)
-    assert policy.constants == pytest.approx([0.25, 0.25])
-    policy.update(policy.act(rng.normal(size=(2, 3, 2))), 1.25)
-    assert policy.noise_estimate > 0.0
-    regions = PSIDS(centers=[[1.0, 0.0], [0.0, 1.0]], radii=[0.0, 0.1])
-    regions.update(regions.act(np.zeros((3, 2))), 1.0)  # says nothing: no unit is known yet
-    assert regions.model_weights == pytest.approx([0.5, 0.5])
-    assert regions.rounds == 1
+        x = rng.normal(size=(2, 5, 3))
+        p = policy.probabilities(x)
+        if t > 2:
+            np.testing.assert_allclose(p, informed(posterior.solve(), posterior, x), atol=1e-7)
+        decision = policy.act(x)
+        reward = 0.5 * decision.features[0].sum() + rng.normal()
+        policy.update(decision, reward)
+        posterior.add(list(decision.features), reward)
 
 
-def test_estimates_are_in_the_units_given(tmp_path):
-    rng = np.random.default_rng(7)
-    maps = FSIDS(n_models=2, dim=[2, 3], seed=0)
-    balls = PSIDS(centers=[[20.0, 0.0], [0.0, 20.0]], radii=3.0, intercept=True, seed=0)
-    for _ in range(400):
-        x = [rng.normal(size=(4, 2)) * 0.01, rng.normal(size=(4, 3)) * 100.0]
-        decision = maps.act(x)
-        maps.update(decision, 5.0 + x[0][decision.action] @ [100.0, -50.0] + 0.1 * rng.normal())
-        decision = balls.act(x[0])
-        balls.update(decision, 7.0 + decision.features @ [1.0, 21.0] + 0.02 * rng.normal())
-    assert maps.model_weights[0] > 0.999
-    assert maps.parameters[0, :2] == pytest.approx([100.0, -50.0], abs=4.0)
-    assert maps.constants[0] == pytest.approx(5.0, abs=0.05)
-    assert maps.noise_estimate == pytest.approx(0.1, rel=0.25)
-    assert balls.model_weights[1] > 0.99
-    assert balls.parameters[1] == pytest.approx([1.0, 21.0], abs=1.0)
-    assert balls.constants[1] == pytest.approx(7.0, abs=0.05)
-    balls.save(tmp_path / "balls")
-    assert load(tmp_path / "balls").parameters.tolist() == balls.parameters.tolist()
-
-
-def test_a_gaussian_mixture_is_the_prior():
-    means, covariances = np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([[0.1, 0.4], [0.2, 0.2]])
-    policy = PSIDS.from_mixture(means, covariances, [3.0, 1.0], noise=0.5)
-    assert policy.model_weights == pytest.approx([0.75, 0.25])
-    policy.learn([1.0, 0.0], 1.5)
-    predictive = [math.exp(-((1.5 - m) ** 2) / (2 * (v + 0.25))) / math.sqrt(v + 0.25) for m, v in ((1, 0.1), (0, 0.2))]
-    odds = 3.0 * predictive[0] / predictive[1]
-    assert policy.model_weights[0] / policy.model_weights[1] == pytest.approx(odds, rel=0.02)  # lambda: a power of two
-
-
-def test_the_right_map_is_found_and_noise_favours_none():
-    """Seeded: 40 lanes each; a coin of mean .5 + .3 x on the second of three maps, and coins without any meaning."""
-    rng = np.random.default_rng(8)
-    n, rows = 40, np.arange(40)
-    for meaning in (0.3, 0.0):
-        policy = FSIDS(n_models=3, dim=5, lanes=n, seed=0)
-        for _ in range(300):
-            x = rng.uniform(-1.0, 1.0, (n, 3, 5, 5))
-            decision = policy.act(x)
-            means = 0.5 + meaning * x[rows, 1, decision.action, 0]
-            policy.update(decision, (rng.uniform(size=n) < means).astype(float))
-        if meaning:
-            assert (policy.model_weights.argmax(axis=1) == 1).sum() >= 36
-        else:
-            assert (policy.model_weights.max(axis=1) > 0.8).sum() <= 4
+def informed(models, posterior, x):
+    """Equations of FSIDS, with its estimate of the expected regret."""
+    t, K = len(posterior.y), x.shape[1]
+    weight = np.array([m[1] for m in models])
+    own = np.array([posterior.of(m[0], x[m[0]]) @ m[3] for m in models])
+    mean = weight @ own
+    b = int(np.argmax(mean))
+    var, deviation = np.zeros(K), np.empty((len(models), K))
+    for c, (i, w, s2, _, V, _) in enumerate(models):
+        z = posterior.of(i, x[i])
+        var += w * (s2 * np.einsum("ad,ad->a", z, np.linalg.solve(V, z.T).T) + (own[c] - mean) ** 2)
+        z = z - z[b]
+        deviation[c] = np.sqrt(s2 * np.einsum("ad,ad->a", z, np.linalg.solve(V, z.T).T))
+    noise = sum(m[1] * m[2] for m in models)
+    taught = np.maximum(0.5 * (np.log1p(var / noise) - np.log1p(1.0 / (FLAT + t))), 0.0)
+    D = expected_regret(b, weight, own - own[:, [b]], deviation, np.ones(K, dtype=bool))
+    best = (np.inf, b, 0.0)
+    for a in range(K):
+        if taught[a] > taught[b]:
+            g, more = mean[b] - mean[a], taught[a] - taught[b]
+            q = min(max(D / g - 2.0 * taught[b] / more, 0.0), 1.0)
+            best = min(best, ((D + q * g) ** 2 / (taught[b] + q * more), a, q))
+    p = np.zeros(K)
+    p[best[1]] = best[2]
+    p[b] += 1.0 - best[2]
+    return p

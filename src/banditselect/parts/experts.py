@@ -63,6 +63,10 @@ class Bank(LaneArrays, ABC):
         ridge.predict(ids, x, self.theta, out)
         return out
 
+    def estimates(self, ids: Index, models: Index) -> Array:
+        """Return the estimate of one model ``models (n,)`` of every row, ``(n, d)``."""
+        return self.theta[ids, models]
+
     def mixture(self, ids: Index, x: Array, weights: Array) -> Array:
         """Return the mean of the predictions under weights ``(n, M)``, ``(n, K)``."""
         out = np.empty((ids.size, x.shape[2]))
@@ -182,6 +186,11 @@ class SharedRidgeBank(Bank):
         """The estimates, ``(N, M, d)``, a copy."""
         (N, M), d = self.group.shape, self.tiles.shape[2]
         return np.ascontiguousarray(np.swapaxes(self.tiles, 2, 3).reshape(N, -1, d)[:, :M])
+
+    def estimates(self, ids: Index, models: Index) -> Array:
+        """Return the estimate of one model ``models (n,)`` of every row, ``(n, d)``."""
+        B = self.tiles.shape[3]
+        return self.tiles[ids, models // B, :, models % B]
 
     def extend(self, other: Self) -> None:
         """Append the lanes of an equal bank; it may have another number of distinct precisions."""

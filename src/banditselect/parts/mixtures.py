@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..carriers.lanes import LaneArrays, PerLane, per_lane
-from ..kernels import information
+from ..kernels import divergence, information, posterior
 from ..kernels.acting import mask_of
 from ..types import Array, Index, Mask
 from .experts import RidgeBank, SharedRidgeBank
@@ -97,28 +97,49 @@ class Mixture(LaneArrays, ABC):
         """Return features ``(n, P, K, d)`` in units of their own, behind a constant if there is one."""
         n, P, K, d = x.shape
         out = np.empty((n, P, K, d + self.constant))
-        information.prepare(ids, x, self.size, self.constant, out)
+        posterior.prepare(ids, x, self.size, self.constant, out)
         return out
 
     def learn(self, ids: Index, x: Array, y: Array) -> None:
         """Learn features ``x (n, P, d)`` and rewards ``y (n,)``."""
-        information.meet(ids, x, self.size)
+        posterior.meet(ids, x, self.size)
         centered = np.empty(y.size)
-        information.center_rewards(ids, y, self.bank.updates, self.moments, self.constant, centered)
+        posterior.center_rewards(ids, y, self.bank.updates, self.moments, self.constant, centered)
         self.bank.learn(ids, self.prepared(ids, x[:, :, None])[:, :, 0], centered)
 
     def informed(self, ids: Index, x: Array, offered: Mask | None, floor: float) -> Array:
         """Return the probabilities of information-directed play, ``(n, K)``."""
+        return self._probabilities(self._inform, ids, x, offered, floor)
+
+    def sampled(self, ids: Index, x: Array, z: Array) -> Array:
+        """Return how good actions are under a model and a parameter drawn from the posterior, ``(n, K)``.
+
+        ``z (n, draws)``: independent standard normals; the first chooses the model, the others its parameter.
+        """
+        _, weight, variance = self.weigh(ids)
+        model, score = np.empty(ids.size, dtype=np.int64), np.empty((ids.size, x.shape[2]))
+        posterior.draw_models(weight, z, model)
+        bank, theta = self.bank, self.bank.estimates(ids, model)
+        posterior.sampled_scores(ids, self.prepared(ids, x), model, theta, variance, bank.root, bank.group, z, score)
+        return score
+
+    @property
+    def draws(self) -> int:
+        """How many normals ``sampled`` takes."""
+        return 1 + self.bank.root.shape[3]
+
+    def _probabilities(self, play: Any, ids: Index, x: Array, offered: Mask | None, number: float) -> Array:
+        """Return the probabilities of a play, a kernel with one ``number`` to set it, ``(n, K)``."""
         p = np.empty((ids.size, x.shape[2]))
         if self._show is None:
             self._show = (*self._models(), *self._evidence())
-        self._inform(*(ids, self.prepared(ids, x), *self._show, *self._settings, mask_of(offered), floor, p))
+        play(*(ids, self.prepared(ids, x), *self._show, *self._settings, mask_of(offered), number, p))
         return p
 
     def weigh(self, ids: Index) -> tuple[Array, Array, Array]:
         """Return log weights up to a constant, weights, and noise variances of the models, ``(n, models)`` each."""
         out = np.empty((3, ids.size, self.log_prior.shape[1]))
-        information.weigh_rows(*(ids, *self._evidence(), *self._settings, out[0], out[1], out[2]))
+        posterior.weigh_rows(*(ids, *self._evidence(), *self._settings, out[0], out[1], out[2]))
         return out[0], out[1], out[2]
 
     def _evidence(self) -> tuple[Any, ...]:
@@ -141,7 +162,7 @@ class Mixture(LaneArrays, ABC):
         """Return the root of the mean noise variance, ``(N,)``; NaN before anything is known of it."""
         _, weight, variance = self.weigh(np.arange(len(self.size)))
         found = np.sqrt((weight * variance).sum(axis=1)) * self._reward_unit()
-        return np.where((self.known > 0.0) | (self.moments[:, information.SQUARES] > 0.0), found, np.nan)
+        return np.where((self.known > 0.0) | (self.moments[:, posterior.SQUARES] > 0.0), found, np.nan)
 
     def estimates(self) -> tuple[Array, Array]:
         """Return the mean of the posterior of every map or region: constants ``(N, M)``, parameters ``(N, M, d)``."""
@@ -153,7 +174,7 @@ class Mixture(LaneArrays, ABC):
         theta = (share[..., None] * theta.reshape(*share.shape, theta.shape[2])).sum(axis=1)
         unit = self._reward_unit()[:, None]
         size = np.sqrt(np.where(self.size > 0.0, self.size, 1.0))
-        constants = theta[..., 0] + self.moments[:, None, information.FIRST] if self.constant else 0.0 * theta[..., 0]
+        constants = theta[..., 0] + self.moments[:, None, posterior.FIRST] if self.constant else 0.0 * theta[..., 0]
         parameters = theta[..., int(self.constant) :] / size[..., None] * unit[..., None]
         return self._given(constants * unit), self._given(parameters)
 
@@ -187,6 +208,10 @@ class MapsMixture(Mixture):
 
     def _models(self) -> tuple[Any, ...]:
         return self.bank.theta, self.bank.root, self.bank.dims
+
+    def divergent(self, ids: Index, x: Array, offered: Mask | None, share: float) -> Array:
+        """Return the probabilities of minimum empirical divergence, ``(n, K)``; ``share`` on what looks best."""
+        return self._probabilities(divergence.divergent_ridges, ids, x, offered, share)
 
 
 class RegionsMixture(Mixture):
@@ -229,7 +254,7 @@ class RegionsMixture(Mixture):
 
     def learn(self, ids: Index, x: Array, y: Array) -> None:
         """Learn features ``x (n, 1, d)`` and rewards ``y (n,)``."""
-        information.meet(ids, x, self.size)
+        posterior.meet(ids, x, self.size)
         met = self.size[ids, 0] > 0.0
         if not met.all():
             ids, x, y = ids[met], x[met], y[met]

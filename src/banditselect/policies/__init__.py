@@ -6,16 +6,20 @@ from ..carriers.persistence import load, register, registered
 from .base import Policy
 from .bias_oful import BiasOFUL
 from .fs_ids import FSIDS
+from .fs_med import FSMED
 from .fs_oful import FSOFUL
 from .fs_squarecb import FSSquareCB
+from .fs_ts import FSTS
 from .greedy import Greedy
 from .lin_ids import LinIDS
+from .lin_med import LinMED
 from .lin_ts import LinTS
 from .oful import OFUL
 from .on_every import EveryBall, EveryMap, on_every_ball, on_every_map
 from .on_map import OnMap, on_map
 from .ps_ids import PSIDS
 from .ps_oful import PSOFUL
+from .ps_ts import PSTS
 from .regret_balancing import RegretBalancing
 from .squarecb import SquareCB
 from .ucb1 import UCB1
@@ -23,10 +27,13 @@ from .uniform import Uniform
 
 __all__ = [
     "FSIDS",
+    "FSMED",
     "FSOFUL",
+    "FSTS",
     "OFUL",
     "PSIDS",
     "PSOFUL",
+    "PSTS",
     "UCB1",
     "BiasOFUL",
     "Binding",
@@ -37,6 +44,7 @@ __all__ = [
     "FSSquareCB",
     "Greedy",
     "LinIDS",
+    "LinMED",
     "LinTS",
     "OnMap",
     "Pending",

@@ -6,15 +6,13 @@ from typing import ClassVar
 from numpy.typing import ArrayLike
 
 from ..carriers.persistence import register
-from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
-from ..carriers.validation import Constraint, Number, Widths, map_widths, prior_weights
-from ..parts.mixtures import MapsMixture
-from .regimes.information import INFORMED_ARGUMENTS, InformedSelection
+from ..carriers.validation import Constraint
+from .regimes.posterior import FLOOR, MAPS_ARGUMENTS, InformedPlay, OverMaps
 
 
 @register
-class FSIDS(InformedSelection):
+class FSIDS(InformedPlay, OverMaps):
     r"""Feature-selection IDS: learns which of M maps explains the rewards while it plays. Only shapes have to be told.
 
     Every map is a linear regression at five prior scales, whose noise is learned; how probable each is follows from the
@@ -62,11 +60,7 @@ class FSIDS(InformedSelection):
     """
 
     reward_units = ("noise",)
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "n_models": Number(low=1, integer=True),
-        "dim": Widths(),
-        **INFORMED_ARGUMENTS,
-    }
+    constraints: ClassVar[dict[str, Constraint]] = MAPS_ARGUMENTS | FLOOR
 
     def __init__(
         self,
@@ -87,15 +81,3 @@ class FSIDS(InformedSelection):
         self.prior_weights = prior_weights
         self.floor = floor
         super().__init__(lanes, seed)
-
-    def _shape(self) -> FeatureShape:
-        return ExactShape(map_widths("FSIDS", self.dim, int(self.n_models)), many=True)
-
-    def _begin(self, lanes: int) -> None:
-        self._mixture = MapsMixture(
-            lanes=lanes,
-            dims=map_widths("FSIDS", self.dim, int(self.n_models)),
-            constant=bool(self.intercept),
-            noise=self.noise,
-            prior=prior_weights("FSIDS: prior_weights", self.prior_weights, int(self.n_models)),
-        )

@@ -1,21 +1,17 @@
 """LinIDS: information-directed play on one feature map; there is nothing to tune."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ..carriers.persistence import register
-from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
-from ..carriers.validation import Constraint, Number
-from ..parts.mixtures import MapsMixture
-from ..types import Array
-from .regimes.information import INFORMED_ARGUMENTS, InformedPolicy
+from ..carriers.validation import Constraint
+from .regimes.posterior import FLOOR, MAP_ARGUMENTS, InformedPlay, OverMap
 
 
 @register
-class LinIDS(InformedPolicy):
+class LinIDS(InformedPlay, OverMap):
     r"""Linear information-directed sampling: explores where a small regret teaches much. Only ``dim`` has to be told.
 
     The posterior is that of a linear regression whose noise and prior scale are learned (``parts.mixtures``). Under it,
@@ -64,10 +60,7 @@ class LinIDS(InformedPolicy):
     """
 
     reward_units = ("noise",)
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "dim": Number(low=1, integer=True),
-        **{name: INFORMED_ARGUMENTS[name] for name in ("noise", "intercept", "floor")},
-    }
+    constraints: ClassVar[dict[str, Constraint]] = MAP_ARGUMENTS | FLOOR
 
     def __init__(
         self,
@@ -84,21 +77,3 @@ class LinIDS(InformedPolicy):
         self.intercept = intercept
         self.floor = floor
         super().__init__(lanes, seed)
-
-    def _shape(self) -> FeatureShape:
-        return ExactShape((int(self.dim),), many=False)
-
-    def _begin(self, lanes: int) -> None:
-        self._mixture = MapsMixture(
-            lanes=lanes, dims=(int(self.dim),), constant=bool(self.intercept), noise=self.noise, prior=np.ones(1)
-        )
-
-    @property
-    def parameters(self) -> Array:
-        """Estimate of the parameter, ``(d,)``."""
-        return self._answer(self._mixture.estimates()[1][:, 0])
-
-    @property
-    def constant(self) -> Any:
-        """Estimate of the constant term; 0 without an intercept."""
-        return self._answer(self._mixture.estimates()[0][:, 0])

@@ -1,21 +1,17 @@
 """PS-IDS: information-directed play that selects among M regions of the parameter; there is nothing to tune."""
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ..carriers.persistence import register
-from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
-from ..carriers.validation import Constraint, Numbers, prior_weights
-from ..parts.mixtures import RegionsMixture
-from ..parts.regions import Regions, mixture_shapes
-from .regimes.information import INFORMED_ARGUMENTS, InformedSelection
+from ..carriers.validation import Constraint
+from .regimes.posterior import FLOOR, REGIONS_ARGUMENTS, InformedPlay, OverRegions
 
 
 @register
-class PSIDS(InformedSelection):
+class PSIDS(InformedPlay, OverRegions):
     r"""Parameter-selection IDS: learns near which of M centres the reward parameter lies. Only the balls are told.
 
     Model i is a Gaussian about the centre :math:`\mu_i` whose mean squared distance from it is :math:`r_i^2`, or, with
@@ -56,12 +52,7 @@ class PSIDS(InformedSelection):
     """
 
     reward_units = ("centers", "radii", "noise")
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "centers": Numbers(shapes=((None, None), (None, None, None)), lane_axes=3),
-        "radii": Numbers(shapes=((), (None,), (None, None)), low=0.0, lane_axes=2),
-        "shapes": Numbers(shapes=((None, None, None),), optional=True),
-        **INFORMED_ARGUMENTS,
-    }
+    constraints: ClassVar[dict[str, Constraint]] = REGIONS_ARGUMENTS | FLOOR
 
     def __init__(
         self,
@@ -84,24 +75,3 @@ class PSIDS(InformedSelection):
         self.prior_weights = prior_weights
         self.floor = floor
         super().__init__(lanes, seed)
-
-    @classmethod
-    def from_mixture(cls, means: ArrayLike, covariances: ArrayLike, weights: ArrayLike, **arguments: Any) -> Self:
-        """Build the policy whose prior is a Gaussian mixture, e.g. one fitted to the parameters of past tasks.
-
-        Parameters
-        ----------
-        means: ``(M, d)``.  covariances: ``(M, d, d)``, or variances ``(M, d)``.  weights: ``(M,)``.
-        arguments: of the constructor, such as ``floor``.
-        """
-        shapes = mixture_shapes(means, covariances)
-        radius = float(np.sqrt(shapes.shape[1]))
-        return cls(centers=means, radii=radius, shapes=shapes, prior_weights=weights, **arguments)
-
-    def _shape(self) -> FeatureShape:
-        return ExactShape((np.shape(self.centers)[-1],), many=False)
-
-    def _begin(self, lanes: int) -> None:
-        regions = Regions.read("PSIDS", self.lanes, self.centers, self.shapes, radii=self.radii)
-        prior = prior_weights("PSIDS: prior_weights", self.prior_weights, regions.radius.shape[1])
-        self._mixture = RegionsMixture(regions, constant=bool(self.intercept), noise=self.noise, prior=prior)

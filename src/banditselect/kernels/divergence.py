@@ -1,0 +1,202 @@
+"""Minimum empirical divergence: how close to the best every action may be, and a design over those that are close.
+
+References: Balagopalan, Jun, "Minimum empirical divergence for sub-Gaussian linear bandits", AISTATS 2025.
+Cohen, Cousins, Lee, Yang, "A near-optimal algorithm for approximating the John ellipsoid", COLT 2019 (the design).
+"""
+
+import math
+
+import numpy as np
+
+from ..types import Array, Index, Mask
+from . import kernel
+from .features import entry, sizes
+from .posterior import alive_ridges, foresee, measure
+from .ridge import LOGDET
+
+ACCURACY = 2.0  #: the largest leverage of a design may be this many times the least possible
+_STEPS = 100  # at most; the accuracy is reached after about 2 log(K / d)
+_SINGULAR = 1e-12  # a pivot below this share of its diagonal entry is 0
+
+
+@kernel
+def decompose(V: Array, lower: Array) -> int:
+    """``V = L L'`` for a matrix ``(d, d)`` that may be singular; return its rank.
+
+    Where the pivot is 0, the column of ``lower`` is: that feature depends on those before it.
+    """
+    rank = 0
+    for k in range(V.shape[0]):
+        pivot = V[k, k]
+        for m in range(k):
+            pivot -= lower[k, m] ** 2
+        regular = pivot > _SINGULAR * V[k, k]
+        rank += regular
+        lower[k, k] = math.sqrt(pivot) if regular else 0.0
+        for j in range(k + 1, V.shape[0]):
+            total = V[j, k]
+            for m in range(k):
+                total -= lower[j, m] * lower[k, m]
+            lower[j, k] = total / lower[k, k] if regular else 0.0
+    return rank
+
+
+@kernel
+def design(r: int, x: Array, i: int, d: int, scale: Array, q: Array) -> None:
+    """Give ``q (K,)`` a design over the features ``sqrt(scale[a]) x_i(a)``, nearly G-optimal on what they span.
+
+    From equal weights, every weight is multiplied by its leverage until the largest leverage is at most ``ACCURACY``
+    times the rank, which is the least possible. With at most twice as many actions as features it stays as it is.
+    """
+    K = scale.size
+    V, lower, leverage, w = np.empty((d, d)), np.empty((d, d)), np.empty(K), np.empty(d)
+    count = 0
+    for a in range(K):
+        count += scale[a] > 0.0
+    for a in range(K):
+        q[a] = 1.0 / count if scale[a] > 0.0 else 0.0
+    for _ in range(_STEPS):
+        V[:] = 0.0
+        for a in range(K):
+            for j in range(d):
+                step = q[a] * scale[a] * entry(x, r, i, a, j)
+                for k in range(j + 1):
+                    V[j, k] += step * entry(x, r, i, a, k)
+        rank = decompose(V, lower)
+        top, total = 0.0, 0.0
+        for a in range(K):
+            leverage[a] = 0.0
+            for j in range(d):
+                w[j] = entry(x, r, i, a, j)
+                for m in range(j):
+                    w[j] -= lower[j, m] * w[m]
+                w[j] = w[j] / lower[j, j] if lower[j, j] > 0.0 else 0.0
+                leverage[a] += scale[a] * w[j] ** 2
+            top = max(top, leverage[a])
+            total += q[a] * leverage[a]
+        if top <= ACCURACY * rank:
+            break
+        for a in range(K):
+            q[a] *= leverage[a] / total
+
+
+@kernel
+def diverge(
+    r: int,
+    x: Array,
+    weight: Array,
+    variance: Array,
+    theta: Array,
+    maps: Index,
+    place: Index,
+    dims: Index,
+    root: Array,
+    beta: float,
+    open_: Mask,
+    share: float,
+    p: Array,
+) -> None:
+    """Probabilities ``p (K,)`` of row ``r`` for C models, as ``information.inform`` has them.
+
+    ``p = q f``, normalised: ``f(a) = exp(-gap(a)^2 / (beta S(a)))`` with ``S`` the variance of the gap, and ``q`` has
+    ``share`` on the best, the rest in equal parts on the designs of the maps by their weights and on every action.
+    """
+    P, K, widest = sizes(x)
+    own, mean, spread, close = np.empty((weight.size, K)), np.zeros(K), np.zeros(K), np.zeros(K)
+    leader, _ = foresee(r, x, weight, variance, theta, maps, dims, open_, own, mean)
+    w, square, apart = np.empty((5, widest)), np.empty(K), np.empty(K)
+    believed, width = np.zeros(P), np.zeros(P, dtype=np.int64)
+    for c in range(weight.size):
+        believed[maps[c]] += weight[c]
+        width[maps[c]] = dims[c]
+        measure(r, x, maps[c], leader, dims[c], root[place[c]], w, square, apart)
+        for a in range(K):
+            between = (own[c, leader] - own[c, a]) - (mean[leader] - mean[a])
+            spread[a] += weight[c] * (variance[c] * apart[a] + between**2)
+    best = offered = 0
+    for a in range(K):
+        if open_[a]:
+            offered += 1
+            best += mean[a] == mean[leader]
+            gap = mean[leader] - mean[a]
+            if gap == 0.0:
+                close[a] = 1.0
+            elif spread[a] > 0.0:
+                close[a] = math.exp(-(gap**2) / (beta * spread[a]))
+    rest, q, total = 0.5 * (1.0 - share), np.empty(K), 0.0
+    for a in range(K):
+        p[a] = rest / offered + (share / best if mean[a] == mean[leader] else 0.0)
+    for i in range(P):
+        if believed[i] > 0.0:
+            design(r, x, i, width[i], close, q)
+            for a in range(K):
+                p[a] += rest * believed[i] * q[a]
+    for a in range(K):
+        p[a] *= close[a]
+        total += p[a]
+    for a in range(K):
+        p[a] /= total
+
+
+@kernel
+def divergent_ridges(
+    ids: Index,
+    x: Array,
+    theta: Array,
+    root: Array,
+    dims: Index,
+    evidence: Array,
+    updates: Index,
+    moments: Array,
+    log_prior: Array,
+    known: Array,
+    expected: Array,
+    window: Array,
+    trust: float,
+    precision: float,
+    offered: Mask,
+    share: float,
+    p: Array,
+) -> None:
+    """Probabilities ``p (n, K)`` with a bank of ridges over maps; ``precision`` of the constant term, 0 if none.
+
+    After t rewards ``beta = (sqrt(logdet + 2 log(t + 1)) + 1)^2``, in units of the noise, with the mean of the models'
+    logdet: without the part of the constant term, on which no gap depends.
+    """
+    P, K, widest = sizes(x)
+    models = theta.shape[1]
+    u, w, v = np.empty(models), np.empty(models), np.empty(models)
+    chosen, open_ = np.empty(models, dtype=np.int64), np.ones(K, dtype=np.bool_)
+    some, maps, widths = np.empty((models, widest)), np.empty(models, dtype=np.int64), np.empty(models, dtype=np.int64)
+    for r in range(ids.size):
+        n = ids[r]
+        constant = precision > 0.0
+        C = alive_ridges(
+            n,
+            P,
+            theta,
+            dims,
+            evidence,
+            updates,
+            moments,
+            log_prior,
+            known,
+            expected,
+            window,
+            trust,
+            constant,
+            u,
+            w,
+            v,
+            chosen,
+            maps,
+            widths,
+            some,
+        )
+        logdet = -math.log1p(updates[n] / precision) if constant else 0.0
+        for c in range(C):
+            logdet += w[c] * evidence[n, LOGDET, chosen[c]]
+        beta = (math.sqrt(max(logdet, 0.0) + 2.0 * math.log1p(updates[n])) + 1.0) ** 2
+        if offered.size > 1:
+            open_ = offered[r]
+        diverge(r, x, w[:C], v[:C], some, maps, chosen, widths, root[n], beta, open_, share, p[r])

@@ -1,0 +1,305 @@
+"""The posterior over models, each a linear regression with an unknown noise level (normal-inverse-gamma).
+
+A model ``k`` has ``evidence`` as in ``kernels.ridge``, a weight, a variance. Of M maps and J prior scales, model
+``j M + i`` is map ``i`` at scale ``j``.
+"""
+
+import math
+
+import numpy as np
+
+from ..types import Array, Index, Mask
+from . import inlined, kernel
+from .features import entry, sizes
+from .ridge import LOGDET, PENALISED
+from .selection import normalise
+
+NEGLIGIBLE = 1e-3  #: models are left out of an act whose weights sum to less
+ROOT_HALF = 0.7071067811865476
+
+FIRST = 0  #: moments: the first reward, which all others are counted from; 0 without a constant term
+MEAN = 1  #: mean of the rewards less the first; 0 without a constant term
+SQUARES = 2  #: sum of their squared distances from that mean
+
+
+@kernel
+def prepare(ids: Index, x: Array, size: Array, constant: bool, out: Array) -> None:
+    """``out = x / sqrt(size[n, i])`` with 1 in front where there is a ``constant``; ``x (n, P, K, d)``.
+
+    A size of 0 is not known yet: then the mean squared norm of the features at hand stands for it.
+    """
+    P, K, d = sizes(x)
+    first = 1 if constant else 0
+    for r in range(ids.size):
+        for i in range(P):
+            mean = size[ids[r], i]
+            if mean == 0.0:
+                for a in range(K):
+                    for j in range(d):
+                        mean += entry(x, r, i, a, j) ** 2
+                mean /= K
+            factor = 1.0 / math.sqrt(mean) if mean > 0.0 else 1.0
+            for a in range(K):
+                if constant:
+                    out[r, i, a, 0] = 1.0
+                for j in range(d):
+                    out[r, i, a, first + j] = factor * entry(x, r, i, a, j)
+
+
+@kernel
+def meet(ids: Index, x: Array, size: Array) -> None:
+    """Let the squared norm of the first features ``x (n, P, d)`` that are not zero be the size of a map."""
+    for r in range(ids.size):
+        for i in range(x.shape[1]):
+            if size[ids[r], i] == 0.0:
+                for j in range(x.shape[2]):
+                    size[ids[r], i] += x[r, i, j] ** 2
+
+
+@kernel
+def center_rewards(ids: Index, y: Array, updates: Index, moments: Array, constant: bool, out: Array) -> None:
+    """Take in rewards ``y (n,)`` after ``updates (N,)`` others; ``out`` has them less the first, with a constant."""
+    for r in range(ids.size):
+        n = ids[r]
+        if constant and updates[n] == 0:
+            moments[n, FIRST] = y[r]
+        out[r] = y[r] - moments[n, FIRST]
+        before = out[r] - moments[n, MEAN]
+        if constant:
+            moments[n, MEAN] += before / (updates[n] + 1)
+        moments[n, SQUARES] += before * (out[r] - moments[n, MEAN])
+
+
+@inlined
+def log_inside(center: float, deviation: float, window: Array) -> float:
+    """``log P(window[0] < Z < window[1])`` for ``Z ~ N(center, deviation^2)``; not below that of 1e-300."""
+    high = math.erfc(ROOT_HALF * (center - window[1]) / deviation)
+    low = math.erfc(ROOT_HALF * (center - window[0]) / deviation)
+    return math.log(max(0.5 * (high - low), 1e-300))
+
+
+@inlined
+def weigh(
+    n: int,
+    evidence: Array,
+    updates: Index,
+    moments: Array,
+    log_prior: Array,
+    known: Array,
+    expected: Array,
+    window: Array,
+    trust: float,
+    constant: bool,
+    log_weight: Array,
+    weight: Array,
+    variance: Array,
+) -> None:
+    """Posterior ``weight`` and ``variance`` of every model of lane ``n``, ``(models,)``.
+
+    With a noise variance ``known[n] > 0``: by the Gaussian evidence. Else the variance has an inverse gamma prior of
+    shape ``trust`` about ``expected[n, k]``, or about the variance of the rewards so far where that is 0. While all
+    rewards are equal nothing is known of the noise, and nothing depends on it: it is 1.
+    """
+    t = updates[n]
+    spread = moments[n, SQUARES] / max(t - 1.0 if constant else float(t), 1.0)
+    for k in range(weight.size):
+        log_weight[k] = log_prior[n, k] - 0.5 * evidence[n, LOGDET, k]
+        loss = 0.5 * evidence[n, PENALISED, k]
+        if known[n] > 0.0:
+            variance[k] = known[n]
+            log_weight[k] -= loss / known[n]
+            continue
+        about = expected[n, k] if expected[n, k] > 0.0 else spread
+        variance[k] = 1.0
+        if about > 0.0:
+            scale, shape = trust * about + loss, trust + 0.5 * t
+            variance[k] = scale / shape
+            log_weight[k] += trust * math.log(about) - shape * math.log(scale)
+            if expected[n, k] > 0.0:
+                log_weight[k] += log_inside(math.log(variance[k] / about), 1.0 / math.sqrt(shape), window[:, k])
+    normalise(log_weight, weight)
+
+
+@kernel
+def weigh_rows(
+    ids: Index,
+    evidence: Array,
+    updates: Index,
+    moments: Array,
+    log_prior: Array,
+    known: Array,
+    expected: Array,
+    window: Array,
+    trust: float,
+    precision: float,
+    log_weight: Array,
+    weight: Array,
+    variance: Array,
+) -> None:
+    """``weigh`` for every row."""
+    constant = precision > 0.0
+    for r in range(ids.size):
+        u, w, v = log_weight[r], weight[r], variance[r]
+        weigh(ids[r], evidence, updates, moments, log_prior, known, expected, window, trust, constant, u, w, v)
+
+
+@inlined
+def alive(weight: Array, variance: Array, chosen: Index) -> int:
+    """Move the models that count to the front of ``weight`` and ``variance (models,)``; return how many they are.
+
+    ``chosen`` says which they are; their weights then sum to 1.
+    """
+    count = 0
+    total = 0.0
+    for k in range(weight.size):
+        if weight[k] * weight.size >= NEGLIGIBLE:
+            chosen[count] = k
+            total += weight[k]
+            weight[count], variance[count] = weight[k], variance[k]
+            count += 1
+    for c in range(count):
+        weight[c] /= total
+    return count
+
+
+@inlined
+def alive_ridges(
+    n: int,
+    maps: int,
+    theta: Array,
+    dims: Index,
+    evidence: Array,
+    updates: Index,
+    moments: Array,
+    log_prior: Array,
+    known: Array,
+    expected: Array,
+    window: Array,
+    trust: float,
+    constant: bool,
+    log_weight: Array,
+    weight: Array,
+    variance: Array,
+    chosen: Index,
+    seen: Index,
+    widths: Index,
+    estimate: Array,
+) -> int:
+    """``weigh`` and ``alive`` for a bank of ridges: also the map ``seen``, the width and estimate of those alive."""
+    weigh(
+        n,
+        evidence,
+        updates,
+        moments,
+        log_prior,
+        known,
+        expected,
+        window,
+        trust,
+        constant,
+        log_weight,
+        weight,
+        variance,
+    )
+    count = alive(weight, variance, chosen)
+    for c in range(count):
+        seen[c] = chosen[c] % maps
+        widths[c] = dims[chosen[c]]
+        for j in range(theta.shape[2]):
+            estimate[c, j] = theta[n, chosen[c], j]
+    return count
+
+
+@inlined
+def foresee(
+    r: int,
+    x: Array,
+    weight: Array,
+    variance: Array,
+    theta: Array,
+    maps: Index,
+    dims: Index,
+    open_: Mask,
+    own: Array,
+    mean: Array,
+) -> tuple[int, float]:
+    """Predictions ``own (C, K)`` of C models and their ``mean (K,)``, which begins as 0.
+
+    Returns the first of the best actions, and the mean variance.
+    """
+    noise = 0.0
+    for c in range(weight.size):
+        noise += weight[c] * variance[c]
+        for a in range(mean.size):
+            own[c, a] = 0.0
+            for j in range(dims[c]):
+                own[c, a] += entry(x, r, maps[c], a, j) * theta[c, j]
+            mean[a] += weight[c] * own[c, a]
+    leader = -1
+    for a in range(mean.size):
+        if open_[a] and (leader < 0 or mean[a] > mean[leader]):
+            leader = a
+    return leader, noise
+
+
+@inlined
+def measure(r: int, x: Array, i: int, leader: int, d: int, root: Array, w: Array, square: Array, apart: Array) -> None:
+    """``square[a] = |x_i(a)|^2_{V^-1}`` and ``apart[a]`` the same of the difference to the leader; ``w (5, d)``."""
+    K = square.size
+    for k in range(d):
+        w[4, k] = 0.0
+    for j in range(d):
+        for k in range(d):
+            w[4, k] += root[j, k] * entry(x, r, i, leader, j)
+    for first in range(0, K, 4):  # four actions for every reading of the root; the last may stand in for more
+        b, c, e = min(first + 1, K - 1), min(first + 2, K - 1), min(first + 3, K - 1)
+        for k in range(d):
+            w[0, k] = w[1, k] = w[2, k] = w[3, k] = 0.0
+        for j in range(d):
+            x_0, x_1 = entry(x, r, i, first, j), entry(x, r, i, b, j)
+            x_2, x_3 = entry(x, r, i, c, j), entry(x, r, i, e, j)
+            for k in range(d):
+                w[0, k] += root[j, k] * x_0
+                w[1, k] += root[j, k] * x_1
+                w[2, k] += root[j, k] * x_2
+                w[3, k] += root[j, k] * x_3
+        for a in range(first, e + 1):
+            square[a] = apart[a] = 0.0
+            for k in range(d):
+                square[a] += w[a - first, k] ** 2
+                apart[a] += (w[a - first, k] - w[4, k]) ** 2
+
+
+@kernel
+def draw_models(weight: Array, z: Array, model: Index) -> None:
+    """Draw ``model (n,)`` by its ``weight (n, models)``, inverting ``P(Z < z[r, 0])``, which is uniform."""
+    for r in range(model.size):
+        u = 0.5 * math.erfc(-ROOT_HALF * z[r, 0])
+        reached = 0.0
+        for k in range(weight.shape[1]):
+            if weight[r, k] > 0.0:
+                reached += weight[r, k]
+                model[r] = k
+                if u < reached:
+                    break
+
+
+@kernel
+def sampled_scores(
+    ids: Index, x: Array, model: Index, theta: Array, variance: Array, root: Array, group: Index, z: Array, out: Array
+) -> None:
+    """``out[r, a] = <x_i(a), theta[r] + s root z[r, 1:]>`` for the models drawn, with ``s^2 = variance[r, model]``."""
+    P, K, d = sizes(x)
+    drawn = np.empty(d)
+    for r in range(ids.size):
+        n, k = ids[r], model[r]
+        deviation = math.sqrt(variance[r, k])
+        for j in range(d):
+            total = 0.0
+            for m in range(d):
+                total += root[n, group[n, k], j, m] * z[r, 1 + m]
+            drawn[j] = theta[r, j] + deviation * total
+        for a in range(K):
+            out[r, a] = 0.0
+            for j in range(d):
+                out[r, a] += entry(x, r, k % P, a, j) * drawn[j]

@@ -1,0 +1,82 @@
+"""FS-MED: minimum empirical divergence that selects among M feature maps."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from numpy.typing import ArrayLike
+
+from ..carriers.persistence import register
+from ..carriers.streams import Seed
+from ..carriers.validation import Constraint
+from .regimes.posterior import BEST_SHARE, MAPS_ARGUMENTS, DivergentPlay, OverMaps
+
+
+@register
+class FSMED(DivergentPlay, OverMaps):
+    r"""Feature-selection MED: :class:`LinMED` under the mixture of M maps of :class:`FSIDS`.
+
+    With w the weights of the models, :math:`s_k^2` their noise, :math:`g_k(a)` the gap of model k between a and the
+    action b of highest mean, and :math:`g(a) = \sum_k w_k g_k(a)`,
+
+    .. math:: f(a) = \exp\left(\frac{-g(a)^2}{\beta_t S(a)}\right), \qquad S(a) = \sum_k w_k \left[ s_k^2
+              |\phi_k(a) - \phi_k(b)|^2_{V_k^{-1}} + (g_k(a) - g(a))^2 \right],
+
+    the variance of the gap. :math:`\beta_t` has the mean of the models' logdet, q the designs of the maps by their
+    weights.
+
+    Parameters
+    ----------
+    n_models: number of feature maps M.
+    dim: their width d, or one per map; features are ``(M, K, d)``, or a list of M arrays ``(K, d_i)``.
+    noise: standard deviation of the rewards, if it is known; learned by default.
+    intercept: whether mean rewards have a constant term besides what the features explain.
+    prior_weights: of the maps, ``(M,)``, equal by default; normalised to sum 1.
+    best_share: what q has on the action of highest mean, a number >= 0 and < 1.
+
+    Attributes
+    ----------
+    model_weights: how probable each map is, ``(M,)``.
+    parameters: ``(M, d)``.  constants: ``(M,)``.  noise_estimate.  rounds.
+
+    Notes
+    -----
+    Published for one map, see :class:`LinMED`; the mixture is ours. No guarantee.
+
+    References
+    ----------
+    Balagopalan, Jun, "Minimum empirical divergence for sub-Gaussian linear bandits", AISTATS 2025.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> policy = FSMED(n_models=2, dim=3, seed=0)
+    >>> for _ in range(300):
+    ...     decision = policy.act(rng.normal(size=(2, 5, 3)))
+    ...     policy.update(decision, 0.3 * decision.features[1].sum() + rng.normal())
+    >>> policy.model_weights.round(3)
+    array([0., 1.])
+    """
+
+    reward_units = ("noise",)
+    constraints: ClassVar[dict[str, Constraint]] = MAPS_ARGUMENTS | BEST_SHARE
+
+    def __init__(
+        self,
+        *,
+        n_models: int,
+        dim: int | Sequence[int],
+        noise: float | ArrayLike | None = None,
+        intercept: bool = True,
+        prior_weights: ArrayLike | None = None,
+        best_share: float = 0.99,
+        lanes: int | None = None,
+        seed: Seed = 0,
+    ) -> None:
+        self.n_models = n_models
+        self.dim = dim
+        self.noise = noise
+        self.intercept = intercept
+        self.prior_weights = prior_weights
+        self.best_share = best_share
+        super().__init__(lanes, seed)
