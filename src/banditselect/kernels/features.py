@@ -1,9 +1,10 @@
 """The features that a kernel reads: an array ``(n, P, K, d)``, or a lookup of items in a table.
 
 ``entry``, ``sizes``, ``clean`` and ``clean_row`` are all that a kernel needs to know of them, so each is written once
-for both.
+for both. ``prepared`` copies them, in other units or behind a constant.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +12,12 @@ from numba import types
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from ..types import Index
+from ..types import Array, Index
+from . import kernel
 from .arrays import usable
+
+AS_GIVEN: Array = np.empty((0, 0))
+"""The sizes of maps whose features stay in the units in which they are given."""
 
 
 class Lookup(NamedTuple):
@@ -113,3 +118,37 @@ def _clean_row(x: Any, r: int) -> Any:
     if isinstance(x, types.Array):
         return lambda x, r: usable(x[r])
     return lambda x, r: True
+
+
+@kernel
+def prepare(ids: Index, x: Array, size: Array, constant: bool, out: Array) -> None:
+    """``out = x / sqrt(size[n, i])`` with 1 in front where there is a ``constant``; ``x (n, P, K, d)``.
+
+    A size of 0 is not known yet: then the mean squared norm of the features at hand stands for it.
+    """
+    P, K, d = sizes(x)
+    first = 1 if constant else 0
+    for r in range(ids.size):
+        for i in range(P):
+            mean = size[ids[r], i] if size.size > 0 else 1.0
+            if mean == 0.0:
+                for a in range(K):
+                    for j in range(d):
+                        mean += entry(x, r, i, a, j) ** 2
+                mean /= K
+            factor = 1.0 / math.sqrt(mean) if mean > 0.0 else 1.0
+            for a in range(K):
+                if constant:
+                    out[r, i, a, 0] = 1.0
+                for j in range(d):
+                    out[r, i, a, first + j] = factor * entry(x, r, i, a, j)
+
+
+def prepared(ids: Index, x: Any, size: Array = AS_GIVEN, constant: bool = True) -> Array:
+    """Return features ``(n, P, K, d)`` or ``(n, P, d)`` in units of these sizes ``(N, P)``, behind a constant 1."""
+    out = np.empty((*x.shape[:-1], x.shape[-1] + constant))
+    if len(x.shape) == 4:
+        prepare(ids, x, size, constant, out)
+    else:
+        prepare(ids, x[:, :, None], size, constant, out[:, :, None])
+    return out

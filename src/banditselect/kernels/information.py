@@ -27,30 +27,6 @@ SQUARES = 2  #: sum of their squared distances from that mean
 
 
 @kernel
-def prepare(ids: Index, x: Array, size: Array, constant: bool, out: Array) -> None:
-    """``out = x / sqrt(size[n, i])`` with 1 in front where there is a ``constant``; ``x (n, P, K, d)``.
-
-    A size of 0 is not known yet: then the mean squared norm of the features at hand stands for it.
-    """
-    P, K, d = sizes(x)
-    first = 1 if constant else 0
-    for r in range(ids.size):
-        for i in range(P):
-            mean = size[ids[r], i]
-            if mean == 0.0:
-                for a in range(K):
-                    for j in range(d):
-                        mean += entry(x, r, i, a, j) ** 2
-                mean /= K
-            factor = 1.0 / math.sqrt(mean) if mean > 0.0 else 1.0
-            for a in range(K):
-                if constant:
-                    out[r, i, a, 0] = 1.0
-                for j in range(d):
-                    out[r, i, a, first + j] = factor * entry(x, r, i, a, j)
-
-
-@kernel
 def meet(ids: Index, x: Array, size: Array) -> None:
     """Let the squared norm of the first features ``x (n, P, d)`` that are not zero be the size of a map."""
     for r in range(ids.size):

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..carriers.lanes import LaneArrays, PerLane, per_lane
 from ..kernels import information
 from ..kernels.acting import mask_of
+from ..kernels.features import prepared
 from ..types import Array, Index, Mask
 from .experts import RidgeBank, SharedRidgeBank
 from .regions import Regions, in_order
@@ -94,18 +95,15 @@ class Mixture(LaneArrays, ABC):
     # Playing and learning.
 
     def prepared(self, ids: Index, x: Array) -> Array:
-        """Return features ``(n, P, K, d)`` in units of their own, behind a constant if there is one."""
-        n, P, K, d = x.shape
-        out = np.empty((n, P, K, d + self.constant))
-        information.prepare(ids, x, self.size, self.constant, out)
-        return out
+        """Return features ``(n, P, K, d)`` or ``(n, P, d)`` in units of their own, behind a constant if any."""
+        return prepared(ids, x, self.size, self.constant)
 
     def learn(self, ids: Index, x: Array, y: Array) -> None:
         """Learn features ``x (n, P, d)`` and rewards ``y (n,)``."""
         information.meet(ids, x, self.size)
         centered = np.empty(y.size)
         information.center_rewards(ids, y, self.bank.updates, self.moments, self.constant, centered)
-        self.bank.learn(ids, self.prepared(ids, x[:, :, None])[:, :, 0], centered)
+        self.bank.learn(ids, self.prepared(ids, x), centered)
 
     def informed(self, ids: Index, x: Array, offered: Mask | None, floor: float) -> Array:
         """Return the probabilities of information-directed play, ``(n, K)``."""
