@@ -10,11 +10,11 @@ N_MODELS = 100
 
 
 def main() -> None:
-    """Simulate with every argument at its default, but for the range and the noise of the rewards; draw."""
+    """Simulate with every argument at its default, but for range and noise of the rewards, and lambda = 1; draw."""
     scb = SquareCB.bind(reward_range=given.reward_range)
     policies = {
         "oracle: the true map known": on_map(scb, 0),
-        "FS-SCB": FSSquareCB.bind(reward_range=given.reward_range, noise=given.noise),
+        "FS-SCB": FSSquareCB.bind(reward_range=given.reward_range, noise=given.noise, regularization=1.0),
         "regret balancing": RegretBalancing.bind(bases=on_every_map(scb)),
     }
     result = simulate(policies, SyntheticFeatureSelection(n_models=N_MODELS), rounds=2000, replicates=50)
