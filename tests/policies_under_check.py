@@ -50,9 +50,28 @@ POLICIES = {
     "BiasOFUL": (BiasOFUL.bind(center=CENTERS[0], radius=0.5, noise=0.1), {"check_rescaling": LAMBDA}),
     "BiasOFUL known": (BiasOFUL.bind(center=CENTERS[0], radius=0.0, noise=0.1), {}),
     "LinTS": (LinTS.bind(dim=D, noise=0.1), {}),
+    "SquareCB intercept": (SquareCB.bind(dim=D, reward_range=RANGE, intercept=True), {}),
+    "OFUL intercept": (OFUL.bind(dim=D, noise=0.1, intercept=True), {}),
+    "BiasOFUL intercept": (
+        BiasOFUL.bind(center=CENTERS[0], radius=0.5, noise=0.1, intercept=True),
+        {"check_rescaling": LAMBDA},
+    ),
+    "LinTS intercept": (LinTS.bind(dim=D, noise=0.1, intercept=True), {}),
     "FSSquareCB": (FSSquareCB.bind(n_models=3, dim=D, reward_range=RANGE, noise=0.1), {}),
     "FSSquareCB ragged": (FSSquareCB.bind(n_models=3, dim=[4, 2, 5], reward_range=RANGE, noise=0.1), {}),
-    "FSSquareCB range": (FSSquareCB.bind(n_models=3, dim=D, reward_range=RANGE, weighting="range"), {}),
+    "FSSquareCB range": (
+        FSSquareCB.bind(n_models=3, dim=D, reward_range=RANGE, regularization=0.5, weighting="range"),
+        {},
+    ),
+    "FSSquareCB intercept": (
+        FSSquareCB.bind(n_models=3, dim=[4, 2, 5], reward_range=RANGE, noise=0.1, intercept=True),
+        {},
+    ),
+    "FSSquareCB learned": (FSSquareCB.bind(n_models=3, dim=D, reward_range=RANGE, weighting="learned"), {}),
+    "FSSquareCB learned, intercept": (
+        FSSquareCB.bind(n_models=3, dim=[4, 2, 5], reward_range=RANGE, weighting="learned", intercept=True),
+        {},
+    ),
     "FSSquareCB paper": (
         FSSquareCB.bind(
             n_models=3,
@@ -70,11 +89,13 @@ POLICIES = {
         FSOFUL.bind(n_models=3, dim=[4, 2, 5], noise=0.1, likelihood="online", misspecification=0.01),
         {},
     ),
+    "FSOFUL intercept": (FSOFUL.bind(n_models=3, dim=[4, 2, 5], noise=0.1, regularization=0.5, intercept=True), {}),
     "PSOFUL": (PSOFUL.bind(centers=CENTERS, radii=[0.3, 0.5, 0.0], noise=0.1), {}),
     "PSOFUL shapes": (
         PSOFUL.bind(centers=CENTERS, radii=[0.3, 0.5, 1.0], shapes=SHAPES, prior_weights=[0.2, 0.3, 0.5], noise=0.1),
         {},
     ),
+    "PSOFUL intercept": (PSOFUL.bind(centers=CENTERS, radii=[0.3, 0.5, 0.0], noise=0.1, intercept=True), {}),
     "PSOFUL paper": (
         PSOFUL.bind(centers=CENTERS, radii=0.3, noise=0.1, confidence="paper", **BOUNDS),
         {"check_rescaling": UNITS, "check_learning": PRINTED},
@@ -131,6 +152,7 @@ POLICIES = {
 }
 
 ESTIMATES = {"check_batch", "check_regularization", "check_order_of_rewards"}  # need ``parameters`` of ridges
+PRIORS = {"check_batch", "check_regularization"}  # need estimates that no constant term stands beside
 MODELS = {"check_permuted_models"}  # needs ``model_weights`` of maps or regions
 PROBABILITIES = {  # need a closed form
     "check_probabilities",
@@ -151,6 +173,20 @@ SKIPPED = {
     "BiasOFUL": MODELS | {"check_regularization"},
     "BiasOFUL known": MODELS | {"check_regularization"},
     "LinTS": MODELS | PROBABILITIES,
+    "SquareCB intercept": MODELS | PRIORS,
+    "OFUL intercept": MODELS | PRIORS,
+    "BiasOFUL intercept": MODELS | PRIORS,
+    "LinTS intercept": MODELS | PROBABILITIES | PRIORS,
+    "FSSquareCB": {"check_regularization"},
+    "FSSquareCB ragged": {"check_regularization"},
+    "FSSquareCB paper": {"check_regularization"},
+    "FSSquareCB intercept": PRIORS,
+    "FSSquareCB learned": ESTIMATES,
+    "FSSquareCB learned, intercept": ESTIMATES,
+    "FSOFUL": {"check_regularization"},
+    "FSOFUL ragged online": {"check_regularization"},
+    "FSOFUL intercept": PRIORS,
+    "PSOFUL intercept": PRIORS,
     "PSOFUL": {"check_regularization"},
     "PSOFUL shapes": {"check_regularization"},
     "PSOFUL paper": {"check_regularization"},

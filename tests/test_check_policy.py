@@ -224,9 +224,15 @@ def test_without_a_flaw_every_check_passes_or_says_why_not():
     one_map = {"check_permuted_models": "it has no model_weights", **units}
     assert check_policy(OFUL.bind(dim=D, noise=0.1, regularization=0.3)) == one_map
     assert check_policy(SquareCB.bind(dim=D, noise=0.1, regularization=0.3)) == one_map
+    assert check_policy(OFUL.bind(dim=D, noise=0.1, intercept=True)) == {
+        **one_map,
+        "check_batch": "its estimates stand beside a constant term",
+        "check_regularization": "its estimates stand beside a constant term",
+    }
+    untold = {**units, "check_regularization": "it has no number as its regularization"}
     for cls in (FSOFUL, FSSquareCB):
-        assert check_policy(cls.bind(n_models=3, dim=D, noise=0.1)) == units
-    single = {"check_permuted_models": "it has a single model: there is nothing to permute", **units}
+        assert check_policy(cls.bind(n_models=3, dim=D, noise=0.1)) == untold
+    single = {"check_permuted_models": "it has a single model: there is nothing to permute", **untold}
     assert check_policy(FSOFUL.bind(n_models=1, dim=D, noise=0.1)) == single
     maps = {"n_models": 3, "dim": [4, 2, 5], "regularization": [0.3, 1.0, 2.0]}
     assert check_policy(FSOFUL.bind(**maps, noise=0.1)) == units

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from banditselect import FSIDS, PSIDS, LinIDS, load
-from banditselect.kernels import information, posterior
+from banditselect.kernels import features, information, posterior
 from banditselect.parts.mixtures import FLAT, LEVELS, SCALES
 
 ALL = np.ones(50, dtype=bool)
@@ -168,9 +168,9 @@ def test_known_noise_weighs_by_the_gaussian_evidence():
 def test_features_get_a_constant_and_the_unit_of_the_first():
     x = np.array([[[[3.0, 4.0], [0.0, 1.0]]]])
     out = np.empty((1, 1, 2, 3))
-    posterior.prepare(np.array([0]), x, np.array([[25.0]]), True, out)
+    features.prepare(np.array([0]), x, np.array([[25.0]]), True, out)
     assert out[0, 0] == pytest.approx(np.array([[1.0, 0.6, 0.8], [1.0, 0.0, 0.2]]))
-    posterior.prepare(np.array([0]), x, np.zeros((1, 1)), True, out)  # not known yet: the mean of 25 and 1
+    features.prepare(np.array([0]), x, np.zeros((1, 1)), True, out)  # not known yet: the mean of 25 and 1
     assert out[0, 0, 0, 1:] == pytest.approx(np.array([3.0, 4.0]) / math.sqrt(13.0))
     size = np.array([[0.0, 7.0]])
     posterior.meet(np.array([0]), np.array([[[3.0, 4.0], [1.0, 1.0]]]), size)

@@ -11,7 +11,7 @@ import pytest
 
 from banditselect import kernels
 from banditselect.kernels.arrays import LIMIT, count_outside, usable
-from banditselect.kernels.features import Lookup, entry, rows_of, sizes
+from banditselect.kernels.features import AS_GIVEN, Lookup, entry, prepared, rows_of, sizes
 from banditselect.kernels.instances import gaussian_items, look_up, measure, normals, random_words, renumber, repeats
 from banditselect.kernels.ridge import gaussian_estimates
 
@@ -159,6 +159,23 @@ def test_a_lookup_is_the_array_it_stands_for():
     assert sizes(x) == sizes(array) == (2, 2, 2)
     np.testing.assert_array_equal(rows_of(x, np.array([2, 0])).array(), rows_of(array, np.array([2, 0])))
     np.testing.assert_array_equal(x.on_map(1, 1).array(), array[:, 1:, :, :1])
+
+
+def test_features_are_prepared_in_other_units_and_behind_a_constant():
+    """Of lane 1 the size of map 0 is 4, that of map 1 is not known: (1 + 4 + 9 + 16) / 2 = 15."""
+    table = np.array([[[[2.0, 0.0], [1.0, 2.0]], [[4.0, 6.0], [3.0, 4.0]]]])
+    x = Lookup(table, np.zeros(1, dtype=np.int64), np.array([[0, 1]]), 0, 2, 2)
+    ids, size = np.array([1]), np.array([[9.0, 9.0], [4.0, 0.0]])
+    one, two = [[1.0, 0.0], [2.0, 3.0]], np.array([[1.0, 2.0], [3.0, 4.0]]) / np.sqrt(15.0)
+    for features in (x, x.array()):
+        np.testing.assert_allclose(prepared(ids, features, size, False), [[one, two]], rtol=1e-15)
+        np.testing.assert_allclose(prepared(ids, features, size)[..., 1:], [[one, two]], rtol=1e-15)
+        behind = prepared(ids, features, AS_GIVEN)
+        np.testing.assert_array_equal(behind[..., 1:], x.array())
+        np.testing.assert_array_equal(behind[..., 0], 1.0)
+        np.testing.assert_array_equal(prepared(ids, x.array()[:, :, 1]), behind[:, :, 1])
+    zeros = np.zeros((1, 1, 2, 3))
+    np.testing.assert_array_equal(prepared(np.array([0]), zeros, np.zeros((1, 1)), False), zeros)
 
 
 CALLING = """

@@ -24,10 +24,10 @@ CENTERS = np.array([[0.5, -0.5], [1.0, 1.0], [-1.0, 0.0]])
 BOUNDS = {"feature_bound": 2.0, "reward_bound": 2.0}
 POLICIES = {
     "squarecb": SquareCB.bind(dim=2, exploration=Power(20.0, 0.5), seed=1),
-    "fs_squarecb": FSSquareCB.bind(n_models=2, dim=[2, 1], lanes=2, seed=1),
-    "fs_squarecb_range": FSSquareCB.bind(n_models=2, dim=[2, 1], weighting="range", seed=1),
+    "fs_squarecb": FSSquareCB.bind(n_models=2, dim=[2, 1], regularization=1.0, lanes=2, seed=1),
+    "fs_squarecb_range": FSSquareCB.bind(n_models=2, dim=[2, 1], regularization=1.0, weighting="range", seed=1),
     "oful": OFUL.bind(dim=2, seed=1),
-    "fs_oful": FSOFUL.bind(n_models=2, dim=[2, 1], seed=1),
+    "fs_oful": FSOFUL.bind(n_models=2, dim=[2, 1], regularization=1.0, seed=1),
     "ps_oful": PSOFUL.bind(centers=CENTERS, radii=[0.3, 0.5, 0.0], noise=0.2, seed=1),
     "ps_oful_paper": PSOFUL.bind(centers=CENTERS, radii=0.3, confidence="paper", **BOUNDS, seed=1),
     "regret_balancing": RegretBalancing.bind(bases=[on_map(LinTS(dim=2), 0), on_map(SquareCB(dim=1), 1)], seed=1),

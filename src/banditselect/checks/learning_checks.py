@@ -139,7 +139,10 @@ def _prior(factory: Factory, game: Game) -> tuple[Array, Array]:
     They show in what the unit vector :math:`e_j` with the reward y teaches a ridge regression, which is
     :math:`S e_j (y - \theta_j) / (1 + S_{jj})`.
     """
-    start = _estimates(factory(lanes=None, seed=3))
+    policy = factory(lanes=None, seed=3)
+    start = _estimates(policy)
+    if policy.settings.get("intercept"):
+        raise SkipTest("its estimates stand beside a constant term")
     S = np.zeros((*start.shape, start.shape[1]))
     maps = np.array([game.map_of(i) for i in range(len(start))])
     for k in np.unique(maps):

@@ -34,12 +34,13 @@ def theory(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
         "exploration": "paper",
         "reward_range": given.reward_range,
     }
-    return _policies(problem, SquareCB.bind(**bounds), FSSquareCB.bind(**bounds, weighting="paper"))
+    paper = FSSquareCB.bind(**bounds, weighting="paper", regularization=1.0)
+    return _policies(problem, SquareCB.bind(**bounds), paper)
 
 
 def tuned(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
     """Return the policies before they are tuned; all are told the range of the rewards, ours the noise too."""
-    scale = {"reward_range": given.reward_range}
+    scale = {"reward_range": given.reward_range, "regularization": 1.0}
     paper = FSSquareCB.bind(**scale, noise=given.noise, weighting="range")
     return _policies(problem, SquareCB.bind(**scale), paper, FSSquareCB.bind(**scale, noise=given.noise))
 
@@ -51,7 +52,7 @@ def _policies(
     if ours is not None:
         chosen[NOISE_AWARE] = ours
     chosen |= {
-        OPTIMISTIC: FSOFUL.bind(noise=given.noise, parameter_bound=given.parameter_bound),
+        OPTIMISTIC: FSOFUL.bind(noise=given.noise, parameter_bound=given.parameter_bound, regularization=1.0),
         RB: RegretBalancing.bind(bases=on_every_map(scb)),
         SECOND: on_map(scb, 1),
     }

@@ -192,12 +192,13 @@ def standard_normals(ids: Index, keys: Index, numbers: Index, out: Array) -> Non
 
 @inlined
 def take_played(x: Array, drawn: Drawn, played: Array) -> None:
-    """``played[r, i] = x[r, i, action]`` for the actions ``drawn (n,)``."""
+    """``played[r, i] = x[r, i, action]`` for the actions ``drawn (n,)``, without what a policy put before features."""
+    first = sizes(x)[2] - played.shape[2]
     for r in range(drawn.size):
         action = drawn[r]["action"]
         for i in range(played.shape[1]):
             for j in range(played.shape[2]):
-                played[r, i, j] = entry(x, r, i, action, j)
+                played[r, i, j] = entry(x, r, i, action, first + j)
 
 
 @inlined

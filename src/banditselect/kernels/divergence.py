@@ -145,6 +145,7 @@ def divergent_ridges(
     theta: Array,
     root: Array,
     dims: Index,
+    size: Array,
     evidence: Array,
     updates: Index,
     moments: Array,
@@ -158,22 +159,26 @@ def divergent_ridges(
     share: float,
     p: Array,
 ) -> None:
-    """Probabilities ``p (n, K)`` with a bank of ridges over maps; ``precision`` of the constant term, 0 if none.
+    """Probabilities ``p (n, K)`` with a bank of ridges over maps, and features as they come.
+
+    ``precision``: of the constant term, 0 if there is none.
 
     After t rewards ``beta = (sqrt(logdet + 2 log(t + 1)) + 1)^2``, in units of the noise, with the mean of the models'
     logdet: without the part of the constant term, on which no gap depends.
     """
-    P, K, widest = sizes(x)
-    models = theta.shape[1]
+    P, K, _ = sizes(x)
+    models, widest, constant = theta.shape[1], theta.shape[2], precision > 0.0
+    z = np.empty((1, P, K, widest))
     u, w, v = np.empty(models), np.empty(models), np.empty(models)
     chosen, open_ = np.empty(models, dtype=np.int64), np.ones(K, dtype=np.bool_)
     some, maps, widths = np.empty((models, widest)), np.empty(models, dtype=np.int64), np.empty(models, dtype=np.int64)
     for r in range(ids.size):
         n = ids[r]
-        constant = precision > 0.0
         C = alive_ridges(
+            r,
             n,
-            P,
+            x,
+            size,
             theta,
             dims,
             evidence,
@@ -192,6 +197,7 @@ def divergent_ridges(
             maps,
             widths,
             some,
+            z,
         )
         logdet = -math.log1p(updates[n] / precision) if constant else 0.0
         for c in range(C):
@@ -199,4 +205,4 @@ def divergent_ridges(
         beta = (math.sqrt(max(logdet, 0.0) + 2.0 * math.log1p(updates[n])) + 1.0) ** 2
         if offered.size > 1:
             open_ = offered[r]
-        diverge(r, x, w[:C], v[:C], some, maps, chosen, widths, root[n], beta, open_, share, p[r])
+        diverge(0, z, w[:C], v[:C], some, maps, chosen, widths, root[n], beta, open_, share, p[r])

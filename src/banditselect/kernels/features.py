@@ -1,9 +1,10 @@
 """The features that a kernel reads: an array ``(n, P, K, d)``, or a lookup of items in a table.
 
 ``entry``, ``sizes``, ``clean`` and ``clean_row`` are all that a kernel needs to know of them, so each is written once
-for both.
+for both. ``prepared`` copies them, in other units or behind a constant.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +12,12 @@ from numba import types
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from ..types import Index
+from ..types import Array, Index
+from . import inlined, kernel
 from .arrays import usable
+
+AS_GIVEN: Array = np.empty((0, 0))
+"""The sizes of maps whose features stay in the units in which they are given."""
 
 
 class Lookup(NamedTuple):
@@ -113,3 +118,44 @@ def _clean_row(x: Any, r: int) -> Any:
     if isinstance(x, types.Array):
         return lambda x, r: usable(x[r])
     return lambda x, r: True
+
+
+@inlined
+def prepare_map(r: int, n: int, i: int, x: Array, size: Array, constant: bool, row: int, out: Array) -> None:
+    """``out[row, i] = x[r, i] / sqrt(size[n, i])`` with 1 in front where there is a ``constant``; ``x (n, P, K, d)``.
+
+    Without sizes features stay in their units. A size of 0 is not known yet: then the mean squared norm of the features
+    at hand stands for it.
+    """
+    _, K, d = sizes(x)
+    first = 1 if constant else 0
+    mean = size[n, i] if size.size > 0 else 1.0
+    if mean == 0.0:
+        for a in range(K):
+            for j in range(d):
+                mean += entry(x, r, i, a, j) ** 2
+        mean /= K
+    factor = 1.0 / math.sqrt(mean) if mean > 0.0 else 1.0
+    for a in range(K):
+        if constant:
+            out[row, i, a, 0] = 1.0
+        for j in range(d):
+            out[row, i, a, first + j] = factor * entry(x, r, i, a, j)
+
+
+@kernel
+def prepare(ids: Index, x: Array, size: Array, constant: bool, out: Array) -> None:
+    """``prepare_map`` for every row and map."""
+    for r in range(ids.size):
+        for i in range(sizes(x)[0]):
+            prepare_map(r, ids[r], i, x, size, constant, r, out)
+
+
+def prepared(ids: Index, x: Any, size: Array = AS_GIVEN, constant: bool = True) -> Array:
+    """Return features ``(n, P, K, d)`` or ``(n, P, d)`` in units of these sizes ``(N, P)``, behind a constant 1."""
+    out = np.empty((*x.shape[:-1], x.shape[-1] + constant))
+    if len(x.shape) == 4:
+        prepare(ids, x, size, constant, out)
+    else:
+        prepare(ids, x[:, :, None], size, constant, out[:, :, None])
+    return out

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..types import Array, Index, Mask
 from . import inlined, kernel
-from .features import sizes
+from .features import prepare_map, sizes
 from .posterior import ROOT_HALF, alive, alive_ridges, foresee, measure, weigh
 
 CLOSE = 0.05  #: how far from one the expected number of exceeding actions may be where a bound on regret is taken
@@ -182,6 +182,7 @@ def informed_ridges(
     theta: Array,
     root: Array,
     dims: Index,
+    size: Array,
     evidence: Array,
     updates: Index,
     moments: Array,
@@ -195,18 +196,23 @@ def informed_ridges(
     floor: float,
     p: Array,
 ) -> None:
-    """Probabilities ``p (n, K)`` with a bank of ridges over maps; ``precision`` of the constant term, 0 if none."""
-    P, K, widest = sizes(x)
-    models = theta.shape[1]
+    """Probabilities ``p (n, K)`` with a bank of ridges over maps, and features as they come.
+
+    ``precision``: of the constant term, 0 if there is none. Only maps of models that count are prepared.
+    """
+    P, K, _ = sizes(x)
+    models, widest, constant = theta.shape[1], theta.shape[2], precision > 0.0
+    z = np.empty((1, P, K, widest))
     u, w, v = np.empty(models), np.empty(models), np.empty(models)
     chosen, open_ = np.empty(models, dtype=np.int64), np.ones(K, dtype=np.bool_)
     some, maps, widths = np.empty((models, widest)), np.empty(models, dtype=np.int64), np.empty(models, dtype=np.int64)
     for r in range(ids.size):
         n = ids[r]
-        constant = precision > 0.0
         C = alive_ridges(
+            r,
             n,
-            P,
+            x,
+            size,
             theta,
             dims,
             evidence,
@@ -225,12 +231,13 @@ def informed_ridges(
             maps,
             widths,
             some,
+            z,
         )
         if offered.size > 1:
             open_ = offered[r]
         inform(
-            r,
-            x,
+            0,
+            z,
             w[:C],
             v[:C],
             some,
@@ -252,6 +259,7 @@ def informed_tiles(
     tiles: Array,
     root: Array,
     group: Index,
+    size: Array,
     evidence: Array,
     updates: Index,
     moments: Array,
@@ -266,26 +274,27 @@ def informed_tiles(
     p: Array,
 ) -> None:
     """The same with ridges over one map, in tiles (see ``kernels.tiles``)."""
-    _, K, widest = sizes(x)
-    models, B = group.shape[1], tiles.shape[3]
+    K = sizes(x)[1]
+    models, widest, B, constant = group.shape[1], tiles.shape[2], tiles.shape[3], precision > 0.0
+    z = np.empty((1, 1, K, widest))
     u, w, v = np.empty(models), np.empty(models), np.empty(models)
     chosen, open_ = np.empty(models, dtype=np.int64), np.ones(K, dtype=np.bool_)
     some, place = np.empty((models, widest)), np.empty(models, dtype=np.int64)
     maps, widths = np.zeros(models, dtype=np.int64), np.full(models, widest)
     for r in range(ids.size):
         n = ids[r]
-        constant = precision > 0.0
         weigh(n, evidence, updates, moments, log_prior, known, expected, window, trust, constant, u, w, v)
         C = alive(w, v, chosen)
         for c in range(C):
             place[c] = group[n, chosen[c]]
             for j in range(widest):
                 some[c, j] = tiles[n, chosen[c] // B, j, chosen[c] % B]
+        prepare_map(r, n, 0, x, size, constant, 0, z)
         if offered.size > 1:
             open_ = offered[r]
         inform(
-            r,
-            x,
+            0,
+            z,
             w[:C],
             v[:C],
             some,

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..types import Array, Index, Mask
 from . import inlined, kernel
-from .features import entry, sizes
+from .features import entry, prepare_map, sizes
 from .ridge import LOGDET, PENALISED
 from .selection import normalise
 
@@ -20,30 +20,6 @@ ROOT_HALF = 0.7071067811865476
 FIRST = 0  #: moments: the first reward, which all others are counted from; 0 without a constant term
 MEAN = 1  #: mean of the rewards less the first; 0 without a constant term
 SQUARES = 2  #: sum of their squared distances from that mean
-
-
-@kernel
-def prepare(ids: Index, x: Array, size: Array, constant: bool, out: Array) -> None:
-    """``out = x / sqrt(size[n, i])`` with 1 in front where there is a ``constant``; ``x (n, P, K, d)``.
-
-    A size of 0 is not known yet: then the mean squared norm of the features at hand stands for it.
-    """
-    P, K, d = sizes(x)
-    first = 1 if constant else 0
-    for r in range(ids.size):
-        for i in range(P):
-            mean = size[ids[r], i]
-            if mean == 0.0:
-                for a in range(K):
-                    for j in range(d):
-                        mean += entry(x, r, i, a, j) ** 2
-                mean /= K
-            factor = 1.0 / math.sqrt(mean) if mean > 0.0 else 1.0
-            for a in range(K):
-                if constant:
-                    out[r, i, a, 0] = 1.0
-                for j in range(d):
-                    out[r, i, a, first + j] = factor * entry(x, r, i, a, j)
 
 
 @kernel
@@ -164,8 +140,10 @@ def alive(weight: Array, variance: Array, chosen: Index) -> int:
 
 @inlined
 def alive_ridges(
+    r: int,
     n: int,
-    maps: int,
+    x: Array,
+    size: Array,
     theta: Array,
     dims: Index,
     evidence: Array,
@@ -184,8 +162,12 @@ def alive_ridges(
     seen: Index,
     widths: Index,
     estimate: Array,
+    z: Array,
 ) -> int:
-    """``weigh`` and ``alive`` for a bank of ridges: also the map ``seen``, the width and estimate of those alive."""
+    """``weigh`` and ``alive`` for a bank of ridges: also the map ``seen``, the width and estimate of those alive.
+
+    The maps that they see, and only these, are put in ``z (1, P, K, d)``, as ``prepare_map`` says.
+    """
     weigh(
         n,
         evidence,
@@ -202,11 +184,16 @@ def alive_ridges(
         variance,
     )
     count = alive(weight, variance, chosen)
+    ready = np.zeros(z.shape[1], dtype=np.bool_)
     for c in range(count):
-        seen[c] = chosen[c] % maps
+        i = chosen[c] % z.shape[1]
+        seen[c] = i
         widths[c] = dims[chosen[c]]
         for j in range(theta.shape[2]):
             estimate[c, j] = theta[n, chosen[c], j]
+        if not ready[i]:
+            prepare_map(r, n, i, x, size, constant, 0, z)
+            ready[i] = True
     return count
 
 

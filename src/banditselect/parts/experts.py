@@ -8,12 +8,36 @@ from abc import ABC, abstractmethod
 from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..carriers.lanes import LaneArrays
+from ..carriers.validation import SMALLEST, model_numbers
 from ..kernels import acting, ridge, tiles
 from ..types import Array, Index
 
 WIDEST = 128  #: most models in a tile: with some twenty features it stays in the fastest cache
+
+
+def penalties(name: str, given: ArrayLike | None, dims: Index, noise: Array, bound: Array) -> Array:
+    """Return the ridge penalties of M maps, ``(N, M)``: what is given, a number or one per model, or d_i R^2 / S^2.
+
+    That nearly minimises lambda S^2 + R^2 logdet(V / lambda) for noise R ``(N,)`` and a bound S ``(N,)`` on the norm of
+    the parameter; it is infinite, for a known parameter, where S is 0. ``name``: of the argument, for errors.
+    """
+    if given is not None:
+        return model_numbers(name, given, noise.size, dims.size)
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.maximum(dims * (noise / bound)[:, None] ** 2, SMALLEST)
+
+
+def split(theta: Array, constant: bool) -> tuple[Array, Array]:
+    """Return the constant terms of estimates ``(N, M, d)``, ``(N, M)``, and the rest; 0 where there is no constant."""
+    return (theta[..., 0], theta[..., 1:]) if constant else (np.zeros(theta.shape[:-1]), theta)
+
+
+def with_zero(points: Array) -> Array:
+    """Return points ``(..., d)`` behind a zero: where they lie once there is a constant before the features."""
+    return np.insert(points, 0, 0.0, axis=-1)
 
 
 class Bank(LaneArrays, ABC):

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..carriers.lanes import LaneArrays, PerLane, per_lane
 from ..kernels import divergence, information, posterior
 from ..kernels.acting import mask_of
+from ..kernels.features import prepared
 from ..types import Array, Index, Mask
 from .experts import RidgeBank, SharedRidgeBank
 from .regions import Regions, in_order
@@ -94,18 +95,15 @@ class Mixture(LaneArrays, ABC):
     # Playing and learning.
 
     def prepared(self, ids: Index, x: Array) -> Array:
-        """Return features ``(n, P, K, d)`` in units of their own, behind a constant if there is one."""
-        n, P, K, d = x.shape
-        out = np.empty((n, P, K, d + self.constant))
-        posterior.prepare(ids, x, self.size, self.constant, out)
-        return out
+        """Return features ``(n, P, K, d)`` or ``(n, P, d)`` in units of their own, behind a constant if any."""
+        return prepared(ids, x, self.size, self.constant)
 
     def learn(self, ids: Index, x: Array, y: Array) -> None:
         """Learn features ``x (n, P, d)`` and rewards ``y (n,)``."""
         posterior.meet(ids, x, self.size)
         centered = np.empty(y.size)
         posterior.center_rewards(ids, y, self.bank.updates, self.moments, self.constant, centered)
-        self.bank.learn(ids, self.prepared(ids, x[:, :, None])[:, :, 0], centered)
+        self.bank.learn(ids, self.prepared(ids, x), centered)
 
     def informed(self, ids: Index, x: Array, offered: Mask | None, floor: float) -> Array:
         """Return the probabilities of information-directed play, ``(n, K)``."""
@@ -132,8 +130,8 @@ class Mixture(LaneArrays, ABC):
         """Return the probabilities of a play, a kernel with one ``number`` to set it, ``(n, K)``."""
         p = np.empty((ids.size, x.shape[2]))
         if self._show is None:
-            self._show = (*self._models(), *self._evidence())
-        play(*(ids, self.prepared(ids, x), *self._show, *self._settings, mask_of(offered), number, p))
+            self._show = (*self._models(), self.size, *self._evidence())
+        play(*(ids, x, *self._show, *self._settings, mask_of(offered), number, p))
         return p
 
     def weigh(self, ids: Index) -> tuple[Array, Array, Array]:

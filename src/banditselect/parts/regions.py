@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..carriers import validation
 from ..types import Array, Index
-from .experts import RidgeBank, SharedRidgeBank
+from .experts import RidgeBank, SharedRidgeBank, with_zero
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,21 @@ class Regions:
 
     @classmethod
     def read(
-        cls, owner: str, lanes: int | None, centers: ArrayLike, shapes: ArrayLike | None, **radii: ArrayLike
+        cls,
+        owner: str,
+        lanes: int | None,
+        centers: ArrayLike,
+        shapes: ArrayLike | None,
+        *,
+        constant: bool = False,
+        **radii: ArrayLike,
     ) -> "Regions":
-        """Return the regions from a policy's arguments; the ``radii`` named are added up."""
+        """Return the regions from a policy's arguments; the ``radii`` named are added up.
+
+        ``constant``: whether they are regions of a constant term and the parameter; the centres are 0 there.
+        """
         middle = np.asarray(centers, dtype=float)
+        middle = with_zero(middle) if constant else middle
         N = 1 if lanes is None else lanes
         if middle.ndim == 3 and (lanes is None or middle.shape[0] != N):
             raise validation.refuse(f"{owner}: centers", centers, "shape (M, d), or (N, M, d) with lanes=N")
@@ -137,10 +148,13 @@ class Regions:
         )
 
 
-def mixture_shapes(means: ArrayLike, covariances: ArrayLike) -> Array:
-    """Return the covariances of a Gaussian mixture, given as matrices or as variances, as shapes ``(M, d, d)``."""
+def mixture_shapes(means: ArrayLike, covariances: ArrayLike, constant: bool = False) -> Array:
+    """Return the covariances of a Gaussian mixture, given as matrices or as variances, as shapes ``(M, d, d)``.
+
+    With a ``constant`` they have one row more than the means have entries.
+    """
     validation.Numbers(shapes=((None, None),)).check("from_mixture: means", means, None)
-    d = np.shape(means)[-1]
+    d = np.shape(means)[-1] + constant
     validation.Numbers(shapes=((None, d, d), (None, d))).check("from_mixture: covariances", covariances, None)
     shapes = np.asarray(covariances, dtype=float)
     return shapes[:, :, None] * np.eye(d) if shapes.ndim == 2 else shapes

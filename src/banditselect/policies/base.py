@@ -64,7 +64,7 @@ class Policy(Stateful, ABC):
 
     reward_units: ClassVar[tuple[str, ...]] = ()  #: arguments measured in rewards, so that they scale with them
     has_propensity: bool = True  #: whether ``probabilities`` has a closed form
-    ridge_estimates: ClassVar[bool] = True  #: whether ``parameters`` are of ridge regressions with fixed penalties
+    ridge_estimates: bool = True  #: whether ``parameters`` are of ridge regressions with fixed penalties
     unit_free: ClassVar[bool] = False  #: whether no decision depends on the units of the features
     _memo_width: int = 0
     _names_base: bool = False  #: the memo begins with the base that played

@@ -9,7 +9,7 @@ from ..carriers.lanes import per_lane
 from ..carriers.persistence import register
 from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
-from ..carriers.validation import SMALLEST, Constraint, Number, Numbers, lane_vectors
+from ..carriers.validation import SMALLEST, Constraint, Number, Numbers, YesNo, lane_vectors
 from .regimes.optimism import EllipsoidPolicy, OneEllipsoid
 
 
@@ -26,10 +26,12 @@ class BiasOFUL(EllipsoidPolicy):
     center: ``(d,)``, or one per lane ``(N, d)``.
     radius: a bound on the distance of the reward parameter from the centre.
     noise, delta, scale: as for :class:`~banditselect.OFUL`.
+    intercept: whether a constant feature 1 stands before the features. The centre is 0 there, and the radius that of
+        the whole parameter.
 
     Attributes
     ----------
-    parameters: ``(d,)``.  squared_radii.  covers(theta).  regret_bound.
+    parameters: ``(d,)``.  constant: the constant term.  squared_radii.  covers(theta).  regret_bound.
 
     References
     ----------
@@ -48,6 +50,7 @@ class BiasOFUL(EllipsoidPolicy):
         "noise": Number(low=SMALLEST, per_lane=True),
         "delta": Number(low=0.0, high=1.0, above=True, below=True),
         "scale": Number(low=0.0),
+        "intercept": YesNo(),
     }
 
     def __init__(
@@ -58,6 +61,7 @@ class BiasOFUL(EllipsoidPolicy):
         noise: float | ArrayLike = 0.5,
         delta: float = 0.05,
         scale: float = 1.0,
+        intercept: bool = False,
         lanes: int | None = None,
         seed: Seed = 0,
     ) -> None:
@@ -66,6 +70,7 @@ class BiasOFUL(EllipsoidPolicy):
         self.noise = noise
         self.delta = delta
         self.scale = scale
+        self.intercept = intercept
         super().__init__(lanes, seed)
 
     def _shape(self) -> FeatureShape:
@@ -75,7 +80,12 @@ class BiasOFUL(EllipsoidPolicy):
         radius = per_lane(self.radius, lanes)
         with np.errstate(divide="ignore", over="ignore"):
             lam = 1.0 / radius**2
-        center = lane_vectors(self.center, lanes, np.shape(self.center)[-1])
         self._sets = OneEllipsoid(
-            center=center, regularization=lam, bound=radius, noise=self.noise, delta=self.delta, scale=self.scale
+            center=lane_vectors(self.center, lanes, np.shape(self.center)[-1]),
+            regularization=lam,
+            bound=radius,
+            noise=self.noise,
+            delta=self.delta,
+            scale=self.scale,
+            constant=bool(self.intercept),
         )

@@ -20,9 +20,8 @@ from ..carriers.validation import (
     lane_vectors,
     map_widths,
     model_index,
-    model_numbers,
 )
-from ..parts.experts import RidgeBank
+from ..parts.experts import RidgeBank, penalties, with_zero
 from ..types import Array
 from .regimes.likelihood import LIKELIHOOD_ARGUMENTS, MapsUnion, SelectionPolicy
 
@@ -44,14 +43,18 @@ class FSOFUL(SelectionPolicy):
     noise: sub-Gaussian constant R of the rewards.
     parameter_bound: S, a bound on the norm of the true map's parameter.
     delta: the sets fail with at most this probability, over all rounds together.
-    regularization: ridge penalty lambda, a number or one per model.
+    regularization: ridge penalty lambda, a number or one per model; by default :math:`\lambda_i = d_i R^2 / S^2`, which
+        nearly minimises the radii.
     likelihood: ``"evidence"`` or ``"online"``, the loss :math:`L_i`; both are valid.
     scale: multiplies the radii; 1 is the theory, less is practice.
     misspecification: eps, for rewards within eps of linear.
+    intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`, and S
+        speaks of the whole parameter then.
 
     Attributes
     ----------
-    model_weights, admissible, squared_radii: ``(M,)``.  parameters: ``(M, d)``.  covers(theta, model).  misspecified.
+    model_weights, admissible, squared_radii: ``(M,)``.  parameters: ``(M, d)``.  constants: ``(M,)``, the constant
+    terms.  covers(theta, model).  misspecified.
 
     Notes
     -----
@@ -79,7 +82,7 @@ class FSOFUL(SelectionPolicy):
         "n_models": Number(low=1, integer=True),
         "dim": Widths(),
         "parameter_bound": Number(low=0.0, per_lane=True),
-        "regularization": Numbers(shapes=((), (None,)), low=SMALLEST),
+        "regularization": Numbers(shapes=((), (None,)), low=SMALLEST, optional=True),
         **LIKELIHOOD_ARGUMENTS,
     }
 
@@ -91,10 +94,11 @@ class FSOFUL(SelectionPolicy):
         noise: float | ArrayLike = 0.5,
         parameter_bound: float | ArrayLike = 1.0,
         delta: float = 0.05,
-        regularization: float | ArrayLike = 1.0,
+        regularization: float | ArrayLike | None = None,
         likelihood: str = "evidence",
         scale: float = 1.0,
         misspecification: float = 0.0,
+        intercept: bool = False,
         lanes: int | None = None,
         seed: Seed = 0,
     ) -> None:
@@ -107,6 +111,7 @@ class FSOFUL(SelectionPolicy):
         self.likelihood = likelihood
         self.scale = scale
         self.misspecification = misspecification
+        self.intercept = intercept
         super().__init__(lanes, seed)
 
     def _shape(self) -> FeatureShape:
@@ -114,27 +119,34 @@ class FSOFUL(SelectionPolicy):
 
     def _begin(self, lanes: int) -> None:
         M = int(self.n_models)
-        self._dims = map_widths("FSOFUL", self.dim, M)
-        lam = model_numbers("FSOFUL: regularization", self.regularization, lanes, M)
+        self._dims = np.array(map_widths("FSOFUL", self.dim, M)) + bool(self.intercept)
+        noise, bound = per_lane(self.noise, lanes), per_lane(self.parameter_bound, lanes)
+        lam = penalties("FSOFUL: regularization", self.regularization, self._dims, noise, bound)
+        with np.errstate(invalid="ignore"):
+            penalty = np.where(np.isinf(lam), 0.0, lam * bound[:, None] ** 2)
         self._sets: MapsUnion = MapsUnion(
-            RidgeBank(lanes=lanes, dims=np.array(self._dims), regularization=lam),
-            penalty=lam * per_lane(self.parameter_bound, lanes)[:, None] ** 2,
+            RidgeBank(lanes=lanes, dims=self._dims, regularization=lam),
+            penalty=penalty,
             prior=np.full(M, 1.0 / M),
             **self._set_arguments(lanes),
         )
 
     def covers(self, theta: ArrayLike, model: int | None = None) -> Any:
-        """Tell whether the set of ``model`` (of any, by default) contains ``theta``, ``(d_i,)`` or ``(N, d_i)``."""
+        """Tell whether the set of ``model`` (of any, by default) contains ``theta``, ``(d_i,)`` or ``(N, d_i)``.
+
+        With an intercept it has d_i + 1 entries, the constant first.
+        """
         if model is None and len(set(self._dims)) > 1:
             raise validation.refuse("model", model, "the index of a map, since the maps have different widths")
         first = 0 if model is None else model_index(model, int(self.n_models))
         models = slice(None) if model is None else slice(first, first + 1)
-        return self._answer(self._sets.holds(lane_vectors(theta, self._size, self._dims[first]), models))
+        return self._answer(self._sets.holds(lane_vectors(theta, self._size, int(self._dims[first])), models))
 
     def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
         """Tell of each lane whether the set of the true ``model`` holds the true ``parameter``, ``(N,)``."""
         if model is None:
             return None
+        parameter = with_zero(parameter) if self.intercept else parameter
         answer, models = np.empty(self._size), np.broadcast_to(model, self._size)
         for m in np.unique(models):
             answer[models == m] = np.atleast_1d(self.covers(parameter, int(m)))[models == m]

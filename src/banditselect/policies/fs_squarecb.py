@@ -20,18 +20,20 @@ from ..carriers.validation import (
     OneOf,
     Rate,
     Widths,
+    YesNo,
     map_widths,
-    model_numbers,
 )
 from ..parts.aggregation import Posterior
-from ..parts.experts import RidgeBank
+from ..parts.experts import RidgeBank, penalties
 from ..parts.exploration import Schedule, Scheduled
 from ..parts.reward_range import RewardRange
-from .regimes.inverse_gap import AggregatePolicy, ByEvidence, BySqAlg
+from .regimes.inverse_gap import AggregatePolicy, ByEvidence, ByMixture, BySqAlg
 from .regimes.printed_fs import PRINTED_ARGUMENTS, Printed, PrintedConstants
 from .squarecb import EXPLORATION
 
-MEANING = "exploration and noise are scaled to that range"
+SCALED = "exploration and noise are scaled to that range"
+MEANING = {"range": "it is clipped where experts are weighted", "learned": "exploration is scaled to that range"}
+"""What a reward outside its range means, where it is something else."""
 
 
 @register
@@ -51,18 +53,24 @@ class FSSquareCB(AggregatePolicy):
     dim: their width d, or one per map; features are ``(M, K, d)``, or a list of M arrays ``(K, d_i)``.
     noise: sub-Gaussian constant R of the rewards; (hi - lo) / 2 by default.
     reward_range: (lo, hi), where rewards are expected: a scale, not a law.
-    regularization: ridge penalty lambda, a number or one per model.
+    regularization: ridge penalty lambda, a number or one per model. By default :math:`\lambda_i = d_i R^2 / S^2` with S
+        the ``parameter_bound``, or hi - lo where that is not told; 1, as in the paper, when ``"paper"`` is chosen.
     exploration: c of :math:`\alpha_t = c \sqrt t / (hi - lo)`, a ``Power``, a callable of t, or ``"paper"``:
         :math:`\alpha = \sqrt{K T / D_T}` with the printed :math:`D_T`.
     weighting: how experts are weighted. ``"noise"``: by their Gaussian evidence, :math:`e^{-L_i / (2 R^2)}`, with the
         weighted mean. ``"range"``: the paper's SqAlg (:math:`\eta = 2 / \ell^2`, substitution) on ``reward_range``,
         what lies outside clipped. ``"paper"``: SqAlg on the printed range, with the printed admissibility.
+        ``"learned"``: by how probable they are when noise and prior scales are learned (``parts.mixtures``), with the
+        weighted mean; noise and regularization are not told then.
     delta, feature_bound (L), reward_bound (G), parameter_bound (S), horizon (T): what the printed formulas need; asked
         for by name when ``"paper"`` is chosen. Without a horizon the printed range grows with t.
+    intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`. With
+        ``"learned"`` its prior is nearly flat; the printed formulas know none.
 
     Attributes
     ----------
-    model_weights: ``(M,)``.  admissible: ``(M,)``.  parameters: ridge estimates, ``(M, d)``.  rounds.
+    model_weights: ``(M,)``.  admissible: ``(M,)``.  parameters: ridge estimates, or means of the posterior with
+        ``"learned"``, ``(M, d)``.  constants: their constant terms, ``(M,)``.  rounds.
     outside: how many rewards fell outside ``reward_range``.  clipped: how many SqAlg had to clip.
 
     Notes
@@ -77,7 +85,7 @@ class FSSquareCB(AggregatePolicy):
     ``docs/math.md``, section 10, which has the constants that belong to predictions clipped to ``reward_range``
     (``theory.feature_selection.regret_bound`` is for predictions clipped to the range of the mean rewards).
     ``weighting="noise"`` is proved for clipped online losses at a reduced rate; with evidence at the full rate, as
-    here, and with the anytime schedule, it is practice without a proof.
+    here, and with the anytime schedule, it is practice without a proof, as is ``weighting="learned"``.
 
     References
     ----------
@@ -103,10 +111,11 @@ class FSSquareCB(AggregatePolicy):
         "dim": Widths(),
         "noise": Number(low=SMALLEST, per_lane=True, optional=True),
         "reward_range": Bounds(),
-        "regularization": Numbers(shapes=((), (None,)), low=SMALLEST),
+        "regularization": Numbers(shapes=((), (None,)), low=SMALLEST, optional=True),
         "exploration": Rate(names=("paper",)),
-        "weighting": OneOf(("noise", "range", "paper")),
+        "weighting": OneOf(("noise", "range", "paper", "learned")),
         **PRINTED_ARGUMENTS,
+        "intercept": YesNo(),
     }
 
     def __init__(
@@ -116,7 +125,7 @@ class FSSquareCB(AggregatePolicy):
         dim: int | Sequence[int],
         noise: float | ArrayLike | None = None,
         reward_range: tuple[float, float] = (0.0, 1.0),
-        regularization: float | ArrayLike = 1.0,
+        regularization: float | ArrayLike | None = None,
         exploration: float | Schedule | str = EXPLORATION,
         weighting: str = "noise",
         delta: float = 0.05,
@@ -124,6 +133,7 @@ class FSSquareCB(AggregatePolicy):
         reward_bound: float | ArrayLike | None = None,
         parameter_bound: float | ArrayLike | None = None,
         horizon: int | None = None,
+        intercept: bool = False,
         lanes: int | None = None,
         seed: Seed = 0,
     ) -> None:
@@ -139,28 +149,31 @@ class FSSquareCB(AggregatePolicy):
         self.reward_bound = reward_bound
         self.parameter_bound = parameter_bound
         self.horizon = horizon
+        self.intercept = intercept
         super().__init__(lanes, seed)
 
     def _shape(self) -> FeatureShape:
         return ExactShape(map_widths("FSSquareCB", self.dim, int(self.n_models)), many=True)
 
     def _begin(self, lanes: int) -> None:
-        dims, M = map_widths("FSSquareCB", self.dim, int(self.n_models)), int(self.n_models)
-        meaning = "it is clipped where experts are weighted" if self.weighting == "range" else MEANING
-        expected = RewardRange(self.reward_range, lanes, meaning)
+        widths, M = map_widths("FSSquareCB", self.dim, int(self.n_models)), int(self.n_models)
+        dims, given = np.array(widths) + bool(self.intercept), self.regularization
+        if given is None and "paper" in (self.weighting, self.exploration):
+            given = 1.0
+        expected = RewardRange(self.reward_range, lanes, MEANING.get(self.weighting, SCALED))
         noise = per_lane(expected.span / 2.0 if self.noise is None else self.noise, lanes)
-        lam = model_numbers("FSSquareCB: regularization", self.regularization, lanes, M)
-        experts = (RidgeBank(lanes=lanes, dims=np.array(dims), regularization=lam), expected, self._messages)
-
-        @functools.cache
-        def printed() -> PrintedConstants:
-            return PrintedConstants(self, dims, lam, noise)
-
+        bound = per_lane(expected.span if self.parameter_bound is None else self.parameter_bound, lanes)
+        lam = penalties("FSSquareCB: regularization", given, dims, noise, bound)
+        bank = RidgeBank(lanes=lanes, dims=dims, regularization=lam)
+        experts = bank, expected, self._messages, bool(self.intercept)
+        printed = functools.cache(lambda: PrintedConstants(self, widths, lam, noise))
         if self.weighting == "noise":
             posterior = Posterior(variance=noise**2, prior=np.full(M, 1.0 / M), online=False)
             self._experts = ByEvidence(*experts, posterior)
         elif self.weighting == "range":
             self._experts = BySqAlg(*experts)
+        elif self.weighting == "learned":
+            self._experts, self.ridge_estimates = ByMixture(self, widths, lanes, expected), False
         else:
             self._experts = Printed(*experts, printed())
         self._memo_width = self._experts.memo_width

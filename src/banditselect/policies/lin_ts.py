@@ -1,6 +1,6 @@
 """Linear Thompson sampling on one feature map."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,9 +9,10 @@ from ..carriers.lanes import PerLane, per_lane
 from ..carriers.persistence import register
 from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
-from ..carriers.validation import SMALLEST, Constraint, Number
+from ..carriers.validation import SMALLEST, Constraint, Number, YesNo
 from ..kernels import ridge
-from ..parts.experts import RidgeBank
+from ..kernels.features import prepared
+from ..parts.experts import RidgeBank, split
 from ..parts.exploration import greedy
 from ..types import Array, Index, Mask
 from .base import Chosen, Policy
@@ -34,10 +35,11 @@ class LinTS(Policy):
     regularization: ridge penalty lambda > 0.
     scale: multiplies the spread; 1 is the posterior for Gaussian rewards and prior N(0, R^2 / lambda). The regret bound
         of the reference needs a spread of R sqrt(9 d log(t / delta)).
+    intercept: whether a constant feature 1 stands before the features.
 
     Attributes
     ----------
-    parameters: ``(d,)``.
+    parameters: ``(d,)``.  constant: the constant term.
 
     References
     ----------
@@ -57,6 +59,7 @@ class LinTS(Policy):
         "noise": Number(low=SMALLEST, per_lane=True),
         "regularization": Number(low=SMALLEST, per_lane=True),
         "scale": Number(low=0.0),
+        "intercept": YesNo(),
     }
     has_propensity = False
     _looks_up = True
@@ -68,6 +71,7 @@ class LinTS(Policy):
         noise: float | ArrayLike = 0.5,
         regularization: float | ArrayLike = 1.0,
         scale: float = 1.0,
+        intercept: bool = False,
         lanes: int | None = None,
         seed: Seed = 0,
     ) -> None:
@@ -75,6 +79,7 @@ class LinTS(Policy):
         self.noise = noise
         self.regularization = regularization
         self.scale = scale
+        self.intercept = intercept
         super().__init__(lanes, seed)
 
     def _shape(self) -> FeatureShape:
@@ -83,10 +88,14 @@ class LinTS(Policy):
     def _begin(self, lanes: int) -> None:
         self._constants = PerLane(spread=self.scale * per_lane(self.noise, lanes))
         self._bank = RidgeBank(
-            lanes=lanes, dims=np.array([self.dim]), regularization=per_lane(self.regularization, lanes)[:, None]
+            lanes=lanes,
+            dims=np.array([int(self.dim) + bool(self.intercept)]),
+            regularization=per_lane(self.regularization, lanes)[:, None],
         )
 
     def _choose(self, ids: Index, x: Array, offered: Mask | None, numbers: Index) -> Chosen:
+        if self.intercept:
+            x = prepared(ids, x)
         drawn = self._streams.normals(ids, numbers, x.shape[3])
         theta = np.empty_like(drawn)
         ridge.gaussian_estimates(ids, self._bank.root, self._bank.theta, drawn, self._constants.spread, theta)
@@ -99,9 +108,14 @@ class LinTS(Policy):
         return np.full((ids.size, x.shape[2]), np.nan), None
 
     def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
-        self._bank.learn(ids, x, y)
+        self._bank.learn(ids, prepared(ids, x) if self.intercept else x, y)
 
     @property
     def parameters(self) -> Array:
         """Ridge estimate, ``(d,)``."""
-        return self._answer(self._bank.theta[:, 0])
+        return self._answer(split(self._bank.theta, self.intercept)[1][:, 0])
+
+    @property
+    def constant(self) -> Any:
+        """Estimate of the constant term; 0 without an intercept."""
+        return self._answer(split(self._bank.theta, self.intercept)[0][:, 0])

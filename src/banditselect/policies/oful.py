@@ -9,7 +9,7 @@ from ..carriers.lanes import per_lane
 from ..carriers.persistence import register
 from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
-from ..carriers.validation import SMALLEST, Constraint, Number
+from ..carriers.validation import SMALLEST, Constraint, Number, YesNo
 from .regimes.optimism import EllipsoidPolicy, OneEllipsoid
 
 
@@ -30,10 +30,11 @@ class OFUL(EllipsoidPolicy):
     delta: the set fails with at most this probability, over all rounds together.
     regularization: ridge penalty lambda > 0.
     scale: multiplies the radius; 1 is the theory, less is practice.
+    intercept: whether a constant feature 1 stands before the features; bounds speak of the whole parameter then.
 
     Attributes
     ----------
-    parameters: ``(d,)``.  squared_radii: beta^2.  covers(theta).
+    parameters: ``(d,)``.  constant: the constant term.  squared_radii: beta^2.  covers(theta).
     regret_bound: of the regret so far, with probability 1 - delta, if every reward is learned before the next act.
 
     References
@@ -58,6 +59,7 @@ class OFUL(EllipsoidPolicy):
         "delta": Number(low=0.0, high=1.0, above=True, below=True),
         "regularization": Number(low=SMALLEST, per_lane=True),
         "scale": Number(low=0.0),
+        "intercept": YesNo(),
     }
 
     def __init__(
@@ -69,6 +71,7 @@ class OFUL(EllipsoidPolicy):
         delta: float = 0.05,
         regularization: float | ArrayLike = 1.0,
         scale: float = 1.0,
+        intercept: bool = False,
         lanes: int | None = None,
         seed: Seed = 0,
     ) -> None:
@@ -78,6 +81,7 @@ class OFUL(EllipsoidPolicy):
         self.delta = delta
         self.regularization = regularization
         self.scale = scale
+        self.intercept = intercept
         super().__init__(lanes, seed)
 
     def _shape(self) -> FeatureShape:
@@ -91,4 +95,5 @@ class OFUL(EllipsoidPolicy):
             noise=self.noise,
             delta=self.delta,
             scale=self.scale,
+            constant=bool(self.intercept),
         )

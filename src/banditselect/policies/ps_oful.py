@@ -52,11 +52,13 @@ class PSOFUL(SelectionPolicy):
     shapes: positive definite matrices ``(M, d, d)``; costs M d^2 per round where balls cost d^2 + M d.
     prior_weights: of the models, ``(M,)``, equal by default; normalised to sum 1.
     misspecification: eps, for rewards within eps of linear.
+    intercept: whether a constant feature 1 stands before the features. The centres are 0 there, the radii those of the
+        whole parameter, and ``shapes`` are ``(M, d + 1, d + 1)``, the constant first; the paper knows none.
 
     Attributes
     ----------
     model_weights, admissible: ``(M,)``.  squared_radii: ``(M,)``; with ``"paper"`` one number.  parameters: ``(M, d)``.
-    covers(theta).
+    constants: ``(M,)``, the constant terms.  covers(theta).
     misspecified: whether it is proved at level delta that no model is true or the noise larger; with ``"paper"`` only
         whether the printed set became empty.
 
@@ -128,6 +130,7 @@ class PSOFUL(SelectionPolicy):
         shapes: ArrayLike | None = None,
         prior_weights: ArrayLike | None = None,
         misspecification: float = 0.0,
+        intercept: bool = False,
         lanes: int | None = None,
         seed: Seed = 0,
     ) -> None:
@@ -146,6 +149,7 @@ class PSOFUL(SelectionPolicy):
         self.shapes = shapes
         self.prior_weights = prior_weights
         self.misspecification = misspecification
+        self.intercept = intercept
         super().__init__(lanes, seed)
 
     @classmethod
@@ -158,11 +162,12 @@ class PSOFUL(SelectionPolicy):
 
         Parameters
         ----------
-        means: ``(M, d)``.  covariances: ``(M, d, d)``, or variances ``(M, d)``.  weights: ``(M,)``.
+        means: ``(M, d)``.  weights: ``(M,)``.
+        covariances: ``(M, d, d)``, or variances ``(M, d)``; with an intercept of d + 1 entries, the constant first.
         arguments: of the constructor, such as ``noise`` and ``delta``.
         """
         validation.Number(low=0.0, high=1.0, above=True, below=True).check("from_mixture: coverage", coverage, None)
-        shapes = mixture_shapes(means, covariances)
+        shapes = mixture_shapes(means, covariances, bool(arguments.get("intercept", False)))
         radius = float(np.sqrt(chi_square_quantile(coverage, shapes.shape[1])))
         return cls(centers=means, radii=radius, shapes=shapes, prior_weights=weights, **arguments)
 
@@ -170,15 +175,9 @@ class PSOFUL(SelectionPolicy):
         return ExactShape((np.shape(self.centers)[-1],), many=False)
 
     def _begin(self, lanes: int) -> None:
-        regions = Regions.read(
-            "PSOFUL",
-            self.lanes,
-            self.centers,
-            self.shapes,
-            radii=self.radii,
-            center_errors=self.center_errors,
-            radius_errors=self.radius_errors,
-        )
+        radii = {name: getattr(self, name) for name in ("radii", "center_errors", "radius_errors")}
+        constant = bool(self.intercept)
+        regions = Regions.read("PSOFUL", self.lanes, self.centers, self.shapes, constant=constant, **radii)
         if self.confidence == "paper":
             self._sets = PrintedSet(self, regions)
         else:

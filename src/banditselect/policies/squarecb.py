@@ -1,6 +1,6 @@
 """SquareCB on one feature map."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,7 +9,7 @@ from ..carriers.lanes import per_lane
 from ..carriers.persistence import register
 from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
-from ..carriers.validation import SMALLEST, Bounds, Constraint, Number, Rate
+from ..carriers.validation import SMALLEST, Bounds, Constraint, Number, Rate, YesNo
 from ..parts.experts import RidgeBank
 from ..parts.exploration import Schedule, Scheduled
 from ..parts.reward_range import RewardRange
@@ -41,10 +41,12 @@ class SquareCB(InverseGapPolicy):
     noise: sub-Gaussian constant R of the rewards; (hi - lo) / 2 by default. Only the printed rate asks for it.
     delta, feature_bound (L), reward_bound (G), parameter_bound (S), horizon (T): what the printed rate needs; asked for
         by name when ``"paper"`` is chosen.
+    intercept: whether a constant feature 1 stands before the features; the printed rate knows none.
 
     Attributes
     ----------
-    parameters: the ridge estimate, ``(d,)``.  rounds: rewards learned.  outside: rewards outside ``reward_range``.
+    parameters: the ridge estimate, ``(d,)``.  constant: the constant term.  rounds: rewards learned.
+    outside: rewards outside ``reward_range``.
 
     Notes
     -----
@@ -76,6 +78,7 @@ class SquareCB(InverseGapPolicy):
         "reward_range": Bounds(),
         "noise": Number(low=SMALLEST, per_lane=True, optional=True),
         **PRINTED_ARGUMENTS,
+        "intercept": YesNo(),
     }
 
     def __init__(
@@ -91,6 +94,7 @@ class SquareCB(InverseGapPolicy):
         reward_bound: float | ArrayLike | None = None,
         parameter_bound: float | ArrayLike | None = None,
         horizon: int | None = None,
+        intercept: bool = False,
         lanes: int | None = None,
         seed: Seed = 0,
     ) -> None:
@@ -104,16 +108,17 @@ class SquareCB(InverseGapPolicy):
         self.reward_bound = reward_bound
         self.parameter_bound = parameter_bound
         self.horizon = horizon
+        self.intercept = intercept
         super().__init__(lanes, seed)
 
     def _shape(self) -> FeatureShape:
         return ExactShape((int(self.dim),), many=False)
 
     def _begin(self, lanes: int) -> None:
-        dims, lam = (int(self.dim),), per_lane(self.regularization, lanes)[:, None]
+        dims, lam = (int(self.dim) + bool(self.intercept),), per_lane(self.regularization, lanes)[:, None]
         expected = RewardRange(self.reward_range, lanes, "exploration is scaled to that range")
         bank = RidgeBank(lanes=lanes, dims=np.array(dims), regularization=lam)
-        self._experts = ByEvidence(bank, expected, self._messages)
+        self._experts = ByEvidence(bank, expected, self._messages, bool(self.intercept))
         if isinstance(self.exploration, str):
             noise = per_lane(expected.span / 2.0 if self.noise is None else self.noise, lanes)
             self._rate = PrintedConstants(self, dims, lam, noise)
@@ -123,4 +128,9 @@ class SquareCB(InverseGapPolicy):
     @property
     def parameters(self) -> Array:
         """Ridge estimate, ``(d,)``."""
-        return self._answer(self._experts.bank.theta[:, 0])
+        return self._answer(self._experts.estimates()[1][:, 0])
+
+    @property
+    def constant(self) -> Any:
+        """Estimate of the constant term; 0 without an intercept."""
+        return self._answer(self._experts.estimates()[0][:, 0])

@@ -5,15 +5,17 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ...carriers import validation
 from ...carriers.decisions import Ledger
 from ...carriers.lanes import LaneArrays
 from ...kernels.acting import ALL_OFFERED, Drawn, mask_of
-from ...kernels.features import clean
+from ...kernels.features import clean, prepared
 from ...kernels.ledger import NO_BOOK, UNNUMBERED, settle
 from ...kernels.rounds import DONE, OUTSIDE, UNUSABLE, learn_in_range, play_gaps, play_mixture_gaps
 from ...parts.aggregation import Posterior, SqAlg
-from ...parts.experts import RidgeBank
+from ...parts.experts import RidgeBank, split
 from ...parts.exploration import Rates, evaluated, inverse_gap_weighting
+from ...parts.mixtures import MapsMixture
 from ...parts.reward_range import RewardRange
 from ...types import Array, Index, Mask
 from ..base import Played, Policy
@@ -29,14 +31,16 @@ class Aggregate(LaneArrays, ABC):
     bank: the experts.
     expected: the range of the rewards.
     messages: where warnings are put.
+    constant: whether it is to be shown features behind a constant 1.
     """
 
     memo_width = 0  #: how many whole numbers ``predict`` wants to be told again with the reward
 
-    def __init__(self, bank: RidgeBank, expected: RewardRange, messages: list[str]) -> None:
+    def __init__(self, bank: RidgeBank, expected: RewardRange, messages: list[str], constant: bool) -> None:
         self.bank = bank
         self.expected = expected
         self._messages = messages
+        self.constant = constant
 
     @abstractmethod
     def predict(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, Index | None]:
@@ -58,10 +62,14 @@ class Aggregate(LaneArrays, ABC):
     def weights(self) -> Array:
         """The weights of the experts, ``(N, M)``."""
 
+    def estimates(self) -> tuple[Array, Array]:
+        """Return what the experts have learned: constant terms ``(N, M)``, parameters ``(N, M, d)``."""
+        return split(self.bank.theta, self.constant)
+
     @property
     def alive(self) -> Mask:
         """Which experts are admissible, ``(N, M)``."""
-        return np.ones(self.bank.group.shape, dtype=bool)
+        return np.ones(self.weights.shape, dtype=bool)
 
     @property
     def clipped(self) -> Index:
@@ -73,9 +81,14 @@ class ByEvidence(Aggregate):
     """The mean prediction under the posterior of the experts; a single expert needs none."""
 
     def __init__(
-        self, bank: RidgeBank, expected: RewardRange, messages: list[str], posterior: Posterior | None = None
+        self,
+        bank: RidgeBank,
+        expected: RewardRange,
+        messages: list[str],
+        constant: bool,
+        posterior: Posterior | None = None,
     ) -> None:
-        super().__init__(bank, expected, messages)
+        super().__init__(bank, expected, messages, constant)
         self.posterior = posterior
 
     def predict(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, None]:
@@ -118,8 +131,8 @@ class ByEvidence(Aggregate):
 class BySqAlg(Aggregate):
     """The prediction of the paper's SqAlg on the range of the rewards, what lies outside clipped."""
 
-    def __init__(self, bank: RidgeBank, expected: RewardRange, messages: list[str]) -> None:
-        super().__init__(bank, expected, messages)
+    def __init__(self, bank: RidgeBank, expected: RewardRange, messages: list[str], constant: bool) -> None:
+        super().__init__(bank, expected, messages, constant)
         N, M = bank.group.shape
         lower, upper = self._range(np.arange(N))
         self.sqalg = SqAlg(lower=lower, upper=upper, n_models=M)
@@ -166,6 +179,61 @@ class BySqAlg(Aggregate):
         return self.sqalg.clipped
 
 
+class ByMixture(Aggregate):
+    """The mean prediction under the posterior of experts whose noise and prior scales are learned.
+
+    The mixture has a constant term of its own, and counts rewards from the first then: predictions are relative to it.
+
+    Parameters
+    ----------
+    policy: a policy with the arguments intercept, noise, regularization and exploration; noise and regularization,
+        which are learned, and the printed rate, which needs them, are refused by name.
+    dims: widths of the maps.
+    """
+
+    def __init__(self, policy: Policy, dims: tuple[int, ...], lanes: int, expected: RewardRange) -> None:
+        given = policy.settings
+        wrong = {name: "None" for name in ("noise", "regularization") if given[name] is not None}
+        if isinstance(given["exploration"], str):
+            wrong["exploration"] = "a number or a schedule"
+        for name, what in wrong.items():
+            expectation = f'{what}, since weighting="learned" was chosen'
+            raise validation.refuse(f"{type(policy).__name__}: {name}", given[name], expectation)
+        self.mixture = MapsMixture(
+            lanes=lanes,
+            dims=dims,
+            constant=bool(given["intercept"]),
+            noise=None,
+            prior=np.full(len(dims), 1.0 / len(dims)),
+        )
+        super().__init__(self.mixture.bank, expected, policy._messages, constant=False)
+
+    def predict(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, None]:
+        """Return the mean prediction for every action, ``(n, K)``."""
+        _, weights, _ = self.mixture.weigh(ids)
+        return self.bank.mixture(ids, self.mixture.prepared(ids, x), weights), None
+
+    def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index, memo: Index | None) -> int:
+        """Settle acts and learn their rewards."""
+        if not clean(x):
+            return UNUSABLE
+        status = settle(ids, numbers, book)
+        if status >= 0:
+            return status
+        self.mixture.learn(ids, x, y)
+        self._messages += self.expected.watch(ids, y)
+        return DONE
+
+    @property
+    def weights(self) -> Array:
+        """How probable the maps are, ``(N, M)``."""
+        return self.mixture.weights()
+
+    def estimates(self) -> tuple[Array, Array]:
+        """Return the means of the posterior: constant terms ``(N, M)``, parameters ``(N, M, d)``."""
+        return self.mixture.estimates()
+
+
 class LearningRate(Protocol):
     """The rate alpha of inverse-gap play."""
 
@@ -187,18 +255,26 @@ class InverseGapPolicy(Policy):
         return evaluated(ids, self._rate(ids, self._experts.bank.updates, K, offered))
 
     def _distribution(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, Index | None]:
-        prediction, memo = self._experts.predict(ids, x, offered)
+        experts = self._experts
+        prediction, memo = experts.predict(ids, prepared(ids, x) if experts.constant else x, offered)
         return inverse_gap_weighting(prediction, self._rates(ids, x.shape[2], offered), offered), memo
 
     def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
-        self._experts.learn(ids, x, y, UNNUMBERED, NO_BOOK, memo)
+        experts = self._experts
+        experts.learn(ids, prepared(ids, x) if experts.constant else x, y, UNNUMBERED, NO_BOOK, memo)
 
     def _play(self, ids: Index, x: Array, offered: Mask | None, ledger: Ledger, drawn: Drawn, played: Array) -> Played:
-        rates = self._rate(ids, self._experts.bank.updates, x.shape[2], offered)
-        return self._experts.play(ids, x, offered, rates, self._streams.keys, ledger.book, drawn, played)
+        experts = self._experts
+        if experts.constant:
+            x = prepared(ids, x)
+        rates = self._rate(ids, experts.bank.updates, x.shape[2], offered)
+        return experts.play(ids, x, offered, rates, self._streams.keys, ledger.book, drawn, played)
 
     def _learn(self, ids: Index, x: Array, action: Index | None, y: Array, numbers: Index, memo: Index | None) -> int:
-        return self._experts.learn(ids, x, y, numbers, self._ledger.book, memo)
+        experts = self._experts
+        if experts.constant:
+            x = prepared(ids, x)
+        return experts.learn(ids, x, y, numbers, self._ledger.book, memo)
 
     @property
     def outside(self) -> Any:
@@ -221,8 +297,13 @@ class AggregatePolicy(InverseGapPolicy):
 
     @property
     def parameters(self) -> Array:
-        """Ridge estimates, ``(M, d)``."""
-        return self._answer(self._experts.bank.theta)
+        """Estimates of the experts, ``(M, d)``."""
+        return self._answer(self._experts.estimates()[1])
+
+    @property
+    def constants(self) -> Array:
+        """Their constant terms, ``(M,)``; 0 without an intercept."""
+        return self._answer(self._experts.estimates()[0])
 
     @property
     def clipped(self) -> Index:

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...carriers.lanes import PerLane, per_lane
-from ...carriers.validation import SMALLEST, Constraint, Number, OneOf
+from ...carriers.validation import SMALLEST, Constraint, Number, OneOf, YesNo
 from ...kernels.rounds import DONE, SUSPECT, learn_maps, learn_regions, play_tiles
 from ...parts.confidence import Alarm, LikelihoodSets
-from ...parts.experts import Bank, RidgeBank, SharedRidgeBank
+from ...parts.experts import Bank, RidgeBank, SharedRidgeBank, split
 from ...parts.regions import Regions, in_order
 from ...types import Array, Index, Mask
 from .optimism import ConfidenceRegime, OptimisticPolicy, RidgeSets, inside
@@ -27,6 +27,7 @@ LIKELIHOOD_ARGUMENTS: dict[str, Constraint] = {
     "likelihood": OneOf(("evidence", "online")),
     "scale": Number(low=0.0),
     "misspecification": Number(low=0.0),
+    "intercept": YesNo(),
 }
 """The arguments that a policy has for its likelihood-ratio sets, and what they must satisfy."""
 
@@ -92,7 +93,12 @@ class SelectionPolicy(OptimisticPolicy):
     @property
     def parameters(self) -> Array:
         """Estimates of the models, ``(M, d)``."""
-        return self._answer(self._sets.estimates())
+        return self._answer(split(self._sets.estimates(), self.intercept)[1])
+
+    @property
+    def constants(self) -> Array:
+        """Their constant terms, ``(M,)``; 0 without an intercept."""
+        return self._answer(split(self._sets.estimates(), self.intercept)[0])
 
     @property
     def misspecified(self) -> Any:

@@ -11,10 +11,11 @@ from ...carriers.decisions import Ledger
 from ...carriers.lanes import LaneArrays, per_lane
 from ...carriers.validation import lane_vectors
 from ...kernels.acting import ALL_OFFERED, Drawn
+from ...kernels.features import prepared
 from ...kernels.ledger import NO_BOOK, UNNUMBERED
 from ...kernels.rounds import learn_ellipsoid, play_ridges
 from ...parts.confidence import Ellipsoid
-from ...parts.experts import Bank, RidgeBank
+from ...parts.experts import Bank, RidgeBank, split, with_zero
 from ...parts.exploration import greedy
 from ...types import Array, Index, Mask
 from ..base import Played, Policy
@@ -51,28 +52,40 @@ class ConfidenceRegime(LaneArrays, ABC):
 class OptimisticPolicy(Policy):
     """Plays the action whose reward could be highest in any of its confidence sets."""
 
+    intercept: bool
     _sets: ConfidenceRegime
     _looks_up = True
 
     def _distribution(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, None]:
-        return greedy(self._sets.upper_bounds(ids, x), offered), None
+        return greedy(self._sets.upper_bounds(ids, prepared(ids, x) if self.intercept else x), offered), None
 
     def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
-        self._sets.learn(ids, x, y, UNNUMBERED, NO_BOOK)
+        self._sets.learn(ids, prepared(ids, x) if self.intercept else x, y, UNNUMBERED, NO_BOOK)
 
     def _play(self, ids: Index, x: Array, offered: Mask | None, ledger: Ledger, drawn: Drawn, played: Array) -> Played:
+        if self.intercept:
+            x = prepared(ids, x)
         sets, mask = self._sets, ALL_OFFERED if offered is None else offered
         keys, book = self._streams.keys, ledger.book
         theta, root, which, radii, scale = sets._show or sets.show(ids)
         return sets.play_kernel(ids, x, theta, root, which, radii, scale, mask, keys, book, drawn, played), None
 
     def _learn(self, ids: Index, x: Array, action: Index | None, y: Array, numbers: Index, memo: Index | None) -> int:
+        if self.intercept:
+            x = prepared(ids, x)
         return self._sets.learn(ids, x, y, numbers, self._ledger.book)
 
     def covers(self, theta: ArrayLike) -> Any:
-        """Tell whether the confidence set contains ``theta``, ``(d,)`` or one per lane ``(N, d)``."""
-        d = self.feature_shape.plain[-1]
+        """Tell whether the confidence set contains ``theta``, ``(d,)`` or one per lane ``(N, d)``.
+
+        With an intercept it has d + 1 entries, the constant first.
+        """
+        d = self.feature_shape.plain[-1] + bool(self.intercept)
         return self._answer(self._sets.holds(lane_vectors(theta, self._size, d)))
+
+    def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
+        """Tell of each lane whether its set holds the true ``parameter``, of constant term 0, ``(N,)``."""
+        return super().coverage(with_zero(parameter) if self.intercept else parameter, model)
 
 
 class RidgeSets(ConfidenceRegime):
@@ -108,11 +121,21 @@ class OneEllipsoid(RidgeSets):
     ----------
     center: ``(N, d)``.  regularization: ``(N,)``; infinite for a known parameter.  bound: on the parameter's distance
     from the centre, ``(N,)``.  noise: sub-Gaussian constants, a number or ``(N,)``.
+    constant: whether a constant stands before the features; its centre is 0.
     """
 
     def __init__(
-        self, *, center: Array, regularization: Array, bound: Array, noise: ArrayLike, delta: float, scale: float
+        self,
+        *,
+        center: Array,
+        regularization: Array,
+        bound: Array,
+        noise: ArrayLike,
+        delta: float,
+        scale: float,
+        constant: bool,
     ) -> None:
+        center = with_zero(center) if constant else center
         N, d = center.shape
         with np.errstate(invalid="ignore"):
             prior = np.where(np.isinf(regularization), 0.0, np.sqrt(regularization) * bound)
@@ -149,7 +172,12 @@ class EllipsoidPolicy(OptimisticPolicy):
     @property
     def parameters(self) -> Array:
         """Ridge estimate, ``(d,)``."""
-        return self._answer(self._sets.bank.theta[:, 0])
+        return self._answer(split(self._sets.bank.theta, self.intercept)[1][:, 0])
+
+    @property
+    def constant(self) -> Any:
+        """Estimate of the constant term; 0 without an intercept."""
+        return self._answer(split(self._sets.bank.theta, self.intercept)[0][:, 0])
 
     @property
     def squared_radii(self) -> Any:

@@ -36,7 +36,8 @@ class PrintedConstants(LaneArrays):
     Parameters
     ----------
     policy: a policy with the arguments exploration, delta, horizon (T; the range is that of T, or grows with t where
-        there is none), feature_bound, reward_bound and parameter_bound; what is missing is asked for by name.
+        there is none), feature_bound, reward_bound and parameter_bound; what is missing is asked for by name, and an
+        intercept, which the paper does not know, refused.
     dims: widths of the maps.  regularization: ``(N, M)``.  noise: ``(N,)``.
     """
 
@@ -47,6 +48,8 @@ class PrintedConstants(LaneArrays):
         expected = dict.fromkeys(BOUNDS, 'a number, since "paper" was chosen')
         if given["exploration"] == "paper":
             expected["horizon"] = 'a whole number, since exploration="paper" was chosen'
+        if given["intercept"]:
+            raise validation.refuse(f"{type(policy).__name__}: intercept", True, 'False, since "paper" was chosen')
         for name, what in expected.items():
             if given[name] is None:
                 raise validation.refuse(f"{type(policy).__name__}: {name}", None, what)
@@ -85,11 +88,11 @@ class Printed(BySqAlg):
     """SqAlg on the printed range, over the experts that are admissible; which these are is the memo of an act."""
 
     def __init__(
-        self, bank: RidgeBank, expected: RewardRange, messages: list[str], constants: PrintedConstants
+        self, bank: RidgeBank, expected: RewardRange, messages: list[str], constant: bool, constants: PrintedConstants
     ) -> None:
         self.constants = constants
         self.memo_width = bank.dims.size
-        super().__init__(bank, expected, messages)
+        super().__init__(bank, expected, messages, constant)
 
     def _range(self, ids: Index) -> tuple[Array, Array]:
         updates, horizon = self.bank.updates[ids], self.constants.horizon or 0

@@ -51,7 +51,7 @@ class PrintedSet(SelectionRegime):
         for name in ("feature_bound", "reward_bound"):
             if given[name] is None:
                 raise validation.refuse(f"{owner}: {name}", None, 'a number, since confidence="paper" was chosen')
-        for name in ("shapes", "prior_weights", "misspecification"):
+        for name in ("shapes", "prior_weights", "misspecification", "intercept"):
             if given[name] is not None and np.any(np.asarray(given[name]) != 0.0):
                 expected = 'its default, since confidence="paper" was chosen'
                 raise validation.refuse(f"{owner}: {name}", given[name], expected)
