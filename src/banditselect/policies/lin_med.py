@@ -36,11 +36,15 @@ class LinMED(DivergentPlay, OverMap):
 
     Notes
     -----
-    Published: f, q and p, and that a design is good enough whose largest leverage is a constant times d; as there, it
-    is uniform for K <= 2 d. Ours: the posterior, that of :class:`LinIDS`, of which :math:`f` has the variance of the
-    gap and :math:`\beta_t` the mean logdet, without the constant term; confidence 1 / (t + 1), because the horizon is
-    not known; :math:`\sqrt\lambda |\theta| = R`, as in the authors' experiments; the design is found by multiplying
-    weights by leverages, which treats equal actions equally; actions that are best together share :math:`\alpha`.
+    Published, here after the authors' code: f, q and p; features scaled by :math:`\sqrt f` before a design is sought;
+    a design that is uniform for K <= 2 d, and for more actions stops where the largest leverage is a multiple of d.
+    Ours: the posterior, that of :class:`LinIDS`, of which f has the variance of the gap and :math:`\beta_t` the mean
+    logdet, without the constant term; confidence 1 / (t + 1), because the horizon is not known;
+    :math:`\sqrt\lambda |\theta| = R`, as in the authors' experiments; the design is found by multiplying weights by
+    leverages up to twice the optimum, which treats equal actions equally; the best share :math:`\alpha`.
+
+    With .99 one round in a hundred explores. That is the best of the three published values on average, but it sticks
+    where arms share nothing: regret on ten coins of .9 and .1 is 300 ± 80, and 97 ± 21 with .9 (1,000 rounds, n = 20).
 
     Guarantee: with the true noise and a bound on the parameter, regret of order :math:`d \sqrt T` up to logarithms; for
     what is learned here it is not proved.
