@@ -52,7 +52,7 @@ class ConfidenceRegime(LaneArrays, ABC):
 class OptimisticPolicy(Policy):
     """Plays the action whose reward could be highest in any of its confidence sets."""
 
-    intercept: bool
+    intercept: bool = False
     _sets: ConfidenceRegime
     _looks_up = True
 
