@@ -19,7 +19,7 @@ from banditselect.simulation.store import write_text
 from .comparison import peers
 from .figures import Part, load_parts, store_parts
 from .first_call import first_call
-from .limits import bank, lanes, one_lane, regions, same_code, simulation_loop, workers
+from .limits import bank, lanes, one_lane, regions, same_code, simulation_loop, untuned, workers
 from .measuring import PACKAGES, machine
 from .peers import PEERS
 from .report import page, speed_part
@@ -27,6 +27,7 @@ from .report import page, speed_part
 PARTS: dict[str, Callable[[bool], Part]] = {
     "one-lane": one_lane,
     "same-code": same_code,
+    "untuned": untuned,
     "bank": bank,
     "lanes": lanes,
     "regions": regions,

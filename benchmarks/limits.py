@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from banditselect import (
+    FSIDS,
     FSOFUL,
     OFUL,
     PSOFUL,
@@ -21,6 +22,7 @@ from banditselect import (
     problems,
     simulate,
 )
+from banditselect.parts.mixtures import SCALES
 
 from . import whole_loop
 from .contestants import (
@@ -150,6 +152,28 @@ def same_code(quick: bool) -> Part:
             figure(seconds, (a, b), a, b, rounds=dict.fromkeys((a, b), rounds), limit=limit, target=target)
             for a, b, limit, target in duels
         ],
+    )
+
+
+def untuned(quick: bool) -> Part:
+    """Target m: what it costs to learn the noise and the prior scales, over FS-SCB, which is told them."""
+    cases, figures = [(10, 10, 500, 4.0), (100, 50, 20, float(len(SCALES)))], []
+    blocks = 10 if quick else 60
+    for M, d, rounds, limit in cases:
+        problem = LinearProblem.draw(rounds=rounds, dim=d, n_actions=K, n_models=M)
+        told = FSSquareCB(n_models=M, dim=d, noise=NOISE, reward_range=REWARD_RANGE)
+        pair = (f"FS-IDS, M = {M}, d = {d}", "FS-SCB")
+        plays = {pair[0]: FSIDS(n_models=M, dim=d), pair[1]: told}
+        blocks_of = {name: playing(policy, problem.features, problem.rewards) for name, policy in plays.items()}
+        for _ in range(1000 // rounds):  # weights concentrate, as they do in use
+            blocks_of[pair[0]]()
+        seconds = interleaved(blocks_of, blocks)
+        figures.append(figure(seconds, pair, *pair, rounds=dict.fromkeys(pair, rounds), limit=limit, target="m"))
+    return Part(
+        title="Nothing to tune",
+        settings=f"K = {K}, {len(SCALES)} prior scales, after 1,000 rounds; {blocks} blocks of 500 and 20 rounds of "
+        "each, in random turns",
+        figures=figures,
     )
 
 
