@@ -51,12 +51,10 @@ def draw_best(
 
 @kernel
 def play_chosen(ids: Index, x: Array, book: Index, drawn: Drawn, played: Array) -> int:
-    """Number the acts of actions that have been chosen already, and take the features of what they play."""
+    """Number the acts of actions that have been chosen, and take what they play of features that have been checked."""
     for r in range(ids.size):
         if not 0 <= drawn[r]["action"] < sizes(x)[1]:
             return INVALID
-    if not clean(x):
-        return UNUSABLE
     return DONE if begin(ids, x, book, drawn, played) else FULL
 
 
