@@ -52,6 +52,9 @@ class Switches:
     windows: bool = True
 
 
+SHIPPED = Switches()
+
+
 class Models(NamedTuple):
     """C models: prior weights, guesses of the noise and its windows, which map each reads, and the switches."""
 
@@ -282,7 +285,7 @@ class Laboratory:
         self.models, self.state, self.n_models = models, state, n_models
 
     @classmethod
-    def of_maps(cls, dims: Sequence[int], switches: Switches = Switches(), *, constant: bool = True) -> "Laboratory":
+    def of_maps(cls, dims: Sequence[int], switches: Switches = SHIPPED, *, constant: bool = True) -> "Laboratory":
         """Return a learner with M maps of these widths; features are padded with zeros, which changes nothing."""
         M, J = len(dims), len(switches.scales)
         p = max(dims) + constant
@@ -294,7 +297,7 @@ class Laboratory:
         return cls(models, _fresh(inverse, np.zeros((M * J, p)), M), M)
 
     @classmethod
-    def of_regions(cls, centers: Array, radii: Array, switches: Switches = Switches()) -> "Laboratory":
+    def of_regions(cls, centers: Array, radii: Array, switches: Switches = SHIPPED) -> "Laboratory":
         """Return a learner with M balls, without a constant term."""
         (M, d), levels = centers.shape, np.array(switches.levels)
         middle = centers.mean(axis=0)
@@ -331,7 +334,8 @@ class Laboratory:
         return actions, self._sums(weights)
 
     def _sums(self, weight: Array) -> Array:
-        return weight.reshape(*weight.shape[:-1], -1, self.n_models).sum(axis=-2)
+        times = weight.shape[-1] // self.n_models
+        return weight.reshape(*weight.shape[:-1], times, self.n_models).sum(axis=-2)
 
 
 def _models(
