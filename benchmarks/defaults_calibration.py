@@ -50,7 +50,8 @@ def play(kind: str, seed: int) -> dict[str, Any]:
     theta = rng.normal(size=widths[true]) / np.sqrt(widths[true])
     shape: dict[str, Any] = {"n_models": M, "dim": widths.tolist(), "seed": seed}
     fsids = FSIDS(**shape)
-    fsscb = FSSquareCB(**shape, noise=unit, reward_range=(0.0, 1.0) if clicks else (-unit, unit))
+    reach = 4.0 * unit * (1.0 + strength)
+    fsscb = FSSquareCB(**shape, noise=unit, reward_range=(0.0, 1.0) if clicks else (-reach, reach))
     for _ in range(rounds):
         x = [rng.normal(size=(K, width)) for width in widths]
         signal = x[true] @ theta

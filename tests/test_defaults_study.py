@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 from banditselect import FSIDS, PSIDS, LinIDS
+from banditselect.statistics import share_interval
+from benchmarks import defaults_calibration as calibration
+from benchmarks import defaults_study as study
 from benchmarks.defaults_laboratory import Laboratory
+from benchmarks.defaults_runs import ARMS, MANY_MAPS, ONE_MAP, PROBLEMS, REGIONS, Runs, applies, play_chunk
 
 
 def one_map(x):
@@ -77,3 +81,48 @@ def test_the_whole_loop_takes_the_same_steps():
         if t + 1 in (10, 50):
             read.append(laboratory.model_weights)
     np.testing.assert_allclose(weights, read, atol=1e-12)
+
+
+def test_reliability_by_hand():
+    weight = np.array([0.6, 0.6, 0.65, 0.95, 0.95, 0.94])
+    right = np.array([True, False, False, True, True, True])
+    (low, high) = calibration.reliability(weight, right)
+    assert low[:2] == ("0.5 to 0.7", 3)
+    assert low[2:4] == pytest.approx((1.85 / 3, 1 / 3))
+    assert low[4:] == share_interval(1, 3)
+    assert high[:2] == ("0.9 to 0.95", 3)
+    assert calibration.expected_error(weight, right) == pytest.approx((1.85 / 3 - 1 / 3 + 1.0 - 2.84 / 3) / 2)
+
+
+@pytest.mark.parametrize("kind", calibration.KINDS)
+def test_a_calibration_problem_has_weights_of_both_policies(kind):
+    run = min(calibration.play_many(kind, list(range(5))), key=lambda run: run["rounds"])
+    assert run["rounds"] >= 20
+    assert 0 <= run["true"] < len(run["FSIDS"]) == len(run["FSSquareCB"])
+    assert sum(run["FSIDS"]) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_everyone_plays_and_what_is_kept_is_of_every_replicate(name):
+    problem = PROBLEMS[name]
+    maps = MANY_MAPS if len(problem.widths) > 1 else {**ONE_MAP, **ARMS}
+    names = [c for c in ("shipped", *(REGIONS if problem.regions else maps)) if applies(c, problem)]
+    for kept in play_chunk(name, names, [0, 1], 15).values():
+        assert len(kept["regret"]) == len(kept["earned"]) == 2
+        assert min(kept["regret"]) >= 0.0
+
+
+def test_multiples_and_sticking_by_hand():
+    cells = {"p": {"a": {"regret": [1.0, 3.0]}, "b": {"regret": [4.0, 60.0]}}, "q": {"a": {"regret": [6.0, 6.0]}}}
+    np.testing.assert_array_equal(study.means_of(cells, ["a", "b"]), [[2.0, 32.0], [6.0, np.nan]])
+    assert study.sticking(cells, ["a", "b"], "p", "a") == ["runs that stick: p", "0 of 2", "1 of 2"]
+    assert study.sticking(cells, ["a", "b"], "q", "a")[1:] == ["0 of 2", "–"]
+    rows = study.summary(np.array([[1.0, 8.0], [4.0, np.nan]]))
+    assert rows == [["worst multiple", "4.00", "–"], ["geometric mean of the multiples", "2.00", "–"]]
+
+
+def test_a_study_that_was_stopped_goes_on(tmp_path, monkeypatch):
+    path = tmp_path / "runs.json"
+    first = Runs(path, quick=True, workers=1).cells(["grid of 2"], ["LinIDS"], 2)
+    monkeypatch.setattr(Runs, "spread", None)  # nothing is left to be run
+    assert Runs(path, quick=True, workers=1).cells(["grid of 2"], ["LinIDS"], 2) == first
