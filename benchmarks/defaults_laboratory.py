@@ -8,7 +8,7 @@ of the shipped policies; a test compares them.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -315,7 +315,7 @@ class Laboratory:
 
     def probabilities(self, x: Array) -> Array:
         """Return the probabilities of actions with features ``x (P, K, d)``."""
-        return cast(Array, probabilities(self.models, self.state, np.ascontiguousarray(x)))
+        return probabilities(self.models, self.state, np.ascontiguousarray(x))
 
     def learn(self, x: Array, y: float) -> None:
         """Learn features ``x (P, d)`` and their reward."""

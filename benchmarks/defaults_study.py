@@ -31,7 +31,7 @@ from .defaults_runs import ARMS, GRID, MANY_MAPS, ONE_MAP, REGIONS, TUNED, Runs
 
 Array = NDArray[np.float64]
 JSON = Path("out/bench/defaults.json")
-STICKS = 5.0  #: a run sticks whose regret is so many times the median of our default
+STICKS = 5.0  #: a run sticks whose regret is so many times the median of its policy
 COINS = "10 arms, coins .9/.1"
 
 
@@ -76,12 +76,11 @@ def summary(multiples: Array) -> list[list[str]]:
     return rows
 
 
-def sticking(cells: Mapping[str, Any], names: Sequence[str], problem: str, yardstick: str) -> list[str]:
+def sticking(cells: Mapping[str, Any], names: Sequence[str], problem: str) -> list[str]:
     """Return how many runs stick, as a row."""
     row = cells[problem]
-    limit = STICKS * float(np.median(row[yardstick]["regret"]))
     runs = [np.array(row[name]["regret"]) if name in row else None for name in names]
-    counts = ["–" if x is None else f"{int((x > limit).sum())} of {x.size}" for x in runs]
+    counts = ["–" if x is None else f"{int((x > STICKS * np.median(x)).sum())} of {x.size}" for x in runs]
     return [f"runs that stick: {problem}", *counts]
 
 
@@ -105,7 +104,7 @@ def table_one_default(runs: Runs, n: int) -> str:
     for row, values, least in zip(rows, tuned, best, strict=True):
         row.append(f"{values.min():.3g} ({values.min() / least:.2f}), c = {GRID[int(values.argmin())]:g}")
     multiples = np.column_stack([means[:, : len(names)], tuned.min(axis=1)]) / best[:, None]
-    rows += [*summary(multiples), [*sticking(cells, names, COINS, "LinIDS"), "–"]]
+    rows += [*summary(multiples), [*sticking(cells, names, COINS), "–"]]
     return markdown_table(["problem", *names, "SquareCB, best c in hindsight"], rows)
 
 
@@ -123,7 +122,7 @@ def table_hard(runs: Runs, n: int) -> str:
     cells = runs.cells({**HARD, **GRIDS}, names, n)
     means = means_of(cells, names)
     rows = regrets(cells, names) + summary(means / np.nanmin(means, axis=1, keepdims=True))
-    rows += [sticking(cells, names, problem, "LinIDS") for problem in HARD if problem.startswith("10 arms")]
+    rows += [sticking(cells, names, problem) for problem in HARD if problem.startswith("10 arms")]
     return markdown_table(["problem", *names], rows)
 
 
@@ -184,7 +183,7 @@ def table_regret(runs: Runs, n: int) -> str:
     cells = runs.cells({**EIGHT, **HARD, **GRIDS, **SELECTION}, names, n)
     means = means_of(cells, names)
     rows = regrets(cells, names) + summary(means / means.min(axis=1, keepdims=True))
-    rows += [sticking(cells, names, problem, "shipped") for problem in (COINS, "10 arms, noise .1", "section 9, M=4")]
+    rows += [sticking(cells, names, problem) for problem in (COINS, "10 arms, noise .1", "section 9, M=4")]
     return markdown_table(["problem", "D: middle (shipped)", *names[1:]], rows)
 
 
@@ -199,7 +198,7 @@ def table_switches(runs: Runs, n: int) -> str:
     cells = runs.cells(some, names, n)
     means = means_of(cells, names)
     rows = regrets(cells, names, means[:, 0]) + summary(means / means[:, :1])
-    rows += [sticking(cells, names, problem, "shipped") for problem in (COINS, "section 9, M=4", "section 9, M=16")]
+    rows += [sticking(cells, names, problem) for problem in (COINS, "section 9, M=4", "section 9, M=16")]
     return markdown_table(["problem", *names], rows)
 
 
@@ -209,9 +208,7 @@ def table_scales(runs: Runs, n: int) -> str:
     cells = runs.cells({**EIGHT, **HARD}, names, n)
     means = means_of(cells, names)
     rows = regrets(cells, names, means[:, 0]) + summary(means / means[:, :1])
-    rows += [
-        sticking(cells, names, problem, "shipped") for problem in (COINS, "10 arms, noise .1", "10 arms, noise .01")
-    ]
+    rows += [sticking(cells, names, problem) for problem in (COINS, "10 arms, noise .1", "10 arms, noise .01")]
     few = max(2 * n // 5, 3)
     clicks = runs.cells(["rare clicks, pure noise"], names, few)["rare clicks, pure noise"]
     sure = [int((np.array(clicks[name]["weights"])[:, -1].max(axis=1) > 0.8).sum()) for name in names]

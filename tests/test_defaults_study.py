@@ -115,8 +115,9 @@ def test_everyone_plays_and_what_is_kept_is_of_every_replicate(name):
 def test_multiples_and_sticking_by_hand():
     cells = {"p": {"a": {"regret": [1.0, 3.0]}, "b": {"regret": [4.0, 60.0]}}, "q": {"a": {"regret": [6.0, 6.0]}}}
     np.testing.assert_array_equal(study.means_of(cells, ["a", "b"]), [[2.0, 32.0], [6.0, np.nan]])
-    assert study.sticking(cells, ["a", "b"], "p", "a") == ["runs that stick: p", "0 of 2", "1 of 2"]
-    assert study.sticking(cells, ["a", "b"], "q", "a")[1:] == ["0 of 2", "–"]
+    cells["p"]["b"]["regret"].append(3.0)  # the median is 4
+    assert study.sticking(cells, ["a", "b"], "p") == ["runs that stick: p", "0 of 2", "1 of 3"]
+    assert study.sticking(cells, ["a", "b"], "q")[1:] == ["0 of 2", "–"]
     rows = study.summary(np.array([[1.0, 8.0], [4.0, np.nan]]))
     assert rows == [["worst multiple", "4.00", "–"], ["geometric mean of the multiples", "2.00", "–"]]
 
