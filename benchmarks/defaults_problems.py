@@ -28,6 +28,13 @@ class Trace(NamedTuple):
         """Return the regret of playing these actions ``(T,)``."""
         return float((self.means.max(axis=1) - self.means[np.arange(len(actions)), actions]).sum())
 
+    def late(self, actions: NDArray[np.int64]) -> float:
+        """Return what is lost in the last tenth of the rounds, over what uniform play loses there; 0 if nothing."""
+        rows = np.arange(len(actions) - max(len(actions) // 10, 1), len(actions))
+        best = self.means[rows].max(axis=1)
+        uniform = float((best - self.means[rows].mean(axis=1)).sum())
+        return float((best - self.means[rows, actions[rows]]).sum()) / uniform if uniform > 0.0 else 0.0
+
 
 class Problem(NamedTuple):
     """How a trace is drawn from a seed and a number of rounds, and what policies may be told of it."""

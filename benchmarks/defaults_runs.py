@@ -127,11 +127,15 @@ def play_laboratory(switches: Switches, problem: Problem, traces: Sequence[Trace
 
 
 def record(traces: Sequence[Trace], actions: NDArray[np.int64], weights: Array | None) -> Record:
-    """Return what is kept of runs: regret, mean rewards earned, model weights at every reading."""
+    """Return what is kept of runs: regret, mean rewards earned, model weights at every reading.
+
+    And what is lost in the last tenth of the rounds, as a share of what uniform play loses there.
+    """
     rows = np.arange(actions.shape[1])
     earned = [float(trace.means[rows, a].sum()) for trace, a in zip(traces, actions, strict=True)]
     regret = [trace.regret(a) for trace, a in zip(traces, actions, strict=True)]
-    kept: Record = {"regret": regret, "earned": earned}
+    late = [trace.late(a) for trace, a in zip(traces, actions, strict=True)]
+    kept: Record = {"regret": regret, "earned": earned, "late": late}
     if weights is not None:
         kept["weights"] = np.round(weights, 4).tolist()
     return kept

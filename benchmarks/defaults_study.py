@@ -31,7 +31,7 @@ from .defaults_runs import ARMS, GRID, MANY_MAPS, ONE_MAP, REGIONS, TUNED, Runs
 
 Array = NDArray[np.float64]
 JSON = Path("out/bench/defaults.json")
-STICKS = 5.0  #: a run sticks whose regret is so many times the median of its policy
+STICKS = 0.1  #: a run sticks that at last loses more than this share of what uniform play loses
 COINS = "10 arms, coins .9/.1"
 
 
@@ -79,8 +79,8 @@ def summary(multiples: Array) -> list[list[str]]:
 def sticking(cells: Mapping[str, Any], names: Sequence[str], problem: str) -> list[str]:
     """Return how many runs stick, as a row."""
     row = cells[problem]
-    runs = [np.array(row[name]["regret"]) if name in row else None for name in names]
-    counts = ["–" if x is None else f"{int((x > STICKS * np.median(x)).sum())} of {x.size}" for x in runs]
+    runs = [np.array(row[name]["late"]) if name in row else None for name in names]
+    counts = ["–" if x is None else f"{int((x > STICKS).sum())} of {x.size}" for x in runs]
     return [f"runs that stick: {problem}", *counts]
 
 

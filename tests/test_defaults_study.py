@@ -8,6 +8,7 @@ from banditselect.statistics import share_interval
 from benchmarks import defaults_calibration as calibration
 from benchmarks import defaults_study as study
 from benchmarks.defaults_laboratory import Laboratory
+from benchmarks.defaults_problems import Trace
 from benchmarks.defaults_runs import ARMS, MANY_MAPS, ONE_MAP, PROBLEMS, REGIONS, Runs, applies, play_chunk
 
 
@@ -115,11 +116,19 @@ def test_everyone_plays_and_what_is_kept_is_of_every_replicate(name):
 def test_multiples_and_sticking_by_hand():
     cells = {"p": {"a": {"regret": [1.0, 3.0]}, "b": {"regret": [4.0, 60.0]}}, "q": {"a": {"regret": [6.0, 6.0]}}}
     np.testing.assert_array_equal(study.means_of(cells, ["a", "b"]), [[2.0, 32.0], [6.0, np.nan]])
-    cells["p"]["b"]["regret"].append(3.0)  # the median is 4
-    assert study.sticking(cells, ["a", "b"], "p") == ["runs that stick: p", "0 of 2", "1 of 3"]
+    cells["p"]["a"]["late"], cells["p"]["b"]["late"], cells["q"]["a"]["late"] = [0.0, 0.1], [0.5, 0.05, 1.0], [0.0, 0.0]
+    assert study.sticking(cells, ["a", "b"], "p") == ["runs that stick: p", "0 of 2", "2 of 3"]
     assert study.sticking(cells, ["a", "b"], "q")[1:] == ["0 of 2", "–"]
     rows = study.summary(np.array([[1.0, 8.0], [4.0, np.nan]]))
     assert rows == [["worst multiple", "4.00", "–"], ["geometric mean of the multiples", "2.00", "–"]]
+
+
+def test_what_is_lost_at_last():
+    means = np.tile([0.0, 1.0, 0.5], (20, 1))
+    trace = Trace(np.zeros((20, 1, 3, 1)), means, means)
+    assert trace.regret(np.array([1] * 18 + [0, 1])) == 1.0
+    assert trace.late(np.array([0] * 18 + [0, 1])) == pytest.approx(1.0)  # uniform play loses 1/2 a round
+    assert trace.late(np.array([0] * 18 + [1, 1])) == 0.0
 
 
 def test_a_study_that_was_stopped_goes_on(tmp_path, monkeypatch):
