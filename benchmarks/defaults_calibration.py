@@ -83,7 +83,7 @@ def play_many(kind: str, seeds: list[int]) -> list[dict[str, Any]]:
 
 def winners(found: list[dict[str, Any]], policy: str) -> tuple[Array, NDArray[np.bool_], NDArray[np.int64]]:
     """Return the weight of the winner, whether it is right, and the round, ``(n,)`` each."""
-    weight = np.array([max(run[policy]) for run in found])
+    weight = np.minimum([max(run[policy]) for run in found], 1.0)  # a sum over scales may be above it by rounding
     right = np.array([int(np.argmax(run[policy])) == run["true"] for run in found])
     return weight, right, np.array([run["rounds"] for run in found])
 

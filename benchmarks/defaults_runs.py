@@ -143,7 +143,7 @@ def record(traces: Sequence[Trace], actions: NDArray[np.int64], weights: Array |
 
 def play_chunk(name: str, contestants: Sequence[str], seeds: Sequence[int], rounds: int) -> dict[str, Record]:
     """Draw some replicates of a problem and let everyone play them."""
-    warnings.filterwarnings("ignore", ".*lies outside")  # rarely, and the range is a scale, not a law
+    warnings.filterwarnings("ignore", ".*(lies outside|no model explains)")  # a range is a scale; coins are not linear
     problem = PROBLEMS[name]
     traces = [problem.draw(seed, rounds) for seed in seeds]
     found = {}

@@ -195,7 +195,7 @@ def table_switches(runs: Runs, n: int) -> str:
         for k, p in {**EIGHT, **HARD, **GRIDS, **SELECTION}.items()
         if k not in ("grid of 1000", "fs-synthetic, 10 maps")
     }
-    cells = runs.cells(some, names, n)
+    cells = runs.cells(some, names, max(n // 2, 3))
     means = means_of(cells, names)
     rows = regrets(cells, names, means[:, 0]) + summary(means / means[:, :1])
     rows += [sticking(cells, names, problem) for problem in (COINS, "section 9, M=4", "section 9, M=16")]
@@ -205,7 +205,7 @@ def table_switches(runs: Runs, n: int) -> str:
 def table_scales(runs: Runs, n: int) -> str:
     """The prior scales: regret, sticking, and weights on pure noise."""
     names = ["shipped", "scales from 10^-1.5", "scales from 10^-1", "scales to 10", "one scale, 1", "seven scales"]
-    cells = runs.cells({**EIGHT, **HARD}, names, n)
+    cells = runs.cells({**EIGHT, **HARD}, names, max(n // 2, 3))
     means = means_of(cells, names)
     rows = regrets(cells, names, means[:, 0]) + summary(means / means[:, :1])
     rows += [sticking(cells, names, problem) for problem in (COINS, "10 arms, noise .1", "10 arms, noise .01")]

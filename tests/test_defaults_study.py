@@ -95,6 +95,15 @@ def test_reliability_by_hand():
     assert calibration.expected_error(weight, right) == pytest.approx((1.85 / 3 - 1 / 3 + 1.0 - 2.84 / 3) / 2)
 
 
+def test_the_surest_winner_is_counted_too():
+    runs = [{"FSIDS": [0.0, 1.0 + 1e-15], "true": 1, "rounds": 30}, {"FSIDS": [0.6, 0.4], "true": 1, "rounds": 20}]
+    weight, right, rounds = calibration.winners(runs, "FSIDS")
+    assert weight.tolist() == [1.0, 0.6]
+    assert right.tolist() == [True, False]
+    assert rounds.tolist() == [30, 20]
+    assert sum(row[1] for row in calibration.reliability(weight, right)) == 2
+
+
 @pytest.mark.parametrize("kind", calibration.KINDS)
 def test_a_calibration_problem_has_weights_of_both_policies(kind):
     run = min(calibration.play_many(kind, list(range(5))), key=lambda run: run["rounds"])
