@@ -96,7 +96,7 @@ def draw_reliability(found: Mapping[str, list[dict[str, Any]]]) -> "Figure":
                 )
             axes.set_title(title)
             axes.set_xlabel("weight of the winning map")
-            axes.legend(loc="upper left", frameon=False)
+            axes.legend(loc="upper left" if axes is left else "lower right", frameon=False)
             axes.set_xlim(0.0, 1.02)
             axes.set_ylim(0.0, 1.02)
             tidy(axes)
