@@ -72,8 +72,7 @@ def draw_reliability(found: Mapping[str, list[dict[str, Any]]]) -> "Figure":
         left, right = figure.subplots(1, 2, sharey=True)
         names = {"FSIDS": "FSIDS, at its defaults", "FSSquareCB": "FSSquareCB, at its defaults"}
         series = {words: calibration.winners(found["linear"], name)[:2] for name, words in names.items()}
-        others = {calibration.WORDS[kind]: calibration.winners(runs, "FSIDS")[:2] for kind, runs in found.items()}
-        del others[calibration.WORDS["linear"]]
+        others = {k: calibration.winners(runs, "FSIDS")[:2] for k, runs in found.items() if k != "linear"}
         panels = (
             (left, series, f"a map is right, Gaussian noise, n = {len(found['linear'])}"),
             (right, others, "FSIDS where assumptions fail"),
@@ -96,7 +95,7 @@ def draw_reliability(found: Mapping[str, list[dict[str, Any]]]) -> "Figure":
                 )
             axes.set_title(title)
             axes.set_xlabel("weight of the winning map")
-            axes.legend(loc="upper left" if axes is left else "lower right", frameon=False)
+            axes.legend(loc="upper left", frameon=False)
             axes.set_xlim(0.0, 1.02)
             axes.set_ylim(0.0, 1.02)
             tidy(axes)
