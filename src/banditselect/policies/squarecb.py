@@ -18,7 +18,7 @@ from .regimes.inverse_gap import ByEvidence, InverseGapPolicy
 from .regimes.printed_fs import PRINTED_ARGUMENTS, PrintedConstants
 
 EXPLORATION = 300.0
-"""Default c of alpha_t = c sqrt(t) / (hi - lo), from the study in docs/exploration.md."""
+"""Default c of alpha_t = c sqrt(t) / (hi - lo), from the study in docs/defaults.md."""
 
 
 @register
@@ -36,7 +36,7 @@ class SquareCB(InverseGapPolicy):
     regularization: ridge penalty lambda > 0.
     exploration: the constant c, a ``Power(scale, exponent)``, any callable of t (then the policy cannot be saved), or
         ``"paper"``: :math:`\alpha = \sqrt{K T / D_T}` with the printed :math:`D_T` of one map, as FS-SCB has it.
-        Larger means greedier. The default comes from ``docs/exploration.md``.
+        Larger means greedier. The default comes from ``docs/defaults.md``.
     reward_range: (lo, hi), where rewards are expected: a scale, not a law.
     noise: sub-Gaussian constant R of the rewards; (hi - lo) / 2 by default. Only the printed rate asks for it.
     delta, feature_bound (L), reward_bound (G), parameter_bound (S), horizon (T): what the printed rate needs; asked for

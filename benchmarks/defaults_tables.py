@@ -1,0 +1,76 @@
+"""Tables of scikit-learn as bandits: an arm per class, with parameters of its own, and ten maps to choose among.
+
+An item is a row of the table, an arm is a guess of its class, a right guess earns 1. Features are one-hot arm times
+map, so nothing that one arm teaches helps with another. Of the ten maps two are useless: noise, and rows shuffled.
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import datasets
+from sklearn.decomposition import PCA
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+from banditselect import FSIDS, FSOFUL, OFUL, FSSquareCB, LinIDS, LinTS, SquareCB
+from banditselect.policies import Policy
+
+Array = NDArray[np.float64]
+
+TABLES = ("iris", "wine", "breast_cancer", "digits")
+USELESS = ("noise", "shuffled")
+WIDEST = 32  #: columns of a map; wider tables are cut to their principal components
+
+SELECTING: dict[str, type[Policy]] = {"FSIDS": FSIDS, "FSSquareCB": FSSquareCB, "FSOFUL": FSOFUL}
+SINGLE: dict[str, type[Policy]] = {"LinIDS": LinIDS, "SquareCB": SquareCB, "OFUL": OFUL, "LinTS": LinTS}
+"""Who is compared, at defaults: rewards are 0 and 1, which the defaults of the others are made for."""
+
+
+def maps_of(table: str, seed: int) -> tuple[dict[str, Array], NDArray[np.int64]]:
+    """Return the ten maps by name, and the classes, both in a random order."""
+    rng = np.random.default_rng((41, seed))
+    data = getattr(datasets, f"load_{table}")()
+    rows = StandardScaler().fit_transform(data.data)
+    components = PCA(random_state=0).fit_transform(rows)
+    columns = rows.shape[1]
+    raw = rows if columns <= WIDEST else components[:, :WIDEST]
+    some = (2, max(3, raw.shape[1] // 4), max(4, raw.shape[1] // 2))
+    maps = {"raw": raw, **{f"first {k} components": components[:, :k] for k in some}}
+    maps["products"] = PolynomialFeatures(2, include_bias=False).fit_transform(components[:, : min(5, columns)])
+    apart = np.median(((raw[:200, None] - raw[None, :200]) ** 2).sum(axis=2))
+    for i, width in enumerate((0.3, 1.0, 3.0)):
+        waves = RBFSampler(gamma=width / apart, n_components=30, random_state=i)
+        maps[f"waves {width:g}"] = waves.fit_transform(raw)
+    maps["noise"] = rng.normal(size=(len(rows), 5))
+    maps["shuffled"] = raw[rng.permutation(len(rows))]
+    order = rng.permutation(len(rows))
+    return {name: z[order] for name, z in maps.items()}, data.target[order]
+
+
+def play(table: str, name: str, seed: int) -> dict[str, float]:
+    """Return what is earned: by a policy that selects, or by one that knows its map, for each that is not useless."""
+    warnings.filterwarnings("ignore", ".*lies outside")
+    maps, classes = maps_of(table, seed)
+    K = int(classes.max()) + 1
+    common: dict[str, Any] = {"seed": seed}
+    if name in SELECTING:
+        widths = [K * z.shape[1] for z in maps.values()]
+        return {name: _earned(SELECTING[name](n_models=len(maps), dim=widths, **common), list(maps.values()), classes)}  # type: ignore[call-arg]
+    useful = {label: z for label, z in maps.items() if label not in USELESS}
+    return {
+        label: _earned(SINGLE[name](dim=K * z.shape[1], **common), [z], classes)  # type: ignore[call-arg]
+        for label, z in useful.items()
+    }
+
+
+def _earned(policy: Policy, maps: list[Array], classes: NDArray[np.int64]) -> float:
+    K, total = int(classes.max()) + 1, 0.0
+    for t, wanted in enumerate(classes):
+        x = [np.kron(np.eye(K), z[t]) for z in maps]
+        decision = policy.act(x if len(x) > 1 else x[0])
+        reward = float(decision.action == wanted)
+        policy.update(decision, reward)
+        total += reward
+    return total
