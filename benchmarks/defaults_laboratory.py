@@ -14,7 +14,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from banditselect.kernels.information import CLOSE, NEGLIGIBLE
+from banditselect.kernels.information import CLOSE
+from banditselect.kernels.posterior import NEGLIGIBLE
 from banditselect.parts.mixtures import FLAT, LEVELS, SCALES
 
 Array = NDArray[np.float64]
