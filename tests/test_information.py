@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from banditselect import FSIDS, PSIDS, LinIDS, load
 from banditselect.kernels import features, information, posterior
-from banditselect.parts.mixtures import FLAT, LEVELS, SCALES
+from banditselect.parts.mixtures import FLAT, LEVELS, SCALES, TOLD_SCALES
 
 ALL = np.ones(50, dtype=bool)
 
@@ -88,7 +88,8 @@ def test_fsids_plays_what_a_batch_solve_says(constant):
         x = [rng.normal(size=(K, d)) * (5.0 if i else 0.2) for i, d in enumerate(dims)]
         if t > 2:
             maps, y = [np.array(s) for s in seen], np.array(rewards)
-            sizes = [(m[0] ** 2).sum() for m in maps]
+            sizes = policy._mixture.size[0]
+            assert sizes == pytest.approx([(m[0] ** 2).sum() for m in maps])
             models = regressions(maps, y, constant, sizes)
             log_w = np.array([m[3] for m in models])
             w = np.exp(log_w - log_w.max())
@@ -112,6 +113,26 @@ def test_fsids_plays_what_a_batch_solve_says(constant):
             seen[i].append(x[i][decision.action])
         rewards.append(reward)
         policy.update(decision, reward)
+
+
+@pytest.mark.parametrize("outlier", [1e-4, 30.0, 1e5])
+def test_a_size_that_is_not_borne_out_is_mended_as_if_it_had_always_been(outlier):
+    rng = np.random.default_rng(9)
+    policy = FSIDS(n_models=2, dim=[3, 2], seed=0)
+    maps = [rng.normal(size=(40, 3)), rng.normal(size=(40, 2))]
+    maps[0][0] *= outlier
+    y = rng.normal(size=40)
+    for t in range(40):
+        policy.learn([m[t] for m in maps], y[t])
+    sizes = policy._mixture.size[0]
+    mean = np.exp(np.log((maps[0] ** 2).sum(axis=1)).mean())
+    assert abs(math.log(sizes[0] / mean)) <= posterior.DRIFT
+    models = regressions(maps, y, True, sizes)
+    log_w = np.array([m[3] for m in models])
+    w = np.exp(log_w - log_w.max())
+    assert policy.model_weights == pytest.approx(np.array([w[0::2].sum(), w[1::2].sum()]) / w.sum(), rel=1e-4)
+    for k, (theta, _, _, _) in enumerate(models):
+        assert policy._mixture.bank.theta[0, k, : theta.size] == pytest.approx(theta, rel=1e-4, abs=1e-7)
 
 
 def test_psids_weighs_regions_and_noise_levels_as_a_batch_solve_does():
@@ -158,9 +179,11 @@ def test_known_noise_weighs_by_the_gaussian_evidence():
     for x, y in ((1.0, 1.0), (2.0, 1.5), (1.0, 0.8)):
         policy.learn([x], y)
     log_w, weight, variance = policy._mixture.weigh(np.array([0]))
-    for j, S in enumerate(SCALES):  # by hand: V = 1/S + 6, J = 1 + 2.25 + .64 - 4.8^2 / V
+    for j, S in enumerate(TOLD_SCALES):  # by hand: V = 1/S + 6, J = 1 + 2.25 + .64 - 4.8^2 / V
         V = 1.0 / S + 6.0
-        assert log_w[0, j] == pytest.approx(math.log(0.2) - math.log(V * S) / 2 - (3.89 - 4.8**2 / V) / (2 * 0.25))
+        assert log_w[0, j] == pytest.approx(
+            math.log(1.0 / 7.0) - math.log(V * S) / 2 - (3.89 - 4.8**2 / V) / (2 * 0.25)
+        )
     assert weight.sum() == pytest.approx(1.0)
     assert (variance == 0.25).all()
 
@@ -172,9 +195,13 @@ def test_features_get_a_constant_and_the_unit_of_the_first():
     assert out[0, 0] == pytest.approx(np.array([[1.0, 0.6, 0.8], [1.0, 0.0, 0.2]]))
     features.prepare(np.array([0]), x, np.zeros((1, 1)), True, out)  # not known yet: the mean of 25 and 1
     assert out[0, 0, 0, 1:] == pytest.approx(np.array([3.0, 4.0]) / math.sqrt(13.0))
-    size = np.array([[0.0, 7.0]])
-    posterior.meet(np.array([0]), np.array([[[3.0, 4.0], [1.0, 1.0]]]), size)
+    size, logs, counts = np.array([[0.0, 7.0]]), np.zeros((1, 2)), np.zeros((1, 2), dtype=np.int64)
+    assert not posterior.meet(np.array([0]), np.array([[[3.0, 4.0], [1.0, 1.0]]]), size, logs, counts)
     assert size.tolist() == [[25.0, 7.0]]
+    assert logs == pytest.approx(np.log([[25.0, 2.0]]))
+    assert counts.tolist() == [[1, 1]]
+    assert posterior.meet(np.array([0]), np.array([[[0.0, 0.02], [0.0, 0.0]]]), size, logs, counts)  # .1 against 25
+    assert counts.tolist() == [[2, 1]]
 
 
 @pytest.mark.parametrize("constant", [True, False])

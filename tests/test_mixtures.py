@@ -9,7 +9,7 @@ from scipy import stats
 from banditselect import FSIDS, FSMED, FSTS, PSIDS, PSTS, LinMED, Uniform
 from banditselect.kernels.divergence import ACCURACY, decompose, design
 from banditselect.kernels.information import expected_regret
-from banditselect.parts.mixtures import FLAT, SCALES
+from banditselect.parts.mixtures import FLAT, SCALES, TOLD_SCALES
 
 rng_of = np.random.default_rng
 
@@ -38,7 +38,7 @@ class Maps:
         if self.constant and t:
             y = y - y[0]
         spread = ((y - y.mean() * self.constant) ** 2).sum() / max(t - self.constant, 1) if t else 0.0
-        for scale in SCALES:
+        for scale in SCALES if self.noise is None else TOLD_SCALES:
             for i, d in enumerate(self.dims):
                 precision = np.full(d + self.constant, 1.0 / scale)
                 if self.constant:
@@ -160,6 +160,15 @@ def test_a_design_is_uniform_for_few_actions_and_near_optimal_for_many():
         assert leverage.max() <= ACCURACY * rank * (1.0 + 1e-6)
         if 2 * rank >= K:
             np.testing.assert_array_equal(q, 1.0 / K)
+
+
+def test_a_design_of_actions_that_are_far_off_is_finite():
+    policy = LinMED(dim=5, seed=5)
+    means = np.arange(1, 6) / 5
+    for _ in range(400):
+        decision = policy.act(np.eye(5))
+        policy.update(decision, means[decision.action] + 0.001 * math.sin(policy.rounds))
+    assert np.isfinite(policy.probabilities(np.eye(5))).all()
 
 
 def test_a_design_leaves_out_actions_of_scale_zero_and_zero_features():

@@ -15,6 +15,7 @@ from .posterior import alive_ridges, foresee, measure
 from .ridge import LOGDET
 
 ACCURACY = 2.0  #: the largest leverage of a design may be this many times the least possible
+FARTHEST = 230.0  #: an action is not played whose probability would be below exp(-230)
 _STEPS = 100  # at most; the accuracy is reached after about 2 log(K / d)
 _SINGULAR = 1e-12  # a pivot below this share of its diagonal entry is 0
 
@@ -122,7 +123,8 @@ def diverge(
             if gap == 0.0:
                 close[a] = 1.0
             elif spread[a] > 0.0:
-                close[a] = math.exp(-(gap**2) / (beta * spread[a]))
+                exponent = gap**2 / (beta * spread[a])
+                close[a] = math.exp(-exponent) if exponent < FARTHEST else 0.0
     rest, q, total = 0.5 * (1.0 - share), np.empty(K), 0.0
     for a in range(K):
         p[a] = rest / offered + (share / best if mean[a] == mean[leader] else 0.0)
@@ -174,6 +176,8 @@ def divergent_ridges(
     some, maps, widths = np.empty((models, widest)), np.empty(models, dtype=np.int64), np.empty(models, dtype=np.int64)
     for r in range(ids.size):
         n = ids[r]
+        if offered.size > 1:
+            open_ = offered[r]
         C = alive_ridges(
             r,
             n,
@@ -197,12 +201,11 @@ def divergent_ridges(
             maps,
             widths,
             some,
+            open_,
             z,
         )
         logdet = -math.log1p(updates[n] / precision) if constant else 0.0
         for c in range(C):
             logdet += w[c] * evidence[n, LOGDET, chosen[c]]
         beta = (math.sqrt(max(logdet, 0.0) + 2.0 * math.log1p(updates[n])) + 1.0) ** 2
-        if offered.size > 1:
-            open_ = offered[r]
         diverge(0, z, w[:C], v[:C], some, maps, chosen, widths, root[n], beta, open_, share, p[r])

@@ -12,7 +12,7 @@ from numba import types
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from ..types import Array, Index
+from ..types import Array, Index, Mask
 from . import inlined, kernel
 from .arrays import usable
 
@@ -121,20 +121,25 @@ def _clean_row(x: Any, r: int) -> Any:
 
 
 @inlined
-def prepare_map(r: int, n: int, i: int, x: Array, size: Array, constant: bool, row: int, out: Array) -> None:
+def prepare_map(
+    r: int, n: int, i: int, x: Array, size: Array, constant: bool, open_: Mask, row: int, out: Array
+) -> None:
     """``out[row, i] = x[r, i] / sqrt(size[n, i])`` with 1 in front where there is a ``constant``; ``x (n, P, K, d)``.
 
     Without sizes features stay in their units. A size of 0 is not known yet: then the mean squared norm of the features
-    at hand stands for it.
+    that are offered stands for it.
     """
     _, K, d = sizes(x)
     first = 1 if constant else 0
     mean = size[n, i] if size.size > 0 else 1.0
     if mean == 0.0:
+        count = 0
         for a in range(K):
-            for j in range(d):
-                mean += entry(x, r, i, a, j) ** 2
-        mean /= K
+            if open_[a]:
+                count += 1
+                for j in range(d):
+                    mean += entry(x, r, i, a, j) ** 2
+        mean /= count
     factor = 1.0 / math.sqrt(mean) if mean > 0.0 else 1.0
     for a in range(K):
         if constant:
@@ -146,9 +151,10 @@ def prepare_map(r: int, n: int, i: int, x: Array, size: Array, constant: bool, r
 @kernel
 def prepare(ids: Index, x: Array, size: Array, constant: bool, out: Array) -> None:
     """``prepare_map`` for every row and map."""
+    open_ = np.ones(sizes(x)[1], dtype=np.bool_)
     for r in range(ids.size):
         for i in range(sizes(x)[0]):
-            prepare_map(r, ids[r], i, x, size, constant, r, out)
+            prepare_map(r, ids[r], i, x, size, constant, open_, r, out)
 
 
 def prepared(ids: Index, x: Any, size: Array = AS_GIVEN, constant: bool = True) -> Array:

@@ -43,8 +43,11 @@ def expected_regret(leader: int, weight: Array, gap: Array, deviation: Array, op
     """
     lower = 0.0
     upper = np.inf
-    threshold = left = 0.0
-    right = np.inf
+    threshold = left = right = 0.0
+    for a in range(gap.shape[1]):
+        if open_[a]:
+            for c in range(weight.size):
+                right = max(right, gap[c, a] + 9.0 * deviation[c, a])
     for _ in range(20):
         total = threshold
         count = 0.0
@@ -62,13 +65,13 @@ def expected_regret(leader: int, weight: Array, gap: Array, deviation: Array, op
             if threshold == 0.0:
                 lower = max(lower, own)
         upper = min(upper, total)
-        if abs(count - 1.0) <= CLOSE or slope <= 0.0 or (count < 1.0 and threshold == 0.0):
+        if abs(count - 1.0) <= CLOSE or (count < 1.0 and threshold == 0.0):
             break
         if count > 1.0:
             left = threshold
         else:
             right = threshold
-        threshold += (count - 1.0) / slope
+        threshold += (count - 1.0) / slope if slope > 0.0 else np.inf
         if not left < threshold < right:
             threshold = 0.5 * (left + right)
     return 0.5 * (lower + upper)
@@ -95,7 +98,7 @@ def mix_two(
     share = 0.0
     for a in range(K):
         p[a] = 0.0
-        if not open_[a] or taught[a] <= taught[b]:
+        if not open_[a] or taught[a] <= taught[b] or regret == 0.0:
             continue
         gap, more = mean[b] - mean[a], taught[a] - taught[b]
         q = 1.0
@@ -208,6 +211,8 @@ def informed_ridges(
     some, maps, widths = np.empty((models, widest)), np.empty(models, dtype=np.int64), np.empty(models, dtype=np.int64)
     for r in range(ids.size):
         n = ids[r]
+        if offered.size > 1:
+            open_ = offered[r]
         C = alive_ridges(
             r,
             n,
@@ -231,10 +236,9 @@ def informed_ridges(
             maps,
             widths,
             some,
+            open_,
             z,
         )
-        if offered.size > 1:
-            open_ = offered[r]
         inform(
             0,
             z,
@@ -283,15 +287,15 @@ def informed_tiles(
     maps, widths = np.zeros(models, dtype=np.int64), np.full(models, widest)
     for r in range(ids.size):
         n = ids[r]
+        if offered.size > 1:
+            open_ = offered[r]
         weigh(n, evidence, updates, moments, log_prior, known, expected, window, trust, constant, u, w, v)
         C = alive(w, v, chosen)
         for c in range(C):
             place[c] = group[n, chosen[c]]
             for j in range(widest):
                 some[c, j] = tiles[n, chosen[c] // B, j, chosen[c] % B]
-        prepare_map(r, n, 0, x, size, constant, 0, z)
-        if offered.size > 1:
-            open_ = offered[r]
+        prepare_map(r, n, 0, x, size, constant, open_, 0, z)
         inform(
             0,
             z,

@@ -15,6 +15,7 @@ from .ridge import LOGDET, PENALISED
 from .selection import normalise
 
 NEGLIGIBLE = 1e-3  #: models are left out of an act whose weights sum to less
+DRIFT = 2.302585092994046  #: by how much the log of a size may be off: a factor 10
 ROOT_HALF = 0.7071067811865476
 
 FIRST = 0  #: moments: the first reward, which all others are counted from; 0 without a constant term
@@ -23,13 +24,26 @@ SQUARES = 2  #: sum of their squared distances from that mean
 
 
 @kernel
-def meet(ids: Index, x: Array, size: Array) -> None:
-    """Let the squared norm of the first features ``x (n, P, d)`` that are not zero be the size of a map."""
+def meet(ids: Index, x: Array, size: Array, logs: Array, counts: Index) -> bool:
+    """Take in the squared norms of features ``x (n, P, d)`` that are not zero: sums of ``logs (N, P)``, and ``counts``.
+
+    The first of a map is its ``size``. Tells whether that of some map is off by more than ``DRIFT`` by now.
+    """
+    drifted = False
     for r in range(ids.size):
+        n = ids[r]
         for i in range(x.shape[1]):
-            if size[ids[r], i] == 0.0:
-                for j in range(x.shape[2]):
-                    size[ids[r], i] += x[r, i, j] ** 2
+            square = 0.0
+            for j in range(x.shape[2]):
+                square += x[r, i, j] ** 2
+            if square > 0.0:
+                logs[n, i] += math.log(square)
+                counts[n, i] += 1
+                if size[n, i] == 0.0:
+                    size[n, i] = square
+            if counts[n, i] > 0:
+                drifted |= abs(logs[n, i] / counts[n, i] - math.log(size[n, i])) > DRIFT
+    return drifted
 
 
 @kernel
@@ -162,6 +176,7 @@ def alive_ridges(
     seen: Index,
     widths: Index,
     estimate: Array,
+    open_: Mask,
     z: Array,
 ) -> int:
     """``weigh`` and ``alive`` for a bank of ridges: also the map ``seen``, the width and estimate of those alive.
@@ -192,7 +207,7 @@ def alive_ridges(
         for j in range(theta.shape[2]):
             estimate[c, j] = theta[n, chosen[c], j]
         if not ready[i]:
-            prepare_map(r, n, i, x, size, constant, 0, z)
+            prepare_map(r, n, i, x, size, constant, open_, 0, z)
             ready[i] = True
     return count
 

@@ -1,9 +1,9 @@
 """The posterior over models whose noise is learned too: nothing of it has to be told.
 
 A model is a pair (feature map, prior scale) or (region, noise level); each is a conjugate regression with an unknown
-noise variance. Everything is counted in units that the data bring: features by the size of the first that were learned,
-rewards from the first reward and by their variance. So no decision depends on the units of features or rewards, nor,
-with a constant term, on where rewards have their zero.
+noise variance. Everything is counted in units that the data bring: the features of a map, all by one factor, by the
+size of the first that were learned, rewards from the first reward and by their variance. So no decision depends on the
+unit of a map or of rewards, nor, with a constant term, on where rewards have their zero.
 """
 
 from abc import ABC, abstractmethod
@@ -22,6 +22,9 @@ from .regions import Regions, in_order
 
 SCALES = (10.0**-3, 10.0**-1.5, 1.0, 10.0**1.5, 10.0**3)
 """Prior scales of a map: the variance of what it explains over that of the noise."""
+
+TOLD_SCALES = (*SCALES, 10.0**4.5, 10.0**6)
+"""Where the noise is told: a learned one is taken to be large as long as little is known, one that is told is not."""
 
 LEVELS = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 """Noise levels of a region: the variance of the noise over that of the rewards that the regions allow."""
@@ -57,11 +60,12 @@ class Mixture(LaneArrays, ABC):
 
     Attributes
     ----------
-    size: mean squared norm of the features of each map, which they are divided by, ``(N, P)``; 0 until known.
+    size: squared norm of the features of each map, which they are divided by, ``(N, P)``; 0 until known.
+    logs, counts: sum of the logarithms of squared norms learned that are not zero, and how many they are, ``(N, P)``.
     moments: the first reward, the mean of the others less the first, the sum of squares about it, ``(N, 3)``.
     """
 
-    state = ("size", "moments")
+    state = ("size", "logs", "counts", "moments")
     fixed = ("log_prior", "known", "expected")
     bank: RidgeBank | SharedRidgeBank
     _inform: ClassVar[Any]  # of ``kernels.information``: the probabilities of actions
@@ -83,7 +87,8 @@ class Mixture(LaneArrays, ABC):
         self.bank = bank
         self.n_models = n_models
         self.constant = constant
-        self.size = np.zeros((N, n_maps))
+        self.size, self.logs = np.zeros((N, n_maps)), np.zeros((N, n_maps))
+        self.counts = np.zeros((N, n_maps), dtype=np.int64)
         self.moments = np.zeros((N, 3))
         times = models // n_models
         self.log_prior = np.array(np.broadcast_to(np.tile(np.log(prior / times), times), (N, models)))
@@ -100,10 +105,18 @@ class Mixture(LaneArrays, ABC):
 
     def learn(self, ids: Index, x: Array, y: Array) -> None:
         """Learn features ``x (n, P, d)`` and rewards ``y (n,)``."""
-        posterior.meet(ids, x, self.size)
+        if posterior.meet(ids, x, self.size, self.logs, self.counts):
+            self._resize(ids)
+        self._learn(ids, x, y)
+
+    def _learn(self, ids: Index, x: Array, y: Array) -> None:
+        """Learn, in the units that are known by now."""
         centered = np.empty(y.size)
         posterior.center_rewards(ids, y, self.bank.updates, self.moments, self.constant, centered)
         self.bank.learn(ids, self.prepared(ids, x), centered)
+
+    def _resize(self, ids: Index) -> None:
+        """Mend sizes of these lanes that the features learned so far do not bear out; this one leaves them."""
 
     def informed(self, ids: Index, x: Array, offered: Mask | None, floor: float) -> Array:
         """Return the probabilities of information-directed play, ``(n, K)``."""
@@ -194,11 +207,13 @@ class MapsMixture(Mixture):
     def __init__(
         self, *, lanes: int, dims: tuple[int, ...], constant: bool, noise: ArrayLike | None, prior: Array
     ) -> None:
-        M, J = len(dims), len(SCALES)
+        scales = SCALES if noise is None else TOLD_SCALES
+        M, J = len(dims), len(scales)
+        self._penalties = np.repeat(1.0 / np.array(scales), M)
         bank = RidgeBank(
             lanes=lanes,
             dims=np.tile(np.array(dims) + constant, J),
-            regularization=np.tile(np.repeat(1.0 / np.array(SCALES), M), (lanes, 1)),
+            regularization=np.tile(self._penalties, (lanes, 1)),
             constant=FLAT if constant else None,
         )
         expected = np.zeros((lanes, M * J))
@@ -206,6 +221,40 @@ class MapsMixture(Mixture):
 
     def _models(self) -> tuple[Any, ...]:
         return self.bank.theta, self.bank.root, self.bank.dims
+
+    def _resize(self, ids: Index) -> None:
+        """Let maps whose size is off by a factor 10 have the geometric mean of their squared norms as their size.
+
+        The posterior becomes what it had been with that size from the start: with C the change of units and
+        ``V = Lambda + G``, it has ``Lambda + C G C`` and ``C V theta``.
+        """
+        logs = self.logs[ids] / np.maximum(self.counts[ids], 1)
+        with np.errstate(divide="ignore"):
+            off = (self.counts[ids] > 0) & (np.abs(logs - np.log(self.size[ids])) > posterior.DRIFT)
+        for r, i in zip(*np.nonzero(off), strict=True):
+            n, size = ids[r], np.exp(logs[r, i])
+            for k in range(i, self._penalties.size, self.n_models):
+                self._change_units(n, k, np.sqrt(self.size[n, i] / size))
+            self.size[n, i] = size
+
+    def _change_units(self, n: int, k: int, factor: float) -> None:
+        """Multiply all features that model k of lane n has learned."""
+        bank, first = self.bank, int(self.constant)
+        d = bank.dims[k]
+        penalty = np.full(d, self._penalties[k])
+        penalty[:first] = FLAT
+        change = np.full(d, factor)
+        change[:first] = 1.0
+        inverse = np.linalg.inv(bank.root[n, k, :d, :d])
+        V = inverse.T @ inverse
+        moment = V @ bank.theta[n, k, :d]
+        squares = bank.penalised[n, k] + bank.theta[n, k, :d] @ moment
+        lower = np.linalg.cholesky(np.diag(penalty) + change[:, None] * (V - np.diag(penalty)) * change)
+        root = np.linalg.inv(lower).T
+        theta = root @ (root.T @ (change * moment))
+        bank.root[n, k, :d, :d], bank.theta[n, k, :d] = root, theta
+        bank.penalised[n, k] = max(squares - theta @ (change * moment), 0.0)
+        bank.logdet[n, k] = 2.0 * np.log(np.diag(lower)).sum() - np.log(penalty).sum()
 
     def divergent(self, ids: Index, x: Array, offered: Mask | None, share: float) -> Array:
         """Return the probabilities of minimum empirical divergence, ``(n, K)``; ``share`` on what looks best."""
@@ -252,11 +301,11 @@ class RegionsMixture(Mixture):
 
     def learn(self, ids: Index, x: Array, y: Array) -> None:
         """Learn features ``x (n, 1, d)`` and rewards ``y (n,)``."""
-        posterior.meet(ids, x, self.size)
+        posterior.meet(ids, x, self.size, self.logs, self.counts)
         met = self.size[ids, 0] > 0.0
         if not met.all():
             ids, x, y = ids[met], x[met], y[met]
-        super().learn(ids, x, y / np.sqrt(self.size[ids, 0]))
+        self._learn(ids, x, y / np.sqrt(self.size[ids, 0]))
 
     def _reward_unit(self) -> Array:
         size = self.size[:, 0]

@@ -21,13 +21,14 @@ class LinIDS(InformedPlay, OverMap):
     .. math:: \frac{(D + q\,g(a))^2}{I(b) + q\,(I(a) - I(b))}, \qquad
               q = \mathrm{clip}\left(\frac{D}{g(a)} - \frac{2 I(b)}{I(a) - I(b)}, 0, 1\right) \text{ if } I(a) > I(b)
 
-    a is played with probability q, else b. No decision depends on the units of features or rewards, nor, with an
-    intercept, on the zero of rewards.
+    a is played with probability q, else b. No decision depends on the unit of the features (one for all: bring columns
+    of different units to one scale), nor on that of rewards, nor, with an intercept, on their zero.
 
     Parameters
     ----------
     dim: number of features d; features are ``(K, d)``.
-    noise: standard deviation of the rewards, if it is known; learned by default.
+    noise: standard deviation of the rewards, if it is known, at least about a thousandth of their spread; learned by
+        default.
     intercept: whether mean rewards have a constant term besides what the features explain.
     floor: probability of playing uniformly, for logs that off-policy evaluation is to read; at least ``floor / K`` is
         then the probability of every action offered.

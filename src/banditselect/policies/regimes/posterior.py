@@ -67,7 +67,7 @@ class PosteriorPolicy(Policy):
 
     @property
     def noise_estimate(self) -> Any:
-        """Standard deviation of the rewards as given, or as learned; NaN until two rewards differ."""
+        """Standard deviation of the rewards as given, or as learned; NaN until rewards tell anything of it."""
         return self._answer(self._mixture.noise())
 
 
