@@ -3,7 +3,18 @@
 import numpy as np
 import pytest
 
-from banditselect import FSOFUL, OFUL, FSSquareCB, RegretBalancing, SquareCB, given, on_every_map, on_map, simulate
+from banditselect import (
+    FSIDS,
+    FSOFUL,
+    OFUL,
+    FSSquareCB,
+    RegretBalancing,
+    SquareCB,
+    given,
+    on_every_map,
+    on_map,
+    simulate,
+)
 from banditselect.experiments import ps_synthetic
 from banditselect.experiments.ps_shared import LIKELIHOOD, PS
 from banditselect.problems import SyntheticFeatureSelection, SyntheticParameterSelection
@@ -16,7 +27,7 @@ SETS = {"noise": given.noise, "parameter_bound": given.parameter_bound}
 @pytest.mark.slow
 @pytest.mark.parametrize(("n_models", "replicates"), [(10, 50), (100, 20)])
 def test_feature_selection(n_models, replicates):
-    policies = {"oracle": on_map(SCB, 0), "FS-SCB": FS}
+    policies = {"oracle": on_map(SCB, 0), "FS-SCB": FS, "FS-IDS": FSIDS.bind()}
     if n_models == 10:
         policies |= {"OFUL": on_map(OFUL.bind(**SETS), 0), "FS-OFUL": FSOFUL.bind(**SETS)}
     else:
@@ -27,6 +38,7 @@ def test_feature_selection(n_models, replicates):
     regret = {name: float(values.mean()) for name, values in result.finals("regret").items()}
     assert regret["oracle"] <= 80.0
     assert regret["FS-SCB"] <= 1.15 * regret["oracle"]
+    assert regret["FS-IDS"] <= 1.05 * regret["oracle"]
     if n_models == 10:
         assert regret["FS-OFUL"] <= 1.25 * regret["OFUL"]
     else:

@@ -33,11 +33,11 @@ def test_the_penalty_is_that_of_the_noise_and_the_bound():
         np.testing.assert_allclose(1.0 / whole.constants - 1.0, [3 / 16, 4 / 16], rtol=1e-9)
 
 
-def test_without_a_bound_fs_scb_takes_the_span_of_the_rewards():
-    """R = (hi - lo) / 2 and S = hi - lo: d / 4, in any unit."""
+def test_without_a_bound_fs_scb_takes_half_the_span_of_the_rewards():
+    """R = S = (hi - lo) / 2: d, in any unit."""
     for high in (1.0, 7.0):
         policy = FSSquareCB(n_models=2, dim=[2, 3], reward_range=(0.0, high))
-        np.testing.assert_allclose(first_penalties(policy), [2 / 4, 3 / 4], rtol=1e-9)
+        np.testing.assert_allclose(first_penalties(policy), [2.0, 3.0], rtol=1e-9)
 
 
 def test_penalties_are_per_lane_where_noise_and_bound_are():

@@ -54,7 +54,7 @@ class FSSquareCB(AggregatePolicy):
     noise: sub-Gaussian constant R of the rewards; (hi - lo) / 2 by default.
     reward_range: (lo, hi), where rewards are expected: a scale, not a law.
     regularization: ridge penalty lambda, a number or one per model. By default :math:`\lambda_i = d_i R^2 / S^2` with S
-        the ``parameter_bound``, or hi - lo where that is not told; 1, as in the paper, when ``"paper"`` is chosen.
+        the ``parameter_bound``, or (hi - lo) / 2 where it is not told; 1, as in the paper, when ``"paper"`` is chosen.
     exploration: c of :math:`\alpha_t = c \sqrt t / (hi - lo)`, a ``Power``, a callable of t, or ``"paper"``:
         :math:`\alpha = \sqrt{K T / D_T}` with the printed :math:`D_T`.
     weighting: how experts are weighted. ``"noise"``: by their Gaussian evidence, :math:`e^{-L_i / (2 R^2)}`, with the
@@ -162,7 +162,7 @@ class FSSquareCB(AggregatePolicy):
             given = 1.0
         expected = RewardRange(self.reward_range, lanes, MEANING.get(self.weighting, SCALED))
         noise = per_lane(expected.span / 2.0 if self.noise is None else self.noise, lanes)
-        bound = per_lane(expected.span if self.parameter_bound is None else self.parameter_bound, lanes)
+        bound = per_lane(expected.span / 2.0 if self.parameter_bound is None else self.parameter_bound, lanes)
         lam = penalties("FSSquareCB: regularization", given, dims, noise, bound)
         bank = RidgeBank(lanes=lanes, dims=dims, regularization=lam)
         experts = bank, expected, self._messages, bool(self.intercept)
