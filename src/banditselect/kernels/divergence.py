@@ -11,7 +11,7 @@ import numpy as np
 from ..types import Array, Index, Mask
 from . import kernel
 from .features import entry, sizes
-from .posterior import alive_ridges, foresee, measure
+from .posterior import Beliefs, Counted, counted_ridges, foresee, measure
 from .ridge import LOGDET
 
 ACCURACY = 2.0  #: the largest leverage of a design may be this many times the least possible
@@ -82,35 +82,22 @@ def design(r: int, x: Array, i: int, d: int, scale: Array, q: Array) -> None:
 
 
 @kernel
-def diverge(
-    r: int,
-    x: Array,
-    weight: Array,
-    variance: Array,
-    theta: Array,
-    maps: Index,
-    place: Index,
-    dims: Index,
-    root: Array,
-    beta: float,
-    open_: Mask,
-    share: float,
-    p: Array,
-) -> None:
-    """Probabilities ``p (K,)`` of row ``r`` for C models, as ``information.inform`` has them.
+def diverge(models: Counted, root: Array, beta: float, open_: Mask, share: float, p: Array) -> None:
+    """Probabilities ``p (K,)`` for the models that count, as ``information.inform`` has them.
 
     ``p = q f``, normalised: ``f(a) = exp(-gap(a)^2 / (beta S(a)))`` with ``S`` the variance of the gap, and ``q`` has
     ``share`` on the best, the rest in equal parts on the designs of the maps by their weights and on every action.
     """
-    P, K, widest = sizes(x)
+    x, weight, variance, maps, dims = models.x, models.weight, models.variance, models.maps, models.dims
+    P, K, widest = x.shape[1:]
     own, mean, spread, close = np.empty((weight.size, K)), np.zeros(K), np.zeros(K), np.zeros(K)
-    leader, _ = foresee(r, x, weight, variance, theta, maps, dims, open_, own, mean)
+    leader, _ = foresee(models, open_, own, mean)
     w, square, apart = np.empty((5, widest)), np.empty(K), np.empty(K)
     believed, width = np.zeros(P), np.zeros(P, dtype=np.int64)
     for c in range(weight.size):
         believed[maps[c]] += weight[c]
         width[maps[c]] = dims[c]
-        measure(r, x, maps[c], leader, dims[c], root[place[c]], w, square, apart)
+        measure(0, x, maps[c], leader, dims[c], root[models.place[c]], w, square, apart)
         for a in range(K):
             between = (own[c, leader] - own[c, a]) - (mean[leader] - mean[a])
             spread[a] += weight[c] * (variance[c] * apart[a] + between**2)
@@ -130,7 +117,7 @@ def diverge(
         p[a] = rest / offered + (share / best if mean[a] == mean[leader] else 0.0)
     for i in range(P):
         if believed[i] > 0.0:
-            design(r, x, i, width[i], close, q)
+            design(0, x, i, width[i], close, q)
             for a in range(K):
                 p[a] += rest * believed[i] * q[a]
     for a in range(K):
@@ -147,65 +134,26 @@ def divergent_ridges(
     theta: Array,
     root: Array,
     dims: Index,
-    size: Array,
-    evidence: Array,
-    updates: Index,
-    moments: Array,
-    log_prior: Array,
-    known: Array,
-    expected: Array,
-    window: Array,
-    trust: float,
-    precision: float,
+    beliefs: Beliefs,
     offered: Mask,
     share: float,
     p: Array,
 ) -> None:
     """Probabilities ``p (n, K)`` with a bank of ridges over maps, and features as they come.
 
-    ``precision``: of the constant term, 0 if there is none.
 
     After t rewards ``beta = (sqrt(logdet + 2 log(t + 1)) + 1)^2``, in units of the noise, with the mean of the models'
     logdet: without the part of the constant term, on which no gap depends.
     """
-    P, K, _ = sizes(x)
-    models, widest, constant = theta.shape[1], theta.shape[2], precision > 0.0
-    z = np.empty((1, P, K, widest))
-    u, w, v = np.empty(models), np.empty(models), np.empty(models)
-    chosen, open_ = np.empty(models, dtype=np.int64), np.ones(K, dtype=np.bool_)
-    some, maps, widths = np.empty((models, widest)), np.empty(models, dtype=np.int64), np.empty(models, dtype=np.int64)
+    open_ = np.ones(sizes(x)[1], dtype=np.bool_)
     for r in range(ids.size):
         n = ids[r]
         if offered.size > 1:
             open_ = offered[r]
-        C = alive_ridges(
-            r,
-            n,
-            x,
-            size,
-            theta,
-            dims,
-            evidence,
-            updates,
-            moments,
-            log_prior,
-            known,
-            expected,
-            window,
-            trust,
-            constant,
-            u,
-            w,
-            v,
-            chosen,
-            maps,
-            widths,
-            some,
-            open_,
-            z,
-        )
-        logdet = -math.log1p(updates[n] / precision) if constant else 0.0
-        for c in range(C):
-            logdet += w[c] * evidence[n, LOGDET, chosen[c]]
-        beta = (math.sqrt(max(logdet, 0.0) + 2.0 * math.log1p(updates[n])) + 1.0) ** 2
-        diverge(0, z, w[:C], v[:C], some, maps, chosen, widths, root[n], beta, open_, share, p[r])
+        models = counted_ridges(r, n, x, theta, dims, beliefs, open_)
+        t = beliefs.updates[n]
+        logdet = -math.log1p(t / beliefs.precision) if beliefs.precision > 0.0 else 0.0
+        for c in range(models.weight.size):
+            logdet += models.weight[c] * beliefs.evidence[n, LOGDET, models.place[c]]
+        beta = (math.sqrt(max(logdet, 0.0) + 2.0 * math.log1p(t)) + 1.0) ** 2
+        diverge(models, root[n], beta, open_, share, p[r])

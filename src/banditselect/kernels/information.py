@@ -9,17 +9,17 @@ import numpy as np
 
 from ..types import Array, Index, Mask
 from . import inlined, kernel
-from .features import prepare_map, sizes
-from .posterior import ROOT_HALF, alive, alive_ridges, foresee, measure, weigh
+from .features import sizes
+from .posterior import ROOT_HALF, Beliefs, Counted, counted_ridges, counted_tiles, foresee, measure
 
 CLOSE = 0.05  #: how far from one the expected number of exceeding actions may be where a bound on regret is taken
 _DENSITY = 0.3989422804014327  # of a standard normal at 0
 
 
 @inlined
-def common_part(precision: float, updates: int) -> float:
-    """``log(1 + v)`` with ``v`` the variance of a constant term of this prior precision, all else known."""
-    return math.log1p(1.0 / (precision + updates)) if precision > 0.0 else 0.0
+def common_part(n: int, beliefs: Beliefs) -> float:
+    """``log(1 + v)`` with ``v`` the variance of the constant term of lane ``n``, all else known; 0 without one."""
+    return math.log1p(1.0 / (beliefs.precision + beliefs.updates[n])) if beliefs.precision > 0.0 else 0.0
 
 
 @inlined
@@ -127,38 +127,23 @@ def mix_two(
 
 
 @kernel
-def inform(
-    r: int,
-    x: Array,
-    weight: Array,
-    variance: Array,
-    theta: Array,
-    maps: Index,
-    place: Index,
-    dims: Index,
-    root: Array,
-    common: float,
-    open_: Mask,
-    floor: float,
-    p: Array,
-) -> None:
-    """Probabilities ``p (K,)`` of row ``r`` for C models: weights, variances ``(C,)`` and estimates ``theta (C, d)``.
+def inform(models: Counted, root: Array, common: float, open_: Mask, floor: float, p: Array) -> None:
+    """Probabilities ``p (K,)`` for the models that count; ``root (G, d, d)`` are the roots of their ``V^-1``.
 
-    Model ``c`` reads the first ``dims[c]`` features of map ``maps[c]`` and has the root ``root[place[c]]`` of ``V^-1``.
     ``common`` is what every reward teaches of the constant term, on which no decision depends.
     """
-    _, K, widest = sizes(x)
-    C = weight.size
+    x, weight, variance, place = models.x, models.weight, models.variance, models.place
+    C, K, widest = weight.size, x.shape[2], x.shape[3]
     gap, deviation = np.empty((C, K)), np.empty((C, K))
     mean, taught = np.zeros(K), np.empty(K)
-    leader, noise = foresee(r, x, weight, variance, theta, maps, dims, open_, gap, mean)
+    leader, noise = foresee(models, open_, gap, mean)
     w, apart, square = np.empty((5, widest)), np.empty(K), np.empty(K)
     while True:
         for a in range(K):
             taught[a] = 0.0
         for c in range(C):
             if c == 0 or place[c] != place[c - 1]:
-                measure(r, x, maps[c], leader, dims[c], root[place[c]], w, square, apart)
+                measure(0, x, models.maps[c], leader, models.dims[c], root[place[c]], w, square, apart)
             for a in range(K):
                 taught[a] += weight[c] * (variance[c] * square[a] + (gap[c, a] - mean[a]) ** 2)
                 deviation[c, a] = math.sqrt(variance[c] * apart[a])
@@ -185,75 +170,19 @@ def informed_ridges(
     theta: Array,
     root: Array,
     dims: Index,
-    size: Array,
-    evidence: Array,
-    updates: Index,
-    moments: Array,
-    log_prior: Array,
-    known: Array,
-    expected: Array,
-    window: Array,
-    trust: float,
-    precision: float,
+    beliefs: Beliefs,
     offered: Mask,
     floor: float,
     p: Array,
 ) -> None:
-    """Probabilities ``p (n, K)`` with a bank of ridges over maps, and features as they come.
-
-    ``precision``: of the constant term, 0 if there is none. Only maps of models that count are prepared.
-    """
-    P, K, _ = sizes(x)
-    models, widest, constant = theta.shape[1], theta.shape[2], precision > 0.0
-    z = np.empty((1, P, K, widest))
-    u, w, v = np.empty(models), np.empty(models), np.empty(models)
-    chosen, open_ = np.empty(models, dtype=np.int64), np.ones(K, dtype=np.bool_)
-    some, maps, widths = np.empty((models, widest)), np.empty(models, dtype=np.int64), np.empty(models, dtype=np.int64)
+    """Probabilities ``p (n, K)`` with a bank of ridges over maps, and features as they come."""
+    open_ = np.ones(sizes(x)[1], dtype=np.bool_)
     for r in range(ids.size):
         n = ids[r]
         if offered.size > 1:
             open_ = offered[r]
-        C = alive_ridges(
-            r,
-            n,
-            x,
-            size,
-            theta,
-            dims,
-            evidence,
-            updates,
-            moments,
-            log_prior,
-            known,
-            expected,
-            window,
-            trust,
-            constant,
-            u,
-            w,
-            v,
-            chosen,
-            maps,
-            widths,
-            some,
-            open_,
-            z,
-        )
-        inform(
-            0,
-            z,
-            w[:C],
-            v[:C],
-            some,
-            maps,
-            chosen,
-            widths,
-            root[n],
-            common_part(precision, updates[n]),
-            open_,
-            floor,
-            p[r],
-        )
+        models = counted_ridges(r, n, x, theta, dims, beliefs, open_)
+        inform(models, root[n], common_part(n, beliefs), open_, floor, p[r])
 
 
 @kernel
@@ -263,51 +192,16 @@ def informed_tiles(
     tiles: Array,
     root: Array,
     group: Index,
-    size: Array,
-    evidence: Array,
-    updates: Index,
-    moments: Array,
-    log_prior: Array,
-    known: Array,
-    expected: Array,
-    window: Array,
-    trust: float,
-    precision: float,
+    beliefs: Beliefs,
     offered: Mask,
     floor: float,
     p: Array,
 ) -> None:
-    """The same with ridges over one map, in tiles (see ``kernels.tiles``)."""
-    K = sizes(x)[1]
-    models, widest, B, constant = group.shape[1], tiles.shape[2], tiles.shape[3], precision > 0.0
-    z = np.empty((1, 1, K, widest))
-    u, w, v = np.empty(models), np.empty(models), np.empty(models)
-    chosen, open_ = np.empty(models, dtype=np.int64), np.ones(K, dtype=np.bool_)
-    some, place = np.empty((models, widest)), np.empty(models, dtype=np.int64)
-    maps, widths = np.zeros(models, dtype=np.int64), np.full(models, widest)
+    """The same with ridges over one map, in tiles."""
+    open_ = np.ones(sizes(x)[1], dtype=np.bool_)
     for r in range(ids.size):
         n = ids[r]
         if offered.size > 1:
             open_ = offered[r]
-        weigh(n, evidence, updates, moments, log_prior, known, expected, window, trust, constant, u, w, v)
-        C = alive(w, v, chosen)
-        for c in range(C):
-            place[c] = group[n, chosen[c]]
-            for j in range(widest):
-                some[c, j] = tiles[n, chosen[c] // B, j, chosen[c] % B]
-        prepare_map(r, n, 0, x, size, constant, open_, 0, z)
-        inform(
-            0,
-            z,
-            w[:C],
-            v[:C],
-            some,
-            maps,
-            place,
-            widths,
-            root[n],
-            common_part(precision, updates[n]),
-            open_,
-            floor,
-            p[r],
-        )
+        models = counted_tiles(r, n, x, tiles, group, beliefs, open_)
+        inform(models, root[n], common_part(n, beliefs), open_, floor, p[r])

@@ -5,6 +5,7 @@ A model ``k`` has ``evidence`` as in ``kernels.ridge``, a weight, a variance. Of
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,49 @@ ROOT_HALF = 0.7071067811865476
 FIRST = 0  #: moments: the first reward, which all others are counted from; 0 without a constant term
 MEAN = 1  #: mean of the rewards less the first; 0 without a constant term
 SQUARES = 2  #: sum of their squared distances from that mean
+
+
+class Beliefs(NamedTuple):
+    """What the weights of the models of N lanes follow from.
+
+    Attributes
+    ----------
+    evidence, updates: of the bank, see ``kernels.ridge``.  moments: of the rewards, ``(N, 3)``.
+    log_prior: ``(N, models)``.  known: the noise variance, ``(N,)``, or 0.
+    expected: what it is expected to be, ``(N, models)``, or 0.  window: how far it may be from that, ``(2, models)``.
+    size: what the features of each map are divided by, ``(N, P)``.
+    trust: shape of the prior of the variance.  precision: of the constant term, 0 if there is none.
+    """
+
+    evidence: Array
+    updates: Index
+    moments: Array
+    log_prior: Array
+    known: Array
+    expected: Array
+    window: Array
+    size: Array
+    trust: float
+    precision: float
+
+
+class Counted(NamedTuple):
+    """The C models that count in an act of one lane.
+
+    Attributes
+    ----------
+    x: features ``(1, P, K, d)`` as models read them; maps that no model reads are not filled in.
+    weight: of sum 1, ``(C,)``.  variance: ``(C,)``.  theta: at least ``(C, d)``.
+    maps, place, dims: which map a model reads, which root it has, how wide it is, at least ``(C,)``.
+    """
+
+    x: Array
+    weight: Array
+    variance: Array
+    theta: Array
+    maps: Index
+    place: Index
+    dims: Index
 
 
 @kernel
@@ -69,31 +113,18 @@ def log_inside(center: float, deviation: float, window: Array) -> float:
 
 
 @inlined
-def weigh(
-    n: int,
-    evidence: Array,
-    updates: Index,
-    moments: Array,
-    log_prior: Array,
-    known: Array,
-    expected: Array,
-    window: Array,
-    trust: float,
-    constant: bool,
-    log_weight: Array,
-    weight: Array,
-    variance: Array,
-) -> None:
+def weigh(n: int, beliefs: Beliefs, log_weight: Array, weight: Array, variance: Array) -> None:
     """Posterior ``weight`` and ``variance`` of every model of lane ``n``, ``(models,)``.
 
     With a noise variance ``known[n] > 0``: by the Gaussian evidence. Else the variance has an inverse gamma prior of
     shape ``trust`` about ``expected[n, k]``, or about the variance of the rewards so far where that is 0. While all
     rewards are equal nothing is known of the noise, and nothing depends on it: it is 1.
     """
-    t = updates[n]
-    spread = moments[n, SQUARES] / max(t - 1.0 if constant else float(t), 1.0)
+    evidence, known, expected, trust = beliefs.evidence, beliefs.known, beliefs.expected, beliefs.trust
+    t = beliefs.updates[n]
+    spread = beliefs.moments[n, SQUARES] / max(t - 1.0 if beliefs.precision > 0.0 else float(t), 1.0)
     for k in range(weight.size):
-        log_weight[k] = log_prior[n, k] - 0.5 * evidence[n, LOGDET, k]
+        log_weight[k] = beliefs.log_prior[n, k] - 0.5 * evidence[n, LOGDET, k]
         loss = 0.5 * evidence[n, PENALISED, k]
         if known[n] > 0.0:
             variance[k] = known[n]
@@ -106,31 +137,16 @@ def weigh(
             variance[k] = scale / shape
             log_weight[k] += trust * math.log(about) - shape * math.log(scale)
             if expected[n, k] > 0.0:
-                log_weight[k] += log_inside(math.log(variance[k] / about), 1.0 / math.sqrt(shape), window[:, k])
+                off = math.log(variance[k] / about)
+                log_weight[k] += log_inside(off, 1.0 / math.sqrt(shape), beliefs.window[:, k])
     normalise(log_weight, weight)
 
 
 @kernel
-def weigh_rows(
-    ids: Index,
-    evidence: Array,
-    updates: Index,
-    moments: Array,
-    log_prior: Array,
-    known: Array,
-    expected: Array,
-    window: Array,
-    trust: float,
-    precision: float,
-    log_weight: Array,
-    weight: Array,
-    variance: Array,
-) -> None:
+def weigh_rows(ids: Index, beliefs: Beliefs, log_weight: Array, weight: Array, variance: Array) -> None:
     """``weigh`` for every row."""
-    constant = precision > 0.0
     for r in range(ids.size):
-        u, w, v = log_weight[r], weight[r], variance[r]
-        weigh(ids[r], evidence, updates, moments, log_prior, known, expected, window, trust, constant, u, w, v)
+        weigh(ids[r], beliefs, log_weight[r], weight[r], variance[r])
 
 
 @inlined
@@ -152,91 +168,59 @@ def alive(weight: Array, variance: Array, chosen: Index) -> int:
     return count
 
 
-@inlined
-def alive_ridges(
-    r: int,
-    n: int,
-    x: Array,
-    size: Array,
-    theta: Array,
-    dims: Index,
-    evidence: Array,
-    updates: Index,
-    moments: Array,
-    log_prior: Array,
-    known: Array,
-    expected: Array,
-    window: Array,
-    trust: float,
-    constant: bool,
-    log_weight: Array,
-    weight: Array,
-    variance: Array,
-    chosen: Index,
-    seen: Index,
-    widths: Index,
-    estimate: Array,
-    open_: Mask,
-    z: Array,
-) -> int:
-    """``weigh`` and ``alive`` for a bank of ridges: also the map ``seen``, the width and estimate of those alive.
-
-    The maps that they see, and only these, are put in ``z (1, P, K, d)``, as ``prepare_map`` says.
-    """
-    weigh(
-        n,
-        evidence,
-        updates,
-        moments,
-        log_prior,
-        known,
-        expected,
-        window,
-        trust,
-        constant,
-        log_weight,
-        weight,
-        variance,
-    )
-    count = alive(weight, variance, chosen)
-    ready = np.zeros(z.shape[1], dtype=np.bool_)
-    for c in range(count):
-        i = chosen[c] % z.shape[1]
-        seen[c] = i
-        widths[c] = dims[chosen[c]]
-        for j in range(theta.shape[2]):
+@kernel
+def counted_ridges(r: int, n: int, x: Array, theta: Array, dims: Index, beliefs: Beliefs, open_: Mask) -> Counted:
+    """The models that count in row ``r``, of a bank of ridges over maps; only the maps that they read are prepared."""
+    (P, K, _), (models, widest) = sizes(x), theta.shape[1:]
+    log_weight, weight, variance = np.empty(models), np.empty(models), np.empty(models)
+    weigh(n, beliefs, log_weight, weight, variance)
+    chosen = np.empty(models, dtype=np.int64)
+    C = alive(weight, variance, chosen)
+    maps, widths, estimate = np.empty(C, dtype=np.int64), np.empty(C, dtype=np.int64), np.empty((C, widest))
+    z, ready = np.empty((1, P, K, widest)), np.zeros(P, dtype=np.bool_)
+    for c in range(C):
+        i = chosen[c] % P
+        maps[c], widths[c] = i, dims[chosen[c]]
+        for j in range(widest):
             estimate[c, j] = theta[n, chosen[c], j]
         if not ready[i]:
-            prepare_map(r, n, i, x, size, constant, open_, 0, z)
+            prepare_map(r, n, i, x, beliefs.size, beliefs.precision > 0.0, open_, 0, z)
             ready[i] = True
-    return count
+    return Counted(z, weight[:C], variance[:C], estimate, maps, chosen, widths)
+
+
+@kernel
+def counted_tiles(r: int, n: int, x: Array, tiles: Array, group: Index, beliefs: Beliefs, open_: Mask) -> Counted:
+    """The same of ridges over one map, in tiles (see ``kernels.tiles``)."""
+    K, models, widest, B = sizes(x)[1], group.shape[1], tiles.shape[2], tiles.shape[3]
+    log_weight, weight, variance = np.empty(models), np.empty(models), np.empty(models)
+    weigh(n, beliefs, log_weight, weight, variance)
+    chosen = np.empty(models, dtype=np.int64)
+    C = alive(weight, variance, chosen)
+    place, estimate, z = np.empty(C, dtype=np.int64), np.empty((C, widest)), np.empty((1, 1, K, widest))
+    for c in range(C):
+        place[c] = group[n, chosen[c]]
+        for j in range(widest):
+            estimate[c, j] = tiles[n, chosen[c] // B, j, chosen[c] % B]
+    prepare_map(r, n, 0, x, beliefs.size, beliefs.precision > 0.0, open_, 0, z)
+    maps, widths = np.zeros(C, dtype=np.int64), np.full(C, widest)
+    return Counted(z, weight[:C], variance[:C], estimate, maps, place, widths)
 
 
 @inlined
-def foresee(
-    r: int,
-    x: Array,
-    weight: Array,
-    variance: Array,
-    theta: Array,
-    maps: Index,
-    dims: Index,
-    open_: Mask,
-    own: Array,
-    mean: Array,
-) -> tuple[int, float]:
-    """Predictions ``own (C, K)`` of C models and their ``mean (K,)``, which begins as 0.
+def foresee(models: Counted, open_: Mask, own: Array, mean: Array) -> tuple[int, float]:
+    """Predictions ``own (C, K)`` of the models and their ``mean (K,)``, which begins as 0.
 
     Returns the first of the best actions, and the mean variance.
     """
     noise = 0.0
-    for c in range(weight.size):
-        noise += weight[c] * variance[c]
+    for c in range(models.weight.size):
+        noise += models.weight[c] * models.variance[c]
         for a in range(mean.size):
             own[c, a] = 0.0
-            for j in range(dims[c]):
-                own[c, a] += entry(x, r, maps[c], a, j) * theta[c, j]
-            mean[a] += weight[c] * own[c, a]
+            for j in range(models.dims[c]):
+                own[c, a] += models.x[0, models.maps[c], a, j] * models.theta[c, j]
+            mean[a] += models.weight[c] * own[c, a]
     leader = -1
     for a in range(mean.size):
         if open_[a] and (leader < 0 or mean[a] > mean[leader]):

@@ -95,7 +95,7 @@ class Mixture(LaneArrays, ABC):
         self.known = np.zeros(N) if noise is None else per_lane(noise, N) ** 2
         self.expected = expected
         self.window = np.zeros((2, models)) if window is None else window
-        self._settings = (float(trust), FLAT if constant else 0.0)
+        self.trust = float(trust)
 
     # Playing and learning.
 
@@ -143,20 +143,31 @@ class Mixture(LaneArrays, ABC):
         """Return the probabilities of a play, a kernel with one ``number`` to set it, ``(n, K)``."""
         p = np.empty((ids.size, x.shape[2]))
         if self._show is None:
-            self._show = (*self._models(), self.size, *self._evidence())
-        play(*(ids, x, *self._show, *self._settings, mask_of(offered), number, p))
+            self._show = (*self._models(), self._beliefs())
+        play(*(ids, x, *self._show, mask_of(offered), number, p))
         return p
 
     def weigh(self, ids: Index) -> tuple[Array, Array, Array]:
         """Return log weights up to a constant, weights, and noise variances of the models, ``(n, models)`` each."""
         out = np.empty((3, ids.size, self.log_prior.shape[1]))
-        posterior.weigh_rows(*(ids, *self._evidence(), *self._settings, out[0], out[1], out[2]))
+        posterior.weigh_rows(ids, self._beliefs(), out[0], out[1], out[2])
         return out[0], out[1], out[2]
 
-    def _evidence(self) -> tuple[Any, ...]:
+    def _beliefs(self) -> posterior.Beliefs:
         """Return what kernels weigh models by."""
         bank = self.bank
-        return bank.evidence, bank.updates, self.moments, self.log_prior, self.known, self.expected, self.window
+        return posterior.Beliefs(
+            bank.evidence,
+            bank.updates,
+            self.moments,
+            self.log_prior,
+            self.known,
+            self.expected,
+            self.window,
+            self.size,
+            self.trust,
+            FLAT if self.constant else 0.0,
+        )
 
     @abstractmethod
     def _models(self) -> tuple[Any, ...]:
