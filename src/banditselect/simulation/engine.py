@@ -116,10 +116,14 @@ def _pool(tasks: Mapping[int, Task], workers: int) -> Finished:
 
 
 def _dask(tasks: Sequence[Task], workers: int | None, address: str | None) -> Finished:
-    """Run on dask itself: joblib's dask backend waits forever for a task whose worker died."""
-    distributed = need("distributed", "dask")
+    """Run on dask itself: joblib's dask backend waits forever for a task whose worker died.
+
+    A worker that dies takes the tasks that waited for it along, so each of those is run alone, to find which one kills.
+    """
+    distributed, dask = need("distributed", "dask"), need("dask", "dask")
     with contextlib.ExitStack() as stack:
         if address is None:
+            stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 0}))
             cluster = distributed.LocalCluster(
                 n_workers=workers or cores(),
                 threads_per_worker=1,
@@ -131,24 +135,34 @@ def _dask(tasks: Sequence[Task], workers: int | None, address: str | None) -> Fi
         client = stack.enter_context(distributed.Client(cluster if address is None else address))
         calls = _calls(dict(enumerate(tasks)))
         running = distributed.as_completed()
-        number_of = {}
+        number_of: dict[Any, int] = {}
+        suspects: list[int] = []
 
-        def submit() -> None:
+        def submit(call: tuple[Any, ...]) -> Any:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Sending large graph")
+                return client.submit(run_remote, *call, pure=False)
+
+        def submit_next() -> None:
             call = next(calls, None)
             if call is not None:
-                with warnings.catch_warnings():
-                    warnings.filterwarnings("ignore", "Sending large graph")
-                    future = client.submit(run_remote, *call, pure=False)
+                future = submit(call)
                 number_of[future.key] = call[0]
                 running.add(future)
 
         for _ in range(2 * (workers or max(1, sum(client.nthreads().values())))):
-            submit()
+            submit_next()
         for future in running:
-            submit()
+            submit_next()
+            error, number = future.exception(), number_of.pop(future.key)
+            if isinstance(error, distributed.KilledWorker):
+                suspects.append(number)
+            else:
+                yield future.result() if error is None else _lost(number, tasks[number], error)
+        for call in _calls({number: tasks[number] for number in suspects}):
+            future = submit(call)
             error = future.exception()
-            number = number_of.pop(future.key)
-            yield future.result() if error is None else _lost(number, tasks[number], error)
+            yield future.result() if error is None else _lost(call[0], tasks[call[0]], error)
 
 
 def _ray(tasks: Sequence[Task], workers: int | None, address: str | None) -> Finished:
