@@ -5,7 +5,18 @@ from functools import partial
 from typing import Any
 
 from ..carriers.validation import refuse
-from ..policies import FSIDS, FSOFUL, Binding, FSSquareCB, RegretBalancing, SquareCB, given, on_every_map, on_map
+from ..policies import (
+    FSIDS,
+    FSOFUL,
+    Binding,
+    FSSquareCB,
+    RegretBalancing,
+    SquareCB,
+    Uniform,
+    given,
+    on_every_map,
+    on_map,
+)
 from ..problems import Classification, Problem
 from .experiment import Experiment, Regime, Scale
 from .packs import load_pack
@@ -13,7 +24,7 @@ from .packs import load_pack
 BEST, SECOND, WORST = "SquareCB, best map", "SquareCB, second best map", "SquareCB, worst map"
 FS, RB = "FS-SCB", "RB-SCB"
 NOISE_AWARE, OPTIMISTIC = "FS-SCB, noise-aware (ours)", "FS-OFUL (ours)"
-UNTUNED = "FS-IDS, untuned (ours)"
+UNTUNED, UNIFORM = "FS-IDS, untuned (ours)", "Uniform"
 
 GRID = {
     "exploration": [30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0],
@@ -57,7 +68,7 @@ def _policies(
         SECOND: on_map(scb, 1),
     }
     M = problem.shapes["n_models"]
-    return chosen | ({WORST: on_map(scb, M - 1)} if M > 2 else {}) | {UNTUNED: FSIDS.bind()}
+    return chosen | ({WORST: on_map(scb, M - 1)} if M > 2 else {}) | {UNTUNED: FSIDS.bind(), UNIFORM: Uniform.bind()}
 
 
 def regimes() -> dict[str, Regime]:

@@ -18,7 +18,7 @@ from ..parts.exploration import LatentReference
 from ..policies import PSIDS, PSOFUL, UCB1, Binding, Greedy, RegretBalancing, given, on_every_ball
 from ..problems import LatentBandit, Problem
 from .experiment import Experiment, Regime, Scale
-from .ps_shared import LIKELIHOOD, UNTUNED
+from .ps_shared import LIKELIHOOD, TRUE_BALL, UNTUNED
 
 ARMS = (10, 50, 200)
 MODELS = (2, 5, 20)
@@ -42,6 +42,7 @@ def policies(problem: Any, rounds: int) -> dict[str, Binding[Any]]:
     }
     if problem.n_arms <= LARGEST:
         chosen[LIKELIHOOD] = PSOFUL.bind(centers=given.centers, radii=given.radii, noise=given.noise)
+        chosen[TRUE_BALL] = PSOFUL.bind(centers=given.true_centers, radii=given.radii, noise=given.noise)
         chosen[UNTUNED] = PSIDS.bind(centers=given.centers, radii=given.radii)
     return chosen
 

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from ..carriers.validation import refuse
-from ..policies import OFUL, PSIDS, PSOFUL, BiasOFUL, Binding, RegretBalancing, given, on_every_ball
+from ..policies import OFUL, PSIDS, PSOFUL, BiasOFUL, Binding, RegretBalancing, Uniform, given, on_every_ball
 from ..problems import Classification, Problem
 from .experiment import Experiment, Regime, Scale
 from .packs import BallPack, load_pack
 
 ORACLE, PS, RB, INDIVIDUAL = "BIAS-OFUL, true centre", "PS-OFUL", "RB-OFUL", "OFUL"
 LIKELIHOOD, NARROW = "PS-OFUL, likelihood sets (ours)", "PS-OFUL, likelihood sets, r = c (ours)"
+TRUE_BALL, UNIFORM = "PS-OFUL, likelihood sets, true ball only", "Uniform"
 UNTUNED = "PS-IDS, untuned (ours)"
 
 GRID = {
@@ -29,12 +30,14 @@ def policies(problem: Problem, rounds: int, reward_range: Any) -> dict[str, Bind
     noise = {"noise": given.noise}
     return {
         ORACLE: BiasOFUL.bind(center=given.center, radius=given.radius, **noise),
+        TRUE_BALL: PSOFUL.bind(centers=given.true_centers, radii=given.true_radii, **noise),
         PS: printed(**balls, reward_range=reward_range),
         LIKELIHOOD: PSOFUL.bind(**balls, **noise),
         NARROW: PSOFUL.bind(centers=given.centers, radii=given.center_errors, **noise),
         RB: RegretBalancing.bind(bases=on_every_ball(BiasOFUL.bind(**noise), radii=given.whole_radii)),
         INDIVIDUAL: OFUL.bind(parameter_bound=given.parameter_bound, **noise),
         UNTUNED: PSIDS.bind(centers=given.centers, radii=given.whole_radii),
+        UNIFORM: Uniform.bind(),
     }
 
 
@@ -92,5 +95,11 @@ def _image_problem(pack: BallPack, kind: str, M: int) -> Classification:
             "whole_radii": whole,
             "parameter_bound": float(reach.max()),
         },
-        class_constants={"center": balls.centers[own], "radius": whole[own], "model": own},
+        class_constants={
+            "center": balls.centers[own],
+            "radius": whole[own],
+            "true_centers": balls.centers[own, None],
+            "true_radii": whole[own, None],
+            "model": own,
+        },
     )

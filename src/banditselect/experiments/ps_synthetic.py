@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from ..policies import OFUL, PSIDS, PSOFUL, BiasOFUL, Binding, given
+from ..policies import OFUL, PSIDS, PSOFUL, BiasOFUL, Binding, Uniform, given
 from ..problems import Problem, SyntheticParameterSelection
 from .experiment import Experiment, Regime, Scale
-from .ps_shared import GRID, LIKELIHOOD, ORACLE, PS, UNTUNED, printed
+from .ps_shared import GRID, LIKELIHOOD, ORACLE, PS, TRUE_BALL, UNIFORM, UNTUNED, printed
 
 DIM = 20
 RADII = {"0": 0.0, "sqrt(d)": math.sqrt(DIM), "2 sqrt(d)": 2.0 * math.sqrt(DIM)}
@@ -29,11 +29,13 @@ def policies(problem: Problem, rounds: int, reward_range: Any) -> dict[str, Bind
     balls = {"centers": given.centers, "radii": given.radii}
     return {
         ORACLE: BiasOFUL.bind(center=given.center, radius=given.radii, noise=given.noise),
+        TRUE_BALL: PSOFUL.bind(centers=given.true_centers, radii=given.radii, noise=given.noise),
         PS: printed(**balls, reward_range=reward_range),
         LIKELIHOOD: PSOFUL.bind(**balls, noise=given.noise),
         INDIVIDUAL: OFUL.bind(noise=given.noise, parameter_bound=given.parameter_bound),
         INDIVIDUAL_10: OFUL.bind(noise=given.noise, parameter_bound=10.0),
         UNTUNED: PSIDS.bind(**balls),
+        UNIFORM: Uniform.bind(),
     }
 
 

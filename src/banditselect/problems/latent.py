@@ -30,8 +30,9 @@ class LatentBandit(Problem):
     Notes
     -----
     Constants: centers ``(N, M, K)``, the known vectors; radii = error sqrt(K), so that the truth is in its ball; error;
-    n_arms; parameter_bound = max_i |mu_i| + radii; center, model and parameter of the truth; feature_bound =
-    reward_bound = 1; noise; reward_range, (0, 1) for coins and (-0.5, 1.5) else (a scale, not a bound, for "gaussian").
+    n_arms; parameter_bound = max_i |mu_i| + radii; center, model and parameter of the truth; true_centers ``(N, 1, K)``;
+    feature_bound = reward_bound = 1; noise; reward_range, (0, 1) for coins and (-0.5, 1.5) else (a scale, not a bound,
+    for "gaussian").
 
     Examples
     --------
@@ -86,6 +87,7 @@ class _LatentInstances(DrawnInstances):
             "n_arms": K,
             "parameter_bound": np.linalg.norm(centers, axis=2).max(axis=1) + radius,
             "center": centers[np.arange(N), model],
+            "true_centers": centers[np.arange(N), model, None],
             "model": model,
             "parameter": truth,
             "feature_bound": 1.0,

@@ -121,9 +121,10 @@ class SyntheticParameterSelection(Problem):
     Notes
     -----
     The paper leaves the distribution inside the ball open; uniform is assumed. Constants: centers ``(N, M, d)``,
-    radii, parameter_bound = max_i (|mu_i| + b), center, model and parameter of the truth, feature_bound and
-    reward_bound over the actions offered, noise (B of each instance for "bernoulli"); reward_range, a scale that holds
-    nearly all rewards: four standard deviations of a mean reward, and the noise.
+    radii, parameter_bound = max_i (|mu_i| + b), center, model and parameter of the truth; true_centers ``(N, 1, d)``,
+    for a policy that is shown the true ball only; feature_bound and reward_bound over the actions offered, noise (B of
+    each instance for "bernoulli"); reward_range, a scale that holds nearly all rewards: four standard deviations of a
+    mean reward, and the noise.
 
     Examples
     --------
@@ -182,6 +183,7 @@ class _ParameterSelectionInstances(DrawnInstances):
             "radii": b,
             "parameter_bound": (np.linalg.norm(centers, axis=2) + b).max(axis=1),
             "center": centers[np.arange(N), model],
+            "true_centers": centers[np.arange(N), model, None],
             "model": model,
             "parameter": theta,
             "feature_bound": longest,
