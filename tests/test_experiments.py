@@ -28,7 +28,7 @@ def test_there_are_the_nine_of_the_paper_each_with_two_regimes_and_two_scales():
         assert set(experiment.regimes) == set(REGIMES)
         assert set(experiment.scales) == set(SCALES)
         assert "What the text leaves open" in experiment.about or name == "latent"
-        assert not experiment.regimes["theory"].grid
+        assert set(experiment.regimes["theory"].grid) == ({"regularization"} if name.startswith("ps") else set())
         assert experiment.regimes["tuned"].grid
         replicates = 100 if name.startswith("fs") else 50
         assert experiment.scales["paper"].replicates == replicates
@@ -53,9 +53,12 @@ def test_a_regime_is_stored_and_the_tuning_with_it(tmp_path):
     again = Results.load(tmp_path / "results.parquet")
     assert list(found) == list(again) == list(experiment.problems(()))
     record = again["b = 0"].settings["tuning"]
-    assert record["grid"]["scale"] == experiment.regimes["tuned"].grid["scale"]
-    assert set(record["policies"]) == set(again["b = 0"].policies) - {"PS-IDS, untuned (ours)"}
-    assert phases == [f"ps-synthetic, tuned: tuning, {name}" for name in found] + ["ps-synthetic, tuned: playing"]
+    assert record["grid"]["scale"] == vars(experiment.regimes["tuned"].grid["scale"])
+    assert set(record["policies"]) == set(again["b = 0"].policies) - {"PS-IDS, untuned (ours)", "Uniform"}
+    assert set(record["policies"]["OFUL, S = max"]["choice"]) == {"scale", "regularization"}
+    assert set(record["policies"]["PS-OFUL"]["choice"]) == {"scale", "reward_range"}
+    assert phases[0] == "ps-synthetic, tuned: tuning, step 1"
+    assert phases[-1] == "ps-synthetic, tuned: playing"
 
 
 def test_models_that_a_pack_does_not_have_are_refused():

@@ -58,9 +58,11 @@ def made(tuned, missing=False):
             "versions": {"numpy": "2.4.6"},
         }
         if tuned:
-            choice = {name: {"choice": {"exploration": value}} for name, value in zip(regret, (0.5, 1.0), strict=True)}
+            chosen = zip(regret, (0.5, 1.0), (["exploration"], []), strict=True)
+            choice = {name: {"choice": {"exploration": value}, "ends": ends} for name, value, ends in chosen}
             settings["tuning"] = {
                 "grid": {"exploration": [0.5, 1.0, 2.0]},
+                "own": {"a": {"scale": {"start": 0.1, "factor": 10.0, "reach": 4}}},
                 "replicates": [100, 102],
                 "policies": choice,
             }
@@ -132,7 +134,7 @@ def test_the_page(report):
         "2 cells of “tuned”, see tuned/failures.json",
         "the regime “tuned”",
         "exploration 0.5†",
-        "Values tried, for every policy that has the argument: exploration: 0.5, 1, 2.",
+        "Values tried, for every policy that has the argument: exploration: 0.5, 1, 2; scale of a: 0.1 times powers of 10",
         "FSSquareCB(n_models=2 | 10, noise=0.5)",
         "numpy 2.4.6",
         COMMAND,

@@ -191,13 +191,22 @@ def test_an_argument_that_only_the_problem_shows_to_be_wrong_is_found_by_its_fie
     assert str(caught.value) == f"{path}: {where}"
 
 
+def test_a_table_of_a_start_and_a_factor_is_walked(tmp_path: Path) -> None:
+    text = GOOD + "[tuning]\nreplicates = 2\nexploration = { start = 300, factor = 10 }\n"
+    text = text.replace('{ type = "SquareCB" }', '{ type = "SquareCB", reward_range = "given.reward_range" }')
+    for result in read_sweep_file(write(tmp_path, text)).run(phase=lambda title: None).values():
+        (tried,) = {len(one["tried"]) > 2 for one in result.settings["tuning"]["policies"].values()}
+        assert tried
+        assert result.settings["tuning"]["grid"] == {"exploration": {"start": 300, "factor": 10, "reach": 10}}
+
+
 def test_tuning_leaves_policies_alone_that_do_not_have_the_argument(tmp_path: Path) -> None:
     text = GOOD + '[policies.uniform]\ntype = "Uniform"\n[tuning]\nexploration = [1, 100]\nreplicates = 2\n'
     text = text.replace('{ type = "SquareCB" }', '{ type = "SquareCB", reward_range = "given.reward_range" }')
     found = read_sweep_file(write(tmp_path, text))
     told: list[str] = []
     results = found.run(phase=lambda title: lambda progress: told.append(title))
-    assert list(dict.fromkeys(told)) == ["tuning, n_models=2", "tuning, n_models=3", "playing"]
+    assert list(dict.fromkeys(told)) == ["tuning, step 1", "playing"]
     for result in results.values():
         assert result.policies == [*found.policies]
         assert set(result.settings["tuning"]["policies"]) == {"oracle", "FS-SCB", "RB-SCB"}
@@ -304,6 +313,9 @@ def test_every_mistake_is_told_with_its_key(tmp_path: Path, old: str, new: str, 
         ("[tuning]\n", "tuning: nothing to tune"),
         ("[tuning]\nexplore = [1]\n", "tuning.explore: no policy has it; .*did you mean 'exploration'"),
         ("[tuning]\nexploration = 1\n", "tuning.exploration: got 1, expected a list"),
+        ("[tuning]\nexploration = { factor = 3 }\n", "tuning.exploration: start is missing"),
+        ("[tuning]\nexploration = { start = -1 }\n", "tuning.exploration.start: got -1, expected"),
+        ("[tuning]\nexploration = { start = 1, stop = 3 }\n", "tuning.exploration.stop: not steps"),
         ("[tuning]\nreplicates = 2\nexploration = [1, -1]\n", "tuning.exploration: got -1, expected"),
         ("[tuning]\nexploration = [1]\nreplicates = 'x'\n", "tuning.replicates: got 'x', expected"),
         ("tuning = 3\n", "policies.RB-SCB.tuning: not an argument"),

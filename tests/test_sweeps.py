@@ -12,6 +12,7 @@ from banditselect import (
     RegretBalancing,
     Result,
     SquareCB,
+    Steps,
     Uniform,
     given,
     grid,
@@ -328,3 +329,31 @@ def test_the_summary_tells_what_failed():
     text = sweep({"f": Fragile.bind(), "u": Uniform.bind()}, problems, rounds=10, replicates=3).summary()
     assert "dim=4: f failed: ZeroDivisionError('no more')" in text
     assert text.startswith("dim=3: regret after 10 rounds, 3 replicates")
+
+
+def test_a_policy_may_have_values_of_its_own_and_walks_where_they_are_steps():
+    policies = {"OFUL": OFUL_TOLD, "LinTS": LinTS.bind(noise=given.noise)}
+    options = {"rounds": 30, "replicates": 4, "own": {"OFUL": {"regularization": Steps(1.0, factor=10.0)}}}
+    tuned = tune(policies, PS, {"scale": [0.1, 1.0]}, **options)
+    assert set(tuned.record["policies"]["LinTS"]["choice"]) == {"scale"}
+    record = tuned.record["policies"]["OFUL"]
+    assert set(record["choice"]) == {"scale", "regularization"}
+    assert tuned.record["own"] == {"OFUL": {"regularization": {"start": 1.0, "factor": 10.0, "reach": 10}}}
+    best = min(record["tried"], key=lambda row: row["mean"])
+    assert best["arguments"] == record["choice"]
+    penalty = record["choice"]["regularization"]
+    tried = {row["arguments"]["regularization"] for row in record["tried"]}
+    assert {penalty / 10.0, penalty * 10.0} <= {round(value, 12) for value in tried}  # both neighbours are worse
+
+
+@pytest.mark.parametrize(
+    ("own", "match"),
+    [
+        ({"ofu": {"scale": [1.0]}}, "own: got 'ofu', expected the name of a policy"),
+        ({"o": {"width": [1.0]}}, r"own\['o'\]: got 'width', expected one of its arguments"),
+        ({"o": {"scale": 1.0}}, r"own\['o'\]: scale: got 1\.0, expected a list of at least one value, or Steps"),
+    ],
+)
+def test_values_of_its_own_that_a_policy_cannot_take_are_refused(own, match):
+    with pytest.raises(ValueError, match=match):
+        tune({"o": OFUL_TOLD}, PS, {"scale": [0.1]}, rounds=2, own=own)

@@ -37,7 +37,7 @@ from .policies import (
     on_map,
     register,
 )
-from .simulation import Result, Results, grid, simulate, sweep, tune
+from .simulation import Result, Results, Steps, grid, simulate, sweep, tune
 
 __all__ = [
     "FSIDS",
@@ -65,6 +65,7 @@ __all__ = [
     "Result",
     "Results",
     "SquareCB",
+    "Steps",
     "Uniform",
     "given",
     "grid",

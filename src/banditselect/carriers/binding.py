@@ -26,18 +26,29 @@ class Pending(ABC):
 
 @dataclass(frozen=True)
 class Constant(Pending):
-    """A constant of the problem, by name."""
+    """A constant of the problem, by name; times a number, it is multiplied, a range (lo, hi) about its middle."""
 
     name: str
+    factor: float = 1.0
 
     def __repr__(self) -> str:
-        return f"given.{self.name}"
+        return f"given.{self.name}" + (f" * {self.factor:g}" if self.factor != 1.0 else "")
+
+    def __mul__(self, factor: float) -> "Constant":
+        """Return the constant times a number."""
+        return Constant(self.name, self.factor * factor)
 
     def resolve(self, shapes: Mapping[str, Any], constants: Mapping[str, Any]) -> Any:
         """Return the constant."""
         if self.name not in constants:
             raise refuse(repr(self), self.name, "a constant of the problem: " + ", ".join(sorted(constants)))
-        return constants[self.name]
+        value = constants[self.name]
+        if self.factor == 1.0:
+            return value
+        if isinstance(value, tuple):
+            middle, half = (value[0] + value[1]) / 2.0, self.factor * (value[1] - value[0]) / 2.0
+            return middle - half, middle + half
+        return self.factor * value
 
 
 class _Given:

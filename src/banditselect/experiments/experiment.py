@@ -9,12 +9,13 @@ from ..problems import Problem
 from ..simulation import Results
 from ..simulation.progress import OnProgress
 from ..simulation.sweeps import Policies
-from ..simulation.tuning import sweep_tuned
+from ..simulation.tuning import Grid, sweep_tuned
 
 SCALES = ("quick", "paper")
 REGIMES = {
-    "theory": "every rate and radius at the value that theory prescribes; the reference of regret balancing is sqrt(n)",
-    "tuned": "every rate and radius tuned over the same values, on problems that are not reported",
+    "theory": "every rate and radius at the value that theory prescribes; the ridge penalty of OFUL, for which theory "
+    "allows any, at the best on problems that are not reported; regret balancing over OFUL knows each base's bound",
+    "tuned": "every rate, radius, ridge penalty and range of SqAlg tuned, on problems that are not reported",
 }
 
 
@@ -25,11 +26,13 @@ class Regime:
     Attributes
     ----------
     policies: from a problem and the number of rounds to the policies that play it, by name.
-    grid: the values over which arguments are tuned, by name; empty in the regime of theory.
+    grid: the values over which arguments are tuned, by name.
+    own: further values for single policies, by name of the policy.
     """
 
     policies: Callable[[Any, int], Policies]
-    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    grid: Grid = field(default_factory=dict)
+    own: Mapping[str, Grid] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,7 @@ class Experiment:
             lambda problem: chosen.policies(problem, scale.rounds),
             self.problems(scale.models),
             chosen.grid,
+            own=chosen.own,
             rounds=scale.rounds,
             replicates=scale.replicates,
             tuning_replicates=scale.tuning,

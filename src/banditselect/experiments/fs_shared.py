@@ -18,6 +18,7 @@ from ..policies import (
     on_map,
 )
 from ..problems import Classification, Problem
+from ..simulation.search import Steps
 from .experiment import Experiment, Regime, Scale
 from .packs import load_pack
 
@@ -27,11 +28,15 @@ NOISE_AWARE, OPTIMISTIC = "FS-SCB, noise-aware (ours)", "FS-OFUL (ours)"
 UNTUNED, UNIFORM = "FS-IDS, untuned (ours)", "Uniform"
 
 GRID = {
-    "exploration": [30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0],
-    "reference": [0.1, 0.3, 1.0, 3.0],
-    "scale": [0.01, 0.03, 0.1, 0.3, 1.0],
+    "exploration": Steps(300.0),
+    "regularization": Steps(1.0),
+    "reference": Steps(1.0),
+    "scale": Steps(0.1),
 }
-"""c of the rate c sqrt(t); u of U(n) = u sqrt(n); s of the radius of the likelihood sets."""
+"""c of the rate c sqrt(t); lambda; u of U(n) = u sqrt(n); s of the radius of the likelihood sets."""
+
+OWN = {FS: {"reward_range": Steps(given.reward_range, factor=10.0**0.25)}}
+"""The range on which SqAlg weighs the experts of FS-SCB."""
 
 
 def theory(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
@@ -51,7 +56,7 @@ def theory(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
 
 def tuned(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
     """Return the policies before they are tuned; all are told the range of the rewards, ours the noise too."""
-    scale = {"reward_range": given.reward_range, "regularization": 1.0}
+    scale = {"reward_range": given.reward_range}
     paper = FSSquareCB.bind(**scale, noise=given.noise, weighting="range")
     return _policies(problem, SquareCB.bind(**scale), paper, FSSquareCB.bind(**scale, noise=given.noise))
 
@@ -63,7 +68,7 @@ def _policies(
     if ours is not None:
         chosen[NOISE_AWARE] = ours
     chosen |= {
-        OPTIMISTIC: FSOFUL.bind(noise=given.noise, parameter_bound=given.parameter_bound, regularization=1.0),
+        OPTIMISTIC: FSOFUL.bind(noise=given.noise, parameter_bound=given.parameter_bound),
         RB: RegretBalancing.bind(bases=on_every_map(scb)),
         SECOND: on_map(scb, 1),
     }
@@ -73,11 +78,11 @@ def _policies(
 
 def regimes() -> dict[str, Regime]:
     """Return both regimes."""
-    return {"theory": Regime(theory), "tuned": Regime(tuned, GRID)}
+    return {"theory": Regime(theory), "tuned": Regime(tuned, GRID, OWN)}
 
 
-def image_experiment(name: str, title: str, place: str, about: str, *, tuning: int) -> Experiment:
-    """Return an experiment on the maps of the pack of this name; ``tuning``: replicates for it at the paper's scale."""
+def image_experiment(name: str, title: str, place: str, about: str) -> Experiment:
+    """Return an experiment on the maps of the pack of this name."""
     return Experiment(
         name=name,
         title=title,
@@ -87,7 +92,7 @@ def image_experiment(name: str, title: str, place: str, about: str, *, tuning: i
         setting="feature maps M",
         problems=partial(image_problems, name),
         regimes=regimes(),
-        scales={"quick": Scale((2, 10), 300, 8, 4), "paper": Scale((2, 5, 10, 20), 2000, 100, tuning)},
+        scales={"quick": Scale((2, 10), 300, 8, 4), "paper": Scale((2, 5, 10, 20), 2000, 100, 100)},
     )
 
 

@@ -29,5 +29,5 @@ EXPERIMENT = Experiment(
     setting="feature maps M",
     problems=problems,
     regimes=regimes(),
-    scales={"quick": Scale((2, 10), 300, 8, 4), "paper": Scale((2, 10, 30), 2000, 100, 10)},
+    scales={"quick": Scale((2, 10), 300, 8, 4), "paper": Scale((2, 10, 30), 2000, 100, 100)},
 )

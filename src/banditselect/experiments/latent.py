@@ -17,6 +17,7 @@ from typing import Any
 from ..parts.exploration import LatentReference
 from ..policies import PSIDS, PSOFUL, UCB1, Binding, Greedy, RegretBalancing, given, on_every_ball
 from ..problems import LatentBandit, Problem
+from ..simulation.search import Steps
 from .experiment import Experiment, Regime, Scale
 from .ps_shared import LIKELIHOOD, TRUE_BALL, UNTUNED
 
@@ -77,6 +78,6 @@ EXPERIMENT = Experiment(
     metric="regret",
     setting="K, M and eps",
     problems=problems,
-    regimes={"theory": Regime(policies), "tuned": Regime(policies, {"scale": [0.01, 0.1, 0.3, 1.0]})},
-    scales={"quick": Scale((), 300, 8, 4), "paper": Scale((), ROUNDS, 50, 20)},
+    regimes={"theory": Regime(policies), "tuned": Regime(policies, {"scale": Steps(0.3)})},
+    scales={"quick": Scale((), 300, 8, 4), "paper": Scale((), ROUNDS, 50, 100)},
 )

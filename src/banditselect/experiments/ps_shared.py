@@ -9,6 +9,7 @@ import numpy as np
 from ..carriers.validation import refuse
 from ..policies import OFUL, PSIDS, PSOFUL, BiasOFUL, Binding, RegretBalancing, Uniform, given, on_every_ball
 from ..problems import Classification, Problem
+from ..simulation.search import Steps
 from .experiment import Experiment, Regime, Scale
 from .packs import BallPack, load_pack
 
@@ -17,15 +18,21 @@ LIKELIHOOD, NARROW = "PS-OFUL, likelihood sets (ours)", "PS-OFUL, likelihood set
 TRUE_BALL, UNIFORM = "PS-OFUL, likelihood sets, true ball only", "Uniform"
 UNTUNED = "PS-IDS, untuned (ours)"
 
-GRID = {
-    "scale": [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0],
-    "reference": [0.1, 0.3, 1.0, 3.0],
-}
-"""s of every radius; u of U(n) = u sqrt(n)."""
+PENALTY = {"regularization": Steps(1.0)}
+"""lambda of OFUL; its set is valid for any."""
+
+GRID = {"scale": Steps(0.1), "reference": Steps(1.0), **PENALTY}
+"""s of every radius; u of U(n) = u sqrt(n); lambda of OFUL."""
+
+OWN = {PS: {"reward_range": Steps(given.reward_range, factor=10.0**0.25)}}
+"""The range on which SqAlg weighs the experts of PS-OFUL."""
 
 
-def policies(problem: Problem, rounds: int, reward_range: Any) -> dict[str, Binding[Any]]:
-    """Return the policies of the figure, and ours; SqAlg, inside PS-OFUL, works on this range, None for the printed."""
+def policies(problem: Problem, rounds: int, reward_range: Any, reference: Any) -> dict[str, Binding[Any]]:
+    """Return the policies of the figure, and ours.
+
+    ``reward_range``: on which SqAlg works inside PS-OFUL, None for the printed.  ``reference``: of regret balancing.
+    """
     balls = {"centers": given.centers, "radii": given.radii, "center_errors": given.center_errors}
     noise = {"noise": given.noise}
     return {
@@ -34,15 +41,17 @@ def policies(problem: Problem, rounds: int, reward_range: Any) -> dict[str, Bind
         PS: printed(**balls, reward_range=reward_range),
         LIKELIHOOD: PSOFUL.bind(**balls, **noise),
         NARROW: PSOFUL.bind(centers=given.centers, radii=given.center_errors, **noise),
-        RB: RegretBalancing.bind(bases=on_every_ball(BiasOFUL.bind(**noise), radii=given.whole_radii)),
+        RB: RegretBalancing.bind(
+            bases=on_every_ball(BiasOFUL.bind(**noise), radii=given.whole_radii), reference=reference
+        ),
         INDIVIDUAL: OFUL.bind(parameter_bound=given.parameter_bound, **noise),
         UNTUNED: PSIDS.bind(centers=given.centers, radii=given.whole_radii),
         UNIFORM: Uniform.bind(),
     }
 
 
-theory = partial(policies, reward_range=None)
-tuned = partial(policies, reward_range=given.reward_range)
+theory = partial(policies, reward_range=None, reference="own")
+tuned = partial(policies, reward_range=given.reward_range, reference=1.0)
 
 
 def printed(**arguments: Any) -> Binding[PSOFUL]:
@@ -62,8 +71,8 @@ def image_experiment(name: str, title: str, place: str, about: str) -> Experimen
         metric="mean_reward",
         setting="balls M",
         problems=partial(image_problems, pack, kind),
-        regimes={"theory": Regime(theory), "tuned": Regime(tuned, GRID)},
-        scales={"quick": Scale((2, 10), 300, 8, 4), "paper": Scale((2, 5, 10), 2000, 50, 20)},
+        regimes={"theory": Regime(theory, PENALTY), "tuned": Regime(tuned, GRID, OWN)},
+        scales={"quick": Scale((2, 10), 300, 8, 4), "paper": Scale((2, 5, 10), 2000, 50, 100)},
     )
 
 

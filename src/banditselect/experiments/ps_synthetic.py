@@ -17,7 +17,7 @@ from typing import Any
 from ..policies import OFUL, PSIDS, PSOFUL, BiasOFUL, Binding, Uniform, given
 from ..problems import Problem, SyntheticParameterSelection
 from .experiment import Experiment, Regime, Scale
-from .ps_shared import GRID, LIKELIHOOD, ORACLE, PS, TRUE_BALL, UNIFORM, UNTUNED, printed
+from .ps_shared import GRID, LIKELIHOOD, ORACLE, OWN, PENALTY, PS, TRUE_BALL, UNIFORM, UNTUNED, printed
 
 DIM = 20
 RADII = {"0": 0.0, "sqrt(d)": math.sqrt(DIM), "2 sqrt(d)": 2.0 * math.sqrt(DIM)}
@@ -56,6 +56,6 @@ EXPERIMENT = Experiment(
     metric="regret",
     setting="radius b of the balls",
     problems=problems,
-    regimes={"theory": Regime(theory), "tuned": Regime(tuned, {"scale": GRID["scale"]})},
-    scales={"quick": Scale((), 300, 10, 4), "paper": Scale((), 1000, 50, 20)},
+    regimes={"theory": Regime(theory, PENALTY), "tuned": Regime(tuned, {"scale": GRID["scale"], **PENALTY}, OWN)},
+    scales={"quick": Scale((), 300, 10, 4), "paper": Scale((), 1000, 50, 100)},
 )

@@ -117,4 +117,4 @@ def on_every_ball(
 
 
 def _is_given(value: Any, name: str) -> bool:
-    return isinstance(value, Constant) and value.name == name
+    return isinstance(value, Constant) and value == Constant(name)

@@ -31,8 +31,8 @@ class LatentBandit(Problem):
     -----
     Constants: centers ``(N, M, K)``, the known vectors; radii = error sqrt(K), so that the truth is in its ball; error;
     n_arms; parameter_bound = max_i |mu_i| + radii; center, model and parameter of the truth; true_centers
-    ``(N, 1, K)``; feature_bound = reward_bound = 1; noise; reward_range, (0, 1) for coins and (-0.5, 1.5) else (a scale, not a
-    bound, for "gaussian").
+    ``(N, 1, K)``; feature_bound = reward_bound = 1; noise; reward_range, (0, 1) for coins and (-0.5, 1.5) else (a
+    scale, not a bound, for "gaussian").
 
     Examples
     --------

@@ -43,7 +43,7 @@ def describe(name: str, value: Any) -> Any:
             described["held"] = {key: part for key, part in vars(value).items() if key not in value.settings}
         return {"problem": full_name(type(value)), **{key: _parts(name, part) for key, part in described.items()}}
     if isinstance(value, Constant):
-        return {"given": value.name}
+        return {"given": value.name} | ({"factor": value.factor} if value.factor != 1.0 else {})
     if isinstance(value, Mapping):
         return {"mapping": _parts(name, value)}
     if isinstance(value, list | tuple):

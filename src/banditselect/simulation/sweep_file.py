@@ -18,6 +18,7 @@ from ..problems import Instances, Problem
 from .loop import METRICS, build, checkpoints_of, play
 from .progress import OnProgress
 from .results import Results
+from .search import Axis, Steps
 from .toml_values import (
     check_keys,
     constants_in,
@@ -28,9 +29,11 @@ from .toml_values import (
     read_policy,
     read_problems,
 )
-from .tuning import candidates_of, has_argument, sweep_tuned
+from .tuning import first_candidates, has_argument, sweep_tuned
 from .user_files import known_problems, load_file
 
+STEPS = ("start", "factor", "reach")
+EXPECTED_AXIS = "a list of at least one value, or a table with start, factor and reach"
 KEYS = ("rounds", "replicates", "seed", "metric", "import", "problems", "policies", "tuning")
 COUNT = validation.Number(low=1, integer=True)
 TRIAL_BYTES = 200_000_000  #: policies are tried on the smallest problems, as many as take this much memory together
@@ -54,7 +57,7 @@ class SweepFile:
     metric: str
     problems: Mapping[str, Problem]
     policies: Mapping[str, Binding[Any]]
-    grid: Mapping[str, list[Any]]
+    grid: Mapping[str, Axis]
     tuning_replicates: int
 
     def run(self, *, phase: Callable[[str], OnProgress], **options: Any) -> Results:
@@ -111,7 +114,7 @@ def _read(content: Mapping[str, Any], folder: Path) -> SweepFile:
         metric=content.get("metric", "regret"),
         problems=problems,
         policies={name: read_policy(dotted("policies", name), table) for name, table in policies.items()},
-        grid={name: values for name, values in tuning.items() if name != "replicates"},
+        grid={name: _axis(dotted("tuning", name), v) for name, v in tuning.items() if name != "replicates"},
         tuning_replicates=_number("tuning.replicates", tuning.get("replicates", 20), COUNT),
     )
     if specification.metric not in tuple(METRICS):
@@ -150,6 +153,19 @@ def _imported(names: Any, folder: Path) -> Iterator[ModuleType]:
             raise ValueError(f"{dotted('import', k)}: {error}") from None
 
 
+def _axis(key: str, value: Any) -> Any:
+    """Return the values of an argument: a list as it is, a table as steps."""
+    if not isinstance(value, dict):
+        return value
+    check_keys(key, value, STEPS, "steps")
+    if "start" not in value:
+        raise ValueError(f"{key}: start is missing; expected a number > 0")
+    try:
+        return Steps(**value)
+    except ValueError as error:
+        raise located(error, key, value) from None
+
+
 def _check_tuning(specification: SweepFile) -> None:
     if not specification.grid:
         raise ValueError("tuning: nothing to tune; expected an argument of the policies with a list of values")
@@ -158,8 +174,8 @@ def _check_tuning(specification: SweepFile) -> None:
         if not any(has_argument(binding, name) for binding in specification.policies.values()):
             expected = one_of(name, {*arguments, "replicates"})
             raise ValueError(f"{dotted('tuning', name)}: no policy has it; expected {expected}")
-        if not isinstance(values, list) or not values:
-            raise validation.refuse(dotted("tuning", name), values, "a list of at least one value")
+        if not isinstance(values, Steps) and not (isinstance(values, list) and values):
+            raise validation.refuse(dotted("tuning", name), values, EXPECTED_AXIS)
 
 
 def _try(content: Mapping[str, Any], specification: SweepFile, tables: Mapping[str, str]) -> None:
@@ -188,8 +204,8 @@ def _try(content: Mapping[str, Any], specification: SweepFile, tables: Mapping[s
                 raise ValueError(f"{key}: {argument} is missing: {cls} needs it and problem {name!r} does not tell it")
             found = _try_one(key, table, binding, name, problem, instances)
             recorded |= found
-            candidates = candidates_of(binding, specification.grid)
-            for _, candidate in candidates:
+            candidates = first_candidates(binding, specification.grid)
+            for candidate in candidates:
                 _try_one("tuning", content["tuning"], candidate, name, problem, instances)
             if candidates and specification.metric not in found:
                 raise _without(specification, f"{label!r}, which is tuned for it, has on problem {name!r}", found)

@@ -1,15 +1,14 @@
 """Fair tuning: every policy over the same values, on replicates that no simulation reports."""
 
 import dataclasses
-import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..carriers import validation
-from ..policies import Binding, Several
+from ..policies import Binding, Pending, Several
 from ..problems import Problem
 from ..statistics import standard_error
 from . import engine as engines
@@ -17,10 +16,13 @@ from .fingerprint import record_of
 from .loop import METRICS
 from .progress import OnProgress
 from .results import Results
+from .search import Axis, Request, Search, Steps
 from .store import Store
 from .sweeps import RESERVED, Plan, Policies, check_seed, raise_first, sweep
 
 SMALLER_IS_BETTER = ("regret", "pseudo_regret")
+
+Grid = Mapping[str, Axis]
 
 
 class Tuned(dict[str, Binding[Any]]):
@@ -28,8 +30,8 @@ class Tuned(dict[str, Binding[Any]]):
 
     Attributes
     ----------
-    record: the grid, the settings of the tuning and, per policy, the mean and standard error of every candidate and
-        the choice.
+    record: the grid, the settings of the tuning and, per policy, the mean and standard error of every candidate on the
+        replicates that it played, and the choice; ``ends``: the arguments whose choice is the end of what was tried.
     """
 
     def __init__(self, policies: Policies, record: Mapping[str, Any]) -> None:
@@ -44,10 +46,11 @@ class Tuned(dict[str, Binding[Any]]):
 def tune(
     policies: Policies,
     problem: Problem,
-    grid: Mapping[str, Sequence[Any]],
+    grid: Grid,
     *,
     rounds: int,
     replicates: int = 20,
+    own: Mapping[str, Grid] | None = None,
     metric: str = "regret",
     seed: int = 0,
     engine: str = "local",
@@ -66,9 +69,12 @@ def tune(
     ----------
     policies: by name, what ``bind`` returned.
     problem: draws the instances.
-    grid: values by name of the argument. A policy is tuned over all combinations of those that it has, itself or in the
-        policies inside it; one that has none of them stays as it is.
-    rounds, replicates: how long, on how many instances.
+    grid: by name of the argument, a list of values, or :class:`Steps`, which has no ends. A policy is tuned over all
+        combinations of listed values, and by steps from there, of the arguments that it has, itself or in the policies
+        inside it; one that has none of them stays as it is.
+    rounds, replicates: how long, on how many instances. From 64 replicates on most candidates play fewer: all play the
+        first eighth, the best six of them a third, the best three all.
+    own: further values for single policies, by name of the policy.
     metric: what is to be best after the last round: smallest for regrets, else largest. Ties go to the first.
     seed, engine, workers, address, out, progress: as for ``simulate``; ``out`` keeps the cells there.
 
@@ -82,67 +88,167 @@ def tune(
     >>> tuned["OFUL"]
     OFUL.bind(noise=given.noise, scale=0.1)
     """
+    chosen = tune_all(
+        {"problem": policies},
+        {"problem": problem},
+        grid,
+        own=own,
+        rounds=rounds,
+        replicates=replicates,
+        metric=metric,
+        phase=lambda _: progress,
+        seed=seed,
+        engine=engine,
+        workers=workers,
+        address=address,
+        out=out,
+    )
+    return chosen["problem"]
+
+
+def tune_all(
+    policies: Mapping[str, Policies],
+    problems: Mapping[str, Problem],
+    grid: Grid,
+    *,
+    own: Mapping[str, Grid] | None,
+    rounds: int,
+    replicates: int,
+    metric: str,
+    phase: Callable[[str], OnProgress | None],
+    seed: int = 0,
+    engine: str = "local",
+    workers: int | None = None,
+    address: str | None = None,
+    out: str | Path | None = None,
+) -> dict[str, Tuned]:
+    """Tune the policies of every problem, all problems side by side; ``phase`` is called before every step."""
     rounds = validation.whole_number("rounds", rounds, 1)
     replicates = validation.whole_number("replicates", replicates, 1)
     check_seed(seed)
     validation.OneOf(tuple(METRICS)).check("metric", metric, None)
     engines.check(engine, workers, address)
-    for name, values in grid.items():
-        if not isinstance(values, list | tuple | np.ndarray) or len(values) == 0:
-            raise validation.refuse(f"grid: {name}", values, "a list of at least one value")
-        if not any(has_argument(binding, name) for binding in policies.values()):
-            raise validation.refuse("grid", name, "an argument of at least one of the policies")
-    candidates = {name: tried for name, binding in policies.items() if (tried := candidates_of(binding, grid))}
-    labelled = {f"{name} #{k}": b for name, tried in candidates.items() for k, (_, b) in enumerate(tried)}
-    plan = Plan(
-        {"problem": problem},
-        {"problem": labelled},
-        rounds,
-        range(RESERVED, RESERVED + replicates),
-        seed,
-        candidate_of={f"{name} #{k}": name for name, tried in candidates.items() for k in range(len(tried))},
-    )
-    if out is not None:
-        plan.description()  # refuses what cannot be stored, before there is a folder
-    outcomes, failures = plan.run(None if out is None else Store(out), engine, workers, address, progress)
-    raise_first(failures)
-    finals = plan.result("problem", outcomes, failures).finals(metric)
-    chosen, records = {}, {}
-    for name, tried in candidates.items():
-        reached = np.array([finals[f"{name} #{k}"] for k in range(len(tried))])
-        means, errors = reached.mean(axis=1), standard_error(reached)
-        if np.isnan(means).any():
-            raise validation.refuse("metric", metric, f"a metric that policies[{name!r}] has on every replicate")
-        best = int(means.argmin() if metric in SMALLER_IS_BETTER else means.argmax())
-        chosen[name] = tried[best][1]
-        records[name] = {
-            "choice": record_of(tried[best][0], {}, {}),
-            "tried": [
-                {"arguments": record_of(a, {}, {}), "mean": mean, "standard error": error if replicates > 1 else None}
-                for (a, _), mean, error in zip(tried, means.tolist(), errors.tolist(), strict=True)
-            ],
-        }
-    record = {
-        "problem": record_of(problem, {}, {}),
-        "grid": record_of({name: list(values) for name, values in grid.items()}, {}, {}),
+    own = own or {}
+    _check(policies, grid, own)
+    worse = 1.0 if metric in SMALLER_IS_BETTER else -1.0
+    searches = {
+        (problem, name): Search(axes, replicates)
+        for problem, named in policies.items()
+        for name, binding in named.items()
+        if (axes := axes_of(binding, {**grid, **own.get(name, {})}))
+    }
+    store = None
+    step = 0
+    while wanted := {key: request for key, search in searches.items() if (request := search.next())}:
+        step += 1
+        for start, stop in sorted({(request.start, request.stop) for request in wanted.values()}):
+            asked = {key: r for key, r in wanted.items() if (r.start, r.stop) == (start, stop)}
+            plan, labels = _plan(policies, problems, searches, asked, rounds, seed)
+            if out is not None:
+                plan.description()  # refuses what cannot be stored, before there is a folder
+                store = store or Store(out)
+            outcomes, failures = plan.run(store, engine, workers, address, phase(f"tuning, step {step}"))
+            raise_first(failures)
+            finals = {name: plan.result(name, outcomes, failures).finals(metric) for name in plan.problems}
+            for (problem, name), found in labels.items():
+                reached = {place: worse * finals[problem][label] for place, label in found.items()}
+                if any(np.isnan(values).any() for values in reached.values()):
+                    expected = f"a metric that policies[{name!r}] has on every replicate"
+                    raise validation.refuse("metric", metric, expected)
+                searches[problem, name].learn(reached)
+    settings = {
+        "grid": _values(grid),
+        "own": {policy: _values(values) for policy, values in own.items()},
         "metric": metric,
         "rounds": rounds,
         "replicates": [RESERVED, RESERVED + replicates],
         "seed": seed,
-        "policies": records,
     }
-    return Tuned(dict(policies) | chosen, record)
+    chosen = {}
+    for name in problems:
+        mine = {policy: search for (where, policy), search in searches.items() if where == name}
+        best = {policy: _with(policies[name][policy], s.arguments(s.best)) for policy, s in mine.items()}
+        records = {policy: _record(search, worse) for policy, search in mine.items()}
+        record = {"problem": record_of(problems[name], {}, {}), **settings, "policies": records}
+        chosen[name] = Tuned(dict(policies[name]) | best, record)
+    return chosen
+
+
+def _check(policies: Mapping[str, Policies], grid: Grid, own: Mapping[str, Grid]) -> None:
+    """Refuse values that cannot be tried, and arguments that no policy has."""
+    everyone = [(name, binding) for named in policies.values() for name, binding in named.items()]
+    for policy in own:
+        if policy not in dict(everyone):
+            raise validation.refuse("own", policy, "the name of a policy")
+    for policy, values in (("", grid), *own.items()):
+        owner = f"own[{policy!r}]" if policy else "grid"
+        asked = [binding for name, binding in everyone if policy in ("", name)]
+        for argument, axis in values.items():
+            listed = isinstance(axis, list | tuple | np.ndarray) and len(axis) > 0
+            if not listed and not isinstance(axis, Steps):
+                raise validation.refuse(f"{owner}: {argument}", axis, "a list of at least one value, or Steps")
+            if not any(has_argument(binding, argument) for binding in asked):
+                expected = "one of its arguments" if policy else "an argument of at least one of the policies"
+                raise validation.refuse(owner, argument, expected)
+
+
+def _plan(
+    policies: Mapping[str, Policies],
+    problems: Mapping[str, Problem],
+    searches: Mapping[tuple[str, str], Search],
+    asked: Mapping[tuple[str, str], Request],
+    rounds: int,
+    seed: int,
+) -> tuple[Plan, dict[tuple[str, str], dict[tuple[int, ...], str]]]:
+    """Return what is to be played, and the labels that the candidates of every problem and policy have there."""
+    candidates: dict[str, dict[str, Binding[Any]]] = {}
+    labels: dict[tuple[str, str], dict[tuple[int, ...], str]] = {}
+    candidate_of: dict[str, str] = {}
+    for (problem, name), request in asked.items():
+        search, binding = searches[problem, name], policies[problem][name]
+        labels[problem, name] = {place: f"{name} #{k}" for k, place in enumerate(request.places)}
+        for place, label in labels[problem, name].items():
+            candidates.setdefault(problem, {})[label] = _with(binding, search.arguments(place))
+            candidate_of[label] = name
+    request = next(iter(asked.values()))
+    lanes = range(RESERVED + request.start, RESERVED + request.stop)
+    chosen = {name: problems[name] for name in candidates}
+    return Plan(chosen, candidates, rounds, lanes, seed, candidate_of=candidate_of), labels
+
+
+def _record(search: Search, worse: float) -> dict[str, Any]:
+    """Return what a search tried and chose, as JSON."""
+    tried = []
+    for place, values in search.reached.items():
+        error = float(standard_error(values)) if values.size > 1 else None
+        known = {"mean": worse * float(values.mean()), "standard error": error, "n": values.size}
+        tried.append({"arguments": _recorded(search.arguments(place)), **known})
+    return {"choice": _recorded(search.arguments(search.best)), "ends": search.ends(), "tried": tried}
+
+
+def _values(grid: Grid) -> dict[str, Any]:
+    """Return the values of arguments as JSON: a list, or what steps were given."""
+    found: dict[str, Any] = {}
+    for name, axis in grid.items():
+        found[name] = _recorded(vars(axis)) if isinstance(axis, Steps) else [*_recorded(dict(enumerate(axis))).values()]
+    return found
+
+
+def _recorded(values: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return values as JSON; what is known only when a policy meets its problem, by its name."""
+    return {name: repr(v) if isinstance(v, Pending) else record_of(v, {}, {}) for name, v in values.items()}
 
 
 def sweep_tuned(
     policies: Policies | Callable[[Problem], Policies],
     problems: Mapping[str, Problem],
-    grid: Mapping[str, Sequence[Any]],
+    grid: Grid,
     *,
     replicates: int,
     tuning_replicates: int,
     metric: str,
     phase: Callable[[str], OnProgress | None],
+    own: Mapping[str, Grid] | None = None,
     **options: Any,
 ) -> Results:
     """Tune the policies on every problem, then play them: ``tune`` and ``sweep`` with the same options.
@@ -150,52 +256,42 @@ def sweep_tuned(
     Parameters
     ----------
     policies, problems, replicates: as for ``sweep``.
-    grid, metric: as for ``tune``; an empty grid leaves the policies as they are.
+    grid, own, metric: as for ``tune``; an empty grid leaves the policies as they are.
     tuning_replicates: the replicates of ``tune``.
     phase: called with what comes next, in words; returns the ``progress`` to be told.
     options: of both: rounds, seed, engine, workers, address, out.
     """
-    chosen = {}
-    for name, problem in problems.items():
-        named = policies(problem) if callable(policies) else policies
-        if grid:
-            progress = phase(f"tuning, {name}")
-            named = tune(
-                named, problem, grid, replicates=tuning_replicates, metric=metric, progress=progress, **options
-            )
-        chosen[id(problem)] = named
+    named = {name: policies(problem) if callable(policies) else policies for name, problem in problems.items()}
+    chosen: Mapping[str, Policies] = named
+    if grid:
+        tuning: dict[str, Any] = {"replicates": tuning_replicates, "metric": metric, "phase": phase}
+        chosen = tune_all(named, problems, grid, own=own, **tuning, **options)
+    by_id = {id(problem): chosen[name] for name, problem in problems.items()}
     play = phase("playing")
-    return sweep(lambda problem: chosen[id(problem)], problems, replicates=replicates, progress=play, **options)
+    return sweep(lambda problem: by_id[id(problem)], problems, replicates=replicates, progress=play, **options)
 
 
 def tuning_summary(results: Results) -> str:
     """Return what the tuning chose, a line per problem; a choice at the end of its values is marked."""
     lines = []
     for problem, result in results.items():
-        record = result.settings.get("tuning", {"policies": {}})
-        for policy, tuned in record["policies"].items():
-            choice = []
-            for name, value in tuned["choice"].items():
-                edge = " (the end of its values)" if at_edge_of_grid(value, record["grid"][name]) else ""
-                choice.append(f"{name} = {value}{edge}")
+        for policy, tuned in result.settings.get("tuning", {"policies": {}})["policies"].items():
+            ends = dict.fromkeys(tuned.get("ends", ()), " (the end of its values)")
+            choice = [f"{name} = {value}{ends.get(name, '')}" for name, value in tuned["choice"].items()]
             lines.append(f"tuned on {problem}: {policy}: {', '.join(choice)}")
     return "\n".join(lines)
 
 
-def at_edge_of_grid(value: Any, values: Sequence[Any]) -> bool:
-    """Tell whether a choice is the first or the last of several values, so that others might be better still."""
-    return len(values) > 1 and value in (values[0], values[-1])
+def axes_of(binding: Binding[Any], grid: Grid) -> dict[str, Axis]:
+    """Return the values of those arguments that a policy, or one inside it, has."""
+    return {name: axis for name, axis in grid.items() if has_argument(binding, name)}
 
 
-def candidates_of(
-    binding: Binding[Any], grid: Mapping[str, Sequence[Any]]
-) -> list[tuple[dict[str, Any], Binding[Any]]]:
-    """Return every combination of values with the policy that has them; nothing for one without such arguments."""
-    own = {argument: list(values) for argument, values in grid.items() if has_argument(binding, argument)}
-    if not own:
-        return []
-    combinations = [dict(zip(own, values, strict=True)) for values in itertools.product(*own.values())]
-    return [(arguments, _with(binding, arguments)) for arguments in combinations]
+def first_candidates(binding: Binding[Any], grid: Grid) -> list[Binding[Any]]:
+    """Return the policies that a search over these values begins with; none for one without such arguments."""
+    axes = axes_of(binding, grid)
+    search = Search(axes, 1)
+    return [_with(binding, search.arguments(place)) for place in search.begin()] if axes else []
 
 
 def has_argument(value: Any, argument: str) -> bool:

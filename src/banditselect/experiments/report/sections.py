@@ -14,7 +14,6 @@ from ...reporting.numbers import NOTHING, duration, number
 from ...reporting.page import Picture, Section, Subsection, Table
 from ...simulation import Result, Results
 from ...simulation.store import Store
-from ...simulation.tuning import at_edge_of_grid
 from ...statistics import standard_error
 from ..experiment import Experiment
 
@@ -125,7 +124,10 @@ def _tuned(results: Results) -> list[Table]:
     policies = dict.fromkeys(policy for record in records.values() for policy in record["policies"])
     rows = [[policy, *(_choice(policy, record) for record in records.values())] for policy in policies]
     grid = {name: values for record in records.values() for name, values in record["grid"].items()}
-    tried = "; ".join(f"{name}: {', '.join(map(abbreviated, values))}" for name, values in grid.items())
+    own = {
+        f"{name} of {p}": v for r in records.values() for p, one in r.get("own", {}).items() for name, v in one.items()
+    }
+    tried = "; ".join(f"{name}: {_values(values)}" for name, values in (grid | own).items())
     n = _listed(str(record["replicates"][1] - record["replicates"][0]) for record in records.values())
     note = f"Values tried, for every policy that has the argument: {tried}. "
     note += f"Chosen by the mean over {n} problems that are not among those reported."
@@ -134,10 +136,18 @@ def _tuned(results: Results) -> list[Table]:
     return [Table("What was tuned, and chosen", ["policy", *records], rows, note)]
 
 
+def _values(values: Sequence[Any] | Mapping[str, Any]) -> str:
+    """Return the values of an argument in words; ``search.Steps`` has a start, a factor and no end in practice."""
+    if isinstance(values, Mapping):
+        start, factor = abbreviated(values["start"]), abbreviated(values["factor"])
+        return f"{start} times powers of {factor}, as far as it got better"
+    return ", ".join(map(abbreviated, values))
+
+
 def _choice(policy: str, record: Mapping[str, Any]) -> str:
-    chosen = record["policies"].get(policy, {"choice": {}})["choice"]
-    marked = {name: END if at_edge_of_grid(value, record["grid"][name]) else "" for name, value in chosen.items()}
-    return ", ".join(f"{name} {abbreviated(value)}{marked[name]}" for name, value in chosen.items()) or NOTHING
+    tuned = record["policies"].get(policy, {"choice": {}})
+    marked = {name: END if name in tuned.get("ends", ()) else "" for name in tuned["choice"]}
+    return ", ".join(f"{name} {abbreviated(value)}{marked[name]}" for name, value in tuned["choice"].items()) or NOTHING
 
 
 def _settings(results: Results) -> list[Table]:

@@ -1,0 +1,169 @@
+"""Where tuning looks: values of arguments, by list or by steps, and which of them to play next, on how many replicates.
+
+A place is a tuple of whole numbers, one per argument: the index in a list, or the number of steps from the start.
+"""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..carriers import validation
+from ..carriers.binding import Constant
+
+KEPT = (6, 3)  #: how many of the best play a third of the replicates, and all of them
+SHORT = 8  #: on fewer replicates than this nobody is left behind
+
+Place: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The values ``start * factor ** k`` of an argument, k = 0, 1, -1, 2, ...: tried from the start on for as long as
+    the next one is better, so that there is no end that a choice could be at.
+
+    Parameters
+    ----------
+    start: a number > 0, or ``given.<constant>`` times a number; a range is multiplied about its middle.
+    factor: > 1, between neighbours.
+    reach: never more than this many steps from the start; a choice there is marked as one at the end.
+
+    Examples
+    --------
+    >>> steps = Steps(1.0, factor=10.0)
+    >>> steps[0], steps[-2], steps[1]
+    (1.0, 0.01, 10.0)
+    """
+
+    start: Any
+    factor: float = 10.0**0.5
+    reach: int = 10
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.start, Constant):
+            validation.Number(low=0.0, above=True).check("Steps: start", self.start, None)
+        validation.Number(low=1.0, above=True).check("Steps: factor", self.factor, None)
+        validation.Number(low=1, integer=True).check("Steps: reach", self.reach, None)
+
+    def __getitem__(self, k: int) -> Any:
+        """Return the value k steps from the start, numbers with four digits."""
+        value = self.start * float(f"{self.factor**k:.4g}")
+        return value if isinstance(value, Constant) else float(f"{value:.4g}")
+
+
+Axis: TypeAlias = Sequence[Any] | NDArray[Any] | Steps
+
+
+class Request(NamedTuple):
+    """Places that are to play replicates ``start`` to ``stop - 1``."""
+
+    places: tuple[Place, ...]
+    start: int
+    stop: int
+
+
+class Search:
+    """Looks for the place of the smallest mean; what it asks for it is told, and then it asks for the next.
+
+    On the first replicates it tries every combination of listed values, and walks from the best: where a place one step
+    away along one argument is better, or else one step along two, it goes there. The best places go on to more
+    replicates, and so does what is better next to the best of them.
+
+    Parameters
+    ----------
+    axes: the values by name of the argument.
+    replicates: on how many the best are compared in the end.
+
+    Attributes
+    ----------
+    reached: by place, what it had on the replicates that it played.
+    best: the place of the smallest mean over all replicates; ties go to the first; None before that is known.
+    """
+
+    def __init__(self, axes: Mapping[str, Axis], replicates: int) -> None:
+        self._axes = dict(axes)
+        self._walked = [j for j, axis in enumerate(self._axes.values()) if isinstance(axis, Steps)]
+        few = replicates // 8
+        self._stages = (few, replicates // 3, replicates) if few >= SHORT else (replicates,)
+        self._first = self._stages[0]
+        self._requests = self._search()
+        self.reached: dict[Place, NDArray[np.float64]] = {}
+        self.best: Place = ()
+
+    def next(self) -> Request | None:
+        """Return what is to be played next, None when the best is known."""
+        return next(self._requests, None)
+
+    def learn(self, reached: Mapping[Place, NDArray[np.float64]]) -> None:
+        """Take what places had on the replicates that were asked for."""
+        for place, values in reached.items():
+            self.reached[place] = np.concatenate([self.reached.get(place, np.empty(0)), values])
+
+    def arguments(self, place: Place) -> dict[str, Any]:
+        """Return the values at a place, by name of the argument."""
+        return {name: axis[k] for (name, axis), k in zip(self._axes.items(), place, strict=True)}
+
+    def begin(self) -> list[Place]:
+        """Return where the search begins: every combination of listed values, at the start of steps."""
+        ranges = [(0,) if isinstance(axis, Steps) else range(len(axis)) for axis in self._axes.values()]
+        return list(itertools.product(*ranges))
+
+    def ends(self) -> list[str]:
+        """Return the arguments whose best value is an end of what could be tried; a tie with its neighbour is none."""
+        found = []
+        for j, (name, axis) in enumerate(self._axes.items()):
+            low, high = (-axis.reach, axis.reach) if isinstance(axis, Steps) else (0, len(axis) - 1)
+            k = self.best[j]
+            if low < high and k in (low, high):
+                inner = (*self.best[:j], k + (1 if k == low else -1), *self.best[j + 1 :])
+                if inner not in self.reached or self._mean(inner, self._first) != self._mean(self.best, self._first):
+                    found.append(name)
+        return found
+
+    def _search(self) -> Iterator[Request]:
+        pool = self.begin()
+        for stage, kept in zip(self._stages, (len(pool), *KEPT), strict=False):
+            pool = pool[:kept]
+            yield from self._play(pool, stage)
+            yield from self._walk(pool, stage)
+            pool.sort(key=lambda place, stage=stage: self._mean(place, stage))  # type: ignore[misc]
+        self.best = pool[0]
+
+    def _play(self, places: Sequence[Place], stage: int) -> Iterator[Request]:
+        """Ask for the replicates that places lack of the first ``stage``."""
+        lacking: dict[int, list[Place]] = {}
+        for place in places:
+            lacking.setdefault(self.reached[place].size if place in self.reached else 0, []).append(place)
+        for start, some in lacking.items():
+            if start < stage:
+                yield Request(tuple(some), start, stage)
+
+    def _walk(self, pool: list[Place], stage: int) -> Iterator[Request]:
+        """Go from the best of the pool to what is better next to it, as long as there is such; it joins the pool."""
+        along = 1
+        while along <= min(2, len(self._walked)):
+            leader = min(pool, key=lambda place: self._mean(place, stage))
+            new = [place for place in self._next_to(leader, along) if place not in self.reached]
+            yield from self._play(new, self._first)
+            better = [p for p in new if self._mean(p, self._first) < self._mean(leader, self._first)]
+            yield from self._play(better, stage)
+            pool += new if stage == self._first else better
+            moved = min(pool, key=lambda place: self._mean(place, stage)) != leader
+            along = 1 if moved else along + 1
+
+    def _next_to(self, place: Place, along: int) -> Iterator[Place]:
+        """Yield the places one step away along this many arguments at a time."""
+        reach = [axis.reach if isinstance(axis, Steps) else 0 for axis in self._axes.values()]
+        for axes in itertools.combinations(self._walked, along):
+            for steps in itertools.product((-1, 1), repeat=along):
+                moved = list(place)
+                for j, step in zip(axes, steps, strict=True):
+                    moved[j] += step
+                if all(abs(moved[j]) <= reach[j] for j in axes):
+                    yield tuple(moved)
+
+    def _mean(self, place: Place, n: int) -> float:
+        return float(self.reached[place][:n].mean())

@@ -1,0 +1,100 @@
+"""Where tuning looks: on landscapes whose best place is known."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from banditselect import given
+from banditselect.carriers.binding import Constant
+from banditselect.simulation.search import Search, Steps
+
+WALK = Steps(1.0, factor=10.0, reach=6)
+
+
+def searched(axes, replicates, value, noise=0.0):
+    """Run a search on a landscape; return it with what it asked for."""
+    search, asked = Search(axes, replicates), []
+    shocks = np.random.default_rng(0).normal(size=replicates)
+    while (request := search.next()) is not None:
+        asked.append(request)
+        lanes = np.arange(request.start, request.stop)
+        search.learn({p: value(p) + shocks[lanes] + noise * np.cos(7.0 * lanes + sum(p)) for p in request.places})
+    return search, asked
+
+
+def test_steps_are_powers_of_a_factor_and_a_range_is_scaled_about_its_middle():
+    assert [Steps(300.0)[k] for k in (-1, 0, 1, 2)] == [94.86, 300.0, 948.6, 3000.0]
+    half = Steps(given.reward_range, factor=2.0)[-1]
+    assert repr(half) == "given.reward_range * 0.5"
+    assert half.resolve({}, {"reward_range": (-1.0, 3.0)}) == (0.0, 2.0)
+    assert (given.noise * 3.0).resolve({}, {"noise": 0.5}) == 1.5
+    assert Steps(given.reward_range)[0] == Constant("reward_range")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ({"start": 0.0}, "Steps: start: got 0.0"),
+        ({"start": 1.0, "factor": 1.0}, "Steps: factor: got 1.0"),
+        ({"start": 1.0, "reach": 0}, "Steps: reach: got 0"),
+    ],
+)
+def test_steps_that_lead_nowhere_are_refused(arguments, match):
+    with pytest.raises(ValueError, match=match):
+        Steps(**arguments)
+
+
+def test_a_list_is_tried_as_a_whole_and_the_first_of_equals_is_chosen():
+    search, asked = searched({"a": [5, 6, 7], "b": ["x", "y"]}, 20, lambda p: (p[0] - 1) ** 2)
+    assert [request.places for request in asked] == [tuple(itertools.product(range(3), range(2)))]
+    assert search.arguments(search.best) == {"a": 6, "b": "x"}
+    assert search.ends() == []  # x and y tie
+
+
+def test_the_walk_ends_where_every_neighbour_is_worse():
+    search, asked = searched({"a": WALK}, 20, lambda p: (p[0] + 3.2) ** 2)
+    assert search.best == (-3,)
+    assert sorted(search.reached) == [(-4,), (-3,), (-2,), (-1,), (0,), (1,)]
+    assert {(request.start, request.stop) for request in asked} == {(0, 20)}
+    assert search.ends() == []
+
+
+def test_a_narrow_diagonal_valley_is_followed():
+    """From (0, 0) every step along one argument is uphill; along both it goes down to (3, 3)."""
+    search, _ = searched({"a": WALK, "b": WALK}, 20, lambda p: 10.0 * (p[0] - p[1]) ** 2 + (p[0] - 3) ** 2)
+    assert search.best == (3, 3)
+
+
+def test_the_end_of_the_reach_is_told_and_so_is_that_of_a_list():
+    search, _ = searched({"a": WALK, "b": [1, 2, 3]}, 20, lambda p: -p[0] - p[1])
+    assert search.arguments(search.best) == {"a": 1e6, "b": 3}
+    assert search.ends() == ["a", "b"]
+
+
+def test_where_nothing_matters_it_stays_at_the_start():
+    search, _ = searched({"a": WALK, "b": WALK}, 100, lambda p: 1.0)
+    assert search.best == (0, 0)
+    assert len(search.reached) == 9
+
+
+def test_of_many_replicates_most_places_play_an_eighth_and_the_best_three_all():
+    search, asked = searched({"a": WALK}, 100, lambda p: (p[0] - 5) ** 2)
+    assert search.best == (5,)
+    played = {place[0]: values.size for place, values in search.reached.items()}
+    assert played == {-1: 12, 0: 12, 1: 33, 2: 33, 3: 33, 4: 100, 5: 100, 6: 100}
+    for place, values in search.reached.items():  # every replicate once, in order
+        np.testing.assert_array_equal(
+            values, ((place[0] - 5) ** 2 + np.random.default_rng(0).normal(size=100))[: values.size]
+        )
+    assert [(r.start, r.stop) for r in asked[-2:]] == [(12, 33), (33, 100)]
+
+
+def test_what_only_looked_worse_on_the_first_replicates_is_found_later():
+    """Place 1 is the best on all replicates and the worst on the first twelve; it goes on as one of the best six."""
+    late = np.where(np.arange(100) < 12, 1.0, -1.0)
+    search = Search({"a": WALK}, 100)
+    while (request := search.next()) is not None:
+        search.learn({p: (p[0] == 1) * late[request.start : request.stop] for p in request.places})
+    assert search.best == (1,)
+    assert search.reached[2,].size >= 12  # and what lies beyond it was tried then
