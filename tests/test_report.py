@@ -134,7 +134,7 @@ def test_the_page(report):
         "2 cells of “tuned”, see tuned/failures.json",
         "the regime “tuned”",
         "exploration 0.5†",
-        "Values tried, for every policy that has the argument: exploration: 0.5, 1, 2; scale of a: 0.1 times powers of 10",
+        "Values tried, for every policy that has the argument: exploration: 0.5, 1, 2; scale of a: 0.1 times",
         "FSSquareCB(n_models=2 | 10, noise=0.5)",
         "numpy 2.4.6",
         COMMAND,
