@@ -91,7 +91,7 @@ class FSSquareCB(AggregatePolicy):
 
     Guarantee: with ``"corrected"`` for exploration and weighting the regret of T rounds is, with probability
     :math:`1 - \delta`, at most ``theory.feature_selection.regret_bound`` with K the most actions ever offered
-    (Theorem 5 of ``docs/math.md``), of order :math:`\sqrt{K T (d \log T + \log M)}`. It asks for rewards that are
+    (Theorem 5 of ``docs/math.md``), of order :math:`\sqrt{K T (d + \log M) \log T}`. It asks for rewards that are
     learned before the next act, some map whose parameter has norm at most S, features of norm at most L, mean rewards
     of all actions offered in [-G, G], noise that is R-sub-Gaussian. All else, the defaults too, is practice.
 
