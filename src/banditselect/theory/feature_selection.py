@@ -383,4 +383,4 @@ def regret_bound(
 
 def _expected_error(T: Array, delta: float, kappa: Kappa, model: dict[str, Any]) -> Float:
     D_T = D(t=T, delta=3 * delta / 5, kappa=kappa, **model)
-    return oracle.expected_total(realized=D_T, upper=4 * model["reward_bound"] ** 2, delta=delta / 5)
+    return oracle.expected_total(realized=D_T, upper=4 * array(model["reward_bound"]) ** 2, delta=delta / 5)

@@ -163,7 +163,7 @@ def expert_regret(
     """
     R, L = column(noise), column(feature_bound)
     d, lam, penalty, known = models(dim, regularization, radius)
-    c, ld = L**2 / lam, log_det(outer(t, lam), d, L, lam)
+    c, ld = L**2 / lam, log_det(outer(t, np.broadcast_arrays(lam, R, L)[0]), d, L, lam)
     return worst(np.where(known, 0.0, (1 + c) * (penalty + R**2 * ld + 2 * R**2 * log(1 / delta))), t)
 
 
