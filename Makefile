@@ -35,6 +35,7 @@ test-slow: .venv/ready .venv/clusters .venv/images .venv-bench/ready
 	$(BENCH)/python -m pytest tests/test_benchmarks.py
 
 docs: .venv/ready # after `banditselect reproduce all --scale paper`
+	$(BIN)/python docs/measured.py
 	$(BIN)/python docs/from_results.py out/paper
 
 .venv-bench/ready: pyproject.toml requirements-bench.lock requirements-bench-compiled.lock

@@ -190,9 +190,11 @@ def test_a_mixture_with_an_intercept_has_a_variance_of_the_constant_first():
         SquareCB.bind(dim=2, exploration="paper", **PAPER),
         FSSquareCB.bind(n_models=2, dim=2, exploration="paper", **PAPER),
         FSSquareCB.bind(n_models=2, dim=2, weighting="paper", **PAPER),
+        SquareCB.bind(dim=2, exploration="corrected", **PAPER),
+        FSSquareCB.bind(n_models=2, dim=2, weighting="corrected", **PAPER),
         PSOFUL.bind(centers=CENTERS, confidence="paper", feature_bound=3.0, reward_bound=3.0),
     ],
 )
-def test_the_paper_has_no_intercept(factory):
-    with pytest.raises(ValueError, match=r'intercept: got True, expected .*since .*"paper" was chosen'):
+def test_the_formulas_of_the_paper_have_no_intercept(factory):
+    with pytest.raises(ValueError, match=r'intercept: got True, expected .*since .*"(paper|corrected)" was chosen'):
         factory(intercept=True)

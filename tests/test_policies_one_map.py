@@ -153,6 +153,24 @@ def test_squarecb_at_the_printed_rate_is_fs_scb_with_one_map():
         np.testing.assert_allclose(same.probabilities(x[None]), policy.probabilities(x), rtol=1e-12)
 
 
+def test_squarecb_at_the_corrected_rate_is_fs_scb_with_one_map():
+    rng = np.random.default_rng(0)
+    arguments = {"regularization": 2.0, "exploration": "corrected", "horizon": 200, "reward_range": (-5.0, 5.0)}
+    arguments |= PRINTED
+    policy = SquareCB(dim=3, **arguments)
+    same = FSSquareCB(n_models=1, dim=3, weighting="corrected", **arguments)
+    for _ in range(10):
+        x, y = rng.normal(size=3), rng.normal()
+        policy.learn(x, y)
+        same.learn(x[None], y)
+    prediction = np.array([3.0, 0.5, 0.1, -0.2, -4.0])
+    x = prediction[:, None] * policy.parameters / (policy.parameters @ policy.parameters)
+    alpha = feature_selection.learning_rate(t=200, dim=3, n_models=1, n_actions=5, regularization=2.0, **PRINTED)
+    p = policy.probabilities(x)
+    np.testing.assert_allclose(p, gap_weights(np.clip(prediction, -1.0, 1.0), alpha), rtol=1e-9)
+    np.testing.assert_array_equal(same.probabilities(x[None]), p)
+
+
 @pytest.mark.parametrize("missing", ["feature_bound", "reward_bound", "parameter_bound", "horizon"])
 def test_what_the_printed_rate_of_squarecb_needs_is_asked_for_by_name(missing):
     arguments = {"horizon": 10, **PRINTED, missing: None}

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from banditselect import FSOFUL, PSOFUL, FSSquareCB, Power
-from banditselect.theory import feature_selection, linear, parameter_selection
+from banditselect import FSOFUL, PSOFUL, FSSquareCB
+from banditselect.theory import feature_selection, parameter_selection
 
 LANES, T, R, DELTA = 20, 2000, 0.1, 0.05
 
@@ -94,7 +94,6 @@ def test_fs_scb_at_the_corrected_rate():
     model = {
         "dim": d,
         "n_models": M,
-        "n_actions": K,
         "noise": R,
         "feature_bound": 1.0,
         "reward_bound": G,
@@ -102,16 +101,10 @@ def test_fs_scb_at_the_corrected_rate():
         "regularization": 1.0,
         "delta": DELTA,
     }
-    alpha = feature_selection.learning_rate(t=T, **model)
-    half = G + linear.noise_bound(t=T, noise=R, delta=DELTA / 5)
     policy = FSSquareCB(
-        n_models=M,
-        dim=d,
-        reward_range=(-half, half),
-        weighting="range",
-        exploration=Power(alpha * 2.0 * half, 0.0),
-        lanes=LANES,
+        weighting="corrected", exploration="corrected", horizon=T, reward_range=(-2.0, 2.0), lanes=LANES, **model
     )
-    bound = feature_selection.regret_bound(t=T, **model)
+    bound = feature_selection.regret_bound(t=T, n_actions=K, **model)
     assert bound < 2.0 * G * T
     assert regret(policy, draw, theta, rng).max() < bound
+    assert not policy.clipped.any()

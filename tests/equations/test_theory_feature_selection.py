@@ -364,3 +364,19 @@ def test_the_worst_model_counts(model):
     per_model = fs.prediction_bound(t=50, **model)
     each = [fs.prediction_bound(t=50, **{**model, "regularization": lam}) for lam in model["regularization"]]
     assert per_model == pytest.approx(each, rel=1e-13)
+
+
+@pytest.mark.parametrize("lam", [[1.0, 2.0, 4.0], [[1.0, 2.0, 4.0], [3.0, 2.0, 1.0]]], ids=["row", "rows"])
+def test_constants_may_be_arrays_beside_the_rounds(lam):
+    lanes = {
+        "noise": [0.3, 0.5],
+        "feature_bound": [2.0, 1.0],
+        "reward_bound": [1.5, 1.0],
+        "parameter_bound": [1.2, 0.7],
+    }
+    shared = {"dim": 7, "n_models": 3, "delta": 0.01}
+    both = fs.learning_rate(t=[500, 900], n_actions=[4, 6], regularization=lam, **lanes, **shared)
+    rows = np.broadcast_to(lam, (2, 3))
+    for n, (t, K) in enumerate([(500, 4), (900, 6)]):
+        own = {name: values[n] for name, values in lanes.items()}
+        assert both[n] == fs.learning_rate(t=t, n_actions=K, regularization=rows[n], **own, **shared)

@@ -1,7 +1,6 @@
 """What ``list`` and ``show`` print: policies, problems, experiments and metrics, a line or a page each."""
 
 import inspect
-import re
 import shutil
 import sys
 import textwrap
@@ -11,6 +10,7 @@ from ..experiments import EXPERIMENTS
 from ..policies import registered
 from ..simulation import METRICS
 from ..simulation.user_files import known_problems
+from .formulas import without_markup
 
 
 def catalogue() -> dict[str, dict[str, str]]:
@@ -46,7 +46,8 @@ def page(cls: type) -> str:
         for name, parameter in inspect.signature(cls).parameters.items()
         if name not in ("lanes", "seed")
     ]
-    return "\n".join([cls.__name__, *(f"    {argument}" for argument in arguments), "", inspect.getdoc(cls) or ""])
+    description = without_markup(inspect.getdoc(cls) or "")
+    return "\n".join([cls.__name__, *(f"    {argument}" for argument in arguments), "", description])
 
 
 def _lines(classes: Mapping[str, type]) -> dict[str, str]:
@@ -55,4 +56,4 @@ def _lines(classes: Mapping[str, type]) -> dict[str, str]:
 
 def _first_line(cls: type) -> str:
     line = (inspect.getdoc(cls) or "").partition("\n")[0]
-    return re.sub(r"(?::\w+:)?`+~?([^`]*)`+", r"\1", line)
+    return without_markup(line).replace("`", "")

@@ -60,7 +60,8 @@ class LatentReference:
     .. math:: U(n) = \min(\varepsilon n, s \sqrt{K n}) + s \sqrt n
 
     where :math:`\varepsilon` is the ``error`` of the models, K = ``n_arms``, and s = ``scale`` the size of the noise,
-    for which the paper writes 1. ``given.<constant>`` may stand for a number.
+    for which the paper writes 1. ``given.<constant>`` may stand for a number. It is the reference as printed: a greedy
+    policy may lose :math:`2 \varepsilon` a round, and the regret of UCB has a logarithm (``docs/paper.md``).
 
     Examples
     --------

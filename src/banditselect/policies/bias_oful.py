@@ -33,6 +33,16 @@ class BiasOFUL(EllipsoidPolicy):
     ----------
     parameters: ``(d,)``.  constant: the constant term.  squared_radii.  covers(theta).  regret_bound.
 
+    Notes
+    -----
+    Departures from its source, where tasks are drawn at random: :math:`\lambda = 1 / (T \mathrm{Var}_h)` there, with T
+    the horizon and :math:`\mathrm{Var}_h` the mean square of :math:`|\theta_* - h|`; here the :math:`\lambda` that the
+    paper has for its balls, which needs no horizon and no distribution of tasks, but carries the units of the rewards.
+    The radius of the set, :math:`R \sqrt{\log\det(V / \lambda) + 2 \log(1 / \delta)} + \sqrt\lambda r`, ends in
+    :math:`\sqrt\lambda r = 1`.
+
+    Guarantee: that of :class:`~banditselect.OFUL` for parameters within r of the centre.
+
     References
     ----------
     Cella, Lazaric, Pontil, "Meta-learning with stochastic linear bandits", ICML 2020.

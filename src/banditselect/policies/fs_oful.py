@@ -60,8 +60,8 @@ class FSOFUL(SelectionPolicy):
     -----
     Guarantee: the sets hold at every round with probability 1 - delta. The regret bound
     ``theory.feature_selection.union_regret_bound`` grows with sqrt(M) in the worst case, and an example in
-    ``docs/math.md`` shows that it must; on every natural problem tried it stays near the oracle. FS-SCB keeps
-    sqrt(log M).
+    ``docs/math.md`` has regret linear in M; on the paper's problems it grows far slower (``docs/results.md``). FS-SCB
+    with ``"corrected"`` has log M in its bound.
 
     Examples
     --------

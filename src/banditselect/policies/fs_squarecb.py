@@ -22,17 +22,22 @@ from ..carriers.validation import (
     Widths,
     YesNo,
     map_widths,
+    refuse,
 )
 from ..parts.aggregation import Posterior
 from ..parts.experts import RidgeBank, penalties
 from ..parts.exploration import Schedule, Scheduled
 from ..parts.reward_range import RewardRange
+from .regimes.formulas_fs import FORMS, FORMULA_ARGUMENTS, Corrected, Formulas, Printed
 from .regimes.inverse_gap import AggregatePolicy, ByEvidence, ByMixture, BySqAlg
-from .regimes.printed_fs import PRINTED_ARGUMENTS, Printed, PrintedConstants
 from .squarecb import EXPLORATION
 
 SCALED = "exploration and noise are scaled to that range"
-MEANING = {"range": "it is clipped where experts are weighted", "learned": "exploration is scaled to that range"}
+MEANING = {
+    "range": "it is clipped where experts are weighted",
+    "learned": "exploration is scaled to that range",
+    "corrected": "noise and a schedule of exploration are scaled to that range where nothing else is told",
+}
 """What a reward outside its range means, where it is something else."""
 
 
@@ -55,17 +60,20 @@ class FSSquareCB(AggregatePolicy):
     reward_range: (lo, hi), where rewards are expected: a scale, not a law.
     regularization: ridge penalty lambda, a number or one per model. By default :math:`\lambda_i = d_i R^2 / S^2` with S
         the ``parameter_bound``, or (hi - lo) / 2 where it is not told; 1, as in the paper, when ``"paper"`` is chosen.
-    exploration: c of :math:`\alpha_t = c \sqrt t / (hi - lo)`, a ``Power``, a callable of t, or ``"paper"``:
-        :math:`\alpha = \sqrt{K T / D_T}` with the printed :math:`D_T`.
+    exploration: c of :math:`\alpha_t = c \sqrt t / (hi - lo)`, a ``Power``, a callable of t, ``"paper"``:
+        :math:`\alpha = \sqrt{K T / D_T}` with the printed :math:`D_T`, or ``"corrected"``, which needs the weighting
+        of that name: :math:`\alpha = \sqrt{8 (K - 1) T / D'}` (``theory.feature_selection.learning_rate``).
     weighting: how experts are weighted. ``"noise"``: by their Gaussian evidence, :math:`e^{-L_i / (2 R^2)}`, with the
         weighted mean. ``"range"``: the paper's SqAlg (:math:`\eta = 2 / \ell^2`, substitution) on ``reward_range``,
         what lies outside clipped. ``"paper"``: SqAlg on the printed range, with the printed admissibility.
+        ``"corrected"``: SqAlg on :math:`\pm (G + n_T)`, :math:`n_T = R \sqrt{2 \log(10 T / \delta)}`, and
+        :math:`\hat y_t` clipped to :math:`[-G, G]` before it is played.
         ``"learned"``: by how probable they are when noise and prior scales are learned (``parts.mixtures``), with the
         weighted mean; noise and regularization are not told then.
-    delta, feature_bound (L), reward_bound (G), parameter_bound (S), horizon (T): what the printed formulas need; asked
-        for by name when ``"paper"`` is chosen. Without a horizon the printed range grows with t.
+    delta, feature_bound (L), reward_bound (G), parameter_bound (S), horizon (T): what the formulas need; asked for by
+        name when ``"paper"`` or ``"corrected"`` is chosen. Without a horizon the printed range grows with t.
     intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`. With
-        ``"learned"`` its prior is nearly flat; the printed formulas know none.
+        ``"learned"`` its prior is nearly flat; the formulas know none.
 
     Attributes
     ----------
@@ -77,15 +85,15 @@ class FSSquareCB(AggregatePolicy):
     -----
     Algorithm 1 of the paper. Departures from print: the sign of the gap; admissibility two-sided and over all actions
     offered; the range is the largest over the models; the printed :math:`R_{Sq}` is used as it stands, although it
-    vanishes with R. ``form="corrected"`` in :mod:`banditselect.theory` has what is true instead.
+    vanishes with R. ``"corrected"`` plays what is true instead.
 
     An expert found inadmissible when the policy acts is out from the moment that act's reward is learned.
 
-    Guarantee: regret of order :math:`\sqrt{K T \log M}` for ``weighting="range"`` at a constant rate: Theorem 5 of
-    ``docs/math.md``, section 10, which has the constants that belong to predictions clipped to ``reward_range``
-    (``theory.feature_selection.regret_bound`` is for predictions clipped to the range of the mean rewards).
-    ``weighting="noise"`` is proved for clipped online losses at a reduced rate; with evidence at the full rate, as
-    here, and with the anytime schedule, it is practice without a proof, as is ``weighting="learned"``.
+    Guarantee: with ``"corrected"`` for exploration and weighting the regret of T rounds is, with probability
+    :math:`1 - \delta`, at most ``theory.feature_selection.regret_bound`` with K the most actions ever offered
+    (Theorem 5 of ``docs/math.md``), of order :math:`\sqrt{K T (d + \log M) \log T}`. It asks for rewards that are
+    learned before the next act, some map whose parameter has norm at most S, features of norm at most L, mean rewards
+    of all actions offered in [-G, G], noise that is R-sub-Gaussian. All else, the defaults too, is practice.
 
     References
     ----------
@@ -112,9 +120,9 @@ class FSSquareCB(AggregatePolicy):
         "noise": Number(low=SMALLEST, per_lane=True, optional=True),
         "reward_range": Bounds(),
         "regularization": Numbers(shapes=((), (None,)), low=SMALLEST, optional=True),
-        "exploration": Rate(names=("paper",)),
-        "weighting": OneOf(("noise", "range", "paper", "learned")),
-        **PRINTED_ARGUMENTS,
+        "exploration": Rate(names=tuple(FORMS)),
+        "weighting": OneOf(("noise", "range", "learned", *FORMS)),
+        **FORMULA_ARGUMENTS,
         "intercept": YesNo(),
     }
 
@@ -166,7 +174,10 @@ class FSSquareCB(AggregatePolicy):
         lam = penalties("FSSquareCB: regularization", given, dims, noise, bound)
         bank = RidgeBank(lanes=lanes, dims=dims, regularization=lam)
         experts = bank, expected, self._messages, bool(self.intercept)
-        printed = functools.cache(lambda: PrintedConstants(self, widths, lam, noise))
+        formulas = functools.cache(lambda choice: Formulas(self, choice, widths, lam, noise))
+        if self.exploration == "corrected" != self.weighting:
+            expectation = '"corrected", since exploration="corrected" was chosen'
+            raise refuse("FSSquareCB: weighting", self.weighting, expectation)
         if self.weighting == "noise":
             posterior = Posterior(variance=noise**2, prior=np.full(M, 1.0 / M), online=False)
             self._experts = ByEvidence(*experts, posterior)
@@ -175,9 +186,10 @@ class FSSquareCB(AggregatePolicy):
         elif self.weighting == "learned":
             self._experts, self.ridge_estimates = ByMixture(self, widths, lanes, expected), False
         else:
-            self._experts = Printed(*experts, printed())
+            regime = {"paper": Printed, "corrected": Corrected}[self.weighting]
+            self._experts = regime(*experts, formulas(self.weighting))
         self._memo_width = self._experts.memo_width
         if isinstance(self.exploration, str):
-            self._rate = printed()
+            self._rate = formulas(self.exploration)
         else:
             self._rate = Scheduled(self.exploration, expected.span)

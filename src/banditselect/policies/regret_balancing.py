@@ -46,7 +46,11 @@ class RegretBalancing(MetaPolicy):
     Notes
     -----
     Ties between bases are broken at random, and the propensity of an action accounts for that. ``learn`` teaches every
-    base; ``update`` only the one that played. Guarantee: regret of order sqrt(M T) if U bounds the regret of some base.
+    base; ``update`` only the one that played.
+
+    Guarantee: for ``rule="optimistic"`` and :math:`U(n) = u \sqrt n` regret of order :math:`u \sqrt{M T}`, if U bounds
+    the regret of some base on the rounds that it plays, noise included, at every count, and what the best action earns
+    in expectation is the same in all rounds (Theorem 11 of ``docs/math.md``). The default u = 1 is a guess.
 
     References
     ----------

@@ -14,8 +14,8 @@ from ..parts.experts import RidgeBank
 from ..parts.exploration import Schedule, Scheduled
 from ..parts.reward_range import RewardRange
 from ..types import Array
+from .regimes.formulas_fs import FORMS, FORMULA_ARGUMENTS, Corrected, Formulas
 from .regimes.inverse_gap import ByEvidence, InverseGapPolicy
-from .regimes.printed_fs import PRINTED_ARGUMENTS, PrintedConstants
 
 EXPLORATION = 300.0
 """Default c of alpha_t = c sqrt(t) / (hi - lo), from the study in docs/defaults.md."""
@@ -34,14 +34,15 @@ class SquareCB(InverseGapPolicy):
     ----------
     dim: number of features d; features are ``(K, d)``.
     regularization: ridge penalty lambda > 0.
-    exploration: the constant c, a ``Power(scale, exponent)``, any callable of t (then the policy cannot be saved), or
-        ``"paper"``: :math:`\alpha = \sqrt{K T / D_T}` with the printed :math:`D_T` of one map, as FS-SCB has it.
+    exploration: the constant c, a ``Power(scale, exponent)``, any callable of t (then the policy cannot be saved), or,
+        as FS-SCB has it for one map, ``"paper"``: :math:`\alpha = \sqrt{K T / D_T}` with the printed :math:`D_T`, or
+        ``"corrected"``: :math:`\alpha = \sqrt{8 (K - 1) T / D'}` with predictions clipped to :math:`[-G, G]`.
         Larger means greedier. The default comes from ``docs/defaults.md``.
     reward_range: (lo, hi), where rewards are expected: a scale, not a law.
-    noise: sub-Gaussian constant R of the rewards; (hi - lo) / 2 by default. Only the printed rate asks for it.
-    delta, feature_bound (L), reward_bound (G), parameter_bound (S), horizon (T): what the printed rate needs; asked for
-        by name when ``"paper"`` is chosen.
-    intercept: whether a constant feature 1 stands before the features; the printed rate knows none.
+    noise: sub-Gaussian constant R of the rewards; (hi - lo) / 2 by default. Only the rates with a name ask for it.
+    delta, feature_bound (L), reward_bound (G), parameter_bound (S), horizon (T): what the rates with a name need; asked
+        for by name.
+    intercept: whether a constant feature 1 stands before the features; the rates with a name know none.
 
     Attributes
     ----------
@@ -50,9 +51,9 @@ class SquareCB(InverseGapPolicy):
 
     Notes
     -----
-    Guarantee: ``theory.feature_selection.regret_bound`` with ``n_models=1`` is for a constant rate
-    :math:`\alpha = \sqrt{8 (K - 1) T / D'}` and predictions clipped to the range of the mean rewards; the anytime
-    schedule and the unclipped predictions used here are practice.
+    Guarantee: with ``exploration="corrected"``, that of FS-SCB for one map:
+    ``theory.feature_selection.regret_bound`` with ``n_models=1`` (Theorem 5 of ``docs/math.md``). The other rates, and
+    predictions that are not clipped, are practice.
 
     References
     ----------
@@ -74,10 +75,10 @@ class SquareCB(InverseGapPolicy):
     constraints: ClassVar[dict[str, Constraint]] = {
         "dim": Number(low=1, integer=True),
         "regularization": Number(low=SMALLEST, per_lane=True),
-        "exploration": Rate(names=("paper",)),
+        "exploration": Rate(names=tuple(FORMS)),
         "reward_range": Bounds(),
         "noise": Number(low=SMALLEST, per_lane=True, optional=True),
-        **PRINTED_ARGUMENTS,
+        **FORMULA_ARGUMENTS,
         "intercept": YesNo(),
     }
 
@@ -118,10 +119,13 @@ class SquareCB(InverseGapPolicy):
         dims, lam = (int(self.dim) + bool(self.intercept),), per_lane(self.regularization, lanes)[:, None]
         expected = RewardRange(self.reward_range, lanes, "exploration is scaled to that range")
         bank = RidgeBank(lanes=lanes, dims=np.array(dims), regularization=lam)
-        self._experts = ByEvidence(bank, expected, self._messages, bool(self.intercept))
+        experts = bank, expected, self._messages, bool(self.intercept)
+        self._experts = ByEvidence(*experts)
         if isinstance(self.exploration, str):
             noise = per_lane(expected.span / 2.0 if self.noise is None else self.noise, lanes)
-            self._rate = PrintedConstants(self, dims, lam, noise)
+            self._rate = formulas = Formulas(self, self.exploration, dims, lam, noise)
+            if self.exploration == "corrected":
+                self._experts = Corrected(*experts, formulas)
         else:
             self._rate = Scheduled(self.exploration, expected.span)
 

@@ -95,7 +95,7 @@ def _words(annotation: object) -> tuple[object, ...]:
     return tuple(w for part in get_args(annotation) for w in ([None] if part is NoneType else _words(part)))
 
 
-def _check(name: str, value: object, words: tuple[object, ...], lanes: bool) -> None:
+def _check(name: str, value: object, words: tuple[object, ...], many: bool) -> None:
     is_word = value is None or isinstance(value, str)
     if is_word and value in words:
         return
@@ -103,8 +103,7 @@ def _check(name: str, value: object, words: tuple[object, ...], lanes: bool) -> 
     if number is not None and not is_word:
         with suppress(TypeError, ValueError):
             x = np.asarray(value, dtype=np.float64)
-            many = number.many or (lanes and name in PER_LANE)
-            if (many or x.ndim == 0) and np.all(number.holds(x)):
+            if (many or number.many or x.ndim == 0) and np.all(number.holds(x)):
                 return
     if number is not None or words:
         expected = [number.expected] if number is not None else []
@@ -122,16 +121,18 @@ def equation(function: Callable[P, T]) -> Callable[P, T]:
     """Check numbers against the table and words against the signature; return floats for scalars.
 
     Constants of a problem may be arrays that broadcast with ``t`` where that cannot be confused with the axis of the
-    models: in printed forms, which keep them apart (`column`), and in equations that know no models.
+    models: in printed forms, which keep them apart (`column`), in equations that know no models, and where the
+    signature says ``ArrayLike``; ``regularization`` then has the axes of ``t`` before that of the models.
     """
     words = {name: _words(annotation) for name, annotation in function.__annotations__.items()}
     plain = not PER_MODEL & words.keys()
+    arrays = {name for name, annotation in function.__annotations__.items() if annotation is ArrayLike}
 
     @wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> T:
         lanes = plain or kwargs.get("form") == "printed"
         for name, value in kwargs.items():
-            _check(name, value, words.get(name, ()), lanes)
+            _check(name, value, words.get(name, ()), name in arrays or (lanes and name in PER_LANE))
         return cast(T, _plain(function(*args, **kwargs)))
 
     return checked

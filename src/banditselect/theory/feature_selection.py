@@ -153,7 +153,7 @@ def R_sq(
     n_models: int,
     noise: float,
     feature_bound: float,
-    reward_bound: float,
+    reward_bound: ArrayLike,
     parameter_bound: float,
     regularization: ArrayLike,
     delta: float,
@@ -177,7 +177,7 @@ def R_sq(
     >>> R_sq(t=1000, n_models=5, **E1), R_sq(t=1000, n_models=5, **E1, form="printed")
     (35.091965..., 164.635640...)
     """
-    R, L, G = noise, feature_bound, reward_bound
+    R, L, G = noise, feature_bound, array(reward_bound)
     d, lam, penalty, _ = models(dim, regularization, column(parameter_bound), n_models=n_models)
     if form == "printed":
         m = worst(penalty + linear.log_det(outer(t, lam), d, column(L), lam), t)
@@ -192,10 +192,10 @@ def D(
     t: ArrayLike,
     dim: ArrayLike,
     n_models: int,
-    noise: float,
-    feature_bound: float,
-    reward_bound: float,
-    parameter_bound: float,
+    noise: ArrayLike,
+    feature_bound: ArrayLike,
+    reward_bound: ArrayLike,
+    parameter_bound: ArrayLike,
     regularization: ArrayLike,
     delta: float,
     horizon: Horizon = None,
@@ -218,14 +218,16 @@ def D(
     >>> D(t=1000, n_models=5, **E1), D(t=1000, n_models=5, **E1, form="printed")
     (141.747244..., 1358.330105...)
     """
-    M, G, S = n_models, reward_bound, parameter_bound
     model: dict[str, Any] = {"t": t, "dim": dim, "noise": noise, "feature_bound": feature_bound}
     model |= {"regularization": regularization, "delta": delta}
     if form == "printed":
-        Q_t = Q(parameter_bound=S, form=form, **model)
-        R_sq_t = R_sq(n_models=M, reward_bound=G, parameter_bound=S, form=form, **model)
-        return oracle.printed_oracle_error(sq_regret=R_sq_t, expert_error=Q_t, noise=noise, delta=delta)
-    return oracle.oracle_error(n_models=M, reward_bound=G, radius=S, horizon=horizon, kappa=kappa, **model)
+        model |= {"parameter_bound": parameter_bound, "form": form}
+        errors = {"sq_regret": R_sq(n_models=n_models, reward_bound=reward_bound, **model), "expert_error": Q(**model)}
+        return oracle.printed_oracle_error(noise=noise, delta=delta, **errors)
+    S = column(parameter_bound)
+    return oracle.oracle_error(
+        n_models=n_models, reward_bound=reward_bound, radius=S, horizon=horizon, kappa=kappa, **model
+    )
 
 
 @equation
@@ -290,11 +292,11 @@ def learning_rate(
     t: ArrayLike,
     dim: ArrayLike,
     n_models: int,
-    n_actions: int,
-    noise: float,
-    feature_bound: float,
-    reward_bound: float,
-    parameter_bound: float,
+    n_actions: ArrayLike,
+    noise: ArrayLike,
+    feature_bound: ArrayLike,
+    reward_bound: ArrayLike,
+    parameter_bound: ArrayLike,
     regularization: ArrayLike,
     delta: float,
     horizon: ArrayLike | None = None,
@@ -321,7 +323,7 @@ def learning_rate(
     >>> learning_rate(**rate), learning_rate(**rate, form="printed")
     (19.722867..., 2.713297...)
     """
-    K, T = n_actions, array(t if horizon is None else horizon)
+    K, T = array(n_actions), array(t if horizon is None else horizon)
     model: dict[str, Any] = {"dim": dim, "n_models": n_models, "noise": noise, "feature_bound": feature_bound}
     model |= {"reward_bound": reward_bound, "parameter_bound": parameter_bound, "regularization": regularization}
     if form == "printed":
@@ -381,4 +383,4 @@ def regret_bound(
 
 def _expected_error(T: Array, delta: float, kappa: Kappa, model: dict[str, Any]) -> Float:
     D_T = D(t=T, delta=3 * delta / 5, kappa=kappa, **model)
-    return oracle.expected_total(realized=D_T, upper=4 * model["reward_bound"] ** 2, delta=delta / 5)
+    return oracle.expected_total(realized=D_T, upper=4 * array(model["reward_bound"]) ** 2, delta=delta / 5)

@@ -39,7 +39,7 @@ def log_det(t: Array, d: Array, L: Float, lam: Array) -> Array:
 
 
 @equation
-def noise_bound(*, t: ArrayLike, noise: float, delta: float, horizon: Horizon = None) -> Float:
+def noise_bound(*, t: ArrayLike, noise: ArrayLike, delta: float, horizon: Horizon = None) -> Float:
     r"""Bound the absolute noise of all rounds together.
 
     With :math:`R` = ``noise``, :math:`T` = ``horizon`` (``None``: T = t).
@@ -58,7 +58,7 @@ def noise_bound(*, t: ArrayLike, noise: float, delta: float, horizon: Horizon = 
     """
     T = np.maximum(last_round(t, horizon), 1)
     count = np.pi**2 * T**2 / 3 if isinstance(horizon, str) else 2 * T
-    return noise * sqrt(2 * log(count / delta))
+    return array(noise) * sqrt(2 * log(count / delta))
 
 
 @equation
@@ -140,8 +140,8 @@ def expert_regret(
     *,
     t: ArrayLike,
     dim: ArrayLike,
-    noise: float,
-    feature_bound: float,
+    noise: ArrayLike,
+    feature_bound: ArrayLike,
     regularization: ArrayLike | None,
     radius: ArrayLike,
     delta: float,
@@ -161,9 +161,9 @@ def expert_regret(
     >>> expert_regret(**E1)
     28.071334...
     """
-    R, L = noise, feature_bound
+    R, L = column(noise), column(feature_bound)
     d, lam, penalty, known = models(dim, regularization, radius)
-    c, ld = L**2 / lam, log_det(outer(t, lam), d, L, lam)
+    c, ld = L**2 / lam, log_det(outer(t, np.broadcast_arrays(lam, R, L)[0]), d, L, lam)
     return worst(np.where(known, 0.0, (1 + c) * (penalty + R**2 * ld + 2 * R**2 * log(1 / delta))), t)
 
 

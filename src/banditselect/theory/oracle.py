@@ -10,7 +10,7 @@ import numpy as np
 from numpy import log, sqrt
 from numpy.typing import ArrayLike
 
-from ._arguments import Float, Form, Horizon, Kappa, Range, array, equation, last_round, models, worst
+from ._arguments import Float, Form, Horizon, Kappa, Range, array, equation, last_round, models, ratio, worst
 from .linear import expert_regret, noise_bound, prediction_bound
 
 SqAlgForm: TypeAlias = Literal["printed", "proposition", "corrected"]
@@ -37,7 +37,9 @@ def sqalg_regret(*, width: ArrayLike, n_models: int, form: SqAlgForm = "correcte
 
 
 @equation
-def clipping_width(*, t: ArrayLike, noise: float, reward_bound: float, delta: float, horizon: Horizon = None) -> Float:
+def clipping_width(
+    *, t: ArrayLike, noise: ArrayLike, reward_bound: ArrayLike, delta: float, horizon: Horizon = None
+) -> Float:
     r"""Return the width of the range that holds every reward, to which predictions are clipped.
 
     With :math:`G` = ``reward_bound`` and :math:`n_T` of `noise_bound`:
@@ -52,7 +54,7 @@ def clipping_width(*, t: ArrayLike, noise: float, reward_bound: float, delta: fl
     >>> clipping_width(t=1000, noise=0.5, reward_bound=1, delta=0.05)
     6.603614...
     """
-    return 2 * (reward_bound + noise_bound(t=t, noise=noise, delta=delta, horizon=horizon))
+    return 2 * (array(reward_bound) + noise_bound(t=t, noise=noise, delta=delta, horizon=horizon))
 
 
 @equation
@@ -103,7 +105,7 @@ def prediction_range(
 
 
 @equation
-def self_bound(*, v: ArrayLike, noise: float, delta: float) -> Float:
+def self_bound(*, v: ArrayLike, noise: ArrayLike, delta: float) -> Float:
     r"""Solve the printed self-bounding inequality of an accumulated error :math:`u^2`.
 
     With :math:`R` = ``noise``:
@@ -119,12 +121,12 @@ def self_bound(*, v: ArrayLike, noise: float, delta: float) -> Float:
     >>> self_bound(v=1, noise=0.5, delta=0.05)
     33.016846...
     """
-    R, v = noise, array(v)
+    R, v = array(noise), array(v)
     return 2 * v + 32 * R**2 * log((R * sqrt(8) + sqrt(v)) / delta)
 
 
 @equation
-def printed_oracle_error(*, sq_regret: ArrayLike, expert_error: ArrayLike, noise: float, delta: float) -> Float:
+def printed_oracle_error(*, sq_regret: ArrayLike, expert_error: ArrayLike, noise: ArrayLike, delta: float) -> Float:
     r"""Bound the squared error of SqAlg as printed: the common form of :math:`D_t` and :math:`\gamma_t`.
 
     With :math:`\mathcal R` = ``sq_regret``, :math:`X` = ``expert_error`` (:math:`Q_t` or :math:`U_t`), R = ``noise``:
@@ -139,7 +141,7 @@ def printed_oracle_error(*, sq_regret: ArrayLike, expert_error: ArrayLike, noise
     >>> printed_oracle_error(sq_regret=164.635640, expert_error=417.879563, noise=0.5, delta=0.05)
     1358.3301...
     """
-    R, X = noise, array(expert_error)
+    R, X = array(noise), array(expert_error)
     v = 1 + array(sq_regret) + X + 2 * R * sqrt(2 * (1 + X) * log(sqrt(1 + X) / delta))
     return self_bound(v=v, noise=R, delta=delta) - 1
 
@@ -150,9 +152,9 @@ def oracle_error(
     t: ArrayLike,
     dim: ArrayLike,
     n_models: int,
-    noise: float,
-    feature_bound: float,
-    reward_bound: float,
+    noise: ArrayLike,
+    feature_bound: ArrayLike,
+    reward_bound: ArrayLike,
     regularization: ArrayLike | None,
     radius: ArrayLike,
     delta: float,
@@ -175,7 +177,7 @@ def oracle_error(
     >>> oracle_error(t=1000, n_models=5, **E1), oracle_error(t=1000, n_models=5, kappa="best", **E1)
     (141.747244..., 94.613849...)
     """
-    R, L, delta = noise, feature_bound, delta / 3
+    R, L, delta = array(noise), feature_bound, delta / 3
     models(dim, regularization, radius, n_models=n_models)
 
     def A(rounds: ArrayLike) -> Float:
@@ -190,10 +192,8 @@ def oracle_error(
         return (A(t) + b / kappa) / (1 - kappa)
     if isinstance(horizon, str):
         raise ValueError("kappa='best' needs a horizon; got horizon='anytime'")
-    if b == 0:
-        return A(t)
     root = sqrt(b) + sqrt(A(last_round(t, horizon)) + b)
-    return (A(t) + sqrt(b) * root) / (1 - sqrt(b) / root)
+    return (A(t) + sqrt(b) * root) / (1 - ratio(sqrt(b), root, 0.0))
 
 
 @equation
@@ -218,7 +218,7 @@ def inverse_gap_bound(*, n_actions: int, learning_rate: ArrayLike, form: Form = 
 
 
 @equation
-def expected_total(*, realized: ArrayLike, upper: float, delta: float) -> Float:
+def expected_total(*, realized: ArrayLike, upper: ArrayLike, delta: float) -> Float:
     r"""Bound a sum of conditional expectations by the sum of what was realised.
 
     With :math:`X_s \in [0, B]`, :math:`B` = ``upper``, :math:`\sum_s X_s` = ``realized``; for all rounds at once
@@ -233,4 +233,4 @@ def expected_total(*, realized: ArrayLike, upper: float, delta: float) -> Float:
     >>> expected_total(realized=98.5810536, upper=4, delta=0.01)
     185.09401...
     """
-    return math.e / (math.e - 1) * (array(realized) + upper * log(1 / delta))
+    return math.e / (math.e - 1) * (array(realized) + array(upper) * log(1 / delta))
