@@ -49,7 +49,7 @@ class MUCB(Policy):
     model is consistent, all are asked again. What ``learn`` is told counts for every model, since each predicts it.
     Guarantee: with immediate rewards and ``scale=1``, if no action is worse than the best by more than 1, expected
     regret of at most :math:`3 M + 2 \varepsilon T + 2 R \sqrt{6 M T \log T}`, whatever K is (the reference; the paper's
-    section 6). Its rival mTS, Thompson sampling over the same models, is :class:`PSTS` with ``radii=0`` and the noise
+    section 4.2). Its rival mTS, Thompson sampling over the same models, is :class:`PSTS` with ``radii=0`` and the noise
     told; with radii, mmTS.
 
     References
