@@ -7,6 +7,7 @@ from banditselect import (
     FSMED,
     FSOFUL,
     FSTS,
+    MUCB,
     OFUL,
     PSIDS,
     PSOFUL,
@@ -165,6 +166,9 @@ POLICIES = {
     "FSTS ragged": (FSTS.bind(n_models=3, dim=[4, 2, 5], prior_weights=[0.2, 0.3, 0.5], noise=0.1), {}),
     "PSTS": (PSTS.bind(centers=CENTERS, radii=[0.3, 0.5, 0.0]), {}),
     "PSTS shapes": (PSTS.bind(centers=CENTERS, radii=[0.3, 0.5, 1.0], shapes=SHAPES, intercept=True), {}),
+    "PSTS known": (PSTS.bind(centers=CENTERS, radii=0.0, noise=0.1), {}),
+    "MUCB": (MUCB.bind(centers=CENTERS, horizon=500, noise=0.1), {}),
+    "MUCB robust": (MUCB.bind(centers=CENTERS, horizon=500, noise=0.1, error=0.05, scale=0.5), {}),
     "OnMap": (on_map(OFUL.bind(dim=D, noise=0.1), 1), {}),
 }
 
@@ -229,6 +233,9 @@ SKIPPED = {
     "FSTS ragged": ESTIMATES | PROBABILITIES,
     "PSTS": ESTIMATES | PROBABILITIES,
     "PSTS shapes": ESTIMATES | PROBABILITIES,
+    "PSTS known": ESTIMATES | PROBABILITIES,
+    "MUCB": ESTIMATES | MODELS,
+    "MUCB robust": ESTIMATES | MODELS,
     "OnMap": MODELS,
 }  # the others run every check but one
 for name, (binding, _) in POLICIES.items():

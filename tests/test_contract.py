@@ -8,6 +8,7 @@ import pytest
 
 from banditselect import (
     FSOFUL,
+    MUCB,
     OFUL,
     PSOFUL,
     UCB1,
@@ -139,6 +140,15 @@ PER_LANE = {
     "BiasOFUL": (BiasOFUL, {}, {"center": [[1.0, 0.0], [0.0, 1.0], [2.0, 2.0]], "radius": [0.5, 1.0, 0.0]}),
     "Greedy": (Greedy, {}, {"center": [[1.0, 0.0], [0.0, 1.0], [2.0, 2.0]]}),
     "UCB1": (UCB1, {"n_arms": 4}, {"noise": [0.5, 1.0, 2.0]}),
+    "MUCB": (
+        MUCB,
+        {"horizon": 50},
+        {
+            "centers": np.arange(12.0).reshape(3, 2, 2) / 6.0,
+            "noise": [0.1, 0.2, 0.3],
+            "error": [0.0, 0.1, 0.5],
+        },
+    ),
     "LinTS": (LinTS, {"dim": 2}, {"noise": [0.5, 1.0, 2.0], "regularization": [0.5, 1.0, 2.0]}),
     "FSSquareCB": (FSSquareCB, {"n_models": 2, "dim": 2}, {"noise": [0.5, 1.0, 2.0]}),
     "FSSquareCB paper": (

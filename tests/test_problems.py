@@ -8,6 +8,7 @@ from banditselect.checks import PROBLEM_CHECKS
 from banditselect.kernels.instances import gaussian_items
 from banditselect.problems import SyntheticFeatureSelection, SyntheticParameterSelection
 from banditselect.problems.randomness import NOISES, Noise, coin_constant, distinct_items, draw_noise, random_state
+from banditselect.problems.synthetic import EXTREMES, extremes
 from expected_skips import run_or_skip
 
 FS = SyntheticFeatureSelection(n_models=3, dim=4, n_actions=5, n_items=50)
@@ -16,7 +17,7 @@ CASES = {
     f"{cls.__name__} {noise}": cls(**(settings | {"noise": noise}))
     for cls, settings in ((type(FS), FS.settings), (type(PS), PS.settings))
     for noise in NOISES.names
-}
+} | {"extremes": SyntheticParameterSelection(**(PS.settings | {"truth": "extremes"}))}
 
 
 @pytest.mark.parametrize("check", PROBLEM_CHECKS)
@@ -110,6 +111,36 @@ def test_parameter_selection_draws_uniformly_in_the_ball():
     assert stats.chisquare(np.bincount(instances.constants["model"], minlength=4)).pvalue > 2e-5
     assert stats.kstest(instances.constants["centers"].ravel(), "norm").pvalue > 2e-5
     assert stats.kstest(instances.actions.ravel() / 0.1, "norm").pvalue > 2e-5
+
+
+def test_the_extremes_with_numbers():
+    """The longest centre is (0, 6), the shortest (1, 0); the closest two are (1, 0) and (3, 0)."""
+    centers = np.array([[3.0, 0.0], [0.0, 6.0], [1.0, 0.0], [-4.0, 3.0]])
+    models, thetas = extremes(centers, 0.5)
+    np.testing.assert_array_equal(models, [1, 2, 0, 0, 0])
+    np.testing.assert_allclose(thetas, [[0.0, 6.5], [0.5, 0.0], [2.5, 0.0], [3.5, 0.0], [3.0, 0.0]])
+    assert len(thetas) == EXTREMES
+    lengths = np.linalg.norm(centers, axis=1) + 0.5
+    assert np.linalg.norm(thetas[0]) == pytest.approx(lengths.max())
+
+
+def test_extremes_are_met_with_the_same_balls_actions_and_noise():
+    problem = SyntheticParameterSelection(n_models=4, dim=3, n_actions=5, radius=0.7, truth="extremes")
+    instances, drawn = problem.draw(range(10), 8, seed=3), PS.draw(range(2), 8, seed=3)
+    constants, nobody = instances.constants, np.zeros(10, dtype=np.int64)
+    for start in (0, 5):
+        block = slice(start, start + 5)
+        assert np.ptp(constants["centers"][block], axis=0).max() == 0.0
+        models, thetas = extremes(constants["centers"][start], 0.7)
+        np.testing.assert_array_equal(constants["model"][block], models)
+        np.testing.assert_array_equal(constants["parameter"][block], thetas)
+        for t in range(8):
+            assert np.ptp(instances.features(t)[block], axis=0).max() == 0.0
+            noise = instances.rewards(t, nobody) - instances.means(t)[:, 0]
+            assert np.ptp(noise[block]) < 1e-12
+    assert (constants["centers"][0] != constants["centers"][5]).all()
+    again = SyntheticParameterSelection(**(PS.settings | {"truth": "extremes"})).draw(range(5, 6), 8, seed=3)
+    np.testing.assert_array_equal(again.features(3)[0], drawn.features(3)[1])  # as for a parameter drawn at random
 
 
 def test_a_radius_of_zero_puts_the_parameter_on_a_centre():
@@ -244,8 +275,14 @@ def test_the_radii_that_there_are_have_the_tail_of_normals(at, share):
         (SyntheticParameterSelection, "radius", -1.0),
         (SyntheticParameterSelection, "radius", np.nan),
         (SyntheticParameterSelection, "noise", 0.1),
+        (SyntheticParameterSelection, "truth", "worst"),
     ],
 )
 def test_problems_that_cannot_be_are_refused_by_name(cls, name, value):
     with pytest.raises(ValueError, match=f"{cls.__name__}: {name}: got"):
         cls(**{name: value})
+
+
+def test_extremes_need_two_balls():
+    with pytest.raises(ValueError, match="SyntheticParameterSelection: n_models: got 1"):
+        SyntheticParameterSelection(n_models=1, truth="extremes")

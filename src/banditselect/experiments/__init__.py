@@ -14,6 +14,7 @@ from . import (
     ps_mnist,
     ps_mnist_coarse,
     ps_synthetic,
+    ps_worst,
 )
 from .experiment import REGIMES, SCALES, Experiment, Scale
 
@@ -24,6 +25,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         fs_mnist,
         fs_cifar100,
         ps_synthetic,
+        ps_worst,
         ps_cifar10,
         ps_cifar10_coarse,
         ps_mnist,

@@ -58,7 +58,7 @@ class Experiment:
     metric: what the figure shows.
     setting: what the problems differ in, in words.
     problems: from values of M to problems by name; an experiment whose M is fixed ignores them.
-    regimes: "theory" and "tuned".
+    regimes: "theory", and "tuned" where it says more.
     scales: "quick" and "paper".
     """
 

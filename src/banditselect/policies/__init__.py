@@ -14,6 +14,7 @@ from .greedy import Greedy
 from .lin_ids import LinIDS
 from .lin_med import LinMED
 from .lin_ts import LinTS
+from .mucb import MUCB
 from .oful import OFUL
 from .on_every import EveryBall, EveryMap, on_every_ball, on_every_map
 from .on_map import OnMap, on_map
@@ -30,6 +31,7 @@ __all__ = [
     "FSMED",
     "FSOFUL",
     "FSTS",
+    "MUCB",
     "OFUL",
     "PSIDS",
     "PSOFUL",

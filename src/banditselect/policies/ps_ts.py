@@ -34,10 +34,12 @@ class PSTS(SampledPlay, OverRegions):
     Notes
     -----
     Published for a mixture of Gaussian priors, which ``from_mixture`` takes, and a known noise; learning the noise, at
-    six levels, is ours. Guarantee: as for :class:`FSTS`.
+    six levels, is ours. With the noise told, ``radii=0`` is the mTS of latent bandits, which samples one of M known
+    models, and radii that say how far off the models are make it mmTS. Guarantee: as for :class:`FSTS`.
 
     References
     ----------
+    Hong, Kveton, Zaheer, Chow, Ahmed, Boutilier, "Latent bandits revisited", NeurIPS 2020.
     Hong, Kveton, Zaheer, Ghavamzadeh, Chow, "Thompson sampling with a mixture prior", AISTATS 2022.
 
     Examples

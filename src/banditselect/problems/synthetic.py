@@ -6,12 +6,15 @@ from typing import Any
 import numpy as np
 
 from ..carriers.catalogues import Catalogue
-from ..carriers.validation import Number, check_all
+from ..carriers.validation import Number, OneOf, check_all
 from ..kernels.features import Offer
 from ..kernels.instances import gaussian_items, look_up, measure, renumber
-from ..types import Array
+from ..types import Array, Index
 from .base import Problem
 from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, distinct_items, draw_noise, random_state
+
+TRUTHS = ("random", "extremes")
+EXTREMES = 5  #: how many parameters ``extremes`` returns
 
 
 class SyntheticFeatureSelection(Problem):
@@ -117,6 +120,9 @@ class SyntheticParameterSelection(Problem):
     n_models, dim, n_actions: M, d, K.
     radius: b.
     noise: as in :class:`SyntheticFeatureSelection`.
+    truth: "random" as above, or "extremes": five instances in a row have the same balls, actions and noise, and differ
+        in :math:`\theta_*`, which is one of the ``extremes`` of the balls after the other. The largest of their five
+        regrets is a lower bound of the transfer regret, a supremum over the balls (eq:transfer-regret).
 
     Notes
     -----
@@ -134,12 +140,20 @@ class SyntheticParameterSelection(Problem):
     """
 
     def __init__(
-        self, *, n_models: int = 10, dim: int = 20, n_actions: int = 10, radius: float = 0.0, noise: str = "uniform"
+        self,
+        *,
+        n_models: int = 10,
+        dim: int = 20,
+        n_actions: int = 10,
+        radius: float = 0.0,
+        noise: str = "uniform",
+        truth: str = "random",
     ) -> None:
         self.n_models, self.dim, self.n_actions, self.radius, self.noise = n_models, dim, n_actions, radius, noise
-        length = Number(low=0.0)
-        constraints = {"n_models": SIZE, "dim": SIZE, "n_actions": SIZE, "radius": length, "noise": NOISES}
-        check_all("SyntheticParameterSelection", constraints, vars(self), None)
+        self.truth = truth
+        models = Number(low=2, integer=True) if truth == "extremes" else SIZE
+        constraints = {"n_models": models, "dim": SIZE, "n_actions": SIZE, "radius": Number(low=0.0), "noise": NOISES}
+        check_all("SyntheticParameterSelection", constraints | {"truth": OneOf(TRUTHS)}, vars(self), None)
 
     @property
     def shapes(self) -> dict[str, Any]:
@@ -155,6 +169,27 @@ class SyntheticParameterSelection(Problem):
         return _ParameterSelectionInstances(self, lanes, rounds, seed)
 
 
+def extremes(centers: Array, radius: float) -> tuple[Index, Array]:
+    """Return five parameters ``(5, d)`` at which learning which of M balls is true may cost most, and their models.
+
+    They are the longest parameter of all; the inner end of the diameter through the origin, of the ball whose centre is
+    shortest; and of the two balls whose centres are closest, the end of the first towards the second, the opposite end,
+    and its centre.
+    """
+    lengths = np.linalg.norm(centers, axis=1)
+    far, near = int(lengths.argmax()), int(lengths.argmin())
+    apart = np.linalg.norm(centers[:, None] - centers, axis=2)
+    np.fill_diagonal(apart, np.inf)
+    i, j = divmod(int(apart.argmin()), len(centers))
+    models = np.array([far, near, i, i, i])
+    out, back, across = (
+        centers[far] / lengths[far],
+        centers[near] / lengths[near],
+        (centers[j] - centers[i]) / apart[i, j],
+    )
+    return models, centers[models] + radius * np.array([out, -back, across, -across, 0.0 * across])
+
+
 class _ParameterSelectionInstances(DrawnInstances):
     """Attributes: ``actions (N, T, K, d)``."""
 
@@ -163,13 +198,17 @@ class _ParameterSelectionInstances(DrawnInstances):
         centers, model, theta = np.empty((N, M, d)), np.empty(N, dtype=np.int64), np.empty((N, d))
         self.actions, self._means = by_round(N, rounds, K, d), by_round(N, rounds, K)
         draws, longest = by_round(N, rounds), np.empty(N)
+        extreme = problem.truth == "extremes"
         for n, lane in enumerate(lanes):
-            rng = np.random.default_rng((seed, lane))
+            rng = np.random.default_rng((seed, lane // EXTREMES if extreme else lane))
             centers[n] = rng.normal(size=(M, d))
             model[n] = rng.integers(M)
             direction = rng.normal(size=d)
             direction *= b * rng.uniform() ** (1.0 / d) / math.sqrt((direction**2).sum())
             theta[n] = centers[n, model[n]] + direction
+            if extreme:
+                models, thetas = extremes(centers[n], b)
+                model[n], theta[n] = models[lane % EXTREMES], thetas[lane % EXTREMES]
             rows, values = rng.normal(0.0, 0.1, (rounds * K, 1, d)), np.empty(rounds * K)
             longest[n] = measure(rows, theta[n], values)
             self.actions[n], self._means[n] = rows.reshape(rounds, K, d), values.reshape(rounds, K)

@@ -30,6 +30,7 @@ PLACES = {
     "fs-mnist": "Section 5, on Figure 1",
     "fs-cifar100": "Appendix F",
     "ps-synthetic": "Section 5, on Figure 2, left",
+    "ps-worst": "Section 2.3",
     "ps-cifar10": "Section 5, on Figure 2, right",
     "ps-mnist": "Appendix F",
     "ps-cifar10-coarse": "Section 5, on Figure 3",
@@ -331,6 +332,16 @@ SENTENCES = (
         theorems.parameter_selection,
         ("theory",),
         place="Theorem 4.2, with the constants of its proof; it assumes b <= 1",
+    ),
+    Sentence(
+        "ps-theorem-worst",
+        "with probability at least 1 - delta, the transfer-regret [the supremum, over five extremes of the balls] of "
+        "PS-OFUL is bounded as [eq:lem5]",
+        ("ps-worst",),
+        (ps.PS,),
+        theorems.transfer_regret,
+        ("theory",),
+        place="Theorem 4.2 and eq:transfer-regret; it assumes b <= 1",
     ),
     Sentence(
         "ps-set",

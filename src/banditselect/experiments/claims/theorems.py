@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ...problems.synthetic import EXTREMES
 from ...simulation import Result
 from ...theory import feature_selection as fs_theory
 from ...theory import parameter_selection as ps_theory
@@ -59,15 +60,31 @@ def feature_selection(evidence: Evidence) -> list[Measured]:
 
 def parameter_selection(evidence: Evidence) -> list[Measured]:
     """Compare the regret of PS-OFUL with the printed bound."""
+    return _within(evidence, ps.PS, _printed_bounds)
 
-    def bound(result: Result) -> list[float]:
-        problem = result.settings["problem"]["arguments"]
-        T, M, d = result.settings["rounds"], problem["n_models"], problem["dim"]
-        arguments = _arguments_of(result, ps.PS, ("noise", "feature_bound", "reward_bound", "delta"))
-        fixed = {"t": T, "dim": d, "n_models": M, "radius": np.full(M, problem["radius"]), "form": "printed"}
-        return [float(ps_theory.regret_bound(**fixed, **one)) for one in arguments]
 
-    return _within(evidence, ps.PS, bound)
+def transfer_regret(evidence: Evidence) -> list[Measured]:
+    """Compare the largest regret of PS-OFUL, over parameters that meet the same balls and noise, with the bound."""
+    worst = {}
+    for problem, result in evidence.results.items():
+        whole = result.replicates // EXTREMES * EXTREMES
+        shares = (result.final(ps.PS) / np.array(_printed_bounds(result)))[:whole]
+        worst[problem] = shares.reshape(-1, EXTREMES).max(axis=1)
+    if not all(shares.size for shares in worst.values()):
+        return []
+    largest = max(float(shares.max()) for shares in worst.values())
+    words = f"share of sets of balls within the bound at each of {EXTREMES} parameters; the largest regret is"
+    held = {problem: shares <= 1.0 for problem, shares in worst.items()}
+    return _shares(f"{words} {largest:.2g} of it", evidence, ps.PS, held)
+
+
+def _printed_bounds(result: Result) -> list[float]:
+    """Return the printed bound on the regret of PS-OFUL, of each replicate."""
+    problem = result.settings["problem"]["arguments"]
+    T, M, d = result.settings["rounds"], problem["n_models"], problem["dim"]
+    arguments = _arguments_of(result, ps.PS, ("noise", "feature_bound", "reward_bound", "delta"))
+    fixed = {"t": T, "dim": d, "n_models": M, "radius": np.full(M, problem["radius"]), "form": "printed"}
+    return [float(ps_theory.regret_bound(**fixed, **one)) for one in arguments]
 
 
 def coverage(policy: str) -> Callable[[Evidence], list[Measured]]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..experiment import Experiment, stored
+from .latent_sentences import LATENT_SENTENCES
 from .measuring import Evidence, Runs, together
 from .sentences import PLACES, SENTENCES, Sentence
 
@@ -48,7 +49,7 @@ def judge(folder: Path, experiments: Mapping[str, Experiment]) -> list[Verdict]:
     }
     return [
         verdict
-        for sentence in SENTENCES
+        for sentence in (*SENTENCES, *LATENT_SENTENCES)
         for name in sentence.experiments
         for regime in sentence.regimes
         for verdict in _judged(sentence, name, regime, evidence)

@@ -1,0 +1,171 @@
+"""What the paper says of latent bandits beside the rate: PS-OFUL, the algorithms of Hong et al., and which is better.
+
+"Scales as" a power: grows no faster, between the ends of what was varied; in T, from a quarter of the rounds to all.
+"A better dependence": a smaller exponent. "The best of" two: within a quarter of the smaller.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import latent
+from .. import ps_shared as ps
+from .measuring import Evidence, Measured, Runs, Statistic, measure_all
+from .sentences import CLOSE, OURS, Sentence
+
+LARGE = latent.ERRORS[-1]
+
+Ends = tuple[tuple[float, str], tuple[float, str]]
+"""The smallest and the largest value of what was varied, each with its problem."""
+
+
+def _ends(evidence: Evidence, axis: str, *policies: str, **others: float) -> Ends | None:
+    """Return the ends of an axis about the centre, among problems that all of these policies played."""
+    fixed = {name: value for name, value in (latent.CENTRE | others).items() if name != axis}
+    found = []
+    for problem, result in evidence.results.items():
+        told = result.settings["problem"]["arguments"]
+        if fixed.items() <= told.items() and told[axis] > 0 and set(policies) <= set(result.policies):
+            found.append((told[axis], problem))
+    return (min(found), max(found)) if len(found) > 1 else None
+
+
+def _exponent(ends: Ends, policy: str) -> Callable[[Runs], Any]:
+    """Return the statistic: e if the regret grows as the e-th power of what was varied."""
+    (small, first), (large, last) = ends
+    return lambda runs: np.log(runs.mean(last, policy) / runs.mean(first, policy)) / math.log(large / small)
+
+
+def _difference(ends: Ends, a: str, b: str) -> Callable[[Runs], Any]:
+    one, other = _exponent(ends, a), _exponent(ends, b)
+    return lambda runs: one(runs) - other(runs)
+
+
+def _root_of_arms_and_rounds(policy: str) -> Callable[[Evidence], list[Measured]]:
+    """Return the measure: the exponents of K, and of T for both ends of K, where the error is large."""
+
+    def measure(evidence: Evidence) -> list[Measured]:
+        ends = _ends(evidence, "n_arms", policy, error=LARGE)
+        if ends is None:
+            return []
+        arms = _exponent(ends, policy)
+        words = f"regret of {policy}, between {ends[0][1]} and {ends[1][1]}"
+        parts = [Statistic(f"exponent e of K^e, {words}", lambda late, early: arms(late), high=0.5)]
+        quarters = {}
+        for _, problem in ends:
+            result = evidence.results[problem]
+            quarter = int(np.abs(result.checkpoints - result.checkpoints[-1] / 4).argmin())
+            quarters[problem] = {policy: result.curve(policy)[quarter]}
+            span = math.log(result.checkpoints[-1] / result.checkpoints[quarter])
+            words = f"exponent e of T^e, regret of {policy} in the last three quarters, {problem}"
+            parts.append(Statistic(words, _since(problem, policy, span), high=0.5))
+        return measure_all(parts, [evidence.runs, Runs(quarters)])
+
+    return measure
+
+
+def _since(problem: str, policy: str, span: float) -> Callable[[Runs, Runs], Any]:
+    return lambda late, early: np.log(late.mean(problem, policy) / early.mean(problem, policy)) / span
+
+
+def _within_bound(evidence: Evidence) -> list[Measured]:
+    """Measure the regret of both algorithms of Hong et al. over their bound, problem by problem."""
+    parts = []
+    for problem, result in evidence.results.items():
+        told, noise = result.settings["problem"]["arguments"], result.settings["policies"][latent.OPTIMISM]
+        arguments = {"n_models": told["n_models"], "error": told["error"], "noise": noise["arguments"]["noise"]}
+        bound = latent.rivals_bound(result.settings["rounds"], **arguments)
+        for policy in (latent.OPTIMISM, latent.SAMPLING):
+            parts.append(
+                Statistic(f"regret of {policy} over its bound, {problem}", _over(problem, policy, bound), high=1.0)
+            )
+    return measure_all(parts, [evidence.runs])
+
+
+def _over(problem: str, policy: str, bound: float) -> Callable[[Runs], Any]:
+    return lambda runs: runs.mean(problem, policy) / bound
+
+
+def _best_of_both(evidence: Evidence) -> list[Measured]:
+    """Measure the regret of regret balancing over the smaller of PS-OFUL's and mmUCB's."""
+    words = f"regret of {latent.PRINTED} over the smaller of those of PS-OFUL and {latent.OPTIMISM}, "
+    played = [problem for problem, result in evidence.results.items() if ps.LIKELIHOOD in result.policies]
+    return measure_all([Statistic(words + p, _to_smaller(p), high=CLOSE) for p in played], [evidence.runs])
+
+
+def _to_smaller(problem: str) -> Callable[[Runs], Any]:
+    def compute(runs: Runs) -> Any:
+        smaller = np.minimum(runs.mean(problem, ps.LIKELIHOOD), runs.mean(problem, latent.OPTIMISM))
+        return runs.mean(problem, latent.PRINTED) / smaller
+
+    return compute
+
+
+def _dependence(a: str, b: str, *axes: tuple[str, str, float]) -> Callable[[Evidence], list[Measured]]:
+    """Return the measure: the exponent of ``a`` minus that of ``b``, along (an axis, its symbol, at this error)."""
+
+    def measure(evidence: Evidence) -> list[Measured]:
+        parts = []
+        for axis, symbol, error in axes:
+            ends = _ends(evidence, axis, a, b, error=error)
+            if ends is not None:
+                words = f"exponent of {symbol} in the regret of {a} minus that of {b}, {ends[0][1]} to {ends[1][1]}"
+                parts.append(Statistic(words, _difference(ends, a, b), high=0.0))
+        return measure_all(parts, [evidence.runs])
+
+    return measure
+
+
+ROOT = "the regret of PS-OFUL, which scales as sqrt(KT)"
+RELATED = "Section 4.2, said of the bounds"
+
+LATENT_SENTENCES = (
+    Sentence("latent-ps", ROOT, ("latent",), (), _root_of_arms_and_rounds(ps.PS)),
+    Sentence("latent-ps-ours", ROOT + OURS, ("latent",), (), _root_of_arms_and_rounds(ps.LIKELIHOOD)),
+    Sentence(
+        "latent-rivals",
+        "their regret (Bayes regret in case of TS) are bounded as 3M + 2T eps + 2R sqrt(6MT log T)",
+        ("latent",),
+        (latent.OPTIMISM, latent.SAMPLING),
+        _within_bound,
+        ("theory",),
+        place="Section 4.2, of Hong et al. (2020)",
+    ),
+    Sentence(
+        "latent-best",
+        "This rate is the best of the regret of PS-OFUL [ours ...] and the regret of the latent bandit algorithm of "
+        "[Hong et al.]",
+        ("latent",),
+        (latent.PRINTED, latent.OPTIMISM),
+        _best_of_both,
+    ),
+    Sentence(
+        "latent-dependence",
+        "the regret of PS-OFUL [ours] has a better dependence on the number of models [...] and the model uncertainty",
+        ("latent",),
+        (latent.OPTIMISM,),
+        _dependence(
+            ps.LIKELIHOOD,
+            latent.OPTIMISM,
+            ("n_models", "M", latent.CENTRE["error"]),
+            ("error", "eps", latent.CENTRE["error"]),
+        ),
+        place=RELATED,
+    ),
+    Sentence(
+        "latent-arms",
+        "the number of actions K does not appear in their bound, while the bound of PS-OFUL [ours] will have a sqrt(K) "
+        "factor",
+        ("latent",),
+        (latent.OPTIMISM,),
+        _dependence(
+            latent.OPTIMISM,
+            ps.LIKELIHOOD,
+            ("n_arms", "K", latent.CENTRE["error"]),
+            ("n_arms", "K", LARGE),
+        ),
+        place=RELATED,
+    ),
+)
