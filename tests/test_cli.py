@@ -192,7 +192,7 @@ def test_failures_are_told_and_the_rest_is_kept(folder: Path) -> None:
     done = start("run", "fails.toml", "--quiet")
     stdout, stderr = done.communicate(timeout=60)
     assert (done.returncode, stdout) == (1, "")
-    assert re.fullmatch(r"error: failing #0 on problem, .*AssertionError\('no luck'\)\n", stderr)
+    assert re.fullmatch(r"error: failing #0 on n_models=[23], .*AssertionError\('no luck'\)\n", stderr)
 
 
 def begun(process: "subprocess.Popen[str]", out: Path) -> None:
