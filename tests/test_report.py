@@ -39,6 +39,7 @@ def experiment(name):
         problems=lambda models: {},
         regimes={regime: Regime(lambda problem, rounds: {}) for regime in ("theory", "tuned")},
         scales={"quick": Scale((2, 10), 3, 4, 2)},
+        data=lambda: {"images": f"those of {name}"},
     )
 
 
@@ -137,6 +138,8 @@ def test_the_page(report):
         "chosen <i>by us</i>",
         "RB <x>",
         "the scale “quick”",
+        "those of one",
+        "mean over n = 4 replicates and Student's 95 % interval of that mean (band)",
         "1 min 2 s",
         "3 min 20 s",
         "2 cells of “tuned”, see tuned/failures.json",
@@ -208,8 +211,8 @@ def test_words_for_the_terminal():
     verdicts = [verdict(), verdict(said="not decided", name="two"), verdict("x-ours", regime="tuned", ours=True)]
     verdicts += [verdict(name="three", vacuous="a wide bound"), verdict(said="not applicable", name="four")]
     assert counted(verdicts) == (
-        "Of the verdicts on sentences of the paper, in the regime “theory” 1 of 4 hold, 1 hold vacuously, 0 fail, 1 "
-        "are not applicable, 1 stay open. Of those on our variants, in the regime “tuned” 1 of 1 hold, 0 fail, 0 stay "
+        "Of the verdicts on sentences of the paper, in the regime “theory” 1 of 4 hold, 1 hold vacuously, 0 fail, 1 do "
+        "not apply, 1 stay open. Of those on our variants, in the regime “tuned” 1 of 1 hold, 0 fail, 0 stay "
         "open. "
         "The 5 verdicts are not corrected for their number: each has an interval of 95 %."
     )

@@ -197,6 +197,30 @@ def bootstrap_interval(
     -------
     The ends; NaN for so few replicates that the resamples do not reach as far as the interval should.
 
+    Notes
+    -----
+    Misses in % at ``confidence=0.95``, 2,000 data sets each (standard error 0.3 at 2.5, 0.8 at 13): the interval lies
+    above the truth / below it, 2.5 of each being the aim; in brackets those of the plain percentile interval. The two
+    policies have correlation 1/2. "failures" are N(10, 1) with 10 added in 10 % of the replicates
+    (``benchmarks/interval_coverage.py``).
+
+    ================================  =======================  ======================  ======================
+    ratio of                          n = 20                   n = 50                  n = 100
+    ================================  =======================  ======================  ======================
+    means, normal / normal            2.5 / 2.5 (3.9 / 3.9)    2.2 / 2.2 (2.6 / 2.7)   2.0 / 2.8 (2.6 / 3.2)
+    means, lognormal / lognormal      3.5 / 1.5 (6.3 / 2.6)    2.9 / 1.8 (4.5 / 2.4)   3.4 / 2.5 (4.6 / 2.6)
+    means, lognormal / normal         1.0 / 5.7 (1.8 / 9.1)    1.3 / 3.3 (1.7 / 5.1)   1.8 / 3.2 (1.9 / 4.8)
+    means, failures / normal          1.6 / 4.2 (2.4 / 6.5)    2.2 / 2.9 (2.8 / 4.4)   2.0 / 2.5 (2.5 / 3.3)
+    variances, normal / normal        2.4 / 2.6 (4.7 / 5.0)    2.9 / 2.4 (3.9 / 3.4)   1.9 / 2.6 (2.5 / 3.5)
+    variances, lognormal / lognormal  2.5 / 3.7 (4.3 / 6.9)    4.0 / 3.5 (5.2 / 4.6)   3.6 / 3.3 (4.5 / 4.4)
+    variances, lognormal / normal     0.4 / 9.2 (0.8 / 17.0)   0.8 / 7.6 (1.4 / 12.8)  0.7 / 7.3 (0.8 / 13.2)
+    variances, failures / normal      0.9 / 13.4 (1.4 / 17.2)  2.0 / 0.6 (2.4 / 5.5)   2.1 / 1.4 (2.3 / 4.2)
+    ================================  =======================  ======================  ======================
+
+    What remains: a variance that comes from rare, large values is underestimated by a sample that has few of them, so
+    that the interval of its ratio to another lies below the truth too often; with 20 replicates a sample often has no
+    failure in it, which no interval can know. That the ratio is at least so large is then refuted too often.
+
     Examples
     --------
     >>> x, y = np.arange(1.0, 21.0), np.arange(2.0, 22.0)

@@ -88,6 +88,7 @@ def image_experiment(name: str, title: str, place: str, about: str, *, tuning: i
         problems=partial(image_problems, name),
         regimes=regimes(),
         scales={"quick": Scale((2, 10), 300, 8, 4), "paper": Scale((2, 5, 10, 20), 2000, 100, tuning)},
+        data=lambda: load_pack(name).facts,
     )
 
 

@@ -10,8 +10,11 @@ from ..experiment import REGIMES
 HEADLINES = (
     (("fs-between",), "FS-SCB between the best and the second best map", "its regret over that of the second best map"),
     (("fs-many",), "FS-SCB much better than RB-SCB as M grows", ""),
-    (("ps-better",), "PS-OFUL better than OFUL, synthetic", "its regret over that of OFUL"),
-    (("ps-transfer",), "PS-OFUL better than OFUL, images", "its mean reward minus that of OFUL"),
+    (
+        ("ps-better", "ps-transfer"),
+        "PS-OFUL better than OFUL",
+        "synthetic: its regret over that of OFUL; images: its mean reward minus that of OFUL",
+    ),
     (("ps-many",), "PS-OFUL better than RB-OFUL as M grows", ""),
     (
         ("fs-untuned-ours", "ps-untuned-synthetic-ours", "ps-untuned-ours"),

@@ -49,7 +49,7 @@ def section(
     }
     subsections = [_subsection(experiment, regime, several, figures[regime]) for regime, several in found.items()]
     _, *about = experiment.about.strip().split("\n\n")  # the first line is the title
-    known = [(name, words) for name, words in facts.items() if words]
+    known = [(name, words) for name, words in {**facts, **experiment.data()}.items() if words]
     return Section(experiment.name, experiment.title, experiment.place, about, known, subsections)
 
 

@@ -99,7 +99,7 @@ def _counts(verdicts: Sequence[Verdict]) -> str:
             f"{number['holds']} of {len(found)} hold",
             f"{number['holds vacuously']} hold vacuously" if number["holds vacuously"] else "",
             f"{number['does not hold']} fail",
-            f"{number['not applicable']} are not applicable" if number["not applicable"] else "",
+            f"{number['not applicable']} do not apply" if number["not applicable"] else "",
             f"{number['not decided']} stay open",
         ]
         words.append(f"in the regime “{regime}” {', '.join(filter(None, parts))}")
