@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from ...types import Array
 from ..fs_shared import UNIFORM
 
 HOLDS, FAILS, OPEN, NOT_APPLICABLE = "holds", "does not hold", "not decided", "not applicable"
+PREMISE = "premise: "  #: before the words of a statistic that a sentence takes for granted
 CONFIDENCE = 0.95
 NEARLY_UNIFORM = 0.8  #: of the regret of uniform play, from which on a policy has shown nothing
 
@@ -184,7 +185,7 @@ def judged(measured: Sequence[Measured], premises: Sequence[Measured]) -> tuple[
     if premises:
         decides, verdict = together(premises)
         if verdict != HOLDS:
-            return decides, NOT_APPLICABLE if verdict == FAILS else OPEN
+            return replace(decides, words=PREMISE + decides.words), NOT_APPLICABLE if verdict == FAILS else OPEN
     return together(measured)
 
 
@@ -196,8 +197,7 @@ def nearly_uniform(policies: Sequence[str], measured: Sequence[Measured], eviden
     shares = []
     for one in evidence:
         regrets = Runs.of(one.results, "regret")
-        named = {problem for part in measured for problem in part.problems}
-        for problem in regrets.problems if not named or any(not part.problems for part in measured) else named:
+        for problem in {problem for part in measured for problem in part.problems or regrets.problems}:
             if not {UNIFORM, *policies} <= set(regrets.finals[problem]):
                 return ""
             shares += [regrets.mean(problem, policy) / regrets.mean(problem, UNIFORM) for policy in policies]

@@ -86,13 +86,13 @@ def _variances_of(problem: str, a: str, b: str) -> Callable[[Runs], Any]:
 
 def _ordered(runs: Runs) -> list[Statistic]:
     """The best map is better than the second best: there is something between them."""
-    words = "premise: regret of the best map over that of the second best, "
+    words = "regret of the best map over that of the second best, "
     return [Statistic(words + p, ratio(p, fs.BEST, fs.SECOND), -math.inf, 1.0, (p,), True) for p in runs.problems]
 
 
 def _away(runs: Runs) -> list[Statistic]:
     """PS-OFUL is better than OFUL where the balls are points: it can get closer from there."""
-    words, first = "premise: regret of PS-OFUL over that of OFUL with S = max, ", runs.problems[0]
+    words, first = "regret of PS-OFUL over that of OFUL with S = max, ", runs.problems[0]
     compute = ratio(first, ps.PS, ps_synthetic.INDIVIDUAL)
     return [Statistic(words + first, compute, high=1.0, problems=(first,), log=True)]
 
@@ -117,7 +117,7 @@ def _above(coarse: Runs, fine: Runs) -> list[Statistic]:
     def over(policy: str) -> Callable[[Runs, Runs], Any]:
         return lambda coarse, fine: difference(last, policy, ps.INDIVIDUAL)(fine)
 
-    words = "premise: mean reward of {} minus that of OFUL, fine models, " + last
+    words = "mean reward of {} minus that of OFUL, fine models, " + last
     return [Statistic(words.format(policy), over(policy), 0.0, math.inf, (last,)) for policy in (ps.PS, ps.RB)]
 
 

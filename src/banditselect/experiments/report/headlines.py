@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ...reporting.numbers import interval, measured
 from ...reporting.verdicts import SIGNS, outcome
-from ..claims import Verdict
+from ..claims import PREMISE, Verdict
 from ..experiment import REGIMES
 
 HEADLINES = (
@@ -47,6 +47,6 @@ def _regime(regime: str, verdicts: Sequence[Verdict], numbers: bool) -> str:
 
 def _place(verdict: Verdict, numbers: bool) -> str:
     """Return the experiment, with what was measured there unless that is a premise."""
-    if not numbers or verdict.statistic.startswith("premise"):
+    if not numbers or verdict.statistic.startswith(PREMISE):
         return verdict.experiment
     return f"{verdict.experiment} {measured(verdict.value, verdict.interval)} {interval(verdict.interval)}"
