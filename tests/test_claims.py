@@ -195,6 +195,12 @@ def test_mean_rewards_are_vacuous_by_their_regrets(tmp_path):
     assert "at least 96 %" in found.vacuous
 
 
+def test_who_a_premise_needs_must_have_played(tmp_path):
+    finals = {fs.FS: 16.0, fs.RB: 20.0, fs.SECOND: 30.0}
+    stored(tmp_path, "fs-mnist", "tuned", {"M = 2": finals, "M = 20": finals})
+    assert "fs-between" not in {key[0] for key in verdicts(tmp_path)}
+
+
 def test_one_number_of_models_says_nothing_about_growth(tmp_path):
     finals = {fs.BEST: 10.0, fs.FS: 16.0, fs.RB: (20.0, 1.0), fs.SECOND: 30.0}
     stored(tmp_path, "fs-mnist", "tuned", {"M = 20": finals})

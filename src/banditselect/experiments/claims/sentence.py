@@ -75,12 +75,14 @@ def compared(
     *others: str,
     low: float = -math.inf,
     high: float = math.inf,
+    also: tuple[str, ...] = (),
     **options: Any,
 ) -> Sentence:
     """Return the sentence that compares policy ``a`` with each of the others, on every problem.
 
     ``how``: by `ratio` or `difference`.  ``words``: what that is, with {a} and {b} for the policies.  ``low``,
-    ``high``: between which the sentence says that it lies.  ``options``: those of `Sentence`.
+    ``high``: between which the sentence says that it lies.  ``also``: whom its premise needs.  ``options``: those of
+    `Sentence`.
     """
 
     def parts(runs: Runs) -> list[Statistic]:
@@ -89,7 +91,7 @@ def compared(
             Statistic(f"{words.format(a=a, b=b)}, {p}", how(p, a, b), low, high, (p,), how is ratio) for b, p in pairs
         ]
 
-    return Sentence(id, quote, experiments, (a, *others), statistics(parts), about=(a,), **options)
+    return Sentence(id, quote, experiments, (a, *others, *also), statistics(parts), about=(a,), **options)
 
 
 def models_of(problem: str) -> int:

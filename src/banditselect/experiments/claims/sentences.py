@@ -184,6 +184,7 @@ SENTENCES = (
         fs.FS,
         fs.SECOND,
         high=1.0,
+        also=(fs.BEST,),
         premise=statistics(_ordered),
     ),
     compared(
@@ -363,6 +364,7 @@ OURS = (
         fs.NOISE_AWARE,
         fs.SECOND,
         high=1.0,
+        also=(fs.BEST,),
         premise=statistics(_ordered),
         ours=True,
     ),
