@@ -15,10 +15,9 @@ from banditselect.experiments import ps_shared as ps
 from banditselect.experiments.claims import Verdict, judge
 from banditselect.experiments.experiment import stored
 from banditselect.experiments.ps_synthetic import INDIVIDUAL
-from banditselect.experiments.report import claims_table, counted, finals_table
+from banditselect.experiments.report import counted, finals_table, headlines, picture_captions, shown, split
 from banditselect.reporting.markdown import markdown_table, replace_between
 from banditselect.reporting.numbers import interval, measured
-from banditselect.reporting.verdicts import SIGNS
 from banditselect.simulation import Result, Results
 from banditselect.simulation.store import write_text
 from banditselect.statistics import standard_error
@@ -51,37 +50,40 @@ def main(folder: Path) -> None:
 
 
 def claims_part(verdicts: Sequence[Verdict]) -> str:
-    """Return the short table of the README."""
-    return f"{counted(verdicts)}\n\n{claims_table(verdicts)}"
+    """Return the short version of the README: the counts, and a sentence for each main result."""
+    return "\n".join([f"{counted(verdicts)}\n", *(f"* {words}" for words in headlines(verdicts))])
 
 
 def results_page(found: Found, verdicts: Sequence[Verdict]) -> str:
     """Return the page with all figures and verdicts."""
+    printed, ours = split(verdicts)
     parts = [
         "# The paper at its own scale: figures, numbers, verdicts",
         "Made by `make docs` from the tables of `banditselect reproduce all --scale paper`; no number here is typed. "
         "The same run writes `report.html`, which has the settings and the tuned values too.",
-        f"## Verdicts\n\n{counted(verdicts)}\n\n{details(verdicts)}",
+        f"## Verdicts on the paper's sentences\n\n{counted(verdicts)}",
+        details(printed, "the paper says", "“{}” ({})"),
+        f"## The same statistics for our variants\n\n{details(ours, 'what is measured', '{} ({})')}",
         *(experiment_part(experiment, found) for experiment in EXPERIMENTS.values()),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def details(verdicts: Sequence[Verdict]) -> str:
-    """Return every verdict with its numbers."""
+def details(verdicts: Sequence[Verdict], heading: str, title: str) -> str:
+    """Return every verdict with its numbers; ``title``: how a sentence and its place are written."""
     rows = [
         [
-            f"“{v.quote}” ({v.place})",
+            title.format(v.quote, v.place),
             f"{v.experiment}, {v.regime}",
             v.statistic,
             f"{measured(v.value, v.interval)} {interval(v.interval)}",
             v.expected,
             str(v.n),
-            f"{SIGNS[v.verdict].symbol} {v.verdict}",
+            shown(v),
         ]
         for v in verdicts
     ]
-    head = ["the paper says", "on", "measured", "value and 95 % interval", "expected", "n", "verdict"]
+    head = [heading, "on", "measured", "value and 95 % interval", "expected", "n", "verdict"]
     return markdown_table(head, rows)
 
 
@@ -92,8 +94,9 @@ def experiment_part(experiment: Experiment, found: Found) -> str:
         results = found[experiment.name, regime]
         table = finals_table(experiment, results)
         lines += [
-            f"**{regime}**: {REGIMES[regime]}. {table.caption}.",
+            f"**{regime}**: {REGIMES[regime]}. Figure: {picture_captions(experiment, results)['curves']}.",
             f"![{experiment.title}, {regime}](figures/{experiment.name}-{regime}.png)",
+            f"{table.caption}.",
             markdown_table(table.head, table.rows),
         ]
     return "\n\n".join(lines)

@@ -310,7 +310,7 @@ def test_reproduce(folder: Path) -> None:
     assert json.loads(call("claims", "out/quick", "--json").stdout) == judged
     assert "better than OFUL" in call("claims", "out/quick").stdout
     again = call(*small)
-    assert "18 of 18 cells (18 from an earlier run)" in again.stderr
+    assert "24 of 24 cells (24 from an earlier run)" in again.stderr
     assert (folder / "out" / "quick" / "ps-synthetic" / "theory" / "finals.svg").exists()
 
 

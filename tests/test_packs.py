@@ -144,6 +144,16 @@ def test_shipped_packs_are_problems(name: str) -> None:
     assert problem.draw(range(2), 5, seed=0).constants["label"].shape == (2,)
 
 
+def test_packs_say_what_they_hold() -> None:
+    maps, balls = load_pack("fs-cifar100"), load_pack("ps-mnist")
+    widths = [features.shape[1] for features in maps.maps]
+    assert maps.facts["widths of the maps, best first"] == ", ".join(map(str, widths))
+    assert maps.facts["images"].startswith("10000, of the official training images, 40000 train")
+    assert balls.facts["features"].startswith(f"{balls.features.shape[1]}: the layer before the last")
+    assert "spherical" in balls.facts["balls"]
+    assert "98.1 %" in balls.facts["network"]
+
+
 def test_the_packs_are_small() -> None:
     files = sorted(Path(packs.__file__).parent.glob("*.npz"))
     assert [file.stem for file in files] == sorted(NAMES)

@@ -7,11 +7,11 @@ from html.parser import HTMLParser
 
 import pytest
 
-from banditselect.experiments.claims.measuring import FAILS, HOLDS, OPEN
+from banditselect.experiments.claims.measuring import FAILS, HOLDS, NOT_APPLICABLE, OPEN
 from banditselect.reporting.markdown import markdown_table, replace_between
 from banditselect.reporting.numbers import interval, measured
 from banditselect.reporting.page import Citation, Page, Picture, Section, Subsection, Table, render
-from banditselect.reporting.verdicts import SIGNS, CheckedSentence, matrices, overall
+from banditselect.reporting.verdicts import MEANINGS, SIGNS, CheckedSentence, matrices, overall
 
 VOID = {"meta", "img", "br", "hr", "link", "input"}
 NAMES = ("fs-synthetic", "fs-mnist", "fs-cifar100", "ps-synthetic", "ps-cifar10", "ps-cifar10-coarse", "ps-mnist")
@@ -103,9 +103,9 @@ def test_everything_is_escaped():
 
 
 def test_a_verdict_is_a_symbol_a_word_and_a_class():
-    assert set(SIGNS) == {HOLDS, FAILS, OPEN}
+    assert set(SIGNS) == set(MEANINGS) == {HOLDS, f"{HOLDS} vacuously", FAILS, NOT_APPLICABLE, OPEN}
     for parts in zip(*SIGNS.values(), strict=True):
-        assert len(set(parts)) == 3
+        assert len(set(parts)) == 5
     text = render(page([check(verdict=v, quote=v) for v in SIGNS]))
     for sign in SIGNS.values():
         assert (
@@ -117,6 +117,8 @@ def test_a_sentence_with_parts_holds_if_all_do():
     assert overall([HOLDS, HOLDS]) == HOLDS
     assert overall([HOLDS, OPEN]) == OPEN
     assert overall([OPEN, FAILS, HOLDS]) == FAILS
+    assert overall([NOT_APPLICABLE, HOLDS]) == NOT_APPLICABLE
+    assert overall([f"{HOLDS} vacuously", HOLDS]) == f"{HOLDS} vacuously"
     (matrix,) = matrices([check(verdict=HOLDS), check(verdict=OPEN)], ["ps-mnist"], ["theory"])
     assert [entry.sign.verdict for entry in matrix.rows[0].cells[0][1]] == [OPEN]
 
@@ -131,6 +133,19 @@ def test_sentences_on_the_same_sections_stand_together():
     read = Reader(render(page(checks, ["a", "b", "c"])))
     numbers = [told["id"] for tag, told in read.tags if tag == "tr" and told.get("id", "").startswith("sentence")]
     assert numbers == [f"sentence-{k}" for k in range(1, 5)]
+
+
+def test_what_is_not_quoted_stands_apart_and_vacuous_verdicts_say_why():
+    checks = [check("ours", "b", quoted=False), check("paper's", "a", vacuous="for this reason"), check("more", "b")]
+    quoted, others = (matrices(checks, ["a", "b"], ["theory"], quoted=q) for q in (True, False))
+    assert [row.words for matrix in quoted for row in matrix.rows] == ["paper's", "more"]
+    assert [row.words for matrix in others for row in matrix.rows] == ["ours"]
+    assert quoted[0].rows[0].cells[0][1][0].sign.verdict == "holds vacuously"
+    read = Reader(render(page(checks, ["a", "b"])))
+    assert "for this reason" in read.words
+    assert "“more”" in read.words
+    assert "“ours”" not in read.words
+    assert read.words.index("more") < read.words.index("our variants") < read.words.index("3 ours")
 
 
 def test_a_long_sentence_is_shortened_and_there_in_full():

@@ -9,14 +9,17 @@ import pytest
 from banditselect import Result, Results
 from banditselect.experiments import EXPERIMENTS
 from banditselect.experiments.claims import Verdict
+from banditselect.experiments.claims.sentences import OURS, SENTENCES
 from banditselect.experiments.experiment import Experiment, Regime, Scale
 from banditselect.experiments.report import (
     claims_json,
-    claims_table,
+    claims_tables,
     counted,
+    headlines,
     verdict_lines,
     write_report,
 )
+from banditselect.experiments.report.headlines import HEADLINES
 from banditselect.experiments.report.sections import merged
 from banditselect.experiments.report.words import summary_words
 from banditselect.simulation import METRICS
@@ -36,6 +39,7 @@ def experiment(name):
         problems=lambda models: {},
         regimes={regime: Regime(lambda problem, rounds: {}) for regime in ("theory", "tuned")},
         scales={"quick": Scale((2, 10), 3, 4, 2)},
+        data=lambda: {"images": f"those of {name}"},
     )
 
 
@@ -71,13 +75,18 @@ def made(tuned, missing=False):
 
 
 def verdict(id="fs-between", name="one", regime="theory", said="holds", **other):
-    told = {"value": 0.5, "interval": (0.4, 0.6), "quote": f"FS | is <good> {id}", "n": 4} | other
+    told = {
+        "value": 0.5,
+        "interval": (0.4, 0.6),
+        "quote": f"FS | is <good> {id}",
+        "n": 4,
+        "statistic": "a ratio",
+    } | other
     return Verdict(
         id=id,
         place="Section 5",
         experiment=name,
         regime=regime,
-        statistic="a ratio",
         expected="at most 1",
         verdict=said,
         **told,
@@ -98,7 +107,7 @@ def report(tmp_path_factory):
     verdicts = [
         verdict(),
         verdict(regime="tuned", said="does not hold"),
-        verdict("x-ours", value=math.nan, interval=(-math.inf, math.nan)),
+        verdict("x-ours", value=math.nan, interval=(-math.inf, math.nan), ours=True),
     ]
     files = write_report(folder, experiments=experiments, verdicts=verdicts, seconds=200.0, command=COMMAND)
     return folder, files
@@ -124,11 +133,15 @@ def test_the_page(report):
     for told in (
         "2 of the paper's 3 experiments were run",
         "in the regime “theory” 1 of 1 hold, 0 fail, 0 stay open",
+        "The 3 verdicts are not corrected for their number",
+        "The same statistics for our variants",
         "left out of all that follows: three",
         "Title of one",
         "chosen <i>by us</i>",
         "RB <x>",
         "the scale “quick”",
+        "those of one",
+        "mean over n = 4 replicates and Student's 95 % interval of that mean (band)",
         "1 min 2 s",
         "3 min 20 s",
         "2 cells of “tuned”, see tuned/failures.json",
@@ -161,6 +174,8 @@ def test_claims_json(report):
         "expected",
         "n",
         "verdict",
+        "vacuous",
+        "ours",
     }
     assert all(set(one) == keys | {"arm"} for one in told)
     assert [one["regime"] for one in told] == [one["arm"] for one in told] == ["theory", "tuned", "theory"]
@@ -182,23 +197,51 @@ def test_the_table_for_the_readme():
     said = ("holds", "does not hold", "holds")
     verdicts = [verdict(name=name, said=s) for name, s in zip(names, said, strict=True)]
     verdicts += [verdict("late", name="latent", said="not decided", regime="tuned")]
-    lines = claims_table(verdicts).splitlines()
+    verdicts += [verdict("shown", name="latent", vacuous="uniform"), verdict("x", name="latent", ours=True)]
+    paper, words, ours = claims_tables(verdicts)
+    lines = paper.splitlines()
     assert lines[0] == "| the paper says | theory | tuned |"
     assert lines[2].endswith("| ✓ holds: fs-synthetic, fs-cifar100; ✗ does not hold: fs-mnist | – |")
     assert lines[3].endswith("| – | ? not decided: latent |")
+    assert lines[4].endswith("| (✓) holds vacuously: latent | – |")
+    assert len(lines) == 5
+    assert words == "The same statistics for our variants:"
+    assert ours.splitlines()[2] == "| FS \\| is &lt;good> x | ✓ holds: latent |"
 
 
 def test_words_for_the_terminal():
-    verdicts = [verdict(), verdict(said="not decided", name="two"), verdict("x-ours", regime="tuned")]
+    verdicts = [verdict(), verdict(said="not decided", name="two"), verdict("x-ours", regime="tuned", ours=True)]
+    verdicts += [verdict(name="three", vacuous="a wide bound"), verdict(said="not applicable", name="four")]
     assert counted(verdicts) == (
-        "Of the verdicts on the paper's algorithms, in the regime “theory” 1 of 2 hold, 0 fail, 1 stay open. "
-        "Of those on variants of ours, in the regime “tuned” 1 of 1 hold, 0 fail, 0 stay open."
+        "Of the verdicts on sentences of the paper, in the regime “theory” 1 of 4 hold, 1 hold vacuously, 0 fail, 1 do "
+        "not apply, 1 stay open. Of those on our variants, in the regime “tuned” 1 of 1 hold, 0 fail, 0 stay "
+        "open. "
+        "The 5 verdicts are not corrected for their number: each has an interval of 95 %."
     )
     assert counted([]) == ""
     lines = verdict_lines(verdicts).splitlines()
     assert lines[0] == "“FS | is <good> fs-between” (Section 5)"
-    assert lines[1] == "  ✓ holds          one, theory: a ratio: 0.50 [0.40, 0.60], expected at most 1, n = 4"
-    assert len(lines) == 5
+    assert lines[1] == "  ✓ holds           one, theory: a ratio: 0.50 [0.40, 0.60], expected at most 1, n = 4"
+    assert lines[3].endswith("n = 4; vacuous: a wide bound")
+    assert lines[5:7] == ["The same statistics for our variants:", "FS | is <good> x-ours (Section 5)"]
+    assert len(lines) == 8
+
+
+def test_headlines():
+    between, untuned = {"id": "fs-between"}, {"id": "ps-untuned-ours", "ours": True, "regime": "tuned"}
+    verdicts = [verdict(**between), verdict(**between, name="two", vacuous="uniform"), verdict(**untuned)]
+    verdicts += [verdict(**between, name="three", said="not applicable", statistic="premise: a ratio")]
+    assert headlines(verdicts) == [
+        "FS-SCB between the best and the second best map (its regret over that of the second best map): theory: holds "
+        "on one 0.50 [0.40, 0.60], holds vacuously on two 0.50 [0.40, 0.60], not applicable on three.",
+        "Our FS-IDS and PS-IDS, untuned, at least as good as the best tuned policy (their regret over that policy's): "
+        "tuned: holds on one 0.50 [0.40, 0.60].",
+    ]
+
+
+def test_headlines_name_sentences_that_there_are():
+    known = {sentence.id for sentence in (*SENTENCES, *OURS)}
+    assert {id for ids, *_ in HEADLINES for id in ids} <= known
 
 
 def test_all_experiments_of_the_paper_can_be_told():
@@ -206,7 +249,7 @@ def test_all_experiments_of_the_paper_can_be_told():
     told = summary_words(EXPERIMENTS, list(EXPERIMENTS), verdicts)
     assert told[0].startswith(f"All of the paper's {len(EXPERIMENTS)} experiments were run, and 1 sentence")
     assert len(told) == 1
-    assert all(name in claims_table(verdicts) for name in EXPERIMENTS)
+    assert all(name in claims_tables(verdicts)[0] for name in EXPERIMENTS)
 
 
 def test_nothing_was_run_or_one_policy_has_no_values(tmp_path):

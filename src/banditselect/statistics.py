@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,9 @@ from .types import Array
 
 BLOCK = 2**21  #: how many resampled values are held at a time
 FLAT = 1e-12  #: a spread below this share of the largest deviation is rounding
+NUDGE = 1e-4  #: the weight that one replicate is given more of when a derivative is taken
+
+Mean: TypeAlias = Callable[[Array], Any]  #: from values ``(n,)`` to their mean, over the replicates or resamples
 
 
 class Interval(NamedTuple):
@@ -171,33 +174,63 @@ def paired_difference(
 
 
 def bootstrap_interval(
-    statistic: Callable[[NDArray[np.int64]], ArrayLike], n: int, *, confidence: float = 0.95, resamples: int = 4000
+    statistic: Callable[[Mean], Any], n: int, *, confidence: float = 0.95, resamples: int = 4000, log: bool = False
 ) -> tuple[float, float]:
-    """Return an interval for any statistic of n replicates, such as a ratio of means.
+    """Return an interval for any smooth function of means over n replicates, such as a ratio of means or of variances.
 
-    The percentile interval of the bootstrap, expanded for few replicates: at the levels at which the percentile
-    interval of a mean would be as long as Student's ([1]_, section 5.3).
+    Two intervals, and of both the ends that reach further. The percentile interval of the bootstrap, expanded for few
+    replicates: at the levels at which the percentile interval of a mean would be as long as Student's ([1]_, section
+    5.3). And that of the bootstrap-t (section 5.5), whose standard errors are those of the infinitesimal jackknife
+    ([2]_): how the statistic moves when one replicate is given a little more weight.
 
     Parameters
     ----------
-    statistic: from the numbers of the replicates drawn, ``(B, n)``, to the values of the statistic on them, ``(B,)``.
+    statistic: from a function that takes the mean of values ``(n,)`` over the replicates, or over each of many
+        resamples of them, to the statistic.
     n: how many replicates there are.
     confidence: the probability that the interval aims at.
-    resamples: B, at least; more are drawn where the interval needs the far tails. They are always the same.
+    resamples: how often the replicates are drawn anew, at least; more are where the interval needs the far tails. They
+        are always the same.
+    log: studentize the logarithm of the statistic, which is positive: for ratios.
 
     Returns
     -------
     The ends; NaN for so few replicates that the resamples do not reach as far as the interval should.
 
+    Notes
+    -----
+    Misses in % at ``confidence=0.95``, 2,000 data sets each (standard error 0.3 at 2.5, 0.8 at 13): the interval lies
+    above the truth / below it, 2.5 of each being the aim; in brackets those of the plain percentile interval. The two
+    policies have correlation 1/2. "failures" are N(10, 1) with 10 added in 10 % of the replicates
+    (``benchmarks/interval_coverage.py``).
+
+    ================================  =======================  ======================  ======================
+    ratio of                          n = 20                   n = 50                  n = 100
+    ================================  =======================  ======================  ======================
+    means, normal / normal            2.5 / 2.5 (3.9 / 3.9)    2.2 / 2.2 (2.6 / 2.7)   2.0 / 2.8 (2.6 / 3.2)
+    means, lognormal / lognormal      3.5 / 1.5 (6.3 / 2.6)    2.9 / 1.8 (4.5 / 2.4)   3.4 / 2.5 (4.6 / 2.6)
+    means, lognormal / normal         1.0 / 5.7 (1.8 / 9.1)    1.3 / 3.3 (1.7 / 5.1)   1.8 / 3.2 (1.9 / 4.8)
+    means, failures / normal          1.6 / 4.2 (2.4 / 6.5)    2.2 / 2.9 (2.8 / 4.4)   2.0 / 2.5 (2.5 / 3.3)
+    variances, normal / normal        2.4 / 2.6 (4.7 / 5.0)    2.9 / 2.4 (3.9 / 3.4)   1.9 / 2.6 (2.5 / 3.5)
+    variances, lognormal / lognormal  2.5 / 3.7 (4.3 / 6.9)    4.0 / 3.5 (5.2 / 4.6)   3.6 / 3.3 (4.5 / 4.4)
+    variances, lognormal / normal     0.4 / 9.2 (0.8 / 17.0)   0.8 / 7.6 (1.4 / 12.8)  0.7 / 7.3 (0.8 / 13.2)
+    variances, failures / normal      0.9 / 13.4 (1.4 / 17.2)  2.0 / 0.6 (2.4 / 5.5)   2.1 / 1.4 (2.3 / 4.2)
+    ================================  =======================  ======================  ======================
+
+    What remains: a variance that comes from rare, large values is underestimated by a sample that has few of them, so
+    that the interval of its ratio to another lies below the truth too often; with 20 replicates a sample often has no
+    failure in it, which no interval can know. That the ratio is at least so large is then refuted too often.
+
     Examples
     --------
     >>> x, y = np.arange(1.0, 21.0), np.arange(2.0, 22.0)
-    >>> bootstrap_interval(lambda rows: x[rows].mean(axis=1) / y[rows].mean(axis=1), 20)
+    >>> bootstrap_interval(lambda mean: mean(x) / mean(y), 20, log=True)
     (0.88..., 0.92...)
 
     References
     ----------
     .. [1] Hesterberg, "What Teachers Should Know About the Bootstrap", The American Statistician 69 (2015).
+    .. [2] Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, section 21.
     """
     check_confidence(confidence)
     if n < 2:
@@ -207,13 +240,36 @@ def bootstrap_interval(
     if level * most < 5.0:  # the ends of the interval would be the extremes of the resamples
         return math.nan, math.nan
     resamples = min(max(resamples, math.ceil(40.0 / level)), most)
-    rows = np.random.default_rng(0).integers(n, size=(resamples, n))
-    values = np.asarray(statistic(rows), dtype=float)
-    values = values[~np.isnan(values)]  # resamples without any spread may have no value
-    if values.size < resamples / 2:
-        return math.nan, math.nan
-    low, high = np.quantile(values, [level, 1.0 - level])
-    return float(low), float(high)
+    form, back = (np.log, np.exp) if log else (np.asarray, np.asarray)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        parts = [_with_errors(statistic, form, weights) for weights in _resampled(n, resamples)]
+        values, errors = (np.concatenate(part) for part in zip(*parts, strict=True))
+        (value,), (error,) = _with_errors(statistic, form, np.full((1, n), 1.0 / n))
+        known = ~np.isnan(values)  # resamples without any spread may have no value
+        if known.sum() < resamples / 2:
+            return math.nan, math.nan
+        low, high = np.quantile(values[known], [level, 1.0 - level])
+        spread = np.isfinite(values) & (errors > FLAT * error)
+        if spread.any():
+            t = (values[spread] - value) / errors[spread]
+            lower, upper = np.quantile(t, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
+            low, high = min(low, value - upper * error), max(high, value - lower * error)
+        return float(back(low)), float(back(high))
+
+
+def _with_errors(statistic: Callable[[Mean], Any], form: Callable[[Any], Array], weights: Array) -> tuple[Array, Array]:
+    """Return the statistic and its standard error for every row of weights of the replicates, ``(B, n)``."""
+    values = form(statistic(lambda x: weights @ x))
+    nudged = form(statistic(lambda x: (1.0 - NUDGE) * (weights @ x)[:, None] + NUDGE * x))
+    influence = (nudged - values[:, None]) / NUDGE
+    return values, np.sqrt((weights * influence**2).sum(axis=1) / (weights.shape[1] - 1))
+
+
+@lru_cache(maxsize=8)
+def _resampled(n: int, resamples: int) -> list[Array]:
+    """Return the weights of n replicates in resamples of them, in blocks ``(B, n)``."""
+    weights = np.random.default_rng(0).multinomial(n, np.full(n, 1.0 / n), size=resamples) / n
+    return np.array_split(weights, math.ceil(weights.size / 2**17))
 
 
 def share_interval(successes: int, n: int, *, confidence: float = 0.95) -> tuple[float, float]:

@@ -60,6 +60,7 @@ class Experiment:
     problems: from values of M to problems by name; an experiment whose M is fixed ignores them.
     regimes: "theory", and "tuned" where it says more.
     scales: "quick" and "paper".
+    data: what it plays on, as pairs of a name and words, made from the data when they are asked for.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Experiment:
     problems: Callable[[Sequence[int]], dict[str, Problem]]
     regimes: Mapping[str, Regime]
     scales: Mapping[str, Scale]
+    data: Callable[[], Mapping[str, str]] = dict
 
     def run(
         self,

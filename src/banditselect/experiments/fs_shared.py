@@ -98,6 +98,7 @@ def image_experiment(name: str, title: str, place: str, about: str) -> Experimen
         problems=partial(image_problems, name),
         regimes=regimes(),
         scales={"quick": Scale((2, 10), 300, 8, 4), "paper": Scale((2, 5, 10, 20), 2000, 100, 100)},
+        data=lambda: load_pack(name).facts,
     )
 
 

@@ -18,11 +18,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..parts.exploration import LatentReference
-from ..policies import MUCB, PSIDS, PSOFUL, PSTS, UCB1, Binding, Greedy, RegretBalancing, given, on_every_ball
+from ..policies import MUCB, PSIDS, PSOFUL, PSTS, UCB1, Binding, Greedy, RegretBalancing, Uniform, given, on_every_ball
 from ..problems import LatentBandit, Problem
 from ..simulation.search import Steps
 from .experiment import Experiment, Regime, Scale
-from .ps_shared import LIKELIHOOD, PS, TRUE_BALL, UNTUNED, printed
+from .ps_shared import LIKELIHOOD, PS, TRUE_BALL, UNIFORM, UNTUNED, printed
 
 ARMS = (10, 50, 200)
 MODELS = (2, 5, 20)
@@ -46,6 +46,7 @@ def policies(problem: Any, rounds: int) -> dict[str, Binding[Any]]:
         UCB: ucb,
         OPTIMISM: MUCB.bind(centers=given.centers, error=given.error, noise=given.noise, horizon=rounds),
         SAMPLING: PSTS.bind(centers=given.centers, radii=given.radii, noise=given.noise),
+        UNIFORM: Uniform.bind(),
     }
     if problem.n_arms <= LARGEST:
         chosen[LIKELIHOOD] = PSOFUL.bind(centers=given.centers, radii=given.radii, noise=given.noise)

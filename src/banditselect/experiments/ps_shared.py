@@ -73,6 +73,7 @@ def image_experiment(name: str, title: str, place: str, about: str) -> Experimen
         problems=partial(image_problems, pack, kind),
         regimes={"theory": Regime(theory, PENALTY), "tuned": Regime(tuned, GRID, OWN)},
         scales={"quick": Scale((2, 10), 300, 8, 4), "paper": Scale((2, 5, 10), 2000, 50, 100)},
+        data=lambda: load_pack(pack).facts,
     )
 
 

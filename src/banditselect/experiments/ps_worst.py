@@ -13,19 +13,20 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..policies import PSOFUL, Binding, given
+from ..policies import PSOFUL, Binding, Uniform, given
 from ..problems import Problem, SyntheticParameterSelection
 from .experiment import Experiment, Regime, Scale
-from .ps_shared import LIKELIHOOD, PS, printed
+from .ps_shared import LIKELIHOOD, PS, UNIFORM, printed
 from .ps_synthetic import DIM
 
 RADII = {"1": 1.0, "sqrt(d)": math.sqrt(DIM)}
 
 
 def policies(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
-    """Return PS-OFUL with the printed radius, and ours."""
+    """Return PS-OFUL with the printed radius, ours, and uniform play."""
     balls = {"centers": given.centers, "radii": given.radii}
-    return {PS: printed(**balls), LIKELIHOOD: PSOFUL.bind(**balls, noise=given.noise)}
+    ours = PSOFUL.bind(**balls, noise=given.noise)
+    return {PS: printed(**balls), LIKELIHOOD: ours, UNIFORM: Uniform.bind()}
 
 
 def problems(models: Sequence[int]) -> dict[str, Problem]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..carriers import validation
 from ..carriers.extras import need
 from .numbers import interval, measured
-from .verdicts import SIGNS, CheckedSentence, details, grouped, matrices, sentences
+from .verdicts import MEANINGS, SIGNS, CheckedSentence, details, grouped, matrices, sentences
 
 
 class Picture(NamedTuple):
@@ -101,8 +101,10 @@ def render(page: Page) -> str:
         page=page,
         anchors=_anchors(page),
         signs=list(SIGNS.values()),
+        meanings=MEANINGS,
         details={name: [detail for detail in numbered if detail.check.section == name] for name in sections},
         matrices=matrices(checks, sections, list(page.regimes)),
+        others=matrices(checks, sections, list(page.regimes), quoted=False),
         long=[one for one in sentences(checks) if one.words != one.quote],
     )
 

@@ -17,13 +17,27 @@ class Sign(NamedTuple):
 
 SIGNS = {
     "holds": Sign("✓", "holds", "yes", "holds"),
+    "holds vacuously": Sign("(✓)", "vacuous", "empty", "holds vacuously"),
     "does not hold": Sign("✗", "fails", "no", "does not hold"),
+    "not applicable": Sign("∅", "n/a", "apart", "not applicable"),
     "not decided": Sign("?", "open", "open", "not decided"),
+}
+
+MEANINGS = {
+    "holds": "the sentence holds",
+    "holds vacuously": "it holds, and nothing is shown by it: its numbers say why",
+    "does not hold": "it does not hold",
+    "not applicable": "what it takes for granted fails",
+    "not decided": "it is not decided at this number of runs",
 }
 
 
 class CheckedSentence(NamedTuple):
-    """A sentence, measured in one section and regime; ``verdict`` is one of ``SIGNS``."""
+    """A sentence, measured in one section and regime; ``verdict`` is one of ``SIGNS``.
+
+    ``vacuous``: why it holds although nothing is shown.  ``quoted``: whether it is one of those quoted, which are
+    listed first; others are listed after them.
+    """
 
     quote: str
     place: str
@@ -35,6 +49,13 @@ class CheckedSentence(NamedTuple):
     expected: str
     n: int
     verdict: str
+    vacuous: str = ""
+    quoted: bool = True
+
+    @property
+    def outcome(self) -> str:
+        """The verdict as it is shown and counted."""
+        return outcome(self.verdict, self.vacuous)
 
 
 class Entry(NamedTuple):
@@ -72,15 +93,18 @@ class Matrix(NamedTuple):
 
 
 def grouped(checks: Sequence[CheckedSentence], sections: Sequence[str]) -> list[CheckedSentence]:
-    """Return the checks in the order of the matrices."""
-    place = {name: k for k, group in enumerate(_together(checks, sections)) for name in group}
-    return sorted(checks, key=lambda check: place[check.section])
+    """Return the checks in the order of the matrices, those that are quoted first."""
+    place: dict[tuple[bool, str], int] = {}
+    for quoted in (True, False):
+        groups = _together([check for check in checks if check.quoted == quoted], sections)
+        place |= {(quoted, name): k for k, group in enumerate(groups) for name in group}
+    return sorted(checks, key=lambda check: (not check.quoted, place[check.quoted, check.section]))
 
 
 def details(checks: Sequence[CheckedSentence]) -> list[Detail]:
     """Return the checks with ids and the numbers of their sentences."""
     numbers = {quote: k for k, quote in enumerate(dict.fromkeys(check.quote for check in checks), 1)}
-    return [Detail(f"check-{k}", numbers[c.quote], c, SIGNS[c.verdict]) for k, c in enumerate(checks, 1)]
+    return [Detail(f"check-{k}", numbers[c.quote], c, SIGNS[c.outcome]) for k, c in enumerate(checks, 1)]
 
 
 def sentences(checks: Sequence[CheckedSentence]) -> list[SentenceRow]:
@@ -93,14 +117,19 @@ def sentences(checks: Sequence[CheckedSentence]) -> list[SentenceRow]:
     ]
 
 
-def matrices(checks: Sequence[CheckedSentence], sections: Sequence[str], regimes: Sequence[str]) -> list[Matrix]:
-    """Return the verdicts with a row per sentence and a column per section; what shares no section stands apart."""
-    numbered, quoted = details(checks), sentences(checks)
+def matrices(
+    checks: Sequence[CheckedSentence], sections: Sequence[str], regimes: Sequence[str], *, quoted: bool = True
+) -> list[Matrix]:
+    """Return the verdicts with a row per sentence and a column per section; what shares no section stands apart.
+
+    ``quoted``: of the sentences that are quoted, or of the others; all are numbered together.
+    """
+    numbered, listed = details(checks), sentences(checks)
     found = []
-    for columns in _together(checks, sections):
-        block = [detail for detail in numbered if detail.check.section in columns]
+    for columns in _together([check for check in checks if check.quoted == quoted], sections):
+        block = [d for d in numbered if d.check.section in columns and d.check.quoted == quoted]
         rows = []
-        for sentence in quoted:
+        for sentence in listed:
             own = [detail for detail in block if detail.number == sentence.number]
             if own:
                 cells = [(name, _cell([d for d in own if d.check.section == name], regimes)) for name in columns]
@@ -127,8 +156,13 @@ def _cell(own: Sequence[Detail], regimes: Sequence[str]) -> list[Entry]:
     for regime in dict.fromkeys([*regimes, *(detail.check.regime for detail in own)]):
         parts = [detail for detail in own if detail.check.regime == regime]
         if parts:
-            entries.append(Entry(regime, SIGNS[overall(d.check.verdict for d in parts)], parts[0].id))
+            entries.append(Entry(regime, SIGNS[overall(d.check.outcome for d in parts)], parts[0].id))
     return entries
+
+
+def outcome(verdict: str, vacuous: str) -> str:
+    """Return the verdict as it is shown and counted: what holds vacuously stands apart."""
+    return f"{verdict} vacuously" if vacuous else verdict
 
 
 def overall(verdicts: Iterable[str]) -> str:
@@ -140,7 +174,8 @@ def overall(verdicts: Iterable[str]) -> str:
     'not decided'
     """
     found = set(verdicts)
-    return next(verdict for verdict in ("does not hold", "not decided", "holds") if verdict in found)
+    order = ("does not hold", "not decided", "not applicable", "holds vacuously", "holds")
+    return next(verdict for verdict in order if verdict in found)
 
 
 def _beginning(quote: str) -> str:

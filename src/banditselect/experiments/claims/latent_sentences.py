@@ -13,7 +13,8 @@ import numpy as np
 from .. import latent
 from .. import ps_shared as ps
 from .measuring import Evidence, Measured, Runs, Statistic, measure_all
-from .sentences import CLOSE, OURS, Sentence
+from .sentence import Sentence
+from .sentences import CLOSE
 
 LARGE = latent.ERRORS[-1]
 
@@ -122,8 +123,16 @@ ROOT = "the regret of PS-OFUL, which scales as sqrt(KT)"
 RELATED = "Section 4.2, said of the bounds"
 
 LATENT_SENTENCES = (
-    Sentence("latent-ps", ROOT, ("latent",), (), _root_of_arms_and_rounds(ps.PS)),
-    Sentence("latent-ps-ours", ROOT + OURS, ("latent",), (), _root_of_arms_and_rounds(ps.LIKELIHOOD)),
+    Sentence("latent-ps", ROOT, ("latent",), (), _root_of_arms_and_rounds(ps.PS), about=(ps.PS,)),
+    Sentence(
+        "latent-ps-ours",
+        "the regret of PS-OFUL with likelihood sets scales as sqrt(KT)",
+        ("latent",),
+        (),
+        _root_of_arms_and_rounds(ps.LIKELIHOOD),
+        about=(ps.LIKELIHOOD,),
+        ours=True,
+    ),
     Sentence(
         "latent-rivals",
         "their regret (Bayes regret in case of TS) are bounded as 3M + 2T eps + 2R sqrt(6MT log T)",

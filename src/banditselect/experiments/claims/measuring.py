@@ -2,32 +2,40 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...simulation import Results
-from ...statistics import bootstrap_interval, share_interval
+from ...statistics import Mean, bootstrap_interval, share_interval
+from ...types import Array
+from ..fs_shared import UNIFORM
 
-HOLDS, FAILS, OPEN = "holds", "does not hold", "not decided"
+HOLDS, FAILS, OPEN, NOT_APPLICABLE = "holds", "does not hold", "not decided", "not applicable"
+PREMISE = "premise: "  #: before the words of a statistic that a sentence takes for granted
 CONFIDENCE = 0.95
+NEARLY_UNIFORM = 0.8  #: of the regret of uniform play, from which on a policy has shown nothing
+
+
+def mean_over_all(values: Array) -> Any:
+    """Return the mean over the replicates, each once."""
+    return values.mean()
 
 
 @dataclass(frozen=True)
 class Runs:
-    """The final values of one regime of an experiment, by problem and policy; of all replicates, or of some drawn.
+    """The final values of one regime of an experiment, by problem and policy; of all replicates, or of resamples.
 
     Attributes
     ----------
     finals: by problem and policy, ``(n,)``.
-    rows: the replicates, ``(B, n)``; None for each once.
+    over: how a mean over the replicates is taken.
     """
 
-    finals: Mapping[str, Mapping[str, NDArray[np.float64]]]
-    rows: NDArray[np.int64] | None = None
+    finals: Mapping[str, Mapping[str, Array]]
+    over: Mean = mean_over_all
 
     @classmethod
     def of(cls, results: Results, metric: str) -> "Runs":
@@ -48,21 +56,22 @@ class Runs:
         """Tell whether all of these policies were played on every problem."""
         return all(policy in finals for finals in self.finals.values() for policy in policies)
 
-    def drawn(self, rows: NDArray[np.int64]) -> "Runs":
-        """Return the runs of these replicates."""
-        return Runs(self.finals, rows)
+    def drawn(self, over: Mean) -> "Runs":
+        """Return the runs with means that are taken otherwise, such as over resamples."""
+        return Runs(self.finals, over)
 
     def mean(self, problem: str, policy: str) -> Any:
-        """Return the mean over the replicates, one for every row."""
-        return self._values(problem, policy).mean(axis=-1)
+        """Return the mean over the replicates, or over each resample."""
+        return self.over(self._values(problem, policy))
 
-    def deviation(self, problem: str, policy: str) -> Any:
-        """Return the standard deviation over the replicates, one for every row."""
-        return self._values(problem, policy).std(axis=-1, ddof=1)
+    def variance(self, problem: str, policy: str) -> Any:
+        """Return the variance over the replicates, or over each resample."""
+        values = self._values(problem, policy)
+        x = values - values.mean()
+        return (self.over(x**2) - self.over(x) ** 2) * self.n / (self.n - 1) if self.n > 1 else math.nan
 
-    def _values(self, problem: str, policy: str) -> NDArray[np.float64]:
-        values = self.finals[problem][policy][: self.n]
-        return values if self.rows is None else values[self.rows]
+    def _values(self, problem: str, policy: str) -> Array:
+        return self.finals[problem][policy][: self.n]
 
 
 @dataclass(frozen=True)
@@ -82,7 +91,8 @@ class Evidence:
 class Measured:
     """A value with its interval, and what is expected of it: to lie between ``low`` and ``high``.
 
-    ``words``: what it is.  ``n``: replicates.
+    ``words``: what it is.  ``n``: replicates.  ``problems``: on which; none stands for all.  ``vacuous``: why nothing
+    is shown although it lies where it is expected, in words.
     """
 
     words: str
@@ -91,6 +101,8 @@ class Measured:
     low: float
     high: float
     n: int
+    problems: tuple[str, ...] = ()
+    vacuous: str = ""
 
     @property
     def verdict(self) -> str:
@@ -125,22 +137,28 @@ class Statistic:
     words: what it is.
     compute: from runs, one for every experiment that the sentence compares, to the value.
     low, high: where the sentence says that it lies.
+    problems: on which it is taken; none stands for all.
+    log: whether it is positive and its interval is taken on a logarithmic scale, as for ratios.
     """
 
     words: str
     compute: Callable[..., Any]
     low: float = -math.inf
     high: float = math.inf
+    problems: tuple[str, ...] = ()
+    log: bool = False
 
     def measure(self, runs: Sequence[Runs], confidence: float) -> Measured:
         """Return the value with its interval; replicate by replicate, since they met the same problems."""
         n = min(one.n for one in runs)
+
+        def compute(over: Mean) -> Any:
+            return self.compute(*(one.drawn(lambda values: over(values[:n])) for one in runs))
+
         with np.errstate(divide="ignore", invalid="ignore"):
-            value = float(self.compute(*runs))
-            interval = bootstrap_interval(
-                lambda rows: self.compute(*(one.drawn(rows) for one in runs)), n, confidence=confidence
-            )
-        return Measured(self.words, value, interval, self.low, self.high, n)
+            value = float(compute(mean_over_all))
+            interval = bootstrap_interval(compute, n, confidence=confidence, log=self.log)
+        return Measured(self.words, value, interval, self.low, self.high, n, self.problems)
 
 
 def measure_all(statistics: Sequence[Statistic], runs: Sequence[Runs]) -> list[Measured]:
@@ -160,3 +178,30 @@ def together(measured: Sequence[Measured]) -> tuple[Measured, str]:
     if failed:
         return decides, FAILS
     return decides, HOLDS if all(part.verdict == HOLDS for part in measured) else OPEN
+
+
+def judged(measured: Sequence[Measured], premises: Sequence[Measured]) -> tuple[Measured, str]:
+    """Return the part that decides, and the verdict: none on a sentence whose premise fails or is not decided."""
+    if premises:
+        decides, verdict = together(premises)
+        if verdict != HOLDS:
+            return replace(decides, words=PREMISE + decides.words), NOT_APPLICABLE if verdict == FAILS else OPEN
+    return together(measured)
+
+
+def nearly_uniform(policies: Sequence[str], measured: Sequence[Measured], evidence: Sequence[Evidence]) -> str:
+    """Return, in words, that all of these policies played nearly uniformly wherever a sentence was judged; "" if not.
+
+    Their mean regrets are compared with that of uniform play on the same problems, as they were measured.
+    """
+    shares = []
+    for one in evidence:
+        regrets = Runs.of(one.results, "regret")
+        for problem in {problem for part in measured for problem in part.problems or regrets.problems}:
+            if not {UNIFORM, *policies} <= set(regrets.finals[problem]):
+                return ""
+            shares += [regrets.mean(problem, policy) / regrets.mean(problem, UNIFORM) for policy in policies]
+    if not shares or not min(shares) >= NEARLY_UNIFORM:  # not a number where no regret was stored
+        return ""
+    who = " and ".join(policies)
+    return f"nearly uniform play: regret of {who} at least {100.0 * min(shares):.0f} % of that of uniform play"

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from ..experiment import Experiment, stored
 from .latent_sentences import LATENT_SENTENCES
-from .measuring import Evidence, Runs, together
-from .sentences import PLACES, SENTENCES, Sentence
+from .measuring import HOLDS, Evidence, Runs, judged, nearly_uniform
+from .sentence import Sentence
+from .sentences import OURS, PLACES, SENTENCES
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,11 @@ class Verdict:
     value: the measured value.
     interval: around it, 95 % (all parts of a sentence together).
     expected: what the sentence says about the value, in words, e.g. "at most 1".
-    verdict: "holds", "does not hold" or "not decided".
+    verdict: "holds", "does not hold", "not decided"; "not applicable" where what the sentence takes for granted fails,
+        which then is the statistic.
     n: replicates.
+    vacuous: why it holds although nothing is shown, in words; "" otherwise.
+    ours: whether it is no sentence of the paper but the same statistic for a variant of ours.
     """
 
     id: str
@@ -39,6 +43,8 @@ class Verdict:
     expected: str
     verdict: str
     n: int
+    vacuous: str = ""
+    ours: bool = False
 
 
 def judge(folder: Path, experiments: Mapping[str, Experiment]) -> list[Verdict]:
@@ -49,7 +55,7 @@ def judge(folder: Path, experiments: Mapping[str, Experiment]) -> list[Verdict]:
     }
     return [
         verdict
-        for sentence in (*SENTENCES, *LATENT_SENTENCES)
+        for sentence in (*SENTENCES, *LATENT_SENTENCES, *OURS)
         for name in sentence.experiments
         for regime in sentence.regimes
         for verdict in _judged(sentence, name, regime, evidence)
@@ -68,6 +74,23 @@ def _judged(
     measured = sentence.measure(*found)
     if not measured:
         return
-    decides, verdict = together(measured)
-    judged = (sentence.id, sentence.quote, sentence.place or PLACES[name], name, regime)
-    yield Verdict(*judged, decides.words, decides.value, decides.interval, decides.expected, verdict, decides.n)
+    decides, verdict = judged(measured, sentence.premise(*found))
+    vacuous = ""
+    if verdict == HOLDS:
+        idle = nearly_uniform(sentence.about, measured, found) if sentence.about else ""
+        vacuous = "; ".join(filter(None, (decides.vacuous, idle)))
+    yield Verdict(
+        id=sentence.id,
+        quote=sentence.quote,
+        place=sentence.place or PLACES[name],
+        experiment=name,
+        regime=regime,
+        statistic=decides.words,
+        value=decides.value,
+        interval=decides.interval,
+        expected=decides.expected,
+        verdict=verdict,
+        n=decides.n,
+        vacuous=vacuous,
+        ours=sentence.ours,
+    )

@@ -127,6 +127,16 @@ class FeaturePack:
         """The maps, ``(items, d_i)`` each, read-only."""
         return [part.values for part in self.coded]
 
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the pack holds, in words."""
+        return {
+            "images": f"{self.labels.size}, {self.provenance['split']}",
+            "network": self.provenance["network"],
+            "widths of the maps, best first": ", ".join(str(part.scale.size) for part in self.coded),
+            "their accuracies": ", ".join(f"{100.0 * accuracy:.0f} %" for accuracy in self.accuracies),
+        }
+
     @classmethod
     def _read(cls, arrays: Mapping[str, NDArray[Any]], provenance: dict[str, Any]) -> "FeaturePack":
         labels = _labels(arrays)
@@ -189,6 +199,16 @@ class BallPack:
     def features(self) -> Features:
         """The map, ``(items, d)``, read-only."""
         return self.coded.values
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the pack holds, in words."""
+        return {
+            "images": f"{self.labels.size}, {self.provenance['split']}",
+            "network": f"{self.provenance['network']}; accuracy {100.0 * self.accuracy:.1f} %",
+            "features": f"{self.coded.scale.size}: {self.provenance['features']}",
+            "balls": self.provenance["balls"],
+        }
 
     @classmethod
     def _read(cls, arrays: Mapping[str, NDArray[Any]], provenance: dict[str, Any]) -> "BallPack":

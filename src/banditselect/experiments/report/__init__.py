@@ -4,7 +4,19 @@ All of it is written from stored results and verdicts; nothing is simulated or j
 """
 
 from .files import write_report
-from .sections import finals_table
-from .words import claims_json, claims_table, counted, verdict_lines
+from .headlines import headlines
+from .sections import finals_table, picture_captions
+from .words import claims_json, claims_tables, counted, shown, split, verdict_lines
 
-__all__ = ["claims_json", "claims_table", "counted", "finals_table", "verdict_lines", "write_report"]
+__all__ = [
+    "claims_json",
+    "claims_tables",
+    "counted",
+    "finals_table",
+    "headlines",
+    "picture_captions",
+    "shown",
+    "split",
+    "verdict_lines",
+    "write_report",
+]

@@ -18,7 +18,7 @@ from ...simulation.tuning import tuning_summary
 from ..claims import Verdict
 from ..experiment import REGIMES, Experiment, stored
 from .sections import section
-from .words import claims_json, claims_table, summary_words
+from .words import claims_json, claims_tables, summary_words
 
 TITLE = "Feature and Parameter Selection in Stochastic Linear Bandits, reproduced"
 
@@ -125,7 +125,7 @@ def _software() -> Citation:
 
 def _check(verdict: Verdict) -> CheckedSentence:
     fields = asdict(verdict)
-    fields["section"] = fields.pop("experiment")
+    fields["section"], fields["quoted"] = fields.pop("experiment"), not fields.pop("ours")
     del fields["id"]
     return CheckedSentence(**fields)
 
@@ -136,7 +136,7 @@ def _markdown(
     found: Mapping[str, Mapping[str, Results]],
     verdicts: Sequence[Verdict],
 ) -> str:
-    parts = [f"# {TITLE}", *summary, *([claims_table(verdicts)] if verdicts else [])]
+    parts = [f"# {TITLE}", *summary, *claims_tables(verdicts)]
     for name, regimes in found.items():
         parts.append(f"## {experiments[name].title} (`{name}`, {experiments[name].place})")
         for regime, results in regimes.items():

@@ -48,7 +48,7 @@ def section(
     }
     subsections = [_subsection(experiment, regime, several, figures[regime]) for regime, several in found.items()]
     _, *about = experiment.about.strip().split("\n\n")  # the first line is the title
-    known = [(name, words) for name, words in facts.items() if words]
+    known = [(name, words) for name, words in {**facts, **experiment.data()}.items() if words]
     return Section(experiment.name, experiment.title, experiment.place, about, known, subsections)
 
 
@@ -71,12 +71,8 @@ def _failed(folder: Path, regime: str) -> str:
 
 def _subsection(experiment: Experiment, regime: str, results: Results, figures: Sequence[Path]) -> Subsection:
     played = {name: result for name, result in results.items() if result.curves}
-    metric = experiment.metric.replace("_", " ")
     policies = list(dict.fromkeys(policy for result in played.values() for policy in result.curves))
-    captions = {
-        "curves": f"{metric.capitalize()} over the rounds, mean and 95 % interval",
-        "finals": f"{metric.capitalize()} after the last round against {experiment.setting}",
-    }
+    captions = picture_captions(experiment, results)
     pictures = [
         Picture(
             svg=path.read_text(),
@@ -89,6 +85,17 @@ def _subsection(experiment: Experiment, regime: str, results: Results, figures: 
     ]
     tables = [finals_table(experiment, results)] if played else []
     return Subsection(regime, pictures, [*tables, *_tuned(results)], _settings(results))
+
+
+def picture_captions(experiment: Experiment, results: Results) -> dict[str, str]:
+    """Return what the figures show, lines and bands, by the names of their files."""
+    metric = experiment.metric.replace("_", " ").capitalize()
+    n = _listed(str(result.replicates) for result in results.values())
+    shown = f"mean over n = {n} replicates and Student's 95 % interval of that mean"
+    return {
+        "curves": f"{metric} over the rounds: {shown} (band)",
+        "finals": f"{metric} after the last round against {experiment.setting}: {shown} (bar)",
+    }
 
 
 def finals_table(experiment: Experiment, results: Results) -> Table:

@@ -5,12 +5,12 @@ from dataclasses import asdict
 
 from ...reporting.markdown import markdown_table
 from ...reporting.numbers import interval, measured
-from ...reporting.verdicts import SIGNS, overall
+from ...reporting.verdicts import SIGNS, outcome, overall
 from ...simulation.store import json_text
 from ..claims import Verdict
 from ..experiment import REGIMES, Experiment
 
-OURS = "-ours"  #: the end of the id of a sentence that is judged on a variant of ours
+VARIANTS = "The same statistics for our variants"
 
 
 def claims_json(verdicts: Sequence[Verdict]) -> str:
@@ -20,60 +20,96 @@ def claims_json(verdicts: Sequence[Verdict]) -> str:
     return json_text(records)
 
 
-def claims_table(verdicts: Sequence[Verdict]) -> str:
-    """Return the verdicts as a Markdown table: a row per sentence, and for each regime where it holds and where not."""
-    regimes = [regime for regime in REGIMES if any(verdict.regime == regime for verdict in verdicts)]
+def claims_tables(verdicts: Sequence[Verdict]) -> list[str]:
+    """Return as Markdown where the sentences of the paper hold, by regime; and the same for our variants."""
+    printed, ours = split(verdicts)
+    parts = [_table("the paper says", printed, "“{}”")] if printed else []
+    return parts + ([f"{VARIANTS}:", _table("what is measured", ours, "{}")] if ours else [])
+
+
+def split(verdicts: Sequence[Verdict]) -> tuple[list[Verdict], list[Verdict]]:
+    """Return the verdicts on sentences of the paper, and those on variants of ours."""
+    return [verdict for verdict in verdicts if not verdict.ours], [verdict for verdict in verdicts if verdict.ours]
+
+
+def shown(verdict: Verdict) -> str:
+    """Return the verdict with its sign, and why it is vacuous."""
+    found = outcome(verdict.verdict, verdict.vacuous)
+    return f"{SIGNS[found].symbol} {found}" + (f" ({verdict.vacuous})" if verdict.vacuous else "")
+
+
+def _table(heading: str, verdicts: Sequence[Verdict], quotation: str) -> str:
+    regimes = _regimes(verdicts)
     rows = []
     for quote in dict.fromkeys(verdict.quote for verdict in verdicts):
         own = [verdict for verdict in verdicts if verdict.quote == quote]
-        rows.append([f"“{quote}”", *(_where([v for v in own if v.regime == regime]) for regime in regimes)])
-    return markdown_table(["the paper says", *regimes], rows)
+        rows.append([quotation.format(quote), *(_where([v for v in own if v.regime == r]) for r in regimes)])
+    return markdown_table([heading, *regimes], rows)
+
+
+def _regimes(verdicts: Sequence[Verdict]) -> list[str]:
+    return [regime for regime in REGIMES if any(verdict.regime == regime for verdict in verdicts)]
 
 
 def _where(own: Sequence[Verdict]) -> str:
     """Return where a sentence holds, where it does not and where that is not decided."""
-    names: dict[str, list[str]] = {verdict: [] for verdict in SIGNS}
+    names: dict[str, list[str]] = {found: [] for found in SIGNS}
     for name in dict.fromkeys(verdict.experiment for verdict in own):
-        names[overall(verdict.verdict for verdict in own if verdict.experiment == name)].append(name)
+        names[overall(outcome(v.verdict, v.vacuous) for v in own if v.experiment == name)].append(name)
     return "; ".join(f"{SIGNS[v].symbol} {v}: {', '.join(found)}" for v, found in names.items() if found) or "–"
 
 
 def verdict_lines(verdicts: Sequence[Verdict]) -> str:
     """Return the verdicts for a terminal: each sentence, and below it a line for every experiment and regime."""
-    lines = []
-    for quote in dict.fromkeys(verdict.quote for verdict in verdicts):
-        own = [verdict for verdict in verdicts if verdict.quote == quote]
-        lines.append(f"“{quote}” ({'; '.join(dict.fromkeys(verdict.place for verdict in own))})")
-        lines += [
-            f"  {SIGNS[v.verdict].symbol} {v.verdict:13}  {v.experiment}, {v.regime}: {v.statistic}: "
-            f"{measured(v.value, v.interval)} {interval(v.interval)}, expected {v.expected}, n = {v.n}"
-            for v in own
-        ]
+    printed, ours = split(verdicts)
+    lines = _lines(printed, "“{}” ({})") + ([f"{VARIANTS}:"] if ours else []) + _lines(ours, "{} ({})")
     return "\n".join(lines)
 
 
+def _lines(verdicts: Sequence[Verdict], title: str) -> list[str]:
+    lines = []
+    for quote in dict.fromkeys(verdict.quote for verdict in verdicts):
+        own = [verdict for verdict in verdicts if verdict.quote == quote]
+        lines.append(title.format(quote, "; ".join(dict.fromkeys(verdict.place for verdict in own))))
+        lines += [
+            f"  {SIGNS[v.verdict].symbol} {v.verdict:14}  {v.experiment}, {v.regime}: {v.statistic}: "
+            f"{measured(v.value, v.interval)} {interval(v.interval)}, expected {v.expected}, n = {v.n}"
+            + (f"; vacuous: {v.vacuous}" if v.vacuous else "")
+            for v in own
+        ]
+    return lines
+
+
 def counted(verdicts: Sequence[Verdict]) -> str:
-    """Return how many judgements came out how, by regime, in words."""
-    ours = [verdict for verdict in verdicts if verdict.id.endswith(OURS)]
-    printed = _counts([verdict for verdict in verdicts if verdict not in ours])
-    words = [f"Of the verdicts on the paper's algorithms, {printed}" if printed else ""]
-    words.append(f"Of those on variants of ours, {_counts(ours)}" if ours else "")
+    """Return how many judgements came out how, by regime, in words; those that hold vacuously apart."""
+    printed, ours = split(verdicts)
+    words = [f"Of the verdicts on sentences of the paper, {_counts(printed)}" if printed else ""]
+    words.append(f"Of those on our variants, {_counts(ours)}" if ours else "")
+    if len(verdicts) > 1:
+        words.append(f"The {len(verdicts)} verdicts are not corrected for their number: each has an interval of 95 %.")
     return " ".join(filter(None, words))
 
 
 def _counts(verdicts: Sequence[Verdict]) -> str:
     words = []
-    for regime in (regime for regime in REGIMES if any(verdict.regime == regime for verdict in verdicts)):
-        found = [verdict.verdict for verdict in verdicts if verdict.regime == regime]
-        holds, fails, undecided = (found.count(verdict) for verdict in SIGNS)
-        words.append(f"in the regime “{regime}” {holds} of {len(found)} hold, {fails} fail, {undecided} stay open")
-    return "; ".join(words) + "." if words else ""
+    for regime in _regimes(verdicts):
+        found = [outcome(verdict.verdict, verdict.vacuous) for verdict in verdicts if verdict.regime == regime]
+        number = {name: found.count(name) for name in SIGNS}
+        parts = [
+            f"{number['holds']} of {len(found)} hold",
+            f"{number['holds vacuously']} hold vacuously" if number["holds vacuously"] else "",
+            f"{number['does not hold']} fail",
+            f"{number['not applicable']} do not apply" if number["not applicable"] else "",
+            f"{number['not decided']} stay open",
+        ]
+        words.append(f"in the regime “{regime}” {', '.join(filter(None, parts))}")
+    return "; ".join(words) + "."
 
 
 def summary_words(experiments: Mapping[str, Experiment], run: Sequence[str], verdicts: Sequence[Verdict]) -> list[str]:
     """Return what was judged and what came out, in words, and what was not run."""
     missing = [name for name in experiments if name not in run]
-    sentences = {verdict.quote for verdict in verdicts if not verdict.id.endswith(OURS)}
+    sentences = {verdict.quote for verdict in split(verdicts)[0]}
     words = f"{'All' if not missing else len(run)} of the paper's {len(experiments)} experiments were run"
     if sentences:
         judged = "1 sentence of its text was" if len(sentences) == 1 else f"{len(sentences)} sentences of its text were"
