@@ -83,6 +83,33 @@ def columns(root: Array, d: int) -> int:
 
 
 @inlined
+def images(root: Array, x: Array, d: int, w: Array) -> None:
+    """``w[a] = root' x[a]`` for ``x (K, d)``; ``w`` has a spare row behind an odd ``K``.
+
+    Two vectors and four rows at a time: few loads and stores for each product.
+    """
+    K = x.shape[0]
+    wide = columns(root, d)
+    whole = d - d % 4
+    for a in range(0, K, 2):
+        b = min(a + 1, K - 1)
+        for k in range(wide):
+            w[a, k] = w[a + 1, k] = 0.0
+        for j in range(0, whole, 4):
+            u_0, u_1, u_2, u_3 = x[a, j], x[a, j + 1], x[a, j + 2], x[a, j + 3]
+            v_0, v_1, v_2, v_3 = x[b, j], x[b, j + 1], x[b, j + 2], x[b, j + 3]
+            for k in range(wide):
+                r_0, r_1, r_2, r_3 = root[j, k], root[j + 1, k], root[j + 2, k], root[j + 3, k]
+                w[a, k] += r_0 * u_0 + r_1 * u_1 + r_2 * u_2 + r_3 * u_3
+                w[a + 1, k] += r_0 * v_0 + r_1 * v_1 + r_2 * v_2 + r_3 * v_3
+        for j in range(whole, d):
+            u_0, v_0 = x[a, j], x[b, j]
+            for k in range(wide):
+                w[a, k] += root[j, k] * u_0
+                w[a + 1, k] += root[j, k] * v_0
+
+
+@inlined
 def step_roots(ids: Index, x: Array, root: Array, dims: Index, gain: Array, leverage: Array) -> None:
     """Let the matrix ``V_g`` of every root of a lane grow by ``x_g x_g'``, ``x (n, P, d)``, of ``dims[g]`` features.
 
