@@ -13,7 +13,7 @@ from banditselect import kernels
 from banditselect.kernels.arrays import LIMIT, count_outside, usable
 from banditselect.kernels.features import AS_GIVEN, Lookup, entry, prepared, rows_of, sizes
 from banditselect.kernels.instances import gaussian_items, look_up, measure, normals, random_words, renumber, repeats
-from banditselect.kernels.ridge import gaussian_estimates
+from banditselect.kernels.ridge import gaussian_estimates, images, roomy
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1.01 * LIMIT, -1.01 * LIMIT])
@@ -28,6 +28,30 @@ def test_usable_finds_one_bad_entry_anywhere(bad):
 def test_usable_accepts_the_rest():
     assert usable(np.array([0.0, -0.0, LIMIT, -LIMIT, 5e-324]))
     assert usable(np.zeros((0, 3)))
+
+
+@pytest.mark.parametrize("d", [1, 3, 4, 7, 50])
+def test_roots_have_room_that_changes_nothing(d):
+    root = np.random.default_rng(d).normal(size=(2, 3, d, d))
+    wide = roomy(root)
+    assert wide.shape == (2, 3, d, -(-d // 4) * 4)
+    assert wide.flags.c_contiguous
+    assert wide.ctypes.data % 64 == 0
+    np.testing.assert_array_equal(wide[..., :d], root)
+    assert not wide[..., d:].any()
+    np.testing.assert_array_equal(roomy(wide), wide)
+
+
+@pytest.mark.parametrize("K", [1, 2, 5])
+@pytest.mark.parametrize("d", [1, 4, 6, 11])
+@pytest.mark.parametrize("room", [False, True])
+def test_images_are_products_with_the_root(K, d, room):
+    """Of the first d features, whatever lies behind them."""
+    rng = np.random.default_rng(K)
+    root, x, w = rng.normal(size=(1, 1, 12, 12)), rng.normal(size=(K, 12)), np.full((K + 1, 12), np.nan)
+    root[..., d:] = root[..., d:, :] = 0.0
+    images(roomy(root)[0, 0] if room else np.ascontiguousarray(root[0, 0, :, :d]), x, d, w)
+    np.testing.assert_allclose(w[:K, :d], x[:, :d] @ root[0, 0, :d, :d], rtol=1e-12, atol=1e-14)
 
 
 def test_what_lies_outside_a_range_is_counted():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from banditselect.carriers.lanes import LaneArrays
+from banditselect.parts.experts import RidgeBank
 
 
 class Part(LaneArrays):
@@ -83,3 +84,19 @@ def test_extend_appends_learned_and_fixed_lanes():
     np.testing.assert_array_equal(part.bound, [0.0, 1.0, 0.0])
     fresh.total[:] = 9.0
     assert part.total[2, 0] == 3.0
+
+
+def test_a_bank_keeps_and_takes_over_roots_without_room():
+    """As files have had them from the first version on."""
+    rng = np.random.default_rng(0)
+    bank, fresh, other = (RidgeBank(lanes=2, dims=np.array([3, 3]), regularization=np.ones((2, 2))) for _ in range(3))
+    bank.learn(np.array([0, 1]), rng.normal(size=(2, 2, 3)), np.ones(2))
+    kept = bank.arrays()
+    assert kept["root"].shape == (2, 2, 3, 3)
+    fresh.restore(kept)
+    np.testing.assert_array_equal(fresh.root, bank.root)
+    other.extend(bank)
+    np.testing.assert_array_equal(other.root[2:], bank.root)
+    for part in (fresh, other):
+        assert part.root.shape[2:] == (3, 4)
+        assert part.root.ctypes.data % 64 == 0

@@ -50,7 +50,7 @@ def test_a_step_is_told_with_its_place():
 @pytest.mark.parametrize(("M", "d"), [(1, 1), (4, 3), (7, 20)])
 def test_the_state_of_fs_squarecb_by_hand(M, d):
     alone, many = (FSSquareCB(n_models=M, dim=d, lanes=lanes) for lanes in (1, 5))
-    root, theta, evidence, group, updates = M * d * d, M * d, 3 * M, M, 1
+    root, theta, evidence, group, updates = M * d * (d + -d % 4), M * d, 3 * M, M, 1
     assert scaling.part_bytes(alone._experts.bank) == 8 * (root + theta + evidence + group + updates)
     ledger, keys, outside = 3 + 1, 1, 1  # the ring of bits has eight bytes
     posterior = 1 + M

@@ -89,15 +89,15 @@ def diverge(models: Counted, root: Array, beta: float, open_: Mask, share: float
     ``share`` on the best, the rest in equal parts on the designs of the maps by their weights and on every action.
     """
     x, weight, variance, maps, dims = models.x, models.weight, models.variance, models.maps, models.dims
-    P, K, widest = x.shape[1:]
+    P, K = x.shape[1:3]
     own, mean, spread, close = np.empty((weight.size, K)), np.zeros(K), np.zeros(K), np.zeros(K)
     leader, _ = foresee(models, open_, own, mean)
-    w, square, apart = np.empty((5, widest)), np.empty(K), np.empty(K)
+    w, square, apart = np.empty((K + 1, root.shape[2])), np.empty(K), np.empty(K)
     believed, width = np.zeros(P), np.zeros(P, dtype=np.int64)
     for c in range(weight.size):
         believed[maps[c]] += weight[c]
         width[maps[c]] = dims[c]
-        measure(0, x, maps[c], leader, dims[c], root[models.place[c]], w, square, apart)
+        measure(x[0, maps[c]], leader, dims[c], root[models.place[c]], w, square, apart)
         for a in range(K):
             between = (own[c, leader] - own[c, a]) - (mean[leader] - mean[a])
             spread[a] += weight[c] * (variance[c] * apart[a] + between**2)

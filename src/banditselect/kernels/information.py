@@ -133,17 +133,17 @@ def inform(models: Counted, root: Array, common: float, open_: Mask, floor: floa
     ``common`` is what every reward teaches of the constant term, on which no decision depends.
     """
     x, weight, variance, place = models.x, models.weight, models.variance, models.place
-    C, K, widest = weight.size, x.shape[2], x.shape[3]
+    C, K = weight.size, x.shape[2]
     gap, deviation = np.empty((C, K)), np.empty((C, K))
     mean, taught = np.zeros(K), np.empty(K)
     leader, noise = foresee(models, open_, gap, mean)
-    w, apart, square = np.empty((5, widest)), np.empty(K), np.empty(K)
+    w, apart, square = np.empty((K + 1, root.shape[2])), np.empty(K), np.empty(K)
     while True:
         for a in range(K):
             taught[a] = 0.0
         for c in range(C):
             if c == 0 or place[c] != place[c - 1]:
-                measure(0, x, models.maps[c], leader, models.dims[c], root[place[c]], w, square, apart)
+                measure(x[0, models.maps[c]], leader, models.dims[c], root[place[c]], w, square, apart)
             for a in range(K):
                 taught[a] += weight[c] * (variance[c] * square[a] + (gap[c, a] - mean[a]) ** 2)
                 deviation[c, a] = math.sqrt(variance[c] * apart[a])

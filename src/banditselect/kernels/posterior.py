@@ -12,7 +12,7 @@ import numpy as np
 from ..types import Array, Index, Mask
 from . import inlined, kernel
 from .features import entry, prepare_map, sizes
-from .ridge import LOGDET, PENALISED
+from .ridge import LOGDET, PENALISED, columns, images
 from .selection import normalise
 
 NEGLIGIBLE = 1e-3  #: models are left out of an act whose weights sum to less
@@ -229,31 +229,18 @@ def foresee(models: Counted, open_: Mask, own: Array, mean: Array) -> tuple[int,
 
 
 @inlined
-def measure(r: int, x: Array, i: int, leader: int, d: int, root: Array, w: Array, square: Array, apart: Array) -> None:
-    """``square[a] = |x_i(a)|^2_{V^-1}`` and ``apart[a]`` the same of the difference to the leader; ``w (5, d)``."""
-    K = square.size
-    for k in range(d):
-        w[4, k] = 0.0
-    for j in range(d):
-        for k in range(d):
-            w[4, k] += root[j, k] * entry(x, r, i, leader, j)
-    for first in range(0, K, 4):  # four actions for every reading of the root; the last may stand in for more
-        b, c, e = min(first + 1, K - 1), min(first + 2, K - 1), min(first + 3, K - 1)
-        for k in range(d):
-            w[0, k] = w[1, k] = w[2, k] = w[3, k] = 0.0
-        for j in range(d):
-            x_0, x_1 = entry(x, r, i, first, j), entry(x, r, i, b, j)
-            x_2, x_3 = entry(x, r, i, c, j), entry(x, r, i, e, j)
-            for k in range(d):
-                w[0, k] += root[j, k] * x_0
-                w[1, k] += root[j, k] * x_1
-                w[2, k] += root[j, k] * x_2
-                w[3, k] += root[j, k] * x_3
-        for a in range(first, e + 1):
-            square[a] = apart[a] = 0.0
-            for k in range(d):
-                square[a] += w[a - first, k] ** 2
-                apart[a] += (w[a - first, k] - w[4, k]) ** 2
+def measure(x: Array, leader: int, d: int, root: Array, w: Array, square: Array, apart: Array) -> None:
+    """``square[a] = |x(a)|^2_{V^-1}`` and ``apart[a]`` the same of the difference to the leader, ``x (K, d)``.
+
+    ``w`` gets the images of the features, see ``ridge.images``.
+    """
+    images(root, x, d, w)
+    for a in range(square.size):
+        own = other = 0.0
+        for k in range(columns(root, d)):
+            own += w[a, k] ** 2
+            other += (w[a, k] - w[leader, k]) ** 2
+        square[a], apart[a] = own, other
 
 
 @kernel

@@ -62,6 +62,53 @@ def mixtures(ids: Index, x: Array, theta: Array, weight: Array, out: Array) -> N
         mixture(r, ids[r], x, theta, weight, out)
 
 
+def roomy(root: Array) -> Array:
+    """Return roots ``(N, G, d, .)`` with columns of zeros behind up to a multiple of four, beginning a cache line.
+
+    ``V^-1 = root root'`` stays as it is; loops along a row have no remainder, and their vectors straddle fewer lines.
+    """
+    d = root.shape[2]
+    shape = (*root.shape[:3], d + -d % 4)
+    room = np.zeros(math.prod(shape) + 7)
+    first = -room.ctypes.data % 64 // 8
+    out = room[first : first + math.prod(shape)].reshape(shape)
+    out[..., :d] = root[..., :d]
+    return out
+
+
+@inlined
+def columns(root: Array, d: int) -> int:
+    """How many columns of a ``root`` with ``d`` features to go through: whole vectors of four, if it has the room."""
+    return min(d + -d % 4, root.shape[1])
+
+
+@inlined
+def images(root: Array, x: Array, d: int, w: Array) -> None:
+    """``w[a] = root' x[a]`` for ``x (K, d)``; ``w`` has a spare row behind an odd ``K``.
+
+    Two vectors and four rows at a time: few loads and stores for each product.
+    """
+    K = x.shape[0]
+    wide = columns(root, d)
+    whole = d - d % 4
+    for a in range(0, K, 2):
+        b = min(a + 1, K - 1)
+        for k in range(wide):
+            w[a, k] = w[a + 1, k] = 0.0
+        for j in range(0, whole, 4):
+            u_0, u_1, u_2, u_3 = x[a, j], x[a, j + 1], x[a, j + 2], x[a, j + 3]
+            v_0, v_1, v_2, v_3 = x[b, j], x[b, j + 1], x[b, j + 2], x[b, j + 3]
+            for k in range(wide):
+                r_0, r_1, r_2, r_3 = root[j, k], root[j + 1, k], root[j + 2, k], root[j + 3, k]
+                w[a, k] += r_0 * u_0 + r_1 * u_1 + r_2 * u_2 + r_3 * u_3
+                w[a + 1, k] += r_0 * v_0 + r_1 * v_1 + r_2 * v_2 + r_3 * v_3
+        for j in range(whole, d):
+            u_0, v_0 = x[a, j], x[b, j]
+            for k in range(wide):
+                w[a, k] += root[j, k] * u_0
+                w[a + 1, k] += root[j, k] * v_0
+
+
 @inlined
 def step_roots(ids: Index, x: Array, root: Array, dims: Index, gain: Array, leverage: Array) -> None:
     """Let the matrix ``V_g`` of every root of a lane grow by ``x_g x_g'``, ``x (n, P, d)``, of ``dims[g]`` features.
@@ -76,39 +123,41 @@ def step_roots(ids: Index, x: Array, root: Array, dims: Index, gain: Array, leve
         for g in range(root.shape[1]):
             p = g % x.shape[1]
             d = dims[g]
+            wide = columns(root[n, g], d)
             whole = d - d % 4  # four rows at a time: fewer loads and stores for each product
-            for k in range(d):
+            for k in range(wide):
                 w[k] = 0.0
             for j in range(0, whole, 4):
                 x_0, x_1, x_2, x_3 = x[r, p, j], x[r, p, j + 1], x[r, p, j + 2], x[r, p, j + 3]
-                for k in range(d):
+                for k in range(wide):
                     above = root[n, g, j, k] * x_0 + root[n, g, j + 1, k] * x_1
                     w[k] += above + root[n, g, j + 2, k] * x_2 + root[n, g, j + 3, k] * x_3
             for j in range(whole, d):
-                for k in range(d):
+                for k in range(wide):
                     w[k] += root[n, g, j, k] * x[r, p, j]
             q = 0.0
-            for k in range(d):
+            for k in range(wide):
                 q += w[k] * w[k]
             leverage[r, g] = q
             s = math.sqrt(1.0 + q)
             factor = 1.0 / (s * (s + 1.0))
-            for k in range(d):  # written down: a product of three in the last loop would halve its speed
+            for k in range(wide):  # written down: a product of three in the last loop would halve its speed
                 shrunk[k] = factor * w[k]
             for j in range(0, whole, 4):
                 v_0 = v_1 = v_2 = v_3 = 0.0
-                for k in range(d):
+                for k in range(wide):
                     v_0 += root[n, g, j, k] * w[k]
                     v_1 += root[n, g, j + 1, k] * w[k]
                     v_2 += root[n, g, j + 2, k] * w[k]
                     v_3 += root[n, g, j + 3, k] * w[k]
                 gain[r, g, j], gain[r, g, j + 1], gain[r, g, j + 2], gain[r, g, j + 3] = v_0, v_1, v_2, v_3
             for j in range(whole, d):
-                gain[r, g, j] = 0.0
-                for k in range(d):
-                    gain[r, g, j] += root[n, g, j, k] * w[k]
+                v_0 = 0.0  # a sum in memory would not become vector instructions
+                for k in range(wide):
+                    v_0 += root[n, g, j, k] * w[k]
+                gain[r, g, j] = v_0
             for j in range(d):
-                for k in range(d):
+                for k in range(wide):
                     root[n, g, j, k] -= gain[r, g, j] * shrunk[k]
 
 

@@ -5,10 +5,11 @@ weights, confidence sets, alarms - is written once.
 """
 
 from abc import ABC, abstractmethod
-from typing import Self
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..carriers.lanes import LaneArrays
 from ..carriers.validation import SMALLEST, model_numbers
@@ -46,7 +47,8 @@ class Bank(LaneArrays, ABC):
     Attributes
     ----------
     theta: estimates, ``(N, M, d)``.
-    root: square roots of the inverses of ``V_g = Lambda_g + sum x x'``: ``V_g^-1 = root_g root_g'``, ``(N, G, d, d)``.
+    root: square roots of the inverses of ``V_g = Lambda_g + sum x x'``: ``V_g^-1 = root_g root_g'``, ``(N, G, d, d)``,
+        with columns of zeros behind (``ridge.roomy``), which files do not have.
     group: which of them a model has, ``(N, M)``.
     dims: how many features a model has, ``(M,)``.
     evidence: logdet, J and online loss of every model, ``(N, 3, M)``.
@@ -60,11 +62,25 @@ class Bank(LaneArrays, ABC):
 
     def __init__(self, *, root: Array, group: Index, dims: Index) -> None:
         N, M = group.shape
-        self.root = root
+        self.root = ridge.roomy(root)
         self.group = group
         self.dims = dims
         self.evidence = np.zeros((N, 3, M))
         self.updates = np.zeros(N, dtype=np.int64)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the learned arrays by name, the roots without spare columns."""
+        return super().arrays() | {"root": self.root[..., : self.root.shape[2]]}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over the learned arrays of an equal bank."""
+        super().restore(arrays)
+        self.root = ridge.roomy(self.root)
+
+    def extend(self, other: Self) -> None:
+        """Append the lanes of an equal bank."""
+        super().extend(other)
+        self.root = ridge.roomy(self.root)
 
     @property
     def logdet(self) -> Array:
@@ -119,7 +135,7 @@ class Bank(LaneArrays, ABC):
         root = self.root[lane, self.group[lane, model]]
         if not root.any():
             return np.diag(np.full(len(root), np.inf))
-        inverse = np.linalg.inv(root)
+        inverse = np.linalg.inv(root[:, : len(root)])
         return inverse.T @ inverse
 
 

@@ -137,7 +137,7 @@ class Mixture(LaneArrays, ABC):
     @property
     def draws(self) -> int:
         """How many normals ``sampled`` takes."""
-        return 1 + self.bank.root.shape[3]
+        return 1 + self.bank.root.shape[2]
 
     def _probabilities(self, play: Any, ids: Index, x: Array, offered: Mask | None, number: float) -> Array:
         """Return the probabilities of a play, a kernel with one ``number`` to set it, ``(n, K)``."""
