@@ -132,13 +132,24 @@ def table(found: Found, experiment: str, policies: Sequence[str]) -> str:
 def learned_parts(found: Found) -> dict[str, str]:
     """Return the tables of docs/learned.md by marker."""
     return {
-        "parameter selection": table(found, "ps-synthetic", [ps.PS, ps.LIKELIHOOD, ps.UNTUNED, INDIVIDUAL, ps.ORACLE]),
-        "feature selection": table(
-            found, "fs-mnist", [fs.BEST, fs.FS, fs.NOISE_AWARE, fs.OPTIMISTIC, fs.UNTUNED, fs.RB, fs.SECOND]
+        "parameter selection": table(
+            found, "ps-synthetic", [ps.PS, ps.LIKELIHOOD, ps.UNTUNED, INDIVIDUAL, ps.ORACLE, ps.TRUE_BALL]
+        ),
+        "feature selection": "\n\n".join(
+            table(
+                found,
+                name,
+                [fs.BEST, fs.FS, fs.PROVED, fs.NOISE_AWARE, fs.OPTIMISTIC, fs.UNTUNED, fs.RB, fs.SECOND],
+            )
+            for name in ("fs-synthetic", "fs-mnist", "fs-cifar100")
         ),
         "images": "\n\n".join(
-            table(found, name, [ps.PS, ps.LIKELIHOOD, ps.NARROW, ps.UNTUNED, ps.RB, ps.INDIVIDUAL, ps.ORACLE])
-            for name in ("ps-mnist", "ps-mnist-coarse")
+            table(
+                found,
+                name,
+                [ps.PS, ps.LIKELIHOOD, ps.NARROW, ps.UNTUNED, ps.RB, ps.INDIVIDUAL, ps.ORACLE, ps.TRUE_BALL],
+            )
+            for name in ("ps-mnist", "ps-cifar10", "ps-mnist-coarse")
         ),
     }
 
