@@ -9,13 +9,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from banditselect.experiments import EXPERIMENTS, REGIMES, Experiment
+from banditselect.experiments import EXPERIMENTS, REGIMES, Experiment, latent
 from banditselect.experiments import fs_shared as fs
 from banditselect.experiments import ps_shared as ps
 from banditselect.experiments.claims import Verdict, judge
 from banditselect.experiments.experiment import stored
 from banditselect.experiments.ps_synthetic import INDIVIDUAL
 from banditselect.experiments.report import counted, finals_table, headlines, picture_captions, shown, split
+from banditselect.problems.synthetic import EXTREMES
 from banditselect.reporting.markdown import markdown_table, replace_between
 from banditselect.reporting.numbers import interval, measured
 from banditselect.simulation import Result, Results
@@ -129,6 +130,32 @@ def table(found: Found, experiment: str, policies: Sequence[str]) -> str:
     return markdown_table(head, rows)
 
 
+def latent_table(found: Found, regime: str) -> str:
+    """Return the regrets on latent bandits, a line per problem."""
+    policies = [latent.ORACLE, latent.PRINTED, latent.SOURCE, latent.UCB, latent.OPTIMISM, latent.SAMPLING]
+    policies += [ps.PS, ps.LIKELIHOOD, ps.UNTUNED]
+    rows = [
+        [problem, *(mean(result, policy, "regret") if policy in result.curves else "–" for policy in policies)]
+        for problem, result in found["latent", regime].items()
+    ]
+    return markdown_table([f"latent, {regime}", *policies], rows)
+
+
+def worst_table(found: Found) -> str:
+    """Return the mean over sets of balls of the largest regret at a parameter, beside the mean over parameters."""
+    rows = []
+    for problem, result in found["ps-worst", "theory"].items():
+        for policy in (ps.PS, ps.LIKELIHOOD):
+            regrets = result.final(policy, "regret")
+            regrets = regrets[: regrets.size // EXTREMES * EXTREMES].reshape(-1, EXTREMES)
+            worst = regrets.max(axis=1)
+            both = [f"{v.mean():.1f} ± {standard_error(v):.1f}" for v in (regrets.mean(axis=1), worst)]
+            rows.append([problem, policy, *both, f"{worst.size}"])
+    return markdown_table(
+        ["ps-worst", "policy", f"mean of {EXTREMES} parameters", "the largest", "sets of balls"], rows
+    )
+
+
 def learned_parts(found: Found) -> dict[str, str]:
     """Return the tables of docs/learned.md by marker."""
     return {
@@ -151,6 +178,8 @@ def learned_parts(found: Found) -> dict[str, str]:
             )
             for name in ("ps-mnist", "ps-cifar10", "ps-mnist-coarse")
         ),
+        "latent": "\n\n".join(latent_table(found, regime) for regime in REGIMES),
+        "worst": worst_table(found),
     }
 
 
