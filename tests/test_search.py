@@ -1,6 +1,7 @@
 """Where tuning looks: on landscapes whose best place is known."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -29,6 +30,12 @@ def test_steps_are_powers_of_a_factor_and_a_range_is_scaled_about_its_middle():
     assert repr(half) == "given.reward_range * 0.5"
     assert half.resolve({}, {"reward_range": (-1.0, 3.0)}) == (0.0, 2.0)
     assert (given.noise * 3.0).resolve({}, {"noise": 0.5}) == 1.5
+    assert (2 * given.radii).resolve({}, {"radii": (1.0, 3.0, 9.0)}).tolist() == [2.0, 6.0, 18.0]
+    for factor in (math.nan, "x", np.ones(2)):
+        with pytest.raises(ValueError, match=r"given\.noise \* factor: got"):
+            given.noise * factor
+    with pytest.raises(ValueError, match=r"given\.label: got .*, expected numbers, since they are to be multiplied"):
+        (given.label * 2.0).resolve({}, {"label": "cat"})
     assert Steps(given.reward_range)[0] == Constant("reward_range")
 
 
@@ -36,7 +43,7 @@ def test_steps_are_powers_of_a_factor_and_a_range_is_scaled_about_its_middle():
     ("arguments", "match"),
     [
         ({"start": 0.0}, "Steps: start: got 0.0"),
-        ({"start": 1.0, "factor": 1.0}, "Steps: factor: got 1.0"),
+        ({"start": 1.0, "factor": 1.001}, "Steps: factor: got 1.001"),
         ({"start": 1.0, "reach": 0}, "Steps: reach: got 0"),
     ],
 )
@@ -72,29 +79,37 @@ def test_the_end_of_the_reach_is_told_and_so_is_that_of_a_list():
     assert search.ends() == ["a", "b"]
 
 
+def test_values_that_tie_on_the_first_replicates_only_have_an_end():
+    late = np.arange(100) >= 8
+    search = Search({"a": [1, 2]}, 100)
+    while (request := search.next()) is not None:
+        search.learn({p: (p[0] == 0) * late[request.start : request.stop].astype(float) for p in request.places})
+    assert (search.best, search.ends()) == ((1,), ["a"])
+
+
 def test_where_nothing_matters_it_stays_at_the_start():
     search, _ = searched({"a": WALK, "b": WALK}, 100, lambda p: 1.0)
     assert search.best == (0, 0)
     assert len(search.reached) == 9
 
 
-def test_of_many_replicates_most_places_play_an_eighth_and_the_best_three_all():
+def test_of_many_replicates_most_places_play_a_twelfth_and_the_best_three_all():
     search, asked = searched({"a": WALK}, 100, lambda p: (p[0] - 5) ** 2)
     assert search.best == (5,)
     played = {place[0]: values.size for place, values in search.reached.items()}
-    assert played == {-1: 12, 0: 12, 1: 33, 2: 33, 3: 33, 4: 100, 5: 100, 6: 100}
+    assert played == {-1: 8, 0: 8, 1: 33, 2: 33, 3: 33, 4: 100, 5: 100, 6: 100}
     for place, values in search.reached.items():  # every replicate once, in order
         np.testing.assert_array_equal(
             values, ((place[0] - 5) ** 2 + np.random.default_rng(0).normal(size=100))[: values.size]
         )
-    assert [(r.start, r.stop) for r in asked[-2:]] == [(12, 33), (33, 100)]
+    assert [(r.start, r.stop) for r in asked[-2:]] == [(8, 33), (33, 100)]
 
 
 def test_what_only_looked_worse_on_the_first_replicates_is_found_later():
-    """Place 1 is the best on all replicates and the worst on the first twelve; it goes on as one of the best six."""
-    late = np.where(np.arange(100) < 12, 1.0, -1.0)
+    """Place 1 is the best on all replicates and the worst on the first eight; it goes on as one of the best six."""
+    late = np.where(np.arange(100) < 8, 1.0, -1.0)
     search = Search({"a": WALK}, 100)
     while (request := search.next()) is not None:
         search.learn({p: (p[0] == 1) * late[request.start : request.stop] for p in request.places})
     assert search.best == (1,)
-    assert search.reached[2,].size >= 12  # and what lies beyond it was tried then
+    assert search.reached[2,].size >= 8  # and what lies beyond it was tried then

@@ -194,3 +194,12 @@ def test_mean_interval_refuses_by_name():
         mean_interval(3.0)
     with pytest.raises(ValueError, match=r"^confidence: got "):
         mean_interval([1.0], confidence=0.0)
+
+
+def test_a_ratio_that_is_zero_in_some_resamples_has_an_interval_from_zero():
+    few, y = np.zeros(50), np.linspace(1.0, 2.0, 50)
+    assert bootstrap_interval(lambda mean: mean(few) / mean(y), 50, log=True) == (0.0, 0.0)
+    few[3] = 1.0
+    low, high = bootstrap_interval(lambda mean: mean(few) / mean(y), 50, log=True)
+    assert low == 0.0
+    assert 0.02 / 1.5 < high < 1.0

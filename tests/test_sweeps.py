@@ -92,7 +92,7 @@ def test_a_cell_that_fails_is_reported_and_takes_no_other_down():
     assert "no more" in first.traceback
     assert str(first) == (
         "fragile on dim=4, replicates 0-1, 10 rounds, seed 0, Fragile.bind() on SyntheticParameterSelection("
-        "n_models=2, dim=4, n_actions=10, radius=0.0, noise='uniform'): ZeroDivisionError('no more')"
+        "n_models=2, dim=4, n_actions=10, radius=0.0, noise='uniform', truth='random'): ZeroDivisionError('no more')"
     )
     assert "2 cells failed" in repr(results)
 
@@ -357,3 +357,12 @@ def test_a_policy_may_have_values_of_its_own_and_walks_where_they_are_steps():
 def test_values_of_its_own_that_a_policy_cannot_take_are_refused(own, match):
     with pytest.raises(ValueError, match=match):
         tune({"o": OFUL_TOLD}, PS, {"scale": [0.1]}, rounds=2, own=own)
+
+
+def test_a_step_to_a_value_that_the_policy_refuses_is_no_step():
+    """From delta = .5 the next is 1.58; what begins with a refusal is an error all the same."""
+    tuned = tune({"OFUL": OFUL_TOLD}, PS, {"delta": Steps(0.5)}, rounds=10, replicates=2)
+    tried = [row["arguments"]["delta"] for row in tuned.record["policies"]["OFUL"]["tried"]]
+    assert max(tried) == 0.5
+    with pytest.raises(ValueError, match=r"OFUL: delta: got 1\.5"):
+        tune({"OFUL": OFUL_TOLD}, PS, {"delta": Steps(1.5)}, rounds=10, replicates=2)

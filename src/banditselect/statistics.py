@@ -17,6 +17,7 @@ from .carriers import validation
 from .types import Array
 
 BLOCK = 2**21  #: how many resampled values are held at a time
+LARGEST = 1e300  #: stands for infinity where infinities would be subtracted
 FLAT = 1e-12  #: a spread below this share of the largest deviation is rounding
 NUDGE = 1e-4  #: the weight that one replicate is given more of when a derivative is taken
 
@@ -248,7 +249,8 @@ def bootstrap_interval(
         known = ~np.isnan(values)  # resamples without any spread may have no value
         if known.sum() < resamples / 2:
             return math.nan, math.nan
-        low, high = np.quantile(values[known], [level, 1.0 - level])
+        finite = np.clip(values[known], -LARGEST, LARGEST)  # a ratio of nothing to something has no logarithm
+        low, high = np.quantile(finite, [level, 1.0 - level])
         spread = np.isfinite(values) & (errors > FLAT * error)
         if spread.any():
             t = (values[spread] - value) / errors[spread]

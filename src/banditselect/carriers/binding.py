@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
-from .validation import refuse
+from .validation import Number, as_floats, refuse
 
 T = TypeVar("T", covariant=True)
 
@@ -26,7 +26,7 @@ class Pending(ABC):
 
 @dataclass(frozen=True)
 class Constant(Pending):
-    """A constant of the problem, by name; times a number, it is multiplied, a range (lo, hi) about its middle."""
+    """A constant of the problem, by name; times a number it is multiplied, ``reward_range`` about its middle."""
 
     name: str
     factor: float = 1.0
@@ -36,7 +36,10 @@ class Constant(Pending):
 
     def __mul__(self, factor: float) -> "Constant":
         """Return the constant times a number."""
-        return Constant(self.name, self.factor * factor)
+        Number().check(f"{self!r} * factor", factor, None)
+        return Constant(self.name, self.factor * float(factor))
+
+    __rmul__ = __mul__
 
     def resolve(self, shapes: Mapping[str, Any], constants: Mapping[str, Any]) -> Any:
         """Return the constant."""
@@ -45,10 +48,10 @@ class Constant(Pending):
         value = constants[self.name]
         if self.factor == 1.0:
             return value
-        if isinstance(value, tuple):
+        if self.name == "reward_range":
             middle, half = (value[0] + value[1]) / 2.0, self.factor * (value[1] - value[0]) / 2.0
             return middle - half, middle + half
-        return self.factor * value
+        return (self.factor * as_floats(f"given.{self.name}", value, "numbers, since they are to be multiplied"))[()]
 
 
 class _Given:

@@ -61,10 +61,10 @@ def theory(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
 
 
 def tuned(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
-    """Return the policies before they are tuned; all are told the range of the rewards, ours the noise too."""
+    """Return the policies before they are tuned; all but the untuned one are told the range of the rewards."""
     scale = {"reward_range": given.reward_range}
     paper, ours = (FSSquareCB.bind(**scale, noise=given.noise, weighting=w) for w in ("range", "noise"))
-    return _policies(problem, SquareCB.bind(**scale), {FS: paper, NOISE_AWARE: ours})
+    return _policies(problem, SquareCB.bind(**scale), {FS: paper, NOISE_AWARE: ours}) | {UNTUNED: FSIDS.bind()}
 
 
 def _policies(
@@ -78,7 +78,7 @@ def _policies(
         SECOND: on_map(scb, 1),
     }
     M = problem.shapes["n_models"]
-    return chosen | ({WORST: on_map(scb, M - 1)} if M > 2 else {}) | {UNTUNED: FSIDS.bind(), UNIFORM: Uniform.bind()}
+    return chosen | ({WORST: on_map(scb, M - 1)} if M > 2 else {}) | {UNIFORM: Uniform.bind()}
 
 
 def regimes() -> dict[str, Regime]:

@@ -4,9 +4,9 @@ The paper: d = 20, M = 10 balls with N(0, I) centres and radius b in {0, sqrt(d)
 round, noise U[-1/2, 1/2]; PS-OFUL against OFUL with S = 10 and with S = max_i (|mu_i| + b_i); 50 problems.
 
 What the text leaves open and what we chose: theta uniform in the ball; T = 1000, delta = 0.05, R = 1 / sqrt(12), the
-tight constant of this noise; lambda of OFUL 1. Where everything is tuned, SqAlg inside PS-OFUL works on the range of
-the rewards instead of the printed one, on which its weights would never move. S = 10 is not a bound at b = 2 sqrt(d),
-where larger parameters occur.
+tight constant of this noise; lambda of OFUL, whose set is valid for any, tuned in both regimes. Where everything is
+tuned, SqAlg inside PS-OFUL works on the range of the rewards times a factor instead of the printed one, on which its
+weights would never move. S = 10 is not a bound at b = 2 sqrt(d), where larger parameters occur.
 """
 
 import math

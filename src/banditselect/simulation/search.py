@@ -27,8 +27,8 @@ class Steps:
 
     Parameters
     ----------
-    start: a number > 0, or ``given.<constant>`` times a number; a range is multiplied about its middle.
-    factor: > 1, between neighbours.
+    start: a number > 0, or ``given.<constant>``; ``given.reward_range`` is multiplied about its middle.
+    factor: at least 1.01, between neighbours.
     reach: never more than this many steps from the start; a choice there is marked as one at the end.
 
     Examples
@@ -45,11 +45,13 @@ class Steps:
     def __post_init__(self) -> None:
         if not isinstance(self.start, Constant):
             validation.Number(low=0.0, above=True).check("Steps: start", self.start, None)
-        validation.Number(low=1.0, above=True).check("Steps: factor", self.factor, None)
+        validation.Number(low=1.01).check("Steps: factor", self.factor, None)
         validation.Number(low=1, integer=True).check("Steps: reach", self.reach, None)
 
     def __getitem__(self, k: int) -> Any:
         """Return the value k steps from the start, numbers with four digits."""
+        if k == 0:
+            return self.start
         value = self.start * float(f"{self.factor**k:.4g}")
         return value if isinstance(value, Constant) else float(f"{value:.4g}")
 
@@ -68,9 +70,9 @@ class Request(NamedTuple):
 class Search:
     """Looks for the place of the smallest mean; what it asks for it is told, and then it asks for the next.
 
-    On the first replicates it tries every combination of listed values, and walks from the best: where a place one step
-    away along one argument is better, or else one step along two, it goes there. The best places go on to more
-    replicates, and so does what is better next to the best of them.
+    On the first replicates it tries every combination of listed values at the start of steps, and walks from the best:
+    where a place one step away along one argument is better, or else one step along two, it goes there. The best places
+    go on to more replicates, and so does what is better next to the best of them.
 
     Parameters
     ----------
@@ -80,13 +82,13 @@ class Search:
     Attributes
     ----------
     reached: by place, what it had on the replicates that it played.
-    best: the place of the smallest mean over all replicates; ties go to the first; None before that is known.
+    best: the place of the smallest mean over all replicates; ties go to the first; empty before that is known.
     """
 
     def __init__(self, axes: Mapping[str, Axis], replicates: int) -> None:
         self._axes = dict(axes)
         self._walked = [j for j, axis in enumerate(self._axes.values()) if isinstance(axis, Steps)]
-        few = replicates // 8
+        few = replicates // 12
         self._stages = (few, replicates // 3, replicates) if few >= SHORT else (replicates,)
         self._first = self._stages[0]
         self._requests = self._search()
@@ -119,7 +121,8 @@ class Search:
             k = self.best[j]
             if low < high and k in (low, high):
                 inner = (*self.best[:j], k + (1 if k == low else -1), *self.best[j + 1 :])
-                if inner not in self.reached or self._mean(inner, self._first) != self._mean(self.best, self._first):
+                both = min(self.reached[place].size for place in (self.best, inner)) if inner in self.reached else 0
+                if both == 0 or self._mean(inner, both) != self._mean(self.best, both):
                     found.append(name)
         return found
 

@@ -1,4 +1,4 @@
-"""Fair tuning: every policy over the same values, on replicates that no simulation reports."""
+"""Fair tuning: every policy in all of its arguments, on replicates that no simulation reports."""
 
 import dataclasses
 from collections.abc import Callable, Mapping
@@ -59,7 +59,7 @@ def tune(
     out: str | Path | None = None,
     progress: OnProgress | None = None,
 ) -> Tuned:
-    """Choose arguments of every policy over the same values, by the mean of a metric on instances never reported.
+    """Choose arguments of every policy by the mean of a metric on instances that are never reported.
 
     Replicates of ``simulate`` and ``sweep`` are numbered from 0; those used here from 2 ** 40, so that no instance and
     no random number is met again, whatever the seed. Problems made of data (``Classification``, ``LoggedReplay``) draw
@@ -69,14 +69,15 @@ def tune(
     ----------
     policies: by name, what ``bind`` returned.
     problem: draws the instances.
-    grid: by name of the argument, a list of values, or :class:`Steps`, which has no ends. A policy is tuned over all
-        combinations of listed values, and by steps from there, of the arguments that it has, itself or in the policies
-        inside it; one that has none of them stays as it is.
-    rounds, replicates: how long, on how many instances. From 64 replicates on most candidates play fewer: all play the
-        first eighth, the best six of them a third, the best three all.
-    own: further values for single policies, by name of the policy.
+    grid: by name of the argument, a list of values, or :class:`Steps`, which has no ends. A policy is tuned in those
+        arguments that it has, itself or in the policies inside it: over all combinations of listed values, and by
+        steps from the best of these. One that has none of them stays as it is.
+    rounds, replicates: how long, on how many instances. From 96 replicates on most candidates play fewer: all play the
+        first twelfth, the best six of them a third, the best three all.
+    own: values for single policies, by name of the policy; they go before those of the grid.
     metric: what is to be best after the last round: smallest for regrets, else largest. Ties go to the first.
-    seed, engine, workers, address, out, progress: as for ``simulate``; ``out`` keeps the cells there.
+    seed, engine, workers, address, out, progress: as for ``simulate``; ``out`` keeps the cells there; progress is told
+        of one step of the search at a time.
 
     Examples
     --------
@@ -148,10 +149,14 @@ def tune_all(
                 plan.description()  # refuses what cannot be stored, before there is a folder
                 store = store or Store(out)
             outcomes, failures = plan.run(store, engine, workers, address, phase(f"tuning, step {step}"))
-            raise_first(failures)
+            refused = {
+                (f.cell.problem, f.cell.policy) for f in failures if isinstance(f.error, validation.ArgumentError)
+            }
+            raise_first([f for f in failures if step == 1 or (f.cell.problem, f.cell.policy) not in refused])
             finals = {name: plan.result(name, outcomes, failures).finals(metric) for name in plan.problems}
             for (problem, name), found in labels.items():
-                reached = {place: worse * finals[problem][label] for place, label in found.items()}
+                worst = np.full(stop - start, np.inf)  # a step to where the policy refuses to go
+                reached = {place: worse * finals[problem].get(label, worse * worst) for place, label in found.items()}
                 if any(np.isnan(values).any() for values in reached.values()):
                     expected = f"a metric that policies[{name!r}] has on every replicate"
                     raise validation.refuse("metric", metric, expected)
@@ -220,6 +225,8 @@ def _record(search: Search, worse: float) -> dict[str, Any]:
     """Return what a search tried and chose, as JSON."""
     tried = []
     for place, values in search.reached.items():
+        if np.isinf(values).all():
+            continue
         error = float(standard_error(values)) if values.size > 1 else None
         known = {"mean": worse * float(values.mean()), "standard error": error, "n": values.size}
         tried.append({"arguments": _recorded(search.arguments(place)), **known})
