@@ -26,7 +26,7 @@ def verdict(folder, shares):
     path = folder / "ps-worst" / "theory"
     path.mkdir(parents=True)
     Results({"b = 1": Result(np.array([100]), {ps.PS: values}, SETTINGS)}).save(path / "results.parquet")
-    return {one.id: one for one in judge(folder, EXPERIMENTS)}.get("ps-theorem-worst")
+    return {one.id: one for one in judge(folder, EXPERIMENTS)}.get("ps-theorem")
 
 
 def test_one_parameter_above_the_bound_fails_its_set_of_balls(tmp_path):

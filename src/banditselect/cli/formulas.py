@@ -7,8 +7,8 @@ import unicodedata
 SYMBOLS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "Delta": "Δ", "varepsilon": "ε", "eta": "η", "theta": "θ",
     "kappa": "κ", "lambda": "λ", "mu": "μ", "pi": "π", "rho": "ρ", "phi": "φ", "ell": "ℓ", "sum": "Σ", "top": "ᵀ",
-    "langle": "⟨", "rangle": "⟩", "le": "≤", "ge": "≥", "ne": "≠", "pm": "±", "sim": "~", "propto": "∝",
-    "left": "", "right": "", "quad": "   ", "qquad": "\n", ",": " ",
+    "langle": "⟨", "rangle": "⟩", "le": "≤", "ge": "≥", "ne": "≠", "pm": "±", "sim": "~", "propto": "∝", "in": "∈",
+    "left": "", "right": "", "big": "", "Big": "", "{": "{", "}": "}", "quad": "   ", "qquad": "\n", ",": " ",
 }  # fmt: skip
 FUNCTIONS = ("arg", "det", "exp", "log", "max", "min")
 ACCENTS = {"hat": "\u0302", "tilde": "\u0303", "bar": "\u0304"}

@@ -162,7 +162,7 @@ def _cell(own: Sequence[Detail], regimes: Sequence[str]) -> list[Entry]:
 
 def outcome(verdict: str, vacuous: str) -> str:
     """Return the verdict as it is shown and counted: what holds vacuously stands apart."""
-    return f"{verdict} vacuously" if vacuous else verdict
+    return f"{verdict} vacuously" if vacuous and verdict == "holds" else verdict
 
 
 def overall(verdicts: Iterable[str]) -> str:

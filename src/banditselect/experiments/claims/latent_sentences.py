@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import latent
 from .. import ps_shared as ps
-from .measuring import Evidence, Measured, Runs, Statistic, measure_all
+from .measuring import Evidence, Measured, Runs, Statistic, measure_all, part_of
 from .sentence import Sentence
 from .sentences import CLOSE
 
@@ -80,13 +80,9 @@ def _within_bound(evidence: Evidence) -> list[Measured]:
         bound = latent.rivals_bound(result.settings["rounds"], **arguments)
         for policy in (latent.OPTIMISM, latent.SAMPLING):
             parts.append(
-                Statistic(f"regret of {policy} over its bound, {problem}", _over(problem, policy, bound), high=1.0)
+                Statistic(f"regret of {policy} over its bound, {problem}", part_of(problem, policy, bound), high=1.0)
             )
     return measure_all(parts, [evidence.runs])
-
-
-def _over(problem: str, policy: str, bound: float) -> Callable[[Runs], Any]:
-    return lambda runs: runs.mean(problem, policy) / bound
 
 
 def _best_of_both(evidence: Evidence) -> list[Measured]:
@@ -143,16 +139,19 @@ LATENT_SENTENCES = (
         place="Section 4.2, of Hong et al. (2020)",
     ),
     Sentence(
-        "latent-best",
-        "This rate is the best of the regret of PS-OFUL [ours ...] and the regret of the latent bandit algorithm of "
-        "[Hong et al.]",
+        "latent-best-ours",
+        "regret balancing has about the smaller of the regrets of PS-OFUL with likelihood sets and of mmUCB",
         ("latent",),
         (latent.PRINTED, latent.OPTIMISM),
         _best_of_both,
+        place="said in Appendix E of its rate and theirs",
+        about=(latent.PRINTED,),
+        ours=True,
     ),
     Sentence(
-        "latent-dependence",
-        "the regret of PS-OFUL [ours] has a better dependence on the number of models [...] and the model uncertainty",
+        "latent-dependence-ours",
+        "the regret of PS-OFUL with likelihood sets grows slower with the number and the error of the models than that "
+        "of mmUCB",
         ("latent",),
         (latent.OPTIMISM,),
         _dependence(
@@ -162,11 +161,12 @@ LATENT_SENTENCES = (
             ("error", "eps", latent.CENTRE["error"]),
         ),
         place=RELATED,
+        about=(ps.LIKELIHOOD,),
+        ours=True,
     ),
     Sentence(
-        "latent-arms",
-        "the number of actions K does not appear in their bound, while the bound of PS-OFUL [ours] will have a sqrt(K) "
-        "factor",
+        "latent-arms-ours",
+        "the regret of mmUCB grows slower with the number of actions than that of PS-OFUL with likelihood sets",
         ("latent",),
         (latent.OPTIMISM,),
         _dependence(
@@ -176,5 +176,7 @@ LATENT_SENTENCES = (
             ("n_arms", "K", LARGE),
         ),
         place=RELATED,
+        about=(latent.OPTIMISM,),
+        ours=True,
     ),
 )

@@ -166,9 +166,14 @@ def measure_all(statistics: Sequence[Statistic], runs: Sequence[Runs]) -> list[M
     return [one.measure(runs, 1.0 - (1.0 - CONFIDENCE) / len(statistics)) for one in statistics]
 
 
-def share(words: str, successes: int, n: int, low: float) -> Measured:
+def share(words: str, successes: int, n: int, low: float, confidence: float = CONFIDENCE) -> Measured:
     """Return the share of runs in which something is true, which should be at least ``low``."""
-    return Measured(words, successes / n, share_interval(successes, n, confidence=CONFIDENCE), low, math.inf, n)
+    return Measured(words, successes / n, share_interval(successes, n, confidence=confidence), low, math.inf, n)
+
+
+def part_of(problem: str, policy: str, bound: float) -> Callable[[Runs], Any]:
+    """Return the statistic: the mean of a policy over a bound."""
+    return lambda runs: runs.mean(problem, policy) / bound
 
 
 def together(measured: Sequence[Measured]) -> tuple[Measured, str]:

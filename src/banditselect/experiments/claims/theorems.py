@@ -1,5 +1,6 @@
 """Whether the paper's theorems hold on the runs: regrets against bounds, parameters against confidence sets."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,8 +15,9 @@ from ...theory import parameter_selection as ps_theory
 from .. import fs_shared as fs
 from .. import latent
 from .. import ps_shared as ps
-from .measuring import FAILS, Evidence, Measured, Runs, Statistic, measure_all, share
+from .measuring import CONFIDENCE, FAILS, Evidence, Measured, Statistic, measure_all, part_of, share
 
+ROUNDING = 1e-9  #: of a sum of shares
 SLACK = 0.1  #: a bound of which all regrets stay below this part shows nothing
 
 
@@ -31,14 +33,25 @@ def _of(value: Any, n: int) -> Any:
 
 
 def _shares(words: str, evidence: Evidence, policy: str, held: Mapping[str, Any]) -> list[Measured]:
-    """Return the share of runs in which something held, of all problems; and of each problem in which it fails."""
+    """Return the share of runs in which something held, of all problems; and of each problem in which it fails.
+
+    ``held``: by problem, how much of every independent run held, 0 to 1.
+    """
+    several = len(held) > 1
+    confidence = 1.0 - (1.0 - CONFIDENCE) / (len(held) + 1) if several else CONFIDENCE
     parts = []
-    for problem, result in evidence.results.items():
-        delta = result.settings["policies"][policy]["arguments"]["delta"]
-        parts.append(share(f"{words}, {problem}", int(held[problem].sum()), held[problem].size, 1.0 - delta))
+    for problem, values in held.items():
+        delta = evidence.results[problem].settings["policies"][policy]["arguments"]["delta"]
+        label = f"{words}, {problem}" if several else words
+        parts.append(share(label, math.floor(values.sum() + ROUNDING), values.size, 1.0 - delta, confidence))
+    if not several:
+        return parts
     n = sum(part.n for part in parts)
-    whole = share(words, round(sum(part.value * part.n for part in parts)), n, max(part.low for part in parts))
-    return [whole, *(part for part in parts if part.verdict == FAILS)]
+    whole = round(sum(part.value * part.n for part in parts))
+    return [
+        share(words, whole, n, max(part.low for part in parts), confidence),
+        *(part for part in parts if part.verdict == FAILS),
+    ]
 
 
 def _within(evidence: Evidence, policy: str, of_bound: Mapping[str, NDArray[Any]], what: str) -> list[Measured]:
@@ -96,15 +109,13 @@ def assuming_small_balls(measure: Callable[[Evidence], list[Measured]]) -> Calla
 
 
 def coverage(policy: str) -> Callable[[Evidence], list[Measured]]:
-    """Return the measure: the share of sets of balls for all of whose parameters the set held them throughout."""
+    """Return the measure: the share of parameters that were held throughout; those with the same balls are one run."""
 
     def measure(evidence: Evidence) -> list[Measured]:
-        words = f"share of sets of balls for which the set of {policy} held each of {EXTREMES} parameters at all of "
+        words = f"share of parameters, {EXTREMES} for a set of balls, that the set of {policy} held at all checkpoints"
         found = {problem: result.final(policy, "coverage") == 1.0 for problem, result in evidence.results.items()}
-        held = {problem: _of_sets(values).all(axis=1) for problem, values in found.items()}
-        if not all(values.size for values in held.values()):
-            return []
-        return _shares(words + "100 checkpoints", evidence, policy, held)
+        held = {problem: _of_sets(values).mean(axis=1) for problem, values in found.items()}
+        return _shares(words, evidence, policy, held) if all(values.size for values in held.values()) else []
 
     return measure
 
@@ -116,12 +127,8 @@ def latent_rate(policy: str) -> Callable[[Evidence], list[Measured]]:
         parts = []
         for problem, result in evidence.results.items():
             arguments = {name: result.settings["problem"]["arguments"][name] for name in latent.CENTRE}
-            over = _over(problem, policy, latent.rate(result.settings["rounds"], **arguments))
+            over = part_of(problem, policy, latent.rate(result.settings["rounds"], **arguments))
             parts.append(Statistic(f"regret of {policy} over the rate, {problem}", over, high=1.0))
         return measure_all(parts, [evidence.runs])
 
     return measure
-
-
-def _over(problem: str, policy: str, rate: float) -> Callable[[Runs], Any]:
-    return lambda runs: runs.mean(problem, policy) / rate

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..experiment import Experiment, stored
 from .latent_sentences import LATENT_SENTENCES
-from .measuring import HOLDS, Evidence, Runs, judged, nearly_uniform
+from .measuring import FAILS, HOLDS, Evidence, Runs, judged, nearly_uniform
 from .sentence import Sentence
 from .sentences import OURS, PLACES, SENTENCES
 
@@ -28,7 +28,7 @@ class Verdict:
     verdict: "holds", "does not hold", "not decided"; "not applicable" where what the sentence takes for granted fails,
         which then is the statistic.
     n: replicates.
-    vacuous: why it holds although nothing is shown, in words; "" otherwise.
+    vacuous: why nothing is shown although it holds, or that it fails in nearly uniform play, in words; "" otherwise.
     ours: whether it is no sentence of the paper but the same statistic for a variant of ours.
     """
 
@@ -75,10 +75,8 @@ def _judged(
     if not measured:
         return
     decides, verdict = judged(measured, sentence.premise(*found))
-    vacuous = ""
-    if verdict == HOLDS:
-        idle = nearly_uniform(sentence.about, measured, found) if sentence.about else ""
-        vacuous = "; ".join(filter(None, (decides.vacuous, idle)))
+    idle = nearly_uniform(sentence.about, measured, found) if sentence.about and verdict in (HOLDS, FAILS) else ""
+    vacuous = "; ".join(filter(None, (decides.vacuous if verdict == HOLDS else "", idle)))
     yield Verdict(
         id=sentence.id,
         quote=sentence.quote,

@@ -33,7 +33,7 @@ def split(verdicts: Sequence[Verdict]) -> tuple[list[Verdict], list[Verdict]]:
 
 
 def shown(verdict: Verdict) -> str:
-    """Return the verdict with its sign, and why it is vacuous."""
+    """Return the verdict with its sign, and why nothing is shown by it."""
     found = outcome(verdict.verdict, verdict.vacuous)
     return f"{SIGNS[found].symbol} {found}" + (f" ({verdict.vacuous})" if verdict.vacuous else "")
 
@@ -74,7 +74,7 @@ def _lines(verdicts: Sequence[Verdict], title: str) -> list[str]:
         lines += [
             f"  {SIGNS[v.verdict].symbol} {v.verdict:14}  {v.experiment}, {v.regime}: {v.statistic}: "
             f"{measured(v.value, v.interval)} {interval(v.interval)}, expected {v.expected}, n = {v.n}"
-            + (f"; vacuous: {v.vacuous}" if v.vacuous else "")
+            + (f"; shows nothing: {v.vacuous}" if v.vacuous else "")
             for v in own
         ]
     return lines
@@ -93,12 +93,14 @@ def counted(verdicts: Sequence[Verdict]) -> str:
 def _counts(verdicts: Sequence[Verdict]) -> str:
     words = []
     for regime in _regimes(verdicts):
-        found = [outcome(verdict.verdict, verdict.vacuous) for verdict in verdicts if verdict.regime == regime]
+        own = [verdict for verdict in verdicts if verdict.regime == regime]
+        found = [outcome(verdict.verdict, verdict.vacuous) for verdict in own]
         number = {name: found.count(name) for name in SIGNS}
+        idle = sum(outcome(v.verdict, v.vacuous) == "does not hold" and bool(v.vacuous) for v in own)
         parts = [
             f"{number['holds']} of {len(found)} hold",
             f"{number['holds vacuously']} hold vacuously" if number["holds vacuously"] else "",
-            f"{number['does not hold']} fail",
+            f"{number['does not hold']} fail" + (f" ({idle} of them in nearly uniform play)" if idle else ""),
             f"{number['not applicable']} do not apply" if number["not applicable"] else "",
             f"{number['not decided']} stay open",
         ]
@@ -110,7 +112,7 @@ def summary_words(experiments: Mapping[str, Experiment], run: Sequence[str], ver
     """Return what was judged and what came out, in words, and what was not run."""
     missing = [name for name in experiments if name not in run]
     sentences = {verdict.quote for verdict in split(verdicts)[0]}
-    words = f"{'All' if not missing else len(run)} of the paper's {len(experiments)} experiments were run"
+    words = f"{'All' if not missing else len(run)} of {len(experiments)} experiments were run"
     if sentences:
         judged = "1 sentence of its text was" if len(sentences) == 1 else f"{len(sentences)} sentences of its text were"
         words += f", and {judged} judged, each on every experiment that it speaks of"
