@@ -62,7 +62,7 @@ def test_a_list_is_tried_as_a_whole_and_the_first_of_equals_is_chosen():
 def test_the_walk_ends_where_every_neighbour_is_worse():
     search, asked = searched({"a": WALK}, 20, lambda p: (p[0] + 3.2) ** 2)
     assert search.best == (-3,)
-    assert sorted(search.reached) == [(-4,), (-3,), (-2,), (-1,), (0,), (1,)]
+    assert sorted(search.reached) == [(-6,), (-5,), (-4,), (-3,), (-2,), (0,), (2,)]  # by two, then by one
     assert {(request.start, request.stop) for request in asked} == {(0, 20)}
     assert search.ends() == []
 
@@ -90,14 +90,14 @@ def test_values_that_tie_on_the_first_replicates_only_have_an_end():
 def test_where_nothing_matters_it_stays_at_the_start():
     search, _ = searched({"a": WALK, "b": WALK}, 100, lambda p: 1.0)
     assert search.best == (0, 0)
-    assert len(search.reached) == 9
+    assert len(search.reached) == 13
 
 
 def test_of_many_replicates_most_places_play_a_twelfth_and_the_best_three_all():
     search, asked = searched({"a": WALK}, 100, lambda p: (p[0] - 5) ** 2)
     assert search.best == (5,)
     played = {place[0]: values.size for place, values in search.reached.items()}
-    assert played == {-1: 8, 0: 8, 1: 33, 2: 33, 3: 33, 4: 100, 5: 100, 6: 100}
+    assert played == {-2: 8, 0: 33, 2: 33, 3: 33, 4: 100, 5: 100, 6: 100}
     for place, values in search.reached.items():  # every replicate once, in order
         np.testing.assert_array_equal(
             values, ((place[0] - 5) ** 2 + np.random.default_rng(0).normal(size=100))[: values.size]

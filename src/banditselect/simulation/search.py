@@ -16,6 +16,7 @@ from ..carriers.binding import Constant
 
 KEPT = (6, 3)  #: how many of the best play a third of the replicates, and all of them
 SHORT = 8  #: on fewer replicates than this nobody is left behind
+LITTLE = 0.01  #: a step that gains less than this part of what was gained so far is the last
 
 Place: TypeAlias = tuple[int, ...]
 
@@ -71,8 +72,9 @@ class Search:
     """Looks for the place of the smallest mean; what it asks for it is told, and then it asks for the next.
 
     On the first replicates it tries every combination of listed values at the start of steps, and walks from the best:
-    where a place one step away along one argument is better, or else one step along two, it goes there. The best places
-    go on to more replicates, and so does what is better next to the best of them.
+    where a place two steps away along one argument is better it goes there, then where one is that is one step away
+    along one argument, or along two; until a step gains next to nothing. The best places go on to more replicates, and
+    so does what is better next to the best of them.
 
     Parameters
     ----------
@@ -145,27 +147,35 @@ class Search:
                 yield Request(tuple(some), start, stage)
 
     def _walk(self, pool: list[Place], stage: int) -> Iterator[Request]:
-        """Go from the best of the pool to what is better next to it, as long as there is such; it joins the pool."""
-        along = 1
-        while along <= min(2, len(self._walked)):
-            leader = min(pool, key=lambda place: self._mean(place, stage))
-            new = [place for place in self._next_to(leader, along) if place not in self.reached]
-            yield from self._play(new, self._first)
-            better = [p for p in new if self._mean(p, self._first) < self._mean(leader, self._first)]
-            yield from self._play(better, stage)
-            pool += new if stage == self._first else better
-            moved = min(pool, key=lambda place: self._mean(place, stage)) != leader
-            along = 1 if moved else along + 1
+        """Go from the best of the pool to what is better next to it, as long as there is such; it joins the pool.
 
-    def _next_to(self, place: Place, along: int) -> Iterator[Place]:
-        """Yield the places one step away along this many arguments at a time."""
+        At first by two steps at a time along one argument, and then by one along one or two.
+        """
+        for stride, most in ((2, 1), (1, 2)) if stage == self._first else ((1, 2),):
+            along = 1
+            while along <= min(most, len(self._walked)):
+                leader = self._leader(pool, stage)
+                new = [place for place in self._next_to(leader, stride, along) if place not in self.reached]
+                yield from self._play(new, self._first)
+                better = [p for p in new if self._mean(p, self._first) < self._mean(leader, self._first)]
+                yield from self._play(better, stage)
+                pool += new if stage == self._first else better
+                gained = self._mean(leader, stage) - self._mean(self._leader(pool, stage), stage)
+                so_far = self._mean(pool[0], self._first) - self._mean(leader, self._first)
+                along = 1 if gained > max(0.0, LITTLE * so_far) else along + 1
+
+    def _leader(self, pool: Sequence[Place], stage: int) -> Place:
+        return min(pool, key=lambda place: self._mean(place, stage))
+
+    def _next_to(self, place: Place, stride: int, along: int) -> Iterator[Place]:
+        """Yield the places that are a stride away along this many arguments at a time, or as far as these reach."""
         reach = [axis.reach if isinstance(axis, Steps) else 0 for axis in self._axes.values()]
         for axes in itertools.combinations(self._walked, along):
-            for steps in itertools.product((-1, 1), repeat=along):
+            for steps in itertools.product((-stride, stride), repeat=along):
                 moved = list(place)
                 for j, step in zip(axes, steps, strict=True):
-                    moved[j] += step
-                if all(abs(moved[j]) <= reach[j] for j in axes):
+                    moved[j] = max(-reach[j], min(reach[j], moved[j] + step))
+                if all(moved[j] != place[j] for j in axes):
                     yield tuple(moved)
 
     def _mean(self, place: Place, n: int) -> float:
