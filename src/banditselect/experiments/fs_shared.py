@@ -29,7 +29,7 @@ OPTIMISTIC = "FS-OFUL (ours)"
 UNTUNED, UNIFORM = "FS-IDS, untuned (ours)", "Uniform"
 
 GRID = {
-    "exploration": Steps(300.0),
+    "exploration": Steps(3000.0),
     "regularization": Steps(1.0),
     "reference": Steps(1.0),
     "scale": Steps(0.1),

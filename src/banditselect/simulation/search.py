@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from ..carriers import validation
 from ..carriers.binding import Constant
+from ..statistics import standard_error
 
 KEPT = (6, 3)  #: how many of the best play a third of the replicates, and all of them
 SHORT = 8  #: on fewer replicates than this nobody is left behind
+DOUBT = 2.0  #: standard errors by which a neighbour may be worse and still be looked at again
 LITTLE = 0.01  #: a step that gains less than this part of what was gained so far is the last
 
 Place: TypeAlias = tuple[int, ...]
@@ -73,8 +75,8 @@ class Search:
 
     On the first replicates it tries every combination of listed values at the start of steps, and walks from the best:
     where a place two steps away along one argument is better it goes there, then where one is that is one step away
-    along one argument, or along two; until a step gains next to nothing. The best places go on to more replicates, and
-    so does what is better next to the best of them.
+    along one argument, or along two; until a step gains next to nothing. The best places and the start go on to more
+    replicates, and so does what is better next to the best of them, or not clearly worse.
 
     Parameters
     ----------
@@ -130,8 +132,9 @@ class Search:
 
     def _search(self) -> Iterator[Request]:
         pool = self.begin()
-        for stage, kept in zip(self._stages, (len(pool), *KEPT), strict=False):
-            pool = pool[:kept]
+        start, kept = pool[0], (len(pool), *KEPT)
+        for stage, most in zip(self._stages, kept, strict=False):
+            pool = pool[:most] + ([start] if start not in pool[:most] else [])
             yield from self._play(pool, stage)
             yield from self._walk(pool, stage)
             pool.sort(key=lambda place, stage=stage: self._mean(place, stage))  # type: ignore[misc]
@@ -155,14 +158,27 @@ class Search:
             along = 1
             while along <= min(most, len(self._walked)):
                 leader = self._leader(pool, stage)
-                new = [place for place in self._next_to(leader, stride, along) if place not in self.reached]
-                yield from self._play(new, self._first)
-                better = [p for p in new if self._mean(p, self._first) < self._mean(leader, self._first)]
-                yield from self._play(better, stage)
-                pool += new if stage == self._first else better
+                near = [place for place in self._next_to(leader, stride, along) if place not in pool]
+                yield from self._play(near, self._first)
+                promising = [place for place in near if self._promising(place, leader, stage, along)]
+                yield from self._play(promising, stage)
+                pool += promising
                 gained = self._mean(leader, stage) - self._mean(self._leader(pool, stage), stage)
                 so_far = self._mean(pool[0], self._first) - self._mean(leader, self._first)
                 along = 1 if gained > max(0.0, LITTLE * so_far) else along + 1
+
+    def _promising(self, place: Place, leader: Place, stage: int, along: int) -> bool:
+        """Tell whether a place is to play all replicates of a stage, by those that it and the leader have played.
+
+        On the first replicates everything is. Later what is better; before the last stage also what is worse by less
+        than two standard errors along one argument, since a few lucky replicates may have led to where the leader is.
+        """
+        if stage == self._first:
+            return True
+        n = min(self.reached[place].size, self.reached[leader].size)
+        worse = self.reached[place][:n] - self.reached[leader][:n]
+        slack = DOUBT * float(standard_error(worse)) if stage < self._stages[-1] and along == 1 else 0.0
+        return bool(worse.mean() < slack)
 
     def _leader(self, pool: Sequence[Place], stage: int) -> Place:
         return min(pool, key=lambda place: self._mean(place, stage))
