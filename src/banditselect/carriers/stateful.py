@@ -20,6 +20,7 @@ from .lanes import LaneArrays, members, parts_of
 from .settings import literal, read_only, same
 from .streams import Channel, Seed, Streams
 from .validation import Constraint
+from .workers import ITSELF, Elsewhere
 
 
 class Stateful:
@@ -47,6 +48,7 @@ class Stateful:
                 setattr(self, name, copy.deepcopy(value))
         validation.check_all(owner, self.constraints, self.settings, lanes)
         self._lineage = secrets.randbits(53)  # survives stores that keep numbers as doubles, and save and load
+        self._worker, self._elsewhere = ITSELF, Elsewhere()
         self._number_lanes()
 
     @property

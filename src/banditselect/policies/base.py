@@ -13,14 +13,15 @@ from ..carriers.decisions import Decision, Ledger
 from ..carriers.door import Door
 from ..carriers.settings import read_only
 from ..carriers.shapes import FeatureShape
-from ..carriers.stateful import Stateful
 from ..carriers.streams import Seed
+from ..carriers.workers import Worker
 from ..kernels.acting import DRAWN, Drawn
 from ..kernels.arrays import LIMIT
 from ..kernels.features import clean
 from ..kernels.ledger import UNNUMBERED
 from ..kernels.rounds import DONE, FULL, INVALID, UNUSABLE, play_chosen
 from ..types import Array, Index, Mask
+from .copies import MOST, Copies
 
 Chosen = tuple[Index, Array | None, Index | None]
 """Actions ``(n,)``, their probabilities ``(n,)`` or None, the memo ``(n, w)`` or None."""
@@ -29,10 +30,7 @@ Played = tuple[int, Index | None]
 """How it went, as ``kernels.rounds`` says it, and the memo ``(n, w)`` or None."""
 
 
-MOST = 1 << 62  #: numbers of acts and of actions are below it
-
-
-class Policy(Stateful, ABC):
+class Policy(Copies, ABC):
     """A learner that chooses actions and is told rewards. Not thread-safe; two objects never share state.
 
     A subclass stores its arguments under their own names, then calls ``super().__init__(lanes, seed)``, and writes:
@@ -90,7 +88,6 @@ class Policy(Stateful, ABC):
         shape = self._shape()
         self._many, self._n_actions, self._plain = shape.many, shape.n_actions, bool(shape.plain)
         self._door = Door(shape, self.lanes is not None)
-        self._ledger = Ledger(self._size)
         self._messages: list[str] = []  # what is to be warned of when nothing is left half done
         self._one = _One() if self.lanes is None else None
         self._begin(self._size)
@@ -194,25 +191,32 @@ class Policy(Stateful, ABC):
             mine = None if base is None else base.item()
             handed = z[0] if many else z[0, 0]
             self._door.last = (handed, z) if self._plain else None
-            return tuple.__new__(Decision, (action, probability, mine, handed, None, number, memo, self._lineage))
+            return tuple.__new__(
+                Decision, (action, probability, mine, handed, None, number, memo, self._lineage, self._worker)
+            )
         drawn.setflags(write=False)
         probability = drawn["probability"] if self.has_propensity else None
         handed = z if many else z[:, 0]
         self._door.last = (handed, z) if self._plain else None
         served = self._every if lanes is None else read_only(ids)
         action, number = drawn["action"], drawn["number"]
-        return tuple.__new__(Decision, (action, probability, base, handed, served, number, memo, self._lineage))
+        return tuple.__new__(
+            Decision, (action, probability, base, handed, served, number, memo, self._lineage, self._worker)
+        )
 
     def update(self, decision: Decision, reward: ArrayLike) -> None:
         """Learn the reward of a decision: now or later, in any order, once."""
-        ids, x, action, numbers = self._accept(decision)
+        ids, x, action, numbers, other = self._accept(decision)
         one = self._one
         if one is not None and isinstance(reward, float) and abs(reward) <= LIMIT:
             y = one.reward
             y[0] = reward
         else:
             y = validation.rewards(reward, ids.size, self.lanes is not None)
-        status = self._learn(ids, x, action, y, numbers, decision.memo)
+        if other is None:
+            status = self._learn(ids, x, action, y, numbers, decision.memo)
+        else:
+            status = self._learn_other(other, ids, x, action, y, numbers, decision.memo)
         if status != DONE:
             raise self._refused(decision, ids, numbers, status)
         if self._messages:
@@ -223,8 +227,8 @@ class Policy(Stateful, ABC):
 
         A decision that waits costs one bit for every later act of its lane (in a ring as wide for all lanes).
         """
-        ids, _, _, numbers = self._accept(decision)
-        status = self._ledger.drop(ids, numbers)
+        ids, _, _, numbers, other = self._accept(decision)
+        status = self._drop(other, ids, numbers)
         if status != DONE:
             raise self._refused(decision, ids, numbers, status)
 
@@ -234,20 +238,23 @@ class Policy(Stateful, ABC):
         if len(decisions) != len(rewards):
             raise validation.refuse("rewards", rewards, f"one for each of the {len(decisions)} decisions")
         ready = []
-        seen: set[tuple[int, int]] = set()
+        seen: set[tuple[Any, ...]] = set()
         for decision, reward in zip(decisions, rewards, strict=True):
-            ids, x, action, numbers = self._accept(decision)
-            fresh = set(zip(ids.tolist(), numbers.tolist(), strict=True))
+            ids, x, action, numbers, other = self._accept(decision)
+            fresh = {(other, *row) for row in zip(ids.tolist(), numbers.tolist(), strict=True)}
             if fresh & seen:
                 raise validation.refuse("decisions", decision.number, "each decision once")
             seen |= fresh
-            status = self._ledger.waiting(ids, numbers) if clean(x) else UNUSABLE
+            status = self._waiting(other, ids, numbers) if clean(x) else UNUSABLE
             if status != DONE:
                 raise self._refused(decision, ids, numbers, status)
             y = validation.rewards(reward, ids.size, self.lanes is not None)
-            ready.append((ids, x, action.copy(), y, numbers.copy(), decision.memo))
-        for row in ready:
-            self._learn(*row)
+            ready.append((other, (ids, x, action.copy(), y, numbers.copy(), decision.memo)))
+        for other, row in ready:
+            if other is None:
+                self._learn(*row)
+            else:
+                self._learn_other(other, *row)
         self._speak()
 
     def learn(self, features: Any, reward: ArrayLike, *, lanes: ArrayLike | None = None) -> None:
@@ -304,11 +311,11 @@ class Policy(Stateful, ABC):
         self._door.last = None
         self._number_lanes()
 
-    def _accept(self, decision: Decision) -> tuple[Index, Array, Index, Index]:
-        """Check that a decision is ours; return its lanes, features, actions and numbers."""
+    def _accept(self, decision: Decision) -> tuple[Index, Array, Index, Index, Worker | None]:
+        """Check that a decision is ours; return its lanes, features, actions, numbers; its worker if it is another."""
         if not isinstance(decision, Decision):
             raise validation.refuse("decision", decision, "what act returned")
-        action, _, _, features, served, number, memo, lineage = decision
+        action, _, _, features, served, number, memo, lineage, worker = decision
         if lineage != self._lineage:
             raise validation.refuse("decision", lineage, f"a decision of this policy, lineage {self._lineage}")
         one = self._one
@@ -322,7 +329,8 @@ class Policy(Stateful, ABC):
         else:
             ids = self._all if served is self._every else self._ids(served)
             actions, numbers = _whole_numbers(action), _whole_numbers(number)
-            if numbers.shape != ids.shape or actions.shape != ids.shape or actions.min() < 0:
+            right = numbers.shape == ids.shape == actions.shape
+            if not right or actions.min() < 0 or numbers.min() < 0:
                 expected = f"an action and a number for each of {ids.size} lanes"
                 raise validation.refuse("decision", (action, number), expected)
         K = self._n_actions
@@ -335,7 +343,12 @@ class Policy(Stateful, ABC):
             x = self.feature_shape.shaped_one(features, None if one is not None else ids.size)
         if memo is not None or self._memo_width:
             self._accept_memo(memo, ids.size)
-        return ids, x, actions, numbers
+        mine = self._worker
+        if worker is mine or worker == mine:
+            return ids, x, actions, numbers, None
+        if not isinstance(worker, Worker) or not all(type(part) is int and 0 <= part < MOST for part in worker):
+            raise validation.refuse("decision", worker, "a Worker(number, session)")
+        return ids, x, actions, numbers, worker
 
     def _accept_memo(self, memo: NDArray[Any] | None, n: int) -> None:
         """Refuse a memo that this policy cannot have written."""
@@ -348,11 +361,10 @@ class Policy(Stateful, ABC):
         return True
 
     def _refused(self, decision: Decision, ids: Index, numbers: Index, status: int) -> ValueError:
-        """Return the error for a decision that cannot be learned: a row that the ledger does not expect, or why."""
+        """Return the error for a decision that cannot be learned: a row that is not waiting for its reward, or why."""
         if status == UNUSABLE:
             return self._door.unusable(decision.features, ids.size)
-        what = f"act {numbers[status]} of lane {ids[status]}"
-        return validation.refuse("decision", what, "a decision that has not been learned yet: each is learned once")
+        return self._unexpected(decision, ids, numbers, status)
 
     def _teach(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
         """Learn what no decision of this policy's own book stands for: data from elsewhere, or a meta-policy's."""
