@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..types import Index
 from . import validation
 from .binding import Binding
+from .gate import Gate
 from .lanes import LaneArrays, members, parts_of
 from .settings import literal, read_only, same
 from .streams import Channel, Seed, Streams
@@ -48,6 +49,7 @@ class Stateful:
                 setattr(self, name, copy.deepcopy(value))
         validation.check_all(owner, self.constraints, self.settings, lanes)
         self._lineage = secrets.randbits(53)  # survives stores that keep numbers as doubles, and save and load
+        self._gate = Gate()
         self._worker, self._elsewhere = ITSELF, Elsewhere()
         self._number_lanes()
 
@@ -94,9 +96,10 @@ class Stateful:
                 raise validation.refuse(f"add_lanes: {name}", arguments[name], f"shape {(n, *mine.shape[1:])}")
             joined[name] = read_only(np.concatenate([mine, new]))
         fresh._root(self._channel, self.lanes)
-        self._extend(fresh)
-        for name, value in joined.items():
-            setattr(self, name, value)
+        with self._gate:
+            self._extend(fresh)
+            for name, value in joined.items():
+                setattr(self, name, value)
 
     # Lanes.
 

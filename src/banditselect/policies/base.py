@@ -31,7 +31,7 @@ Played = tuple[int, Index | None]
 
 
 class Policy(Copies, ABC):
-    """A learner that chooses actions and is told rewards. Not thread-safe; two objects never share state.
+    """A learner that chooses actions and is told rewards. One call at a time; two objects never share state.
 
     A subclass stores its arguments under their own names, then calls ``super().__init__(lanes, seed)``, and writes:
 
@@ -166,117 +166,135 @@ class Policy(Copies, ABC):
         available: booleans ``(K,)``, or ``(n, K)`` with lanes: False for an action that may not be played now.
         lanes: the lanes to serve, all of them by default; features then lead with the number of lanes served.
         """
-        ids = self._all if lanes is None else self._ids(lanes)
-        x = self._door.actions(features, ids.size)
-        n, P, K, d = x.shape
-        offered = None if available is None else validation.offered(available, n, K)
-        one, z = self._one, np.empty((n, P, d))
-        drawn = np.empty(n, dtype=DRAWN) if one is None else one.drawn
-        status, memo = self._play(ids, x, offered, self._ledger, drawn, z)
-        while status == FULL:
-            self._ledger.grow()
+        gate, door = self._gate, self._door
+        if gate.busy:
+            raise gate.taken()
+        gate.busy = True
+        try:
+            ids = self._all if lanes is None else self._ids(lanes)
+            x = door.actions(features, ids.size)
+            n, P, K, d = x.shape
+            offered = None if available is None else validation.offered(available, n, K)
+            one, z = self._one, np.empty((n, P, d))
+            drawn = np.empty(n, dtype=DRAWN) if one is None else one.drawn
             status, memo = self._play(ids, x, offered, self._ledger, drawn, z)
-        if status == UNUSABLE:
-            raise self._door.unusable(features, n)
-        z.setflags(False)  # type: ignore[call-arg] # write, by position: half the time of the keyword
-        base = None
-        if memo is not None:
-            memo.setflags(write=False)
-            base = memo[:, 0] if self._names_base else None
-        many = self._many or P > 1
-        if one is not None:
-            action, number, probability = drawn.item()
-            if not self.has_propensity:
-                probability = None
-            mine = None if base is None else base.item()
-            handed = z[0] if many else z[0, 0]
-            self._door.last = (handed, z) if self._plain else None
+            while status == FULL:
+                self._ledger.grow()
+                status, memo = self._play(ids, x, offered, self._ledger, drawn, z)
+            if status == UNUSABLE:
+                raise door.unusable(features, n)
+            z.setflags(False)  # type: ignore[call-arg] # write, by position: half the time of the keyword
+            base = None
+            if memo is not None:
+                memo.setflags(write=False)
+                base = memo[:, 0] if self._names_base else None
+            many = self._many or P > 1
+            if one is not None:
+                action, number, probability = drawn.item()
+                if not self.has_propensity:
+                    probability = None
+                mine = None if base is None else base.item()
+                handed = z[0] if many else z[0, 0]
+                door.last = (handed, z) if self._plain else None
+                return tuple.__new__(
+                    Decision, (action, probability, mine, handed, None, number, memo, self._lineage, self._worker)
+                )
+            drawn.setflags(write=False)
+            probability = drawn["probability"] if self.has_propensity else None
+            handed = z if many else z[:, 0]
+            door.last = (handed, z) if self._plain else None
+            served = self._every if lanes is None else read_only(ids)
+            action, number = drawn["action"], drawn["number"]
             return tuple.__new__(
-                Decision, (action, probability, mine, handed, None, number, memo, self._lineage, self._worker)
+                Decision, (action, probability, base, handed, served, number, memo, self._lineage, self._worker)
             )
-        drawn.setflags(write=False)
-        probability = drawn["probability"] if self.has_propensity else None
-        handed = z if many else z[:, 0]
-        self._door.last = (handed, z) if self._plain else None
-        served = self._every if lanes is None else read_only(ids)
-        action, number = drawn["action"], drawn["number"]
-        return tuple.__new__(
-            Decision, (action, probability, base, handed, served, number, memo, self._lineage, self._worker)
-        )
+        finally:
+            gate.busy = False
 
     def update(self, decision: Decision, reward: ArrayLike) -> None:
         """Learn the reward of a decision: now or later, in any order, once."""
-        ids, x, action, numbers, other = self._accept(decision)
-        one = self._one
-        if one is not None and isinstance(reward, float) and abs(reward) <= LIMIT:
-            y = one.reward
-            y[0] = reward
-        else:
-            y = validation.rewards(reward, ids.size, self.lanes is not None)
-        if other is None:
-            status = self._learn(ids, x, action, y, numbers, decision.memo)
-        else:
-            status = self._learn_other(other, ids, x, action, y, numbers, decision.memo)
-        if status != DONE:
-            raise self._refused(decision, ids, numbers, status)
-        if self._messages:
-            self._speak()
+        gate = self._gate
+        if gate.busy:
+            raise gate.taken()
+        gate.busy = True
+        try:
+            ids, x, action, numbers, memo, other = self._accept(decision)
+            one = self._one
+            if one is not None and isinstance(reward, float) and -LIMIT <= reward <= LIMIT:
+                y = one.reward
+                y[0] = reward
+            else:
+                y = validation.rewards(reward, ids.size, self.lanes is not None)
+            if other is None:
+                status = self._learn(ids, x, action, y, numbers, memo)
+            else:
+                status = self._learn_other(other, ids, x, action, y, numbers, memo)
+            if status != DONE:
+                raise self._refused(decision, ids, numbers, status)
+            if self._messages:
+                self._speak()
+        finally:
+            gate.busy = False
 
     def forget(self, decision: Decision) -> None:
         """Give up on a reward that will never come: the decision is settled, and nothing is learned.
 
         A decision that waits costs one bit for every later act of its lane (in a ring as wide for all lanes).
         """
-        ids, _, _, numbers, other = self._accept(decision)
-        status = self._drop(other, ids, numbers)
-        if status != DONE:
-            raise self._refused(decision, ids, numbers, status)
+        with self._gate:
+            ids, _, _, numbers, _, other = self._accept(decision)
+            status = self._drop(other, ids, numbers)
+            if status != DONE:
+                raise self._refused(decision, ids, numbers, status)
 
     def update_many(self, decisions: Iterable[Decision], rewards: Iterable[Any]) -> None:
         """Learn many decisions in the order given: all of them, or none and an error."""
         decisions, rewards = list(decisions), list(rewards)
         if len(decisions) != len(rewards):
             raise validation.refuse("rewards", rewards, f"one for each of the {len(decisions)} decisions")
-        ready = []
-        seen: set[tuple[Any, ...]] = set()
-        for decision, reward in zip(decisions, rewards, strict=True):
-            ids, x, action, numbers, other = self._accept(decision)
-            fresh = {(other, *row) for row in zip(ids.tolist(), numbers.tolist(), strict=True)}
-            if fresh & seen:
-                raise validation.refuse("decisions", decision.number, "each decision once")
-            seen |= fresh
-            status = self._waiting(other, ids, numbers) if clean(x) else UNUSABLE
-            if status != DONE:
-                raise self._refused(decision, ids, numbers, status)
-            y = validation.rewards(reward, ids.size, self.lanes is not None)
-            ready.append((other, (ids, x, action.copy(), y, numbers.copy(), decision.memo)))
-        for other, row in ready:
-            if other is None:
-                self._learn(*row)
-            else:
-                self._learn_other(other, *row)
-        self._speak()
+        with self._gate:
+            ready = []
+            seen: set[tuple[Any, ...]] = set()
+            for decision, reward in zip(decisions, rewards, strict=True):
+                ids, x, action, numbers, memo, other = self._accept(decision)
+                fresh = {(other, *row) for row in zip(ids.tolist(), numbers.tolist(), strict=True)}
+                if fresh & seen:
+                    raise validation.refuse("decisions", decision.number, "each decision once")
+                seen |= fresh
+                status = self._waiting(other, ids, numbers) if clean(x) else UNUSABLE
+                if status != DONE:
+                    raise self._refused(decision, ids, numbers, status)
+                y = validation.rewards(reward, ids.size, self.lanes is not None)
+                ready.append((other, (ids, x, action.copy(), y, numbers.copy(), memo)))
+            for other, row in ready:
+                if other is None:
+                    self._learn(*row)
+                else:
+                    self._learn_other(other, *row)
+            self._speak()
 
     def learn(self, features: Any, reward: ArrayLike, *, lanes: ArrayLike | None = None) -> None:
         """Learn from data that the policy did not play: features of one action (per lane) and its reward."""
         ids = self._ids(lanes)
-        x = self.feature_shape.one(features, None if self.lanes is None else ids.size)
-        y = validation.rewards(reward, ids.size, self.lanes is not None)
-        self._teach(ids, x, None, y, None)
-        self._speak()
+        with self._gate:
+            x = self.feature_shape.one(features, None if self.lanes is None else ids.size)
+            y = validation.rewards(reward, ids.size, self.lanes is not None)
+            self._teach(ids, x, None, y, None)
+            self._speak()
 
     def probabilities(
         self, features: Any, *, available: ArrayLike | None = None, lanes: ArrayLike | None = None
     ) -> Array | None:
         """Return what ``act`` would sample from, ``(K,)`` or ``(n, K)``; None where it has no closed form."""
         ids = self._ids(lanes)
-        x = self._door.actions(features, ids.size)
-        if not clean(x):
-            raise self._door.unusable(features, ids.size)
-        offered = None if available is None else validation.offered(available, ids.size, x.shape[2])
-        if not self.has_propensity:
-            return None
-        p, _ = self._distribution(ids, x, offered)
+        with self._gate:
+            x = self._door.actions(features, ids.size)
+            if not clean(x):
+                raise self._door.unusable(features, ids.size)
+            offered = None if available is None else validation.offered(available, ids.size, x.shape[2])
+            if not self.has_propensity:
+                return None
+            p, _ = self._distribution(ids, x, offered)
         return p[0] if self.lanes is None else p
 
     # What can be asked.
@@ -301,7 +319,8 @@ class Policy(Copies, ABC):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, replacing it atomically; ``banditselect.load`` continues bit-identically."""
-        persistence.save(self, path)
+        with self._gate:
+            persistence.save(self, path)
 
     # Behind the door.
 
@@ -311,8 +330,8 @@ class Policy(Copies, ABC):
         self._door.last = None
         self._number_lanes()
 
-    def _accept(self, decision: Decision) -> tuple[Index, Array, Index, Index, Worker | None]:
-        """Check that a decision is ours; return its lanes, features, actions, numbers; its worker if it is another."""
+    def _accept(self, decision: Decision) -> tuple[Index, Array, Index, Index, Index | None, Worker | None]:
+        """Return the lanes, features, actions, numbers, memo of a decision of ours, and its worker if it is another."""
         if not isinstance(decision, Decision):
             raise validation.refuse("decision", decision, "what act returned")
         action, _, _, features, served, number, memo, lineage, worker = decision
@@ -345,10 +364,10 @@ class Policy(Copies, ABC):
             self._accept_memo(memo, ids.size)
         mine = self._worker
         if worker is mine or worker == mine:
-            return ids, x, actions, numbers, None
+            return ids, x, actions, numbers, memo, None
         if not isinstance(worker, Worker) or not all(type(part) is int and 0 <= part < MOST for part in worker):
             raise validation.refuse("decision", worker, "a Worker(number, session)")
-        return ids, x, actions, numbers, worker
+        return ids, x, actions, numbers, memo, worker
 
     def _accept_memo(self, memo: NDArray[Any] | None, n: int) -> None:
         """Refuse a memo that this policy cannot have written."""

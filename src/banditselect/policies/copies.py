@@ -57,7 +57,8 @@ class Copies(Stateful, ABC):
         >>> policy.rounds
         2
         """
-        twin, acts = copy.deepcopy(self), np.zeros(self._size, dtype=np.int64)
+        with self._gate:
+            twin, acts = copy.deepcopy(self), np.zeros(self._size, dtype=np.int64)
         if isinstance(worker, Copies):
             who, theirs = worker._worker, worker._ledger.acts
             if worker._lineage != self._lineage or who == ITSELF or theirs.size > acts.size:
@@ -79,7 +80,8 @@ class Copies(Stateful, ABC):
         that free. A worker that still runs goes on as a new one when it takes over what was saved after this.
         """
         validation.Number(low=0, high=2.0**32).check("before", before, None)
-        self._elsewhere.close(since(before))
+        with self._gate:
+            self._elsewhere.close(since(before))
 
     def _become(self, worker: Worker, acts: Index) -> None:
         """Act from here on as this worker, which has acted ``acts (N,)`` times; one's own acts so far are another's."""
