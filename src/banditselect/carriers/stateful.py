@@ -52,6 +52,17 @@ class Stateful:
         self._gate = Gate()
         self._worker, self._elsewhere = ITSELF, Elsewhere()
         self._number_lanes()
+        self._settled = frozenset(self.settings)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self.__dict__.get("_settled", ()):
+            raise AttributeError(
+                f"{type(self).__name__}: {name} is a setting and cannot be changed; build a new object"
+            )
+        object.__setattr__(self, name, value)
+
+    def __copy__(self) -> Self:
+        return copy.deepcopy(self)  # two objects never share state
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -98,8 +109,7 @@ class Stateful:
         fresh._root(self._channel, self.lanes)
         with self._gate:
             self._extend(fresh)
-            for name, value in joined.items():
-                setattr(self, name, value)
+            self.__dict__ |= joined
 
     # Lanes.
 
@@ -154,7 +164,7 @@ class Stateful:
             mine.extend(theirs)
         for (_, inner), (_, other) in zip(self._inside(), fresh._inside(), strict=True):
             inner._extend(other)
-        self.lanes = self._size + fresh._size
+        self.__dict__["lanes"] = self._size + fresh._size
         self._number_lanes()
 
 

@@ -75,12 +75,8 @@ class Elsewhere:
         """Note that these acts have been learned; once more, that they have not."""
         for lane, number in zip(ids.tolist(), numbers.tolist(), strict=True):
             runs = self._runs.setdefault((worker, lane), [])
-            for edge in (number, number + 1):
-                i = bisect.bisect_left(runs, edge)
-                if runs[i : i + 1] == [edge]:
-                    del runs[i]
-                else:
-                    runs.insert(i, edge)
+            i, j = bisect.bisect_left(runs, number), bisect.bisect_right(runs, number + 1)
+            runs[i:j] = sorted({number, number + 1}.symmetric_difference(runs[i:j]))
 
     def put(self, worker: Worker, runs: dict[int, list[int]]) -> None:
         """Take over what has been learned of a worker, by lane."""

@@ -88,7 +88,6 @@ class Policy(Copies, ABC):
         shape = self._shape()
         self._many, self._n_actions, self._plain = shape.many, shape.n_actions, bool(shape.plain)
         self._door = Door(shape, self.lanes is not None)
-        self._messages: list[str] = []  # what is to be warned of when nothing is left half done
         self._one = _One() if self.lanes is None else None
         self._begin(self._size)
         self._root(())
@@ -248,7 +247,10 @@ class Policy(Copies, ABC):
                 raise self._refused(decision, ids, numbers, status)
 
     def update_many(self, decisions: Iterable[Decision], rewards: Iterable[Any]) -> None:
-        """Learn many decisions in the order given: all of them, or none and an error."""
+        """Learn many decisions in the order given: all of them, or none and an error.
+
+        That holds whatever the error is: a refusal, an interruption, a warning where warnings are errors.
+        """
         decisions, rewards = list(decisions), list(rewards)
         if len(decisions) != len(rewards):
             raise validation.refuse("rewards", rewards, f"one for each of the {len(decisions)} decisions")
@@ -266,12 +268,13 @@ class Policy(Copies, ABC):
                     raise self._refused(decision, ids, numbers, status)
                 y = validation.rewards(reward, ids.size, self.lanes is not None)
                 ready.append((other, (ids, x, action.copy(), y, numbers.copy(), memo)))
-            for other, row in ready:
-                if other is None:
-                    self._learn(*row)
-                else:
-                    self._learn_other(other, *row)
-            self._speak()
+            with self._whole([(other, row[0], row[4]) for other, row in ready]):
+                for other, row in ready:
+                    if other is None:
+                        self._learn(*row)
+                    else:
+                        self._learn_other(other, *row)
+                self._speak()
 
     def learn(self, features: Any, reward: ArrayLike, *, lanes: ArrayLike | None = None) -> None:
         """Learn from data that the policy did not play: features of one action (per lane) and its reward."""

@@ -1,13 +1,16 @@
 """Copies of one policy that act in several processes, and the books of what each of them has learned."""
 
+import contextlib
 import copy
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from typing import Self
 
 import numpy as np
 
 from ..carriers import validation
 from ..carriers.decisions import Decision, Ledger
+from ..carriers.lanes import Kept
 from ..carriers.stateful import Stateful
 from ..carriers.streams import Seed
 from ..carriers.workers import ITSELF, Worker, since
@@ -29,6 +32,7 @@ class Copies(Stateful, ABC):
     def __init__(self, lanes: int | None, seed: Seed) -> None:
         super().__init__(lanes, seed)
         self._ledger = Ledger(self._size)
+        self._messages: list[str] = []  # what is to be warned of when nothing is left half done
 
     @abstractmethod
     def _learn(self, ids: Index, x: Array, action: Index | None, y: Array, numbers: Index, memo: Index | None) -> int:
@@ -115,6 +119,23 @@ class Copies(Stateful, ABC):
         if status == DONE:
             self._elsewhere.toggle(worker, ids, numbers)
         return status
+
+    @contextlib.contextmanager
+    def _whole(self, rows: Sequence[tuple[Worker | None, Index, Index]]) -> Iterator[None]:
+        """Learn these rows, which all wait, to the end or not at all, whatever fails."""
+        ids = np.unique(np.concatenate([row[1] for row in rows])) if rows else UNNUMBERED
+        kept = Kept([part for _, part in self._state()], ids)
+        try:
+            yield
+        except BaseException:
+            kept.put_back()
+            for worker, lanes, numbers in rows:
+                for r in range(lanes.size if worker else 0):
+                    row = lanes[r : r + 1], numbers[r : r + 1]
+                    if self._waiting(worker, *row) != DONE:
+                        self._elsewhere.toggle(worker, *row)  # type: ignore[arg-type]
+            self._messages.clear()
+            raise
 
     def _unexpected(self, decision: Decision, ids: Index, numbers: Index, row: int) -> ValueError:
         """Return the error for a decision of which one row is not waiting for its reward."""
