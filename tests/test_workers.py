@@ -1,5 +1,6 @@
 """Copies that act for one policy in several processes: random numbers of their own, decisions learned once."""
 
+import copy
 import json
 import time
 
@@ -205,6 +206,29 @@ def test_only_a_worker_of_this_policy_can_be_continued():
     for other in (SquareCB(dim=2).fork(1), policy):
         with pytest.raises(ValueError, match=r"worker: got SquareCB\(dim=2\), expected a worker that was forked"):
             policy.fork(other)
+
+
+def test_whether_a_decision_was_learned_can_be_asked():
+    policy = SquareCB(dim=2)
+    future = load_of_the_future(policy)
+    for decision in (policy.act(X), policy.fork(1).act(X)):
+        assert policy.has_learned(decision) is False
+        policy.update(decision, 0.5)
+        assert policy.has_learned(decision) is True
+    assert policy.has_learned(future) is False  # never acted here
+    lanes = SquareCB(dim=2, lanes=3)
+    for actor in (lanes, lanes.fork(1)):
+        decision = actor.act(np.tile(X, (3, 1, 1)))
+        lanes.update(decision.split()[1], [0.5])
+        assert lanes.has_learned(decision).tolist() == [False, True, False]
+    with pytest.raises(ValueError, match="lineage"):
+        lanes.has_learned(future)
+
+
+def load_of_the_future(policy):
+    """Return a decision that a copy made after it was copied."""
+    twin = copy.deepcopy(policy)
+    return [twin.act(X) for _ in range(3)][2]
 
 
 def test_forgotten_decisions_of_a_worker_are_settled():

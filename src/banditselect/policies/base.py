@@ -307,6 +307,16 @@ class Policy(Copies, ABC):
         """How many rewards have been learned."""
         return self._answer(self._ledger.rounds)
 
+    def has_learned(self, decision: Decision) -> Any:
+        """Tell whether a decision was learned or given up, of each lane served: whoever gets it twice may drop it."""
+        with self._gate:
+            ids, _, _, numbers, _, other = self._accept(decision)
+            rows = [slice(r, r + 1) for r in range(ids.size)]
+            known = np.array([self._waiting(other, ids[row], numbers[row]) != DONE for row in rows])
+            if other is None:
+                known &= numbers < self._ledger.acts[ids]
+            return bool(known[0]) if self.lanes is None else known
+
     @property
     def feature_shape(self) -> FeatureShape:
         """The shape of the features that it takes."""
