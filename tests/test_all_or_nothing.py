@@ -149,6 +149,24 @@ def test_settings_of_what_is_inside_or_was_loaded_or_copied_cannot_be_changed(tm
                 setattr(inner, setting, 3)
 
 
+def test_a_subclass_may_settle_its_settings_until_it_is_built():
+    class Half(OFUL):
+        constraints = {name: OFUL.constraints[name] for name in ("dim", "noise")}  # noqa: RUF012
+
+        def __init__(self, *, dim, noise=0.5, lanes=None, seed=0):
+            super().__init__(dim=dim, noise=noise / 2.0, lanes=lanes, seed=seed)
+            self.noise = noise
+
+    class Same(Half):
+        pass
+
+    for cls in (Half, Same):
+        policy = cls(dim=2, noise=0.4)
+        assert repr(policy) == f"{cls.__name__}(dim=2, noise=0.4)"
+        with pytest.raises(AttributeError, match="noise is a setting"):
+            policy.noise = 0.2
+
+
 def test_lanes_that_are_added_bring_their_settings():
     policy = OFUL(dim=2, noise=[0.1, 0.2], lanes=2)
     policy.add_lanes(1, noise=[0.3])

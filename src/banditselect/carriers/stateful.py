@@ -5,9 +5,10 @@ are its attributes; they are found there when it is saved, extended by lanes, or
 """
 
 import copy
+import functools
 import inspect
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -34,6 +35,7 @@ class Stateful:
     """
 
     constraints: ClassVar[dict[str, Constraint]] = {}
+    _settled: frozenset[str] = frozenset()  #: the settings, once it is built
 
     def __init__(self, lanes: int | None, seed: Seed) -> None:
         owner = type(self).__name__
@@ -52,10 +54,14 @@ class Stateful:
         self._gate = Gate()
         self._worker, self._elsewhere = ITSELF, Elsewhere()
         self._number_lanes()
-        self._settled = frozenset(self.settings)
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "__init__" in vars(cls):
+            cls.__init__ = _settling(cls.__init__)  # type: ignore[method-assign]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in self.__dict__.get("_settled", ()):
+        if name in self._settled:
             raise AttributeError(
                 f"{type(self).__name__}: {name} is a setting and cannot be changed; build a new object"
             )
@@ -166,6 +172,18 @@ class Stateful:
             inner._extend(other)
         self.__dict__["lanes"] = self._size + fresh._size
         self._number_lanes()
+
+
+def _settling(init: Callable[..., None]) -> Callable[..., None]:
+    """Return a constructor after which settings can be read only, if no subclass has one that goes on."""
+
+    @functools.wraps(init)
+    def constructor(self: Stateful, *args: Any, **arguments: Any) -> None:
+        init(self, *args, **arguments)
+        if type(self).__init__ is constructor:
+            self._settled = frozenset(self.settings)
+
+    return constructor
 
 
 def _blueprint(value: Any) -> Any:
