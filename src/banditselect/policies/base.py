@@ -177,13 +177,14 @@ class Policy(Copies, ABC):
             one, z = self._one, np.empty((n, P, d))
             drawn = np.empty(n, dtype=DRAWN) if one is None else one.drawn
             status, memo = self._play(ids, x, offered, self._ledger, drawn, z)
-            while status == FULL:
-                self._ledger.grow()
-                status, memo = self._play(ids, x, offered, self._ledger, drawn, z)
-            if status == UNUSABLE:
-                raise door.unusable(features, n)
+            if status != DONE:
+                while status == FULL:
+                    self._ledger.grow()
+                    status, memo = self._play(ids, x, offered, self._ledger, drawn, z)
+                if status == UNUSABLE:
+                    raise door.unusable(features, n)
             z.setflags(False)  # type: ignore[call-arg] # write, by position: half the time of the keyword
-            base = None
+            base: Any = None
             if memo is not None:
                 memo.setflags(write=False)
                 base = memo[:, 0] if self._names_base else None
@@ -192,11 +193,12 @@ class Policy(Copies, ABC):
                 action, number, probability = drawn.item()
                 if not self.has_propensity:
                     probability = None
-                mine = None if base is None else base.item()
+                if base is not None:
+                    base = base.item()
                 handed = z[0] if many else z[0, 0]
                 door.last = (handed, z) if self._plain else None
-                return tuple.__new__(
-                    Decision, (action, probability, mine, handed, None, number, memo, self._lineage, self._worker)
+                return _made(
+                    Decision, (action, probability, base, handed, None, number, memo, self._lineage, self._worker)
                 )
             drawn.setflags(write=False)
             probability = drawn["probability"] if self.has_propensity else None
@@ -204,7 +206,7 @@ class Policy(Copies, ABC):
             door.last = (handed, z) if self._plain else None
             served = self._every if lanes is None else read_only(ids)
             action, number = drawn["action"], drawn["number"]
-            return tuple.__new__(
+            return _made(
                 Decision, (action, probability, base, handed, served, number, memo, self._lineage, self._worker)
             )
         finally:
@@ -345,7 +347,7 @@ class Policy(Copies, ABC):
 
     def _accept(self, decision: Decision) -> tuple[Index, Array, Index, Index, Index | None, Worker | None]:
         """Return the lanes, features, actions, numbers, memo of a decision of ours, and its worker if it is another."""
-        if not isinstance(decision, Decision):
+        if type(decision) is not Decision:
             raise validation.refuse("decision", decision, "what act returned")
         action, _, _, features, served, number, memo, lineage, worker = decision
         if lineage != self._lineage:
@@ -408,6 +410,9 @@ class Policy(Copies, ABC):
         self._messages.clear()
         for message in messages:
             validation.warn(f"{type(self).__name__}: {message}")
+
+
+_made = tuple.__new__  # a decision, half the time of its constructor
 
 
 class _One:
