@@ -109,7 +109,7 @@ def test_all_arguments_are_checked_under_their_owner():
         (Number(low=1, integer=True), [1, 7, 3.0, np.int64(9), np.uint8(3)]),
         (Number(optional=True), [None, 1.0]),
         (OneOf(("a", "b")), ["a", "b"]),
-        (Bounds(), [(0, 1), [-1.5, 2], np.array([0.0, 1.0]), (np.float32(0), np.int64(3))]),
+        (Bounds(), [(0, 1), (0, 2e-30), [-1.5, 2], np.array([0.0, 1.0]), (np.float32(0), np.int64(3))]),
         (Widths(), [1, 5, 3.0, [1, 2, 3], (4,), np.array([2, 2]), np.int64(2)]),
         (Rate(), [0, 10.0, np.float32(2.0), 10**20, math.sqrt]),
         (Rate(("paper",)), ["paper", 3]),
@@ -142,10 +142,12 @@ def test_constraints_accept(constraint, values):
         (OneOf(("a", "b")), "one of 'a', 'b'", ["c", "", None, 1, ["a"], "A"]),
         (
             Bounds(),
-            "a pair (low, high) of finite numbers with low < high",
+            "a pair (low, high) of finite numbers with high - low >= 2e-30",
             [
                 (1, 0),
                 (1, 1),
+                (0, 1e-200),
+                (0, 1e-30),
                 (0,),
                 (0, 1, 2),
                 (0, INF),

@@ -1,6 +1,6 @@
 """State as named arrays with one row per lane, so that lanes can be added, saved and restored by name alone."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -54,6 +54,21 @@ class LaneArrays:
         for name in self.state + self.fixed:
             setattr(self, name, np.concatenate([getattr(self, name), getattr(other, name)]))
         self._hand = self._show = None
+
+
+class Kept:
+    """What some lanes have learned in these parts, so that it can be put back."""
+
+    def __init__(self, parts: Iterable[LaneArrays], ids: NDArray[np.int64]) -> None:
+        self._ids = ids
+        self._kept = [(part, {name: (array, array[ids]) for name, array in part.arrays().items()}) for part in parts]
+
+    def put_back(self) -> None:
+        """Put it back, whatever was learned since, or whatever part of it."""
+        for part, arrays in self._kept:
+            for array, rows in arrays.values():
+                array[self._ids] = rows
+            part.restore({name: array for name, (array, _) in arrays.items()})
 
 
 class PerLane(LaneArrays):

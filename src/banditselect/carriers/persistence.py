@@ -23,11 +23,12 @@ from numpy.typing import NDArray
 
 from . import older_files
 from .stateful import Stateful
+from .workers import Worker
 
 C = TypeVar("C", bound=type)
 
 MAGIC = b"BSEL"
-VERSION = 3
+VERSION = 4
 _PREFIX = struct.Struct("<4sHQ")
 _DIGEST = hashlib.sha256().digest_size
 _DTYPES = {"<f8", "<i8", "|u1", "|b1"}
@@ -54,18 +55,29 @@ def registered() -> dict[str, Any]:
 def save(policy: Stateful, path: str | os.PathLike[str]) -> None:
     """Write a policy to one file."""
     arrays: dict[str, NDArray[Any]] = {}
-    settings = {"policy": encode("save", "policy", policy, arrays), "lineage": policy._lineage}
+    settings = {
+        "policy": encode("save", "policy", policy, arrays),
+        "lineage": policy._lineage,
+        "worker": policy._worker,
+        "closed": policy._elsewhere.closed,
+    }
+    arrays["elsewhere"] = policy._elsewhere.table()
     for part, content in policy._state():
         for name, array in content.arrays().items():
             arrays[f"state/{part}/{name}"] = array
     write(path, settings, arrays)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """Read a policy that ``save`` wrote; it continues bit-identically.
+def load(path: str | os.PathLike[str], *, worker: Any = None) -> Any:
+    """Read a policy that ``save`` wrote; it continues bit-identically, or as a worker.
 
     A file that is damaged, cut short, of another format, or of a policy class that is not registered raises
     ValueError.
+
+    Parameters
+    ----------
+    worker: None, or who acts with it, as in :meth:`Policy.fork`. Several processes that load one file and act each need
+        one: else they draw the same random numbers, and nobody can tell their decisions apart.
     """
     version, settings, arrays = _content(path)
     try:
@@ -77,9 +89,13 @@ def load(path: str | os.PathLike[str]) -> Any:
             stored = part if known else older_files.part_name(part)
             content.restore({name: arrays[f"state/{stored}/{name}"] for name in content.state})
         policy._lineage = int(settings["lineage"])
+        if version >= older_files.WORKERS:
+            policy._worker = Worker(*map(int, settings["worker"]))
+            policy._elsewhere.restore(arrays["elsewhere"], int(settings["closed"]), policy._size)
+            policy._root(policy._worker.channel)
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from error
-    return policy
+    return policy if worker is None else policy.fork(worker)  # type: ignore[attr-defined]
 
 
 def encode(owner: str, name: str, value: Any, arrays: dict[str, NDArray[Any]]) -> Any:

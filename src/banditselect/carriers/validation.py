@@ -211,7 +211,10 @@ class YesNo(Constraint):
 
 @dataclass(frozen=True)
 class Bounds(Constraint):
-    """A pair (low, high) of finite numbers with low < high; None where it is optional."""
+    """A pair (low, high) of finite numbers, high so far above low that half the distance counts as positive.
+
+    None where it is optional.
+    """
 
     optional: bool = False
 
@@ -220,8 +223,9 @@ class Bounds(Constraint):
         if self.optional and value is None:
             return
         pair = list(value) if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) else []
-        if len(pair) != 2 or not _number(pair[0]) < _number(pair[1]):
-            raise refuse(name, value, "a pair (low, high) of finite numbers with low < high")
+        if len(pair) != 2 or not _number(pair[1]) - _number(pair[0]) >= 2.0 * SMALLEST:
+            expected = f"a pair (low, high) of finite numbers with high - low >= {2.0 * SMALLEST:g}"
+            raise refuse(name, value, expected)
 
 
 @dataclass(frozen=True)
