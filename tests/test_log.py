@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from banditselect import FSSquareCB, LinTS, SquareCB, logs, problems
-from banditselect.logs import DisjointArms, Log, LoggedReplay, OfferedItems
+from banditselect import FSSquareCB, LinTS, OnMap, SquareCB, Uniform, cross_features, logs, problems
+from banditselect.logs import CrossedItems, DisjointArms, Log, LoggedReplay, OfferedItems
 
 X = np.arange(24.0).reshape(4, 2, 3)
 ARGUMENTS = {"features": X, "action": [0, 1, 1, 0], "propensity": [0.5, 0.25, 1.0, 0.5], "reward": [1.0, 0.0, 2.0, 1.0]}
@@ -97,6 +97,36 @@ def test_items_and_arms_equal_what_they_stand_for():
     assert same(arms[2:], Log(features=expected, **rest)[2:])
 
 
+def test_crossed_items_are_all_products_of_a_number_of_each():
+    items, context = np.arange(6.0).reshape(3, 2), np.array([[1.0, 2.0], [3.0, -4.0], [5.0, 6.0], [7.0, 8.0]])
+    rest = {name: value for name, value in ARGUMENTS.items() if name != "features"} | {"action": [0, 0, 1, 0]}
+    written = np.array([[np.kron(z, x) for z in items] for x in context])
+    log = Log(features=CrossedItems(context=context, items=items), **rest)
+    assert same(log, Log(features=written, **rest))
+    assert same(log[[3, 1]], Log(features=written, **rest)[[3, 1]])
+    offered = np.array([[0, 2], [1, -1], [2, 1], [0, 1]])
+    menus = Log(features=CrossedItems(context=context, items=OfferedItems(items=items, offered=offered)), **rest)
+    np.testing.assert_array_equal(menus.offers(2), written[2, [2, 1]])
+    np.testing.assert_array_equal(menus[1:].offers(0), written[1, [1]])
+    np.testing.assert_array_equal(menus.offers(3), cross_features(context[3], items[[0, 1]]))
+    maps = Log(features=CrossedItems(context=context, items=[items, items[:, :1]]), **rest)
+    assert maps.features.dims == (4, 2)
+    np.testing.assert_array_equal(maps.offers(0)[1], written[0][:, :2])
+    arms = Log(features=DisjointArms(context=context, n_actions=3), **rest)
+    assert same(arms, Log(features=CrossedItems(context=context, items=np.eye(3)), **rest))
+    with pytest.raises(ValueError, match="CrossedItems: items: got '4 decisions', expected 3, as in context"):
+        CrossedItems(context=context[:3], items=OfferedItems(items=items, offered=offered))
+
+
+def test_one_propensity_for_all_may_be_a_number():
+    np.testing.assert_array_equal(Log(**ARGUMENTS | {"propensity": 0.05}).propensity, [0.05] * 4)
+    np.testing.assert_array_equal(Log.read(ROWS, context=["age"], propensity=0.5).propensity, [0.5] * 3)
+    np.testing.assert_array_equal(Log.read_offers(OFFERS, features=["x"], propensity=1).propensity, [1.0, 1.0])
+    for wrong in (0, 1.5, np.nan, True, None):
+        with pytest.raises(ValueError, match="Log: propensity: got"):
+            Log.read(ROWS, context=["age"], propensity=wrong)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -161,6 +191,73 @@ def test_one_row_per_decision_with_items(suffix, tmp_path):
     np.testing.assert_array_equal(maps.offers(2)[1], [[1.0], [5.0]])
     equal = Log.read(source, items={k: np.array([v, v]) for k, v in items.items()})
     assert equal.offers(0).shape == (2, 3, 2)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", None])
+def test_one_row_per_decision_with_a_context_and_items(suffix, tmp_path):
+    source = saved(ROWS, suffix, tmp_path)
+    items = {"c": [1.0, 2.0], "a": [3.0, 4.0], "b": [5.0, 6.0]}
+    log = Log.read(source, context=["age", "one"], items=items)
+    np.testing.assert_array_equal(log.action, [2, 1, 2])
+    np.testing.assert_array_equal(log.offers(1), cross_features([30.0, 1.0], [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
+    menus = Log.read(source, context=["age"], items=items, offered="offered")
+    np.testing.assert_array_equal(menus.offers(2), [[40.0, 80.0], [200.0, 240.0]])
+    np.testing.assert_array_equal(menus.action, [1, 0, 1])
+    frame = pd.DataFrame.from_dict(items, orient="index", columns=["x", "y"])
+    assert same(Log.read(source, context=["age", "one"], items=frame), log)
+    assert same(Log.read(source, items=frame, offered="offered"), Log.read(source, items=items, offered="offered"))
+
+
+@pytest.mark.parametrize(
+    ("items", "message"),
+    [
+        (pd.DataFrame({"x": [1.0, 2.0]}, index=["a", "a"]), "Log.read: actions: got .*, expected different ids"),
+        (pd.DataFrame({"x": [1.0, None]}, index=["a", "b"]), "Log.read: items: column 'x', row 1: got nan"),
+        (pd.DataFrame({"x": ["1,5", "2"]}, index=["a", "b"]), "Log.read: items: column 'x', row 0: got '1,5'"),
+        (pd.DataFrame(index=["a", "b"]), r"Log.read: items: columns: got \[\]"),
+        ([[1.0], [2.0]], "Log.read: items: got .*, expected a DataFrame with the ids as index"),
+    ],
+)
+def test_items_that_cannot_be_used_are_refused(items, message):
+    with pytest.raises(ValueError, match=message):
+        Log.read(ROWS, items=items)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", None])
+@pytest.mark.parametrize("column", ["age", "propensity", "reward"])
+@pytest.mark.parametrize("cell", ["0,9", "1,25", "1.000,5", "0,", "'0.5'", "['0.5']", "0.5 0.6"])
+def test_a_number_that_cannot_be_read_is_refused_by_its_place(suffix, column, cell, tmp_path):
+    cells = ["0.5", cell, "0.5"]
+    source = saved(ROWS.assign(**{column: cells}), suffix, tmp_path)
+    with pytest.raises(ValueError, match=rf"table.*: column '{column}', row 1: got .*, with a point"):
+        Log.read(source, context=["age"])
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", None])
+def test_several_numbers_in_the_place_of_one_are_refused_by_their_place(suffix, tmp_path):
+    for column in ("propensity", "reward"):
+        source = saved(ROWS.assign(**{column: [[0.5, 0.5]] * 3}), suffix, tmp_path)
+        with pytest.raises(ValueError, match=f"table.*: column '{column}', row 0: got .*, expected one number"):
+            Log.read(source, context=["age"])
+    flags = OFFERS.assign(chosen=[[0, 1], [1, 0], [1, 0], [0, 1], [0, 1]])
+    with pytest.raises(ValueError, match=r"column 'chosen', row 0: got .*, expected one number"):
+        Log.read_offers(saved(flags, suffix, tmp_path), features=["x"])
+    nested = ROWS.assign(age=[[[1.0]], [[2.0]], [[3.0]]])
+    with pytest.raises(ValueError, match=r"column 'age', row 0: got .*, with a point"):
+        Log.read(saved(nested, suffix, tmp_path), context=["age"])
+
+
+def test_columns_that_may_have_gaps_and_decimal_numbers_are_read():
+    from decimal import Decimal
+
+    table = ROWS.assign(reward=pd.array([1, 0, 1], dtype="Int64"), propensity=[Decimal("0.5")] * 3)
+    np.testing.assert_array_equal(Log.read(table, context=["age"]).reward, [1.0, 0.0, 1.0])
+    gap = ROWS.assign(reward=pd.array([1, None, 1], dtype="Int64"))
+    with pytest.raises(ValueError, match="table: column 'reward', row 1: got nan"):
+        Log.read(gap, context=["age"])
+    twice = pd.concat([ROWS, ROWS[["age"]]], axis=1)
+    with pytest.raises(ValueError, match=r"table: columns: got .*, expected one column 'age'"):
+        Log.read(twice, context=["age"])
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv", None])
@@ -342,6 +439,25 @@ def test_what_cannot_be_collected_is_refused():
         Log.collect([x, np.eye(2)], [policy.act(x), policy.act(x)], [1.0, 1.0])
     with pytest.raises(ValueError, match=r"Log.collect: features, decisions, rewards: got '1, 1, 0'"):
         Log.collect([x], [policy.act(x)], [])
+
+
+def test_features_in_another_order_than_the_decisions_are_noticed():
+    rng = np.random.default_rng(0)
+    offers = [rng.normal(size=(2, 4, 3)).astype(np.float32) for _ in range(3)]
+    for policy in (FSSquareCB(n_models=2, dim=3), OnMap(policy=SquareCB(dim=3), index=1), Uniform()):
+        decisions = [policy.act(x) for x in offers]
+        assert len(Log.collect(offers, decisions, [0.0, 1.0, 0.5])) == 3
+        with pytest.raises(ValueError, match=r"Log.collect: features\[1\]: .* features of decisions\[1\]"):
+            Log.collect([offers[0], offers[2], offers[1]], decisions, [0.0, 1.0, 0.5])
+    lanes = SquareCB(dim=3, lanes=2)
+    decision = lanes.act(offers[0])
+    assert len(Log.collect([offers[0]], [decision], [[0.0, 1.0]])) == 2
+    with pytest.raises(ValueError, match=r"Log.collect: features\[0\]"):
+        Log.collect([offers[0][::-1]], [decision], [[0.0, 1.0]])
+    few = SquareCB(dim=3)
+    decision = next(d for d in (few.act(offers[0][0]) for _ in range(100)) if d.action == 3)
+    with pytest.raises(ValueError, match=r"Log.collect: features\[0\]"):
+        Log.collect([offers[0][0][:2]], [decision], [0.0])
 
 
 def test_code_that_looks_for_logs_among_the_problems_finds_them():
