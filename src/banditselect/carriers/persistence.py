@@ -8,12 +8,14 @@ name, dtype and shape. Any change of any byte is found by the checksum.
 """
 
 import contextlib
+import errno
 import hashlib
 import json
 import math
 import os
+import secrets
+import stat
 import struct
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -140,19 +142,44 @@ def write(path: str | os.PathLike[str], settings: Mapping[str, Any], arrays: Map
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file that takes the place of ``path`` when all is written, and leaves it as it was if anything fails."""
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    """Open a file that takes the place of ``path`` when all is written, and leaves it as it was if anything fails.
+
+    A link stays one, and the file that it points to is replaced; a file that was there keeps its permissions.
+    """
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{secrets.token_hex(8)}.part")
+    with _naming(path):
+        try:
+            before = target.stat().st_mode
+        except FileNotFoundError:
+            before = None
+        if before is not None and not stat.S_ISREG(before):
+            raise FileExistsError(errno.EEXIST, "not a file that could be replaced")
+        mode = 0o666 if before is None else stat.S_IMODE(before)
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
+        with _naming(path):
+            if before is not None:
+                os.chmod(temporary, mode)
+            os.replace(temporary, target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
+
+
+@contextlib.contextmanager
+def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Name the file that was asked for where the system names another."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -186,9 +213,3 @@ def _content(path: str | os.PathLike[str]) -> tuple[int, dict[str, Any], dict[st
 
 def _bytes(array: NDArray[Any]) -> bytes:
     return array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
