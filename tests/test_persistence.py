@@ -119,6 +119,53 @@ def test_another_version_is_named(small, version):
         persistence.read(small)
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"",
+        b"[]",
+        b"7",
+        b"\xff\xfe",
+        b'{"settings": {}}',
+        b'{"settings": 7, "arrays": []}',
+        b'{"settings": {}, "arrays": 7}',
+        b'{"settings": {}, "arrays": [["x"]]}',
+        b'{"settings": {}, "arrays": [["x", "<f8", [-1]]]}',
+        b'{"settings": {}, "arrays": [["x", "<f8", [0.5]]]}',
+        b'{"settings": {}, "arrays": [["x", "<f8", [4611686018427387904, 4]]]}',
+        b'{"settings": {}, "arrays": [["x", "<f8", [0, 1%s]]]}' % (b"0" * 40),
+        b'{"settings": {}, "arrays": [["x", "<f8", [1%s]]]}' % (b"0" * 5000),
+        b'{"settings": {}, "arrays": [["x", "|O", [0]]]}',
+        b'{"settings": {}, "arrays": [["x", ["<f8"], [0]]]}',
+        b'{"settings": {}, "arrays": [[[], "<f8", [0]]]}',
+        b'{"settings": {}, "arrays": [["x", "<f8", [%s]]]}' % b",".join([b"0"] * 100),
+        b"[" * 100_000,
+    ],
+)
+def test_a_header_that_nobody_wrote_raises_value_error(tmp_path, header):
+    body = b"BSEL" + struct.pack("<HQ", 3, len(header)) + header
+    (tmp_path / "a.bsel").write_bytes(body + hashlib.sha256(body).digest())
+    with pytest.raises(ValueError, match=r"a\.bsel: not what this library writes"):
+        persistence.read(tmp_path / "a.bsel")
+
+
+@pytest.mark.parametrize("length", [0, 1, 2**63, 2**64 - 1])
+def test_a_header_of_another_length_raises_value_error(small, length):
+    body = small.read_bytes()[:-32]
+    body = body[:6] + struct.pack("<Q", length) + body[14:]
+    small.write_bytes(body + hashlib.sha256(body).digest())
+    with pytest.raises(ValueError, match=r"a\.bsel: not what this library writes"):
+        persistence.read(small)
+
+
+def test_bytes_that_nothing_names_and_flags_that_are_none_raise_value_error(small):
+    content = small.read_bytes()[:-32]
+    for body in (content + b"\x00", content[:-1], content[:-1] + b"\x02"):
+        small.write_bytes(body + hashlib.sha256(body).digest())
+        with pytest.raises(ValueError, match=r"a\.bsel: not what this library writes"):
+            persistence.read(small)
+
+
 @pytest.mark.parametrize("call", ["replace", "fsync", "chmod"])
 @pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
 def test_a_write_that_breaks_off_leaves_the_old_file_and_nothing_else(small, monkeypatch, call, error):

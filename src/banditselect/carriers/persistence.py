@@ -10,6 +10,7 @@ name, dtype and shape. Any change of any byte is found by the checksum.
 import contextlib
 import errno
 import hashlib
+import itertools
 import json
 import math
 import os
@@ -33,6 +34,7 @@ VERSION = 3
 _PREFIX = struct.Struct("<4sHQ")
 _DIGEST = hashlib.sha256().digest_size
 _DTYPES = {"<f8", "<i8", "|u1", "|b1"}
+_FEW = 10_000  # so many features, models or arms need not have left a number each
 
 _classes: dict[str, type] = {}
 
@@ -59,6 +61,7 @@ def save(policy: Stateful, path: str | os.PathLike[str]) -> None:
     settings = {"policy": encode("save", "policy", policy, arrays), "lineage": policy._lineage}
     for part, content in policy._state():
         for name, array in content.arrays().items():
+            content.check(name, array)
             arrays[f"state/{part}/{name}"] = array
     write(path, settings, arrays)
 
@@ -66,8 +69,8 @@ def save(policy: Stateful, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a policy that ``save`` wrote; it continues bit-identically.
 
-    A file that is damaged, cut short, of another format, or of a policy class that is not registered raises
-    ValueError.
+    A file that is damaged, cut short, of another format, of a policy class that is not registered, or that holds what
+    no policy has written raises ValueError.
     """
     version, settings, arrays = _content(path)
     try:
@@ -79,8 +82,10 @@ def load(path: str | os.PathLike[str]) -> Any:
             stored = part if known else older_files.part_name(part)
             content.restore({name: arrays[f"state/{stored}/{name}"] for name in content.state})
         policy._lineage = int(settings["lineage"])
-    except (KeyError, TypeError, ValueError) as error:
+    except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
+    except Exception as error:  # what is built of it is the file's choice, and so is how that fails
+        raise ValueError(f"{path}: not what save wrote: {type(error).__name__}: {error}") from error
     return policy
 
 
@@ -121,7 +126,21 @@ def _decode(value: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
     kind, content = older_files.current(kind, content)
     if kind not in _classes:
         raise ValueError(f"policy class {kind!r} is not registered here; known: {', '.join(sorted(registered()))}")
-    return _classes[kind](**{name: _decode(part, arrays) for name, part in content.items()})
+    arguments = {name: _decode(part, arrays) for name, part in content.items()}
+    if issubclass(_classes[kind], Stateful):
+        _check_sizes(arguments, arrays)
+    return _classes[kind](**arguments)
+
+
+def _check_sizes(arguments: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse, before anything is built, lanes without a row in the state, and sizes far above what the file holds."""
+    rows = max((len(a) for name, a in arrays.items() if name.startswith("state/") and a.ndim), default=0)
+    numbers = max(_FEW, sum(a.size for a in arrays.values()))
+    for name, most in {"lanes": rows, "n_models": numbers, "n_arms": numbers, "dim": numbers}.items():
+        value = arguments.get(name)
+        for size in np.ravel(1 if value is None else value).tolist():
+            if not size <= most:
+                raise ValueError(f"{name}={value!r:.80}, of which the file holds nothing")
 
 
 def write(path: str | os.PathLike[str], settings: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -200,15 +219,29 @@ def _content(path: str | os.PathLike[str]) -> tuple[int, dict[str, Any], dict[st
     body, checksum = content[:-_DIGEST], content[-_DIGEST:]
     if hashlib.sha256(body).digest() != checksum:
         raise ValueError(f"{path}: damaged: its checksum does not match its content")
-    header = json.loads(body[_PREFIX.size : _PREFIX.size + length])
+    try:
+        return version, *_unpacked(body[_PREFIX.size :], length)
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise ValueError(f"{path}: not what this library writes: {error}") from error
+
+
+def _unpacked(body: bytes, length: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the settings and the arrays that the header, of this length, describes; the whole of it is read first."""
+    header = json.loads(body[:length])
+    settings, table = header["settings"], [(name, dtype, tuple(shape)) for name, dtype, shape in header["arrays"]]
+    for name, dtype, shape in table:
+        if dtype not in _DTYPES or not all(type(k) is int and k >= 0 for k in shape):
+            raise ValueError(f"array {name!r} of {dtype} {shape}")
+    sizes = [math.prod(shape) * np.dtype(dtype).itemsize for _, dtype, shape in table]
+    if length + sum(sizes) != len(body) or not isinstance(settings, dict):
+        raise ValueError(f"{len(body)} bytes, of which its header names {length + sum(sizes)}")
     arrays: dict[str, NDArray[Any]] = {}
-    offset = _PREFIX.size + length
-    for name, dtype, shape in header["arrays"]:
-        kind = np.dtype(dtype)
-        count = math.prod(shape)
-        arrays[name] = np.frombuffer(body, kind, count, offset).reshape(shape).astype(kind.newbyteorder("="))
-        offset += count * kind.itemsize
-    return version, header["settings"], arrays
+    for (name, dtype, shape), offset in zip(table, itertools.accumulate([length, *sizes]), strict=False):
+        flat = np.frombuffer(body, np.dtype(dtype), math.prod(shape), offset)
+        if dtype == "|b1" and flat.view(np.uint8).max(initial=0) > 1:
+            raise ValueError(f"array {name!r} of other bytes than true and false")
+        arrays[name] = flat.reshape(shape).astype(flat.dtype.newbyteorder("="))
+    return settings, arrays
 
 
 def _bytes(array: NDArray[Any]) -> bytes:

@@ -18,7 +18,7 @@ from ..carriers.streams import Seed
 from ..kernels.acting import DRAWN, Drawn
 from ..kernels.arrays import LIMIT
 from ..kernels.features import clean
-from ..kernels.ledger import UNNUMBERED
+from ..kernels.ledger import MOST, UNNUMBERED
 from ..kernels.rounds import DONE, FULL, INVALID, UNUSABLE, play_chosen
 from ..types import Array, Index, Mask
 
@@ -27,9 +27,6 @@ Chosen = tuple[Index, Array | None, Index | None]
 
 Played = tuple[int, Index | None]
 """How it went, as ``kernels.rounds`` says it, and the memo ``(n, w)`` or None."""
-
-
-MOST = 1 << 62  #: numbers of acts and of actions are below it
 
 
 class Policy(Stateful, ABC):
