@@ -51,6 +51,11 @@ class Lookup(NamedTuple):
         """Return one of the maps, cut to its width."""
         return self._replace(first=self.first + index, maps=1, width=width)
 
+    def on_maps(self, index: Index, width: int) -> NDArray[np.float64]:
+        """Return the array of one map per row, ``(n, 1, K, width)``."""
+        seen = self.table[self.where[:, None], self.items, self.first + index[:, None], :width]
+        return np.ascontiguousarray(seen[:, None], dtype=float)
+
     def array(self) -> NDArray[np.float64]:
         """Return the array that it stands for."""
         seen = self.table[self.where[:, None], self.items, self.first : self.first + self.maps, : self.width]

@@ -151,9 +151,9 @@ class Regions:
 def mixture_shapes(means: ArrayLike, covariances: ArrayLike, covariance_type: str, constant: bool = False) -> Array:
     """Return the covariances of a Gaussian mixture as shapes ``(M, d, d)``.
 
-    ``covariance_type`` says what they are, as scikit-learn does: ``"full"`` ``(M, d, d)``, ``"tied"`` ``(d, d)``, one for
-    all, ``"diag"`` ``(M, d)``, variances, or ``"spherical"`` ``(M,)``, one variance each. With a ``constant`` they have
-    one row more than the means have entries.
+    ``covariance_type`` says what they are, as scikit-learn does: ``"full"`` ``(M, d, d)``, ``"tied"`` ``(d, d)``,
+    one for all, ``"diag"`` ``(M, d)``, variances, or ``"spherical"`` ``(M,)``, one variance each. With a ``constant``
+    they have one row more than the means have entries.
     """
     validation.Numbers(shapes=((None, None),)).check("from_mixture: means", means, None)
     M, d = np.shape(means)[0], np.shape(means)[1] + constant

@@ -179,9 +179,9 @@ class PSOFUL(SelectionPolicy):
         Parameters
         ----------
         means: ``(M, d)``.  weights: ``(M,)``.
-        covariances: as ``covariance_type`` says, which are the words of scikit-learn: ``"full"`` ``(M, d, d)``, ``"tied"``
-            ``(d, d)``, ``"diag"`` ``(M, d)``, ``"spherical"`` ``(M,)``; with an intercept of
-            d + 1 entries, the constant first.
+        covariances: as ``covariance_type`` says in the words of scikit-learn: ``"full"`` ``(M, d, d)``, ``"tied"``
+            ``(d, d)``, ``"diag"`` ``(M, d)``, ``"spherical"`` ``(M,)``; with an intercept of d + 1 entries, the
+            constant first.
         arguments: of the constructor, such as ``noise`` and ``delta``.
         """
         validation.Number(low=0.0, high=1.0, above=True, below=True).check("from_mixture: coverage", coverage, None)

@@ -209,7 +209,7 @@ class OverRegions(Selection):
         Parameters
         ----------
         means: ``(M, d)``.  weights: ``(M,)``.
-        covariances: as ``covariance_type`` says, which are the words of scikit-learn: ``"full"`` ``(M, d, d)``, ``"tied"``
+        covariances: as ``covariance_type`` says in the words of scikit-learn: ``"full"`` ``(M, d, d)``, ``"tied"``
             ``(d, d)``, ``"diag"`` ``(M, d)``, ``"spherical"`` ``(M,)``.
         arguments: of the constructor, such as ``noise``.
         """
