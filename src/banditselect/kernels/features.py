@@ -63,11 +63,15 @@ class Lookup(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """Items of a catalogue: where to look up their features, and the widths of the maps; one map or ``many``."""
+    """Items of a catalogue: where to look up their features, and the widths of the maps; one map or ``many``.
+
+    ``shared``: they are one row, which any number of lanes may be offered.
+    """
 
     lookup: Lookup
     widths: tuple[int, ...]
     many: bool
+    shared: bool = False
 
 
 def rows_of(x: Any, rows: Index) -> Any:
