@@ -178,7 +178,7 @@ class Alarm(LaneArrays):
     that is cheap, in the kernel that learns; the rest is done here.
 
     Every lane has its own tests. A warning is of all N lanes together: it is due when the tests of some lane fire at
-    level delta / (2 N), so that a right model is warned of with probability delta at most, however many lanes there are.
+    level delta / (2 N), so that right models are warned of with probability delta at most, however many lanes it has.
 
     Attributes
     ----------
