@@ -183,6 +183,13 @@ class Ledger(LaneArrays):
                 self.settle(np.full(numbers.size, lane), numbers)
         self.rounds[:] = rounds
 
+    def check(self, name: str, array: NDArray[Any]) -> None:
+        """Refuse a book that no acts have written: counts out of order, or more acts waiting than there are bits."""
+        acts, floor, rounds = (array[:, k] for k in (ledger.ACTS, ledger.FLOOR, ledger.ROUNDS))
+        right = (floor >= 0) & (floor <= acts) & (acts < ledger.MOST) & (rounds >= 0) & (rounds < ledger.MOST)
+        if not right.all() or (acts - floor).max(initial=0) > 64 * (array.shape[1] - ledger.RING):
+            raise ValueError(f"array {name!r}: not a book of acts")
+
     def extend(self, other: Self) -> None:
         """Append the lanes of another ledger."""
         width = max(self.book.shape[1], other.book.shape[1])

@@ -19,7 +19,9 @@ class LaneArrays:
     """
 
     state: tuple[str, ...] = ()
-    elastic: tuple[str, ...] = ()  # of these, the length of the second axis is part of what is learned
+    elastic: tuple[str, ...] = ()  # of these, the length of the second axis is part of what is learned: it only grows
+    natural: tuple[str, ...] = ()  # of these, no entry is below 0
+    endless: tuple[str, ...] = ()  # of these, entries may be NaN or infinite
     fixed: tuple[str, ...] = ()
     handed: tuple[str, ...] = ()  # what kernels are handed of it, arrays and numbers, in the order of their arguments
     _hand: Any = None  # what kernels that learn are handed, kept until an array is another one,
@@ -35,17 +37,25 @@ class LaneArrays:
         """Return the learned arrays by name (the arrays themselves, not copies)."""
         return {name: getattr(self, name) for name in self.state}
 
+    def check(self, name: str, array: NDArray[Any]) -> None:
+        """Refuse what a learned array cannot hold, so that it is neither stored nor taken over."""
+        if array.dtype.kind == "f" and name not in self.endless and not np.isfinite(array).all():
+            raise ValueError(f"array {name!r}: not finite")
+        if name in self.natural and array.min(initial=0) < 0:
+            raise ValueError(f"array {name!r}: below 0")
+
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take over the learned arrays of an equal part."""
         for name, mine in self.arrays().items():
             theirs = arrays[name]
             shapes = [list(a.shape) for a in (mine, theirs)]
-            if name in self.elastic and theirs.ndim == mine.ndim:
+            if name in self.elastic and theirs.ndim == mine.ndim and theirs.shape[1] >= mine.shape[1]:
                 shapes = [shape[:1] + shape[2:] for shape in shapes]
             if theirs.dtype != mine.dtype or shapes[0] != shapes[1]:
                 raise ValueError(
                     f"array {name!r}: found {theirs.dtype} {theirs.shape}, expected {mine.dtype} {mine.shape}"
                 )
+            self.check(name, theirs)
             setattr(self, name, np.array(theirs, order="C"))
         self._hand = self._show = None
 

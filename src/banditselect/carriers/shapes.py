@@ -63,6 +63,8 @@ class FeatureShape(ABC):
     def _looked_up(self, offer: Offer, lanes: int | None) -> Array:
         """Return the lookup of an offer that fits; kernels read it as they read the array."""
         x = offer.lookup
+        if offer.shared and lanes is not None:
+            x = x.rows(np.zeros(lanes, dtype=np.int64))
         fits = isinstance(self, AnyShape) or (offer.many == self.many and self.accepts(offer.widths, False))
         fits = fits and self._counts(x.shape[2])
         if not fits or x.where.size != (lanes or 1):

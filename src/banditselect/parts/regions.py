@@ -148,16 +148,24 @@ class Regions:
         )
 
 
-def mixture_shapes(means: ArrayLike, covariances: ArrayLike, constant: bool = False) -> Array:
-    """Return the covariances of a Gaussian mixture, given as matrices or as variances, as shapes ``(M, d, d)``.
+def mixture_shapes(means: ArrayLike, covariances: ArrayLike, covariance_type: str, constant: bool = False) -> Array:
+    """Return the covariances of a Gaussian mixture as shapes ``(M, d, d)``.
 
-    With a ``constant`` they have one row more than the means have entries.
+    ``covariance_type`` says what they are, as scikit-learn does: ``"full"`` ``(M, d, d)``, ``"tied"`` ``(d, d)``,
+    one for all, ``"diag"`` ``(M, d)``, variances, or ``"spherical"`` ``(M,)``, one variance each. With a ``constant``
+    they have one row more than the means have entries.
     """
     validation.Numbers(shapes=((None, None),)).check("from_mixture: means", means, None)
-    d = np.shape(means)[-1] + constant
-    validation.Numbers(shapes=((None, d, d), (None, d))).check("from_mixture: covariances", covariances, None)
-    shapes = np.asarray(covariances, dtype=float)
-    return shapes[:, :, None] * np.eye(d) if shapes.ndim == 2 else shapes
+    M, d = np.shape(means)[0], np.shape(means)[1] + constant
+    kinds = {"full": (M, d, d), "tied": (d, d), "diag": (M, d), "spherical": (M,)}
+    validation.OneOf(tuple(kinds)).check("from_mixture: covariance_type", covariance_type, None)
+    expected = f"finite numbers of shape {kinds[covariance_type]}, since covariance_type is {covariance_type!r}"
+    found = validation.as_floats("from_mixture: covariances", covariances, expected)
+    if found.shape != kinds[covariance_type] or not np.isfinite(found).all():
+        raise validation.refuse("from_mixture: covariances", covariances, expected)
+    if covariance_type in ("diag", "spherical"):
+        found = found.reshape(M, -1, 1) * np.eye(d)
+    return np.array(np.broadcast_to(found, (M, d, d)))
 
 
 def in_order(array: NDArray[Any], rank: Index) -> Any:

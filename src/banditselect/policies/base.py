@@ -18,10 +18,10 @@ from ..carriers.workers import Worker
 from ..kernels.acting import DRAWN, Drawn
 from ..kernels.arrays import LIMIT
 from ..kernels.features import clean
-from ..kernels.ledger import UNNUMBERED
+from ..kernels.ledger import MOST, UNNUMBERED
 from ..kernels.rounds import DONE, FULL, INVALID, UNUSABLE, play_chosen
 from ..types import Array, Index, Mask
-from .copies import MOST, Copies
+from .copies import Copies
 
 Chosen = tuple[Index, Array | None, Index | None]
 """Actions ``(n,)``, their probabilities ``(n,)`` or None, the memo ``(n, w)`` or None."""

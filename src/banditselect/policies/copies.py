@@ -14,11 +14,9 @@ from ..carriers.lanes import Kept
 from ..carriers.stateful import Stateful
 from ..carriers.streams import Seed
 from ..carriers.workers import ITSELF, Worker, since
-from ..kernels.ledger import UNNUMBERED
+from ..kernels.ledger import MOST, UNNUMBERED
 from ..kernels.rounds import DONE
 from ..types import Array, Index
-
-MOST = 1 << 62  #: numbers of acts, of actions and of workers are below it
 
 
 class Copies(Stateful, ABC):
