@@ -250,8 +250,10 @@ def test_covariances_of_all_four_kinds_are_what_their_name_says(cls):
         for other in others:
             with pytest.raises(ValueError, match="from_mixture: covariances"):
                 cls.from_mixture(means, covariances, np.ones(3), covariance_type=other)
-    with pytest.raises(ValueError, match="since covariance_type is 'full'"):
+    with pytest.raises(ValueError, match=r"from_mixture: covariance_type: got None, expected 'tied' or 'diag', since"):
         cls.from_mixture(means, square, np.ones(3))  # which of the two it is must be said
+    np.testing.assert_array_equal(cls.from_mixture(means, spherical, np.ones(3)).shapes, expected["spherical"][1])
+    np.testing.assert_array_equal(cls.from_mixture(means[:2], square[:2], np.ones(2)).shapes, expected["diag"][1][:2])
 
 
 def test_a_mixture_can_be_bound():
@@ -265,7 +267,7 @@ def test_a_mixture_is_checked():
     for coverage in (0.0, 1.0, 2.0):
         with pytest.raises(ValueError, match="coverage"):
             PSOFUL.from_mixture(CENTERS, SHAPES, np.ones(4), coverage=coverage)
-    with pytest.raises(ValueError, match=r"from_mixture: covariances: .* shape \(4, 3, 3\), since covariance_type is"):
+    with pytest.raises(ValueError, match=r"from_mixture: covariances: .* shape \(4, 3, 3\) or \(3, 3\)"):
         PSOFUL.from_mixture(CENTERS, SHAPES[:3], np.ones(4))
     with pytest.raises(ValueError, match="from_mixture: covariance_type: got 'diagonal'"):
         PSOFUL.from_mixture(CENTERS, SHAPES, np.ones(4), covariance_type="diagonal")

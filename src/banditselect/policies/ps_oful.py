@@ -168,7 +168,7 @@ class PSOFUL(SelectionPolicy):
         covariances: ArrayLike,
         weights: ArrayLike,
         *,
-        covariance_type: str = "full",
+        covariance_type: str | None = None,
         coverage: float = 0.95,
         **arguments: Any,
     ) -> Binding[Self]:
@@ -179,9 +179,9 @@ class PSOFUL(SelectionPolicy):
         Parameters
         ----------
         means: ``(M, d)``.  weights: ``(M,)``.
-        covariances: as ``covariance_type`` says in the words of scikit-learn: ``"full"`` ``(M, d, d)``, ``"tied"``
-            ``(d, d)``, ``"diag"`` ``(M, d)``, ``"spherical"`` ``(M,)``; with an intercept of d + 1 entries, the
-            constant first.
+        covariances: ``"full"`` ``(M, d, d)``, ``"tied"`` ``(d, d)``, ``"diag"`` ``(M, d)`` or ``"spherical"`` ``(M,)``;
+            with an intercept of d + 1 entries, the constant first.
+        covariance_type: which of these, in the words of scikit-learn; must be told where M = d, else their shape tells.
         arguments: of the constructor, such as ``noise`` and ``delta``.
         """
         validation.Number(low=0.0, high=1.0, above=True, below=True).check("from_mixture: coverage", coverage, None)

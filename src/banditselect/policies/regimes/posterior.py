@@ -201,7 +201,7 @@ class OverRegions(Selection):
         covariances: ArrayLike,
         weights: ArrayLike,
         *,
-        covariance_type: str = "full",
+        covariance_type: str | None = None,
         **arguments: Any,
     ) -> Binding[Self]:
         """Return a factory of the policy whose prior is a Gaussian mixture, as ``bind`` does, for ``simulate``.
@@ -209,8 +209,8 @@ class OverRegions(Selection):
         Parameters
         ----------
         means: ``(M, d)``.  weights: ``(M,)``.
-        covariances: as ``covariance_type`` says in the words of scikit-learn: ``"full"`` ``(M, d, d)``, ``"tied"``
-            ``(d, d)``, ``"diag"`` ``(M, d)``, ``"spherical"`` ``(M,)``.
+        covariances: ``"full"`` ``(M, d, d)``, ``"tied"`` ``(d, d)``, ``"diag"`` ``(M, d)`` or ``"spherical"`` ``(M,)``.
+        covariance_type: which of these, in the words of scikit-learn; must be told where M = d, else their shape tells.
         arguments: of the constructor, such as ``noise``.
         """
         shapes = mixture_shapes(means, covariances, covariance_type)
