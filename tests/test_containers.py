@@ -122,3 +122,26 @@ def test_python_m() -> None:
     command = [sys.executable, "-m", "banditselect", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == f"banditselect {banditselect.__version__}\n"
+
+
+WARMUP = """
+import sys
+sys.modules["typer"] = None
+sys.argv = ["banditselect", "warmup"]
+from banditselect.cli import main, warmup
+warmup.registered = lambda: {"Uniform": warmup.Uniform}
+warmup._problems = lambda: ()
+main()
+"""
+
+
+def test_warmup_compiles_and_fails_where_nothing_can_be_kept(site: Path, tmp_path: Path) -> None:
+    """Without the libraries of the command line too."""
+    done = run(site, WARMUP, user=False, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert done.stderr.startswith("compiling: Uniform\ncompiling: problems\n")
+    assert done.stderr.splitlines()[-1].startswith(f"compiled, and kept in {tmp_path}/cache/kernels_")
+    protect(site, 0o555)
+    done = run(site, WARMUP)
+    assert done.returncode == 1
+    assert "error: nothing was kept: " in done.stderr

@@ -10,13 +10,14 @@ import os
 import warnings
 from collections.abc import Callable
 from pickle import UnpicklingError
-from typing import Any
+from typing import Any, ClassVar
 
 from numba.core import config
 from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,
     InTreeCacheLocator,
+    NullCache,
     UserProvidedCacheLocator,
     UserWideCacheLocator,
 )
@@ -41,20 +42,26 @@ def _caches() -> tuple[type, ...]:
     return tuple(made)
 
 
-class Kept:
+class Kept(NullCache):
     """The compiled forms of one kernel, in the place of the cache that the compiler would give it.
 
     Attributes
     ----------
-    cache_path: the folder that is looked into first.
+    folders: where forms of any kernel were found or put by this process.
+    refused: why forms of a kernel could be kept nowhere; the first time, empty before.
     """
 
-    _told = False  # once per process
+    folders: ClassVar[set[str]] = set()
+    refused: ClassVar[list[str]] = []
 
     def __init__(self, function: Callable[..., Any]) -> None:
         caches = [cache(function) for cache in _caches()]
         self._places = [cache for cache in caches if os.path.isabs(cache.cache_path)]  # a user may have no home
-        self.cache_path = self._places[0].cache_path
+
+    @property
+    def cache_path(self) -> str:
+        """The folder that is looked into first."""
+        return str(self._places[0].cache_path)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """Return a compiled form, None where there is none that can be read."""
@@ -64,19 +71,23 @@ class Kept:
             except (OSError, EOFError, UnpicklingError):
                 continue
             if found is not None:
+                self.folders.add(place.cache_path)
                 return found
         return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep a compiled form in the first place that takes it; warn once where none does."""
-        problems = []
+        reasons = []
         for place in self._places:
             try:
-                return place.save_overload(signature, compiled)
+                place.save_overload(signature, compiled)
             except (OSError, EOFError, UnpicklingError) as error:
-                problems.append(f"{place.cache_path}: {getattr(error, 'strerror', None) or error}")
-        if not Kept._told:
-            Kept._told = True
-            where = "; ".join(problems)
-            message = f"compiled kernels cannot be kept ({where}), so every process compiles for seconds: {REMEDY}"
+                reasons.append(f"{place.cache_path}: {getattr(error, 'strerror', None) or error}")
+            else:
+                self.folders.add(place.cache_path)
+                return
+        if not self.refused:
+            self.refused.extend(reasons)
+            why = "; ".join(reasons)
+            message = f"compiled kernels cannot be kept ({why}), so each process compiles for itself: {REMEDY}"
             warnings.warn(message, RuntimeWarning, stacklevel=2)
