@@ -13,7 +13,7 @@ from ..carriers.catalogues import Catalogue
 from ..carriers.validation import Constraint, OneOf, Rate, YesNo
 from ..checks.game import Game
 from ..kernels.disk import Kept
-from ..policies import OFUL, Binding, Policy, Uniform, registered
+from ..policies import OFUL, Binding, LinTS, Policy, RegretBalancing, SquareCB, Uniform, registered
 from ..problems.randomness import NOISES
 from ..simulation import simulate
 
@@ -51,6 +51,10 @@ def warm_up() -> Iterator[str]:
                 for binding in _forms(cls):
                     for lanes in (None, 2):
                         _play(binding(lanes=lanes, seed=0))
+        yield "policies inside others"
+        inner = RegretBalancing(bases=[SquareCB(dim=D), LinTS(dim=D, noise=0.5)])
+        for lanes in (None, 2):
+            _play(RegretBalancing(bases=[Uniform(), inner], rule="balancing", lanes=lanes))
         yield "problems"
         for problem in _problems():
             simulate({"uniform": Uniform.bind()}, problem, rounds=5, replicates=2, workers=1)
@@ -112,4 +116,5 @@ def _play(policy: Policy) -> None:
         policy.probabilities(features, available=available)
         decision = policy.act(features, available=available)
         policy.update(decision, game.reward(maps, decision.action))
+    policy.forget(policy.act(features))
     policy.learn(decision.features, game.reward(maps, decision.action))
