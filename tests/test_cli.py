@@ -316,6 +316,12 @@ def test_show(folder: Path) -> None:
     page = call("show", "FSSquareCB").stdout
     assert page.startswith("FSSquareCB\n    n_models\n    dim\n")
     assert "Parameters" in page
+    everything = json.loads(call("list", "--json").stdout)
+    for name in (name for names in everything.values() for name in names):
+        page = call("show", name).stdout
+        assert page.startswith(f"{name}\n")
+    assert "quick: M = 2, 10; 300 rounds, " in call("show", "fs-mnist").stdout
+    assert call("show", "regret").stdout.split("\n\n")[1].startswith(METRICS["regret"])
 
 
 def test_version_and_help(folder: Path) -> None:

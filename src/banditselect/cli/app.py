@@ -123,14 +123,15 @@ def list_(
 
 
 @app.command()
-def show(name: Annotated[str, choice("NAME", listing.classes, "A policy or a problem.")]) -> None:
-    """Show the arguments of a policy or a problem, their defaults, and what it does.
+def show(name: Annotated[str, choice("NAME", listing.names, "Anything that list lists.")]) -> None:
+    """Show the arguments of a policy or a problem, or the sizes of an experiment, and what it does.
 
-    [bold]Example[/bold]
+    [bold]Examples[/bold]
 
       banditselect show FSSquareCB
+      banditselect show fs-mnist
     """
-    print(listing.page(listing.classes()[known("NAME", name, listing.classes())]))
+    print(listing.page(known("NAME", name, listing.names())))
 
 
 @app.command()
