@@ -127,6 +127,14 @@ def test_refusals_name_the_argument_and_the_decision(change, message):
         Log(**ARGUMENTS | change)
 
 
+def test_a_column_that_comes_twice_is_refused(tmp_path):
+    (tmp_path / "rows.csv").write_text("\ufeffage,action,reward,propensity,age\n20,0,1.0,0.5,30\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"rows\.csv: columns: got .*, expected one column 'age'"):
+        Log.read(tmp_path / "rows.csv", context=["age"])
+    (tmp_path / "rows.csv").write_text("\ufeffage,action,reward,propensity,,\n20,0,1.0,0.5,,\n", encoding="utf-8")
+    assert Log.read(tmp_path / "rows.csv", context=["age"]).reward.tolist() == [1.0]
+
+
 def test_parts_of_features_are_refused_by_name():
     with pytest.raises(ValueError, match=r"OfferedItems: offered: got .* between 0 and 2, or -1"):
         OfferedItems(items=np.ones((3, 2)), offered=[[3]])

@@ -42,6 +42,12 @@ def test_a_registered_policy_can_be_saved_and_a_file_of_an_unknown_one_is_refuse
     assert isinstance(load(path), Mine)
     with pytest.raises(ValueError, match="'Mine' is already registered"):
         register(type("Mine", (Uniform,), {}))
+    old = Mine()
+    again = register(type("Mine", (Uniform,), {"__module__": __name__, "__qualname__": Mine.__qualname__}))
+    assert isinstance(load(tmp_path / "mine.bsel"), again)  # the cell of a notebook was run again
+    with pytest.raises(ValueError, match="this object is of an earlier version of the class, make it anew"):
+        old.save(tmp_path / "old.bsel")
+    register(Mine)
     monkeypatch.delitem(persistence._classes, "Mine")
     with pytest.raises(ValueError, match=r"mine\.bsel: policy class 'Mine' is not registered here; known: BiasOFUL"):
         load(path)

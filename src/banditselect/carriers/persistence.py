@@ -43,10 +43,12 @@ _classes: dict[str, type] = {}
 def register(cls: C) -> C:
     """Class decorator: make a policy known by its name, so that it can be loaded and is checked with all others.
 
-    A frozen dataclass is made known in the same way, so that a policy that has one among its settings can be saved.
+    A frozen dataclass is made known in the same way, so that a policy that has one among its settings can be saved. A
+    class of the same name in the same module takes the place of the one before: the cell of a notebook was run again.
     """
-    if _classes.get(cls.__name__, cls) is not cls:
-        raise ValueError(f"register: a policy named {cls.__name__!r} is already registered")
+    known = _classes.get(cls.__name__, cls)
+    if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+        raise ValueError(f"register: a policy named {cls.__name__!r} is already registered, by {known.__module__}")
     _classes[cls.__name__] = cls
     return cls
 
@@ -122,7 +124,10 @@ def encode(owner: str, name: str, value: Any, arrays: dict[str, NDArray[Any]]) -
     cls = type(value).__name__
     known = _classes.get(cls) is type(value)
     if isinstance(value, Stateful) and not known:
-        raise ValueError(f"{owner}: policy class {cls!r} is not registered: decorate it with banditselect.register")
+        again = "; this object is of an earlier version of the class, make it anew" if cls in _classes else ""
+        raise ValueError(
+            f"{owner}: policy class {cls!r} is not registered: decorate it with banditselect.register{again}"
+        )
     if known:
         own = value.settings if isinstance(value, Stateful) else vars(value)
         return {cls: {key: encode(owner, f"{name}.{key}", part, arrays) for key, part in own.items()}}

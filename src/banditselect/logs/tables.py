@@ -143,7 +143,7 @@ class _Table:
             self.frame = source
         else:
             suffix, self.name = _suffix(source), Path(source).name
-            self.frame = pandas.read_parquet(source) if suffix == ".parquet" else pandas.read_csv(source)
+            self.frame = pandas.read_parquet(source) if suffix == ".parquet" else _read_csv(source)
         if not len(self.frame):
             raise validation.refuse(self.name, "no row", "at least one")
 
@@ -242,6 +242,16 @@ def _parsed(value: Any) -> Any:
     if isinstance(parsed, tuple) and not value.strip().startswith("("):
         raise ValueError("a comma outside of brackets")
     return parsed
+
+
+def _read_csv(path: Any) -> Any:
+    """Return a CSV file; pandas would give a second column of the same name another one."""
+    pandas = need("pandas", "experiments")
+    header = pandas.read_csv(path, header=None, nrows=1, dtype=str).iloc[0].tolist()
+    for name in header:
+        if isinstance(name, str) and header.count(name) > 1:
+            raise validation.refuse(f"{Path(path).name}: columns", header, f"one column {name!r}")
+    return pandas.read_csv(path)
 
 
 def _item_maps(items: Any) -> tuple[list[Any], Any]:

@@ -1,5 +1,7 @@
 """The contract of a policy: act, update, learn; lanes; what can be asked; save."""
 
+from __future__ import annotations
+
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable

@@ -1,5 +1,7 @@
 """PS-OFUL: OFUL that selects among M regions of the parameter space."""
 
+from __future__ import annotations
+
 from typing import Any, ClassVar, Self
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The union of the likelihood-ratio sets of M models - feature maps or regions - and the alarm that watches over it."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any

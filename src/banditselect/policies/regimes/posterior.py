@@ -1,5 +1,7 @@
 """Policies over the posterior of several models: what they learn, three ways to play, what can be asked."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, Self
 
