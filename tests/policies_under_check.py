@@ -56,6 +56,7 @@ POLICIES = {
     "BiasOFUL": (BiasOFUL.bind(center=CENTERS[0], radius=0.5, noise=0.1), {"check_rescaling": LAMBDA}),
     "BiasOFUL known": (BiasOFUL.bind(center=CENTERS[0], radius=0.0, noise=0.1), {}),
     "LinTS": (LinTS.bind(dim=D, noise=0.1), {}),
+    "LinTS centred": (LinTS.bind(dim=D, noise=0.1, center=CENTERS[0]), {}),
     "SquareCB intercept": (SquareCB.bind(dim=D, reward_range=RANGE, intercept=True), {}),
     "OFUL intercept": (OFUL.bind(dim=D, noise=0.1, intercept=True), {}),
     "BiasOFUL intercept": (
@@ -195,6 +196,7 @@ SKIPPED = {
     "BiasOFUL": MODELS | {"check_regularization"},
     "BiasOFUL known": MODELS | {"check_regularization"},
     "LinTS": MODELS | PROBABILITIES,
+    "LinTS centred": MODELS | PROBABILITIES,
     "SquareCB intercept": MODELS | PRIORS,
     "OFUL intercept": MODELS | PRIORS,
     "BiasOFUL intercept": MODELS | PRIORS,

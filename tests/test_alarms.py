@@ -1,10 +1,13 @@
 """The alarm for wrong assumptions: how often it rings without cause, and when it must ring."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from banditselect import FSOFUL, PSOFUL
+from banditselect.parts.confidence import Alarm
 
 DELTA = 0.05
 ALARM = "ignore:.*no model explains:RuntimeWarning"
@@ -109,6 +112,41 @@ def test_the_first_alarm_is_warned_of_once_and_stays():
         decision = policy.act(rng.normal(size=(3, 3)))
         policy.update(decision, float(decision.features[0]))
     assert policy.misspecified
+
+
+def test_the_warning_says_how_many_lanes_and_has_one_level_for_all():
+    """Ten of 400 lanes are wrong; a lane that rings at its own level only is marked, and nobody is warned of it."""
+    lanes, wrong = 400, 10
+    rng = np.random.default_rng(5)
+    policy = ball_policy(lanes)
+    theta = np.tile([1.0, 0.3, 0.0], (lanes, 1))
+    theta[:wrong] = [-1.0, -1.0, 1.0]
+    warned = None
+    for _ in range(60):
+        decision = policy.act(rng.normal(size=(lanes, 3, 3)))
+        reward = (decision.features * theta).sum(axis=1) + 0.5 * rng.normal(size=lanes)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            policy.update(decision, reward)
+        if caught:
+            assert warned is None
+            warned = str(caught[0].message)
+            assert f"no model explains the rewards of {policy.misspecified.sum()} of 400 lanes with" in warned
+            assert policy.misspecified.sum() > 1  # the first that rang was not loud enough for 400
+    assert warned is not None
+    assert policy.misspecified[:wrong].all()
+
+
+def test_the_alarm_of_an_object_is_that_of_one_test_at_the_level_of_its_lanes():
+    delta = 0.05
+    ids = np.arange(4)
+    for value, alarms, warns in ((3.6, False, False), (3.8, True, False), (5.0, True, False), (5.2, True, True)):
+        alarm = Alarm(lanes=4, delta=delta, misspecification=0.0)  # log(2 / delta) = 3.69, log(8 / delta) = 5.08
+        verdict = np.zeros((4, 3))
+        verdict[2] = (2.0 if value > alarm.level else 0.0), 0.0, value
+        assert alarm.judge(ids, verdict, np.full(4, 9), np.ones(4)) == warns
+        assert alarm.raised.tolist() == [False, False, alarms, False]
+        assert not alarm.judge(ids, verdict, np.full(4, 9), np.ones(4))  # once
 
 
 def test_an_empty_printed_set_rings():

@@ -55,6 +55,21 @@ def test_lanes_served_look_up_their_own_items():
     assert policy.rounds.tolist() == [0, 1, 0, 1]
 
 
+def test_one_list_of_items_is_offered_to_all_lanes():
+    catalogue, items = Catalogue(table(2, 9, 3)), [4, 0, 8]
+    one, all_of_them = (FSSquareCB(n_models=2, dim=3, lanes=4) for _ in range(2))
+    for lanes in (None, [3, 1]):
+        n = 4 if lanes is None else 2
+        mine = one.act(catalogue.offer(items), lanes=lanes)
+        theirs = all_of_them.act(catalogue.offer([items] * n), lanes=lanes)
+        np.testing.assert_array_equal(mine.action, theirs.action)
+        np.testing.assert_array_equal(mine.features, theirs.features)
+        one.update(mine, np.ones(n))
+        all_of_them.update(theirs, np.ones(n))
+    assert Uniform(lanes=5).act(catalogue.offer(items)).action.shape == (5,)
+    np.testing.assert_array_equal(one.parameters, all_of_them.parameters)
+
+
 def test_a_catalogue_is_a_copy_and_single_precision_stays_single():
     features = table(5, 2).astype(np.float32)
     catalogue, policy = Catalogue(features), SquareCB(dim=2)
@@ -94,7 +109,7 @@ def test_items_that_are_not_there_are_refused(items):
 def test_an_offer_that_does_not_fit_the_policy_is_refused_and_nothing_changes():
     several, one = Catalogue(table(2, 9, 3)), Catalogue(table(9, 3))
     policy = FSSquareCB(n_models=2, dim=3, lanes=2)
-    for offer in (several.offer([1, 2]), several.offer([[1], [2], [3]]), one.offer([[1], [2]])):
+    for offer in (several.offer([[1, 2]]), several.offer([[1], [2], [3]]), one.offer([[1], [2]]), one.offer([1])):
         with pytest.raises(ValueError, match="features: got 'items whose features have the shape"):
             policy.act(offer)
     with pytest.raises(ValueError, match="features: got"):

@@ -91,6 +91,16 @@ class Bare(Fair):
             self.constants = {}
 
 
+class Once(Fair):
+    """No action is played twice in three rounds."""
+
+    class play(Play):  # noqa: N801
+        def available_after(self, t, played):
+            mask = np.ones((len(self.x), 3), dtype=bool)
+            np.put_along_axis(mask, played[:, 3 * (t // 3) :], False, axis=1)
+            return mask
+
+
 BOUNDS = {"check_feature_bound", "check_parameter_bound", "check_reward_bound"}
 SKIPPED = {
     Unknown: {"check_reward_bound", "check_linear_means", "check_means"},
@@ -170,6 +180,22 @@ FLAWS = [
     ("check_rewards", r"shape \(4, 1\)", played(rewards=lambda self, t, a: Play.rewards(self, t, a)[:, None])),
     ("check_rewards", "infinite", played(rewards=lambda self, t, a: np.full(a.size, np.inf))),
     ("check_rewards", "no reward is observed", played(rewards=lambda self, t, a: np.full(a.size, np.nan))),
+    ("check_available", "not booleans of shape", played(available=lambda self, t: np.ones((len(self.x), 3)))),
+    (
+        "check_available",
+        "not booleans of shape",
+        played(available=lambda self, t: np.ones((len(self.x), 2), dtype=bool)),
+    ),
+    (
+        "check_available",
+        "may play nothing in round 0",
+        played(available=lambda self, t: np.zeros((len(self.x), 3), bool)),
+    ),
+    (
+        "check_available",
+        "depends on the lanes beside it",
+        played(available_after=lambda self, t, a: np.tile(np.arange(3) != (a[:1, -1] if t else 0), (len(self.x), 1))),
+    ),
     ("check_common_randomness", "rewards change", played(rewards=lambda self, t, a: LIVE.normal(size=a.size))),
     ("check_common_randomness", "features change", played(features=lambda self, t: self.x[:, t] + growing(self))),
     (
@@ -224,7 +250,7 @@ FLAWS = [
 
 
 @pytest.mark.parametrize("check", PROBLEM_CHECKS)
-@pytest.mark.parametrize("cls", [Fair, TwoMaps, Unknown, Bare])
+@pytest.mark.parametrize("cls", [Fair, TwoMaps, Unknown, Bare, Once])
 def test_fair_problems_pass(cls, check):
     run_or_skip(check, cls(), SKIPPED.get(cls, ()))
 

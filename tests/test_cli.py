@@ -151,6 +151,13 @@ def test_quiet_says_nothing_on_stderr(folder: Path) -> None:
         (["run", "small.toml", "--rounds", "0"], "--rounds"),
         (["run", "small.toml", "--replicates", "many"], "--replicates"),
         (["run", "small.toml", "--out", "small.toml"], "out: got 'small.toml', expected a folder"),
+        (["run", "small.toml", "--out", ""], "got '', expected the name of a folder"),
+        (["reproduce", "--out", ""], "got '', expected the name of a folder"),
+        (["run", "list.toml"], "list.toml: metric: got ['regret'], expected one of"),
+        (["run", "long.toml"], "long.toml: rounds: got 1000000000000, expected a whole number >= 1 and <= 1e+09"),
+        (["run", "endless.toml"], "endless.toml: rounds: got 100000000000000000000000, expected a whole number"),
+        (["run", "many.toml"], "replicates: got 1000000000000, expected fewer: 80,000,000,000 cells"),
+        (["run", "exits.toml"], "exits.toml: import[0]: exits.py: it exits when it is imported"),
         (["run"], "Missing argument"),
         (["ran"], "No such command"),
         (["reproduce", "fs-sythetic"], "did you mean 'fs-synthetic'"),
@@ -163,14 +170,66 @@ def test_quiet_says_nothing_on_stderr(folder: Path) -> None:
     ],
 )
 def test_wrong_usage_has_code_2_and_writes_nothing(folder: Path, arguments: list[str], message: str) -> None:
-    (folder / "bad.toml").write_text(SMALL.replace("[2, 3]", "[2, 0]"))
+    written = {
+        "bad.toml": SMALL.replace("[2, 3]", "[2, 0]"),
+        "list.toml": f'metric = ["regret"]\n{SMALL}',
+        "long.toml": SMALL.replace("rounds = 30", f"rounds = {10**12}"),
+        "endless.toml": SMALL.replace("rounds = 30", f"rounds = {10**23}"),
+        "many.toml": SMALL.replace("replicates = 3", f"replicates = {10**12}"),
+        "exits.toml": f'import = ["exits.py"]\n{SMALL}',
+        "exits.py": "raise SystemExit(0)",
+    }
+    for name, text in written.items():
+        (folder / name).write_text(text)
     done = call(*arguments)
     assert done.exit_code == 2
     said = " ".join(done.stderr.replace("│", " ").split())
     assert message in said
     assert "Traceback" not in done.output
     assert done.stdout == ""
-    assert sorted(path.name for path in folder.iterdir()) == ["bad.toml", "small.toml"]
+    assert sorted(path.name for path in folder.iterdir()) == sorted([*written, "small.toml"])
+
+
+@pytest.mark.parametrize(("command", "name"), [("run small.toml", "summary.md"), ("reproduce latent", "report.html")])
+def test_what_others_wrote_is_not_replaced(folder: Path, command: str, name: str) -> None:
+    (folder / "mine").mkdir()
+    (folder / "mine" / name).write_text("mine")
+    done = call(*command.split(), "--out", "mine")
+    assert done.exit_code == 2
+    assert f"out: got 'mine', expected a folder of ours, or one without {name}, which would be replaced" in done.stderr
+    assert [(path.name, path.read_text()) for path in (folder / "mine").iterdir()] == [(name, "mine")]
+
+
+def test_a_byte_order_mark_is_no_mistake(folder: Path) -> None:
+    (folder / "small.toml").write_text("\ufeff" + SMALL, encoding="utf-8")
+    assert call("run", "small.toml", "--no-figures").exit_code == 0
+
+
+@pytest.mark.parametrize("command", ["list", "run small.toml --no-figures --quiet"])
+@pytest.mark.parametrize(
+    ("where", "code", "said"),
+    [
+        (">&-", 0, ""),
+        ("2>&-", 0, ""),
+        ("> /dev/full", 1, "No space left on device"),
+        ("| true", 1, ""),
+    ],
+)
+def test_an_output_that_takes_nothing(folder: Path, command: str, where: str, code: int, said: str) -> None:
+    line = f"set -o pipefail; {shlex.join(COMMAND)} {command} {where}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert len(done.stderr.splitlines()) == bool(said)
+    assert said in done.stderr
+
+
+def test_a_terminal_without_greek_letters(folder: Path) -> None:
+    plain = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C", "PYTHONIOENCODING": "ascii"}
+    arguments = [*COMMAND, "run", "small.toml", "--quiet"]
+    done = subprocess.run(arguments, env=os.environ | plain, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "mean  ? s.e.  median" in done.stdout
+    assert "± s.e." in (folder / "out" / "small" / "summary.md").read_text(encoding="utf-8")
 
 
 def test_failures_are_told_and_the_rest_is_kept(folder: Path) -> None:
@@ -257,11 +316,17 @@ def test_show(folder: Path) -> None:
     page = call("show", "FSSquareCB").stdout
     assert page.startswith("FSSquareCB\n    n_models\n    dim\n")
     assert "Parameters" in page
+    everything = json.loads(call("list", "--json").stdout)
+    for name in (name for names in everything.values() for name in names):
+        page = call("show", name).stdout
+        assert page.startswith(f"{name}\n")
+    assert "quick: M = 2, 10; 300 rounds, " in call("show", "fs-mnist").stdout
+    assert call("show", "regret").stdout.split("\n\n")[1].startswith(METRICS["regret"])
 
 
 def test_version_and_help(folder: Path) -> None:
     assert call("--version").stdout == f"banditselect {banditselect.__version__}\n"
-    for command in ([], ["run"], ["reproduce"], ["claims"], ["list"], ["show"]):
+    for command in ([], ["run"], ["reproduce"], ["claims"], ["list"], ["show"], ["warmup"]):
         done = call(*command, "-h")
         assert done.exit_code == 0
         assert f"banditselect {' '.join(command)}".strip() in done.stdout

@@ -288,7 +288,7 @@ def watch(J, t, *, challenger=np.inf, R=1.0, penalty=0.0, misspecification=0.0, 
 
 def look(alarm, ids, sets, bank, challenger, noise):
     """Screen as the kernels that learn do, and judge what is suspect; tell whether it is the first alarm."""
-    verdict = np.empty((ids.size, 2))
+    verdict = np.empty((ids.size, 3))
     limits = (sets.penalty, sets.variance, noise, bank.updates, challenger, sets.drift, alarm.level, verdict)
     return screen(ids, bank.evidence, *limits) and alarm.judge(ids, verdict, bank.updates, noise)
 

@@ -71,6 +71,7 @@ BAD = {
     "number": [None, "x", float("inf"), 0.5, 10**30],
     "memo": ["x", [[0.5]], [[10**30]]],
     "lineage": [None, "x", float("inf"), 0.5],
+    "worker": [None, "xy", 3, [1], [1, 2, 3], [0.5, 1], [None, 1], [10**30, 1]],
 }
 
 

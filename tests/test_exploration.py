@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from banditselect import FSSquareCB, SquareCB, on_map
 from banditselect.parts.experts import RidgeBank, SharedRidgeBank
 from banditselect.parts.exploration import Power, Scheduled, as_schedule, evaluated, greedy, inverse_gap_weighting
 
@@ -198,3 +199,35 @@ def test_rates_of_lanes(schedule):
     ids = np.array([3, 0, 2])
     found = evaluated(ids, Scheduled(schedule, 2.0)(ids, updates, 5, None))
     np.testing.assert_allclose(found, [schedule(100) / 2.0, schedule(0) / 2.0, schedule(4) / 2.0], rtol=1e-14)
+
+
+# Thousands of actions
+
+
+def test_a_crowd_is_where_the_best_action_gets_half_of_the_plays():
+    """The best of K actions, .1 of a span of 2 above all others, after 10,000 rewards: alpha = 300 * 100 / 2."""
+    rate = Scheduled(300.0, 2.0)
+    assert rate.crowd == 3000.0
+    for K, most in ((3000, 0.51), (3002, 0.5)):
+        score = np.zeros((1, K))
+        score[0, 7] = 0.2
+        p = inverse_gap_weighting(score, np.array([300.0 * 100.0 / 2.0]), None)[0, 7]
+        assert most - 0.01 < p < most
+    assert Scheduled(np.sqrt, 2.0).crowd == np.inf
+
+
+@pytest.mark.parametrize(
+    ("policy", "features", "instead"),
+    [
+        (SquareCB(dim=1), np.ones((3001, 1)), "LinIDS, LinTS or OFUL"),
+        (FSSquareCB(n_models=2, dim=1), np.ones((2, 3001, 1)), "FSIDS, FSTS or FSOFUL"),
+        (on_map(SquareCB(dim=1), 0), np.ones((2, 3001, 1)), "LinIDS, LinTS or OFUL"),
+    ],
+)
+def test_a_crowd_is_warned_of_once(policy, features, instead):
+    policy.update(policy.act(features[..., :3000, :]), 0.5)
+    few = np.arange(3001) < 20
+    policy.update(policy.act(features, available=few), 0.5)
+    with pytest.warns(RuntimeWarning, match=f"3001 actions are played nearly uniformly: .* Use {instead}"):
+        policy.update(policy.act(features), 0.5)
+    policy.update(policy.act(features), 0.5)

@@ -3,14 +3,15 @@
 import pytest
 
 from banditselect.cli.formulas import readable, without_markup
-from banditselect.cli.listing import classes, page
+from banditselect.cli.listing import names, page
 
 
-@pytest.mark.parametrize("name", classes())
+@pytest.mark.parametrize("name", names())
 def test_no_page_leaves_latex_behind(name):
-    shown = page(classes()[name])
+    shown = page(name)
     assert "\\" not in shown
     assert "math:" not in shown
+    assert "``" not in shown
 
 
 @pytest.mark.parametrize(

@@ -322,7 +322,7 @@ def test_estimates_are_in_the_units_given(tmp_path):
 
 def test_a_gaussian_mixture_is_the_prior():
     means, covariances = np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([[0.1, 0.4], [0.2, 0.2]])
-    policy = PSIDS.from_mixture(means, covariances, [3.0, 1.0], noise=0.5)
+    policy = PSIDS.from_mixture(means, covariances, [3.0, 1.0], covariance_type="diag", noise=0.5)
     assert policy.model_weights == pytest.approx([0.75, 0.25])
     policy.learn([1.0, 0.0], 1.5)
     predictive = [math.exp(-((1.5 - m) ** 2) / (2 * (v + 0.25))) / math.sqrt(v + 0.25) for m, v in ((1, 0.1), (0, 0.2))]

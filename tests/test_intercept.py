@@ -175,11 +175,11 @@ def test_a_constant_is_learned_where_the_features_say_nothing_of_it():
 
 def test_a_mixture_with_an_intercept_has_a_variance_of_the_constant_first():
     """Shapes are the covariances whole, the radius is that of d + 1 = 3 degrees of freedom: 7.8147 at 95 %."""
-    policy = PSOFUL.from_mixture([[1.0, 0.0]], [[4.0, 1.0, 1.0]], [1.0], intercept=True)
+    policy = PSOFUL.from_mixture([[1.0, 0.0]], [[4.0, 1.0, 1.0]], [1.0], covariance_type="diag", intercept=True)
     np.testing.assert_array_equal(policy.shapes, [np.diag([4.0, 1.0, 1.0])])
     assert policy.radii == pytest.approx(np.sqrt(7.814728), rel=1e-6)
     with pytest.raises(ValueError, match="from_mixture: covariances"):
-        PSOFUL.from_mixture([[1.0, 0.0]], [[1.0, 1.0]], [1.0], intercept=True)
+        PSOFUL.from_mixture([[1.0, 0.0]], [[1.0, 1.0]], [1.0], covariance_type="diag", intercept=True)
     with pytest.raises(ValueError, match=r"(?s)PSOFUL: shapes: .*\(1, 3, 3\)"):
         PSOFUL(centers=[[1.0, 0.0]], shapes=[np.eye(2)], intercept=True)
 

@@ -3,34 +3,13 @@
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from banditselect import FSSquareCB, LinTS, SquareCB, logs, problems
-from banditselect.logs import DisjointArms, Log, LoggedReplay, OfferedItems
+from banditselect import FSSquareCB, LinTS, OnMap, SquareCB, Uniform, cross_features, logs, problems
+from banditselect.logs import CrossedItems, DisjointArms, Log, LoggedReplay, OfferedItems
 
 X = np.arange(24.0).reshape(4, 2, 3)
 ARGUMENTS = {"features": X, "action": [0, 1, 1, 0], "propensity": [0.5, 0.25, 1.0, 0.5], "reward": [1.0, 0.0, 2.0, 1.0]}
-ROWS = pd.DataFrame(
-    {
-        "age": [20.0, 30.0, 40.0],
-        "one": [1, 1, 1],
-        "action": ["b", "a", "b"],
-        "propensity": [0.5, 0.25, 0.75],
-        "reward": [1.0, 0.0, 0.5],
-        "offered": [["a", "b"], ["a", "b", "c"], ["c", "b"]],
-    }
-)
-OFFERS = pd.DataFrame(
-    {
-        "decision": ["u", "v", "u", "v", "v"],
-        "x": [1.0, 2.0, 3.0, 4.0, 5.0],
-        "z": [6.0, 7.0, 8.0, 9.0, 10.0],
-        "chosen": [False, True, True, False, False],
-        "propensity": [np.nan, 0.25, 0.5, np.nan, np.nan],
-        "reward": [np.nan, 1.0, 0.0, np.nan, np.nan],
-    }
-)
 
 
 def same(log, other):
@@ -97,6 +76,34 @@ def test_items_and_arms_equal_what_they_stand_for():
     assert same(arms[2:], Log(features=expected, **rest)[2:])
 
 
+def test_crossed_items_are_all_products_of_a_number_of_each():
+    items, context = np.arange(6.0).reshape(3, 2), np.array([[1.0, 2.0], [3.0, -4.0], [5.0, 6.0], [7.0, 8.0]])
+    rest = {name: value for name, value in ARGUMENTS.items() if name != "features"} | {"action": [0, 0, 1, 0]}
+    written = np.array([[np.kron(z, x) for z in items] for x in context])
+    log = Log(features=CrossedItems(context=context, items=items), **rest)
+    assert same(log, Log(features=written, **rest))
+    assert same(log[[3, 1]], Log(features=written, **rest)[[3, 1]])
+    offered = np.array([[0, 2], [1, -1], [2, 1], [0, 1]])
+    menus = Log(features=CrossedItems(context=context, items=OfferedItems(items=items, offered=offered)), **rest)
+    np.testing.assert_array_equal(menus.offers(2), written[2, [2, 1]])
+    np.testing.assert_array_equal(menus[1:].offers(0), written[1, [1]])
+    np.testing.assert_array_equal(menus.offers(3), cross_features(context[3], items[[0, 1]]))
+    maps = Log(features=CrossedItems(context=context, items=[items, items[:, :1]]), **rest)
+    assert maps.features.dims == (4, 2)
+    np.testing.assert_array_equal(maps.offers(0)[1], written[0][:, :2])
+    arms = Log(features=DisjointArms(context=context, n_actions=3), **rest)
+    assert same(arms, Log(features=CrossedItems(context=context, items=np.eye(3)), **rest))
+    with pytest.raises(ValueError, match="CrossedItems: items: got '4 decisions', expected 3, as in context"):
+        CrossedItems(context=context[:3], items=OfferedItems(items=items, offered=offered))
+
+
+def test_one_propensity_for_all_may_be_a_number():
+    np.testing.assert_array_equal(Log(**ARGUMENTS | {"propensity": 0.05}).propensity, [0.05] * 4)
+    for wrong in (0, 1.5, np.nan, True, None):
+        with pytest.raises(ValueError, match="Log: propensity: got"):
+            Log(**ARGUMENTS | {"propensity": wrong})
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -120,6 +127,14 @@ def test_refusals_name_the_argument_and_the_decision(change, message):
         Log(**ARGUMENTS | change)
 
 
+def test_a_column_that_comes_twice_is_refused(tmp_path):
+    (tmp_path / "rows.csv").write_text("\ufeffage,action,reward,propensity,age\n20,0,1.0,0.5,30\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"rows\.csv: columns: got .*, expected one column 'age'"):
+        Log.read(tmp_path / "rows.csv", context=["age"])
+    (tmp_path / "rows.csv").write_text("\ufeffage,action,reward,propensity,,\n20,0,1.0,0.5,,\n", encoding="utf-8")
+    assert Log.read(tmp_path / "rows.csv", context=["age"]).reward.tolist() == [1.0]
+
+
 def test_parts_of_features_are_refused_by_name():
     with pytest.raises(ValueError, match=r"OfferedItems: offered: got .* between 0 and 2, or -1"):
         OfferedItems(items=np.ones((3, 2)), offered=[[3]])
@@ -127,175 +142,6 @@ def test_parts_of_features_are_refused_by_name():
         DisjointArms(context=np.ones((3, 2, 2)), n_actions=2)
     with pytest.raises(ValueError, match="Log: rows"):
         Log(**ARGUMENTS)[4:]
-
-
-# Tables
-
-
-@pytest.mark.parametrize("suffix", ["parquet", "csv", None])
-def test_one_row_per_decision_with_a_context(suffix, tmp_path):
-    source = saved(ROWS, suffix, tmp_path)
-    log = Log.read(source, context=["age", "one"])
-    np.testing.assert_array_equal(log.action, [1, 0, 1])
-    np.testing.assert_array_equal(log.offers(0), [[20.0, 1.0, 0.0, 0.0], [0.0, 0.0, 20.0, 1.0]])
-    np.testing.assert_array_equal(log.propensity, [0.5, 0.25, 0.75])
-    wider = Log.read(source, context=["age"], actions=["c", "b", "a"])
-    np.testing.assert_array_equal(wider.action, [1, 2, 1])
-    menus = Log.read(source, context=["age"], offered="offered")
-    np.testing.assert_array_equal(menus.available, [[True, True, False], [True, True, True], [False, True, True]])
-
-
-@pytest.mark.parametrize("suffix", ["parquet", "csv", None])
-def test_one_row_per_decision_with_items(suffix, tmp_path):
-    source = saved(ROWS, suffix, tmp_path)
-    items = {"c": [1.0, 2.0], "a": [3.0, 4.0], "b": [5.0, 6.0]}
-    log = Log.read(source, items=items)
-    np.testing.assert_array_equal(log.action, [2, 1, 2])
-    np.testing.assert_array_equal(log.offers(1), [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    menus = Log.read(source, items=items, offered="offered")
-    np.testing.assert_array_equal(menus.action, [1, 0, 1])
-    np.testing.assert_array_equal(menus.offers(2), [items["c"], items["b"]])
-    np.testing.assert_array_equal(menus.available, [[True, True, False], [True, True, True], [True, True, False]])
-    maps = Log.read(source, items={k: [v, v[:1]] for k, v in items.items()}, offered="offered")
-    assert maps.features.dims == (2, 1)
-    np.testing.assert_array_equal(maps.offers(2)[1], [[1.0], [5.0]])
-    equal = Log.read(source, items={k: np.array([v, v]) for k, v in items.items()})
-    assert equal.offers(0).shape == (2, 3, 2)
-
-
-@pytest.mark.parametrize("suffix", ["parquet", "csv", None])
-def test_one_row_per_action_offered(suffix, tmp_path):
-    source = saved(OFFERS, suffix, tmp_path)
-    log = Log.read_offers(source, features=["x", "z"])
-    np.testing.assert_array_equal(log.action, [1, 0])
-    np.testing.assert_array_equal(log.propensity, [0.5, 0.25])
-    np.testing.assert_array_equal(log.reward, [0.0, 1.0])
-    np.testing.assert_array_equal(log.available, [[True, True, False], [True, True, True]])
-    np.testing.assert_array_equal(log.offers(0), [[1.0, 6.0], [3.0, 8.0]])
-    maps = Log.read_offers(source, features=[["x", "z"], ["z"]])
-    np.testing.assert_array_equal(maps.offers(1)[1], [[7.0], [9.0], [10.0]])
-
-
-@pytest.mark.parametrize("suffix", ["parquet", "csv"])
-@pytest.mark.parametrize("many", [False, True])
-def test_what_is_written_is_read_again_to_the_bit(suffix, many, tmp_path):
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(30, 4, 3)) * 10.0 ** rng.integers(-8, 8, (30, 4, 3))
-    available = rng.uniform(size=(30, 4)) < 0.7
-    available[:, 2] = True
-    available[0] = True
-    x[~available] = 0.0
-    log = Log(
-        features=[x, x[..., :2]] if many else x,
-        action=np.full(30, 2),
-        propensity=rng.uniform(size=30),
-        reward=rng.normal(size=30),
-        available=available,
-    )
-    log.write(tmp_path / f"log.{suffix}")
-    columns = [["features_0"], ["features_1"]] if many else ["features"]
-    again = Log.read_offers(tmp_path / f"log.{suffix}", features=columns)
-    for t in range(30):
-        for mine, its in zip(log.offers(t), again.offers(t), strict=True):
-            np.testing.assert_array_equal(mine, its)
-        np.testing.assert_array_equal(log.played(t)[0], again.played(t)[0])
-    np.testing.assert_array_equal(log.propensity, again.propensity)
-    np.testing.assert_array_equal(log.reward, again.reward)
-
-
-@pytest.mark.parametrize(
-    ("change", "arguments", "message"),
-    [
-        ({}, {"context": ["height"]}, r"rows.csv: columns: got .*, expected a column 'height'"),
-        ({}, {"context": ["age"], "reward": "gain"}, "rows.csv: columns: got .*, expected a column 'gain'"),
-        ({"propensity": [0.5, 0.5, 1.5]}, {"context": ["age"]}, "rows.csv: column 'propensity', row 2: got 1.5"),
-        ({"reward": [0.5, None, 1.5]}, {"context": ["age"]}, "rows.csv: column 'reward', row 1: got nan"),
-        ({"reward": ["1", "low", "2"]}, {"context": ["age"]}, "rows.csv: column 'reward', row 1: got 'low'"),
-        ({"age": [1.0, 2.0, np.inf]}, {"context": ["age"]}, "rows.csv: column 'age', row 2: got inf"),
-        ({"age": ["[1]", "[2]", "[1, 2]"]}, {"context": ["age"]}, "row 2: got '2 numbers', expected 1, as in row 0"),
-        (
-            {},
-            {"context": ["age"], "actions": ["a"]},
-            "rows.csv: column 'action', row 0: got 'b', expected one of the 1",
-        ),
-        ({}, {"context": ["age"], "actions": ["a", "b", "b"]}, "Log.read: actions: got"),
-        (
-            {},
-            {"items": {"a": [1.0]}},
-            "rows.csv: column 'action', row 0: got 'b', expected one of the 1 ids, such as 'a'",
-        ),
-        ({}, {"items": {"a": [1.0], "b": [1.0, 2.0]}}, "Log.read: items: got"),
-        ({}, {"items": {"a": [[1.0], [2.0]], "b": [[1.0]]}}, "Log.read: items: got"),
-        ({}, {"items": {"a": [1.0], "b": [2.0]}, "offered": "offered"}, "column 'offered', row 1: got 'c'"),
-        (
-            {"offered": [["a"], ["a"], ["b"]]},
-            {"items": {"a": [1.0], "b": [2.0]}, "offered": "offered"},
-            "rows.csv: column 'action', row 0: got 'b', expected an id in column 'offered'",
-        ),
-        (
-            {"offered": [["b"], ["b"], ["b"]]},
-            {"context": ["age"], "offered": "offered"},
-            "rows.csv: column 'action', row 1: got 'a', expected an id in column 'offered'",
-        ),
-        ({"offered": ["a", [], "b"]}, {"context": ["age"], "offered": "offered"}, "column 'offered', row 0: got 'a'"),
-        ({"offered": [["a", "a"]] * 3}, {"context": ["age"], "offered": "offered"}, "a list of different ids"),
-        ({"action": ["a", "NA", "b"]}, {"context": ["age"]}, "column 'action', row 1: got None, expected an id"),
-        ({}, {}, "Log.read: context, items: got"),
-        ({}, {"context": []}, "rows.csv: columns: got .*, expected a list of names"),
-        ({}, {"items": {"a": [1.0]}, "actions": ["a"]}, "Log.read: actions: got"),
-    ],
-)
-def test_a_bad_row_is_named(change, arguments, message, tmp_path):
-    path = tmp_path / "rows.csv"
-    ROWS.assign(**change).to_csv(path, index=False)
-    with pytest.raises(ValueError, match=message):
-        Log.read(path, **arguments)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (
-            {"chosen": [0, 1, 0, 0, 0]},
-            "offers.csv: column 'chosen', decision 'u': got '0 rows that are chosen', expected one",
-        ),
-        ({"chosen": [1, 1, 1, 0, 0]}, "offers.csv: column 'chosen', decision 'u': got '2 rows that are chosen'"),
-        ({"chosen": [0, 1, 2, 0, 0]}, "offers.csv: column 'chosen', row 2: got 2.0, expected true or false"),
-        ({"propensity": [None, 0.5, 0.0, None, None]}, "offers.csv: column 'propensity', row 2: got 0.0"),
-        ({"propensity": [None, None, 0.1, None, None]}, "offers.csv: column 'propensity', row 1: got nan"),
-        ({"decision": ["u", None, "u", "v", "v"]}, "offers.csv: column 'decision', row 1: got None, expected an id"),
-        ({"x": [1.0, 2.0, 3.0, None, 4.0]}, "offers.csv: column 'x', row 3: got nan"),
-    ],
-)
-def test_a_bad_offer_is_named(change, message, tmp_path):
-    path = tmp_path / "offers.csv"
-    OFFERS.assign(**change).to_csv(path, index=False)
-    with pytest.raises(ValueError, match=message):
-        Log.read_offers(path, features=["x", "z"])
-
-
-def test_what_is_no_table_is_refused():
-    with pytest.raises(ValueError, match=r"Log: path: got 'log.json', expected a file that ends in .parquet or .csv"):
-        Log.read("log.json", context=["age"])
-    with pytest.raises(ValueError, match="table: got 'no row'"):
-        Log.read(ROWS[:0], context=["age"])
-
-
-def test_without_pandas_the_message_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
-    with pytest.raises(ImportError, match=r'pip install "banditselect\[experiments\]"'):
-        Log.read("log.csv", context=["age"])
-
-
-def saved(table, suffix, folder):
-    if suffix is None:
-        return table
-    path = folder / f"table.{suffix}"
-    if suffix == "csv":
-        table.to_csv(path, index=False)
-    else:
-        table.to_parquet(path, index=False)
-    return path
 
 
 # Decisions of a policy
@@ -342,6 +188,25 @@ def test_what_cannot_be_collected_is_refused():
         Log.collect([x, np.eye(2)], [policy.act(x), policy.act(x)], [1.0, 1.0])
     with pytest.raises(ValueError, match=r"Log.collect: features, decisions, rewards: got '1, 1, 0'"):
         Log.collect([x], [policy.act(x)], [])
+
+
+def test_features_in_another_order_than_the_decisions_are_noticed():
+    rng = np.random.default_rng(0)
+    offers = [rng.normal(size=(2, 4, 3)).astype(np.float32) for _ in range(3)]
+    for policy in (FSSquareCB(n_models=2, dim=3), OnMap(policy=SquareCB(dim=3), index=1), Uniform()):
+        decisions = [policy.act(x) for x in offers]
+        assert len(Log.collect(offers, decisions, [0.0, 1.0, 0.5])) == 3
+        with pytest.raises(ValueError, match=r"Log.collect: features\[1\]: .* features of decisions\[1\]"):
+            Log.collect([offers[0], offers[2], offers[1]], decisions, [0.0, 1.0, 0.5])
+    lanes = SquareCB(dim=3, lanes=2)
+    decision = lanes.act(offers[0])
+    assert len(Log.collect([offers[0]], [decision], [[0.0, 1.0]])) == 2
+    with pytest.raises(ValueError, match=r"Log.collect: features\[0\]"):
+        Log.collect([offers[0][::-1]], [decision], [[0.0, 1.0]])
+    few = SquareCB(dim=3)
+    decision = next(d for d in (few.act(offers[0][0]) for _ in range(100)) if d.action == 3)
+    with pytest.raises(ValueError, match=r"Log.collect: features\[0\]"):
+        Log.collect([offers[0][0][:2]], [decision], [0.0])
 
 
 def test_code_that_looks_for_logs_among_the_problems_finds_them():

@@ -11,6 +11,7 @@ from banditselect import (
     FSOFUL,
     OFUL,
     PSOFUL,
+    UCB1,
     BiasOFUL,
     FSSquareCB,
     LinTS,
@@ -287,6 +288,54 @@ def test_the_weight_is_that_of_a_model_of_the_problem():
     result = simulate(policies, PS, rounds=20, replicates=4)
     assert np.isnan(result.curve("two", "weight")).all()  # two bases are not the three balls
     assert np.isfinite(result.curve("three", "weight")).all()
+
+
+class Once(Problem):
+    """As many arms as rounds, each of which may be played once."""
+
+    def __init__(self, *, n_arms=6):
+        self.n_arms = n_arms
+
+    @property
+    def shapes(self):
+        return {"n_arms": self.n_arms, "dim": self.n_arms}
+
+    def draw(self, lanes, rounds, seed):
+        return _Once(self.n_arms, lanes, seed)
+
+    def lane_bytes(self, rounds):
+        return 8 * self.n_arms
+
+
+class _Once(Instances):
+    def __init__(self, n_arms, lanes, seed):
+        self.value = np.array([np.random.default_rng((seed, lane)).permutation(n_arms) for lane in lanes], dtype=float)
+        self.constants = {}
+
+    def features(self, t):
+        return np.tile(np.eye(self.value.shape[1]), (len(self.value), 1, 1))
+
+    def available_after(self, t, played):
+        mask = np.ones(self.value.shape, dtype=bool)
+        np.put_along_axis(mask, played, False, axis=1)
+        return mask
+
+    def means(self, t):
+        return self.value
+
+    def rewards(self, t, action):
+        return self.value[np.arange(action.size), action]
+
+
+def test_what_may_be_played_may_depend_on_what_was_played():
+    """Every arm once: all policies earn 0 + ... + 5; the regret of a round is against the best arm that is left."""
+    result = simulate({"uniform": Uniform.bind(), "ucb": UCB1.bind()}, Once(), rounds=6, replicates=8, block=3)
+    for name in ("uniform", "ucb"):
+        np.testing.assert_array_equal(result.final(name, "reward"), 15.0)
+        assert (np.diff(result.curve(name), axis=0)[-1] == 0.0).all()  # one arm is left
+        assert result.final(name).min() >= 0.0
+    with pytest.raises(ValueError, match="available"):
+        simulate({"uniform": Uniform.bind()}, Once(), rounds=7, replicates=1)
 
 
 class Greedy(BiasOFUL):

@@ -1,5 +1,6 @@
-"""Policies that an older version of the library saved after twelve rounds, in ``files_of_version_2``, go on here."""
+"""Policies that older versions of the library saved after twelve rounds, in ``files_of_version_...``, go on here."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from banditselect import (
     OFUL,
     PSOFUL,
     UCB1,
+    Decision,
     FSSquareCB,
     LinTS,
     Power,
@@ -60,3 +62,12 @@ def test_a_policy_of_version_2_goes_on_as_if_nothing_had_happened(kind):
             assert way == same
             for name, array in one.arrays().items():  # on another processor the last bits may differ
                 np.testing.assert_allclose(array, two.arrays()[name], rtol=1e-9, atol=1e-12, err_msg=f"{way}.{name}")
+
+
+def test_a_policy_and_a_decision_from_before_there_were_workers_go_on():
+    folder = FOLDER.with_name("files_of_version_3")
+    policy, text = load(folder / "squarecb.bsel"), (folder / "decision.json").read_text()
+    assert (policy.rounds, policy.act(np.eye(2)).number) == (11, 12)
+    policy.update(Decision.from_dict(json.loads(text)), 0.5)
+    policy.update(policy.fork(1).act(np.eye(2)), 0.5)
+    assert policy.rounds == 13

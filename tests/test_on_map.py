@@ -1,75 +1,120 @@
-"""A policy on one of several maps is the policy itself."""
+"""One-map policies on a map per lane: each lane is what it would be alone, and simulations give oracles their map."""
 
 import numpy as np
 import pytest
 
-from banditselect import OFUL, FSSquareCB, LinTS, OnMap, RegretBalancing, SquareCB, Uniform, given, on_map
+from banditselect import OFUL, Catalogue, LinTS, OnMap, SquareCB, given, load, on_map, simulate
+from banditselect.problems import Instances, Problem
 
-MAPS = [np.ones((4, d)) for d in (2, 5, 3)]
-
-
-def played(policy, inputs, rounds=25):
-    rng = np.random.default_rng(8)
-    trace = []
-    for _ in range(rounds):
-        maps = [rng.normal(size=(4, d)) for d in (2, 5, 3)]
-        decision = policy.act(inputs(maps))
-        policy.update(decision, float(rng.normal()))
-        trace.append((decision.action, decision.probability))
-    return trace
+INDEX = [2, 0, 2]
 
 
-@pytest.mark.parametrize(
-    "factory",
-    [
-        SquareCB.bind(dim=5, reward_range=(-9.0, 9.0)),
-        LinTS.bind(dim=5),
-        OFUL.bind(dim=5),
-        RegretBalancing.bind(bases=[OFUL(dim=5), LinTS(dim=5)]),
-    ],
-    ids=lambda f: f.cls.__name__,
-)
-def test_a_policy_on_a_map_is_the_policy_bit_for_bit(factory):
-    inner = factory(seed=(3, 1))
-    outer = on_map(factory(seed=(3, 1)), 1)
-    bound = on_map(factory, 1)(seed=(3, 1))
-    assert isinstance(outer, OnMap)
-    assert outer.seed == (3, 1)
-    expected = played(inner, lambda maps: maps[1])
-    assert played(outer, lambda maps: maps) == expected
-    assert played(bound, lambda maps: maps) == expected
-    if hasattr(inner, "parameters"):
-        np.testing.assert_array_equal(outer.parameters, inner.parameters)  # what can be asked of it, of the other too
-    assert outer.rounds == inner.rounds
-    assert type(outer.act(MAPS).base) is type(inner.act(MAPS[1]).base)
+@pytest.mark.parametrize("base", [SquareCB, OFUL, LinTS])
+@pytest.mark.parametrize("items", [False, True])
+def test_every_lane_sees_its_own_map(base, items, tmp_path):
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(3, 50, 4)).astype(np.float32)
+    catalogue = Catalogue(table)
+    lanes = on_map(base(dim=4, lanes=3), INDEX)
+    alone = [on_map(base(dim=4, seed=(0, n)), i) for n, i in enumerate(INDEX)]
+    for t in range(20):
+        chosen = rng.integers(0, 50, size=(3, 5))
+        x = np.swapaxes(table[:, chosen], 0, 1).astype(float)
+        decision = lanes.act(catalogue.offer(chosen) if items else x)
+        reward = rng.uniform(size=3)
+        for n, policy in enumerate(alone):
+            one = policy.act(x[n])
+            assert one.action == decision.action[n]
+            np.testing.assert_array_equal(one.features, decision.features[n])
+            policy.update(one, reward[n])
+        lanes.update(decision, reward)
+        if t == 10:
+            lanes.save(tmp_path / "lanes.bsel")
+            lanes = load(tmp_path / "lanes.bsel")
+    np.testing.assert_array_equal(lanes.parameters, [policy.parameters for policy in alone])
+    some = rng.normal(size=(2, 3, 5, 4))
+    p = lanes.probabilities(some, lanes=[2, 1])
+    for n, row in ((2, 0), (1, 1)):
+        expected = alone[n].probabilities(some[row])
+        assert (p is None and expected is None) or np.array_equal(p[row], expected)
 
 
-def test_what_can_be_asked_of_the_policy_can_be_asked_on_the_map():
-    policy = on_map(OFUL(dim=2), 1)
-    assert policy.covers([0.1, 0.1])
-    assert policy.regret_bound == 0.0
-    assert policy.squared_radii == OFUL(dim=2).squared_radii
-    with pytest.raises(AttributeError):
-        _ = policy.model_weights
+def test_lanes_are_added_with_maps_of_their_own():
+    policy = on_map(SquareCB(dim=2, lanes=2), [0, 1])
+    policy.add_lanes(1, index=[3])
+    assert policy.act(np.ones((3, 4, 5, 2))).action.shape == (3,)
+    with pytest.raises(ValueError, match="with map 0 of width 2, map 1 of width 2, map 3 of width 2"):
+        policy.act(np.ones((3, 3, 5, 2)))
+    x = np.arange(24.0).reshape(3, 4, 2)
+    policy.learn(x, np.ones(3))
+    for n, i in enumerate([0, 1, 3]):
+        alone = SquareCB(dim=2)
+        alone.learn(x[n, i], 1.0)
+        np.testing.assert_array_equal(policy.parameters[n], alone.parameters)
 
 
-def test_a_wrong_index_or_width_is_named():
-    policy = on_map(SquareCB(dim=3), 2)
-    for features in (np.ones((2, 4, 3)), np.ones((3, 4, 2)), [np.ones((4, 3)), np.ones((4, 3)), np.ones((4, 5))]):
-        with pytest.raises(ValueError, match=r"features: .*map 2 of width 3"):
-            policy.act(features)
-    policy.act([np.ones((4, 1)), np.ones((4, 9)), np.ones((4, 3))])
-    for index in (-1, 0.5, None):
-        with pytest.raises(ValueError, match="OnMap: index"):
-            on_map(SquareCB(dim=3), index)
-    for wrong in (FSSquareCB(n_models=2, dim=3), on_map(SquareCB(dim=3), 0), Uniform()):
-        with pytest.raises(ValueError, match=r"OnMap: policy: .*shape \(K, d\)"):
-            on_map(wrong, 0)
-    with pytest.raises(ValueError, match="on_map: policy"):
-        on_map(SquareCB, 0)
+def test_the_set_of_a_lane_covers_only_the_parameter_of_its_map():
+    policy = on_map(OFUL(dim=2, lanes=3), [0, 1, 1])
+    answer = policy.coverage(np.zeros((3, 2)), np.array([0, 0, 1]))
+    np.testing.assert_array_equal(answer, [1.0, np.nan, 1.0])
 
 
-def test_a_binding_on_a_map_resolves_what_is_inside():
-    binding = on_map(OFUL.bind(noise=given.noise), 1)
-    policy = binding.resolve({"dim": 4, "n_models": 2}, {"noise": 0.25})(lanes=2)
-    assert (policy.policy.dim, policy.policy.noise, policy.lanes) == (4, 0.25, 2)
+@pytest.mark.parametrize("index", [-1, 0.5, [0, -1], [[0]], [0, 1], "0"])
+def test_what_is_no_map_is_refused(index):
+    with pytest.raises(ValueError, match="OnMap: index"):
+        OnMap(policy=SquareCB(dim=2), index=index)
+    with pytest.raises(ValueError, match="OnMap: index"):
+        OnMap(policy=SquareCB(dim=2), index=index if isinstance(index, list) else [index], lanes=3)
+
+
+class Hidden(Problem):
+    """Three maps, of which another one is true in every lane."""
+
+    def __init__(self, *, widths=(2, 2, 2)):
+        self.widths = widths
+
+    @property
+    def shapes(self):
+        return {"n_models": 3, "dim": 2 if len(set(self.widths)) == 1 else list(self.widths)}
+
+    def draw(self, lanes, rounds, seed):
+        return HiddenInstances(lanes, rounds, seed)
+
+    def lane_bytes(self, rounds):
+        return 8 * 30 * rounds
+
+
+class HiddenInstances(Instances):
+    def __init__(self, lanes, rounds, seed):
+        self.x = np.array([np.random.default_rng((seed, n)).normal(size=(rounds, 3, 5, 2)) for n in lanes])
+        self.constants = {"model": np.array([n % 3 for n in lanes])}
+
+    def features(self, t):
+        return self.x[:, t].copy()
+
+    def means(self, t):
+        return self.x[np.arange(len(self.x)), t, self.constants["model"], :, 0]
+
+    def rewards(self, t, action):
+        return self.means(t)[np.arange(action.size), action]
+
+
+def test_the_oracle_knows_the_true_map_of_every_replicate():
+    """No noise: two rewards tell the parameter, and from then on the oracle makes no mistake."""
+    policies = {
+        "oracle": on_map(OFUL.bind(scale=0.0, regularization=1e-9), given.model),
+        "first": on_map(OFUL.bind(), 0),
+    }
+    result = simulate(policies, Hidden(), rounds=30, replicates=6, block=2)
+    late = result.curve("oracle")[-1] - result.curve("oracle")[9]
+    np.testing.assert_allclose(late, 0.0, atol=1e-5)
+    wrong = np.arange(6) % 3 != 0
+    assert (result.final("first")[wrong] > 10.0).all()
+
+
+def test_maps_of_several_widths_cannot_be_one_policys():
+    policy = on_map(OFUL.bind(), given.model)
+    with pytest.raises(ValueError, match=r"on_map: index: got given.model, expected maps of one width; .* \[2, 3, 2\]"):
+        policy.resolve({"n_models": 3, "dim": [2, 3, 2]}, {"model": np.array([0, 2])})
+    assert on_map(OFUL.bind(), [0, 2]).resolve({"n_models": 3, "dim": [2, 3, 2]}, {})(lanes=2).policy.dim == 2
+    assert on_map(OFUL.bind(), 1).resolve({"n_models": 3, "dim": [2, 3, 2]}, {})().policy.dim == 3

@@ -67,7 +67,7 @@ def test_layout_by_hand(tmp_path):
     persistence.write(tmp_path / "a.bsel", {"k": 1}, {"x": np.array([258], dtype=np.int64)})
     content = (tmp_path / "a.bsel").read_bytes()
     header = json.dumps({"settings": {"k": 1}, "arrays": [["x", "<i8", [1]]]}).encode()
-    body = b"BSEL" + struct.pack("<HQ", 3, len(header)) + header + b"\x02\x01" + b"\x00" * 6
+    body = b"BSEL" + struct.pack("<HQ", 4, len(header)) + header + b"\x02\x01" + b"\x00" * 6
     assert content == body + hashlib.sha256(body).digest()
 
 
@@ -115,8 +115,55 @@ def test_another_version_is_named(small, version):
     body = small.read_bytes()[:-32]
     body = body[:4] + struct.pack("<H", version) + body[6:]
     small.write_bytes(body + hashlib.sha256(body).digest())
-    with pytest.raises(ValueError, match=f"format version {version}, this library reads versions 2 to 3"):
+    with pytest.raises(ValueError, match=f"format version {version}, this library reads versions 2 to 4"):
         persistence.read(small)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"",
+        b"[]",
+        b"7",
+        b"\xff\xfe",
+        b'{"settings": {}}',
+        b'{"settings": 7, "arrays": []}',
+        b'{"settings": {}, "arrays": 7}',
+        b'{"settings": {}, "arrays": [["x"]]}',
+        b'{"settings": {}, "arrays": [["x", "<f8", [-1]]]}',
+        b'{"settings": {}, "arrays": [["x", "<f8", [0.5]]]}',
+        b'{"settings": {}, "arrays": [["x", "<f8", [4611686018427387904, 4]]]}',
+        b'{"settings": {}, "arrays": [["x", "<f8", [0, 1%s]]]}' % (b"0" * 40),
+        b'{"settings": {}, "arrays": [["x", "<f8", [1%s]]]}' % (b"0" * 5000),
+        b'{"settings": {}, "arrays": [["x", "|O", [0]]]}',
+        b'{"settings": {}, "arrays": [["x", ["<f8"], [0]]]}',
+        b'{"settings": {}, "arrays": [[[], "<f8", [0]]]}',
+        b'{"settings": {}, "arrays": [["x", "<f8", [%s]]]}' % b",".join([b"0"] * 100),
+        b"[" * 100_000,
+    ],
+)
+def test_a_header_that_nobody_wrote_raises_value_error(tmp_path, header):
+    body = b"BSEL" + struct.pack("<HQ", 3, len(header)) + header
+    (tmp_path / "a.bsel").write_bytes(body + hashlib.sha256(body).digest())
+    with pytest.raises(ValueError, match=r"a\.bsel: not what this library writes"):
+        persistence.read(tmp_path / "a.bsel")
+
+
+@pytest.mark.parametrize("length", [0, 1, 2**63, 2**64 - 1])
+def test_a_header_of_another_length_raises_value_error(small, length):
+    body = small.read_bytes()[:-32]
+    body = body[:6] + struct.pack("<Q", length) + body[14:]
+    small.write_bytes(body + hashlib.sha256(body).digest())
+    with pytest.raises(ValueError, match=r"a\.bsel: not what this library writes"):
+        persistence.read(small)
+
+
+def test_bytes_that_nothing_names_and_flags_that_are_none_raise_value_error(small):
+    content = small.read_bytes()[:-32]
+    for body in (content + b"\x00", content[:-1], content[:-1] + b"\x02"):
+        small.write_bytes(body + hashlib.sha256(body).digest())
+        with pytest.raises(ValueError, match=r"a\.bsel: not what this library writes"):
+            persistence.read(small)
 
 
 @pytest.mark.parametrize("call", ["replace", "fsync", "chmod"])
@@ -162,6 +209,74 @@ def test_permissions_follow_the_umask(tmp_path):
     finally:
         os.umask(before)
     assert (tmp_path / "a.bsel").stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o444])
+def test_a_file_that_was_there_keeps_its_permissions(small, mode):
+    small.chmod(mode)
+    persistence.write(small, {"k": 2}, {})
+    assert persistence.read(small) == ({"k": 2}, {})
+    assert small.stat().st_mode & 0o7777 == mode
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_what_is_being_written_is_never_open_to_more_than_the_file(small):
+    small.chmod(0o600)
+    with persistence.replacing(small) as file:
+        (part,) = (p for p in small.parent.iterdir() if p.name != "a.bsel")
+        assert part.stat().st_mode & 0o777 == 0o600
+        file.write(b"x")
+
+
+def test_a_link_stays_a_link(small, tmp_path):
+    (tmp_path / "links").mkdir()
+    link = tmp_path / "links" / "current"
+    link.symlink_to("../a.bsel")
+    persistence.write(link, {"k": 2}, {})
+    assert link.is_symlink()
+    assert os.readlink(link) == "../a.bsel"
+    assert persistence.read(small) == ({"k": 2}, {})
+    assert [p.name for p in link.parent.iterdir()] == ["current"]
+    new = tmp_path / "links" / "new"
+    new.symlink_to(tmp_path / "b.bsel")  # which is not there yet
+    persistence.write(new, {"k": 3}, {})
+    assert new.is_symlink()
+    assert persistence.read(tmp_path / "b.bsel") == ({"k": 3}, {})
+
+
+@pytest.mark.skipif(os.name != "posix", reason="lengths of POSIX")
+def test_a_name_as_long_as_the_system_allows(tmp_path):
+    path = tmp_path / ("n" * (os.pathconf(tmp_path, "PC_NAME_MAX") - 5) + ".bsel")
+    persistence.write(path, {"k": 1}, {})
+    persistence.write(path, {"k": 2}, {})
+    assert persistence.read(path) == ({"k": 2}, {})
+    assert list(tmp_path.iterdir()) == [path]
+    longer = path.with_name("n" + path.name)
+    with pytest.raises(OSError, match="File name too long") as error:
+        persistence.write(longer, {}, {})
+    assert error.value.filename == str(longer)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_missing_folder_is_named_as_it_was_given(tmp_path):
+    path = tmp_path / "missing" / "a.bsel"
+    with pytest.raises(FileNotFoundError) as error:
+        persistence.write(path, {}, {})
+    assert error.value.filename == str(path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kinds of files of POSIX")
+def test_what_is_no_file_is_not_replaced(tmp_path):
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "round").symlink_to(tmp_path / "round")
+    for name in ("folder", "pipe", "round"):
+        with pytest.raises(OSError, match=rf"{name}'$") as error:
+            persistence.write(tmp_path / name, {}, {})
+        assert error.value.filename == str(tmp_path / name)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["folder", "pipe", "round"]
+    assert (tmp_path / "round").is_symlink()
 
 
 def test_a_missing_file_is_missing(tmp_path):

@@ -135,6 +135,18 @@ def test_one_model_is_squarecb_bit_for_bit():
 # FSSquareCB, weighting="range"
 
 
+@pytest.mark.parametrize("weighting", ["noise", "range"])
+def test_weights_are_numbers_on_the_smallest_range_that_is_taken(weighting):
+    for width in (1e-200, 1e-30):
+        with pytest.raises(ValueError, match=r"FSSquareCB: reward_range: .* high - low >= 2e-30"):
+            FSSquareCB(n_models=2, dim=2, reward_range=(0.0, width), weighting=weighting)
+    policy, x = FSSquareCB(n_models=2, dim=2, reward_range=(0.0, 2e-30), weighting=weighting), np.ones((2, 3, 2))
+    x[1] *= 2.0
+    for k in range(20):
+        policy.update(policy.act(x), k % 3 * 1e-30)
+        assert policy.model_weights.sum() == pytest.approx(1.0)
+
+
 def test_range_weighting_is_sqalg_on_the_range_with_clipping_counted():
     rng = np.random.default_rng(3)
     policy = FSSquareCB(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from banditselect import OFUL, BiasOFUL, FSSquareCB, LinTS, Power, SquareCB, Uniform
+from banditselect import OFUL, BiasOFUL, FSSquareCB, LinTS, Power, SquareCB, Uniform, on_every_ball
 from banditselect.theory import feature_selection
 
 DELTA = 0.05
@@ -338,3 +338,35 @@ def test_thompson_without_spread_is_greedy():
         reward = float(rng.normal())
         policy.update(decision, reward)
         ridge.add(x[decision.action], reward)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_thompson_about_a_centre(intercept):
+    """Without spread: the estimate is h + V^-1 sum x (y - <x, h>), and before any reward it is h."""
+    rng = np.random.default_rng(10)
+    h, lam = np.array([[1.0, -2.0, 0.5], [0.0, 3.0, 1.0]]), 2.0
+    policy = LinTS(dim=3, scale=0.0, regularization=lam, center=h, intercept=intercept, lanes=2)
+    x = rng.normal(size=(5, 3))
+    np.testing.assert_array_equal(policy.parameters, h)
+    np.testing.assert_array_equal(policy.act(np.array([x, x])).action, (x @ h.T).argmax(axis=0))
+    X, y = rng.normal(size=(20, 3)), rng.normal(size=20)
+    for t in range(20):
+        policy.learn(np.array([X[t], X[t]]), [y[t], y[t]])
+    Z = np.hstack([np.ones((20, int(intercept))), X])
+    for n in range(2):
+        start = np.hstack([np.zeros(int(intercept)), h[n]])
+        expected = start + np.linalg.solve(lam * np.eye(Z.shape[1]) + Z.T @ Z, Z.T @ (y - Z @ start))
+        np.testing.assert_allclose(policy.parameters[n], expected[int(intercept) :], atol=1e-12)
+    np.testing.assert_array_equal(LinTS(dim=3, center=h[0], intercept=intercept).parameters, h[0])
+
+
+def test_a_centre_of_another_width_is_refused():
+    with pytest.raises(ValueError, match=r"LinTS: center: got .*, expected 3 numbers, as dim says"):
+        LinTS(dim=3, center=[1.0, 2.0])
+    with pytest.raises(ValueError, match="LinTS: center"):
+        LinTS(dim=3, center=np.ones((2, 3)))
+
+
+def test_thompson_on_every_ball():
+    bases = on_every_ball(LinTS.bind(), centers=np.eye(3)).resolve({"dim": 3}, {})
+    np.testing.assert_array_equal([base().parameters for base in bases], np.eye(3))

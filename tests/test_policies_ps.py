@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from banditselect import PSOFUL, load
+from banditselect import PSIDS, PSOFUL, given, load, problems, simulate
 from banditselect.parts.regions import Regions
 
 CENTERS = np.array([[0.5, -0.5, 0.2], [1.0, 1.0, 0.0], [-1.0, 0.0, 0.5], [0.0, 0.8, -0.8]])
@@ -232,12 +232,45 @@ def test_a_mixture_becomes_ellipsoids_that_hold_its_coverage(coverage):
         np.testing.assert_allclose(policy.parameters[i], expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("cls", [PSOFUL, PSIDS])
+def test_covariances_of_all_four_kinds_are_what_their_name_says(cls):
+    """As many components as features: a tied matrix and variances of components have the same shape then."""
+    means, square = np.diag([1.0, 2.0, 3.0]), np.array([[2.0, 0.5, 0.1], [0.5, 3.0, 0.2], [0.1, 0.2, 4.0]])
+    spherical = np.array([0.5, 1.0, 2.0])
+    expected = {
+        "full": (SHAPES[:3], SHAPES[:3]),
+        "tied": (square, np.array([square] * 3)),
+        "diag": (square, np.array([np.diag(row) for row in square])),
+        "spherical": (spherical, np.array([v * np.eye(3) for v in spherical])),
+    }
+    for kind, (covariances, shapes) in expected.items():
+        policy = cls.from_mixture(means, covariances, np.ones(3), covariance_type=kind)
+        np.testing.assert_array_equal(policy.shapes, shapes)
+        others = [other for other, (_, s) in expected.items() if np.shape(expected[other][0]) != covariances.shape]
+        for other in others:
+            with pytest.raises(ValueError, match="from_mixture: covariances"):
+                cls.from_mixture(means, covariances, np.ones(3), covariance_type=other)
+    with pytest.raises(ValueError, match=r"from_mixture: covariance_type: got None, expected 'tied' or 'diag', since"):
+        cls.from_mixture(means, square, np.ones(3))  # which of the two it is must be said
+    np.testing.assert_array_equal(cls.from_mixture(means, spherical, np.ones(3)).shapes, expected["spherical"][1])
+    np.testing.assert_array_equal(cls.from_mixture(means[:2], square[:2], np.ones(2)).shapes, expected["diag"][1][:2])
+
+
+def test_a_mixture_can_be_bound():
+    problem = problems.SyntheticParameterSelection(n_models=2, dim=3, n_actions=4)
+    mixture = PSOFUL.bind_mixture(np.eye(3), np.ones(3), np.ones(3), covariance_type="spherical", noise=given.noise)
+    result = simulate({"mixture": mixture}, problem, rounds=10, replicates=2)
+    assert np.isfinite(result.final("mixture")).all()
+
+
 def test_a_mixture_is_checked():
     for coverage in (0.0, 1.0, 2.0):
         with pytest.raises(ValueError, match="coverage"):
             PSOFUL.from_mixture(CENTERS, SHAPES, np.ones(4), coverage=coverage)
-    with pytest.raises(ValueError, match="shapes"):
+    with pytest.raises(ValueError, match=r"from_mixture: covariances: .* shape \(4, 3, 3\) or \(3, 3\)"):
         PSOFUL.from_mixture(CENTERS, SHAPES[:3], np.ones(4))
+    with pytest.raises(ValueError, match="from_mixture: covariance_type: got 'diagonal'"):
+        PSOFUL.from_mixture(CENTERS, SHAPES, np.ones(4), covariance_type="diagonal")
     with pytest.raises(ValueError, match="prior_weights"):
         PSOFUL.from_mixture(CENTERS, SHAPES, np.ones(3))
     with pytest.raises(ValueError, match="means"):

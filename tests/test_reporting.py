@@ -14,7 +14,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation, Text
 
-from banditselect.reporting import plot_curves, plot_finals, plot_panels, save_figure, summary_table
+from banditselect.reporting import latex_table, plot_curves, plot_finals, plot_panels, save_figure, summary_table
 from banditselect.reporting.labels import spread
 from banditselect.reporting.scales import human
 from banditselect.reporting.style import looks
@@ -185,7 +185,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 import numpy as np
-from banditselect.reporting import plot_curves, save_figure
+from banditselect.reporting import latex_table, plot_curves, save_figure
 curves = {name: np.outer([1.0, 2.0, 4.0], [k + 1.0, k + 1.5]) for k, name in enumerate(("FS-SCB", "RB-SCB", "oracle"))}
 figure = plot_curves([1, 50, 100], curves, metric="regret", title="a title")
 for suffix in ("png", "svg", "pdf"):
@@ -306,3 +306,23 @@ def test_summary_in_markdown():
         "|:---|---:|---:|---:|---:|",
         "| a\\|b | 11.0 | 1.0 | 11.0 | 12.0 |",
     ]
+
+
+def test_latex_by_hand():
+    r"""Means 11 and 20 with standard errors 1 and 0; 0.3 is the smaller of two rewards; a policy that is missing."""
+    finals = {"a_b": {"x & y": [10.0, 12.0], "z": [20.0, 20.0], "n": [np.nan, np.nan]}, "c": {"z": [3.0]}}
+    assert latex_table(finals, metric="regret").split("\n") == [
+        r"\begin{tabular}{lrr}",
+        r"\toprule",
+        r"policy & a\_b & c \\",
+        r"\midrule",
+        r"x \& y & $\mathbf{11.0} \pm 1.0$ & -- \\",
+        r"z & $20.0 \pm 0.0$ & $\mathbf{3.00}$ \\",
+        r"n & -- & -- \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    rewards = latex_table({"p": {"a": [0.3, 0.3], "b": [0.5, 0.5], "c": [0.5, 0.5]}}, metric="mean reward")
+    assert [line.count("mathbf") for line in rewards.split("\n")] == [0, 0, 0, 0, 0, 1, 1, 0, 0]
+    with pytest.raises(ValueError, match="finals: got"):
+        latex_table({}, metric="regret")

@@ -168,3 +168,14 @@ def test_the_finals_are_drawn_against_the_setting_that_varies():
     several = sweep({"u": Uniform.bind()}, problems, rounds=2, replicates=2)
     labels = [text.get_text() for text in several.plot_finals().axes[0].get_xticklabels()]
     assert labels == list(problems)
+
+
+def test_results_as_latex():
+    one = made({"a": [1.0, 3.0], "b_c": [4.0, 6.0]})
+    assert r"a & $\mathbf{2.0" in one.to_latex()
+    assert r"policy & regret \\" in one.to_latex()
+    both = Results({"p": one, "q": made({"a": [1.0, 1.0]})}).to_latex()
+    assert r"policy & p & q \\" in both
+    assert r"b\_c & $5.0" in both
+    with pytest.raises(ValueError, match="metric: got 'loss'"):
+        one.to_latex("loss")

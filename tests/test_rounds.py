@@ -158,7 +158,7 @@ def learn_in_parts(union, x, y):
         union.wide.learn(ids, x, y)
         challenger = union.wide.penalised[ids, 0] + sets.variance[ids] * union.wide.logdet[ids, 0]
     sets.update(ids, bank)
-    verdict = np.empty((ids.size, 2))
+    verdict = np.empty((ids.size, 3))
     limits = (sets.penalty, sets.variance, sets.noise, bank.updates, challenger, sets.drift, union.alarm.level, verdict)
     if screen(ids, bank.evidence, *limits):
         union.alarm.judge(ids, verdict, bank.updates, sets.noise)

@@ -129,6 +129,18 @@ def test_bad_arguments_are_refused_by_name(tmp_path):
         simulate({}, PS, **good)
     with pytest.raises(ValueError, match=r"problems\['a'\]: got 3"):
         sweep({"u": Uniform.bind()}, {"a": 3}, **good)
+    with pytest.raises(ValueError, match=r"problems: got \[.*, expected at least one problem, by name"):
+        sweep({"u": Uniform.bind()}, [PS], **good)
+    with pytest.raises(ValueError, match=r"rounds: got 1000000000000000, expected .* <= 1e\+09"):
+        sweep({"u": Uniform.bind()}, {"p": PS}, **(good | {"rounds": 10**15}))
+    with pytest.raises(ValueError, match=r"replicates: got 1000000000000, expected fewer: 20,000,000,000 cells"):
+        sweep({"u": Uniform.bind()}, {"p": PS}, **(good | {"replicates": 10**12}))
+    with pytest.raises(ValueError, match="out: got '', expected the name of a folder"):
+        sweep({"u": Uniform.bind()}, {"p": PS}, out="", **good)
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "results.parquet").write_text("theirs")
+    with pytest.raises(ValueError, match=r"out: .* a folder of ours, or one without results\.parquet"):
+        sweep({"u": Uniform.bind()}, {"p": PS}, out=tmp_path / "theirs", **good)
     with pytest.raises(ValueError, match=r"problems: got \{\}"):
         sweep({"u": Uniform.bind()}, {}, **good)
     with pytest.raises(ValueError, match=r"given\.horizon: .*center, centers"):
@@ -263,6 +275,10 @@ def test_what_cannot_be_tuned_is_refused_by_name():
     for values in ({"width": [1]}, {"scale": [0.1], "width": [1]}, {"seed": [1]}):
         with pytest.raises(ValueError, match=r"grid: got '(width|seed)', expected an argument of at least one"):
             tune({"o": OFUL_TOLD}, PS, values, rounds=2)
+    with pytest.raises(ValueError, match=r"grid: got \{\}, expected arguments with values to try"):
+        tune({"o": OFUL_TOLD}, PS, {}, rounds=2)
+    with pytest.raises(ValueError, match=r"policies: got \[.*, expected a dict of what bind returned by name"):
+        tune([OFUL_TOLD], PS, {"scale": [0.1]}, rounds=2)
     with pytest.raises(ValueError, match=r"grid: scale: got 0\.1"):
         tune({"o": OFUL_TOLD}, PS, {"scale": 0.1}, rounds=2)
     with pytest.raises(ValueError, match="metric: got 'loss'"):

@@ -3,12 +3,15 @@
 import copy
 import math
 import pickle
+import pydoc
+import re
 import threading
 
 import cloudpickle
 import numpy as np
 import pytest
 
+from banditselect import OFUL, PSOFUL, PSTS, Catalogue, FSSquareCB, LinTS, SquareCB
 from banditselect.carriers.validation import (
     ArgumentError,
     Bounds,
@@ -109,7 +112,7 @@ def test_all_arguments_are_checked_under_their_owner():
         (Number(low=1, integer=True), [1, 7, 3.0, np.int64(9), np.uint8(3)]),
         (Number(optional=True), [None, 1.0]),
         (OneOf(("a", "b")), ["a", "b"]),
-        (Bounds(), [(0, 1), [-1.5, 2], np.array([0.0, 1.0]), (np.float32(0), np.int64(3))]),
+        (Bounds(), [(0, 1), (0, 2e-30), [-1.5, 2], np.array([0.0, 1.0]), (np.float32(0), np.int64(3))]),
         (Widths(), [1, 5, 3.0, [1, 2, 3], (4,), np.array([2, 2]), np.int64(2)]),
         (Rate(), [0, 10.0, np.float32(2.0), 10**20, math.sqrt]),
         (Rate(("paper",)), ["paper", 3]),
@@ -142,10 +145,12 @@ def test_constraints_accept(constraint, values):
         (OneOf(("a", "b")), "one of 'a', 'b'", ["c", "", None, 1, ["a"], "A"]),
         (
             Bounds(),
-            "a pair (low, high) of finite numbers with low < high",
+            "a pair (low, high) of finite numbers with high - low >= 2e-30",
             [
                 (1, 0),
                 (1, 1),
+                (0, 1e-200),
+                (0, 1e-30),
                 (0,),
                 (0, 1, 2),
                 (0, INF),
@@ -298,3 +303,73 @@ def test_a_reward_refused(value):
 )
 def test_rewards_of_lanes_refused(value):
     refused(rewards, value, 2, True, name="reward", expected="finite numbers of shape (2,)")
+
+
+# What is wrong with features is named: the type, or the first entry that will not do.
+
+ONES = np.ones((5, 3))
+
+
+def with_entry(value, dtype=float):
+    features = ONES.astype(dtype)
+    features[2, 1] = value
+    return features
+
+
+@pytest.mark.parametrize(
+    ("features", "words"),
+    [
+        (with_entry(np.nan), "an array of shape (5, 3) with nan at [2, 1]"),
+        (with_entry(1e40), "an array of shape (5, 3) with 1e+40 at [2, 1]"),
+        (with_entry(np.inf).tolist(), "values of shape (5, 3) with inf at [2, 1]"),
+        (with_entry(None, object), "an array of shape (5, 3) and dtype object, with None at [2, 1]"),
+        (ONES.astype(object), "an array of shape (5, 3) and dtype object"),
+        (ONES.astype(complex), "an array of shape (5, 3) and dtype complex128"),
+        (ONES.astype("U3"), "an array of shape (5, 3) and dtype <U3"),
+        (ONES.astype("U3").tolist(), "an array of shape (5, 3) and dtype <U3"),
+    ],
+)
+def test_a_refusal_of_features_names_the_fault(features, words):
+    with pytest.raises(ValueError, match=f"^features: got {re.escape(words)}, expected finite numbers of shape"):
+        SquareCB(dim=3).act(features)
+
+
+def test_the_fault_is_named_behind_many_sound_maps():
+    maps = [np.ones((5, 3)) for _ in range(6)]
+    maps[4][1, 2] = np.nan
+    words = r"a list of 6 with, at \[4\], an array of shape \(5, 3\) with nan at \[1, 2\]"
+    with pytest.raises(ValueError, match=f"features: got {words}, expected"):
+        FSSquareCB(n_models=6, dim=3).act(maps)
+
+
+@pytest.mark.parametrize(
+    ("make", "argument"),
+    [
+        (lambda: OFUL(dim=3, noise=1e300), "noise"),
+        (lambda: OFUL(dim=3, noise=10**400), "noise"),
+        (lambda: OFUL(dim=3, noise=[1.0, 1e300], lanes=2), "noise"),
+        (lambda: SquareCB(dim=3, reward_range=(0.0, 1e300)), "reward_range"),
+        (lambda: SquareCB(dim=3, exploration=1e300), "exploration"),
+        (lambda: PSOFUL(centers=np.full((3, 3), 1e300), radii=0.1, noise=0.1), "centers"),
+    ],
+)
+def test_what_is_too_large_is_told_how_large_it_may_be(make, argument):
+    with pytest.raises(ValueError, match=rf"^\w+: {argument}: got .*; at most 1e\+30 in magnitude$"):
+        make()
+
+
+@pytest.mark.parametrize("features", [np.ones((2, 5, 3)), [np.ones((5, 3)), np.ones((5, 8))], "catalogue"])
+def test_a_policy_of_one_map_that_is_given_several_is_told_of_on_map(features):
+    if isinstance(features, str):
+        features = Catalogue(np.ones((2, 5, 3))).offer([0, 1])
+    with pytest.raises(ValueError, match=r"\(K, 3\); on_map\(policy, i\) looks at one of several maps$"):
+        SquareCB(dim=3).act(features)
+    with pytest.raises(ValueError, match=r"expected finite numbers of shape \(K, 3\)$"):
+        SquareCB(dim=3).act(np.ones((5, 4)))
+
+
+@pytest.mark.parametrize("cls", [FSSquareCB, OFUL, PSOFUL, PSTS, LinTS])
+def test_help_opens_with_a_short_signature(cls):
+    page = pydoc.render_doc(cls, renderer=pydoc.plaintext).splitlines()
+    assert max(map(len, page)) < 700
+    assert "'float | ArrayLike | None'" in page[3] or cls is not FSSquareCB

@@ -7,6 +7,7 @@ __imported_at__ = time.time()  # before any other file is read: the store tells 
 
 from . import logs, problems, theory
 from .carriers.catalogues import Catalogue
+from .carriers.crossing import cross_features
 from .parts.exploration import LatentReference, Power
 from .policies import (
     FSIDS,
@@ -69,6 +70,7 @@ __all__ = [
     "SquareCB",
     "Steps",
     "Uniform",
+    "cross_features",
     "given",
     "grid",
     "load",

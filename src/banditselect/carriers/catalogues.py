@@ -1,5 +1,7 @@
 """Catalogues: the features of all items, given once; a policy then acts on the numbers of the items offered."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -74,7 +76,8 @@ class Catalogue:
 
         Parameters
         ----------
-        items: numbers of the items, ``(K,)``; for a policy with lanes ``(n, K)``, one row for every lane served.
+        items: numbers of the items, ``(K,)``; for a policy with lanes ``(n, K)``, one row for every lane served, or
+            ``(K,)`` for all of them.
         """
         chosen = np.asarray(items)
         if (
@@ -87,7 +90,7 @@ class Catalogue:
             expected = f"whole numbers between 0 and {self.n_items - 1} of shape (K,), or (n, K) with lanes"
             raise refuse("items", items, expected)
         rows = np.array(chosen if chosen.ndim == 2 else chosen[None], dtype=np.int64, order="C")
-        return self._offer(np.zeros(rows.shape[0], dtype=np.int64), rows)
+        return self._offer(np.zeros(rows.shape[0], dtype=np.int64), rows)._replace(shared=chosen.ndim == 1)
 
     def _offer(self, where: Index, items: Index) -> Offer:
         """Return items ``(n, K)`` of the tables ``where (n,)``, both checked, without a copy."""

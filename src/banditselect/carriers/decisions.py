@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ..kernels import ledger
 from ..types import Index
 from .lanes import LaneArrays
+from .workers import ITSELF, Worker
 
 
 class Decision(NamedTuple):
@@ -27,6 +28,7 @@ class Decision(NamedTuple):
     number: how many acts the lane had seen before this one.
     memo: what the policy wants to be told again when the reward arrives, whole numbers ``(n, w)``, or None.
     lineage: fingerprint of the policy; it survives save and load.
+    worker: which copy of the policy decided, as (number, session); (0, 0) for itself.
     """
 
     action: Any
@@ -37,6 +39,7 @@ class Decision(NamedTuple):
     number: Any
     memo: NDArray[np.int64] | None
     lineage: int
+    worker: Worker = ITSELF
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Decision) and self.to_dict() == other.to_dict()
@@ -45,7 +48,7 @@ class Decision(NamedTuple):
         return not self == other
 
     def __hash__(self) -> int:
-        return hash((self.lineage, np.asarray(self.number).tobytes()))
+        return hash((self.lineage, self.worker, np.asarray(self.number).tobytes()))
 
     def split(self) -> "list[Decision]":
         """Return one decision per lane, for rewards that arrive at different times; without lanes, just this one."""
@@ -56,14 +59,20 @@ class Decision(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the decision as plain numbers, lists and None, fit for JSON."""
-        return {
+        content = {
             name: value.tolist() if isinstance(value, np.ndarray | np.generic) else value
             for name, value in self._asdict().items()
         }
+        return content | {"worker": list(self.worker)}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Return the decision that ``to_dict`` described; anything else raises ValueError."""
+        """Return the decision that ``to_dict`` described; anything else raises ValueError.
+
+        A worker may be missing: there were none of them once.
+        """
+        if isinstance(content, Mapping):
+            content = {"worker": ITSELF, **content}
         if not isinstance(content, Mapping) or set(content) != set(cls._fields):
             raise ValueError(
                 f"decision: got {content!r:.80}, expected a mapping with the keys {', '.join(cls._fields)}"
@@ -81,6 +90,7 @@ class Decision(NamedTuple):
                 number=whole(content["number"]),
                 memo=None if content["memo"] is None else _frozen(content["memo"], np.int64),
                 lineage=_whole(content["lineage"]),
+                worker=Worker(*map(_whole, content["worker"])),
             )
         except (TypeError, ValueError) as error:
             raise ValueError(f"decision: {error}; expected what Decision.to_dict returned") from None
@@ -145,6 +155,40 @@ class Ledger(LaneArrays):
     def settle(self, ids: Index, numbers: Index) -> int:
         """Mark these acts as learned and count the rounds; if some row cannot be, do nothing and return it, else -1."""
         return int(ledger.settle(ids, numbers, self.book))
+
+    def learned(self) -> dict[int, list[int]]:
+        """Return the acts learned as runs, by lane: begin, end, begin, end, ..."""
+        runs, ring = {}, 64 * (self.book.shape[1] - ledger.RING)
+        for lane in np.flatnonzero(self.acts).tolist():
+            row, floor = self.book[lane], int(self.book[lane, ledger.FLOOR])
+            k = np.arange(floor, row[ledger.ACTS]) % ring
+            bits = (row[ledger.RING + (k >> 6)] >> (k & 63)) & 1
+            edges = floor + np.flatnonzero(np.diff(bits, prepend=0, append=0))
+            runs[lane] = [*((0, floor) if floor else ()), *edges.tolist()]
+        return runs
+
+    def resume(self, acts: Index, learned: Mapping[int, list[int]]) -> None:
+        """Keep the rounds, and begin anew after so many acts ``(N,)``, those in the runs learned."""
+        rounds = self.rounds.copy()
+        ends = np.zeros((acts.size, 2), dtype=np.int64)  # of the first run, if it begins with act 0, and of the last
+        for lane, runs in learned.items():
+            ends[lane] = 0 if runs[0] else runs[1], runs[-1]
+        acts = np.maximum(acts, ends[:, 1])
+        words = int((acts - ends[:, 0]).max()) // 64 + 1
+        self.book = np.zeros((acts.size, ledger.RING + words), dtype=np.int64)
+        self.book[:, ledger.ACTS], self.book[:, ledger.FLOOR] = acts, ends[:, 0]
+        for lane, runs in learned.items():
+            later = [np.arange(*run) for run in zip(runs[::2], runs[1::2], strict=True) if run[0]]
+            for numbers in later:
+                self.settle(np.full(numbers.size, lane), numbers)
+        self.rounds[:] = rounds
+
+    def check(self, name: str, array: NDArray[Any]) -> None:
+        """Refuse a book that no acts have written: counts out of order, or more acts waiting than there are bits."""
+        acts, floor, rounds = (array[:, k] for k in (ledger.ACTS, ledger.FLOOR, ledger.ROUNDS))
+        right = (floor >= 0) & (floor <= acts) & (acts < ledger.MOST) & (rounds >= 0) & (rounds < ledger.MOST)
+        if not right.all() or (acts - floor).max(initial=0) > 64 * (array.shape[1] - ledger.RING):
+            raise ValueError(f"array {name!r}: not a book of acts")
 
     def extend(self, other: Self) -> None:
         """Append the lanes of another ledger."""

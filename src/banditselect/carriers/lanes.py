@@ -1,6 +1,6 @@
 """State as named arrays with one row per lane, so that lanes can be added, saved and restored by name alone."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -19,7 +19,9 @@ class LaneArrays:
     """
 
     state: tuple[str, ...] = ()
-    elastic: tuple[str, ...] = ()  # of these, the length of the second axis is part of what is learned
+    elastic: tuple[str, ...] = ()  # of these, the length of the second axis is part of what is learned: it only grows
+    natural: tuple[str, ...] = ()  # of these, no entry is below 0
+    endless: tuple[str, ...] = ()  # of these, entries may be NaN or infinite
     fixed: tuple[str, ...] = ()
     handed: tuple[str, ...] = ()  # what kernels are handed of it, arrays and numbers, in the order of their arguments
     _hand: Any = None  # what kernels that learn are handed, kept until an array is another one,
@@ -35,17 +37,25 @@ class LaneArrays:
         """Return the learned arrays by name (the arrays themselves, not copies)."""
         return {name: getattr(self, name) for name in self.state}
 
+    def check(self, name: str, array: NDArray[Any]) -> None:
+        """Refuse what a learned array cannot hold, so that it is neither stored nor taken over."""
+        if array.dtype.kind == "f" and name not in self.endless and not np.isfinite(array).all():
+            raise ValueError(f"array {name!r}: not finite")
+        if name in self.natural and array.min(initial=0) < 0:
+            raise ValueError(f"array {name!r}: below 0")
+
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take over the learned arrays of an equal part."""
         for name, mine in self.arrays().items():
             theirs = arrays[name]
             shapes = [list(a.shape) for a in (mine, theirs)]
-            if name in self.elastic and theirs.ndim == mine.ndim:
+            if name in self.elastic and theirs.ndim == mine.ndim and theirs.shape[1] >= mine.shape[1]:
                 shapes = [shape[:1] + shape[2:] for shape in shapes]
             if theirs.dtype != mine.dtype or shapes[0] != shapes[1]:
                 raise ValueError(
                     f"array {name!r}: found {theirs.dtype} {theirs.shape}, expected {mine.dtype} {mine.shape}"
                 )
+            self.check(name, theirs)
             setattr(self, name, np.array(theirs, order="C"))
         self._hand = self._show = None
 
@@ -54,6 +64,21 @@ class LaneArrays:
         for name in self.state + self.fixed:
             setattr(self, name, np.concatenate([getattr(self, name), getattr(other, name)]))
         self._hand = self._show = None
+
+
+class Kept:
+    """What some lanes have learned in these parts, so that it can be put back."""
+
+    def __init__(self, parts: Iterable[LaneArrays], ids: NDArray[np.int64]) -> None:
+        self._ids = ids
+        self._kept = [(part, {name: (array, array[ids]) for name, array in part.arrays().items()}) for part in parts]
+
+    def put_back(self) -> None:
+        """Put it back, whatever was learned since, or whatever part of it."""
+        for part, arrays in self._kept:
+            for array, rows in arrays.values():
+                array[self._ids] = rows
+            part.restore({name: array for name, (array, _) in arrays.items()})
 
 
 class PerLane(LaneArrays):

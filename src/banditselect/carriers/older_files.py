@@ -3,6 +3,7 @@
 from typing import Any
 
 OLDEST = 2
+WORKERS = 4  #: the first version that knows of workers
 
 _PARTS = {
     "_experts.bank": "_bank",

@@ -8,12 +8,15 @@ name, dtype and shape. Any change of any byte is found by the checksum.
 """
 
 import contextlib
+import errno
 import hashlib
+import itertools
 import json
 import math
 import os
+import secrets
+import stat
 import struct
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -23,14 +26,16 @@ from numpy.typing import NDArray
 
 from . import older_files
 from .stateful import Stateful
+from .workers import Worker
 
 C = TypeVar("C", bound=type)
 
 MAGIC = b"BSEL"
-VERSION = 3
+VERSION = 4
 _PREFIX = struct.Struct("<4sHQ")
 _DIGEST = hashlib.sha256().digest_size
 _DTYPES = {"<f8", "<i8", "|u1", "|b1"}
+_FEW = 10_000  # so many features, models or arms need not have left a number each
 
 _classes: dict[str, type] = {}
 
@@ -38,10 +43,12 @@ _classes: dict[str, type] = {}
 def register(cls: C) -> C:
     """Class decorator: make a policy known by its name, so that it can be loaded and is checked with all others.
 
-    A frozen dataclass is made known in the same way, so that a policy that has one among its settings can be saved.
+    A frozen dataclass is made known in the same way, so that a policy that has one among its settings can be saved. A
+    class of the same name in the same module takes the place of the one before: the cell of a notebook was run again.
     """
-    if _classes.get(cls.__name__, cls) is not cls:
-        raise ValueError(f"register: a policy named {cls.__name__!r} is already registered")
+    known = _classes.get(cls.__name__, cls)
+    if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+        raise ValueError(f"register: a policy named {cls.__name__!r} is already registered, by {known.__module__}")
     _classes[cls.__name__] = cls
     return cls
 
@@ -54,18 +61,30 @@ def registered() -> dict[str, Any]:
 def save(policy: Stateful, path: str | os.PathLike[str]) -> None:
     """Write a policy to one file."""
     arrays: dict[str, NDArray[Any]] = {}
-    settings = {"policy": encode("save", "policy", policy, arrays), "lineage": policy._lineage}
+    settings = {
+        "policy": encode("save", "policy", policy, arrays),
+        "lineage": policy._lineage,
+        "worker": policy._worker,
+        "closed": policy._elsewhere.closed,
+    }
+    arrays["elsewhere"] = policy._elsewhere.table()
     for part, content in policy._state():
         for name, array in content.arrays().items():
+            content.check(name, array)
             arrays[f"state/{part}/{name}"] = array
     write(path, settings, arrays)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """Read a policy that ``save`` wrote; it continues bit-identically.
+def load(path: str | os.PathLike[str], *, worker: Any = None) -> Any:
+    """Read a policy that ``save`` wrote; it continues bit-identically, or as a worker.
 
-    A file that is damaged, cut short, of another format, or of a policy class that is not registered raises
-    ValueError.
+    A file that is damaged, cut short, of another format, of a policy class that is not registered, or that holds what
+    no policy has written raises ValueError.
+
+    Parameters
+    ----------
+    worker: None, or who acts with it, as in :meth:`Policy.fork`. Several processes that load one file and act each need
+        one: else they draw the same random numbers, and nobody can tell their decisions apart.
     """
     version, settings, arrays = _content(path)
     try:
@@ -77,9 +96,15 @@ def load(path: str | os.PathLike[str]) -> Any:
             stored = part if known else older_files.part_name(part)
             content.restore({name: arrays[f"state/{stored}/{name}"] for name in content.state})
         policy._lineage = int(settings["lineage"])
-    except (KeyError, TypeError, ValueError) as error:
+        if version >= older_files.WORKERS:
+            policy._worker = Worker(*map(int, settings["worker"]))
+            policy._elsewhere.restore(arrays["elsewhere"], int(settings["closed"]), policy._size)
+            policy._root(policy._worker.channel)
+    except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
-    return policy
+    except Exception as error:  # what is built of it is the file's choice, and so is how that fails
+        raise ValueError(f"{path}: not what save wrote: {type(error).__name__}: {error}") from error
+    return policy if worker is None else policy.fork(worker)  # type: ignore[attr-defined]
 
 
 def encode(owner: str, name: str, value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
@@ -99,7 +124,10 @@ def encode(owner: str, name: str, value: Any, arrays: dict[str, NDArray[Any]]) -
     cls = type(value).__name__
     known = _classes.get(cls) is type(value)
     if isinstance(value, Stateful) and not known:
-        raise ValueError(f"{owner}: policy class {cls!r} is not registered: decorate it with banditselect.register")
+        again = "; this object is of an earlier version of the class, make it anew" if cls in _classes else ""
+        raise ValueError(
+            f"{owner}: policy class {cls!r} is not registered: decorate it with banditselect.register{again}"
+        )
     if known:
         own = value.settings if isinstance(value, Stateful) else vars(value)
         return {cls: {key: encode(owner, f"{name}.{key}", part, arrays) for key, part in own.items()}}
@@ -119,7 +147,21 @@ def _decode(value: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
     kind, content = older_files.current(kind, content)
     if kind not in _classes:
         raise ValueError(f"policy class {kind!r} is not registered here; known: {', '.join(sorted(registered()))}")
-    return _classes[kind](**{name: _decode(part, arrays) for name, part in content.items()})
+    arguments = {name: _decode(part, arrays) for name, part in content.items()}
+    if issubclass(_classes[kind], Stateful):
+        _check_sizes(arguments, arrays)
+    return _classes[kind](**arguments)
+
+
+def _check_sizes(arguments: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse, before anything is built, lanes without a row in the state, and sizes far above what the file holds."""
+    rows = max((len(a) for name, a in arrays.items() if name.startswith("state/") and a.ndim), default=0)
+    numbers = max(_FEW, sum(a.size for a in arrays.values()))
+    for name, most in {"lanes": rows, "n_models": numbers, "n_arms": numbers, "dim": numbers}.items():
+        value = arguments.get(name)
+        for size in np.ravel(1 if value is None else value).tolist():
+            if not size <= most:
+                raise ValueError(f"{name}={value!r:.80}, of which the file holds nothing")
 
 
 def write(path: str | os.PathLike[str], settings: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -140,19 +182,44 @@ def write(path: str | os.PathLike[str], settings: Mapping[str, Any], arrays: Map
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file that takes the place of ``path`` when all is written, and leaves it as it was if anything fails."""
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    """Open a file that takes the place of ``path`` when all is written, and leaves it as it was if anything fails.
+
+    A link stays one, and the file that it points to is replaced; a file that was there keeps its permissions.
+    """
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{secrets.token_hex(8)}.part")
+    with _naming(path):
+        try:
+            before = target.stat().st_mode
+        except FileNotFoundError:
+            before = None
+        if before is not None and not stat.S_ISREG(before):
+            raise FileExistsError(errno.EEXIST, "not a file that could be replaced")
+        mode = 0o666 if before is None else stat.S_IMODE(before)
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
+        with _naming(path):
+            if before is not None:
+                os.chmod(temporary, mode)
+            os.replace(temporary, target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
+
+
+@contextlib.contextmanager
+def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Name the file that was asked for where the system names another."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -173,22 +240,30 @@ def _content(path: str | os.PathLike[str]) -> tuple[int, dict[str, Any], dict[st
     body, checksum = content[:-_DIGEST], content[-_DIGEST:]
     if hashlib.sha256(body).digest() != checksum:
         raise ValueError(f"{path}: damaged: its checksum does not match its content")
-    header = json.loads(body[_PREFIX.size : _PREFIX.size + length])
+    try:
+        return version, *_unpacked(body[_PREFIX.size :], length)
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise ValueError(f"{path}: not what this library writes: {error}") from error
+
+
+def _unpacked(body: bytes, length: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the settings and the arrays that the header, of this length, describes; the whole of it is read first."""
+    header = json.loads(body[:length])
+    settings, table = header["settings"], [(name, dtype, tuple(shape)) for name, dtype, shape in header["arrays"]]
+    for name, dtype, shape in table:
+        if dtype not in _DTYPES or not all(type(k) is int and k >= 0 for k in shape):
+            raise ValueError(f"array {name!r} of {dtype} {shape}")
+    sizes = [math.prod(shape) * np.dtype(dtype).itemsize for _, dtype, shape in table]
+    if length + sum(sizes) != len(body) or not isinstance(settings, dict):
+        raise ValueError(f"{len(body)} bytes, of which its header names {length + sum(sizes)}")
     arrays: dict[str, NDArray[Any]] = {}
-    offset = _PREFIX.size + length
-    for name, dtype, shape in header["arrays"]:
-        kind = np.dtype(dtype)
-        count = math.prod(shape)
-        arrays[name] = np.frombuffer(body, kind, count, offset).reshape(shape).astype(kind.newbyteorder("="))
-        offset += count * kind.itemsize
-    return version, header["settings"], arrays
+    for (name, dtype, shape), offset in zip(table, itertools.accumulate([length, *sizes]), strict=False):
+        flat = np.frombuffer(body, np.dtype(dtype), math.prod(shape), offset)
+        if dtype == "|b1" and flat.view(np.uint8).max(initial=0) > 1:
+            raise ValueError(f"array {name!r} of other bytes than true and false")
+        arrays[name] = flat.reshape(shape).astype(flat.dtype.newbyteorder("="))
+    return settings, arrays
 
 
 def _bytes(array: NDArray[Any]) -> bytes:
     return array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

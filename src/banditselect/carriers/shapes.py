@@ -63,12 +63,14 @@ class FeatureShape(ABC):
     def _looked_up(self, offer: Offer, lanes: int | None) -> Array:
         """Return the lookup of an offer that fits; kernels read it as they read the array."""
         x = offer.lookup
+        if offer.shared and lanes is not None:
+            x = x.rows(np.zeros(lanes, dtype=np.int64))
         fits = isinstance(self, AnyShape) or (offer.many == self.many and self.accepts(offer.widths, False))
         fits = fits and self._counts(x.shape[2])
         if not fits or x.where.size != (lanes or 1):
             front = () if lanes is None else x.shape[:1]
             found = f"items whose features have the shape {(*front, *x.shape[1 if offer.many else 2 :])}"
-            raise refuse("features", found, self.words(lanes))
+            raise refuse("features", found, self.words(lanes) + self._hint(offer.many))
         return cast(Array, x)
 
     def shaped_one(self, value: Any, lanes: int | None) -> Array:
@@ -99,11 +101,13 @@ class FeatureShape(ABC):
                     x = x.copy()
                     x.setflags(write=bool(inner))
                 return x
-        raise refuse("features", x if x.size > 8 else value, self._expected(lanes, inner))
+        expected = self._expected(lanes, inner) + self._hint(len(shape) > ndim)
+        raise refuse("features", x if x.size > 8 else value, expected)
 
     def _converted(self, value: Any, lanes: int | None, inner: int, ndim: int) -> tuple[Array, tuple[int, ...] | None]:
         """Return what is not a float64 array yet as one; a list of maps also tells their widths."""
-        expected = self._expected(lanes, inner)
+        several = isinstance(value, list | tuple) and len(value) > 0 and all(depth_of(m) == ndim for m in value)
+        expected = self._expected(lanes, inner) + self._hint(several)
         if not (self.many and isinstance(value, list | tuple) and all(depth_of(m) == ndim - 1 for m in value)) or (
             lanes is not None and not any(isinstance(m, np.ndarray) for m in value)
         ):
@@ -126,6 +130,10 @@ class FeatureShape(ABC):
 
     def _expected(self, lanes: int | None, inner: int) -> str:
         return self.words(lanes) if inner else f"{self.words(lanes)} without the axis K"
+
+    def _hint(self, several: bool) -> str:
+        """Return what to do for a policy with one map that is given several."""
+        return "; on_map(policy, i) looks at one of several maps" if several and not self.many else ""
 
     def unusable(self, value: Any, lanes: int | None) -> ValueError:
         """Return the error for features of the right shape that are not finite."""

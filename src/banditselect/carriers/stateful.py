@@ -5,9 +5,10 @@ are its attributes; they are found there when it is saved, extended by lanes, or
 """
 
 import copy
+import functools
 import inspect
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,10 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 from ..types import Index
 from . import validation
 from .binding import Binding
+from .gate import Gate
 from .lanes import LaneArrays, members, parts_of
 from .settings import literal, read_only, same
 from .streams import Channel, Seed, Streams
 from .validation import Constraint
+from .workers import ITSELF, Elsewhere
 
 
 class Stateful:
@@ -32,6 +35,7 @@ class Stateful:
     """
 
     constraints: ClassVar[dict[str, Constraint]] = {}
+    _settled: frozenset[str] = frozenset()  #: the settings, once it is built
 
     def __init__(self, lanes: int | None, seed: Seed) -> None:
         owner = type(self).__name__
@@ -47,7 +51,24 @@ class Stateful:
                 setattr(self, name, copy.deepcopy(value))
         validation.check_all(owner, self.constraints, self.settings, lanes)
         self._lineage = secrets.randbits(53)  # survives stores that keep numbers as doubles, and save and load
+        self._gate = Gate()
+        self._worker, self._elsewhere = ITSELF, Elsewhere()
         self._number_lanes()
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "__init__" in vars(cls):
+            cls.__init__ = _settling(cls.__init__)  # type: ignore[method-assign]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self._settled:
+            raise AttributeError(
+                f"{type(self).__name__}: {name} is a setting and cannot be changed; build a new object"
+            )
+        object.__setattr__(self, name, value)
+
+    def __copy__(self) -> Self:
+        return copy.deepcopy(self)  # two objects never share state
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -92,9 +113,9 @@ class Stateful:
                 raise validation.refuse(f"add_lanes: {name}", arguments[name], f"shape {(n, *mine.shape[1:])}")
             joined[name] = read_only(np.concatenate([mine, new]))
         fresh._root(self._channel, self.lanes)
-        self._extend(fresh)
-        for name, value in joined.items():
-            setattr(self, name, value)
+        with self._gate:
+            self._extend(fresh)
+            self.__dict__ |= joined
 
     # Lanes.
 
@@ -149,8 +170,20 @@ class Stateful:
             mine.extend(theirs)
         for (_, inner), (_, other) in zip(self._inside(), fresh._inside(), strict=True):
             inner._extend(other)
-        self.lanes = self._size + fresh._size
+        self.__dict__["lanes"] = self._size + fresh._size
         self._number_lanes()
+
+
+def _settling(init: Callable[..., None]) -> Callable[..., None]:
+    """Return a constructor after which settings can be read only, if no subclass has one that goes on."""
+
+    @functools.wraps(init)
+    def constructor(self: Stateful, *args: Any, **arguments: Any) -> None:
+        init(self, *args, **arguments)
+        if type(self).__init__ is constructor:
+            self._settled = frozenset(self.settings)
+
+    return constructor
 
 
 def _blueprint(value: Any) -> Any:

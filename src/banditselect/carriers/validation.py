@@ -24,17 +24,47 @@ FLOAT = np.dtype(np.float64)
 SMALLEST = 1e-30  #: the smallest number that counts as positive, so that squares and quotients stay finite
 
 
+SMALL = 8  #: entries of an array that a message shows one by one
+
+
 def shown(value: object) -> str:
-    """Return a short picture of a value for a message."""
-    text = literal(value, word=_array_in_words)
-    return text if len(text) <= 80 else text[:77] + "..."
+    """Return a short picture of a value for a message; of a long one, what is wrong with its numbers if anything is."""
+    text = literal(value, word=_in_words)
+    if len(text) <= 80 or (isinstance(value, np.ndarray) and value.size > SMALL):
+        return text
+    return _first_fault(value) or text[:77] + "..."
 
 
-def _array_in_words(value: object) -> str | None:
-    """Return a short array as NumPy writes it, which tells its type, and any other by its shape."""
+def _in_words(value: object) -> str | None:
+    """Return a short array as NumPy writes it, which tells its type, any other by its shape and its first fault."""
     if not isinstance(value, np.ndarray):
         return None
-    return repr(value) if value.size <= 8 else f"an array of shape {value.shape}"
+    if value.size <= SMALL:
+        return repr(value)
+    fault = _fault(value)
+    return f"an array of shape {value.shape}{f' {fault}' if fault else ''}"
+
+
+def _first_fault(value: object) -> str:
+    """Return what is wrong with a long list or table, empty if its entries are usable numbers."""
+    if isinstance(value, list | tuple) and all(isinstance(part, np.ndarray) for part in value):
+        faults = ((k, _in_words(part)) for k, part in enumerate(value) if _fault(part))
+        return next((f"a list of {len(value)} with, at [{k}], {words}" for k, words in faults), "")
+    array = _array(value)
+    return f"values of shape {array.shape} {_fault(array)}" if array.ndim > 1 and _fault(array) else ""
+
+
+def _fault(array: NDArray[Any]) -> str:
+    """Return why an array cannot be used, by its type or its first entry that is none; empty if it can."""
+    if array.dtype.kind in "iub":
+        return ""
+    if array.dtype.kind not in "fO":
+        return f"and dtype {array.dtype}"
+    typed = ["and dtype object"] if array.dtype.hasobject else []
+    numbers = np.array([_number(v) for v in array.flat]) if typed else array.ravel()
+    odd = np.flatnonzero(~(np.abs(numbers) <= LIMIT))[:1].tolist()
+    places = [f"with {literal(array.flat[k])} at {np.array(np.unravel_index(k, array.shape)).tolist()}" for k in odd]
+    return ", ".join(typed + places)
 
 
 class ArgumentError(ValueError):
@@ -117,6 +147,13 @@ def _number(value: object) -> float:
     return number if abs(number) <= LIMIT else np.nan
 
 
+def _limit(value: Any) -> str:
+    """Return what is to be said of a number, or of several, if it is only too large."""
+    numbers = np.array(_array(value).ravel().tolist(), dtype=object)
+    large = any(isinstance(v, int | float) and LIMIT < abs(v) < np.inf for v in numbers)
+    return f"; at most {LIMIT:g} in magnitude" if large else ""
+
+
 def _is_whole(value: object) -> bool:
     number = _number(value)
     return bool(number == np.floor(number))
@@ -160,7 +197,7 @@ class Number(Constraint):
                 return
         elif self._fits(value):
             return
-        raise refuse(name, value, self.expected)
+        raise refuse(name, value, self.expected + (_limit(value) if self.high == np.inf else ""))
 
     def is_per_lane(self, value: Any) -> bool:
         """Tell whether a value was given per lane."""
@@ -211,7 +248,10 @@ class YesNo(Constraint):
 
 @dataclass(frozen=True)
 class Bounds(Constraint):
-    """A pair (low, high) of finite numbers with low < high; None where it is optional."""
+    """A pair (low, high) of finite numbers, high so far above low that half the distance counts as positive.
+
+    None where it is optional.
+    """
 
     optional: bool = False
 
@@ -220,8 +260,9 @@ class Bounds(Constraint):
         if self.optional and value is None:
             return
         pair = list(value) if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) else []
-        if len(pair) != 2 or not _number(pair[0]) < _number(pair[1]):
-            raise refuse(name, value, "a pair (low, high) of finite numbers with low < high")
+        if len(pair) != 2 or not _number(pair[1]) - _number(pair[0]) >= 2.0 * SMALLEST:
+            expected = f"a pair (low, high) of finite numbers with high - low >= {2.0 * SMALLEST:g}"
+            raise refuse(name, value, expected + _limit(pair))
 
 
 @dataclass(frozen=True)
@@ -246,7 +287,8 @@ class Rate(Constraint):
         fits = _number(value) >= 0.0
         if not (fits or callable(value) or (isinstance(value, str) and value in self.names)):
             named = "".join(f", {n!r}" for n in self.names)
-            raise refuse(name, value, f"a finite number >= 0, a schedule such as Power(scale, exponent){named}")
+            expected = f"a finite number >= 0, a schedule such as Power(scale, exponent){named}"
+            raise refuse(name, value, expected + _limit(value))
 
 
 @dataclass(frozen=True)
@@ -274,7 +316,7 @@ class Numbers(Constraint):
         else:
             raise refuse(name, value, self.expected)
         if values.size == 0 or not usable(np.ascontiguousarray(values)) or values.min() < self.low:
-            raise refuse(name, value, self.expected)
+            raise refuse(name, value, self.expected + _limit(values))
         if values.ndim == self.lane_axes and values.shape[0] != lanes:
             given = "which this policy has not" if lanes is None else f"of which there are {lanes}"
             raise refuse(name, value, f"{self.expected}; {values.ndim} axes mean one entry per lane, {given}")
@@ -302,7 +344,7 @@ def as_floats(name: str, value: Any, expected: str) -> Array:
     if array.dtype is FLOAT:
         return array
     if array.dtype.kind not in "fiub":
-        raise refuse(name, value, expected)
+        raise refuse(name, array if array.size > SMALL else value, expected)
     with np.errstate(over="ignore"):
         return array.astype(np.float64, copy=False)
 

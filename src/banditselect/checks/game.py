@@ -78,7 +78,7 @@ def _parameter(policy: Policy, dim: int) -> Array:
     if isinstance(inner, Policy):
         return _parameter(inner, dim)
     for name in ("centers", "center"):
-        if hasattr(policy, name):
+        if getattr(policy, name, None) is not None:
             return np.array(getattr(policy, name), dtype=float).reshape(-1, dim)[0]
     direction = np.linspace(-1.0, 1.0, dim + 2)[1:-1]
     return direction / np.linalg.norm(direction)

@@ -77,6 +77,26 @@ def check_rewards(problem: Problem) -> None:
     assert observed, "no reward is observed, whatever is played"
 
 
+def check_available(problem: Problem) -> None:
+    """Actions that may be played are booleans ``(N, K)``, some True in every lane, by its own actions alone."""
+    instances = problem.draw(LANES, ROUNDS, SEED)
+    alone = [problem.draw(range(lane, lane + 1), ROUNDS, SEED) for lane in LANES]
+    rng, played = np.random.default_rng(0), np.empty((len(LANES), ROUNDS), dtype=np.int64)
+    for t in range(ROUNDS):
+        mask, K = instances.available_after(t, played[:, :t]), len(_every_action(instances, t))
+        again = [one.available_after(t, played[n : n + 1, :t]) for n, one in enumerate(alone)]
+        if mask is None:
+            assert all(one is None for one in again), "what a lane may play depends on the lanes beside it"
+            played[:, t] = rng.integers(0, K, len(LANES))
+            continue
+        right = isinstance(mask, np.ndarray) and mask.dtype == bool and mask.shape == (len(LANES), K)
+        assert right, f"what may be played is {mask!r}, not booleans of shape {(len(LANES), K)}"
+        assert mask.any(axis=1).all(), f"a lane may play nothing in round {t}"
+        same = all(one is not None and np.array_equal(one[0], mask[n]) for n, one in enumerate(again))
+        assert same, "what a lane may play depends on the lanes beside it"
+        played[:, t] = [rng.choice(np.flatnonzero(row)) for row in mask]
+
+
 def check_common_randomness(problem: Problem) -> None:
     """All randomness is drawn beforehand: what is asked, how often and in which order changes nothing."""
     instances = problem.draw(LANES, ROUNDS, SEED)

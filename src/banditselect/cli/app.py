@@ -12,8 +12,9 @@ from ..simulation.results import save_figures
 from ..simulation.sweep_file import SweepFile, read_sweep_file
 from ..simulation.tuning import tuning_summary
 from . import listing, output, paper
-from .options import CODES, Address, AsJson, Engine, Figures, Quiet, Workers, choice, known
+from .options import CODES, Address, AsJson, Engine, Figures, Quiet, Workers, choice, folder_option, known
 from .session import FAILED, session
+from .warmup import warm_up_aloud
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -49,7 +50,7 @@ def banditselect(
 @app.command(epilog=CODES)
 def run(
     file: Annotated[Path, typer.Argument(help="The sweep: a TOML file.", metavar="FILE", show_default=False)],
-    out: Annotated[Path | None, typer.Option(help="For the results; out/FILE if not given.", metavar="DIR")] = None,
+    out: Annotated[Path | None, folder_option("For the results; out/FILE if not given.")] = None,
     engine: Engine = "local",
     workers: Workers = None,
     address: Address = None,
@@ -122,14 +123,29 @@ def list_(
 
 
 @app.command()
-def show(name: Annotated[str, choice("NAME", listing.classes, "A policy or a problem.")]) -> None:
-    """Show the arguments of a policy or a problem, their defaults, and what it does.
+def show(name: Annotated[str, choice("NAME", listing.names, "Anything that list lists.")]) -> None:
+    """Show the arguments of a policy or a problem, or the sizes of an experiment, and what it does.
+
+    [bold]Examples[/bold]
+
+      banditselect show FSSquareCB
+      banditselect show fs-mnist
+    """
+    print(listing.page(known("NAME", name, listing.names())))
+
+
+@app.command()
+def warmup() -> None:
+    """Compile everything now, so that no process has to: for the build of an image.
+
+    It takes some minutes. What is compiled is kept in NUMBA_CACHE_DIR if that
+    is set, else beside the package, and is found there by every user.
 
     [bold]Example[/bold]
 
-      banditselect show FSSquareCB
+      banditselect warmup
     """
-    print(listing.page(listing.classes()[known("NAME", name, listing.classes())]))
+    warm_up_aloud()
 
 
 def _settings(specification: SweepFile) -> dict[str, Any]:

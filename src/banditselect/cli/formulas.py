@@ -33,15 +33,18 @@ def readable(formula: str) -> str:
     '(1 / 2) log(1 + v / s²)'
     >>> readable(r"\sqrt{\log\det(V_t / \lambda)} |\phi^i|_{V_i^{-1}}")
     '√(log det(V_t / λ)) |φ^i|_(V_i⁻¹)'
+    >>> readable(r"C_t = \Big\{ s : \big(a - b\big) \le c \Big\}, s \in C_t")
+    'C_t = { s : (a - b) ≤ c }, s ∈ C_t'
     """
     text = _sequence(TOKEN.findall(" ".join(formula.split()))[::-1])
     return re.sub(r" *\n *", "\n", re.sub(r"⟨ | ⟩", lambda found: found[0].strip(), text)).strip()
 
 
 def without_markup(text: str) -> str:
-    """Return a docstring with its formulas readable, and of references to classes and modules only the name."""
+    """Return a docstring with its formulas readable, and of code and references to classes only the words."""
     text = DISPLAYED.sub(lambda found: textwrap.indent(readable(found[2]), found[1] + "    ") + "\n", text + "\n")
-    return re.sub(r":\w+:`~?([^`]*)`", r"\1", INLINE.sub(lambda found: readable(found[1]), text)).rstrip("\n")
+    text = INLINE.sub(lambda found: readable(found[1]), text)
+    return re.sub(r"``([^`]*)``", r"\1", re.sub(r":\w+:`~?([^`]*)`", r"\1", text)).rstrip("\n")
 
 
 def _sequence(tokens: list[str]) -> str:

@@ -6,7 +6,7 @@ import sys
 import textwrap
 from collections.abc import Mapping
 
-from ..experiments import EXPERIMENTS
+from ..experiments import EXPERIMENTS, REGIMES, Experiment
 from ..policies import registered
 from ..simulation import METRICS
 from ..simulation.user_files import known_problems
@@ -23,9 +23,9 @@ def catalogue() -> dict[str, dict[str, str]]:
     }
 
 
-def classes() -> dict[str, type]:
-    """Return all policies and problems by name."""
-    return registered() | known_problems()
+def names() -> list[str]:
+    """Return the names of everything there is."""
+    return [name for lines in catalogue().values() for name in lines]
 
 
 def table(lines: Mapping[str, str], indent: str = "") -> str:
@@ -39,7 +39,26 @@ def table(lines: Mapping[str, str], indent: str = "") -> str:
     )
 
 
-def page(cls: type) -> str:
+def page(name: str) -> str:
+    """Return what there is to say of a policy, a problem, an experiment or a metric."""
+    if name in METRICS:
+        return f"{name}\n\n{METRICS[name]}"
+    if name in EXPERIMENTS:
+        return _experiment(EXPERIMENTS[name])
+    return _class((registered() | known_problems())[name])
+
+
+def _experiment(experiment: Experiment) -> str:
+    """Return the sizes, the regimes and the description of an experiment."""
+    lines = []
+    for name, scale in experiment.scales.items():
+        models = f"M = {', '.join(map(str, scale.models))}; " if scale.models else ""
+        lines.append(f"    {name}: {models}{scale.rounds} rounds, {scale.replicates} replicates")
+    regimes = [f"    {regime}: {REGIMES[regime]}" for regime in experiment.regimes]
+    return "\n".join([experiment.name, *lines, *regimes, "", without_markup(inspect.cleandoc(experiment.about))])
+
+
+def _class(cls: type) -> str:
     """Return the arguments and the description of a policy or problem."""
     arguments = [
         name if parameter.default is parameter.empty else f"{name} = {parameter.default!r}"

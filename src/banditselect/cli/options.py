@@ -1,12 +1,25 @@
 """What several commands share: options, exit codes, the refusal of a word that is not known."""
 
 from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from ..simulation import engine as engines
 from ..simulation.toml_values import one_of
+
+
+def _folder(name: str) -> Path:
+    if not name:
+        raise typer.BadParameter("got '', expected the name of a folder")
+    return Path(name)
+
+
+def folder_option(help: str) -> Any:
+    """Return an option that is a folder to write to."""
+    return typer.Option(help=help, metavar="DIR", parser=_folder)
+
 
 CODES = """[bold]Exit codes[/bold]
 

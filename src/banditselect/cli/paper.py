@@ -10,10 +10,23 @@ import typer
 
 from ..experiments import EXPERIMENTS, REGIMES, SCALES, Scale
 from ..experiments.claims import judge
-from ..experiments.report import claims_json, counted, verdict_lines, write_report
+from ..experiments.report import REPORT_FILES, claims_json, counted, verdict_lines, write_report
 from ..simulation import engine as engines
+from ..simulation.store import refuse_foreign
 from . import output
-from .options import Address, AsJson, Engine, Figures, Quiet, Workers, all_or_some, choice, choice_option, known
+from .options import (
+    Address,
+    AsJson,
+    Engine,
+    Figures,
+    Quiet,
+    Workers,
+    all_or_some,
+    choice,
+    choice_option,
+    folder_option,
+    known,
+)
 from .session import FAILED, session
 
 
@@ -36,7 +49,7 @@ def reproduce(
     engine: Engine = "local",
     workers: Workers = None,
     address: Address = None,
-    out: Annotated[Path | None, typer.Option(help="For the results; out/SCALE if not given.", metavar="DIR")] = None,
+    out: Annotated[Path | None, folder_option("For the results; out/SCALE if not given.")] = None,
     quiet: Quiet = False,
     figures: Figures = True,
 ) -> None:
@@ -60,6 +73,8 @@ def reproduce(
     failed, begun = False, time.monotonic()
     with session(folder, quiet=quiet) as display:
         engines.check(engine, workers, address)
+        if not any(folder.glob("*/*/cells")):
+            refuse_foreign(folder, REPORT_FILES)
         if workers is None and address is None:
             workers = engines.cores()  # all of it together is large, however small a part is
         options = {"seed": seed, "engine": engine, "workers": workers, "address": address}

@@ -51,6 +51,11 @@ class Lookup(NamedTuple):
         """Return one of the maps, cut to its width."""
         return self._replace(first=self.first + index, maps=1, width=width)
 
+    def on_maps(self, index: Index, width: int) -> NDArray[np.float64]:
+        """Return the array of one map per row, ``(n, 1, K, width)``."""
+        seen = self.table[self.where[:, None], self.items, self.first + index[:, None], :width]
+        return np.ascontiguousarray(seen[:, None], dtype=float)
+
     def array(self) -> NDArray[np.float64]:
         """Return the array that it stands for."""
         seen = self.table[self.where[:, None], self.items, self.first : self.first + self.maps, : self.width]
@@ -58,11 +63,15 @@ class Lookup(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """Items of a catalogue: where to look up their features, and the widths of the maps; one map or ``many``."""
+    """Items of a catalogue: where to look up their features, and the widths of the maps; one map or ``many``.
+
+    ``shared``: they are one row, which any number of lanes may be offered.
+    """
 
     lookup: Lookup
     widths: tuple[int, ...]
     many: bool
+    shared: bool = False
 
 
 def rows_of(x: Any, rows: Index) -> Any:

@@ -12,6 +12,7 @@ from . import inlined, kernel
 
 ACTS, FLOOR, ROUNDS = 0, 1, 2
 RING = 3  #: where the ring begins
+MOST = 1 << 62  #: numbers of acts and of actions are below it
 
 UNNUMBERED: Index = np.empty(0, dtype=np.int64)  #: the numbers of what no act stands for
 NO_BOOK: Index = np.empty((0, RING + 1), dtype=np.int64)  #: for what its caller has written down already

@@ -174,9 +174,9 @@ def screen(
 ) -> bool:
     """First look of the alarms: 2 where the challenger test fires, 1 where the variance test may fire, else 0.
 
-    ``verdict (n, 2)`` holds that and ``X = max(0, min_i (J_i - penalty_i)) / R^2``. The variance test can only fire
-    where the largest value of its integrand, ``(t / X)^(t / 2) e^((X - t) / 2)``, reaches the level. Returns whether
-    any verdict is not 0.
+    ``verdict (n, 3)`` holds that, ``X = max(0, min_i (J_i - penalty_i)) / R^2``, and the value of the challenger test,
+    which fires above the level. The variance test can only fire where the largest value of its integrand,
+    ``(t / X)^(t / 2) e^((X - t) / 2)``, reaches the level. Returns whether any verdict is not 0.
     """
     some = False
     slack = np.empty(evidence.shape[2])
@@ -189,6 +189,7 @@ def screen(
         X = max(least, 0.0) / (noise[n] * noise[n])
         verdict[r, 0] = 0.0
         verdict[r, 1] = X
+        verdict[r, 2] = (least - challenger[r] - drift * t) / (2.0 * variance[n])
         if least > challenger[r] + 2.0 * variance[n] * level + drift * t:
             verdict[r, 0] = 2.0
         elif t < X and 0.5 * (t * math.log(t / X) + X - t) >= level:

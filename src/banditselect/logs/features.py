@@ -1,4 +1,4 @@
-"""The features of all actions of every logged decision: written out, looked up among items, or one block per arm.
+"""The features of all actions of every logged decision: written out, looked up, crossed, or one block per arm.
 
 A million decisions over a thousand items need not be held with the features of every action: these are formed when they
 are asked for.
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..carriers import validation
+from ..carriers.crossing import crossed_rows
 from ..carriers.settings import read_only
 from ..kernels.arrays import LIMIT
 from ..types import Array, Index, Mask
@@ -118,6 +119,48 @@ class OfferedItems(LogFeatures):
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class CrossedItems(LogFeatures):
+    """A context for every decision and features of every item: all products of a number of each, d p of them.
+
+    They are what :func:`banditselect.cross_features` returns. A 1 in the context keeps the items' own features among
+    them, and a 1 among those of every item keeps the context.
+
+    Parameters
+    ----------
+    context: ``(T, p)``.
+    items: an :class:`OfferedItems`, or what that takes as ``items``, all of which every decision then offers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> CrossedItems(context=[[1.0, 7.0]], items=[[2.0, 3.0], [4.0, 5.0]]).maps(np.array([0]))[0]
+    array([[[ 2., 14.,  3., 21.],
+            [ 4., 28.,  5., 35.]]])
+    """
+
+    context: Any
+    items: Any
+
+    def __post_init__(self) -> None:
+        context, items = _context("CrossedItems: context", self.context), self.items
+        items = items if isinstance(items, OfferedItems) else OfferedItems(items=items)
+        size, width = context.shape
+        if items.size not in (None, size):
+            raise validation.refuse("CrossedItems: items", f"{items.size} decisions", f"{size}, as in context")
+        dims = tuple(width * d for d in items.dims)
+        fill(self, context=context, items=items, many=items.many, size=size, n_actions=items.n_actions, dims=dims)
+        fill(self, available=items.available)
+
+    def maps(self, rows: Index) -> list[Array]:
+        """Return the features that these decisions offered; zeros where there are fewer."""
+        return [crossed_rows(self.context[rows], m) for m in self.items.maps(rows)]
+
+    def take(self, rows: Index) -> Self:
+        """Return the features of these decisions."""
+        return type(self)(context=self.context[rows], items=self.items.take(rows))
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class DisjointArms(LogFeatures):
     """A context for every decision and a parameter block of its own for each of K arms: d = K p.
 
@@ -141,13 +184,10 @@ class DisjointArms(LogFeatures):
     n_actions: int
 
     def __post_init__(self) -> None:
-        expected = "finite numbers of shape (T, p)"
-        maps, many = _as_maps("DisjointArms: context", self.context, 2, expected)
-        if many:
-            raise validation.refuse("DisjointArms: context", self.context, expected)
+        context = _context("DisjointArms: context", self.context)
         K = validation.whole_number("DisjointArms: n_actions", self.n_actions, 1)
-        size, width = maps[0].shape
-        fill(self, context=maps[0], many=False, size=size, n_actions=K, dims=(K * width,))
+        size, width = context.shape
+        fill(self, context=context, many=False, size=size, n_actions=K, dims=(K * width,))
 
     def maps(self, rows: Index) -> list[Array]:
         """Return the features that these decisions offered."""
@@ -165,6 +205,15 @@ def fill(this: object, /, **values: Any) -> None:
     """Set attributes of an object whose class is frozen."""
     for name, value in values.items():
         object.__setattr__(this, name, value)
+
+
+def _context(name: str, value: Any) -> NDArray[Any]:
+    """Return a copy of one context per decision."""
+    expected = "finite numbers of shape (T, p)"
+    maps, many = _as_maps(name, value, 2, expected)
+    if many:
+        raise validation.refuse(name, value, expected)
+    return maps[0]
 
 
 def _as_maps(name: str, value: Any, ndim: int, expected: str) -> tuple[tuple[NDArray[Any], ...], bool]:

@@ -5,7 +5,7 @@ from: arrays, tables, or the decisions of a policy.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -32,9 +32,10 @@ class Log:
     Parameters
     ----------
     features: of all actions of every decision, ``(T, K, d)`` or ``(T, M, K, d)`` for M maps, or a list of M arrays
-        ``(T, K, d_i)``; or an :class:`OfferedItems` or :class:`DisjointArms`, which form them when they are needed.
+        ``(T, K, d_i)``; or an :class:`OfferedItems`, :class:`CrossedItems` or :class:`DisjointArms`, which form them
+        when they are needed.
     action: the actions played, ``(T,)``, as positions among the K.
-    propensity: the probability, in (0, 1], with which each was drawn when it was drawn, ``(T,)``.
+    propensity: the probability, in (0, 1], with which each was drawn when it was drawn, ``(T,)``; a number for all.
     reward: ``(T,)``.
     available: ``(T, K)``, False for actions that a decision did not offer; None where all offered K.
 
@@ -77,6 +78,9 @@ class Log:
         if played.dtype.kind not in "iu" or played.shape != (T,) or not T:
             raise validation.refuse("Log: action", action, f"whole numbers of shape ({T or 'T'},)")
         _each((played >= 0) & (played < K), "action", played, where, f"an action between 0 and {K - 1}")
+        if np.ndim(propensity) == 0:
+            validation.Number(low=0.0, above=True, high=1.0).check("Log: propensity", propensity, None)
+            propensity = np.full(T, propensity)
         p, y = (_numbers(name, value, T) for name, value in (("propensity", propensity), ("reward", reward)))
         _each((p > 0.0) & (p <= 1.0), "propensity", p, where, "a probability in (0, 1]")
         _each(np.abs(y) <= LIMIT, "reward", y, where, "a finite number")
@@ -95,26 +99,29 @@ class Log:
         source: Any,
         *,
         context: Sequence[str] | None = None,
-        items: Mapping[Any, Any] | None = None,
+        items: Any = None,
         actions: Sequence[Any] | None = None,
         offered: str | None = None,
         action: str = "action",
-        propensity: str = "propensity",
+        propensity: str | float = "propensity",
         reward: str = "reward",
     ) -> Self:
-        """Read a table with one row per decision; give ``context`` or ``items``, which make the features.
+        """Read a table with one row per decision; ``context``, ``items``, or both make the features.
 
         Parameters
         ----------
         source: a ``.parquet`` or ``.csv`` file, or a pandas DataFrame.
-        context: columns of numbers, or of lists of numbers: the context x (p numbers in all). The features of action a
-            are x in the block of a, see :class:`DisjointArms`.
-        items: from the id of an action to its features: ``(d,)``, ``(M, d)``, or a list of M vectors ``(d_i,)``.
-        actions: with ``context``, the ids of all actions in the order of their blocks; those in the table, sorted, by
+        context: columns of numbers, or of lists of numbers: the context x (p numbers in all). Without ``items`` the
+            features of action a are x in the block of a, see :class:`DisjointArms`; with them, all products of a number
+            of the context and one of the item, see :class:`CrossedItems`.
+        items: from the id of an action to its features: ``(d,)``, ``(M, d)``, or a list of M vectors ``(d_i,)``; or a
+            DataFrame of numbers with the ids as its index.
+        actions: without ``items``, the ids of all actions in the order of their blocks; those in the table, sorted, by
             default. With ``items`` the order is theirs.
         offered: a column with the list of the ids that could have been played; None: all of them, in every row. With
             ``items`` the actions of a decision are counted in the order of its list.
-        action, propensity, reward: the columns with the id of what was played, its probability, what it earned.
+        action, propensity, reward: the columns with the id of what was played, its probability, what it earned. A
+            number in the place of a propensity is that of all.
         """
         columns = {"action": action, "propensity": propensity, "reward": reward}
         return cls._of(tables.decisions(source, context, items, actions, offered, columns))
@@ -127,7 +134,7 @@ class Log:
         features: Sequence[str] | Sequence[Sequence[str]] = ("features",),
         decision: str = "decision",
         chosen: str = "chosen",
-        propensity: str = "propensity",
+        propensity: str | float = "propensity",
         reward: str = "reward",
     ) -> Self:
         """Read a table with one row per action offered.
@@ -141,7 +148,8 @@ class Log:
         features: columns of numbers, or of lists of numbers; for M maps, M lists of columns.
         decision: the column that says which rows belong together.
         chosen: the column that is true (or 1) in the row of the action played, once for every decision.
-        propensity, reward: columns that are read in the rows of what was played only.
+        propensity, reward: columns that are read in the rows of what was played only; a number is the propensity of
+            all.
         """
         columns = {"decision": decision, "chosen": chosen, "propensity": propensity, "reward": reward}
         return cls._of(tables.offers(source, features, columns))
@@ -187,6 +195,9 @@ class Log:
             n = np.size(decision.action)
             if block.size != n or (blocks and block.dims != blocks[0].dims):
                 raise validation.refuse(f"Log.collect: features[{t}]", x, "what act was given, as at other times")
+            if not _holds(block, decision):
+                expected = f"what act was given: action {decision.action} does not have the features of decisions[{t}]"
+                raise validation.refuse(f"Log.collect: features[{t}]", x, expected)
             mask = None if available is None else available[t]
             everything = np.ones(block.n_actions, dtype=bool)
             masks.append(validation.offered(everything if mask is None else mask, n, block.n_actions))
@@ -259,6 +270,18 @@ def _numbers(name: str, value: Any, T: int) -> Array:
     if array.shape != (T,):
         raise validation.refuse(f"Log: {name}", value, f"numbers of shape ({T},)")
     return array
+
+
+def _holds(block: PerDecision, decision: Decision) -> bool:
+    """Tell whether the actions played have the features that the decision carries."""
+    action = np.atleast_1d(decision.action)
+    if action.max() >= block.n_actions:
+        return False
+    carried = decision.features.reshape(action.size, -1, decision.features.shape[-1])
+    if carried.shape[1] != len(block.features):
+        return False
+    played = (m[np.arange(action.size), action] for m in block.features)
+    return all(np.array_equal(x, carried[:, i, : x.shape[1]]) for i, x in enumerate(played))
 
 
 def _wider(block: Any, K: int) -> Any:

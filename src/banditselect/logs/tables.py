@@ -16,7 +16,7 @@ import numpy as np
 from ..carriers import validation
 from ..carriers.extras import need
 from ..types import Array, Index, Mask
-from .features import DisjointArms, LogFeatures, OfferedItems, PerDecision
+from .features import CrossedItems, DisjointArms, LogFeatures, OfferedItems, PerDecision
 
 if TYPE_CHECKING:
     from .log import Log
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 def decisions(
     source: Any,
     context: Sequence[str] | None,
-    items: Mapping[Any, Any] | None,
+    items: Any,
     actions: Sequence[Any] | None,
     offered: str | None,
-    columns: Mapping[str, str],
+    columns: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return the arguments of a log from a table with one row per decision."""
-    if (context is None) == (items is None):
-        raise validation.refuse("Log.read: context, items", (context, items), "one of them")
+    if context is None and items is None:
+        raise validation.refuse("Log.read: context, items", None, "one of them, or both")
     if items is not None and actions is not None:
         raise validation.refuse("Log.read: actions", actions, "None: the order is that of items")
     table = _Table(source)
@@ -41,10 +41,13 @@ def decisions(
     for t, row in enumerate(lists):
         if played[t] not in row:
             raise table.refuse(columns["action"], t, played[t], f"an id in column {offered!r}")
-    given = actions if items is None else items
-    if given is None:
-        given = sorted({*played, *chain(*lists)}, key=lambda action_id: (isinstance(action_id, str), action_id))
-    ids = list(given)
+    maps = None
+    if items is not None:
+        ids, maps = _item_maps(items)
+    elif actions is not None:
+        ids = list(actions)
+    else:
+        ids = sorted({*played, *chain(*lists)}, key=lambda action_id: (isinstance(action_id, str), action_id))
     place = {action_id: k for k, action_id in enumerate(ids)}
     if len(place) != len(ids) or not ids:
         raise validation.refuse("Log.read: actions", ids, "different ids, at least one")
@@ -52,35 +55,36 @@ def decisions(
     menus = [[table.known(place, action_id, str(offered), t) for action_id in row] for t, row in enumerate(lists)]
     available: Mask | None = None
     features: LogFeatures
-    if context is not None:
-        features = DisjointArms(context=table.numbers(context), n_actions=len(ids))
+    if maps is None:
+        features = DisjointArms(context=table.numbers(context or []), n_actions=len(ids))
         if menus:
             available = np.zeros((len(played), len(ids)), dtype=bool)
             for t, menu in enumerate(menus):
                 available[t, menu] = True
     else:
         width = max(map(len, menus), default=0)
-        rows = [menu + [-1] * (width - len(menu)) for menu in menus]
-        features = OfferedItems(items=_item_maps(items), offered=rows or None)
+        features = OfferedItems(items=maps, offered=[menu + [-1] * (width - len(menu)) for menu in menus] or None)
+        if context is not None:
+            features = CrossedItems(context=table.numbers(context), items=features)
         if menus:
             positions = np.array([row.index(action_id) for row, action_id in zip(lists, played, strict=True)])
     return {
         "features": features,
         "action": positions,
-        "propensity": table.numbers([columns["propensity"]])[:, 0],
-        "reward": table.numbers([columns["reward"]])[:, 0],
+        "propensity": table.propensity(columns["propensity"]),
+        "reward": table.single(columns["reward"]),
         "available": available,
         "where": lambda name, t: table.place(columns[name], t),
     }
 
 
-def offers(source: Any, features: Sequence[Any], columns: Mapping[str, str]) -> dict[str, Any]:
+def offers(source: Any, features: Sequence[Any], columns: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a log from a table with one row per action offered."""
     table = _Table(source)
     decision = table.ids(columns["decision"])
     codes, found = need("pandas", "experiments").factorize(decision)
     T, position = len(found), decision.groupby(codes).cumcount().to_numpy()
-    flags = table.numbers([columns["chosen"]])[:, 0]
+    flags = table.single(columns["chosen"])
     for odd in np.flatnonzero((flags != 0.0) & (flags != 1.0))[:1]:
         raise table.refuse(columns["chosen"], int(odd), flags[odd].item(), "true or false, 1 or 0")
     chosen = np.flatnonzero(flags)
@@ -102,8 +106,8 @@ def offers(source: Any, features: Sequence[Any], columns: Mapping[str, str]) -> 
     return {
         "features": PerDecision(maps if many else maps[0]),
         "action": position[rows],
-        "propensity": table.numbers([columns["propensity"]], rows)[:, 0],
-        "reward": table.numbers([columns["reward"]], rows)[:, 0],
+        "propensity": table.propensity(columns["propensity"], rows),
+        "reward": table.single(columns["reward"], rows),
         "available": available,
         "where": lambda name, t: table.place(columns["chosen" if name == "action" else name], int(rows[t])),
     }
@@ -132,14 +136,14 @@ def write(log: "Log", path: str | os.PathLike[str]) -> None:
 class _Table:
     """A table whose columns are asked for by name, and refused by name and row."""
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: Any, name: str = "table") -> None:
         pandas = need("pandas", "experiments")
-        self.name = "table"
+        self.name = name
         if isinstance(source, pandas.DataFrame):
             self.frame = source
         else:
             suffix, self.name = _suffix(source), Path(source).name
-            self.frame = pandas.read_parquet(source) if suffix == ".parquet" else pandas.read_csv(source)
+            self.frame = pandas.read_parquet(source) if suffix == ".parquet" else _read_csv(source)
         if not len(self.frame):
             raise validation.refuse(self.name, "no row", "at least one")
 
@@ -152,6 +156,8 @@ class _Table:
     def column(self, name: str) -> Any:
         if name not in self.frame.columns:
             raise validation.refuse(f"{self.name}: columns", list(self.frame.columns), f"a column {name!r}")
+        if self.frame[name].ndim != 1:
+            raise validation.refuse(f"{self.name}: columns", list(self.frame.columns), f"one column {name!r}")
         return self.frame[name]
 
     def ids(self, name: str) -> Any:
@@ -167,12 +173,24 @@ class _Table:
             raise validation.refuse(f"{self.name}: columns", names, "a list of names, at least one")
         return np.concatenate([self._one(name, rows) for name in names], axis=1)
 
+    def single(self, name: str, rows: Index | None = None) -> Array:
+        """Return a column with one number in a cell, in all rows or some, ``(n,)``."""
+        values = self._one(name, rows)
+        if values.shape[1] != 1:
+            row = 0 if rows is None else int(rows[0])
+            raise self.refuse(name, row, self.column(name).iloc[row], "one number")
+        return values[:, 0]
+
+    def propensity(self, given: Any, rows: Index | None = None) -> Any:
+        """Return the probabilities of what was played: a column, ``(n,)``, or the one number that was given."""
+        return self.single(given, rows) if isinstance(given, str) else given
+
     def _one(self, name: str, rows: Index | None) -> Array:
         column = self.column(name)
         at = np.arange(len(column)) if rows is None else rows
         values: Array
         if column.dtype.kind in "biuf":
-            values = column.to_numpy()[at].astype(np.float64)[:, None]
+            values = column.to_numpy(dtype=np.float64, na_value=np.nan)[at][:, None]
         else:
             found = column.iloc[at].tolist()
             parts = [self._vector(name, int(row), value) for row, value in zip(at, found, strict=True)]
@@ -186,9 +204,14 @@ class _Table:
 
     def _vector(self, name: str, row: int, value: Any) -> Array:
         try:
-            return np.atleast_1d(np.array(_parsed(value), dtype=np.float64))
-        except (TypeError, ValueError, SyntaxError):
-            raise self.refuse(name, row, value, "a number, or a list of numbers such as [0.5, 1.0]") from None
+            parsed = _parsed(value)
+            vector: Array = np.atleast_1d(np.array(parsed, dtype=np.float64))
+            if vector.ndim != 1 or np.asarray(parsed).dtype.kind in "US":
+                raise ValueError
+        except (TypeError, ValueError, SyntaxError, MemoryError, RecursionError):
+            expected = "a number such as 0.5, with a point, or a list of numbers such as [0.5, 1.0]"
+            raise self.refuse(name, row, value, expected) from None
+        return vector
 
     def lists(self, name: str) -> list[list[Any]]:
         """Return a column of lists of different ids, at least one in each."""
@@ -196,7 +219,7 @@ class _Table:
         for row, value in enumerate(self.column(name).tolist()):
             try:
                 parsed = _parsed(value)
-            except (ValueError, SyntaxError):
+            except (ValueError, SyntaxError, MemoryError, RecursionError):
                 parsed = None
             ids = parsed.tolist() if isinstance(parsed, np.ndarray) else parsed
             if not isinstance(ids, list | tuple) or not ids or len(set(ids)) != len(ids):
@@ -212,13 +235,33 @@ class _Table:
 
 
 def _parsed(value: Any) -> Any:
-    """Return what a CSV file has as text."""
-    return ast.literal_eval(value) if isinstance(value, str) else value
+    """Return what a CSV file has as text; a list has brackets, and 0,9 is none but a number that cannot be read."""
+    if not isinstance(value, str):
+        return value
+    parsed = ast.literal_eval(value.strip())
+    if isinstance(parsed, tuple) and not value.strip().startswith("("):
+        raise ValueError("a comma outside of brackets")
+    return parsed
 
 
-def _item_maps(items: Any) -> Any:
-    """Return the features of all items, a mapping from ids: ``(n, d)``, or a list of M arrays ``(n, d_i)``."""
-    expected = "a vector of the same width for every id, or the same number of vectors"
+def _read_csv(path: Any) -> Any:
+    """Return a CSV file; pandas would give a second column of the same name another one."""
+    pandas = need("pandas", "experiments")
+    header = pandas.read_csv(path, header=None, nrows=1, dtype=str).iloc[0].tolist()
+    for name in header:
+        if isinstance(name, str) and header.count(name) > 1:
+            raise validation.refuse(f"{Path(path).name}: columns", header, f"one column {name!r}")
+    return pandas.read_csv(path)
+
+
+def _item_maps(items: Any) -> tuple[list[Any], Any]:
+    """Return the ids of all items and their features: ``(n, d)``, or a list of M arrays ``(n, d_i)``."""
+    if isinstance(items, need("pandas", "experiments").DataFrame):
+        table = _Table(items, "Log.read: items")
+        return items.index.tolist(), table.numbers(list(items.columns))
+    expected = "a DataFrame with the ids as index, or a vector of one width for every id, or equally many vectors"
+    if not isinstance(items, Mapping):
+        raise validation.refuse("Log.read: items", items, expected)
     rows = list(items.values())
     try:
         one = np.ndim(rows[0][0]) == 0
@@ -227,7 +270,7 @@ def _item_maps(items: Any) -> Any:
             raise ValueError
     except (TypeError, ValueError, IndexError, KeyError):
         raise validation.refuse("Log.read: items", items, expected) from None
-    return maps[0] if one else maps
+    return list(items), maps[0] if one else maps
 
 
 def _suffix(path: Any) -> str:

@@ -62,6 +62,7 @@ class SqAlg(LaneArrays):
     """
 
     state = ("loss", "alive", "lower", "upper", "clipped")
+    natural = ("clipped",)
 
     def __init__(self, *, lower: Array, upper: Array, n_models: int) -> None:
         self.lower = np.array(lower, dtype=float)

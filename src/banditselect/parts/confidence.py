@@ -177,6 +177,9 @@ class Alarm(LaneArrays):
     test compares it with the loss of a forecaster that is bound to no model. ``selection.screen`` does both as far as
     that is cheap, in the kernel that learns; the rest is done here.
 
+    Every lane has its own tests. A warning is of all N lanes together: it is due when the tests of some lane fire at
+    level delta / (2 N), so that right models are warned of with probability delta at most, however many lanes it has.
+
     Attributes
     ----------
     raised: ``(N,)``; an alarm stays raised.
@@ -191,28 +194,29 @@ class Alarm(LaneArrays):
         self.misspecification = misspecification
 
     def judge(self, ids: Index, verdict: Array, updates: Index, noise: Array) -> bool:
-        """Raise the alarm where a test fires, by the verdicts of ``selection.screen``; tell whether it is the first."""
+        """Raise the alarm where a test fires, by the verdicts of ``selection.screen``; tell whether to warn."""
         fired = verdict[:, 0] == 2.0
-        for r in np.flatnonzero((verdict[:, 0] == 1.0) & ~self.raised[ids]):
+        value = np.where(fired, verdict[:, 2], -np.inf)
+        for r in np.flatnonzero((verdict[:, 0] == 1.0) & ~(self._sounded & self.raised[ids])):
             X, t = float(verdict[r, 1]), int(updates[ids[r]])
             if self.misspecification > 0.0:
-                value = log_variance_grid(X, t, self.misspecification / float(noise[ids[r]]))
+                value[r] = log_variance_grid(X, t, self.misspecification / float(noise[ids[r]]))
             else:
-                value = log_variance_martingale(X, t)
-            fired[r] = value >= self.level
-        return self.sound(ids, fired)
+                value[r] = log_variance_martingale(X, t)
+            fired[r] = value[r] >= self.level
+        return self.sound(ids, fired, fired & (value >= self.level + math.log(self.raised.size)))
 
-    def sound(self, ids: Index, fired: NDArray[np.bool_]) -> bool:
-        """Raise the alarm of the rows ``fired (n,)``; tell whether it is the first of all."""
-        first = bool(fired.any()) and not self._sounded
+    def sound(self, ids: Index, fired: NDArray[np.bool_], loud: NDArray[np.bool_]) -> bool:
+        """Raise the alarm of the rows ``fired (n,)``; tell whether some ``loud (n,)`` one is the first of all."""
+        first = bool(loud.any()) and not self._sounded
         self.raised[ids] |= fired
         self._sounded = self._sounded or first
         return first
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take over the alarms; what was raised has sounded."""
+        """Take over the alarms; where all are raised, they have sounded."""
         super().restore(arrays)
-        self._sounded = bool(self.raised.any())
+        self._sounded = bool(self.raised.all())
 
 
 def chi_square_quantile(share: float, dim: int) -> float:

@@ -56,6 +56,7 @@ class Bank(LaneArrays, ABC):
     """
 
     state = ("theta", "root", "evidence", "updates")
+    natural = ("updates",)
     fixed = ("group",)
 
     theta: Array

@@ -66,6 +66,7 @@ class Mixture(LaneArrays, ABC):
     """
 
     state = ("size", "logs", "counts", "moments")
+    natural = ("size", "counts")
     fixed = ("log_prior", "known", "expected")
     bank: RidgeBank | SharedRidgeBank
     _inform: ClassVar[Any]  # of ``kernels.information``: the probabilities of actions

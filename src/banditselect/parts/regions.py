@@ -148,16 +148,33 @@ class Regions:
         )
 
 
-def mixture_shapes(means: ArrayLike, covariances: ArrayLike, constant: bool = False) -> Array:
-    """Return the covariances of a Gaussian mixture, given as matrices or as variances, as shapes ``(M, d, d)``.
+def mixture_shapes(
+    means: ArrayLike, covariances: ArrayLike, covariance_type: str | None, constant: bool = False
+) -> Array:
+    """Return the covariances of a Gaussian mixture as shapes ``(M, d, d)``.
 
-    With a ``constant`` they have one row more than the means have entries.
+    ``covariance_type`` says what they are, as scikit-learn does: ``"full"`` ``(M, d, d)``, ``"tied"`` ``(d, d)``,
+    one for all, ``"diag"`` ``(M, d)``, variances, or ``"spherical"`` ``(M,)``, one variance each; None where their
+    shape tells. With a ``constant`` they have one row more than the means have entries.
     """
     validation.Numbers(shapes=((None, None),)).check("from_mixture: means", means, None)
-    d = np.shape(means)[-1] + constant
-    validation.Numbers(shapes=((None, d, d), (None, d))).check("from_mixture: covariances", covariances, None)
-    shapes = np.asarray(covariances, dtype=float)
-    return shapes[:, :, None] * np.eye(d) if shapes.ndim == 2 else shapes
+    M, d = np.shape(means)[0], np.shape(means)[1] + constant
+    kinds = {"full": (M, d, d), "tied": (d, d), "diag": (M, d), "spherical": (M,)}
+    if covariance_type is not None:
+        validation.OneOf(tuple(kinds)).check("from_mixture: covariance_type", covariance_type, None)
+    shapes = " or ".join(str(shape) for kind, shape in kinds.items() if covariance_type in (None, kind))
+    reason = "" if covariance_type is None else f", since covariance_type is {covariance_type!r}"
+    expected = f"finite numbers of shape {shapes}{reason}"
+    found = validation.as_floats("from_mixture: covariances", covariances, expected)
+    fits = [kind for kind, shape in kinds.items() if shape == found.shape and covariance_type in (None, kind)]
+    if not fits or not np.isfinite(found).all():
+        raise validation.refuse("from_mixture: covariances", covariances, expected)
+    if len(fits) > 1:
+        expected = " or ".join(map(repr, fits)) + f", since covariances of shape {found.shape} may be either"
+        raise validation.refuse("from_mixture: covariance_type", None, expected)
+    if fits[0] in ("diag", "spherical"):
+        found = found.reshape(M, -1, 1) * np.eye(d)
+    return np.array(np.broadcast_to(found, (M, d, d)))
 
 
 def in_order(array: NDArray[Any], rank: Index) -> Any:

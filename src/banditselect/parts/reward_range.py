@@ -25,6 +25,7 @@ class RewardRange(LaneArrays):
     """
 
     state = ("outside",)
+    natural = ("outside",)
     handed = ("lower", "upper", "outside")
 
     def __init__(self, reward_range: tuple[float, float], lanes: int, meaning: str) -> None:

@@ -9,6 +9,7 @@ class Tally(LaneArrays):
     """Counts and sums, one per alternative, ``(N, M)``."""
 
     state = ("plays", "earned")
+    natural = ("plays",)
 
     def __init__(self, lanes: int, alternatives: int) -> None:
         self.plays = np.zeros((lanes, alternatives), dtype=np.int64)

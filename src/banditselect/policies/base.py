@@ -1,5 +1,7 @@
 """The contract of a policy: act, update, learn; lanes; what can be asked; save."""
 
+from __future__ import annotations
+
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -13,14 +15,15 @@ from ..carriers.decisions import Decision, Ledger
 from ..carriers.door import Door
 from ..carriers.settings import read_only
 from ..carriers.shapes import FeatureShape
-from ..carriers.stateful import Stateful
 from ..carriers.streams import Seed
+from ..carriers.workers import Worker
 from ..kernels.acting import DRAWN, Drawn
 from ..kernels.arrays import LIMIT
 from ..kernels.features import clean
-from ..kernels.ledger import UNNUMBERED
+from ..kernels.ledger import MOST, UNNUMBERED
 from ..kernels.rounds import DONE, FULL, INVALID, UNUSABLE, play_chosen
 from ..types import Array, Index, Mask
+from .copies import Copies
 
 Chosen = tuple[Index, Array | None, Index | None]
 """Actions ``(n,)``, their probabilities ``(n,)`` or None, the memo ``(n, w)`` or None."""
@@ -29,11 +32,8 @@ Played = tuple[int, Index | None]
 """How it went, as ``kernels.rounds`` says it, and the memo ``(n, w)`` or None."""
 
 
-MOST = 1 << 62  #: numbers of acts and of actions are below it
-
-
-class Policy(Stateful, ABC):
-    """A learner that chooses actions and is told rewards. Not thread-safe; two objects never share state.
+class Policy(Copies, ABC):
+    """A learner that chooses actions and is told rewards. One call at a time; two objects never share state.
 
     A subclass stores its arguments under their own names, then calls ``super().__init__(lanes, seed)``, and writes:
 
@@ -90,8 +90,6 @@ class Policy(Stateful, ABC):
         shape = self._shape()
         self._many, self._n_actions, self._plain = shape.many, shape.n_actions, bool(shape.plain)
         self._door = Door(shape, self.lanes is not None)
-        self._ledger = Ledger(self._size)
-        self._messages: list[str] = []  # what is to be warned of when nothing is left half done
         self._one = _One() if self.lanes is None else None
         self._begin(self._size)
         self._root(())
@@ -169,107 +167,141 @@ class Policy(Stateful, ABC):
         available: booleans ``(K,)``, or ``(n, K)`` with lanes: False for an action that may not be played now.
         lanes: the lanes to serve, all of them by default; features then lead with the number of lanes served.
         """
-        ids = self._all if lanes is None else self._ids(lanes)
-        x = self._door.actions(features, ids.size)
-        n, P, K, d = x.shape
-        offered = None if available is None else validation.offered(available, n, K)
-        one, z = self._one, np.empty((n, P, d))
-        drawn = np.empty(n, dtype=DRAWN) if one is None else one.drawn
-        status, memo = self._play(ids, x, offered, self._ledger, drawn, z)
-        while status == FULL:
-            self._ledger.grow()
+        gate, door = self._gate, self._door
+        if gate.busy:
+            raise gate.taken()
+        gate.busy = True
+        try:
+            ids = self._all if lanes is None else self._ids(lanes)
+            x = door.actions(features, ids.size)
+            n, P, K, d = x.shape
+            offered = None if available is None else validation.offered(available, n, K)
+            one, z = self._one, np.empty((n, P, d))
+            drawn = np.empty(n, dtype=DRAWN) if one is None else one.drawn
             status, memo = self._play(ids, x, offered, self._ledger, drawn, z)
-        if status == UNUSABLE:
-            raise self._door.unusable(features, n)
-        z.setflags(False)  # type: ignore[call-arg] # write, by position: half the time of the keyword
-        base = None
-        if memo is not None:
-            memo.setflags(write=False)
-            base = memo[:, 0] if self._names_base else None
-        many = self._many or P > 1
-        if one is not None:
-            action, number, probability = drawn.item()
-            if not self.has_propensity:
-                probability = None
-            mine = None if base is None else base.item()
-            handed = z[0] if many else z[0, 0]
-            self._door.last = (handed, z) if self._plain else None
-            return tuple.__new__(Decision, (action, probability, mine, handed, None, number, memo, self._lineage))
-        drawn.setflags(write=False)
-        probability = drawn["probability"] if self.has_propensity else None
-        handed = z if many else z[:, 0]
-        self._door.last = (handed, z) if self._plain else None
-        served = self._every if lanes is None else read_only(ids)
-        action, number = drawn["action"], drawn["number"]
-        return tuple.__new__(Decision, (action, probability, base, handed, served, number, memo, self._lineage))
+            if status != DONE:
+                while status == FULL:
+                    self._ledger.grow()
+                    status, memo = self._play(ids, x, offered, self._ledger, drawn, z)
+                if status == UNUSABLE:
+                    raise door.unusable(features, n)
+            z.setflags(False)  # type: ignore[call-arg] # write, by position: half the time of the keyword
+            base: Any = None
+            if memo is not None:
+                memo.setflags(write=False)
+                base = memo[:, 0] if self._names_base else None
+            many = self._many or P > 1
+            if one is not None:
+                action, number, probability = drawn.item()
+                if not self.has_propensity:
+                    probability = None
+                if base is not None:
+                    base = base.item()
+                handed = z[0] if many else z[0, 0]
+                door.last = (handed, z) if self._plain else None
+                return _made(
+                    Decision, (action, probability, base, handed, None, number, memo, self._lineage, self._worker)
+                )
+            drawn.setflags(write=False)
+            probability = drawn["probability"] if self.has_propensity else None
+            handed = z if many else z[:, 0]
+            door.last = (handed, z) if self._plain else None
+            served = self._every if lanes is None else read_only(ids)
+            action, number = drawn["action"], drawn["number"]
+            return _made(
+                Decision, (action, probability, base, handed, served, number, memo, self._lineage, self._worker)
+            )
+        finally:
+            gate.busy = False
 
     def update(self, decision: Decision, reward: ArrayLike) -> None:
         """Learn the reward of a decision: now or later, in any order, once."""
-        ids, x, action, numbers = self._accept(decision)
-        one = self._one
-        if one is not None and isinstance(reward, float) and abs(reward) <= LIMIT:
-            y = one.reward
-            y[0] = reward
-        else:
-            y = validation.rewards(reward, ids.size, self.lanes is not None)
-        status = self._learn(ids, x, action, y, numbers, decision.memo)
-        if status != DONE:
-            raise self._refused(decision, ids, numbers, status)
-        if self._messages:
-            self._speak()
+        gate = self._gate
+        if gate.busy:
+            raise gate.taken()
+        gate.busy = True
+        try:
+            ids, x, action, numbers, memo, other = self._accept(decision)
+            one = self._one
+            if one is not None and isinstance(reward, float) and -LIMIT <= reward <= LIMIT:
+                y = one.reward
+                y[0] = reward
+            else:
+                y = validation.rewards(reward, ids.size, self.lanes is not None)
+            if other is None:
+                status = self._learn(ids, x, action, y, numbers, memo)
+            else:
+                status = self._learn_other(other, ids, x, action, y, numbers, memo)
+            if status != DONE:
+                raise self._refused(decision, ids, numbers, status)
+            if self._messages:
+                self._speak()
+        finally:
+            gate.busy = False
 
     def forget(self, decision: Decision) -> None:
         """Give up on a reward that will never come: the decision is settled, and nothing is learned.
 
         A decision that waits costs one bit for every later act of its lane (in a ring as wide for all lanes).
         """
-        ids, _, _, numbers = self._accept(decision)
-        status = self._ledger.drop(ids, numbers)
-        if status != DONE:
-            raise self._refused(decision, ids, numbers, status)
+        with self._gate:
+            ids, _, _, numbers, _, other = self._accept(decision)
+            status = self._drop(other, ids, numbers)
+            if status != DONE:
+                raise self._refused(decision, ids, numbers, status)
 
     def update_many(self, decisions: Iterable[Decision], rewards: Iterable[Any]) -> None:
-        """Learn many decisions in the order given: all of them, or none and an error."""
+        """Learn many decisions in the order given: all of them, or none and an error.
+
+        That holds whatever the error is: a refusal, an interruption, a warning where warnings are errors.
+        """
         decisions, rewards = list(decisions), list(rewards)
         if len(decisions) != len(rewards):
             raise validation.refuse("rewards", rewards, f"one for each of the {len(decisions)} decisions")
-        ready = []
-        seen: set[tuple[int, int]] = set()
-        for decision, reward in zip(decisions, rewards, strict=True):
-            ids, x, action, numbers = self._accept(decision)
-            fresh = set(zip(ids.tolist(), numbers.tolist(), strict=True))
-            if fresh & seen:
-                raise validation.refuse("decisions", decision.number, "each decision once")
-            seen |= fresh
-            status = self._ledger.waiting(ids, numbers) if clean(x) else UNUSABLE
-            if status != DONE:
-                raise self._refused(decision, ids, numbers, status)
-            y = validation.rewards(reward, ids.size, self.lanes is not None)
-            ready.append((ids, x, action.copy(), y, numbers.copy(), decision.memo))
-        for row in ready:
-            self._learn(*row)
-        self._speak()
+        with self._gate:
+            ready = []
+            seen: set[tuple[Any, ...]] = set()
+            for decision, reward in zip(decisions, rewards, strict=True):
+                ids, x, action, numbers, memo, other = self._accept(decision)
+                fresh = {(other, *row) for row in zip(ids.tolist(), numbers.tolist(), strict=True)}
+                if fresh & seen:
+                    raise validation.refuse("decisions", decision.number, "each decision once")
+                seen |= fresh
+                status = self._waiting(other, ids, numbers) if clean(x) else UNUSABLE
+                if status != DONE:
+                    raise self._refused(decision, ids, numbers, status)
+                y = validation.rewards(reward, ids.size, self.lanes is not None)
+                ready.append((other, (ids, x, action.copy(), y, numbers.copy(), memo)))
+            with self._whole([(other, row[0], row[4]) for other, row in ready]):
+                for other, row in ready:
+                    if other is None:
+                        self._learn(*row)
+                    else:
+                        self._learn_other(other, *row)
+                self._speak()
 
     def learn(self, features: Any, reward: ArrayLike, *, lanes: ArrayLike | None = None) -> None:
         """Learn from data that the policy did not play: features of one action (per lane) and its reward."""
         ids = self._ids(lanes)
-        x = self.feature_shape.one(features, None if self.lanes is None else ids.size)
-        y = validation.rewards(reward, ids.size, self.lanes is not None)
-        self._teach(ids, x, None, y, None)
-        self._speak()
+        with self._gate:
+            x = self.feature_shape.one(features, None if self.lanes is None else ids.size)
+            y = validation.rewards(reward, ids.size, self.lanes is not None)
+            self._teach(ids, x, None, y, None)
+            self._speak()
 
     def probabilities(
         self, features: Any, *, available: ArrayLike | None = None, lanes: ArrayLike | None = None
     ) -> Array | None:
         """Return what ``act`` would sample from, ``(K,)`` or ``(n, K)``; None where it has no closed form."""
         ids = self._ids(lanes)
-        x = self._door.actions(features, ids.size)
-        if not clean(x):
-            raise self._door.unusable(features, ids.size)
-        offered = None if available is None else validation.offered(available, ids.size, x.shape[2])
-        if not self.has_propensity:
-            return None
-        p, _ = self._distribution(ids, x, offered)
+        with self._gate:
+            x = self._door.actions(features, ids.size)
+            if not clean(x):
+                raise self._door.unusable(features, ids.size)
+            offered = None if available is None else validation.offered(available, ids.size, x.shape[2])
+            if not self.has_propensity:
+                return None
+            p, _ = self._distribution(ids, x, offered)
         return p[0] if self.lanes is None else p
 
     # What can be asked.
@@ -278,6 +310,16 @@ class Policy(Stateful, ABC):
     def rounds(self) -> Any:
         """How many rewards have been learned."""
         return self._answer(self._ledger.rounds)
+
+    def has_learned(self, decision: Decision) -> Any:
+        """Tell whether a decision was learned or given up, of each lane served: whoever gets it twice may drop it."""
+        with self._gate:
+            ids, _, _, numbers, _, other = self._accept(decision)
+            rows = [slice(r, r + 1) for r in range(ids.size)]
+            known = np.array([self._waiting(other, ids[row], numbers[row]) != DONE for row in rows])
+            if other is None:
+                known &= numbers < self._ledger.acts[ids]
+            return bool(known[0]) if self.lanes is None else known
 
     @property
     def feature_shape(self) -> FeatureShape:
@@ -294,7 +336,8 @@ class Policy(Stateful, ABC):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, replacing it atomically; ``banditselect.load`` continues bit-identically."""
-        persistence.save(self, path)
+        with self._gate:
+            persistence.save(self, path)
 
     # Behind the door.
 
@@ -304,11 +347,11 @@ class Policy(Stateful, ABC):
         self._door.last = None
         self._number_lanes()
 
-    def _accept(self, decision: Decision) -> tuple[Index, Array, Index, Index]:
-        """Check that a decision is ours; return its lanes, features, actions and numbers."""
-        if not isinstance(decision, Decision):
+    def _accept(self, decision: Decision) -> tuple[Index, Array, Index, Index, Index | None, Worker | None]:
+        """Return the lanes, features, actions, numbers, memo of a decision of ours, and its worker if it is another."""
+        if type(decision) is not Decision:
             raise validation.refuse("decision", decision, "what act returned")
-        action, _, _, features, served, number, memo, lineage = decision
+        action, _, _, features, served, number, memo, lineage, worker = decision
         if lineage != self._lineage:
             raise validation.refuse("decision", lineage, f"a decision of this policy, lineage {self._lineage}")
         one = self._one
@@ -322,7 +365,8 @@ class Policy(Stateful, ABC):
         else:
             ids = self._all if served is self._every else self._ids(served)
             actions, numbers = _whole_numbers(action), _whole_numbers(number)
-            if numbers.shape != ids.shape or actions.shape != ids.shape or actions.min() < 0:
+            right = numbers.shape == ids.shape == actions.shape
+            if not right or actions.min() < 0 or numbers.min() < 0:
                 expected = f"an action and a number for each of {ids.size} lanes"
                 raise validation.refuse("decision", (action, number), expected)
         K = self._n_actions
@@ -335,7 +379,12 @@ class Policy(Stateful, ABC):
             x = self.feature_shape.shaped_one(features, None if one is not None else ids.size)
         if memo is not None or self._memo_width:
             self._accept_memo(memo, ids.size)
-        return ids, x, actions, numbers
+        mine = self._worker
+        if worker is mine or worker == mine:
+            return ids, x, actions, numbers, memo, None
+        if not isinstance(worker, Worker) or not all(type(part) is int and 0 <= part < MOST for part in worker):
+            raise validation.refuse("decision", worker, "a Worker(number, session)")
+        return ids, x, actions, numbers, memo, worker
 
     def _accept_memo(self, memo: NDArray[Any] | None, n: int) -> None:
         """Refuse a memo that this policy cannot have written."""
@@ -348,11 +397,10 @@ class Policy(Stateful, ABC):
         return True
 
     def _refused(self, decision: Decision, ids: Index, numbers: Index, status: int) -> ValueError:
-        """Return the error for a decision that cannot be learned: a row that the ledger does not expect, or why."""
+        """Return the error for a decision that cannot be learned: a row that is not waiting for its reward, or why."""
         if status == UNUSABLE:
             return self._door.unusable(decision.features, ids.size)
-        what = f"act {numbers[status]} of lane {ids[status]}"
-        return validation.refuse("decision", what, "a decision that has not been learned yet: each is learned once")
+        return self._unexpected(decision, ids, numbers, status)
 
     def _teach(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
         """Learn what no decision of this policy's own book stands for: data from elsewhere, or a meta-policy's."""
@@ -364,6 +412,9 @@ class Policy(Stateful, ABC):
         self._messages.clear()
         for message in messages:
             validation.warn(f"{type(self).__name__}: {message}")
+
+
+_made = tuple.__new__  # a decision, half the time of its constructor
 
 
 class _One:

@@ -1,5 +1,7 @@
 """BIAS-OFUL: OFUL biased towards a centre."""
 
+from __future__ import annotations
+
 from typing import ClassVar
 
 import numpy as np

@@ -1,5 +1,7 @@
 """FS-IDS: information-directed play that selects among M feature maps; there is nothing to tune."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import ClassVar
 

@@ -1,5 +1,7 @@
 """FS-MED: minimum empirical divergence that selects among M feature maps."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import ClassVar
 

@@ -1,5 +1,7 @@
 """FS-OFUL: optimism over the union of the confidence sets of M feature maps."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, ClassVar
 

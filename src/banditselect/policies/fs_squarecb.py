@@ -1,5 +1,7 @@
 """FS-SCB: SquareCB that selects among M feature maps."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Sequence
 from typing import ClassVar

@@ -1,5 +1,7 @@
 """FS-TS: Thompson sampling that selects among M feature maps."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import ClassVar
 

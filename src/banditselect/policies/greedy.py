@@ -1,5 +1,7 @@
 """The greedy policy of a known parameter."""
 
+from __future__ import annotations
+
 from typing import ClassVar
 
 import numpy as np

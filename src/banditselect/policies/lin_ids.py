@@ -1,5 +1,7 @@
 """LinIDS: information-directed play on one feature map; there is nothing to tune."""
 
+from __future__ import annotations
+
 from typing import ClassVar
 
 from numpy.typing import ArrayLike

@@ -1,5 +1,7 @@
 """LinMED: minimum empirical divergence on one feature map."""
 
+from __future__ import annotations
+
 from typing import ClassVar
 
 from numpy.typing import ArrayLike

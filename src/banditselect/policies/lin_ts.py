@@ -1,5 +1,7 @@
 """Linear Thompson sampling on one feature map."""
 
+from __future__ import annotations
+
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,10 +11,10 @@ from ..carriers.lanes import PerLane, per_lane
 from ..carriers.persistence import register
 from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
-from ..carriers.validation import SMALLEST, Constraint, Number, YesNo
+from ..carriers.validation import SMALLEST, Constraint, Number, Numbers, YesNo, refuse
 from ..kernels import ridge
 from ..kernels.features import prepared
-from ..parts.experts import RidgeBank, split
+from ..parts.experts import RidgeBank, split, with_zero
 from ..parts.exploration import greedy
 from ..types import Array, Index, Mask
 from .base import Chosen, Policy
@@ -33,9 +35,10 @@ class LinTS(Policy):
     dim: number of features d; features are ``(K, d)``.
     noise: standard deviation R of the rewards.
     regularization: ridge penalty lambda > 0.
-    scale: multiplies the spread; 1 is the posterior for Gaussian rewards and prior N(0, R^2 / lambda). The regret bound
+    scale: multiplies the spread; 1 is the posterior for Gaussian rewards and prior N(h, R^2 / lambda). The regret bound
         of the reference needs a spread of R sqrt(9 d log(t / delta)).
-    intercept: whether a constant feature 1 stands before the features.
+    center: h, where the ridge penalty is centred: ``(d,)``, or one per lane ``(N, d)``; None for 0.
+    intercept: whether a constant feature 1 stands before the features. The centre is 0 there.
 
     Attributes
     ----------
@@ -53,12 +56,13 @@ class LinTS(Policy):
     True
     """
 
-    reward_units = ("noise",)
+    reward_units = ("noise", "center")
     constraints: ClassVar[dict[str, Constraint]] = {
         "dim": Number(low=1, integer=True),
         "noise": Number(low=SMALLEST, per_lane=True),
         "regularization": Number(low=SMALLEST, per_lane=True),
         "scale": Number(low=0.0),
+        "center": Numbers(shapes=((None,), (None, None)), lane_axes=2, optional=True),
         "intercept": YesNo(),
     }
     has_propensity = False
@@ -71,6 +75,7 @@ class LinTS(Policy):
         noise: float | ArrayLike = 0.5,
         regularization: float | ArrayLike = 1.0,
         scale: float = 1.0,
+        center: ArrayLike | None = None,
         intercept: bool = False,
         lanes: int | None = None,
         seed: Seed = 0,
@@ -79,6 +84,7 @@ class LinTS(Policy):
         self.noise = noise
         self.regularization = regularization
         self.scale = scale
+        self.center = center
         self.intercept = intercept
         super().__init__(lanes, seed)
 
@@ -87,10 +93,15 @@ class LinTS(Policy):
 
     def _begin(self, lanes: int) -> None:
         self._constants = PerLane(spread=self.scale * per_lane(self.noise, lanes))
+        h = np.zeros(self.dim) if self.center is None else np.asarray(self.center, dtype=float)
+        if h.shape[-1] != self.dim:
+            raise refuse("LinTS: center", self.center, f"{self.dim} numbers, as dim says")
+        middle = np.broadcast_to(with_zero(h) if self.intercept else h, (lanes, int(self.dim) + bool(self.intercept)))
         self._bank = RidgeBank(
             lanes=lanes,
-            dims=np.array([int(self.dim) + bool(self.intercept)]),
+            dims=np.array(middle.shape[1:]),
             regularization=per_lane(self.regularization, lanes)[:, None],
+            center=middle[:, None],
         )
 
     def _choose(self, ids: Index, x: Array, offered: Mask | None, numbers: Index) -> Chosen:

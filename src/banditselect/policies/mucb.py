@@ -1,5 +1,7 @@
 """mUCB: optimism among M known models, of which those that promised too much are dropped."""
 
+from __future__ import annotations
+
 from typing import ClassVar
 
 import numpy as np

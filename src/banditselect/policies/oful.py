@@ -1,5 +1,7 @@
 """OFUL on one feature map."""
 
+from __future__ import annotations
+
 from typing import ClassVar
 
 import numpy as np

@@ -1,5 +1,7 @@
 """As many policies as the problem has models: one per feature map, or one per ball."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,5 +1,7 @@
 """PS-IDS: information-directed play that selects among M regions of the parameter; there is nothing to tune."""
 
+from __future__ import annotations
+
 from typing import ClassVar
 
 from numpy.typing import ArrayLike

@@ -1,11 +1,14 @@
 """PS-OFUL: OFUL that selects among M regions of the parameter space."""
 
+from __future__ import annotations
+
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..carriers import validation
+from ..carriers.binding import Binding
 from ..carriers.persistence import register
 from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
@@ -153,23 +156,40 @@ class PSOFUL(SelectionPolicy):
         super().__init__(lanes, seed)
 
     @classmethod
-    def from_mixture(
-        cls, means: ArrayLike, covariances: ArrayLike, weights: ArrayLike, *, coverage: float = 0.95, **arguments: Any
-    ) -> Self:
+    def from_mixture(cls, means: ArrayLike, covariances: ArrayLike, weights: ArrayLike, **arguments: Any) -> Self:
         """Build the policy from a Gaussian mixture, e.g. one fitted to the parameters of past tasks.
+
+        The arguments are those of :meth:`bind_mixture`.
+        """
+        return cls.bind_mixture(means, covariances, weights, **arguments)()
+
+    @classmethod
+    def bind_mixture(
+        cls,
+        means: ArrayLike,
+        covariances: ArrayLike,
+        weights: ArrayLike,
+        *,
+        covariance_type: str | None = None,
+        coverage: float = 0.95,
+        **arguments: Any,
+    ) -> Binding[Self]:
+        """Return a factory of the policy of a Gaussian mixture, as ``bind`` does, for ``simulate``.
 
         Each component becomes an ellipsoid that holds a share ``coverage`` of it, its weight the prior weight.
 
         Parameters
         ----------
         means: ``(M, d)``.  weights: ``(M,)``.
-        covariances: ``(M, d, d)``, or variances ``(M, d)``; with an intercept of d + 1 entries, the constant first.
+        covariances: ``"full"`` ``(M, d, d)``, ``"tied"`` ``(d, d)``, ``"diag"`` ``(M, d)`` or ``"spherical"`` ``(M,)``;
+            with an intercept of d + 1 entries, the constant first.
+        covariance_type: which of these, in the words of scikit-learn; must be told where M = d, else their shape tells.
         arguments: of the constructor, such as ``noise`` and ``delta``.
         """
         validation.Number(low=0.0, high=1.0, above=True, below=True).check("from_mixture: coverage", coverage, None)
-        shapes = mixture_shapes(means, covariances, bool(arguments.get("intercept", False)))
+        shapes = mixture_shapes(means, covariances, covariance_type, bool(arguments.get("intercept", False)))
         radius = float(np.sqrt(chi_square_quantile(coverage, shapes.shape[1])))
-        return cls(centers=means, radii=radius, shapes=shapes, prior_weights=weights, **arguments)
+        return cls.bind(centers=means, radii=radius, shapes=shapes, prior_weights=weights, **arguments)
 
     def _shape(self) -> FeatureShape:
         return ExactShape((np.shape(self.centers)[-1],), many=False)

@@ -1,5 +1,7 @@
 """PS-TS: Thompson sampling that selects among M regions of the parameter."""
 
+from __future__ import annotations
+
 from typing import ClassVar
 
 from numpy.typing import ArrayLike

@@ -1,5 +1,7 @@
 """SquareCB on one feature map."""
 
+from __future__ import annotations
+
 from typing import Any, ClassVar
 
 import numpy as np

@@ -1,5 +1,7 @@
 """UCB1 for arms that are the same in every round."""
 
+from __future__ import annotations
+
 from typing import ClassVar
 
 import numpy as np

@@ -41,6 +41,14 @@ class Instances(ABC):
         """Return which actions may be played in round ``t``, ``(N, K)``; None, the default, where all may."""
         return None
 
+    def available_after(self, t: int, played: Index) -> Mask | None:
+        """Return the same where it depends on the actions played so far, ``(N, t)``: items that are not repeated, say.
+
+        By default it is ``available(t)``. What a lane may play depends on its own actions only, and the regret of a
+        policy is measured against the best action that it may still play itself.
+        """
+        return self.available(t)
+
     @abstractmethod
     def means(self, t: int) -> Array | None:
         """Return the mean reward of every action of round ``t``, ``(N, K)``; None where nobody knows it."""

@@ -2,6 +2,6 @@
 
 from .files import save_figure
 from .plots import plot_curves, plot_finals, plot_panels
-from .tables import summary_table
+from .tables import latex_table, summary_table
 
-__all__ = ["plot_curves", "plot_finals", "plot_panels", "save_figure", "summary_table"]
+__all__ = ["latex_table", "plot_curves", "plot_finals", "plot_panels", "save_figure", "summary_table"]

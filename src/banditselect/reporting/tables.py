@@ -1,4 +1,4 @@
-"""Tables of final values: mean, standard error, median and worst of every policy, as plain text or Markdown."""
+"""Tables of final values: mean, standard error, median and worst of every policy, as plain text, Markdown or LaTeX."""
 
 from collections.abc import Mapping
 
@@ -9,6 +9,12 @@ from ..carriers import validation
 from ..statistics import decimals, replicates, standard_error
 from .numbers import NOTHING
 from .series import check_mapping
+
+# what LaTeX would take for a sign
+LATEX = str.maketrans(
+    {sign: "\\" + sign for sign in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$"}
+)
 
 COLUMNS = ("mean", "± s.e.", "median", "worst")
 
@@ -35,13 +41,61 @@ def summary_table(
     check_mapping("finals", finals)
     if not isinstance(metric, str):
         raise validation.refuse("metric", metric, "words")
-    lower = "regret" in metric.lower() if lower_is_better is None else lower_is_better
+    lower = _lower(metric) if lower_is_better is None else lower_is_better
     numbers = np.array([_row(name, values, lower) for name, values in finals.items()])
     digits = decimals(*np.nanmax(np.abs(numbers[:, :2]), axis=0, initial=0.0).tolist())
     cells = [["policy", *COLUMNS]]
     for name, row in zip(finals, numbers, strict=True):
         cells.append([str(name), *(f"{x:.{digits}f}" if np.isfinite(x) else NOTHING for x in row)])
     return _markdown(cells) if markdown else _plain(cells)
+
+
+def latex_table(finals: Mapping[str, Mapping[str, ArrayLike]], *, metric: str) -> str:
+    r"""Return a LaTeX table (booktabs): mean and standard error, a row per policy, a column per problem.
+
+    The best mean of a column is bold: the smallest if ``metric`` speaks of regret, else the largest.
+
+    Parameters
+    ----------
+    finals: by problem and policy, ``(R,)``; what is NaN or missing is shown as a dash.
+    metric: what the values are, in words.
+
+    Examples
+    --------
+    >>> print(latex_table({"M=2": {"FS-SCB": [60.0, 80.0, 76.0], "RB-SCB": [580.0, 610.0, 640.0]}}, metric="regret"))
+    \begin{tabular}{lr}
+    \toprule
+    policy & M=2 \\
+    \midrule
+    FS-SCB & $\mathbf{72.0} \pm 6.1$ \\
+    RB-SCB & $610.0 \pm 17.3$ \\
+    \bottomrule
+    \end{tabular}
+    """
+    check_mapping("finals", finals)
+    policies = list(dict.fromkeys(name for column in finals.values() for name in column))
+    rows = [[str(name).translate(LATEX)] for name in policies]
+    for column in finals.values():
+        numbers = np.full((len(policies), 2), np.nan)
+        for k, name in enumerate(policies):
+            numbers[k] = _row(name, column[name], _lower(metric))[:2] if name in column else np.nan
+        digits = decimals(*np.nanmax(np.abs(numbers), axis=0, initial=0.0).tolist())
+        shown = [f"{x:.{digits}f}" for x in numbers[:, 0]]
+        known = [float(mean) for mean in shown if mean != "nan"]
+        best = (min if _lower(metric) else max)(known, default=np.nan)
+        for row, mean, error in zip(rows, shown, numbers[:, 1], strict=True):
+            words = rf"\mathbf{{{mean}}}" if float(mean) == best else mean
+            spread = rf" \pm {error:.{digits}f}" if np.isfinite(error) else ""
+            row.append("--" if mean == "nan" else f"${words}{spread}$")
+    head = ["policy", *(str(name).translate(LATEX) for name in finals)]
+    lines = [" & ".join(cells) + r" \\" for cells in (head, *rows)]
+    begin = rf"\begin{{tabular}}{{l{'r' * len(finals)}}}"
+    return "\n".join([begin, r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule", r"\end{tabular}"])
+
+
+def _lower(metric: str) -> bool:
+    """Tell whether less of a metric is better."""
+    return "regret" in metric.lower()
 
 
 def _row(name: str, values: ArrayLike, lower: bool) -> list[float]:

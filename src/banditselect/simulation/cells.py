@@ -188,6 +188,11 @@ def _portable(result: Outcome | Failure) -> Outcome | Failure:
     return result
 
 
+def block_size(problem: Problem, rounds: int) -> int:
+    """Return how many replicates fit memory and cache side by side."""
+    return max(1, min(BLOCK_LANES, BLOCK_BYTES // max(1, problem.lane_bytes(rounds))))
+
+
 def blocks(
     problem: Problem, rounds: int, replicates: range, lanes: int | None = None, cuts: Iterable[int] = ()
 ) -> list[range]:
@@ -196,7 +201,7 @@ def blocks(
     Where else a block begins does not depend on the number of replicates: with a cut where an earlier sweep ended,
     adding some keeps all that was stored.
     """
-    size = lanes or max(1, min(BLOCK_LANES, BLOCK_BYTES // max(1, problem.lane_bytes(rounds))))
+    size = lanes or block_size(problem, rounds)
     inside = {cut for cut in cuts if cut in replicates}
     edges = sorted({*range(replicates.start, replicates.stop, size), *inside, replicates.stop})
     return [range(first, stop) for first, stop in itertools.pairwise(edges)]

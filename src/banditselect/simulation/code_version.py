@@ -38,7 +38,7 @@ def code_version(*parts: Any) -> dict[str, str]:
     for cls in sorted(set().union(*map(_classes_in, parts)), key=full_name):
         code[full_name(cls)] = _class_digest(cls)
         for name, path in _imported_by(cls.__module__).items():
-            code[name] = _code_digest(path.read_text())
+            code[name] = _code_digest(path.read_text(encoding="utf-8"))
     return code
 
 
@@ -70,7 +70,7 @@ def _library_digest() -> str:
     counted = {name: path for name, path in files.items() if name.startswith(_COUNTED)}
     if any(max(stat.st_mtime, stat.st_ctime) > __imported_at__ for stat in map(Path.stat, counted.values())):
         raise validation.refuse("banditselect", "files that were changed after they were loaded", "a fresh process")
-    return digest([[name, _code_digest(path.read_text())] for name, path in counted.items()])
+    return digest([[name, _code_digest(path.read_text(encoding="utf-8"))] for name, path in counted.items()])
 
 
 def _classes_in(value: Any) -> set[type]:
@@ -96,7 +96,7 @@ def _class_digest(cls: type) -> str:
         raise validation.refuse("out", cls, "a class at the top of its file: one made inside a function may differ")
     try:
         path = inspect.getsourcefile(cls)
-        source = Path(path).read_text() if path and Path(path).is_file() else inspect.getsource(cls)
+        source = Path(path).read_text(encoding="utf-8") if path and Path(path).is_file() else inspect.getsource(cls)
     except (OSError, TypeError):
         raise validation.refuse("out", cls, "a class whose source can be read, so that changes are noticed") from None
     if class_files.has_changed(cls):
@@ -139,7 +139,7 @@ def _imports(module: str) -> set[str]:
     """Return the names that a module's file imports, submodules or not."""
     path = _own_file(module)
     names = set()
-    for node in ast.walk(ast.parse(path.read_text())) if path is not None else ():
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if path is not None else ():
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

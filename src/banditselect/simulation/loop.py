@@ -49,12 +49,16 @@ def play(policy: Policy, instances: Instances, rounds: int, checkpoints: Index) 
     regret, pseudo_regret, reward, probability = (np.zeros(n) for _ in range(4))
     observed = np.zeros(n, dtype=np.int64)
     covered = np.ones(n)
+    follows = type(instances).available_after is not Instances.available_after
+    played = np.empty((n, rounds if follows else 0), dtype=np.int64)
     read, wanted = 0, iter(checkpoints.tolist())
     checkpoint = next(wanted)
     for t in range(rounds):
-        available = instances.available(t)
+        available = instances.available_after(t, played[:, :t])
         features = instances.offer(t)
         decision = policy.act(features, available=available)
+        if follows:
+            played[:, t] = decision.action
         earned = instances.rewards(t, decision.action)
         seen = earned == earned
         if seen.all():

@@ -69,6 +69,10 @@ class Result:
         """Return a table: mean over the replicates, its standard error, median and worst, per policy."""
         return reporting.summary_table(self.finals(metric), metric=metric, markdown=markdown)
 
+    def to_latex(self, metric: str = "regret") -> str:
+        """Return a LaTeX table (booktabs): mean and standard error per policy, the best in bold."""
+        return reporting.latex_table({metric.replace("_", " "): self.finals(metric)}, metric=metric)
+
     def __repr__(self) -> str:
         return f"<Result: {', '.join(self.curves)}; {self.checkpoints[-1]} rounds, {self.replicates} replicates>"
 
@@ -146,6 +150,10 @@ class Results(dict[str, Result]):
             failed = {f.cell.policy: f.error for f in reversed(self.failures) if f.cell.problem == name}
             parts += [f"{name}: {policy} failed: {error!r}" for policy, error in failed.items()]
         return "\n\n".join(parts)
+
+    def to_latex(self, metric: str = "regret") -> str:
+        """Return a LaTeX table (booktabs): a row per policy, a column per problem; see ``Result.to_latex``."""
+        return reporting.latex_table({name: r.finals(metric) for name, r in self._played.items()}, metric=metric)
 
     def plot(self, metric: str = "regret", **options: Any) -> "Figure":
         """Return a figure with a panel per problem; ``options`` are those of ``reporting.plot_panels``."""

@@ -18,6 +18,7 @@ from .cells import Failure, Outcome
 from .fingerprint import digest
 
 TABLES = ("results.parquet", "failures.json")
+BESIDE = ("summary.md", "curves.png", "finals.png")  #: what the command line writes there too
 
 _ABANDONED = 3600.0  #: seconds after which an unfinished file is taken for one whose writer was killed
 
@@ -26,8 +27,12 @@ class Store:
     """Outcomes by key."""
 
     def __init__(self, folder: str | Path) -> None:
+        if str(folder) == "":
+            raise validation.refuse("out", "", "the name of a folder")
         self.folder = Path(folder)
         self._cells = self.folder / "cells"
+        if not self._cells.exists():
+            refuse_foreign(self.folder, (*TABLES, *BESIDE))
         try:
             self._cells.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
@@ -85,7 +90,7 @@ class Store:
         """
         path = self.folder / "sweep.json"
         try:
-            before = json.loads(path.read_text())
+            before = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             before = None
         except ValueError:
@@ -120,6 +125,14 @@ class Store:
             return
         records = [failure.record() | {"traceback": failure.traceback} for failure in failures]
         write_text(path, json.dumps(records, indent=1) + "\n")
+
+
+def refuse_foreign(folder: Path, names: Sequence[str]) -> None:
+    """Refuse a folder in which no sweep lies, but a file that would be replaced."""
+    for name in names:
+        if (folder / name).exists():
+            expected = f"a folder of ours, or one without {name}, which would be replaced"
+            raise validation.refuse("out", str(folder), expected)
 
 
 def write_text(path: Path, text: str) -> None:

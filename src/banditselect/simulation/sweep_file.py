@@ -19,6 +19,7 @@ from .loop import METRICS, build, checkpoints_of, play
 from .progress import OnProgress
 from .results import Results
 from .search import Axis, Steps
+from .sweeps import REPLICATES, ROUNDS
 from .toml_values import (
     check_keys,
     constants_in,
@@ -35,7 +36,6 @@ from .user_files import known_problems, load_file
 STEPS = ("start", "factor", "reach")
 EXPECTED_AXIS = "a list of at least one value, or a table with start, factor and reach"
 KEYS = ("rounds", "replicates", "seed", "metric", "import", "problems", "policies", "tuning")
-COUNT = validation.Number(low=1, integer=True)
 TRIAL_BYTES = 200_000_000  #: policies are tried on the smallest problems, as many as take this much memory together
 
 
@@ -81,7 +81,7 @@ def read_sweep_file(path: str | Path, **instead: int | None) -> SweepFile:
     """
     path = Path(path)
     try:
-        content = tomllib.loads(path.read_bytes().decode())
+        content = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from None
     except ValueError as error:
@@ -108,14 +108,14 @@ def _read(content: Mapping[str, Any], folder: Path) -> SweepFile:
     policies = _table(content, "policies", of_tables=True)
     tuning = _table(content, "tuning", of_tables=False)
     specification = SweepFile(
-        rounds=_number("rounds", content.get("rounds"), COUNT),
-        replicates=_number("replicates", content.get("replicates"), COUNT),
+        rounds=_number("rounds", content.get("rounds"), ROUNDS),
+        replicates=_number("replicates", content.get("replicates"), REPLICATES),
         seed=_number("seed", content.get("seed", 0), validation.Number(low=0, integer=True)),
         metric=content.get("metric", "regret"),
         problems=problems,
         policies={name: read_policy(dotted("policies", name), table) for name, table in policies.items()},
         grid={name: _axis(dotted("tuning", name), v) for name, v in tuning.items() if name != "replicates"},
-        tuning_replicates=_number("tuning.replicates", tuning.get("replicates", 20), COUNT),
+        tuning_replicates=_number("tuning.replicates", tuning.get("replicates", 20), REPLICATES),
     )
     if specification.metric not in tuple(METRICS):
         raise validation.refuse("metric", specification.metric, one_of(specification.metric, METRICS))

@@ -17,7 +17,7 @@ from ..carriers import validation
 from ..policies import Binding
 from ..problems import Problem
 from . import engine as engines
-from .cells import Cell, Failure, Outcome, Task, blocks
+from .cells import Cell, Failure, Outcome, Task, block_size, blocks
 from .code_version import code_version, versions
 from .fingerprint import describe, digest, join_records, record_of
 from .loop import METRICS, checkpoints_of
@@ -27,8 +27,11 @@ from .store import Store
 
 Policies = Mapping[str, Binding[Any]]
 
+ROUNDS = validation.Number(low=1, high=10**9, integer=True)
 SMALL = 100_000  #: rounds of all lanes together that are not worth starting processes for
 RESERVED = 1 << 40  #: replicates from this number on are for tuning: no simulation reports them
+REPLICATES = validation.Number(low=1, high=RESERVED, integer=True)
+MOST_CELLS = 1_000_000  #: each is a file, and takes memory before anything is run
 
 
 def simulate(
@@ -127,13 +130,11 @@ def sweep(
     >>> results["dim=5"].final("OFUL", "regret").shape
     (2,)
     """
-    rounds = validation.whole_number("rounds", rounds, 1)
-    replicates = validation.whole_number("replicates", replicates, 1)
-    validation.Number(high=RESERVED, integer=True).check("replicates", replicates, None)
+    rounds, replicates = check_size(rounds, replicates)
     check_seed(seed)
     engines.check(engine, workers, address)
-    if not problems:
-        raise validation.refuse("problems", problems, "at least one problem, by name")
+    if not isinstance(problems, Mapping) or not problems:
+        raise validation.refuse("problems", problems, 'at least one problem, by name: {"name": problem}')
     if isinstance(policies, Binding) or not (isinstance(policies, Mapping) or callable(policies)):
         expected = 'a dict of what bind returned by name, {"name": Policy.bind(...)}'
         raise validation.refuse("policies", policies, expected)
@@ -207,6 +208,13 @@ class Plan:
                     raise validation.refuse("policies", label, "names that are text")
                 if not isinstance(binding, Binding):
                     raise validation.refuse(f"policies[{label!r}]", binding, "what Policy.bind returned")
+        cells = sum(len(self.policies[n]) * self._blocks(problem) for n, problem in self.problems.items())
+        if cells > MOST_CELLS:
+            expected = f"fewer: {cells:,} cells (a policy on some replicates of a problem) are over {MOST_CELLS:,}"
+            raise validation.refuse("replicates", len(self.replicates), expected)
+
+    def _blocks(self, problem: Problem) -> int:
+        return -(-len(self.replicates) // (self.block or block_size(problem, self.rounds)))
 
     def description(self) -> dict[str, Any]:
         """Return everything that the results depend on, as JSON."""
@@ -315,6 +323,13 @@ def raise_first(failures: Sequence[Failure]) -> None:
     for failure in failures:
         failure.error.add_note(str(failure))
         raise failure.error
+
+
+def check_size(rounds: Any, replicates: Any) -> tuple[int, int]:
+    """Return how long and how often, refused where that is no number, or too large."""
+    ROUNDS.check("rounds", rounds, None)
+    REPLICATES.check("replicates", replicates, None)
+    return int(rounds), int(replicates)
 
 
 def check_seed(seed: Any) -> None:

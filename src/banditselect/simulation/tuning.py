@@ -18,7 +18,7 @@ from .progress import OnProgress
 from .results import Results
 from .search import Axis, Request, Search, Steps
 from .store import Store
-from .sweeps import RESERVED, Plan, Policies, check_seed, raise_first, sweep
+from .sweeps import RESERVED, Plan, Policies, check_seed, check_size, raise_first, sweep
 
 SMALLER_IS_BETTER = ("regret", "pseudo_regret")
 
@@ -124,12 +124,13 @@ def tune_all(
     out: str | Path | None = None,
 ) -> dict[str, Tuned]:
     """Tune the policies of every problem, all problems side by side; ``phase`` is called before every step."""
-    rounds = validation.whole_number("rounds", rounds, 1)
-    replicates = validation.whole_number("replicates", replicates, 1)
+    rounds, replicates = check_size(rounds, replicates)
     check_seed(seed)
     validation.OneOf(tuple(METRICS)).check("metric", metric, None)
     engines.check(engine, workers, address)
     own = own or {}
+    if not grid and not own:
+        raise validation.refuse("grid", grid, 'arguments with values to try: {"scale": [0.1, 1.0]}')
     _check(policies, grid, own)
     worse = 1.0 if metric in SMALLER_IS_BETTER else -1.0
     searches = {
@@ -180,7 +181,10 @@ def tune_all(
 
 
 def _check(policies: Mapping[str, Policies], grid: Grid, own: Mapping[str, Grid]) -> None:
-    """Refuse values that cannot be tried, and arguments that no policy has."""
+    """Refuse what are no policies by name, values that cannot be tried, and arguments that no policy has."""
+    for named in policies.values():
+        if not isinstance(named, Mapping):
+            raise validation.refuse("policies", named, 'a dict of what bind returned by name, {"name": Policy.bind()}')
     everyone = [(name, binding) for named in policies.values() for name, binding in named.items()]
     for policy in own:
         if policy not in dict(everyone):

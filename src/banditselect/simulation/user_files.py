@@ -37,8 +37,10 @@ def load_file(path: Path) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
+        if isinstance(error, SystemExit):
+            raise ValueError(f"{path}: it exits when it is imported") from None
         raise ValueError(message_of(error)) from error
     need("cloudpickle", "experiments").register_pickle_by_value(module)
     return module

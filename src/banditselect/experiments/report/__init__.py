@@ -3,12 +3,13 @@
 All of it is written from stored results and verdicts; nothing is simulated or judged here.
 """
 
-from .files import write_report
+from .files import REPORT_FILES, write_report
 from .headlines import headlines
 from .sections import finals_table, picture_captions
 from .words import claims_json, claims_tables, counted, shown, split, verdict_lines
 
 __all__ = [
+    "REPORT_FILES",
     "claims_json",
     "claims_tables",
     "counted",

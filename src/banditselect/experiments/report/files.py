@@ -20,6 +20,7 @@ from ..experiment import REGIMES, Experiment, stored
 from .sections import section
 from .words import claims_json, claims_tables, summary_words
 
+REPORT_FILES = ("report.html", "claims.json", "summary.md")
 TITLE = "Feature and Parameter Selection in Stochastic Linear Bandits, reproduced"
 
 PAPER = Citation(
@@ -76,11 +77,8 @@ def write_report(
         facts=_facts(found, seconds, command),
         citations=[PAPER, _software()],
     )
-    written = {
-        "report.html": render(page),
-        "claims.json": claims_json(verdicts) + "\n",
-        "summary.md": _markdown(summary, experiments, found, verdicts),
-    }
+    texts = (render(page), claims_json(verdicts) + "\n", _markdown(summary, experiments, found, verdicts))
+    written = dict(zip(REPORT_FILES, texts, strict=True))
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in written.items():
         write_text(folder / name, text)

@@ -66,7 +66,7 @@ def _failed(folder: Path, regime: str) -> str:
     path = folder / "failures.json"
     if not path.is_file():
         return ""
-    return f"{len(json.loads(path.read_text()))} cells of “{regime}”, see {regime}/failures.json"
+    return f"{len(json.loads(path.read_bytes()))} cells of “{regime}”, see {regime}/failures.json"
 
 
 def _subsection(experiment: Experiment, regime: str, results: Results, figures: Sequence[Path]) -> Subsection:
@@ -75,7 +75,7 @@ def _subsection(experiment: Experiment, regime: str, results: Results, figures: 
     captions = picture_captions(experiment, results)
     pictures = [
         Picture(
-            svg=path.read_text(),
+            svg=path.read_text(encoding="utf-8"),
             caption=captions[path.stem],
             alt=f"{captions[path.stem]}: {', '.join(policies)}; {', '.join(played)}. The table below has the numbers.",
             wide=path.stem == "curves",

@@ -1,5 +1,7 @@
 """The union of the likelihood-ratio sets of M models - feature maps or regions - and the alarm that watches over it."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +19,7 @@ from ...types import Array, Index, Mask
 from .optimism import ConfidenceRegime, OptimisticPolicy, RidgeSets, inside
 
 ALARM = (
-    "no model explains the rewards with noise of the constant stated: every model is wrong, or its bound "
+    "no model explains the rewards{lanes} with noise of the constant stated: every model is wrong, or its bound "
     "on the parameter is too small, or noise is. See the property misspecified; no further warning comes."
 )
 
@@ -140,12 +142,14 @@ class LikelihoodRegime(SelectionRegime):
         """Settle acts and learn their rewards; look at lanes that are suspect then."""
         if self._hand is None:
             self._hand = (*self.bank.hand(), *self.sets.hand(), self.alarm.level, *self._challenger())
-        verdict = np.empty((ids.size, 2))
+        verdict = np.empty((ids.size, 3))
         status = self._kernel(*(ids, x, y, numbers, book, *self._hand, verdict))
         if status != SUSPECT:
             return status
         if self.alarm.judge(ids, verdict, self.bank.updates, self.sets.noise):
-            self._messages.append(ALARM)
+            raised = self.alarm.raised
+            lanes = f" of {raised.sum()} of {raised.size} lanes" if raised.size > 1 else ""
+            self._messages.append(ALARM.format(lanes=lanes))
         return DONE
 
     def _given(self, array: NDArray[Any]) -> Any:

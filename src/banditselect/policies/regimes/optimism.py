@@ -1,5 +1,7 @@
 """Optimistic play over confidence sets: the steps, what they need of the sets, and OFUL's ellipsoid."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any

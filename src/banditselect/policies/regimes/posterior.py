@@ -1,11 +1,14 @@
 """Policies over the posterior of several models: what they learn, three ways to play, what can be asked."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...carriers.binding import Binding
 from ...carriers.shapes import ExactShape, FeatureShape
 from ...carriers.validation import (
     SMALLEST,
@@ -189,15 +192,33 @@ class OverRegions(Selection):
     def from_mixture(cls, means: ArrayLike, covariances: ArrayLike, weights: ArrayLike, **arguments: Any) -> Self:
         """Build the policy whose prior is a Gaussian mixture, e.g. one fitted to the parameters of past tasks.
 
+        The arguments are those of :meth:`bind_mixture`.
+        """
+        return cls.bind_mixture(means, covariances, weights, **arguments)()
+
+    @classmethod
+    def bind_mixture(
+        cls,
+        means: ArrayLike,
+        covariances: ArrayLike,
+        weights: ArrayLike,
+        *,
+        covariance_type: str | None = None,
+        **arguments: Any,
+    ) -> Binding[Self]:
+        """Return a factory of the policy whose prior is a Gaussian mixture, as ``bind`` does, for ``simulate``.
+
         Parameters
         ----------
-        means: ``(M, d)``.  covariances: ``(M, d, d)``, or variances ``(M, d)``.  weights: ``(M,)``.
+        means: ``(M, d)``.  weights: ``(M,)``.
+        covariances: ``"full"`` ``(M, d, d)``, ``"tied"`` ``(d, d)``, ``"diag"`` ``(M, d)`` or ``"spherical"`` ``(M,)``.
+        covariance_type: which of these, in the words of scikit-learn; must be told where M = d, else their shape tells.
         arguments: of the constructor, such as ``noise``.
         """
-        shapes = mixture_shapes(means, covariances)
+        shapes = mixture_shapes(means, covariances, covariance_type)
         radius = float(np.sqrt(shapes.shape[1]))
         given: dict[str, Any] = {"centers": means, "radii": radius, "shapes": shapes, "prior_weights": weights}
-        return cls(**given, **arguments)
+        return cls.bind(**given, **arguments)
 
     def _shape(self) -> FeatureShape:
         return ExactShape((np.shape(self.centers)[-1],), many=False)

@@ -139,7 +139,8 @@ class PrintedSet(SelectionRegime):
         self.sqalg.update(ids, f, y)
         self.sqalg.widen(ids, *self._range(ids))
         self._messages += self.sqalg.warnings()
-        if self.alarm.sound(ids, self._squared(ids) < 0.0):
+        empty = self._squared(ids) < 0.0
+        if self.alarm.sound(ids, empty, empty):
             self._messages.append(EMPTY)
         return DONE
 

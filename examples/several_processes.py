@@ -1,0 +1,117 @@
+"""Several processes act for one policy, one learns, and any of them may be killed at any instant.
+
+``python examples/several_processes.py`` serves 3,000 visits with four workers and one learner. At 20 random instants it
+kills one of the five (SIGKILL, no goodbye) and starts it again; then it tells what was learned. In the folder are
+
+* ``policy.bsel``, the policy as the learner saved it last; a reader sees the old file or the new one;
+* ``*.jsonl``, a journal for every start of a worker, with a line for every decision and its reward. A reward is
+  acknowledged once its line is on the disk.
+
+A learner that is started again begins with what it saved last and reads all journals anew: what it has learned it
+knows.
+"""
+
+import contextlib
+import json
+import multiprocessing
+import os
+import random
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from banditselect import Decision, SquareCB, load
+
+TRUTH = np.array([0.4, 0.1, -0.2])
+
+
+def serve(folder: Path, worker: int) -> None:
+    """Act for the policy as this worker, with what was published last, and keep every reward."""
+    published, rng = folder / "policy.bsel", np.random.default_rng()
+    seen, policy = published.stat().st_mtime_ns, load(published, worker=worker)
+    with open(folder / f"{worker}-{uuid.uuid4().hex}.jsonl", "wb") as journal:
+        while True:
+            now = published.stat().st_mtime_ns
+            if now != seen:  # the same worker goes on, with what has been learned
+                seen, policy = now, load(published, worker=policy)
+            decision = policy.act(rng.uniform(size=(5, 3)))
+            clicked = float(rng.uniform() < 0.4 + decision.features @ TRUTH)
+            line = json.dumps({"decision": decision.to_dict(), "reward": clicked})
+            journal.write(line.encode() + b"\n")
+            journal.flush()
+            os.fsync(journal.fileno())  # from here on the reward is acknowledged
+
+
+def learn(folder: Path) -> None:
+    """Learn what the journals hold, each decision once, and publish what was learned."""
+    policy, read = load(folder / "policy.bsel"), dict[Path, int]()
+    while True:
+        before = policy.rounds
+        for content in entries(folder, read):
+            decision = Decision.from_dict(content["decision"])
+            if not policy.has_learned(decision):
+                policy.update(decision, content["reward"])
+        if policy.rounds > before:
+            policy.save(folder / "policy.bsel")
+        time.sleep(0.01)
+
+
+def entries(folder: Path, read: dict[Path, int]) -> Iterator[dict[str, Any]]:
+    """Yield the lines of all journals behind what was ``read`` of them; a line cut off was never acknowledged."""
+    for path in sorted(folder.glob("*.jsonl")):
+        with open(path, "rb") as journal:
+            journal.seek(read.get(path, 0))
+            lines = journal.read().split(b"\n")[:-1]
+        read[path] = read.get(path, 0) + sum(len(line) + 1 for line in lines)
+        yield from map(json.loads, lines)
+
+
+def run(folder: Path, workers: int = 4, visits: int = 3000, kills: int = 20) -> tuple[int, int]:
+    """Serve visits while processes are killed; return how many rewards were acknowledged, and how many learned."""
+    SquareCB(dim=3, intercept=True).save(folder / "policy.bsel")
+    tasks = {0: (learn, (folder,))} | {number: (serve, (folder, number)) for number in range(1, 1 + workers)}
+    running = {number: start(*task) for number, task in tasks.items()}
+    with contextlib.ExitStack() as stack:
+        stack.callback(lambda: list(map(kill, running.values())))
+        for _ in range(kills):
+            time.sleep(random.uniform(0.0, 0.2))
+            number = random.choice(list(running))
+            kill(running[number])
+            running[number] = start(*tasks[number])
+        acknowledged = 0
+        while acknowledged < visits:
+            time.sleep(0.05)
+            acknowledged = sum(1 for _ in entries(folder, {}))
+        for number in range(1, 1 + workers):
+            kill(running[number])
+        acknowledged, learned, patience = sum(1 for _ in entries(folder, {})), -1, time.monotonic() + 60.0
+        while learned < acknowledged and time.monotonic() < patience:
+            time.sleep(0.05)
+            learned = load(folder / "policy.bsel").rounds
+        kill(running[0])
+    return acknowledged, learned
+
+
+def start(target: Any, arguments: tuple[Any, ...]) -> multiprocessing.Process:
+    """Start a process."""
+    process = multiprocessing.Process(target=target, args=arguments, daemon=True)
+    process.start()
+    return process
+
+
+def kill(process: multiprocessing.Process) -> None:
+    """End a process without a goodbye."""
+    process.kill()
+    process.join()
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as name:
+        found = run(Path(name))
+        print("acknowledged {}, learned {}".format(*found))
+        print("truth", TRUTH, "estimate", load(Path(name) / "policy.bsel").parameters.round(2))

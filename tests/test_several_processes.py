@@ -1,0 +1,71 @@
+"""Several processes: whoever is killed at whatever instant, no reward is lost or doubled, and propensities are true."""
+
+import importlib.util
+import multiprocessing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from banditselect import Decision, SquareCB, Uniform, load
+
+PATH = Path(__file__).parent.parent / "examples" / "several_processes.py"
+KILLS = 20
+
+
+@pytest.fixture(scope="module")
+def example():
+    spec = importlib.util.spec_from_file_location("several_processes", PATH)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_nothing_acknowledged_is_lost_when_processes_are_killed(example, tmp_path):
+    policy = SquareCB(dim=3, intercept=True)
+    policy.update(policy.act(np.ones((2, 3))), 0.5)  # compiled once, for all processes
+    acknowledged, learned = example.run(tmp_path, workers=3, visits=600, kills=KILLS)
+    assert acknowledged >= 600
+    assert learned == acknowledged
+    found = list(example.entries(tmp_path, {}))
+    decisions = [Decision.from_dict(content["decision"]) for content in found]
+    assert len(set(decisions)) == acknowledged, "two decisions with one number"
+    policy = load(tmp_path / "policy.bsel")
+    assert all(map(policy.has_learned, decisions))
+    x = np.array([[1.0, *d.features] for d in decisions])
+    y = np.array([content["reward"] for content in found])
+    ridge = np.linalg.solve(np.eye(4) + x.T @ x, x.T @ y)
+    np.testing.assert_allclose([policy.constant, *policy.parameters], ridge, atol=1e-9)
+
+
+def act(path, worker, times, results):
+    policy = load(path, worker=worker)
+    results.put([(d.action, d.probability) for d in (policy.act(np.ones((4, 2))) for _ in range(times))])
+
+
+def test_actions_of_several_processes_are_as_frequent_as_they_say(tmp_path):
+    """Draws are not seeded; the false-alarm rate is 1e-6."""
+    Uniform().save(tmp_path / "policy.bsel")
+    results = multiprocessing.SimpleQueue()
+    played = []
+    for worker in range(1, 41):
+        process = multiprocessing.Process(target=act, args=(tmp_path / "policy.bsel", worker, 25, results))
+        process.start()
+        played += results.get()
+        process.join()
+    assert {probability for _, probability in played} == {0.25}
+    counts = np.bincount([action for action, _ in played], minlength=4)
+    assert stats.chisquare(counts).pvalue > 1e-6
+    firsts = [action for action, _ in played[::25]]
+    assert len(set(firsts)) > 1  # all 40 alike: 4 ** -39
+
+
+def test_a_line_that_was_cut_off_is_no_reward(example, tmp_path):
+    (tmp_path / "1-a.jsonl").write_bytes(b'{"reward": 1}\n{"rew')
+    read = {}
+    assert list(example.entries(tmp_path, read)) == [{"reward": 1}]
+    with open(tmp_path / "1-a.jsonl", "ab") as journal:
+        journal.write(b'ard": 2}\n')
+    assert list(example.entries(tmp_path, read)) == [{"reward": 2}]
+    assert list(example.entries(tmp_path, read)) == []
