@@ -172,15 +172,15 @@ def test_a_sweep_killed_at_many_random_instants_ends_in_the_same_bytes(nursery, 
 
 
 def operations(folder):
-    """Return how many operations ``die_before`` counts in a small sweep: 4 per file, cells, table and description."""
-    return 4 * (len(list((folder / "cells").glob("*.cell"))) + 2)
+    """Return how many operations ``die_before`` counts in a small sweep: 3 per file, cells, table and description."""
+    return 3 * (len(list((folder / "cells").glob("*.cell"))) + 2)
 
 
 def check_every_step(nursery, whole, tmp_path, every):
     whole_folder = tmp_path / "whole"
     assert nursery.finish(whole_folder, **SMALL) == whole["small"]
     steps = operations(whole_folder)
-    assert steps == 32
+    assert steps == 24
     for step in range(1, steps + 1, every):
         folder = tmp_path / f"{step}"
         pid = nursery.start(folder, **SMALL, die_before=step)

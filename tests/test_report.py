@@ -99,6 +99,7 @@ def report(tmp_path_factory):
     for regime in ("theory", "tuned"):
         (folder / "one" / regime).mkdir(parents=True)
         made(regime == "tuned").save(folder / "one" / regime / "results.parquet")
+    (folder / "one" / "theory" / "cells").mkdir()
     (folder / "one" / "theory" / "timings.jsonl").write_text('{"key": "a", "seconds": 61.5}\n')
     (folder / "one" / "tuned" / "failures.json").write_text("[{}, {}]")
     (folder / "two" / "theory").mkdir(parents=True)

@@ -42,11 +42,17 @@ def state(policy):
 
 def test_workers_that_load_one_file_draw_apart_and_their_propensities_are_true(tmp_path):
     path, K = published(tmp_path, Uniform()), 5
-    decisions = [load(path, worker=1 + k % 7).act(np.ones((K, 2))) for k in range(1500)]
+    decisions = [load(path, worker=1 + k).act(np.ones((K, 2))) for k in range(1500)]
     assert {d.probability for d in decisions} == {1 / K}
     counts = np.bincount([d.action for d in decisions], minlength=K)
     assert stats.chisquare(counts).pvalue > ALARM
-    assert len(set(decisions)) == len({d.worker.session for d in decisions}) == 1500
+    assert len(set(decisions)) == len({d.worker for d in decisions}) == 1500
+
+
+def test_a_worker_that_is_started_again_is_another_one(tmp_path):
+    """Within one second 21 random bits tell sessions apart: two of 14 are the same with probability 4e-5."""
+    path = published(tmp_path, Uniform())
+    assert len({load(path, worker=1)._worker for _ in range(14)}) == 14
 
 
 def test_what_is_drawn_by_several_workers_at_the_same_act_is_independent():
