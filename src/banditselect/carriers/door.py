@@ -13,6 +13,9 @@ from ..types import Array, Index
 from .shapes import FeatureShape, laid_out
 from .validation import FLOAT
 
+NOTHING: tuple[Any, Any] = (object(), None)
+"""Handed out last: what no decision is."""
+
 
 class Door:
     """Checks features of ``shape`` for a policy with N ``lanes``, or without any.
@@ -22,13 +25,13 @@ class Door:
     Attributes
     ----------
     looks_up: whether items of a catalogue may come as a lookup, in the place of the array that it stands for.
-    last: the features that the last decision carries, and what they were taken from, ``(n, P, d)``.
+    last: the decision that was handed out last, and the features of what it plays, ``(n, P, d)``; or ``NOTHING``.
     """
 
     def __init__(self, shape: FeatureShape, lanes: bool) -> None:
         self.shape = shape
         self.looks_up = False
-        self.last: tuple[Any, Array] | None = None
+        self.last = NOTHING
         self._lanes = lanes
         self._array: tuple[int, ...] | None = None  # the shape of the array that was accepted last,
         self._axes: tuple[Any, ...] = ()  # and what brings it to four axes

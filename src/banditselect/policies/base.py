@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..carriers import class_files, persistence, validation
 from ..carriers.decisions import Decision, Ledger
-from ..carriers.door import Door
+from ..carriers.door import NOTHING, Door
 from ..carriers.settings import read_only
 from ..carriers.shapes import FeatureShape
 from ..carriers.streams import Seed
@@ -197,20 +197,18 @@ class Policy(Copies, ABC):
                     probability = None
                 if base is not None:
                     base = base.item()
-                handed = z[0] if many else z[0, 0]
-                door.last = (handed, z) if self._plain else None
-                return _made(
-                    Decision, (action, probability, base, handed, None, number, memo, self._lineage, self._worker)
-                )
-            drawn.setflags(write=False)
-            probability = drawn["probability"] if self.has_propensity else None
-            handed = z if many else z[:, 0]
-            door.last = (handed, z) if self._plain else None
-            served = self._every if lanes is None else read_only(ids)
-            action, number = drawn["action"], drawn["number"]
-            return _made(
+                handed, served = z[0] if many else z[0, 0], None
+            else:
+                drawn.setflags(write=False)
+                action, number = drawn["action"], drawn["number"]
+                probability = drawn["probability"] if self.has_propensity else None
+                handed, served = z if many else z[:, 0], self._every if lanes is None else read_only(ids)
+            decision: Decision = _made(
                 Decision, (action, probability, base, handed, served, number, memo, self._lineage, self._worker)
             )
+            if self._plain:
+                door.last = decision, z
+            return decision
         finally:
             gate.busy = False
 
@@ -344,17 +342,20 @@ class Policy(Copies, ABC):
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Continue as a copy, for which no decision is the one handed out last."""
         self.__dict__ |= state
-        self._door.last = None
+        self._door.last = NOTHING
         self._number_lanes()
 
     def _accept(self, decision: Decision) -> tuple[Index, Array, Index, Index, Index | None, Worker | None]:
         """Return the lanes, features, actions, numbers, memo of a decision of ours, and its worker if it is another."""
+        one, (last, x) = self._one, self._door.last
+        if decision is last and one is not None:  # it was handed out last and needs no second look
+            one.action[0], one.number[0] = decision[0], decision[5]
+            return self._all, x, one.action, one.number, decision[6], None
         if type(decision) is not Decision:
             raise validation.refuse("decision", decision, "what act returned")
         action, _, _, features, served, number, memo, lineage, worker = decision
         if lineage != self._lineage:
             raise validation.refuse("decision", lineage, f"a decision of this policy, lineage {self._lineage}")
-        one = self._one
         if (served is None) != (one is not None):
             raise validation.refuse("decision", served, "lanes as this policy has them")
         if one is not None:
@@ -372,10 +373,7 @@ class Policy(Copies, ABC):
         K = self._n_actions
         if K is not None and not (actions.min() >= 0 and actions.max() < K):
             raise validation.refuse("decision", action, f"actions from 0 to {K - 1}")
-        last = self._door.last  # the decision handed out last needs no second look
-        if last is not None and features is last[0] and len(last[1]) == ids.size:
-            x = last[1]
-        else:
+        if decision is not last:
             x = self.feature_shape.shaped_one(features, None if one is not None else ids.size)
         if memo is not None or self._memo_width:
             self._accept_memo(memo, ids.size)
