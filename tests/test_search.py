@@ -127,3 +127,23 @@ def test_a_walk_that_followed_a_few_lucky_replicates_comes_back():
         search.learn({p: value(p[0])[request.start : request.stop] for p in request.places})
     assert search.reached[6,].size >= 8  # the end of what it may reach, where the first replicates led
     assert search.best == (-1,)
+
+
+@pytest.mark.parametrize(("spread", "chosen"), [(0.05, 5), (0.15, 4), (1.0, 0)])
+def test_of_what_is_as_good_as_the_best_within_a_standard_error_the_nearest_to_the_start_is_chosen(spread, chosen):
+    """Place p is worse than 5 by (p - 5)^2 / 100, known up to a standard error of ``spread |p - 5| / 10``.
+
+    So 4 is within one of them where the spread is above 0.1, and 0 where it is above 0.5.
+    """
+    sign = (-1.0) ** np.arange(100)
+    search = Search({"a": WALK}, 100)
+    while (request := search.next()) is not None:
+        found = {p: (p[0] - 5) ** 2 / 100 + spread * p[0] * sign[request.start : request.stop] for p in request.places}
+        search.learn(found)
+    assert search.best == (chosen,)
+    assert search.reached[5,].mean() < search.reached[search.best].mean() or chosen == 5
+
+
+def test_a_single_replicate_has_no_standard_error_and_the_best_is_chosen():
+    search, _ = searched({"a": WALK}, 1, lambda p: (p[0] - 3) ** 2)
+    assert search.best == (3,)

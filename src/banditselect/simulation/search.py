@@ -18,6 +18,7 @@ from ..statistics import standard_error
 KEPT = (6, 3)  #: how many of the best play a third of the replicates, and all of them
 SHORT = 8  #: on fewer replicates than this nobody is left behind
 DOUBT = 2.0  #: standard errors by which a neighbour may be worse and still be looked at again
+CLOSE = 1.0  #: standard errors by which a place nearer to the start may be worse and still be chosen
 LITTLE = 0.01  #: a step that gains less than this part of what was gained so far is the last
 
 Place: TypeAlias = tuple[int, ...]
@@ -76,7 +77,9 @@ class Search:
     On the first replicates it tries every combination of listed values at the start of steps, and walks from the best:
     where a place two steps away along one argument is better it goes there, then where one is that is one step away
     along one argument, or along two; until a step gains next to nothing. The best places and the start go on to more
-    replicates, and so does what is better next to the best of them, or not clearly worse.
+    replicates, and so does what is better next to the best of them, or not clearly worse. Of the places that are worse
+    than the best by no more than one standard error of the difference, the one nearest to the start of steps is chosen:
+    what a few lucky replicates favour is seldom the milder value.
 
     Parameters
     ----------
@@ -86,7 +89,7 @@ class Search:
     Attributes
     ----------
     reached: by place, what it had on the replicates that it played.
-    best: the place of the smallest mean over all replicates; ties go to the first; empty before that is known.
+    best: the place chosen; of listed values the one of the smallest mean, ties go to the first; empty before.
     """
 
     def __init__(self, axes: Mapping[str, Axis], replicates: int) -> None:
@@ -138,7 +141,24 @@ class Search:
             yield from self._play(pool, stage)
             yield from self._walk(pool, stage)
             pool.sort(key=lambda place, stage=stage: self._mean(place, stage))  # type: ignore[misc]
-        self.best = pool[0]
+        yield from self._come_back(pool[0], self._stages[-1])
+
+    def _come_back(self, best: Place, stage: int) -> Iterator[Request]:
+        """Go from the best towards the start of steps for as long as that is not clearly worse than the best."""
+        self.best, before = best, None
+        while self.best != before:
+            before = self.best
+            near = [place for place in self._next_to(before, 1, 1) if self._steps(place) < self._steps(before)]
+            for n in self._stages:
+                yield from self._play(near, n)
+                near = [place for place in near if self._worse(place, best) <= CLOSE]
+            known = [place for place, values in self.reached.items() if values.size == stage]
+            close = [place for place in known if self._worse(place, best) <= CLOSE]
+            self.best = min([best, *close], key=lambda place: (self._steps(place), self._mean(place, stage)))
+
+    def _steps(self, place: Place) -> int:
+        """Return how many steps a place is from the start."""
+        return sum(abs(place[j]) for j in self._walked)
 
     def _play(self, places: Sequence[Place], stage: int) -> Iterator[Request]:
         """Ask for the replicates that places lack of the first ``stage``."""
@@ -175,10 +195,16 @@ class Search:
         """
         if stage == self._first:
             return True
-        n = min(self.reached[place].size, self.reached[leader].size)
-        worse = self.reached[place][:n] - self.reached[leader][:n]
-        slack = DOUBT * float(standard_error(worse)) if stage < self._stages[-1] and along == 1 else 0.0
-        return bool(worse.mean() < slack)
+        return self._worse(place, leader) < (DOUBT if stage < self._stages[-1] and along == 1 else 0.0)
+
+    def _worse(self, place: Place, other: Place) -> float:
+        """Return by how many standard errors a place is worse than another, by the replicates that both have played."""
+        n = min(self.reached[place].size, self.reached[other].size)
+        if np.isinf(self.reached[place]).any():
+            return np.inf
+        difference = self.reached[place][:n] - self.reached[other][:n]
+        mean, error = float(difference.mean()), float(standard_error(difference)) if n > 1 else 0.0
+        return mean / error if error else float(np.sign(mean)) * np.inf if mean else 0.0
 
     def _leader(self, pool: Sequence[Place], stage: int) -> Place:
         return min(pool, key=lambda place: self._mean(place, stage))

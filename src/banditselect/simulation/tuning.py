@@ -75,7 +75,9 @@ def tune(
     rounds, replicates: how long, on how many instances. From 96 replicates on most candidates play fewer: all play the
         first twelfth, the best six of them a third, the best three all.
     own: values for single policies, by name of the policy; they go before those of the grid.
-    metric: what is to be best after the last round: smallest for regrets, else largest. Ties go to the first.
+    metric: what is to be best after the last round: smallest for regrets, else largest. Ties go to the first; of values
+        by steps, the nearest to the start is chosen that is not worse than the best by more than one standard error of
+        the difference.
     seed, engine, workers, address, out, progress: as for ``simulate``; ``out`` keeps the cells there; progress is told
         of one step of the search at a time.
 
