@@ -228,6 +228,6 @@ def test_a_crowd_is_warned_of_once(policy, features, instead):
     policy.update(policy.act(features[..., :3000, :]), 0.5)
     few = np.arange(3001) < 20
     policy.update(policy.act(features, available=few), 0.5)
-    with pytest.warns(RuntimeWarning, match=f"3001 actions are played nearly uniformly: .* Use {instead}"):
-        policy.update(policy.act(features), 0.5)
+    with pytest.warns(RuntimeWarning, match=f"SquareCB: 3001 actions are played nearly uniformly: .* Use {instead}"):
+        policy.act(features)
     policy.update(policy.act(features), 0.5)

@@ -1,6 +1,7 @@
 """Several copies that act for one policy: who decided, and what of it has been learned elsewhere than where it was."""
 
 import bisect
+import hashlib
 import secrets
 import time
 from collections.abc import Iterator
@@ -19,8 +20,8 @@ class Worker(NamedTuple):
 
     Attributes
     ----------
-    number: of the worker, 0 for the policy itself.
-    session: which of the copies for this worker it is.
+    number: of the worker, or what stands for its name.
+    session: which of the copies for this worker it is; 0 for the policy itself alone.
     """
 
     number: int
@@ -32,9 +33,11 @@ class Worker(NamedTuple):
         return ("worker", *self) if self != ITSELF else ()
 
     @classmethod
-    def fresh(cls, number: int) -> "Worker":
+    def fresh(cls, worker: int | str) -> "Worker":
         """Return a session that never was: the second in which it begins, followed by random bits."""
-        return cls(number, since(time.time()) | secrets.randbits(_RANDOM))
+        if isinstance(worker, str):  # six bytes stand for a name, so that they fit a double
+            worker = int.from_bytes(hashlib.sha256(worker.encode()).digest()[:6], "big")
+        return cls(worker, since(time.time()) | secrets.randbits(_RANDOM))
 
 
 ITSELF = Worker(0, 0)

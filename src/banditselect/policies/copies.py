@@ -36,7 +36,7 @@ class Copies(Stateful, ABC):
     def _learn(self, ids: Index, x: Array, action: Index | None, y: Array, numbers: Index, memo: Index | None) -> int:
         """Settle the acts and learn; say how it went, as ``kernels.rounds`` does."""
 
-    def fork(self, worker: "int | Copies") -> Self:
+    def fork(self, worker: "int | str | Copies") -> Self:
         """Return a copy that acts for this policy elsewhere: with random numbers and a count of acts of its own.
 
         What a copy decides can be learned by any other, and by what any of them was saved to: each decision once in
@@ -45,15 +45,16 @@ class Copies(Stateful, ABC):
 
         Parameters
         ----------
-        worker: a whole number >= 1, another one for every process. The copy begins a session of its own, so a process
-            that is started again under its number repeats nothing. Or the policy that was this worker so far: the copy
-            takes its place, counts its acts on, and knows of them what this policy knows; the other must not act again.
+        worker: a whole number or a name, another one for every process. The copy begins a session of its own, so a
+            process that is started again under its number repeats nothing. Or the policy that was this worker so far:
+            the copy takes its place, counts its acts on, and knows of them what this policy knows; the other must not
+            act again.
 
         Examples
         --------
         >>> from banditselect import SquareCB
         >>> policy = SquareCB(dim=2)
-        >>> copies = [policy.fork(worker) for worker in (1, 2)]
+        >>> copies = [policy.fork(worker) for worker in (0, "shop-7")]
         >>> for decision in [copy.act([[1.0, 0.0], [0.0, 1.0]]) for copy in copies]:
         ...     policy.update(decision, 0.5)
         >>> policy.rounds
@@ -69,8 +70,10 @@ class Copies(Stateful, ABC):
             if self._elsewhere.is_closed(who):
                 who, acts[:] = Worker.fresh(who.number), 0
         else:
-            validation.Number(low=1, high=MOST - 1, integer=True).check("worker", worker, None)
-            who = Worker.fresh(int(worker))
+            if not isinstance(worker, str):
+                validation.Number(low=0, high=MOST - 1, integer=True).check("worker", worker, None)
+                worker = int(worker)
+            who = Worker.fresh(worker)
         twin._become(who, acts)
         return twin
 

@@ -279,8 +279,8 @@ class InverseGapPolicy(Policy):
         """Warn once of more actions than the rate is made for."""
         if isinstance(self._rate, Scheduled) and self._rate.crowd < K:
             self._warned = True
-            self._messages.append(
-                f"{K} actions are played nearly uniformly: the best one, if all others earn a tenth of reward_range "
+            validation.warn(
+                f"{type(self).__name__}: {K} actions are played nearly uniformly: the best one, if all others earn a tenth of reward_range "
                 f"less, in less than half of the rounds even after 10,000 rewards. Use {self._instead}, or a larger "
                 "exploration, which plays the best more often."
             )
