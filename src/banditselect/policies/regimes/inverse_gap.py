@@ -280,9 +280,9 @@ class InverseGapPolicy(Policy):
         if isinstance(self._rate, Scheduled) and self._rate.crowd < K:
             self._warned = True
             validation.warn(
-                f"{type(self).__name__}: {K} actions are played nearly uniformly: the best one, if all others earn a tenth of reward_range "
-                f"less, in less than half of the rounds even after 10,000 rewards. Use {self._instead}, or a larger "
-                "exploration, which plays the best more often."
+                f"{type(self).__name__}: {K} actions are played nearly uniformly: the best one, if all others earn a "
+                "tenth of reward_range less, in less than half of the rounds even after 10,000 rewards. "
+                f"Use {self._instead}, or a larger exploration, which plays the best more often."
             )
 
     def _learn(self, ids: Index, x: Array, action: Index | None, y: Array, numbers: Index, memo: Index | None) -> int:
