@@ -15,7 +15,7 @@ from ..carriers import validation
 from ..carriers.binding import Constant
 from ..statistics import standard_error
 
-KEPT = (6, 3)  #: how many of the best play a third of the replicates, and all of them
+KEPT = (4, 2)  #: how many of the best play a quarter of the replicates, and all of them
 SHORT = 8  #: on fewer replicates than this nobody is left behind
 DOUBT = 2.0  #: standard errors by which a neighbour may be worse and still be looked at again
 CLOSE = 1.0  #: standard errors by which a place nearer to the start may be worse and still be chosen
@@ -77,9 +77,9 @@ class Search:
     On the first replicates it tries every combination of listed values at the start of steps, and walks from the best:
     where a place two steps away along one argument is better it goes there, then where one is that is one step away
     along one argument, or along two; until a step gains next to nothing. The best places and the start go on to more
-    replicates, and so does what is better next to the best of them, or not clearly worse. Of the places that are worse
-    than the best by no more than one standard error of the difference, the one nearest to the start of steps is chosen:
-    what a few lucky replicates favour is seldom the milder value.
+    replicates, the best of these to all, and so does what is better next to the best of them, or not clearly worse. Of
+    the places that are worse than the best by no more than one standard error of the difference, the one nearest to the
+    start of steps is chosen: what a few lucky replicates favour is seldom the milder value.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Search:
         self._axes = dict(axes)
         self._walked = [j for j, axis in enumerate(self._axes.values()) if isinstance(axis, Steps)]
         few = replicates // 12
-        self._stages = (few, replicates // 3, replicates) if few >= SHORT else (replicates,)
+        self._stages = (few, replicates // 4, replicates) if few >= SHORT else (replicates,)
         self._first = self._stages[0]
         self._requests = self._search()
         self.reached: dict[Place, NDArray[np.float64]] = {}
@@ -137,7 +137,8 @@ class Search:
         pool = self.begin()
         start, kept = pool[0], (len(pool), *KEPT)
         for stage, most in zip(self._stages, kept, strict=False):
-            pool = pool[:most] + ([start] if start not in pool[:most] else [])
+            led = start not in pool[:most] and stage < self._stages[-1]  # astray, perhaps: the start is asked once more
+            pool = pool[:most] + [start] * led
             yield from self._play(pool, stage)
             yield from self._walk(pool, stage)
             pool.sort(key=lambda place, stage=stage: self._mean(place, stage))  # type: ignore[misc]

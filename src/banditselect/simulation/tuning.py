@@ -73,7 +73,7 @@ def tune(
         arguments that it has, itself or in the policies inside it: over all combinations of listed values, and by
         steps from the best of these. One that has none of them stays as it is.
     rounds, replicates: how long, on how many instances. From 96 replicates on most candidates play fewer: all play the
-        first twelfth, the best six of them a third, the best three all.
+        first twelfth, the best four of them a quarter, the best two all.
     own: values for single policies, by name of the policy; they go before those of the grid.
     metric: what is to be best after the last round: smallest for regrets, else largest. Ties go to the first; of values
         by steps, the nearest to the start is chosen that is not worse than the best by more than one standard error of
