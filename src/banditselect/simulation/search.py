@@ -173,30 +173,31 @@ class Search:
     def _walk(self, pool: list[Place], stage: int) -> Iterator[Request]:
         """Go from the best of the pool to what is better next to it, as long as there is such; it joins the pool.
 
-        At first by two steps at a time along one argument, and then by one along one or two.
+        On the first replicates by two steps at a time along one argument, then by one along one or two; later by one
+        along one.
         """
-        for stride, most in ((2, 1), (1, 2)) if stage == self._first else ((1, 2),):
+        for stride, most in ((2, 1), (1, 2)) if stage == self._first else ((1, 1),):
             along = 1
             while along <= min(most, len(self._walked)):
                 leader = self._leader(pool, stage)
                 near = [place for place in self._next_to(leader, stride, along) if place not in pool]
                 yield from self._play(near, self._first)
-                promising = [place for place in near if self._promising(place, leader, stage, along)]
+                promising = [place for place in near if self._promising(place, leader, stage)]
                 yield from self._play(promising, stage)
                 pool += promising
                 gained = self._mean(leader, stage) - self._mean(self._leader(pool, stage), stage)
                 so_far = self._mean(pool[0], self._first) - self._mean(leader, self._first)
                 along = 1 if gained > max(0.0, LITTLE * so_far) else along + 1
 
-    def _promising(self, place: Place, leader: Place, stage: int, along: int) -> bool:
+    def _promising(self, place: Place, leader: Place, stage: int) -> bool:
         """Tell whether a place is to play all replicates of a stage, by those that it and the leader have played.
 
         On the first replicates everything is. Later what is better; before the last stage also what is worse by less
-        than two standard errors along one argument, since a few lucky replicates may have led to where the leader is.
+        than two standard errors, since a few lucky replicates may have led to where the leader is.
         """
         if stage == self._first:
             return True
-        return self._worse(place, leader) < (DOUBT if stage < self._stages[-1] and along == 1 else 0.0)
+        return self._worse(place, leader) < (DOUBT if stage < self._stages[-1] else 0.0)
 
     def _worse(self, place: Place, other: Place) -> float:
         """Return by how many standard errors a place is worse than another, by the replicates that both have played."""
