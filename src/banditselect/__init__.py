@@ -40,6 +40,7 @@ from .policies import (
     register,
 )
 from .simulation import Result, Results, Steps, grid, simulate, sweep, tune
+from .types import Blocked
 
 __all__ = [
     "FSIDS",
@@ -53,6 +54,7 @@ __all__ = [
     "PSTS",
     "UCB1",
     "BiasOFUL",
+    "Blocked",
     "Catalogue",
     "Decision",
     "FSSquareCB",
