@@ -1,0 +1,173 @@
+"""Records as columns: each is brought out once, and what encoders make of it is kept with it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..carriers.validation import refuse
+from ..types import Array, Index
+
+if TYPE_CHECKING:
+    from .encoder import Encoder
+
+LARGEST = 1e15  #: larger numbers in a record are cut to it, so that products of two of them can be learned from
+
+
+class Records:
+    """A batch of records: what is made of them is made once, as long as this object is kept.
+
+    Give it in the place of items that do not change from decision to decision (``map.features(context, records)``):
+    then only what depends on the context is computed anew. Of items offered in turn, ``take`` some.
+
+    Parameters
+    ----------
+    rows: dicts, a pandas DataFrame, or anything that has records: rows of a DataFrame, named tuples. What is no record
+        (a word, a number) is taken for an id: ``{"id": value}``; None has no columns. Not changed afterwards.
+
+    Examples
+    --------
+    >>> from banditselect import maps
+    >>> movies = maps.Records([{"year": 1994}, {"year": 2001}, {"year": None}])
+    >>> movies.numbers("year")
+    array([1994., 2001.,   nan])
+    >>> movies.take([1]).column("year")
+    [2001]
+    """
+
+    def __init__(self, rows: Any) -> None:
+        self._frame = rows if hasattr(rows, "columns") and hasattr(rows, "iloc") else None
+        if self._frame is None:
+            if isinstance(rows, Mapping | str) or not isinstance(rows, Iterable):
+                raise refuse("records", rows, "a list of dicts or a DataFrame")
+            self._rows: list[Any] = [row if type(row) is dict else _record(row) for row in rows]
+        self._size = len(rows) if self._frame is not None else len(self._rows)
+        self._columns: dict[str, list[Any]] = {}
+        self._numbers: dict[str, Array] = {}
+        self._encoded: dict[tuple[Encoder, str], tuple[int, Any]] = {}
+        self._whole: tuple[Records, Index] | None = None
+
+    @classmethod
+    def of(cls, rows: Any) -> Records:
+        """Return records as they are, or make them; None is no record at all."""
+        return rows if isinstance(rows, Records) else cls(() if rows is None else rows)
+
+    @classmethod
+    def one(cls, record: Any) -> Records:
+        """Return a single record, a context, in the same form."""
+        return record if isinstance(record, Records) else cls((record,))
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __repr__(self) -> str:
+        return f"<{self._size} records>"
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns, in the order in which they first appear."""
+        if self._whole is not None:
+            return self._whole[0].names
+        rows = [self._frame.columns] if self._frame is not None else self._rows
+        return list(dict.fromkeys(str(name) for row in rows for name in row))
+
+    def rows(self) -> list[Mapping[str, Any]]:
+        """Return the records as dicts."""
+        if self._whole is not None:
+            rows = self._whole[0].rows()
+            return [rows[k] for k in self._whole[1]]
+        return self._rows if self._frame is None else self._frame.to_dict("records")
+
+    def take(self, positions: Sequence[int] | Index) -> Records:
+        """Return some of the records; what is kept of these serves them too."""
+        chosen = np.asarray(positions, dtype=np.int64).reshape(-1)
+        if chosen.size and not (chosen.min() >= 0 and chosen.max() < self._size):
+            raise refuse("take: positions", positions, f"whole numbers between 0 and {self._size - 1}")
+        made = Records(())
+        whole, before = (self, None) if self._whole is None else self._whole
+        made._whole, made._size = (whole, chosen if before is None else before[chosen]), chosen.size
+        return made
+
+    def column(self, name: str) -> list[Any]:
+        """Return the values of a column, None where a record has none."""
+        found = self._columns.get(name)
+        if found is None:
+            if self._whole is not None:
+                values = self._whole[0].column(name)
+                found = [values[k] for k in self._whole[1].tolist()]
+            elif self._frame is not None:
+                has = name in self._frame.columns
+                found = self._frame[name].tolist() if has else [None] * self._size
+            else:
+                found = [row.get(name) for row in self._rows]
+            self._columns[name] = found
+        return found
+
+    def numbers(self, name: str) -> Array:
+        """Return a column of numbers; NaN for what is missing, infinite or no number."""
+        found = self._numbers.get(name)
+        if found is None:
+            found = self._numbers[name] = _as_numbers(self.column(name))
+        return found
+
+    def encoded(self, encoder: Encoder, how: str, strict: bool) -> Any:
+        """Return what a method of an encoder makes of these records; made anew only when the encoder has changed."""
+        if strict:
+            return getattr(encoder, how)(self, True)
+        kept, changes = self._encoded.get((encoder, how)), encoder.changes
+        if kept is None or kept[0] != changes:
+            if self._whole is None:
+                made = getattr(encoder, how)(self, False)
+            else:
+                whole, chosen = self._whole
+                made = whole.encoded(encoder, how, False)
+                made = tuple(part[chosen] for part in made) if isinstance(made, tuple) else made[chosen]
+            kept = self._encoded[encoder, how] = (changes, made)
+        return kept[1]
+
+
+def _record(row: Any) -> Mapping[str, Any]:
+    """Return anything as a record."""
+    if isinstance(row, Mapping):
+        return row
+    if hasattr(row, "_asdict"):
+        return row._asdict()
+    if hasattr(row, "to_dict"):
+        return row.to_dict()
+    return {} if row is None else {"id": row}
+
+
+def _as_numbers(values: list[Any]) -> Array:
+    """Return values as numbers, NaN for what is none."""
+    try:
+        array = np.array(values)
+        plain = array.ndim == 1 and array.dtype.kind in "fiub"
+    except (ValueError, OverflowError):
+        plain = False
+    numbers = array.astype(float) if plain else np.array([as_number(value) for value in values], dtype=float)
+    numbers[~np.isfinite(numbers)] = np.nan
+    return np.clip(numbers, -LARGEST, LARGEST, out=numbers)
+
+
+def as_number(value: Any) -> float:
+    """Return a real number as a float, NaN for everything else: words are not read as numbers."""
+    if isinstance(value, int | float | np.integer | np.floating | np.bool_ | Decimal):
+        with contextlib.suppress(OverflowError, ValueError):
+            return float(value)
+    return np.nan
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a value says that there is none: None, NaN, or what pandas writes for them."""
+    if value is None:
+        return True
+    if isinstance(value, str | int | list | tuple | dict):
+        return False
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # pandas' NA has no truth; an array has several
+        return type(value).__name__ == "NAType"
