@@ -5,7 +5,7 @@ import time
 __version__ = "0.1.0"
 __imported_at__ = time.time()  # before any other file is read: the store tells by it whether files have changed since
 
-from . import logs, problems, theory
+from . import logs, maps, problems, theory
 from .carriers.catalogues import Catalogue
 from .carriers.crossing import cross_features
 from .parts.exploration import LatentReference, Power
@@ -77,6 +77,7 @@ __all__ = [
     "grid",
     "load",
     "logs",
+    "maps",
     "on_every_ball",
     "on_every_map",
     "on_map",

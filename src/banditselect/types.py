@@ -11,7 +11,13 @@ Mask = NDArray[np.bool_]
 
 
 class Blocked(NamedTuple):
-    """Features of a map that has several blocks of parameters, and the block that every action belongs to."""
+    """Features of K actions for a map with several blocks of parameters: the block of an action meets its features.
 
-    values: Array  # (K, d)
-    block: Index  # (K,)
+    Attributes
+    ----------
+    values: the features, ``(K, d)``.
+    block: the block of every action, ``(K,)``, whole numbers from 0.
+    """
+
+    values: Array
+    block: Index

@@ -1,0 +1,74 @@
+"""Words out of values, and hashes of them that are the same in every process and in every version of Python."""
+
+import functools
+import hashlib
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..types import Array, Index
+from .records import is_missing
+
+MOST = 50_000  #: values of a column whose meaning is remembered
+
+
+def word_of(value: Any) -> str | None:
+    """Return a category as a word: 3, 3.0 and "3" are the same, True is 1; None for what is missing or no category."""
+    if type(value) is str:
+        return value
+    if is_missing(value) or isinstance(value, list | tuple | dict | set | frozenset | np.ndarray):
+        return None
+    value = value.item() if isinstance(value, np.generic) else value
+    try:
+        if isinstance(value, Decimal):
+            value = float(value)
+        if isinstance(value, int | float):
+            return str(int(value)) if math.isfinite(value) and value == int(value) else repr(value)
+        return str(value)
+    except Exception:  # how a stranger's object is written is its own choice, and so is how that fails
+        return None
+
+
+def hash_of(*words: str) -> int:
+    """Return 64 bits of a sequence of words; ``("ab", "c")`` and ``("a", "bc")`` differ."""
+    parts = [word.encode("utf-8", "surrogatepass") for word in words]
+    told = b"".join(len(part).to_bytes(8, "little") + part for part in parts)
+    return int.from_bytes(hashlib.blake2b(told, digest_size=8).digest(), "little")
+
+
+@functools.lru_cache(maxsize=1000)
+def hashes_of(*names: str) -> NDArray[np.uint64]:
+    """Return the hash of every name."""
+    return np.array([hash_of(name) for name in names], dtype=np.uint64)
+
+
+def places(hashes: NDArray[np.uint64], width: int) -> tuple[Index, Array]:
+    """Return the place of every hash among ``width`` features, and its sign; the kernel of interactions does the same.
+
+    Two that share a place cancel as often as they add up.
+    """
+    place = ((hashes >> np.uint64(32)) * np.uint64(width)) >> np.uint64(32)
+    return place.astype(np.int64), 1.0 - 2.0 * (hashes & np.uint64(1)).astype(float)
+
+
+def remembered(memory: dict[Any, Any], values: list[Any], make: Callable[[Any], Any], most: int = MOST) -> list[Any]:
+    """Return ``make`` of every value, looked up where it was made before; above ``most`` all are forgotten."""
+    try:
+        return [memory[value] for value in values]
+    except (KeyError, TypeError):
+        pass
+    if len(memory) > most:
+        memory.clear()
+    found = []
+    for value in values:
+        try:
+            if value not in memory:
+                memory[value] = make(value)
+            found.append(memory[value])
+        except TypeError:  # what cannot be looked up: a list, a dict
+            found.append(make(value))
+    return found

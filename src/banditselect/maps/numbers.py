@@ -1,0 +1,121 @@
+"""Columns of numbers: as they are, scaled by a fit, or scaled by what has been seen so far."""
+
+from typing import Any, Literal
+
+import numpy as np
+
+from ..carriers.validation import OneOf, YesNo, refuse
+from ..kernels.columns import standardize
+from ..types import Array
+from .encoder import Encoder, check_columns
+from .records import Records, is_missing
+
+FARTHEST = 10.0  #: standard deviations; a number farther from its mean counts as this far
+
+
+class Numbers(Encoder):
+    """Numbers as they stand in columns, scaled to mean 0 and standard deviation 1.
+
+    What is missing, infinite or no number (a word is none, whatever it says) counts as the mean. Scaled numbers are cut
+    at 10 standard deviations, others at 1e15. True is 1.
+
+    Parameters
+    ----------
+    columns: their names.
+    scale: ``"fit"``: by the mean and the standard deviation of the records of the fit. ``"online"``: by those of all
+        records met so far, beginning with those of a fit if there is one. None: as they are.
+    indicator: add a feature per column that is 1 where there is no number.
+
+    Attributes
+    ----------
+    count, mean, variance: of the numbers of every column, ``(columns,)``.
+
+    Examples
+    --------
+    >>> from banditselect import maps
+    >>> age = maps.Numbers("age", indicator=True).fit([{"age": 20}, {"age": 40}, {}])
+    >>> age.names
+    ['age', 'age is missing']
+    >>> age.encode([{"age": 50}, {"age": None}, {"age": "old"}])
+    array([[2., 0.],
+           [0., 1.],
+           [0., 1.]])
+    """
+
+    state = ("count", "mean", "variance")
+
+    def __init__(self, *columns: str, scale: Literal["fit", "online"] | None = "fit", indicator: bool = False) -> None:
+        check_columns("Numbers", columns)
+        if scale is not None:
+            OneOf(("fit", "online")).check("Numbers: scale", scale, None)
+        YesNo().check("Numbers: indicator", indicator, None)
+        self.columns, self.scale, self.indicator = columns, scale, indicator
+        self.count: Array | None = None
+        self.mean, self.variance = np.zeros((2, len(columns)))
+        if scale != "fit":
+            self.count = np.zeros(len(columns))
+        self._changes = 0
+
+    @property
+    def names(self) -> list[str]:
+        """A name of every feature."""
+        return [*self.columns, *(f"{name} is missing" for name in self.columns if self.indicator)]
+
+    @property
+    def changes(self) -> int:
+        """How often what it has observed has changed it."""
+        return self._changes
+
+    def _check_state(self) -> None:
+        for name in self.state if self.count is not None else ():
+            value = getattr(self, name)
+            if not isinstance(value, np.ndarray) or value.shape != (len(self.columns),) or value.dtype != np.float64:
+                raise refuse(f"Numbers: {name}", value, f"numbers of shape ({len(self.columns)},)")
+
+    def observe(self, records: Records) -> None:
+        """Take note of records: what is scaled online is scaled by these too."""
+        if self.scale == "online" and len(records):
+            self._add(self._numbers(records))
+
+    def _numbers(self, records: Records) -> Array:
+        x = np.empty((len(records), len(self.columns)))
+        for k, name in enumerate(self.columns):
+            x[:, k] = records.numbers(name)
+        return x
+
+    def _fit(self, records: Records) -> None:
+        self.mean, self.variance = np.zeros((2, len(self.columns)))
+        self.count = np.zeros(len(self.columns))
+        self._add(self._numbers(records))
+
+    def _add(self, x: Array) -> None:
+        """Add numbers ``(n, columns)`` to the moments (Chan, Golub and LeVeque)."""
+        assert self.count is not None
+        there = np.isfinite(x)
+        n = there.sum(axis=0).astype(float)
+        x = np.where(there, x, 0.0)
+        mean = x.sum(axis=0) / np.maximum(n, 1.0)
+        square = (np.where(there, x - mean, 0.0) ** 2).sum(axis=0)
+        total = np.maximum(self.count + n, 1.0)
+        step = mean - self.mean
+        self.variance = (self.variance * self.count + square + step**2 * self.count * n / total) / total
+        self.mean = self.mean + step * n / total
+        self.count = self.count + n
+        self._changes += 1
+
+    def _encode(self, records: Records, strict: bool) -> Array:
+        if self.count is None:
+            raise self._unfitted()
+        x = self._numbers(records)
+        out, absent = np.empty(x.shape), np.empty(x.shape, dtype=np.bool_)
+        standardize(x, self.mean, self.variance, 0.0 if self.scale is None else FARTHEST, absent, out)
+        if strict:
+            self._refuse(records, absent)
+        return np.concatenate([out, absent], axis=1) if self.indicator else out
+
+    def _refuse(self, records: Records, absent: Any) -> None:
+        """Refuse the first value that is no number; one that is missing is none where a feature tells so."""
+        for row, column in np.argwhere(absent).tolist():
+            value = records.column(self.columns[column])[row]
+            if not (self.indicator and is_missing(value)):
+                raise refuse(f"Numbers: {self.columns[column]}", value, "a finite number")

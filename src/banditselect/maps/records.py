@@ -1,0 +1,187 @@
+"""Records as columns: each is brought out once, and what encoders make of it is kept with it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from ..carriers.validation import refuse
+from ..kernels.columns import tidy
+from ..types import Array, Index
+from .recipe import Recipe
+
+LARGEST = 1e15  #: larger numbers are cut to it, so that a policy takes the product of two of them
+
+
+class Records:
+    """A batch of records: what is made of them is made once, as long as this object is kept.
+
+    Give it in the place of items that do not change from decision to decision (``map.features(context, records)``):
+    then only what depends on the context is computed anew. Of items offered in turn, ``take`` some.
+
+    Parameters
+    ----------
+    rows: dicts, a pandas DataFrame, or anything that has records: rows of a DataFrame, named tuples. What is no record
+        (a word, a number) is taken for an id: ``{"id": value}``; None has no columns. Not changed afterwards.
+
+    Examples
+    --------
+    >>> from banditselect import maps
+    >>> movies = maps.Records([{"year": 1994}, {"year": 2001}, {"year": None}])
+    >>> movies.numbers("year")
+    array([1994., 2001.,   nan])
+    >>> movies.take([1]).column("year")
+    [2001]
+    """
+
+    def __init__(self, rows: Any) -> None:
+        self._frame = rows if _is_frame(rows) else None
+        if self._frame is not None:
+            self._labels = {str(label): label for label in rows.columns}
+            if len(self._labels) < len(rows.columns):
+                raise refuse("records", [*rows.columns], "columns of different names")
+        else:
+            if isinstance(rows, Mapping | str) or not isinstance(rows, Iterable):
+                raise refuse("records", rows, "a list of dicts or a DataFrame")
+            self._rows: list[Any] = [row if type(row) is dict else _record(row) for row in rows]
+        self._size = len(rows) if self._frame is not None else len(self._rows)
+        self._columns: dict[str, list[Any]] = {}
+        self._numbers: dict[str, Array] = {}
+        self._encoded: dict[tuple[Recipe, str], tuple[int, Any]] = {}
+        self._whole: tuple[Records, Index] | None = None
+
+    @classmethod
+    def of(cls, rows: Any) -> Records:
+        """Return records as they are, or make them; None is no record at all."""
+        return rows if isinstance(rows, Records) else cls(() if rows is None else rows)
+
+    @classmethod
+    def one(cls, record: Any) -> Records:
+        """Return a single record, a context, in the same form."""
+        made = record if isinstance(record, Records) else cls(record if _is_frame(record) else (record,))
+        if len(made) != 1:
+            raise refuse("context", made, "one record")
+        return made
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __repr__(self) -> str:
+        return f"<{self._size} records>"
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns, in the order in which they first appear."""
+        if self._whole is not None:
+            return self._whole[0].names
+        rows: Iterable[Any] = [self._labels] if self._frame is not None else self._rows
+        return list(dict.fromkeys(str(name) for row in rows for name in row))
+
+    def rows(self) -> list[Mapping[str, Any]]:
+        """Return the records as dicts."""
+        if self._whole is not None:
+            rows = self._whole[0].rows()
+            return [rows[k] for k in self._whole[1]]
+        return self._rows if self._frame is None else self._frame.set_axis([*self._labels], axis=1).to_dict("records")
+
+    def take(self, positions: Sequence[int] | Index) -> Records:
+        """Return some of the records; what is kept of these serves them too."""
+        chosen = np.asarray(positions, dtype=np.int64).reshape(-1)
+        if chosen.size and not (chosen.min() >= 0 and chosen.max() < self._size):
+            raise refuse("take: positions", positions, f"whole numbers between 0 and {self._size - 1}")
+        made = Records(())
+        whole, before = (self, None) if self._whole is None else self._whole
+        made._whole, made._size = (whole, chosen if before is None else before[chosen]), chosen.size
+        return made
+
+    def column(self, name: str) -> list[Any]:
+        """Return the values of a column, None where a record has none."""
+        found = self._columns.get(name)
+        if found is None:
+            if self._whole is not None:
+                values = self._whole[0].column(name)
+                found = [values[k] for k in self._whole[1].tolist()]
+            elif self._frame is not None:
+                has = name in self._labels
+                found = self._frame[self._labels[name]].tolist() if has else [None] * self._size
+            else:
+                found = [row.get(name) for row in self._rows]
+            self._columns[name] = found
+        return found
+
+    def numbers(self, name: str) -> Array:
+        """Return a column of numbers; NaN for what is missing, infinite or no number."""
+        found = self._numbers.get(name)
+        if found is None:
+            found = self._numbers[name] = _as_numbers(self.column(name))
+        return found
+
+    def encoded(self, recipe: Recipe, how: str, strict: bool) -> Any:
+        """Return what a method of a recipe makes of these records; made anew only when the recipe has changed."""
+        if strict:
+            return getattr(recipe, how)(self, True)
+        kept, changes = self._encoded.get((recipe, how)), recipe.changes
+        if kept is None or kept[0] != changes:
+            kept = self._encoded[recipe, how] = (changes, self._made(recipe, how, changes))
+        return kept[1]
+
+    def _made(self, recipe: Recipe, how: str, changes: int) -> Any:
+        """Return what a recipe makes of these; what changes online is not made of a whole catalogue again and again."""
+        if self._whole is None:
+            return getattr(recipe, how)(self, False)
+        whole, chosen = self._whole
+        if whole._encoded.get((recipe, how), (changes,))[0] != changes:
+            return getattr(recipe, how)(self, False)
+        made = whole.encoded(recipe, how, False)
+        return tuple(part[chosen] for part in made) if isinstance(made, tuple) else made[chosen]
+
+
+def _is_frame(rows: Any) -> bool:
+    return hasattr(rows, "columns") and hasattr(rows, "iloc")
+
+
+def _record(row: Any) -> Mapping[str, Any]:
+    """Return anything as a record."""
+    if isinstance(row, Mapping):
+        return row
+    if hasattr(row, "_asdict"):
+        return row._asdict()
+    if hasattr(row, "to_dict"):
+        return {str(name): value for name, value in row.to_dict().items()}
+    return {} if row is None else {"id": row}
+
+
+def _as_numbers(values: list[Any]) -> Array:
+    """Return values as numbers, NaN for what is none."""
+    try:
+        array = np.array(values)
+        plain = array.ndim == 1 and array.dtype.kind in "fiub"
+    except Exception:  # what a stranger's object is as an array is its own choice
+        plain = False
+    numbers = array.astype(float) if plain else np.array([as_number(value) for value in values], dtype=float)
+    tidy(numbers, LARGEST)
+    return numbers
+
+
+def as_number(value: Any) -> float:
+    """Return a real number as a float, NaN for everything else: words are not read as numbers."""
+    if isinstance(value, int | float | np.integer | np.floating | np.bool_ | Decimal):
+        with contextlib.suppress(OverflowError, ValueError):
+            return float(value)
+    return np.nan
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a value says that there is none: None, NaN, or what pandas writes for them."""
+    if value is None:
+        return True
+    if isinstance(value, str | int | list | tuple | dict):
+        return False
+    try:
+        return bool(value != value)
+    except Exception:  # pandas' NA has no truth, an array has several, a signalling NaN does not like to be asked
+        return type(value).__name__ in ("NAType", "Decimal")
