@@ -1,10 +1,37 @@
 """From records to features: encoders of columns, and maps that bring a context and its items together."""
 
 from .base import FeatureMap
+from .categories import Categories
+from .disjoint import Disjoint
 from .encoder import Concat, Encoder
+from .foreign import Function, Transformer
 from .numbers import Numbers
-from .pairs import Items
+from .pairs import HashedInteractions, Items, Outer, SideBySide
 from .recipe import from_dict, to_dict
 from .records import Records
+from .text import Text
+from .transforms import Fourier, Polynomials
+from .vectors import Embeddings, Vectors
 
-__all__ = ["Concat", "Encoder", "FeatureMap", "Items", "Numbers", "Records", "from_dict", "to_dict"]
+__all__ = [
+    "Categories",
+    "Concat",
+    "Disjoint",
+    "Embeddings",
+    "Encoder",
+    "FeatureMap",
+    "Fourier",
+    "Function",
+    "HashedInteractions",
+    "Items",
+    "Numbers",
+    "Outer",
+    "Polynomials",
+    "Records",
+    "SideBySide",
+    "Text",
+    "Transformer",
+    "Vectors",
+    "from_dict",
+    "to_dict",
+]

@@ -58,7 +58,7 @@ class Encoder(Recipe):
         """Return what hashed interactions are made of: hashes of the features that may not be 0, and their values."""
         values = records.encoded(self, "_encode", strict)
         hashes = np.array([hash_of(name) for name in self.names], dtype=np.uint64)
-        return np.broadcast_to(hashes, values.shape), values
+        return np.ascontiguousarray(np.broadcast_to(hashes, values.shape)), values
 
     def __add__(self, other: "Encoder") -> "Concat":
         return Concat(self, other) if isinstance(other, Encoder) else NotImplemented
@@ -78,8 +78,9 @@ class Concat(Encoder):
 
     def __init__(self, *encoders: Encoder) -> None:
         check_encoders("Concat: encoders", *encoders)
-        flat = (e.encoders if type(e) is Concat else (e,) for e in encoders)
-        self.encoders = tuple(part for parts in flat for part in parts)
+        self.encoders: tuple[Encoder, ...] = ()
+        for encoder in encoders:
+            self.encoders += encoder.encoders if type(encoder) is Concat else (encoder,)
 
     @property
     def names(self) -> list[str]:

@@ -1,10 +1,33 @@
-"""Hashes of words that are the same in every process, on every machine and in every version of Python."""
+"""Words out of values, and hashes of them that are the same in every process and in every version of Python."""
 
 import hashlib
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
-MOST = 50_000  #: values whose hash is remembered
+import numpy as np
+from numpy.typing import NDArray
+
+from ..types import Array, Index
+from .records import is_missing
+
+MOST = 50_000  #: values of a column whose meaning is remembered
+
+
+def word_of(value: Any) -> str | None:
+    """Return a category as a word: 3, 3.0 and "3" are the same, True is 1; None for what is missing or no category."""
+    if type(value) is str:
+        return value
+    if is_missing(value) or isinstance(value, list | tuple | dict | set | frozenset | np.ndarray):
+        return None
+    value = value.item() if isinstance(value, np.generic) else value
+    try:
+        if isinstance(value, int | float | Decimal):
+            whole = int(value) if abs(float(value)) < 2.0**63 else None
+            return str(whole) if whole == value else repr(float(value))
+        return str(value)
+    except Exception:  # how a stranger's object is written is its own choice, and so is how that fails
+        return None
 
 
 def hash_of(*words: str) -> int:
@@ -14,17 +37,29 @@ def hash_of(*words: str) -> int:
     return int.from_bytes(hashlib.blake2b(told, digest_size=8).digest(), "little")
 
 
+def places(hashes: NDArray[np.uint64], width: int) -> tuple[Index, Array]:
+    """Return the place of every hash among ``width`` features, and its sign; the kernel of interactions does the same.
+
+    Two that share a place cancel as often as they add up.
+    """
+    place = ((hashes >> np.uint64(32)) * np.uint64(width)) >> np.uint64(32)
+    return place.astype(np.int64), 1.0 - 2.0 * (hashes & np.uint64(1)).astype(float)
+
+
 def remembered(memory: dict[Any, Any], values: list[Any], make: Callable[[Any], Any]) -> list[Any]:
-    """Return ``make`` of every value, looked up where it was made before; it must not raise."""
+    """Return ``make`` of every value, looked up where it was made before."""
+    try:
+        return [memory[value] for value in values]
+    except (KeyError, TypeError):
+        pass
     if len(memory) > MOST:
         memory.clear()
     found = []
     for value in values:
         try:
+            if value not in memory:
+                memory[value] = make(value)
             found.append(memory[value])
-        except KeyError:
-            memory[value] = made = make(value)
-            found.append(made)
         except TypeError:  # what cannot be looked up: a list, a dict
             found.append(make(value))
     return found

@@ -17,7 +17,8 @@ _known: dict[str, "type[Recipe]"] = {}
 class Recipe:
     """Settings stored under the names of the constructor's arguments, and state that a fit or use fills.
 
-    A subclass is known by its name from the moment that it is written, so that it can be restored.
+    Where an argument has the name of a property (``width``), it is stored as ``_width``. A subclass is known by its
+    name from the moment that it is written, so that it can be restored.
 
     Attributes
     ----------
@@ -38,12 +39,13 @@ class Recipe:
     @property
     def settings(self) -> dict[str, Any]:
         """The constructor's arguments as given."""
-        return {name: getattr(self, name) for name in self._arguments}
+        own = vars(self)
+        return {name: own[name] if name in own else own[f"_{name}"] for name in self._arguments}
 
     def __repr__(self) -> str:
-        shown = []
+        shown, settings = [], self.settings
         for name, parameter in self._arguments.items():
-            value = getattr(self, name)
+            value = settings[name]
             if parameter.kind is parameter.VAR_POSITIONAL:
                 shown += [literal(part) for part in value]
             elif parameter.kind is not parameter.KEYWORD_ONLY:
@@ -140,7 +142,9 @@ def _restored(stored: Mapping[str, Any]) -> Recipe:
     kind = stored["kind"]
     if kind not in _known:
         raise refuse("from_dict: kind", kind, f"one of {', '.join(sorted(_known))}")
-    cls, several, others = _known[kind], [], {}
+    cls = _known[kind]
+    several: list[Any] = []
+    others: dict[str, Any] = {}
     settings = {name: _value(value) for name, value in stored["settings"].items()}
     for name, parameter in cls._arguments.items():
         if parameter.kind is parameter.KEYWORD_ONLY:

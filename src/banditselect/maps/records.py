@@ -5,15 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..carriers.validation import refuse
 from ..types import Array, Index
-
-if TYPE_CHECKING:
-    from .encoder import Encoder
+from .recipe import Recipe
 
 LARGEST = 1e15  #: larger numbers in a record are cut to it, so that products of two of them can be learned from
 
@@ -48,7 +46,7 @@ class Records:
         self._size = len(rows) if self._frame is not None else len(self._rows)
         self._columns: dict[str, list[Any]] = {}
         self._numbers: dict[str, Array] = {}
-        self._encoded: dict[tuple[Encoder, str], tuple[int, Any]] = {}
+        self._encoded: dict[tuple[Recipe, str], tuple[int, Any]] = {}
         self._whole: tuple[Records, Index] | None = None
 
     @classmethod
@@ -114,19 +112,19 @@ class Records:
             found = self._numbers[name] = _as_numbers(self.column(name))
         return found
 
-    def encoded(self, encoder: Encoder, how: str, strict: bool) -> Any:
-        """Return what a method of an encoder makes of these records; made anew only when the encoder has changed."""
+    def encoded(self, recipe: Recipe, how: str, strict: bool) -> Any:
+        """Return what a method of a recipe makes of these records; made anew only when the recipe has changed."""
         if strict:
-            return getattr(encoder, how)(self, True)
-        kept, changes = self._encoded.get((encoder, how)), encoder.changes
+            return getattr(recipe, how)(self, True)
+        kept, changes = self._encoded.get((recipe, how)), recipe.changes
         if kept is None or kept[0] != changes:
             if self._whole is None:
-                made = getattr(encoder, how)(self, False)
+                made = getattr(recipe, how)(self, False)
             else:
                 whole, chosen = self._whole
-                made = whole.encoded(encoder, how, False)
+                made = whole.encoded(recipe, how, False)
                 made = tuple(part[chosen] for part in made) if isinstance(made, tuple) else made[chosen]
-            kept = self._encoded[encoder, how] = (changes, made)
+            kept = self._encoded[recipe, how] = (changes, made)
         return kept[1]
 
 

@@ -1,0 +1,147 @@
+"""Maps of other making: a fitted transformer of scikit-learn, a plain function. They cannot be saved, and say so."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..carriers.extras import need
+from ..carriers.validation import refuse, whole_number
+from ..types import Array
+from .base import FeatureMap, bounded
+from .encoder import Encoder, check_columns
+from .records import LARGEST, Records
+
+
+class Transformer(Encoder):
+    """What a fitted transformer of scikit-learn, or a pipeline of them, makes of some columns.
+
+    Records that it raises for, and what it returns that is not finite, become 0. It is not fitted here and not saved.
+
+    Parameters
+    ----------
+    transformer: fitted; anything with ``transform``.
+    columns: the columns that it was fitted to, in their order.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.preprocessing import OneHotEncoder
+    >>> from banditselect import maps
+    >>> table = pd.DataFrame({"country": ["FR", "BR"]})
+    >>> country = maps.Transformer(OneHotEncoder(handle_unknown="ignore").fit(table), "country")
+    >>> country.encode([{"country": "FR"}, {"country": "IS"}])
+    array([[0., 1.],
+           [0., 0.]])
+    >>> country.unsaved
+    "OneHotEncoder of ('country',)"
+    """
+
+    state = ("size",)
+
+    def __init__(self, transformer: Any, *columns: str) -> None:
+        if not callable(getattr(transformer, "transform", None)) or isinstance(transformer, type):
+            raise refuse("Transformer: transformer", transformer, "a fitted object with a method transform")
+        check_columns("Transformer", columns)
+        self.transformer, self.columns = transformer, columns
+        names = getattr(transformer, "get_feature_names_out", None)
+        self._names = None if names is None else _told(names)
+        self.size = None if self._names is None else len(self._names)
+
+    @property
+    def unsaved(self) -> str:
+        """What of it cannot be saved, by name."""
+        return f"{type(self.transformer).__name__} of {self.columns}"
+
+    @property
+    def names(self) -> list[str]:
+        """A name of every feature."""
+        if self.size is None:
+            raise self._unfitted()
+        return self._names or [f"{type(self.transformer).__name__} {k}" for k in range(self.size)]
+
+    def _fit(self, records: Records) -> None:
+        if self.size is None:
+            self.size = self._transform(records).shape[1]
+
+    def _transform(self, records: Records) -> Array:
+        frame = need("pandas", "experiments").DataFrame({name: records.column(name) for name in self.columns})
+        named = hasattr(self.transformer, "feature_names_in_")
+        out = self.transformer.transform(frame if named else frame.to_numpy())
+        out = np.asarray(out.toarray() if hasattr(out, "toarray") else out, dtype=float)
+        if out.ndim != 2 or len(out) != len(records) or self.size not in (None, out.shape[1]):
+            raise refuse(f"Transformer: {self.unsaved}", out, f"an array ({len(records)}, {self.size or 'width'})")
+        return out
+
+    def _encode(self, records: Records, strict: bool) -> Array:
+        if self.size is None:
+            raise self._unfitted()
+        out = np.zeros((len(records), self.size))
+        try:
+            out[:] = self._transform(records)
+        except Exception as error:  # one record must not cost the others their features
+            if strict:
+                rows = [{name: row.get(name) for name in self.columns} for row in records.rows()]
+                raise refuse(f"Transformer: {self.unsaved}", rows, f"records that it takes: {error}") from error
+            if len(records) > 1:
+                for row in range(len(records)):
+                    out[row] = self._encode(records.take([row]), False)[0]
+        if strict and not np.isfinite(out).all():
+            raise refuse(f"Transformer: {self.unsaved}", out, "finite numbers")
+        return np.clip(np.nan_to_num(out, nan=0.0, posinf=0.0, neginf=0.0), -LARGEST, LARGEST)
+
+
+class Function(FeatureMap):
+    """The features that a function returns; what of them is not finite becomes 0. It is not saved.
+
+    Parameters
+    ----------
+    function: ``function(context, items)`` returns ``(K, width)`` for a dict and a list of K dicts.
+    width: the number of features.
+
+    Examples
+    --------
+    >>> from banditselect import maps
+    >>> def distance(visitor, shops):
+    ...     return [[abs(visitor["street"] - shop["street"])] for shop in shops]
+    >>> near = maps.Function(distance, width=1)
+    >>> near.features({"street": 7}, [{"street": 4}, {"street": 9}])
+    array([[3.],
+           [2.]])
+    >>> near.unsaved
+    'distance'
+    """
+
+    def __init__(self, function: Callable[[Mapping[str, Any], list[Mapping[str, Any]]], Any], *, width: int) -> None:
+        if not callable(function):
+            raise refuse("Function: function", function, "a function of a context and a list of items")
+        whole_number("Function: width", width, 1)
+        self.function, self._width = function, width
+
+    @property
+    def unsaved(self) -> str:
+        """What of it cannot be saved, by name."""
+        return getattr(self.function, "__name__", type(self.function).__name__)
+
+    @property
+    def names(self) -> list[str]:
+        """A name of every feature."""
+        return [f"{self.unsaved} {k}" for k in range(self._width)]
+
+    def _features(self, context: Records, items: Records, strict: bool) -> Array:
+        expected = f"finite numbers of shape ({len(items)}, {self._width})"
+        try:
+            out = np.asarray(self.function(context.rows()[0], items.rows()), dtype=float)
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"Function: {self.unsaved}: {error}; expected {expected}") from error
+        if out.shape != (len(items), self._width) or (strict and not np.isfinite(out).all()):
+            raise refuse(f"Function: {self.unsaved}", out, expected)
+        return bounded(np.nan_to_num(out, nan=0.0, posinf=0.0, neginf=0.0))
+
+
+def _told(names: Callable[[], Any]) -> list[str] | None:
+    """Return the names that a transformer has for its features, None where it has none."""
+    try:
+        return [str(name) for name in names()]
+    except Exception:  # not fitted to names
+        return None

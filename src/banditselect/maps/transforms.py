@@ -1,0 +1,183 @@
+"""Features of features: products, and random Fourier features."""
+
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..carriers.validation import Number, YesNo, refuse, whole_number
+from ..types import Array, Index
+from .encoder import Encoder, check_encoders
+from .records import Records
+
+_FEW = 500  # records whose distances tell the bandwidth
+
+
+class Transform(Encoder):
+    """Features made of those of an encoder; without one, of whatever map they are given to (``then=``)."""
+
+    of: Encoder | None
+
+    @property
+    def names(self) -> list[str]:
+        """A name of every feature."""
+        return self.names_of(self._source().names)
+
+    def names_of(self, names: list[str]) -> list[str]:
+        """Return the names of the features made of features of these names."""
+        raise NotImplementedError
+
+    def learn(self, x: Array) -> None:
+        """Fit to features ``(n, d)``."""
+
+    def transform(self, x: Array) -> Array:
+        """Return the features made of ``(n, d)``."""
+        raise NotImplementedError
+
+    def _source(self) -> Encoder:
+        if self.of is None:
+            raise refuse(f"{type(self).__name__}: of", None, "an encoder, unless it is given to a map as then=")
+        return self.of
+
+    def _fit(self, records: Records) -> None:
+        source = self._source()
+        source._fit(records)
+        self.learn(records.encoded(source, "_encode", False))
+
+    def _encode(self, records: Records, strict: bool) -> Array:
+        return self.transform(records.encoded(self._source(), "_encode", strict))
+
+
+class Polynomials(Transform):
+    """The features themselves and their products, up to a degree.
+
+    Parameters
+    ----------
+    of: the encoder whose features are multiplied.
+    degree: the most factors of a product.
+    powers: whether a feature may be multiplied by itself.
+
+    Examples
+    --------
+    >>> from banditselect import maps
+    >>> area = maps.Polynomials(maps.Numbers("height", "width", scale=None), powers=False)
+    >>> area.names
+    ['height', 'width', 'height * width']
+    >>> area.encode([{"height": 2, "width": 3}])
+    array([[2., 3., 6.]])
+    """
+
+    def __init__(self, of: Encoder | None = None, *, degree: int = 2, powers: bool = True) -> None:
+        if of is not None:
+            check_encoders("Polynomials: of", of)
+        Number(low=2, high=4, integer=True).check("Polynomials: degree", degree, None)
+        YesNo().check("Polynomials: powers", powers, None)
+        self.of, self.degree, self.powers = of, degree, powers
+        self._factors: dict[int, Index] = {}
+
+    def names_of(self, names: list[str]) -> list[str]:
+        """Return the names of the features made of features of these names."""
+        factors = self._products(len(names)).T.tolist()
+        return [" * ".join(names[k - 1] for k in row if k) for row in factors]
+
+    def _products(self, d: int) -> Index:
+        """Return the factors of every product of d features, ``(degree, products)``; 0 stands for none."""
+        if d not in self._factors:
+            rows = [
+                row
+                for row in combinations_with_replacement(range(d + 1), self.degree)
+                if row[-1] and (self.powers or len({k for k in row if k}) == sum(k > 0 for k in row))
+            ]
+            rows.sort(key=lambda row: (sum(k > 0 for k in row), row))
+            self._factors[d] = np.array(rows, dtype=np.int64).T
+        return self._factors[d]
+
+    def transform(self, x: Array) -> Array:
+        """Return the features made of ``(n, d)``."""
+        first, *others = self._products(x.shape[1])
+        padded = np.concatenate([np.ones((len(x), 1)), x], axis=1)
+        out = padded[:, first]
+        for factor in others:
+            out *= padded[:, factor]
+        return out
+
+
+class Fourier(Transform):
+    r"""Random Fourier features: a linear function of them can be any smooth one of what they are made of.
+
+    With directions :math:`w_j` and shifts :math:`b_j` drawn once, :math:`\ell` the bandwidth and D the width,
+
+    .. math:: \phi_j(x) = \sqrt{2 / D} \, \cos(w_j^\top x / \ell + b_j),
+
+    whose products approach the Gaussian kernel :math:`\exp(-\|x - x'\|^2 / (2 \ell^2))` as D grows.
+
+    Parameters
+    ----------
+    of: the encoder whose features they are made of; scaled numbers, or there is no one bandwidth for them.
+    width: how many.
+    bandwidth: None: the median distance of records of the fit.
+    seed: of the directions.
+
+    Attributes
+    ----------
+    directions, shifts: ``(d, width)`` and ``(width,)``, divided by the bandwidth.
+
+    Examples
+    --------
+    >>> from banditselect import maps
+    >>> smooth = maps.Fourier(maps.Numbers("age"), width=1000).fit([{"age": 20}, {"age": 30}, {"age": 40}])
+    >>> features = smooth.encode([{"age": 25}, {"age": 26}, {"age": 40}])
+    >>> (features @ features.T).round(1)
+    array([[1. , 1. , 0.4],
+           [1. , 1. , 0.4],
+           [0.4, 0.4, 1. ]])
+
+    References
+    ----------
+    Rahimi and Recht (2007), Random features for large-scale kernel machines.
+    """
+
+    state = ("directions", "shifts")
+
+    def __init__(
+        self, of: Encoder | None = None, *, width: int = 64, bandwidth: float | None = None, seed: int = 0
+    ) -> None:
+        if of is not None:
+            check_encoders("Fourier: of", of)
+        whole_number("Fourier: width", width, 1)
+        Number(low=0.0, above=True, optional=True).check("Fourier: bandwidth", bandwidth, None)
+        whole_number("Fourier: seed", seed, 0)
+        self.of, self.bandwidth, self.seed = of, bandwidth, seed
+        self._width = width
+        self.directions: Array | None = None
+        self.shifts: Array | None = None
+
+    def names_of(self, names: list[str]) -> list[str]:
+        """Return the names of the features made of features of these names."""
+        return [f"wave {k}" for k in range(self._width)]
+
+    def learn(self, x: Array) -> None:
+        """Fit to features ``(n, d)``."""
+        rng = np.random.default_rng(self.seed)
+        bandwidth = self.bandwidth or median_distance(rng.permutation(x)[:_FEW])
+        self.directions = rng.normal(size=(x.shape[1], self._width)) / bandwidth
+        self.shifts = rng.uniform(0.0, 2.0 * np.pi, self._width)
+
+    def transform(self, x: Array) -> Array:
+        """Return the features made of ``(n, d)``."""
+        if self.directions is None or self.shifts is None:
+            raise self._unfitted()
+        phase = x @ self.directions
+        phase += self.shifts
+        np.cos(phase, out=phase)
+        phase *= np.sqrt(2.0 / self._width)
+        return phase
+
+
+def median_distance(x: NDArray[Any]) -> float:
+    """Return the median of the distances between different rows, 1 where there are none."""
+    squares = (x**2).sum(axis=1)
+    distances = np.sqrt(np.maximum(squares[:, None] + squares - 2.0 * x @ x.T, 0.0))[np.triu_indices(len(x), 1)]
+    apart = distances[distances > 1e-9 * distances.max(initial=0.0)]
+    return float(np.median(apart)) if apart.size else 1.0
