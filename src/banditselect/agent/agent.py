@@ -302,7 +302,7 @@ class Agent:
             expected = "a decision of a key that was not retired since"
             raise validation.refuse("decision", f"{choice.item!r} for key {choice.key!r}", expected)
         decision = choice.decision
-        if decision.worker == self.policy._worker:
+        if decision.worker == self.policy._worker or decision.lineage != self.policy._lineage:
             return decision
         return decision._replace(lanes=np.array([self._seats.take(checked_key(choice.key))]))
 
