@@ -57,4 +57,4 @@ def crossed_rows(context: NDArray[Any], items: NDArray[Any]) -> Array:
     n, p = context.shape
     products = np.empty((*items.shape, p))
     np.multiply(items[..., None], context.reshape(n, *(1,) * (items.ndim - 1), p), out=products)
-    return products.reshape(*items.shape[:-1], -1)
+    return products.reshape(*items.shape[:-1], items.shape[-1] * p)

@@ -7,6 +7,7 @@ from .encoder import Concat, Encoder
 from .foreign import Function, Transformer
 from .numbers import Numbers
 from .pairs import HashedInteractions, Items, Outer, SideBySide
+from .proposals import candidates
 from .recipe import from_dict, to_dict
 from .records import Records
 from .text import Text
@@ -32,6 +33,7 @@ __all__ = [
     "Text",
     "Transformer",
     "Vectors",
+    "candidates",
     "from_dict",
     "to_dict",
 ]

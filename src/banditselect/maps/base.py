@@ -79,4 +79,5 @@ class FeatureMap(Recipe):
 
 def bounded(features: Array) -> Array:
     """Return an array of its own whose numbers every policy takes."""
-    return np.clip(features, -LIMIT, LIMIT)
+    out = np.maximum(features, -LIMIT, order="C")
+    return np.minimum(out, LIMIT, out=out)

@@ -1,6 +1,7 @@
 """Words out of values, and hashes of them that are the same in every process and in every version of Python."""
 
 import hashlib
+import math
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -22,9 +23,10 @@ def word_of(value: Any) -> str | None:
         return None
     value = value.item() if isinstance(value, np.generic) else value
     try:
-        if isinstance(value, int | float | Decimal):
-            whole = int(value) if abs(float(value)) < 2.0**63 else None
-            return str(whole) if whole == value else repr(float(value))
+        if isinstance(value, Decimal):
+            value = float(value)
+        if isinstance(value, int | float):
+            return str(int(value)) if math.isfinite(value) and value == int(value) else repr(value)
         return str(value)
     except Exception:  # how a stranger's object is written is its own choice, and so is how that fails
         return None
@@ -46,13 +48,13 @@ def places(hashes: NDArray[np.uint64], width: int) -> tuple[Index, Array]:
     return place.astype(np.int64), 1.0 - 2.0 * (hashes & np.uint64(1)).astype(float)
 
 
-def remembered(memory: dict[Any, Any], values: list[Any], make: Callable[[Any], Any]) -> list[Any]:
-    """Return ``make`` of every value, looked up where it was made before."""
+def remembered(memory: dict[Any, Any], values: list[Any], make: Callable[[Any], Any], most: int = MOST) -> list[Any]:
+    """Return ``make`` of every value, looked up where it was made before; above ``most`` all are forgotten."""
     try:
         return [memory[value] for value in values]
     except (KeyError, TypeError):
         pass
-    if len(memory) > MOST:
+    if len(memory) > most:
         memory.clear()
     found = []
     for value in values:

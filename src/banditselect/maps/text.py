@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -55,8 +56,7 @@ class Text(Encoder):
         whole_number("Text: seed", seed, 0)
         self.columns, self.ngrams, self.units, self.seed = columns, pair, units, seed
         self._width = width
-        self._memory: list[dict[Any, int]] = [{} for _ in columns]
-        self._rows = np.zeros((0, width))
+        self._memory: list[dict[str | None, Array]] = [{} for _ in columns]
 
     @property
     def names(self) -> list[str]:
@@ -64,29 +64,19 @@ class Text(Encoder):
         return [f"{', '.join(self.columns)} #{k}" for k in range(self._width)]
 
     def _encode(self, records: Records, strict: bool) -> Array:
-        if len(self._rows) > _MOST:
-            self._memory, self._rows = [{} for _ in self.columns], np.zeros((0, self._width))
         total = np.zeros((len(records), self._width))
         for name, memory in zip(self.columns, self._memory, strict=True):
             values = [_text(value) for value in records.column(name)]
             if strict and None in values:
                 raise refuse(f"Text: {name}", records.column(name)[values.index(None)], "text, or a list of words")
-            fresh: list[Array] = []
-
-            def row(text: str | None, name: str = name, fresh: list[Array] = fresh) -> int:
-                fresh.append(self._counts(name, text or ""))
-                return len(self._rows) + len(fresh) - 1
-
-            chosen = remembered(memory, values, row)
-            if fresh:
-                self._rows = np.concatenate([self._rows, fresh])
-            total += self._rows[np.array(chosen, dtype=np.int64)]
+            rows = remembered(memory, values, partial(self._counts, name), _MOST)
+            total += np.array(rows).reshape(total.shape)
         length = np.sqrt((total**2).sum(axis=1, keepdims=True))
         return total / np.where(length > 0.0, length, 1.0)
 
-    def _counts(self, name: str, text: str) -> Array:
+    def _counts(self, name: str, text: str | None) -> Array:
         """Return the signed counts of the n-grams of a text, ``(width,)``."""
-        hashes = np.array([hash_of(str(self.seed), name, *gram) for gram in self._grams(text)], dtype=np.uint64)
+        hashes = np.array([hash_of(str(self.seed), name, *gram) for gram in self._grams(text or "")], dtype=np.uint64)
         place, sign = places(hashes, self._width)
         return np.bincount(place, sign, self._width).astype(float)
 

@@ -97,9 +97,9 @@ class Polynomials(Transform):
         """Return the features made of ``(n, d)``."""
         first, *others = self._products(x.shape[1])
         padded = np.concatenate([np.ones((len(x), 1)), x], axis=1)
-        out = padded[:, first]
+        out = np.take(padded, first, axis=1)
         for factor in others:
-            out *= padded[:, factor]
+            out *= np.take(padded, factor, axis=1)
         return out
 
 

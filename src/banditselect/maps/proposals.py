@@ -1,0 +1,205 @@
+"""Candidate maps out of examples, for a selection among them: what the columns are, and what can be made of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .base import FeatureMap
+from .categories import Categories
+from .disjoint import Disjoint
+from .encoder import Concat, Encoder
+from .hashes import word_of
+from .numbers import Numbers
+from .pairs import HashedInteractions, Items, Outer, SideBySide
+from .records import Records, as_number, is_missing
+from .text import Text
+from .transforms import Fourier, Polynomials
+from .vectors import Vectors
+
+_LOOKED_AT = 5000  # records that tell what a column is
+_ENOUGH = 20  # records from which on a column without repetitions is an id
+_CATEGORIES = 20  # of a column that get a feature of their own
+_WIDE = 100  # features of one side; with more, its categories are hashed
+_WIDEST = 256  # features of a map
+_BLOCKS = 500  # items that can have parameters of their own
+
+
+def candidates(contexts: Any, items: Any = None) -> dict[str, FeatureMap]:
+    """Return fitted maps by name, proposed from examples: choose among them with a policy that selects.
+
+    With features of the items: ``raw`` and ``scaled`` (context and item side by side), ``interactions`` (all products),
+    ``hashed`` (products of everything, categories and ids too), ``fourier`` (smooth functions of both) and ``disjoint``
+    (parameters per item, where there are at most 500). Without: parameters per item, for 500 of them, that meet
+    nothing (``levels``), the ``raw`` or ``scaled`` context, its ``products``, ``fourier`` functions of it, or its
+    ``hashed`` categories. What the columns do not allow, or what would be wider than 256 features, is left out.
+
+    Numbers, categories, text and vectors are told apart by their values. Constant columns are left out, and so are ids
+    of contexts that never return. Text is hashed; where one side has more than 100 features, so are its categories.
+
+    Parameters
+    ----------
+    contexts: examples of contexts, dicts or a DataFrame; None where there are none.
+    items: examples of items, the same; None, or with nothing but an id, where items are known by their id alone.
+
+    Examples
+    --------
+    >>> from banditselect import maps
+    >>> visitors = [{"age": 20 + k, "country": "FR" if k % 3 else "BR"} for k in range(30)]
+    >>> movies = [{"id": k, "genre": "western" if k % 2 else "drama", "year": 1950 + 7 * (k % 9)} for k in range(12)]
+    >>> for name, map in maps.candidates(visitors, movies).items():
+    ...     print(name, map.width, map.blocks)
+    raw 8 1
+    scaled 8 1
+    interactions 24 1
+    hashed 128 1
+    fourier 64 1
+    disjoint 5 25
+    >>> list(maps.candidates(visitors))
+    ['levels', 'raw', 'scaled', 'products', 'fourier', 'hashed']
+    """
+    left, right = Records.of(contexts), Records.of(items)
+    context, item = _Side.of(left, "context"), _Side.of(right, "item")
+    proposed = _of_both(context, item) if item.has_features else _of_contexts(context, item)
+    fitted = {name: map.fit(left, right) for name, map in proposed.items()}
+    return {name: map for name, map in fitted.items() if map.width <= _WIDEST}
+
+
+def _of_both(context: "_Side", item: "_Side") -> dict[str, FeatureMap]:
+    """Return maps, not fitted yet, where items have features."""
+    found: dict[str, FeatureMap] = {}
+    z = item.encoder()
+    if not context.has_features:
+        if item.numbers:
+            found["raw"] = Items(item.encoder(scaled=False))
+        return found | {"scaled": Items(z), "fourier": Items(Fourier(z))} | _levels(item)
+    x = context.encoder()
+    if context.numbers or item.numbers:
+        found["raw"] = SideBySide(context=context.encoder(scaled=False), items=item.encoder(scaled=False))
+    found["scaled"] = SideBySide(context=x, items=z)
+    found["interactions"] = Outer(context=x, items=z)
+    if found["interactions"].fit(context.records, item.records).width > _WIDEST:
+        found["interactions"] = Outer(context=context.encoder(text=False), items=item.encoder(text=False))
+    found["hashed"] = HashedInteractions(context=context.tokens(), items=item.tokens(), width=128)
+    found["fourier"] = SideBySide(context=x, items=z, then=Fourier())
+    if 1 < item.n_ids <= _BLOCKS:
+        found["disjoint"] = Disjoint(context=x, id=item.id, capacity=item.capacity)
+    return found
+
+
+def _of_contexts(context: "_Side", item: "_Side") -> dict[str, FeatureMap]:
+    """Return maps, not fitted yet, where items are known by their id alone."""
+    found = _levels(item)
+    if not context.has_features:
+        return found
+    x = context.encoder()
+    encoders: dict[str, Encoder] = {"raw": context.encoder(scaled=False)} if context.numbers else {}
+    encoders |= {"scaled": x, "products": Polynomials(x), "fourier": Fourier(x)}
+    if context.categories or context.returning:
+        encoders["hashed"] = context.encoder(hashed=64)
+    return found | {n: Disjoint(context=e, id=item.id, capacity=item.capacity) for n, e in encoders.items()}
+
+
+def _levels(item: "_Side") -> dict[str, FeatureMap]:
+    """Return the map with one parameter per item."""
+    return {"levels": Disjoint(id=item.id, capacity=item.capacity)}
+
+
+@dataclass(frozen=True)
+class _Side:
+    """The columns of contexts or of items, by what they are.
+
+    ``returning``: ids that come again, of which something can be learned. ``id`` names an item among ``n_ids``.
+    """
+
+    records: Records
+    numbers: tuple[str, ...]
+    categories: tuple[str, ...]
+    texts: tuple[str, ...]
+    vectors: tuple[str, ...]
+    returning: tuple[str, ...]
+    id: str
+    n_ids: int
+
+    @classmethod
+    def of(cls, records: Records, role: str) -> "_Side":
+        """Look at the columns."""
+        few = np.unique(np.linspace(0, max(len(records) - 1, 0), min(len(records), _LOOKED_AT)).astype(np.int64))
+        some = records.take(few)
+        kinds = {name: _kind(name, some.column(name)) for name in records.names}
+        ids = [name for name, kind in kinds.items() if kind in ("id", "returning id")]
+        id = "id" if "id" in kinds or not ids else ids[0]
+        distinct = {word_of(value) for value in records.column(id)} - {None}
+        by_kind = {kind: tuple(n for n, k in kinds.items() if k == kind) for kind in ("number", "category", "text")}
+        vectors = tuple(n for n, k in kinds.items() if k == "vector")
+        returning = tuple(n for n in ids if role == "item" or kinds[n] == "returning id")
+        return cls(some, by_kind["number"], by_kind["category"], by_kind["text"], vectors, returning, id, len(distinct))
+
+    @property
+    def has_features(self) -> bool:
+        """Whether there is more than ids."""
+        return bool(self.numbers or self.categories or self.texts or self.vectors)
+
+    @property
+    def capacity(self) -> int:
+        """How many items may have parameters of their own: twice as many as there are, for those to come."""
+        return min(max(2 * self.n_ids, 10), _BLOCKS) if self.n_ids else 100
+
+    def encoder(self, *, scaled: bool = True, hashed: int | None = None, text: bool = True) -> Encoder:
+        """Return the features side by side, not fitted yet; with ``hashed`` ids that return are among them.
+
+        Without ``text`` it is left out, unless there is nothing else.
+        """
+        parts = self._numbers(scaled)
+        if hashed is not None:
+            parts.append(Categories(*self.categories, *self.returning, width=hashed))
+        elif self.categories:
+            plain = Categories(*self.categories, most=_CATEGORIES)
+            wide = plain.fit(self.records).width > _WIDE
+            parts.append(Categories(*self.categories, width=32) if wide else plain)
+        parts += self._rest(text or not (self.numbers or self.categories or self.vectors))
+        return _joined(parts)
+
+    def tokens(self) -> Encoder:
+        """Return what hashed interactions are made of, ids among it."""
+        words = (*self.categories, *self.returning)
+        return _joined([*self._numbers(True), *([Categories(*words, width=1)] if words else []), *self._rest(True)])
+
+    def _numbers(self, scaled: bool) -> list[Encoder]:
+        if not self.numbers:
+            return []
+        gaps = any(np.isnan(self.records.numbers(name)).any() for name in self.numbers)
+        return [Numbers(*self.numbers, scale="fit" if scaled else None, indicator=gaps)]
+
+    def _rest(self, text: bool) -> list[Encoder]:
+        texts: list[Encoder] = [Text(*self.texts, width=32)] if self.texts and text else []
+        return [*texts, *(Vectors(name) for name in self.vectors)]
+
+
+def _joined(encoders: Sequence[Encoder]) -> Encoder:
+    return encoders[0] if len(encoders) == 1 else Concat(*encoders)
+
+
+def _kind(name: str, values: list[Any]) -> str:
+    """Return what a column is: number, category, text, vector, id, returning id, or nothing that helps."""
+    there = [value for value in values if not is_missing(value)]
+    lists = sum(isinstance(value, list | tuple | np.ndarray) for value in there)
+    if not there:
+        return "nothing"
+    if 2 * lists > len(there):
+        return "vector" if Vectors(name).fit([{name: v} for v in there]).encode([{name: there[0]}]).any() else "text"
+    numbers = np.array([as_number(value) for value in there])
+    words = [word_of(value) for value in there]
+    distinct = len(set(words))
+    if distinct <= 1:
+        return "nothing"
+    named = name.lower() in ("id", "key") or name.endswith(("_id", " id", "Id", "ID"))
+    if named and distinct < len(values):
+        return "returning id"
+    if np.isfinite(numbers).mean() > 0.9:
+        counted = numbers[0] in (0.0, 1.0) and (np.diff(numbers) > 0.0).all() and len(there) >= _ENOUGH
+        return "id" if named or (counted and (numbers == np.floor(numbers)).all()) else "number"
+    if np.mean([len((word or "").split()) for word in words]) > 2.5 and 2 * distinct > len(there):
+        return "text"
+    return "id" if named or (distinct == len(there) >= _ENOUGH) else "category"

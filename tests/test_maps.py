@@ -1,0 +1,337 @@
+"""Encoders and maps: numbers by hand, what is saved, what is kept, what is learned online."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import namedtuple
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from banditselect import cross_features, maps
+from banditselect.types import Blocked
+
+VISITORS = [{"age": 20, "country": "FR"}, {"age": 40, "country": "BR"}, {"age": 60, "country": "FR"}]
+MOVIES = [
+    {"id": 1, "year": 1990, "title": "The third man", "tags": ["noir"], "vector": [1.0, 0.0]},
+    {"id": 2, "year": 2010, "title": "Second man", "tags": ["noir", "love"], "vector": [0.0, 1.0]},
+]
+AGE, COUNTRY, YEAR = maps.Numbers("age"), maps.Categories("country"), maps.Numbers("year")
+
+
+def every_map():
+    """One of each, not fitted."""
+    both = {"context": AGE + COUNTRY, "items": YEAR + maps.Text("title", width=4)}
+    table = maps.Embeddings("id", {1: [0.5, -1.0], "2": [2.0, 0.0]})
+    hashed = maps.Categories("country", "age", width=3, seed=5)
+    return {
+        "items": maps.Items(maps.Polynomials(YEAR + table + maps.Vectors("vector"), degree=3, powers=False)),
+        "side by side": maps.SideBySide(**both),
+        "products": maps.SideBySide(**both, then=maps.Polynomials()),
+        "waves": maps.SideBySide(**both, then=maps.Fourier(width=5, seed=3)),
+        "outer": maps.Outer(**both, own=False),
+        "hashed": maps.HashedInteractions(context=hashed + AGE, items=YEAR + maps.Categories("id"), width=16, seed=2),
+        "disjoint": maps.Disjoint(context=maps.Fourier(AGE, width=4, bandwidth=0.5), items=YEAR, capacity=3),
+        "levels": maps.Disjoint(),
+        "online": maps.Outer(
+            context=maps.Numbers("age", scale="online", indicator=True),
+            items=maps.Text("tags", units="letters", ngrams=(2, 3), width=6),
+        ),
+    }
+
+
+def equal(one, other):
+    for left, right in zip(one, other, strict=True) if isinstance(one, Blocked) else [(one, other)]:
+        np.testing.assert_array_equal(left, right)
+
+
+@pytest.mark.parametrize("name", every_map())
+def test_a_map_has_the_shape_it_says_and_is_restored_from_its_dict(name):
+    fitted = every_map()[name].fit(VISITORS, MOVIES)
+    fitted.observe({"age": 33}, [{"id": 9}, *MOVIES])
+    features = fitted.features({"age": 33, "country": "IS"}, [*MOVIES, {}, {"id": 9}])
+    values = features.values if isinstance(features, Blocked) else features
+    assert values.shape == (4, fitted.width) == (4, len(fitted.names))
+    assert values.dtype == np.float64
+    assert values.flags.c_contiguous
+    assert np.isfinite(values).all()
+    assert isinstance(features, Blocked) == (fitted.blocks > 1)
+    assert fitted.fitted
+    assert fitted.unsaved is None
+    stored = maps.to_dict(fitted)
+    arrays = []
+    json.dumps(stored, default=lambda array: arrays.append(array.dtype.kind) or array.tolist())
+    assert set(arrays) <= {"f", "i"}
+    again = maps.from_dict(stored)
+    assert repr(again) == repr(fitted)
+    assert again.names == fitted.names
+    for visitor in ({"age": 71, "country": "BR"}, None):
+        equal(again.features(visitor, MOVIES), fitted.features(visitor, MOVIES))
+        again.observe(visitor, [{"id": 10}])
+        fitted.observe(visitor, [{"id": 10}])
+        equal(again.features(visitor, [{"id": 10}]), fitted.features(visitor, [{"id": 10}]))
+
+
+@pytest.mark.parametrize("name", every_map())
+def test_records_may_come_in_any_form_and_be_kept(name):
+    fitted = every_map()[name].fit(pd.DataFrame(VISITORS), pd.DataFrame(MOVIES))
+    expected = every_map()[name].fit(VISITORS, MOVIES).features(VISITORS[0], MOVIES)
+    kept = maps.Records(MOVIES)
+    movie = namedtuple("movie", MOVIES[0])
+    for items in (MOVIES, pd.DataFrame(MOVIES), [movie(**m) for m in MOVIES], kept, kept, tuple(MOVIES)):
+        equal(fitted.features(VISITORS[0], items), expected)
+    equal(
+        fitted.features(pd.DataFrame(VISITORS).iloc[0], [row for _, row in pd.DataFrame(MOVIES).iterrows()]), expected
+    )
+    turned = fitted.features(VISITORS[0], kept.take([1, 0, 0]).take([2, 0]))
+    equal(turned, expected)
+
+
+def test_numbers_are_scaled_by_the_fit():
+    """Mean 40, variance (400 + 0 + 400) / 3."""
+    age = AGE.fit(VISITORS)
+    np.testing.assert_allclose(age.encode([{"age": 20}, {"age": 50}]), np.array([[-20.0], [10.0]]) / np.sqrt(800 / 3))
+    assert age.encode([{"age": 1e9}, {"age": -1e9}, {"age": 10**400}]).tolist() == [[10.0], [-10.0], [0.0]]
+    raw = maps.Numbers("age", scale=None)
+    assert raw.encode([{"age": True}, {"age": None}, {"age": 1e300}]).tolist() == [[1.0], [0.0], [1e15]]
+    assert raw.fit(VISITORS).encode([{"age": "50"}]).tolist() == [[40.0]]
+
+
+def test_a_scale_learned_online_is_that_of_all_numbers_at_once():
+    rng = np.random.default_rng(0)
+    values = rng.normal(1e6, 3.0, size=(50, 2))
+    values[rng.uniform(size=values.shape) < 0.2] = np.nan
+    records = [{"a": a, "b": b} for a, b in values]
+    online = maps.Items(maps.Numbers("a", "b", scale="online")).fit(None, records[:7])
+    before = online.features({}, records[:2])
+    for k in range(7, 50, 3):
+        online.observe({}, records[k : k + 3])
+    np.testing.assert_allclose(online.items.mean, np.nanmean(values, axis=0), rtol=1e-12)
+    np.testing.assert_allclose(online.items.variance, np.nanvar(values, axis=0), rtol=1e-8)
+    assert (online.items.count == np.isfinite(values).sum(axis=0)).all()
+    assert (online.features({}, records[:2]) != before).any()
+
+
+def test_what_is_kept_is_made_anew_when_the_scale_has_changed():
+    online = maps.Items(maps.Numbers("year", scale="online"))
+    kept = maps.Records(MOVIES)
+    assert online.features({}, kept).tolist() == [[10.0], [10.0]]
+    online.observe({}, kept)
+    assert online.features({}, kept).tolist() == [[-1.0], [1.0]]
+
+
+def test_a_fit_leaves_the_recipe_as_it_was():
+    outer = maps.Outer(context=AGE + COUNTRY, items=YEAR)
+    one, other = outer.fit(VISITORS, MOVIES), outer.fit([{"age": 1, "country": "IT"}], MOVIES)
+    assert not outer.fitted
+    assert one.names != other.names
+    with pytest.raises(RuntimeError, match=r"Categories\('country'\) is not fitted: call fit"):
+        _ = outer.width
+    with pytest.raises(RuntimeError, match="is not fitted"):
+        outer.features(VISITORS[0], MOVIES)
+    assert outer.fit(None, None).width == (2 + 1) * (1 + 1) - 1  # nothing met: age, country is unknown; year
+
+
+def test_outer_is_what_cross_features_returns():
+    fitted = maps.Outer(context=AGE + COUNTRY, items=YEAR + maps.Vectors("vector"), own=False).fit(VISITORS, MOVIES)
+    x, z = fitted.context.encode([VISITORS[1]])[0], fitted.items.encode(MOVIES)
+    np.testing.assert_array_equal(fitted.features(VISITORS[1], MOVIES), cross_features(x, z))
+    own = maps.Outer(context=fitted.context, items=fitted.items)
+    everything = cross_features([1.0, *x], np.column_stack([np.ones(2), z]))
+    np.testing.assert_array_equal(own.features(VISITORS[1], MOVIES), everything[:, 1:])
+    assert own.names[:5] == ["age", "country = FR", "country = BR", "country is unknown", "year"]
+    assert own.names[5:7] == ["age * year", "country = FR * year"]
+
+
+def test_hashed_interactions_keep_inner_products_on_average():
+    """The mean over 400 seeds of the product of two rows is that of the outer products, up to 5 standard errors."""
+    context, items = maps.Numbers("age", scale=None), maps.Vectors("vector", length=3)
+    rows = [{"vector": [1.0, 2.0, 0.5]}, {"vector": [0.5, -1.0, 2.0]}]
+    exact = maps.Outer(context=context, items=items).features({"age": 0.7}, rows)
+    found = [
+        maps.HashedInteractions(context=context, items=items, width=8, seed=seed).features({"age": 0.7}, rows)
+        for seed in range(400)
+    ]
+    products = np.array([one @ other for one, other in found])
+    assert abs(products.mean() - exact[0] @ exact[1]) < 5 * products.std() / 20.0
+
+
+def test_products_by_brute_force():
+    poly = maps.Polynomials(maps.Vectors("v", length=3), degree=3)
+    row = poly.encode([{"v": [2.0, 3.0, 5.0]}])[0]
+    value = {"v [0]": 2.0, "v [1]": 3.0, "v [2]": 5.0}
+    assert len(row) == 19  # 3 + 6 + 10
+    assert len(set(poly.names)) == 19
+    for name, found in zip(poly.names, row, strict=True):
+        assert found == np.prod([value[factor] for factor in name.split(" * ")])
+
+
+def test_waves_have_the_kernel_of_their_bandwidth():
+    """Median distance of 0, 1, 3 is 2. Of 20000 waves the products are right up to 5 / sqrt(20000)."""
+    waves = maps.Fourier(maps.Numbers("x", scale=None), width=20000).fit([{"x": 0.0}, {"x": 1.0}, {"x": 3.0}])
+    features = waves.encode([{"x": 0.0}, {"x": 1.0}, {"x": 3.0}])
+    distance = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 2.0], [3.0, 2.0, 0.0]])
+    np.testing.assert_allclose(features @ features.T, np.exp(-(distance**2) / 8.0), atol=0.036)
+
+
+def test_text_counts_ngrams():
+    text = maps.Text("title", width=64, ngrams=(1, 2))
+    one, twice, upper, empty = text.encode([{"title": t} for t in ("a b", "a b a b", "A, b!", "")])
+    assert np.linalg.norm(one) == pytest.approx(1.0)
+    np.testing.assert_array_equal(one, upper)
+    assert not empty.any()
+    assert np.count_nonzero(one) == 3  # a, b, a b
+    assert np.count_nonzero(twice) == 4  # and b a
+    np.testing.assert_array_equal(text.encode([{"title": ["a", "b"]}])[0], one)
+    letters = maps.Text("title", width=64, ngrams=(3, 3), units="letters").encode([{"title": "abc"}])
+    assert np.count_nonzero(letters) == 3  # " ab", "abc", "bc "
+
+
+def test_forgotten_texts_are_made_anew(monkeypatch):
+    monkeypatch.setattr("banditselect.maps.text._MOST", 3)
+    text, titles = maps.Text("t", "u", width=8), [{"t": str(k), "u": str(-k)} for k in range(20)]
+    expected = [text.encode([row])[0] for row in titles]
+    np.testing.assert_array_equal(text.encode(titles), expected)
+
+
+def test_blocks_go_to_items_as_they_come():
+    arms = maps.Disjoint(context=maps.Numbers("age", scale=None), capacity=3).fit(None, [{"id": "b"}, {"id": 7.0}])
+    assert arms.blocks == 4
+    assert arms.ids == ["b", "7"]
+    offer = [{"id": "c"}, {"id": 7}, {"id": "d"}, {"id": None}, {"id": "c"}]
+    assert arms.features({"age": 2}, offer).block.tolist() == [3, 1, 3, 3, 3]
+    arms.observe({"age": 2}, offer)
+    values, block = arms.features({"age": 2}, offer)
+    assert block.tolist() == [2, 1, 3, 3, 2]
+    assert values.tolist() == [[1.0, 2.0]] * 5
+    arms.observe({"age": 2}, [{"id": "e"}])
+    assert arms.ids == ["b", "7", "c"]
+    assert arms.features(None, ["c", 7]).block.tolist() == [2, 1]  # words and numbers are ids
+
+
+def test_a_block_given_later_reaches_items_that_are_kept():
+    arms, kept = maps.Disjoint(capacity=2), maps.Records(["a", "b"])
+    assert arms.features({}, kept).block.tolist() == [2, 2]
+    arms.observe({}, kept)
+    assert arms.features({}, kept).block.tolist() == [0, 1]
+    assert arms.features({}, kept.take([1])).block.tolist() == [1]
+
+
+def test_functions_and_transformers_are_not_saved_and_say_so():
+    scaler = StandardScaler().fit(pd.DataFrame(VISITORS)[["age"]])
+    age = maps.Transformer(scaler, "age")
+    np.testing.assert_allclose(age.encode(VISITORS), AGE.fit(VISITORS).encode(VISITORS))
+    assert age.encode([{"age": "old"}, VISITORS[1]]).tolist() == [[0.0], [0.0]]
+    assert age.names == ["age"]
+    with pytest.raises(ValueError, match=r"StandardScaler of \('age',\).*records that it takes"):
+        age.encode([{"age": "old"}], strict=True)
+    joined = maps.Outer(context=age, items=YEAR).fit(VISITORS, MOVIES)
+    assert joined.unsaved == "StandardScaler of ('age',)"
+    with pytest.raises(ValueError, match="StandardScaler of"):
+        maps.to_dict(joined)
+    nameless = maps.Transformer(FunctionTransformer(lambda x: np.column_stack([x, np.inf * x])), "age")
+    assert not nameless.fitted
+    assert nameless.fit(VISITORS).encode([{"age": 5}]).tolist() == [[5.0, 0.0]]
+    own = maps.Function(lambda context, items: [[np.nan, 1e300]] * len(items), width=2)
+    assert own.features({}, MOVIES).tolist() == [[0.0, 1e30]] * 2
+    assert own.unsaved == "<lambda>"
+    with pytest.raises(ValueError, match=r"expected finite numbers of shape \(2, 2\)"):
+        own.features({}, MOVIES, strict=True)
+    with pytest.raises(ValueError, match=r"expected finite numbers of shape \(2, 3\)"):
+        maps.Function(lambda context, items: [[1.0]], width=3).features({}, MOVIES)
+
+
+def test_another_process_encodes_the_same():
+    code = """if True:
+        from banditselect import maps
+        both = maps.Text("title", width=9) + maps.Categories("country", width=3)
+        map = maps.HashedInteractions(context=both, items=both, width=9)
+        print(map.features({"country": "FR", "title": "a b"}, [{"country": "BR", "title": "été"}]).tolist())
+    """
+    environment = os.environ | {"PYTHONHASHSEED": "1"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    both = maps.Text("title", width=9) + maps.Categories("country", width=3)
+    here = maps.HashedInteractions(context=both, items=both, width=9)
+    found = here.features({"country": "FR", "title": "a b"}, [{"country": "BR", "title": "été"}])
+    assert json.loads(done.stdout) == found.tolist()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: maps.Numbers(), "Numbers: columns: got (), expected different names of columns"),
+        (lambda: maps.Numbers("a", "a"), "Numbers: columns"),
+        (lambda: maps.Numbers("a", scale="log"), "Numbers: scale: got 'log', expected one of 'fit', 'online'"),
+        (lambda: maps.Categories("a", width=0), "Categories: width"),
+        (lambda: maps.Text("a", ngrams=(2, 1)), "Text: ngrams"),
+        (lambda: maps.Embeddings("a", {}), "Embeddings: table"),
+        (lambda: maps.Embeddings("a", {1: [1.0], "1": [2.0]}), "keys that are written differently"),
+        (lambda: maps.Embeddings("a", {1: [1.0], 2: [2.0, 3.0]}), "vectors of one length"),
+        (lambda: maps.Outer(context="age", items=YEAR), "Outer: context: got 'age', expected an encoder"),
+        (lambda: maps.SideBySide(context=AGE, items=YEAR, then=maps.Fourier(AGE)), "SideBySide: then"),
+        (lambda: maps.Fourier(width=3).encode([{}]), "Fourier: of: got None"),
+        (lambda: maps.Disjoint(constant=False), "Disjoint: constant"),
+        (lambda: maps.Function(3, width=1), "Function: function"),
+        (lambda: maps.Transformer(StandardScaler, "a"), "Transformer: transformer"),
+        (lambda: maps.Items(YEAR).features({}, {"year": 3}), "records: got {'year': 3}, expected a list of dicts"),
+        (lambda: maps.Records(MOVIES).take([2]), "take: positions: got [2], expected whole numbers between 0 and 1"),
+        (lambda: maps.from_dict({"format": 2}), "from_dict: format: got 2, expected 1"),
+        (lambda: maps.from_dict({"format": 1, "kind": "Nobody", "settings": {}}), "from_dict: kind: got 'Nobody'"),
+        (lambda: maps.from_dict({"format": 1, "kind": "Items", "settings": {}}), "not what to_dict returned"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_by_name(make, message):
+    with pytest.raises(ValueError) as refused:  # noqa: PT011
+        make()
+    assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("encoder", "record", "message"),
+    [
+        (AGE.fit(VISITORS), {"age": "50"}, "Numbers: age: got '50', expected a finite number"),
+        (AGE.fit(VISITORS), {}, "Numbers: age: got None"),
+        (AGE.fit(VISITORS), {"age": float("inf")}, "Numbers: age: got inf"),
+        (maps.Numbers("age", indicator=True).fit(VISITORS), {"age": []}, "Numbers: age: got []"),
+        (COUNTRY.fit(VISITORS), {"country": "IS"}, "Categories: country: got 'IS', expected a category that the fit"),
+        (maps.Categories("c", width=2), {"c": None}, "Categories: c: got None, expected a category"),
+        (maps.Text("t"), {"t": None}, "Text: t: got None, expected text"),
+        (maps.Embeddings("k", {1: [2.0]}), {"k": 2}, "Embeddings: k: got 2, expected a key of the table"),
+        (maps.Vectors("v", length=2), {"v": [1.0, None]}, "Vectors: v: got [1.0, None], expected 2 finite numbers"),
+    ],
+)
+def test_strict_raises_by_column_and_value(encoder, record, message):
+    assert np.isfinite(encoder.encode([record])).all()
+    with pytest.raises(ValueError) as refused:  # noqa: PT011
+        maps.Items(encoder).features({}, [record], strict=True)
+    assert message in str(refused.value)
+
+
+def test_strict_takes_what_is_right():
+    for recipe in every_map().values():
+        fitted = recipe.fit(VISITORS, MOVIES)
+        equal(fitted.features(VISITORS[0], MOVIES, strict=True), fitted.features(VISITORS[0], MOVIES))
+    assert maps.Numbers("a", indicator=True, scale=None).encode([{}], strict=True).tolist() == [[0.0, 1.0]]
+    with pytest.raises(ValueError, match="Disjoint: id: got None"):
+        maps.Disjoint().features({}, [{}], strict=True)
+
+
+def test_a_map_of_your_own():
+    class Hour(maps.Encoder):
+        def __init__(self, column):
+            self.column = column
+
+        @property
+        def names(self):
+            return ["sin", "cos"]
+
+        def _encode(self, records, strict):
+            turn = 2.0 * np.pi * np.nan_to_num(records.numbers(self.column)) / 24.0
+            return np.column_stack([np.sin(turn), np.cos(turn)])
+
+    daily = maps.Outer(context=Hour("hour"), items=YEAR).fit(None, MOVIES)
+    again = maps.from_dict(maps.to_dict(daily))
+    np.testing.assert_allclose(again.features({"hour": 6}, MOVIES)[:, :2], [[1.0, 0.0]] * 2, atol=1e-15)

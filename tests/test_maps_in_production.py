@@ -1,0 +1,80 @@
+"""Whatever records hold, features are finite and of the right shape."""
+
+from datetime import datetime
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.preprocessing import OneHotEncoder
+
+from banditselect import maps
+from banditselect.carriers.validation import ArgumentError
+from banditselect.kernels.arrays import LIMIT
+from banditselect.types import Blocked
+from test_maps import MOVIES, VISITORS, every_map
+
+TABLE = pd.DataFrame(VISITORS)
+TRANSFORMED = maps.Transformer(OneHotEncoder(handle_unknown="ignore").fit(TABLE), *TABLE.columns)
+FITTED = {name: recipe.fit(VISITORS, MOVIES) for name, recipe in every_map().items()}
+FITTED |= {f"proposed {name}": map for name, map in maps.candidates(VISITORS * 9, MOVIES * 9).items()}
+FITTED["transformer"] = maps.Outer(context=TRANSFORMED, items=maps.Numbers("year", scale=None))
+FITTED["raw"] = maps.Outer(
+    context=maps.Polynomials(maps.Numbers("age", scale=None), degree=4), items=maps.Numbers("year", scale=None)
+)
+COLUMNS = sorted({name for row in (*VISITORS, *MOVIES) for name in row})
+STRANGE = [b"x", 3 + 4j, pd.NA, pd.NaT, np.float32(1e38), np.datetime64("2020-01-01"), datetime(2020, 1, 1), object()]
+STRANGE += [{"a": 1}, {1, 2}, np.ones((2, 2)), np.array(["a"]), Decimal("NaN"), Decimal("1e999"), 10**400, len, -0.0]
+
+plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.sampled_from(STRANGE)
+values = plain | st.sampled_from(["FR", "BR", 1, 2, 1990]) | st.lists(plain, max_size=3)
+records = st.dictionaries(st.sampled_from(COLUMNS), values) | plain
+
+
+@settings(max_examples=40)
+@given(context=records, items=st.lists(records, max_size=4))
+def test_features_are_finite_whatever_comes(context, items):
+    for name, fitted in FITTED.items():
+        fitted.observe(context, items)
+        for offered in (items, maps.Records(items)):
+            features = fitted.features(context, offered)
+            found, block = features if isinstance(features, Blocked) else (features, np.zeros(len(items), dtype=int))
+            assert found.shape == (len(items), fitted.width), name
+            assert (np.abs(found) <= LIMIT).all(), name
+            assert block.shape == (len(items),), name
+            assert ((block >= 0) & (block < fitted.blocks)).all(), name
+
+
+@settings(max_examples=40)
+@given(context=records, items=st.lists(records, min_size=1, max_size=4))
+def test_strict_raises_by_argument_or_returns_the_same(context, items):
+    for name, fitted in FITTED.items():
+        try:
+            features = fitted.features(context, items, strict=True)
+        except ArgumentError:
+            continue
+        found = fitted.features(context, items)
+        assert all(np.array_equal(one, other) for one, other in zip(features, found, strict=True)), name
+
+
+@settings(max_examples=40)
+@given(contexts=st.lists(records, max_size=5), items=st.lists(records, max_size=5) | st.none())
+def test_maps_are_fitted_to_whatever_comes(contexts, items):
+    proposed = maps.candidates(contexts, items)
+    fitted = {name: recipe.fit(contexts, items) for name, recipe in every_map().items()}
+    for name, map in (fitted | proposed).items():
+        features = map.features(contexts[0] if contexts else {}, items or [{}])
+        found = features.values if isinstance(features, Blocked) else features
+        assert found.shape == (len(items or [{}]), map.width), name
+        assert (np.abs(found) <= LIMIT).all(), name
+
+
+@settings(max_examples=40)
+@given(rows=st.lists(st.dictionaries(st.sampled_from(COLUMNS), values), min_size=1, max_size=4))
+def test_kept_items_and_fresh_ones_have_the_same_features(rows):
+    kept = maps.Records(rows)
+    for name, fitted in FITTED.items():
+        some = kept.take([0, len(rows) - 1])
+        one, other = fitted.features(None, some), fitted.features(None, [rows[0], rows[-1]])
+        assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True)), name
