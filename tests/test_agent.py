@@ -208,7 +208,7 @@ def test_a_decision_travels_as_json():
     agent.update(again, 1.0)
     assert agent.has_learned(choice)
     for wrong in ({}, choice.to_dict() | {"action": 17}, choice.to_dict() | {"key": 1.5}, "choice"):
-        with pytest.raises(ValueError, match="decision|key"):
+        with pytest.raises(ValueError, match=r"decision|key"):
             Choice.from_dict(wrong)
 
 
@@ -246,7 +246,7 @@ def test_what_cannot_be_saved_is_refused_by_name_and_the_file_stays(tmp_path):
         agent_of(maps={"price": PRICE, "code": code}).save(path)
     agent = agent_of()
     agent.register([{"id": "tea", "since": pd.Timestamp("2026-01-01")}])
-    with pytest.raises(ValueError, match="save: item 'tea'.*Timestamp"):
+    with pytest.raises(ValueError, match=r"save: item 'tea'.*Timestamp"):
         agent.save(path)
     assert path.read_bytes() == before
 

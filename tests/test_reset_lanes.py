@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from policies_under_check import POLICIES
 
 from banditselect import SquareCB
 from banditselect.carriers.decisions import Ledger
 from banditselect.checks.game import Game, make, play
+from policies_under_check import POLICIES
 
 
 def rows(policy, lane):

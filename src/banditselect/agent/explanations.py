@@ -9,6 +9,7 @@ from ..carriers.shapes import SomeMaps
 from ..maps import Disjoint, FeatureMap
 from ..policies import Policy
 from ..types import Array
+from .bridge import estimates
 from .choices import Key
 
 
@@ -18,7 +19,8 @@ class Spread:
     Attributes
     ----------
     count: items looked at.
-    mean, square: of the features of all maps side by side, ``(d_1 + d_2 + ...,)``; ``square`` is the sum about the mean.
+    mean: of the features of all maps side by side, ``(d_1 + d_2 + ...,)``.
+    square: the sum of squares about it.
     """
 
     def __init__(self, width: int) -> None:
@@ -103,11 +105,10 @@ class Explanation:
 
 def explain(policy: Policy, lane: int, key: Key, maps: dict[str, FeatureMap], spread: Spread, top: int) -> Explanation:
     """Return what the policy has learned in a lane, with the ``top`` features of every model."""
-    weights, parameters = (getattr(policy, name, None) for name in ("model_weights", "parameters"))
-    noise = getattr(policy, "noise_estimate", None)
+    weights, noise = getattr(policy, "model_weights", None), getattr(policy, "noise_estimate", None)
     noise = None if noise is None or np.isnan(noise[lane]) else float(noise[lane])
     models: list[Model] = []
-    theta = np.empty((0, 0)) if parameters is None else np.atleast_2d(parameters[lane])
+    theta = estimates(policy, lane, list(maps.values()))
     weight = np.full(len(theta), 1.0 / max(len(theta), 1)) if weights is None else weights[lane]
     ends = np.cumsum([m.width for m in maps.values()])
     for i, (row, part) in enumerate(zip(theta, _maps_of(policy, len(theta), len(maps)), strict=True)):

@@ -87,7 +87,7 @@ class Seats:
     def restored(cls, policy: Policy, stored: dict[str, Any]) -> Self:
         """Return the lanes of a policy as they were saved; ValueError if they are not those that it has."""
         seats = cls(policy)
-        seats.taken = {key: lane for key, lane in stored["taken"]}
+        seats.taken = dict(stored["taken"])
         seats.free, seats.left = list(stored["free"]), list(stored["left"])
         if sorted([*seats.taken.values(), *seats.free, *seats.left]) != list(range(int(policy.lanes or 0))):
             raise ValueError("keys of other lanes than the policy has")

@@ -115,7 +115,7 @@ def load(path: str | os.PathLike[str], *, worker: Any = None) -> Any:
             policy._worker = Worker(*map(int, settings["worker"]))
             policy._elsewhere.restore(arrays["elsewhere"], int(settings["closed"]), policy._size)
             policy._root(policy._worker.channel)
-        found = _held(policy, settings["holder"], arrays) if "holder" in settings else policy
+        found: Any = _held(policy, settings["holder"], arrays) if "holder" in settings else policy
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
     except Exception as error:  # what is built of it is the file's choice, and so is how that fails
