@@ -274,6 +274,7 @@ def test_every_kernel_passes_as_plain_python():
         "information",
         "mixtures",
         "hashing",
+        "columns",
     )
     here = Path(__file__).parent
     files = [str(here / f"test_{room}.py") for room in rooms]

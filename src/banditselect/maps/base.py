@@ -2,9 +2,6 @@
 
 from typing import Any, Self
 
-import numpy as np
-
-from ..kernels.arrays import LIMIT
 from ..types import Array, Blocked
 from .recipe import Recipe
 from .records import Records
@@ -75,9 +72,3 @@ class FeatureMap(Recipe):
 
     def _features(self, context: Records, items: Records, strict: bool) -> Array | Blocked:
         raise NotImplementedError
-
-
-def bounded(features: Array) -> Array:
-    """Return an array of its own whose numbers every policy takes."""
-    out = np.maximum(features, -LIMIT, order="C")
-    return np.minimum(out, LIMIT, out=out)

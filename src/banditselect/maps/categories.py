@@ -1,6 +1,7 @@
 """Columns of categories: a feature for each that a fit has met, or a place for each by its hash."""
 
 from collections import Counter
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from ..carriers.validation import Number, refuse, whole_number
 from ..types import Array
 from .encoder import Encoder, Tokens, check_columns
-from .hashes import hash_of, places, remembered, word_of
+from .hashes import hash_of, hashes_of, places, remembered, word_of
 from .records import Records
 
 
@@ -82,12 +83,10 @@ class Categories(Encoder):
                 place, sign = places(hashes, self._width)
                 out[rows, place] += sign * there
             return out
-        if self.known is None:
-            raise self._unfitted()
-        sizes = [len(words) + 1 for words in self.known]
-        out = np.zeros((n, sum(sizes)))
-        for k, first in enumerate(np.cumsum([0, *sizes[:-1]]).tolist()):
-            out[rows, first + np.array(self._slots(records, k, strict), dtype=np.int64)] = 1.0
+        *firsts, width = self._firsts()
+        out = np.zeros((n, width))
+        for k, first in enumerate(firsts):
+            out[rows, np.array(self._slots(records, k, strict), dtype=np.int64) + first] = 1.0
         return out
 
     def _slots(self, records: Records, k: int, strict: bool) -> list[int]:
@@ -124,12 +123,13 @@ class Categories(Encoder):
         if self._width is not None:
             parts = [self._hashes(records, k, strict) for k in columns]
             return np.stack([hashes for hashes, _ in parts], axis=1), np.stack([there for _, there in parts], axis=1)
+        hashes = np.empty((len(records), len(self.columns)), dtype=np.uint64)
+        for k, first in enumerate(self._firsts()[:-1]):
+            hashes[:, k] = hashes_of(*self.names)[first + np.array(self._slots(records, k, strict), dtype=np.int64)]
+        return hashes, np.ones(hashes.shape)
+
+    def _firsts(self) -> list[int]:
+        """Return the first feature of every column, and the number of all."""
         if self.known is None:
             raise self._unfitted()
-        slots = [np.array(self._slots(records, k, strict), dtype=np.int64) for k in columns]
-        tables = [
-            np.array([hash_of(name, *known) for known in (*((w,) for w in words), ())], dtype=np.uint64)
-            for name, words in zip(self.columns, self.known, strict=True)
-        ]
-        hashes = np.stack([table[slot] for table, slot in zip(tables, slots, strict=True)], axis=1)
-        return hashes, np.ones(hashes.shape)
+        return [0, *accumulate(len(words) + 1 for words in self.known)]

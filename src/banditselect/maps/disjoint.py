@@ -6,7 +6,7 @@ import numpy as np
 
 from ..carriers.validation import refuse, whole_number
 from ..types import Array, Blocked, Index
-from .base import FeatureMap, bounded
+from .base import FeatureMap
 from .encoder import Encoder, check_columns, check_encoders
 from .hashes import remembered, word_of
 from .records import Records
@@ -123,4 +123,4 @@ class Disjoint(FeatureMap):
         for part in parts:
             values[:, first : first + part.shape[1]] = part
             first += part.shape[1]
-        return Blocked(bounded(values), items.encoded(self, "_blocks", strict).copy())
+        return Blocked(values, items.encoded(self, "_blocks", strict).copy())

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ..carriers.validation import refuse
 from ..types import Array
-from .hashes import hash_of
+from .hashes import hashes_of
 from .recipe import Recipe
 from .records import Records
 
@@ -15,7 +15,7 @@ Tokens = tuple[NDArray[np.uint64], Array]
 
 
 class Encoder(Recipe):
-    """Turns n records into ``(n, width)``; whatever is in them, the numbers are finite.
+    """Turns n records into ``(n, width)``; whatever is in them, the numbers are finite and at most 1e15 in magnitude.
 
     A subclass stores its arguments under their own names, names its features (``names``) and writes ``_encode``; if
     something has to be fitted, ``_fit`` as well, and ``state`` says which attributes that fills.
@@ -57,8 +57,7 @@ class Encoder(Recipe):
     def _tokens(self, records: Records, strict: bool) -> Tokens:
         """Return what hashed interactions are made of: hashes of the features that may not be 0, and their values."""
         values = records.encoded(self, "_encode", strict)
-        hashes = np.array([hash_of(name) for name in self.names], dtype=np.uint64)
-        return np.ascontiguousarray(np.broadcast_to(hashes, values.shape)), values
+        return np.ascontiguousarray(np.broadcast_to(hashes_of(*self.names), values.shape)), values
 
     def __add__(self, other: "Encoder") -> "Concat":
         return Concat(self, other) if isinstance(other, Encoder) else NotImplemented

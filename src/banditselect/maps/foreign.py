@@ -7,8 +7,9 @@ import numpy as np
 
 from ..carriers.extras import need
 from ..carriers.validation import refuse, whole_number
+from ..kernels.arrays import LIMIT
 from ..types import Array
-from .base import FeatureMap, bounded
+from .base import FeatureMap
 from .encoder import Encoder, check_columns
 from .records import LARGEST, Records
 
@@ -136,7 +137,7 @@ class Function(FeatureMap):
             raise ValueError(f"Function: {self.unsaved}: {error}; expected {expected}") from error
         if out.shape != (len(items), self._width) or (strict and not np.isfinite(out).all()):
             raise refuse(f"Function: {self.unsaved}", out, expected)
-        return bounded(np.nan_to_num(out, nan=0.0, posinf=0.0, neginf=0.0))
+        return np.clip(np.nan_to_num(out, nan=0.0, posinf=0.0, neginf=0.0), -LIMIT, LIMIT)
 
 
 def _told(names: Callable[[], Any]) -> list[str] | None:

@@ -1,5 +1,6 @@
 """Words out of values, and hashes of them that are the same in every process and in every version of Python."""
 
+import functools
 import hashlib
 import math
 from collections.abc import Callable
@@ -37,6 +38,12 @@ def hash_of(*words: str) -> int:
     parts = [word.encode("utf-8", "surrogatepass") for word in words]
     told = b"".join(len(part).to_bytes(8, "little") + part for part in parts)
     return int.from_bytes(hashlib.blake2b(told, digest_size=8).digest(), "little")
+
+
+@functools.lru_cache(maxsize=1000)
+def hashes_of(*names: str) -> NDArray[np.uint64]:
+    """Return the hash of every name."""
+    return np.array([hash_of(name) for name in names], dtype=np.uint64)
 
 
 def places(hashes: NDArray[np.uint64], width: int) -> tuple[Index, Array]:

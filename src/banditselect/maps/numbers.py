@@ -5,6 +5,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..carriers.validation import OneOf, YesNo, refuse
+from ..kernels.columns import standardize
 from ..types import Array
 from .encoder import Encoder, check_columns
 from .records import Records, is_missing
@@ -71,7 +72,10 @@ class Numbers(Encoder):
             self._add(self._numbers(records))
 
     def _numbers(self, records: Records) -> Array:
-        return np.stack([records.numbers(name) for name in self.columns], axis=1)
+        x = np.empty((len(records), len(self.columns)))
+        for k, name in enumerate(self.columns):
+            x[:, k] = records.numbers(name)
+        return x
 
     def _fit(self, records: Records) -> None:
         self.mean, self.variance = np.zeros((2, len(self.columns)))
@@ -97,14 +101,11 @@ class Numbers(Encoder):
         if self.count is None:
             raise self._unfitted()
         x = self._numbers(records)
-        absent = np.isnan(x)
+        out, absent = np.empty(x.shape), np.empty(x.shape, dtype=np.bool_)
+        standardize(x, self.mean, self.variance, 0.0 if self.scale is None else FARTHEST, absent, out)
         if strict:
             self._refuse(records, absent)
-        x = np.where(absent, self.mean, x)
-        if self.scale is not None:
-            spread = np.sqrt(self.variance)
-            x = np.clip((x - self.mean) / np.where(spread > 0.0, spread, 1.0), -FARTHEST, FARTHEST)
-        return np.concatenate([x, absent], axis=1) if self.indicator else x
+        return np.concatenate([out, absent], axis=1) if self.indicator else out
 
     def _refuse(self, records: Records, absent: Any) -> None:
         """Refuse the first value that is no number; one that is missing is none where a feature tells so."""

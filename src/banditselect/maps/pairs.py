@@ -4,9 +4,11 @@ import numpy as np
 
 from ..carriers.crossing import crossed_rows
 from ..carriers.validation import YesNo, refuse, whole_number
+from ..kernels.arrays import LIMIT
+from ..kernels.columns import cut
 from ..kernels.hashing import hashed_products
 from ..types import Array
-from .base import FeatureMap, bounded
+from .base import FeatureMap
 from .encoder import Encoder, check_encoders
 from .records import Records
 from .transforms import Transform
@@ -40,7 +42,7 @@ class Items(FeatureMap):
         return self.items.names
 
     def _features(self, context: Records, items: Records, strict: bool) -> Array:
-        return bounded(items.encoded(self.items, "_encode", strict))
+        return np.array(items.encoded(self.items, "_encode", strict))
 
 
 class SideBySide(FeatureMap):
@@ -96,7 +98,7 @@ class SideBySide(FeatureMap):
         x, z = context.encoded(self.context, "_encode", strict), items.encoded(self.items, "_encode", strict)
         row = np.empty((len(z), x.shape[1] + z.shape[1]))
         row[:, : x.shape[1]], row[:, x.shape[1] :] = x, z
-        return bounded(row if self.then is None else self.then.transform(row))
+        return row if self.then is None else self.then.transform(row)
 
 
 class Outer(FeatureMap):
@@ -138,8 +140,8 @@ class Outer(FeatureMap):
     def _features(self, context: Records, items: Records, strict: bool) -> Array:
         x, z = context.encoded(self.context, "_encode", strict), items.encoded(self.items, "_encode", strict)
         if not self.own:
-            return bounded(crossed_rows(x, z[None])[0])
-        return bounded(crossed_rows(_behind_one(x), _behind_one(z)[None])[0, :, 1:])
+            return crossed_rows(x, z[None])[0]
+        return np.ascontiguousarray(crossed_rows(_behind_one(x), _behind_one(z)[None])[0, :, 1:])
 
 
 class HashedInteractions(FeatureMap):
@@ -186,7 +188,8 @@ class HashedInteractions(FeatureMap):
         out = np.zeros((len(items), self._width))
         with np.errstate(over="ignore"):
             hashed_products(left[0], x[0], right, z, self.own, np.uint64(self.seed), out)
-        return bounded(out)
+        cut(out, LIMIT)
+        return out
 
 
 def _behind_one(x: Array) -> Array:

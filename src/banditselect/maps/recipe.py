@@ -2,7 +2,7 @@
 
 import copy
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,6 +26,7 @@ class Recipe:
     """
 
     state: ClassVar[tuple[str, ...]] = ()
+    _inside: list[tuple[str, "Recipe"]] | None = None
     _arguments: ClassVar[Mapping[str, inspect.Parameter]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -80,16 +81,17 @@ class Recipe:
         """How often what it has observed has changed it."""
         return sum(part.changes for _, part in self._parts())
 
-    def _parts(self) -> Iterator[tuple[str, "Recipe"]]:
+    def _parts(self) -> list[tuple[str, "Recipe"]]:
         """Return the recipes inside this one, each with the argument that it was given as."""
-        for name, value in self.settings.items():
-            for part in value if isinstance(value, tuple) else (value,):
-                if isinstance(part, Recipe):
-                    yield name, part
+        if self._inside is None:
+            pairs = [(n, p) for n, v in self.settings.items() for p in (v if isinstance(v, tuple) else (v,))]
+            self._inside = [(name, part) for name, part in pairs if isinstance(part, Recipe)]
+        return self._inside
 
     def _copy(self) -> Self:
         """Return a copy that can be fitted: no part is shared, arrays are (none is ever changed in place)."""
         made = copy.copy(self)
+        made._inside = None
         for name in {name for name, _ in self._parts()}:
             value = getattr(self, name)
             parts = tuple(part._copy() for part in (value if isinstance(value, tuple) else (value,)))

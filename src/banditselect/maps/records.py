@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..carriers.validation import refuse
+from ..kernels.columns import tidy
 from ..types import Array, Index
 from .recipe import Recipe
 
-LARGEST = 1e15  #: larger numbers in a record are cut to it, so that products of two of them can be learned from
+LARGEST = 1e15  #: larger numbers are cut to it, so that a policy takes the product of two of them
 
 
 class Records:
@@ -147,8 +148,8 @@ def _as_numbers(values: list[Any]) -> Array:
     except (ValueError, OverflowError):
         plain = False
     numbers = array.astype(float) if plain else np.array([as_number(value) for value in values], dtype=float)
-    numbers[~np.isfinite(numbers)] = np.nan
-    return np.clip(numbers, -LARGEST, LARGEST, out=numbers)
+    tidy(numbers, LARGEST)
+    return numbers
 
 
 def as_number(value: Any) -> float:

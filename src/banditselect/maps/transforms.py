@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..carriers.validation import Number, YesNo, refuse, whole_number
+from ..kernels.columns import cut
 from ..types import Array, Index
 from .encoder import Encoder, check_encoders
-from .records import Records
+from .records import LARGEST, Records
 
 _FEW = 500  # records whose distances tell the bandwidth
 
@@ -100,6 +101,7 @@ class Polynomials(Transform):
         out = np.take(padded, first, axis=1)
         for factor in others:
             out *= np.take(padded, factor, axis=1)
+        cut(out, LARGEST)
         return out
 
 

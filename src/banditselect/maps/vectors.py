@@ -8,7 +8,6 @@ import numpy as np
 
 from ..carriers.settings import read_only
 from ..carriers.validation import Number, refuse
-from ..kernels.arrays import LIMIT
 from ..types import Array
 from .encoder import Encoder, check_columns
 from .hashes import remembered, word_of
@@ -46,8 +45,8 @@ class Embeddings(Encoder):
         if len(set(words)) < len(words):
             twice = Counter(words).most_common(1)[0][0]
             raise refuse("Embeddings: table", twice, "keys that are written differently")
-        if not (np.abs(rows) <= LIMIT).all():
-            raise refuse("Embeddings: table", rows, f"finite numbers, at most {LIMIT:g} in magnitude")
+        if not (np.abs(rows) <= LARGEST).all():
+            raise refuse("Embeddings: table", rows, f"finite numbers, at most {LARGEST:g} in magnitude")
         self.column, self.table = column, (words, read_only(rows))
         self._padded = np.concatenate([rows, np.zeros((1, rows.shape[1]))])
         self._index = {word: k for k, word in enumerate(words)}
