@@ -1,6 +1,7 @@
 """The agent: records in, items out; a learner for every key; what it refuses changes nothing."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -341,3 +342,9 @@ def test_what_is_refused_changes_nothing(call, word):
     with pytest.raises(ValueError, match=word):
         call(agent)
     assert everything(agent) == before
+
+
+def test_from_a_table_to_a_running_policy_takes_at_most_forty_lines():
+    page = (Path(__file__).parent.parent / "docs" / "agent.md").read_text().partition("\n## 2.")[0]
+    code = [line for line in page.splitlines() if line.startswith((">>> ", "... "))]
+    assert 10 < len(code) <= 40
