@@ -68,12 +68,12 @@ def test_gaussian_estimates_have_the_covariance_of_the_ridge():
     N, d = 3, 4
     root, theta, spread = rng.normal(size=(N, 1, d, d)), rng.normal(size=(N, 1, d)), np.array([0.5, 1.0, 2.0])
     for lane in range(N):
-        ids, out = np.full(d, lane), np.empty((d, d))
+        ids, out = np.full(d, lane), np.empty((d, 1, d))
         gaussian_estimates(ids, root, theta, np.eye(d), spread, out)
-        np.testing.assert_allclose(out - theta[lane, 0], spread[lane] * root[lane, 0].T, rtol=1e-12, atol=1e-14)
-    at_zero = np.empty((1, d))
+        np.testing.assert_allclose(out[:, 0] - theta[lane, 0], spread[lane] * root[lane, 0].T, rtol=1e-12, atol=1e-14)
+    at_zero = np.empty((1, 1, d))
     gaussian_estimates(np.array([1]), root, theta, np.zeros((1, d)), spread, at_zero)
-    np.testing.assert_array_equal(at_zero[0], theta[1, 0])
+    np.testing.assert_array_equal(at_zero[0], theta[1])
 
 
 def test_random_words_are_those_of_splitmix():

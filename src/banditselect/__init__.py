@@ -41,6 +41,7 @@ from .policies import (
     register,
 )
 from .simulation import Result, Results, Steps, grid, simulate, sweep, tune
+from .types import Blocked
 
 __all__ = [
     "FSIDS",
@@ -55,6 +56,7 @@ __all__ = [
     "UCB1",
     "Agent",
     "BiasOFUL",
+    "Blocked",
     "Catalogue",
     "Choice",
     "Decision",

@@ -419,11 +419,11 @@ def model_index(model: int, n_models: int) -> int:
     return int(model)
 
 
-def map_widths(owner: str, dim: int | Sequence[int], n_models: int) -> tuple[int, ...]:
-    """Return the width of each of the M maps."""
+def map_widths(owner: str, dim: int | Sequence[int], n_models: int, name: str = "dim") -> tuple[int, ...]:
+    """Return the width of each of the M maps, or what else an argument of this name says of each."""
     widths = (dim,) * n_models if np.ndim(dim) == 0 else tuple(dim)  # type: ignore[arg-type]
     if len(widths) != n_models:
-        raise refuse(f"{owner}: dim", dim, f"a whole number, or one for each of n_models={n_models} models")
+        raise refuse(f"{owner}: {name}", dim, f"a whole number, or one for each of n_models={n_models} models")
     return tuple(int(w) for w in widths)  # type: ignore[arg-type]
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..types import Array, Index, Mask
 from . import inlined, kernel
-from .features import entry, sizes
+from .features import behind, cell, entry, sizes
 from .ledger import ACTS, has_room
 
 Drawn = NDArray[np.void]  # of dtype DRAWN
@@ -101,29 +101,31 @@ def upper_bounds(
         n = ids[r]
         for a in range(K):
             out[r, a] = -np.inf
-        for i in range(theta.shape[1]):
+        for i in range(dims.size):
             if not squared[n, i] >= 0.0:
                 continue
             d = dims[i]
             radius = scale * math.sqrt(squared[n, i])
             for first in range(0, K, 4):  # four actions for every reading of the root; the last may stand in for more
                 b, c, e = min(first + 1, K - 1), min(first + 2, K - 1), min(first + 3, K - 1)
+                g_0, g_1, g_2, g_3 = cell(x, r, i, first), cell(x, r, i, b), cell(x, r, i, c), cell(x, r, i, e)
                 for k in range(d):
                     w[0, k] = w[1, k] = w[2, k] = w[3, k] = 0.0
                 for j in range(d):
                     x_0, x_1 = entry(x, r, i, first, j), entry(x, r, i, b, j)
                     x_2, x_3 = entry(x, r, i, c, j), entry(x, r, i, e, j)
                     for k in range(d):
-                        w[0, k] += root[n, i, j, k] * x_0
-                        w[1, k] += root[n, i, j, k] * x_1
-                        w[2, k] += root[n, i, j, k] * x_2
-                        w[3, k] += root[n, i, j, k] * x_3
+                        w[0, k] += root[n, g_0, j, k] * x_0
+                        w[1, k] += root[n, g_1, j, k] * x_1
+                        w[2, k] += root[n, g_2, j, k] * x_2
+                        w[3, k] += root[n, g_3, j, k] * x_3
                 for a in range(first, e + 1):
+                    g = cell(x, r, i, a)
                     square = 0.0
                     mean = 0.0
                     for k in range(d):
                         square += w[a - first, k] * w[a - first, k]
-                        mean += entry(x, r, i, a, k) * theta[n, i, k]
+                        mean += entry(x, r, i, a, k) * theta[n, g, k]
                     out[r, a] = max(out[r, a], mean + radius * math.sqrt(square))
 
 
@@ -193,7 +195,7 @@ def standard_normals(ids: Index, keys: Index, numbers: Index, out: Array) -> Non
 @inlined
 def take_played(x: Array, drawn: Drawn, played: Array) -> None:
     """``played[r, i] = x[r, i, action]`` for the actions ``drawn (n,)``, without what a policy put before features."""
-    first = sizes(x)[2] - played.shape[2]
+    first = sizes(x)[2] + behind(x) - played.shape[2]
     for r in range(drawn.size):
         action = drawn[r]["action"]
         for i in range(played.shape[1]):

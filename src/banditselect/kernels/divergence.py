@@ -97,7 +97,7 @@ def diverge(models: Counted, root: Array, beta: float, open_: Mask, share: float
     for c in range(weight.size):
         believed[maps[c]] += weight[c]
         width[maps[c]] = dims[c]
-        measure(x[0, maps[c]], leader, dims[c], root[models.place[c]], w, square, apart)
+        measure(c, models, leader, root, w, square, apart)
         for a in range(K):
             between = (own[c, leader] - own[c, a]) - (mean[leader] - mean[a])
             spread[a] += weight[c] * (variance[c] * apart[a] + between**2)

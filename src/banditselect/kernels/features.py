@@ -1,14 +1,13 @@
-"""The features that a kernel reads: an array ``(n, P, K, d)``, or a lookup of items in a table.
+"""The features that a kernel reads: an array ``(n, P, K, d)``, a lookup of items in a table, or features in blocks.
 
-``entry``, ``sizes``, ``clean`` and ``clean_row`` are all that a kernel needs to know of them, so each is written once
-for both. ``prepared`` copies them, in other units or behind a constant.
+``entry``, ``sizes``, ``cell`` and the other functions with an overload are all that a kernel needs to know of them, so
+each is written once for all. ``prepared`` copies them, in other units or behind a constant.
 """
 
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
 from numba.extending import overload
 from numpy.typing import NDArray
 
@@ -62,6 +61,27 @@ class Lookup(NamedTuple):
         return np.ascontiguousarray(np.swapaxes(seen, 1, 2), dtype=float)
 
 
+class InBlocks(NamedTuple):
+    """Features of maps that may have several blocks of parameters; an action belongs to one block of every map.
+
+    A model then has a cell of its own - an estimate and a root - for every block; a bank keeps the cells of all models
+    in a row.
+
+    Attributes
+    ----------
+    x: ``(n, P, K, d + 1)``, or ``(n, P, d + 1)`` of what was played; the last column is the block, counted from 0.
+    first: the first cell of every model, then the number of cells, ``(models + 1,)``.
+    """
+
+    x: Array
+    first: Index
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the features."""
+        return *self.x.shape[:-1], self.x.shape[-1] - 1
+
+
 class Offer(NamedTuple):
     """Items of a catalogue: where to look up their features, and the widths of the maps; one map or ``many``.
 
@@ -83,7 +103,7 @@ def entry(x: Any, r: int, p: int, a: int, j: int) -> float:
     """Return ``x[r, p, a, j]``."""
     if isinstance(x, Lookup):
         return float(x.table[x.where[r], x.items[r, a], x.first + p, j])
-    return float(x[r, p, a, j])
+    return float(table(x)[r, p, a, j])
 
 
 def sizes(x: Any) -> tuple[int, int, int]:
@@ -92,41 +112,157 @@ def sizes(x: Any) -> tuple[int, int, int]:
 
 
 def clean(x: Any) -> bool:
-    """Tell whether every entry is usable; those of a table are."""
-    return isinstance(x, Lookup) or usable(x)
+    """Tell whether every entry is usable; those of a lookup are."""
+    return isinstance(x, Lookup) or usable(table(x))
 
 
 def clean_row(x: Any, r: int) -> bool:
     """Tell the same of one row."""
-    return isinstance(x, Lookup) or usable(x[r])
+    return isinstance(x, Lookup) or usable(table(x)[r])
+
+
+def table(x: Any) -> Any:
+    """Return the array that features are in; behind them the block, where there are blocks."""
+    return x.x if isinstance(x, InBlocks) else x
+
+
+def behind(x: Any) -> int:
+    """Return how many columns stand behind the features: 1 where there are blocks, else 0."""
+    return int(isinstance(x, InBlocks))
+
+
+def block(x: Any, r: int, p: int, a: int) -> int:
+    """Return the block of an action, 0 without blocks."""
+    return int(x.x[r, p, a, -1]) if isinstance(x, InBlocks) else 0
+
+
+def cell(x: Any, r: int, i: int, a: int) -> int:
+    """Return the cell of model ``i`` for an action: that of its block, or ``i`` without blocks."""
+    return int(x.first[i] + block(x, r, i % x.x.shape[1], a)) if isinstance(x, InBlocks) else i
+
+
+def end_of_run(x: Any, r: int, i: int, a: int) -> int:
+    """Return the first action behind ``a`` that has another cell, or K."""
+    end = sizes(x)[1]
+    return next((b for b in range(a + 1, end) if cell(x, r, i, b) != cell(x, r, i, a)), end)
+
+
+def cell_played(x: Any, r: int, i: int) -> int:
+    """Return the same for what was played, ``x (n, P, d)``."""
+    return int(x.first[i] + x.x[r, i % x.x.shape[1], -1]) if isinstance(x, InBlocks) else i
+
+
+def undivided(x: Any, models: Index, weight: Array) -> float:
+    """Return the weight of those ``models`` that have one block, of a sum of 1."""
+    if isinstance(x, InBlocks):
+        return float(weight[np.diff(x.first)[models[: weight.size]] == 1].sum())
+    return 1.0
+
+
+def alike(x: Any, out: Array) -> Any:
+    """Return features of the same kind in an array of their own."""
+    return InBlocks(out, x.first) if isinstance(x, InBlocks) else out
+
+
+def _in_blocks(x: Any) -> bool:
+    return getattr(x, "instance_class", None) is InBlocks
+
+
+def _looked_up(x: Any) -> bool:
+    return getattr(x, "instance_class", None) is Lookup
 
 
 @overload(entry, strict=False)
 def _entry(x: Any, r: int, p: int, a: int, j: int) -> Any:
-    if isinstance(x, types.Array):
-        return lambda x, r, p, a, j: x[r, p, a, j]
-    return lambda x, r, p, a, j: np.float64(x.table[x.where[r], x.items[r, a], x.first + p, j])
+    if _looked_up(x):
+        return lambda x, r, p, a, j: np.float64(x.table[x.where[r], x.items[r, a], x.first + p, j])
+    if _in_blocks(x):
+        return lambda x, r, p, a, j: x.x[r, p, a, j]
+    return lambda x, r, p, a, j: x[r, p, a, j]
 
 
 @overload(sizes, strict=False)
 def _sizes(x: Any) -> Any:
-    if isinstance(x, types.Array):
-        return lambda x: (x.shape[1], x.shape[2], x.shape[3])
-    return lambda x: (x.maps, x.items.shape[1], x.width)
+    if _looked_up(x):
+        return lambda x: (x.maps, x.items.shape[1], x.width)
+    if _in_blocks(x):
+        return lambda x: (x.x.shape[1], x.x.shape[2], x.x.shape[3] - 1)
+    return lambda x: (x.shape[1], x.shape[2], x.shape[3])
 
 
 @overload(clean, strict=False)
 def _clean(x: Any) -> Any:
-    if isinstance(x, types.Array):
-        return lambda x: usable(x)
-    return lambda x: True
+    return (lambda x: True) if _looked_up(x) else lambda x: usable(table(x))
 
 
 @overload(clean_row, strict=False)
 def _clean_row(x: Any, r: int) -> Any:
-    if isinstance(x, types.Array):
-        return lambda x, r: usable(x[r])
-    return lambda x, r: True
+    return (lambda x, r: True) if _looked_up(x) else lambda x, r: usable(table(x)[r])
+
+
+@overload(table, strict=False)
+def _table(x: Any) -> Any:
+    return (lambda x: x.x) if _in_blocks(x) else lambda x: x
+
+
+@overload(behind, strict=False)
+def _behind(x: Any) -> Any:
+    return (lambda x: 1) if _in_blocks(x) else lambda x: 0
+
+
+@overload(block, strict=False)
+def _block(x: Any, r: int, p: int, a: int) -> Any:
+    if _in_blocks(x):
+        return lambda x, r, p, a: np.int64(x.x[r, p, a, x.x.shape[3] - 1])
+    return lambda x, r, p, a: 0
+
+
+@overload(cell, strict=False)
+def _cell(x: Any, r: int, i: int, a: int) -> Any:
+    if _in_blocks(x):
+        return lambda x, r, i, a: x.first[i] + block(x, r, i % x.x.shape[1], a)
+    return lambda x, r, i, a: i
+
+
+@overload(end_of_run, strict=False)
+def _end_of_run(x: Any, r: int, i: int, a: int) -> Any:
+    if not _in_blocks(x):
+        return lambda x, r, i, a: sizes(x)[1]
+
+    def end(x: Any, r: int, i: int, a: int) -> int:
+        b = a + 1
+        while b < sizes(x)[1] and cell(x, r, i, b) == cell(x, r, i, a):
+            b += 1
+        return b
+
+    return end
+
+
+@overload(cell_played, strict=False)
+def _cell_played(x: Any, r: int, i: int) -> Any:
+    if _in_blocks(x):
+        return lambda x, r, i: x.first[i] + np.int64(x.x[r, i % x.x.shape[1], x.x.shape[2] - 1])
+    return lambda x, r, i: i
+
+
+@overload(undivided, strict=False)
+def _undivided(x: Any, models: Index, weight: Array) -> Any:
+    if not _in_blocks(x):
+        return lambda x, models, weight: 1.0
+
+    def total(x: Any, models: Index, weight: Array) -> float:
+        found = 0.0
+        for c in range(weight.size):
+            if x.first[models[c] + 1] - x.first[models[c]] == 1:
+                found += weight[c]
+        return found
+
+    return total
+
+
+@overload(alike, strict=False)
+def _alike(x: Any, out: Array) -> Any:
+    return (lambda x, out: InBlocks(out, x.first)) if _in_blocks(x) else lambda x, out: out
 
 
 @inlined
@@ -155,6 +291,8 @@ def prepare_map(
             out[row, i, a, 0] = 1.0
         for j in range(d):
             out[row, i, a, first + j] = factor * entry(x, r, i, a, j)
+        for j in range(d, d + behind(x)):
+            out[row, i, a, first + j] = entry(x, r, i, a, j)
 
 
 @kernel
@@ -166,11 +304,11 @@ def prepare(ids: Index, x: Array, size: Array, constant: bool, out: Array) -> No
             prepare_map(r, ids[r], i, x, size, constant, open_, r, out)
 
 
-def prepared(ids: Index, x: Any, size: Array = AS_GIVEN, constant: bool = True) -> Array:
+def prepared(ids: Index, x: Any, size: Array = AS_GIVEN, constant: bool = True) -> Any:
     """Return features ``(n, P, K, d)`` or ``(n, P, d)`` in units of these sizes ``(N, P)``, behind a constant 1."""
-    out = np.empty((*x.shape[:-1], x.shape[-1] + constant))
+    out = np.empty((*x.shape[:-1], x.shape[-1] + behind(x) + constant))
     if len(x.shape) == 4:
         prepare(ids, x, size, constant, out)
     else:
-        prepare(ids, x[:, :, None], size, constant, out[:, :, None])
-    return out
+        prepare(ids, alike(x, table(x)[:, :, None]), size, constant, out[:, :, None])
+    return alike(x, out)

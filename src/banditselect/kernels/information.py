@@ -9,7 +9,7 @@ import numpy as np
 
 from ..types import Array, Index, Mask
 from . import inlined, kernel
-from .features import sizes
+from .features import sizes, undivided
 from .posterior import ROOT_HALF, Beliefs, Counted, counted_ridges, counted_tiles, foresee, measure
 
 CLOSE = 0.05  #: how far from one the expected number of exceeding actions may be where a bound on regret is taken
@@ -17,9 +17,12 @@ _DENSITY = 0.3989422804014327  # of a standard normal at 0
 
 
 @inlined
-def common_part(n: int, beliefs: Beliefs) -> float:
-    """``log(1 + v)`` with ``v`` the variance of the constant term of lane ``n``, all else known; 0 without one."""
-    return math.log1p(1.0 / (beliefs.precision + beliefs.updates[n])) if beliefs.precision > 0.0 else 0.0
+def common_part(n: int, beliefs: Beliefs, share: float) -> float:
+    """``log(1 + share v)`` with ``v`` the variance of the constant term of lane ``n``, all else known; 0 without one.
+
+    ``share``: the weight of the models in which all actions have it in common.
+    """
+    return math.log1p(share / (beliefs.precision + beliefs.updates[n])) if beliefs.precision > 0.0 else 0.0
 
 
 @inlined
@@ -132,8 +135,8 @@ def inform(models: Counted, root: Array, common: float, open_: Mask, floor: floa
 
     ``common`` is what every reward teaches of the constant term, on which no decision depends.
     """
-    x, weight, variance, place = models.x, models.weight, models.variance, models.place
-    C, K = weight.size, x.shape[2]
+    weight, variance, place = models.weight, models.variance, models.place
+    C, K = weight.size, sizes(models.x)[1]
     gap, deviation = np.empty((C, K)), np.empty((C, K))
     mean, taught = np.zeros(K), np.empty(K)
     leader, noise = foresee(models, open_, gap, mean)
@@ -143,7 +146,7 @@ def inform(models: Counted, root: Array, common: float, open_: Mask, floor: floa
             taught[a] = 0.0
         for c in range(C):
             if c == 0 or place[c] != place[c - 1]:
-                measure(x[0, models.maps[c]], leader, models.dims[c], root[place[c]], w, square, apart)
+                measure(c, models, leader, root, w, square, apart)
             for a in range(K):
                 taught[a] += weight[c] * (variance[c] * square[a] + (gap[c, a] - mean[a]) ** 2)
                 deviation[c, a] = math.sqrt(variance[c] * apart[a])
@@ -182,7 +185,8 @@ def informed_ridges(
         if offered.size > 1:
             open_ = offered[r]
         models = counted_ridges(r, n, x, theta, dims, beliefs, open_)
-        inform(models, root[n], common_part(n, beliefs), open_, floor, p[r])
+        common = common_part(n, beliefs, undivided(models.x, models.place, models.weight))
+        inform(models, root[n], common, open_, floor, p[r])
 
 
 @kernel
@@ -204,4 +208,4 @@ def informed_tiles(
         if offered.size > 1:
             open_ = offered[r]
         models = counted_tiles(r, n, x, tiles, group, beliefs, open_)
-        inform(models, root[n], common_part(n, beliefs), open_, floor, p[r])
+        inform(models, root[n], common_part(n, beliefs, 1.0), open_, floor, p[r])

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..types import Array, Index, Mask
 from . import inlined, kernel
-from .features import entry, prepare_map, sizes
+from .features import alike, behind, block, cell, end_of_run, entry, prepare_map, sizes, table
 from .ridge import LOGDET, PENALISED, columns, images
 from .selection import normalise
 
@@ -54,8 +54,9 @@ class Counted(NamedTuple):
     Attributes
     ----------
     x: features ``(1, P, K, d)`` as models read them; maps that no model reads are not filled in.
-    weight: of sum 1, ``(C,)``.  variance: ``(C,)``.  theta: at least ``(C, d)``.
-    maps, place, dims: which map a model reads, which root it has, how wide it is, at least ``(C,)``.
+    weight: of sum 1, ``(C,)``.  variance: ``(C,)``.  theta: estimates, in rows.
+    maps, row, place, dims: which map a model reads, which estimate and which root it has (with blocks: ``cell`` knows
+    which of them an action has), how wide it is, at least ``(C,)``.
     """
 
     x: Array
@@ -63,6 +64,7 @@ class Counted(NamedTuple):
     variance: Array
     theta: Array
     maps: Index
+    row: Index
     place: Index
     dims: Index
 
@@ -171,22 +173,20 @@ def alive(weight: Array, variance: Array, chosen: Index) -> int:
 @kernel
 def counted_ridges(r: int, n: int, x: Array, theta: Array, dims: Index, beliefs: Beliefs, open_: Mask) -> Counted:
     """The models that count in row ``r``, of a bank of ridges over maps; only the maps that they read are prepared."""
-    (P, K, _), (models, widest) = sizes(x), theta.shape[1:]
+    (P, K, _), models, widest = sizes(x), dims.size, theta.shape[2]
     log_weight, weight, variance = np.empty(models), np.empty(models), np.empty(models)
     weigh(n, beliefs, log_weight, weight, variance)
     chosen = np.empty(models, dtype=np.int64)
     C = alive(weight, variance, chosen)
-    maps, widths, estimate = np.empty(C, dtype=np.int64), np.empty(C, dtype=np.int64), np.empty((C, widest))
-    z, ready = np.empty((1, P, K, widest)), np.zeros(P, dtype=np.bool_)
+    maps, widths = np.empty(C, dtype=np.int64), np.empty(C, dtype=np.int64)
+    z, ready = np.empty((1, P, K, widest + behind(x))), np.zeros(P, dtype=np.bool_)
     for c in range(C):
         i = chosen[c] % P
         maps[c], widths[c] = i, dims[chosen[c]]
-        for j in range(widest):
-            estimate[c, j] = theta[n, chosen[c], j]
         if not ready[i]:
             prepare_map(r, n, i, x, beliefs.size, beliefs.precision > 0.0, open_, 0, z)
             ready[i] = True
-    return Counted(z, weight[:C], variance[:C], estimate, maps, chosen, widths)
+    return Counted(alike(x, z), weight[:C], variance[:C], theta[n], maps, chosen, chosen, widths)
 
 
 @kernel
@@ -204,7 +204,7 @@ def counted_tiles(r: int, n: int, x: Array, tiles: Array, group: Index, beliefs:
             estimate[c, j] = tiles[n, chosen[c] // B, j, chosen[c] % B]
     prepare_map(r, n, 0, x, beliefs.size, beliefs.precision > 0.0, open_, 0, z)
     maps, widths = np.zeros(C, dtype=np.int64), np.full(C, widest)
-    return Counted(z, weight[:C], variance[:C], estimate, maps, place, widths)
+    return Counted(z, weight[:C], variance[:C], estimate, maps, np.arange(C), place, widths)
 
 
 @inlined
@@ -218,8 +218,9 @@ def foresee(models: Counted, open_: Mask, own: Array, mean: Array) -> tuple[int,
         noise += models.weight[c] * models.variance[c]
         for a in range(mean.size):
             own[c, a] = 0.0
+            i = cell(models.x, 0, models.row[c], a)
             for j in range(models.dims[c]):
-                own[c, a] += models.x[0, models.maps[c], a, j] * models.theta[c, j]
+                own[c, a] += entry(models.x, 0, models.maps[c], a, j) * models.theta[i, j]
             mean[a] += models.weight[c] * own[c, a]
     leader = -1
     for a in range(mean.size):
@@ -229,18 +230,28 @@ def foresee(models: Counted, open_: Mask, own: Array, mean: Array) -> tuple[int,
 
 
 @inlined
-def measure(x: Array, leader: int, d: int, root: Array, w: Array, square: Array, apart: Array) -> None:
-    """``square[a] = |x(a)|^2_{V^-1}`` and ``apart[a]`` the same of the difference to the leader, ``x (K, d)``.
+def measure(c: int, models: Counted, leader: int, root: Array, w: Array, square: Array, apart: Array) -> None:
+    """``square[a] = |x(a)|^2_{V^-1}`` and ``apart[a]`` the same of the difference to the leader, for model ``c``.
 
-    ``w`` gets the images of the features, see ``ridge.images``.
+    ``w`` gets the images of the features, see ``ridge.images``. What is known of two blocks is independent.
     """
-    images(root, x, d, w)
+    x, i, d = table(models.x)[0, models.maps[c]], models.place[c], models.dims[c]
+    own_root = root[i]
+    start = 0
+    while start < square.size:
+        own_root = root[cell(models.x, 0, i, start)]
+        stop = end_of_run(models.x, 0, i, start)
+        images(own_root, x[start:stop], d, w[start:])
+        start = stop
     for a in range(square.size):
         own = other = 0.0
-        for k in range(columns(root, d)):
+        for k in range(columns(own_root, d)):
             own += w[a, k] ** 2
             other += (w[a, k] - w[leader, k]) ** 2
         square[a], apart[a] = own, other
+    for a in range(square.size):
+        if cell(models.x, 0, i, a) != cell(models.x, 0, i, leader):
+            apart[a] = square[a] + square[leader]
 
 
 @kernel
@@ -261,18 +272,25 @@ def draw_models(weight: Array, z: Array, model: Index) -> None:
 def sampled_scores(
     ids: Index, x: Array, model: Index, theta: Array, variance: Array, root: Array, group: Index, z: Array, out: Array
 ) -> None:
-    """``out[r, a] = <x_i(a), theta[r] + s root z[r, 1:]>`` for the models drawn, with ``s^2 = variance[r, model]``."""
+    """``out[r, a] = <x_i(a), theta[r] + s root z[r, 1:]>`` for the models drawn, with ``s^2 = variance[r, model]``.
+
+    ``theta (n, B, d)`` and ``z (n, 1 + B d)``: of every block; with blocks, ``group`` has the root of the first.
+    """
     P, K, d = sizes(x)
     drawn = np.empty(d)
     for r in range(ids.size):
         n, k = ids[r], model[r]
         deviation = math.sqrt(variance[r, k])
-        for j in range(d):
-            total = 0.0
-            for m in range(d):
-                total += root[n, group[n, k], j, m] * z[r, 1 + m]
-            drawn[j] = theta[r, j] + deviation * total
+        last = -1
         for a in range(K):
+            b = block(x, r, k % P, a)
+            if b != last:
+                for j in range(d):
+                    total = 0.0
+                    for m in range(d):
+                        total += root[n, group[n, k] + b, j, m] * z[r, 1 + b * d + m]
+                    drawn[j] = theta[r, b, j] + deviation * total
+                last = b
             out[r, a] = 0.0
             for j in range(d):
                 out[r, a] += entry(x, r, k % P, a, j) * drawn[j]

@@ -1,11 +1,11 @@
 """Ridge regressions by rank-one steps: predictions, learning, distances.
 
-Per lane and model: ``theta`` the estimate; ``root`` a square root of the inverse of ``V = Lambda + sum x x'``, that is
-``V^-1 = root root'``; ``evidence`` three running sums (see the indices below). A step follows Potter: the root is
-multiplied by a symmetric square root of ``I - w w' / (1 + q)``, so that ``V^-1`` stays positive definite, and accurate
-whatever the rank of the features and for scales that differ up to about 1e10; nothing has to be refactorised. A model
-with an infinite prior precision is a known parameter: its root is zero, and every formula below then leaves ``theta``
-alone by itself.
+Per lane and model, or per block of a model where it has several (``features.InBlocks``): ``theta`` the estimate;
+``root`` a square root of the inverse of ``V = Lambda + sum x x'``, that is ``V^-1 = root root'``. Per model:
+``evidence``, three running sums (see the indices below). A step follows Potter: the root is multiplied by a symmetric
+square root of ``I - w w' / (1 + q)``, so that ``V^-1`` stays positive definite, and accurate whatever the rank of the
+features and for scales that differ up to about 1e10; nothing has to be refactorised. A model with an infinite prior
+precision is a known parameter: its root is zero, and every formula below then leaves ``theta`` alone by itself.
 
 Reference: Bierman, "Factorization methods for discrete sequential estimation", 1977, chapter 2 (Potter's algorithm).
 """
@@ -16,7 +16,7 @@ import numpy as np
 
 from ..types import Array, Index
 from . import inlined, kernel
-from .features import entry, sizes
+from .features import cell, cell_played, entry, sizes, table
 
 LOGDET = 0  #: log det(V Lambda^-1)
 PENALISED = 1  #: J, the smallest value of sum (y - <x, theta>)^2 + |theta - centre|^2_Lambda
@@ -29,12 +29,13 @@ def predict(ids: Index, x: Array, theta: Array, out: Array) -> None:
     P, K, d = sizes(x)
     for r in range(ids.size):
         n = ids[r]
-        for i in range(theta.shape[1]):
+        for i in range(out.shape[1]):
             p = i % P
             for a in range(K):
+                c = cell(x, r, i, a)
                 total = 0.0
                 for j in range(d):
-                    total += entry(x, r, p, a, j) * theta[n, i, j]
+                    total += entry(x, r, p, a, j) * theta[n, c, j]
                 out[r, i, a] = total
 
 
@@ -44,14 +45,15 @@ def mixture(r: int, n: int, x: Array, theta: Array, weight: Array, out: Array) -
     P, K, d = sizes(x)
     for a in range(K):
         out[r, a] = 0.0
-    for i in range(theta.shape[1]):
+    for i in range(weight.shape[1]):
         w = weight[r, i]
         if w > 0.0:
             p = i % P
             for a in range(K):
+                c = cell(x, r, i, a)
                 total = 0.0
                 for j in range(d):
-                    total += entry(x, r, p, a, j) * theta[n, i, j]
+                    total += entry(x, r, p, a, j) * theta[n, c, j]
                 out[r, a] += w * total
 
 
@@ -113,28 +115,31 @@ def images(root: Array, x: Array, d: int, w: Array) -> None:
 def step_roots(ids: Index, x: Array, root: Array, dims: Index, gain: Array, leverage: Array) -> None:
     """Let the matrix ``V_g`` of every root of a lane grow by ``x_g x_g'``, ``x (n, P, d)``, of ``dims[g]`` features.
 
+    With blocks, only the roots of those that were played grow, one for every model ``g``.
     ``gain[r, g] = V_g^-1 x_g`` and ``q = leverage[r, g] = x_g' V_g^-1 x_g`` are those of the old ``V_g``. With
     ``w = root' x`` and ``s = sqrt(1 + q)``, the gain is ``root w``, and the new root ``root (I - w w' / (s (s + 1)))``.
     """
     w = np.empty(root.shape[3])
     shrunk = np.empty(root.shape[3])
+    z = table(x)
     for r in range(ids.size):
         n = ids[r]
-        for g in range(root.shape[1]):
-            p = g % x.shape[1]
+        for g in range(leverage.shape[1]):
+            p = g % z.shape[1]
+            c = cell_played(x, r, g)
             d = dims[g]
-            wide = columns(root[n, g], d)
+            wide = columns(root[n, c], d)
             whole = d - d % 4  # four rows at a time: fewer loads and stores for each product
             for k in range(wide):
                 w[k] = 0.0
             for j in range(0, whole, 4):
-                x_0, x_1, x_2, x_3 = x[r, p, j], x[r, p, j + 1], x[r, p, j + 2], x[r, p, j + 3]
+                x_0, x_1, x_2, x_3 = z[r, p, j], z[r, p, j + 1], z[r, p, j + 2], z[r, p, j + 3]
                 for k in range(wide):
-                    above = root[n, g, j, k] * x_0 + root[n, g, j + 1, k] * x_1
-                    w[k] += above + root[n, g, j + 2, k] * x_2 + root[n, g, j + 3, k] * x_3
+                    above = root[n, c, j, k] * x_0 + root[n, c, j + 1, k] * x_1
+                    w[k] += above + root[n, c, j + 2, k] * x_2 + root[n, c, j + 3, k] * x_3
             for j in range(whole, d):
                 for k in range(wide):
-                    w[k] += root[n, g, j, k] * x[r, p, j]
+                    w[k] += root[n, c, j, k] * z[r, p, j]
             q = 0.0
             for k in range(wide):
                 q += w[k] * w[k]
@@ -146,19 +151,19 @@ def step_roots(ids: Index, x: Array, root: Array, dims: Index, gain: Array, leve
             for j in range(0, whole, 4):
                 v_0 = v_1 = v_2 = v_3 = 0.0
                 for k in range(wide):
-                    v_0 += root[n, g, j, k] * w[k]
-                    v_1 += root[n, g, j + 1, k] * w[k]
-                    v_2 += root[n, g, j + 2, k] * w[k]
-                    v_3 += root[n, g, j + 3, k] * w[k]
+                    v_0 += root[n, c, j, k] * w[k]
+                    v_1 += root[n, c, j + 1, k] * w[k]
+                    v_2 += root[n, c, j + 2, k] * w[k]
+                    v_3 += root[n, c, j + 3, k] * w[k]
                 gain[r, g, j], gain[r, g, j + 1], gain[r, g, j + 2], gain[r, g, j + 3] = v_0, v_1, v_2, v_3
             for j in range(whole, d):
                 v_0 = 0.0  # a sum in memory would not become vector instructions
                 for k in range(wide):
-                    v_0 += root[n, g, j, k] * w[k]
+                    v_0 += root[n, c, j, k] * w[k]
                 gain[r, g, j] = v_0
             for j in range(d):
                 for k in range(wide):
-                    root[n, g, j, k] -= gain[r, g, j] * shrunk[k]
+                    root[n, c, j, k] -= gain[r, g, j] * shrunk[k]
 
 
 @inlined
@@ -178,16 +183,18 @@ def learn(
     ``before (2, n, M)`` gets each one's prediction ``f`` of ``y``, and its leverage ``q``;
     ``theta += V^-1 x (y - f) / (1 + q)``.
     """
-    gain = np.empty((ids.size, theta.shape[1], theta.shape[2]))
+    gain = np.empty((ids.size, dims.size, theta.shape[2]))
     step_roots(ids, x, root, dims, gain, before[1])
+    z = table(x)
     for r in range(ids.size):
         n = ids[r]
         updates[n] += 1
-        for i in range(theta.shape[1]):
-            p = i % x.shape[1]
+        for i in range(dims.size):
+            p = i % z.shape[1]
+            c = cell_played(x, r, i)
             f = 0.0
             for j in range(dims[i]):
-                f += x[r, p, j] * theta[n, i, j]
+                f += z[r, p, j] * theta[n, c, j]
             before[0, r, i] = f
             q = before[1, r, i]
             error = y[r] - f
@@ -196,7 +203,7 @@ def learn(
             evidence[n, ONLINE, i] += error * error
             step = error / (1.0 + q)
             for j in range(dims[i]):
-                theta[n, i, j] += gain[r, i, j] * step
+                theta[n, c, j] += gain[r, i, j] * step
 
 
 @kernel
@@ -272,12 +279,13 @@ def distances(theta: Array, root: Array, group: Index, points: Array, out: Array
 
 @kernel
 def gaussian_estimates(ids: Index, root: Array, theta: Array, z: Array, spread: Array, out: Array) -> None:
-    """``out[r] ~ N(theta, spread^2 V^-1)``: ``theta + spread root z`` for standard normals ``z (n, d)``."""
-    d = z.shape[1]
+    """``out[r, c] ~ N(theta_c, spread^2 V_c^-1)``: ``theta_c + spread root_c z_c`` for normals ``z (n, cells d)``."""
+    d = out.shape[2]
     for r in range(ids.size):
         n = ids[r]
-        for j in range(d):
-            total = 0.0
-            for k in range(d):
-                total += root[n, 0, j, k] * z[r, k]
-            out[r, j] = theta[n, 0, j] + spread[n] * total
+        for c in range(out.shape[1]):
+            for j in range(d):
+                total = 0.0
+                for k in range(d):
+                    total += root[n, c, j, k] * z[r, c * d + k]
+                out[r, c, j] = theta[n, c, j] + spread[n] * total

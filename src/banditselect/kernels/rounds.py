@@ -152,7 +152,7 @@ def play_mixture_gaps(
 
     A single model needs no posterior: its ``log_prior`` and ``variance`` may be empty.
     """
-    M = theta.shape[1]
+    M = evidence.shape[2]
     weight = np.ones((ids.size, M))
     score = np.empty((ids.size, sizes(x)[1]))
     if M > 1:
@@ -189,7 +189,7 @@ def learn_in_range(
     bad = settle(ids, numbers, book)
     if bad >= 0:
         return bad
-    before = np.empty((2, ids.size, theta.shape[1]))
+    before = np.empty((2, ids.size, dims.size))
     learn(ids, x, y, theta, root, evidence, updates, dims, before)
     return OUTSIDE if count_outside(ids, y, lower, upper, outside) else DONE
 
@@ -256,7 +256,7 @@ def learn_maps(
     bad = settle(ids, numbers, book)
     if bad >= 0:
         return bad
-    n, M = ids.size, theta.shape[1]
+    n, M = ids.size, dims.size
     weight, challenger, before = np.empty((n, M)), np.empty(n), np.empty((2, n, M))
     posterior(ids, evidence, log_prior, variance, online, weight, challenger)
     learn(ids, x, y, theta, root, evidence, updates, dims, before)

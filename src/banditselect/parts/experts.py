@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..carriers.lanes import LaneArrays
 from ..carriers.validation import SMALLEST, model_numbers
 from ..kernels import acting, ridge, tiles
+from ..kernels.features import InBlocks
 from ..types import Array, Index
 
 WIDEST = 128  #: most models in a tile: with some twenty features it stays in the fastest cache
@@ -100,13 +101,13 @@ class Bank(LaneArrays, ABC):
 
     def predict(self, ids: Index, x: Array) -> Array:
         """Return ``<x_i(a), theta_i>``, ``(n, M, K)``."""
-        out = np.empty((ids.size, self.theta.shape[1], x.shape[2]))
+        out = np.empty((ids.size, self.dims.size, x.shape[2]))
         ridge.predict(ids, x, self.theta, out)
         return out
 
+    @abstractmethod
     def estimates(self, ids: Index, models: Index) -> Array:
-        """Return the estimate of one model ``models (n,)`` of every row, ``(n, d)``."""
-        return self.theta[ids, models]
+        """Return the estimate of one model ``models (n,)`` of every row, ``(n, 1, d)``."""
 
     def mixture(self, ids: Index, x: Array, weights: Array) -> Array:
         """Return the mean of the predictions under weights ``(n, M)``, ``(n, K)``."""
@@ -131,6 +132,15 @@ class Bank(LaneArrays, ABC):
         ridge.distances(theta, self.root, group, points, out)
         return out
 
+    @property
+    def widths(self) -> Index:
+        """How many parameters a model has, ``(M,)``."""
+        return self.dims
+
+    def read(self, x: Array) -> Any:
+        """Return features as kernels read them."""
+        return x
+
     def precision_of(self, lane: int, model: int) -> Array:
         """Return the matrix ``V`` of one model, ``(d, d)``; its diagonal is infinite for a known parameter."""
         root = self.root[lane, self.group[lane, model]]
@@ -143,13 +153,24 @@ class Bank(LaneArrays, ABC):
 class RidgeBank(Bank):
     """M ridge regressions over M feature maps, of equal or different width.
 
+    A model may have several blocks: separate parameters, each with a ridge of its own, of which every action has one.
+    Then ``theta`` and ``root`` have a cell for every block of every model, ``(N, cells, d)`` and ``(N, cells, d, d)``,
+    an update touches one of them per model, and the sums of a model are those of its cells together: all is as with one
+    parameter for the features that are 0 outside the block.
+
     Parameters
     ----------
     lanes: number of lanes N.
     dims: width of every map, ``(M,)``; features come padded with zeros to the widest.
     regularization: ``(N, M)``; infinity makes a model a known parameter.
     center: ``(N, M, d)``, where the ridge penalty is centred; zero if not given.
-    constant: prior precision of the first feature, where that is a constant with a prior of its own.
+    constant: prior precision of the first feature, where that is a constant with a prior of its own; a number, or one
+        for every model.
+    blocks: how many every model has, ``(M,)``; one by default.
+
+    Attributes
+    ----------
+    first: the first cell of every model, and the number of cells, ``(M + 1,)``; None where each has one block.
     """
 
     handed = ("theta", "root", "evidence", "updates", "dims")
@@ -161,20 +182,59 @@ class RidgeBank(Bank):
         dims: Index,
         regularization: Array,
         center: Array | None = None,
-        constant: float | None = None,
+        constant: float | Array | None = None,
+        blocks: Index | None = None,
     ) -> None:
-        N, M, d = lanes, dims.size, int(dims.max())
-        root = np.zeros((N, M, d, d))
-        root[:, :, np.arange(d), np.arange(d)] = 1.0 / np.sqrt(regularization)[:, :, None]
+        each = np.ones(dims.size, dtype=np.int64) if blocks is None else blocks
+        first = np.append(0, np.cumsum(each))
+        self.first = None if each.max() == 1 else first
+        N, cells, d = lanes, int(first[-1]), int(dims.max())
+        root = np.zeros((N, cells, d, d))
+        root[:, :, np.arange(d), np.arange(d)] = 1.0 / np.sqrt(np.repeat(regularization, each, axis=1))[:, :, None]
         if constant is not None:
-            root[:, :, 0, 0] = 1.0 / np.sqrt(constant)
-        self.theta = np.zeros((N, M, d)) if center is None else np.array(center, dtype=float, order="C")
-        super().__init__(root=root, group=np.tile(np.arange(M), (N, 1)), dims=dims)
+            root[:, :, 0, 0] = 1.0 / np.sqrt(np.repeat(np.broadcast_to(constant, dims.shape), each))
+        self.theta = np.zeros((N, cells, d))
+        if center is not None:
+            self.theta[:] = np.repeat(center, each, axis=1)
+        super().__init__(root=root, group=np.tile(first[:-1], (N, 1)), dims=dims)
+
+    @property
+    def widths(self) -> Index:
+        """How many parameters a model has, those of all blocks together, ``(M,)``."""
+        return self.dims if self.first is None else self.dims * np.diff(self.first)
+
+    def read(self, x: Array) -> Any:
+        """Return features as kernels read them: with blocks, those behind which the block of an action stands."""
+        return x if self.first is None else InBlocks(x, self.first)
+
+    def distances(self, points: Array, models: slice = slice(None)) -> Array:
+        """Return ``|points[n] - theta_i|_{V_i}^2`` for these models, ``(N, M)``; of all blocks, one after the other."""
+        if self.first is None:
+            return super().distances(points, models)
+        N, first = len(points), self.first
+        out = np.zeros((N, self.dims[models].size))
+        for k, i in enumerate(np.arange(self.dims.size)[models]):
+            of_block = np.ascontiguousarray(np.swapaxes(points.reshape(N, first[i + 1] - first[i], -1), 0, 1))
+            for c, part in enumerate(of_block, start=first[i]):
+                own, theta = np.empty((N, 1)), np.ascontiguousarray(self.theta[:, c : c + 1])
+                ridge.distances(theta, self.root, np.full((N, 1), c), part, own)
+                out[:, k] += own[:, 0]
+        return out
+
+    def estimates(self, ids: Index, models: Index) -> Array:
+        """Return the estimates of the blocks of one model ``models (n,)`` of every row, ``(n, B, d)``.
+
+        B is the largest number of blocks; what stands behind those of a model is not to be read.
+        """
+        if self.first is None:
+            return self.theta[ids, models][:, None]
+        cells = self.first[models, None] + np.arange(np.diff(self.first).max())
+        return self.theta[ids[:, None], np.minimum(cells, self.first[-1] - 1)]
 
     def learn(self, ids: Index, x: Array, y: Array) -> Array:
         """Learn ``x (n, P, d)``, ``y (n,)``; return ``(2, n, M)``: predictions of y made before, and leverages.
 
-        Model i reads map i modulo P.
+        Model i reads map i modulo P. With blocks, x is what ``read`` returns.
         """
         before = np.empty((2, ids.size, self.dims.size))
         ridge.learn(*(ids, x, y, *self.hand(), before))
@@ -229,9 +289,9 @@ class SharedRidgeBank(Bank):
         return np.ascontiguousarray(np.swapaxes(self.tiles, 2, 3).reshape(N, -1, d)[:, :M])
 
     def estimates(self, ids: Index, models: Index) -> Array:
-        """Return the estimate of one model ``models (n,)`` of every row, ``(n, d)``."""
+        """Return the estimate of one model ``models (n,)`` of every row, ``(n, 1, d)``."""
         B = self.tiles.shape[3]
-        return self.tiles[ids, models // B, :, models % B]
+        return self.tiles[ids, models // B, :, models % B][:, None]
 
     def extend(self, other: Self) -> None:
         """Append the lanes of an equal bank; it may have another number of distinct precisions."""

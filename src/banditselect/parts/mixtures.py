@@ -57,6 +57,7 @@ class Mixture(LaneArrays, ABC):
     expected: v, ``(N, models)``.
     window: how far the logarithm of the variance may be from that of v, below and above, ``(2, models)``.
     trust: a.
+    blocks: how many blocks of parameters each of the M models has, ``(M,)``; one by default.
 
     Attributes
     ----------
@@ -70,6 +71,7 @@ class Mixture(LaneArrays, ABC):
     fixed = ("log_prior", "known", "expected")
     bank: RidgeBank | SharedRidgeBank
     _inform: ClassVar[Any]  # of ``kernels.information``: the probabilities of actions
+    _first: Index | None = None  # of the bank, with blocks
 
     def __init__(
         self,
@@ -83,10 +85,12 @@ class Mixture(LaneArrays, ABC):
         expected: Array,
         trust: float = 1.0,
         window: Array | None = None,
+        blocks: Index | None = None,
     ) -> None:
         N, models = bank.group.shape
         self.bank = bank
         self.n_models = n_models
+        self.blocks = np.ones(n_models, dtype=np.int64) if blocks is None else blocks
         self.constant = constant
         self.size, self.logs = np.zeros((N, n_maps)), np.zeros((N, n_maps))
         self.counts = np.zeros((N, n_maps), dtype=np.int64)
@@ -100,24 +104,24 @@ class Mixture(LaneArrays, ABC):
 
     # Playing and learning.
 
-    def prepared(self, ids: Index, x: Array) -> Array:
+    def prepared(self, ids: Index, x: Array) -> Any:
         """Return features ``(n, P, K, d)`` or ``(n, P, d)`` in units of their own, behind a constant if any."""
-        return prepared(ids, x, self.size, self.constant)
+        return prepared(ids, x if self._first is None else self.bank.read(x), self.size, self.constant)
 
+    @abstractmethod
     def learn(self, ids: Index, x: Array, y: Array) -> None:
         """Learn features ``x (n, P, d)`` and rewards ``y (n,)``."""
-        if posterior.meet(ids, x, self.size, self.logs, self.counts):
-            self._resize(ids)
-        self._learn(ids, x, y)
 
     def _learn(self, ids: Index, x: Array, y: Array) -> None:
         """Learn, in the units that are known by now."""
         centered = np.empty(y.size)
         posterior.center_rewards(ids, y, self.bank.updates, self.moments, self.constant, centered)
-        self.bank.learn(ids, self.prepared(ids, x), centered)
+        before = self.bank.learn(ids, self.prepared(ids, x), centered)
+        if self._first is not None:
+            self._count_level(ids, before)
 
-    def _resize(self, ids: Index) -> None:
-        """Mend sizes of these lanes that the features learned so far do not bear out; this one leaves them."""
+    def _count_level(self, ids: Index, before: Array) -> None:
+        """Count, with blocks, how little was known of the level of rewards; ``before``: what ``bank.learn`` returned."""
 
     def informed(self, ids: Index, x: Array, offered: Mask | None, floor: float) -> Array:
         """Return the probabilities of information-directed play, ``(n, K)``."""
@@ -138,14 +142,15 @@ class Mixture(LaneArrays, ABC):
     @property
     def draws(self) -> int:
         """How many normals ``sampled`` takes."""
-        return 1 + self.bank.root.shape[2]
+        return 1 + self.blocks.max() * self.bank.root.shape[2]
 
     def _probabilities(self, play: Any, ids: Index, x: Array, offered: Mask | None, number: float) -> Array:
         """Return the probabilities of a play, a kernel with one ``number`` to set it, ``(n, K)``."""
         p = np.empty((ids.size, x.shape[2]))
         if self._show is None:
             self._show = (*self._models(), self._beliefs())
-        play(*(ids, x, *self._show, mask_of(offered), number, p))
+        seen = x if self._first is None else self.bank.read(x)
+        play(*(ids, seen, *self._show, mask_of(offered), number, p))
         return p
 
     def weigh(self, ids: Index) -> tuple[Array, Array, Array]:
@@ -188,15 +193,20 @@ class Mixture(LaneArrays, ABC):
         return np.where((self.known > 0.0) | (self.moments[:, posterior.SQUARES] > 0.0), found, np.nan)
 
     def estimates(self) -> tuple[Array, Array]:
-        """Return the mean of the posterior of every map or region: constants ``(N, M)``, parameters ``(N, M, d)``."""
+        """Return the mean of the posterior of every map or region: constants ``(N, M)``, parameters ``(N, M, d)``.
+
+        With blocks, of every block, those of a map side by side.
+        """
         log_weight, _, _ = self.weigh(np.arange(len(self.size)))
         share = log_weight.reshape(len(log_weight), -1, self.n_models)
         share = np.exp(share - share.max(axis=1, keepdims=True))
-        share /= share.sum(axis=1, keepdims=True)
+        share = np.repeat(share / share.sum(axis=1, keepdims=True), self.blocks, axis=2)
         theta = self.bank.theta
         theta = (share[..., None] * theta.reshape(*share.shape, theta.shape[2])).sum(axis=1)
         unit = self._reward_unit()[:, None]
         size = np.sqrt(np.where(self.size > 0.0, self.size, 1.0))
+        if size.shape[1] == self.n_models:
+            size = np.repeat(size, self.blocks, axis=1)
         constants = theta[..., 0] + self.moments[:, None, posterior.FIRST] if self.constant else 0.0 * theta[..., 0]
         parameters = theta[..., int(self.constant) :] / size[..., None] * unit[..., None]
         return self._given(constants * unit), self._given(parameters)
@@ -211,25 +221,64 @@ class Mixture(LaneArrays, ABC):
 
 
 class MapsMixture(Mixture):
-    """M feature maps of widths ``dims``, each at every prior scale."""
+    """M feature maps of widths ``dims``, each at every prior scale.
+
+    A map may have several ``blocks`` of parameters, each with a constant term of its own then. Such constants tell
+    actions apart as other features do, and have the prior scale of those; the level that they are counted from is that
+    of the first reward. A priori it is known as little as the constant term of a map without blocks, which the evidence
+    of that reward says of both.
+    """
 
     bank: RidgeBank
     _inform = staticmethod(information.informed_ridges)
 
     def __init__(
-        self, *, lanes: int, dims: tuple[int, ...], constant: bool, noise: ArrayLike | None, prior: Array
+        self,
+        *,
+        lanes: int,
+        dims: tuple[int, ...],
+        constant: bool,
+        noise: ArrayLike | None,
+        prior: Array,
+        blocks: tuple[int, ...] = (1,),
     ) -> None:
         scales = SCALES if noise is None else TOLD_SCALES
         M, J = len(dims), len(scales)
+        several = np.broadcast_to(blocks, M) > 1
         self._penalties = np.repeat(1.0 / np.array(scales), M)
+        self._constants = np.where(np.tile(several, J), self._penalties, FLAT)  # prior precisions of constant terms
+        self._divided = np.flatnonzero(np.tile(several, J))
         bank = RidgeBank(
             lanes=lanes,
             dims=np.tile(np.array(dims) + constant, J),
             regularization=np.tile(self._penalties, (lanes, 1)),
-            constant=FLAT if constant else None,
+            constant=self._constants if constant else None,
+            blocks=np.tile(np.broadcast_to(blocks, M), J),
         )
-        expected = np.zeros((lanes, M * J))
-        super().__init__(bank, n_models=M, n_maps=M, constant=constant, noise=noise, prior=prior, expected=expected)
+        super().__init__(
+            bank,
+            n_models=M,
+            n_maps=M,
+            constant=constant,
+            noise=noise,
+            prior=prior,
+            expected=np.zeros((lanes, M * J)),
+            blocks=np.array(np.broadcast_to(blocks, M)),
+        )
+        self._first = bank.first
+
+    def learn(self, ids: Index, x: Array, y: Array) -> None:
+        """Learn features ``x (n, P, d)`` and rewards ``y (n,)``."""
+        values = x if self._first is None else np.ascontiguousarray(x[..., :-1])
+        if posterior.meet(ids, values, self.size, self.logs, self.counts):
+            self._resize(ids)
+        self._learn(ids, x, y)
+
+    def _count_level(self, ids: Index, before: Array) -> None:
+        if self.constant:
+            fresh = self.bank.updates[ids] == 1
+            q = before[1, fresh][:, self._divided]
+            self.bank.logdet[np.ix_(ids[fresh], self._divided)] += np.log1p(1.0 / (FLAT * (1.0 + q)))
 
     def _models(self) -> tuple[Any, ...]:
         return self.bank.theta, self.bank.root, self.bank.dims
@@ -254,19 +303,31 @@ class MapsMixture(Mixture):
         bank, first = self.bank, int(self.constant)
         d = bank.dims[k]
         penalty = np.full(d, self._penalties[k])
-        penalty[:first] = FLAT
+        penalty[:first] = self._constants[k]
         change = np.full(d, factor)
         change[:first] = 1.0
-        inverse = np.linalg.inv(bank.root[n, k, :d, :d])
-        V = inverse.T @ inverse
-        moment = V @ bank.theta[n, k, :d]
-        squares = bank.penalised[n, k] + bank.theta[n, k, :d] @ moment
-        lower = np.linalg.cholesky(np.diag(penalty) + change[:, None] * (V - np.diag(penalty)) * change)
-        root = np.linalg.inv(lower).T
-        theta = root @ (root.T @ (change * moment))
-        bank.root[n, k, :d, :d], bank.theta[n, k, :d] = root, theta
-        bank.penalised[n, k] = max(squares - theta @ (change * moment), 0.0)
-        bank.logdet[n, k] = 2.0 * np.log(np.diag(lower)).sum() - np.log(penalty).sum()
+        prior = np.diag(1.0 / np.sqrt(penalty))
+        start = bank.group[n, k]
+        divided = k in self._divided
+        squares, logdet = float(bank.penalised[n, k]), float(bank.logdet[n, k]) if divided else 0.0
+        explained = 0.0
+        for c in range(start, start + self.blocks[k % self.n_models]):
+            if (bank.root[n, c, :d, :d] == prior).all():
+                continue  # nothing of this block has been learned
+            inverse = np.linalg.inv(bank.root[n, c, :d, :d])
+            V = inverse.T @ inverse
+            moment = V @ bank.theta[n, c, :d]
+            squares += bank.theta[n, c, :d] @ moment
+            lower = np.linalg.cholesky(np.diag(penalty) + change[:, None] * (V - np.diag(penalty)) * change)
+            root = np.linalg.inv(lower).T
+            theta = root @ (root.T @ (change * moment))
+            bank.root[n, c, :d, :d], bank.theta[n, c, :d] = root, theta
+            explained += theta @ (change * moment)
+            logdet += 2.0 * np.log(np.diag(lower)).sum() - np.log(penalty).sum()
+            if divided:  # it also has the level of rewards in it, see _count_level
+                logdet -= np.linalg.slogdet(V)[1] - np.log(penalty).sum()
+        bank.penalised[n, k] = max(squares - explained, 0.0)
+        bank.logdet[n, k] = logdet
 
     def divergent(self, ids: Index, x: Array, offered: Mask | None, share: float) -> Array:
         """Return the probabilities of minimum empirical divergence, ``(n, K)``; ``share`` on what looks best."""

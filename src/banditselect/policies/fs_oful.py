@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..carriers import validation
+from ..carriers.blocks import shape_of
 from ..carriers.lanes import per_lane
 from ..carriers.persistence import register
-from ..carriers.shapes import ExactShape, FeatureShape
+from ..carriers.shapes import FeatureShape
 from ..carriers.streams import Seed
 from ..carriers.validation import (
     SMALLEST,
@@ -25,6 +26,7 @@ from ..carriers.validation import (
 )
 from ..parts.experts import RidgeBank, penalties, with_zero
 from ..types import Array
+from .regimes.blocks import answer_by_map
 from .regimes.likelihood import LIKELIHOOD_ARGUMENTS, MapsUnion, SelectionPolicy
 
 
@@ -42,6 +44,9 @@ class FSOFUL(SelectionPolicy):
     ----------
     n_models: number of feature maps M.
     dim: their width d, or one per map; features are ``(M, K, d)``, or a list of M arrays ``(K, d_i)``.
+    blocks: how many separate parameters each map has, a number or one per map, for disjoint arms: an action has one of
+        them, and the features of a map that has several are ``Blocked(values, block)``, ``(K, d_i)`` and ``(K,)``, in
+        the list of maps. Such a map has an intercept per block; all blocks count in :math:`d_i`.
     noise: sub-Gaussian constant R of the rewards.
     parameter_bound: S, a bound on the norm of the true map's parameter.
     delta: the sets fail with at most this probability, over all rounds together.
@@ -56,7 +61,8 @@ class FSOFUL(SelectionPolicy):
     Attributes
     ----------
     model_weights, admissible, squared_radii: ``(M,)``.  parameters: ``(M, d)``.  constants: ``(M,)``, the constant
-    terms.  covers(theta, model).  misspecified.
+    terms; with blocks both are lists, of a map with several blocks ``(blocks, d_i)`` and ``(blocks,)``.
+    covers(theta, model).  misspecified.
 
     Notes
     -----
@@ -83,6 +89,7 @@ class FSOFUL(SelectionPolicy):
     constraints: ClassVar[dict[str, Constraint]] = {
         "n_models": Number(low=1, integer=True),
         "dim": Widths(),
+        "blocks": Widths(),
         "parameter_bound": Number(low=0.0, per_lane=True),
         "regularization": Numbers(shapes=((), (None,)), low=SMALLEST, optional=True),
         **LIKELIHOOD_ARGUMENTS,
@@ -93,6 +100,7 @@ class FSOFUL(SelectionPolicy):
         *,
         n_models: int,
         dim: int | Sequence[int],
+        blocks: int | Sequence[int] = 1,
         noise: float | ArrayLike = 0.5,
         parameter_bound: float | ArrayLike = 1.0,
         delta: float = 0.05,
@@ -106,6 +114,7 @@ class FSOFUL(SelectionPolicy):
     ) -> None:
         self.n_models = n_models
         self.dim = dim
+        self.blocks = blocks
         self.noise = noise
         self.parameter_bound = parameter_bound
         self.delta = delta
@@ -117,32 +126,41 @@ class FSOFUL(SelectionPolicy):
         super().__init__(lanes, seed)
 
     def _shape(self) -> FeatureShape:
-        return ExactShape(map_widths("FSOFUL", self.dim, int(self.n_models)), many=True)
+        return shape_of(*self._maps(), many=True)
+
+    def _maps(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the widths of the maps, and how many blocks they have."""
+        M = int(self.n_models)
+        return map_widths("FSOFUL", self.dim, M), map_widths("FSOFUL", self.blocks, M, "blocks")
 
     def _begin(self, lanes: int) -> None:
-        M = int(self.n_models)
-        self._dims = np.array(map_widths("FSOFUL", self.dim, M)) + bool(self.intercept)
+        M, (widths, several) = int(self.n_models), self._maps()
+        dims, blocks = np.array(widths) + bool(self.intercept), np.array(several)
         noise, bound = per_lane(self.noise, lanes), per_lane(self.parameter_bound, lanes)
-        lam = penalties("FSOFUL: regularization", self.regularization, self._dims, noise, bound)
+        lam = penalties("FSOFUL: regularization", self.regularization, blocks * dims, noise, bound)
         with np.errstate(invalid="ignore"):
             penalty = np.where(np.isinf(lam), 0.0, lam * bound[:, None] ** 2)
         self._sets: MapsUnion = MapsUnion(
-            RidgeBank(lanes=lanes, dims=self._dims, regularization=lam),
+            RidgeBank(lanes=lanes, dims=dims, regularization=lam, blocks=blocks),
             penalty=penalty,
             prior=np.full(M, 1.0 / M),
             **self._set_arguments(lanes),
         )
 
+    def _tell(self, array: Array) -> Any:
+        return answer_by_map(self, array)
+
     def covers(self, theta: ArrayLike, model: int | None = None) -> Any:
         """Tell whether the set of ``model`` (of any, by default) contains ``theta``, ``(d_i,)`` or ``(N, d_i)``.
 
-        With an intercept it has d_i + 1 entries, the constant first.
+        With an intercept it has d_i + 1 entries, the constant first; with blocks those of one after those of the other.
         """
-        if model is None and len(set(self._dims)) > 1:
+        widths = self._sets.bank.widths
+        if model is None and len(set(widths)) > 1:
             raise validation.refuse("model", model, "the index of a map, since the maps have different widths")
         first = 0 if model is None else model_index(model, int(self.n_models))
         models = slice(None) if model is None else slice(first, first + 1)
-        return self._answer(self._sets.holds(lane_vectors(theta, self._size, int(self._dims[first])), models))
+        return self._answer(self._sets.holds(lane_vectors(theta, self._size, int(widths[first])), models))
 
     def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
         """Tell of each lane whether the set of the true ``model`` holds the true ``parameter``, ``(N,)``."""

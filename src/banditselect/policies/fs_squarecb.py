@@ -9,9 +9,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..carriers.blocks import shape_of
 from ..carriers.lanes import per_lane
 from ..carriers.persistence import register
-from ..carriers.shapes import ExactShape, FeatureShape
+from ..carriers.shapes import FeatureShape
 from ..carriers.streams import Seed
 from ..carriers.validation import (
     SMALLEST,
@@ -58,6 +59,9 @@ class FSSquareCB(AggregatePolicy):
     ----------
     n_models: number of feature maps M.
     dim: their width d, or one per map; features are ``(M, K, d)``, or a list of M arrays ``(K, d_i)``.
+    blocks: how many separate parameters each map has, a number or one per map, for disjoint arms: an action has one of
+        them, and the features of a map that has several are ``Blocked(values, block)``, ``(K, d_i)`` and ``(K,)``, in
+        the list of maps. Such a map has an intercept per block.
     noise: sub-Gaussian constant R of the rewards; (hi - lo) / 2 by default.
     reward_range: (lo, hi), where rewards are expected: a scale, not a law.
     regularization: ridge penalty lambda, a number or one per model. By default :math:`\lambda_i = d_i R^2 / S^2` with S
@@ -74,13 +78,15 @@ class FSSquareCB(AggregatePolicy):
         weighted mean; noise and regularization are not told then.
     delta, feature_bound (L), reward_bound (G), parameter_bound (S), horizon (T): what the formulas need; asked for by
         name when ``"paper"`` or ``"corrected"`` is chosen. Without a horizon the printed range grows with t.
-    intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`. With
+    intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`, as
+        all blocks do. With
         ``"learned"`` its prior is nearly flat; the formulas know none.
 
     Attributes
     ----------
     model_weights: ``(M,)``.  admissible: ``(M,)``.  parameters: ridge estimates, or means of the posterior with
-        ``"learned"``, ``(M, d)``.  constants: their constant terms, ``(M,)``.  rounds.
+        ``"learned"``, ``(M, d)``.  constants: their constant terms, ``(M,)``.  rounds. With blocks both are lists, of a
+        map with several blocks ``(blocks, d_i)`` and ``(blocks,)``.
     outside: how many rewards fell outside ``reward_range``.  clipped: how many SqAlg had to clip.
 
     Notes
@@ -119,6 +125,7 @@ class FSSquareCB(AggregatePolicy):
     constraints: ClassVar[dict[str, Constraint]] = {
         "n_models": Number(low=1, integer=True),
         "dim": Widths(),
+        "blocks": Widths(),
         "noise": Number(low=SMALLEST, per_lane=True, optional=True),
         "reward_range": Bounds(),
         "regularization": Numbers(shapes=((), (None,)), low=SMALLEST, optional=True),
@@ -133,6 +140,7 @@ class FSSquareCB(AggregatePolicy):
         *,
         n_models: int,
         dim: int | Sequence[int],
+        blocks: int | Sequence[int] = 1,
         noise: float | ArrayLike | None = None,
         reward_range: tuple[float, float] = (0.0, 1.0),
         regularization: float | ArrayLike | None = None,
@@ -149,6 +157,7 @@ class FSSquareCB(AggregatePolicy):
     ) -> None:
         self.n_models = n_models
         self.dim = dim
+        self.blocks = blocks
         self.noise = noise
         self.reward_range = reward_range
         self.regularization = regularization
@@ -163,20 +172,25 @@ class FSSquareCB(AggregatePolicy):
         super().__init__(lanes, seed)
 
     def _shape(self) -> FeatureShape:
-        return ExactShape(map_widths("FSSquareCB", self.dim, int(self.n_models)), many=True)
+        return shape_of(*self._maps(), many=True)
+
+    def _maps(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the widths of the maps, and how many blocks they have."""
+        M = int(self.n_models)
+        return map_widths("FSSquareCB", self.dim, M), map_widths("FSSquareCB", self.blocks, M, "blocks")
 
     def _begin(self, lanes: int) -> None:
-        widths, M = map_widths("FSSquareCB", self.dim, int(self.n_models)), int(self.n_models)
-        dims, given = np.array(widths) + bool(self.intercept), self.regularization
+        (widths, several), M, given = self._maps(), int(self.n_models), self.regularization
+        dims, blocks = np.array(widths) + bool(self.intercept), np.array(several)
         if given is None and "paper" in (self.weighting, self.exploration):
             given = 1.0
         expected = RewardRange(self.reward_range, lanes, MEANING.get(self.weighting, SCALED))
         noise = per_lane(expected.span / 2.0 if self.noise is None else self.noise, lanes)
         bound = per_lane(expected.span / 2.0 if self.parameter_bound is None else self.parameter_bound, lanes)
-        lam = penalties("FSSquareCB: regularization", given, dims, noise, bound)
-        bank = RidgeBank(lanes=lanes, dims=dims, regularization=lam)
+        lam = penalties("FSSquareCB: regularization", given, blocks * dims, noise, bound)
+        bank = RidgeBank(lanes=lanes, dims=dims, regularization=lam, blocks=blocks)
         experts = bank, expected, self._messages, bool(self.intercept)
-        formulas = functools.cache(lambda choice: Formulas(self, choice, widths, lam, noise))
+        formulas = functools.cache(lambda choice: Formulas(self, choice, tuple(blocks * widths), lam, noise))
         if self.exploration == "corrected" != self.weighting:
             expectation = '"corrected", since exploration="corrected" was chosen'
             raise refuse("FSSquareCB: weighting", self.weighting, expectation)
@@ -186,7 +200,7 @@ class FSSquareCB(AggregatePolicy):
         elif self.weighting == "range":
             self._experts = BySqAlg(*experts)
         elif self.weighting == "learned":
-            self._experts, self.ridge_estimates = ByMixture(self, widths, lanes, expected), False
+            self._experts, self.ridge_estimates = ByMixture(self, widths, several, lanes, expected), False
         else:
             regime = {"paper": Printed, "corrected": Corrected}[self.weighting]
             self._experts = regime(*experts, formulas(self.weighting))

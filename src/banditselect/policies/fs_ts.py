@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..carriers.persistence import register
 from ..carriers.streams import Seed
 from ..carriers.validation import Constraint
-from .regimes.posterior import MAPS_ARGUMENTS, OverMaps, SampledPlay
+from .regimes.posterior import MAPS_ARGUMENTS, MAPS_BLOCKS, OverMaps, SampledPlay
 
 
 @register
@@ -28,6 +28,9 @@ class FSTS(SampledPlay, OverMaps):
     ----------
     n_models: number of feature maps M.
     dim: their width d, or one per map; features are ``(M, K, d)``, or a list of M arrays ``(K, d_i)``.
+    blocks: how many separate parameters each map has, a number or one per map, for disjoint arms: an action has one of
+        them, and the features of a map that has several are ``Blocked(values, block)``, ``(K, d_i)`` and ``(K,)``, in
+        the list of maps. Such a map has an intercept per block.
     noise: standard deviation of the rewards, if it is known; learned by default.
     intercept: whether mean rewards have a constant term besides what the features explain.
     prior_weights: of the maps, ``(M,)``, equal by default; normalised to sum 1.
@@ -35,7 +38,8 @@ class FSTS(SampledPlay, OverMaps):
     Attributes
     ----------
     model_weights: how probable each map is, ``(M,)``.
-    parameters: ``(M, d)``.  constants: ``(M,)``.  noise_estimate.  rounds.
+    parameters: ``(M, d)``.  constants: ``(M,)``.  With blocks both are lists, of a map with several blocks
+    ``(blocks, d_i)`` and ``(blocks,)``.  noise_estimate.  rounds.
 
     Notes
     -----
@@ -60,13 +64,14 @@ class FSTS(SampledPlay, OverMaps):
     """
 
     reward_units = ("noise",)
-    constraints: ClassVar[dict[str, Constraint]] = MAPS_ARGUMENTS
+    constraints: ClassVar[dict[str, Constraint]] = MAPS_ARGUMENTS | MAPS_BLOCKS
 
     def __init__(
         self,
         *,
         n_models: int,
         dim: int | Sequence[int],
+        blocks: int | Sequence[int] = 1,
         noise: float | ArrayLike | None = None,
         intercept: bool = True,
         prior_weights: ArrayLike | None = None,
@@ -75,6 +80,7 @@ class FSTS(SampledPlay, OverMaps):
     ) -> None:
         self.n_models = n_models
         self.dim = dim
+        self.blocks = blocks
         self.noise = noise
         self.intercept = intercept
         self.prior_weights = prior_weights

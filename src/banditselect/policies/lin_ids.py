@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from ..carriers.persistence import register
 from ..carriers.streams import Seed
 from ..carriers.validation import Constraint
-from .regimes.posterior import FLOOR, MAP_ARGUMENTS, InformedPlay, OverMap
+from .regimes.posterior import FLOOR, MAP_ARGUMENTS, MAP_BLOCKS, InformedPlay, OverMap
 
 
 @register
@@ -29,6 +29,8 @@ class LinIDS(InformedPlay, OverMap):
     Parameters
     ----------
     dim: number of features d; features are ``(K, d)``.
+    blocks: how many separate parameters there are, for disjoint arms: an action has one of them, and features are
+        ``Blocked(values, block)``, ``(K, d)`` and ``(K,)``. The intercept, too, is one per block then.
     noise: standard deviation of the rewards, if it is known, at least about a thousandth of their spread; learned by
         default.
     intercept: whether mean rewards have a constant term besides what the features explain.
@@ -37,7 +39,8 @@ class LinIDS(InformedPlay, OverMap):
 
     Attributes
     ----------
-    parameters: ``(d,)``.  constant: the constant term.  noise_estimate.  rounds.
+    parameters: ``(d,)``, with blocks ``(blocks, d)``.  constant: the constant term, with blocks ``(blocks,)``.
+    noise_estimate.  rounds.
 
     Notes
     -----
@@ -63,12 +66,13 @@ class LinIDS(InformedPlay, OverMap):
     """
 
     reward_units = ("noise",)
-    constraints: ClassVar[dict[str, Constraint]] = MAP_ARGUMENTS | FLOOR
+    constraints: ClassVar[dict[str, Constraint]] = MAP_ARGUMENTS | MAP_BLOCKS | FLOOR
 
     def __init__(
         self,
         *,
         dim: int,
+        blocks: int = 1,
         noise: float | ArrayLike | None = None,
         intercept: bool = True,
         floor: float = 0.0,
@@ -76,6 +80,7 @@ class LinIDS(InformedPlay, OverMap):
         seed: Seed = 0,
     ) -> None:
         self.dim = dim
+        self.blocks = blocks
         self.noise = noise
         self.intercept = intercept
         self.floor = floor

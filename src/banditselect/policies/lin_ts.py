@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..carriers.blocks import shape_of
 from ..carriers.lanes import PerLane, per_lane
 from ..carriers.persistence import register
-from ..carriers.shapes import ExactShape, FeatureShape
+from ..carriers.shapes import FeatureShape
 from ..carriers.streams import Seed
 from ..carriers.validation import SMALLEST, Constraint, Number, Numbers, YesNo, refuse
 from ..kernels import ridge
@@ -18,6 +19,7 @@ from ..parts.experts import RidgeBank, split, with_zero
 from ..parts.exploration import greedy
 from ..types import Array, Index, Mask
 from .base import Chosen, Policy
+from .regimes.blocks import answer_by_map
 
 
 @register
@@ -33,16 +35,19 @@ class LinTS(Policy):
     Parameters
     ----------
     dim: number of features d; features are ``(K, d)``.
+    blocks: how many separate parameters there are, for disjoint arms: an action has one of them, and features are
+        ``Blocked(values, block)``, ``(K, d)`` and ``(K,)``. The intercept, too, is one per block then.
     noise: standard deviation R of the rewards.
     regularization: ridge penalty lambda > 0.
     scale: multiplies the spread; 1 is the posterior for Gaussian rewards and prior N(h, R^2 / lambda). The regret bound
         of the reference needs a spread of R sqrt(9 d log(t / delta)).
-    center: h, where the ridge penalty is centred: ``(d,)``, or one per lane ``(N, d)``; None for 0.
+    center: h, where the ridge penalty is centred: ``(d,)``, or one per lane ``(N, d)``; None for 0. The same for all
+        blocks.
     intercept: whether a constant feature 1 stands before the features. The centre is 0 there.
 
     Attributes
     ----------
-    parameters: ``(d,)``.  constant: the constant term.
+    parameters: ``(d,)``, with blocks ``(blocks, d)``.  constant: the constant term, with blocks ``(blocks,)``.
 
     References
     ----------
@@ -59,6 +64,7 @@ class LinTS(Policy):
     reward_units = ("noise", "center")
     constraints: ClassVar[dict[str, Constraint]] = {
         "dim": Number(low=1, integer=True),
+        "blocks": Number(low=1, integer=True),
         "noise": Number(low=SMALLEST, per_lane=True),
         "regularization": Number(low=SMALLEST, per_lane=True),
         "scale": Number(low=0.0),
@@ -72,6 +78,7 @@ class LinTS(Policy):
         self,
         *,
         dim: int,
+        blocks: int = 1,
         noise: float | ArrayLike = 0.5,
         regularization: float | ArrayLike = 1.0,
         scale: float = 1.0,
@@ -81,6 +88,7 @@ class LinTS(Policy):
         seed: Seed = 0,
     ) -> None:
         self.dim = dim
+        self.blocks = blocks
         self.noise = noise
         self.regularization = regularization
         self.scale = scale
@@ -89,7 +97,7 @@ class LinTS(Policy):
         super().__init__(lanes, seed)
 
     def _shape(self) -> FeatureShape:
-        return ExactShape((int(self.dim),), many=False)
+        return shape_of((int(self.dim),), (int(self.blocks),), many=False)
 
     def _begin(self, lanes: int) -> None:
         self._constants = PerLane(spread=self.scale * per_lane(self.noise, lanes))
@@ -102,16 +110,17 @@ class LinTS(Policy):
             dims=np.array(middle.shape[1:]),
             regularization=per_lane(self.regularization, lanes)[:, None],
             center=middle[:, None],
+            blocks=np.array([int(self.blocks)]),
         )
 
     def _choose(self, ids: Index, x: Array, offered: Mask | None, numbers: Index) -> Chosen:
-        if self.intercept:
-            x = prepared(ids, x)
-        drawn = self._streams.normals(ids, numbers, x.shape[3])
-        theta = np.empty_like(drawn)
-        ridge.gaussian_estimates(ids, self._bank.root, self._bank.theta, drawn, self._constants.spread, theta)
-        score = np.empty((ids.size, 1, x.shape[2]))
-        ridge.predict(np.arange(ids.size), x, theta[:, None], score)
+        bank, n = self._bank, ids.size
+        x = self._prepared(ids, x)
+        theta = np.empty((n, *bank.theta.shape[1:]))
+        drawn = self._streams.normals(ids, numbers, theta[0].size)
+        ridge.gaussian_estimates(ids, bank.root, bank.theta, drawn, self._constants.spread, theta)
+        score = np.empty((n, 1, x.shape[2]))
+        ridge.predict(np.arange(n), x, theta, score)
         action, _ = self._streams.draw(ids, numbers, greedy(score[:, 0], offered))
         return action, None, None
 
@@ -119,14 +128,19 @@ class LinTS(Policy):
         return np.full((ids.size, x.shape[2]), np.nan), None
 
     def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
-        self._bank.learn(ids, prepared(ids, x) if self.intercept else x, y)
+        self._bank.learn(ids, self._prepared(ids, x), y)
+
+    def _prepared(self, ids: Index, x: Array) -> Any:
+        """Return features as the bank reads them."""
+        seen = self._bank.read(x)
+        return prepared(ids, seen) if self.intercept else seen
 
     @property
     def parameters(self) -> Array:
-        """Ridge estimate, ``(d,)``."""
-        return self._answer(split(self._bank.theta, self.intercept)[1][:, 0])
+        """Ridge estimate, ``(d,)``; with blocks one for each, ``(blocks, d)``."""
+        return answer_by_map(self, split(self._bank.theta, self.intercept)[1])
 
     @property
     def constant(self) -> Any:
-        """Estimate of the constant term; 0 without an intercept."""
-        return self._answer(split(self._bank.theta, self.intercept)[0][:, 0])
+        """Estimate of the constant term; 0 without an intercept. With blocks one for each, ``(blocks,)``."""
+        return answer_by_map(self, split(self._bank.theta, self.intercept)[0])

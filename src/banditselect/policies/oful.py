@@ -7,9 +7,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..carriers.blocks import shape_of
 from ..carriers.lanes import per_lane
 from ..carriers.persistence import register
-from ..carriers.shapes import ExactShape, FeatureShape
+from ..carriers.shapes import FeatureShape
 from ..carriers.streams import Seed
 from ..carriers.validation import SMALLEST, Constraint, Number, YesNo
 from .regimes.optimism import EllipsoidPolicy, OneEllipsoid
@@ -27,6 +28,9 @@ class OFUL(EllipsoidPolicy):
     Parameters
     ----------
     dim: number of features d; features are ``(K, d)``.
+    blocks: how many separate parameters there are, for disjoint arms: an action has one of them, and features are
+        ``Blocked(values, block)``, ``(K, d)`` and ``(K,)``. The intercept, too, is one per block then; bounds speak of
+        all blocks together.
     noise: sub-Gaussian constant R of the rewards (1/2 for rewards in [0, 1]).
     parameter_bound: S, a bound on the norm of the reward parameter.
     delta: the set fails with at most this probability, over all rounds together.
@@ -36,7 +40,8 @@ class OFUL(EllipsoidPolicy):
 
     Attributes
     ----------
-    parameters: ``(d,)``.  constant: the constant term.  squared_radii: beta^2.  covers(theta).
+    parameters: ``(d,)``, with blocks ``(blocks, d)``.  constant: the constant term, with blocks ``(blocks,)``.
+    squared_radii: beta^2.  covers(theta).
     regret_bound: of the regret so far, with probability 1 - delta, if every reward is learned before the next act.
 
     References
@@ -56,6 +61,7 @@ class OFUL(EllipsoidPolicy):
     reward_units = ("noise", "parameter_bound")
     constraints: ClassVar[dict[str, Constraint]] = {
         "dim": Number(low=1, integer=True),
+        "blocks": Number(low=1, integer=True),
         "noise": Number(low=SMALLEST, per_lane=True),
         "parameter_bound": Number(low=0.0, per_lane=True),
         "delta": Number(low=0.0, high=1.0, above=True, below=True),
@@ -68,6 +74,7 @@ class OFUL(EllipsoidPolicy):
         self,
         *,
         dim: int,
+        blocks: int = 1,
         noise: float | ArrayLike = 0.5,
         parameter_bound: float | ArrayLike = 1.0,
         delta: float = 0.05,
@@ -78,6 +85,7 @@ class OFUL(EllipsoidPolicy):
         seed: Seed = 0,
     ) -> None:
         self.dim = dim
+        self.blocks = blocks
         self.noise = noise
         self.parameter_bound = parameter_bound
         self.delta = delta
@@ -87,7 +95,7 @@ class OFUL(EllipsoidPolicy):
         super().__init__(lanes, seed)
 
     def _shape(self) -> FeatureShape:
-        return ExactShape((int(self.dim),), many=False)
+        return shape_of((int(self.dim),), (int(self.blocks),), many=False)
 
     def _begin(self, lanes: int) -> None:
         self._sets = OneEllipsoid(
@@ -98,4 +106,5 @@ class OFUL(EllipsoidPolicy):
             delta=self.delta,
             scale=self.scale,
             constant=bool(self.intercept),
+            blocks=int(self.blocks),
         )

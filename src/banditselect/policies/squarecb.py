@@ -7,15 +7,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..carriers.blocks import shape_of
 from ..carriers.lanes import per_lane
 from ..carriers.persistence import register
-from ..carriers.shapes import ExactShape, FeatureShape
+from ..carriers.shapes import FeatureShape
 from ..carriers.streams import Seed
 from ..carriers.validation import SMALLEST, Bounds, Constraint, Number, Rate, YesNo
 from ..parts.experts import RidgeBank
 from ..parts.exploration import Schedule, Scheduled
 from ..parts.reward_range import RewardRange
 from ..types import Array
+from .regimes.blocks import answer_by_map
 from .regimes.formulas_fs import FORMS, FORMULA_ARGUMENTS, Corrected, Formulas
 from .regimes.inverse_gap import ByEvidence, InverseGapPolicy
 
@@ -35,6 +37,8 @@ class SquareCB(InverseGapPolicy):
     Parameters
     ----------
     dim: number of features d; features are ``(K, d)``.
+    blocks: how many separate parameters there are, for disjoint arms: an action has one of them, and features are
+        ``Blocked(values, block)``, ``(K, d)`` and ``(K,)``. The intercept, too, is one per block then.
     regularization: ridge penalty lambda > 0.
     exploration: the constant c, a ``Power(scale, exponent)``, any callable of t (then the policy cannot be saved), or,
         as FS-SCB has it for one map, ``"paper"``: :math:`\alpha = \sqrt{K T / D_T}` with the printed :math:`D_T`, or
@@ -48,7 +52,8 @@ class SquareCB(InverseGapPolicy):
 
     Attributes
     ----------
-    parameters: the ridge estimate, ``(d,)``.  constant: the constant term.  rounds: rewards learned.
+    parameters: the ridge estimate, ``(d,)``, with blocks ``(blocks, d)``.  constant: the constant term, with blocks
+    ``(blocks,)``.  rounds: rewards learned.
     outside: rewards outside ``reward_range``.
 
     Notes
@@ -76,6 +81,7 @@ class SquareCB(InverseGapPolicy):
     reward_units = ("reward_range", "noise", "reward_bound", "parameter_bound")
     constraints: ClassVar[dict[str, Constraint]] = {
         "dim": Number(low=1, integer=True),
+        "blocks": Number(low=1, integer=True),
         "regularization": Number(low=SMALLEST, per_lane=True),
         "exploration": Rate(names=tuple(FORMS)),
         "reward_range": Bounds(),
@@ -88,6 +94,7 @@ class SquareCB(InverseGapPolicy):
         self,
         *,
         dim: int,
+        blocks: int = 1,
         regularization: float = 1.0,
         exploration: float | Schedule | str = EXPLORATION,
         reward_range: tuple[float, float] = (0.0, 1.0),
@@ -102,6 +109,7 @@ class SquareCB(InverseGapPolicy):
         seed: Seed = 0,
     ) -> None:
         self.dim = dim
+        self.blocks = blocks
         self.regularization = regularization
         self.exploration = exploration
         self.reward_range = reward_range
@@ -115,17 +123,18 @@ class SquareCB(InverseGapPolicy):
         super().__init__(lanes, seed)
 
     def _shape(self) -> FeatureShape:
-        return ExactShape((int(self.dim),), many=False)
+        return shape_of((int(self.dim),), (int(self.blocks),), many=False)
 
     def _begin(self, lanes: int) -> None:
-        dims, lam = (int(self.dim) + bool(self.intercept),), per_lane(self.regularization, lanes)[:, None]
+        B, lam = int(self.blocks), per_lane(self.regularization, lanes)[:, None]
+        dims = np.array([int(self.dim) + bool(self.intercept)])
         expected = RewardRange(self.reward_range, lanes, "exploration is scaled to that range")
-        bank = RidgeBank(lanes=lanes, dims=np.array(dims), regularization=lam)
+        bank = RidgeBank(lanes=lanes, dims=dims, regularization=lam, blocks=np.array([B]))
         experts = bank, expected, self._messages, bool(self.intercept)
         self._experts = ByEvidence(*experts)
         if isinstance(self.exploration, str):
             noise = per_lane(expected.span / 2.0 if self.noise is None else self.noise, lanes)
-            self._rate = formulas = Formulas(self, self.exploration, dims, lam, noise)
+            self._rate = formulas = Formulas(self, self.exploration, (B * int(self.dim),), lam, noise)
             if self.exploration == "corrected":
                 self._experts = Corrected(*experts, formulas)
         else:
@@ -133,10 +142,10 @@ class SquareCB(InverseGapPolicy):
 
     @property
     def parameters(self) -> Array:
-        """Ridge estimate, ``(d,)``."""
-        return self._answer(self._experts.estimates()[1][:, 0])
+        """Ridge estimate, ``(d,)``; with blocks one for each, ``(blocks, d)``."""
+        return answer_by_map(self, self._experts.estimates()[1])
 
     @property
     def constant(self) -> Any:
-        """Estimate of the constant term; 0 without an intercept."""
-        return self._answer(self._experts.estimates()[0][:, 0])
+        """Estimate of the constant term; 0 without an intercept. With blocks one for each, ``(blocks,)``."""
+        return answer_by_map(self, self._experts.estimates()[0])

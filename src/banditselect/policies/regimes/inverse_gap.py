@@ -19,6 +19,7 @@ from ...parts.mixtures import MapsMixture
 from ...parts.reward_range import RewardRange
 from ...types import Array, Index, Mask
 from ..base import Played, Policy
+from .blocks import answer_by_map
 
 NO_POSTERIOR = np.empty((0, 0)), np.empty(0)
 
@@ -32,6 +33,10 @@ class Aggregate(LaneArrays, ABC):
     expected: the range of the rewards.
     messages: where warnings are put.
     constant: whether it is to be shown features behind a constant 1.
+
+    Attributes
+    ----------
+    as_given: whether it takes features as they come; else as ``prepared`` returns them.
     """
 
     memo_width = 0  #: how many whole numbers ``predict`` wants to be told again with the reward
@@ -41,6 +46,12 @@ class Aggregate(LaneArrays, ABC):
         self.expected = expected
         self._messages = messages
         self.constant = constant
+        self.as_given = not constant and bank.first is None
+
+    def prepared(self, ids: Index, x: Array) -> Any:
+        """Return features as it is to be shown them."""
+        seen = self.bank.read(x)
+        return prepared(ids, seen) if self.constant else seen
 
     @abstractmethod
     def predict(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, Index | None]:
@@ -63,7 +74,10 @@ class Aggregate(LaneArrays, ABC):
         """The weights of the experts, ``(N, M)``."""
 
     def estimates(self) -> tuple[Array, Array]:
-        """Return what the experts have learned: constant terms ``(N, M)``, parameters ``(N, M, d)``."""
+        """Return what the experts have learned: constant terms ``(N, M)``, parameters ``(N, M, d)``.
+
+        With blocks, of every block, those of an expert side by side.
+        """
         return split(self.bank.theta, self.constant)
 
     @property
@@ -188,10 +202,12 @@ class ByMixture(Aggregate):
     ----------
     policy: a policy with the arguments intercept, noise, regularization and exploration; noise and regularization,
         which are learned, and the printed rate, which needs them, are refused by name.
-    dims: widths of the maps.
+    dims, blocks: widths of the maps, and how many blocks of parameters they have.
     """
 
-    def __init__(self, policy: Policy, dims: tuple[int, ...], lanes: int, expected: RewardRange) -> None:
+    def __init__(
+        self, policy: Policy, dims: tuple[int, ...], blocks: tuple[int, ...], lanes: int, expected: RewardRange
+    ) -> None:
         given = policy.settings
         wrong = {name: "None" for name in ("noise", "regularization") if given[name] is not None}
         if isinstance(given["exploration"], str):
@@ -205,8 +221,10 @@ class ByMixture(Aggregate):
             constant=bool(given["intercept"]),
             noise=None,
             prior=np.full(len(dims), 1.0 / len(dims)),
+            blocks=blocks,
         )
         super().__init__(self.mixture.bank, expected, policy._messages, constant=False)
+        self.as_given = True  # the mixture prepares them
 
     def predict(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, None]:
         """Return the mean prediction for every action, ``(n, K)``."""
@@ -258,17 +276,17 @@ class InverseGapPolicy(Policy):
 
     def _distribution(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, Index | None]:
         experts = self._experts
-        prediction, memo = experts.predict(ids, prepared(ids, x) if experts.constant else x, offered)
+        prediction, memo = experts.predict(ids, x if experts.as_given else experts.prepared(ids, x), offered)
         return inverse_gap_weighting(prediction, self._rates(ids, x.shape[2], offered), offered), memo
 
     def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
         experts = self._experts
-        experts.learn(ids, prepared(ids, x) if experts.constant else x, y, UNNUMBERED, NO_BOOK, memo)
+        experts.learn(ids, x if experts.as_given else experts.prepared(ids, x), y, UNNUMBERED, NO_BOOK, memo)
 
     def _play(self, ids: Index, x: Array, offered: Mask | None, ledger: Ledger, drawn: Drawn, played: Array) -> Played:
         experts = self._experts
-        if experts.constant:
-            x = prepared(ids, x)
+        if not experts.as_given:
+            x = experts.prepared(ids, x)
         K = x.shape[2]
         if K > 1000 and not self._warned:
             self._watch_crowd(K if offered is None else int(offered.sum(axis=1).max()))
@@ -287,8 +305,8 @@ class InverseGapPolicy(Policy):
 
     def _learn(self, ids: Index, x: Array, action: Index | None, y: Array, numbers: Index, memo: Index | None) -> int:
         experts = self._experts
-        if experts.constant:
-            x = prepared(ids, x)
+        if not experts.as_given:
+            x = experts.prepared(ids, x)
         return experts.learn(ids, x, y, numbers, self._ledger.book, memo)
 
     @property
@@ -313,14 +331,14 @@ class AggregatePolicy(InverseGapPolicy):
         return self._answer(self._experts.alive)
 
     @property
-    def parameters(self) -> Array:
-        """Estimates of the experts, ``(M, d)``."""
-        return self._answer(self._experts.estimates()[1])
+    def parameters(self) -> Any:
+        """Estimates of the experts, ``(M, d)``; with blocks a list, ``(blocks, d_i)`` of a map that has several."""
+        return answer_by_map(self, self._experts.estimates()[1])
 
     @property
-    def constants(self) -> Array:
-        """Their constant terms, ``(M,)``; 0 without an intercept."""
-        return self._answer(self._experts.estimates()[0])
+    def constants(self) -> Any:
+        """Their constant terms, ``(M,)``; 0 without an intercept. With blocks a list."""
+        return answer_by_map(self, self._experts.estimates()[0])
 
     @property
     def clipped(self) -> Index:

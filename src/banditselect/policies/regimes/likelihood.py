@@ -77,6 +77,10 @@ class SelectionPolicy(OptimisticPolicy):
             "messages": self._messages,
         }
 
+    def _tell(self, array: Array) -> Any:
+        """Return what was asked of the models, ``(M, ...)``."""
+        return self._answer(array)
+
     @property
     def model_weights(self) -> Array:
         """Weights of the models, ``(M,)``."""
@@ -93,14 +97,14 @@ class SelectionPolicy(OptimisticPolicy):
         return self._answer(self._sets.admissible())
 
     @property
-    def parameters(self) -> Array:
-        """Estimates of the models, ``(M, d)``."""
-        return self._answer(split(self._sets.estimates(), self.intercept)[1])
+    def parameters(self) -> Any:
+        """Estimates of the models, ``(M, d)``; with blocks a list, ``(blocks, d_i)`` of a map that has several."""
+        return self._tell(split(self._sets.estimates(), self.intercept)[1])
 
     @property
-    def constants(self) -> Array:
-        """Their constant terms, ``(M,)``; 0 without an intercept."""
-        return self._answer(split(self._sets.estimates(), self.intercept)[0])
+    def constants(self) -> Any:
+        """Their constant terms, ``(M,)``; 0 without an intercept. With blocks a list."""
+        return self._tell(split(self._sets.estimates(), self.intercept)[0])
 
     @property
     def misspecified(self) -> Any:

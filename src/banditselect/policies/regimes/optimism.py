@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...carriers.blocks import BlockedShape
 from ...carriers.decisions import Ledger
 from ...carriers.lanes import LaneArrays, per_lane
 from ...carriers.validation import lane_vectors
@@ -21,6 +23,7 @@ from ...parts.experts import Bank, RidgeBank, split, with_zero
 from ...parts.exploration import greedy
 from ...types import Array, Index, Mask
 from ..base import Played, Policy
+from .blocks import answer_by_map
 
 
 class ConfidenceRegime(LaneArrays, ABC):
@@ -29,9 +32,11 @@ class ConfidenceRegime(LaneArrays, ABC):
     Attributes
     ----------
     scale: multiplies the radii; 1 is the theory.
+    bank: the models' regressions.
     """
 
     scale: float
+    bank: Bank
     play_kernel: Callable[..., int]  #: of ``kernels.rounds``: plays an action of highest upper bound
 
     @abstractmethod
@@ -58,32 +63,41 @@ class OptimisticPolicy(Policy):
     _sets: ConfidenceRegime
     _looks_up = True
 
+    @functools.cached_property
+    def _as_given(self) -> bool:
+        """Whether the sets take features as they come; else as ``_prepared`` returns them."""
+        return not (self.intercept or isinstance(self.feature_shape, BlockedShape))
+
+    def _prepared(self, ids: Index, x: Array) -> Any:
+        """Return features as the sets are to be shown them."""
+        seen = self._sets.bank.read(x)
+        return prepared(ids, seen) if self.intercept else seen
+
     def _distribution(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, None]:
-        return greedy(self._sets.upper_bounds(ids, prepared(ids, x) if self.intercept else x), offered), None
+        return greedy(self._sets.upper_bounds(ids, x if self._as_given else self._prepared(ids, x)), offered), None
 
     def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
-        self._sets.learn(ids, prepared(ids, x) if self.intercept else x, y, UNNUMBERED, NO_BOOK)
+        self._sets.learn(ids, x if self._as_given else self._prepared(ids, x), y, UNNUMBERED, NO_BOOK)
 
     def _play(self, ids: Index, x: Array, offered: Mask | None, ledger: Ledger, drawn: Drawn, played: Array) -> Played:
-        if self.intercept:
-            x = prepared(ids, x)
+        if not self._as_given:
+            x = self._prepared(ids, x)
         sets, mask = self._sets, ALL_OFFERED if offered is None else offered
         keys, book = self._streams.keys, ledger.book
         theta, root, which, radii, scale = sets._show or sets.show(ids)
         return sets.play_kernel(ids, x, theta, root, which, radii, scale, mask, keys, book, drawn, played), None
 
     def _learn(self, ids: Index, x: Array, action: Index | None, y: Array, numbers: Index, memo: Index | None) -> int:
-        if self.intercept:
-            x = prepared(ids, x)
+        if not self._as_given:
+            x = self._prepared(ids, x)
         return self._sets.learn(ids, x, y, numbers, self._ledger.book)
 
     def covers(self, theta: ArrayLike) -> Any:
         """Tell whether the confidence set contains ``theta``, ``(d,)`` or one per lane ``(N, d)``.
 
-        With an intercept it has d + 1 entries, the constant first.
+        With an intercept it has d + 1 entries, the constant first; with blocks those of one after those of the other.
         """
-        d = self.feature_shape.plain[-1] + bool(self.intercept)
-        return self._answer(self._sets.holds(lane_vectors(theta, self._size, d)))
+        return self._answer(self._sets.holds(lane_vectors(theta, self._size, int(self._sets.bank.widths[0]))))
 
     def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
         """Tell of each lane whether its set holds the true ``parameter``, of constant term 0, ``(N,)``."""
@@ -124,6 +138,7 @@ class OneEllipsoid(RidgeSets):
     center: ``(N, d)``.  regularization: ``(N,)``; infinite for a known parameter.  bound: on the parameter's distance
     from the centre, ``(N,)``.  noise: sub-Gaussian constants, a number or ``(N,)``.
     constant: whether a constant stands before the features; its centre is 0.
+    blocks: how many separate parameters there are, each about the centre; the bound is on all of them together.
     """
 
     def __init__(
@@ -136,6 +151,7 @@ class OneEllipsoid(RidgeSets):
         delta: float,
         scale: float,
         constant: bool,
+        blocks: int = 1,
     ) -> None:
         center = with_zero(center) if constant else center
         N, d = center.shape
@@ -143,7 +159,11 @@ class OneEllipsoid(RidgeSets):
             prior = np.where(np.isinf(regularization), 0.0, np.sqrt(regularization) * bound)
         self.scale = float(scale)
         self.bank = RidgeBank(
-            lanes=N, dims=np.array([d]), regularization=regularization[:, None], center=center[:, None]
+            lanes=N,
+            dims=np.array([d]),
+            regularization=regularization[:, None],
+            center=center[:, None],
+            blocks=np.array([blocks]),
         )
         self.ellipsoid = Ellipsoid(self.bank, noise=per_lane(noise, N), prior=prior, delta=delta)
 
@@ -173,13 +193,13 @@ class EllipsoidPolicy(OptimisticPolicy):
 
     @property
     def parameters(self) -> Array:
-        """Ridge estimate, ``(d,)``."""
-        return self._answer(split(self._sets.bank.theta, self.intercept)[1][:, 0])
+        """Ridge estimate, ``(d,)``; with blocks one for each, ``(blocks, d)``."""
+        return answer_by_map(self, split(self._sets.bank.theta, self.intercept)[1])
 
     @property
     def constant(self) -> Any:
-        """Estimate of the constant term; 0 without an intercept."""
-        return self._answer(split(self._sets.bank.theta, self.intercept)[0][:, 0])
+        """Estimate of the constant term; 0 without an intercept. With blocks one for each, ``(blocks,)``."""
+        return answer_by_map(self, split(self._sets.bank.theta, self.intercept)[0])
 
     @property
     def squared_radii(self) -> Any:

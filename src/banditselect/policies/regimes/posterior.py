@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...carriers.binding import Binding
+from ...carriers.blocks import shape_of
 from ...carriers.shapes import ExactShape, FeatureShape
 from ...carriers.validation import (
     SMALLEST,
@@ -25,6 +26,7 @@ from ...parts.mixtures import MapsMixture, Mixture, RegionsMixture
 from ...parts.regions import Regions, mixture_shapes
 from ...types import Array, Index, Mask
 from ..base import Chosen, Policy
+from .blocks import answer_by_map
 
 _NOISE: dict[str, Constraint] = {
     "noise": Number(low=SMALLEST, per_lane=True, optional=True),
@@ -53,6 +55,8 @@ REGIONS_ARGUMENTS: dict[str, Constraint] = {
 """The same over regions of the parameter."""
 
 FLOOR: dict[str, Constraint] = {"floor": Number(low=0.0, high=1.0)}
+MAP_BLOCKS: dict[str, Constraint] = {"blocks": Number(low=1, integer=True)}
+MAPS_BLOCKS: dict[str, Constraint] = {"blocks": Widths()}
 BEST_SHARE: dict[str, Constraint] = {"best_share": Number(low=0.0, high=1.0, below=True)}
 
 
@@ -120,24 +124,30 @@ class OverMap(PosteriorPolicy):
     """One feature map."""
 
     dim: int
+    blocks: int = 1
 
     def _shape(self) -> FeatureShape:
-        return ExactShape((int(self.dim),), many=False)
+        return shape_of((int(self.dim),), (int(self.blocks),), many=False)
 
     def _begin(self, lanes: int) -> None:
         self._mixture = MapsMixture(
-            lanes=lanes, dims=(int(self.dim),), constant=bool(self.intercept), noise=self.noise, prior=np.ones(1)
+            lanes=lanes,
+            dims=(int(self.dim),),
+            constant=bool(self.intercept),
+            noise=self.noise,
+            prior=np.ones(1),
+            blocks=(int(self.blocks),),
         )
 
     @property
     def parameters(self) -> Array:
-        """Estimate of the parameter, ``(d,)``."""
-        return self._answer(self._mixture.estimates()[1][:, 0])
+        """Estimate of the parameter, ``(d,)``; with blocks one for each, ``(blocks, d)``."""
+        return answer_by_map(self, self._mixture.estimates()[1])
 
     @property
     def constant(self) -> Any:
-        """Estimate of the constant term; 0 without an intercept."""
-        return self._answer(self._mixture.estimates()[0][:, 0])
+        """Estimate of the constant term; 0 without an intercept. With blocks one for each, ``(blocks,)``."""
+        return answer_by_map(self, self._mixture.estimates()[0])
 
 
 class Selection(PosteriorPolicy):
@@ -150,15 +160,19 @@ class Selection(PosteriorPolicy):
         """How probable each model is, ``(M,)``."""
         return self._answer(self._mixture.weights())
 
-    @property
-    def parameters(self) -> Array:
-        """Estimates of the models, ``(M, d)``."""
-        return self._answer(self._mixture.estimates()[1])
+    def _tell(self, array: Array) -> Any:
+        """Return what was asked of the models, ``(M, ...)``."""
+        return self._answer(array)
 
     @property
-    def constants(self) -> Array:
-        """Their constant terms, ``(M,)``; 0 without an intercept."""
-        return self._answer(self._mixture.estimates()[0])
+    def parameters(self) -> Any:
+        """Estimates of the models, ``(M, d)``; with blocks a list, ``(blocks, d_i)`` of a map that has several."""
+        return self._tell(self._mixture.estimates()[1])
+
+    @property
+    def constants(self) -> Any:
+        """Their constant terms, ``(M,)``; 0 without an intercept. With blocks a list."""
+        return self._tell(self._mixture.estimates()[0])
 
 
 class OverMaps(Selection):
@@ -166,19 +180,30 @@ class OverMaps(Selection):
 
     n_models: int
     dim: int | Sequence[int]
+    blocks: int | Sequence[int] = 1
+
+    def _maps(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the widths of the maps, and how many blocks they have."""
+        owner, M = type(self).__name__, int(self.n_models)
+        return map_widths(owner, self.dim, M), map_widths(owner, self.blocks, M, "blocks")
 
     def _shape(self) -> FeatureShape:
-        return ExactShape(map_widths(type(self).__name__, self.dim, int(self.n_models)), many=True)
+        return shape_of(*self._maps(), many=True)
 
     def _begin(self, lanes: int) -> None:
         owner, M = type(self).__name__, int(self.n_models)
+        dims, blocks = self._maps()
         self._mixture = MapsMixture(
             lanes=lanes,
-            dims=map_widths(owner, self.dim, M),
+            dims=dims,
             constant=bool(self.intercept),
             noise=self.noise,
             prior=prior_weights(f"{owner}: prior_weights", self.prior_weights, M),
+            blocks=blocks,
         )
+
+    def _tell(self, array: Array) -> Any:
+        return answer_by_map(self, array)
 
 
 class OverRegions(Selection):

@@ -12,7 +12,7 @@ from ...kernels.ledger import settle
 from ...kernels.rounds import DONE, UNUSABLE, play_ridges
 from ...parts.aggregation import SqAlg
 from ...parts.confidence import Alarm
-from ...parts.experts import RidgeBank
+from ...parts.experts import RidgeBank, SharedRidgeBank
 from ...parts.regions import Regions, in_order
 from ...theory import parameter_selection
 from ...types import Array, Index, Mask
@@ -44,6 +44,7 @@ class PrintedSet(SelectionRegime):
     regions: the balls.
     """
 
+    bank: SharedRidgeBank
     play_kernel = staticmethod(play_ridges)
 
     def __init__(self, policy: Policy, regions: Regions) -> None:
