@@ -6,6 +6,7 @@ __version__ = "0.1.0"
 __imported_at__ = time.time()  # before any other file is read: the store tells by it whether files have changed since
 
 from . import logs, maps, problems, theory
+from .agent import Agent, Choice, Explanation
 from .carriers.catalogues import Catalogue
 from .carriers.crossing import cross_features
 from .parts.exploration import LatentReference, Power
@@ -53,10 +54,13 @@ __all__ = [
     "PSOFUL",
     "PSTS",
     "UCB1",
+    "Agent",
     "BiasOFUL",
     "Blocked",
     "Catalogue",
+    "Choice",
     "Decision",
+    "Explanation",
     "FSSquareCB",
     "Greedy",
     "LatentReference",

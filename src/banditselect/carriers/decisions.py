@@ -197,6 +197,12 @@ class Ledger(LaneArrays):
         other._grow_to(width)
         super().extend(other)
 
+    def reset(self, ids: Index, fresh: Self) -> None:
+        """Begin anew in these lanes, but count their acts on: no decision of before can be taken for a later one."""
+        acts = self.acts[ids]
+        self.book[ids] = 0
+        self.book[ids, ledger.ACTS] = self.book[ids, ledger.FLOOR] = acts
+
     def grow(self) -> None:
         """Double the rings."""
         self._grow_to(2 * self.book.shape[1] - ledger.RING)

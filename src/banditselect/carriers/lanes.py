@@ -65,6 +65,15 @@ class LaneArrays:
             setattr(self, name, np.concatenate([getattr(self, name), getattr(other, name)]))
         self._hand = self._show = None
 
+    def reset(self, ids: NDArray[np.int64], fresh: Self) -> None:
+        """Begin anew in the lanes ``ids (n,)``: take the rows of a fresh part with n lanes."""
+        for (name, mine), theirs in zip(self.arrays().items(), fresh.arrays().values(), strict=True):
+            if name in self.elastic:
+                spare = [(0, 0), (0, mine.shape[1] - theirs.shape[1]), *[(0, 0)] * (mine.ndim - 2)]
+                theirs = np.pad(theirs, spare, mode="edge")
+            mine[ids] = theirs
+        self._hand = self._show = None
+
 
 class Kept:
     """What some lanes have learned in these parts, so that it can be put back."""

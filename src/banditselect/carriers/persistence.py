@@ -1,6 +1,7 @@
 """An object with lanes <-> one file: versioned, checksummed, replaced atomically, no pickle. Knows no policy by name.
 
-Settings are JSON, classes are known by name (:func:`register`), everything learned is arrays.
+Settings are JSON, classes are known by name (:func:`register`), everything learned is arrays. What holds a policy and
+is saved with it, an agent with its maps, adds a section of its own (:func:`holder`).
 
 Layout: 4 bytes ``BSEL``, format version (uint16), length of the header (uint64), header (JSON), the arrays one after
 another as raw little-endian bytes, SHA-256 of everything before it. The header holds the settings and, per array,
@@ -17,7 +18,7 @@ import os
 import secrets
 import stat
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -29,6 +30,7 @@ from .stateful import Stateful
 from .workers import Worker
 
 C = TypeVar("C", bound=type)
+Opener = Callable[[Any, Any], Any]
 
 MAGIC = b"BSEL"
 VERSION = 4
@@ -38,6 +40,7 @@ _DTYPES = {"<f8", "<i8", "|u1", "|b1"}
 _FEW = 10_000  # so many features, models or arms need not have left a number each
 
 _classes: dict[str, type] = {}
+_holders: dict[str, Opener] = {}
 
 
 def register(cls: C) -> C:
@@ -58,8 +61,18 @@ def registered() -> dict[str, Any]:
     return {name: cls for name, cls in _classes.items() if issubclass(cls, Stateful)}
 
 
-def save(policy: Stateful, path: str | os.PathLike[str]) -> None:
-    """Write a policy to one file."""
+def holder(name: str) -> Callable[[Opener], Opener]:
+    """Decorate what makes a holder of a policy and of the section that ``save`` was given under this name."""
+
+    def known(opener: Opener) -> Opener:
+        _holders[name] = opener
+        return opener
+
+    return known
+
+
+def save(policy: Stateful, path: str | os.PathLike[str], section: tuple[str, Any] | None = None) -> None:
+    """Write a policy to one file, and the section of its holder, a name and a setting, if it has one."""
     arrays: dict[str, NDArray[Any]] = {}
     settings = {
         "policy": encode("save", "policy", policy, arrays),
@@ -72,11 +85,13 @@ def save(policy: Stateful, path: str | os.PathLike[str]) -> None:
         for name, array in content.arrays().items():
             content.check(name, array)
             arrays[f"state/{part}/{name}"] = array
+    if section is not None:
+        settings["holder"] = [section[0], encode("save", *section, arrays)]
     write(path, settings, arrays)
 
 
 def load(path: str | os.PathLike[str], *, worker: Any = None) -> Any:
-    """Read a policy that ``save`` wrote; it continues bit-identically, or as a worker.
+    """Read a policy or an agent that ``save`` wrote; it continues bit-identically, or as a worker.
 
     A file that is damaged, cut short, of another format, of a policy class that is not registered, or that holds what
     no policy has written raises ValueError.
@@ -100,11 +115,20 @@ def load(path: str | os.PathLike[str], *, worker: Any = None) -> Any:
             policy._worker = Worker(*map(int, settings["worker"]))
             policy._elsewhere.restore(arrays["elsewhere"], int(settings["closed"]), policy._size)
             policy._root(policy._worker.channel)
+        found: Any = _held(policy, settings["holder"], arrays) if "holder" in settings else policy
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
     except Exception as error:  # what is built of it is the file's choice, and so is how that fails
         raise ValueError(f"{path}: not what save wrote: {type(error).__name__}: {error}") from error
-    return policy if worker is None else policy.fork(worker)  # type: ignore[attr-defined]
+    return found if worker is None else found.fork(worker)
+
+
+def _held(policy: Stateful, stored: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
+    """Return what holds a policy."""
+    name, section = stored
+    if name not in _holders:
+        raise ValueError(f"a policy inside {name!r}, which is not known here")
+    return _holders[name](policy, _decode(section, arrays))
 
 
 def encode(owner: str, name: str, value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
@@ -121,6 +145,8 @@ def encode(owner: str, name: str, value: Any, arrays: dict[str, NDArray[Any]]) -
     if isinstance(value, list | tuple):
         parts = [encode(owner, f"{name}.{k}", part, arrays) for k, part in enumerate(value)]
         return {"tuple" if isinstance(value, tuple) else "list": parts}
+    if type(value) is dict and all(isinstance(key, str) for key in value):
+        return {"dict": {key: encode(owner, f"{name}.{key}", part, arrays) for key, part in value.items()}}
     cls = type(value).__name__
     known = _classes.get(cls) is type(value)
     if isinstance(value, Stateful) and not known:
@@ -144,6 +170,8 @@ def _decode(value: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
     if kind in ("list", "tuple"):
         parts = [_decode(part, arrays) for part in content]
         return tuple(parts) if kind == "tuple" else parts
+    if kind == "dict":
+        return {name: _decode(part, arrays) for name, part in content.items()}
     kind, content = older_files.current(kind, content)
     if kind not in _classes:
         raise ValueError(f"policy class {kind!r} is not registered here; known: {', '.join(sorted(registered()))}")

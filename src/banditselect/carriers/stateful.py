@@ -117,6 +117,25 @@ class Stateful:
             self._extend(fresh)
             self.__dict__ |= joined
 
+    def reset_lanes(self, lanes: ArrayLike) -> None:
+        """Make lanes fresh again, for others than those they have served; of what they decided nothing is learned.
+
+        The acts of a lane are counted on, so it does not draw the random numbers of its first acts again.
+        """
+        if self.lanes is None:
+            raise validation.refuse("reset_lanes", lanes, "a policy that was built with lanes")
+        ids = self._ids(lanes)
+        per_lane = {
+            name: np.asarray(getattr(self, name))[ids]
+            for name, rule in self.constraints.items()
+            if rule.is_per_lane(getattr(self, name))
+        }
+        fresh = type(self)(**(_blueprint(self.settings) | per_lane | {"lanes": ids.size}))
+        with self._gate:
+            for (_, mine), (_, theirs) in zip(self._state(), fresh._state(), strict=True):
+                mine.reset(ids, theirs)
+            self._elsewhere.clear(set(ids.tolist()))
+
     # Lanes.
 
     @property

@@ -90,6 +90,10 @@ class Elsewhere:
         mine = [key for key in self._runs if key[0] == worker]
         return {key[1]: self._runs.pop(key) for key in mine}
 
+    def clear(self, lanes: set[int]) -> None:
+        """Forget what was learned of these lanes."""
+        self._runs = {key: runs for key, runs in self._runs.items() if key[1] not in lanes}
+
     def close(self, session: int) -> None:
         """Learn nothing any more of sessions with a smaller number, and forget what was learned of them."""
         self.closed = max(self.closed, session)

@@ -1,0 +1,143 @@
+"""What an agent has learned, in words: which map, which features, how sure."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ..carriers.shapes import SomeMaps
+from ..maps import Disjoint, FeatureMap
+from ..policies import Policy
+from ..types import Array
+from .bridge import estimates
+from .choices import Key
+
+
+class Spread:
+    """How much every feature varies among the items offered: of every act, one item is looked at, each in its turn.
+
+    Attributes
+    ----------
+    count: items looked at.
+    mean: of the features of all maps side by side, ``(d_1 + d_2 + ...,)``.
+    square: the sum of squares about it.
+    """
+
+    def __init__(self, width: int) -> None:
+        self.count = 0
+        self.mean, self.square = np.zeros((2, width))
+
+    def add(self, row: Array) -> None:
+        """Look at one more item."""
+        self.count += 1
+        step = row - self.mean
+        self.mean += step / self.count
+        self.square += step * (row - self.mean)
+
+    def deviation(self) -> Array:
+        """Return the standard deviations."""
+        return np.sqrt(self.square / max(self.count, 1))
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A feature and what it does.
+
+    Attributes
+    ----------
+    feature: its name; with a block of parameters for every item, behind the name of the item.
+    parameter: the estimate.
+    effect: the parameter times the standard deviation of the feature among the items offered: how far a typical
+        difference between two items moves the expected reward.
+    """
+
+    feature: str
+    parameter: float
+    effect: float
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model that the policy holds: a feature map, or a region of the parameter on one.
+
+    Attributes
+    ----------
+    name: of the map.
+    weight: how probable it is.
+    effects: its features of largest effect.
+    """
+
+    name: str
+    weight: float
+    effects: tuple[Effect, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a learner has learned. Printed, it is a few lines.
+
+    Attributes
+    ----------
+    key: whose it is.
+    rounds: rewards learned.
+    noise: estimated standard deviation of the rewards; None where the policy does not tell, or cannot yet.
+    models: by weight, the most probable first; empty for a policy that tells neither weights nor estimates.
+    """
+
+    key: Key
+    rounds: int
+    noise: float | None
+    models: tuple[Model, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values, fit for JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        who = "" if self.key is None else f" for {self.key!r}"
+        noise = "" if self.noise is None else f", noise {self.noise:.3g}"
+        lines = [f"{self.rounds} rewards learned{who}{noise}"]
+        for model in self.models:
+            lines.append(f"{model.weight:7.1%}  {model.name}")
+            lines += [f"{'':11}{effect.effect:+.3g}  {effect.feature}" for effect in model.effects]
+        return "\n".join(lines)
+
+
+def explain(policy: Policy, lane: int, key: Key, maps: dict[str, FeatureMap], spread: Spread, top: int) -> Explanation:
+    """Return what the policy has learned in a lane, with the ``top`` features of every model."""
+    weights, noise = getattr(policy, "model_weights", None), getattr(policy, "noise_estimate", None)
+    noise = None if noise is None or np.isnan(noise[lane]) else float(noise[lane])
+    models: list[Model] = []
+    theta = estimates(policy, lane, list(maps.values()))
+    weight = np.full(len(theta), 1.0 / max(len(theta), 1)) if weights is None else weights[lane]
+    ends = np.cumsum([m.width for m in maps.values()])
+    for i, (row, part) in enumerate(zip(theta, _maps_of(policy, len(theta), len(maps)), strict=True)):
+        name, own = list(maps.items())[part]
+        label = f"{name}, region {i}" if len(theta) > 1 and not policy.feature_shape.many else name
+        deviation = spread.deviation()[ends[part] - own.width : ends[part]]
+        models.append(Model(label, float(weight[i]), _effects(own, row, deviation, top)))
+    rounds = int(policy.rounds[lane])
+    return Explanation(key, rounds, noise, tuple(sorted(models, key=lambda model: -model.weight)))
+
+
+def _maps_of(policy: Policy, n_models: int, n_maps: int) -> list[int]:
+    """Return the map that each model of a policy is over: its own, or the one that all have."""
+    shape = policy.feature_shape
+    if isinstance(shape, SomeMaps):
+        return [shape.used[0][0]] * n_models
+    return list(range(n_maps)) if shape.many and n_models else [0] * n_models
+
+
+def _effects(feature_map: FeatureMap, parameter: Array, deviation: Array, top: int) -> tuple[Effect, ...]:
+    """Return the features of largest effect; the parameters of several blocks lie one behind another."""
+    width, blocks = feature_map.width, feature_map.blocks
+    effect = (parameter[: blocks * width].reshape(blocks, width) * deviation).ravel()
+    order = np.argsort(-np.abs(effect), kind="stable")[:top]
+    names = feature_map.names
+    ids = [*feature_map.ids, *["others"] * blocks] if isinstance(feature_map, Disjoint) else []
+    found = []
+    for k in order.tolist():
+        if effect[k] != 0.0:
+            block = f"{ids[k // width]}: " if ids else ""
+            found.append(Effect(block + names[k % width], float(parameter[k]), float(effect[k])))
+    return tuple(found)
