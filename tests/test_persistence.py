@@ -115,7 +115,7 @@ def test_another_version_is_named(small, version):
     body = small.read_bytes()[:-32]
     body = body[:4] + struct.pack("<H", version) + body[6:]
     small.write_bytes(body + hashlib.sha256(body).digest())
-    with pytest.raises(ValueError, match=f"format version {version}, this library reads versions 2 to 4"):
+    with pytest.raises(ValueError, match=f"format version {version}, this library reads versions 2 to 5"):
         persistence.read(small)
 
 

@@ -5,8 +5,8 @@ weights, confidence sets, alarms - is written once.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -152,6 +152,7 @@ class RidgeBank(Bank):
     constant: prior precision of the first feature, where that is a constant with a prior of its own.
     """
 
+    per_model: ClassVar[dict[str, int]] = {"theta": 1, "root": 1, "evidence": 2}
     handed = ("theta", "root", "evidence", "updates", "dims")
 
     def __init__(
@@ -179,6 +180,17 @@ class RidgeBank(Bank):
         before = np.empty((2, ids.size, self.dims.size))
         ridge.learn(*(ids, x, y, *self.hand(), before))
         return before
+
+    def rest(self, ids: Index, models: Index) -> Callable[[], None]:
+        """Return what puts these models of these lanes back to what they are now."""
+        at = np.ix_(ids, models)
+        theta, root, evidence = self.theta[at], self.root[at], self.evidence[np.ix_(ids, np.arange(3), models)]
+
+        def put_back() -> None:
+            self.theta[at], self.root[at] = theta, root
+            self.evidence[np.ix_(ids, np.arange(3), models)] = evidence
+
+        return put_back
 
     def upper_bounds(self, ids: Index, x: Array, squared_radii: Array, scale: float) -> Array:
         """Return the upper bounds of all actions, ``(n, K)``."""

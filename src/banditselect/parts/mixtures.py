@@ -7,17 +7,19 @@ unit of a map or of rewards, nor, with a constant term, on where rewards have th
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..carriers.lanes import LaneArrays, PerLane, per_lane
-from ..kernels import divergence, information, posterior
+from ..kernels import divergence, information, posterior, ridge
 from ..kernels.acting import mask_of
 from ..kernels.features import prepared
 from ..types import Array, Index, Mask
 from .experts import RidgeBank, SharedRidgeBank
+from .joining import kept_and_new, log_sum, others
 from .regions import Regions, in_order
 
 SCALES = (10.0**-3, 10.0**-1.5, 1.0, 10.0**1.5, 10.0**3)
@@ -63,11 +65,12 @@ class Mixture(LaneArrays, ABC):
     size: squared norm of the features of each map, which they are divided by, ``(N, P)``; 0 until known.
     logs, counts: sum of the logarithms of squared norms learned that are not zero, and how many they are, ``(N, P)``.
     moments: the first reward, the mean of the others less the first, the sum of squares about it, ``(N, 3)``.
+    log_prior: of the regressions, ``(N, models)``; and what models that came and went have left in it.
     """
 
-    state = ("size", "logs", "counts", "moments")
+    state = ("size", "logs", "counts", "moments", "log_prior")
     natural = ("size", "counts")
-    fixed = ("log_prior", "known", "expected")
+    fixed = ("known", "expected")
     bank: RidgeBank | SharedRidgeBank
     _inform: ClassVar[Any]  # of ``kernels.information``: the probabilities of actions
 
@@ -214,6 +217,7 @@ class MapsMixture(Mixture):
     """M feature maps of widths ``dims``, each at every prior scale."""
 
     bank: RidgeBank
+    per_model: ClassVar[dict[str, int]] = {"size": 1, "logs": 1, "counts": 1, "log_prior": 1}
     _inform = staticmethod(information.informed_ridges)
 
     def __init__(
@@ -267,6 +271,59 @@ class MapsMixture(Mixture):
         bank.root[n, k, :d, :d], bank.theta[n, k, :d] = root, theta
         bank.penalised[n, k] = max(squares - theta @ (change * moment), 0.0)
         bank.logdet[n, k] = 2.0 * np.log(np.diag(lower)).sum() - np.log(penalty).sum()
+
+    def total(self) -> Array:
+        """Return the logarithm of the sum of the weights before they are normalised, ``(N,)``."""
+        return log_sum(self.weigh(np.arange(len(self.size)))[0])
+
+    def count_from(self, other: "MapsMixture") -> None:
+        """Count rewards from the one that another counts them from; nothing has been learned yet."""
+        self.moments[:, posterior.FIRST] = other.moments[:, posterior.FIRST]
+        self.bank.updates[:] = other.bank.updates
+
+    def join(self, total: Array, shares: Array, replayed: bool) -> None:
+        """Weigh the maps when the last have come, with prior ``shares (k,)``, or some have gone: ``parts.joining``.
+
+        A map that nothing was replayed to also takes over what the mixture believes of the noise: its J is the mean of
+        the others', by their weights.
+
+        ``total``: what it was before, ``(N,)``.  replayed: whether all rewards so far were replayed to the new ones.
+        """
+        kept, new = map(self._scaled, kept_and_new(self.n_models, shares.size))
+        ids, times = np.arange(len(self.size)), self.log_prior.shape[1] // self.n_models
+        before = self.weigh(ids)[0][:, kept]
+        self.log_prior[:, kept] += (total + np.log1p(-shares.sum()) - log_sum(before))[:, None]
+        self.log_prior[:, new] = np.tile(np.log(shares / times), times)
+        if new.size and not replayed:
+            evidence, weight = self.bank.evidence, np.exp(before - log_sum(before)[:, None])
+            evidence[:, :, new] = (weight[:, None] * evidence[:, :, kept]).sum(axis=2, keepdims=True)
+            evidence[:, ridge.LOGDET, new] = 0.0
+            wanted = self.log_prior[:, new] + total[:, None]
+            self.log_prior[:, new] += wanted - self.weigh(ids)[0][:, new]
+
+    def rest(self, ids: Index, asleep: Index) -> Callable[[], None]:
+        """Return what is to be called once these rows have learned a reward of which maps ``asleep`` know nothing."""
+        asleep = self._scaled(asleep)
+        awake, put_back = others(asleep, self.log_prior.shape[1]), self.bank.rest(ids, asleep)
+        log_weight, evidence = self.weigh(ids)[0], self.bank.evidence
+        before, losses = log_sum(log_weight[:, awake]), evidence[np.ix_(ids, np.arange(3), awake)]
+        weight = np.exp(log_weight[:, awake] - before[:, None])
+        gap = log_weight[:, asleep] - before[:, None]
+
+        def wake() -> None:
+            put_back()
+            grown = (weight[:, None] * (evidence[np.ix_(ids, np.arange(3), awake)] - losses)).sum(axis=2)
+            grown[:, ridge.LOGDET] = 0.0
+            evidence[np.ix_(ids, np.arange(3), asleep)] += grown[:, :, None]
+            after = self.weigh(ids)[0]
+            self.log_prior[np.ix_(ids, asleep)] += gap + log_sum(after[:, awake])[:, None] - after[:, asleep]
+
+        return wake
+
+    def _scaled(self, maps: Index) -> Index:
+        """Return the regressions of these maps, at all scales."""
+        times = self.log_prior.shape[1] // self.n_models
+        return (np.arange(times)[:, None] * self.n_models + maps).ravel()
 
     def divergent(self, ids: Index, x: Array, offered: Mask | None, share: float) -> Array:
         """Return the probabilities of minimum empirical divergence, ``(n, K)``; ``share`` on what looks best."""

@@ -196,6 +196,29 @@ class MapsUnion(LikelihoodRegime, RidgeSets):
     def _challenger(self) -> tuple[Any, ...]:
         return (self.loss,)
 
+    def total(self) -> Array:
+        """Return the logarithm of the sum of the weights before they are normalised, ``(N,)``."""
+        return self.sets.total(self.bank)
+
+    def join(self, total: Array, shares: Array, replayed: bool) -> None:
+        """Weigh the maps when the last have come or some have gone, and take the radii."""
+        self.sets.join(self.bank, total, shares, replayed)
+
+    def rest(self, ids: Index, asleep: Index) -> Callable[[], None]:
+        """Return what is to be called when a reward was learned that maps ``asleep`` know nothing of.
+
+        The alarm does not look at that reward before the next: J of those asleep is not right before.
+        """
+        wake, raised, messages = self.sets.rest(ids, asleep, self.bank), self.alarm.raised[ids], len(self._messages)
+
+        def and_update() -> None:
+            wake()
+            self.sets.update(ids, self.bank)
+            self.alarm.raised[ids] = raised
+            del self._messages[messages:]
+
+        return and_update
+
 
 class RegionsUnion(LikelihoodRegime):
     """The sets of M regions over one map. The alarm's challenger is one ridge that is wider than all regions.

@@ -25,6 +25,7 @@ from ...parts.mixtures import MapsMixture, Mixture, RegionsMixture
 from ...parts.regions import Regions, mixture_shapes
 from ...types import Array, Index, Mask
 from ..base import Chosen, Policy
+from .roster import MapRoster
 
 _NOISE: dict[str, Constraint] = {
     "noise": Number(low=SMALLEST, per_lane=True, optional=True),
@@ -161,11 +162,14 @@ class Selection(PosteriorPolicy):
         return self._answer(self._mixture.estimates()[0])
 
 
-class OverMaps(Selection):
+class OverMaps(Selection, MapRoster):
     """M feature maps."""
 
-    n_models: int
-    dim: int | Sequence[int]
+    _mixture: MapsMixture
+
+    @property
+    def _weighing(self) -> MapsMixture:
+        return self._mixture
 
     def _shape(self) -> FeatureShape:
         return ExactShape(map_widths(type(self).__name__, self.dim, int(self.n_models)), many=True)
