@@ -67,7 +67,7 @@ def test_layout_by_hand(tmp_path):
     persistence.write(tmp_path / "a.bsel", {"k": 1}, {"x": np.array([258], dtype=np.int64)})
     content = (tmp_path / "a.bsel").read_bytes()
     header = json.dumps({"settings": {"k": 1}, "arrays": [["x", "<i8", [1]]]}).encode()
-    body = b"BSEL" + struct.pack("<HQ", 4, len(header)) + header + b"\x02\x01" + b"\x00" * 6
+    body = b"BSEL" + struct.pack("<HQ", 5, len(header)) + header + b"\x02\x01" + b"\x00" * 6
     assert content == body + hashlib.sha256(body).digest()
 
 

@@ -28,7 +28,8 @@ def appended(settings: Mapping[str, Any], given: Mapping[str, Any], before: int,
             raise refuse(f"add_models: {name}", told, expected)
         parts = [_per_model(f"add_models: {name}", *part, axis) for part in ((mine, before), (told, new))]
         lead = max((part.shape[:axis] for part in parts), key=len)
-        if any(part.shape[:axis] not in ((), lead) or part.shape[axis + 1 or None :] != parts[0].shape[axis + 1 or None :] for part in parts):
+        fits = len({part.shape[part.ndim + axis + 1 :] for part in parts}) == 1
+        if not fits or any(part.shape[:axis] not in ((), lead) for part in parts):
             raise refuse(f"add_models: {name}", told, f"numbers like those of the other models, {np.shape(mine)}")
         found[name] = np.concatenate([np.broadcast_to(p, (*lead, *p.shape[axis:])) for p in parts], axis=axis)
     return found

@@ -53,7 +53,7 @@ class Posterior(LaneArrays):
         ``total``: what it was before, ``(N,)``.  replayed: whether all rewards so far were replayed to the new ones.
         """
         twice, (kept, new) = 2.0 * self.variance, kept_and_new(self.log_prior.shape[1], shares.size)
-        before = log_sum(self._log_weights(np.arange(twice.size), bank)[:, kept])
+        before = log_sum(self.log_weights(bank)[:, kept])
         self.log_prior[:, kept] += (total + np.log1p(-shares.sum()) - before)[:, None]
         self.log_prior[:, new] = np.log(shares)
         if new.size and not replayed:
@@ -67,19 +67,19 @@ class Posterior(LaneArrays):
     def rest(self, ids: Index, asleep: Index, bank: RidgeBank) -> Callable[[], None]:
         """Return what is to be called once these rows have learned a reward of which models ``asleep`` know nothing."""
         awake, put_back = others(asleep, self.log_prior.shape[1]), bank.rest(ids, asleep)
-        before = log_sum(self._log_weights(ids, bank)[:, awake])
+        before = log_sum(self.log_weights(bank, ids)[:, awake])
 
         def wake() -> None:
             put_back()
-            after = log_sum(self._log_weights(ids, bank)[:, awake])
+            after = log_sum(self.log_weights(bank, ids)[:, awake])
             loss = 2.0 * self.variance[ids] * (before - after)
             for row in (ridge.PENALISED, ridge.ONLINE):
                 bank.evidence[np.ix_(ids, [row], asleep)] += loss[:, None, None]
 
         return wake
 
-    def _log_weights(self, ids: Index, bank: Bank) -> Array:
-        """Return the logarithms of the weights without their sum, ``(n, M)``."""
+    def log_weights(self, bank: Bank, ids: Index | slice = slice(None)) -> Array:
+        """Return the logarithms of the weights before they are normalised, ``(n, M)``."""
         logdet, penalised, online = np.moveaxis(bank.evidence[ids], 1, 0)
         variance = self.variance[ids, None]
         return self.log_prior[ids] - (online if self.online else penalised + variance * logdet) / (2.0 * variance)

@@ -181,6 +181,10 @@ class RidgeBank(Bank):
         ridge.learn(*(ids, x, y, *self.hand(), before))
         return before
 
+    def place(self, theta: Array) -> None:
+        """Take these estimates, ``(N, M, d)``."""
+        self.theta[:] = theta
+
     def rest(self, ids: Index, models: Index) -> Callable[[], None]:
         """Return what puts these models of these lanes back to what they are now."""
         at = np.ix_(ids, models)
@@ -228,11 +232,17 @@ class SharedRidgeBank(Bank):
         if constant is not None:
             root[:, :, 0, 0] = 1.0 / np.sqrt(constant)
         super().__init__(root=root, group=group, dims=np.full(M, d))
+        self.place(center if constant is None else with_zero(center))
+
+    def place(self, theta: Array) -> None:
+        """Take these estimates, ``(N, M, d)``."""
+        N, M, d = theta.shape
         T = -(-M // WIDEST)
         B = 16 * -(-M // (16 * T))
         columns = np.zeros((N, T * B, d))
-        columns[:, :M, first:] = center
+        columns[:, :M] = theta
         self.tiles = np.ascontiguousarray(np.swapaxes(columns.reshape(N, T, B, d), 2, 3))
+        self._hand = self._show = None
 
     @property
     def theta(self) -> Array:  # type: ignore[override]

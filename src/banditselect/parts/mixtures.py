@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..carriers.lanes import LaneArrays, PerLane, per_lane
+from ..carriers.lanes import LaneArrays, Move, PerLane, per_lane
+from ..carriers.validation import refuse
 from ..kernels import divergence, information, posterior, ridge
 from ..kernels.acting import mask_of
 from ..kernels.features import prepared
@@ -21,6 +22,7 @@ from ..types import Array, Index, Mask
 from .experts import RidgeBank, SharedRidgeBank
 from .joining import kept_and_new, log_sum, others
 from .regions import Regions, in_order
+from .retelling import is_known, learned_by, tell
 
 SCALES = (10.0**-3, 10.0**-1.5, 1.0, 10.0**1.5, 10.0**3)
 """Prior scales of a map: the variance of what it explains over that of the noise."""
@@ -375,6 +377,29 @@ class RegionsMixture(Mixture):
         if not met.all():
             ids, x, y = ids[met], x[met], y[met]
         self._learn(ids, x, y / np.sqrt(self.size[ids, 0]))
+
+    def carry(self, other: "RegionsMixture", begun: "RegionsMixture", move: Move) -> None:
+        """Learn, as a mixture that has learned nothing, what another of other regions has; ``begun``: that one before.
+
+        It is then what it had been with these regions from the first. Regions that are all known parameters do not
+        know what they have learned: they cannot be told to others, only taken over.
+        """
+        for name in ("size", "logs", "counts", "moments"):
+            getattr(self, name)[:] = getattr(other, name)
+        if not is_known(begun.bank):
+            tell(self.bank, learned_by(other.bank, begun.bank))
+        elif move.after > move.here.size:
+            expected = "a policy of which not all regions are known parameters: these do not keep what they have learned"
+            raise refuse("add_models", "radii of 0", expected)
+        else:
+            times = self.log_prior.shape[1] // self.n_models
+            for level in range(times):
+                mine, theirs = (slice(level * M, (level + 1) * M) for M in (move.after, move.before))
+                found = other._given(other.bank.evidence[:, :, theirs].swapaxes(1, 2))[:, move.there]
+                np.put_along_axis(
+                    self.bank.evidence[:, :, mine], self.given.rank[:, None], found.swapaxes(1, 2), axis=2
+                )
+            self.bank.updates[:] = other.bank.updates
 
     def _reward_unit(self) -> Array:
         size = self.size[:, 0]

@@ -25,7 +25,7 @@ from ...parts.mixtures import MapsMixture, Mixture, RegionsMixture
 from ...parts.regions import Regions, mixture_shapes
 from ...types import Array, Index, Mask
 from ..base import Chosen, Policy
-from .roster import MapRoster
+from .roster import MapRoster, RegionRoster
 
 _NOISE: dict[str, Constraint] = {
     "noise": Number(low=SMALLEST, per_lane=True, optional=True),
@@ -185,10 +185,10 @@ class OverMaps(Selection, MapRoster):
         )
 
 
-class OverRegions(Selection):
+class OverRegions(Selection, RegionRoster):
     """M regions of the parameter."""
 
-    centers: ArrayLike
+    _holder = "_mixture"
     radii: float | ArrayLike
     shapes: ArrayLike | None
 

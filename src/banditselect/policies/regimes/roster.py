@@ -195,7 +195,7 @@ class MapRoster(Roster):
     def _carry(self, fresh: Any, move: Move, exact: bool = False) -> None:
         total, before = self._weighing.total(), dict(parts_of(self))
         for name, part in parts_of(fresh):
-            if part is not fresh._ledger:
+            if name != "_ledger":
                 part.take(before[name], move, True)
         prior = validation.prior_weights("prior_weights", fresh.settings.get("prior_weights"), move.after)
         fresh._weighing.join(total, prior[move.here.size :], exact)
@@ -242,3 +242,61 @@ class MapRoster(Roster):
             wake()
         return status
 
+
+
+class RegionRoster(Roster):
+    """Has regions of the parameter that come and go.
+
+    All regions read one feature map, and what they have learned follows from a few sums over all rewards (see
+    ``parts.retelling``). So a new region knows at once what the rewards so far have cost it.
+    """
+
+    centers: ArrayLike
+    _holder: str  #: the attribute that has the regions
+
+    def add_models(
+        self,
+        centers: ArrayLike,
+        *,
+        radii: ArrayLike | None = None,
+        center_errors: ArrayLike | None = None,
+        radius_errors: ArrayLike | None = None,
+        shapes: ArrayLike | None = None,
+        prior_weights: ArrayLike | None = None,
+    ) -> None:
+        """Add regions; they stand behind the others.
+
+        The policy is then, up to rounding, what it had been with these regions from the first. A region that was itself
+        made from the rewards that this policy has learned counts them twice, and is believed too much.
+
+        Parameters
+        ----------
+        centers: ``(k, d)``, or one set per lane ``(N, k, d)``.
+        radii, center_errors, radius_errors, shapes: of the new regions, as in the constructor; may be left out where
+            one number holds for all.
+        prior_weights: the share of each new region, by default that of equal weights.
+        """
+        M, mine = self._n, self.settings
+        validation.Numbers(shapes=((None, None), (None, None, None))).check("add_models: centers", centers, None)
+        k = np.shape(centers)[-2]
+        told = {"centers": centers, "radii": radii, "center_errors": center_errors, "radius_errors": radius_errors}
+        changed = appended(mine, told | {"shapes": shapes}, M, k) | with_shares(mine, prior_weights, M, k)
+        self._free()
+        fresh = type(self)(**(mine | changed))
+        with self._gate:
+            self._carry(fresh, Move(np.arange(M), np.arange(M), M, M + k))
+            self._become_as(fresh, np.append(np.arange(M), np.full(k, -1)))
+
+    @property
+    def _n(self) -> int:
+        return int(np.shape(self.centers)[-2])
+
+    def _fewer(self, kept: Index) -> dict[str, Any]:
+        return {}
+
+    def _carry(self, fresh: Any, move: Move) -> None:
+        begun, before, way = type(self)(**self.settings), dict(parts_of(self)), self._holder
+        getattr(fresh, way).carry(getattr(self, way), getattr(begun, way), move)
+        for name, part in parts_of(fresh):
+            if name.partition(".")[0] not in (way, "_ledger"):
+                part.take(before[name], move, True)
