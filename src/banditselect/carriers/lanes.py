@@ -113,7 +113,7 @@ def _moved(mine: NDArray[Any], theirs: NDArray[Any], axis: int, move: Move) -> N
     move = move.repeated(mine.shape[axis] // move.after)
     out = mine.copy()
     to, of = np.moveaxis(out, axis, 0), np.moveaxis(theirs, axis, 0)
-    common = tuple(slice(min(sizes)) for sizes in zip(to.shape[1:], of.shape[1:], strict=True))
+    common: tuple[Any, ...] = tuple(slice(min(sizes)) for sizes in zip(to.shape[1:], of.shape[1:], strict=True))
     to[(move.here, *common)] = of[(move.there, *common)]
     return out
 

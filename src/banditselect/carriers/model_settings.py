@@ -62,7 +62,9 @@ def with_shares(settings: Mapping[str, Any], told: ArrayLike | None, before: int
     if "prior_weights" not in settings or (told is None and settings["prior_weights"] is None):
         return {}
     expected = f"shares of the {new} new models, numbers > 0 of sum < 1"
-    share = np.full(new, 1.0 / (before + new)) if told is None else as_floats("add_models: prior_weights", told, expected)
+    share = (
+        np.full(new, 1.0 / (before + new)) if told is None else as_floats("add_models: prior_weights", told, expected)
+    )
     if share.shape not in ((), (new,)) or not share.min() > 0.0 or not np.broadcast_to(share, new).sum() < 1.0:
         raise refuse("add_models: prior_weights", told, expected)
     share = np.broadcast_to(share, new)

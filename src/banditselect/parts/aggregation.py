@@ -74,7 +74,7 @@ class Posterior(LaneArrays):
             after = log_sum(self.log_weights(bank, ids)[:, awake])
             loss = 2.0 * self.variance[ids] * (before - after)
             for row in (ridge.PENALISED, ridge.ONLINE):
-                bank.evidence[np.ix_(ids, [row], asleep)] += loss[:, None, None]
+                bank.evidence[ids[:, None], row, asleep] += loss[:, None]
 
         return wake
 
@@ -192,7 +192,7 @@ class SqAlg(LaneArrays):
             self.loss[:, new] = (-total / eta)[:, None]
 
     def rest(self, ids: Index, asleep: Index) -> Callable[[], None]:
-        """Return what is to be called once these rows have learned a reward of which experts ``asleep`` know nothing."""
+        """Return what is to be called once these rows have learned a reward that experts ``asleep`` know nothing of."""
         awake, at = others(asleep, self.loss.shape[1]), np.ix_(ids, asleep)
         loss, before = self.loss[at], log_sum(self._log_weights(ids)[:, awake])
 

@@ -224,7 +224,7 @@ class SharedRidgeBank(Bank):
 
     def __init__(self, *, center: Array, precision: Array, group: Index, constant: float | None = None) -> None:
         first = 0 if constant is None else 1
-        N, M, d = center.shape[0], center.shape[1], center.shape[2] + first
+        M, d = center.shape[1], center.shape[2] + first
         root = np.zeros((*precision.shape[:2], d, d))
         known = np.isinf(precision[:, :, 0, 0])
         factor = np.linalg.cholesky(precision[~known])

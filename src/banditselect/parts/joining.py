@@ -1,8 +1,8 @@
 r"""Models that come and go: what they weigh, so that the guarantees of the mixture stay.
 
-Let :math:`\pi_i e^{-L_i}` be the weights of the models, not normalised: :math:`L_i` is what the rewards so far have cost
-model i, and :math:`Z = \sum_i \pi_i e^{-L_i}`. The mixture is a forecaster like each of its models, which the rewards
-have cost :math:`-\log Z`. A list of models that changes on the way is still one forecaster, as long as Z does not jump:
+Let :math:`\pi_i e^{-L_i}` be the weights of the models, not normalised: :math:`L_i` is what the rewards so far have
+cost model i, and :math:`Z = \sum_i \pi_i e^{-L_i}`. The mixture is a forecaster like each of its models, which the
+rewards have cost :math:`-\log Z`. A list of models that changes is still one forecaster, as long as Z does not jump:
 
 * Models that come get a share w of the prior, all others :math:`1 - w` of theirs. If all rewards so far are replayed to
   a new one, its :math:`L` is what they cost it, as if it had been there from the first: the mixture is then that of the
@@ -11,11 +11,11 @@ have cost :math:`-\log Z`. A list of models that changes on the way is still one
   so that its weight is w and Z stays. From then on it pays for itself: over the rounds since, the mixture costs at most
   :math:`\log(1 / w)` more than it does. The same holds for rewards of which it knows no features: it sleeps, and
   :math:`L` grows by what that reward cost the mixture of those awake.
-* Models that go leave Z to the others: all :math:`\pi_i` are multiplied by the one factor that keeps it. Over the rounds
-  since, the mixture costs at most :math:`\log(1 / w_i)` more than a model of weight :math:`w_i` among those that stay.
+* Models that go leave Z to the others: all :math:`\pi_i` are multiplied by the one factor that keeps it. Over the
+  rounds since, the mixture costs at most :math:`\log(1 / w_i)` more than a model that stays with weight :math:`w_i`.
 
-So :math:`-\log Z` stays the loss of one forecaster that knows only the past, which is all that likelihood-ratio sets ask
-of it (``docs/math.md``), and the bound of SqAlg holds from the entry of a model on.
+So :math:`-\log Z` stays the loss of one forecaster that knows only the past, which is all that likelihood-ratio sets
+ask of it (``docs/math.md``), and the bound of SqAlg holds from the entry of a model on.
 """
 
 import numpy as np

@@ -389,7 +389,7 @@ class RegionsMixture(Mixture):
         if not is_known(begun.bank):
             tell(self.bank, learned_by(other.bank, begun.bank))
         elif move.after > move.here.size:
-            expected = "a policy of which not all regions are known parameters: these do not keep what they have learned"
+            expected = "a policy whose regions are not all known parameters: these do not keep what they have learned"
             raise refuse("add_models", "radii of 0", expected)
         else:
             times = self.log_prior.shape[1] // self.n_models

@@ -203,10 +203,8 @@ class Policy(Copies, ABC):
                 action, number = drawn["action"], drawn["number"]
                 probability = drawn["probability"] if self.has_propensity else None
                 handed, served = z if many else z[:, 0], self._every if lanes is None else read_only(ids)
-            decision: Decision = _made(
-                Decision,
-                (action, probability, base, handed, served, number, memo, self._lineage, self._worker, self._generation),
-            )
+            mine = self._lineage, self._worker, self._generation
+            decision: Decision = _made(Decision, (action, probability, base, handed, served, number, memo, *mine))
             if self._plain:
                 door.last = decision, z
             return decision

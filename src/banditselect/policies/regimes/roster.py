@@ -92,7 +92,7 @@ class Roster(Policy):
 
     def _changed(self, columns: Index) -> list[Any]:
         """Return the changes that decisions have to be told of."""
-        return self._changes
+        return list(self._changes)
 
 
 class MapRoster(Roster):
@@ -127,9 +127,9 @@ class MapRoster(Roster):
         prior_weights: the share of each new map, by default that of equal weights.
         regularization: of the new maps, where it was given for each map.
         replay: rewards that were learned, and the features in the new map of what was played: ``(features, rewards)``
-            of shapes ``(n, d)`` and ``(n,)``, of several new maps a list of features. With lanes, a list of N such
-            pairs. If they are all rewards learned so far the weights are exact; if they are some of them, the new map
-            learns its parameter from them, but its weight begins with its share.
+            of shapes ``(n, d)`` and ``(n,)``, in the order in which they were learned; of several new maps a list of
+            features. With lanes, a list of N such pairs. If they are all rewards learned so far the weights are exact;
+            if they are some of them, the new map learns its parameter from them, but its weight begins with its share.
         """
         M, owner = self._n, "add_models"
         validation.Widths().check(f"{owner}: dim", dim, None)
@@ -174,14 +174,14 @@ class MapRoster(Roster):
         before, come = dict(parts_of(self)), dict(parts_of(guest))
         for name, part in come.items():
             if isinstance(part, MapsMixture):
-                part.count_from(before[name])
+                part.count_from(before[name])  # type: ignore[arg-type]
         count = np.zeros(N, dtype=np.int64)
         for lane, (features, rewards) in enumerate(pairs):
             parts = [np.asarray(m, dtype=float) for m in (features if maps > 1 else [features])]
             y = validation.as_floats("add_models: replay", rewards, expected)
             count[lane] = y.size
             right = y.ndim == 1 and (y.size == learned[lane] or (self._partly and y.size < learned[lane]))
-            if not right or len(parts) != maps or any(m.ndim != 2 or len(m) != y.size for m in parts):
+            if not right or [m.shape for m in parts] != [(y.size, width) for width in widths]:
                 many = f"{'at most ' if self._partly else ''}{learned[lane]} rewards, those that were learned"
                 raise validation.refuse("add_models: replay", replay, f"{expected}, {many}")
             for r in range(y.size):
@@ -241,7 +241,6 @@ class MapRoster(Roster):
         if status == DONE:
             wake()
         return status
-
 
 
 class RegionRoster(Roster):
