@@ -20,6 +20,7 @@ from ..kernels.acting import mask_of
 from ..kernels.features import prepared
 from ..types import Array, Index, Mask
 from .experts import RidgeBank, SharedRidgeBank
+from .forgetting import Forgetting
 from .joining import kept_and_new, log_sum, others
 from .regions import Regions, in_order
 from .retelling import is_known, learned_by, tell
@@ -61,6 +62,8 @@ class Mixture(LaneArrays, ABC):
     expected: v, ``(N, models)``.
     window: how far the logarithm of the variance may be from that of v, below and above, ``(2, models)``.
     trust: a.
+    memory: None, or after how many rounds a reward counts 1 / e, see :class:`~banditselect.parts.forgetting.Forgetting`:
+        t is then the sum of the weights of the rewards.
 
     Attributes
     ----------
@@ -88,9 +91,11 @@ class Mixture(LaneArrays, ABC):
         expected: Array,
         trust: float = 1.0,
         window: Array | None = None,
+        memory: float | None = None,
     ) -> None:
         N, models = bank.group.shape
         self.bank = bank
+        self.forgetting = None if memory is None else Forgetting(bank, memory)
         self.n_models = n_models
         self.constant = constant
         self.size, self.logs = np.zeros((N, n_maps)), np.zeros((N, n_maps))
@@ -117,9 +122,19 @@ class Mixture(LaneArrays, ABC):
 
     def _learn(self, ids: Index, x: Array, y: Array) -> None:
         """Learn, in the units that are known by now."""
-        centered = np.empty(y.size)
-        posterior.center_rewards(ids, y, self.bank.updates, self.moments, self.constant, centered)
+        centered, fading = np.empty(y.size), self.forgetting
+        if fading is not None:
+            fading.fade(ids, self.bank)
+            self.moments[ids, posterior.SQUARES] *= fading.gamma
+        posterior.center_rewards(ids, y, self._seen, self.moments, self.constant, centered)
         self.bank.learn(ids, self.prepared(ids, x), centered)
+        if fading is not None:
+            fading.seen[ids] += 1.0
+
+    @property
+    def _seen(self) -> Any:
+        """How many rewards count, ``(N,)``."""
+        return self.bank.updates if self.forgetting is None else self.forgetting.seen
 
     def _resize(self, ids: Index) -> None:
         """Mend sizes of these lanes that the features learned so far do not bear out; this one leaves them."""
@@ -164,7 +179,7 @@ class Mixture(LaneArrays, ABC):
         bank = self.bank
         return posterior.Beliefs(
             bank.evidence,
-            bank.updates,
+            self._seen,
             self.moments,
             self.log_prior,
             self.known,
@@ -223,7 +238,14 @@ class MapsMixture(Mixture):
     _inform = staticmethod(information.informed_ridges)
 
     def __init__(
-        self, *, lanes: int, dims: tuple[int, ...], constant: bool, noise: ArrayLike | None, prior: Array
+        self,
+        *,
+        lanes: int,
+        dims: tuple[int, ...],
+        constant: bool,
+        noise: ArrayLike | None,
+        prior: Array,
+        memory: float | None = None,
     ) -> None:
         scales = SCALES if noise is None else TOLD_SCALES
         M, J = len(dims), len(scales)
@@ -235,7 +257,16 @@ class MapsMixture(Mixture):
             constant=FLAT if constant else None,
         )
         expected = np.zeros((lanes, M * J))
-        super().__init__(bank, n_models=M, n_maps=M, constant=constant, noise=noise, prior=prior, expected=expected)
+        super().__init__(
+            bank,
+            n_models=M,
+            n_maps=M,
+            constant=constant,
+            noise=noise,
+            prior=prior,
+            expected=expected,
+            memory=memory,
+        )
 
     def _models(self) -> tuple[Any, ...]:
         return self.bank.theta, self.bank.root, self.bank.dims
@@ -263,11 +294,12 @@ class MapsMixture(Mixture):
         penalty[:first] = FLAT
         change = np.full(d, factor)
         change[:first] = 1.0
+        left = penalty if self.forgetting is None else penalty * self.forgetting.prior_left(int(bank.updates[n]))[:d]
         inverse = np.linalg.inv(bank.root[n, k, :d, :d])
         V = inverse.T @ inverse
         moment = V @ bank.theta[n, k, :d]
         squares = bank.penalised[n, k] + bank.theta[n, k, :d] @ moment
-        lower = np.linalg.cholesky(np.diag(penalty) + change[:, None] * (V - np.diag(penalty)) * change)
+        lower = np.linalg.cholesky(np.diag(left) + change[:, None] * (V - np.diag(left)) * change)
         root = np.linalg.inv(lower).T
         theta = root @ (root.T @ (change * moment))
         bank.root[n, k, :d, :d], bank.theta[n, k, :d] = root, theta
@@ -347,7 +379,9 @@ class RegionsMixture(Mixture):
     bank: SharedRidgeBank
     _inform = staticmethod(information.informed_tiles)
 
-    def __init__(self, regions: Regions, *, constant: bool, noise: ArrayLike | None, prior: Array) -> None:
+    def __init__(
+        self, regions: Regions, *, constant: bool, noise: ArrayLike | None, prior: Array, memory: float | None = None
+    ) -> None:
         N, M, _ = regions.center.shape
         levels = regions.spread[:, None] * np.array(LEVELS) if noise is None else per_lane(noise, N)[:, None] ** 2
         variance = np.repeat(levels, M, axis=1)
@@ -362,6 +396,7 @@ class RegionsMixture(Mixture):
             prior=prior[regions.order],
             expected=variance,
             window=np.repeat(_windows(levels.shape[1]), M, axis=1),
+            memory=memory,
         )
         if noise is not None:
             self.size[:] = 1.0

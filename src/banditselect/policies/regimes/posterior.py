@@ -29,6 +29,7 @@ from .roster import MapRoster, RegionRoster
 _NOISE: dict[str, Constraint] = {
     "noise": Number(low=SMALLEST, per_lane=True, optional=True),
     "intercept": YesNo(),
+    "memory": Number(low=1.0, above=True, optional=True),
 }
 _PRIOR: dict[str, Constraint] = {"prior_weights": Numbers(shapes=((None,),), low=0.0, optional=True)}
 
@@ -64,6 +65,7 @@ class PosteriorPolicy(Policy):
     _mixture: Mixture
     noise: float | ArrayLike | None
     intercept: bool
+    memory: float | None
 
     def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
         self._mixture.learn(ids, x, y)
@@ -126,7 +128,12 @@ class OverMap(PosteriorPolicy):
 
     def _begin(self, lanes: int) -> None:
         self._mixture = MapsMixture(
-            lanes=lanes, dims=(int(self.dim),), constant=bool(self.intercept), noise=self.noise, prior=np.ones(1)
+            lanes=lanes,
+            dims=(int(self.dim),),
+            constant=bool(self.intercept),
+            noise=self.noise,
+            prior=np.ones(1),
+            memory=self.memory,
         )
 
     @property
@@ -181,6 +188,7 @@ class OverMaps(Selection, MapRoster):
             constant=bool(self.intercept),
             noise=self.noise,
             prior=prior_weights(f"{owner}: prior_weights", self.prior_weights, M),
+            memory=self.memory,
         )
 
 
@@ -230,4 +238,6 @@ class OverRegions(Selection, RegionRoster):
         owner = type(self).__name__
         regions = Regions.read(owner, self.lanes, self.centers, self.shapes, radii=self.radii)
         prior = prior_weights(f"{owner}: prior_weights", self.prior_weights, regions.radius.shape[1])
-        self._mixture = RegionsMixture(regions, constant=bool(self.intercept), noise=self.noise, prior=prior)
+        self._mixture = RegionsMixture(
+            regions, constant=bool(self.intercept), noise=self.noise, prior=prior, memory=self.memory
+        )

@@ -80,6 +80,9 @@ class Roster(Policy):
         """Refuse to change a list of models that others count on."""
         if self._owned:
             raise validation.refuse("models", type(self).__name__, "a policy that is not part of another")
+        if self.settings.get("memory") is not None:
+            expected = "None: models come and go where nothing is forgotten"
+            raise validation.refuse(f"{type(self).__name__}: memory", self.settings["memory"], expected)
 
     def _become_as(self, fresh: Any, columns: Index) -> None:
         """Go on as a policy of other models, which have been the models ``columns`` so far, -1 for a new one."""
