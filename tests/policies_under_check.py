@@ -257,3 +257,6 @@ SKIPPED = {
 for name, (binding, _) in POLICIES.items():
     if not binding.cls.unit_free:
         SKIPPED[name] = SKIPPED.get(name, set()) | {"check_units"}  # it claims nothing of units
+    stays = {"FSSquareCB paper", "FSSquareCB corrected", "PSOFUL paper", "PSOFUL paper, own range", "PSTS known"}
+    if name in stays or not hasattr(binding.cls, "add_models"):
+        SKIPPED[name] = SKIPPED.get(name, set()) | {"check_models"}  # its list of models is what it is

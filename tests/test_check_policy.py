@@ -204,6 +204,7 @@ FLAWS = [
         flawed(update_many=lambda self, ds, ys: OFUL.update_many(self, ds, [2.0 * y for y in ys])),
     ),
     ("check_order_of_rewards", "out-of-order", flawed(update=alternating)),
+    ("check_models", "weights of 4 models are", flawed(FSOFUL, model_weights=np.array([0.5, 0.3, 0.2]))),
     ("check_refusals", "bad reward: not refused", flawed(update=lambda self, d, y: OFUL.update(self, d, [0.0, 0.0]))),
     ("check_refusals", "changed the state", flawed(update=learns_before_it_refuses)),
 ]
@@ -221,7 +222,8 @@ def test_every_check_can_fail():
 
 def test_without_a_flaw_every_check_passes_or_says_why_not():
     units = {"check_units": "it does not claim to be free of units"}
-    one_map = {"check_permuted_models": "it has no model_weights", **units}
+    stays = {"check_models": "its models do not come and go"}
+    one_map = {"check_permuted_models": "it has no model_weights", **units, **stays}
     assert check_policy(OFUL.bind(dim=D, noise=0.1, regularization=0.3)) == one_map
     assert check_policy(SquareCB.bind(dim=D, noise=0.1, regularization=0.3)) == one_map
     assert check_policy(OFUL.bind(dim=D, noise=0.1, intercept=True)) == {

@@ -67,7 +67,7 @@ def test_layout_by_hand(tmp_path):
     persistence.write(tmp_path / "a.bsel", {"k": 1}, {"x": np.array([258], dtype=np.int64)})
     content = (tmp_path / "a.bsel").read_bytes()
     header = json.dumps({"settings": {"k": 1}, "arrays": [["x", "<i8", [1]]]}).encode()
-    body = b"BSEL" + struct.pack("<HQ", 4, len(header)) + header + b"\x02\x01" + b"\x00" * 6
+    body = b"BSEL" + struct.pack("<HQ", 5, len(header)) + header + b"\x02\x01" + b"\x00" * 6
     assert content == body + hashlib.sha256(body).digest()
 
 
@@ -115,7 +115,7 @@ def test_another_version_is_named(small, version):
     body = small.read_bytes()[:-32]
     body = body[:4] + struct.pack("<H", version) + body[6:]
     small.write_bytes(body + hashlib.sha256(body).digest())
-    with pytest.raises(ValueError, match=f"format version {version}, this library reads versions 2 to 4"):
+    with pytest.raises(ValueError, match=f"format version {version}, this library reads versions 2 to 5"):
         persistence.read(small)
 
 

@@ -29,6 +29,7 @@ class Decision(NamedTuple):
     memo: what the policy wants to be told again when the reward arrives, whole numbers ``(n, w)``, or None.
     lineage: fingerprint of the policy; it survives save and load.
     worker: which copy of the policy decided, as (number, session); (0, 0) for itself.
+    generation: how often feature maps had been added to the policy, or taken from it.
     """
 
     action: Any
@@ -40,6 +41,7 @@ class Decision(NamedTuple):
     memo: NDArray[np.int64] | None
     lineage: int
     worker: Worker = ITSELF
+    generation: int = 0
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Decision) and self.to_dict() == other.to_dict()
@@ -69,10 +71,10 @@ class Decision(NamedTuple):
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
         """Return the decision that ``to_dict`` described; anything else raises ValueError.
 
-        A worker may be missing: there were none of them once.
+        A worker and a generation may be missing: there were none of them once.
         """
         if isinstance(content, Mapping):
-            content = {"worker": ITSELF, **content}
+            content = {"worker": ITSELF, "generation": 0, **content}
         if not isinstance(content, Mapping) or set(content) != set(cls._fields):
             raise ValueError(
                 f"decision: got {content!r:.80}, expected a mapping with the keys {', '.join(cls._fields)}"
@@ -91,6 +93,7 @@ class Decision(NamedTuple):
                 memo=None if content["memo"] is None else _frozen(content["memo"], np.int64),
                 lineage=_whole(content["lineage"]),
                 worker=Worker(*map(_whole, content["worker"])),
+                generation=_whole(content["generation"]),
             )
         except (TypeError, ValueError) as error:
             raise ValueError(f"decision: {error}; expected what Decision.to_dict returned") from None

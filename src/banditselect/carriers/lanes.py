@@ -1,14 +1,41 @@
 """State as named arrays with one row per lane, so that lanes can be added, saved and restored by name alone."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..types import Array
+from ..types import Array, Index
 
 T = TypeVar("T")
+
+
+class Move(NamedTuple):
+    """Models that move from one list to another: those ``there`` of M become those ``here`` of ``after``.
+
+    Attributes
+    ----------
+    there, here: positions in the old list and in the new one, of one length.
+    before, after: how many models the lists have.
+    """
+
+    there: Index
+    here: Index
+    before: int
+    after: int
+
+    def repeated(self, times: int) -> "Move":
+        """Return the move of lists that stand several times one after the other.
+
+        Examples
+        --------
+        >>> Move(np.array([1]), np.array([0]), 2, 1).repeated(3).there
+        array([1, 3, 5])
+        """
+        rows = np.arange(times)[:, None]
+        there, here = (rows * self.before + self.there).ravel(), (rows * self.after + self.here).ravel()
+        return Move(there, here, self.before * times, self.after * times)
 
 
 class LaneArrays:
@@ -23,6 +50,7 @@ class LaneArrays:
     natural: tuple[str, ...] = ()  # of these, no entry is below 0
     endless: tuple[str, ...] = ()  # of these, entries may be NaN or infinite
     fixed: tuple[str, ...] = ()
+    per_model: ClassVar[dict[str, int]] = {}  # of those that are learned for each model: the axis of the models
     handed: tuple[str, ...] = ()  # what kernels are handed of it, arrays and numbers, in the order of their arguments
     _hand: Any = None  # what kernels that learn are handed, kept until an array is another one,
     _show: Any = None  # and what kernels that play are shown
@@ -59,6 +87,20 @@ class LaneArrays:
             setattr(self, name, np.array(theirs, order="C"))
         self._hand = self._show = None
 
+    def take(self, other: "LaneArrays", move: Move, whole: bool) -> None:
+        """Take over what another part has learned of the models that move, and what is not of any model if ``whole``.
+
+        The parts are alike but for their models, and so for how wide those are.
+        """
+        arrays = self.arrays()
+        for name, theirs in other.arrays().items():
+            axis = self.per_model.get(name)
+            if axis is not None:
+                arrays[name] = _moved(arrays[name], theirs, axis, move)
+            elif whole:
+                arrays[name] = theirs
+        self.restore(arrays)
+
     def extend(self, other: Self) -> None:
         """Append the lanes of an equal part."""
         for name in self.state + self.fixed:
@@ -73,6 +115,16 @@ class LaneArrays:
                 theirs = np.pad(theirs, spare, mode="edge")
             mine[ids] = theirs
         self._hand = self._show = None
+
+
+def _moved(mine: NDArray[Any], theirs: NDArray[Any], axis: int, move: Move) -> NDArray[Any]:
+    """Return my array with the models that move; where entries are more here than there, the first are theirs."""
+    move = move.repeated(mine.shape[axis] // move.after)
+    out = mine.copy()
+    to, of = np.moveaxis(out, axis, 0), np.moveaxis(theirs, axis, 0)
+    common: tuple[Any, ...] = tuple(slice(min(sizes)) for sizes in zip(to.shape[1:], of.shape[1:], strict=True))
+    to[(move.here, *common)] = of[(move.there, *common)]
+    return out
 
 
 class Kept:

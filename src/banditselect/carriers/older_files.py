@@ -4,6 +4,7 @@ from typing import Any
 
 OLDEST = 2
 WORKERS = 4  #: the first version that knows of workers
+NEWER = ("log_prior",)  #: learned arrays that versions before 5 do not have: they are as the settings make them
 
 _PARTS = {
     "_experts.bank": "_bank",

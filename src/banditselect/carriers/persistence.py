@@ -33,7 +33,7 @@ C = TypeVar("C", bound=type)
 Opener = Callable[[Any, Any], Any]
 
 MAGIC = b"BSEL"
-VERSION = 4
+VERSION = 5
 _PREFIX = struct.Struct("<4sHQ")
 _DIGEST = hashlib.sha256().digest_size
 _DTYPES = {"<f8", "<i8", "|u1", "|b1"}
@@ -79,6 +79,7 @@ def save(policy: Stateful, path: str | os.PathLike[str], section: tuple[str, Any
         "lineage": policy._lineage,
         "worker": policy._worker,
         "closed": policy._elsewhere.closed,
+        "changes": list(policy._changes),  # type: ignore[attr-defined]
     }
     arrays["elsewhere"] = policy._elsewhere.table()
     for part, content in policy._state():
@@ -107,14 +108,20 @@ def load(path: str | os.PathLike[str], *, worker: Any = None) -> Any:
         if not isinstance(policy, Stateful):
             raise ValueError("its content is not a policy")
         for part, content in policy._state():
-            known = version == VERSION or all(f"state/{part}/{name}" in arrays for name in content.state)
+            known = version == VERSION or any(f"state/{part}/{name}" in arrays for name in content.state)
             stored = part if known else older_files.part_name(part)
-            content.restore({name: arrays[f"state/{stored}/{name}"] for name in content.state})
+            mine = content.arrays()
+            for name in content.state:
+                if version == VERSION or name not in older_files.NEWER:
+                    mine[name] = arrays[f"state/{stored}/{name}"]
+            content.restore(mine)
         policy._lineage = int(settings["lineage"])
         if version >= older_files.WORKERS:
             policy._worker = Worker(*map(int, settings["worker"]))
             policy._elsewhere.restore(arrays["elsewhere"], int(settings["closed"]), policy._size)
             policy._root(policy._worker.channel)
+        if version == VERSION:
+            policy._restore_changes(settings["changes"])  # type: ignore[attr-defined]
         found: Any = _held(policy, settings["holder"], arrays) if "holder" in settings else policy
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error

@@ -36,6 +36,7 @@ class Stateful:
 
     constraints: ClassVar[dict[str, Constraint]] = {}
     _settled: frozenset[str] = frozenset()  #: the settings, once it is built
+    _owned: bool = False  #: whether it is inside another one
 
     def __init__(self, lanes: int | None, seed: Seed) -> None:
         owner = type(self).__name__
@@ -179,6 +180,7 @@ class Stateful:
         self._streams = Streams(self.seed, self._lane_range(first), channel)
         for i, (_, inner) in enumerate(self._inside()):  # the first keeps the channel: alone it draws as if by itself
             inner._root((*channel, i) if i else channel, first)
+            inner._owned = True
 
     def _lane_range(self, first: int) -> range | None:
         return None if self.lanes is None else range(first, first + self.lanes)

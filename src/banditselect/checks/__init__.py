@@ -15,7 +15,7 @@ from unittest import SkipTest
 from ..carriers.validation import refuse
 from ..policies import Policy
 from ..problems import Problem
-from . import learning_checks, policy_checks, problem_checks
+from . import learning_checks, policy_checks, problem_checks, roster_checks
 from .game import Factory
 
 Check = Callable[[Any], None]
@@ -25,7 +25,7 @@ def _checks(module: ModuleType) -> dict[str, Check]:
     return {name: value for name, value in vars(module).items() if name.startswith("check_")}
 
 
-CHECKS = _checks(policy_checks) | _checks(learning_checks)
+CHECKS = _checks(policy_checks) | _checks(learning_checks) | _checks(roster_checks)
 PROBLEM_CHECKS = _checks(problem_checks)
 
 
@@ -40,8 +40,11 @@ def check_policy(factory: Factory, *, expected_failures: Mapping[str, str] | Non
     Examples
     --------
     >>> from banditselect import OFUL
-    >>> check_policy(OFUL.bind(dim=3, noise=0.1))
-    {'check_permuted_models': 'it has no model_weights', 'check_units': 'it does not claim to be free of units'}
+    >>> for check, reason in check_policy(OFUL.bind(dim=3, noise=0.1)).items():
+    ...     print(check, "-", reason)
+    check_permuted_models - it has no model_weights
+    check_units - it does not claim to be free of units
+    check_models - its models do not come and go
     """
     if isinstance(factory, type | Policy) or not callable(factory):
         raise refuse("check_policy: factory", factory, "what bind returned, or a function of lanes and seed")

@@ -1,11 +1,15 @@
 """SqAlg: aggregates the experts' predictions (paper, Alg. ``alg:expert-prediction``)."""
 
+from collections.abc import Callable
+from typing import ClassVar
+
 import numpy as np
 
 from ..carriers.lanes import LaneArrays
-from ..kernels import selection
+from ..kernels import ridge, selection
 from ..types import Array, Index, Mask
-from .experts import Bank
+from .experts import Bank, RidgeBank
+from .joining import kept_and_new, log_sum, others
 
 
 class Posterior(LaneArrays):
@@ -16,9 +20,15 @@ class Posterior(LaneArrays):
     Parameters
     ----------
     variance: R^2, ``(N,)``.  prior: :math:`\pi`, ``(M,)`` or ``(N, M)``.  online: which loss.
+
+    Attributes
+    ----------
+    log_prior: :math:`\log \pi`, ``(N, M)``; and what models that came and went have left in it, see ``parts.joining``.
     """
 
-    fixed: tuple[str, ...] = ("variance", "log_prior")
+    state: tuple[str, ...] = ("log_prior",)
+    per_model: ClassVar[dict[str, int]] = {"log_prior": 1}
+    fixed: tuple[str, ...] = ("variance",)
     handed: tuple[str, ...] = ("log_prior", "variance")
 
     def __init__(self, *, variance: Array, prior: Array, online: bool) -> None:
@@ -32,6 +42,47 @@ class Posterior(LaneArrays):
         mixture = np.empty(ids.size)
         selection.posterior(ids, bank.evidence, self.log_prior, self.variance, self.online, weights, mixture)
         return weights, mixture
+
+    def total(self, bank: Bank) -> Array:
+        r"""Return :math:`\log \sum_i \pi_i e^{-L_i / (2 R^2)}`, ``(N,)``."""
+        return self.weigh(np.arange(self.variance.size), bank)[1] / (-2.0 * self.variance)
+
+    def join(self, bank: Bank, total: Array, shares: Array, replayed: bool) -> None:
+        """Weigh the models when the last have come, with prior ``shares (k,)``, or some have gone: ``parts.joining``.
+
+        ``total``: what it was before, ``(N,)``.  replayed: whether all rewards so far were replayed to the new ones.
+        """
+        twice, (kept, new) = 2.0 * self.variance, kept_and_new(self.log_prior.shape[1], shares.size)
+        before = log_sum(self.log_weights(bank)[:, kept])
+        self.log_prior[:, kept] += (total + np.log1p(-shares.sum()) - before)[:, None]
+        self.log_prior[:, new] = np.log(shares)
+        if new.size and not replayed:
+            self._enter(bank, new, -twice * total)
+
+    def _enter(self, bank: Bank, new: Index, loss: Array) -> None:
+        """Let models begin with the mixture's ``loss (N,)`` in the place of their own."""
+        bank.evidence[:, ridge.LOGDET, new] = 0.0
+        bank.penalised[:, new] = bank.online[:, new] = loss[:, None]
+
+    def rest(self, ids: Index, asleep: Index, bank: RidgeBank) -> Callable[[], None]:
+        """Return what is to be called once these rows have learned a reward of which models ``asleep`` know nothing."""
+        awake, put_back = others(asleep, self.log_prior.shape[1]), bank.rest(ids, asleep)
+        before = log_sum(self.log_weights(bank, ids)[:, awake])
+
+        def wake() -> None:
+            put_back()
+            after = log_sum(self.log_weights(bank, ids)[:, awake])
+            loss = 2.0 * self.variance[ids] * (before - after)
+            for row in (ridge.PENALISED, ridge.ONLINE):
+                bank.evidence[ids[:, None], row, asleep] += loss[:, None]
+
+        return wake
+
+    def log_weights(self, bank: Bank, ids: Index | slice = slice(None)) -> Array:
+        """Return the logarithms of the weights before they are normalised, ``(n, M)``."""
+        logdet, penalised, online = np.moveaxis(bank.evidence[ids], 1, 0)
+        variance = self.variance[ids, None]
+        return self.log_prior[ids] - (online if self.online else penalised + variance * logdet) / (2.0 * variance)
 
 
 class SqAlg(LaneArrays):
@@ -63,6 +114,7 @@ class SqAlg(LaneArrays):
 
     state = ("loss", "alive", "lower", "upper", "clipped")
     natural = ("clipped",)
+    per_model: ClassVar[dict[str, int]] = {"loss": 1, "alive": 1}
 
     def __init__(self, *, lower: Array, upper: Array, n_models: int) -> None:
         self.lower = np.array(lower, dtype=float)
@@ -119,6 +171,44 @@ class SqAlg(LaneArrays):
         after = before & (admitted > 0)
         self.alive[ids] = np.where(after.any(axis=1, keepdims=True), after, before)
         self.fallen = self.fallen or bool((admitted == 2).any())
+
+    def total(self) -> Array:
+        r"""Return :math:`\log \frac1M \sum_i e^{-\eta L_i}` over the admissible experts, ``(N,)``."""
+        ids = np.arange(len(self.loss))
+        return log_sum(self._log_weights(ids)) - np.log(self.loss.shape[1])
+
+    def join(self, total: Array, shares: Array, replayed: bool) -> None:
+        """Weigh the experts when the last have come, or some have gone; as ``Posterior.join``, with equal shares.
+
+        Where none is left that is admissible, all are.
+        """
+        (kept, new), eta = kept_and_new(self.loss.shape[1], shares.size), self._eta(np.arange(len(self.loss)))
+        self.alive[~self.alive.any(axis=1)] = True
+        before = log_sum(self._log_weights(np.arange(eta.size))[:, kept])
+        with np.errstate(invalid="ignore"):
+            shift = (total + np.log(kept.size) - before) / eta
+        self.loss[:, kept] -= np.where(np.isfinite(shift), shift, 0.0)[:, None]
+        if not replayed:
+            self.loss[:, new] = (-total / eta)[:, None]
+
+    def rest(self, ids: Index, asleep: Index) -> Callable[[], None]:
+        """Return what is to be called once these rows have learned a reward that experts ``asleep`` know nothing of."""
+        awake, at = others(asleep, self.loss.shape[1]), np.ix_(ids, asleep)
+        loss, before = self.loss[at], log_sum(self._log_weights(ids)[:, awake])
+
+        def wake() -> None:
+            with np.errstate(invalid="ignore"):
+                grown = (before - log_sum(self._log_weights(ids)[:, awake])) / self._eta(ids)
+            self.loss[at] = loss + np.where(np.isfinite(grown), grown, 0.0)[:, None]
+
+        return wake
+
+    def _eta(self, ids: Index) -> Array:
+        return 2.0 / (self.upper[ids] - self.lower[ids]) ** 2
+
+    def _log_weights(self, ids: Index) -> Array:
+        """Return the logarithms of the weights without their sum, ``(n, M)``."""
+        return np.where(self.alive[ids], -self._eta(ids)[:, None] * self.loss[ids], -np.inf)
 
     def warnings(self) -> list[str]:
         """Return a warning, once, if all experts of some lane would have fallen."""

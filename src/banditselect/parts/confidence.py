@@ -5,7 +5,7 @@ The proofs are in ``docs/math.md``; every statement there holds for all rounds a
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from ..kernels import selection
 from ..types import Array, Index
 from .aggregation import Posterior
 from .experts import Bank
+from .joining import others
 
 
 class Ellipsoid(LaneArrays):
@@ -80,8 +81,9 @@ class LikelihoodSets(Posterior):
     squared_radii: rho_i^2 after the last update, ``(N, M)``; negative where the model is refuted.
     """
 
-    state = ("squared_radii",)
-    fixed = ("variance", "log_prior", "penalty", "noise")
+    state = ("squared_radii", "log_prior")
+    per_model: ClassVar[dict[str, int]] = {"squared_radii": 1, "log_prior": 1}
+    fixed = ("variance", "penalty", "noise")
     handed = ("log_prior", "variance", "penalty", "drift", "log_term", "online", "squared_radii", "noise")
 
     def __init__(
@@ -118,6 +120,25 @@ class LikelihoodSets(Posterior):
             self.online,
             self.squared_radii,
         )
+
+    def join(self, bank: Bank, total: Array, shares: Array, replayed: bool) -> None:
+        """Weigh the models when some have come or gone, and take the radii.
+
+        J of a model that nothing was replayed to begins with the mixture's loss: its set holds the parameter if the
+        model is true from then on. It does not begin higher above the penalty than the least of the others, so that
+        the alarm stays right if at every time some model of the list was true.
+        """
+        super().join(bank, total, shares, replayed)
+        self.update(np.arange(self.noise.size), bank)
+
+    def _enter(self, bank: Bank, new: Index, loss: Array) -> None:
+        super()._enter(bank, new, loss)
+        kept = others(new, self.penalty.shape[1])
+        least = (bank.penalised - self.penalty)[:, kept].min(axis=1)
+        start = np.clip(least[:, None] + self.penalty[:, new], 0.0, np.maximum(loss, 0.0)[:, None])
+        bank.penalised[:, new] = start
+        if not self.online:
+            self.log_prior[:, new] += (start - loss[:, None]) / (2.0 * self.variance[:, None])
 
 
 def log_regularized_gamma(a: float, x: float) -> float:

@@ -5,8 +5,8 @@ weights, confidence sets, alarms - is written once.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -173,6 +173,7 @@ class RidgeBank(Bank):
     first: the first cell of every model, and the number of cells, ``(M + 1,)``; None where each has one block.
     """
 
+    per_model: ClassVar[dict[str, int]] = {"theta": 1, "root": 1, "evidence": 2}
     handed = ("theta", "root", "evidence", "updates", "dims")
 
     def __init__(
@@ -240,6 +241,21 @@ class RidgeBank(Bank):
         ridge.learn(*(ids, x, y, *self.hand(), before))
         return before
 
+    def place(self, theta: Array) -> None:
+        """Take these estimates, ``(N, M, d)``."""
+        self.theta[:] = theta
+
+    def rest(self, ids: Index, models: Index) -> Callable[[], None]:
+        """Return what puts these models of these lanes back to what they are now."""
+        at = np.ix_(ids, models)
+        theta, root, evidence = self.theta[at], self.root[at], self.evidence[np.ix_(ids, np.arange(3), models)]
+
+        def put_back() -> None:
+            self.theta[at], self.root[at] = theta, root
+            self.evidence[np.ix_(ids, np.arange(3), models)] = evidence
+
+        return put_back
+
     def upper_bounds(self, ids: Index, x: Array, squared_radii: Array, scale: float) -> Array:
         """Return the upper bounds of all actions, ``(n, K)``."""
         out = np.empty((ids.size, x.shape[2]))
@@ -268,7 +284,7 @@ class SharedRidgeBank(Bank):
 
     def __init__(self, *, center: Array, precision: Array, group: Index, constant: float | None = None) -> None:
         first = 0 if constant is None else 1
-        N, M, d = center.shape[0], center.shape[1], center.shape[2] + first
+        M, d = center.shape[1], center.shape[2] + first
         root = np.zeros((*precision.shape[:2], d, d))
         known = np.isinf(precision[:, :, 0, 0])
         factor = np.linalg.cholesky(precision[~known])
@@ -276,11 +292,17 @@ class SharedRidgeBank(Bank):
         if constant is not None:
             root[:, :, 0, 0] = 1.0 / np.sqrt(constant)
         super().__init__(root=root, group=group, dims=np.full(M, d))
+        self.place(center if constant is None else with_zero(center))
+
+    def place(self, theta: Array) -> None:
+        """Take these estimates, ``(N, M, d)``."""
+        N, M, d = theta.shape
         T = -(-M // WIDEST)
         B = 16 * -(-M // (16 * T))
         columns = np.zeros((N, T * B, d))
-        columns[:, :M, first:] = center
+        columns[:, :M] = theta
         self.tiles = np.ascontiguousarray(np.swapaxes(columns.reshape(N, T, B, d), 2, 3))
+        self._hand = self._show = None
 
     @property
     def theta(self) -> Array:  # type: ignore[override]

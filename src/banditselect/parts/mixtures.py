@@ -7,18 +7,23 @@ unit of a map or of rewards, nor, with a constant term, on where rewards have th
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..carriers.lanes import LaneArrays, PerLane, per_lane
-from ..kernels import divergence, information, posterior
+from ..carriers.lanes import LaneArrays, Move, PerLane, per_lane
+from ..carriers.validation import refuse
+from ..kernels import divergence, information, posterior, ridge
 from ..kernels.acting import mask_of
 from ..kernels.features import prepared
 from ..types import Array, Index, Mask
 from .experts import RidgeBank, SharedRidgeBank
+from .forgetting import Forgetting
+from .joining import kept_and_new, log_sum, others
 from .regions import Regions, in_order
+from .retelling import is_known, learned_by, tell
 
 SCALES = (10.0**-3, 10.0**-1.5, 1.0, 10.0**1.5, 10.0**3)
 """Prior scales of a map: the variance of what it explains over that of the noise."""
@@ -58,17 +63,20 @@ class Mixture(LaneArrays, ABC):
     window: how far the logarithm of the variance may be from that of v, below and above, ``(2, models)``.
     trust: a.
     blocks: how many blocks of parameters each of the M models has, ``(M,)``; one by default.
+    memory: None, or after how many rounds a reward counts 1 / e, see :class:`~banditselect.parts.forgetting.Forgetting`:
+        t is then the sum of the weights of the rewards.
 
     Attributes
     ----------
     size: squared norm of the features of each map, which they are divided by, ``(N, P)``; 0 until known.
     logs, counts: sum of the logarithms of squared norms learned that are not zero, and how many they are, ``(N, P)``.
     moments: the first reward, the mean of the others less the first, the sum of squares about it, ``(N, 3)``.
+    log_prior: of the regressions, ``(N, models)``; and what models that came and went have left in it.
     """
 
-    state = ("size", "logs", "counts", "moments")
+    state = ("size", "logs", "counts", "moments", "log_prior")
     natural = ("size", "counts")
-    fixed = ("log_prior", "known", "expected")
+    fixed = ("known", "expected")
     bank: RidgeBank | SharedRidgeBank
     _inform: ClassVar[Any]  # of ``kernels.information``: the probabilities of actions
     _first: Index | None = None  # of the bank, with blocks
@@ -86,9 +94,11 @@ class Mixture(LaneArrays, ABC):
         trust: float = 1.0,
         window: Array | None = None,
         blocks: Index | None = None,
+        memory: float | None = None,
     ) -> None:
         N, models = bank.group.shape
         self.bank = bank
+        self.forgetting = None if memory is None else Forgetting(bank, memory)
         self.n_models = n_models
         self.blocks = np.ones(n_models, dtype=np.int64) if blocks is None else blocks
         self.constant = constant
@@ -114,11 +124,21 @@ class Mixture(LaneArrays, ABC):
 
     def _learn(self, ids: Index, x: Array, y: Array) -> None:
         """Learn, in the units that are known by now."""
-        centered = np.empty(y.size)
-        posterior.center_rewards(ids, y, self.bank.updates, self.moments, self.constant, centered)
+        centered, fading = np.empty(y.size), self.forgetting
+        if fading is not None:
+            fading.fade(ids, self.bank)
+            self.moments[ids, posterior.SQUARES] *= fading.gamma
+        posterior.center_rewards(ids, y, self._seen, self.moments, self.constant, centered)
         before = self.bank.learn(ids, self.prepared(ids, x), centered)
         if self._first is not None:
             self._count_level(ids, before)
+        if fading is not None:
+            fading.seen[ids] += 1.0
+
+    @property
+    def _seen(self) -> Any:
+        """How many rewards count, ``(N,)``."""
+        return self.bank.updates if self.forgetting is None else self.forgetting.seen
 
     def _count_level(self, ids: Index, before: Array) -> None:
         """Count, with blocks, how little was known of the level of rewards; ``before``: from ``bank.learn``."""
@@ -164,7 +184,7 @@ class Mixture(LaneArrays, ABC):
         bank = self.bank
         return posterior.Beliefs(
             bank.evidence,
-            bank.updates,
+            self._seen,
             self.moments,
             self.log_prior,
             self.known,
@@ -230,6 +250,7 @@ class MapsMixture(Mixture):
     """
 
     bank: RidgeBank
+    per_model: ClassVar[dict[str, int]] = {"size": 1, "logs": 1, "counts": 1, "log_prior": 1}
     _inform = staticmethod(information.informed_ridges)
 
     def __init__(
@@ -241,6 +262,7 @@ class MapsMixture(Mixture):
         noise: ArrayLike | None,
         prior: Array,
         blocks: tuple[int, ...] = (1,),
+        memory: float | None = None,
     ) -> None:
         scales = SCALES if noise is None else TOLD_SCALES
         M, J = len(dims), len(scales)
@@ -264,6 +286,7 @@ class MapsMixture(Mixture):
             prior=prior,
             expected=np.zeros((lanes, M * J)),
             blocks=np.array(np.broadcast_to(blocks, M)),
+            memory=memory,
         )
         self._first = bank.first
 
@@ -306,6 +329,7 @@ class MapsMixture(Mixture):
         penalty[:first] = self._constants[k]
         change = np.full(d, factor)
         change[:first] = 1.0
+        left = penalty if self.forgetting is None else penalty * self.forgetting.prior_left(int(bank.updates[n]))[:d]
         prior = np.diag(1.0 / np.sqrt(penalty))
         start = bank.group[n, k]
         divided = k in self._divided
@@ -317,17 +341,70 @@ class MapsMixture(Mixture):
             inverse = np.linalg.inv(bank.root[n, c, :d, :d])
             V = inverse.T @ inverse
             moment = V @ bank.theta[n, c, :d]
-            squares += bank.theta[n, c, :d] @ moment
-            lower = np.linalg.cholesky(np.diag(penalty) + change[:, None] * (V - np.diag(penalty)) * change)
+            squares += float(bank.theta[n, c, :d] @ moment)
+            lower = np.linalg.cholesky(np.diag(left) + change[:, None] * (V - np.diag(left)) * change)
             root = np.linalg.inv(lower).T
             theta = root @ (root.T @ (change * moment))
             bank.root[n, c, :d, :d], bank.theta[n, c, :d] = root, theta
-            explained += theta @ (change * moment)
+            explained += float(theta @ (change * moment))
             logdet += 2.0 * np.log(np.diag(lower)).sum() - np.log(penalty).sum()
             if divided:  # it also has the level of rewards in it, see _count_level
                 logdet -= np.linalg.slogdet(V)[1] - np.log(penalty).sum()
         bank.penalised[n, k] = max(squares - explained, 0.0)
         bank.logdet[n, k] = logdet
+
+    def total(self) -> Array:
+        """Return the logarithm of the sum of the weights before they are normalised, ``(N,)``."""
+        return log_sum(self.weigh(np.arange(len(self.size)))[0])
+
+    def count_from(self, other: "MapsMixture") -> None:
+        """Count rewards from the one that another counts them from; nothing has been learned yet."""
+        self.moments[:, posterior.FIRST] = other.moments[:, posterior.FIRST]
+        self.bank.updates[:] = other.bank.updates
+
+    def join(self, total: Array, shares: Array, replayed: bool) -> None:
+        """Weigh the maps when the last have come, with prior ``shares (k,)``, or some have gone: ``parts.joining``.
+
+        A map that nothing was replayed to also takes over what the mixture believes of the noise: its J is the mean of
+        the others', by their weights.
+
+        ``total``: what it was before, ``(N,)``.  replayed: whether all rewards so far were replayed to the new ones.
+        """
+        kept, new = map(self._scaled, kept_and_new(self.n_models, shares.size))
+        ids, times = np.arange(len(self.size)), self.log_prior.shape[1] // self.n_models
+        before = self.weigh(ids)[0][:, kept]
+        self.log_prior[:, kept] += (total + np.log1p(-shares.sum()) - log_sum(before))[:, None]
+        self.log_prior[:, new] = np.tile(np.log(shares / times), times)
+        if new.size and not replayed:
+            evidence, weight = self.bank.evidence, np.exp(before - log_sum(before)[:, None])
+            evidence[:, :, new] = (weight[:, None] * evidence[:, :, kept]).sum(axis=2, keepdims=True)
+            evidence[:, ridge.LOGDET, new] = 0.0
+            wanted = self.log_prior[:, new] + total[:, None]
+            self.log_prior[:, new] += wanted - self.weigh(ids)[0][:, new]
+
+    def rest(self, ids: Index, asleep: Index) -> Callable[[], None]:
+        """Return what is to be called once these rows have learned a reward of which maps ``asleep`` know nothing."""
+        asleep = self._scaled(asleep)
+        awake, put_back = others(asleep, self.log_prior.shape[1]), self.bank.rest(ids, asleep)
+        log_weight, evidence = self.weigh(ids)[0], self.bank.evidence
+        before, losses = log_sum(log_weight[:, awake]), evidence[np.ix_(ids, np.arange(3), awake)]
+        weight = np.exp(log_weight[:, awake] - before[:, None])
+        gap = log_weight[:, asleep] - before[:, None]
+
+        def wake() -> None:
+            put_back()
+            grown = (weight[:, None] * (evidence[np.ix_(ids, np.arange(3), awake)] - losses)).sum(axis=2)
+            grown[:, ridge.LOGDET] = 0.0
+            evidence[np.ix_(ids, np.arange(3), asleep)] += grown[:, :, None]
+            after = self.weigh(ids)[0]
+            self.log_prior[np.ix_(ids, asleep)] += gap + log_sum(after[:, awake])[:, None] - after[:, asleep]
+
+        return wake
+
+    def _scaled(self, maps: Index) -> Index:
+        """Return the regressions of these maps, at all scales."""
+        times = self.log_prior.shape[1] // self.n_models
+        return (np.arange(times)[:, None] * self.n_models + maps).ravel()
 
     def divergent(self, ids: Index, x: Array, offered: Mask | None, share: float) -> Array:
         """Return the probabilities of minimum empirical divergence, ``(n, K)``; ``share`` on what looks best."""
@@ -349,7 +426,9 @@ class RegionsMixture(Mixture):
     bank: SharedRidgeBank
     _inform = staticmethod(information.informed_tiles)
 
-    def __init__(self, regions: Regions, *, constant: bool, noise: ArrayLike | None, prior: Array) -> None:
+    def __init__(
+        self, regions: Regions, *, constant: bool, noise: ArrayLike | None, prior: Array, memory: float | None = None
+    ) -> None:
         N, M, _ = regions.center.shape
         levels = regions.spread[:, None] * np.array(LEVELS) if noise is None else per_lane(noise, N)[:, None] ** 2
         variance = np.repeat(levels, M, axis=1)
@@ -364,6 +443,7 @@ class RegionsMixture(Mixture):
             prior=prior[regions.order],
             expected=variance,
             window=np.repeat(_windows(levels.shape[1]), M, axis=1),
+            memory=memory,
         )
         if noise is not None:
             self.size[:] = 1.0
@@ -379,6 +459,29 @@ class RegionsMixture(Mixture):
         if not met.all():
             ids, x, y = ids[met], x[met], y[met]
         self._learn(ids, x, y / np.sqrt(self.size[ids, 0]))
+
+    def carry(self, other: "RegionsMixture", begun: "RegionsMixture", move: Move) -> None:
+        """Learn, as a mixture that has learned nothing, what another of other regions has; ``begun``: that one before.
+
+        It is then what it had been with these regions from the first. Regions that are all known parameters do not
+        know what they have learned: they cannot be told to others, only taken over.
+        """
+        for name in ("size", "logs", "counts", "moments"):
+            getattr(self, name)[:] = getattr(other, name)
+        if not is_known(begun.bank):
+            tell(self.bank, learned_by(other.bank, begun.bank))
+        elif move.after > move.here.size:
+            expected = "a policy whose regions are not all known parameters: these do not keep what they have learned"
+            raise refuse("add_models", "radii of 0", expected)
+        else:
+            times = self.log_prior.shape[1] // self.n_models
+            for level in range(times):
+                mine, theirs = (slice(level * M, (level + 1) * M) for M in (move.after, move.before))
+                found = other._given(other.bank.evidence[:, :, theirs].swapaxes(1, 2))[:, move.there]
+                np.put_along_axis(
+                    self.bank.evidence[:, :, mine], self.given.rank[:, None], found.swapaxes(1, 2), axis=2
+                )
+            self.bank.updates[:] = other.bank.updates
 
     def _reward_unit(self) -> Array:
         size = self.size[:, 0]

@@ -203,9 +203,8 @@ class Policy(Copies, ABC):
                 action, number = drawn["action"], drawn["number"]
                 probability = drawn["probability"] if self.has_propensity else None
                 handed, served = z if many else z[:, 0], self._every if lanes is None else read_only(ids)
-            decision: Decision = _made(
-                Decision, (action, probability, base, handed, served, number, memo, self._lineage, self._worker)
-            )
+            mine = self._lineage, self._worker, self._generation
+            decision: Decision = _made(Decision, (action, probability, base, handed, served, number, memo, *mine))
             if self._plain:
                 door.last = decision, z
             return decision
@@ -226,7 +225,9 @@ class Policy(Copies, ABC):
                 y[0] = reward
             else:
                 y = validation.rewards(reward, ids.size, self.lanes is not None)
-            if other is None:
+            if decision[9] != self._generation:
+                status = self._learn_earlier(decision[9], other, ids, x, action, y, numbers, memo)
+            elif other is None:
                 status = self._learn(ids, x, action, y, numbers, memo)
             else:
                 status = self._learn_other(other, ids, x, action, y, numbers, memo)
@@ -269,10 +270,12 @@ class Policy(Copies, ABC):
                 if status != DONE:
                     raise self._refused(decision, ids, numbers, status)
                 y = validation.rewards(reward, ids.size, self.lanes is not None)
-                ready.append((other, (ids, x, action.copy(), y, numbers.copy(), memo)))
-            with self._whole([(other, row[0], row[4]) for other, row in ready]):
-                for other, row in ready:
-                    if other is None:
+                ready.append((decision[9], other, (ids, x, action.copy(), y, numbers.copy(), memo)))
+            with self._whole([(other, row[0], row[4]) for _, other, row in ready]):
+                for generation, other, row in ready:
+                    if generation != self._generation:
+                        self._learn_earlier(generation, other, *row)
+                    elif other is None:
                         self._learn(*row)
                     else:
                         self._learn_other(other, *row)
@@ -353,11 +356,13 @@ class Policy(Copies, ABC):
             return self._all, x, one.action, one.number, decision[6], None
         if type(decision) is not Decision:
             raise validation.refuse("decision", decision, "what act returned")
-        action, _, _, features, served, number, memo, lineage, worker = decision
+        action, _, _, features, served, number, memo, lineage, worker, generation = decision
         if lineage != self._lineage:
             raise validation.refuse("decision", lineage, f"a decision of this policy, lineage {self._lineage}")
         if (served is None) != (one is not None):
             raise validation.refuse("decision", served, "lanes as this policy has them")
+        if generation != self._generation:
+            return self._accept(self._renewed(decision))
         if one is not None:
             ids, actions, numbers = self._all, one.action, one.number
             if type(action) is not int or type(number) is not int or not (0 <= action < MOST and 0 <= number < MOST):

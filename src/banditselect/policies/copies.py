@@ -4,7 +4,7 @@ import contextlib
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -25,7 +25,15 @@ class Copies(Stateful, ABC):
     The acts of an object are numbered in its own ledger. Decisions of others, of copies or of what it is a copy of, are
     noted elsewhere once they are learned. Rows come as ``ids (n,)`` and ``numbers (n,)``; a worker of None is this
     object.
+
+    Attributes
+    ----------
+    _changes: how its list of models has changed, as far as decisions have to be told of it.
+    _generation: how often that was.
     """
+
+    _changes: Sequence[Any] = ()
+    _generation: int = 0
 
     def __init__(self, lanes: int | None, seed: Seed) -> None:
         super().__init__(lanes, seed)
@@ -120,6 +128,20 @@ class Copies(Stateful, ABC):
         if status == DONE:
             self._elsewhere.toggle(worker, ids, numbers)
         return status
+
+    def _renewed(self, decision: Decision) -> Decision:
+        """Return a decision of an earlier list of models as one of this list."""
+        expected = f"at most {self._generation}: take over what the policy that decided has learned"
+        raise validation.refuse("decision: generation", decision.generation, expected)
+
+    def _learn_earlier(self, generation: int, worker: Worker | None, ids: Index, *row: Any) -> int:
+        """Learn what was decided with an earlier list of models, as ``_learn`` does."""
+        raise NotImplementedError
+
+    def _restore_changes(self, changes: Any) -> None:
+        """Take over how the list of models has changed, of a policy that was saved."""
+        if changes:
+            raise ValueError("changes of a list of models that does not change")
 
     @contextlib.contextmanager
     def _whole(self, rows: Sequence[tuple[Worker | None, Index, Index]]) -> Iterator[None]:

@@ -37,6 +37,8 @@ class FSIDS(InformedPlay, OverMaps):
     intercept: whether mean rewards have a constant term besides what the features explain.
     prior_weights: of the maps, ``(M,)``, equal by default; normalised to sum 1.
     floor: probability of playing uniformly, for logs that off-policy evaluation is to read.
+    memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
+        ``(1 - 1 / m) ** k``, in the estimates and in the weights of models (``docs/math.md``, section 14).
 
     Attributes
     ----------
@@ -78,6 +80,7 @@ class FSIDS(InformedPlay, OverMaps):
         intercept: bool = True,
         prior_weights: ArrayLike | None = None,
         floor: float = 0.0,
+        memory: float | None = None,
         lanes: int | None = None,
         seed: Seed = 0,
     ) -> None:
@@ -88,4 +91,5 @@ class FSIDS(InformedPlay, OverMaps):
         self.intercept = intercept
         self.prior_weights = prior_weights
         self.floor = floor
+        self.memory = memory
         super().__init__(lanes, seed)

@@ -34,6 +34,8 @@ class FSMED(DivergentPlay, OverMaps):
     intercept: whether mean rewards have a constant term besides what the features explain.
     prior_weights: of the maps, ``(M,)``, equal by default; normalised to sum 1.
     best_share: what q has on the action of highest mean, a number >= 0 and < 1.
+    memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
+        ``(1 - 1 / m) ** k``, in the estimates and in the weights of models (``docs/math.md``, section 14).
 
     Attributes
     ----------
@@ -72,6 +74,7 @@ class FSMED(DivergentPlay, OverMaps):
         intercept: bool = True,
         prior_weights: ArrayLike | None = None,
         best_share: float = 0.99,
+        memory: float | None = None,
         lanes: int | None = None,
         seed: Seed = 0,
     ) -> None:
@@ -81,4 +84,5 @@ class FSMED(DivergentPlay, OverMaps):
         self.intercept = intercept
         self.prior_weights = prior_weights
         self.best_share = best_share
+        self.memory = memory
         super().__init__(lanes, seed)

@@ -28,10 +28,11 @@ from ..parts.experts import RidgeBank, penalties, with_zero
 from ..types import Array
 from .regimes.blocks import answer_by_map
 from .regimes.likelihood import LIKELIHOOD_ARGUMENTS, MapsUnion, SelectionPolicy
+from .regimes.roster import MapRoster
 
 
 @register
-class FSOFUL(SelectionPolicy):
+class FSOFUL(SelectionPolicy, MapRoster):
     r"""FS-OFUL: likelihood-ratio confidence sets for M feature maps, optimism over those not refuted.
 
     .. math:: a_t = \arg\max_a \max_{i : \rho_i^2 \ge 0}
@@ -149,6 +150,12 @@ class FSOFUL(SelectionPolicy):
 
     def _tell(self, array: Array) -> Any:
         return answer_by_map(self, array)
+
+    _partly = False  # the radius of a set speaks of all rewards that its model has learned
+
+    @property
+    def _weighing(self) -> MapsUnion:
+        return self._sets
 
     def covers(self, theta: ArrayLike, model: int | None = None) -> Any:
         """Tell whether the set of ``model`` (of any, by default) contains ``theta``, ``(d_i,)`` or ``(N, d_i)``.

@@ -32,7 +32,8 @@ from ..parts.experts import RidgeBank, penalties
 from ..parts.exploration import Schedule, Scheduled
 from ..parts.reward_range import RewardRange
 from .regimes.formulas_fs import FORMS, FORMULA_ARGUMENTS, Corrected, Formulas, Printed
-from .regimes.inverse_gap import AggregatePolicy, ByEvidence, ByMixture, BySqAlg
+from .regimes.inverse_gap import Aggregate, AggregatePolicy, ByEvidence, ByMixture, BySqAlg
+from .regimes.roster import MapRoster
 from .squarecb import EXPLORATION
 
 SCALED = "exploration and noise are scaled to that range"
@@ -45,7 +46,7 @@ MEANING = {
 
 
 @register
-class FSSquareCB(AggregatePolicy):
+class FSSquareCB(AggregatePolicy, MapRoster):
     r"""Feature-selection SquareCB (FS-SCB): inverse-gap weights on predictions aggregated over M ridge regressions.
 
     Expert i is a ridge regression on map i; it predicts :math:`f_i(a) = \langle \phi^i(a), \hat\theta^i_t \rangle`.
@@ -209,3 +210,14 @@ class FSSquareCB(AggregatePolicy):
             self._rate = formulas(self.exploration)
         else:
             self._rate = Scheduled(self.exploration, expected.span)
+
+    @property
+    def _weighing(self) -> Aggregate:
+        return self._experts
+
+    def _free(self) -> None:
+        super()._free()
+        for name in ("weighting", "exploration"):
+            if self.settings[name] in FORMS:
+                expected = 'another choice, since "paper" and "corrected" are formulas for a list of models that stays'
+                raise refuse(f"FSSquareCB: {name}", self.settings[name], expected)

@@ -34,6 +34,8 @@ class FSTS(SampledPlay, OverMaps):
     noise: standard deviation of the rewards, if it is known; learned by default.
     intercept: whether mean rewards have a constant term besides what the features explain.
     prior_weights: of the maps, ``(M,)``, equal by default; normalised to sum 1.
+    memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
+        ``(1 - 1 / m) ** k``, in the estimates and in the weights of models (``docs/math.md``, section 14).
 
     Attributes
     ----------
@@ -75,6 +77,7 @@ class FSTS(SampledPlay, OverMaps):
         noise: float | ArrayLike | None = None,
         intercept: bool = True,
         prior_weights: ArrayLike | None = None,
+        memory: float | None = None,
         lanes: int | None = None,
         seed: Seed = 0,
     ) -> None:
@@ -84,4 +87,5 @@ class FSTS(SampledPlay, OverMaps):
         self.noise = noise
         self.intercept = intercept
         self.prior_weights = prior_weights
+        self.memory = memory
         super().__init__(lanes, seed)

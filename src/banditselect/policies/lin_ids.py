@@ -36,6 +36,8 @@ class LinIDS(InformedPlay, OverMap):
     intercept: whether mean rewards have a constant term besides what the features explain.
     floor: probability of playing uniformly, for logs that off-policy evaluation is to read; at least ``floor / K`` is
         then the probability of every action offered.
+    memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
+        ``(1 - 1 / m) ** k``, in the estimates and in the weights of models (``docs/math.md``, section 14).
 
     Attributes
     ----------
@@ -76,6 +78,7 @@ class LinIDS(InformedPlay, OverMap):
         noise: float | ArrayLike | None = None,
         intercept: bool = True,
         floor: float = 0.0,
+        memory: float | None = None,
         lanes: int | None = None,
         seed: Seed = 0,
     ) -> None:
@@ -84,4 +87,5 @@ class LinIDS(InformedPlay, OverMap):
         self.noise = noise
         self.intercept = intercept
         self.floor = floor
+        self.memory = memory
         super().__init__(lanes, seed)

@@ -31,6 +31,8 @@ class LinMED(DivergentPlay, OverMap):
     noise: standard deviation of the rewards, if it is known; learned by default.
     intercept: whether mean rewards have a constant term besides what the features explain.
     best_share: :math:`\alpha`, a number >= 0 and < 1; the authors' experiments have .99, .9 and .5.
+    memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
+        ``(1 - 1 / m) ** k``, in the estimates and in the weights of models (``docs/math.md``, section 14).
 
     Attributes
     ----------
@@ -77,6 +79,7 @@ class LinMED(DivergentPlay, OverMap):
         noise: float | ArrayLike | None = None,
         intercept: bool = True,
         best_share: float = 0.99,
+        memory: float | None = None,
         lanes: int | None = None,
         seed: Seed = 0,
     ) -> None:
@@ -84,4 +87,5 @@ class LinMED(DivergentPlay, OverMap):
         self.noise = noise
         self.intercept = intercept
         self.best_share = best_share
+        self.memory = memory
         super().__init__(lanes, seed)

@@ -30,6 +30,8 @@ class PSIDS(InformedPlay, OverRegions):
     shapes: positive definite matrices ``(M, d, d)``; costs M d^2 per round where balls cost d^2 + M d.
     prior_weights: of the models, ``(M,)``, equal by default; normalised to sum 1.
     floor: probability of playing uniformly, for logs that off-policy evaluation is to read.
+    memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
+        ``(1 - 1 / m) ** k``, in the estimates and in the weights of models (``docs/math.md``, section 14).
 
     Attributes
     ----------
@@ -66,6 +68,7 @@ class PSIDS(InformedPlay, OverRegions):
         shapes: ArrayLike | None = None,
         prior_weights: ArrayLike | None = None,
         floor: float = 0.0,
+        memory: float | None = None,
         lanes: int | None = None,
         seed: Seed = 0,
     ) -> None:
@@ -76,4 +79,5 @@ class PSIDS(InformedPlay, OverRegions):
         self.shapes = shapes
         self.prior_weights = prior_weights
         self.floor = floor
+        self.memory = memory
         super().__init__(lanes, seed)

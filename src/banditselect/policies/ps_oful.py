@@ -17,12 +17,13 @@ from ..parts.confidence import chi_square_quantile
 from ..parts.regions import Regions, mixture_shapes
 from .regimes.likelihood import LIKELIHOOD_ARGUMENTS, RegionsUnion, SelectionPolicy
 from .regimes.printed_ps import PrintedSet
+from .regimes.roster import RegionRoster
 
 PER_MODEL = Numbers(shapes=((), (None,), (None, None)), low=0.0, lane_axes=2)
 
 
 @register
-class PSOFUL(SelectionPolicy):
+class PSOFUL(SelectionPolicy, RegionRoster):
     r"""Parameter-selection OFUL (PS-OFUL): the reward parameter lies in one of M balls or ellipsoids, unknown in which.
 
     Model i is the ball about :math:`\hat\mu_i` (``centers``) of radius :math:`r_i = b_i + c_i + c'_i` (``radii``,
@@ -203,3 +204,11 @@ class PSOFUL(SelectionPolicy):
         else:
             prior = prior_weights("PSOFUL: prior_weights", self.prior_weights, regions.radius.shape[1])
             self._sets = RegionsUnion(regions, prior=prior, **self._set_arguments(lanes))
+
+    _holder = "_sets"
+
+    def _free(self) -> None:
+        super()._free()
+        if self.confidence == "paper":
+            expected = '"likelihood", since the printed set is a formula for a list of models that stays'
+            raise validation.refuse("PSOFUL: confidence", self.confidence, expected)

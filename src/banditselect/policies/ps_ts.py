@@ -27,6 +27,8 @@ class PSTS(SampledPlay, OverRegions):
     intercept: whether mean rewards have a constant term besides ``<features, parameter>``; regions then leave it free.
     shapes: positive definite matrices ``(M, d, d)``; costs M d^2 per round where balls cost d^2 + M d.
     prior_weights: of the models, ``(M,)``, equal by default; normalised to sum 1.
+    memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
+        ``(1 - 1 / m) ** k``, in the estimates and in the weights of models (``docs/math.md``, section 14).
 
     Attributes
     ----------
@@ -68,6 +70,7 @@ class PSTS(SampledPlay, OverRegions):
         intercept: bool = False,
         shapes: ArrayLike | None = None,
         prior_weights: ArrayLike | None = None,
+        memory: float | None = None,
         lanes: int | None = None,
         seed: Seed = 0,
     ) -> None:
@@ -77,4 +80,5 @@ class PSTS(SampledPlay, OverRegions):
         self.intercept = intercept
         self.shapes = shapes
         self.prior_weights = prior_weights
+        self.memory = memory
         super().__init__(lanes, seed)

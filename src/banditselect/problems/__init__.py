@@ -6,6 +6,7 @@ from typing import Any
 from .base import Instances, Problem
 from .classification import Classification
 from .latent import LatentBandit
+from .moods import SwitchingParameterSelection
 from .synthetic import SyntheticFeatureSelection, SyntheticParameterSelection
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Instances",
     "LatentBandit",
     "Problem",
+    "SwitchingParameterSelection",
     "SyntheticFeatureSelection",
     "SyntheticParameterSelection",
 ]

@@ -1,6 +1,7 @@
 """Inverse-gap play on predictions that are aggregated over experts: the steps, and ways to aggregate."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -73,6 +74,18 @@ class Aggregate(LaneArrays, ABC):
     def weights(self) -> Array:
         """The weights of the experts, ``(N, M)``."""
 
+    @abstractmethod
+    def total(self) -> Array:
+        """Return the logarithm of the sum of the weights before they are normalised, ``(N,)``."""
+
+    @abstractmethod
+    def join(self, total: Array, shares: Array, replayed: bool) -> None:
+        """Weigh the experts when the last have come or some have gone, see ``parts.joining``."""
+
+    @abstractmethod
+    def rest(self, ids: Index, asleep: Index) -> Callable[[], None]:
+        """Return what is to be called when a reward was learned that experts ``asleep`` know nothing of."""
+
     def estimates(self) -> tuple[Array, Array]:
         """Return what the experts have learned: constant terms ``(N, M)``, parameters ``(N, M, d)``.
 
@@ -136,6 +149,18 @@ class ByEvidence(Aggregate):
     def _weigh(self, ids: Index) -> Array:
         return np.ones((ids.size, 1)) if self.posterior is None else self.posterior.weigh(ids, self.bank)[0]
 
+    def total(self) -> Array:
+        """Return the logarithm of the sum of the weights before they are normalised, ``(N,)``."""
+        return self.posterior.total(self.bank)  # type: ignore[union-attr]
+
+    def join(self, total: Array, shares: Array, replayed: bool) -> None:
+        """Weigh the experts when the last have come or some have gone."""
+        self.posterior.join(self.bank, total, shares, replayed)  # type: ignore[union-attr]
+
+    def rest(self, ids: Index, asleep: Index) -> Callable[[], None]:
+        """Return what is to be called when a reward was learned that experts ``asleep`` know nothing of."""
+        return self.posterior.rest(ids, asleep, self.bank)  # type: ignore[union-attr]
+
     @property
     def weights(self) -> Array:
         """The posterior weights of the experts, ``(N, M)``."""
@@ -176,6 +201,24 @@ class BySqAlg(Aggregate):
         self._widen(ids)
         self._messages += self.expected.watch(ids, y) + self.sqalg.warnings()
         return DONE
+
+    def total(self) -> Array:
+        """Return the logarithm of the sum of the weights before they are normalised, ``(N,)``."""
+        return self.sqalg.total()
+
+    def join(self, total: Array, shares: Array, replayed: bool) -> None:
+        """Weigh the experts when the last have come or some have gone."""
+        self.sqalg.join(total, shares, replayed)
+
+    def rest(self, ids: Index, asleep: Index) -> Callable[[], None]:
+        """Return what is to be called when a reward was learned that experts ``asleep`` know nothing of."""
+        put_back, wake = self.bank.rest(ids, asleep), self.sqalg.rest(ids, asleep)
+
+        def both() -> None:
+            put_back()
+            wake()
+
+        return both
 
     @property
     def weights(self) -> Array:
@@ -241,6 +284,18 @@ class ByMixture(Aggregate):
         self.mixture.learn(ids, x, y)
         self._messages += self.expected.watch(ids, y)
         return DONE
+
+    def total(self) -> Array:
+        """Return the logarithm of the sum of the weights before they are normalised, ``(N,)``."""
+        return self.mixture.total()
+
+    def join(self, total: Array, shares: Array, replayed: bool) -> None:
+        """Weigh the maps when the last have come or some have gone."""
+        self.mixture.join(total, shares, replayed)
+
+    def rest(self, ids: Index, asleep: Index) -> Callable[[], None]:
+        """Return what is to be called when a reward was learned that maps ``asleep`` know nothing of."""
+        return self.mixture.rest(ids, asleep)
 
     @property
     def weights(self) -> Array:

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...carriers.lanes import PerLane, per_lane
+from ...carriers.lanes import Move, PerLane, per_lane
 from ...carriers.validation import SMALLEST, Constraint, Number, OneOf, YesNo
 from ...kernels.rounds import DONE, SUSPECT, learn_maps, learn_regions, play_tiles
 from ...parts.confidence import Alarm, LikelihoodSets
 from ...parts.experts import Bank, RidgeBank, SharedRidgeBank, split
+from ...parts.joining import log_sum
 from ...parts.regions import Regions, in_order
+from ...parts.retelling import learned_by, tell
 from ...types import Array, Index, Mask
 from .optimism import ConfidenceRegime, OptimisticPolicy, RidgeSets, inside
 
@@ -200,6 +202,29 @@ class MapsUnion(LikelihoodRegime, RidgeSets):
     def _challenger(self) -> tuple[Any, ...]:
         return (self.loss,)
 
+    def total(self) -> Array:
+        """Return the logarithm of the sum of the weights before they are normalised, ``(N,)``."""
+        return self.sets.total(self.bank)
+
+    def join(self, total: Array, shares: Array, replayed: bool) -> None:
+        """Weigh the maps when the last have come or some have gone, and take the radii."""
+        self.sets.join(self.bank, total, shares, replayed)
+
+    def rest(self, ids: Index, asleep: Index) -> Callable[[], None]:
+        """Return what is to be called when a reward was learned that maps ``asleep`` know nothing of.
+
+        The alarm does not look at that reward before the next: J of those asleep is not right before.
+        """
+        wake, raised, messages = self.sets.rest(ids, asleep, self.bank), self.alarm.raised[ids], len(self._messages)
+
+        def and_update() -> None:
+            wake()
+            self.sets.update(ids, self.bank)
+            self.alarm.raised[ids] = raised
+            del self._messages[messages:]
+
+        return and_update
+
 
 class RegionsUnion(LikelihoodRegime):
     """The sets of M regions over one map. The alarm's challenger is one ridge that is wider than all regions.
@@ -227,6 +252,28 @@ class RegionsUnion(LikelihoodRegime):
 
     def _challenger(self) -> tuple[Any, ...]:
         return self.wide.hand()
+
+    def carry(self, other: RegionsUnion, begun: RegionsUnion, move: Move) -> None:
+        """Learn, as a union that has learned nothing, what another of other regions has; ``begun``: that one before.
+
+        Losses of new regions are exact but for the online loss, which depends on the order of the rewards: there they
+        are taken to have predicted as the mixture did (``parts.joining``).
+        """
+        sums, total, rank = learned_by(other.wide, begun.wide), other.sets.total(other.bank), self.given.rank
+        tell(self.bank, sums)
+        tell(self.wide, sums)
+        prior = self._given(self.sets.log_prior)
+        share = np.exp(prior[:, move.here.size :]).sum(axis=1)
+        online = np.tile(-2.0 * self.sets.variance[:, None] * total[:, None], move.after)
+        for mine, theirs in ((online, other.bank.online), (prior, other.sets.log_prior)):
+            mine[:, move.here] = other._given(theirs)[:, move.there]
+        np.put_along_axis(self.bank.online, rank, online, axis=1)
+        np.put_along_axis(self.sets.log_prior, rank, prior, axis=1)
+        kept = log_sum(self._given(self.sets.log_weights(self.bank))[:, move.here])
+        prior[:, move.here] += (total + np.log1p(-share) - kept)[:, None]
+        np.put_along_axis(self.sets.log_prior, rank, prior, axis=1)
+        self.alarm.raised[:] = other.alarm.raised
+        self.sets.update(np.arange(total.size), self.bank)
 
     def _given(self, array: NDArray[Any]) -> Any:
         return in_order(array, self.given.rank)

@@ -27,10 +27,12 @@ from ...parts.regions import Regions, mixture_shapes
 from ...types import Array, Index, Mask
 from ..base import Chosen, Policy
 from .blocks import answer_by_map
+from .roster import MapRoster, RegionRoster
 
 _NOISE: dict[str, Constraint] = {
     "noise": Number(low=SMALLEST, per_lane=True, optional=True),
     "intercept": YesNo(),
+    "memory": Number(low=1.0, above=True, optional=True),
 }
 _PRIOR: dict[str, Constraint] = {"prior_weights": Numbers(shapes=((None,),), low=0.0, optional=True)}
 
@@ -68,6 +70,7 @@ class PosteriorPolicy(Policy):
     _mixture: Mixture
     noise: float | ArrayLike | None
     intercept: bool
+    memory: float | None
 
     def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
         self._mixture.learn(ids, x, y)
@@ -137,6 +140,7 @@ class OverMap(PosteriorPolicy):
             noise=self.noise,
             prior=np.ones(1),
             blocks=(int(self.blocks),),
+            memory=self.memory,
         )
 
     @property
@@ -175,17 +179,20 @@ class Selection(PosteriorPolicy):
         return self._tell(self._mixture.estimates()[0])
 
 
-class OverMaps(Selection):
+class OverMaps(Selection, MapRoster):
     """M feature maps."""
 
-    n_models: int
-    dim: int | Sequence[int]
     blocks: int | Sequence[int] = 1
+    _mixture: MapsMixture
 
     def _maps(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the widths of the maps, and how many blocks they have."""
         owner, M = type(self).__name__, int(self.n_models)
         return map_widths(owner, self.dim, M), map_widths(owner, self.blocks, M, "blocks")
+
+    @property
+    def _weighing(self) -> MapsMixture:
+        return self._mixture
 
     def _shape(self) -> FeatureShape:
         return shape_of(*self._maps(), many=True)
@@ -200,16 +207,17 @@ class OverMaps(Selection):
             noise=self.noise,
             prior=prior_weights(f"{owner}: prior_weights", self.prior_weights, M),
             blocks=blocks,
+            memory=self.memory,
         )
 
     def _tell(self, array: Array) -> Any:
         return answer_by_map(self, array)
 
 
-class OverRegions(Selection):
+class OverRegions(Selection, RegionRoster):
     """M regions of the parameter."""
 
-    centers: ArrayLike
+    _holder = "_mixture"
     radii: float | ArrayLike
     shapes: ArrayLike | None
 
@@ -252,4 +260,6 @@ class OverRegions(Selection):
         owner = type(self).__name__
         regions = Regions.read(owner, self.lanes, self.centers, self.shapes, radii=self.radii)
         prior = prior_weights(f"{owner}: prior_weights", self.prior_weights, regions.radius.shape[1])
-        self._mixture = RegionsMixture(regions, constant=bool(self.intercept), noise=self.noise, prior=prior)
+        self._mixture = RegionsMixture(
+            regions, constant=bool(self.intercept), noise=self.noise, prior=prior, memory=self.memory
+        )

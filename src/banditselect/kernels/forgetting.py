@@ -1,0 +1,93 @@
+"""Regressions that forget: the weight of every reward falls by one factor in each round, that of the prior does not.
+
+With ``Lambda = factor factor'``, a round takes ``V`` to ``gamma V`` and gives the prior back in one of its d directions,
+column ``j = t mod d`` of the factor, as far as it has faded there: a rank-one step, where all of it would be d.
+"""
+
+import math
+
+import numpy as np
+
+from ..types import Array, Index
+from . import inlined, kernel
+from .ridge import LOGDET, ONLINE, PENALISED, columns
+
+
+@kernel
+def fade_roots(
+    ids: Index, gamma: float, factor: Array, root: Array, updates: Index, dims: Index, u: Array, gain: Array, q: Array
+) -> None:
+    """Let ``V`` fade to ``gamma V + u u'``; ``u``, ``gain = V^-1 u (1 + q)`` are ``(n, G, d)``, ``q (n, G)`` leverages."""
+    D = root.shape[2]
+    w = np.empty(root.shape[3])
+    grow = 1.0 / math.sqrt(gamma)
+    for r in range(ids.size):
+        n = ids[r]
+        t = updates[n]
+        lost = math.sqrt(1.0 - gamma ** min(t + 1, D))
+        for g in range(root.shape[1]):
+            d = dims[g]
+            wide = columns(root[n, g], d)
+            for k in range(wide):
+                w[k] = 0.0
+            for j in range(D):
+                u[r, g, j] = lost * factor[n, g, j, t % D] if j < d and t % D < d else 0.0
+                gain[r, g, j] = 0.0
+            for j in range(d):
+                for k in range(wide):
+                    root[n, g, j, k] *= grow
+                    w[k] += root[n, g, j, k] * u[r, g, j]
+            square = 0.0
+            for k in range(wide):
+                square += w[k] * w[k]
+            s = math.sqrt(1.0 + square)
+            for j in range(d):
+                total = 0.0
+                for k in range(wide):
+                    total += root[n, g, j, k] * w[k]
+                gain[r, g, j] = total
+                for k in range(wide):
+                    root[n, g, j, k] -= total * w[k] / (s * (s + 1.0))
+            q[r, g] = square
+
+
+@inlined
+def _fade_evidence(evidence: Array, i: int, gamma: float, d: int, error: float, q: float) -> None:
+    """The same of the sums of one model, whose estimate was off by ``error`` in the direction ``u``."""
+    evidence[LOGDET, i] += d * math.log(gamma) + math.log1p(q)
+    evidence[PENALISED, i] = gamma * evidence[PENALISED, i] + error * error / (1.0 + q)
+    evidence[ONLINE, i] *= gamma
+
+
+@kernel
+def fade_ridges(
+    ids: Index, gamma: float, center: Array, theta: Array, evidence: Array, dims: Index, u: Array, gain: Array, q: Array
+) -> None:
+    """Let estimates ``theta (N, M, d)`` and evidence follow; the prior is about ``center (N, M, d)``."""
+    for r in range(ids.size):
+        n = ids[r]
+        for i in range(theta.shape[1]):
+            error = 0.0
+            for j in range(dims[i]):
+                error += u[r, i, j] * (center[n, i, j] - theta[n, i, j])
+            for j in range(dims[i]):
+                theta[n, i, j] += gain[r, i, j] * error / (1.0 + q[r, i])
+            _fade_evidence(evidence[n], i, gamma, dims[i], error, q[r, i])
+
+
+@kernel
+def fade_tiles(
+    ids: Index, gamma: float, center: Array, tiles: Array, group: Index, evidence: Array, u: Array, gain: Array, q: Array
+) -> None:
+    """The same for estimates in tiles, see ``kernels.tiles``."""
+    B, d = tiles.shape[3], tiles.shape[2]
+    for r in range(ids.size):
+        n = ids[r]
+        for i in range(group.shape[1]):
+            g, tile = group[n, i], tiles[n, i // B]
+            error = 0.0
+            for j in range(d):
+                error += u[r, g, j] * (center[n, i, j] - tile[j, i % B])
+            for j in range(d):
+                tile[j, i % B] += gain[r, g, j] * error / (1.0 + q[r, g])
+            _fade_evidence(evidence[n], i, gamma, d, error, q[r, g])
