@@ -1,5 +1,6 @@
 """Encoders and maps: numbers by hand, what is saved, what is kept, what is learned online."""
 
+import copy
 import json
 import os
 import subprocess
@@ -331,6 +332,9 @@ def test_maps_that_are_given_one_encoder_observe_each_for_itself():
         map.observe({}, MOVIES)
     assert one.items.count.tolist() == other.items.encoders[0].count.tolist() == [2.0]
     assert year.count.tolist() == [0.0]
+    before = copy.copy(one)
+    one.observe({}, MOVIES)
+    assert before.items.count.tolist() == [2.0]
 
 
 def test_what_is_taken_of_a_catalogue_follows_what_is_learned_online():

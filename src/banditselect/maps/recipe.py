@@ -1,6 +1,5 @@
 """What encoders and maps have in common: settings, fitted state, parts inside them, and a dict that stores them."""
 
-import copy
 import inspect
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
@@ -89,10 +88,13 @@ class Recipe:
             self._inside = [(name, part) for name, part in pairs if isinstance(part, Recipe)]
         return self._inside
 
+    def __copy__(self) -> Self:
+        return self._copy()
+
     def _copy(self) -> Self:
         """Return a copy that can be fitted: no part is shared, arrays are (none is ever changed in place)."""
-        made = copy.copy(self)
-        made._inside = None
+        made = object.__new__(type(self))
+        vars(made).update(vars(self), _inside=None)
         for name in {name for name, _ in self._parts()}:
             value = getattr(self, name)
             parts = tuple(part._copy() for part in (value if isinstance(value, tuple) else (value,)))

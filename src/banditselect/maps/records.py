@@ -40,6 +40,7 @@ class Records:
 
     def __init__(self, rows: Any) -> None:
         self._frame = rows if _is_frame(rows) else None
+        self._rows: list[Any] = []
         if self._frame is not None:
             self._labels = {str(label): label for label in rows.columns}
             if len(self._labels) < len(rows.columns):
@@ -47,7 +48,7 @@ class Records:
         else:
             if isinstance(rows, Mapping | str) or not isinstance(rows, Iterable):
                 raise refuse("records", rows, "a list of dicts or a DataFrame")
-            self._rows: list[Any] = [row if type(row) is dict else _record(row) for row in rows]
+            self._rows = [row if type(row) is dict else _record(row) for row in rows]
         self._size = len(rows) if self._frame is not None else len(self._rows)
         self._columns: dict[str, list[Any]] = {}
         self._numbers: dict[str, Array] = {}
@@ -86,7 +87,9 @@ class Records:
         if self._whole is not None:
             rows = self._whole[0].rows()
             return [rows[k] for k in self._whole[1]]
-        return self._rows if self._frame is None else self._frame.set_axis([*self._labels], axis=1).to_dict("records")
+        if self._frame is not None and not self._rows:
+            self._rows = self._frame.set_axis([*self._labels], axis=1).to_dict("records")
+        return self._rows
 
     def take(self, positions: Sequence[int] | Index) -> Records:
         """Return some of the records; what is kept of these serves them too."""
