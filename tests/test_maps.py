@@ -278,6 +278,11 @@ def test_another_process_encodes_the_same():
         (lambda: maps.Transformer(StandardScaler, "a"), "Transformer: transformer"),
         (lambda: maps.Items(YEAR).features({}, {"year": 3}), "records: got {'year': 3}, expected a list of dicts"),
         (lambda: maps.Records(MOVIES).take([2]), "take: positions: got [2], expected whole numbers between 0 and 1"),
+        (
+            lambda: maps.Items(YEAR).features(pd.DataFrame(VISITORS), []),
+            "context: got <3 records>, expected one record",
+        ),
+        (lambda: maps.Records(pd.DataFrame([[1, 2]], columns=["a", "a"])), "columns of different names"),
         (lambda: maps.from_dict({"format": 2}), "from_dict: format: got 2, expected 1"),
         (lambda: maps.from_dict({"format": 1, "kind": "Nobody", "settings": {}}), "from_dict: kind: got 'Nobody'"),
         (lambda: maps.from_dict({"format": 1, "kind": "Items", "settings": {}}), "not what to_dict returned"),
@@ -319,8 +324,35 @@ def test_strict_takes_what_is_right():
         maps.Disjoint().features({}, [{}], strict=True)
 
 
+def test_maps_that_are_given_one_encoder_observe_each_for_itself():
+    year = maps.Numbers("year", scale="online")
+    one, other = maps.Items(year), maps.Outer(context=AGE, items=year + year)
+    for map in (one, other):
+        map.observe({}, MOVIES)
+    assert one.items.count.tolist() == other.items.encoders[0].count.tolist() == [2.0]
+    assert year.count.tolist() == [0.0]
+
+
+def test_what_is_taken_of_a_catalogue_follows_what_is_learned_online():
+    online = maps.Items(maps.Numbers("year", scale="online") + maps.Text("title", width=4)).fit(None, MOVIES)
+    catalogue = maps.Records(MOVIES)
+    for years in ([1950], [2000, 2040]):
+        fresh = online.features({}, [MOVIES[1]])
+        np.testing.assert_array_equal(online.features({}, catalogue.take([1])), fresh)
+        online.observe({}, [{"year": year} for year in years])
+    np.testing.assert_array_equal(online.features({}, catalogue)[1:], online.features({}, catalogue.take([1])))
+
+
+def test_columns_of_tables_may_have_numbers_for_names():
+    table = pd.DataFrame([[1.0, "a"], [3.0, "b"]])
+    both = maps.SideBySide(context=maps.Numbers("0"), items=maps.Categories("1")).fit(table, table)
+    for context in (table.iloc[1], table.iloc[[1]], {"0": 3.0}):
+        assert both.features(context, table).tolist() == [[1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 1.0, 0.0]]
+    assert maps.Records(table).rows() == [{"0": 1.0, "1": "a"}, {"0": 3.0, "1": "b"}]
+
+
 def test_a_map_of_your_own():
-    class Hour(maps.Encoder):
+    class Clock(maps.Encoder):
         def __init__(self, column):
             self.column = column
 
@@ -332,6 +364,34 @@ def test_a_map_of_your_own():
             turn = 2.0 * np.pi * np.nan_to_num(records.numbers(self.column)) / 24.0
             return np.column_stack([np.sin(turn), np.cos(turn)])
 
-    daily = maps.Outer(context=Hour("hour"), items=YEAR).fit(None, MOVIES)
+    daily = maps.Outer(context=Clock("hour"), items=YEAR).fit(None, MOVIES)
     again = maps.from_dict(maps.to_dict(daily))
     np.testing.assert_allclose(again.features({"hour": 6}, MOVIES)[:, :2], [[1.0, 0.0]] * 2, atol=1e-15)
+
+
+def test_of_two_classes_of_one_name_the_later_one_is_known():
+    with pytest.raises(ValueError, match="class: got 'Numbers', expected a name of its own"):
+        type("Numbers", (maps.Encoder,), {})
+    old, new = (type("Twice", (maps.Numbers,), {}) for _ in range(2))
+    assert type(maps.from_dict(maps.to_dict(new("a")))) is new
+    with pytest.raises(ValueError, match="that was written last"):
+        maps.to_dict(maps.Items(old("a")))
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda stored: stored["settings"]["items"]["state"].pop("mean"),
+        lambda stored: stored["settings"]["items"]["state"].update(mean=np.zeros(0)),
+        lambda stored: stored["settings"]["items"]["state"].update(mean=np.array([np.nan])),
+        lambda stored: stored["settings"]["items"]["state"].update(mean="1990"),
+        lambda stored: stored["settings"]["items"]["settings"].update(columns=3),
+        lambda stored: stored["settings"].update(items=None),
+        lambda stored: stored.update(state=None, settings=[]),
+    ],
+)
+def test_what_to_dict_never_returned_is_a_value_error(harm):
+    stored = maps.to_dict(maps.Items(YEAR).fit(None, MOVIES))
+    harm(stored)
+    with pytest.raises(ValueError):  # noqa: PT011
+        maps.from_dict(stored)

@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 from ..types import Array, Blocked
-from .recipe import Recipe
+from .recipe import Recipe, check_shape
 from .records import Records
 
 
@@ -59,6 +59,11 @@ class FeatureMap(Recipe):
         To be called before ``features``, once for every decision. A map that learns nothing online ignores it.
         """
         self._observe(Records.one(context), Records.of(items))
+
+    def _try(self) -> None:
+        if self.fitted:
+            features = self._features(Records.one(None), Records.of([None]), False)
+            check_shape(self, features.values if isinstance(features, Blocked) else features)
 
     def _fit(self, contexts: Records, items: Records) -> None:
         """Fit the encoders."""

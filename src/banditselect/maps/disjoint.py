@@ -7,7 +7,7 @@ import numpy as np
 from ..carriers.validation import refuse, whole_number
 from ..types import Array, Blocked, Index
 from .base import FeatureMap
-from .encoder import Encoder, check_columns, check_encoders
+from .encoder import Encoder, check_columns, owned
 from .hashes import remembered, word_of
 from .records import Records
 
@@ -54,14 +54,13 @@ class Disjoint(FeatureMap):
         capacity: int = 100,
         constant: bool = True,
     ) -> None:
-        for name, encoder in (("context", context), ("items", items)):
-            if encoder is not None:
-                check_encoders(f"Disjoint: {name}", encoder)
+        self.context: Encoder | None = None if context is None else owned("Disjoint: context", context)
+        self.items: Encoder | None = None if items is None else owned("Disjoint: items", items)
         check_columns("Disjoint", (id,))
         whole_number("Disjoint: capacity", capacity, 1)
         if not constant and context is None and items is None:
             raise refuse("Disjoint: constant", constant, "True where there is neither context nor items")
-        self.context, self.id, self.items, self.capacity, self.constant = context, id, items, capacity, constant
+        self.id, self.capacity, self.constant = id, capacity, constant
         self.ids: list[str] = []
         self._index: dict[str, int] = {}
         self._words: dict[Any, str | None] = {}

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ..carriers.validation import refuse
 from ..types import Array
 from .hashes import hashes_of
-from .recipe import Recipe
+from .recipe import Recipe, check_shape
 from .records import Records
 
 Tokens = tuple[NDArray[np.uint64], Array]
@@ -44,6 +44,10 @@ class Encoder(Recipe):
             if isinstance(part, Encoder):
                 part.observe(records)
 
+    def _try(self) -> None:
+        if self.fitted:
+            check_shape(self, self._encode(Records.of([None]), False))
+
     def _fit(self, records: Records) -> None:
         """Fill the state."""
         for _, part in self._parts():
@@ -76,10 +80,10 @@ class Concat(Encoder):
     """
 
     def __init__(self, *encoders: Encoder) -> None:
-        check_encoders("Concat: encoders", *encoders)
         self.encoders: tuple[Encoder, ...] = ()
-        for encoder in encoders:
-            self.encoders += encoder.encoders if type(encoder) is Concat else (encoder,)
+        for encoder in encoders or (None,):
+            mine = owned("Concat: encoders", encoder)
+            self.encoders += mine.encoders if type(mine) is Concat else (mine,)
 
     @property
     def names(self) -> list[str]:
@@ -99,11 +103,11 @@ class Concat(Encoder):
         return np.concatenate(hashes, axis=1), np.concatenate(values, axis=1)
 
 
-def check_encoders(name: str, *encoders: Any) -> None:
-    """Refuse what is not one or more encoders."""
-    for encoder in encoders or (None,):
-        if not isinstance(encoder, Encoder):
-            raise refuse(name, encoder, 'an encoder of records, such as maps.Numbers("age")')
+def owned(name: str, encoder: Any) -> Any:
+    """Return a copy of an encoder: of two maps with the same one, each observes for itself. Refuse what is none."""
+    if not isinstance(encoder, Encoder):
+        raise refuse(name, encoder, 'an encoder of records, such as maps.Numbers("age")')
+    return encoder._copy()
 
 
 def check_columns(owner: str, columns: tuple[Any, ...]) -> None:

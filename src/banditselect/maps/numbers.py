@@ -66,6 +66,12 @@ class Numbers(Encoder):
         """How often what it has observed has changed it."""
         return self._changes
 
+    def _check_state(self) -> None:
+        for name in self.state if self.count is not None else ():
+            value = getattr(self, name)
+            if not isinstance(value, np.ndarray) or value.shape != (len(self.columns),) or value.dtype != np.float64:
+                raise refuse(f"Numbers: {name}", value, f"numbers of shape ({len(self.columns)},)")
+
     def observe(self, records: Records) -> None:
         """Take note of records: what is scaled online is scaled by these too."""
         if self.scale == "online" and len(records):

@@ -9,7 +9,7 @@ from ..kernels.columns import cut
 from ..kernels.hashing import hashed_products
 from ..types import Array
 from .base import FeatureMap
-from .encoder import Encoder, check_encoders
+from .encoder import Encoder, owned
 from .records import Records
 from .transforms import Transform
 
@@ -33,8 +33,7 @@ class Items(FeatureMap):
     """
 
     def __init__(self, items: Encoder) -> None:
-        check_encoders("Items: items", items)
-        self.items = items
+        self.items: Encoder = owned("Items: items", items)
 
     @property
     def names(self) -> list[str]:
@@ -68,11 +67,11 @@ class SideBySide(FeatureMap):
     """
 
     def __init__(self, *, context: Encoder, items: Encoder, then: Transform | None = None) -> None:
-        check_encoders("SideBySide: context", context)
-        check_encoders("SideBySide: items", items)
+        self.context: Encoder = owned("SideBySide: context", context)
+        self.items: Encoder = owned("SideBySide: items", items)
         if then is not None and not (isinstance(then, Transform) and then.of is None):
             raise refuse("SideBySide: then", then, "Polynomials() or Fourier(), of nothing yet")
-        self.context, self.items, self.then = context, items, then
+        self.then = None if then is None else then._copy()
 
     @property
     def names(self) -> list[str]:
@@ -123,10 +122,10 @@ class Outer(FeatureMap):
     """
 
     def __init__(self, *, context: Encoder, items: Encoder, own: bool = True) -> None:
-        check_encoders("Outer: context", context)
-        check_encoders("Outer: items", items)
+        self.context: Encoder = owned("Outer: context", context)
+        self.items: Encoder = owned("Outer: items", items)
         YesNo().check("Outer: own", own, None)
-        self.context, self.items, self.own = context, items, own
+        self.own = own
 
     @property
     def names(self) -> list[str]:
@@ -169,13 +168,12 @@ class HashedInteractions(FeatureMap):
     """
 
     def __init__(self, *, context: Encoder, items: Encoder, width: int = 256, own: bool = True, seed: int = 0) -> None:
-        check_encoders("HashedInteractions: context", context)
-        check_encoders("HashedInteractions: items", items)
+        self.context: Encoder = owned("HashedInteractions: context", context)
+        self.items: Encoder = owned("HashedInteractions: items", items)
         whole_number("HashedInteractions: width", width, 1)
         YesNo().check("HashedInteractions: own", own, None)
         whole_number("HashedInteractions: seed", seed, 0)
-        self.context, self.items, self.own, self.seed = context, items, own, seed
-        self._width = width
+        self.own, self.seed, self._width = own, seed, width
 
     @property
     def names(self) -> list[str]:

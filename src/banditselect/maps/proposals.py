@@ -95,7 +95,7 @@ def _of_contexts(context: "_Side", item: "_Side") -> dict[str, FeatureMap]:
         return found
     x = context.encoder()
     encoders: dict[str, Encoder] = {"raw": context.encoder(scaled=False)} if context.numbers else {}
-    encoders |= {"scaled": x, "products": Polynomials(x), "fourier": Fourier(x)}
+    encoders |= {"scaled": x, "products": Polynomials(x), "fourier": Fourier(x, width=128)}
     if context.categories or context.returning:
         encoders["hashed"] = context.encoder(hashed=64)
     return found | {n: Disjoint(context=e, id=item.id, capacity=item.capacity) for n, e in encoders.items()}

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..carriers.class_files import is_foreign
 from ..carriers.settings import literal, same
 from ..carriers.validation import refuse
 
@@ -18,7 +20,7 @@ class Recipe:
     """Settings stored under the names of the constructor's arguments, and state that a fit or use fills.
 
     Where an argument has the name of a property (``width``), it is stored as ``_width``. A subclass is known by its
-    name from the moment that it is written, so that it can be restored.
+    name from the moment that it is written, so that it can be restored; of two of one name, the later one.
 
     Attributes
     ----------
@@ -32,9 +34,8 @@ class Recipe:
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls._arguments = inspect.signature(cls).parameters
-        known = _known.get(cls.__name__, cls)
-        if known.__module__ != cls.__module__:
-            raise refuse("class", cls.__name__, f"a name of its own: {known.__module__} has one of this name")
+        if is_foreign(cls) and not is_foreign(_known.get(cls.__name__, cls)):
+            raise refuse("class", cls.__name__, "a name of its own: the library has one of this name")
         _known[cls.__name__] = cls
 
     @property
@@ -98,6 +99,12 @@ class Recipe:
             setattr(made, name, parts if isinstance(value, tuple) else parts[0])
         return made
 
+    def _check_state(self) -> None:
+        """Raise ValueError for restored state that would not be noticed in use."""
+
+    def _try(self) -> None:
+        """Raise whatever is wrong with it, by using it once; nothing if it is not fitted."""
+
     def _unfitted(self) -> RuntimeError:
         """Return the error of what is asked before it is fitted."""
         return RuntimeError(f"{self!r} is not fitted: call fit(contexts, items) of its map, and use what that returns")
@@ -127,14 +134,21 @@ def from_dict(stored: Mapping[str, Any]) -> Any:
     if version != FORMAT:
         raise refuse("from_dict: format", version, f"{FORMAT}, as to_dict of this library writes")
     try:
-        return _restored(stored)
-    except (AttributeError, KeyError, TypeError, IndexError) as error:
+        made = _restored(stored)
+        made._try()
+    except ValueError:
+        raise
+    except Exception as error:  # what is built of it is the dict's choice, and so is how that fails
         raise ValueError(f"from_dict: not what to_dict returned: {type(error).__name__}: {error}") from error
+    return made
 
 
 def _described(recipe: Recipe) -> dict[str, Any]:
+    kind = type(recipe).__name__
+    if _known[kind] is not type(recipe):
+        raise refuse("to_dict", recipe, f"what is of the class {kind} that was written last: make it anew")
     return {
-        "kind": type(recipe).__name__,
+        "kind": kind,
         "settings": {name: _plain(value) for name, value in recipe.settings.items()},
         "state": {name: _plain(getattr(recipe, name)) for name in recipe.state},
     }
@@ -156,6 +170,7 @@ def _restored(stored: Mapping[str, Any]) -> Recipe:
     made = cls(*several, **others)
     for name in cls.state:
         setattr(made, name, _value(stored["state"][name]))
+    made._check_state()
     return made
 
 
@@ -179,3 +194,9 @@ def _value(stored: Any) -> Any:
             return _restored(stored)
         return dict(zip(_value(stored["keys"]), _value(stored["values"]), strict=True))
     return [_value(part) for part in stored] if isinstance(stored, list | tuple) else stored
+
+
+def check_shape(recipe: Recipe, features: NDArray[Any]) -> None:
+    """Refuse features of one record that are not those of this recipe."""
+    if features.shape != (1, recipe.width) or not np.isfinite(features).all():
+        raise refuse("from_dict: state", features, f"what makes {recipe.width} finite features")

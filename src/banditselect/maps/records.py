@@ -39,8 +39,12 @@ class Records:
     """
 
     def __init__(self, rows: Any) -> None:
-        self._frame = rows if hasattr(rows, "columns") and hasattr(rows, "iloc") else None
-        if self._frame is None:
+        self._frame = rows if _is_frame(rows) else None
+        if self._frame is not None:
+            self._labels = {str(label): label for label in rows.columns}
+            if len(self._labels) < len(rows.columns):
+                raise refuse("records", [*rows.columns], "columns of different names")
+        else:
             if isinstance(rows, Mapping | str) or not isinstance(rows, Iterable):
                 raise refuse("records", rows, "a list of dicts or a DataFrame")
             self._rows: list[Any] = [row if type(row) is dict else _record(row) for row in rows]
@@ -58,7 +62,10 @@ class Records:
     @classmethod
     def one(cls, record: Any) -> Records:
         """Return a single record, a context, in the same form."""
-        return record if isinstance(record, Records) else cls((record,))
+        made = record if isinstance(record, Records) else cls(record if _is_frame(record) else (record,))
+        if len(made) != 1:
+            raise refuse("context", made, "one record")
+        return made
 
     def __len__(self) -> int:
         return self._size
@@ -71,7 +78,7 @@ class Records:
         """The names of all columns, in the order in which they first appear."""
         if self._whole is not None:
             return self._whole[0].names
-        rows = [self._frame.columns] if self._frame is not None else self._rows
+        rows: Iterable[Any] = [self._labels] if self._frame is not None else self._rows
         return list(dict.fromkeys(str(name) for row in rows for name in row))
 
     def rows(self) -> list[Mapping[str, Any]]:
@@ -79,7 +86,7 @@ class Records:
         if self._whole is not None:
             rows = self._whole[0].rows()
             return [rows[k] for k in self._whole[1]]
-        return self._rows if self._frame is None else self._frame.to_dict("records")
+        return self._rows if self._frame is None else self._frame.set_axis([*self._labels], axis=1).to_dict("records")
 
     def take(self, positions: Sequence[int] | Index) -> Records:
         """Return some of the records; what is kept of these serves them too."""
@@ -99,8 +106,8 @@ class Records:
                 values = self._whole[0].column(name)
                 found = [values[k] for k in self._whole[1].tolist()]
             elif self._frame is not None:
-                has = name in self._frame.columns
-                found = self._frame[name].tolist() if has else [None] * self._size
+                has = name in self._labels
+                found = self._frame[self._labels[name]].tolist() if has else [None] * self._size
             else:
                 found = [row.get(name) for row in self._rows]
             self._columns[name] = found
@@ -119,14 +126,22 @@ class Records:
             return getattr(recipe, how)(self, True)
         kept, changes = self._encoded.get((recipe, how)), recipe.changes
         if kept is None or kept[0] != changes:
-            if self._whole is None:
-                made = getattr(recipe, how)(self, False)
-            else:
-                whole, chosen = self._whole
-                made = whole.encoded(recipe, how, False)
-                made = tuple(part[chosen] for part in made) if isinstance(made, tuple) else made[chosen]
-            kept = self._encoded[recipe, how] = (changes, made)
+            kept = self._encoded[recipe, how] = (changes, self._made(recipe, how, changes))
         return kept[1]
+
+    def _made(self, recipe: Recipe, how: str, changes: int) -> Any:
+        """Return what a recipe makes of these; what changes online is not made of a whole catalogue again and again."""
+        if self._whole is None:
+            return getattr(recipe, how)(self, False)
+        whole, chosen = self._whole
+        if whole._encoded.get((recipe, how), (changes,))[0] != changes:
+            return getattr(recipe, how)(self, False)
+        made = whole.encoded(recipe, how, False)
+        return tuple(part[chosen] for part in made) if isinstance(made, tuple) else made[chosen]
+
+
+def _is_frame(rows: Any) -> bool:
+    return hasattr(rows, "columns") and hasattr(rows, "iloc")
 
 
 def _record(row: Any) -> Mapping[str, Any]:
@@ -136,7 +151,7 @@ def _record(row: Any) -> Mapping[str, Any]:
     if hasattr(row, "_asdict"):
         return row._asdict()
     if hasattr(row, "to_dict"):
-        return row.to_dict()
+        return {str(name): value for name, value in row.to_dict().items()}
     return {} if row is None else {"id": row}
 
 
@@ -145,7 +160,7 @@ def _as_numbers(values: list[Any]) -> Array:
     try:
         array = np.array(values)
         plain = array.ndim == 1 and array.dtype.kind in "fiub"
-    except (ValueError, OverflowError):
+    except Exception:  # what a stranger's object is as an array is its own choice
         plain = False
     numbers = array.astype(float) if plain else np.array([as_number(value) for value in values], dtype=float)
     tidy(numbers, LARGEST)
@@ -168,5 +183,5 @@ def is_missing(value: Any) -> bool:
         return False
     try:
         return bool(value != value)
-    except (TypeError, ValueError):  # pandas' NA has no truth; an array has several
-        return type(value).__name__ == "NAType"
+    except Exception:  # pandas' NA has no truth, an array has several, a signalling NaN does not like to be asked
+        return type(value).__name__ in ("NAType", "Decimal")

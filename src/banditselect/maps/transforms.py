@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..carriers.validation import Number, YesNo, refuse, whole_number
 from ..kernels.columns import cut
 from ..types import Array, Index
-from .encoder import Encoder, check_encoders
+from .encoder import Encoder, owned
 from .records import LARGEST, Records
 
 _FEW = 500  # records whose distances tell the bandwidth
@@ -70,11 +70,10 @@ class Polynomials(Transform):
     """
 
     def __init__(self, of: Encoder | None = None, *, degree: int = 2, powers: bool = True) -> None:
-        if of is not None:
-            check_encoders("Polynomials: of", of)
+        self.of = None if of is None else owned("Polynomials: of", of)
         Number(low=2, high=4, integer=True).check("Polynomials: degree", degree, None)
         YesNo().check("Polynomials: powers", powers, None)
-        self.of, self.degree, self.powers = of, degree, powers
+        self.degree, self.powers = degree, powers
         self._factors: dict[int, Index] = {}
 
     def names_of(self, names: list[str]) -> list[str]:
@@ -145,13 +144,11 @@ class Fourier(Transform):
     def __init__(
         self, of: Encoder | None = None, *, width: int = 64, bandwidth: float | None = None, seed: int = 0
     ) -> None:
-        if of is not None:
-            check_encoders("Fourier: of", of)
+        self.of = None if of is None else owned("Fourier: of", of)
         whole_number("Fourier: width", width, 1)
         Number(low=0.0, above=True, optional=True).check("Fourier: bandwidth", bandwidth, None)
         whole_number("Fourier: seed", seed, 0)
-        self.of, self.bandwidth, self.seed = of, bandwidth, seed
-        self._width = width
+        self._width, self.bandwidth, self.seed = width, bandwidth, seed
         self.directions: Array | None = None
         self.shifts: Array | None = None
 
