@@ -170,6 +170,14 @@ POLICIES = {
     "PSTS known": (PSTS.bind(centers=CENTERS, radii=0.0, noise=0.1), {}),
     "MUCB": (MUCB.bind(centers=CENTERS, horizon=500, noise=0.1), {}),
     "MUCB robust": (MUCB.bind(centers=CENTERS, horizon=500, noise=0.1, error=0.05, scale=0.5), {}),
+    "LinIDS blocks": (LinIDS.bind(dim=D, blocks=3), {}),
+    "FSIDS blocks": (FSIDS.bind(n_models=3, dim=[4, 2, 5], blocks=[3, 1, 2]), {}),
+    "FSSquareCB blocks": (
+        FSSquareCB.bind(n_models=3, dim=[4, 2, 5], blocks=[3, 1, 2], reward_range=RANGE, noise=0.1, intercept=True),
+        {},
+    ),
+    "OFUL blocks": (OFUL.bind(dim=D, blocks=3, noise=0.1), {}),
+    "LinTS blocks": (LinTS.bind(dim=D, blocks=3, noise=0.1, intercept=True), {}),
     "OnMap": (on_map(OFUL.bind(dim=D, noise=0.1), 1), {}),
 }
 
@@ -185,7 +193,13 @@ PROBABILITIES = {  # need a closed form
     "check_permuted_actions",
 }
 
+BLOCKS = ESTIMATES | {"check_catalogue", "check_catalogue_probabilities"}  # need one estimate, and features alone
 SKIPPED = {
+    "LinIDS blocks": MODELS | BLOCKS,
+    "FSIDS blocks": BLOCKS,
+    "FSSquareCB blocks": BLOCKS,
+    "OFUL blocks": MODELS | BLOCKS,
+    "LinTS blocks": MODELS | BLOCKS | PROBABILITIES,
     "Uniform": ESTIMATES | MODELS,
     "Greedy": ESTIMATES | MODELS,
     "UCB1": ESTIMATES | MODELS | {"check_ties"},

@@ -108,7 +108,7 @@ def test_blocks_are_one_wide_parameter(name, intercept, lanes):
     theirs = cls(**arguments, dim=widths if many else widths[0], intercept=False, lanes=lanes, seed=1)
     waiting = []
     for t in range(60):
-        traffic.scale = 30.0 if t > 40 else 1.0  # features of another size, which some policies have to mend
+        traffic.scale = 30.0 if t > 15 else 1.0  # features of another size, which some policies have to mend
         values, block = traffic.draw()
         shown, dense = traffic.shown(values, block), traffic.wide(values, block, intercept)
         decision, other = ours.act(shown), theirs.act(dense)
@@ -163,13 +163,9 @@ class Believed:
                     precision[:, 0] = FLAT
                 yield i, precision.ravel()
 
-    def posterior(self, values, blocks, offered):
+    def posterior(self, values, blocks, size):
         """Features of the actions, estimate, inverse of V, noise variance and weight of every model."""
-        t, M = len(self.rewards), len(self.dims)
-        size = [
-            (self.played[0][0][i] ** 2).sum() if t else (values[i][offered] ** 2).sum() / offered.sum()
-            for i in range(M)
-        ]
+        t = len(self.rewards)
         y = np.array(self.rewards) - (self.rewards[0] if self.constant and t else 0.0)
         about = (y**2).sum() / max(t, 1)
         if self.constant:
@@ -184,7 +180,8 @@ class Believed:
             J = y @ y - theta @ V @ theta
             logdet = np.linalg.slogdet(V)[1] - np.log(precision).sum()
             if self.constant and B > 1 and t:  # how little was known of the level, from which constants are counted
-                q = Phi[0] @ (Phi[0] / precision)
+                first = self.played[0][0][i] / np.linalg.norm(self.played[0][0][i])
+                q = (1.0 + first @ first) / precision[0]
                 logdet += np.log1p(q + 1.0 / FLAT) - np.log1p(q)
             if self.noise is not None:
                 variance, weight = self.noise**2, -J / (2.0 * self.noise**2)
@@ -198,9 +195,13 @@ class Believed:
         weight = np.exp(np.array(log_weight) - max(log_weight))
         return found, weight / weight.sum()
 
-    def play(self, values, blocks, offered):
-        """Weights of the maps, and probabilities of the actions."""
-        found, weight = self.posterior(values, blocks, offered)
+    def play(self, values, blocks, offered, size):
+        """Weights of the maps, and probabilities of the actions; ``size``: what squared norms are divided by."""
+        if not self.rewards:
+            size = [(v[offered] ** 2).sum() / offered.sum() for v in values]
+        elif len(self.rewards) == 1:
+            np.testing.assert_allclose(size, [(v**2).sum() for v in self.played[0][0]])
+        found, weight = self.posterior(values, blocks, size)
         of_maps = weight.reshape(-1, len(self.dims)).sum(axis=0)
         counts = weight * weight.size >= 1e-3
         found, weight = [m for m, c in zip(found, counts, strict=True) if c], weight[counts] / weight[counts].sum()
@@ -240,9 +241,10 @@ def test_information_directed_play_with_blocks_is_that_of_brute_force(dims, bloc
     believed = [Believed(dims, blocks, constant, noise) for _ in range(2)]
     traffic = Traffic(dims, blocks, 2, seed=4)
     waiting = []
-    for _ in range(25):
+    for t in range(25):
         values, block = traffic.draw()
-        length = traffic.rng.uniform(1.0, 1.5, (*values[0].shape[:2], 1))  # so no size has to be mended
+        length = traffic.rng.uniform(1.0, 1.5, (*values[0].shape[:2], 1))
+        length[:] *= 30.0 if t > 8 else 1.0  # sizes have to be mended
         values = [v * length / np.linalg.norm(v, axis=-1, keepdims=True) for v in values]
         offered = np.ones(values[0].shape[:2], dtype=bool)
         offered[:, 1:] = traffic.rng.random(offered[:, 1:].shape) < 0.8
@@ -250,7 +252,7 @@ def test_information_directed_play_with_blocks_is_that_of_brute_force(dims, bloc
         p = policy.probabilities(shown, available=offered)
         for lane in range(2):
             row = [v[lane] for v in values], [b[lane] for b in block]
-            weights, expected = believed[lane].play(*row, offered[lane])
+            weights, expected = believed[lane].play(*row, offered[lane], policy._mixture.size[lane])
             np.testing.assert_allclose(p[lane], expected, **EXACT)
             if len(dims) > 1:
                 np.testing.assert_allclose(policy.model_weights[lane], weights, **EXACT)
@@ -262,6 +264,7 @@ def test_information_directed_play_with_blocks_is_that_of_brute_force(dims, bloc
             policy.update(decision, y)
             for lane, a in enumerate(decision.action):
                 believed[lane].learn([v[lane, a] for v in values], [b[lane, a] for b in block], y[lane])
+    assert policy._mixture.size.min() > 10.0
 
 
 KINDS = {

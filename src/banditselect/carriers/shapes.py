@@ -9,7 +9,7 @@ import numpy as np
 
 from ..kernels.arrays import LIMIT, lay_out, usable
 from ..kernels.features import Offer, clean
-from ..types import Array, Index
+from ..types import Array, Blocked, Index
 from .validation import FLOAT, as_floats, depth_of, refuse
 
 
@@ -209,8 +209,9 @@ class AnyShape(FeatureShape):
         if type(value) is Offer:
             return self._looked_up(value, lanes)
         depth = 2 if lanes is None else 3
-        ragged = isinstance(value, list | tuple) and all(depth_of(m) >= depth for m in value)
-        maps = [as_floats("features", m, self.words(lanes)) for m in (value if ragged else [value])]
+        ragged = isinstance(value, list | tuple) and all(depth_of(_values(m)) >= depth for m in value)
+        given = value if ragged and not isinstance(value, Blocked) else [value]
+        maps = [as_floats("features", _values(m), self.words(lanes)) for m in given]
         if not maps:
             raise refuse("features", value, self.words(lanes))
         for x in maps:
@@ -222,10 +223,15 @@ class AnyShape(FeatureShape):
 
     def shaped_one(self, value: Any, lanes: int | None) -> Array:
         """Return zeros ``(n, 1, 1)``: nothing is learned from it."""
-        for m in value if isinstance(value, list | tuple) and value else [value]:
-            if not usable(np.array(as_floats("features", m, "finite numbers"))):
+        for m in value if isinstance(value, list | tuple) and value and not isinstance(value, Blocked) else [value]:
+            if not usable(np.array(as_floats("features", _values(m), "finite numbers"))):
                 raise refuse("features", value, "finite numbers")
         return np.zeros((lanes or 1, 1, 1))
+
+
+def _values(map_: Any) -> Any:
+    """Return the features of a map without its blocks."""
+    return map_.values if isinstance(map_, Blocked) else map_
 
 
 def join_maps(maps: Sequence[Array]) -> Array:

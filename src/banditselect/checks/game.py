@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from ..carriers.blocks import BlockedShape
 from ..carriers.shapes import ExactShape, SomeMaps
 from ..policies import Policy
-from ..types import Array
+from ..types import Array, Blocked
 
 Factory = Callable[..., Policy]
 
@@ -23,6 +24,7 @@ class Game:
         self.many, self.map = shape.many, 0
         self.dims: tuple[int, ...] = (3,)
         self._map_per_model = isinstance(shape, ExactShape) and shape.many
+        self.blocks: tuple[int, ...] = shape.blocks if isinstance(shape, BlockedShape) else ()
         if isinstance(shape, ExactShape):
             self.dims = shape.dims
         elif isinstance(shape, SomeMaps):
@@ -47,14 +49,22 @@ class Game:
 
     def shown(self, maps: list[Array]) -> Any:
         """Return the features as the policy takes them."""
-        maps = [m[0] for m in maps] if self.single else maps
+        maps = self._in_blocks([m[0] for m in maps] if self.single else maps)
         if not self.many:
             return maps[0]
-        return maps if len(set(self.dims)) > 1 else np.stack(maps, axis=0 if self.single else 1)
+        return maps if self.blocks or len(set(self.dims)) > 1 else np.stack(maps, axis=0 if self.single else 1)
 
     def one(self, row: list[Array]) -> Any:
         """Return the features of one action, ``(d_i,)`` in every map, as ``learn`` takes them."""
+        row = self._in_blocks(row)
         return row if self.many else row[0]
+
+    def _in_blocks(self, maps: list[Array]) -> list[Any]:
+        """Return maps with blocks: that of an action is the number of its features above 0, modulo their number."""
+        if not self.blocks:
+            return maps
+        pairs = zip(maps, self.blocks, strict=True)
+        return [Blocked(m, (m > 0.0).sum(axis=-1) % B) if B > 1 else m for m, B in pairs]
 
     def map_of(self, model: int) -> int:
         """Return the map that a model's estimate belongs to."""
@@ -108,6 +118,12 @@ def snapshot(policy: Policy) -> dict[str, bytes]:
         for part, content in policy._state()
         for name, array in content.arrays().items()
     }
+
+
+def arrays_of(shown: Any) -> list[Any]:
+    """Return the arrays of features that are shown to a policy; without the blocks of actions."""
+    maps = shown if isinstance(shown, list) else [shown]
+    return [m.values if isinstance(m, Blocked) else m for m in maps]
 
 
 def refuses(call: Callable[[], Any], word: str, what: str) -> None:

@@ -15,7 +15,7 @@ from ..kernels.features import Offer
 from ..parts.exploration import SCHEDULES
 from ..policies import Decision, load, registered
 from ..types import Array, Mask
-from .game import N_ACTIONS, ROUNDS, Factory, Game, make, play, refuses, snapshot
+from .game import N_ACTIONS, ROUNDS, Factory, Game, arrays_of, make, play, refuses, snapshot
 
 NO_PROPENSITY = "its probabilities have no closed form"
 
@@ -144,7 +144,7 @@ def check_inputs_are_copied(factory: Factory) -> None:
     other, _ = make(factory)
     for _ in range(5):
         shown = game.shown(game.features())
-        parts = shown if isinstance(shown, list) else [shown]
+        parts = arrays_of(shown)
         before, kept = copy.deepcopy(parts), copy.deepcopy(shown)
         decision, same = policy.act(shown), other.act(kept)
         assert all(map(np.array_equal, parts, before)), "act changed the features"
@@ -185,6 +185,8 @@ def check_catalogue_probabilities(factory: Factory) -> None:
 
 def _items(game: Game) -> tuple[Offer, list[Array]]:
     """Return items of a catalogue, the last lane's first, and their features: a map per entry, ``(n, K, d_i)`` each."""
+    if game.blocks:
+        raise SkipTest("a catalogue knows no blocks")
     maps = game.features()
     n, K = maps[0].shape[:2]
     rows = [m.reshape(n * K, m.shape[2]) for m in maps]
@@ -320,6 +322,6 @@ def check_refusals(factory: Factory) -> None:
 
 
 def _poisoned(shown: Any, value: float) -> Any:
-    parts = [np.array(part) for part in shown] if isinstance(shown, list) else np.array(shown)
-    (parts[0] if isinstance(parts, list) else parts)[..., 0] = value
-    return parts
+    poisoned = copy.deepcopy(shown)
+    arrays_of(poisoned)[0][..., 0] = value
+    return poisoned

@@ -121,7 +121,7 @@ class Mixture(LaneArrays, ABC):
             self._count_level(ids, before)
 
     def _count_level(self, ids: Index, before: Array) -> None:
-        """Count, with blocks, how little was known of the level of rewards; ``before``: what ``bank.learn`` returned."""
+        """Count, with blocks, how little was known of the level of rewards; ``before``: from ``bank.learn``."""
 
     def informed(self, ids: Index, x: Array, offered: Mask | None, floor: float) -> Array:
         """Return the probabilities of information-directed play, ``(n, K)``."""

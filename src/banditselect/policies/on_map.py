@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..carriers import validation
 from ..carriers.binding import Binding, Pending
+from ..carriers.blocks import BlockedShape
 from ..carriers.decisions import Ledger
 from ..carriers.lanes import PerLane
 from ..carriers.persistence import register
@@ -93,7 +94,7 @@ class OnMap(Policy):
 
     def _shape(self) -> FeatureShape:
         shape = self.policy.feature_shape
-        if not isinstance(shape, ExactShape) or shape.many:
+        if not isinstance(shape, ExactShape) or shape.many or isinstance(shape, BlockedShape):
             raise validation.refuse("OnMap: policy", self.policy, "a policy that takes features of shape (K, d)")
         self._width = shape.dims[0]
         used = tuple((int(i), self._width) for i in np.unique(self.index))
