@@ -16,6 +16,7 @@ from pathlib import Path
 from banditselect.reporting.markdown import replace_between
 from banditselect.simulation.store import write_text
 
+from .agent_speed import agent
 from .comparison import peers
 from .figures import Part, load_parts, store_parts
 from .first_call import first_call
@@ -28,6 +29,7 @@ PARTS: dict[str, Callable[[bool], Part]] = {
     "one-lane": one_lane,
     "same-code": same_code,
     "untuned": untuned,
+    "agent": agent,
     "bank": bank,
     "lanes": lanes,
     "regions": regions,

@@ -11,11 +11,11 @@ from .measuring import PERCENTILES, Spread
 VERDICTS = {True: "✓ holds", False: "✗ missed", None: "–"}
 
 HOW = """\
-Made by `make bench`; no number here is typed. Every figure but the first call is a ratio of wall times within one run:
-contestants take turns, block by block, in random order, and blocks are compared in pairs; shown are the median ratio,
-where the middle 80 % of the pairs lie, and the best block of one over the best of the other. Limits are held against
-the median. BLAS has one thread, the garbage collector rests inside blocks. Limits a to f are judged at worst: no model
-ever loses its weight and no region is refuted, which would make a round cheaper.
+Made by `make bench`; no number here is typed. Every figure but the first call and the act of an agent is a ratio
+of wall times within one run: contestants take turns, block by block, in random order, and blocks are compared in pairs;
+shown are the median ratio, where the middle 80 % of the pairs lie, and the best block of one over the best of another.
+Limits are held against the median. BLAS has one thread, the garbage collector rests inside blocks. Limits a to f are
+judged at worst: no model ever loses its weight and no region is refuted, which would make a round cheaper.
 
 The problem: features and parameter of unit length, one parameter for all actions, noise uniform on [-1/2, 1/2];
 everything is drawn before play, and a reward is one lookup for everybody. Features lie ready in the container that a

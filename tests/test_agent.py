@@ -126,8 +126,20 @@ def test_a_block_per_item_learns_each_item_alone():
     agent = agent_of(maps=[maps.Disjoint(capacity=3)], policy=SquareCB.bind(exploration=1e9))
     for item, reward in ((0, 1.0), (1, 0.25), (0, 1.0)):
         agent.learn({}, ITEMS[item], reward)
-    assert agent.policy.parameters[0].round(6).tolist() == [round(2 / 3, 6), 0.125, 0.0, 0.0]
+    assert agent.policy.parameters[0].ravel().round(6).tolist() == [round(2 / 3, 6), 0.125, 0.0, 0.0]
     assert agent.act({}, ITEMS).item == "tea"
+    agent.act({}, ITEMS)
+    assert agent.explain().models[0].effects == ()  # a constant feature tells no items apart
+
+
+def test_a_policy_that_knows_no_blocks_has_a_column_for_each():
+    bases = on_every_map(SquareCB.bind(exploration=1e9))
+    agent = agent_of(maps=[PRICE, maps.Disjoint(capacity=3)], policy=RegretBalancing.bind(bases=bases))
+    for item, reward in ((0, 1.0), (1, 0.25), (0, 1.0)):
+        agent.learn({}, ITEMS[item], reward)
+    choice = agent.act({}, ITEMS)
+    assert choice.decision.features[0, 1].tolist() == np.eye(4)[choice.action].tolist()
+    agent.update(choice, 1.0)
 
 
 # Keys.

@@ -25,8 +25,9 @@ def build(binding: Any, maps: Mapping[str, FeatureMap], seed: Seed) -> Policy:
     several = "dim" not in binding.parameters or "n_models" in binding.parameters
     if len(maps) > 1 and not several:
         raise refuse("Agent: policy", binding, f"a policy over {len(maps)} maps, such as FSIDS.bind()")
-    blocks = [part.blocks for part in maps.values()]
-    shapes = {"n_models": len(maps), "dim": _one_or_all(widths), "blocks": _one_or_all(blocks)}
+    shapes = {"n_models": len(maps), "dim": _one_or_all(widths)}
+    if native:
+        shapes["blocks"] = _one_or_all([part.blocks for part in maps.values()])
     policy = binding.resolve(shapes, {})(lanes=1, seed=seed)
     shape = policy.feature_shape
     if not isinstance(shape, AnyShape) and not shape.accepts(tuple(widths), padded=False):
