@@ -12,7 +12,7 @@ PROBLEM = SwitchingParameterSelection(n_models=3, dim=4, n_actions=5, radius=0.5
 
 @pytest.mark.parametrize("check", PROBLEM_CHECKS)
 def test_problem_check(check):
-    run_or_skip(check, PROBLEM)
+    run_or_skip(check, PROBLEM, {"check_parameter_bound", "check_linear_means"})  # it has no one true parameter
 
 
 def test_moods_last_as_long_as_said_and_another_follows():
@@ -33,7 +33,7 @@ def test_a_mood_that_stays():
     assert (instances.model == instances.model[:, :1]).all()
     t, theta = 7, instances.parameter[:, 7]
     np.testing.assert_allclose(instances.means(t), np.einsum("nkd,nd->nk", instances.features(t), theta))
-    with pytest.raises(ValueError, match="SwitchingParameterSelection: stay: got 0.5"):
+    with pytest.raises(ValueError, match=r"SwitchingParameterSelection: stay: got 0\.5"):
         SwitchingParameterSelection(stay=0.5)
     with pytest.raises(ValueError, match="n_models: got 1"):
         SwitchingParameterSelection(n_models=1)

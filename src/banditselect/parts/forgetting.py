@@ -51,9 +51,7 @@ class Forgetting(LaneArrays):
         if isinstance(bank, RidgeBank):
             forgetting.fade_ridges(ids, self.gamma, self.center, bank.theta, bank.evidence, dims, u, gain, q)
         else:
-            forgetting.fade_tiles(
-                ids, self.gamma, self.center, bank.tiles, bank.group, bank.evidence, u, gain, q
-            )
+            forgetting.fade_tiles(ids, self.gamma, self.center, bank.tiles, bank.group, bank.evidence, u, gain, q)
         self.seen[ids] *= self.gamma
 
     def prior_left(self, t: int) -> Array:

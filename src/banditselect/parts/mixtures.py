@@ -62,8 +62,8 @@ class Mixture(LaneArrays, ABC):
     expected: v, ``(N, models)``.
     window: how far the logarithm of the variance may be from that of v, below and above, ``(2, models)``.
     trust: a.
-    memory: None, or after how many rounds a reward counts 1 / e, see :class:`~banditselect.parts.forgetting.Forgetting`:
-        t is then the sum of the weights of the rewards.
+    memory: None, or after about how many rounds a reward counts 1 / e (``parts.forgetting``): t is then the sum of the
+        weights of the rewards.
 
     Attributes
     ----------
