@@ -17,7 +17,7 @@ from .ridge import LOGDET, ONLINE, PENALISED, columns
 def fade_roots(
     ids: Index, gamma: float, factor: Array, root: Array, updates: Index, dims: Index, u: Array, gain: Array, q: Array
 ) -> None:
-    """Let ``V`` fade to ``gamma V + u u'``; tell ``u`` and ``(gamma V)^-1 u``, ``(n, G, d)``, and leverages ``(n, G)``."""
+    """Let ``V`` fade to ``gamma V + u u'``; ``u`` and ``gain = (gamma V)^-1 u`` are ``(n, G, d)``, ``q = u'gain``."""
     D = root.shape[2]
     w = np.empty(root.shape[3])
     grow = 1.0 / math.sqrt(gamma)

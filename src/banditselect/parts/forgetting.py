@@ -32,6 +32,7 @@ class Forgetting(LaneArrays):
     state = ("seen",)
     natural = ("seen",)
     fixed = ("factor", "center")
+    factor: Array
 
     def __init__(self, bank: RidgeBank | SharedRidgeBank, memory: float) -> None:
         self.gamma = 1.0 - 1.0 / float(memory)

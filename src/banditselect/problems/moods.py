@@ -16,8 +16,8 @@ class SwitchingParameterSelection(Problem):
 
     Centres :math:`\mu_i \sim N(0, I_d)`, all radii b. In each round the model changes with probability 1 / ``stay``: to
     one of the others, drawn uniformly, and :math:`\theta_*` is drawn uniformly in its ball. Every round offers
-    ``n_actions`` vectors :math:`\phi \sim N(0, 0.01 I_d)`; rewards :math:`\langle \phi, \theta_* \rangle + U[-1/2, 1/2]`.
-    Regret is against the best action of the round.
+    ``n_actions`` vectors :math:`\phi \sim N(0, 0.01 I_d)`; rewards are
+    :math:`\langle \phi, \theta_* \rangle + U[-1/2, 1/2]`. Regret is against the best action of the round.
 
     Parameters
     ----------
