@@ -159,6 +159,8 @@ POLICIES = {
     "PSIDS": (PSIDS.bind(centers=CENTERS, radii=[0.3, 0.5, 0.0]), {}),
     "PSIDS shapes": (PSIDS.bind(centers=CENTERS, radii=[0.3, 0.5, 1.0], shapes=SHAPES, intercept=True), {}),
     "PSIDS told": (PSIDS.bind(centers=CENTERS, radii=0.3, noise=0.1, prior_weights=[0.2, 0.3, 0.5]), {}),
+    "FSIDS memory": (FSIDS.bind(n_models=3, dim=[4, 2, 5], memory=100), {}),
+    "PSIDS memory": (PSIDS.bind(centers=CENTERS, radii=[0.3, 0.5, 1.0], shapes=SHAPES, memory=100), {}),
     "LinMED": (LinMED.bind(dim=D), {}),
     "LinMED told": (LinMED.bind(dim=D, noise=0.1, intercept=False, best_share=0.5), {}),
     "FSMED": (FSMED.bind(n_models=3, dim=D), {}),
@@ -241,6 +243,8 @@ SKIPPED = {
     "PSIDS": ESTIMATES,
     "PSIDS shapes": ESTIMATES,
     "PSIDS told": ESTIMATES,
+    "FSIDS memory": ESTIMATES,
+    "PSIDS memory": ESTIMATES,
     "LinMED": MODELS | ESTIMATES,
     "LinMED told": MODELS | ESTIMATES,
     "FSMED": ESTIMATES,
@@ -254,9 +258,12 @@ SKIPPED = {
     "MUCB robust": ESTIMATES | MODELS,
     "OnMap": MODELS,
 }  # the others run every check but one
+STAYS = {
+    *("FSIDS memory", "PSIDS memory", "PSTS known"),
+    *("FSSquareCB paper", "FSSquareCB corrected", "PSOFUL paper", "PSOFUL paper, own range"),
+}
 for name, (binding, _) in POLICIES.items():
     if not binding.cls.unit_free:
         SKIPPED[name] = SKIPPED.get(name, set()) | {"check_units"}  # it claims nothing of units
-    stays = {"FSSquareCB paper", "FSSquareCB corrected", "PSOFUL paper", "PSOFUL paper, own range", "PSTS known"}
-    if name in stays or not hasattr(binding.cls, "add_models"):
+    if name in STAYS or not hasattr(binding.cls, "add_models"):
         SKIPPED[name] = SKIPPED.get(name, set()) | {"check_models"}  # its list of models is what it is

@@ -1,7 +1,7 @@
 """Regressions that forget: the weight of every reward falls by one factor in each round, that of the prior does not.
 
-With ``Lambda = factor factor'``, a round takes ``V`` to ``gamma V`` and gives the prior back in one of its d directions,
-column ``j = t mod d`` of the factor, as far as it has faded there: a rank-one step, where all of it would be d.
+With ``Lambda = factor factor'``, a round takes ``V`` to ``gamma V`` and gives the prior back in one of d directions,
+column ``t mod d`` of the factor, as far as it has faded there: one step of rank one, where all of it would be d.
 """
 
 import math
@@ -17,7 +17,7 @@ from .ridge import LOGDET, ONLINE, PENALISED, columns
 def fade_roots(
     ids: Index, gamma: float, factor: Array, root: Array, updates: Index, dims: Index, u: Array, gain: Array, q: Array
 ) -> None:
-    """Let ``V`` fade to ``gamma V + u u'``; ``u``, ``gain = V^-1 u (1 + q)`` are ``(n, G, d)``, ``q (n, G)`` leverages."""
+    """Let ``V`` fade to ``gamma V + u u'``; ``u`` and ``gain = (gamma V)^-1 u`` are ``(n, G, d)``, ``q = u'gain``."""
     D = root.shape[2]
     w = np.empty(root.shape[3])
     grow = 1.0 / math.sqrt(gamma)
@@ -77,7 +77,15 @@ def fade_ridges(
 
 @kernel
 def fade_tiles(
-    ids: Index, gamma: float, center: Array, tiles: Array, group: Index, evidence: Array, u: Array, gain: Array, q: Array
+    ids: Index,
+    gamma: float,
+    center: Array,
+    tiles: Array,
+    group: Index,
+    evidence: Array,
+    u: Array,
+    gain: Array,
+    q: Array,
 ) -> None:
     """The same for estimates in tiles, see ``kernels.tiles``."""
     B, d = tiles.shape[3], tiles.shape[2]

@@ -33,6 +33,7 @@ class Forgetting(LaneArrays):
     state = ("seen",)
     natural = ("seen",)
     fixed = ("factor", "center")
+    factor: Array
 
     def __init__(self, bank: RidgeBank | SharedRidgeBank, memory: float) -> None:
         if isinstance(bank, RidgeBank) and bank.first is not None:
@@ -54,9 +55,7 @@ class Forgetting(LaneArrays):
         if isinstance(bank, RidgeBank):
             forgetting.fade_ridges(ids, self.gamma, self.center, bank.theta, bank.evidence, dims, u, gain, q)
         else:
-            forgetting.fade_tiles(
-                ids, self.gamma, self.center, bank.tiles, bank.group, bank.evidence, u, gain, q
-            )
+            forgetting.fade_tiles(ids, self.gamma, self.center, bank.tiles, bank.group, bank.evidence, u, gain, q)
         self.seen[ids] *= self.gamma
 
     def prior_left(self, t: int) -> Array:

@@ -63,8 +63,8 @@ class Mixture(LaneArrays, ABC):
     window: how far the logarithm of the variance may be from that of v, below and above, ``(2, models)``.
     trust: a.
     blocks: how many blocks of parameters each of the M models has, ``(M,)``; one by default.
-    memory: None, or after how many rounds a reward counts 1 / e, see :class:`~banditselect.parts.forgetting.Forgetting`:
-        t is then the sum of the weights of the rewards.
+    memory: None, or after about how many rounds a reward counts 1 / e (``parts.forgetting``): t is then the sum of the
+        weights of the rewards.
 
     Attributes
     ----------

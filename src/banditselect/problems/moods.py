@@ -12,11 +12,11 @@ from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, draw_nois
 
 
 class SwitchingParameterSelection(Problem):
-    r"""Parameter selection as in :class:`SyntheticParameterSelection`, where the true ball is another from time to time.
+    r"""Parameter selection as in :class:`SyntheticParameterSelection`, where another ball is true from time to time.
 
-    Centres :math:`\mu_i \sim N(0, I_d)`, all radii b. In each round the model changes with probability 1 / ``stay``: it
-    is then another one, drawn uniformly, and :math:`\theta_*` is drawn anew, uniform in its ball, also when that ball
-    was the true one before. Every round offers ``n_actions`` vectors :math:`\phi \sim N(0, 0.01 I_d)`; rewards
+    Centres :math:`\mu_i \sim N(0, I_d)`, all radii b. In each round the model changes with probability 1 / ``stay``: to
+    one of the others, drawn uniformly, and :math:`\theta_*` is drawn uniformly in its ball. Every round offers
+    ``n_actions`` vectors :math:`\phi \sim N(0, 0.01 I_d)`; rewards are
     :math:`\langle \phi, \theta_* \rangle + U[-1/2, 1/2]`. Regret is against the best action of the round.
 
     Parameters

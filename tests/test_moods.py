@@ -1,0 +1,39 @@
+"""The problem whose true model switches."""
+
+import numpy as np
+import pytest
+
+from banditselect.checks import PROBLEM_CHECKS
+from banditselect.problems import SwitchingParameterSelection
+from expected_skips import run_or_skip
+
+PROBLEM = SwitchingParameterSelection(n_models=3, dim=4, n_actions=5, radius=0.5, stay=4)
+
+
+@pytest.mark.parametrize("check", PROBLEM_CHECKS)
+def test_problem_check(check):
+    run_or_skip(check, PROBLEM, {"check_parameter_bound", "check_linear_means"})  # it has no one true parameter
+
+
+def test_moods_last_as_long_as_said_and_another_follows():
+    """A switch in each of 10,000 rounds with probability 1/20: 131 off 500 is six standard deviations."""
+    problem = SwitchingParameterSelection(n_models=3, dim=2, n_actions=2, radius=0.7, stay=20)
+    instances = problem.draw(range(1), 10_000, seed=0)
+    moved = (np.diff(instances.parameter[0], axis=0) != 0.0).any(axis=1)
+    assert abs(moved.sum() - 500) < 131
+    assert (np.diff(instances.model[0])[moved] != 0).all()
+    assert not np.diff(instances.model[0])[~moved].any()
+    apart = instances.parameter[0] - instances.constants["centers"][0][instances.model[0]]
+    assert np.linalg.norm(apart, axis=1).max() <= 0.7
+    assert (np.bincount(instances.model[0]) > 2000).all()
+
+
+def test_a_mood_that_stays():
+    instances = SwitchingParameterSelection(n_models=3, dim=2, stay=None).draw(range(4), 50, seed=0)
+    assert (instances.model == instances.model[:, :1]).all()
+    t, theta = 7, instances.parameter[:, 7]
+    np.testing.assert_allclose(instances.means(t), np.einsum("nkd,nd->nk", instances.features(t), theta))
+    with pytest.raises(ValueError, match=r"SwitchingParameterSelection: stay: got 0\.5"):
+        SwitchingParameterSelection(stay=0.5)
+    with pytest.raises(ValueError, match="n_models: got 1"):
+        SwitchingParameterSelection(n_models=1)
