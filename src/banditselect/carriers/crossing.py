@@ -58,3 +58,12 @@ def crossed_rows(context: NDArray[Any], items: NDArray[Any]) -> Array:
     products = np.empty((*items.shape, p))
     np.multiply(items[..., None], context.reshape(n, *(1,) * (items.ndim - 1), p), out=products)
     return products.reshape(*items.shape[:-1], -1)
+
+
+def disjoint_rows(context: NDArray[Any], n_actions: int) -> Array:
+    """Return contexts ``(n, p)`` in the block of every one of K arms and zeros elsewhere, ``(n, K, K p)``."""
+    n, p = context.shape
+    arms = np.arange(n_actions)
+    blocks = np.zeros((n, n_actions, n_actions, p))
+    blocks[:, arms, arms] = context[:, None]
+    return blocks.reshape(n, n_actions, -1)

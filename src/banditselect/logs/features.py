@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..carriers import validation
-from ..carriers.crossing import crossed_rows
+from ..carriers.crossing import crossed_rows, disjoint_rows
 from ..carriers.settings import read_only
 from ..kernels.arrays import LIMIT
 from ..types import Array, Index, Mask
@@ -191,10 +191,7 @@ class DisjointArms(LogFeatures):
 
     def maps(self, rows: Index) -> list[Array]:
         """Return the features that these decisions offered."""
-        K, arms = self.n_actions, np.arange(self.n_actions)
-        blocks = np.zeros((rows.size, K, K, self.context.shape[1]))
-        blocks[:, arms, arms] = self.context[rows, None]
-        return [blocks.reshape(rows.size, K, -1)]
+        return [disjoint_rows(self.context[rows], self.n_actions)]
 
     def take(self, rows: Index) -> Self:
         """Return the features of these decisions."""
