@@ -18,7 +18,6 @@ from ..carriers.settings import read_only
 from ..kernels.arrays import LIMIT
 from ..types import Array, Index, Mask
 
-
 _CONTEXT = "finite numbers of shape (T, p), or a list of M arrays of shape (T, p_i)"
 
 

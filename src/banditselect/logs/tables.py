@@ -126,7 +126,7 @@ def write(log: "Log", path: str | os.PathLike[str]) -> None:
     for i, m in enumerate(log.features.maps(np.arange(len(log)))):
         content[f"features_{i}" if log.features.many else "features"] = m[offered].tolist()
     table = need("pandas", "experiments").DataFrame(content)
-    if _suffix(path) == ".parquet":
+    if suffix_of(path) == ".parquet":
         table.to_parquet(path, index=False)
     else:
         table.to_csv(path, index=False)
@@ -141,7 +141,7 @@ class _Table:
         if isinstance(source, pandas.DataFrame):
             self.frame = source
         else:
-            suffix, self.name = _suffix(source), Path(source).name
+            suffix, self.name = suffix_of(source), Path(source).name
             self.frame = pandas.read_parquet(source) if suffix == ".parquet" else _read_csv(source)
         if not len(self.frame):
             raise validation.refuse(self.name, "no row", "at least one")
@@ -289,13 +289,16 @@ def _joined_maps(parts: list[tuple[list[Any], Any]]) -> tuple[list[Any], Any]:
     for i, (own, found) in enumerate(parts):
         place = {item: k for k, item in enumerate(own)}
         if len(place) != len(own) or set(place) != set(ids):
-            raise validation.refuse(f"Log.read: items[{i}]", own, f"the ids of the first map, {len(ids)} different ones")
+            raise validation.refuse(
+                f"Log.read: items[{i}]", own, f"the ids of the first map, {len(ids)} different ones"
+            )
         order = [place[item] for item in ids]
         maps += [m[order] for m in (found if isinstance(found, list) else [found])]
     return ids, maps
 
 
-def _suffix(path: Any) -> str:
+def suffix_of(path: Any) -> str:
+    """Return the kind of a file, by the end of its name."""
     suffix = Path(path).suffix.lower() if isinstance(path, str | os.PathLike) else ""
     if suffix not in (".parquet", ".csv"):
         raise validation.refuse("Log: path", path, "a file that ends in .parquet or .csv")
