@@ -104,6 +104,11 @@ def test_several_maps_of_context_and_items(suffix, tmp_path):
     np.testing.assert_array_equal(first.offers(0)[0], 20.0 * first.offers(0)[1])
     second = Log.read(source, context=["age"], items=[one, two])[[1, 2]]  # and a context all maps of items
     np.testing.assert_array_equal(second.offers(0)[1], [[270.0], [210.0], [240.0]])
+    for log in (arms, items, both, first, second):
+        rows = np.arange(len(log))
+        for i, whole in enumerate(log.features.maps(rows)):
+            (found,) = log.features.maps(rows, i)
+            np.testing.assert_array_equal(found, whole)
     alone = Log.read(source, context=[["age"]])
     assert alone.features.many
     assert alone.offers(0).shape == (1, 2, 2)

@@ -39,8 +39,8 @@ class LogFeatures(ABC):
     available: Mask | None = None
 
     @abstractmethod
-    def maps(self, rows: Index) -> list[Array]:
-        """Return the features that these decisions offered, one array ``(n, K, d_i)`` per map."""
+    def maps(self, rows: Index, only: int | None = None) -> list[Array]:
+        """Return the features that these decisions offered, one array ``(n, K, d_i)`` per map, or for one map only."""
 
     @abstractmethod
     def take(self, rows: Index) -> Self:
@@ -59,9 +59,9 @@ class PerDecision(LogFeatures):
         size, n_actions, _ = maps[0].shape
         fill(self, features=maps, many=many, size=size, n_actions=n_actions, dims=tuple(m.shape[2] for m in maps))
 
-    def maps(self, rows: Index) -> list[Array]:
+    def maps(self, rows: Index, only: int | None = None) -> list[Array]:
         """Return the features that these decisions offered."""
-        return [m[rows].astype(np.float64, copy=False) for m in self.features]
+        return [m[rows].astype(np.float64, copy=False) for m in _chosen(self.features, only)]
 
     def take(self, rows: Index) -> Self:
         """Return the features of these decisions."""
@@ -104,12 +104,12 @@ class OfferedItems(LogFeatures):
             if (found < 0).any():
                 fill(self, available=read_only(found >= 0))
 
-    def maps(self, rows: Index) -> list[Array]:
+    def maps(self, rows: Index, only: int | None = None) -> list[Array]:
         """Return the features that these decisions offered; zeros where there are fewer."""
         if self.offered is None:
-            return [np.repeat(m.astype(np.float64)[None], rows.size, axis=0) for m in self.items]
+            return [np.repeat(m.astype(np.float64)[None], rows.size, axis=0) for m in _chosen(self.items, only)]
         chosen = self.offered[rows]
-        found = [m[chosen].astype(np.float64, copy=False) for m in self.items]
+        found = [m[chosen].astype(np.float64, copy=False) for m in _chosen(self.items, only)]
         for m in found if self.available is not None else []:
             m[chosen < 0] = 0.0
         return found
@@ -158,11 +158,11 @@ class CrossedItems(LogFeatures):
         fill(self, context=context, items=items, many=many or items.many, size=size, dims=dims)
         fill(self, available=items.available, n_actions=items.n_actions)
 
-    def maps(self, rows: Index) -> list[Array]:
+    def maps(self, rows: Index, only: int | None = None) -> list[Array]:
         """Return the features that these decisions offered; zeros where there are fewer."""
-        M, items = len(self.dims), self.items.maps(rows)
-        pairs = zip(_times(self.context, M), _times(items, M), strict=True)
-        return [crossed_rows(x[rows], z) for x, z in pairs]
+        context = _chosen(_times(self.context, len(self.dims)), only)
+        items = self.items.maps(rows, only if len(self.items.dims) > 1 else None)
+        return [crossed_rows(x[rows], z) for x, z in zip(context, _times(items, len(context)), strict=True)]
 
     def take(self, rows: Index) -> Self:
         """Return the features of these decisions."""
@@ -198,9 +198,9 @@ class DisjointArms(LogFeatures):
         dims = tuple(K * x.shape[1] for x in context)
         fill(self, context=context, many=many, size=context[0].shape[0], n_actions=K, dims=dims)
 
-    def maps(self, rows: Index) -> list[Array]:
+    def maps(self, rows: Index, only: int | None = None) -> list[Array]:
         """Return the features that these decisions offered."""
-        return [disjoint_rows(x[rows], self.n_actions) for x in self.context]
+        return [disjoint_rows(x[rows], self.n_actions) for x in _chosen(self.context, only)]
 
     def take(self, rows: Index) -> Self:
         """Return the features of these decisions."""
@@ -211,6 +211,11 @@ def fill(this: object, /, **values: Any) -> None:
     """Set attributes of an object whose class is frozen."""
     for name, value in values.items():
         object.__setattr__(this, name, value)
+
+
+def _chosen(maps: Sequence[Any], only: int | None) -> Sequence[Any]:
+    """Return all maps, or one."""
+    return maps if only is None else maps[only : only + 1]
 
 
 def _times(maps: Sequence[Any], M: int) -> Sequence[Any]:

@@ -198,15 +198,11 @@ def _cross_fitted(log: Log, map: int | None, folds: int, rng: np.random.Generato
     widths = log.features.dims if map is None else log.features.dims[map : map + 1]
     ends = np.cumsum(widths)
 
-    def features(part: Index) -> list[Array]:
-        maps = log.features.maps(part)
-        return maps if map is None else [maps[map]]
-
     def total(of: Callable[[Array, slice], Array]) -> Array:
         """Sum over all actions offered, map by map."""
         sums = np.zeros(ends[-1])
         for part in parts:
-            for m, stop in zip(features(part), ends, strict=True):
+            for m, stop in zip(log.features.maps(part, map), ends, strict=True):
                 place = slice(stop - m.shape[2], stop)
                 sums[place] += of(m.reshape(-1, m.shape[2]) if available is None else m[available[part]], place)
         return sums
@@ -221,7 +217,7 @@ def _cross_fitted(log: Log, map: int | None, folds: int, rng: np.random.Generato
     gram, moment = np.zeros((folds, width, width)), np.zeros((folds, width))
     for part in parts:
         rows, action = np.arange(part.size), log.action[part]
-        played = np.concatenate([m[rows, action] for m in features(part)], axis=1)
+        played = np.concatenate([m[rows, action] for m in log.features.maps(part, map)], axis=1)
         x = np.append((played - mean) / spread, np.ones((part.size, 1)), axis=1)
         for f in range(folds):
             mine = fold[part] == f
@@ -236,7 +232,7 @@ def _cross_fitted(log: Log, map: int | None, folds: int, rng: np.random.Generato
 
     def predicted(part: Index) -> Array:
         q = np.repeat(constant[fold[part], None], log.features.n_actions, axis=1)
-        for m, stop in zip(features(part), ends, strict=True):
+        for m, stop in zip(log.features.maps(part, map), ends, strict=True):
             of_fold = slope[:, stop - m.shape[2] : stop]
             q += np.einsum("nkd,nd->nk", m, of_fold[fold[part]])
         return q
