@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from banditselect.logs import Round, read_dsjson, read_open_bandit, read_table
+from banditselect.logs import Round, read_dsjson, read_offers, read_open_bandit, read_table
 
 COFFEE = {
     "_label_cost": -0.5,
@@ -297,10 +297,62 @@ def test_cells_of_a_csv_file_are_what_they_can_be_read_as(tmp_path):
 CELLS = {"3": 3, "-3.5": -3.5, "": None, " ": None, "1_000": "1_000", "red": "red", "[1, 2.5]": [1, 2.5], "[oh": "[oh"}
 
 
+OFFERS = pd.DataFrame(
+    {
+        "decision": ["u", "u", "v", "w", "w"],
+        "age": [30, 30, 40, 50, 50],
+        "price": [1.0, 2.0, 3.0, None, 5.0],
+        "chosen": [False, True, True, True, False],
+        "propensity": [None, 0.25, 0.5, 0.75, None],
+        "reward": [None, 1.0, 0.0, 2.0, None],
+    }
+)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", None])
+def test_a_table_with_a_row_per_action_offered(suffix, tmp_path):
+    source = saved(OFFERS, suffix, tmp_path)
+    u, v, w = read_offers(source, context=["age"], item=["price"])
+    assert u == Round({"age": 30}, [{"price": 1.0}, {"price": 2.0}], 1, 1.0, 0.25)
+    assert v == Round({"age": 40}, [{"price": 3.0}], 0, 0.0, 0.5)
+    assert (w.action, w.reward, w.probability, w.items[1]) == (0, 2.0, 0.75, {"price": 5.0})
+    assert w.items[0]["price"] is None or np.isnan(w.items[0]["price"])
+    flags = OFFERS.assign(chosen=[0, 1, 1, 1, 0])
+    assert next(iter(read_offers(saved(flags, suffix, tmp_path), item=["price"], propensity=1))).probability == 1.0
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", None])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"chosen": [0, 1, 0, 1, 0]}, "column 'chosen': got '0 rows that are chosen', expected one"),
+        ({"chosen": [0, 1, 2, 1, 0]}, "column 'chosen': got '?2'?, expected true or false, 1 or 0"),
+        ({"propensity": [None, 0.5, 0.0, 0.5, None]}, "probability: got 0.0"),
+        ({"reward": [None, 1.0, None, 1.0, None]}, "(column ')?reward'?: got (nan|''|None), expected a"),
+    ],
+)
+def test_a_bad_decision_of_offers_is_refused_by_its_first_row(suffix, change, message, tmp_path):
+    source = saved(OFFERS.assign(**change), suffix, tmp_path)
+    place = {"parquet": "visits.parquet: row 2", "csv": "visits.csv: line 4", None: "table: row 2"}[suffix]
+    with pytest.raises(ValueError, match=f"^{place}: {message}"):
+        list(read_offers(source, context=["age"], item=["price"]))
+    rounds = read_offers(source, item=["price"], skip=True)
+    assert len(list(rounds)) == 2
+    assert rounds.skipped == 1
+
+
+def test_arguments_of_offers_are_refused_by_name():
+    for arguments in ({"item": "price"}, {"item": []}, {"item": ["price"], "context": "age"}):
+        with pytest.raises(ValueError, match=r"read_offers: (item|context): got .*, expected a list of columns"):
+            read_offers(OFFERS, **arguments)
+    with pytest.raises(ValueError, match="table: row 0: got .*, expected a column 'cost'"):
+        list(read_offers(OFFERS, item=["cost"]))
+
+
 # Memory
 
 
-@pytest.mark.parametrize("kind", ["dsjson", "csv", "parquet", "open bandit"])
+@pytest.mark.parametrize("kind", ["dsjson", "csv", "parquet", "open bandit", "offers"])
 def test_memory_does_not_grow_with_the_rows(kind, tmp_path):
     """Ten times the rows would need at least a megabyte more if they were held."""
 
@@ -311,6 +363,9 @@ def test_memory_does_not_grow_with_the_rows(kind, tmp_path):
             rounds = read_dsjson(written(folder, *[COFFEE] * n))
         elif kind == "open bandit":
             rounds = read_open_bandit(open_bandit(folder, LOGGED + LOGGED.split("\n", 2)[2] * (n - 2)))
+        elif kind == "offers":
+            rows = OFFERS.iloc[:2].loc[np.tile([0, 1], n)].assign(decision=np.arange(2 * n) // 2)
+            rounds = read_offers(saved(rows, "csv", folder), item=["price"])
         else:
             frame = pd.concat([VISITS] * (n // 3))
             rounds = read_table(saved(frame, kind, folder), context=["age", "words"], items=FILMS)

@@ -8,7 +8,7 @@ from .features import CrossedItems, DisjointArms, OfferedItems
 from .foreign import read_dsjson, read_open_bandit
 from .log import Log
 from .off_policy import evaluate
-from .readers import read_table
+from .readers import read_offers, read_table
 from .replay import LoggedReplay
 from .rounds import Round, Rounds
 from .streaming import Replay, evaluate_rounds, learn_rounds, replay_rounds
@@ -28,6 +28,7 @@ __all__ = [
     "evaluate_rounds",
     "learn_rounds",
     "read_dsjson",
+    "read_offers",
     "read_open_bandit",
     "read_table",
     "replay_rounds",

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -59,15 +60,12 @@ def read_table(
     known = _records(items)
     everything = list(known.values())
     columns = [*context, *(c for c in (action, propensity, reward, offered) if isinstance(c, str))]
-    text = not hasattr(source, "columns") and suffix_of(source) == ".csv"
+    text = _is_text(source)
     if text:  # where an id is a number, its cell is still text
         known = {str(key): record for key, record in known.items()}
         if len(known) < len(everything):
             raise validation.refuse("read_table: items", items, "ids that differ as they are written")
     order = {key: k for k, key in enumerate(known)}
-
-    def number(where: str, row: Mapping[str, Any], name: str) -> Any:
-        return number_in(f"{where}: column {name!r}", row[name]) if text else row[name]
 
     def read(where: str, row: Mapping[str, Any]) -> Round:
         whole_row(where, row, columns, cells=text)
@@ -79,11 +77,69 @@ def read_table(
             if played not in menu:
                 raise validation.refuse(f"{where}: column {action!r}", played, f"an id in column {offered!r}")
             rows, position = [known[key] for key in menu], menu.index(played)
-        earned = number(where, row, reward)
-        p = number(where, row, propensity) if isinstance(propensity, str) else propensity
+        earned = _cell_number(where, row, reward, text)
+        p = _cell_number(where, row, propensity, text) if isinstance(propensity, str) else propensity
         return checked_round(where, seen, rows, position, earned, p)
 
     return Rounds(lambda: _rows(source, columns), read, skip)
+
+
+def read_offers(
+    source: Any,
+    *,
+    context: Sequence[str] = (),
+    item: Sequence[str],
+    decision: str = "decision",
+    chosen: str = "chosen",
+    propensity: str | float = "propensity",
+    reward: str = "reward",
+    skip: bool = False,
+) -> Rounds:
+    """Read a table with one row per action offered, the rows of a decision one after the other.
+
+    The whole table is never in memory; :meth:`Log.read_offers` reads one that fits, as arrays of features.
+
+    Parameters
+    ----------
+    source: a ``.parquet`` or ``.csv`` file, or a pandas DataFrame.
+    context: the columns that are the context, read in the first row of a decision; cells as in :func:`read_table`.
+    item: the columns that are the record of the item in a row.
+    decision: the column that says which rows belong together.
+    chosen: the column that is true (or 1) in the row of the action played, once for every decision.
+    propensity, reward: columns that are read in the row of what was played only; a number is the propensity of all.
+    skip: False: a decision that cannot be read is refused by its row. True: it is left out and counted in ``skipped``.
+
+    Examples
+    --------
+    >>> rows = "7,31,red,1,0.5,1\\n7,31,blue,0,,\\n8,44,blue,1,0.25,0\\n"
+    >>> _ = Path("offers.csv").write_text("decision,age,banner,chosen,propensity,reward\\n" + rows)
+    >>> for logged in read_offers("offers.csv", context=["age"], item=["banner"]):
+    ...     print(logged)
+    Round(context={'age': 31}, items=[{'banner': 'red'}, {'banner': 'blue'}], action=0, reward=1.0, probability=0.5)
+    Round(context={'age': 44}, items=[{'banner': 'blue'}], action=0, reward=0.0, probability=0.25)
+    """
+    for name, names in (("context", context), ("item", item)):
+        if isinstance(names, str) or (name == "item" and not names):
+            raise validation.refuse(f"read_offers: {name}", names, "a list of columns")
+    if not isinstance(propensity, str):
+        probability_of("read_offers: propensity", propensity)
+    columns = [*context, *item, decision, chosen, reward, *([propensity] if isinstance(propensity, str) else [])]
+    text = _is_text(source)
+
+    def read(where: str, rows: Sequence[Mapping[str, Any]]) -> Round:
+        for row in rows:
+            whole_row(where, row, columns, cells=text)
+        seen = [{name: cell_of(row[name]) if text else row[name] for name in (*context, *item)} for row in rows]
+        played = [k for k, row in enumerate(rows) if _flag(f"{where}: column {chosen!r}", row[chosen])]
+        if len(played) != 1:
+            raise validation.refuse(f"{where}: column {chosen!r}", f"{len(played)} rows that are chosen", "one")
+        row = rows[played[0]]
+        earned = _cell_number(where, row, reward, text)
+        p = _cell_number(where, row, propensity, text) if isinstance(propensity, str) else propensity
+        items = [{name: record[name] for name in item} for record in seen]
+        return checked_round(where, {name: seen[0][name] for name in context}, items, played[0], earned, p)
+
+    return Rounds(lambda: _together(_rows(source, columns), decision), read, skip)
 
 
 def cell_of(cell: str | None) -> Any:
@@ -121,6 +177,30 @@ def _rows(source: Any, columns: Sequence[str]) -> Iterator[tuple[str, Mapping[st
             for row in batch.to_pylist():
                 yield f"{Path(source).name}: row {k}", row
                 k += 1
+
+
+def _together(rows: Iterator[tuple[str, Mapping[str, Any]]], decision: str) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the rows of one decision after the other, with the place of the first."""
+    for _, group in groupby(rows, key=lambda pair: pair[1].get(decision)):
+        found = list(group)
+        yield found[0][0], [row for _, row in found]
+
+
+def _is_text(source: Any) -> bool:
+    """Tell whether the cells of a table are text that is still to be read."""
+    return not hasattr(source, "columns") and suffix_of(source) == ".csv"
+
+
+def _cell_number(where: str, row: Mapping[str, Any], name: str, text: bool) -> Any:
+    return number_in(f"{where}: column {name!r}", row[name]) if text else row[name]
+
+
+def _flag(where: str, value: Any) -> bool:
+    """Return what a cell says that is true or false, 1 or 0."""
+    flag = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}.get(str(value).lower())
+    if flag is None:
+        raise validation.refuse(where, value, "true or false, 1 or 0")
+    return flag
 
 
 def _plain(value: Any) -> Any:
