@@ -345,7 +345,7 @@ def test_arguments_of_offers_are_refused_by_name():
     for arguments in ({"item": "price"}, {"item": []}, {"item": ["price"], "context": "age"}):
         with pytest.raises(ValueError, match=r"read_offers: (item|context): got .*, expected a list of columns"):
             read_offers(OFFERS, **arguments)
-    with pytest.raises(ValueError, match="table: row 0: got .*, expected a column 'cost'"):
+    with pytest.raises(ValueError, match=r"table: row 0: got .*, expected a column 'cost'"):
         list(read_offers(OFFERS, item=["cost"]))
 
 
