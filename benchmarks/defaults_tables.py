@@ -1,7 +1,6 @@
 """Tables of scikit-learn as bandits: an arm per class, with parameters of its own, and ten maps to choose among.
 
-An item is a row of the table, an arm is a guess of its class, a right guess earns 1. Features are one-hot arm times
-map, so nothing that one arm teaches helps with another. Of the ten maps two are useless: noise, and rows shuffled.
+The problem is ``ClassesAsArms``. Of the ten maps two are useless: noise, and rows shuffled.
 """
 
 import warnings
@@ -14,8 +13,9 @@ from sklearn.decomposition import PCA
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from banditselect import FSIDS, FSOFUL, OFUL, FSSquareCB, LinIDS, LinTS, SquareCB
+from banditselect import FSIDS, FSOFUL, OFUL, FSSquareCB, LinIDS, LinTS, SquareCB, simulate
 from banditselect.policies import Policy
+from banditselect.problems import ClassesAsArms
 
 Array = NDArray[np.float64]
 
@@ -29,7 +29,7 @@ SINGLE: dict[str, type[Policy]] = {"LinIDS": LinIDS, "SquareCB": SquareCB, "OFUL
 
 
 def maps_of(table: str, seed: int) -> tuple[dict[str, Array], NDArray[np.int64]]:
-    """Return the ten maps by name, and the classes, both in a random order."""
+    """Return the ten maps by name, and the classes."""
     rng = np.random.default_rng((41, seed))
     data = getattr(datasets, f"load_{table}")()
     rows = StandardScaler().fit_transform(data.data)
@@ -45,32 +45,19 @@ def maps_of(table: str, seed: int) -> tuple[dict[str, Array], NDArray[np.int64]]
         maps[f"waves {width:g}"] = waves.fit_transform(raw)
     maps["noise"] = rng.normal(size=(len(rows), 5))
     maps["shuffled"] = raw[rng.permutation(len(rows))]
-    order = rng.permutation(len(rows))
-    return {name: z[order] for name, z in maps.items()}, data.target[order]
+    return maps, data.target
 
 
 def play(table: str, name: str, seed: int) -> dict[str, float]:
     """Return what is earned: by a policy that selects, or by one that knows its map, for each that is not useless."""
     warnings.filterwarnings("ignore", ".*lies outside")
     maps, classes = maps_of(table, seed)
-    K = int(classes.max()) + 1
-    common: dict[str, Any] = {"seed": seed}
+
+    def earned(policy: type[Policy], features: Any) -> float:
+        problem = ClassesAsArms(features=features, labels=classes)
+        result = simulate({name: policy.bind()}, problem, rounds=classes.size, replicates=1, seed=seed, workers=1)
+        return float(result.final(name, "reward")[0])
+
     if name in SELECTING:
-        widths = [K * z.shape[1] for z in maps.values()]
-        return {name: _earned(SELECTING[name](n_models=len(maps), dim=widths, **common), list(maps.values()), classes)}  # type: ignore[call-arg]
-    useful = {label: z for label, z in maps.items() if label not in USELESS}
-    return {
-        label: _earned(SINGLE[name](dim=K * z.shape[1], **common), [z], classes)  # type: ignore[call-arg]
-        for label, z in useful.items()
-    }
-
-
-def _earned(policy: Policy, maps: list[Array], classes: NDArray[np.int64]) -> float:
-    K, total = int(classes.max()) + 1, 0.0
-    for t, wanted in enumerate(classes):
-        x = [np.kron(np.eye(K), z[t]) for z in maps]
-        decision = policy.act(x if len(x) > 1 else x[0])
-        reward = float(decision.action == wanted)
-        policy.update(decision, reward)
-        total += reward
-    return total
+        return {name: earned(SELECTING[name], list(maps.values()))}
+    return {label: earned(SINGLE[name], z) for label, z in maps.items() if label not in USELESS}

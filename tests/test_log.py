@@ -139,7 +139,7 @@ def test_parts_of_features_are_refused_by_name():
     with pytest.raises(ValueError, match=r"OfferedItems: offered: got .* between 0 and 2, or -1"):
         OfferedItems(items=np.ones((3, 2)), offered=[[3]])
     with pytest.raises(ValueError, match=r"DisjointArms: context: got .* shape \(T, p\)"):
-        DisjointArms(context=np.ones((3, 2, 2)), n_actions=2)
+        DisjointArms(context=np.ones((3, 2, 2, 2)), n_actions=2)
     with pytest.raises(ValueError, match="Log: rows"):
         Log(**ARGUMENTS)[4:]
 

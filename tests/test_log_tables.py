@@ -86,6 +86,46 @@ def test_one_row_per_decision_with_a_context_and_items(suffix, tmp_path):
     assert same(Log.read(source, items=frame, offered="offered"), Log.read(source, items=items, offered="offered"))
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "csv", None])
+def test_several_maps_of_context_and_items(suffix, tmp_path):
+    source = saved(ROWS, suffix, tmp_path)
+    arms = Log.read(source, context=[["age", "one"], ["one"]], offered="offered")
+    assert arms.features.dims == (6, 3)
+    np.testing.assert_array_equal(arms.offers(0)[0], [[20.0, 1.0, 0, 0, 0, 0], [0, 0, 20.0, 1.0, 0, 0]])
+    np.testing.assert_array_equal(arms.offers(0)[1], [[1.0, 0, 0], [0, 1.0, 0]])
+    assert same(arms[[2, 0]], Log.read(ROWS.iloc[[2, 0]], context=[["age", "one"], ["one"]], offered="offered"))
+    one, two = {"c": [1.0, 2.0], "a": [3.0, 4.0], "b": [5.0, 6.0]}, pd.DataFrame({"x": [7.0, 8, 9]}, index=[*"abc"])
+    items = Log.read(source, items=[one, two])
+    assert same(items, Log.read(source, items={"c": [[1.0, 2.0], [9.0]], "a": [[3.0, 4.0], [7.0]], "b": [[5, 6], [8]]}))
+    both = Log.read(source, context=[["age", "one"], ["age"]], items=[one, two])
+    np.testing.assert_array_equal(both.offers(1)[0], cross_features([30.0, 1.0], list(one.values())))
+    np.testing.assert_array_equal(both.offers(1)[1], [[270.0], [210.0], [240.0]])
+    first = Log.read(source, context=[["age"], ["one"]], items=one)  # the items serve both contexts
+    np.testing.assert_array_equal(first.offers(0)[0], 20.0 * first.offers(0)[1])
+    second = Log.read(source, context=["age"], items=[one, two])[[1, 2]]  # and a context all maps of items
+    np.testing.assert_array_equal(second.offers(0)[1], [[270.0], [210.0], [240.0]])
+    for log in (arms, items, both, first, second):
+        rows = np.arange(len(log))
+        for i, whole in enumerate(log.features.maps(rows)):
+            (found,) = log.features.maps(rows, i)
+            np.testing.assert_array_equal(found, whole)
+    alone = Log.read(source, context=[["age"]])
+    assert alone.features.many
+    assert alone.offers(0).shape == (1, 2, 2)
+
+
+def test_maps_that_do_not_go_together_are_refused():
+    one = {"a": [1.0], "b": [2.0]}
+    with pytest.raises(ValueError, match=r"Log.read: items\[1\]: got .*, expected the ids of the first map, 2"):
+        Log.read(ROWS, items=[one, {"a": [1.0], "d": [2.0]}])
+    with pytest.raises(ValueError, match="CrossedItems: items: got '2 maps', expected one map, or 3"):
+        Log.read(ROWS, context=[["age"], ["one"], ["age"]], items=[one, one])
+    with pytest.raises(ValueError, match="columns: got 'age', expected a list of names"):
+        Log.read(ROWS, context=["age", ["one"]])
+    with pytest.raises(ValueError, match=r"columns: got \[\], expected a list of names"):
+        Log.read(ROWS, context=[["age"], []])
+
+
 @pytest.mark.parametrize(
     ("items", "message"),
     [

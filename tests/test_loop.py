@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from banditselect import (
+    FSIDS,
     FSOFUL,
     OFUL,
     PSOFUL,
@@ -26,6 +27,7 @@ from banditselect import (
     tune,
 )
 from banditselect.problems import (
+    ClassesAsArms,
     Classification,
     Instances,
     Problem,
@@ -128,9 +130,26 @@ def test_every_metric_by_an_independent_loop(problem, policies):
             weights = getattr(policy, "model_weights", None)
             weight = np.nan if weights is None else weights[constants["model"]]
             np.testing.assert_allclose(result.final(name, "weight")[j], weight, atol=1e-12)
+            leader = (np.nan, np.nan) if weights is None else (weights.argmax(), weights.max())
+            for metric, value in zip(("leader", "leading_weight"), leader, strict=True):
+                np.testing.assert_allclose(result.final(name, metric)[j], value, atol=1e-12)
             admissible = getattr(policy, "admissible", None)
             count = np.nan if admissible is None else admissible.sum()
             np.testing.assert_array_equal(result.final(name, "admissible")[j], count)
+
+
+def test_the_leader_is_recorded_where_there_is_no_true_model():
+    labels = np.arange(90) % 3
+    good = np.eye(3)[labels] + 0.1 * np.random.default_rng(1).normal(size=(90, 3))
+    noise = np.random.default_rng(2).normal(size=(90, 3))
+    problem = ClassesAsArms(features=[noise, good, noise + good], labels=labels)
+    result = simulate({"FSIDS": FSIDS.bind(), "uniform": Uniform.bind()}, problem, rounds=90, replicates=3)
+    assert np.isnan(result.final("FSIDS", "weight")).all()
+    np.testing.assert_array_equal(result.final("FSIDS", "leader"), 1.0)
+    assert (result.final("FSIDS", "leading_weight") > 0.9).all()
+    first = result.curve("FSIDS", "leading_weight")[0]
+    assert ((first >= 1 / 3) & (first < 0.9)).all()
+    assert np.isnan(result.final("uniform", "leader")).all()
 
 
 def test_coverage_is_that_of_the_true_model_and_once_lost_stays_lost():

@@ -117,6 +117,16 @@ def test_what_is_saved_is_loaded(tmp_path, result, results):
         Result.load(tmp_path / "two.parquet")
 
 
+def test_an_older_file_has_fewer_metrics(tmp_path, result):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    result.save(tmp_path / "one.parquet")
+    table = parquet.read_table(tmp_path / "one.parquet").drop_columns(["leader"])
+    parquet.write_table(table, tmp_path / "one.parquet")
+    loaded = Result.load(tmp_path / "one.parquet")
+    np.testing.assert_array_equal(loaded.curve("OFUL"), result.curve("OFUL"))
+    assert np.isnan(loaded.curve("OFUL", "leader")).all()
+
+
 def test_the_file_can_be_read_by_anything_that_reads_parquet(tmp_path, results):
     pandas = pytest.importorskip("pandas")
     parquet = pytest.importorskip("pyarrow.parquet")

@@ -52,6 +52,15 @@ def cross_features(context: ArrayLike, items: Any) -> Any:
     return products if x.ndim == 2 else products[0]
 
 
+def disjoint_rows(context: NDArray[Any], n_actions: int) -> Array:
+    """Return contexts ``(n, p)`` in the block of every one of K arms and zeros elsewhere, ``(n, K, K p)``."""
+    n, p = context.shape
+    arms = np.arange(n_actions)
+    blocks = np.zeros((n, n_actions, n_actions, p))
+    blocks[:, arms, arms] = context[:, None]
+    return blocks.reshape(n, n_actions, -1)
+
+
 def crossed_rows(context: NDArray[Any], items: NDArray[Any]) -> Array:
     """Return the products of contexts ``(n, p)`` and features ``(n, ..., d)`` of the same rows, ``(n, ..., d p)``."""
     n, p = context.shape

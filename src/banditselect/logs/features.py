@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..carriers import validation
-from ..carriers.crossing import crossed_rows
+from ..carriers.crossing import crossed_rows, disjoint_rows
 from ..carriers.settings import read_only
 from ..kernels.arrays import LIMIT
 from ..types import Array, Index, Mask
+
+_CONTEXT = "finite numbers of shape (T, p), or a list of M arrays of shape (T, p_i)"
 
 
 class LogFeatures(ABC):
@@ -37,8 +39,8 @@ class LogFeatures(ABC):
     available: Mask | None = None
 
     @abstractmethod
-    def maps(self, rows: Index) -> list[Array]:
-        """Return the features that these decisions offered, one array ``(n, K, d_i)`` per map."""
+    def maps(self, rows: Index, only: int | None = None) -> list[Array]:
+        """Return the features that these decisions offered, one array ``(n, K, d_i)`` per map, or for one map only."""
 
     @abstractmethod
     def take(self, rows: Index) -> Self:
@@ -57,9 +59,9 @@ class PerDecision(LogFeatures):
         size, n_actions, _ = maps[0].shape
         fill(self, features=maps, many=many, size=size, n_actions=n_actions, dims=tuple(m.shape[2] for m in maps))
 
-    def maps(self, rows: Index) -> list[Array]:
+    def maps(self, rows: Index, only: int | None = None) -> list[Array]:
         """Return the features that these decisions offered."""
-        return [m[rows].astype(np.float64, copy=False) for m in self.features]
+        return [m[rows].astype(np.float64, copy=False) for m in _chosen(self.features, only)]
 
     def take(self, rows: Index) -> Self:
         """Return the features of these decisions."""
@@ -102,12 +104,12 @@ class OfferedItems(LogFeatures):
             if (found < 0).any():
                 fill(self, available=read_only(found >= 0))
 
-    def maps(self, rows: Index) -> list[Array]:
+    def maps(self, rows: Index, only: int | None = None) -> list[Array]:
         """Return the features that these decisions offered; zeros where there are fewer."""
         if self.offered is None:
-            return [np.repeat(m.astype(np.float64)[None], rows.size, axis=0) for m in self.items]
+            return [np.repeat(m.astype(np.float64)[None], rows.size, axis=0) for m in _chosen(self.items, only)]
         chosen = self.offered[rows]
-        found = [m[chosen].astype(np.float64, copy=False) for m in self.items]
+        found = [m[chosen].astype(np.float64, copy=False) for m in _chosen(self.items, only)]
         for m in found if self.available is not None else []:
             m[chosen < 0] = 0.0
         return found
@@ -127,8 +129,9 @@ class CrossedItems(LogFeatures):
 
     Parameters
     ----------
-    context: ``(T, p)``.
-    items: an :class:`OfferedItems`, or what that takes as ``items``, all of which every decision then offers.
+    context: ``(T, p)``; or, for M maps, a list of M arrays ``(T, p_i)``.
+    items: an :class:`OfferedItems`, or what that takes as ``items``, all of which every decision then offers. Where
+        both have M maps, the i-th context meets the items of map i; one map of either meets all of the other.
 
     Examples
     --------
@@ -142,22 +145,28 @@ class CrossedItems(LogFeatures):
     items: Any
 
     def __post_init__(self) -> None:
-        context, items = _context("CrossedItems: context", self.context), self.items
+        (context, many), items = _as_maps("CrossedItems: context", self.context, 2, _CONTEXT), self.items
         items = items if isinstance(items, OfferedItems) else OfferedItems(items=items)
-        size, width = context.shape
+        size, M = context[0].shape[0], max(len(context), len(items.dims))
         if items.size not in (None, size):
             raise validation.refuse("CrossedItems: items", f"{items.size} decisions", f"{size}, as in context")
-        dims = tuple(width * d for d in items.dims)
-        fill(self, context=context, items=items, many=items.many, size=size, n_actions=items.n_actions, dims=dims)
-        fill(self, available=items.available)
+        if {len(context), len(items.dims)} - {1, M}:
+            expected = f"one map, or {len(context)}, as in context"
+            raise validation.refuse("CrossedItems: items", f"{len(items.dims)} maps", expected)
+        widths = [x.shape[1] for x in _times(context, M)]
+        dims = tuple(p * d for p, d in zip(widths, _times(items.dims, M), strict=True))
+        fill(self, context=context, items=items, many=many or items.many, size=size, dims=dims)
+        fill(self, available=items.available, n_actions=items.n_actions)
 
-    def maps(self, rows: Index) -> list[Array]:
+    def maps(self, rows: Index, only: int | None = None) -> list[Array]:
         """Return the features that these decisions offered; zeros where there are fewer."""
-        return [crossed_rows(self.context[rows], m) for m in self.items.maps(rows)]
+        context = _chosen(_times(self.context, len(self.dims)), only)
+        items = self.items.maps(rows, only if len(self.items.dims) > 1 else None)
+        return [crossed_rows(x[rows], z) for x, z in zip(context, _times(items, len(context)), strict=True)]
 
     def take(self, rows: Index) -> Self:
         """Return the features of these decisions."""
-        return type(self)(context=self.context[rows], items=self.items.take(rows))
+        return type(self)(context=_some(self.context, rows, self.many), items=self.items.take(rows))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -169,7 +178,7 @@ class DisjointArms(LogFeatures):
 
     Parameters
     ----------
-    context: ``(T, p)``.
+    context: ``(T, p)``; or, for M maps, a list of M arrays ``(T, p_i)``.
     n_actions: K.
 
     Examples
@@ -184,21 +193,18 @@ class DisjointArms(LogFeatures):
     n_actions: int
 
     def __post_init__(self) -> None:
-        context = _context("DisjointArms: context", self.context)
+        context, many = _as_maps("DisjointArms: context", self.context, 2, _CONTEXT)
         K = validation.whole_number("DisjointArms: n_actions", self.n_actions, 1)
-        size, width = context.shape
-        fill(self, context=context, many=False, size=size, n_actions=K, dims=(K * width,))
+        dims = tuple(K * x.shape[1] for x in context)
+        fill(self, context=context, many=many, size=context[0].shape[0], n_actions=K, dims=dims)
 
-    def maps(self, rows: Index) -> list[Array]:
+    def maps(self, rows: Index, only: int | None = None) -> list[Array]:
         """Return the features that these decisions offered."""
-        K, arms = self.n_actions, np.arange(self.n_actions)
-        blocks = np.zeros((rows.size, K, K, self.context.shape[1]))
-        blocks[:, arms, arms] = self.context[rows, None]
-        return [blocks.reshape(rows.size, K, -1)]
+        return [disjoint_rows(x[rows], self.n_actions) for x in _chosen(self.context, only)]
 
     def take(self, rows: Index) -> Self:
         """Return the features of these decisions."""
-        return type(self)(context=self.context[rows], n_actions=self.n_actions)
+        return type(self)(context=_some(self.context, rows, self.many), n_actions=self.n_actions)
 
 
 def fill(this: object, /, **values: Any) -> None:
@@ -207,13 +213,19 @@ def fill(this: object, /, **values: Any) -> None:
         object.__setattr__(this, name, value)
 
 
-def _context(name: str, value: Any) -> NDArray[Any]:
-    """Return a copy of one context per decision."""
-    expected = "finite numbers of shape (T, p)"
-    maps, many = _as_maps(name, value, 2, expected)
-    if many:
-        raise validation.refuse(name, value, expected)
-    return maps[0]
+def _chosen(maps: Sequence[Any], only: int | None) -> Sequence[Any]:
+    """Return all maps, or one."""
+    return maps if only is None else maps[only : only + 1]
+
+
+def _times(maps: Sequence[Any], M: int) -> Sequence[Any]:
+    """Return M maps, or the only one M times."""
+    return maps if len(maps) == M else [*maps] * M
+
+
+def _some(maps: Sequence[NDArray[Any]], rows: Index, many: bool) -> Any:
+    """Return some rows of every map, a list where there may be several."""
+    return [m[rows] for m in maps] if many else maps[0][rows]
 
 
 def _as_maps(name: str, value: Any, ndim: int, expected: str) -> tuple[tuple[NDArray[Any], ...], bool]:

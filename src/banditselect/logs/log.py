@@ -98,7 +98,7 @@ class Log:
         cls,
         source: Any,
         *,
-        context: Sequence[str] | None = None,
+        context: Sequence[str] | Sequence[Sequence[str]] | None = None,
         items: Any = None,
         actions: Sequence[Any] | None = None,
         offered: str | None = None,
@@ -113,9 +113,10 @@ class Log:
         source: a ``.parquet`` or ``.csv`` file, or a pandas DataFrame.
         context: columns of numbers, or of lists of numbers: the context x (p numbers in all). Without ``items`` the
             features of action a are x in the block of a, see :class:`DisjointArms`; with them, all products of a number
-            of the context and one of the item, see :class:`CrossedItems`.
+            of the context and one of the item, see :class:`CrossedItems`. For M maps, M lists of columns.
         items: from the id of an action to its features: ``(d,)``, ``(M, d)``, or a list of M vectors ``(d_i,)``; or a
-            DataFrame of numbers with the ids as its index.
+            DataFrame of numbers with the ids as its index; or a list of M such tables, one for every map. Where
+            ``context`` has M maps too, the i-th is crossed with the i-th; one map of either serves all of the other.
         actions: without ``items``, the ids of all actions in the order of their blocks; those in the table, sorted, by
             default. With ``items`` the order is theirs.
         offered: a column with the list of the ids that could have been played; None: all of them, in every row. With

@@ -5,10 +5,7 @@ doubly robust), each with an interval, and the warning signs that say when not t
 """
 
 import copy
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -16,53 +13,10 @@ from numpy.typing import ArrayLike
 
 from ..carriers import validation
 from ..policies import Binding, Policy
-from ..statistics import standard_error
-from ..types import Array, Index
+from ..problems.base import stacked
+from ..types import Array, Index, Mask
+from .estimates import TOLERANCE, Estimates, WeightedRewards
 from .log import Log, chunks
-
-_TOLERANCE = 1e-6  #: how far probabilities may be from summing to 1
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """An estimate and its confidence interval."""
-
-    estimate: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.estimate:.4g} [{self.low:.4g}, {self.high:.4g}]"
-
-
-@dataclass(frozen=True)
-class Estimates:
-    """What :func:`evaluate` returns.
-
-    Attributes
-    ----------
-    ips, snips, dr: the mean reward that the policy would have earned, by three estimators.
-    mean_reward: what was earned in the log.
-    n: decisions in the log.
-    effective_sample_size: how many decisions of weight 1 tell as much as these, (sum w)^2 / sum w^2.
-    mean_weight, largest_weight: of the importance weights as they were used; the mean is 1 but for chance.
-    """
-
-    ips: Estimate
-    snips: Estimate
-    dr: Estimate
-    mean_reward: float
-    n: int
-    effective_sample_size: float
-    mean_weight: float
-    largest_weight: float
-
-    def __str__(self) -> str:
-        return (
-            f"ips    {self.ips}\nsnips  {self.snips}\ndr     {self.dr}\n"
-            f"logged {self.mean_reward:.4g}; {self.n} decisions, effective {self.effective_sample_size:.1f}; "
-            f"weights: mean {self.mean_weight:.3f}, largest {self.largest_weight:.3g}"
-        )
 
 
 def evaluate(
@@ -153,40 +107,10 @@ def evaluate(
             raise validation.refuse("evaluate: predictions", predictions, f"finite numbers of shape {(T, K)}")
     probabilities = _probabilities(policy, log, learn)
     rows = np.arange(T)
+    sums = WeightedRewards(clip)
     w = probabilities[rows, log.action] / log.propensity
-    _doubt(w)
-    if clip is not None:
-        w = np.minimum(w, clip)
-    y, total = log.reward, float(w.sum())
-    z = NormalDist().inv_cdf(1.0 - 0.5 * delta)
-    normalised = float(w @ y) / total if total else math.nan
-    deviation = math.sqrt(T / (T - 1) * float(((w * (y - normalised)) ** 2).sum())) / total if total else math.nan
-    return Estimates(
-        ips=_mean(w * y, z),
-        snips=Estimate(normalised, normalised - z * deviation, normalised + z * deviation),
-        dr=_mean((probabilities * q).sum(axis=1) + w * (y - q[rows, log.action]), z),
-        mean_reward=float(y.mean()),
-        n=T,
-        effective_sample_size=total**2 / float(w @ w) if total else 0.0,
-        mean_weight=total / T,
-        largest_weight=float(w.max()),
-    )
-
-
-def _mean(terms: Array, z: float) -> Estimate:
-    middle, deviation = float(terms.mean()), float(standard_error(terms))
-    return Estimate(middle, middle - z * deviation, middle + z * deviation)
-
-
-def _doubt(w: Array) -> None:
-    """Warn where the weights cannot be those of exact propensities and full support."""
-    mean, error = float(w.mean()), float(standard_error(w))
-    if abs(mean - 1.0) > 5.0 * error + _TOLERANCE:
-        validation.warn(
-            f"evaluate: the importance weights have mean {mean:.3g}, more than 5 standard errors ({error:.2g}) from 1: "
-            "the propensities are not those of the draws, the policy plays what could not be logged, or too few "
-            "decisions of the log are ones that it would make. The estimates cannot be trusted."
-        )
+    sums.add(w, log.reward, (probabilities * q).sum(axis=1), log.reward - q[rows, log.action])
+    return sums.estimates(delta)
 
 
 def _probabilities(policy: Any, log: Log, learn: bool) -> Array:
@@ -213,20 +137,53 @@ def _probabilities(policy: Any, log: Log, learn: bool) -> Array:
             raise validation.refuse(f"evaluate: policy[{t}]", p[t], expected)
         return p
     p = np.zeros((T, K))
-    for t in range(T):
-        n = int(offered[t].sum())
-        expected = f"{n} probabilities that sum to 1"
-        asked = validation.as_floats(f"evaluate: policy at decision {t}", ask(log.offers(t)), expected)
-        if asked.shape != (n,) or not _sums_to_one(asked[None]).all():
-            raise validation.refuse(f"evaluate: policy at decision {t}", asked, expected)
-        p[t, offered[t]] = asked
-        if learn:
-            learner.learn(log.played(t), float(log.reward[t]))
+    for part in chunks(log):
+        x = stacked(log.features.maps(part), log.features.many, axis=1)
+        if isinstance(policy, Policy) and not learn:
+            p[part] = _asked_at_once(policy, x, None if log.available is None else log.available[part])
+            continue
+        for i, t in enumerate(part.tolist()):
+            mine = _row(x, i)
+            here = mine if log.available is None else _part(mine, (..., offered[t], slice(None)))
+            n = int(offered[t].sum())
+            expected = f"{n} probabilities that sum to 1"
+            asked = validation.as_floats(f"evaluate: policy at decision {t}", ask(here), expected)
+            if asked.shape != (n,) or not _sums_to_one(asked[None]).all():
+                raise validation.refuse(f"evaluate: policy at decision {t}", asked, expected)
+            p[t, offered[t]] = asked
+            if learn:
+                learner.learn(_part(mine, (..., log.action[t], slice(None))), float(log.reward[t]))
     return p
 
 
+def _asked_at_once(policy: Policy, x: Any, offered: Mask | None) -> Array:
+    """Return the probabilities of a policy without lanes for many decisions, ``(n, K)``, all in its present state.
+
+    Those that offer equally many actions are asked for together.
+    """
+    features = policy.feature_shape.actions(x, len(x[0] if isinstance(x, list) else x))
+    n, K = features.shape[0], features.shape[2]
+    p, counts = np.zeros((n, K)), np.full(n, K) if offered is None else offered.sum(axis=1)
+    with policy._gate:
+        for count in np.unique(counts).tolist():
+            rows = np.flatnonzero(counts == count)
+            mask = None if count == K else offered[rows]  # type: ignore[index]
+            p[rows] = policy._distribution(np.zeros(rows.size, dtype=np.int64), features[rows], mask)[0]
+    validation.probabilities("evaluate: policy", p, (n, K))
+    return p
+
+
+def _row(x: Any, i: int) -> Any:
+    return [m[i] for m in x] if isinstance(x, list) else x[i]
+
+
+def _part(x: Any, places: Any) -> Any:
+    """Return some actions of every map."""
+    return [m[places] for m in x] if isinstance(x, list) else x[places]
+
+
 def _sums_to_one(p: Array) -> Any:
-    return (p >= 0.0).all(axis=1) & (np.abs(p.sum(axis=1) - 1.0) <= _TOLERANCE)
+    return (p >= 0.0).all(axis=1) & (np.abs(p.sum(axis=1) - 1.0) <= TOLERANCE)
 
 
 def _cross_fitted(log: Log, map: int | None, folds: int, rng: np.random.Generator) -> Array:
@@ -237,30 +194,47 @@ def _cross_fitted(log: Log, map: int | None, folds: int, rng: np.random.Generato
     """
     last = len(log.features.dims) - 1
     validation.Number(low=0, high=last, integer=True, optional=True).check("evaluate: map", map, None)
-    offered, parts = log.offered, chunks(log)
+    parts, available = chunks(log), log.available
+    widths = log.features.dims if map is None else log.features.dims[map : map + 1]
+    ends = np.cumsum(widths)
 
-    def features(part: Index) -> Array:
-        maps = log.features.maps(part)
-        return np.concatenate(maps, axis=2) if map is None else maps[map]
+    def total(of: Callable[[Array, slice], Array]) -> Array:
+        """Sum over all actions offered, map by map."""
+        sums = np.zeros(ends[-1])
+        for part in parts:
+            for m, stop in zip(log.features.maps(part, map), ends, strict=True):
+                place = slice(stop - m.shape[2], stop)
+                sums[place] += of(m.reshape(-1, m.shape[2]) if available is None else m[available[part]], place)
+        return sums
 
-    count = offered.sum()
-    mean = sum(features(part)[offered[part]].sum(axis=0) for part in parts) / count
-    spread = np.sqrt(sum(((features(part)[offered[part]] - mean) ** 2).sum(axis=0) for part in parts) / count)
+    count = len(log) * log.features.n_actions if available is None else available.sum()
+    mean = total(lambda x, place: x.sum(axis=0)) / count
+    spread = np.sqrt(total(lambda x, place: ((x - mean[place]) ** 2).sum(axis=0)) / count)
     spread = np.where(spread > 1e-12 * np.abs(mean), spread, np.inf)  # a constant column says nothing
-
-    def design(part: Index) -> Array:
-        x = (features(part) - mean) / spread
-        return np.concatenate([x, np.ones((*x.shape[:2], 1))], axis=2)
 
     fold = rng.permutation(len(log)) % folds
     width = mean.size + 1
     gram, moment = np.zeros((folds, width, width)), np.zeros((folds, width))
     for part in parts:
-        x = design(part)[np.arange(part.size), log.action[part]]
+        rows, action = np.arange(part.size), log.action[part]
+        played = np.concatenate([m[rows, action] for m in log.features.maps(part, map)], axis=1)
+        x = np.append((played - mean) / spread, np.ones((part.size, 1)), axis=1)
         for f in range(folds):
             mine = fold[part] == f
             gram[f] += x[mine].T @ x[mine]
             moment[f] += x[mine].T @ log.reward[part][mine]
     penalty = np.append(np.ones(width - 1), 0.0)
-    theta = np.linalg.solve(gram.sum(axis=0) - gram + np.diag(penalty), (moment.sum(axis=0) - moment)[..., None])
-    return np.concatenate([np.einsum("nkd,nd->nk", design(part), theta[fold[part]][..., 0]) for part in parts])
+    theta = np.linalg.solve(gram.sum(axis=0) - gram + np.diag(penalty), (moment.sum(axis=0) - moment)[..., None])[
+        ..., 0
+    ]
+    slope = theta[:, :-1] / spread
+    constant = theta[:, -1] - slope @ mean
+
+    def predicted(part: Index) -> Array:
+        q = np.repeat(constant[fold[part], None], log.features.n_actions, axis=1)
+        for m, stop in zip(log.features.maps(part, map), ends, strict=True):
+            of_fold = slope[:, stop - m.shape[2] : stop]
+            q += np.einsum("nkd,nd->nk", m, of_fold[fold[part]])
+        return q
+
+    return np.concatenate([predicted(part) for part in parts])

@@ -81,11 +81,16 @@ class LoggedReplay(Problem):
         return _ReplayInstances(self, lanes, rounds, seed)
 
 
+def chance_to_observe(propensity: Any, floor: float) -> Any:
+    """Return with which probability a reward is observed where the action is the logged one, at most 1."""
+    return np.minimum(1.0, floor / propensity)
+
+
 class _ReplayInstances(Instances):
     def __init__(self, problem: LoggedReplay, lanes: range, rounds: int, seed: int) -> None:
         self.log, self.constants = problem.log, dict(problem._constants)
         propensity = self.log.propensity
-        chance = (propensity.min() if problem.floor is None else problem.floor) / propensity
+        chance = chance_to_observe(propensity, propensity.min() if problem.floor is None else problem.floor)
         self.order = np.empty((len(lanes), rounds), dtype=np.int64)
         self.coins = np.empty((len(lanes), rounds), dtype=bool)
         for n, lane in enumerate(lanes):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def decisions(
     source: Any,
-    context: Sequence[str] | None,
+    context: Sequence[Any] | None,
     items: Any,
     actions: Sequence[Any] | None,
     offered: str | None,
@@ -56,7 +56,7 @@ def decisions(
     available: Mask | None = None
     features: LogFeatures
     if maps is None:
-        features = DisjointArms(context=table.numbers(context or []), n_actions=len(ids))
+        features = DisjointArms(context=table.maps(context or []), n_actions=len(ids))
         if menus:
             available = np.zeros((len(played), len(ids)), dtype=bool)
             for t, menu in enumerate(menus):
@@ -65,7 +65,7 @@ def decisions(
         width = max(map(len, menus), default=0)
         features = OfferedItems(items=maps, offered=[menu + [-1] * (width - len(menu)) for menu in menus] or None)
         if context is not None:
-            features = CrossedItems(context=table.numbers(context), items=features)
+            features = CrossedItems(context=table.maps(context), items=features)
         if menus:
             positions = np.array([row.index(action_id) for row, action_id in zip(lists, played, strict=True)])
     return {
@@ -94,10 +94,9 @@ def offers(source: Any, features: Sequence[Any], columns: Mapping[str, Any]) -> 
         raise validation.refuse(where, f"{times[t]} rows that are chosen", "one")
     rows = np.empty(T, dtype=np.int64)
     rows[codes[chosen]] = chosen
-    many = not all(isinstance(name, str) for name in features)
+    many = several(features)
     maps = []
-    for names in features if many else [features]:
-        values = table.numbers(names)
+    for values in table.maps(features) if many else [table.maps(features)]:
         block = np.zeros((T, int(position.max()) + 1, values.shape[1]))
         block[codes, position] = values
         maps.append(block)
@@ -127,7 +126,7 @@ def write(log: "Log", path: str | os.PathLike[str]) -> None:
     for i, m in enumerate(log.features.maps(np.arange(len(log)))):
         content[f"features_{i}" if log.features.many else "features"] = m[offered].tolist()
     table = need("pandas", "experiments").DataFrame(content)
-    if _suffix(path) == ".parquet":
+    if suffix_of(path) == ".parquet":
         table.to_parquet(path, index=False)
     else:
         table.to_csv(path, index=False)
@@ -142,7 +141,7 @@ class _Table:
         if isinstance(source, pandas.DataFrame):
             self.frame = source
         else:
-            suffix, self.name = _suffix(source), Path(source).name
+            suffix, self.name = suffix_of(source), Path(source).name
             self.frame = pandas.read_parquet(source) if suffix == ".parquet" else _read_csv(source)
         if not len(self.frame):
             raise validation.refuse(self.name, "no row", "at least one")
@@ -172,6 +171,10 @@ class _Table:
         if isinstance(names, str) or not len(names):
             raise validation.refuse(f"{self.name}: columns", names, "a list of names, at least one")
         return np.concatenate([self._one(name, rows) for name in names], axis=1)
+
+    def maps(self, names: Sequence[Any]) -> Any:
+        """Return columns side by side, ``(n, p)``, or, of M lists of names, M such arrays."""
+        return [self.numbers(part) for part in names] if several(names) else self.numbers(names)
 
     def single(self, name: str, rows: Index | None = None) -> Array:
         """Return a column with one number in a cell, in all rows or some, ``(n,)``."""
@@ -234,6 +237,11 @@ class _Table:
         return place[action_id]
 
 
+def several(names: Sequence[Any]) -> bool:
+    """Tell whether these are lists of names of columns, one for each map, and not names."""
+    return not isinstance(names, str) and not all(isinstance(name, str) for name in names)
+
+
 def _parsed(value: Any) -> Any:
     """Return what a CSV file has as text; a list has brackets, and 0,9 is none but a number that cannot be read."""
     if not isinstance(value, str):
@@ -259,6 +267,8 @@ def _item_maps(items: Any) -> tuple[list[Any], Any]:
     if isinstance(items, need("pandas", "experiments").DataFrame):
         table = _Table(items, "Log.read: items")
         return items.index.tolist(), table.numbers(list(items.columns))
+    if isinstance(items, list | tuple) and items and not any(isinstance(part, list | tuple) for part in items):
+        return _joined_maps([_item_maps(part) for part in items])
     expected = "a DataFrame with the ids as index, or a vector of one width for every id, or equally many vectors"
     if not isinstance(items, Mapping):
         raise validation.refuse("Log.read: items", items, expected)
@@ -273,7 +283,22 @@ def _item_maps(items: Any) -> tuple[list[Any], Any]:
     return list(items), maps[0] if one else maps
 
 
-def _suffix(path: Any) -> str:
+def _joined_maps(parts: list[tuple[list[Any], Any]]) -> tuple[list[Any], Any]:
+    """Return the ids as the first map has them, and the features of all maps in that order."""
+    ids, maps = parts[0][0], []
+    for i, (own, found) in enumerate(parts):
+        place = {item: k for k, item in enumerate(own)}
+        if len(place) != len(own) or set(place) != set(ids):
+            raise validation.refuse(
+                f"Log.read: items[{i}]", own, f"the ids of the first map, {len(ids)} different ones"
+            )
+        order = [place[item] for item in ids]
+        maps += [m[order] for m in (found if isinstance(found, list) else [found])]
+    return ids, maps
+
+
+def suffix_of(path: Any) -> str:
+    """Return the kind of a file, by the end of its name."""
     suffix = Path(path).suffix.lower() if isinstance(path, str | os.PathLike) else ""
     if suffix not in (".parquet", ".csv"):
         raise validation.refuse("Log: path", path, "a file that ends in .parquet or .csv")

@@ -108,7 +108,10 @@ class Policy(Copies, ABC):
 
     @abstractmethod
     def _distribution(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, Index | None]:
-        """Return probabilities ``(n, K)`` and the memo ``(n, w)``, or None where there is none."""
+        """Return probabilities ``(n, K)`` and the memo ``(n, w)``, or None where there is none.
+
+        Rows may belong to the same lane, where all are offered equally many actions.
+        """
 
     @abstractmethod
     def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:

@@ -1,15 +1,17 @@
-"""What policies play against: the contract of a problem, and the problems of the paper's experiments."""
+"""What policies play against: the contract of a problem, those of the paper's experiments, and tables with classes."""
 
 from importlib import import_module
 from typing import Any
 
 from .base import Instances, Problem
+from .classes_as_arms import ClassesAsArms
 from .classification import Classification
 from .latent import LatentBandit
 from .moods import SwitchingParameterSelection
 from .synthetic import SyntheticFeatureSelection, SyntheticParameterSelection
 
 __all__ = [
+    "ClassesAsArms",
     "Classification",
     "Instances",
     "LatentBandit",

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..carriers.catalogues import Catalogue
-from ..carriers.settings import read_only
 from ..carriers.validation import SMALLEST, Constraint, Number, OneOf, as_floats, check_all, refuse
 from ..kernels.features import Offer
 from ..types import Array, Index
 from .base import Problem, map_shapes, stacked
+from .labelled import labels_of, same_rows, table_of
 from .one_vs_rest import fit_classes
 from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, coin_constant, distinct_items, draw_noise
 
@@ -90,7 +90,7 @@ class Classification(Problem):
     ) -> None:
         self.features = _tables(features)
         self._maps = self.features if isinstance(self.features, list) else [self.features]
-        self.labels = _labels(labels, self._maps[0].shape[0])
+        self.labels = labels_of("Classification: labels", labels, self._maps[0].shape[0])
         self.reward, self.n_actions, self.noise, self.true_map = reward, n_actions, noise, true_map
         self.parameters, self.balanced, self.regularization = parameters, balanced, regularization
         self.high, self.low, self.targets = high, low, targets
@@ -259,35 +259,10 @@ def _constant(name: str, value: Any) -> Any:
     return value if np.ndim(value) == 0 or isinstance(value, tuple) else _numbers(name, value, (...,))
 
 
-def _table(name: str, value: Any) -> NDArray[Any]:
-    """Return features ``(items, d)`` as a read-only view."""
-    expected = "finite numbers of shape (items, d), or a list of such arrays with as many rows"
-    try:
-        table = np.asarray(value).view()
-    except ValueError:
-        raise _refuse(name, value, expected) from None
-    if table.ndim != 2 or table.size == 0 or table.dtype.kind not in "fiub" or not np.isfinite(table).all():
-        raise _refuse(name, value, expected)
-    table.flags.writeable = False
-    return table
-
-
 def _tables(value: Any) -> NDArray[Any] | list[NDArray[Any]]:
     """Return one map, or a list of maps with the same number of rows."""
+    expected = "finite numbers of shape (items, d), or a list of such arrays with as many rows"
     if not isinstance(value, list | tuple) or not value or np.ndim(value[0]) != 2:
-        return _table("features", value)
-    tables = [_table(f"features[{i}]", part) for i, part in enumerate(value)]
-    for i, table in enumerate(tables):
-        if table.shape[0] != tables[0].shape[0]:
-            raise _refuse(f"features[{i}]", table, f"{tables[0].shape[0]} rows, as features[0] has")
-    return tables
-
-
-def _labels(value: ArrayLike, items: int) -> Index:
-    """Return the labels as a read-only array."""
-    labels = np.asarray(value)
-    expected = f"whole numbers 0, 1, ..., C - 1 of shape ({items},), all of which occur"
-    fits = labels.shape == (items,) and labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < items
-    if not fits or np.bincount(labels).min() == 0:
-        raise _refuse("labels", value, expected)
-    return read_only(labels.astype(np.int64))
+        return table_of("Classification: features", value, expected)
+    name = "Classification: features"
+    return same_rows(name, [table_of(f"{name}[{i}]", part, expected) for i, part in enumerate(value)])

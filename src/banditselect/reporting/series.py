@@ -12,8 +12,14 @@ from ..statistics import Interval, check_confidence, mean_interval, replicates
 from ..types import Array
 from .style import WIDTHS
 
-WORDS = {"weight": "weight of the true model", "admissible": "admissible models", "probability": "propensity"}
-SHARES = ("weight", "coverage", "probability")  #: metrics between 0 and 1
+WORDS = {
+    "weight": "weight of the true model",
+    "leader": "leading model",
+    "leading_weight": "weight of the leading model",
+    "admissible": "admissible models",
+    "probability": "propensity",
+}
+SHARES = ("weight", "leading_weight", "coverage", "probability")  #: metrics between 0 and 1
 
 
 class Series(NamedTuple):

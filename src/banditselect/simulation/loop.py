@@ -18,6 +18,8 @@ METRICS = {
     "reward": "earned so far",
     "mean_reward": "earned so far, divided by the number of rewards observed",
     "weight": "of the true model",
+    "leader": "the number of the model that the policy gives the largest weight, the first of several",
+    "leading_weight": "of that model; the problem need not have a true one",
     "admissible": "how many models are admissible",
     "coverage": "1 if the confidence set held the true parameter at this checkpoint and all before it, else 0",
     "probability": "of the actions played, mean over the rounds since the checkpoint before",
@@ -90,6 +92,7 @@ def play(policy: Policy, instances: Instances, rounds: int, checkpoints: Index) 
                         reward,
                         reward / observed,
                         _weight(policy, constants.get("model"), models),
+                        *_leader(policy),
                         _admissible(policy),
                         covered,
                         probability / (checkpoint - read),
@@ -131,6 +134,14 @@ def _weight(policy: Policy, model: Any, models: int | None) -> Array:
     true = np.broadcast_to(model, rows.shape)
     known = true < weights.shape[1]  # lane by lane: no number depends on the lanes beside it
     return np.where(known, weights[rows, np.where(known, true, 0)], np.nan)
+
+
+def _leader(policy: Policy) -> tuple[Array, Array]:
+    """Return the model of the largest weight, ``(N,)``, and that weight, ``(N,)``."""
+    weights = getattr(policy, "model_weights", None)
+    if weights is None:
+        return (np.full(int(policy.lanes or 1), np.nan),) * 2
+    return weights.argmax(axis=1).astype(float), weights.max(axis=1)
 
 
 def _admissible(policy: Policy) -> Array:

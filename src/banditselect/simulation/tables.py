@@ -44,7 +44,9 @@ def read_table(path: str | Path) -> tuple[dict[str, Any], dict[str, Recorded]]:
     try:
         table = parquet.read_table(path)
         settings = json.loads(table.schema.metadata[_KEY])["settings"]
-        numbers = {name: table.column(name).to_numpy() for name in ("replicate", "round", *METRICS)}
+        numbers = {name: table.column(name).to_numpy() for name in ("replicate", "round")}
+        unknown = np.full(len(table), np.nan)  # an older table has fewer metrics
+        numbers |= {m: table.column(m).to_numpy() if m in table.column_names else unknown for m in METRICS}
         problems, policies = (table.column(name).to_pylist() for name in ("problem", "policy"))
     except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path}: not a table of results, or damaged: {error}") from None

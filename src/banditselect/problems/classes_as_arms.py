@@ -1,0 +1,143 @@
+"""A table with classes as a bandit: every round shows a row, an arm is a guess of its class, and a right guess pays."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..carriers.crossing import disjoint_rows
+from ..carriers.validation import YesNo, refuse
+from ..types import Array, Index
+from .base import Instances, Problem, map_shapes, stacked
+from .labelled import labels_of, same_rows, table_of
+
+
+class ClassesAsArms(Problem):
+    r"""Rows of a table, and an arm for each of C classes: guessing the class of the row pays 1, any other nothing.
+
+    Every lane meets the rows in a random order of its own; after the last one it meets all of them again in another.
+
+    Parameters
+    ----------
+    features: of the rows, one map or a list of M. A map is an array, or a function of the ``table`` that returns one
+        (or anything that is fitted and has a ``transform``, such as a transformer of scikit-learn); it is called once,
+        with the whole table, and the array is what is kept.
+    labels: ``(rows,)``, whole numbers 0, 1, ..., C - 1, all of which occur.
+    disjoint: True: maps are ``(rows, d)``, and every arm has parameters of its own: the features of arm k are those of
+        the row in the k-th of C blocks, and zero elsewhere, C d in all. False: the arms share their parameters, and
+        maps are ``(rows, C, d)``, the features of every arm.
+    table: what functions among the maps are given; None, which it is afterwards, where there are none.
+
+    Notes
+    -----
+    The means are those given the row, 1 or 0, so the regret counts the wrong guesses. No map need explain them: there
+    is no true model. Constants: reward_range = (0, 1), reward_bound = 1, noise = 1/2 (what a linear model leaves is
+    between the two), feature_bound.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> table, labels = rng.normal(size=(90, 4)), np.arange(90) % 3
+    >>> problem = ClassesAsArms(features=[table, np.abs, lambda z: z[:, :2]], labels=labels, table=table)
+    >>> problem.shapes
+    {'n_models': 3, 'dim': [12, 12, 6], 'n_arms': 3}
+    >>> [m.shape for m in problem.draw(range(5), 10, seed=0).features(0)]
+    [(5, 3, 12), (5, 3, 12), (5, 3, 6)]
+    """
+
+    def __init__(
+        self,
+        *,
+        features: Any,
+        labels: ArrayLike,
+        disjoint: bool = True,
+        table: Any = None,
+    ) -> None:
+        YesNo().check("ClassesAsArms: disjoint", disjoint, None)
+        self.features, self.disjoint, self.table = _maps(features, table, 2 if disjoint else 3), disjoint, None
+        self._maps = self.features if isinstance(self.features, list) else [self.features]
+        self.labels = labels_of("ClassesAsArms: labels", labels, self._maps[0].shape[0])
+        self._arms = int(self.labels.max()) + 1
+        if not disjoint and any(m.shape[1] != self._arms for m in self._maps):
+            expected = f"maps of shape (rows, {self._arms}, d), an arm for each of {self._arms} classes"
+            raise refuse("ClassesAsArms: features", self.features, expected)
+        squares = (np.einsum("...d,...d->...", m, m, dtype=float) for m in self._maps)
+        self._longest = float(np.sqrt(max(part.max() for part in squares)))
+
+    @property
+    def shapes(self) -> dict[str, Any]:
+        """Arguments that follow from the features."""
+        widths = [m.shape[-1] * (self._arms if self.disjoint else 1) for m in self._maps]
+        return map_shapes(widths, many=isinstance(self.features, list)) | {"n_arms": self._arms}
+
+    def lane_bytes(self, rounds: int) -> int:
+        """Return about how much memory one instance takes."""
+        return 8 * rounds
+
+    def draw(self, lanes: range, rounds: int, seed: int) -> "_ClassesAsArmsInstances":
+        """Draw an order of the rows for every lane."""
+        return _ClassesAsArmsInstances(self, lanes, rounds, seed)
+
+
+class _ClassesAsArmsInstances(Instances):
+    """Attributes: ``rows (N, T)``."""
+
+    def __init__(self, problem: ClassesAsArms, lanes: range, rounds: int, seed: int) -> None:
+        self._problem = problem
+        self.rows = np.empty((len(lanes), rounds), dtype=np.int64)
+        size = problem.labels.size
+        for n, lane in enumerate(lanes):
+            rng = np.random.default_rng((seed, lane))
+            for start in range(0, rounds, size):
+                self.rows[n, start : start + size] = rng.permutation(size)[: rounds - start]
+        self.constants = {
+            "reward_range": (0.0, 1.0),
+            "reward_bound": 1.0,
+            "noise": 0.5,
+            "feature_bound": problem._longest,
+        }
+
+    def features(self, t: int) -> Any:
+        """Return the features of round ``t``: ``(N, K, d)``, ``(N, M, K, d)``, or a list of M ``(N, K, d_i)``."""
+        problem, rows = self._problem, self.rows[:, t]
+        maps = [m[rows].astype(float, copy=False) for m in problem._maps]
+        if problem.disjoint:
+            maps = [disjoint_rows(m, problem._arms) for m in maps]
+        return stacked(maps, isinstance(problem.features, list), axis=1)
+
+    def means(self, t: int) -> Array:
+        """Return 1 for the class of the row and 0 for the others, ``(N, K)``."""
+        return (self._problem.labels[self.rows[:, t], None] == np.arange(self._problem._arms)).astype(float)
+
+    def rewards(self, t: int, action: Index) -> Array:
+        """Return 1 where the guess is right, else 0, ``(N,)``."""
+        return (self._problem.labels[self.rows[:, t]] == action).astype(float)
+
+
+def _maps(features: Any, table: Any, axes: int) -> NDArray[Any] | list[NDArray[Any]]:
+    """Return one map, or a list of maps with the same number of rows; functions are given the table."""
+    name, shape = "ClassesAsArms: features", "(rows, d)" if axes == 2 else "(rows, C, d)"
+    expected = f"finite numbers of shape {shape}, a function of the table that returns them, or a list of such maps"
+
+    def made(name: str, value: Any) -> NDArray[Any]:
+        function = _function(value)
+        if function is not None:
+            if table is None:
+                raise refuse(name, value, "an array, or a table for the function to read")
+            value = function(table)
+            value = value.toarray() if hasattr(value, "toarray") else value  # a sparse one
+        return table_of(name, value, expected, axes)
+
+    one = not isinstance(features, Sequence) or not features
+    if one or (_function(features[0]) is None and np.ndim(features[0]) != axes):
+        return made(name, features)
+    return same_rows(name, [made(f"{name}[{i}]", part) for i, part in enumerate(features)])
+
+
+def _function(value: Any) -> Callable[[Any], Any] | None:
+    """Return the function that a map is, None for numbers; a data frame has a ``transform`` too, and is numbers."""
+    if hasattr(value, "__array__"):
+        return None
+    found: Callable[[Any], Any] | None = getattr(value, "transform", value if callable(value) else None)
+    return found
