@@ -28,7 +28,7 @@ from ..problems import Problem
 from .fingerprint import digest, full_name
 
 _ROOT = Path(__file__).parent.parent
-_ROOMS = ("theory/", "kernels/", "carriers/", "parts/", "policies/", "problems/", "logs/")
+_ROOMS = ("theory/", "kernels/", "carriers/", "parts/", "policies/", "regions/", "problems/", "logs/")
 _COUNTED = ("types.py", "statistics.py", *_ROOMS, "simulation/loop.py")  #: the files that numbers depend on
 
 
