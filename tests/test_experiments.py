@@ -19,20 +19,22 @@ NAMES = {
     "ps-mnist",
     "ps-mnist-coarse",
     "latent",
+    "meta-tasks",
 }
+UNTUNED = {"ps-worst", "meta-tasks"}
 
 
 def test_there_are_those_of_the_paper_each_with_its_regimes_and_two_scales():
     assert set(EXPERIMENTS) == NAMES
     for name, experiment in EXPERIMENTS.items():
         assert experiment.name == name
-        assert set(experiment.regimes) == ({"theory"} if name == "ps-worst" else set(REGIMES))
+        assert set(experiment.regimes) == ({"theory"} if name in UNTUNED else set(REGIMES))
         assert set(experiment.scales) == set(SCALES)
         assert "What the text leaves open" in experiment.about or name == "latent"
-        tuned = {"regularization"} if name.startswith("ps") and name != "ps-worst" else set()
+        tuned = {"regularization"} if name.startswith("ps") and name not in UNTUNED else set()
         assert set(experiment.regimes["theory"].grid) == tuned
-        assert name == "ps-worst" or experiment.regimes["tuned"].grid
-        replicates = 100 if name.startswith("fs") else 375 if name == "ps-worst" else 50
+        assert name in UNTUNED or experiment.regimes["tuned"].grid
+        replicates = {"ps-worst": 375, "meta-tasks": 20}.get(name, 100 if name.startswith("fs") else 50)
         assert experiment.scales["paper"].replicates == replicates
 
 

@@ -9,6 +9,7 @@ from . import (
     fs_mnist,
     fs_synthetic,
     latent,
+    meta_tasks,
     ps_cifar10,
     ps_cifar10_coarse,
     ps_mnist,
@@ -31,6 +32,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         ps_mnist,
         ps_mnist_coarse,
         latent,
+        meta_tasks,
     )
 }
 

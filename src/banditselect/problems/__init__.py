@@ -7,6 +7,7 @@ from .base import Instances, Problem
 from .classification import Classification
 from .latent import LatentBandit
 from .synthetic import SyntheticFeatureSelection, SyntheticParameterSelection
+from .tasks import SyntheticTasks
 
 __all__ = [
     "Classification",
@@ -15,6 +16,7 @@ __all__ = [
     "Problem",
     "SyntheticFeatureSelection",
     "SyntheticParameterSelection",
+    "SyntheticTasks",
 ]
 
 
