@@ -4,6 +4,7 @@ About three minutes on one core; every game is seeded. With a folder, the table 
 results of `banditselect reproduce meta-tasks` that are stored there; without one it stays.
 """
 
+import itertools
 import sys
 import warnings
 from pathlib import Path
@@ -104,11 +105,12 @@ def compared(worlds: int = 50) -> str:
     caption = (
         f"{worlds} worlds: {M} centres $N(0, I)$, $d={D}$, parameters $N(\\text{{centre}}, {WIDTH}^2 I)$, {TASKS} past "
         f"tasks of {D} to {ROUNDS} rounds, noise {NOISE}; {NEW} new tasks of {ROUNDS} rounds with {ACTIONS} actions. "
-        "Mean ± standard error over worlds. The mixture of scikit-learn has its number of components by BIC, k-means the "
-        "true one; both see ridge estimates with the best penalty. All policies are told the same noise."
+        "Mean ± standard error over worlds. The mixture of scikit-learn has its number of components by BIC, k-means "
+        "the true one; both see ridge estimates with the best penalty. All policies are told the same noise."
     )
+    counts = ", ".join(f"{k} ({numbers.count(k)} times)" for k in sorted(set(numbers)))
     last = (
-        f"The number of regions was found as {', '.join(f'{k} ({numbers.count(k)} times)' for k in sorted(set(numbers)))}; "
+        f"The number of regions was found as {counts}; "
         f"{100 * np.mean(covered):.0f} % of the true centres are within `center_errors` of the nearest one found "
         f"(± {100 * standard_error(np.array(covered)):.0f} %)."
     )
@@ -132,7 +134,7 @@ def in_sequence(folder: Path) -> str:
         at = np.array([np.array([np.interp(edge, [0.0, *tasks], lane) for edge in edges]) for lane in curve.T])
         per_task = np.diff(at, axis=1) / np.diff(edges)
         rows.append([policy, *(spread(values) for values in per_task.T)])
-    head = ["regret per task", *(f"tasks {a + 1} to {b}" for a, b in zip(edges[:-1], edges[1:], strict=True))]
+    head = ["regret per task", *(f"tasks {a + 1} to {b}" for a, b in itertools.pairwise(edges))]
     caption = f"`banditselect reproduce meta-tasks`, {curve.shape[1]} replicates, mean ± standard error:"
     return f"{caption}\n\n{markdown_table(head, rows)}"
 
