@@ -36,6 +36,8 @@ test-slow: .venv/ready .venv/clusters .venv/images .venv-bench/ready
 
 docs: .venv/ready # after `banditselect reproduce all --scale paper`
 	$(BIN)/python docs/measured.py
+	$(BIN)/python docs/measured_regions.py
+	$(BIN)/python docs/measured_regions.py out/paper
 	$(BIN)/python docs/from_results.py out/paper
 
 .venv-bench/ready: pyproject.toml requirements-bench.lock requirements-bench-compiled.lock

@@ -5,7 +5,7 @@ import time
 __version__ = "0.1.0"
 __imported_at__ = time.time()  # before any other file is read: the store tells by it whether files have changed since
 
-from . import logs, maps, problems, theory
+from . import logs, maps, problems, regions, theory
 from .agent import Agent, Choice, Explanation
 from .carriers.catalogues import Catalogue
 from .carriers.crossing import cross_features
@@ -86,6 +86,7 @@ __all__ = [
     "on_every_map",
     "on_map",
     "problems",
+    "regions",
     "register",
     "simulate",
     "sweep",

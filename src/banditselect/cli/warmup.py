@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import problems
+from .. import problems, regions
 from ..carriers.catalogues import Catalogue
 from ..carriers.validation import Constraint, OneOf, Rate, YesNo
 from ..checks.game import Game
@@ -39,7 +39,7 @@ ARGUMENTS: dict[str, Any] = {
 
 
 def warm_up() -> Iterator[str]:
-    """Let every policy of the library play in every form, and draw problems; yield what comes next, in words.
+    """Let every policy play in every form, draw problems, find regions; yield what comes next, in words.
 
     What is compiled is kept where ``kernels.disk`` says.
     """
@@ -58,6 +58,8 @@ def warm_up() -> Iterator[str]:
         yield "problems"
         for problem in _problems():
             simulate({"uniform": Uniform.bind()}, problem, rounds=5, replicates=2, workers=1)
+        yield "regions"
+        regions.from_fits(np.eye(D), np.tile(np.eye(D), (D, 1, 1)), n_regions=1)
 
 
 def warm_up_aloud() -> None:

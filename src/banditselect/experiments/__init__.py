@@ -9,6 +9,7 @@ from . import (
     fs_mnist,
     fs_synthetic,
     latent,
+    meta_tasks,
     mood,
     ps_cifar10,
     ps_cifar10_coarse,
@@ -32,6 +33,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         ps_mnist,
         ps_mnist_coarse,
         latent,
+        meta_tasks,
         mood,
     )
 }

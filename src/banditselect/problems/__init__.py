@@ -9,6 +9,7 @@ from .classification import Classification
 from .latent import LatentBandit
 from .moods import SwitchingParameterSelection
 from .synthetic import SyntheticFeatureSelection, SyntheticParameterSelection
+from .tasks import SyntheticTasks
 
 __all__ = [
     "ClassesAsArms",
@@ -19,6 +20,7 @@ __all__ = [
     "SwitchingParameterSelection",
     "SyntheticFeatureSelection",
     "SyntheticParameterSelection",
+    "SyntheticTasks",
 ]
 
 

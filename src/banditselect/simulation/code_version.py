@@ -28,7 +28,10 @@ from ..problems import Problem
 from .fingerprint import digest, full_name
 
 _ROOT = Path(__file__).parent.parent
-_ROOMS = ("theory/", "kernels/", "carriers/", "parts/", "maps/", "policies/", "problems/", "logs/", "agent/")
+_ROOMS = (
+    *("theory/", "kernels/", "carriers/", "parts/", "maps/"),
+    *("policies/", "regions/", "problems/", "logs/", "agent/"),
+)
 _COUNTED = ("types.py", "statistics.py", *_ROOMS, "simulation/loop.py")  #: the files that numbers depend on
 
 

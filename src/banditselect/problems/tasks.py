@@ -1,0 +1,107 @@
+"""Tasks in sequence: the parameter is another one in every task, and lies in one of M regions that nobody tells."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..carriers.validation import Number, check_all
+from ..types import Array
+from .base import Problem
+from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, draw_noise
+
+
+class SyntheticTasks(Problem):
+    r"""Task after task of ``task_rounds`` rounds, each with a parameter near one of M centres.
+
+    Centres :math:`\mu_i \sim N(0, I_d)`; the parameter of a task is :math:`\mu_k + w N(0, I_d)` with k uniform; every
+    round offers ``n_actions`` vectors :math:`\phi \sim N(0, 0.01 I_d)`, with rewards
+    :math:`\langle \phi, \theta \rangle` and noise, as in :class:`SyntheticParameterSelection`.
+
+    Parameters
+    ----------
+    n_models, dim, n_actions: M, d, K.
+    task_rounds: rounds of a task; ``rounds`` of a simulation are those of all tasks together.
+    width: w.
+    noise: "uniform", "gaussian" or "bernoulli", as in :class:`SyntheticFeatureSelection`.
+
+    Notes
+    -----
+    Constants: task_rounds; centers ``(N, M, d)`` and radii = w sqrt(d), root of the mean squared distance from them;
+    task_centers and task_parameters, ``(N, tasks, d)``; task_radius, the largest distance of a task's parameter from
+    its centre; parameter_bound, feature_bound, reward_bound; noise; reward_range as in
+    :class:`SyntheticParameterSelection`.
+
+    Examples
+    --------
+    >>> instances = SyntheticTasks(n_models=3, dim=4, task_rounds=5).draw(range(2), 20, seed=0)
+    >>> instances.features(0).shape, instances.constants["task_centers"].shape
+    ((2, 10, 4), (2, 4, 4))
+    """
+
+    def __init__(
+        self,
+        *,
+        n_models: int = 5,
+        dim: int = 8,
+        n_actions: int = 10,
+        task_rounds: int = 50,
+        width: float = 0.2,
+        noise: str = "uniform",
+    ) -> None:
+        self.n_models, self.dim, self.n_actions, self.task_rounds = n_models, dim, n_actions, task_rounds
+        self.width, self.noise = width, noise
+        constraints = dict.fromkeys(("n_models", "dim", "n_actions", "task_rounds"), SIZE)
+        check_all("SyntheticTasks", constraints | {"width": Number(low=0.0), "noise": NOISES}, vars(self), None)
+
+    @property
+    def shapes(self) -> dict[str, Any]:
+        """Arguments that follow from the features."""
+        return {"dim": self.dim}
+
+    def lane_bytes(self, rounds: int) -> int:
+        """Return about how much memory one instance takes."""
+        return 8 * rounds * (self.n_actions * (self.dim + 1) + 1 + 2 * self.dim // self.task_rounds)
+
+    def draw(self, lanes: range, rounds: int, seed: int) -> "_TaskInstances":
+        """Draw one instance per lane."""
+        return _TaskInstances(self, lanes, rounds, seed)
+
+
+class _TaskInstances(DrawnInstances):
+    """Attributes: ``actions (N, T, K, d)``."""
+
+    def __init__(self, problem: SyntheticTasks, lanes: range, rounds: int, seed: int) -> None:
+        N, M, K, d, w = len(lanes), problem.n_models, problem.n_actions, problem.dim, problem.width
+        tasks = -(-rounds // problem.task_rounds)
+        own = np.arange(rounds) // problem.task_rounds
+        centers, middle, theta = np.empty((N, M, d)), np.empty((N, tasks, d)), np.empty((N, tasks, d))
+        self.actions, self._means, draws = by_round(N, rounds, K, d), by_round(N, rounds, K), by_round(N, rounds)
+        for n, lane in enumerate(lanes):
+            rng = np.random.default_rng((seed, lane))
+            centers[n] = rng.normal(size=(M, d))
+            middle[n] = centers[n, rng.integers(M, size=tasks)]
+            theta[n] = middle[n] + w * rng.normal(size=(tasks, d))
+            self.actions[n] = rng.normal(0.0, 0.1, (rounds, K, d))
+            draws[n] = draw_noise(problem.noise, rng, rounds)
+            self._means[n] = np.einsum("tkd,td->tk", self.actions[n], theta[n, own])
+        largest = np.abs(self._means).max(axis=(1, 2))
+        self._noise = Noise(problem.noise, draws, low=-largest, high=largest)
+        reach = 0.4 * math.sqrt(d * (1.0 + w**2)) + 0.5
+        self.constants = {
+            "noise": self._noise.constant,
+            "task_rounds": problem.task_rounds,
+            "centers": centers,
+            "radii": w * math.sqrt(d),
+            "task_centers": middle,
+            "task_parameters": theta,
+            "task_radius": np.linalg.norm(theta - middle, axis=2).max(axis=1),
+            "parameter_bound": np.linalg.norm(theta, axis=2).max(axis=1),
+            "feature_bound": np.sqrt((self.actions**2).sum(axis=3).max(axis=(1, 2))),
+            "reward_bound": largest,
+            "reward_range": (-reach, reach),
+        }
+
+    def features(self, t: int) -> Array:
+        """Return the features of round ``t``, ``(N, K, d)``."""
+        return self.actions[:, t].copy()

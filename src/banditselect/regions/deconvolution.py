@@ -1,0 +1,242 @@
+r"""A Gaussian mixture of the parameters of tasks, told apart from the noise of their fits: extreme deconvolution.
+
+Task i has a fit :math:`\hat\theta_i` with precision :math:`A_i`, and :math:`\theta_i` is drawn from region k with
+probability :math:`w_k` as :math:`N(m_k, V_k)`. EM knows every :math:`A_i`, so noise is not taken for width.
+
+Two departures from the source. Everything is written with precisions, so a task that has not met every direction is
+used for what it tells. And the :math:`V_k` are drawn towards a ball :math:`\sigma^2 I` of a size that they share, as
+strongly as :math:`\nu` tasks (``shrinkage``), :math:`\sigma^2` itself towards the size :math:`b^2` of all parameters as
+strongly as one task: with few tasks in a region the likeliest :math:`V_k` is far too narrow. What increases in every
+step is then the log likelihood plus
+
+.. math:: \frac{\nu}{2} \sum_k \left( d \log \sigma^2 - \log\det V_k - \sigma^2 \operatorname{tr} V_k^{-1} \right)
+          + \frac{d}{2} \left( \log \sigma^2 - \sigma^2 / b^2 \right)
+
+Reference: Bovy, Hogg, Roweis, "Extreme deconvolution: inferring complete distribution functions from noisy,
+heterogeneous and incomplete observations", Annals of Applied Statistics 2011.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels.deconvolution import explain_fits
+from ..statistics import standard_error
+from ..types import Array
+from .fits import Fits
+
+FLOOR = 1e-6  #: the least variance of a region, as a share of the mean squared entry of all parameters
+SHORT, LONG = 10, 300  #: steps of a seed that is tried out, and of the best one
+GAIN = 1e-5  #: per task; a step that gains less is the last
+ROOM = 2_000_000  #: numbers that a step holds at a time
+
+
+class Mixture(NamedTuple):
+    """Regions: ``means (M, d)``, ``covariances (M, d, d)``, ``weights (M,)``, and the variance of their common ball."""
+
+    means: Array
+    covariances: Array
+    weights: Array
+    variance: float
+
+
+class Explained(NamedTuple):
+    """How components explain tasks.
+
+    Attributes
+    ----------
+    log_densities: of the fits, ``(n, M)``.
+    scores: ``(V + S)^{-1} (estimate - mean)``, ``(n, M, d)``.
+    precisions: ``(V + S)^{-1}``, ``(n, M, d, d)``.
+    """
+
+    log_densities: Array
+    scores: Array
+    precisions: Array
+
+
+def explain(fits: Fits, means: Array, covariances: Array) -> Iterator[tuple[slice, Explained]]:
+    """Yield how components explain the tasks, some tasks at a time."""
+    n, (M, d) = len(fits), means.shape
+    size = max(1, ROOM // (M * d * d))
+    for start in range(0, n, size):
+        rows = slice(start, min(start + size, n))
+        fit_rows = (fits.estimates[rows], fits.roots[rows], fits.log_norms[rows])
+        told = Explained(*(np.empty((rows.stop - start, M, *more)) for more in ((), (d,), (d, d))))
+        explain_fits(*fit_rows, means, covariances, *told)
+        yield rows, told
+
+
+def log_likelihoods(fits: Fits, means: Array, covariances: Array, weights: Array) -> Array:
+    """Return the log likelihood of every task, ``(N,)``."""
+    parts = [_weighed(told.log_densities, weights)[0] for _, told in explain(fits, means, covariances)]
+    return np.concatenate(parts)
+
+
+def responsibilities(fits: Fits, means: Array, covariances: Array, weights: Array) -> Array:
+    """Return how probable it is that every task belongs to each component, ``(N, M)``."""
+    return np.concatenate([_weighed(told.log_densities, weights)[1] for _, told in explain(fits, means, covariances)])
+
+
+def step(fits: Fits, mixture: Mixture, shrinkage: float) -> tuple[Mixture, float]:
+    """Return the mixture after one step of EM, and what the one before had of what increases."""
+    V, (M, d) = mixture.covariances, mixture.means.shape
+    total, counts, moves, squares, precision = (
+        0.0,
+        np.zeros(M),
+        np.zeros((M, d)),
+        np.zeros((M, d, d)),
+        np.zeros((M, d, d)),
+    )
+    for _, told in explain(fits, mixture.means, V):
+        each, q = _weighed(told.log_densities, mixture.weights)
+        total += each.sum()
+        moved = np.einsum("nki,kij->nkj", told.scores, V)
+        counts += q.sum(axis=0)
+        moves += np.einsum("nk,nki->ki", q, moved)
+        squares += np.einsum("nk,nki,nkj->kij", q, moved, moved)
+        precision += np.einsum("nk,nkij->kij", q, told.precisions)
+    objective = total + _pull(mixture, shrinkage, fits.spread)
+    safe = np.maximum(counts, 1e-12)[:, None]
+    move = moves / safe
+    scatter = squares - counts[:, None, None] * move[:, :, None] * move[:, None, :]
+    scatter += counts[:, None, None] * V - V @ precision @ V
+    ball = shrinkage * mixture.variance * np.eye(d)
+    covariances = _floored((scatter + ball) / (safe[:, :, None] + shrinkage), FLOOR * fits.spread)
+    variance = mixture.variance
+    if shrinkage > 0.0:
+        inverses = np.trace(np.linalg.inv(covariances), axis1=1, axis2=2).sum()
+        variance = (M * shrinkage + 1.0) * d / (shrinkage * inverses + d / fits.spread)
+    weights = np.maximum(counts / len(fits), 1e-12)
+    return Mixture(mixture.means + move, covariances, weights / weights.sum(), float(variance)), objective
+
+
+def run(fits: Fits, mixture: Mixture, shrinkage: float, steps: int = LONG) -> tuple[Mixture, float]:
+    """Return the mixture after many steps of EM, and what increased in them, as it was before the last."""
+    before = -np.inf
+    for _ in range(steps):
+        after, objective = step(fits, mixture, shrinkage)
+        if objective - before < GAIN * len(fits):
+            break
+        mixture, before = after, objective
+    return mixture, before
+
+
+def fit(fits: Fits, n_regions: int, *, restarts: int, shrinkage: float, rng: np.random.Generator) -> Mixture:
+    """Return the mixture of so many regions that EM finds from the best of some seeds."""
+    starts = [_seeded(fits, n_regions, rng) for _ in range(restarts if n_regions > 1 else 1)]
+    tried = [run(fits, start, shrinkage, SHORT) for start in starts]
+    return run(fits, max(tried, key=lambda pair: pair[1])[0], shrinkage)[0]
+
+
+def _seeded(fits: Fits, n_regions: int, rng: np.random.Generator) -> Mixture:
+    """Return a start by k-means++: means at guesses far from each other, balls as wide as what they leave."""
+    guesses, (n, d) = fits.guesses, fits.guesses.shape
+    chosen = [int(rng.integers(n))] if n_regions > 1 else []
+    means = guesses[chosen] if chosen else guesses.mean(axis=0, keepdims=True)
+    nearest = ((guesses - means[0]) ** 2).sum(axis=1)
+    while len(means) < n_regions:
+        share = nearest + 1e-300
+        new = int(rng.choice(n, p=share / share.sum()))
+        means = np.concatenate([means, guesses[new : new + 1]])
+        nearest = np.minimum(nearest, ((guesses - guesses[new]) ** 2).sum(axis=1))
+    variance = max(float(nearest.mean()) / d, FLOOR * fits.spread)
+    weights = np.full(n_regions, 1.0 / n_regions)
+    return Mixture(means, np.tile(variance * np.eye(d), (n_regions, 1, 1)), weights, variance)
+
+
+def center_covariances(fits: Fits, mixture: Mixture) -> Array:
+    """Return the covariances of the errors of the means, ``(M, d, d)``.
+
+    They come from the observed information of all means together: that of the fits as far as they are assigned, less
+    what is lost because nobody knows for sure which region a task belongs to. No mean counts as less known than the
+    size of all parameters.
+    """
+    M, d = mixture.means.shape
+    information = np.zeros((M, d, M, d))
+    for _, told in explain(fits, mixture.means, mixture.covariances):
+        q = _weighed(told.log_densities, mixture.weights)[1]
+        pulled = q[:, :, None] * told.scores
+        information += np.einsum("nki,nlj->kilj", pulled, pulled)
+        own = np.einsum("nk,nkij->kij", q, told.precisions) - np.einsum("nki,nkj->kij", pulled, told.scores)
+        for k in range(M):
+            information[k, :, k] += own[k]
+    values, axes = np.linalg.eigh(information.reshape(M * d, M * d))
+    covariance = (axes / np.maximum(values, 1.0 / fits.spread)) @ axes.T
+    return np.stack([covariance.reshape(M, d, M, d)[k, :, k] for k in range(M)])
+
+
+def predictive(fits: Fits, mixture: Mixture, errors: Array) -> tuple[Array, Array, Array]:
+    """Return means, covariances and weights for the parameter of the next task.
+
+    Regions are as wide as they are and as their centres are unsure, and last stands a ball about 0 for a parameter that
+    belongs to none of them, which counts as one task.
+    """
+    n, d = len(fits), fits.dim
+    means = np.concatenate([mixture.means, np.zeros((1, d))])
+    covariances = np.concatenate([mixture.covariances + errors, fits.spread * np.eye(d)[None]])
+    return means, covariances, np.append(mixture.weights * n, 1.0) / (n + 1.0)
+
+
+def held_out(
+    fits: Fits, max_regions: int, *, folds: int, restarts: int, shrinkage: float, rng: np.random.Generator
+) -> Array:
+    """Return the log likelihoods of tasks that were held out, ``(M, N)``, for 1, 2, ... regions.
+
+    It ends when two numbers of regions in a row were no better than a smaller one.
+    """
+    n = len(fits)
+    parts = np.array_split(rng.permutation(n), min(folds, n))
+    found: list[Array] = []
+    for M in range(1, max(1, min(max_regions, n - len(parts[0]))) + 1):
+        scores = np.empty(n)
+        for part in parts:
+            others = fits.take(np.setdiff1d(np.arange(n), part))
+            mixture = fit(others, M, restarts=restarts, shrinkage=shrinkage, rng=rng)
+            next_task = predictive(others, mixture, center_covariances(others, mixture))
+            scores[part] = log_likelihoods(fits.take(part), *next_task)
+        found.append(scores)
+        means = [each.mean() for each in found]
+        if len(found) - 1 - int(np.argmax(means)) >= 2:
+            break
+    return np.array(found)
+
+
+def fewest(scores: Array) -> int:
+    """Return the least number of regions that is within a standard error of the best; ``scores (M, N)``."""
+    best = int(scores.mean(axis=1).argmax())
+    for M in range(best):
+        loss = scores[best] - scores[M]
+        if loss.mean() <= standard_error(loss):
+            return M + 1
+    return best + 1
+
+
+def _weighed(log_densities: Array, weights: Array) -> tuple[Array, Array]:
+    """Return log likelihoods ``(n,)`` and responsibilities ``(n, M)``."""
+    joint = log_densities + np.log(weights)
+    largest = joint.max(axis=1, keepdims=True)
+    share = np.exp(joint - largest)
+    total = share.sum(axis=1, keepdims=True)
+    return (largest + np.log(total))[:, 0], share / total
+
+
+def _pull(mixture: Mixture, shrinkage: float, spread: float) -> float:
+    """Return how well covariances agree with their common ball, and that with the size of all parameters."""
+    if shrinkage == 0.0:
+        return 0.0
+    d, variance = mixture.means.shape[1], mixture.variance
+    logdet = np.linalg.slogdet(mixture.covariances)[1]
+    inverses = np.trace(np.linalg.inv(mixture.covariances), axis1=1, axis2=2)
+    own = (d * np.log(variance) - logdet - variance * inverses).sum()
+    return float(0.5 * shrinkage * own + 0.5 * d * (np.log(variance) - variance / spread))
+
+
+def _floored(covariances: Array, least: float) -> Array:
+    """Return symmetric matrices without eigenvalues below ``least``."""
+    even = (covariances + np.swapaxes(covariances, 1, 2)) / 2.0
+    values, axes = np.linalg.eigh(even)
+    if values.min() >= least:
+        return even
+    return (axes * np.maximum(values, least)[:, None]) @ np.swapaxes(axes, 1, 2)

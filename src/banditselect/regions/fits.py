@@ -1,0 +1,227 @@
+"""What every past task tells of its parameter: a least-squares fit, how sure it is, and what it leaves of the noise."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..carriers import validation
+from ..carriers.settings import read_only
+from ..kernels.arrays import LIMIT
+from ..types import Array, Index
+
+RANK = 1e-10  #: eigenvalues below this share of the largest count as zero: a direction that was never played
+ARRAYS = ("estimates", "grams", "squares", "freedom")
+
+
+@dataclass(frozen=True, eq=False)
+class Fits:
+    r"""Fits of N tasks: :math:`\hat\theta_i \sim N(\theta_i, s^2 G_i^{-1})`, with one noise for all of them.
+
+    A task that has not met every direction has a singular :math:`G_i`; nothing is known of its parameter there, and
+    nothing is made up: :math:`\hat\theta_i` is the shortest least-squares fit and counts where :math:`G_i` does.
+
+    Attributes
+    ----------
+    estimates: ``(N, d)``.  grams: G, sums of products of features, ``(N, d, d)``.
+    squares, freedom: sum of squared residuals and their degrees of freedom, ``(N,)`` each.
+    noise: s, where it was told; None where it is pooled from the residuals of all tasks.
+    of_rewards: whether that is the noise of rewards; for fits from elsewhere it is 1, and G their precision.
+    """
+
+    estimates: Array
+    grams: Array
+    squares: Array
+    freedom: Array
+    noise: float | None = None
+    of_rewards: bool = True
+
+    @classmethod
+    def of_rounds(
+        cls, tasks: Index, features: Array, rewards: Array, *, intercept: bool, noise: float | None
+    ) -> "Fits":
+        """Fit every task by least squares.
+
+        Parameters
+        ----------
+        tasks: the task of every round, ``(n,)``, numbered from 0.
+        features: of what was played, ``(n, d)``.  rewards: ``(n,)``.
+        intercept: whether every task has a constant term of its own, which is fitted and left out.
+        """
+        order = np.argsort(tasks, kind="stable")
+        rows = np.split(order, np.flatnonzero(np.diff(tasks[order])) + 1)
+        found: list[tuple[Any, ...]] = []
+        for own in rows:
+            x, y = features[own], rewards[own]
+            if intercept:
+                x, y = x - x.mean(axis=0), y - y.mean()
+            gram = x.T @ x
+            values, axes = np.linalg.eigh(gram)
+            kept = values > RANK * max(values[-1], 0.0)
+            estimate = axes[:, kept] @ ((axes[:, kept].T @ (x.T @ y)) / values[kept])
+            left = y - x @ estimate
+            found.append((estimate, gram, left @ left, max(len(own) - kept.sum() - intercept, 0)))
+        columns = (np.array(column, dtype=np.float64) for column in zip(*found, strict=True))
+        return cls(**_named(columns), noise=noise)
+
+    @classmethod
+    def of_covariances(cls, estimates: Array, covariances: Array) -> "Fits":
+        """Return fits that somebody else made, with their covariances."""
+        none = np.zeros(len(estimates))
+        precisions = np.linalg.inv(covariances).astype(np.float64)
+        return cls(estimates, precisions, none, none, noise=1.0, of_rewards=False)
+
+    def joined(self, more: "Fits") -> "Fits":
+        """Return these fits and more of them."""
+        return replace(self, **_named(np.concatenate(pair) for pair in zip(self.arrays(), more.arrays(), strict=True)))
+
+    def take(self, rows: Any) -> "Fits":
+        """Return some of the fits, which keep the noise of all."""
+        part = replace(self, **_named(array[rows] for array in self.arrays()))
+        part.__dict__["deviation"] = self.deviation
+        return part
+
+    def arrays(self) -> list[Array]:
+        """Return the arrays, in the order of ``ARRAYS``."""
+        return [getattr(self, name) for name in ARRAYS]
+
+    def __len__(self) -> int:
+        return len(self.estimates)
+
+    @property
+    def dim(self) -> int:
+        """Width d of the features."""
+        return int(self.estimates.shape[1])
+
+    @cached_property
+    def deviation(self) -> float:
+        """Standard deviation of the noise: as told, or pooled over all tasks; NaN where no residual tells of it."""
+        if self.noise is not None:
+            return float(self.noise)
+        if not self.freedom.sum():
+            return float("nan")
+        pooled = self.squares.sum() / self.freedom.sum()
+        size = np.einsum("ni,nij,nj->", self.estimates, self.grams, self.estimates) / (self.freedom.sum() + self.dim)
+        return float(np.sqrt(max(pooled, 1e-12 * size, 1e-200)))
+
+    @cached_property
+    def _axes(self) -> tuple[Array, Array]:
+        """Eigenvalues ``(N, d)``, those of directions that were never played 0, and axes of the precisions."""
+        values, axes = np.linalg.eigh(self.grams)
+        values = np.where(values > RANK * np.maximum(values[:, -1:], 0.0), values, 0.0)
+        return values / self.deviation**2, axes
+
+    @cached_property
+    def roots(self) -> Array:
+        """Symmetric roots of the precisions ``G / s^2``, ``(N, d, d)``."""
+        values, axes = self._axes
+        return (axes * np.sqrt(values)[:, None]) @ np.swapaxes(axes, 1, 2)
+
+    @cached_property
+    def log_norms(self) -> Array:
+        """What a Gaussian density of the fits has before its exponent, in the directions played, ``(N,)``."""
+        values, _ = self._axes
+        return 0.5 * np.log(np.where(values > 0.0, values / (2.0 * np.pi), 1.0)).sum(axis=1)
+
+    @cached_property
+    def spread(self) -> float:
+        """Mean squared entry of the parameters, without the noise of the fits: the likeliest ball about 0 of all."""
+        values, axes = self._axes
+        known = values > 0.0
+        z = np.einsum("nij,ni->nj", axes, self.estimates)[known]
+        noise = 1.0 / values[known]
+        if not z.size:
+            return 1.0
+        start = variance = max(float((z**2).mean()), 1e-200)
+        for _ in range(500):
+            share = variance / (variance + noise)
+            before, variance = variance, max(float((share**2 * z**2 + share * noise).mean()), 1e-9 * start)
+            if abs(variance - before) <= 1e-6 * before:
+                break
+        return variance
+
+    @cached_property
+    def guesses(self) -> Array:
+        """Estimates drawn towards 0 as far as they are unsure, ``(N, d)``: means under the ball of ``spread``."""
+        values, axes = self._axes
+        share = self.spread * values / (1.0 + self.spread * values)
+        return np.einsum("nij,nj,nkj,nk->ni", axes, share, axes, self.estimates)
+
+
+def read_rounds(
+    owner: str, logs: Any, key: str, features: Any, reward: str, *, intercept: bool, noise: float | None
+) -> Fits:
+    """Return the fits of a table of rounds, whose columns are refused by name."""
+    validation.YesNo().check(f"{owner}: intercept", intercept, None)
+    validation.Number(low=validation.SMALLEST, optional=True).check(f"{owner}: noise", noise, None)
+    tasks = _tasks(owner, _column(owner, logs, key))
+    y = _numbers(owner, reward, _column(owner, logs, reward), len(tasks))
+    if y.shape[1] != 1:
+        raise validation.refuse(f"{owner}: column {reward!r}", y, "one number in a row")
+    if isinstance(features, str | list | tuple) and np.size(features) and isinstance(np.ravel(features)[0], str):
+        names = [features] if isinstance(features, str) else features
+        x = np.concatenate([_numbers(owner, n, _column(owner, logs, n), len(tasks)) for n in names], axis=1)
+    else:
+        x = _finite(f"{owner}: features", features, f"names of columns, or numbers of shape ({len(tasks)}, d)")
+        if x.ndim != 2 or len(x) != len(tasks) or not x.shape[1]:
+            raise validation.refuse(f"{owner}: features", features, f"numbers of shape ({len(tasks)}, d)")
+    return Fits.of_rounds(tasks, x, y[:, 0], intercept=intercept, noise=noise)
+
+
+def read_fits(owner: str, estimates: ArrayLike, covariances: ArrayLike) -> Fits:
+    """Return the fits of estimates ``(N, d)`` with positive definite covariances ``(N, d, d)``."""
+    e = _finite(f"{owner}: estimates", estimates, "finite numbers of shape (N, d)")
+    if e.ndim != 2 or not e.size:
+        raise validation.refuse(f"{owner}: estimates", estimates, "finite numbers of shape (N, d)")
+    shape = (*e.shape, e.shape[1])
+    expected = f"symmetric positive definite matrices of shape {shape}"
+    c = _finite(f"{owner}: covariances", covariances, expected)
+    if c.shape != shape or not np.allclose(c, np.swapaxes(c, 1, 2), rtol=1e-9) or np.linalg.eigvalsh(c).min() <= 0.0:
+        raise validation.refuse(f"{owner}: covariances", covariances, expected)
+    return Fits.of_covariances(np.array(e), c)
+
+
+def _named(arrays: Iterable[Array]) -> dict[str, Any]:
+    return dict(zip(ARRAYS, arrays, strict=True))
+
+
+def _column(owner: str, logs: Any, name: Any) -> Sequence[Any]:
+    """Return a column of a DataFrame or of a mapping."""
+    try:
+        names = list(logs.keys())
+    except AttributeError:
+        raise validation.refuse(f"{owner}: logs", logs, "a DataFrame, or a mapping from names to columns") from None
+    if name not in names:
+        raise validation.refuse(f"{owner}: columns", names, f"a column {name!r}")
+    column = logs[name]
+    return column.tolist() if hasattr(column, "tolist") else list(column)
+
+
+def _tasks(owner: str, keys: Sequence[Hashable]) -> Index:
+    """Return the number of every key, in the order in which they first appear."""
+    if not len(keys):
+        raise validation.refuse(f"{owner}: logs", "no row", "at least one")
+    for row, key in enumerate(keys):
+        if key is None or key != key:
+            raise validation.refuse(f"{owner}: key, row {row}", key, "the id of a task")
+    place: dict[Hashable, int] = {}
+    return np.array([place.setdefault(key, len(place)) for key in keys])
+
+
+def _numbers(owner: str, name: str, column: Sequence[Any], n: int) -> Array:
+    """Return a column of numbers, or of lists of numbers, as ``(n, p)``."""
+    what = f"{owner}: column {name!r}"
+    x = _finite(what, column, f"{n} finite numbers, or lists of them of one length")
+    if x.ndim not in (1, 2) or len(x) != n:
+        raise validation.refuse(what, column, f"{n} finite numbers, or lists of them of one length")
+    return x.reshape(n, -1)
+
+
+def _finite(name: str, value: Any, expected: str) -> Array:
+    array = validation.as_floats(name, value, expected)
+    if not (np.abs(array) <= LIMIT).all():
+        raise validation.refuse(name, read_only(array), expected)
+    return array

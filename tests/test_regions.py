@@ -1,0 +1,371 @@
+"""Regions out of past tasks: the steps of EM against numbers by hand, what is found, what is refused, files."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from banditselect import PSIDS, PSOFUL, PSTS, Uniform, regions
+from banditselect.kernels.deconvolution import explain_fits
+from banditselect.regions import deconvolution
+from banditselect.regions.deconvolution import Mixture
+from banditselect.regions.fits import Fits
+
+CENTERS = np.array([[2.0, 0.0, 0.0], [-2.0, 1.0, 0.0], [0.0, -2.0, 1.0]])
+
+
+def rounds(seed, n_tasks=60, n_rounds=10, width=0.2, noise=0.3, centers=CENTERS):
+    """A table of tasks that belong to the centres in turn, and their parameters."""
+    rng = np.random.default_rng(seed)
+    d = centers.shape[1]
+    theta = centers[np.arange(n_tasks) % len(centers)] + width * rng.normal(size=(n_tasks, d))
+    task = np.repeat(np.arange(n_tasks), n_rounds)
+    x = rng.normal(size=(len(task), d))
+    y = (x * theta[task]).sum(axis=1) + noise * rng.normal(size=len(task))
+    return {"task": [f"t{k}" for k in task], "reward": y}, x, theta
+
+
+def random_fits(seed, n=12, d=2):
+    rng = np.random.default_rng(seed)
+    roots = rng.normal(size=(n, d, d))
+    covariances = roots @ np.swapaxes(roots, 1, 2) + 0.1 * np.eye(d)
+    return 2.0 * rng.normal(size=(n, d)), covariances
+
+
+def random_mixture(seed, M, d):
+    rng = np.random.default_rng(seed + 1000)
+    roots = rng.normal(size=(M, d, d))
+    weights = rng.uniform(0.1, 1.0, M)
+    covariances = roots @ np.swapaxes(roots, 1, 2) + 0.1 * np.eye(d)
+    return Mixture(rng.normal(size=(M, d)), covariances, weights / weights.sum(), 0.5)
+
+
+# The fits
+
+
+def test_a_fit_is_least_squares_and_the_noise_is_pooled_by_hand():
+    """Task a: x = 1, 2, 2 and y = 1, 3, 5: 17/9, squares 35 - 289/9; task b: x = 1, 1, y = 0, 2: 1, squares 2."""
+    table = {"k": ["a", "b", "a", "a", "b"], "y": [1.0, 0.0, 3.0, 5.0, 2.0]}
+    x = np.array([[1.0], [1.0], [2.0], [2.0], [1.0]])
+    found = regions.from_tasks(table, key="k", features=x, reward="y", n_regions=1)
+    np.testing.assert_allclose(found.fits.estimates[:, 0], [17 / 9, 1.0])
+    np.testing.assert_allclose(found.fits.grams[:, 0, 0], [9.0, 2.0])
+    np.testing.assert_allclose(found.noise**2, (35 - 289 / 9 + 2.0) / 3)
+
+
+def test_a_constant_of_every_task_is_left_out():
+    table, x, _ = rounds(0)
+    there = regions.from_tasks(table, key="task", features=x, intercept=True, n_regions=3)
+    shift = 5.0 * np.repeat(np.random.default_rng(1).normal(size=60), 10)
+    other = regions.from_tasks(
+        table | {"reward": table["reward"] + shift}, key="task", features=x, intercept=True, n_regions=3
+    )
+    np.testing.assert_allclose(other.means, there.means, atol=1e-8)
+    assert there.policy().intercept is True
+
+
+def test_a_direction_never_played_tells_nothing():
+    """A task with one round in two directions: its density is that of the reward, x theta + noise."""
+    fits = Fits.of_rounds(np.array([0]), np.array([[3.0, 4.0]]), np.array([2.0]), intercept=False, noise=0.5)
+    mean, covariance = np.array([[1.0, -1.0]]), np.array([[[2.0, 0.3], [0.3, 1.0]]])
+    x = np.array([3.0, 4.0])
+    variance = x @ covariance[0] @ x + 0.25
+    # the estimate along x / |x| is the reward / |x|, so its density is that of the reward times |x| = 5
+    density = -0.5 * (2.0 - x @ mean[0]) ** 2 / variance - 0.5 * np.log(2 * np.pi * variance) + np.log(5.0)
+    np.testing.assert_allclose(deconvolution.log_likelihoods(fits, mean, covariance, np.ones(1)), density)
+
+
+# Steps of EM
+
+
+@given(st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([0.0, 1.0, 6.0]))
+@settings(max_examples=40, deadline=None)
+def test_every_step_increases_what_it_should(seed, M, shrinkage):
+    fits = Fits.of_covariances(*random_fits(seed))
+    mixture, values = random_mixture(seed, M, 2), []
+    for _ in range(8):
+        mixture, value = deconvolution.step(fits, mixture, shrinkage)
+        values.append(value)
+    assert (np.diff(values) >= -1e-8 * np.abs(values[0])).all()
+
+
+def test_without_a_pull_it_is_the_likelihood_that_increases():
+    estimates, covariances = random_fits(3)
+    mixture = random_mixture(3, 2, 2)
+    value = deconvolution.step(Fits.of_covariances(estimates, covariances), mixture, 0.0)[1]
+    total = 0.0
+    for e, c in zip(estimates, covariances, strict=True):
+        density = 0.0
+        for m, V, w in zip(*mixture[:3], strict=True):
+            T = V + c
+            density += w * np.exp(-0.5 * (e - m) @ np.linalg.solve(T, e - m)) / np.sqrt(np.linalg.det(2 * np.pi * T))
+        total += np.log(density)
+    np.testing.assert_allclose(value, total)
+
+
+def test_one_region_with_equal_errors_has_the_closed_form():
+    """Its mean is that of the estimates, its covariance theirs less that of the errors."""
+    rng = np.random.default_rng(0)
+    estimates = rng.normal(size=(50, 2)) @ np.array([[2.0, 0.5], [0.0, 1.5]]) + [1.0, -3.0]
+    noise = np.array([[0.5, 0.1], [0.1, 0.3]])
+    found = regions.from_fits(estimates, np.tile(noise, (50, 1, 1)), n_regions=1, shrinkage=0.0)
+    np.testing.assert_allclose(found.means[0], estimates.mean(axis=0), atol=1e-3)
+    np.testing.assert_allclose(found.covariances[0], np.cov(estimates.T, bias=True) - noise, atol=0.02)
+    exact = Mixture(estimates.mean(axis=0)[None], (np.cov(estimates.T, bias=True) - noise)[None], np.ones(1), 1.0)
+    after, _ = deconvolution.step(found.fits, exact, 0.0)
+    np.testing.assert_allclose(after.means, exact.means, atol=1e-12)
+    np.testing.assert_allclose(after.covariances, exact.covariances, atol=1e-12)
+    # the error of the mean is that of an average of 50 draws with this covariance
+    np.testing.assert_allclose(
+        deconvolution.center_covariances(found.fits, exact)[0], np.cov(estimates.T, bias=True) / 50, rtol=1e-8
+    )
+
+
+def test_without_noise_a_step_is_that_of_an_ordinary_mixture():
+    """Points 0, 1, 4 and components N(0, 1), N(4, 1) of weight 1/2: responsibilities by hand."""
+    points = np.array([[0.0], [1.0], [4.0]])
+    fits = Fits.of_covariances(points, np.full((3, 1, 1), 1e-13))
+    start = Mixture(np.array([[0.0], [4.0]]), np.ones((2, 1, 1)), np.array([0.5, 0.5]), 1.0)
+    after, _ = deconvolution.step(fits, start, 0.0)
+    # exp(-x^2/2) against exp(-(x-4)^2/2): odds exp(8 - 4 x)
+    q = 1.0 / (1.0 + np.exp(-(8.0 - 4.0 * points[:, 0])))
+    both = np.stack([q, 1.0 - q])
+    means = both @ points[:, 0] / both.sum(axis=1)
+    variances = (both * (points[:, 0] - means[:, None]) ** 2).sum(axis=1) / both.sum(axis=1)
+    np.testing.assert_allclose(after.weights, both.sum(axis=1) / 3, rtol=1e-9)
+    np.testing.assert_allclose(after.means[:, 0], means, rtol=1e-9)
+    np.testing.assert_allclose(after.covariances[:, 0, 0], variances, rtol=1e-6)
+
+
+def test_tasks_may_be_taken_some_at_a_time(monkeypatch):
+    fits, mixture = Fits.of_covariances(*random_fits(5)), random_mixture(5, 3, 2)
+    whole = deconvolution.step(fits, mixture, 2.0)
+    monkeypatch.setattr(deconvolution, "ROOM", 60)
+    for one, other in zip(whole[0], deconvolution.step(fits, mixture, 2.0)[0], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def test_the_kernel_by_an_inverse():
+    estimates, covariances = random_fits(7, n=4, d=3)
+    mixture = random_mixture(7, 2, 3)
+    fits = Fits.of_covariances(estimates, covariances)
+    out = np.empty((4, 2)), np.empty((4, 2, 3)), np.empty((4, 2, 3, 3))
+    explain_fits(fits.estimates, fits.roots, fits.log_norms, mixture.means, mixture.covariances, *out)
+    for n in range(4):
+        for k in range(2):
+            precision = np.linalg.inv(mixture.covariances[k] + covariances[n])
+            apart = estimates[n] - mixture.means[k]
+            np.testing.assert_allclose(out[2][n, k], precision, rtol=1e-9)
+            np.testing.assert_allclose(out[1][n, k], precision @ apart, rtol=1e-9)
+            density = 0.5 * np.linalg.slogdet(precision / (2 * np.pi))[1] - 0.5 * apart @ precision @ apart
+            np.testing.assert_allclose(out[0][n, k], density, rtol=1e-9)
+
+
+# What is found
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_regions_far_apart_are_found(seed):
+    table, x, _ = rounds(seed)
+    found = regions.from_tasks(table, key="task", features=x)
+    assert found.n_regions == 3
+    assert found.n_tasks == 60
+    near = np.linalg.norm(found.centers[:, None] - CENTERS, axis=2)
+    assert sorted(near.argmin(axis=1)) == [0, 1, 2]
+    assert near.min(axis=1).max() < 0.3
+    np.testing.assert_allclose(found.weights, 1 / 3, atol=0.05)
+    np.testing.assert_allclose(found.radii, 0.2 * np.sqrt(3), rtol=0.4)
+    assert found.held_out.argmax() >= 2
+    np.testing.assert_allclose(found.noise, 0.3, rtol=0.1)
+
+
+def test_centres_are_as_far_off_as_they_say():
+    """120 centres at level .95, each missed with probability at most .05: 21 misses or more have probability < 1e-6."""
+    misses = 0
+    for seed in range(40):
+        table, x, _ = rounds(100 + seed, n_tasks=45, n_rounds=6)
+        found = regions.from_tasks(table, key="task", features=x, n_regions=3, restarts=3)
+        off = np.linalg.norm(found.centers[:, None] - CENTERS, axis=2).min(axis=0)
+        own = np.linalg.norm(found.centers[:, None] - CENTERS, axis=2).argmin(axis=0)
+        misses += (off > found.center_errors[own]).sum()
+    assert misses <= 20
+
+
+def test_noise_is_not_taken_for_width():
+    """Fits with errors of variance 1 of parameters with variance .04: the regions are those of the parameters."""
+    rng = np.random.default_rng(0)
+    theta = 3.0 * CENTERS[np.arange(300) % 3] + 0.2 * rng.normal(size=(300, 3))
+    found = regions.from_fits(theta + rng.normal(size=(300, 3)), np.tile(np.eye(3), (300, 1, 1)), n_regions=3)
+    assert found.radii.max() < 0.2 * np.sqrt(3) * 2 < np.sqrt(3)
+
+
+def test_a_rotation_rotates_what_is_found():
+    estimates, covariances = random_fits(1, n=30, d=3)
+    turn = np.linalg.qr(np.random.default_rng(9).normal(size=(3, 3)))[0]
+    one = regions.from_fits(estimates, covariances, n_regions=2, restarts=2)
+    other = regions.from_fits(estimates @ turn.T, turn @ covariances @ turn.T, n_regions=2, restarts=2)
+    np.testing.assert_allclose(other.means, one.means @ turn.T, atol=1e-6)
+    np.testing.assert_allclose(other.covariances, turn @ one.covariances @ turn.T, atol=1e-6)
+    np.testing.assert_allclose(other.center_errors, one.center_errors, atol=1e-6)
+
+
+def test_units_of_rewards_scale_what_is_found():
+    table, x, _ = rounds(2)
+    one = regions.from_tasks(table, key="task", features=x, n_regions=3)
+    ten = regions.from_tasks(table | {"reward": 10 * table["reward"]}, key="task", features=x, n_regions=3)
+    np.testing.assert_allclose(ten.means, 10 * one.means, rtol=1e-6)
+    np.testing.assert_allclose(ten.radii, 10 * one.radii, rtol=1e-6)
+    np.testing.assert_allclose(ten.noise, 10 * one.noise, rtol=1e-6)
+
+
+def test_tables_of_every_kind_tell_the_same():
+    pandas = pytest.importorskip("pandas")
+    table, x, _ = rounds(3, n_tasks=12)
+    told = {"key": "task", "n_regions": 2}
+    one = regions.from_tasks(table, features=x, **told)
+    columns = table | {"a": x[:, 0], "b": x[:, 1], "c": x[:, 2]}
+    lists = table | {"a": x[:, 0], "rest": x[:, 1:].tolist()}
+    for other in (
+        regions.from_tasks(columns, features=["a", "b", "c"], **told),
+        regions.from_tasks(pandas.DataFrame(columns), features=["a", "b", "c"], **told),
+        regions.from_tasks(lists, features=["a", "rest"], **told),
+        regions.from_tasks(table | {"features": x.tolist()}, **told),
+    ):
+        np.testing.assert_array_equal(other.means, one.means)
+
+
+# What plays with them, and what comes later
+
+
+@pytest.mark.parametrize("policy", [PSIDS, PSTS, PSOFUL])
+def test_policies_have_the_regions_as_their_prior(policy):
+    table, x, _ = rounds(4)
+    found = regions.from_tasks(table, key="task", features=x, n_regions=3)
+    playing = found.policy(policy, seed=1)
+    assert playing.act(np.eye(3)).action in range(3)
+    np.testing.assert_allclose(playing.model_weights, np.append(found.weights * 60, 1.0) / 61)
+    assert playing.noise == found.noise
+    alone = found.bind(policy, newcomers=False)()
+    np.testing.assert_allclose(alone.model_weights, found.weights)
+    np.testing.assert_allclose(alone.parameters, found.means, atol=1e-12)
+
+
+def test_the_next_task_is_as_unsure_as_the_centres():
+    table, x, theta = rounds(5)
+    found = regions.from_tasks(table, key="task", features=x, n_regions=3)
+    told = found.next_task()
+    np.testing.assert_allclose(told["covariances"][:3], found.covariances + found.center_covariances)
+    size = (theta**2).mean()
+    np.testing.assert_allclose(told["covariances"][3], np.diag([found.fits.spread] * 3))
+    np.testing.assert_allclose(found.fits.spread, size, rtol=0.05)
+    points = np.random.default_rng(0).normal(size=(4, 3))
+    density = 0.0
+    for m, V, w in zip(told["means"], told["covariances"], told["weights"], strict=True):
+        apart = points - m
+        square = np.einsum("ni,ij,nj->n", apart, np.linalg.inv(V), apart)
+        density = density + w * np.exp(-0.5 * square) / np.sqrt(np.linalg.det(2 * np.pi * V))
+    np.testing.assert_allclose(found.log_density(points), np.log(density))
+
+
+def test_more_tasks_refine_the_regions_and_may_open_new_ones():
+    table, x, _ = rounds(6, centers=CENTERS[:2])
+    found = regions.from_tasks(table, key="task", features=x)
+    assert found.n_regions == 2
+    more, z, _ = rounds(7, n_tasks=30)
+    grown = found.update(more, key="task", features=z)
+    assert (grown.n_regions, grown.n_tasks) == (3, 90)
+    assert np.linalg.norm(grown.means[-1] - CENTERS[2]) < 0.3
+    assert found.n_regions == 2
+    same = found.update(more, key="task", features=z, grow=False)
+    assert same.n_regions == 2
+    fits = regions.from_fits(*random_fits(0), n_regions=1)
+    assert fits.update_fits(*random_fits(1), grow=False).n_tasks == 24
+
+
+def test_they_are_saved_and_loaded(tmp_path):
+    table, x, _ = rounds(8)
+    found = regions.from_tasks(table, key="task", features=x, n_regions=3)
+    found.save(tmp_path / "regions.bsel")
+    again = regions.load(tmp_path / "regions.bsel")
+    for name in ("means", "covariances", "weights", "radii", "center_errors", "held_out", "noise", "n_tasks"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(found, name))
+    more, z, _ = rounds(9, n_tasks=9)
+    one, other = (each.update(more, key="task", features=z) for each in (found, again))
+    np.testing.assert_array_equal(one.means, other.means)
+    Uniform().save(tmp_path / "policy.bsel")
+    with pytest.raises(ValueError, match="its content is not regions"):
+        regions.load(tmp_path / "policy.bsel")
+
+
+def test_they_cannot_be_changed():
+    found = regions.from_fits(*random_fits(0), n_regions=2)
+    with pytest.raises(ValueError, match="read-only"):
+        found.means[0] = 0.0
+    with pytest.raises(AttributeError):
+        found.mixture = None
+
+
+@pytest.mark.parametrize("d", [1, 3])
+def test_they_are_drawn(d):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    axes = regions.from_fits(*random_fits(0, d=d), n_regions=2).plot()
+    assert axes.get_legend().get_texts()[0].get_text().startswith("region 0")
+    axes.figure.canvas.draw()
+    from matplotlib import pyplot
+
+    pyplot.close("all")
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"key": "who"}, r"from_tasks: columns: got \['task', 'reward'\], expected a column 'who'"),
+        ({"reward": "y"}, "expected a column 'y'"),
+        ({"features": ["a"]}, "expected a column 'a'"),
+        ({"features": np.zeros((3, 2))}, r"(?s)from_tasks: features: .* expected numbers of shape \(20, d\)"),
+        ({"features": np.full((20, 2), np.nan)}, "from_tasks: features"),
+        ({"noise": 0.0}, "from_tasks: noise: got 0.0"),
+        ({"n_regions": 3}, "from_tasks: n_regions: got 3, expected at most one for each of the 2 tasks"),
+        ({"max_regions": 0}, "from_tasks: max_regions: got 0"),
+        ({"folds": 1}, "from_tasks: folds: got 1"),
+        ({"restarts": 0}, "from_tasks: restarts: got 0"),
+        ({"shrinkage": -1.0}, "from_tasks: shrinkage: got -1.0"),
+        ({"seed": -1}, "from_tasks: seed"),
+        ({"intercept": 1}, "from_tasks: intercept: got 1, expected True or False"),
+    ],
+)
+def test_arguments_are_refused_by_name(arguments, message):
+    table, x, _ = rounds(0, n_tasks=2)
+    with pytest.raises(ValueError, match=message):
+        regions.from_tasks(table, **({"key": "task", "features": x} | arguments))
+
+
+def test_what_else_is_refused():
+    table, x, _ = rounds(0, n_tasks=2)
+    with pytest.raises(
+        ValueError, match="from_tasks: noise: got None, expected a number, since no task has more rounds"
+    ):
+        regions.from_tasks({"k": [1, 2], "reward": [1.0, 2.0]}, key="k", features=np.eye(2))
+    with pytest.raises(ValueError, match="from_tasks: key, row 1: got None"):
+        regions.from_tasks({"k": [1, None], "reward": [1.0, 2.0]}, key="k", features=np.eye(2))
+    with pytest.raises(ValueError, match="from_tasks: logs: got 3"):
+        regions.from_tasks(3, key="k")
+    with pytest.raises(ValueError, match="from_fits: covariances"):
+        regions.from_fits(np.zeros((2, 2)), np.zeros((2, 2, 2)))
+    with pytest.raises(ValueError, match="from_fits: estimates"):
+        regions.from_fits([1.0], [[1.0]])
+    found = regions.from_tasks(table, key="task", features=x, n_regions=1)
+    with pytest.raises(ValueError, match=r"Regions\.update: features: got '2 of them', expected 3, as before"):
+        found.update(table, key="task", features=x[:, :2])
+    with pytest.raises(ValueError, match=r"Regions\.update_fits"):
+        found.update_fits(*random_fits(0))
+    with pytest.raises(ValueError, match=r"Regions\.update: got"):
+        regions.from_fits(*random_fits(0), n_regions=1).update(table, key="task", features=x)
+    with pytest.raises(ValueError, match="Regions: policy"):
+        found.policy(Uniform)
+    with pytest.raises(ValueError, match=r"Regions\.log_density: parameters"):
+        found.log_density([1.0, 2.0])
