@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from banditselect.kernels.information import CLOSE
 from banditselect.kernels.posterior import NEGLIGIBLE
-from banditselect.parts.mixtures import FLAT, LEVELS, SCALES
+from banditselect.parts.mixtures import FLAT, SCALES
+from banditselect.parts.region_mixtures import LEVELS
 
 Array = NDArray[np.float64]
 

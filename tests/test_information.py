@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from banditselect import FSIDS, PSIDS, LinIDS, load
 from banditselect.kernels import features, information, posterior
-from banditselect.parts.mixtures import FLAT, LEVELS, SCALES, TOLD_SCALES
+from banditselect.parts.mixtures import FLAT, SCALES, TOLD_SCALES
+from banditselect.parts.region_mixtures import LEVELS
 
 ALL = np.ones(50, dtype=bool)
 

@@ -22,7 +22,8 @@ from ...carriers.validation import (
     prior_weights,
 )
 from ...parts.exploration import greedy
-from ...parts.mixtures import MapsMixture, Mixture, RegionsMixture
+from ...parts.mixtures import MapsMixture, Mixture
+from ...parts.region_mixtures import RegionsMixture
 from ...parts.regions import Regions, mixture_shapes
 from ...types import Array, Index, Mask
 from ..base import Chosen, Policy
