@@ -35,7 +35,7 @@ class SwitchingParameterSelection(Problem):
     --------
     >>> instances = SwitchingParameterSelection(n_models=3, dim=4, n_actions=5, stay=5).draw(range(2), 10, seed=0)
     >>> instances.features(0).shape, instances.model[0]
-    ((2, 5, 4), array([1, 1, 1, 1, 1, 2, 2, 2, 0, 0]))
+    ((2, 5, 4), array([1, 0, 0, 2, 2, 2, 2, 2, 1, 2]))
     """
 
     def __init__(
