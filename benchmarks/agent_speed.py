@@ -19,7 +19,9 @@ COUNTRIES = ("FR", "BR", "JP")
 def shop(n_items: int) -> tuple[Agent, list[dict[str, Any]], list[dict[str, Any]]]:
     """Return an agent with three maps that has learned ROUNDS rewards, visitors, and items that it has registered."""
     rng = np.random.default_rng(0)
-    visitors = [{"age": float(rng.integers(18, 80)), "country": str(rng.choice(COUNTRIES))} for _ in range(ROUNDS)]
+    visitors: list[dict[str, Any]] = [
+        {"age": float(rng.integers(18, 80)), "country": str(rng.choice(COUNTRIES))} for _ in range(ROUNDS)
+    ]
     prices = rng.lognormal(size=n_items).tolist()
     items = [{"id": k, "price": price, "kind": KINDS[k % len(KINDS)]} for k, price in enumerate(prices)]
     visitor = maps.Numbers("age") + maps.Categories("country")
