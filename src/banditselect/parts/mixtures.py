@@ -317,12 +317,12 @@ class MapsMixture(Mixture):
             inverse = np.linalg.inv(bank.root[n, c, :d, :d])
             V = inverse.T @ inverse
             moment = V @ bank.theta[n, c, :d]
-            squares += bank.theta[n, c, :d] @ moment
+            squares += float(bank.theta[n, c, :d] @ moment)
             lower = np.linalg.cholesky(np.diag(penalty) + change[:, None] * (V - np.diag(penalty)) * change)
             root = np.linalg.inv(lower).T
             theta = root @ (root.T @ (change * moment))
             bank.root[n, c, :d, :d], bank.theta[n, c, :d] = root, theta
-            explained += theta @ (change * moment)
+            explained += float(theta @ (change * moment))
             logdet += 2.0 * np.log(np.diag(lower)).sum() - np.log(penalty).sum()
             if divided:  # it also has the level of rewards in it, see _count_level
                 logdet -= np.linalg.slogdet(V)[1] - np.log(penalty).sum()
