@@ -336,11 +336,7 @@ class MapsMixture(Mixture):
             V = inverse.T @ inverse
             moment = V @ bank.theta[n, c, :d]
             squares += float(bank.theta[n, c, :d] @ moment)
-<<<<<<< HEAD
             lower = np.linalg.cholesky(np.diag(left) + change[:, None] * (V - np.diag(left)) * change)
-=======
-            lower = np.linalg.cholesky(np.diag(penalty) + change[:, None] * (V - np.diag(penalty)) * change)
->>>>>>> hF
             root = np.linalg.inv(lower).T
             theta = root @ (root.T @ (change * moment))
             bank.root[n, c, :d, :d], bank.theta[n, c, :d] = root, theta
