@@ -198,8 +198,8 @@ PROBABILITIES = {  # need a closed form
 BLOCKS = ESTIMATES | {"check_catalogue", "check_catalogue_probabilities"}  # need one estimate, and features alone
 SKIPPED = {
     "LinIDS blocks": MODELS | BLOCKS,
-    "FSIDS blocks": BLOCKS,
-    "FSSquareCB blocks": BLOCKS,
+    "FSIDS blocks": BLOCKS | {"check_models"},
+    "FSSquareCB blocks": BLOCKS | {"check_models"},
     "OFUL blocks": MODELS | BLOCKS,
     "LinTS blocks": MODELS | BLOCKS | PROBABILITIES,
     "Uniform": ESTIMATES | MODELS,

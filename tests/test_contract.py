@@ -310,7 +310,7 @@ def test_arrays_in_the_settings_cannot_be_changed():
 
 
 def test_a_binding_refuses_arguments_that_the_policy_does_not_have():
-    with pytest.raises(ValueError, match=r"OFUL\.bind: got 'nosie', expected one of dim, noise"):
+    with pytest.raises(ValueError, match=r"OFUL\.bind: got 'nosie', expected one of dim, blocks, noise"):
         OFUL.bind(nosie=0.1)
     assert repr(OFUL.bind(dim=2, noise=given.noise)) == "OFUL.bind(dim=2, noise=given.noise)"
 
