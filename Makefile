@@ -34,7 +34,7 @@ test-slow: .venv/ready .venv/clusters .venv/images .venv-bench/ready
 	$(BIN)/python -m pytest --numprocesses 2 -m slow
 	$(BENCH)/python -m pytest tests/test_benchmarks.py
 
-docs: .venv/ready # after `banditselect reproduce all --scale paper`
+docs: .venv/ready # after `banditselect reproduce all meta-tasks --scale paper`
 	$(BIN)/python docs/measured.py
 	$(BIN)/python docs/measured_regions.py
 	$(BIN)/python docs/measured_regions.py out/paper

@@ -30,7 +30,8 @@ Found = Mapping[tuple[str, str], Results]
 def main(folder: Path) -> None:
     """Write everything."""
     found = {(experiment.name, regime): results for experiment, regime, results in stored(folder, EXPERIMENTS)}
-    wanted = [(name, regime) for name, experiment in EXPERIMENTS.items() for regime in experiment.regimes]
+    paper = {name: experiment for name, experiment in EXPERIMENTS.items() if experiment.of_paper}
+    wanted = [(name, regime) for name, experiment in paper.items() for regime in experiment.regimes]
     missing = [", ".join(one) for one in wanted if one not in found]
     if missing:
         sys.exit(f"{folder} lacks {'; '.join(missing)}: run `banditselect reproduce all --scale paper` first")

@@ -1,6 +1,6 @@
 """What several commands share: options, exit codes, the refusal of a word that is not known."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -55,7 +55,9 @@ def known(option: str, value: str, words: Collection[str]) -> str:
     return value
 
 
-def all_or_some(option: str, given: list[str] | None, words: Collection[str]) -> list[str]:
-    """Return the words that are meant, each once; all of them for "all" or nothing."""
-    names = dict.fromkeys(known(option, name, [*words, "all"]) for name in given or ["all"])
-    return list(words if "all" in names else names)
+def all_or_some(
+    option: str, given: list[str] | None, words: Collection[str], whole: Sequence[str] | None = None
+) -> list[str]:
+    """Return the words that are meant, each once; for "all" or nothing the ``whole``, by default all of them."""
+    names = [known(option, name, [*words, "all"]) for name in given or ["all"]]
+    return list(dict.fromkeys(part for name in names for part in ((whole or words) if name == "all" else [name])))

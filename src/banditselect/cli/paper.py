@@ -57,7 +57,7 @@ def reproduce(
 
     Every experiment has two regimes: all rates and radii as theory has them, and
     all tuned over the same values on problems that are not reported. Running
-    again continues and reuses.
+    again continues and reuses. What goes beyond the paper is run by its name only.
 
     [bold]Examples[/bold]
 
@@ -65,7 +65,8 @@ def reproduce(
       banditselect reproduce all --scale paper
       banditselect reproduce fs-mnist --regime tuned --models 2,20 --replicates 50
     """
-    names = all_or_some("EXPERIMENT", experiments, EXPERIMENTS)
+    whole = [name for name, experiment in EXPERIMENTS.items() if experiment.of_paper]
+    names = all_or_some("EXPERIMENT", experiments, EXPERIMENTS, whole)
     wanted = [known("--regime", regime, REGIMES) for regime in regimes or REGIMES]
     known("--scale", scale, SCALES)
     sizes = {name: _resized(EXPERIMENTS[name].scales[scale], models, rounds, replicates) for name in names}

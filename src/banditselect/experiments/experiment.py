@@ -47,7 +47,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A figure of the paper.
+    """A figure of the paper, or what goes beyond it.
 
     Attributes
     ----------
@@ -61,6 +61,7 @@ class Experiment:
     regimes: "theory", and "tuned" where it says more.
     scales: "quick" and "paper".
     data: what it plays on, as pairs of a name and words, made from the data when they are asked for.
+    of_paper: whether it is one of "all".
     """
 
     name: str
@@ -73,6 +74,7 @@ class Experiment:
     regimes: Mapping[str, Regime]
     scales: Mapping[str, Scale]
     data: Callable[[], Mapping[str, str]] = dict
+    of_paper: bool = True
 
     def run(
         self,

@@ -52,4 +52,5 @@ EXPERIMENT = Experiment(
     problems=problems,
     regimes={"theory": Regime(policies)},
     scales={"quick": Scale((), 30 * TASK_ROUNDS, 4, 0), "paper": Scale((), 500 * TASK_ROUNDS, 20, 0)},
+    of_paper=False,
 )

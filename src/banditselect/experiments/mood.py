@@ -44,4 +44,5 @@ EXPERIMENT = Experiment(
     problems=problems,
     regimes={"theory": Regime(policies)},
     scales={"quick": Scale((), 300, 8, 0), "paper": Scale((), 2000, 50, 0)},
+    of_paper=False,
 )
