@@ -25,17 +25,17 @@ from banditselect.statistics import standard_error
 
 DOCS = Path(__file__).parent
 Found = Mapping[tuple[str, str], Results]
+PAPER = {name: experiment for name, experiment in EXPERIMENTS.items() if experiment.of_paper}
 
 
 def main(folder: Path) -> None:
     """Write everything."""
-    found = {(experiment.name, regime): results for experiment, regime, results in stored(folder, EXPERIMENTS)}
-    paper = {name: experiment for name, experiment in EXPERIMENTS.items() if experiment.of_paper}
-    wanted = [(name, regime) for name, experiment in paper.items() for regime in experiment.regimes]
+    found = {(experiment.name, regime): results for experiment, regime, results in stored(folder, PAPER)}
+    wanted = [(name, regime) for name, experiment in PAPER.items() for regime in experiment.regimes]
     missing = [", ".join(one) for one in wanted if one not in found]
     if missing:
         sys.exit(f"{folder} lacks {'; '.join(missing)}: run `banditselect reproduce all --scale paper` first")
-    verdicts = judge(folder, EXPERIMENTS)
+    verdicts = judge(folder, PAPER)
     figures = DOCS / "figures"
     figures.mkdir(exist_ok=True)
     for name, regime in found:
@@ -66,7 +66,7 @@ def results_page(found: Found, verdicts: Sequence[Verdict]) -> str:
         f"## Verdicts on the paper's sentences\n\n{counted(verdicts)}",
         details(printed, "the paper says", "“{}” ({})"),
         f"## The same statistics for our variants\n\n{details(ours, 'what is measured', '{} ({})')}",
-        *(experiment_part(experiment, found) for experiment in EXPERIMENTS.values()),
+        *(experiment_part(experiment, found) for experiment in PAPER.values()),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -113,8 +113,8 @@ def mean(result: Result, policy: str, metric: str) -> str:
 
 def table(found: Found, experiment: str, policies: Sequence[str]) -> str:
     """Return final values of some policies in both regimes."""
-    metric = EXPERIMENTS[experiment].metric
-    regimes = list(EXPERIMENTS[experiment].regimes)
+    metric = PAPER[experiment].metric
+    regimes = list(PAPER[experiment].regimes)
     problems = [problem for problem in found[experiment, regimes[-1]] if problem in found[experiment, regimes[0]]]
     head = [experiment, *(f"{regime}, {problem}" for regime in regimes for problem in problems)]
     rows = [
