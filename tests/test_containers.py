@@ -135,6 +135,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_warmup_compiles_and_fails_where_nothing_can_be_kept(site: Path, tmp_path: Path) -> None:
     """Without the libraries of the command line too."""
     done = run(site, WARMUP, user=False, NUMBA_CACHE_DIR=str(tmp_path / "cache"))

@@ -260,6 +260,7 @@ sys.exit(status or (f"no test ran: {never}" if never or not defined else 0))
 """
 
 
+@pytest.mark.slow
 def test_every_kernel_passes_as_plain_python():
     rooms = (
         "kernels",

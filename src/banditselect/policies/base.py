@@ -206,8 +206,10 @@ class Policy(Copies, ABC):
                 action, number = drawn["action"], drawn["number"]
                 probability = drawn["probability"] if self.has_propensity else None
                 handed, served = z if many else z[:, 0], self._every if lanes is None else read_only(ids)
-            mine = self._lineage, self._worker, self._generation
-            decision: Decision = _made(Decision, (action, probability, base, handed, served, number, memo, *mine))
+            lineage, worker, generation = self._lineage, self._worker, self._generation
+            decision: Decision = _made(
+                Decision, (action, probability, base, handed, served, number, memo, lineage, worker, generation)
+            )
             if self._plain:
                 door.last = decision, z
             return decision
