@@ -1,5 +1,6 @@
 """The contract of a feature map: a context and K items in, features ``(K, d)`` out, one call for all items."""
 
+from abc import abstractmethod
 from typing import Any, Self
 
 from ..types import Array, Blocked
@@ -75,5 +76,6 @@ class FeatureMap(Recipe):
         for name, part in self._parts():
             part.observe(context if name == "context" else items)  # type: ignore[attr-defined]
 
+    @abstractmethod
     def _features(self, context: Records, items: Records, strict: bool) -> Array | Blocked:
-        raise NotImplementedError
+        """Return the features of the items in a context of one record; nothing is changed."""

@@ -1,5 +1,6 @@
 """Encoders: records in, numbers out, one row per record. They are put side by side with ``+``."""
 
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -54,9 +55,9 @@ class Encoder(Recipe):
             if isinstance(part, Encoder):
                 part._fit(records)
 
+    @abstractmethod
     def _encode(self, records: Records, strict: bool) -> Array:
         """Return the features of records; nothing is changed."""
-        raise NotImplementedError
 
     def _tokens(self, records: Records, strict: bool) -> Tokens:
         """Return what hashed interactions are made of: hashes of the features that may not be 0, and their values."""

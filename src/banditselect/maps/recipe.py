@@ -1,6 +1,7 @@
 """What encoders and maps have in common: settings, fitted state, parts inside them, and a dict that stores them."""
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
@@ -15,7 +16,7 @@ FORMAT = 1  #: of what ``to_dict`` returns
 _known: dict[str, "type[Recipe]"] = {}
 
 
-class Recipe:
+class Recipe(ABC):
     """Settings stored under the names of the constructor's arguments, and state that a fit or use fills.
 
     Where an argument has the name of a property (``width``), it is stored as ``_width``. A subclass is known by its
@@ -56,9 +57,9 @@ class Recipe:
         return f"{type(self).__name__}({', '.join(shown)})"
 
     @property
+    @abstractmethod
     def names(self) -> list[str]:
         """A name of every feature."""
-        raise NotImplementedError
 
     @property
     def width(self) -> int:
@@ -101,9 +102,10 @@ class Recipe:
             setattr(made, name, parts if isinstance(value, tuple) else parts[0])
         return made
 
-    def _check_state(self) -> None:
+    def _check_state(self) -> None:  # noqa: B027 # most have nothing to check
         """Raise ValueError for restored state that would not be noticed in use."""
 
+    @abstractmethod
     def _try(self) -> None:
         """Raise whatever is wrong with it, by using it once; nothing if it is not fitted."""
 

@@ -1,5 +1,6 @@
 """Features of features: products, and random Fourier features."""
 
+from abc import abstractmethod
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -25,16 +26,16 @@ class Transform(Encoder):
         """A name of every feature."""
         return self.names_of(self._source().names)
 
+    @abstractmethod
     def names_of(self, names: list[str]) -> list[str]:
         """Return the names of the features made of features of these names."""
-        raise NotImplementedError
 
     def learn(self, x: Array) -> None:
         """Fit to features ``(n, d)``."""
 
+    @abstractmethod
     def transform(self, x: Array) -> Array:
         """Return the features made of ``(n, d)``."""
-        raise NotImplementedError
 
     def _source(self) -> Encoder:
         if self.of is None:

@@ -1,6 +1,5 @@
 """A customer whose mood changes: parameter selection in which the true model switches."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -8,7 +7,8 @@ import numpy as np
 from ..carriers.validation import Number, check_all
 from ..types import Array
 from .base import Problem
-from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, draw_noise
+from .randomness import NOISES, SIZE, DrawnInstances, by_round, draw_noise
+from .synthetic import of_balls
 
 
 class SwitchingParameterSelection(Problem):
@@ -97,18 +97,8 @@ class _SwitchingInstances(DrawnInstances):
             longest[n] = np.linalg.norm(self.actions[n], axis=2).max()
             self._means[n] = np.einsum("tkd,td->tk", self.actions[n], self.parameter[n])
             draws[n] = draw_noise(problem.noise, rng, rounds)
-        largest = np.abs(self._means).max(axis=(1, 2))
-        reach = 0.4 * (math.sqrt(d) + b) + 0.5
-        self._noise = Noise(problem.noise, draws, low=-largest, high=largest)
-        self.constants = {
-            "noise": self._noise.constant,
-            "centers": centers,
-            "radii": b,
-            "parameter_bound": (np.linalg.norm(centers, axis=2) + b).max(axis=1),
-            "feature_bound": longest,
-            "reward_bound": largest,
-            "reward_range": (-reach, reach),
-        }
+        self._noise, told = of_balls(problem.noise, draws, self._means, centers, b)
+        self.constants = told | {"feature_bound": longest}
 
     def features(self, t: int) -> Array:
         """Return the features of round ``t``, ``(N, K, d)``."""

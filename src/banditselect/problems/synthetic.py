@@ -190,6 +190,24 @@ def extremes(centers: Array, radius: float) -> tuple[Index, Array]:
     return models, centers[models] + radius * np.array([out, -back, across, -across, 0.0 * across])
 
 
+def of_balls(kind: str, draws: Array, means: Array, centers: Array, radius: float) -> tuple[Noise, dict[str, Any]]:
+    """Return the noise of ``draws (N, T)`` about ``means (N, T, K)``, and what is told of balls about ``(N, M, d)``.
+
+    The range holds rewards of actions N(0, .01 I) for parameters in the balls, and noise of 1/2.
+    """
+    largest = np.abs(means).max(axis=(1, 2))
+    noise = Noise(kind, draws, low=-largest, high=largest)
+    reach = 0.4 * (math.sqrt(centers.shape[2]) + radius) + 0.5
+    return noise, {
+        "noise": noise.constant,
+        "centers": centers,
+        "radii": radius,
+        "parameter_bound": (np.linalg.norm(centers, axis=2) + radius).max(axis=1),
+        "reward_bound": largest,
+        "reward_range": (-reach, reach),
+    }
+
+
 class _ParameterSelectionInstances(DrawnInstances):
     """Attributes: ``actions (N, T, K, d)``."""
 
@@ -213,21 +231,13 @@ class _ParameterSelectionInstances(DrawnInstances):
             longest[n] = measure(rows, theta[n], values)
             self.actions[n], self._means[n] = rows.reshape(rounds, K, d), values.reshape(rounds, K)
             draws[n] = draw_noise(problem.noise, rng, rounds)
-        largest = np.abs(self._means).max(axis=(1, 2))
-        reach = 0.4 * (math.sqrt(d) + b) + 0.5
-        self._noise = Noise(problem.noise, draws, low=-largest, high=largest)
-        self.constants = {
-            "noise": self._noise.constant,
-            "centers": centers,
-            "radii": b,
-            "parameter_bound": (np.linalg.norm(centers, axis=2) + b).max(axis=1),
+        self._noise, told = of_balls(problem.noise, draws, self._means, centers, b)
+        self.constants = told | {
             "center": centers[np.arange(N), model],
             "true_centers": centers[np.arange(N), model, None],
             "model": model,
             "parameter": theta,
             "feature_bound": longest,
-            "reward_bound": largest,
-            "reward_range": (-reach, reach),
         }
 
     def features(self, t: int) -> Array:
