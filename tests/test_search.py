@@ -93,21 +93,32 @@ def test_where_nothing_matters_it_stays_at_the_start():
     assert len(search.reached) == 13
 
 
-def test_of_many_replicates_most_places_play_a_twelfth_the_start_a_quarter_and_the_best_two_all():
-    search, asked = searched({"a": WALK}, 100, lambda p: (p[0] - 5) ** 2)
+@pytest.mark.parametrize(
+    ("spread", "played"),
+    [
+        (1.0, {-2: 8, 0: 25, 2: 8, 3: 8, 4: 8, 5: 100, 6: 8}),  # 4 and 6 are clearly worse on eight replicates
+        (2.0, {-2: 8, 0: 25, 2: 8, 3: 8, 4: 25, 5: 100, 6: 25}),  # not on eight, but on 25
+    ],
+)
+def test_of_many_replicates_most_places_play_a_twelfth_the_start_a_quarter_and_the_best_all(spread, played):
+    """Place p is worse than 5 by |p - 5| / spread / c standard errors: c is .38 on 8 replicates, .20 on 25."""
+    sign = (-1.0) ** np.arange(100)
+    asked, search = [], Search({"a": WALK}, 100)
+    while (request := search.next()) is not None:
+        asked.append(request)
+        now = sign[request.start : request.stop]
+        search.learn({p: (p[0] - 5) ** 2 + spread * p[0] * now for p in request.places})
     assert search.best == (5,)
-    played = {place[0]: values.size for place, values in search.reached.items()}
-    assert played == {-2: 8, 0: 25, 2: 8, 3: 25, 4: 100, 5: 100, 6: 25}
+    assert {place[0]: values.size for place, values in search.reached.items()} == played
     for place, values in search.reached.items():  # every replicate once, in order
-        np.testing.assert_array_equal(
-            values, ((place[0] - 5) ** 2 + np.random.default_rng(0).normal(size=100))[: values.size]
-        )
+        np.testing.assert_array_equal(values, ((place[0] - 5) ** 2 + spread * place[0] * sign)[: values.size])
     assert [(r.start, r.stop) for r in asked[-2:]] == [(8, 25), (25, 100)]
 
 
 def test_what_only_looked_worse_on_the_first_replicates_is_found_later():
-    """Place 1 is the best on all replicates and the fourth on the first eight; it goes on as one of the best four."""
-    late = np.where(np.arange(100) < 8, 1.0, -1.0)
+    """Place 1 is the best on all replicates and the fourth, but not clearly worse, on the first eight: it goes on."""
+    k = np.arange(100)
+    late = np.where(k < 8, 1.0 + 4.0 * (-1.0) ** k, -1.0)
     search = Search({"a": WALK}, 100)
     while (request := search.next()) is not None:
         now = late[request.start : request.stop]

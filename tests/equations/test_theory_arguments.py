@@ -170,7 +170,7 @@ def test_best_kappa_only_where_a_horizon_fixes_it():
 
 
 def test_rooms_of_theory():
-    assert theory.__all__ == ["feature_selection", "likelihood", "linear", "oracle", "parameter_selection"]
+    assert theory.__all__ == ["feature_selection", "likelihood", "linear", "oracle", "parameter_selection", "trusted"]
     assert {"D", "Q", "R_sq", "learning_rate", "regret_bound"} <= set(fs.__all__)
     assert {"R_sq", "U", "gamma", "regret_bound"} <= set(ps.__all__)
 
@@ -187,3 +187,15 @@ def test_the_number_of_models_may_be_given_to_the_errors_too():
         assert call(bound, n_models=3, **{name: [1.0, 2.0, 3.0]}) == call(bound, **{name: [1.0, 2.0, 3.0]})
         with pytest.raises(ValueError, match=r"shape \(2,\)"):
             call(bound, n_models=2, **{name: [1.0, 2.0, 3.0]})
+
+
+def test_what_was_checked_once_is_not_checked_again():
+    """A trusted equation returns what it always does; wrong arguments are refused again as soon as it has returned."""
+    trusted = theory.trusted(ps.gamma)
+    arguments = {k: v for k, v in VALUES.items() if k in inspect.signature(ps.gamma).parameters} | {"form": "printed"}
+    np.testing.assert_array_equal(trusted(**arguments), ps.gamma(**arguments))
+    assert theory.trusted(oracle.sqalg_regret)(width=-1.0, n_models=math.e) == 0.5
+    with pytest.raises(TypeError, match="n_models"):
+        theory.trusted(oracle.sqalg_regret)(width=-1.0)
+    with pytest.raises(ValueError, match="width must be"):
+        oracle.sqalg_regret(width=-1.0, n_models=3)

@@ -17,7 +17,7 @@ from ..statistics import standard_error
 
 KEPT = (4, 2)  #: how many of the best play a quarter of the replicates, and all of them
 SHORT = 8  #: on fewer replicates than this nobody is left behind
-DOUBT = 2.0  #: standard errors by which a neighbour may be worse and still be looked at again
+DOUBT = 2.0  #: standard errors by which a place may be worse than the best and still be looked at again
 CLOSE = 1.0  #: standard errors by which a place nearer to the start may be worse and still be chosen
 LITTLE = 0.01  #: a step that gains less than this part of what was gained so far is the last
 
@@ -77,9 +77,10 @@ class Search:
     On the first replicates it tries every combination of listed values at the start of steps, and walks from the best:
     where a place two steps away along one argument is better it goes there, then where one is that is one step away
     along one argument, or along two; until a step gains next to nothing. The best places and the start go on to more
-    replicates, the best of these to all, and so does what is better next to the best of them, or not clearly worse. Of
-    the places that are worse than the best by no more than one standard error of the difference, the one nearest to the
-    start of steps is chosen: what a few lucky replicates favour is seldom the milder value.
+    replicates, the best of these to all, and so does what is better next to the best of them, or not clearly worse;
+    what is clearly worse than the best stays behind. Of the places that are worse than the best by no more than one
+    standard error of the difference, the one nearest to the start of steps is chosen: what a few lucky replicates
+    favour is seldom the milder value.
 
     Parameters
     ----------
@@ -142,6 +143,7 @@ class Search:
             yield from self._play(pool, stage)
             yield from self._walk(pool, stage)
             pool.sort(key=lambda place, stage=stage: self._mean(place, stage))  # type: ignore[misc]
+            pool = [place for place in pool if self._worse(place, pool[0]) < DOUBT]
         yield from self._come_back(pool[0], self._stages[-1])
 
     def _come_back(self, best: Place, stage: int) -> Iterator[Request]:

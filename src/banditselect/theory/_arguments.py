@@ -6,6 +6,7 @@ Here too is how arguments become arrays: as floats, with types that the checker 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import wraps
+from threading import local
 from types import NoneType
 from typing import Literal, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast, get_args, get_origin
 
@@ -117,8 +118,33 @@ def _plain(value: object) -> object:
     return x.item() if x.ndim == 0 else x
 
 
+class _Trust(local):
+    """Whether this thread's arguments need no check: they come from an equation, or from who checked them before."""
+
+    given = False
+
+
+_TRUST = _Trust()
+
+
+def trusted(function: Callable[P, T]) -> Callable[P, T]:
+    """Return a function, an equation perhaps, whose arguments and those of the equations in it are not checked."""
+
+    @wraps(function)
+    def unchecked(*args: P.args, **kwargs: P.kwargs) -> T:
+        before, _TRUST.given = _TRUST.given, True
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _TRUST.given = before
+
+    return unchecked
+
+
 def equation(function: Callable[P, T]) -> Callable[P, T]:
     """Check numbers against the table and words against the signature; return floats for scalars.
+
+    What equations pass on to equations is not checked again.
 
     Constants of a problem may be arrays that broadcast with ``t`` where that cannot be confused with the axis of the
     models: in printed forms, which keep them apart (`column`), in equations that know no models, and where the
@@ -128,12 +154,16 @@ def equation(function: Callable[P, T]) -> Callable[P, T]:
     plain = not PER_MODEL & words.keys()
     arrays = {name for name, annotation in function.__annotations__.items() if annotation is ArrayLike}
 
+    inner = trusted(function)
+
     @wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+        if _TRUST.given:
+            return cast(T, _plain(function(*args, **kwargs)))
         lanes = plain or kwargs.get("form") == "printed"
         for name, value in kwargs.items():
             _check(name, value, words.get(name, ()), name in arrays or (lanes and name in PER_LANE))
-        return cast(T, _plain(function(*args, **kwargs)))
+        return cast(T, _plain(inner(*args, **kwargs)))
 
     return checked
 

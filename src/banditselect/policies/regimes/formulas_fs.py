@@ -10,11 +10,12 @@ from ...carriers.validation import SMALLEST, Constraint, Number
 from ...parts.experts import RidgeBank
 from ...parts.exploration import Rates, as_rates
 from ...parts.reward_range import RewardRange
-from ...theory import feature_selection, oracle
+from ...theory import feature_selection, oracle, trusted
 from ...types import Array, Index, Mask
 from ..base import Policy
 from .inverse_gap import BySqAlg
 
+prediction_bound = trusted(feature_selection.prediction_bound)
 FORMS = {"paper": "printed", "corrected": "corrected"}
 """What an argument may choose, and the form of the formulas that it means."""
 BOUNDS = ("feature_bound", "reward_bound", "parameter_bound")
@@ -76,7 +77,7 @@ class Formulas(LaneArrays):
 
     def prediction_bound(self, ids: Index, updates: Index) -> Array:
         """Return b_i after this many updates, ``(n, M)``."""
-        return np.asarray(feature_selection.prediction_bound(t=updates, **self._arguments(ids)))
+        return np.asarray(prediction_bound(t=updates, **self._arguments(ids)))
 
     def largest_reward(self, ids: Index) -> Array:
         """Return G + n_T, which no reward of T rounds exceeds with probability 1 - delta / 5, ``(n,)``."""

@@ -126,13 +126,11 @@ class MetaPolicy(Policy):
 
 def _rows_of_each(chosen: Index) -> Iterator[tuple[int, Index]]:
     """Yield every base that was chosen, and the rows ``(n_i,)`` that chose it, in order."""
-    if chosen.size == 1:
-        yield int(chosen[0]), np.zeros(1, dtype=np.int64)
-        return
-    order = np.argsort(chosen, kind="stable")
-    bases = chosen[order]
-    for rows in np.split(order, np.flatnonzero(bases[1:] != bases[:-1]) + 1):
-        yield int(chosen[rows[0]]), rows
+    rows: dict[int, list[int]] = {}
+    for row, base in enumerate(chosen.tolist()):
+        rows.setdefault(base, []).append(row)
+    for base in sorted(rows):
+        yield base, np.array(rows[base])
 
 
 def _some(rows: Index, ids: Index, x: Array, offered: Mask | None) -> tuple[Index, Array, Mask | None]:

@@ -14,12 +14,13 @@ from ...parts.aggregation import SqAlg
 from ...parts.confidence import Alarm
 from ...parts.experts import RidgeBank, SharedRidgeBank
 from ...parts.regions import Regions, in_order
-from ...theory import parameter_selection
+from ...theory import parameter_selection, trusted
 from ...types import Array, Index, Mask
 from ..base import Policy
 from .likelihood import SelectionRegime
 from .optimism import inside
 
+prediction_bound, gamma = trusted(parameter_selection.prediction_bound), trusted(parameter_selection.gamma)
 EMPTY = "the printed confidence set is empty: its constants do not hold. No further warning is given."
 
 
@@ -95,13 +96,13 @@ class PrintedSet(SelectionRegime):
 
     def _bounds(self, ids: Index) -> Array:
         """Return the bounds of admissible predictions, ``(n, M)``."""
-        return self._kept(ids, "bounds", lambda some: parameter_selection.prediction_bound(**self._arguments(some)))
+        return self._kept(ids, "bounds", lambda some: prediction_bound(**self._arguments(some)))
 
     def _squared(self, ids: Index) -> Array:
         """Return the squared radius around the target's estimate without the scale, ``(n,)``; negative if empty."""
         M = self.bank.dims.size
-        gamma = self._kept(ids, "gamma", lambda some: parameter_selection.gamma(n_models=M, **self._arguments(some)))
-        return gamma + self.constants.prior[ids] - self.target.penalised[ids, 0]
+        errors = self._kept(ids, "gamma", lambda some: gamma(n_models=M, **self._arguments(some)))
+        return errors + self.constants.prior[ids] - self.target.penalised[ids, 0]
 
     def _kept(self, ids: Index, name: str, formula: Callable[[Index], Any]) -> Array:
         """Return the value of a formula for what these lanes have learned; it is evaluated once after each reward."""
