@@ -65,7 +65,7 @@ def results_page(found: Found, verdicts: Sequence[Verdict]) -> str:
         "The same run writes `report.html`, which has the settings and the tuned values too.",
         f"## Verdicts on the paper's sentences\n\n{counted(verdicts)}",
         details(printed, "the paper says", "“{}” ({})"),
-        f"## The same statistics for our variants\n\n{details(ours, 'what is measured', '{} ({})')}",
+        f"## Beyond the paper: our variants, and what is published of rivals\n\n{details(ours, 'what is measured', '{} ({})')}",
         *(experiment_part(experiment, found) for experiment in PAPER.values()),
     ]
     return "\n\n".join(parts) + "\n"
@@ -179,7 +179,7 @@ def learned_parts(found: Found) -> dict[str, str]:
             )
             for name in ("ps-mnist", "ps-cifar10", "ps-mnist-coarse")
         ),
-        "latent": "\n\n".join(latent_table(found, regime) for regime in REGIMES),
+        "latent": "\n\n".join(latent_table(found, regime) for regime in PAPER["latent"].regimes),
         "worst": worst_table(found),
     }
 

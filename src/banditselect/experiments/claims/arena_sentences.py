@@ -1,0 +1,88 @@
+"""What is published of the rivals and can be checked: rates in T, M and K, and where an assumption is needed.
+
+"Of order" a power: grows no faster, between the ends of what was varied; in T, from a quarter of the rounds to all, at
+both ends. "Does not grow": an exponent of at most a tenth. "Linear": an exponent of at least 0.9.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import contestants as who
+from .latent_sentences import at_a_quarter, since
+from .measuring import Evidence, Measured, Runs, Statistic, measure_all
+from .sentence import Sentence, models_of
+
+Bounds = tuple[float, float]  #: between which a sentence says that an exponent lies
+ROOT = (-math.inf, 0.5)
+
+
+def _ends(evidence: Evidence, axis: str, *policies: str) -> tuple[str, str] | None:
+    """Return the problems with the smallest and the largest M, or K, that all of these policies played."""
+    names = [name for name, own in evidence.results.items() if name.startswith(axis) and {*policies} <= {*own.curves}]
+    ordered = sorted(names, key=models_of)
+    return (ordered[0], ordered[-1]) if len(ordered) > 1 else None
+
+
+def growth(
+    policy: str,
+    axis: str,
+    within: Bounds | None = None,
+    *,
+    rounds: Bounds | None = None,
+    over: str | None = None,
+    log: bool = False,
+) -> Callable[[Evidence], list[Measured]]:
+    """Return the measure: the exponents of a regret.
+
+    ``axis``, ``within``: M or K, and where its exponent lies.  ``rounds``: where that of T does, at both ends of the
+    axis.  ``over``: the policy whose regret it is divided by, where problems with more actions are harder for all.
+    ``log``: the exponent of log M.
+    """
+
+    def measure(evidence: Evidence) -> list[Measured]:
+        ends = _ends(evidence, axis, policy, *([over] if over else []))
+        if ends is None:
+            return []
+        of = f"regret of {policy}" + (f" over that of {over}" if over else "")
+        parts, quarters = [], {}
+        if within is not None:
+            sizes = [math.log(models_of(end)) if log else float(models_of(end)) for end in ends]
+            words = f"exponent e of {f'(log {axis})' if log else axis}^e, {of}, between {ends[0]} and {ends[1]}"
+            parts.append(Statistic(words, _exponent(policy, over, ends, math.log(sizes[1] / sizes[0])), *within, ends))
+        for problem in ends if rounds is not None else ():
+            quarters[problem], span = at_a_quarter(evidence.results[problem], policy)
+            words = f"exponent e of T^e, regret of {policy} in the last three quarters, {problem}"
+            parts.append(Statistic(words, since(problem, policy, span), *(rounds or ROOT), (problem,)))
+        return measure_all(parts, [evidence.runs, Runs(quarters) if quarters else evidence.runs])
+
+    return measure
+
+
+def _exponent(policy: str, over: str | None, ends: tuple[str, str], span: float) -> Callable[[Runs, Runs], Any]:
+    def regret(runs: Runs, problem: str) -> Any:
+        return runs.mean(problem, policy) / (runs.mean(problem, over) if over else 1.0)
+
+    return lambda late, early: np.log(regret(late, ends[1]) / regret(late, ends[0])) / span
+
+
+def _published(id: str, words: str, place: str, measure: Callable[[Evidence], list[Measured]]) -> Sentence:
+    return Sentence(id, words, ("arena-rates",), (), measure, ("defaults",), place=place, ours=True)
+
+
+BALANCING = {who.RB_SCB: "Abbasi-Yadkori, Pacchiano and Phan 2020"}
+
+ARENA_SENTENCES = (
+    *(
+        _published(
+            f"rate-{policy.lower()}",
+            f"the regret of {policy} is of order sqrt(M T)",
+            place,
+            growth(policy, "M", ROOT, rounds=ROOT),
+        )
+        for policy, place in BALANCING.items()
+    ),
+)
+"""Rates and failures that others have published, for their own algorithms."""
