@@ -3,10 +3,12 @@
 import numpy as np
 
 from banditselect import (
+    ALEXP,
     FSIDS,
     FSMED,
     FSOFUL,
     FSTS,
+    LEADER,
     MUCB,
     OFUL,
     PSIDS,
@@ -36,6 +38,7 @@ SCB_BOUNDS = {**BOUNDS, "parameter_bound": 1.0, "horizon": 500}
 LAMBDA = "lambda = 1 / r^2, as the paper and BIAS-OFUL have it, carries the units of the rewards"
 PRINTED = "the printed radius and rate are so wide that play stays close to uniform for hundreds of rounds"
 PROVED = "the rate that is proved for every sequence explores in about half of a few hundred rounds"
+PLAYED = "what learners would have earned is known of rounds that it played, and of no others"
 POSITIONS = "an arm is the position of an action, whatever its features"
 UNITS = "the printed constants add terms of different units"
 
@@ -180,6 +183,13 @@ POLICIES = {
     ),
     "OFUL blocks": (OFUL.bind(dim=D, blocks=3, noise=0.1), {}),
     "LinTS blocks": (LinTS.bind(dim=D, blocks=3, noise=0.1, intercept=True), {}),
+    "LEADER": (LEADER.bind(n_models=3, dim=D, noise=0.1), {}),
+    "LEADER intercept": (LEADER.bind(n_models=3, dim=[4, 2, 5], noise=0.1, regularization=0.5, intercept=True), {}),
+    "ALEXP": (ALEXP.bind(n_models=3, dim=D, noise=0.1, reward_range=RANGE), {"check_permuted_models": PLAYED}),
+    "ALEXP intercept": (
+        ALEXP.bind(n_models=3, dim=[4, 2, 5], noise=0.1, reward_range=RANGE, regularization=0.5, intercept=True),
+        {"check_permuted_models": PLAYED},
+    ),
     "OnMap": (on_map(OFUL.bind(dim=D, noise=0.1), 1), {}),
 }
 
@@ -256,6 +266,10 @@ SKIPPED = {
     "PSTS known": ESTIMATES | PROBABILITIES,
     "MUCB": ESTIMATES | MODELS,
     "MUCB robust": ESTIMATES | MODELS,
+    "LEADER": MODELS | {"check_regularization"},
+    "LEADER intercept": MODELS | PRIORS,
+    "ALEXP": {"check_regularization"},
+    "ALEXP intercept": PRIORS,
     "OnMap": MODELS,
 }  # the others run every check but one
 STAYS = {

@@ -11,10 +11,12 @@ from .carriers.catalogues import Catalogue
 from .carriers.crossing import cross_features
 from .parts.exploration import LatentReference, Power
 from .policies import (
+    ALEXP,
     FSIDS,
     FSMED,
     FSOFUL,
     FSTS,
+    LEADER,
     MUCB,
     OFUL,
     PSIDS,
@@ -44,10 +46,12 @@ from .simulation import Result, Results, Steps, grid, simulate, sweep, tune
 from .types import Blocked
 
 __all__ = [
+    "ALEXP",
     "FSIDS",
     "FSMED",
     "FSOFUL",
     "FSTS",
+    "LEADER",
     "MUCB",
     "OFUL",
     "PSIDS",

@@ -3,6 +3,7 @@
 from ..carriers.binding import Binding, Constant, Pending, Several, given
 from ..carriers.decisions import Decision
 from ..carriers.persistence import load, register, registered
+from .alexp import ALEXP
 from .base import Policy
 from .bias_oful import BiasOFUL
 from .fs_ids import FSIDS
@@ -11,6 +12,7 @@ from .fs_oful import FSOFUL
 from .fs_squarecb import FSSquareCB
 from .fs_ts import FSTS
 from .greedy import Greedy
+from .leader import LEADER
 from .lin_ids import LinIDS
 from .lin_med import LinMED
 from .lin_ts import LinTS
@@ -27,10 +29,12 @@ from .ucb1 import UCB1
 from .uniform import Uniform
 
 __all__ = [
+    "ALEXP",
     "FSIDS",
     "FSMED",
     "FSOFUL",
     "FSTS",
+    "LEADER",
     "MUCB",
     "OFUL",
     "PSIDS",
