@@ -23,6 +23,7 @@ from banditselect import (
     LinMED,
     LinTS,
     RegretBalancing,
+    SparseOFUL,
     SquareCB,
     Uniform,
     on_map,
@@ -190,6 +191,19 @@ POLICIES = {
         ALEXP.bind(n_models=3, dim=[4, 2, 5], noise=0.1, reward_range=RANGE, regularization=0.5, intercept=True),
         {"check_permuted_models": PLAYED},
     ),
+    "SparseOFUL": (SparseOFUL.bind(n_models=3, dim=D, noise=0.1, reward_range=RANGE), {}),
+    "SparseOFUL intercept": (
+        SparseOFUL.bind(n_models=3, dim=[4, 2, 5], noise=0.1, reward_range=RANGE, regularization=0.5, intercept=True),
+        {},
+    ),
+    "SparseOFUL corrected": (
+        SparseOFUL.bind(n_models=3, dim=D, noise=0.1, confidence="corrected", **BOUNDS),
+        {"check_learning": PRINTED},
+    ),
+    "SparseOFUL paper": (
+        SparseOFUL.bind(n_models=3, dim=D, noise=0.1, confidence="paper", **BOUNDS),
+        {"check_learning": PRINTED},
+    ),
     "OnMap": (on_map(OFUL.bind(dim=D, noise=0.1), 1), {}),
 }
 
@@ -270,6 +284,10 @@ SKIPPED = {
     "LEADER intercept": MODELS | PRIORS,
     "ALEXP": {"check_regularization"},
     "ALEXP intercept": PRIORS,
+    "SparseOFUL": {"check_regularization"},
+    "SparseOFUL intercept": PRIORS,
+    "SparseOFUL corrected": {"check_regularization"},
+    "SparseOFUL paper": {"check_regularization"},
     "OnMap": MODELS,
 }  # the others run every check but one
 STAYS = {

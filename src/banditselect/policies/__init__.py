@@ -24,6 +24,7 @@ from .ps_ids import PSIDS
 from .ps_oful import PSOFUL
 from .ps_ts import PSTS
 from .regret_balancing import RegretBalancing
+from .sparse_oful import SparseOFUL
 from .squarecb import SquareCB
 from .ucb1 import UCB1
 from .uniform import Uniform
@@ -57,6 +58,7 @@ __all__ = [
     "Policy",
     "RegretBalancing",
     "Several",
+    "SparseOFUL",
     "SquareCB",
     "Uniform",
     "given",
