@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from from_results import details
+
 from banditselect.experiments import EXPERIMENTS, REGIMES, arena
 from banditselect.experiments.claims import judge
 from banditselect.experiments.contestants import everyone
@@ -17,7 +19,6 @@ from banditselect.reporting.markdown import markdown_table
 from banditselect.reporting.numbers import NOTHING, duration
 from banditselect.simulation import Results
 from banditselect.simulation.store import Store, write_text
-from from_results import details
 
 DOCS = Path(__file__).parent
 RANKING = arena.EXPERIMENT.ranking
@@ -140,7 +141,9 @@ def losses(found: Groups) -> str:
                     if policy in own and policy not in first[problem]
                 ]
                 rows.append([policy, regime, f"{len(behind)} of {len(finals)}", "; ".join(behind) or NOTHING])
-    caption = "Problems on which a policy of this library is clearly worse than the best one, with its regret over the best:"
+    caption = (
+        "Problems on which a policy of this library is clearly worse than the best one, with its regret over the best:"
+    )
     return f"{caption}\n\n{markdown_table(['policy', 'regime', 'loses', 'where'], rows)}"
 
 

@@ -3,12 +3,14 @@
 import numpy as np
 
 from banditselect import (
+    ALEXP,
     D3RB,
     ED2RB,
     FSIDS,
     FSMED,
     FSOFUL,
     FSTS,
+    LEADER,
     MUCB,
     OFUL,
     PSIDS,
@@ -26,6 +28,7 @@ from banditselect import (
     LinTS,
     Power,
     RegretBalancing,
+    SparseOFUL,
     SquareCB,
     Uniform,
     on_map,
@@ -41,6 +44,7 @@ SCB_BOUNDS = {**BOUNDS, "parameter_bound": 1.0, "horizon": 500}
 LAMBDA = "lambda = 1 / r^2, as the paper and BIAS-OFUL have it, carries the units of the rewards"
 PRINTED = "the printed radius and rate are so wide that play stays close to uniform for hundreds of rounds"
 PROVED = "the rate that is proved for every sequence explores in about half of a few hundred rounds"
+PLAYED = "what learners would have earned is known of rounds that it played, and of no others"
 POSITIONS = "an arm is the position of an action, whatever its features"
 UNITS = "the printed constants add terms of different units"
 ON_MAPS = [on_map(SquareCB(dim=D, reward_range=RANGE), i) for i in range(3)]
@@ -202,6 +206,26 @@ POLICIES = {
     ),
     "OFUL blocks": (OFUL.bind(dim=D, blocks=3, noise=0.1), {}),
     "LinTS blocks": (LinTS.bind(dim=D, blocks=3, noise=0.1, intercept=True), {}),
+    "LEADER": (LEADER.bind(n_models=3, dim=D, noise=0.1), {}),
+    "LEADER intercept": (LEADER.bind(n_models=3, dim=[4, 2, 5], noise=0.1, regularization=0.5, intercept=True), {}),
+    "ALEXP": (ALEXP.bind(n_models=3, dim=D, noise=0.1, reward_range=RANGE), {"check_permuted_models": PLAYED}),
+    "ALEXP intercept": (
+        ALEXP.bind(n_models=3, dim=[4, 2, 5], noise=0.1, reward_range=RANGE, regularization=0.5, intercept=True),
+        {"check_permuted_models": PLAYED},
+    ),
+    "SparseOFUL": (SparseOFUL.bind(n_models=3, dim=D, noise=0.1, reward_range=RANGE), {}),
+    "SparseOFUL intercept": (
+        SparseOFUL.bind(n_models=3, dim=[4, 2, 5], noise=0.1, reward_range=RANGE, regularization=0.5, intercept=True),
+        {},
+    ),
+    "SparseOFUL corrected": (
+        SparseOFUL.bind(n_models=3, dim=D, noise=0.1, confidence="corrected", **BOUNDS),
+        {"check_learning": PRINTED},
+    ),
+    "SparseOFUL paper": (
+        SparseOFUL.bind(n_models=3, dim=D, noise=0.1, confidence="paper", **BOUNDS),
+        {"check_learning": PRINTED},
+    ),
     "OnMap": (on_map(OFUL.bind(dim=D, noise=0.1), 1), {}),
 }
 
@@ -283,6 +307,14 @@ SKIPPED = {
     "PSTS known": ESTIMATES | PROBABILITIES,
     "MUCB": ESTIMATES | MODELS,
     "MUCB robust": ESTIMATES | MODELS,
+    "LEADER": MODELS | {"check_regularization"},
+    "LEADER intercept": MODELS | PRIORS,
+    "ALEXP": {"check_regularization"},
+    "ALEXP intercept": PRIORS,
+    "SparseOFUL": {"check_regularization"},
+    "SparseOFUL intercept": PRIORS,
+    "SparseOFUL corrected": {"check_regularization"},
+    "SparseOFUL paper": {"check_regularization"},
     "OnMap": MODELS,
 }  # the others run every check but one
 STAYS = {

@@ -224,7 +224,10 @@ def test_words_for_the_terminal():
     assert lines[0] == "“FS | is <good> fs-between” (Section 5)"
     assert lines[1] == "  ✓ holds           one, theory: a ratio: 0.50 [0.40, 0.60], expected at most 1, n = 4"
     assert lines[3].endswith("n = 4; shows nothing: a wide bound")
-    assert lines[5:7] == ["Beyond the paper: our variants, and what is published of rivals:", "FS | is <good> x-ours (Section 5)"]
+    assert lines[5:7] == [
+        "Beyond the paper: our variants, and what is published of rivals:",
+        "FS | is <good> x-ours (Section 5)",
+    ]
     assert len(lines) == 8
 
 

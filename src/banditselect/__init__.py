@@ -11,12 +11,14 @@ from .carriers.catalogues import Catalogue
 from .carriers.crossing import cross_features
 from .parts.exploration import LatentReference, Power
 from .policies import (
+    ALEXP,
     D3RB,
     ED2RB,
     FSIDS,
     FSMED,
     FSOFUL,
     FSTS,
+    LEADER,
     MUCB,
     OFUL,
     PSIDS,
@@ -35,6 +37,7 @@ from .policies import (
     OnMap,
     Policy,
     RegretBalancing,
+    SparseOFUL,
     SquareCB,
     Uniform,
     given,
@@ -48,12 +51,14 @@ from .simulation import Result, Results, Steps, grid, simulate, sweep, tune
 from .types import Blocked
 
 __all__ = [
+    "ALEXP",
     "D3RB",
     "ED2RB",
     "FSIDS",
     "FSMED",
     "FSOFUL",
     "FSTS",
+    "LEADER",
     "MUCB",
     "OFUL",
     "PSIDS",
@@ -81,6 +86,7 @@ __all__ = [
     "RegretBalancing",
     "Result",
     "Results",
+    "SparseOFUL",
     "SquareCB",
     "Steps",
     "Uniform",

@@ -101,7 +101,8 @@ app.command(epilog=CODES)(paper.claims)
 @app.command("list")
 def list_(
     kind: Annotated[
-        str | None, choice("KIND", listing.catalogue, "policies, problems, experiments, metrics or arena; all if not given.")
+        str | None,
+        choice("KIND", listing.catalogue, "policies, problems, experiments, metrics or arena; all if not given."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:

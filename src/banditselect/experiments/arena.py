@@ -44,6 +44,7 @@ KINDS = {
 }
 """What is selected in every family of problems."""
 
+
 def contestants(problem: Problem, rounds: int) -> tuple[Contestant, ...]:
     """Return who plays on a problem."""
     return (of_maps if "n_models" in problem.shapes else of_regions)(problem, rounds)

@@ -3,6 +3,7 @@
 from ..carriers.binding import Binding, Constant, Pending, Several, given
 from ..carriers.decisions import Decision
 from ..carriers.persistence import load, register, registered
+from .alexp import ALEXP
 from .balancing_elimination import BalancingElimination
 from .base import Policy
 from .bias_oful import BiasOFUL
@@ -15,6 +16,7 @@ from .fs_oful import FSOFUL
 from .fs_squarecb import FSSquareCB
 from .fs_ts import FSTS
 from .greedy import Greedy
+from .leader import LEADER
 from .lin_ids import LinIDS
 from .lin_med import LinMED
 from .lin_ts import LinTS
@@ -26,17 +28,20 @@ from .ps_ids import PSIDS
 from .ps_oful import PSOFUL
 from .ps_ts import PSTS
 from .regret_balancing import RegretBalancing
+from .sparse_oful import SparseOFUL
 from .squarecb import SquareCB
 from .ucb1 import UCB1
 from .uniform import Uniform
 
 __all__ = [
+    "ALEXP",
     "D3RB",
     "ED2RB",
     "FSIDS",
     "FSMED",
     "FSOFUL",
     "FSTS",
+    "LEADER",
     "MUCB",
     "OFUL",
     "PSIDS",
@@ -61,6 +66,7 @@ __all__ = [
     "Policy",
     "RegretBalancing",
     "Several",
+    "SparseOFUL",
     "SquareCB",
     "Uniform",
     "given",

@@ -91,7 +91,9 @@ def _figures(folder: Path, ran: Sequence[tuple[Experiment, str, Results]]) -> li
     """Draw everything, on all cores; return the files of each."""
     joblib = need("joblib", "experiments")
     draw = joblib.delayed(_draw)
-    tasks = (draw(one.metric, one.setting, one.ranking, results, folder / one.name / regime) for one, regime, results in ran)
+    tasks = (
+        draw(one.metric, one.setting, one.ranking, results, folder / one.name / regime) for one, regime, results in ran
+    )
     return list(joblib.Parallel(n_jobs=min(cores(), len(ran)) or 1)(tasks))
 
 
