@@ -39,9 +39,9 @@ def main(folder: Path) -> None:
             shutil.copyfile(figure, DOCS / "figures" / f"arena-{regime}-{group}.svg")
     parts = [
         "# Every rival in one arena",
-        "Written by `python docs/arena_page.py` from the tables of `banditselect reproduce arena arena-rates`; no number "
-        "here is typed. Who selects among feature maps plays four families of problems, who selects among regions four "
-        "others; all meet the same instances and the same noise. `banditselect show arena` says what was chosen.",
+        "Written by `python docs/arena_page.py` from the tables of `banditselect reproduce arena arena-rates`; no "
+        "number here is typed. Who selects among feature maps plays four families of problems, who selects among "
+        "regions four others; all meet the same instances and the same noise. `banditselect show arena` says what was chosen.",
         settings(ran, folder),
         f"## Who comes where\n\n{standing(found, folder)}",
         *(figures(found, group) for group in next(iter(found.values()))),
@@ -66,8 +66,8 @@ def settings(ran: Regimes, folder: Path) -> str:
     told = "; ".join(f"“{regime}”: {REGIMES[regime]}" for regime in ran if regime == "defaults")
     return (
         f"{named}: T = {rounds}, {replicates} replicates, tuned on {stop - start} others. Computing, one core: {cost}. "
-        f"{told}; “tuned”: the rate or radius of whoever explores and one argument of a master, the same steps for all, "
-        "by the rule of one standard error."
+        f"{told}; “tuned”: the rate or radius of whoever explores and one argument of a master, the same steps for "
+        "all, by the rule of one standard error."
     )
 
 
@@ -91,8 +91,8 @@ def standing(found: Groups, folder: Path) -> str:
         f"Regrets in % of that of uniform play, mean over the problems; sorted by the tuned ones. The leader ("
         f"{'; '.join(leaders)}) has the smallest regret of those that played every problem; differences from it are "
         "paired, replicate by replicate, with 95 % intervals. Best or close: on how many problems a policy is not "
-        "clearly worse than the best one there. Who knows the right model or selects nothing has no rank. Time: a round "
-        "of one lane where all replicates play side by side, median over the problems."
+        "clearly worse than the best one there. Who knows the right model or selects nothing has no rank. Time: a "
+        "round of one lane where all replicates play side by side, median over the problems."
     )
     return f"{caption}\n\n{markdown_table(head, rows)}"
 

@@ -1,4 +1,4 @@
-"""The arena: who plays where, what everyone is told, ranks and standings by hand, published rates from stored tables."""
+"""The arena: who plays where, what everyone is told, ranks and standings by hand, rates from stored tables."""
 
 import math
 
@@ -78,8 +78,10 @@ def test_differences_are_paired():
 def test_the_table_has_the_time_of_a_round(tmp_path):
     (tmp_path / "cells").mkdir()
     lines = [
-        '{"key": "k", "seconds": 9, "problem": "section 9, M = 2", "policy": "FS-IDS", "playing": 0.5, "rounds": 50000}',
-        '{"key": "l", "seconds": 9, "problem": "section 9, M = 2", "policy": "FS-IDS", "playing": 0.9, "rounds": 50000}',
+        *(
+            '{"key": "k", "problem": "section 9, M = 2", "policy": "FS-IDS", "playing": %s, "rounds": 50000}' % s
+            for s in (0.5, 0.9)
+        ),
         '{"key": "m", "seconds": 9}',
         '{"key": "n", "sec',
     ]

@@ -312,7 +312,7 @@ def test_ranks_have_a_line_per_policy_the_best_on_top():
     figure = plot_ranks(ranks, title="maps, 3 problems")
     assert_clear(figure)
     (axes,) = figure.axes
-    assert [text.get_text() for text in axes.yaxis.get_ticklabels()][0] == "first"
+    assert axes.yaxis.get_ticklabels()[0].get_text() == "first"
     assert axes.get_ylim()[0] > axes.get_ylim()[1]
     assert plt.get_fignums() == []
     with pytest.raises(ValueError, match=r"ranks\['a'\]: got \[0\.0\], expected numbers from 1"):

@@ -9,22 +9,32 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from ..carriers.binding import Constant, Several
+from ..carriers.validation import map_widths
 from ..policies import (
+    ALEXP,
+    D3RB,
+    ED2RB,
     FSIDS,
     FSMED,
     FSOFUL,
     FSTS,
+    LEADER,
     MUCB,
     OFUL,
     PSIDS,
     PSOFUL,
     PSTS,
+    BalancingElimination,
     BiasOFUL,
     Binding,
+    DynamicBalancing,
     FSSquareCB,
     LinIDS,
     RegretBalancing,
+    SparseOFUL,
     SquareCB,
     Uniform,
     given,
@@ -38,7 +48,8 @@ from ..simulation.tuning import Grid
 from .ps_shared import UNIFORM, printed
 
 MAPS, REGIONS = "maps", "regions"
-FS_OFUL, RB_SCB = "FS-OFUL", "RB-SCB"
+FS_OFUL, RB_SCB, RBE_SCB, DB_SCB = "FS-OFUL", "RB-SCB", "RBE-SCB", "DB-SCB"
+D3RB_SCB, ED2RB_SCB, LEADER_MAPS, ALEXP_MAPS = "D3RB-SCB", "ED2RB-SCB", "LEADER", "ALEXP"
 BEST_MAP, TRUE_BALL, ALONE = "LinIDS, best map", "PS-IDS, true ball", "LinIDS, no balls"
 YARDSTICKS = (BEST_MAP, TRUE_BALL, ALONE, UNIFORM)  #: who is told the right model, or selects nothing
 
@@ -56,14 +67,25 @@ WORDS = {
 NOTHING = "nothing for this setting"
 BALANCED = "order sqrt(M T), if the reference bounds the regret of one base (math.md, Theorem 11)"
 MIXTURE = "Bayesian regret with an additive log M in the information, for known noise and an exact prior (math.md, 11)"
+ELIMINATED = "order sqrt(M T), if the reference bounds the regret of one base (math.md, Theorem 12)"
+DYNAMIC = "order sqrt(M T), if the reference bounds the regret of one base (math.md, Theorem 13)"
+DATA_DRIVEN = "order d M sqrt(T) + d^2 sqrt(M T), d sqrt(n) the regret of the best base (Pacchiano et al. 2024)"
+ALL_RIGHT = "as OFUL on the best map, if all maps are right (Papini et al. 2021)"
+ONLINE = "order sqrt(M d T (d + log M)) (Abbasi-Yadkori et al. 2012)"
+LASSO = "order sqrt(T log^3 M) + T^(3/4) sqrt(log M), for actions that stay the same (Kassraie et al. 2023)"
 SAMPLED = "Bayesian regret for an exact mixture prior (Hong et al. 2022)"
 HONG = "expected regret 3 M + 2 eps T + 2 R sqrt(6 M T log T), whatever K (Hong et al. 2020)"
 ADDITIVE = "an additive 2 R^2 log M in the squared radius (math.md, Theorem 7')"
 UNPROVED = "nothing: the printed radius rests on steps that fail (paper.md)"
 
 RATE, RADIUS, REFERENCE = {"exploration": Steps(300.0)}, {"scale": Steps(0.3)}, {"reference": Steps(1.0)}
+COEFFICIENT, WEIGHTS = {"coefficient": Steps(1.0)}, {"learning_rate": Steps(1.0)}
 RANGE = {"reward_range": Steps(given.reward_range, factor=10.0**0.25)}
-"""What is tuned: c of the rate c sqrt(t), s of every radius, u of U(n) = u sqrt(n), the range of SqAlg."""
+"""What is tuned: c of the rate c sqrt(t), s of every radius, u of U(n) = u sqrt(n), the regret over sqrt(n) that every
+base is believed, the rate of a master's weights, the range of SqAlg.
+"""
+
+WIDEST = 300  #: features of all maps together up to which Sparse OFUL and ALEXP play: they cost the square a round
 
 
 @dataclass(frozen=True)
@@ -110,7 +132,12 @@ def _told(value: Any) -> Iterator[str]:
 def of_maps(problem: Problem, rounds: int) -> tuple[Contestant, ...]:
     """Return who selects among feature maps, on this problem."""
     span, bound = {"reward_range": given.reward_range}, {"noise": given.noise, "parameter_bound": given.parameter_bound}
+    noise, M = {"noise": given.noise}, problem.shapes["n_models"]
     scb, ucb = on_every_map(SquareCB.bind(**span)), on_every_map(OFUL.bind(**bound))
+    side_by_side = (
+        Contestant("Sparse OFUL", SparseOFUL.bind(**bound, **span), ONLINE, RADIUS),
+        Contestant(ALEXP_MAPS, ALEXP.bind(**bound, **span), LASSO, RADIUS | WEIGHTS),
+    )
     return (
         Contestant("FS-IDS", FSIDS.bind(), MIXTURE, ours=True),
         Contestant("FS-TS", FSTS.bind(), SAMPLED),
@@ -120,6 +147,12 @@ def of_maps(problem: Problem, rounds: int) -> tuple[Contestant, ...]:
         Contestant("FS-SCB, range", FSSquareCB.bind(**span, weighting="range"), NOTHING, RATE | RANGE),
         Contestant(RB_SCB, RegretBalancing.bind(bases=scb), BALANCED, RATE | REFERENCE),
         Contestant("RB-OFUL", RegretBalancing.bind(bases=ucb), BALANCED, RADIUS | REFERENCE),
+        Contestant(RBE_SCB, BalancingElimination.bind(bases=scb, **noise), ELIMINATED, RATE | REFERENCE),
+        Contestant(DB_SCB, DynamicBalancing.bind(bases=scb, **noise), DYNAMIC, RATE | REFERENCE),
+        Contestant(D3RB_SCB, D3RB.bind(bases=scb, **noise), DATA_DRIVEN, RATE | COEFFICIENT),
+        Contestant(ED2RB_SCB, ED2RB.bind(bases=scb, **noise), DATA_DRIVEN, RATE | COEFFICIENT),
+        Contestant(LEADER_MAPS, LEADER.bind(**bound), ALL_RIGHT, RADIUS),
+        *(side_by_side if np.sum(map_widths("", problem.shapes["dim"], M)) <= WIDEST else ()),
         Contestant(BEST_MAP, on_map(LinIDS.bind(), 0)),
         Contestant(UNIFORM, Uniform.bind()),
     )
@@ -140,6 +173,10 @@ def of_regions(problem: Problem, rounds: int) -> tuple[Contestant, ...]:
         Contestant("PS-OFUL", PSOFUL.bind(**balls, **noise), ADDITIVE, RADIUS, ours=True),
         Contestant("PS-OFUL, printed", printed(**balls, reward_range=given.reward_range), UNPROVED, RADIUS | RANGE),
         Contestant("RB-OFUL", RegretBalancing.bind(bases=ucb), BALANCED, RADIUS | REFERENCE),
+        Contestant("RBE-OFUL", BalancingElimination.bind(bases=ucb, **noise), ELIMINATED, RADIUS | REFERENCE),
+        Contestant("DB-OFUL", DynamicBalancing.bind(bases=ucb, **noise), DYNAMIC, RADIUS | REFERENCE),
+        Contestant("D3RB-OFUL", D3RB.bind(bases=ucb, **noise), DATA_DRIVEN, RADIUS | COEFFICIENT),
+        Contestant("ED2RB-OFUL", ED2RB.bind(bases=ucb, **noise), DATA_DRIVEN, RADIUS | COEFFICIENT),
         *(latent if isinstance(problem, LatentBandit) else ()),
         Contestant(TRUE_BALL, PSIDS.bind(centers=given.true_centers, radii=true_radii)),
         Contestant(ALONE, LinIDS.bind()),

@@ -14,9 +14,10 @@ from .. import contestants as who
 from .latent_sentences import at_a_quarter, since
 from .measuring import Evidence, Measured, Runs, Statistic, measure_all
 from .sentence import Sentence, models_of
+from .sentences import MUCH
 
 Bounds = tuple[float, float]  #: between which a sentence says that an exponent lies
-ROOT = (-math.inf, 0.5)
+ROOT, LINEAR, LOGARITHM = (-math.inf, 0.5), (0.9, math.inf), (-math.inf, 1.0)
 
 
 def _ends(evidence: Evidence, axis: str, *policies: str) -> tuple[str, str] | None:
@@ -68,11 +69,33 @@ def _exponent(policy: str, over: str | None, ends: tuple[str, str], span: float)
     return lambda late, early: np.log(regret(late, ends[1]) / regret(late, ends[0])) / span
 
 
+def _times(policy: str, other: str, low: float) -> Callable[[Evidence], list[Measured]]:
+    """Return the measure: the regret of one policy over that of another, for every M."""
+
+    def measure(evidence: Evidence) -> list[Measured]:
+        names = [name for name, own in evidence.results.items() if {policy, other} <= {*own.curves}]
+        words = f"regret of {policy} over that of {other}, "
+        parts = [Statistic(words + p, _ratio(p, policy, other), low=low, problems=(p,), log=True) for p in names]
+        return measure_all(parts, [evidence.runs]) if parts else []
+
+    return measure
+
+
+def _ratio(problem: str, a: str, b: str) -> Callable[[Runs], Any]:
+    return lambda runs: runs.mean(problem, a) / runs.mean(problem, b)
+
+
 def _published(id: str, words: str, place: str, measure: Callable[[Evidence], list[Measured]]) -> Sentence:
     return Sentence(id, words, ("arena-rates",), (), measure, ("defaults",), place=place, ours=True)
 
 
-BALANCING = {who.RB_SCB: "Abbasi-Yadkori, Pacchiano and Phan 2020"}
+BALANCING = {
+    who.RB_SCB: "Abbasi-Yadkori, Pacchiano and Phan 2020",
+    who.RBE_SCB: "Pacchiano, Dann, Gentile and Bartlett 2020",
+    who.DB_SCB: "Cutkosky et al. 2021",
+    who.D3RB_SCB: "Pacchiano, Dann and Gentile 2024",
+    who.ED2RB_SCB: "Pacchiano, Dann and Gentile 2024",
+}
 
 ARENA_SENTENCES = (
     *(
@@ -83,6 +106,24 @@ ARENA_SENTENCES = (
             growth(policy, "M", ROOT, rounds=ROOT),
         )
         for policy, place in BALANCING.items()
+    ),
+    _published(
+        "fails-leader",
+        "LEADER needs all maps to be right: with wrong ones its regret is linear in T",
+        "Papini et al. 2021, the assumption",
+        growth(who.LEADER_MAPS, "M", rounds=LINEAR),
+    ),
+    _published(
+        "fails-leader-beside",
+        "LEADER loses much more than FS-OFUL where only one map is right",
+        "Papini et al. 2021, the assumption",
+        _times(who.LEADER_MAPS, who.FS_OFUL, MUCH),
+    ),
+    _published(
+        "rate-alexp",
+        "the regret of ALEXP grows with M as log M at most",
+        "Kassraie et al. 2023",
+        growth(who.ALEXP_MAPS, "M", LOGARITHM, log=True),
     ),
 )
 """Rates and failures that others have published, for their own algorithms."""

@@ -30,7 +30,7 @@ class Verdict:
         which then is the statistic.
     n: replicates.
     vacuous: why nothing is shown although it holds, or that it fails in nearly uniform play, in words; "" otherwise.
-    ours: whether it is no sentence of the paper: the same statistic for a variant of ours, or what others publish of theirs.
+    ours: whether it is no sentence of the paper: what is published of a rival, or the statistic for a variant of ours.
     """
 
     id: str

@@ -109,9 +109,9 @@ def standings_table(group: str, finals: Finals, ranking: Ranking, times: Times) 
     rows = [[one.policy, *cells(one, ranking), round_time(one.policy, finals, times)] for one in found]
     head = ["policy", "problems", f"regret, % of {ranking.floor}", f"more than {leader}", "mean rank", "best or close"]
     note = (
-        "Mean over the problems; differences are paired, replicate by replicate, with 95 % intervals. Best or close: on "
-        "how many problems it is not clearly worse than the best there. Yardsticks have no rank. Time: a round of one "
-        "lane when all replicates play side by side, median over the problems."
+        "Mean over the problems; differences are paired, replicate by replicate, with 95 % intervals. Best or close: "
+        "on how many problems it is not clearly worse than the best there. Yardsticks have no rank. Time: a round of "
+        "one lane when all replicates play side by side, median over the problems."
     )
     return Table(f"Who comes where: {group}", [*head, "µs a round"], rows, note)
 
