@@ -11,6 +11,7 @@ from .carriers.catalogues import Catalogue
 from .carriers.crossing import cross_features
 from .parts.exploration import LatentReference, Power
 from .policies import (
+    EXP4,
     FSIDS,
     FSMED,
     FSOFUL,
@@ -20,8 +21,10 @@ from .policies import (
     PSIDS,
     PSOFUL,
     PSTS,
+    SEXP3,
     UCB1,
     BiasOFUL,
+    Corral,
     Decision,
     FSSquareCB,
     Greedy,
@@ -35,6 +38,7 @@ from .policies import (
     Uniform,
     given,
     load,
+    maillard_munos,
     on_every_ball,
     on_every_map,
     on_map,
@@ -44,6 +48,7 @@ from .simulation import Result, Results, Steps, grid, simulate, sweep, tune
 from .types import Blocked
 
 __all__ = [
+    "EXP4",
     "FSIDS",
     "FSMED",
     "FSOFUL",
@@ -53,12 +58,14 @@ __all__ = [
     "PSIDS",
     "PSOFUL",
     "PSTS",
+    "SEXP3",
     "UCB1",
     "Agent",
     "BiasOFUL",
     "Blocked",
     "Catalogue",
     "Choice",
+    "Corral",
     "Decision",
     "Explanation",
     "FSSquareCB",
@@ -81,6 +88,7 @@ __all__ = [
     "grid",
     "load",
     "logs",
+    "maillard_munos",
     "maps",
     "on_every_ball",
     "on_every_map",
