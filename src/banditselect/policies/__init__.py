@@ -7,9 +7,11 @@ from .alexp import ALEXP
 from .balancing_elimination import BalancingElimination
 from .base import Policy
 from .bias_oful import BiasOFUL
+from .corral import Corral
 from .d3rb import D3RB
 from .dynamic_balancing import DynamicBalancing
 from .ed2rb import ED2RB
+from .exp4 import EXP4, maillard_munos
 from .fs_ids import FSIDS
 from .fs_med import FSMED
 from .fs_oful import FSOFUL
@@ -28,6 +30,7 @@ from .ps_ids import PSIDS
 from .ps_oful import PSOFUL
 from .ps_ts import PSTS
 from .regret_balancing import RegretBalancing
+from .sexp3 import SEXP3
 from .sparse_oful import SparseOFUL
 from .squarecb import SquareCB
 from .ucb1 import UCB1
@@ -37,6 +40,7 @@ __all__ = [
     "ALEXP",
     "D3RB",
     "ED2RB",
+    "EXP4",
     "FSIDS",
     "FSMED",
     "FSOFUL",
@@ -47,11 +51,13 @@ __all__ = [
     "PSIDS",
     "PSOFUL",
     "PSTS",
+    "SEXP3",
     "UCB1",
     "BalancingElimination",
     "BiasOFUL",
     "Binding",
     "Constant",
+    "Corral",
     "Decision",
     "DynamicBalancing",
     "EveryBall",
@@ -71,6 +77,7 @@ __all__ = [
     "Uniform",
     "given",
     "load",
+    "maillard_munos",
     "on_every_ball",
     "on_every_map",
     "on_map",
