@@ -9,6 +9,7 @@ from . import logs, maps, problems, regions, theory
 from .agent import Agent, Choice, Explanation
 from .carriers.catalogues import Catalogue
 from .carriers.crossing import cross_features
+from .carriers.ellipsoids import Ball, Ellipsoid
 from .parts.exploration import LatentReference, Power
 from .policies import (
     FSIDS,
@@ -55,11 +56,13 @@ __all__ = [
     "PSTS",
     "UCB1",
     "Agent",
+    "Ball",
     "BiasOFUL",
     "Blocked",
     "Catalogue",
     "Choice",
     "Decision",
+    "Ellipsoid",
     "Explanation",
     "FSSquareCB",
     "Greedy",
