@@ -3,6 +3,7 @@
 import numpy as np
 
 from banditselect import (
+    EXP4,
     FSIDS,
     FSMED,
     FSOFUL,
@@ -12,8 +13,10 @@ from banditselect import (
     PSIDS,
     PSOFUL,
     PSTS,
+    SEXP3,
     UCB1,
     BiasOFUL,
+    Corral,
     FSSquareCB,
     Greedy,
     LatentReference,
@@ -164,6 +167,47 @@ POLICIES = {
         ),
         {},
     ),
+    "Corral": (
+        Corral.bind(
+            bases=[SquareCB(dim=D, reward_range=RANGE), OFUL(dim=D, noise=0.1)],
+            reward_range=RANGE,
+            snapshots=2,
+            propensities=True,
+        ),
+        {},
+    ),
+    "Corral plain": (
+        Corral.bind(
+            bases=[on_map(OFUL(dim=D, noise=0.1), 0), on_map(LinTS(dim=D, noise=0.1), 0)],
+            feedback="plain",
+            reward_range=RANGE,
+            horizon=400,
+        ),
+        {},
+    ),
+    "Corral importance": (
+        Corral.bind(
+            bases=[SEXP3(n_arms=5, reward_range=RANGE), Uniform()],
+            feedback="importance",
+            reward_range=RANGE,
+            propensities=True,
+        ),
+        {"check_permuted_actions": POSITIONS},
+    ),
+    "EXP4": (
+        EXP4.bind(bases=[SquareCB(dim=D, reward_range=RANGE), Greedy(center=-CENTERS[0])], reward_range=RANGE),
+        {},
+    ),
+    "EXP4 uniform": (
+        EXP4.bind(
+            bases=[SEXP3(n_arms=5, reward_range=RANGE), UCB1(n_arms=5, noise=0.1)],
+            exploration="uniform",
+            reward_range=RANGE,
+            horizon=400,
+        ),
+        {"check_permuted_actions": POSITIONS},
+    ),
+    "SEXP3": (SEXP3.bind(n_arms=5, prototypes=CENTERS, reward_range=RANGE), {"check_permuted_actions": POSITIONS}),
     "LinIDS": (LinIDS.bind(dim=D), {}),
     "LinIDS told": (LinIDS.bind(dim=D, noise=0.1, intercept=False, floor=0.1), {}),
     "FSIDS": (FSIDS.bind(n_models=3, dim=D), {}),
@@ -252,6 +296,12 @@ SKIPPED = {
     "RegretBalancing own": ESTIMATES | MODELS,
     "RegretBalancing nested": ESTIMATES | MODELS | PROBABILITIES,
     "RegretBalancing latent": ESTIMATES | MODELS | {"check_ties"},
+    "Corral": ESTIMATES | MODELS,
+    "Corral plain": ESTIMATES | MODELS | PROBABILITIES,
+    "Corral importance": ESTIMATES | MODELS | {"check_ties"},
+    "EXP4": ESTIMATES | MODELS,
+    "EXP4 uniform": ESTIMATES | MODELS | {"check_ties"},
+    "SEXP3": ESTIMATES | MODELS | {"check_ties"},
     "LinIDS": MODELS | ESTIMATES,
     "LinIDS told": MODELS | ESTIMATES,
     "FSIDS": ESTIMATES,

@@ -12,6 +12,7 @@ from .carriers.crossing import cross_features
 from .carriers.ellipsoids import Ball, Ellipsoid
 from .parts.exploration import LatentReference, Power
 from .policies import (
+    EXP4,
     FSIDS,
     FSMED,
     FSOFUL,
@@ -21,8 +22,10 @@ from .policies import (
     PSIDS,
     PSOFUL,
     PSTS,
+    SEXP3,
     UCB1,
     BiasOFUL,
+    Corral,
     Decision,
     FSSquareCB,
     Greedy,
@@ -36,6 +39,7 @@ from .policies import (
     Uniform,
     given,
     load,
+    maillard_munos,
     on_every_ball,
     on_every_map,
     on_map,
@@ -45,6 +49,7 @@ from .simulation import Result, Results, Steps, grid, simulate, sweep, tune
 from .types import Blocked
 
 __all__ = [
+    "EXP4",
     "FSIDS",
     "FSMED",
     "FSOFUL",
@@ -54,6 +59,7 @@ __all__ = [
     "PSIDS",
     "PSOFUL",
     "PSTS",
+    "SEXP3",
     "UCB1",
     "Agent",
     "Ball",
@@ -61,6 +67,7 @@ __all__ = [
     "Blocked",
     "Catalogue",
     "Choice",
+    "Corral",
     "Decision",
     "Ellipsoid",
     "Explanation",
@@ -84,6 +91,7 @@ __all__ = [
     "grid",
     "load",
     "logs",
+    "maillard_munos",
     "maps",
     "on_every_ball",
     "on_every_map",

@@ -5,6 +5,8 @@ from ..carriers.decisions import Decision
 from ..carriers.persistence import load, register, registered
 from .base import Policy
 from .bias_oful import BiasOFUL
+from .corral import Corral
+from .exp4 import EXP4, maillard_munos
 from .fs_ids import FSIDS
 from .fs_med import FSMED
 from .fs_oful import FSOFUL
@@ -22,11 +24,13 @@ from .ps_ids import PSIDS
 from .ps_oful import PSOFUL
 from .ps_ts import PSTS
 from .regret_balancing import RegretBalancing
+from .sexp3 import SEXP3
 from .squarecb import SquareCB
 from .ucb1 import UCB1
 from .uniform import Uniform
 
 __all__ = [
+    "EXP4",
     "FSIDS",
     "FSMED",
     "FSOFUL",
@@ -36,10 +40,12 @@ __all__ = [
     "PSIDS",
     "PSOFUL",
     "PSTS",
+    "SEXP3",
     "UCB1",
     "BiasOFUL",
     "Binding",
     "Constant",
+    "Corral",
     "Decision",
     "EveryBall",
     "EveryMap",
@@ -57,6 +63,7 @@ __all__ = [
     "Uniform",
     "given",
     "load",
+    "maillard_munos",
     "on_every_ball",
     "on_every_map",
     "on_map",
