@@ -65,6 +65,8 @@ POLICIES = {
         SquareCB.bind(dim=D, noise=0.1, reward_range=RANGE, exploration="corrected", **SCB_BOUNDS),
         {},
     ),
+    "SquareCB design": (SquareCB.bind(dim=D, reward_range=RANGE, design="optimal"), {}),
+    "SquareCB design, intercept": (SquareCB.bind(dim=D, reward_range=RANGE, design="optimal", intercept=True), {}),
     "OFUL": (OFUL.bind(dim=D, noise=0.1, regularization=0.3), {}),
     "BiasOFUL": (BiasOFUL.bind(center=CENTERS[0], radius=0.5, noise=0.1), {"check_rescaling": LAMBDA}),
     "BiasOFUL known": (BiasOFUL.bind(center=CENTERS[0], radius=0.0, noise=0.1), {}),
@@ -85,6 +87,16 @@ POLICIES = {
     ),
     "FSSquareCB intercept": (
         FSSquareCB.bind(n_models=3, dim=[4, 2, 5], reward_range=RANGE, noise=0.1, intercept=True),
+        {},
+    ),
+    "FSSquareCB design": (
+        FSSquareCB.bind(n_models=3, dim=[4, 2, 5], reward_range=RANGE, noise=0.1, design="optimal"),
+        {},
+    ),
+    "FSSquareCB design, learned": (
+        FSSquareCB.bind(
+            n_models=3, dim=D, reward_range=RANGE, weighting="learned", intercept=True, design="optimal"
+        ),
         {},
     ),
     "FSSquareCB learned": (FSSquareCB.bind(n_models=3, dim=D, reward_range=RANGE, weighting="learned"), {}),
@@ -298,6 +310,8 @@ SKIPPED = {
     "SquareCB": MODELS,
     "SquareCB paper": MODELS,
     "SquareCB corrected": MODELS,
+    "SquareCB design": MODELS,
+    "SquareCB design, intercept": MODELS | PRIORS,
     "OFUL": MODELS,
     "BiasOFUL": MODELS | {"check_regularization"},
     "BiasOFUL known": MODELS | {"check_regularization"},
@@ -312,6 +326,8 @@ SKIPPED = {
     "FSSquareCB paper": {"check_regularization"},
     "FSSquareCB corrected": {"check_regularization"},
     "FSSquareCB intercept": PRIORS,
+    "FSSquareCB design": {"check_regularization"},
+    "FSSquareCB design, learned": ESTIMATES,
     "FSSquareCB learned": ESTIMATES,
     "FSSquareCB learned, intercept": ESTIMATES,
     "FSOFUL": {"check_regularization"},

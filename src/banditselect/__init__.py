@@ -9,6 +9,7 @@ from . import logs, maps, problems, regions, theory
 from .agent import Agent, Choice, Explanation
 from .carriers.catalogues import Catalogue
 from .carriers.crossing import cross_features
+from .carriers.ellipsoids import Ball, Ellipsoid
 from .parts.exploration import LatentReference, Power
 from .policies import (
     ALEXP,
@@ -73,6 +74,7 @@ __all__ = [
     "UCB1",
     "Agent",
     "BalancingElimination",
+    "Ball",
     "BiasOFUL",
     "Blocked",
     "Catalogue",
@@ -80,6 +82,7 @@ __all__ = [
     "Corral",
     "Decision",
     "DynamicBalancing",
+    "Ellipsoid",
     "Explanation",
     "FSSquareCB",
     "Greedy",
