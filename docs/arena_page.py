@@ -41,7 +41,8 @@ def main(folder: Path) -> None:
         "# Every rival in one arena",
         "Written by `python docs/arena_page.py` from the tables of `banditselect reproduce arena arena-rates`; no "
         "number here is typed. Who selects among feature maps plays four families of problems, who selects among "
-        "regions four others; all meet the same instances and the same noise. `banditselect show arena` says what was chosen.",
+        "regions four others; all meet the same instances and the same noise. `banditselect show arena` says what was "
+        "chosen.",
         settings(ran, folder),
         f"## Who comes where\n\n{standing(found, folder)}",
         *(figures(found, group) for group in next(iter(found.values()))),

@@ -94,9 +94,7 @@ POLICIES = {
         {},
     ),
     "FSSquareCB design, learned": (
-        FSSquareCB.bind(
-            n_models=3, dim=D, reward_range=RANGE, weighting="learned", intercept=True, design="optimal"
-        ),
+        FSSquareCB.bind(n_models=3, dim=D, reward_range=RANGE, weighting="learned", intercept=True, design="optimal"),
         {},
     ),
     "FSSquareCB learned": (FSSquareCB.bind(n_models=3, dim=D, reward_range=RANGE, weighting="learned"), {}),

@@ -1,5 +1,6 @@
 """The arena: who plays where, what everyone is told, ranks and standings by hand, rates from stored tables."""
 
+import json
 import math
 
 import numpy as np
@@ -77,11 +78,10 @@ def test_differences_are_paired():
 
 def test_the_table_has_the_time_of_a_round(tmp_path):
     (tmp_path / "cells").mkdir()
+    noted = {"key": "k", "problem": "section 9, M = 2", "policy": "FS-IDS", "rounds": 50_000}
     lines = [
-        *(
-            '{"key": "k", "problem": "section 9, M = 2", "policy": "FS-IDS", "playing": %s, "rounds": 50000}' % s
-            for s in (0.5, 0.9)
-        ),
+        json.dumps(noted | {"playing": 0.5}),
+        json.dumps(noted | {"playing": 0.9}),
         '{"key": "m", "seconds": 9}',
         '{"key": "n", "sec',
     ]

@@ -19,10 +19,10 @@ from .ps_shared import UNIFORM
 
 MODELS = (2, 8, 30)
 ACTIONS = (10, 100, 1000)
-PLAIN, IDS = "SquareCB", "LinIDS"
+PLAIN, DESIGN, IDS = "SquareCB", "SquareCB, optimal design", "LinIDS"
 PLAYED = (
     *(who.RB_SCB, who.RBE_SCB, who.DB_SCB, who.D3RB_SCB, who.ED2RB_SCB),
-    *(who.LEADER_MAPS, who.ALEXP_MAPS, who.FS_OFUL, UNIFORM),
+    *(who.CORRAL, who.CORRAL_IMPORTANCE, who.LEADER_MAPS, who.ALEXP_MAPS, who.FS_OFUL, UNIFORM),
 )
 
 
@@ -30,8 +30,9 @@ def policies(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
     """Return those of whom something is published, and what they are compared with."""
     if "n_models" in problem.shapes:
         return {one.name: one.policy for one in of_maps(problem, rounds) if one.name in PLAYED}
-    scb = SquareCB.bind(reward_range=given.reward_range)
-    return {PLAIN: scb, IDS: LinIDS.bind(), UNIFORM: Uniform.bind()}
+    span = {"reward_range": given.reward_range}
+    plain, designed = SquareCB.bind(**span), SquareCB.bind(**span, design="optimal")
+    return {PLAIN: plain, DESIGN: designed, IDS: LinIDS.bind(), UNIFORM: Uniform.bind()}
 
 
 def problems(models: Sequence[int] = ()) -> dict[str, Problem]:

@@ -11,13 +11,16 @@ from typing import Any
 import numpy as np
 
 from .. import contestants as who
+from ..arena_rates import DESIGN
+from ..fs_shared import UNIFORM
 from .latent_sentences import at_a_quarter, since
 from .measuring import Evidence, Measured, Runs, Statistic, measure_all
 from .sentence import Sentence, models_of
 from .sentences import MUCH
 
 Bounds = tuple[float, float]  #: between which a sentence says that an exponent lies
-ROOT, LINEAR, LOGARITHM = (-math.inf, 0.5), (0.9, math.inf), (-math.inf, 1.0)
+ROOT, LINEAR, FLAT = (-math.inf, 0.5), (0.9, math.inf), (-math.inf, 0.1)
+TWO_THIRDS, LOGARITHM = (2.0 / 3.0, math.inf), (-math.inf, 1.0)
 
 
 def _ends(evidence: Evidence, axis: str, *policies: str) -> tuple[str, str] | None:
@@ -108,6 +111,18 @@ ARENA_SENTENCES = (
         for policy, place in BALANCING.items()
     ),
     _published(
+        "rate-corral-importance",
+        "CORRAL over UCB bases that learn importance-weighted rewards loses at least in the order of T^(2/3)",
+        "Pacchiano et al. 2020, of Agarwal et al. 2017",
+        growth(who.CORRAL_IMPORTANCE, "M", rounds=TWO_THIRDS),
+    ),
+    _published(
+        "rate-corral-smoothed",
+        "smoothing repairs it: the regret of CORRAL over UCB bases is then of order sqrt(T)",
+        "Pacchiano et al. 2020",
+        growth(who.CORRAL, "M", rounds=ROOT),
+    ),
+    _published(
         "fails-leader",
         "LEADER needs all maps to be right: with wrong ones its regret is linear in T",
         "Papini et al. 2021, the assumption",
@@ -124,6 +139,12 @@ ARENA_SENTENCES = (
         "the regret of ALEXP grows with M as log M at most",
         "Kassraie et al. 2023",
         growth(who.ALEXP_MAPS, "M", LOGARITHM, log=True),
+    ),
+    _published(
+        "rate-design",
+        "with an optimal design the regret of SquareCB does not grow with the number of actions",
+        "Zhu et al. 2022",
+        growth(DESIGN, "K", FLAT, over=UNIFORM),
     ),
 )
 """Rates and failures that others have published, for their own algorithms."""
