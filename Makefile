@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 BENCH := .venv-bench/bin
 
-.PHONY: reproduce test test-slow docs bench bench-docs scaling clean
+.PHONY: reproduce test test-slow docs arena-docs bench bench-docs scaling clean
 
 .venv/ready: pyproject.toml requirements-dev.lock
 	$(PYTHON) -m venv .venv
@@ -40,6 +40,9 @@ docs: .venv/ready # after `banditselect reproduce all meta-tasks --scale paper`
 	$(BIN)/python docs/measured_regions.py
 	$(BIN)/python docs/measured_regions.py out/paper
 	$(BIN)/python docs/from_results.py out/paper
+
+arena-docs: .venv/ready # after `banditselect reproduce arena arena-rates --scale paper --out out/arena`
+	$(BIN)/python docs/arena_page.py out/arena
 
 .venv-bench/ready: pyproject.toml requirements-bench.lock requirements-bench-compiled.lock
 	$(PYTHON) -m venv .venv-bench

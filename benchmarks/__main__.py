@@ -18,6 +18,7 @@ from banditselect.simulation.store import write_text
 
 from .agent_speed import agent
 from .comparison import peers
+from .crowds import crowds
 from .figures import Part, load_parts, store_parts
 from .first_call import first_call
 from .limits import bank, lanes, one_lane, regions, same_code, simulation_loop, untuned, workers
@@ -33,6 +34,7 @@ PARTS: dict[str, Callable[[bool], Part]] = {
     "bank": bank,
     "lanes": lanes,
     "regions": regions,
+    "crowds": crowds,
     "workers": workers,
     "first-call": first_call,
     "simulation-loop": simulation_loop,

@@ -16,6 +16,7 @@ from banditselect.experiments.claims import Verdict, judge
 from banditselect.experiments.experiment import stored
 from banditselect.experiments.ps_synthetic import INDIVIDUAL
 from banditselect.experiments.report import counted, finals_table, headlines, picture_captions, shown, split
+from banditselect.experiments.report.words import VARIANTS
 from banditselect.problems.synthetic import EXTREMES
 from banditselect.reporting.markdown import markdown_table, replace_between
 from banditselect.reporting.numbers import interval, measured
@@ -65,7 +66,7 @@ def results_page(found: Found, verdicts: Sequence[Verdict]) -> str:
         "The same run writes `report.html`, which has the settings and the tuned values too.",
         f"## Verdicts on the paper's sentences\n\n{counted(verdicts)}",
         details(printed, "the paper says", "“{}” ({})"),
-        f"## The same statistics for our variants\n\n{details(ours, 'what is measured', '{} ({})')}",
+        f"## {VARIANTS}\n\n{details(ours, 'what is measured', '{} ({})')}",
         *(experiment_part(experiment, found) for experiment in PAPER.values()),
     ]
     return "\n\n".join(parts) + "\n"
@@ -179,7 +180,7 @@ def learned_parts(found: Found) -> dict[str, str]:
             )
             for name in ("ps-mnist", "ps-cifar10", "ps-mnist-coarse")
         ),
-        "latent": "\n\n".join(latent_table(found, regime) for regime in REGIMES),
+        "latent": "\n\n".join(latent_table(found, regime) for regime in PAPER["latent"].regimes),
         "worst": worst_table(found),
     }
 

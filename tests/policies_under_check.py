@@ -3,24 +3,35 @@
 import numpy as np
 
 from banditselect import (
+    ALEXP,
+    D3RB,
+    ED2RB,
+    EXP4,
     FSIDS,
     FSMED,
     FSOFUL,
     FSTS,
+    LEADER,
     MUCB,
     OFUL,
     PSIDS,
     PSOFUL,
     PSTS,
+    SEXP3,
     UCB1,
+    BalancingElimination,
     BiasOFUL,
+    Corral,
+    DynamicBalancing,
     FSSquareCB,
     Greedy,
     LatentReference,
     LinIDS,
     LinMED,
     LinTS,
+    Power,
     RegretBalancing,
+    SparseOFUL,
     SquareCB,
     Uniform,
     on_map,
@@ -36,8 +47,10 @@ SCB_BOUNDS = {**BOUNDS, "parameter_bound": 1.0, "horizon": 500}
 LAMBDA = "lambda = 1 / r^2, as the paper and BIAS-OFUL have it, carries the units of the rewards"
 PRINTED = "the printed radius and rate are so wide that play stays close to uniform for hundreds of rounds"
 PROVED = "the rate that is proved for every sequence explores in about half of a few hundred rounds"
+PLAYED = "what learners would have earned is known of rounds that it played, and of no others"
 POSITIONS = "an arm is the position of an action, whatever its features"
 UNITS = "the printed constants add terms of different units"
+ON_MAPS = [on_map(SquareCB(dim=D, reward_range=RANGE), i) for i in range(3)]
 
 POLICIES = {
     "Uniform": (Uniform.bind(), {"check_learning": "it learns nothing"}),
@@ -52,6 +65,8 @@ POLICIES = {
         SquareCB.bind(dim=D, noise=0.1, reward_range=RANGE, exploration="corrected", **SCB_BOUNDS),
         {},
     ),
+    "SquareCB design": (SquareCB.bind(dim=D, reward_range=RANGE, design="optimal"), {}),
+    "SquareCB design, intercept": (SquareCB.bind(dim=D, reward_range=RANGE, design="optimal", intercept=True), {}),
     "OFUL": (OFUL.bind(dim=D, noise=0.1, regularization=0.3), {}),
     "BiasOFUL": (BiasOFUL.bind(center=CENTERS[0], radius=0.5, noise=0.1), {"check_rescaling": LAMBDA}),
     "BiasOFUL known": (BiasOFUL.bind(center=CENTERS[0], radius=0.0, noise=0.1), {}),
@@ -72,6 +87,14 @@ POLICIES = {
     ),
     "FSSquareCB intercept": (
         FSSquareCB.bind(n_models=3, dim=[4, 2, 5], reward_range=RANGE, noise=0.1, intercept=True),
+        {},
+    ),
+    "FSSquareCB design": (
+        FSSquareCB.bind(n_models=3, dim=[4, 2, 5], reward_range=RANGE, noise=0.1, design="optimal"),
+        {},
+    ),
+    "FSSquareCB design, learned": (
+        FSSquareCB.bind(n_models=3, dim=D, reward_range=RANGE, weighting="learned", intercept=True, design="optimal"),
         {},
     ),
     "FSSquareCB learned": (FSSquareCB.bind(n_models=3, dim=D, reward_range=RANGE, weighting="learned"), {}),
@@ -152,6 +175,63 @@ POLICIES = {
         ),
         {},
     ),
+    "BalancingElimination": (
+        BalancingElimination.bind(bases=ON_MAPS, reference=[1.0, Power(0.5, 0.6), 2.0], noise=0.1, scale=0.5),
+        {},
+    ),
+    "BalancingElimination own": (
+        BalancingElimination.bind(
+            bases=[OFUL(dim=D, noise=0.1), OFUL(dim=D, noise=0.1, regularization=2.0)], reference="own", noise=0.1
+        ),
+        {},
+    ),
+    "DynamicBalancing": (
+        DynamicBalancing.bind(bases=ON_MAPS, reference=[1.0, Power(0.5, 0.6), 2.0], noise=0.1, scale=0.5),
+        {},
+    ),
+    "D3RB": (D3RB.bind(bases=ON_MAPS, coefficient=0.5, noise=0.1), {}),
+    "ED2RB": (ED2RB.bind(bases=[Uniform(), LinTS(dim=D, noise=0.1)], coefficient=0.1, noise=0.1), {}),
+    "Corral": (
+        Corral.bind(
+            bases=[SquareCB(dim=D, reward_range=RANGE), OFUL(dim=D, noise=0.1)],
+            reward_range=RANGE,
+            snapshots=2,
+            propensities=True,
+        ),
+        {},
+    ),
+    "Corral plain": (
+        Corral.bind(
+            bases=[on_map(OFUL(dim=D, noise=0.1), 0), on_map(LinTS(dim=D, noise=0.1), 0)],
+            feedback="plain",
+            reward_range=RANGE,
+            horizon=400,
+        ),
+        {},
+    ),
+    "Corral importance": (
+        Corral.bind(
+            bases=[SEXP3(n_arms=5, reward_range=RANGE), Uniform()],
+            feedback="importance",
+            reward_range=RANGE,
+            propensities=True,
+        ),
+        {"check_permuted_actions": POSITIONS},
+    ),
+    "EXP4": (
+        EXP4.bind(bases=[SquareCB(dim=D, reward_range=RANGE), Greedy(center=-CENTERS[0])], reward_range=RANGE),
+        {},
+    ),
+    "EXP4 uniform": (
+        EXP4.bind(
+            bases=[SEXP3(n_arms=5, reward_range=RANGE), UCB1(n_arms=5, noise=0.1)],
+            exploration="uniform",
+            reward_range=RANGE,
+            horizon=400,
+        ),
+        {"check_permuted_actions": POSITIONS},
+    ),
+    "SEXP3": (SEXP3.bind(n_arms=5, prototypes=CENTERS, reward_range=RANGE), {"check_permuted_actions": POSITIONS}),
     "LinIDS": (LinIDS.bind(dim=D), {}),
     "LinIDS told": (LinIDS.bind(dim=D, noise=0.1, intercept=False, floor=0.1), {}),
     "FSIDS": (FSIDS.bind(n_models=3, dim=D), {}),
@@ -180,6 +260,26 @@ POLICIES = {
     ),
     "OFUL blocks": (OFUL.bind(dim=D, blocks=3, noise=0.1), {}),
     "LinTS blocks": (LinTS.bind(dim=D, blocks=3, noise=0.1, intercept=True), {}),
+    "LEADER": (LEADER.bind(n_models=3, dim=D, noise=0.1), {}),
+    "LEADER intercept": (LEADER.bind(n_models=3, dim=[4, 2, 5], noise=0.1, regularization=0.5, intercept=True), {}),
+    "ALEXP": (ALEXP.bind(n_models=3, dim=D, noise=0.1, reward_range=RANGE), {"check_permuted_models": PLAYED}),
+    "ALEXP intercept": (
+        ALEXP.bind(n_models=3, dim=[4, 2, 5], noise=0.1, reward_range=RANGE, regularization=0.5, intercept=True),
+        {"check_permuted_models": PLAYED},
+    ),
+    "SparseOFUL": (SparseOFUL.bind(n_models=3, dim=D, noise=0.1, reward_range=RANGE), {}),
+    "SparseOFUL intercept": (
+        SparseOFUL.bind(n_models=3, dim=[4, 2, 5], noise=0.1, reward_range=RANGE, regularization=0.5, intercept=True),
+        {},
+    ),
+    "SparseOFUL corrected": (
+        SparseOFUL.bind(n_models=3, dim=D, noise=0.1, confidence="corrected", **BOUNDS),
+        {"check_learning": PRINTED},
+    ),
+    "SparseOFUL paper": (
+        SparseOFUL.bind(n_models=3, dim=D, noise=0.1, confidence="paper", **BOUNDS),
+        {"check_learning": PRINTED},
+    ),
     "OnMap": (on_map(OFUL.bind(dim=D, noise=0.1), 1), {}),
 }
 
@@ -208,6 +308,8 @@ SKIPPED = {
     "SquareCB": MODELS,
     "SquareCB paper": MODELS,
     "SquareCB corrected": MODELS,
+    "SquareCB design": MODELS,
+    "SquareCB design, intercept": MODELS | PRIORS,
     "OFUL": MODELS,
     "BiasOFUL": MODELS | {"check_regularization"},
     "BiasOFUL known": MODELS | {"check_regularization"},
@@ -222,6 +324,8 @@ SKIPPED = {
     "FSSquareCB paper": {"check_regularization"},
     "FSSquareCB corrected": {"check_regularization"},
     "FSSquareCB intercept": PRIORS,
+    "FSSquareCB design": {"check_regularization"},
+    "FSSquareCB design, learned": ESTIMATES,
     "FSSquareCB learned": ESTIMATES,
     "FSSquareCB learned, intercept": ESTIMATES,
     "FSOFUL": {"check_regularization"},
@@ -236,6 +340,17 @@ SKIPPED = {
     "RegretBalancing own": ESTIMATES | MODELS,
     "RegretBalancing nested": ESTIMATES | MODELS | PROBABILITIES,
     "RegretBalancing latent": ESTIMATES | MODELS | {"check_ties"},
+    "BalancingElimination": ESTIMATES | MODELS,
+    "BalancingElimination own": ESTIMATES | MODELS,
+    "DynamicBalancing": ESTIMATES | MODELS,
+    "D3RB": ESTIMATES | MODELS,
+    "ED2RB": ESTIMATES | MODELS | PROBABILITIES,
+    "Corral": ESTIMATES | MODELS,
+    "Corral plain": ESTIMATES | MODELS | PROBABILITIES,
+    "Corral importance": ESTIMATES | MODELS | {"check_ties"},
+    "EXP4": ESTIMATES | MODELS,
+    "EXP4 uniform": ESTIMATES | MODELS | {"check_ties"},
+    "SEXP3": ESTIMATES | MODELS | {"check_ties"},
     "LinIDS": MODELS | ESTIMATES,
     "LinIDS told": MODELS | ESTIMATES,
     "FSIDS": ESTIMATES,
@@ -256,6 +371,14 @@ SKIPPED = {
     "PSTS known": ESTIMATES | PROBABILITIES,
     "MUCB": ESTIMATES | MODELS,
     "MUCB robust": ESTIMATES | MODELS,
+    "LEADER": MODELS | {"check_regularization"},
+    "LEADER intercept": MODELS | PRIORS,
+    "ALEXP": {"check_regularization"},
+    "ALEXP intercept": PRIORS,
+    "SparseOFUL": {"check_regularization"},
+    "SparseOFUL intercept": PRIORS,
+    "SparseOFUL corrected": {"check_regularization"},
+    "SparseOFUL paper": {"check_regularization"},
     "OnMap": MODELS,
 }  # the others run every check but one
 STAYS = {

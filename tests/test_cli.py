@@ -303,11 +303,11 @@ def test_without_the_libraries_of_the_command_line(folder: Path) -> None:
 
 def test_lists(folder: Path) -> None:
     everything = json.loads(call("list", "--json").stdout)
-    assert list(everything) == ["policies", "problems", "experiments", "metrics"]
+    assert list(everything) == ["policies", "problems", "experiments", "metrics", "arena"]
     assert set(everything["metrics"]) == set(METRICS)
     lines = call("list", "experiments").stdout.splitlines()
     assert lines[0].split(maxsplit=1) == ["fs-synthetic", "Feature selection, synthetic (Figure 1, top)"]
-    assert len(lines) == 12
+    assert len(lines) == 14
     assert len(call("list", "policies").stdout.splitlines()) == len(everything["policies"])
     assert all(name in call("list").stdout for names in everything.values() for name in names)
 
@@ -317,7 +317,7 @@ def test_show(folder: Path) -> None:
     assert page.startswith("FSSquareCB\n    n_models\n    dim\n")
     assert "Parameters" in page
     everything = json.loads(call("list", "--json").stdout)
-    for name in (name for names in everything.values() for name in names):
+    for name in (name for kind, names in everything.items() if kind != "arena" for name in names):
         page = call("show", name).stdout
         assert page.startswith(f"{name}\n")
     assert "quick: M = 2, 10; 300 rounds, " in call("show", "fs-mnist").stdout

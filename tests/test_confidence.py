@@ -85,13 +85,13 @@ def test_radii_of_the_example_set():
     """Bounds 7 (c), E1: t=1000, d=10, R=.5, L=S=lam=1, delta=.05, with log det at its bound d log(1 + t / d)."""
     logdet = 10.0 * math.log(101.0)
     bank = bank_of([[logdet, 123.0, 150.0]], t=1000)
-    ellipsoid = Ellipsoid(bank, noise=np.array([0.5]), prior=np.array([1.0]), delta=0.05)
+    ellipsoid = Ellipsoid(bank, noise=np.array([0.5]), prior=np.array([[1.0]]), delta=0.05)
     assert ellipsoid.squared_radii[0, 0] == pytest.approx(21.2566556, rel=5e-9)
     assert sets_of(bank, penalty=(1.0,)).squared_radii[0, 0] == pytest.approx(14.0356674, rel=5e-9)
 
 
 def test_ellipsoid_by_hand():
-    noise, prior = np.array([9.0, 0.5]), np.array([9.0, 2.0])
+    noise, prior = np.array([9.0, 0.5]), np.array([[9.0], [2.0]])
     bank = RidgeBank(lanes=2, dims=np.array([2]), regularization=np.ones((2, 1)))
     ellipsoid = Ellipsoid(bank, noise=noise, prior=prior, delta=math.exp(-2.0))
     np.testing.assert_allclose(ellipsoid.squared_radii, [[27.0**2], [3.0**2]], rtol=1e-14)

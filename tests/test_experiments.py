@@ -21,21 +21,27 @@ NAMES = {
     "latent",
     "meta-tasks",
     "mood",
+    "arena",
+    "arena-rates",
 }
-ONE_REGIME = {"ps-worst", "meta-tasks", "mood"}
+ONE_REGIME = {"ps-worst", "meta-tasks", "mood", "arena-rates"}
 
 
 def test_there_are_those_of_the_paper_each_with_its_regimes_and_two_scales():
     assert set(EXPERIMENTS) == NAMES
     for name, experiment in EXPERIMENTS.items():
         assert experiment.name == name
-        assert set(experiment.regimes) == ({"theory"} if name in ONE_REGIME else set(REGIMES))
+        first = "defaults" if name.startswith("arena") else "theory"
+        assert set(experiment.regimes) <= set(REGIMES)
+        assert set(experiment.regimes) == ({first} if name in ONE_REGIME else {first, "tuned"})
         assert set(experiment.scales) == set(SCALES)
-        assert "What the text leaves open" in experiment.about or name in ("latent", "mood")
+        if not experiment.of_paper:
+            continue
+        assert "What the text leaves open" in experiment.about or name == "latent"
         tuned = {"regularization"} if name.startswith("ps") and name != "ps-worst" else set()
         assert set(experiment.regimes["theory"].grid) == tuned
         assert name in ONE_REGIME or experiment.regimes["tuned"].grid
-        replicates = {"ps-worst": 375, "meta-tasks": 20}.get(name, 100 if name.startswith("fs") else 50)
+        replicates = {"ps-worst": 375}.get(name, 100 if name.startswith("fs") else 50)
         assert experiment.scales["paper"].replicates == replicates
 
 

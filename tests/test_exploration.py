@@ -219,9 +219,9 @@ def test_a_crowd_is_where_the_best_action_gets_half_of_the_plays():
 @pytest.mark.parametrize(
     ("policy", "features", "instead"),
     [
-        (SquareCB(dim=1), np.ones((3001, 1)), "LinIDS, LinTS or OFUL"),
-        (FSSquareCB(n_models=2, dim=1), np.ones((2, 3001, 1)), "FSIDS, FSTS or FSOFUL"),
-        (on_map(SquareCB(dim=1), 0), np.ones((2, 3001, 1)), "LinIDS, LinTS or OFUL"),
+        (SquareCB(dim=1), np.ones((3001, 1)), 'design="optimal", LinIDS, LinTS or OFUL'),
+        (FSSquareCB(n_models=2, dim=1), np.ones((2, 3001, 1)), 'design="optimal", FSIDS, FSTS or FSOFUL'),
+        (on_map(SquareCB(dim=1), 0), np.ones((2, 3001, 1)), 'design="optimal", LinIDS, LinTS or OFUL'),
     ],
 )
 def test_a_crowd_is_warned_of_once(policy, features, instead):

@@ -135,7 +135,7 @@ def test_the_page(report):
         "2 of 3 experiments were run",
         "in the regime “theory” 1 of 1 hold, 0 fail, 0 stay open",
         "The 3 verdicts are not corrected for their number",
-        "The same statistics for our variants",
+        "Beyond the paper: our variants, and what is published of rivals",
         "left out of all that follows: three",
         "Title of one",
         "chosen <i>by us</i>",
@@ -206,7 +206,7 @@ def test_the_table_for_the_readme():
     assert lines[3].endswith("| – | ? not decided: latent |")
     assert lines[4].endswith("| (✓) holds vacuously: latent | – |")
     assert len(lines) == 5
-    assert words == "The same statistics for our variants:"
+    assert words == "Beyond the paper: our variants, and what is published of rivals:"
     assert ours.splitlines()[2] == "| FS \\| is &lt;good> x | ✓ holds: latent |"
 
 
@@ -215,7 +215,7 @@ def test_words_for_the_terminal():
     verdicts += [verdict(name="three", vacuous="a wide bound"), verdict(said="not applicable", name="four")]
     assert counted(verdicts) == (
         "Of the verdicts on sentences of the paper, in the regime “theory” 1 of 4 hold, 1 hold vacuously, 0 fail, 1 do "
-        "not apply, 1 stay open. Of those on our variants, in the regime “tuned” 1 of 1 hold, 0 fail, 0 stay "
+        "not apply, 1 stay open. Of those beyond the paper, in the regime “tuned” 1 of 1 hold, 0 fail, 0 stay "
         "open. "
         "The 5 verdicts are not corrected for their number: each has an interval of 95 %."
     )
@@ -224,7 +224,10 @@ def test_words_for_the_terminal():
     assert lines[0] == "“FS | is <good> fs-between” (Section 5)"
     assert lines[1] == "  ✓ holds           one, theory: a ratio: 0.50 [0.40, 0.60], expected at most 1, n = 4"
     assert lines[3].endswith("n = 4; shows nothing: a wide bound")
-    assert lines[5:7] == ["The same statistics for our variants:", "FS | is <good> x-ours (Section 5)"]
+    assert lines[5:7] == [
+        "Beyond the paper: our variants, and what is published of rivals:",
+        "FS | is <good> x-ours (Section 5)",
+    ]
     assert len(lines) == 8
 
 

@@ -14,7 +14,15 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation, Text
 
-from banditselect.reporting import latex_table, plot_curves, plot_finals, plot_panels, save_figure, summary_table
+from banditselect.reporting import (
+    latex_table,
+    plot_curves,
+    plot_finals,
+    plot_panels,
+    plot_ranks,
+    save_figure,
+    summary_table,
+)
 from banditselect.reporting.labels import spread
 from banditselect.reporting.scales import human
 from banditselect.reporting.style import looks
@@ -297,6 +305,20 @@ def test_summary_of_small_numbers_and_of_rewards():
         "0.123",
         "0.123",
     ]
+
+
+def test_ranks_have_a_line_per_policy_the_best_on_top():
+    ranks = {f"policy {k}, of some length": [k + 1.0, 12.0 - k, 3.0] for k in range(12)} | {"first": [1.0, 1.0]}
+    figure = plot_ranks(ranks, title="maps, 3 problems")
+    assert_clear(figure)
+    (axes,) = figure.axes
+    assert axes.yaxis.get_ticklabels()[0].get_text() == "first"
+    assert axes.get_ylim()[0] > axes.get_ylim()[1]
+    assert plt.get_fignums() == []
+    with pytest.raises(ValueError, match=r"ranks\['a'\]: got \[0\.0\], expected numbers from 1"):
+        plot_ranks({"a": [0.0]})
+    with pytest.raises(ValueError, match="ranks: got"):
+        plot_ranks({})
 
 
 def test_summary_in_markdown():

@@ -41,7 +41,7 @@ class Side:
         self.ledger, self.keys = Ledger(LANES), Streams(1, range(LANES)).keys
         self.bank = RidgeBank(lanes=LANES, dims=np.array([D, 1][:M]), regularization=np.full((LANES, M), 0.7))
         self.posterior = Posterior(variance=np.array([0.1, 0.2, 0.3]), prior=np.full(M, 1.0 / M), online=False)
-        noise, prior = np.array([0.5, 1.0, 2.0]), np.array([0.1, 0.2, 0.3])
+        noise, prior = np.array([0.5, 1.0, 2.0]), np.array([[0.1], [0.2], [0.3]])
         self.sets = Ellipsoid(self.bank, noise=noise, prior=prior, delta=0.1) if M == 1 else None
         self.outside = np.zeros(LANES, dtype=np.int64)
 

@@ -235,7 +235,10 @@ def test_timings_are_apart_from_results(tmp_path, monkeypatch):
         if path.is_file() and path.name != "timings.jsonl":
             assert path.read_bytes() == (tmp_path / "b" / path.relative_to(tmp_path / "a")).read_bytes()
     assert set(Store(tmp_path / "a").timings()) == names(tmp_path / "a")
-    assert set(Store(tmp_path / "b").timings().values()) == {1000.0}
+    assert set(Store(tmp_path / "b").timings().values()) == {3000.0}  # the clock is read before and after, and twice
+    times = Store(tmp_path / "b").round_times()  # about the 30 rounds of two lanes
+    assert set(times.values()) == {1000.0 / 60}
+    assert set(times) == {(problem, policy) for problem in PROBLEMS for policy in POLICIES}
 
 
 def test_a_cell_says_what_it_is_the_outcome_of(whole):

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import ledger
-from ..types import Index
+from ..types import Array, Index
 from .lanes import LaneArrays
 from .workers import ITSELF, Worker
 
@@ -97,6 +97,26 @@ class Decision(NamedTuple):
             )
         except (TypeError, ValueError) as error:
             raise ValueError(f"decision: {error}; expected what Decision.to_dict returned") from None
+
+
+UNIT = 2.0**52
+"""A memo carries a number p from 0 to 2 as ``round(p UNIT)``: whole, and small enough for stores that keep doubles."""
+
+
+def written(p: Array) -> Index:
+    """Return probabilities as the whole numbers that a memo carries.
+
+    Examples
+    --------
+    >>> written(np.array([0.25])).tolist()
+    [1125899906842624]
+    """
+    return np.rint(p * UNIT).astype(np.int64)
+
+
+def read(memo: Index) -> Array:
+    """Return the probabilities that a memo carries."""
+    return memo / UNIT
 
 
 def _whole(value: Any) -> int:

@@ -116,6 +116,12 @@ class LaneArrays:
             mine[ids] = theirs
         self._hand = self._show = None
 
+    def copy_lanes(self, ids: NDArray[np.int64], other: Self) -> None:
+        """Be what an equal part is in the lanes ``ids (n,)``."""
+        for name in self.state + self.fixed:
+            getattr(self, name)[ids] = getattr(other, name)[ids]
+        self._hand = self._show = None
+
 
 def _moved(mine: NDArray[Any], theirs: NDArray[Any], axis: int, move: Move) -> NDArray[Any]:
     """Return my array with the models that move; where entries are more here than there, the first are theirs."""

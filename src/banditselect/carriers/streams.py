@@ -38,6 +38,9 @@ class Streams(LaneArrays):
         paths = [path] if lanes is None else [(*path, lane) for lane in lanes]
         self.keys = np.array([key(p, channel) for p in paths], dtype=np.int64)
 
+    def copy_lanes(self, ids: NDArray[np.int64], other: "Streams") -> None:
+        """Keep the keys, which belong to whoever draws."""
+
     def draw(
         self, ids: NDArray[np.int64], numbers: NDArray[np.int64], p: NDArray[np.float64]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -101,7 +101,8 @@ app.command(epilog=CODES)(paper.claims)
 @app.command("list")
 def list_(
     kind: Annotated[
-        str | None, choice("KIND", listing.catalogue, "policies, problems, experiments or metrics; all if not given.")
+        str | None,
+        choice("KIND", listing.catalogue, "policies, problems, experiments, metrics or arena; all if not given."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -123,7 +124,7 @@ def list_(
 
 
 @app.command()
-def show(name: Annotated[str, choice("NAME", listing.names, "Anything that list lists.")]) -> None:
+def show(name: Annotated[str, choice("NAME", listing.names, "Anything that list lists, but for the arena.")]) -> None:
     """Show the arguments of a policy or a problem, or the sizes of an experiment, and what it does.
 
     [bold]Examples[/bold]

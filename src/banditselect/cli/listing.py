@@ -1,4 +1,4 @@
-"""What ``list`` and ``show`` print: policies, problems, experiments and metrics, a line or a page each."""
+"""What ``list`` and ``show`` print: policies, problems, experiments, metrics, the arena; a line or a page each."""
 
 import inspect
 import shutil
@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Mapping
 
 from ..experiments import EXPERIMENTS, REGIMES, Experiment
+from ..experiments.contestants import YARDSTICKS, everyone
 from ..policies import registered
 from ..simulation import METRICS
 from ..simulation.user_files import known_problems
@@ -20,12 +21,18 @@ def catalogue() -> dict[str, dict[str, str]]:
         "problems": _lines(known_problems()),
         "experiments": {name: f"{e.title} ({e.place})" for name, e in EXPERIMENTS.items()},
         "metrics": dict(METRICS),
+        "arena": {
+            f"{name} ({kind})": f"told: {', '.join(one.told) or 'nothing'}; proved: {one.proved}"
+            for kind, named in everyone().items()
+            for name, one in named.items()
+            if name not in YARDSTICKS
+        },
     }
 
 
 def names() -> list[str]:
-    """Return the names of everything there is."""
-    return [name for lines in catalogue().values() for name in lines]
+    """Return the names of everything there is to show."""
+    return [name for kind, lines in catalogue().items() if kind != "arena" for name in lines]
 
 
 def table(lines: Mapping[str, str], indent: str = "") -> str:

@@ -38,7 +38,8 @@ def reproduce(
         str, choice_option("scale", SCALES, "quick, or paper: as many replicates as the paper, and more values of M.")
     ] = "quick",
     regimes: Annotated[
-        list[str] | None, choice_option("regime", REGIMES, "theory or tuned; both if not given.")
+        list[str] | None,
+        choice_option("regime", REGIMES, "theory, defaults or tuned; all that there are if not given."),
     ] = None,
     replicates: Annotated[int | None, typer.Option(min=1, help="Instead of the scale's.", metavar="N")] = None,
     rounds: Annotated[int | None, typer.Option(min=1, help="Instead of the scale's.", metavar="N")] = None,

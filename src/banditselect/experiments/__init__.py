@@ -5,6 +5,8 @@ images that some of them play on.
 """
 
 from . import (
+    arena,
+    arena_rates,
     fs_cifar100,
     fs_mnist,
     fs_synthetic,
@@ -35,6 +37,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         latent,
         meta_tasks,
         mood,
+        arena,
+        arena_rates,
     )
 }
 

@@ -15,6 +15,7 @@ SCALES = ("quick", "paper")
 REGIMES = {
     "theory": "every rate and radius at the value that theory prescribes; the ridge penalty of OFUL, for which theory "
     "allows any, at the best on problems that are not reported; regret balancing over OFUL knows each base's bound",
+    "defaults": "every policy as it comes, told what it asks for",
     "tuned": "every rate, radius, ridge penalty and range of SqAlg tuned, on problems that are not reported",
 }
 
@@ -46,6 +47,22 @@ class Scale:
 
 
 @dataclass(frozen=True)
+class Ranking:
+    """How policies are ranked over problems.
+
+    Attributes
+    ----------
+    group: from the name of a problem to what it is ranked together with.
+    floor: the policy whose regret is the unit.
+    yardsticks: who is shown, but not ranked.
+    """
+
+    group: Callable[[str], str]
+    floor: str
+    yardsticks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Experiment:
     """A figure of the paper, or what goes beyond it.
 
@@ -58,10 +75,11 @@ class Experiment:
     metric: what the figure shows.
     setting: what the problems differ in, in words.
     problems: from values of M to problems by name; an experiment whose M is fixed ignores them.
-    regimes: "theory", and "tuned" where it says more.
+    regimes: "theory" or "defaults", and "tuned" where it says more.
     scales: "quick" and "paper".
     data: what it plays on, as pairs of a name and words, made from the data when they are asked for.
     of_paper: whether it is one of "all".
+    ranking: how its policies are ranked over its problems; None where curves are shown instead.
     """
 
     name: str
@@ -75,6 +93,7 @@ class Experiment:
     scales: Mapping[str, Scale]
     data: Callable[[], Mapping[str, str]] = dict
     of_paper: bool = True
+    ranking: Ranking | None = None
 
     def run(
         self,

@@ -87,16 +87,48 @@ def best_actions(score: Array, offered: Mask, p: Array) -> None:
 
 
 @inlined
+def model_bounds(
+    r: int, n: int, i: int, x: Array, theta: Array, root: Array, d: int, radius: float, w: Array, out: Array
+) -> None:
+    """``out[a] = <x_i(a), theta_i> + radius |x_i(a)|_{V_i^-1}`` of one model with ``d`` features; ``w (4, d)`` is room.
+
+    ``V_i^-1 = root_i root_i'``.
+    """
+    K = sizes(x)[1]
+    for first in range(0, K, 4):  # four actions for every reading of the root; the last may stand in for more
+        b, c, e = min(first + 1, K - 1), min(first + 2, K - 1), min(first + 3, K - 1)
+        g_0, g_1, g_2, g_3 = cell(x, r, i, first), cell(x, r, i, b), cell(x, r, i, c), cell(x, r, i, e)
+        for k in range(d):
+            w[0, k] = w[1, k] = w[2, k] = w[3, k] = 0.0
+        for j in range(d):
+            x_0, x_1 = entry(x, r, i, first, j), entry(x, r, i, b, j)
+            x_2, x_3 = entry(x, r, i, c, j), entry(x, r, i, e, j)
+            for k in range(d):
+                w[0, k] += root[n, g_0, j, k] * x_0
+                w[1, k] += root[n, g_1, j, k] * x_1
+                w[2, k] += root[n, g_2, j, k] * x_2
+                w[3, k] += root[n, g_3, j, k] * x_3
+        for a in range(first, e + 1):
+            g = cell(x, r, i, a)
+            square = 0.0
+            mean = 0.0
+            for k in range(d):
+                square += w[a - first, k] * w[a - first, k]
+                mean += entry(x, r, i, a, k) * theta[n, g, k]
+            out[a] = mean + radius * math.sqrt(square)
+
+
+@inlined
 def upper_bounds(
     ids: Index, x: Array, theta: Array, root: Array, dims: Index, squared: Array, scale: float, out: Array
 ) -> None:
     """``out[r, a] = max_i <x_i(a), theta_i> + scale rho_i |x_i(a)|_{V_i^-1}``, ``rho_i^2 = squared[n, i]``.
 
-    Model ``i`` has ``dims[i]`` features and the root of ``V_i^-1 = root_i root_i'``. The maximum runs over the models
-    with ``squared[n, i] >= 0``; the others cost nothing.
+    Model ``i`` has ``dims[i]`` features. The maximum runs over the models with ``squared[n, i] >= 0``; the others cost
+    nothing.
     """
     _, K, widest = sizes(x)
-    w = np.empty((4, widest))
+    w, bound = np.empty((4, widest)), np.empty(K)
     for r in range(ids.size):
         n = ids[r]
         for a in range(K):
@@ -104,29 +136,22 @@ def upper_bounds(
         for i in range(dims.size):
             if not squared[n, i] >= 0.0:
                 continue
-            d = dims[i]
+            model_bounds(r, n, i, x, theta, root, dims[i], scale * math.sqrt(squared[n, i]), w, bound)
+            for a in range(K):
+                out[r, a] = max(out[r, a], bound[a])
+
+
+@kernel
+def every_bound(
+    ids: Index, x: Array, theta: Array, root: Array, dims: Index, squared: Array, scale: float, out: Array
+) -> None:
+    """``out[r, i, a] = <x_i(a), theta_i> + scale rho_i |x_i(a)|_{V_i^-1}``, ``rho_i^2 = squared[n, i]``."""
+    w = np.empty((4, sizes(x)[2]))
+    for r in range(ids.size):
+        n = ids[r]
+        for i in range(dims.size):
             radius = scale * math.sqrt(squared[n, i])
-            for first in range(0, K, 4):  # four actions for every reading of the root; the last may stand in for more
-                b, c, e = min(first + 1, K - 1), min(first + 2, K - 1), min(first + 3, K - 1)
-                g_0, g_1, g_2, g_3 = cell(x, r, i, first), cell(x, r, i, b), cell(x, r, i, c), cell(x, r, i, e)
-                for k in range(d):
-                    w[0, k] = w[1, k] = w[2, k] = w[3, k] = 0.0
-                for j in range(d):
-                    x_0, x_1 = entry(x, r, i, first, j), entry(x, r, i, b, j)
-                    x_2, x_3 = entry(x, r, i, c, j), entry(x, r, i, e, j)
-                    for k in range(d):
-                        w[0, k] += root[n, g_0, j, k] * x_0
-                        w[1, k] += root[n, g_1, j, k] * x_1
-                        w[2, k] += root[n, g_2, j, k] * x_2
-                        w[3, k] += root[n, g_3, j, k] * x_3
-                for a in range(first, e + 1):
-                    g = cell(x, r, i, a)
-                    square = 0.0
-                    mean = 0.0
-                    for k in range(d):
-                        square += w[a - first, k] * w[a - first, k]
-                        mean += entry(x, r, i, a, k) * theta[n, g, k]
-                    out[r, a] = max(out[r, a], mean + radius * math.sqrt(square))
+            model_bounds(r, n, i, x, theta, root, dims[i], radius, w, out[r, i])
 
 
 @kernel

@@ -17,7 +17,17 @@ import numpy as np
 
 from ..types import Array, Index, Mask
 from . import inlined, kernel, tiles
-from .acting import Drawn, begin, best_actions, draw_actions, inverse_gaps, rates, take_played, upper_bounds
+from .acting import (
+    Drawn,
+    begin,
+    best_actions,
+    draw_actions,
+    every_bound,
+    inverse_gaps,
+    rates,
+    take_played,
+    upper_bounds,
+)
 from .arrays import count_outside
 from .features import clean, clean_row, sizes
 from .ledger import ACTS, settle
@@ -84,6 +94,35 @@ def play_ridges(
         return UNUSABLE
     score = np.empty((ids.size, sizes(x)[1]))
     upper_bounds(ids, x, theta, root, dims, squared, scale, score)
+    return draw_best(ids, x, score, offered, keys, book, drawn, played)
+
+
+@kernel
+def play_least(
+    ids: Index,
+    x: Array,
+    theta: Array,
+    root: Array,
+    dims: Index,
+    squared: Array,
+    scale: float,
+    offered: Mask,
+    keys: Index,
+    book: Index,
+    drawn: Drawn,
+    played: Array,
+) -> int:
+    """Play an action whose least upper bound of any model is highest, see ``acting.every_bound``."""
+    if not clean(x):
+        return UNUSABLE
+    K = sizes(x)[1]
+    bounds, score = np.empty((ids.size, dims.size, K)), np.empty((ids.size, K))
+    every_bound(ids, x, theta, root, dims, squared, scale, bounds)
+    for r in range(ids.size):
+        for a in range(K):
+            score[r, a] = np.inf
+            for i in range(dims.size):
+                score[r, a] = min(score[r, a], bounds[r, i, a])
     return draw_best(ids, x, score, offered, keys, book, drawn, played)
 
 
@@ -211,13 +250,13 @@ def learn_ellipsoid(
     squared: Array,
     spent: Array,
 ) -> int:
-    """Settle acts, learn their rewards in one ridge a lane, take the radius of its ellipsoid."""
+    """Settle acts, learn their rewards in a bank of ridges, take the radii of their ellipsoids."""
     if not clean(x):
         return UNUSABLE
     bad = settle(ids, numbers, book)
     if bad >= 0:
         return bad
-    before = np.empty((2, ids.size, 1))
+    before = np.empty((2, ids.size, dims.size))
     learn(ids, x, y, theta, root, evidence, updates, dims, before)
     self_normalised(ids, evidence, constants, log_term, before, squared, spent)
     return DONE

@@ -84,6 +84,54 @@ def exponential_weights(ids: Index, loss: Array, rate: Array, alive: Mask, out: 
 
 
 @kernel
+def mix_choices(
+    ids: Index,
+    bound: Array,
+    score: Array,
+    total: Array,
+    rate: Array,
+    share: Array,
+    offered: Mask,
+    p: Array,
+    gain: Array,
+) -> None:
+    """Probabilities ``p (n, K)`` of M learners' choices by exponential weights, ``share[r]`` of it spread evenly.
+
+    Learner ``i`` plays the actions of highest ``bound[r, i] (K,)``, which ``gain[r, i]`` predicts to earn by the
+    ``score (n, K)`` of actions; its weight is proportional to ``exp(rate[r] (total[n, i] + gain[r, i]))``.
+    """
+    _, M, K = bound.shape
+    log_weight, weight = np.empty(M), np.empty(M)
+    best, ties = np.empty(M), np.empty(M, dtype=np.int64)
+    everything = offered.size < 2
+    for r in range(ids.size):
+        kappa = 0
+        for a in range(K):
+            kappa += 1 if everything or offered[r, a] else 0
+        for i in range(M):
+            best[i] = -np.inf
+            for a in range(K):
+                if everything or offered[r, a]:
+                    best[i] = max(best[i], bound[r, i, a])
+            ties[i] = 0
+            gain[r, i] = 0.0
+            for a in range(K):
+                if (everything or offered[r, a]) and bound[r, i, a] == best[i]:
+                    ties[i] += 1
+                    gain[r, i] += score[r, a]
+            gain[r, i] /= ties[i]
+            log_weight[i] = rate[r] * (total[ids[r], i] + gain[r, i])
+        normalise(log_weight, weight)
+        for a in range(K):
+            p[r, a] = 0.0
+            if everything or offered[r, a]:
+                p[r, a] = share[r] / kappa
+                for i in range(M):
+                    if bound[r, i, a] == best[i]:
+                        p[r, a] += (1.0 - share[r]) * weight[i] / ties[i]
+
+
+@kernel
 def substitute(f: Array, weight: Array, lower: Array, length: Array, out: Array) -> None:
     """Vovk's substitution on ``[lower, lower + length]``: ``f (n, M, K)``, weights ``(n, M)`` -> ``(n, K)``.
 
@@ -208,13 +256,16 @@ def self_normalised(
     out: Array,
     spent: Array,
 ) -> None:
-    """``spent[n] += 2 beta sqrt(q)`` with the old beta, then ``beta^2 = out[n, 0]`` for what has been learned since.
+    """``spent[n] += min_i 2 beta_i sqrt(q_i)``, then ``beta_i^2 = out[n, i]`` for what has been learned since.
 
-    ``beta = R sqrt(logdet + 2 log(1 / delta)) + prior`` with R and prior in ``constants (N, 2)``,
-    ``log_term = log(1 / delta)``, ``q = before[1, r, 0]``.
+    ``beta_i = R sqrt(logdet_i + 2 log(1 / delta)) + prior_i`` with R and the priors in ``constants (N, 1 + M)``,
+    ``log_term = log(1 / delta)``, ``q_i = before[1, r, i]``.
     """
     for r in range(ids.size):
         n = ids[r]
-        spent[n] += 2.0 * math.sqrt(out[n, 0] * before[1, r, 0])
-        radius = constants[n, 0] * math.sqrt(evidence[n, 0, 0] + 2.0 * log_term) + constants[n, 1]
-        out[n, 0] = radius * radius
+        least = np.inf
+        for i in range(out.shape[1]):
+            least = min(least, math.sqrt(out[n, i] * before[1, r, i]))
+            radius = constants[n, 0] * math.sqrt(evidence[n, 0, i] + 2.0 * log_term) + constants[n, 1 + i]
+            out[n, i] = radius * radius
+        spent[n] += 2.0 * least

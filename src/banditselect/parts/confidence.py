@@ -19,7 +19,7 @@ from .joining import others
 
 
 class Ellipsoid(LaneArrays):
-    r"""OFUL's confidence ellipsoid around one ridge estimate.
+    r"""OFUL's confidence ellipsoid around the ridge estimate of every model, each of level delta.
 
     .. math:: \beta_t = R \sqrt{\log\det(V_t \Lambda^{-1}) + 2 \log(1 / \delta)} + \sqrt\lambda S
 
@@ -27,13 +27,14 @@ class Ellipsoid(LaneArrays):
 
     Parameters
     ----------
-    bank: one ridge per lane.  noise: R, ``(N,)``.  prior: the last term, ``(N,)``.
+    bank: M ridges per lane.  noise: R, ``(N,)``.  prior: the last term, ``(N, M)``.
 
     Attributes
     ----------
-    constants: noise and prior, ``(N, 2)``.
-    squared_radii: beta^2 after the last update, ``(N, 1)``.
-    spent: the sum of 2 beta |phi|_{V^-1} over what was played, ``(N,)``: bounds the regret while the set is valid.
+    constants: noise and priors, ``(N, 1 + M)``.
+    squared_radii: beta^2 after the last update, ``(N, M)``.
+    spent: the sum of 2 beta |phi|_{V^-1} over what was played, the least of any model, ``(N,)``: bounds the regret of
+        whoever plays the action of highest least upper bound while all sets are valid.
     """
 
     state = ("squared_radii", "spent")
@@ -41,11 +42,11 @@ class Ellipsoid(LaneArrays):
     handed = ("constants", "log_term", "squared_radii", "spent")
 
     def __init__(self, bank: Bank, *, noise: Array, prior: Array, delta: float) -> None:
-        self.constants = np.stack([noise, prior], axis=1)
+        self.constants = np.column_stack([noise, prior])
         self.log_term = math.log(1.0 / delta)
-        self.squared_radii = np.zeros((noise.size, 1))
+        self.squared_radii = np.zeros(prior.shape)
         self.spent = np.zeros(noise.size)
-        self.update(np.arange(noise.size), bank, np.zeros((2, noise.size, 1)))
+        self.update(np.arange(noise.size), bank, np.zeros((2, *prior.shape)))
 
     def update(self, ids: Index, bank: Bank, before: Array) -> None:
         """Take the radii that belong to what the bank has learned; ``before``: what ``bank.learn`` returned."""

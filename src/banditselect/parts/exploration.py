@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..carriers.persistence import register
 from ..carriers.validation import refuse
-from ..kernels import acting
+from ..kernels import acting, design
 from ..types import Array, Index, Mask
 
 
@@ -153,6 +153,19 @@ def inverse_gap_weighting(score: Array, alpha: Array, offered: Mask | None) -> A
     """
     p = np.empty_like(score)
     acting.inverse_gaps(score, alpha, acting.mask_of(offered), p)
+    return p
+
+
+def optimal_gap_weighting(x: Array, score: Array, alpha: Array, offered: Mask | None) -> Array:
+    r"""Return probabilities ``(n, K)`` of inverse gaps by optimal design, from features ``x (n, K, D)``.
+
+    .. math:: p(a) = \frac{s q(a)}{s + \alpha (\hat y(a') - \hat y(a))}
+
+    with the rest on :math:`a' = \arg\max \hat y` (shared equally among ties), s the rank of the features and q a nearly
+    optimal design of those divided by the root of :math:`s + \alpha (\hat y(a') - \hat y(a))` (``kernels.design``).
+    """
+    p = np.empty_like(score)
+    design.optimal_gaps(x, score, alpha, acting.mask_of(offered), p)
     return p
 
 

@@ -68,6 +68,8 @@ class Policy(Copies, ABC):
     unit_free: ClassVar[bool] = False  #: whether no decision depends on the units of the features
     _memo_width: int = 0
     _names_base: bool = False  #: the memo begins with the base that played
+    _weighs: bool = False  #: the memo ends with the propensity of what was played, whoever drew it
+    _is_master: bool = False  #: it judges policies of its own by what it played itself
     _steps: ClassVar[tuple[str, ...]] = ("_distribution", "_choose", "_absorb")
     _looks_up: bool = False
 

@@ -8,31 +8,22 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers import validation
 from ..carriers.blocks import shape_of
 from ..carriers.lanes import per_lane
 from ..carriers.persistence import register
 from ..carriers.shapes import FeatureShape
 from ..carriers.streams import Seed
-from ..carriers.validation import (
-    SMALLEST,
-    Constraint,
-    Number,
-    Numbers,
-    Widths,
-    lane_vectors,
-    map_widths,
-    model_index,
-)
-from ..parts.experts import RidgeBank, penalties, with_zero
+from ..carriers.validation import SMALLEST, Constraint, Number, Numbers, Widths, map_widths
+from ..parts.experts import RidgeBank, penalties
 from ..types import Array
 from .regimes.blocks import answer_by_map
 from .regimes.likelihood import LIKELIHOOD_ARGUMENTS, MapsUnion, SelectionPolicy
+from .regimes.optimism import MapSetsPolicy
 from .regimes.roster import MapRoster
 
 
 @register
-class FSOFUL(SelectionPolicy, MapRoster):
+class FSOFUL(MapSetsPolicy, SelectionPolicy, MapRoster):
     r"""FS-OFUL: likelihood-ratio confidence sets for M feature maps, optimism over those not refuted.
 
     .. math:: a_t = \arg\max_a \max_{i : \rho_i^2 \ge 0}
@@ -156,25 +147,3 @@ class FSOFUL(SelectionPolicy, MapRoster):
     @property
     def _weighing(self) -> MapsUnion:
         return self._sets
-
-    def covers(self, theta: ArrayLike, model: int | None = None) -> Any:
-        """Tell whether the set of ``model`` (of any, by default) contains ``theta``, ``(d_i,)`` or ``(N, d_i)``.
-
-        With an intercept it has d_i + 1 entries, the constant first; with blocks those of one after those of the other.
-        """
-        widths = self._sets.bank.widths
-        if model is None and len(set(widths)) > 1:
-            raise validation.refuse("model", model, "the index of a map, since the maps have different widths")
-        first = 0 if model is None else model_index(model, int(self.n_models))
-        models = slice(None) if model is None else slice(first, first + 1)
-        return self._answer(self._sets.holds(lane_vectors(theta, self._size, int(widths[first])), models))
-
-    def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
-        """Tell of each lane whether the set of the true ``model`` holds the true ``parameter``, ``(N,)``."""
-        if model is None:
-            return None
-        parameter = with_zero(parameter) if self.intercept else parameter
-        answer, models = np.empty(self._size), np.broadcast_to(model, self._size)
-        for m in np.unique(models):
-            answer[models == m] = np.atleast_1d(self.covers(parameter, int(m)))[models == m]
-        return answer

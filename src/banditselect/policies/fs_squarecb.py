@@ -33,6 +33,7 @@ from ..parts.exploration import Schedule, Scheduled
 from ..parts.reward_range import RewardRange
 from .regimes.formulas_fs import FORMS, FORMULA_ARGUMENTS, Corrected, Formulas, Printed
 from .regimes.inverse_gap import Aggregate, AggregatePolicy, ByEvidence, ByMixture, BySqAlg
+from .regimes.optimal_design import DESIGNS, design_of
 from .regimes.roster import MapRoster
 from .squarecb import EXPLORATION
 
@@ -56,6 +57,9 @@ class FSSquareCB(AggregatePolicy, MapRoster):
     .. math:: p_t(a) = \frac{1}{\kappa + \alpha_t (\hat y_t(a') - \hat y_t(a))}, \quad a \ne a' = \arg\max \hat y_t
               \qquad (eq:dist\text{-}over\text{-}actions)
 
+    With ``design="optimal"`` it is played as SquareCB with that design does, on the features of the maps that weigh
+    most, side by side.
+
     Parameters
     ----------
     n_models: number of feature maps M.
@@ -70,6 +74,8 @@ class FSSquareCB(AggregatePolicy, MapRoster):
     exploration: c of :math:`\alpha_t = c \sqrt t / (hi - lo)`, a ``Power``, a callable of t, ``"paper"``:
         :math:`\alpha = \sqrt{K T / D_T}` with the printed :math:`D_T`, or ``"corrected"``, which needs the weighting
         of that name: :math:`\alpha = \sqrt{8 (K - 1) T / D'}` (``theory.feature_selection.learning_rate``).
+    design: ``"uniform"``, over the actions, or ``"optimal"``, over the directions of their features, for many actions;
+        takes no blocks, and neither ``"paper"`` nor ``"corrected"``.
     weighting: how experts are weighted. ``"noise"``: by their Gaussian evidence, :math:`e^{-L_i / (2 R^2)}`, with the
         weighted mean. ``"range"``: the paper's SqAlg (:math:`\eta = 2 / \ell^2`, substitution) on ``reward_range``,
         what lies outside clipped. ``"paper"``: SqAlg on the printed range, with the printed admissibility.
@@ -104,6 +110,12 @@ class FSSquareCB(AggregatePolicy, MapRoster):
     learned before the next act, some map whose parameter has norm at most S, features of norm at most L, mean rewards
     of all actions offered in [-G, G], noise that is R-sub-Gaussian. All else, the defaults too, is practice.
 
+    With ``design="optimal"`` and weights whose mean is played, ``"noise"`` and ``"learned"``, the regret of a round is
+    as with 1.5 s actions, up to a constant (Lemma 6 of ``docs/math.md``), s the rank of all maps side by side: at most
+    :math:`\sum_i d_i`, whatever the number of actions. The maps left out are those that weigh less than a hundredth of
+    the leading one, and those beyond 128 features together, which makes s the width of one map once that has won; this
+    is practice, and so is SqAlg's prediction (``"range"``), which is not linear in the features.
+
     References
     ----------
     Moradipari, Turan, Abbasi-Yadkori, Alizadeh, Ghavamzadeh, "Feature and parameter selection in stochastic linear
@@ -131,6 +143,7 @@ class FSSquareCB(AggregatePolicy, MapRoster):
         "reward_range": Bounds(),
         "regularization": Numbers(shapes=((), (None,)), low=SMALLEST, optional=True),
         "exploration": Rate(names=tuple(FORMS)),
+        "design": OneOf(DESIGNS),
         "weighting": OneOf(("noise", "range", "learned", *FORMS)),
         **FORMULA_ARGUMENTS,
         "intercept": YesNo(),
@@ -146,6 +159,7 @@ class FSSquareCB(AggregatePolicy, MapRoster):
         reward_range: tuple[float, float] = (0.0, 1.0),
         regularization: float | ArrayLike | None = None,
         exploration: float | Schedule | str = EXPLORATION,
+        design: str = "uniform",
         weighting: str = "noise",
         delta: float = 0.05,
         feature_bound: float | ArrayLike | None = None,
@@ -163,6 +177,7 @@ class FSSquareCB(AggregatePolicy, MapRoster):
         self.reward_range = reward_range
         self.regularization = regularization
         self.exploration = exploration
+        self.design = design
         self.weighting = weighting
         self.delta = delta
         self.feature_bound = feature_bound
@@ -191,6 +206,7 @@ class FSSquareCB(AggregatePolicy, MapRoster):
         lam = penalties("FSSquareCB: regularization", given, blocks * dims, noise, bound)
         bank = RidgeBank(lanes=lanes, dims=dims, regularization=lam, blocks=blocks)
         experts = bank, expected, self._messages, bool(self.intercept)
+        self._design = design_of(self, np.array(widths))
         formulas = functools.cache(lambda choice: Formulas(self, choice, tuple(blocks * widths), lam, noise))
         if self.exploration == "corrected" != self.weighting:
             expectation = '"corrected", since exploration="corrected" was chosen'

@@ -106,6 +106,7 @@ class OnMap(Policy):
         self._fixed = None if index.ndim else int(index)  # the map of all lanes
         self._memo_width = self.policy._memo_width
         self._names_base = self.policy._names_base
+        self._weighs, self._is_master = self.policy._weighs, self.policy._is_master
         self._messages = self.policy._messages  # what it says is said here
 
     def _wrote(self, memo: Index) -> bool:

@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..carriers.blocks import shape_of
+from ..carriers.decisions import Decision
+from ..carriers.ellipsoids import Ellipsoid
 from ..carriers.lanes import per_lane
 from ..carriers.persistence import register
 from ..carriers.shapes import FeatureShape
 from ..carriers.streams import Seed
-from ..carriers.validation import SMALLEST, Bounds, Constraint, Number, Rate, YesNo
+from ..carriers.validation import SMALLEST, Bounds, Constraint, Number, OneOf, Rate, YesNo, refuse
 from ..parts.experts import RidgeBank
 from ..parts.exploration import Schedule, Scheduled
 from ..parts.reward_range import RewardRange
@@ -20,6 +22,7 @@ from ..types import Array
 from .regimes.blocks import answer_by_map
 from .regimes.formulas_fs import FORMS, FORMULA_ARGUMENTS, Corrected, Formulas
 from .regimes.inverse_gap import ByEvidence, InverseGapPolicy
+from .regimes.optimal_design import DESIGNS, design_of
 
 EXPLORATION = 300.0
 """Default c of alpha_t = c sqrt(t) / (hi - lo), from the study in docs/defaults.md."""
@@ -34,6 +37,15 @@ class SquareCB(InverseGapPolicy):
 
     .. math:: p_t(a) = \frac{1}{\kappa + \alpha_t (\hat y_t(a') - \hat y_t(a))}, \quad a \ne a' = \arg\max \hat y_t
 
+    and the rest on :math:`a'`. With ``design="optimal"`` few actions are played, whose features explain those of all:
+    with s the rank of the features offered, at most d, and q a nearly optimal design of the features divided by
+    :math:`\sqrt{s + \alpha_t (\hat y_t(a') - \hat y_t(a))}`,
+
+    .. math:: p_t(a) = \frac{s q_t(a)}{s + \alpha_t (\hat y_t(a') - \hat y_t(a))}
+
+    and the rest on :math:`a'`: the number of actions is gone, and :math:`\alpha_t` means what it meant. Where the
+    features of :math:`\kappa` actions are linearly independent both are the same.
+
     Parameters
     ----------
     dim: number of features d; features are ``(K, d)``.
@@ -44,6 +56,9 @@ class SquareCB(InverseGapPolicy):
         as FS-SCB has it for one map, ``"paper"``: :math:`\alpha = \sqrt{K T / D_T}` with the printed :math:`D_T`, or
         ``"corrected"``: :math:`\alpha = \sqrt{8 (K - 1) T / D'}` with predictions clipped to :math:`[-G, G]`.
         Larger means greedier. The default comes from ``docs/defaults.md``.
+    design: ``"uniform"``, over the actions, or ``"optimal"``, over the directions of their features: for many actions,
+        and for the :class:`~banditselect.Ball` and the :class:`~banditselect.Ellipsoid`, which ``act`` takes in the
+        place of features then. Takes no blocks and none of the rates with a name.
     reward_range: (lo, hi), where rewards are expected: a scale, not a law.
     noise: sub-Gaussian constant R of the rewards; (hi - lo) / 2 by default. Only the rates with a name ask for it.
     delta, feature_bound (L), reward_bound (G), parameter_bound (S), horizon (T): what the rates with a name need; asked
@@ -60,11 +75,13 @@ class SquareCB(InverseGapPolicy):
     -----
     Guarantee: with ``exploration="corrected"``, that of FS-SCB for one map:
     ``theory.feature_selection.regret_bound`` with ``n_models=1`` (Theorem 5 of ``docs/math.md``). The other rates, and
-    predictions that are not clipped, are practice.
+    predictions that are not clipped, are practice. With ``design="optimal"`` the regret of a round is as with 1.5 s
+    actions, up to a constant (Lemma 6 of ``docs/math.md``): of order :math:`d \sqrt{T \log T}` whatever their number.
 
     References
     ----------
-    Foster, Rakhlin, "Beyond UCB", ICML 2020.
+    Foster, Rakhlin, "Beyond UCB", ICML 2020. Zhu, Foster, Langford, Mineiro, "Contextual bandits with large action
+    spaces: made practical", ICML 2022.
 
     Examples
     --------
@@ -76,6 +93,18 @@ class SquareCB(InverseGapPolicy):
     >>> policy.update(decision, 1.0)
     >>> policy.rounds
     1
+
+    The unit ball in the place of features:
+
+    >>> from banditselect import Ball
+    >>> policy = SquareCB(dim=20, design="optimal", reward_range=(-1.0, 1.0))
+    >>> target = np.full(20, 0.05)
+    >>> for _ in range(200):
+    ...     decision = policy.act(Ball(20))
+    ...     policy.update(decision, target @ decision.features)
+    >>> best = np.linalg.norm(target)
+    >>> round(float(target @ policy.act(Ball(20)).features / best), 2)
+    1.0
     """
 
     reward_units = ("reward_range", "noise", "reward_bound", "parameter_bound")
@@ -84,6 +113,7 @@ class SquareCB(InverseGapPolicy):
         "blocks": Number(low=1, integer=True),
         "regularization": Number(low=SMALLEST, per_lane=True),
         "exploration": Rate(names=tuple(FORMS)),
+        "design": OneOf(DESIGNS),
         "reward_range": Bounds(),
         "noise": Number(low=SMALLEST, per_lane=True, optional=True),
         **FORMULA_ARGUMENTS,
@@ -97,6 +127,7 @@ class SquareCB(InverseGapPolicy):
         blocks: int = 1,
         regularization: float = 1.0,
         exploration: float | Schedule | str = EXPLORATION,
+        design: str = "uniform",
         reward_range: tuple[float, float] = (0.0, 1.0),
         noise: float | ArrayLike | None = None,
         delta: float = 0.05,
@@ -112,6 +143,7 @@ class SquareCB(InverseGapPolicy):
         self.blocks = blocks
         self.regularization = regularization
         self.exploration = exploration
+        self.design = design
         self.reward_range = reward_range
         self.noise = noise
         self.delta = delta
@@ -132,6 +164,7 @@ class SquareCB(InverseGapPolicy):
         bank = RidgeBank(lanes=lanes, dims=dims, regularization=lam, blocks=np.array([B]))
         experts = bank, expected, self._messages, bool(self.intercept)
         self._experts = ByEvidence(*experts)
+        self._design = design_of(self, np.array([int(self.dim)]))
         if isinstance(self.exploration, str):
             noise = per_lane(expected.span / 2.0 if self.noise is None else self.noise, lanes)
             self._rate = formulas = Formulas(self, self.exploration, (B * int(self.dim),), lam, noise)
@@ -139,6 +172,28 @@ class SquareCB(InverseGapPolicy):
                 self._experts = Corrected(*experts, formulas)
         else:
             self._rate = Scheduled(self.exploration, expected.span)
+
+    def act(self, features: Any, *, available: ArrayLike | None = None, lanes: ArrayLike | None = None) -> Decision:
+        """Choose an action, as every policy does; with ``design="optimal"`` also of an ellipsoid."""
+        if isinstance(features, Ellipsoid):
+            features = self.points(features, lanes=lanes)
+        return super().act(features, available=available, lanes=lanes)
+
+    def points(self, ellipsoid: Ellipsoid, *, lanes: ArrayLike | None = None) -> Array:
+        """Return the points of an ellipsoid that ``act`` chooses among now, ``(d + 1, d)``, the best of them first.
+
+        With lanes, ``(n, d + 1, d)``.
+        """
+        owner, ids = type(self).__name__, self._ids(lanes)
+        if self._design is None:
+            raise refuse(f"{owner}: design", self.design, '"optimal", for an ellipsoid')
+        if self.intercept:
+            raise refuse(f"{owner}: intercept", True, "False, for an ellipsoid, which lies about the origin")
+        if ellipsoid.axes.shape[0] != self.dim:
+            raise refuse("features", ellipsoid, f"an ellipsoid in {self.dim} dimensions")
+        alpha, theta = self._rates(ids, 1, None), self._experts.bank.theta[ids, 0]
+        points = np.array([ellipsoid.points(theta[r], alpha[r]) for r in range(ids.size)])
+        return points[0] if self.lanes is None else points
 
     @property
     def parameters(self) -> Array:

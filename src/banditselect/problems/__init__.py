@@ -6,6 +6,7 @@ from typing import Any
 from .base import Instances, Problem
 from .classes_as_arms import ClassesAsArms
 from .classification import Classification
+from .contexts import ContextPerMap
 from .latent import LatentBandit
 from .moods import SwitchingParameterSelection
 from .synthetic import SyntheticFeatureSelection, SyntheticParameterSelection
@@ -14,6 +15,7 @@ from .tasks import SyntheticTasks
 __all__ = [
     "ClassesAsArms",
     "Classification",
+    "ContextPerMap",
     "Instances",
     "LatentBandit",
     "Problem",

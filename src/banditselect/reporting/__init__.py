@@ -2,6 +2,15 @@
 
 from .files import save_figure
 from .plots import plot_curves, plot_finals, plot_panels
+from .ranks import plot_ranks
 from .tables import latex_table, summary_table
 
-__all__ = ["latex_table", "plot_curves", "plot_finals", "plot_panels", "save_figure", "summary_table"]
+__all__ = [
+    "latex_table",
+    "plot_curves",
+    "plot_finals",
+    "plot_panels",
+    "plot_ranks",
+    "save_figure",
+    "summary_table",
+]

@@ -61,11 +61,13 @@ class Outcome:
     curves: ``(metrics, checkpoints, lanes)``.
     settings: the arguments that the policy really had.
     messages: its warnings.
+    playing: the seconds that its rounds took, drawing and building not included; of no meaning for one that is stored.
     """
 
     curves: NDArray[np.float64]
     settings: Any
     messages: tuple[str, ...] = ()
+    playing: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ class Task:
         """
         messages: dict[str, None] = {}
         with single_threaded():
-            steps = self._play()
+            steps, begun = self._play(), 0.0
             while True:
                 try:
                     with warnings.catch_warnings(record=True) as caught:
@@ -118,17 +120,20 @@ class Task:
                 relevant = (w for w in caught if issubclass(w.category, (RuntimeWarning, UserWarning)))
                 messages |= dict.fromkeys(str(w.message) for w in relevant)
                 if not isinstance(played, int):
-                    return Outcome(*played, tuple(messages))
-                if tell is not None:
+                    return Outcome(*played, tuple(messages), time.perf_counter() - begun)
+                if not played:
+                    begun = time.perf_counter()
+                elif tell is not None:
                     tell(played)
 
     def _play(self) -> Iterator[int | tuple[NDArray[np.float64], Any]]:
-        """Yield the rounds played at every checkpoint, and in the end curves and settings."""
+        """Yield the rounds played, 0 and at every checkpoint, and in the end curves and settings."""
         cell = self.cell
         instances = _drawn(self)
         policy = build(self.binding, self.problem, instances, cell.lanes, cell.seed)
         checkpoints = checkpoints_of(cell.rounds)
         curves = np.empty((len(METRICS), checkpoints.size, len(cell.lanes)))
+        yield 0
         for k, row in enumerate(play(policy, instances, cell.rounds, checkpoints)):
             curves[:, k] = row
             yield int(checkpoints[k])

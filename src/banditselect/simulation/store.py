@@ -9,12 +9,12 @@ import contextlib
 import json
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..carriers import persistence, validation
-from .cells import Failure, Outcome
+from .cells import Cell, Failure, Outcome
 from .fingerprint import digest
 
 TABLES = ("results.parquet", "failures.json")
@@ -67,20 +67,38 @@ class Store:
         content = {"description": description, "settings": outcome.settings, "messages": list(outcome.messages)}
         persistence.write(self._cells / f"{key}.cell", content, {"curves": outcome.curves})
 
-    def note_time(self, key: str, seconds: float) -> None:
-        """Note how long a cell took."""
+    def note_time(self, cell: Cell, seconds: float, playing: float, policy: str) -> None:
+        """Note how long a cell took, and the playing in it; ``policy``: what it is called, or what it is tuned for."""
+        what = {"key": cell.key, "seconds": round(seconds, 3), "problem": cell.problem, "policy": policy}
         with (self.folder / "timings.jsonl").open("a") as file:
-            file.write(json.dumps({"key": key, "seconds": round(seconds, 3)}) + "\n")
+            file.write(json.dumps(what | {"playing": round(playing, 6), "rounds": cell.size}) + "\n")
 
     def timings(self) -> dict[str, float]:
-        """Return the seconds noted, by key; a line that a killed writer left behind is passed over."""
+        """Return the seconds noted, by key."""
         noted = {}
-        path = self.folder / "timings.jsonl"
-        for line in path.read_bytes().splitlines() if path.exists() else ():
+        for content in self._noted():
             with contextlib.suppress(ValueError, KeyError, TypeError):
-                content = json.loads(line)
                 noted[content["key"]] = float(content["seconds"])
         return noted
+
+    def round_times(self) -> dict[tuple[str, str], float]:
+        """Return the seconds that a round of one lane took, by problem and policy: the least of its cells.
+
+        The first cell of a process also reads compiled code, and other programs may have run beside any of them.
+        """
+        least: dict[tuple[str, str], float] = {}
+        for content in self._noted():
+            with contextlib.suppress(ValueError, KeyError, TypeError):
+                key, seconds = (content["problem"], content["policy"]), content["playing"] / content["rounds"]
+                least[key] = min(seconds, least.get(key, math.inf))
+        return least
+
+    def _noted(self) -> Iterator[Any]:
+        """Yield what was noted of times; a line that a killed writer left behind is passed over."""
+        path = self.folder / "timings.jsonl"
+        for line in path.read_bytes().splitlines() if path.exists() else ():
+            with contextlib.suppress(ValueError):
+                yield json.loads(line)
 
     def claim(self, description: dict[str, Any]) -> None:
         """Say in ``sweep.json`` what this folder holds the tables of.

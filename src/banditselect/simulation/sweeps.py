@@ -288,7 +288,8 @@ class Plan:
                     outcomes[task.cell] = timed.result
                     if store is not None:
                         store.put(str(task.cell.key), timed.result, task.description)
-                        store.note_time(str(task.cell.key), timed.seconds)
+                        policy = self.candidate_of.get(task.cell.policy, task.cell.policy)
+                        store.note_time(task.cell, timed.seconds, timed.result.playing, policy)
                 meter.finished(task.cell, timed.seconds, failed=isinstance(timed.result, Failure))
         order = {task.cell: k for k, task in enumerate(tasks)}
         _warn({cell: outcomes[cell] for cell in order if cell in outcomes}, self.candidate_of)

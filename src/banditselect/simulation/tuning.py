@@ -299,14 +299,14 @@ def sweep_tuned(
     Parameters
     ----------
     policies, problems, replicates: as for ``sweep``.
-    grid, own, metric: as for ``tune``; an empty grid leaves the policies as they are.
+    grid, own, metric: as for ``tune``; where both are empty the policies stay as they are.
     tuning_replicates: the replicates of ``tune``.
     phase: called with what comes next, in words; returns the ``progress`` to be told.
     options: of both: rounds, seed, engine, workers, address, out.
     """
     named = {name: policies(problem) if callable(policies) else policies for name, problem in problems.items()}
     chosen: Mapping[str, Policies] = named
-    if grid:
+    if grid or own:
         tuning: dict[str, Any] = {"replicates": tuning_replicates, "metric": metric, "phase": phase}
         chosen = tune_all(named, problems, grid, own=own, **tuning, **options)
     by_id = {id(problem): chosen[name] for name, problem in problems.items()}

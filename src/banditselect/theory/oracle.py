@@ -147,6 +147,59 @@ def printed_oracle_error(*, sq_regret: ArrayLike, expert_error: ArrayLike, noise
 
 
 @equation
+def oracle_regret(
+    *,
+    t: ArrayLike,
+    dim: ArrayLike,
+    n_models: int,
+    noise: ArrayLike,
+    feature_bound: ArrayLike,
+    reward_bound: ArrayLike,
+    regularization: ArrayLike | None,
+    radius: ArrayLike,
+    delta: float,
+    horizon: Horizon = None,
+) -> Float:
+    r"""Bound the regret in square loss of SqAlg over clipped ridge experts against the mean rewards.
+
+    .. math:: \sum_{s \le t} (\hat y_s - y_s)^2 - (\mu_s - y_s)^2 \le A_t
+
+    with :math:`A_t` the sum of `sqalg_regret` at `clipping_width` and `expert_regret`, which each hold with probability
+    :math:`1 - \delta`. ``horizon``: see `noise_bound`.
+
+    Examples
+    --------
+    >>> E1 = dict(dim=10, noise=0.5, feature_bound=1, reward_bound=1, regularization=1, radius=1, delta=0.05)
+    >>> oracle_regret(t=1000, n_models=5, **E1)
+    63.163300...
+    """
+    width = clipping_width(t=t, noise=noise, reward_bound=reward_bound, delta=delta, horizon=horizon)
+    model: dict[str, Any] = {"dim": dim, "noise": noise, "feature_bound": feature_bound, "delta": delta}
+    ridge = expert_regret(t=t, regularization=regularization, radius=radius, **model)
+    return sqalg_regret(width=width, n_models=n_models) + ridge
+
+
+@equation
+def conversion_error(*, sq_regret: ArrayLike, noise: ArrayLike, delta: float) -> Float:
+    r"""Bound the squared error of any online predictions by their regret: the online-to-confidence-set conversion.
+
+    With :math:`B_t` = ``sq_regret`` against the mean rewards, :math:`R` = ``noise``:
+
+    .. math:: \sum_{s \le t} (\hat y_s - \mu_s)^2 \le 1 + 2B_t + 32R^2\log\frac{R\sqrt8 + \sqrt{1 + B_t}}{\delta}
+        \quad (\delta \le 1/4)
+
+    Abbasi-Yadkori, Pal, Szepesvari (2012), Theorem 1, as printed: `self_bound` of :math:`1 + B_t`. What they print has
+    the units of no reward; `oracle_error` is the same step without.
+
+    Examples
+    --------
+    >>> conversion_error(sq_regret=10, noise=0.5, delta=0.05)
+    57.398677...
+    """
+    return self_bound(v=1 + array(sq_regret), noise=noise, delta=delta) - 1
+
+
+@equation
 def oracle_error(
     *,
     t: ArrayLike,
@@ -163,8 +216,8 @@ def oracle_error(
 ) -> Float:
     r"""Bound the squared error of SqAlg over clipped ridge experts (the corrected D and gamma).
 
-    With :math:`\delta' = \delta/3`, :math:`b = 2R^2\log(1/\delta')`, :math:`A_t` the sum of `sqalg_regret` at
-    `clipping_width` and `expert_regret`, both at :math:`\delta'`, and :math:`\kappa` = ``kappa``:
+    With :math:`\delta' = \delta/3`, :math:`b = 2R^2\log(1/\delta')`, :math:`A_t` of `oracle_regret` at
+    :math:`\delta'`, and :math:`\kappa` = ``kappa``:
 
     .. math:: \sum_{s \le t} (\hat y_s - \mu_s)^2 \le \frac{A_t + b/\kappa}{1 - \kappa}
 
@@ -177,15 +230,13 @@ def oracle_error(
     >>> oracle_error(t=1000, n_models=5, **E1), oracle_error(t=1000, n_models=5, kappa="best", **E1)
     (141.747244..., 94.613849...)
     """
-    R, L, delta = array(noise), feature_bound, delta / 3
+    R, delta = array(noise), delta / 3
     models(dim, regularization, radius, n_models=n_models)
+    model: dict[str, Any] = {"dim": dim, "n_models": n_models, "noise": R, "feature_bound": feature_bound}
+    model |= {"reward_bound": reward_bound, "regularization": regularization, "radius": radius, "delta": delta}
 
     def A(rounds: ArrayLike) -> Float:
-        width = clipping_width(t=rounds, noise=R, reward_bound=reward_bound, delta=delta, horizon=horizon)
-        ridge = expert_regret(
-            t=rounds, dim=dim, noise=R, feature_bound=L, regularization=regularization, radius=radius, delta=delta
-        )
-        return sqalg_regret(width=width, n_models=n_models) + ridge
+        return oracle_regret(t=rounds, horizon=horizon, **model)
 
     b = 2 * R**2 * log(1 / delta)
     if kappa != "best":

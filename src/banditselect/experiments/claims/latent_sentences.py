@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ...simulation import Result
+from ...types import Array
 from .. import latent
 from .. import ps_shared as ps
 from .measuring import Evidence, Measured, Runs, Statistic, measure_all, part_of
@@ -56,18 +58,22 @@ def _root_of_arms_and_rounds(policy: str) -> Callable[[Evidence], list[Measured]
         parts = [Statistic(f"exponent e of K^e, {words}", lambda late, early: arms(late), high=0.5)]
         quarters = {}
         for _, problem in ends:
-            result = evidence.results[problem]
-            quarter = int(np.abs(result.checkpoints - result.checkpoints[-1] / 4).argmin())
-            quarters[problem] = {policy: result.curve(policy)[quarter]}
-            span = math.log(result.checkpoints[-1] / result.checkpoints[quarter])
+            quarters[problem], span = at_a_quarter(evidence.results[problem], policy)
             words = f"exponent e of T^e, regret of {policy} in the last three quarters, {problem}"
-            parts.append(Statistic(words, _since(problem, policy, span), high=0.5))
+            parts.append(Statistic(words, since(problem, policy, span), high=0.5))
         return measure_all(parts, [evidence.runs, Runs(quarters)])
 
     return measure
 
 
-def _since(problem: str, policy: str, span: float) -> Callable[[Runs, Runs], Any]:
+def at_a_quarter(result: Result, policy: str) -> tuple[dict[str, Array], float]:
+    """Return the regrets of a policy after a quarter of the rounds, and the logarithm of all rounds over these."""
+    quarter = int(np.abs(result.checkpoints - result.checkpoints[-1] / 4).argmin())
+    return {policy: result.curve(policy)[quarter]}, math.log(result.checkpoints[-1] / result.checkpoints[quarter])
+
+
+def since(problem: str, policy: str, span: float) -> Callable[[Runs, Runs], Any]:
+    """Return the statistic: e if the regret grew as the e-th power of T while its logarithm grew by ``span``."""
     return lambda late, early: np.log(late.mean(problem, policy) / early.mean(problem, policy)) / span
 
 

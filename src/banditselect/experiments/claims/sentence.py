@@ -29,7 +29,7 @@ class Sentence:
     place: where it is, if not where the paper speaks of the experiment.
     about: whose play it speaks of: if all of them play nearly uniformly it holds vacuously.
     premise: from the evidence to what it takes for granted, measured.
-    ours: whether it is no sentence of the paper but the same statistic for a variant of ours.
+    ours: whether it is no sentence of the paper: what is published of a rival, or the statistic for a variant of ours.
     """
 
     id: str

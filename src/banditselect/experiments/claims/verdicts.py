@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..experiment import Experiment, stored
+from .arena_sentences import ARENA_SENTENCES
 from .latent_sentences import LATENT_SENTENCES
 from .measuring import FAILS, HOLDS, Evidence, Runs, judged, nearly_uniform
 from .sentence import Sentence
@@ -29,7 +30,7 @@ class Verdict:
         which then is the statistic.
     n: replicates.
     vacuous: why nothing is shown although it holds, or that it fails in nearly uniform play, in words; "" otherwise.
-    ours: whether it is no sentence of the paper but the same statistic for a variant of ours.
+    ours: whether it is no sentence of the paper: what is published of a rival, or the statistic for a variant of ours.
     """
 
     id: str
@@ -55,7 +56,7 @@ def judge(folder: Path, experiments: Mapping[str, Experiment]) -> list[Verdict]:
     }
     return [
         verdict
-        for sentence in (*SENTENCES, *LATENT_SENTENCES, *OURS)
+        for sentence in (*SENTENCES, *LATENT_SENTENCES, *OURS, *ARENA_SENTENCES)
         for name in sentence.experiments
         for regime in sentence.regimes
         for verdict in _judged(sentence, name, regime, evidence)

@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from ...carriers.extras import need
+from ...reporting.markdown import markdown_table
 from ...reporting.numbers import duration
 from ...reporting.page import Citation, Page, render
 from ...reporting.verdicts import CheckedSentence
@@ -16,8 +17,9 @@ from ...simulation.results import save_figures
 from ...simulation.store import write_text
 from ...simulation.tuning import tuning_summary
 from ..claims import Verdict
-from ..experiment import REGIMES, Experiment, stored
+from ..experiment import REGIMES, Experiment, Ranking, stored
 from .sections import section
+from .standings import save_ranks, standing_tables
 from .words import claims_json, claims_tables, summary_words
 
 REPORT_FILES = ("report.html", "claims.json", "summary.md")
@@ -77,7 +79,7 @@ def write_report(
         facts=_facts(found, seconds, command),
         citations=[PAPER, _software()],
     )
-    texts = (render(page), claims_json(verdicts) + "\n", _markdown(summary, experiments, found, verdicts))
+    texts = (render(page), claims_json(verdicts) + "\n", _markdown(summary, experiments, found, verdicts, folder))
     written = dict(zip(REPORT_FILES, texts, strict=True))
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in written.items():
@@ -88,9 +90,18 @@ def write_report(
 def _figures(folder: Path, ran: Sequence[tuple[Experiment, str, Results]]) -> list[list[Path]]:
     """Draw everything, on all cores; return the files of each."""
     joblib = need("joblib", "experiments")
-    draw = joblib.delayed(save_figures)
-    tasks = (draw(results, one.metric, folder / one.name / regime, setting=one.setting) for one, regime, results in ran)
+    draw = joblib.delayed(_draw)
+    tasks = (
+        draw(one.metric, one.setting, one.ranking, results, folder / one.name / regime) for one, regime, results in ran
+    )
     return list(joblib.Parallel(n_jobs=min(cores(), len(ran)) or 1)(tasks))
+
+
+def _draw(metric: str, setting: str, ranking: Ranking | None, results: Results, folder: Path) -> list[Path]:
+    """Draw what a regime of an experiment showed: curves and final values, or ranks."""
+    if ranking is not None:
+        return save_ranks(results, ranking, folder)
+    return save_figures(results, metric, folder, setting=setting)
 
 
 def _facts(found: Mapping[str, Mapping[str, Results]], seconds: float | None, command: str) -> list[tuple[str, str]]:
@@ -133,11 +144,14 @@ def _markdown(
     experiments: Mapping[str, Experiment],
     found: Mapping[str, Mapping[str, Results]],
     verdicts: Sequence[Verdict],
+    folder: Path,
 ) -> str:
     parts = [f"# {TITLE}", *summary, *claims_tables(verdicts)]
     for name, regimes in found.items():
         parts.append(f"## {experiments[name].title} (`{name}`, {experiments[name].place})")
         for regime, results in regimes.items():
             tuned = "\n".join(f"* {line}" for line in tuning_summary(results).splitlines())
-            parts += [f"### {regime}", results.summary(experiments[name].metric, markdown=True), tuned]
+            tables = standing_tables(experiments[name], results, folder / name / regime)
+            words = [f"{one.caption}\n\n{markdown_table(one.head, one.rows)}" for one in tables]
+            parts += [f"### {regime}", *words, results.summary(experiments[name].metric, markdown=True), tuned]
     return "\n\n".join(filter(None, parts)) + "\n"

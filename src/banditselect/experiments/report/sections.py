@@ -16,6 +16,7 @@ from ...simulation import Result, Results
 from ...simulation.store import Store
 from ...statistics import standard_error
 from ..experiment import Experiment
+from .standings import standing_tables
 
 END = "†"
 LONG = 6  #: of a longer list only the length is shown
@@ -46,7 +47,10 @@ def section(
         "failed": _listed(_failed(folder / regime, regime) for regime in found),
         "computing, all cores together": duration(sum(spent)) if spent else "",
     }
-    subsections = [_subsection(experiment, regime, several, figures[regime]) for regime, several in found.items()]
+    subsections = [
+        _subsection(experiment, regime, several, figures[regime], standing_tables(experiment, several, folder / regime))
+        for regime, several in found.items()
+    ]
     _, *about = experiment.about.strip().split("\n\n")  # the first line is the title
     known = [(name, words) for name, words in {**facts, **experiment.data()}.items() if words]
     return Section(experiment.name, experiment.title, experiment.place, about, known, subsections)
@@ -69,7 +73,9 @@ def _failed(folder: Path, regime: str) -> str:
     return f"{len(json.loads(path.read_bytes()))} cells of “{regime}”, see {regime}/failures.json"
 
 
-def _subsection(experiment: Experiment, regime: str, results: Results, figures: Sequence[Path]) -> Subsection:
+def _subsection(
+    experiment: Experiment, regime: str, results: Results, figures: Sequence[Path], standing: Sequence[Table]
+) -> Subsection:
     played = {name: result for name, result in results.items() if result.curves}
     policies = list(dict.fromkeys(policy for result in played.values() for policy in result.curves))
     captions = picture_captions(experiment, results)
@@ -83,7 +89,7 @@ def _subsection(experiment: Experiment, regime: str, results: Results, figures: 
         for path in figures
         if path.suffix == ".svg" and path.stem in captions
     ]
-    tables = [finals_table(experiment, results)] if played else []
+    tables = [*standing, *([finals_table(experiment, results)] if played else [])]
     return Subsection(regime, pictures, [*tables, *_tuned(results)], _settings(results))
 
 
@@ -92,7 +98,9 @@ def picture_captions(experiment: Experiment, results: Results) -> dict[str, str]
     metric = experiment.metric.replace("_", " ").capitalize()
     n = _listed(str(result.replicates) for result in results.values())
     shown = f"mean over n = {n} replicates and Student's 95 % interval of that mean"
+    ranked = {experiment.ranking.group(problem) for problem in results} if experiment.ranking else ()
     return {
+        **{f"ranks-{group}": f"Rank by mean {experiment.metric} on every problem: {group}" for group in ranked},
         "curves": f"{metric} over the rounds: {shown} (band)",
         "finals": f"{metric} after the last round against {experiment.setting}: {shown} (bar)",
     }

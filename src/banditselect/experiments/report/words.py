@@ -10,7 +10,7 @@ from ...simulation.store import json_text
 from ..claims import Verdict
 from ..experiment import REGIMES, Experiment
 
-VARIANTS = "The same statistics for our variants"
+VARIANTS = "Beyond the paper: our variants, and what is published of rivals"
 
 
 def claims_json(verdicts: Sequence[Verdict]) -> str:
@@ -21,14 +21,14 @@ def claims_json(verdicts: Sequence[Verdict]) -> str:
 
 
 def claims_tables(verdicts: Sequence[Verdict]) -> list[str]:
-    """Return as Markdown where the sentences of the paper hold, by regime; and the same for our variants."""
+    """Return as Markdown where the sentences of the paper hold, by regime; and what goes beyond it."""
     printed, ours = split(verdicts)
     parts = [_table("the paper says", printed, "“{}”")] if printed else []
     return parts + ([f"{VARIANTS}:", _table("what is measured", ours, "{}")] if ours else [])
 
 
 def split(verdicts: Sequence[Verdict]) -> tuple[list[Verdict], list[Verdict]]:
-    """Return the verdicts on sentences of the paper, and those on variants of ours."""
+    """Return the verdicts on sentences of the paper, and those that go beyond it."""
     return [verdict for verdict in verdicts if not verdict.ours], [verdict for verdict in verdicts if verdict.ours]
 
 
@@ -84,7 +84,7 @@ def counted(verdicts: Sequence[Verdict]) -> str:
     """Return how many judgements came out how, by regime, in words; those that hold vacuously apart."""
     printed, ours = split(verdicts)
     words = [f"Of the verdicts on sentences of the paper, {_counts(printed)}" if printed else ""]
-    words.append(f"Of those on our variants, {_counts(ours)}" if ours else "")
+    words.append(f"Of those beyond the paper, {_counts(ours)}" if ours else "")
     if len(verdicts) > 1:
         words.append(f"The {len(verdicts)} verdicts are not corrected for their number: each has an interval of 95 %.")
     return " ".join(filter(None, words))

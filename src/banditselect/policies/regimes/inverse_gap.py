@@ -21,6 +21,7 @@ from ...parts.reward_range import RewardRange
 from ...types import Array, Index, Mask
 from ..base import Played, Policy
 from .blocks import answer_by_map
+from .optimal_design import OptimalDesign
 
 NO_POSTERIOR = np.empty((0, 0)), np.empty(0)
 
@@ -69,10 +70,14 @@ class Aggregate(LaneArrays, ABC):
     def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index, memo: Index | None) -> int:
         """Settle acts and learn their rewards; say how it went, as ``kernels.rounds`` does."""
 
-    @property
     @abstractmethod
+    def weigh(self, ids: Index) -> Array:
+        """Return the weights of the experts in these lanes, ``(n, M)``."""
+
+    @property
     def weights(self) -> Array:
         """The weights of the experts, ``(N, M)``."""
+        return self.weigh(np.arange(len(self.bank.group)))
 
     @abstractmethod
     def total(self) -> Array:
@@ -120,7 +125,7 @@ class ByEvidence(Aggregate):
 
     def predict(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, None]:
         """Return the mean prediction for every action, ``(n, K)``."""
-        return self.bank.mixture(ids, x, self._weigh(ids)), None
+        return self.bank.mixture(ids, x, self.weigh(ids)), None
 
     def play(self, ids: Index, x: Array, offered: Mask | None, rates: Rates, *place: Any) -> Played:
         """Play by inverse gaps in one kernel."""
@@ -146,7 +151,8 @@ class ByEvidence(Aggregate):
             return DONE
         return status
 
-    def _weigh(self, ids: Index) -> Array:
+    def weigh(self, ids: Index) -> Array:
+        """Return the posterior weights of the experts in these lanes, ``(n, M)``."""
         return np.ones((ids.size, 1)) if self.posterior is None else self.posterior.weigh(ids, self.bank)[0]
 
     def total(self) -> Array:
@@ -160,11 +166,6 @@ class ByEvidence(Aggregate):
     def rest(self, ids: Index, asleep: Index) -> Callable[[], None]:
         """Return what is to be called when a reward was learned that experts ``asleep`` know nothing of."""
         return self.posterior.rest(ids, asleep, self.bank)  # type: ignore[union-attr]
-
-    @property
-    def weights(self) -> Array:
-        """The posterior weights of the experts, ``(N, M)``."""
-        return self._weigh(np.arange(len(self.bank.group)))
 
 
 class BySqAlg(Aggregate):
@@ -220,10 +221,9 @@ class BySqAlg(Aggregate):
 
         return both
 
-    @property
-    def weights(self) -> Array:
-        """The weights of SqAlg, ``(N, M)``."""
-        return self.sqalg.weights(np.arange(len(self.bank.group)))
+    def weigh(self, ids: Index) -> Array:
+        """Return the weights of SqAlg in these lanes, ``(n, M)``."""
+        return self.sqalg.weights(ids)
 
     @property
     def alive(self) -> Mask:
@@ -297,10 +297,9 @@ class ByMixture(Aggregate):
         """Return what is to be called when a reward was learned that maps ``asleep`` know nothing of."""
         return self.mixture.rest(ids, asleep)
 
-    @property
-    def weights(self) -> Array:
-        """How probable the maps are, ``(N, M)``."""
-        return self.mixture.weights()
+    def weigh(self, ids: Index) -> Array:
+        """Return how probable the maps are in these lanes, ``(n, M)``."""
+        return self.mixture.weights()[ids]
 
     def estimates(self) -> tuple[Array, Array]:
         """Return the means of the posterior: constant terms ``(N, M)``, parameters ``(N, M, d)``."""
@@ -320,9 +319,10 @@ class InverseGapPolicy(Policy):
 
     _experts: Aggregate
     _rate: LearningRate
+    _design: OptimalDesign | None = None
     _steps = (*Policy._steps, "_rates")
     _looks_up = True
-    _instead = "LinIDS, LinTS or OFUL"  #: what does not spread over all actions
+    _instead = 'design="optimal", LinIDS, LinTS or OFUL'  #: what does not spread over all actions
     _warned = False
 
     def _rates(self, ids: Index, K: int, offered: Mask | None) -> Array:
@@ -332,13 +332,18 @@ class InverseGapPolicy(Policy):
     def _distribution(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, Index | None]:
         experts = self._experts
         prediction, memo = experts.predict(ids, x if experts.as_given else experts.prepared(ids, x), offered)
-        return inverse_gap_weighting(prediction, self._rates(ids, x.shape[2], offered), offered), memo
+        alpha = self._rates(ids, x.shape[2], offered)
+        if self._design is None:
+            return inverse_gap_weighting(prediction, alpha, offered), memo
+        return self._design.probabilities(ids, x, prediction, alpha, offered, experts.weigh(ids)), memo
 
     def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
         experts = self._experts
         experts.learn(ids, x if experts.as_given else experts.prepared(ids, x), y, UNNUMBERED, NO_BOOK, memo)
 
     def _play(self, ids: Index, x: Array, offered: Mask | None, ledger: Ledger, drawn: Drawn, played: Array) -> Played:
+        if self._design is not None:
+            return Policy._play(self, ids, x, offered, ledger, drawn, played)
         experts = self._experts
         if not experts.as_given:
             x = experts.prepared(ids, x)
@@ -373,7 +378,7 @@ class InverseGapPolicy(Policy):
 class AggregatePolicy(InverseGapPolicy):
     """What can be asked of a policy that aggregates several experts."""
 
-    _instead = "FSIDS, FSTS or FSOFUL"
+    _instead = 'design="optimal", FSIDS, FSTS or FSOFUL'
 
     @property
     def model_weights(self) -> Array:

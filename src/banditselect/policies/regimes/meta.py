@@ -1,11 +1,13 @@
 """Play through bases: in each round one of several policies plays and learns, drawn by shares."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
-from ...carriers.decisions import Ledger
+from ...carriers import validation
+from ...carriers.decisions import UNIT, Ledger, written
 from ...carriers.streams import Channel, Seed, Streams
 from ...kernels import balancing
 from ...kernels.acting import DRAWN, Drawn
@@ -14,6 +16,7 @@ from ...kernels.ledger import ACTS
 from ...kernels.rounds import DONE
 from ...types import Array, Index, Mask
 from ..base import Chosen, Played, Policy
+from ..on_map import copied
 
 NOBODY = np.empty(0, dtype=np.int64)
 
@@ -21,29 +24,41 @@ NOBODY = np.empty(0, dtype=np.int64)
 class MetaPolicy(Policy):
     """A policy made of policies. A subclass stores copies of them as ``bases`` and says how likely each is to play.
 
-    The memo of an act is the base that played, followed by what that base wrote.
+    The memo of an act is the base that played, how likely that was if ``_own`` is 2, and what that base wrote.
     """
 
     bases: tuple[Policy, ...]
+    _own = 1  #: how many numbers of the memo are this policy's
     _names_base = True
+    _is_master = True
     _looks_up = True
 
     def __init__(self, lanes: int | None, seed: Seed) -> None:
         self.has_propensity = all(b.has_propensity for b in self.bases)
-        self._memo_width = 1 + max(b._memo_width for b in self.bases)
+        self._memo_width = self._own + max(b._memo_width for b in self.bases)
         super().__init__(lanes, seed)
 
     def _root(self, channel: Channel, first: int = 0) -> None:
         super()._root(channel, first)
         self._ties = Streams(self.seed, self._lane_range(first), (*channel, "choice"))
 
+    @property
+    def _players(self) -> tuple[Policy, ...]:
+        """The policies that may play: the bases, and what a subclass has play beside them."""
+        return self.bases
+
     @abstractmethod
     def _shares(self, ids: Index) -> tuple[Array, bool]:
-        """Return the probability of each base to play next, ``(n, M)``, and whether some lane has a choice."""
+        """Return the probability of each player to play next, ``(n, M)``, and whether some lane has a choice."""
 
     @abstractmethod
     def _record(self, ids: Index, chosen: Index | None, y: Array) -> None:
         """Note what the bases that played ``(n,)`` earned ``(n,)``; None for data that all of them learn."""
+
+    def _settle(self, ids: Index, own: Index, y: Array) -> Array:
+        """Note what was earned ``(n,)`` and return what is learned of it; ``own`` is this policy's part of the memo."""
+        self._record(ids, own[:, 0], y)
+        return y
 
     def _distribution(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, None]:
         return self._mixture(ids, x, offered, self._shares(ids)[0]), None
@@ -51,9 +66,10 @@ class MetaPolicy(Policy):
     def _mixture(self, ids: Index, x: Array, offered: Mask | None, shares: Array) -> Array:
         """Return the probabilities of the actions, ``(n, K)``, if the bases play with the probabilities ``(n, M)``."""
         p = np.zeros((ids.size, x.shape[2]))
+        players = self._players
         for i in np.flatnonzero(shares.any(axis=0)):
             rows = np.flatnonzero(shares[:, i])
-            p[rows] += shares[rows, i, None] * self.bases[i]._distribution(*_some(rows, ids, x, offered))[0]
+            p[rows] += shares[rows, i, None] * players[i]._distribution(*_some(rows, ids, x, offered))[0]
         return p
 
     def _choose(self, ids: Index, x: Array, offered: Mask | None, numbers: Index) -> Chosen:
@@ -71,17 +87,20 @@ class MetaPolicy(Policy):
         mixed = self._mixture(*_some(tied, ids, x, offered), shares[tied]) if tied.size else None
         memo = np.full((ids.size, self._memo_width), -1)
         memo[:, 0] = chosen
+        own, players = self._own, self._players
+        if own > 1:
+            memo[:, 1] = np.maximum(written(share), 1)
         before = ledger.acts[ids]
         try:
             for i, rows in _rows_of_each(chosen):
                 all_rows = rows.size == ids.size
                 some = drawn if all_rows else np.empty(rows.size, dtype=DRAWN)
                 features = played if all_rows else np.empty((rows.size, *played.shape[1:]))
-                _, inner = self.bases[i]._play(*_some(rows, ids, x, offered), ledger, some, features)
+                _, inner = players[i]._play(*_some(rows, ids, x, offered), ledger, some, features)
                 if not all_rows:
                     drawn[rows], played[rows] = some, features
                 if inner is not None:
-                    memo[rows, 1 : 1 + inner.shape[1]] = inner
+                    memo[rows, own : own + inner.shape[1]] = inner
         except BaseException:  # several bases play as one, or not at all
             ledger.book[ids, ACTS] = before
             raise
@@ -90,12 +109,14 @@ class MetaPolicy(Policy):
         return DONE, memo
 
     def _wrote(self, memo: Index) -> bool:
-        chosen = memo[:, 0]
-        if min(chosen.tolist()) < 0 or max(chosen.tolist()) >= len(self.bases):
+        chosen, own, players = memo[:, 0], self._own, self._players
+        if min(chosen.tolist()) < 0 or max(chosen.tolist()) >= len(players):
             return False
-        if self._memo_width == 1:
+        if own > 1 and not ((memo[:, 1] > 0) & (memo[:, 1] <= UNIT)).all():
+            return False
+        if self._memo_width == own:
             return True
-        parts = ((self.bases[i], memo[rows, 1:]) for i, rows in _rows_of_each(chosen))
+        parts = ((players[i], memo[rows, own:]) for i, rows in _rows_of_each(chosen))
         return all(b._wrote(part[:, : b._memo_width]) for b, part in parts if b._memo_width)
 
     def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
@@ -104,11 +125,11 @@ class MetaPolicy(Policy):
             for i in range(len(self.bases)):
                 self._teach_base(i, ids, x, action, y, None)
             return
-        chosen = memo[:, 0]
-        self._record(ids, chosen, y)
-        for i, rows in _rows_of_each(chosen):
-            width = self.bases[i]._memo_width
-            inner = memo[rows, 1 : 1 + width] if width else None
+        own, players = self._own, self._players
+        y = self._settle(ids, memo[:, :own], y)
+        for i, rows in _rows_of_each(memo[:, 0]):
+            width = players[i]._memo_width
+            inner = memo[rows, own : own + width] if width else None
             if rows.size == ids.size:
                 self._teach_base(i, ids, x, action, y, inner)
                 continue
@@ -117,11 +138,23 @@ class MetaPolicy(Policy):
             self._teach_base(i, ids[rows], mine, None if action is None else action[rows], y[rows], inner)
 
     def _teach_base(self, i: int, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
-        base = self.bases[i]
-        base._teach(ids, x, action, y, memo)
-        if base._messages:
-            self._messages += [f"bases[{i}]: {message}" for message in base._messages]
-            base._messages.clear()
+        teach(self, i, ids, x, action, y, memo)
+
+
+def own_bases(owner: str, bases: Sequence[Any], lanes: int | None, seed: Seed) -> tuple[Policy, ...]:
+    """Return copies of the policies, or factories, that a policy with these lanes and this seed is made of."""
+    if not isinstance(bases, list | tuple) or not bases:
+        raise validation.refuse(f"{owner}: bases", bases, "a list of at least one policy or factory")
+    return tuple(copied(b, lanes, seed, f"{owner}: bases[{i}]") for i, b in enumerate(bases))
+
+
+def teach(owner: Any, i: int, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
+    """Teach one of the bases of a policy, which says what the base has to say."""
+    base = owner.bases[i]
+    base._teach(ids, x, action, y, memo)
+    if base._messages:
+        owner._messages += [f"bases[{i}]: {message}" for message in base._messages]
+        base._messages.clear()
 
 
 def _rows_of_each(chosen: Index) -> Iterator[tuple[int, Index]]:

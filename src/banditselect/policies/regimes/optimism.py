@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ...carriers.blocks import BlockedShape
 from ...carriers.decisions import Ledger
 from ...carriers.lanes import LaneArrays, per_lane
-from ...carriers.validation import lane_vectors
+from ...carriers.validation import lane_vectors, model_index, refuse
 from ...kernels.acting import ALL_OFFERED, Drawn
 from ...kernels.features import prepared
 from ...kernels.ledger import NO_BOOK, UNNUMBERED
@@ -104,6 +104,35 @@ class OptimisticPolicy(Policy):
         return super().coverage(with_zero(parameter) if self.intercept else parameter, model)
 
 
+class MapSetsPolicy(OptimisticPolicy):
+    """One that has a confidence set for each of M feature maps."""
+
+    n_models: int
+    _sets: Any
+
+    def covers(self, theta: ArrayLike, model: int | None = None) -> Any:
+        """Tell whether the set of ``model`` (of any, by default) contains ``theta``, ``(d_i,)`` or ``(N, d_i)``.
+
+        With an intercept it has d_i + 1 entries, the constant first; with blocks those of one after those of the other.
+        """
+        widths = self._sets.bank.widths
+        if model is None and len(set(widths)) > 1:
+            raise refuse("model", model, "the index of a map, since the maps have different widths")
+        first = 0 if model is None else model_index(model, int(self.n_models))
+        models = slice(None) if model is None else slice(first, first + 1)
+        return self._answer(self._sets.holds(lane_vectors(theta, self._size, int(widths[first])), models))
+
+    def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
+        """Tell of each lane whether the set of the true ``model`` holds the true ``parameter``, ``(N,)``."""
+        if model is None:
+            return None
+        parameter = with_zero(parameter) if self.intercept else parameter
+        answer, models = np.empty(self._size), np.broadcast_to(model, self._size)
+        for m in np.unique(models):
+            answer[models == m] = np.atleast_1d(self.covers(parameter, int(m)))[models == m]
+        return answer
+
+
 class RidgeSets(ConfidenceRegime):
     """Sets around the estimates of a bank of ridges over feature maps."""
 
@@ -130,7 +159,45 @@ def inside(bank: Bank, thetas: Array, squared_radii: Array, models: slice = slic
     return bank.distances(thetas, models) <= squared_radii[:, models]
 
 
-class OneEllipsoid(RidgeSets):
+class Ellipsoids(RidgeSets):
+    """OFUL's ellipsoids around the ridge estimates of M feature maps.
+
+    Parameters
+    ----------
+    bank: the regressions.  noise: sub-Gaussian constants, ``(N,)``.  bound: on the norms of the parameters, about the
+    centres of the bank, ``(N,)``.  regularization: ``(N, M)``; infinite for a known parameter.
+    delta: each ellipsoid fails with at most this probability.
+    """
+
+    def __init__(
+        self, bank: RidgeBank, *, noise: Array, bound: Array, regularization: Array, delta: float, scale: float
+    ) -> None:
+        with np.errstate(invalid="ignore"):
+            prior = np.where(np.isinf(regularization), 0.0, np.sqrt(regularization) * bound[:, None])
+        self.scale = float(scale)
+        self.bank = bank
+        self.ellipsoid = Ellipsoid(bank, noise=noise, prior=prior, delta=delta)
+
+    @property
+    def radii(self) -> Array:
+        """The squared radii, ``(N, M)``."""
+        return self.ellipsoid.squared_radii
+
+    def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index) -> int:
+        """Settle acts and learn their rewards."""
+        if self._hand is None:
+            self._hand = (*self.bank.hand(), *self.ellipsoid.hand())
+        theta, root, evidence, updates, dims, constants, log_term, radii, spent = self._hand
+        return learn_ellipsoid(
+            ids, x, y, numbers, book, theta, root, evidence, updates, dims, constants, log_term, radii, spent
+        )
+
+    def holds(self, thetas: Array, models: slice = slice(None)) -> Mask:
+        """Tell whether the ellipsoid of any of these maps holds ``thetas[n]``, ``(N,)``."""
+        return np.asarray(inside(self.bank, thetas, self.scale**2 * self.radii, models).any(axis=1))
+
+
+class OneEllipsoid(Ellipsoids):
     """OFUL's ellipsoid around one ridge estimate per lane, about a centre.
 
     Parameters
@@ -155,35 +222,11 @@ class OneEllipsoid(RidgeSets):
     ) -> None:
         center = with_zero(center) if constant else center
         N, d = center.shape
-        with np.errstate(invalid="ignore"):
-            prior = np.where(np.isinf(regularization), 0.0, np.sqrt(regularization) * bound)
-        self.scale = float(scale)
-        self.bank = RidgeBank(
-            lanes=N,
-            dims=np.array([d]),
-            regularization=regularization[:, None],
-            center=center[:, None],
-            blocks=np.array([blocks]),
+        lam = regularization[:, None]
+        bank = RidgeBank(
+            lanes=N, dims=np.array([d]), regularization=lam, center=center[:, None], blocks=np.array([blocks])
         )
-        self.ellipsoid = Ellipsoid(self.bank, noise=per_lane(noise, N), prior=prior, delta=delta)
-
-    @property
-    def radii(self) -> Array:
-        """The squared radius, ``(N, 1)``."""
-        return self.ellipsoid.squared_radii
-
-    def learn(self, ids: Index, x: Array, y: Array, numbers: Index, book: Index) -> int:
-        """Settle acts and learn their rewards."""
-        if self._hand is None:
-            self._hand = (*self.bank.hand(), *self.ellipsoid.hand())
-        theta, root, evidence, updates, dims, constants, log_term, radii, spent = self._hand
-        return learn_ellipsoid(
-            ids, x, y, numbers, book, theta, root, evidence, updates, dims, constants, log_term, radii, spent
-        )
-
-    def holds(self, thetas: Array) -> Mask:
-        """Tell whether the ellipsoid of lane n holds ``thetas[n]``, ``(N,)``."""
-        return inside(self.bank, thetas, self.scale**2 * self.radii)[:, 0]
+        super().__init__(bank, noise=per_lane(noise, N), bound=bound, regularization=lam, delta=delta, scale=scale)
 
 
 class EllipsoidPolicy(OptimisticPolicy):

@@ -1,0 +1,177 @@
+"""Writes docs/arena.md from a run of the arena: python docs/arena_page.py out/arena (make arena-docs).
+
+All numbers come from the stored tables of `banditselect reproduce arena arena-rates --out out/arena`.
+"""
+
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from from_results import details
+
+from banditselect.experiments import EXPERIMENTS, REGIMES, arena
+from banditselect.experiments.claims import judge
+from banditselect.experiments.contestants import everyone
+from banditselect.experiments.experiment import stored
+from banditselect.experiments.report import standings as report
+from banditselect.reporting.markdown import markdown_table
+from banditselect.reporting.numbers import NOTHING, duration
+from banditselect.simulation import Results
+from banditselect.simulation.store import Store, write_text
+
+DOCS = Path(__file__).parent
+RANKING = arena.EXPERIMENT.ranking
+Regimes = Mapping[str, Results]
+Groups = Mapping[str, Mapping[str, report.Finals]]  #: by regime and group
+
+
+def main(folder: Path) -> None:
+    """Write the page and its figures."""
+    ran = {regime: results for one, regime, results in stored(folder, EXPERIMENTS) if one.name == "arena"}
+    missing = [regime for regime in arena.EXPERIMENT.regimes if regime not in ran]
+    if missing:
+        sys.exit(f"{folder} lacks {', '.join(missing)}: run `banditselect reproduce arena arena-rates` first")
+    found = {regime: report.grouped(results, RANKING) for regime, results in ran.items()}
+    for regime, groups in found.items():
+        for group in groups:
+            figure = folder / "arena" / regime / f"ranks-{group}.svg"
+            shutil.copyfile(figure, DOCS / "figures" / f"arena-{regime}-{group}.svg")
+    parts = [
+        "# Every rival in one arena",
+        "Written by `python docs/arena_page.py` from the tables of `banditselect reproduce arena arena-rates`; no "
+        "number here is typed. Who selects among feature maps plays four families of problems, who selects among "
+        "regions four others; all meet the same instances and the same noise. `banditselect show arena` says what was "
+        "chosen.",
+        settings(ran, folder),
+        f"## Who comes where\n\n{standing(found, folder)}",
+        *(figures(found, group) for group in next(iter(found.values()))),
+        f"## Who wins where\n\n{wins(found)}",
+        f"## Where our own lose\n\n{losses(found)}",
+        f"## What each is told, and what is proved\n\n{known()}",
+        f"## What is published of rates and failures\n\n{rates(folder)}",
+    ]
+    write_text(DOCS / "arena.md", "\n\n".join(parts) + "\n")
+
+
+def settings(ran: Regimes, folder: Path) -> str:
+    """Return how large the run was, and what it cost."""
+    (first, *_) = ran["tuned"].values()
+    rounds, replicates = first.settings["rounds"], first.replicates
+    start, stop = first.settings["tuning"]["replicates"]
+    sizes = {(scale.rounds, scale.replicates, scale.tuning): name for name, scale in arena.EXPERIMENT.scales.items()}
+    scale = sizes.get((rounds, replicates, stop - start))
+    named = f"This is the scale “{scale}”" if scale else "This is neither of the scales of the experiment"
+    spent = {regime: sum(Store(folder / "arena" / regime).timings().values()) for regime in ran}
+    cost = ", ".join(f"{duration(seconds)} for “{regime}”" for regime, seconds in spent.items())
+    told = "; ".join(f"“{regime}”: {REGIMES[regime]}" for regime in ran if regime == "defaults")
+    return (
+        f"{named}: T = {rounds}, {replicates} replicates, tuned on {stop - start} others. Computing, one core: {cost}. "
+        f"{told}; “tuned”: the rate or radius of whoever explores and one argument of a master, the same steps for "
+        "all, by the rule of one standard error."
+    )
+
+
+def standing(found: Groups, folder: Path) -> str:
+    """Return the one table: everyone's paired regret in both regimes."""
+    times = {regime: Store(folder / "arena" / regime).round_times() for regime in found}
+    rows, leaders = [], []
+    for group in next(iter(found.values())):
+        tables = {regime: report.standings(groups[group], RANKING) for regime, groups in found.items()}
+        leaders += [f"{group}, {regime}: {own[0].behind.b}" for regime, own in tables.items()]
+        by_name = {regime: {one.policy: one for one in own} for regime, own in tables.items()}
+        for last in tables["tuned"]:
+            cells = [group, last.policy, str(last.problems)]
+            for regime in found:
+                own = by_name[regime].get(last.policy)
+                cells += report.cells(own, RANKING)[1:] if own else [NOTHING] * 4
+            rows.append([*cells, report.round_time(last.policy, found["tuned"][group], times["tuned"])])
+    words = ["regret", "more than the leader", "rank", "best or close"]
+    head = ["among", "policy", "problems", *(f"{regime}: {one}" for regime in found for one in words), "µs a round"]
+    caption = (
+        f"Regrets in % of that of uniform play, mean over the problems; sorted by the tuned ones. The leader ("
+        f"{'; '.join(leaders)}) has the smallest regret of those that played every problem; differences from it are "
+        "paired, replicate by replicate, with 95 % intervals. Best or close: on how many problems a policy is not "
+        "clearly worse than the best one there. Who knows the right model or selects nothing has no rank. Time: a "
+        "round of one lane where all replicates play side by side, median over the problems."
+    )
+    return f"{caption}\n\n{markdown_table(head, rows)}"
+
+
+def figures(found: Groups, group: str) -> str:
+    """Return the rank plots of a group."""
+    return "\n\n".join(
+        f"![Ranks among {group}, {regime}: the table above has their means](figures/arena-{regime}-{group}.svg)"
+        for regime in found
+    )
+
+
+def wins(found: Groups) -> str:
+    """Return who is best on every problem, and who is not clearly worse."""
+    won = {
+        regime: {problem: names for finals in groups.values() for problem, names in winners_of(finals).items()}
+        for regime, groups in found.items()
+    }
+    rows = []
+    for problem in won["tuned"]:
+        cells = [problem]
+        for regime in found:
+            first, *close = won[regime][problem]
+            cells += [first, ", ".join(close) or NOTHING]
+        rows.append(cells)
+    head = ["problem", *(f"{regime}: {one}" for regime in found for one in ("best", "not clearly worse"))]
+    return markdown_table(head, rows)
+
+
+def winners_of(finals: report.Finals) -> dict[str, list[str]]:
+    """Return the winners of the problems of a group."""
+    return report.winners(finals, RANKING)
+
+
+def losses(found: Groups) -> str:
+    """Return on which problems a policy of ours is clearly worse than the best, and by which factor."""
+    ours = {name for named in everyone().values() for name, one in named.items() if one.ours}
+    rows = []
+    for regime, groups in found.items():
+        for finals in groups.values():
+            first = winners_of(finals)
+            for policy in (name for name in next(iter(finals.values())) if name in ours):
+                behind = [
+                    f"{problem} ({own[policy].mean() / own[first[problem][0]].mean():.1f} times {first[problem][0]})"
+                    for problem, own in finals.items()
+                    if policy in own and policy not in first[problem]
+                ]
+                rows.append([policy, regime, f"{len(behind)} of {len(finals)}", "; ".join(behind) or NOTHING])
+    caption = (
+        "Problems on which a policy of this library is clearly worse than the best one, with its regret over the best:"
+    )
+    return f"{caption}\n\n{markdown_table(['policy', 'regime', 'loses', 'where'], rows)}"
+
+
+def known() -> str:
+    """Return what every contestant is told and what is proved of it."""
+    rows = [
+        [group, name, ", ".join(one.told) or "nothing", ", ".join(one.tuned) or "nothing", one.proved]
+        for group, named in everyone().items()
+        for name, one in named.items()
+        if name not in RANKING.yardsticks
+    ]
+    head = ["among", "policy", "told, beside shapes and models", "tuned", "proved of its regret"]
+    return markdown_table(head, rows)
+
+
+def rates(folder: Path) -> str:
+    """Return the verdicts on what is published of rivals."""
+    verdicts = [verdict for verdict in judge(folder, EXPERIMENTS) if verdict.experiment == "arena-rates"]
+    if not verdicts:
+        return "Not run here: `banditselect reproduce arena-rates`."
+    caption = (
+        "Each statement is ours, of what the reference proves or assumes; exponents are measured between the ends of "
+        "what was varied, everyone at its defaults (`banditselect show arena-rates`). The intervals are not corrected "
+        "for the number of statements."
+    )
+    return f"{caption}\n\n{details(verdicts, 'published', '{} ({})')}"
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "out/arena"))
