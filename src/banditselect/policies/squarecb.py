@@ -14,11 +14,13 @@ from ..carriers.shapes import FeatureShape
 from ..carriers.streams import Seed
 from ..carriers.validation import SMALLEST, Bounds, Constraint, Number, Rate, YesNo
 from ..parts.experts import RidgeBank
-from ..parts.exploration import Schedule, Scheduled
+from ..parts.exploration import Schedule
+from ..parts.forgetting import MEMORY, Forgetting
 from ..parts.reward_range import RewardRange
 from ..types import Array
 from .regimes.blocks import answer_by_map
-from .regimes.formulas_fs import FORMS, FORMULA_ARGUMENTS, Corrected, Formulas
+from .regimes.fading import ByFadingEvidence
+from .regimes.formulas_fs import FORMS, FORMULA_ARGUMENTS, Corrected, Formulas, refuse_change
 from .regimes.inverse_gap import ByEvidence, InverseGapPolicy
 
 EXPLORATION = 300.0
@@ -49,6 +51,8 @@ class SquareCB(InverseGapPolicy):
     delta, feature_bound (L), reward_bound (G), parameter_bound (S), horizon (T): what the rates with a name need; asked
         for by name.
     intercept: whether a constant feature 1 stands before the features; the rates with a name know none.
+    memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
+        :math:`(1 - 1 / m)^k`, in the estimate and in t. The rates with a name know none.
 
     Attributes
     ----------
@@ -88,6 +92,7 @@ class SquareCB(InverseGapPolicy):
         "noise": Number(low=SMALLEST, per_lane=True, optional=True),
         **FORMULA_ARGUMENTS,
         "intercept": YesNo(),
+        "memory": MEMORY,
     }
 
     def __init__(
@@ -105,6 +110,7 @@ class SquareCB(InverseGapPolicy):
         parameter_bound: float | ArrayLike | None = None,
         horizon: int | None = None,
         intercept: bool = False,
+        memory: float | None = None,
         lanes: int | None = None,
         seed: Seed = 0,
     ) -> None:
@@ -120,6 +126,7 @@ class SquareCB(InverseGapPolicy):
         self.parameter_bound = parameter_bound
         self.horizon = horizon
         self.intercept = intercept
+        self.memory = memory
         super().__init__(lanes, seed)
 
     def _shape(self) -> FeatureShape:
@@ -132,13 +139,17 @@ class SquareCB(InverseGapPolicy):
         bank = RidgeBank(lanes=lanes, dims=dims, regularization=lam, blocks=np.array([B]))
         experts = bank, expected, self._messages, bool(self.intercept)
         self._experts = ByEvidence(*experts)
+        if self.memory is not None:
+            self.ridge_estimates = False
+            self._experts = ByFadingEvidence(Forgetting(bank, self.memory), *experts)
         if isinstance(self.exploration, str):
+            refuse_change(self)
             noise = per_lane(expected.span / 2.0 if self.noise is None else self.noise, lanes)
             self._rate = formulas = Formulas(self, self.exploration, (B * int(self.dim),), lam, noise)
             if self.exploration == "corrected":
                 self._experts = Corrected(*experts, formulas)
         else:
-            self._rate = Scheduled(self.exploration, expected.span)
+            self._rate = self._scheduled(self.exploration)
 
     @property
     def parameters(self) -> Array:
