@@ -21,8 +21,9 @@ NAMES = {
     "latent",
     "meta-tasks",
     "mood",
+    "mood-maps",
 }
-ONE_REGIME = {"ps-worst", "meta-tasks", "mood"}
+ONE_REGIME = {"ps-worst", "meta-tasks", "mood", "mood-maps"}
 
 
 def test_there_are_those_of_the_paper_each_with_its_regimes_and_two_scales():
@@ -31,7 +32,7 @@ def test_there_are_those_of_the_paper_each_with_its_regimes_and_two_scales():
         assert experiment.name == name
         assert set(experiment.regimes) == ({"theory"} if name in ONE_REGIME else set(REGIMES))
         assert set(experiment.scales) == set(SCALES)
-        assert "What the text leaves open" in experiment.about or name in ("latent", "mood")
+        assert "What the text leaves open" in experiment.about or name in ("latent", "mood", "mood-maps")
         tuned = {"regularization"} if name.startswith("ps") and name != "ps-worst" else set()
         assert set(experiment.regimes["theory"].grid) == tuned
         assert name in ONE_REGIME or experiment.regimes["tuned"].grid

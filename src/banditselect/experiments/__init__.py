@@ -11,6 +11,7 @@ from . import (
     latent,
     meta_tasks,
     mood,
+    mood_maps,
     ps_cifar10,
     ps_cifar10_coarse,
     ps_mnist,
@@ -35,6 +36,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         latent,
         meta_tasks,
         mood,
+        mood_maps,
     )
 }
 

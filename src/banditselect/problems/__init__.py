@@ -7,7 +7,7 @@ from .base import Instances, Problem
 from .classes_as_arms import ClassesAsArms
 from .classification import Classification
 from .latent import LatentBandit
-from .moods import SwitchingParameterSelection
+from .moods import SwitchingFeatureSelection, SwitchingParameterSelection
 from .synthetic import SyntheticFeatureSelection, SyntheticParameterSelection
 from .tasks import SyntheticTasks
 
@@ -17,6 +17,7 @@ __all__ = [
     "Instances",
     "LatentBandit",
     "Problem",
+    "SwitchingFeatureSelection",
     "SwitchingParameterSelection",
     "SyntheticFeatureSelection",
     "SyntheticParameterSelection",
