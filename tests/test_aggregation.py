@@ -135,7 +135,7 @@ def test_shared_weights_are_those_of_all_sequences_of_experts(share):
 
 
 def least_loss(losses, switches):
-    """Return the least loss of experts ``(T, M)`` that change exactly so often, for 0, 1, ..., by dynamic programming."""
+    """Return the least loss of experts ``(T, M)`` that change exactly 0, 1, ... times, by dynamic programming."""
     best = np.full((switches + 1, losses.shape[1]), np.inf)
     best[0] = 0.0
     for t, loss in enumerate(losses):

@@ -167,7 +167,7 @@ def test_the_rate_counts_the_rewards_that_are_remembered(exploration):
 
 
 def of_maps(x, y, R):
-    """Return predictions ``(T, M)`` made before each reward and the evidence of ridges of penalty 1, by batch solves."""
+    """Return predictions ``(T, M)`` made before each reward, and the evidence of ridges of penalty 1."""
     T, models, d = x.shape
     f, loss = np.zeros((T, models)), np.zeros(models)
     for i in range(models):

@@ -14,10 +14,10 @@ from typing import Any
 from ..policies import FSIDS, Binding, FSSquareCB, Uniform, given
 from ..problems import Problem, SwitchingFeatureSelection
 from .experiment import Experiment, Regime, Scale
-from .mood import STAYS
-from .ps_shared import UNIFORM
+from .fs_shared import UNIFORM
 
 MEMORY, SHARE = 100, 0.005
+STAYS = {"for ever": None, "500 rounds": 500.0, "100 rounds": 100.0}
 
 
 def policies(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
