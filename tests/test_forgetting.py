@@ -117,7 +117,7 @@ def test_the_ellipsoid_against_its_definition(constant):
         assert not policy.covers(theta + (1.0 + 1e-9) * (edge - theta))
 
 
-def test_the_ellipsoid_holds_a_parameter_that_stays():
+def test_the_ellipsoid_holds_a_parameter_at_length():
     """It may leave the set in half of 2,000 lanes; 1,090 are four standard deviations more, and a false alarm 4e-5."""
     rng, lanes = np.random.default_rng(6), 2000
     policy = OFUL(dim=2, noise=0.5, parameter_bound=0.2, delta=0.5, memory=5.0, lanes=lanes)
