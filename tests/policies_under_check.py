@@ -241,6 +241,21 @@ POLICIES = {
     "PSIDS told": (PSIDS.bind(centers=CENTERS, radii=0.3, noise=0.1, prior_weights=[0.2, 0.3, 0.5]), {}),
     "FSIDS memory": (FSIDS.bind(n_models=3, dim=[4, 2, 5], memory=100), {}),
     "PSIDS memory": (PSIDS.bind(centers=CENTERS, radii=[0.3, 0.5, 1.0], shapes=SHAPES, memory=100), {}),
+    "OFUL memory": (OFUL.bind(dim=D, noise=0.1, intercept=True, memory=100), {}),
+    "LinTS memory": (LinTS.bind(dim=D, noise=0.1, memory=100), {}),
+    "SquareCB memory": (SquareCB.bind(dim=D, reward_range=RANGE, memory=100), {}),
+    "FSSquareCB memory": (
+        FSSquareCB.bind(n_models=3, dim=[4, 2, 5], reward_range=RANGE, noise=0.1, memory=100),
+        {},
+    ),
+    "FSSquareCB range, memory": (
+        FSSquareCB.bind(n_models=3, dim=D, reward_range=RANGE, weighting="range", intercept=True, memory=100),
+        {},
+    ),
+    "FSSquareCB share": (
+        FSSquareCB.bind(n_models=3, dim=D, reward_range=RANGE, regularization=0.5, weighting="range", share=0.01),
+        {},
+    ),
     "LinMED": (LinMED.bind(dim=D), {}),
     "LinMED told": (LinMED.bind(dim=D, noise=0.1, intercept=False, best_share=0.5), {}),
     "FSMED": (FSMED.bind(n_models=3, dim=D), {}),
@@ -360,6 +375,11 @@ SKIPPED = {
     "PSIDS told": ESTIMATES,
     "FSIDS memory": ESTIMATES,
     "PSIDS memory": ESTIMATES,
+    "OFUL memory": MODELS | ESTIMATES,
+    "LinTS memory": MODELS | ESTIMATES | PROBABILITIES,
+    "SquareCB memory": MODELS | ESTIMATES,
+    "FSSquareCB memory": ESTIMATES,
+    "FSSquareCB range, memory": ESTIMATES,
     "LinMED": MODELS | ESTIMATES,
     "LinMED told": MODELS | ESTIMATES,
     "FSMED": ESTIMATES,
@@ -382,7 +402,8 @@ SKIPPED = {
     "OnMap": MODELS,
 }  # the others run every check but one
 STAYS = {
-    *("FSIDS memory", "PSIDS memory", "PSTS known"),
+    *("FSIDS memory", "PSIDS memory", "FSSquareCB memory", "FSSquareCB range, memory", "FSSquareCB share"),
+    "PSTS known",
     *("FSSquareCB paper", "FSSquareCB corrected", "PSOFUL paper", "PSOFUL paper, own range"),
 }
 for name, (binding, _) in POLICIES.items():

@@ -1,5 +1,6 @@
 """SqAlg's regret and substitution, admissibility, and the weights that know the noise."""
 
+import itertools
 import math
 
 import numpy as np
@@ -16,15 +17,15 @@ LANE = np.array([0])
 unit = st.floats(0.0, 1.0)
 
 
-def sqalg(M, lower=0.0, upper=1.0, lanes=1):
-    return SqAlg(lower=np.full(lanes, lower), upper=np.full(lanes, upper), n_models=M)
+def sqalg(M, lower=0.0, upper=1.0, lanes=1, **options):
+    return SqAlg(lower=np.full(lanes, lower), upper=np.full(lanes, upper), n_models=M, **options)
 
 
 class Play:
     """One lane of SqAlg with the books kept outside it."""
 
-    def __init__(self, M, lower=0.0, upper=1.0):
-        self.sq, self.loss, self.own = sqalg(M, lower, upper), np.zeros(M), 0.0
+    def __init__(self, M, lower=0.0, upper=1.0, **options):
+        self.sq, self.loss, self.own = sqalg(M, lower, upper, **options), np.zeros(M), 0.0
 
     def predict(self, f):
         return float(self.sq.predict(LANE, np.array(f, dtype=float).reshape(1, -1, 1))[0, 0])
@@ -112,6 +113,116 @@ def test_regret_against_the_experts_left_after_removals(seed):
         f = rng.choice([0.0, 1.0, 0.5], size=6)
         play.learn(f, greedy_reward(play, f))
         assert play.within_bound(play.sq.alive[0])
+
+
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.9])
+def test_shared_weights_are_those_of_all_sequences_of_experts(share):
+    """Brute force: a prior over all sequences in which the next expert is another with probability ``share``."""
+    rng, M, T = np.random.default_rng(7), 3, 6
+    f, y = rng.uniform(size=(T, M)), rng.uniform(size=T)
+    sq = sqalg(M, share=share)
+    for t in range(T):
+        sq.update(LANE, f[t : t + 1], y[t : t + 1])
+    weights = np.zeros(M)
+    for sequence in itertools.product(range(M), repeat=T + 1):
+        prior = 1.0 / M
+        for one, two in itertools.pairwise(sequence):
+            prior *= 1.0 - share if one == two else share / (M - 1)
+        loss = sum((f[t, i] - y[t]) ** 2 for t, i in enumerate(sequence[:T]))
+        weights[sequence[T]] += prior * math.exp(-2.0 * loss)
+    np.testing.assert_allclose(sq.weights(LANE)[0], weights / weights.sum(), rtol=1e-12)
+    assert sq.total()[0] == pytest.approx(math.log(weights.sum()), rel=1e-12)
+
+
+def least_loss(losses, switches):
+    """Return the least loss of experts ``(T, M)`` that change exactly 0, 1, ... times, by dynamic programming."""
+    best = np.full((switches + 1, losses.shape[1]), np.inf)
+    best[0] = 0.0
+    for t, loss in enumerate(losses):
+        first, second = np.sort(best, axis=1)[:, :2].T
+        others = np.where(best == first[:, None], second[:, None], first[:, None])  # the least of all other experts
+        if t > 0:
+            best[1:] = np.minimum(best[1:], others[:-1])
+        best += loss
+    return best.min(axis=1)
+
+
+@pytest.mark.parametrize("M", [2, 5])
+@pytest.mark.parametrize("experts", ["constant", "random", "flips"])
+@pytest.mark.parametrize("share", [0.002, 0.05, 0.4])
+def test_regret_against_experts_that_change(M, experts, share):
+    """On every prefix, against every number of changes up to 20, without slack but for rounding."""
+    rng = np.random.default_rng(M)
+    play, losses = Play(M, -1.0, 3.0, share=share), []
+    for t in range(150):
+        f = {
+            "constant": np.linspace(-1.0, 3.0, M),
+            "random": rng.uniform(-1.0, 3.0, size=M),
+            "flips": rng.choice([-1.0, 3.0], size=M),
+        }[experts]
+        if t % 50 == 49:
+            play.loss[:] = 0.0  # the adversary looks at the regret since then
+        before = play.loss.copy()
+        play.learn(f, greedy_reward(play, f, -1.0, 3.0))
+        losses.append(play.loss - before)
+        if t in (0, 1, 49, 50, 99, 149):
+            k = np.arange(min(20, t) + 1)
+            bound = 8.0 * (math.log(M) + k * math.log((M - 1) / share) - (t - k) * math.log1p(-share))
+            assert (play.own - least_loss(np.array(losses), k.size - 1) <= bound + 1e-12 * play.own).all()
+
+
+def test_a_share_pays_where_the_best_expert_changes():
+    """Two experts, each right for 100 rounds in turn: without a share the weights lag as long as they have grown."""
+    own = {}
+    for share in (0.0, 0.01):
+        play = Play(2, share=share)
+        for t in range(400):
+            play.learn([0.0, 1.0], float(t // 100 % 2))
+        own[share] = play.own
+    assert own[0.01] < 0.5 * (math.log(2.0) + 3 * math.log(100.0) - 396 * math.log(0.99))
+    assert own[0.0] > 10.0 * own[0.01]
+
+
+@pytest.mark.parametrize("M", [2, 5])
+@pytest.mark.parametrize("memory", [2.0, 10.0, 100.0])
+def test_regret_where_losses_fade(M, memory):
+    """At every time, where what happened k rounds ago counts gamma^k; and of the plain losses, at log M per memory."""
+    rng, gamma = np.random.default_rng(M), 1.0 - 1.0 / memory
+    play, losses, own, plain = Play(M, 0.0, 2.0, gamma=gamma), np.zeros(M), 0.0, np.zeros(M)
+    for t in range(300):
+        f = rng.choice([0.0, 2.0, rng.uniform(0.0, 2.0)], size=M)
+        play.loss = losses * gamma
+        y = greedy_reward(play, f, 0.0, 2.0)
+        error = (play.predict(f) - y) ** 2
+        own, losses = gamma * own + error, gamma * losses + (f - y) ** 2
+        play.learn(f, y)
+        plain += (f - y) ** 2
+        np.testing.assert_allclose(play.sq.loss[0], gamma * losses, rtol=1e-12)
+        assert own - losses.min() <= 2.0 * math.log(M) * (1.0 + 1e-12)
+        assert play.own - plain.min() <= 2.0 * math.log(M) * (1.0 + t / memory) * (1.0 + 1e-12)
+
+
+def test_weights_that_are_shared_or_fade_by_hand():
+    sq = sqalg(2, share=0.25)
+    sq.update(LANE, np.array([[0.0, 1.0]]), np.array([0.0]))  # weights 1 : e^-2
+    right = 1.0 / (1.0 + math.exp(-2.0))
+    first = 0.75 * right + 0.25 * (1.0 - right)
+    np.testing.assert_allclose(sq.weights(LANE), [[first, 1.0 - first]], rtol=1e-14)
+    sq = sqalg(2, lanes=2, gamma=0.5)
+    sq.update(LANE, np.array([[0.0, 1.0]]), np.array([0.0]))
+    sq.update(LANE, np.array([[0.5, 1.0]]), np.array([1.0]))
+    np.testing.assert_allclose(sq.loss, [[0.125, 0.25], [0.0, 0.0]], rtol=1e-14)
+    sq = sqalg(1, share=0.5)
+    sq.update(LANE, np.array([[0.5]]), np.array([0.0]))
+    np.testing.assert_array_equal(sq.weights(LANE), [[1.0]])
+
+
+def test_shared_weights_of_a_long_run_stay_finite():
+    sq = sqalg(3, share=1e-9)
+    for _ in range(3000):
+        sq.update(LANE, np.array([[0.0, 1.0, 1.0]]), np.array([0.0]))
+    np.testing.assert_allclose(sq.weights(LANE)[0, 1:], 5e-10 / (1.0 - math.exp(-2.0)), rtol=1e-6)
+    assert np.isfinite(sq.loss).all()
 
 
 @given(

@@ -21,10 +21,11 @@ NAMES = {
     "latent",
     "meta-tasks",
     "mood",
+    "mood-maps",
     "arena",
     "arena-rates",
 }
-ONE_REGIME = {"ps-worst", "meta-tasks", "mood", "arena-rates"}
+ONE_REGIME = {"ps-worst", "meta-tasks", "mood", "mood-maps", "arena-rates"}
 
 
 def test_there_are_those_of_the_paper_each_with_its_regimes_and_two_scales():

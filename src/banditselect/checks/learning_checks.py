@@ -131,7 +131,7 @@ def _estimates(policy: Policy) -> Array:
     if not hasattr(policy, "parameters"):
         raise SkipTest("it has no parameters")
     if not policy.ridge_estimates:
-        raise SkipTest("its parameters are means over several priors, in units of the first rewards")
+        raise SkipTest("its parameters are not those of ridge regressions in which all rewards count alike")
     if isinstance(policy.feature_shape, BlockedShape):
         raise SkipTest("every block has an estimate of its own")
     return np.atleast_2d(policy.parameters)

@@ -38,6 +38,10 @@ ARGUMENTS: dict[str, Any] = {
 """What an argument may be of a policy that is only to be compiled."""
 
 
+CHANGING: tuple[dict[str, Any], ...] = ({"memory": 50.0}, {"weighting": "range", "share": 0.1})
+"""What a policy that has such arguments is told for a world that changes."""
+
+
 def warm_up() -> Iterator[str]:
     """Let every policy play in every form, draw problems, find regions; yield what comes next, in words.
 
@@ -89,6 +93,9 @@ def _forms(cls: type[Policy]) -> Iterator[Binding[Any]]:
     needed = {n: ARGUMENTS[n] for n, p in parameters.items() if p.default is p.empty and n in ARGUMENTS}
     told = {n: ARGUMENTS[n] for n in parameters if n in ARGUMENTS}
     yield cls.bind(**needed)
+    for changing in CHANGING:
+        if parameters.keys() >= changing.keys():
+            yield cls.bind(**needed, **changing)
     for name in dict.fromkeys(name for constraint in cls.constraints.values() for name in _names(constraint)):
         chosen = {argument: name for argument, constraint in cls.constraints.items() if name in _names(constraint)}
         binding = cls.bind(**needed, **chosen)

@@ -13,6 +13,7 @@ from . import (
     latent,
     meta_tasks,
     mood,
+    mood_maps,
     ps_cifar10,
     ps_cifar10_coarse,
     ps_mnist,
@@ -37,6 +38,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         latent,
         meta_tasks,
         mood,
+        mood_maps,
         arena,
         arena_rates,
     )

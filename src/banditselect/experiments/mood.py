@@ -5,13 +5,14 @@ mood; how often is not known. What forgetting (``memory=``) gains then, and what
 
 What we chose: M = 5, d = 10, K = 10 and b = 0.5, other distributions as in the synthetic experiment, T = 2000; a mood
 lasts 100 or 500 rounds on average, or for ever. Regret is against the best action of each round. Memories of 30, 100
-and 300 rounds, none tuned.
+and 300 rounds, none tuned; policies that know nothing of the balls have one of 100, and are told what they ask for: the
+noise, the range of the rewards, a bound on the parameter.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
-from ..policies import PSIDS, Binding, LinIDS, Uniform, given
+from ..policies import OFUL, PSIDS, Binding, LinIDS, LinTS, SquareCB, Uniform, given
 from ..problems import Problem, SwitchingParameterSelection
 from .experiment import Experiment, Regime, Scale
 from .ps_shared import UNIFORM
@@ -21,12 +22,19 @@ STAYS = {"for ever": None, "500 rounds": 500.0, "100 rounds": 100.0}
 
 
 def policies(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
-    """Return PS-IDS and LinIDS with and without a memory, and uniform play."""
+    """Return PS-IDS and policies over one map, with and without a memory, and uniform play."""
     balls = {"centers": given.centers, "radii": given.radii}
     chosen: dict[str, Binding[Any]] = {"PS-IDS": PSIDS.bind(**balls)}
     chosen |= {f"PS-IDS, memory {m}": PSIDS.bind(**balls, memory=m) for m in MEMORIES}
-    chosen |= {"LinIDS": LinIDS.bind(), "LinIDS, memory 100": LinIDS.bind(memory=100), UNIFORM: Uniform.bind()}
-    return chosen
+    for memory in (None, 100):
+        one_map = {
+            "LinIDS": LinIDS.bind(memory=memory),
+            "LinTS": LinTS.bind(noise=given.noise, memory=memory),
+            "SquareCB": SquareCB.bind(reward_range=given.reward_range, memory=memory),
+            "OFUL": OFUL.bind(noise=given.noise, parameter_bound=given.parameter_bound, memory=memory),
+        }
+        chosen |= {name if memory is None else f"{name}, memory {memory}": b for name, b in one_map.items()}
+    return chosen | {UNIFORM: Uniform.bind()}
 
 
 def problems(models: Sequence[int]) -> dict[str, Problem]:

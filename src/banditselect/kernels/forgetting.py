@@ -99,3 +99,69 @@ def fade_tiles(
             for j in range(d):
                 tile[j, i % B] += gain[r, g, j] * error / (1.0 + q[r, g])
             _fade_evidence(evidence[n], i, gamma, d, error, q[r, g])
+
+
+@kernel
+def fade_ellipsoids(
+    ids: Index,
+    x: Array,
+    gamma: float,
+    penalty: Array,
+    root: Array,
+    updates: Index,
+    constants: Array,
+    log_term: float,
+    squares: Array,
+    reach: Array,
+    squared: Array,
+    spent: Array,
+) -> None:
+    """Let ``W`` fade to ``gamma^2 W + (1 - gamma^2) penalty I + x x'``, and take the ellipsoid, for ``x (n, 1, d)``.
+
+    ``squares (N, d, d)`` is ``W``, and ``reach (N, 1, d, d)`` a root of ``V^-1 W V^-1``, with the ``V`` that has
+    learned ``x`` already. ``spent[n] += 2 beta |reach' x|`` with what they were, then ``beta^2 = squared[n, 0]``:
+    ``beta = R sqrt(logdet(W / penalty) + 2 log(t (t + 1) / delta)) + prior`` with R and prior in ``constants (N, 2)``.
+    """
+    d = squares.shape[1]
+    half, across = np.empty((d, d)), np.empty((d, d))
+    for r in range(ids.size):
+        n = ids[r]
+        width = 0.0
+        for k in range(d):
+            total = 0.0
+            for j in range(d):
+                total += reach[n, 0, j, k] * x[r, 0, j]
+            width += total * total
+        spent[n] += 2.0 * math.sqrt(squared[n, 0] * width)
+        logdet = 0.0
+        for j in range(d):
+            for k in range(j + 1):
+                squares[n, j, k] = gamma * gamma * squares[n, j, k] + x[r, 0, j] * x[r, 0, k]
+            squares[n, j, j] += (1.0 - gamma * gamma) * penalty[n]
+            for k in range(j):
+                squares[n, k, j] = squares[n, j, k]
+                total = squares[n, j, k]
+                for m in range(k):
+                    total -= half[j, m] * half[k, m]
+                half[j, k] = total / half[k, k]
+            total = squares[n, j, j]
+            for m in range(j):
+                total -= half[j, m] * half[j, m]
+            half[j, j] = math.sqrt(max(total, penalty[n]))  # no pivot is smaller but by rounding
+            logdet += math.log(max(total, penalty[n]) / penalty[n])
+        for k in range(d):
+            for m in range(d):
+                across[k, m] = 0.0
+        for j in range(d):
+            for k in range(d):
+                for m in range(j + 1):
+                    across[k, m] += root[n, 0, j, k] * half[j, m]
+        for j in range(d):
+            for m in range(d):
+                reach[n, 0, j, m] = 0.0
+            for k in range(d):
+                for m in range(d):
+                    reach[n, 0, j, m] += root[n, 0, j, k] * across[k, m]
+        t = float(updates[n])
+        radius = constants[n, 0] * math.sqrt(logdet + 2.0 * (log_term + math.log(t * (t + 1.0)))) + constants[n, 1]
+        squared[n, 0] = radius * radius

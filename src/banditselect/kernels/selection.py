@@ -132,6 +132,24 @@ def mix_choices(
 
 
 @kernel
+def share_weights(ids: Index, rate: Array, share: float, loss: Array) -> None:
+    """Let every model give a ``share`` of its weight ``exp(-rate[r] loss[n, i])`` to the M - 1 others, equally.
+
+    The losses become those that belong to the new weights; their sum stays.
+    """
+    M = loss.shape[1]
+    each = share / (M - 1)
+    log_weight, weight = np.empty(M), np.empty(M)
+    for r in range(ids.size):
+        n = ids[r]
+        for i in range(M):
+            log_weight[i] = -rate[r] * loss[n, i]
+        total = normalise(log_weight, weight)
+        for i in range(M):
+            loss[n, i] = -(total + math.log(each + (1.0 - share - each) * weight[i])) / rate[r]
+
+
+@kernel
 def substitute(f: Array, weight: Array, lower: Array, length: Array, out: Array) -> None:
     """Vovk's substitution on ``[lower, lower + length]``: ``f (n, M, K)``, weights ``(n, M)`` -> ``(n, K)``.
 

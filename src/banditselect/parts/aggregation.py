@@ -97,6 +97,15 @@ class SqAlg(LaneArrays):
     Guarantee: with rewards and predictions in the range, :math:`\sum (\hat y - y)^2 \le \min_i L_i + (\ell^2 / 2)
     \log M` on every sequence, also for a range that grows and for experts removed on the way (``docs/math.md``).
 
+    Losses may fade: with ``gamma`` below 1 the same holds at every time if what happened k rounds ago counts
+    :math:`\gamma^k` on both sides. Or weights may return (fixed-share): with a ``share`` :math:`\alpha`, every expert
+    gives that part of its weight to the others, equally, after each reward. Then, on every sequence and against every
+    choice of experts that changes k times in T rounds, the loss is at most theirs and
+
+    .. math:: \frac{\ell^2}2 \left(\log M + k \log \frac{M - 1}\alpha + (T - 1 - k) \log \frac1{1 - \alpha}\right).
+
+    Reference for the last: Herbster, Warmuth, "Tracking the best expert", Machine Learning 32, 1998.
+
     Departures from print: weights come from raw cumulative losses instead of a running product, so the range may grow;
     the prediction, which the paper leaves open within an interval, is the substitution above; ``y' = (y - beta) / l``
     where the paper prints ``a`` for beta; what overflows the range is clipped to it and counted.
@@ -105,10 +114,12 @@ class SqAlg(LaneArrays):
     ----------
     lower, upper: the range, ``(N,)`` each.
     n_models: number of experts M.
+    gamma: what a loss counts in the round after it, of what it counted.  share: alpha, in [0, 1).
 
     Attributes
     ----------
-    loss: cumulative square losses, ``(N, M)``.  alive: admissible experts, ``(N, M)``.
+    loss: cumulative square losses, ``(N, M)``; with a share, those that the weights stand for.
+    alive: admissible experts, ``(N, M)``.
     clipped: how many rewards overflowed the range, ``(N,)``.
     """
 
@@ -116,7 +127,9 @@ class SqAlg(LaneArrays):
     natural = ("clipped",)
     per_model: ClassVar[dict[str, int]] = {"loss": 1, "alive": 1}
 
-    def __init__(self, *, lower: Array, upper: Array, n_models: int) -> None:
+    def __init__(self, *, lower: Array, upper: Array, n_models: int, gamma: float = 1.0, share: float = 0.0) -> None:
+        self.gamma = gamma
+        self.share = share if n_models > 1 else 0.0
         self.lower = np.array(lower, dtype=float)
         self.upper = np.array(upper, dtype=float)
         self.loss = np.zeros((self.lower.size, n_models))
@@ -149,6 +162,10 @@ class SqAlg(LaneArrays):
         inside = np.clip(y, lower, upper)
         self.clipped[ids] += inside != y
         self.loss[ids] += (np.clip(f, lower[:, None], upper[:, None]) - inside[:, None]) ** 2
+        if self.gamma < 1.0:
+            self.loss[ids] *= self.gamma
+        if self.share > 0.0:
+            selection.share_weights(ids, self._eta(ids), self.share, self.loss)
 
     def admit(self, ids: Index, excess: Array) -> Index:
         """Return which experts stay admissible, ``(n, M)``, if those with ``excess (n, M)`` above 0 fall.

@@ -118,7 +118,7 @@ class Scheduled:
         self._power = (power.scale / span, float(power.exponent)) if type(power) is Power else None
         self.crowd = power(1e4) / 10.0 if type(power) is Power else math.inf
 
-    def __call__(self, ids: Index, updates: Index, n_actions: int, offered: Mask | None) -> Rates:
+    def __call__(self, ids: Index, updates: NDArray[Any], n_actions: int, offered: Mask | None) -> Rates:
         """Return the rates of these lanes, which have learned ``updates (N,)`` rewards."""
         if self._power is not None:
             return updates, *self._power

@@ -1,14 +1,19 @@
 """Forgetting: what a bank of regressions has learned fades, and the prior stays."""
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..carriers.lanes import LaneArrays
-from ..carriers.validation import refuse
+from ..carriers.validation import Number, refuse
 from ..kernels import forgetting
-from ..types import Array, Index
+from ..types import Array, Index, Mask
 from .experts import RidgeBank, SharedRidgeBank
+from .exploration import Rates, Schedule, Scheduled
+
+MEMORY = Number(low=1.0, above=True, optional=True)
+"""What the argument ``memory`` of a policy must satisfy."""
 
 
 class Forgetting(LaneArrays):
@@ -58,6 +63,12 @@ class Forgetting(LaneArrays):
             forgetting.fade_tiles(ids, self.gamma, self.center, bank.tiles, bank.group, bank.evidence, u, gain, q)
         self.seen[ids] *= self.gamma
 
+    def learn(self, ids: Index, bank: RidgeBank, x: Any, y: Array) -> Array:
+        """Let a round pass in these lanes and learn ``x (n, P, d)``, ``y (n,)``; return what the bank tells of it."""
+        self.fade(ids, bank)
+        self.seen[ids] += 1.0
+        return bank.learn(ids, x, y)
+
     def prior_left(self, t: int) -> Array:
         """Return how much of the prior there is in each direction after t rounds, ``(d,)``."""
         j = np.arange(self.factor.shape[2])
@@ -69,3 +80,15 @@ class Forgetting(LaneArrays):
         for part in (self, other):
             part.factor = np.pad(part.factor, ((0, 0), (0, G - part.factor.shape[1]), (0, 0), (0, 0)), mode="edge")
         super().extend(other)
+
+
+class ScheduledFading(Scheduled):
+    """The rate ``schedule(t) / span`` where t is the sum of the weights of rewards that fade: at most their memory."""
+
+    def __init__(self, exploration: float | Schedule, span: float, forgetting: Forgetting) -> None:
+        super().__init__(exploration, span)
+        self._forgetting = forgetting
+
+    def __call__(self, ids: Index, updates: NDArray[Any], n_actions: int, offered: Mask | None) -> Rates:
+        """Return the rates of these lanes."""
+        return super().__call__(ids, self._forgetting.seen, n_actions, offered)

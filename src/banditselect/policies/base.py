@@ -64,7 +64,7 @@ class Policy(Copies, ABC):
 
     reward_units: ClassVar[tuple[str, ...]] = ()  #: arguments measured in rewards, so that they scale with them
     has_propensity: bool = True  #: whether ``probabilities`` has a closed form
-    ridge_estimates: bool = True  #: whether ``parameters`` are of ridge regressions with fixed penalties
+    ridge_estimates: bool = True  #: whether ``parameters`` are of ridges with fixed penalties and equal rewards
     unit_free: ClassVar[bool] = False  #: whether no decision depends on the units of the features
     _memo_width: int = 0
     _names_base: bool = False  #: the memo begins with the base that played

@@ -29,9 +29,11 @@ from ..carriers.validation import (
 )
 from ..parts.aggregation import Posterior
 from ..parts.experts import RidgeBank, penalties
-from ..parts.exploration import Schedule, Scheduled
+from ..parts.exploration import Schedule
+from ..parts.forgetting import MEMORY, Forgetting
 from ..parts.reward_range import RewardRange
-from .regimes.formulas_fs import FORMS, FORMULA_ARGUMENTS, Corrected, Formulas, Printed
+from .regimes.fading import ByFadingEvidence
+from .regimes.formulas_fs import FORMS, FORMULA_ARGUMENTS, Corrected, Formulas, Printed, refuse_change
 from .regimes.inverse_gap import Aggregate, AggregatePolicy, ByEvidence, ByMixture, BySqAlg
 from .regimes.optimal_design import DESIGNS, design_of
 from .regimes.roster import MapRoster
@@ -88,6 +90,12 @@ class FSSquareCB(AggregatePolicy, MapRoster):
     intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`, as
         all blocks do. With
         ``"learned"`` its prior is nearly flat; the formulas know none.
+    memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
+        :math:`(1 - 1 / m)^k`, in the regressions, in the weights of the maps and in t. The formulas know none.
+    share: a rate :math:`\alpha` per round, for ``"range"``: the weights of SqAlg can return (fixed-share), since every
+        map gives this part of its weight to the others after each reward. It stands for how likely it is that another
+        map is best in the next round, 1 / s if one lasts s rounds. Losses do not fade then; with a memory the
+        regressions do.
 
     Attributes
     ----------
@@ -101,6 +109,9 @@ class FSSquareCB(AggregatePolicy, MapRoster):
     Algorithm 1 of the paper. Departures from print: the sign of the gap; admissibility two-sided and over all actions
     offered; the range is the largest over the models; the printed :math:`R_{Sq}` is used as it stands, although it
     vanishes with R. ``"corrected"`` plays what is true instead.
+
+    In a world that changes the guarantee is one of SqAlg alone: its loss against that of the best maps of
+    each time, with ``share`` or ``memory`` (section 14 of ``docs/math.md``, which also says when to use which).
 
     An expert found inadmissible when the policy acts is out from the moment that act's reward is learned.
 
@@ -147,6 +158,8 @@ class FSSquareCB(AggregatePolicy, MapRoster):
         "weighting": OneOf(("noise", "range", "learned", *FORMS)),
         **FORMULA_ARGUMENTS,
         "intercept": YesNo(),
+        "memory": MEMORY,
+        "share": Number(low=0.0, high=1.0, below=True),
     }
 
     def __init__(
@@ -167,6 +180,8 @@ class FSSquareCB(AggregatePolicy, MapRoster):
         parameter_bound: float | ArrayLike | None = None,
         horizon: int | None = None,
         intercept: bool = False,
+        memory: float | None = None,
+        share: float = 0.0,
         lanes: int | None = None,
         seed: Seed = 0,
     ) -> None:
@@ -185,6 +200,8 @@ class FSSquareCB(AggregatePolicy, MapRoster):
         self.parameter_bound = parameter_bound
         self.horizon = horizon
         self.intercept = intercept
+        self.memory = memory
+        self.share = share
         super().__init__(lanes, seed)
 
     def _shape(self) -> FeatureShape:
@@ -207,15 +224,23 @@ class FSSquareCB(AggregatePolicy, MapRoster):
         bank = RidgeBank(lanes=lanes, dims=dims, regularization=lam, blocks=blocks)
         experts = bank, expected, self._messages, bool(self.intercept)
         self._design = design_of(self, np.array(widths))
+        if self.weighting in FORMS or isinstance(self.exploration, str):
+            refuse_change(self)
         formulas = functools.cache(lambda choice: Formulas(self, choice, tuple(blocks * widths), lam, noise))
         if self.exploration == "corrected" != self.weighting:
             expectation = '"corrected", since exploration="corrected" was chosen'
             raise refuse("FSSquareCB: weighting", self.weighting, expectation)
+        if self.share > 0.0 and self.weighting != "range":
+            expectation = '0, or weighting="range": the weights of "noise" and "learned" return with a memory'
+            raise refuse("FSSquareCB: share", self.share, expectation)
+        fading = None if self.memory is None else Forgetting(bank, self.memory)
+        self.ridge_estimates = self.memory is None
         if self.weighting == "noise":
             posterior = Posterior(variance=noise**2, prior=np.full(M, 1.0 / M), online=False)
-            self._experts = ByEvidence(*experts, posterior)
+            weighed = *experts, posterior
+            self._experts = ByEvidence(*weighed) if fading is None else ByFadingEvidence(fading, *weighed)
         elif self.weighting == "range":
-            self._experts = BySqAlg(*experts)
+            self._experts = BySqAlg(*experts, fading, float(self.share))
         elif self.weighting == "learned":
             self._experts, self.ridge_estimates = ByMixture(self, widths, several, lanes, expected), False
         else:
@@ -225,7 +250,7 @@ class FSSquareCB(AggregatePolicy, MapRoster):
         if isinstance(self.exploration, str):
             self._rate = formulas(self.exploration)
         else:
-            self._rate = Scheduled(self.exploration, expected.span)
+            self._rate = self._scheduled(self.exploration)
 
     @property
     def _weighing(self) -> Aggregate:
@@ -233,6 +258,8 @@ class FSSquareCB(AggregatePolicy, MapRoster):
 
     def _free(self) -> None:
         super()._free()
+        if self.share > 0.0:
+            raise refuse("FSSquareCB: share", self.share, "0: models come and go where weights are not shared")
         for name in ("weighting", "exploration"):
             if self.settings[name] in FORMS:
                 expected = 'another choice, since "paper" and "corrected" are formulas for a list of models that stays'

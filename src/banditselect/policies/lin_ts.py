@@ -17,6 +17,7 @@ from ..kernels import ridge
 from ..kernels.features import prepared
 from ..parts.experts import RidgeBank, split, with_zero
 from ..parts.exploration import greedy
+from ..parts.forgetting import MEMORY, Forgetting
 from ..types import Array, Index, Mask
 from .base import Chosen, Policy
 from .regimes.blocks import answer_by_map
@@ -44,6 +45,8 @@ class LinTS(Policy):
     center: h, where the ridge penalty is centred: ``(d,)``, or one per lane ``(N, d)``; None for 0. The same for all
         blocks.
     intercept: whether a constant feature 1 stands before the features. The centre is 0 there.
+    memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
+        :math:`(1 - 1 / m)^k` in estimate and spread, which therefore stays that of about m rewards.
 
     Attributes
     ----------
@@ -70,6 +73,7 @@ class LinTS(Policy):
         "scale": Number(low=0.0),
         "center": Numbers(shapes=((None,), (None, None)), lane_axes=2, optional=True),
         "intercept": YesNo(),
+        "memory": MEMORY,
     }
     has_propensity = False
     _looks_up = True
@@ -84,6 +88,7 @@ class LinTS(Policy):
         scale: float = 1.0,
         center: ArrayLike | None = None,
         intercept: bool = False,
+        memory: float | None = None,
         lanes: int | None = None,
         seed: Seed = 0,
     ) -> None:
@@ -94,6 +99,7 @@ class LinTS(Policy):
         self.scale = scale
         self.center = center
         self.intercept = intercept
+        self.memory = memory
         super().__init__(lanes, seed)
 
     def _shape(self) -> FeatureShape:
@@ -112,6 +118,8 @@ class LinTS(Policy):
             center=middle[:, None],
             blocks=np.array([int(self.blocks)]),
         )
+        self.ridge_estimates = self.memory is None
+        self._forgetting = None if self.memory is None else Forgetting(self._bank, self.memory)
 
     def _choose(self, ids: Index, x: Array, offered: Mask | None, numbers: Index) -> Chosen:
         bank, n = self._bank, ids.size
@@ -128,7 +136,10 @@ class LinTS(Policy):
         return np.full((ids.size, x.shape[2]), np.nan), None
 
     def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
-        self._bank.learn(ids, self._prepared(ids, x), y)
+        if self._forgetting is None:
+            self._bank.learn(ids, self._prepared(ids, x), y)
+        else:
+            self._forgetting.learn(ids, self._bank, self._prepared(ids, x), y)
 
     def _prepared(self, ids: Index, x: Array) -> Any:
         """Return features as the bank reads them."""

@@ -16,11 +16,13 @@ from ..carriers.shapes import FeatureShape
 from ..carriers.streams import Seed
 from ..carriers.validation import SMALLEST, Bounds, Constraint, Number, OneOf, Rate, YesNo, refuse
 from ..parts.experts import RidgeBank
-from ..parts.exploration import Schedule, Scheduled
+from ..parts.exploration import Schedule
+from ..parts.forgetting import MEMORY, Forgetting
 from ..parts.reward_range import RewardRange
 from ..types import Array
 from .regimes.blocks import answer_by_map
-from .regimes.formulas_fs import FORMS, FORMULA_ARGUMENTS, Corrected, Formulas
+from .regimes.fading import ByFadingEvidence
+from .regimes.formulas_fs import FORMS, FORMULA_ARGUMENTS, Corrected, Formulas, refuse_change
 from .regimes.inverse_gap import ByEvidence, InverseGapPolicy
 from .regimes.optimal_design import DESIGNS, design_of
 
@@ -64,6 +66,8 @@ class SquareCB(InverseGapPolicy):
     delta, feature_bound (L), reward_bound (G), parameter_bound (S), horizon (T): what the rates with a name need; asked
         for by name.
     intercept: whether a constant feature 1 stands before the features; the rates with a name know none.
+    memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
+        :math:`(1 - 1 / m)^k`, in the estimate and in t. The rates with a name know none.
 
     Attributes
     ----------
@@ -118,6 +122,7 @@ class SquareCB(InverseGapPolicy):
         "noise": Number(low=SMALLEST, per_lane=True, optional=True),
         **FORMULA_ARGUMENTS,
         "intercept": YesNo(),
+        "memory": MEMORY,
     }
 
     def __init__(
@@ -136,6 +141,7 @@ class SquareCB(InverseGapPolicy):
         parameter_bound: float | ArrayLike | None = None,
         horizon: int | None = None,
         intercept: bool = False,
+        memory: float | None = None,
         lanes: int | None = None,
         seed: Seed = 0,
     ) -> None:
@@ -152,6 +158,7 @@ class SquareCB(InverseGapPolicy):
         self.parameter_bound = parameter_bound
         self.horizon = horizon
         self.intercept = intercept
+        self.memory = memory
         super().__init__(lanes, seed)
 
     def _shape(self) -> FeatureShape:
@@ -165,13 +172,17 @@ class SquareCB(InverseGapPolicy):
         experts = bank, expected, self._messages, bool(self.intercept)
         self._experts = ByEvidence(*experts)
         self._design = design_of(self, np.array([int(self.dim)]))
+        if self.memory is not None:
+            self.ridge_estimates = False
+            self._experts = ByFadingEvidence(Forgetting(bank, self.memory), *experts)
         if isinstance(self.exploration, str):
+            refuse_change(self)
             noise = per_lane(expected.span / 2.0 if self.noise is None else self.noise, lanes)
             self._rate = formulas = Formulas(self, self.exploration, (B * int(self.dim),), lam, noise)
             if self.exploration == "corrected":
                 self._experts = Corrected(*experts, formulas)
         else:
-            self._rate = Scheduled(self.exploration, expected.span)
+            self._rate = self._scheduled(self.exploration)
 
     def act(self, features: Any, *, available: ArrayLike | None = None, lanes: ArrayLike | None = None) -> Decision:
         """Choose an action, as every policy does; with ``design="optimal"`` also of an ellipsoid."""

@@ -8,7 +8,7 @@ from .classes_as_arms import ClassesAsArms
 from .classification import Classification
 from .contexts import ContextPerMap
 from .latent import LatentBandit
-from .moods import SwitchingParameterSelection
+from .moods import SwitchingFeatureSelection, SwitchingParameterSelection
 from .synthetic import SyntheticFeatureSelection, SyntheticParameterSelection
 from .tasks import SyntheticTasks
 
@@ -19,6 +19,7 @@ __all__ = [
     "Instances",
     "LatentBandit",
     "Problem",
+    "SwitchingFeatureSelection",
     "SwitchingParameterSelection",
     "SyntheticFeatureSelection",
     "SyntheticParameterSelection",

@@ -1,14 +1,32 @@
-"""A customer whose mood changes: parameter selection in which the true model switches."""
+"""A customer whose mood changes: the true ball, or the true feature map, is another from time to time."""
 
+import math
 from typing import Any
 
 import numpy as np
 
-from ..carriers.validation import Number, check_all
-from ..types import Array
+from ..carriers.validation import Constraint, Number, check_all
+from ..types import Array, Index
 from .base import Problem
-from .randomness import NOISES, SIZE, DrawnInstances, by_round, draw_noise
+from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, draw_noise
 from .synthetic import of_balls
+
+CONSTRAINTS: dict[str, Constraint] = {
+    "n_models": Number(low=2, integer=True),
+    "dim": SIZE,
+    "n_actions": SIZE,
+    "stay": Number(low=1.0, optional=True),
+    "noise": NOISES,
+}
+
+
+def _phases(rng: np.random.Generator, rounds: int, n_models: int, stay: float | None) -> tuple[Index, Index]:
+    """Draw when the model changes: the phase that every round is in, ``(T,)``, and the true model of every phase."""
+    switch = np.zeros(rounds, dtype=bool) if stay is None else rng.random(rounds) * stay < 1.0
+    switch[:1] = True
+    steps = rng.integers(1, n_models, int(switch.sum()))
+    steps[:1] = rng.integers(n_models)
+    return np.cumsum(switch) - 1, np.cumsum(steps) % n_models
 
 
 class SwitchingParameterSelection(Problem):
@@ -50,15 +68,7 @@ class SwitchingParameterSelection(Problem):
     ) -> None:
         self.n_models, self.dim, self.n_actions, self.radius = n_models, dim, n_actions, radius
         self.stay, self.noise = stay, noise
-        constraints = {
-            "n_models": Number(low=2, integer=True),
-            "dim": SIZE,
-            "n_actions": SIZE,
-            "radius": Number(low=0.0),
-            "stay": Number(low=1.0, optional=True),
-            "noise": NOISES,
-        }
-        check_all("SwitchingParameterSelection", constraints, vars(self), None)
+        check_all("SwitchingParameterSelection", CONSTRAINTS | {"radius": Number(low=0.0)}, vars(self), None)
 
     @property
     def shapes(self) -> dict[str, Any]:
@@ -85,13 +95,9 @@ class _SwitchingInstances(DrawnInstances):
         for n, lane in enumerate(lanes):
             rng = np.random.default_rng((seed, lane))
             centers[n] = rng.normal(size=(M, d))
-            switch = np.zeros(rounds, dtype=bool) if problem.stay is None else rng.random(rounds) * problem.stay < 1.0
-            switch[:1] = True
-            steps = rng.integers(1, M, int(switch.sum()))
-            steps[:1] = rng.integers(M)
-            ends = rng.normal(size=(steps.size, d))
-            ends *= b * rng.random((steps.size, 1)) ** (1.0 / d) / np.linalg.norm(ends, axis=1, keepdims=True)
-            phase, models = np.cumsum(switch) - 1, np.cumsum(steps) % M
+            phase, models = _phases(rng, rounds, M, problem.stay)
+            ends = rng.normal(size=(models.size, d))
+            ends *= b * rng.random((models.size, 1)) ** (1.0 / d) / np.linalg.norm(ends, axis=1, keepdims=True)
             self.model[n], self.parameter[n] = models[phase], (centers[n, models] + ends)[phase]
             self.actions[n] = rng.normal(0.0, 0.1, (rounds, K, d))
             longest[n] = np.linalg.norm(self.actions[n], axis=2).max()
@@ -102,4 +108,89 @@ class _SwitchingInstances(DrawnInstances):
 
     def features(self, t: int) -> Array:
         """Return the features of round ``t``, ``(N, K, d)``."""
+        return self.actions[:, t].copy()
+
+
+class SwitchingFeatureSelection(Problem):
+    r"""Feature selection in which another map is true from time to time, and a map that returns has its old parameter.
+
+    Parameters :math:`\theta_i \sim N(0, I_d)`, one for each of M maps. In each round the true map changes with
+    probability 1 / ``stay``: to one of the others, drawn uniformly. Every round offers ``n_actions`` actions with
+    features :math:`\phi^i \sim N(0, 0.01 I_d)` in every map; rewards are
+    :math:`\langle \phi^i, \theta_i \rangle + U[-1/2, 1/2]` for the map i that is true. Regret is against the best
+    action of the round.
+
+    Parameters
+    ----------
+    n_models, dim, n_actions: M >= 2, d, K.
+    stay: how many rounds a map stays true, on average; None for a world that does not change.
+    noise: as in :class:`SyntheticFeatureSelection`.
+
+    Notes
+    -----
+    Constants: parameter_bound = max_i |theta_i|; feature_bound and reward_bound over the actions offered, noise, and
+    reward_range, which holds four standard deviations of a mean reward, and the noise. There is no one true model.
+
+    Examples
+    --------
+    >>> instances = SwitchingFeatureSelection(n_models=3, dim=4, n_actions=5, stay=5).draw(range(2), 10, seed=0)
+    >>> instances.features(0).shape, instances.model[0]
+    ((2, 3, 5, 4), array([1, 0, 0, 2, 2, 2, 2, 2, 1, 2]))
+    """
+
+    def __init__(
+        self,
+        *,
+        n_models: int = 5,
+        dim: int = 10,
+        n_actions: int = 10,
+        stay: float | None = 300.0,
+        noise: str = "uniform",
+    ) -> None:
+        self.n_models, self.dim, self.n_actions, self.stay, self.noise = n_models, dim, n_actions, stay, noise
+        check_all("SwitchingFeatureSelection", CONSTRAINTS, vars(self), None)
+
+    @property
+    def shapes(self) -> dict[str, Any]:
+        """Arguments that follow from the features."""
+        return {"n_models": self.n_models, "dim": self.dim}
+
+    def lane_bytes(self, rounds: int) -> int:
+        """Return about how much memory one instance takes."""
+        return 8 * rounds * (self.n_actions * (self.n_models * self.dim + 1) + 2) + 8 * self.dim * self.n_models
+
+    def draw(self, lanes: range, rounds: int, seed: int) -> "_SwitchingMaps":
+        """Draw one instance per lane."""
+        return _SwitchingMaps(self, lanes, rounds, seed)
+
+
+class _SwitchingMaps(DrawnInstances):
+    """Attributes: ``actions (N, T, M, K, d)``; ``model (N, T)``, the true map in every round; ``theta (N, M, d)``."""
+
+    def __init__(self, problem: SwitchingFeatureSelection, lanes: range, rounds: int, seed: int) -> None:
+        N, M, K, d = len(lanes), problem.n_models, problem.n_actions, problem.dim
+        self.theta, self.model = np.empty((N, M, d)), np.empty((N, rounds), dtype=np.int64)
+        self.actions, self._means, draws = by_round(N, rounds, M, K, d), by_round(N, rounds, K), by_round(N, rounds)
+        longest, times = np.empty(N), np.arange(rounds)
+        for n, lane in enumerate(lanes):
+            rng = np.random.default_rng((seed, lane))
+            self.theta[n] = rng.normal(size=(M, d))
+            phase, models = _phases(rng, rounds, M, problem.stay)
+            self.model[n] = true = models[phase]
+            self.actions[n] = rng.normal(0.0, 0.1, (rounds, M, K, d))
+            longest[n] = np.linalg.norm(self.actions[n], axis=3).max()
+            self._means[n] = np.einsum("tkd,td->tk", self.actions[n, times, true], self.theta[n, true])
+            draws[n] = draw_noise(problem.noise, rng, rounds)
+        largest, reach = np.abs(self._means).max(axis=(1, 2)), 0.4 * math.sqrt(d) + 0.5
+        self._noise = Noise(problem.noise, draws, low=-largest, high=largest)
+        self.constants = {
+            "noise": self._noise.constant,
+            "parameter_bound": np.linalg.norm(self.theta, axis=2).max(axis=1),
+            "feature_bound": longest,
+            "reward_bound": largest,
+            "reward_range": (-reach, reach),
+        }
+
+    def features(self, t: int) -> Array:
+        """Return the features of round ``t``, ``(N, M, K, d)``."""
         return self.actions[:, t].copy()

@@ -29,6 +29,15 @@ FORMULA_ARGUMENTS: dict[str, Constraint] = {
 """The arguments that a policy has for the formulas, and what they must satisfy."""
 
 
+def refuse_change(policy: Policy) -> None:
+    """Refuse what is for a world that changes, of which the formulas know nothing."""
+    expected = 'since "paper" and "corrected" are formulas for a world that does not change'
+    for name, none in (("memory", None), ("share", 0.0)):
+        given = policy.settings.get(name, none)
+        if given != none:
+            raise validation.refuse(f"{type(policy).__name__}: {name}", given, f"{none}, {expected}")
+
+
 class Formulas(LaneArrays):
     r"""Range of SqAlg and learning rate, printed or corrected, for N lanes.
 

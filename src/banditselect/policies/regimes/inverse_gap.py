@@ -15,7 +15,8 @@ from ...kernels.ledger import NO_BOOK, UNNUMBERED, settle
 from ...kernels.rounds import DONE, OUTSIDE, UNUSABLE, learn_in_range, play_gaps, play_mixture_gaps
 from ...parts.aggregation import Posterior, SqAlg
 from ...parts.experts import RidgeBank, split
-from ...parts.exploration import Rates, Scheduled, evaluated, inverse_gap_weighting
+from ...parts.exploration import Rates, Schedule, Scheduled, evaluated, inverse_gap_weighting
+from ...parts.forgetting import Forgetting, ScheduledFading
 from ...parts.mixtures import MapsMixture
 from ...parts.reward_range import RewardRange
 from ...types import Array, Index, Mask
@@ -39,8 +40,10 @@ class Aggregate(LaneArrays, ABC):
     Attributes
     ----------
     as_given: whether it takes features as they come; else as ``prepared`` returns them.
+    forgetting: how rewards fade; None where they do not.
     """
 
+    forgetting: Forgetting | None = None
     memo_width = 0  #: how many whole numbers ``predict`` wants to be told again with the reward
 
     def __init__(self, bank: RidgeBank, expected: RewardRange, messages: list[str], constant: bool) -> None:
@@ -169,13 +172,26 @@ class ByEvidence(Aggregate):
 
 
 class BySqAlg(Aggregate):
-    """The prediction of the paper's SqAlg on the range of the rewards, what lies outside clipped."""
+    """The prediction of the paper's SqAlg on the range of the rewards, what lies outside clipped.
 
-    def __init__(self, bank: RidgeBank, expected: RewardRange, messages: list[str], constant: bool) -> None:
+    Where rewards fade, so do its losses, unless a ``share`` of the weights lets them return.
+    """
+
+    def __init__(
+        self,
+        bank: RidgeBank,
+        expected: RewardRange,
+        messages: list[str],
+        constant: bool,
+        forgetting: Forgetting | None = None,
+        share: float = 0.0,
+    ) -> None:
         super().__init__(bank, expected, messages, constant)
         N, M = bank.group.shape
         lower, upper = self._range(np.arange(N))
-        self.sqalg = SqAlg(lower=lower, upper=upper, n_models=M)
+        gamma = 1.0 if forgetting is None or share > 0.0 else forgetting.gamma
+        self.forgetting = forgetting
+        self.sqalg = SqAlg(lower=lower, upper=upper, n_models=M, gamma=gamma, share=share)
 
     def _range(self, ids: Index) -> tuple[Array, Array]:
         """Return the range of SqAlg for what has been learned, ``(n,)`` each."""
@@ -195,7 +211,11 @@ class BySqAlg(Aggregate):
         status = settle(ids, numbers, book)
         if status >= 0:
             return status
-        f, _ = self.bank.learn(ids, x, y)
+        if self.forgetting is None:
+            f, _ = self.bank.learn(ids, x, y)
+        else:
+            f = self.bank.predict(ids, x[:, :, None])[:, :, 0]  # as it was played, before the round has faded
+            self.forgetting.learn(ids, self.bank, x, y)
         if memo is not None:
             self.sqalg.drop(ids, memo)
         self.sqalg.update(ids, f, y)
@@ -243,8 +263,8 @@ class ByMixture(Aggregate):
 
     Parameters
     ----------
-    policy: a policy with the arguments intercept, noise, regularization and exploration; noise and regularization,
-        which are learned, and the printed rate, which needs them, are refused by name.
+    policy: a policy with the arguments intercept, noise, regularization, exploration and memory; noise and
+        regularization, which are learned, and the printed rate, which needs them, are refused by name.
     dims, blocks: widths of the maps, and how many blocks of parameters they have.
     """
 
@@ -265,7 +285,9 @@ class ByMixture(Aggregate):
             noise=None,
             prior=np.full(len(dims), 1.0 / len(dims)),
             blocks=blocks,
+            memory=given["memory"],
         )
+        self.forgetting = self.mixture.forgetting
         super().__init__(self.mixture.bank, expected, policy._messages, constant=False)
         self.as_given = True  # the mixture prepares them
 
@@ -368,6 +390,11 @@ class InverseGapPolicy(Policy):
         if not experts.as_given:
             x = experts.prepared(ids, x)
         return experts.learn(ids, x, y, numbers, self._ledger.book, memo)
+
+    def _scheduled(self, exploration: float | Schedule) -> Scheduled:
+        """Return the rate of a schedule for as many rewards as the experts remember."""
+        fading, span = self._experts.forgetting, self._experts.expected.span
+        return Scheduled(exploration, span) if fading is None else ScheduledFading(exploration, span, fading)
 
     @property
     def outside(self) -> Any:

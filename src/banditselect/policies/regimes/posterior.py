@@ -22,6 +22,7 @@ from ...carriers.validation import (
     prior_weights,
 )
 from ...parts.exploration import greedy
+from ...parts.forgetting import MEMORY
 from ...parts.mixtures import MapsMixture, Mixture
 from ...parts.region_mixtures import RegionsMixture
 from ...parts.regions import Regions, mixture_shapes
@@ -33,7 +34,7 @@ from .roster import MapRoster, RegionRoster
 _NOISE: dict[str, Constraint] = {
     "noise": Number(low=SMALLEST, per_lane=True, optional=True),
     "intercept": YesNo(),
-    "memory": Number(low=1.0, above=True, optional=True),
+    "memory": MEMORY,
 }
 _PRIOR: dict[str, Constraint] = {"prior_weights": Numbers(shapes=((None,),), low=0.0, optional=True)}
 
