@@ -27,6 +27,8 @@ def plot_ranks(ranks: Mapping[str, ArrayLike], *, title: str | None = None, widt
     title: above the axes.
     width: of the figure, that of a column or of the page of a two-column paper.
     """
+    from matplotlib.ticker import MaxNLocator
+
     check_mapping("ranks", ranks)
     expected = "numbers from 1, one for every problem"
     found = {name: replicates(f"ranks[{name!r}]", one, expected, lambda row: row >= 1.0) for name, one in ranks.items()}
@@ -45,7 +47,7 @@ def plot_ranks(ranks: Mapping[str, ArrayLike], *, title: str | None = None, widt
         axes.set_ylim(len(order) - 0.4, -0.6)
         last = max(float(one.max()) for one in found.values())
         axes.set_xlim(0.5, last + 0.5)
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.grid(axis="y", linewidth=0.3, color="#cccccc")
         axes.set(xlabel="rank on a problem (dots: larger for several) and their mean (bar)")
         if title is not None:
