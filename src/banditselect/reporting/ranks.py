@@ -19,7 +19,7 @@ LINE, FRAME = 12.0, 42.0  #: points of height for a policy, and for what is abov
 
 
 def plot_ranks(ranks: Mapping[str, ArrayLike], *, title: str | None = None, width: Width = "column") -> "Figure":
-    """Draw a line per policy, the best mean rank on top: a dot for every problem, larger where several fall together.
+    """Draw a line per policy, the best on top: dots for ranks, larger where problems share one, a bar for their mean.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def plot_ranks(ranks: Mapping[str, ArrayLike], *, title: str | None = None, widt
         axes.set_xlim(0.5, last + 0.5)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.grid(axis="y", linewidth=0.3, color="#cccccc")
-        axes.set(xlabel="rank on a problem (dots: larger for several) and their mean (bar)")
+        axes.set(xlabel="rank")
         if title is not None:
             axes.set_title(title)
         return axes.figure.figure
