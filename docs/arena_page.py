@@ -29,9 +29,8 @@ Groups = Mapping[str, Mapping[str, report.Finals]]  #: by regime and group
 def main(folder: Path) -> None:
     """Write the page and its figures."""
     ran = {regime: results for one, regime, results in stored(folder, EXPERIMENTS) if one.name == "arena"}
-    missing = [regime for regime in arena.EXPERIMENT.regimes if regime not in ran]
-    if missing:
-        sys.exit(f"{folder} lacks {', '.join(missing)}: run `banditselect reproduce arena arena-rates` first")
+    if not ran:
+        sys.exit(f"{folder} lacks the arena: run `banditselect reproduce arena arena-rates --out {folder}` first")
     found = {regime: report.grouped(results, RANKING) for regime, results in ran.items()}
     for regime, groups in found.items():
         for group in groups:
@@ -56,17 +55,20 @@ def main(folder: Path) -> None:
 
 def settings(ran: Regimes, folder: Path) -> str:
     """Return how large the run was, and what it cost."""
-    (first, *_) = ran["tuned"].values()
+    (first, *_) = next(reversed(ran.values())).values()
     rounds, replicates = first.settings["rounds"], first.replicates
-    start, stop = first.settings["tuning"]["replicates"]
-    sizes = {(scale.rounds, scale.replicates, scale.tuning): name for name, scale in arena.EXPERIMENT.scales.items()}
-    scale = sizes.get((rounds, replicates, stop - start))
+    sizes = {(scale.rounds, scale.replicates): name for name, scale in arena.EXPERIMENT.scales.items()}
+    scale = sizes.get((rounds, replicates))
     named = f"This is the scale “{scale}”" if scale else "This is neither of the scales of the experiment"
+    missing = ", ".join(f"“{regime}”" for regime in arena.EXPERIMENT.regimes if regime not in ran)
+    lacking = f" **The regime {missing} was not run here.**" if missing else ""
+    start, stop = first.settings.get("tuning", {}).get("replicates", (0, 0))
+    others = f", tuned on {stop - start} others" if stop else ""
     spent = {regime: sum(Store(folder / "arena" / regime).timings().values()) for regime in ran}
     cost = ", ".join(f"{duration(seconds)} for “{regime}”" for regime, seconds in spent.items())
     told = "; ".join(f"“{regime}”: {REGIMES[regime]}" for regime in ran if regime == "defaults")
     return (
-        f"{named}: T = {rounds}, {replicates} replicates, tuned on {stop - start} others. Computing, one core: {cost}. "
+        f"{named}: T = {rounds}, {replicates} replicates{others}.{lacking} Computing, one core: {cost}. "
         f"{told}; “tuned”: the rate or radius of whoever explores and one argument of a master, the same steps for "
         "all, by the rule of one standard error."
     )
@@ -75,21 +77,22 @@ def settings(ran: Regimes, folder: Path) -> str:
 def standing(found: Groups, folder: Path) -> str:
     """Return the one table: everyone's paired regret in both regimes."""
     times = {regime: Store(folder / "arena" / regime).round_times() for regime in found}
+    final = next(reversed(found))
     rows, leaders = [], []
     for group in next(iter(found.values())):
         tables = {regime: report.standings(groups[group], RANKING) for regime, groups in found.items()}
         leaders += [f"{group}, {regime}: {own[0].behind.b}" for regime, own in tables.items()]
         by_name = {regime: {one.policy: one for one in own} for regime, own in tables.items()}
-        for last in tables["tuned"]:
+        for last in tables[final]:
             cells = [group, last.policy, str(last.problems)]
             for regime in found:
                 own = by_name[regime].get(last.policy)
                 cells += report.cells(own, RANKING)[1:] if own else [NOTHING] * 4
-            rows.append([*cells, report.round_time(last.policy, found["tuned"][group], times["tuned"])])
+            rows.append([*cells, report.round_time(last.policy, found[final][group], times[final])])
     words = ["regret", "more than the leader", "rank", "best or close"]
     head = ["among", "policy", "problems", *(f"{regime}: {one}" for regime in found for one in words), "µs a round"]
     caption = (
-        f"Regrets in % of that of uniform play, mean over the problems; sorted by the tuned ones. The leader ("
+        f"Regrets in % of that of uniform play, mean over the problems; sorted by those of “{final}”. The leader ("
         f"{'; '.join(leaders)}) has the smallest regret of those that played every problem; differences from it are "
         "paired, replicate by replicate, with 95 % intervals. Best or close: on how many problems a policy is not "
         "clearly worse than the best one there. Who knows the right model or selects nothing has no rank. Time: a "
@@ -113,7 +116,7 @@ def wins(found: Groups) -> str:
         for regime, groups in found.items()
     }
     rows = []
-    for problem in won["tuned"]:
+    for problem in next(iter(won.values())):
         cells = [problem]
         for regime in found:
             first, *close = won[regime][problem]

@@ -6,12 +6,12 @@ import math
 import numpy as np
 import pytest
 
-from banditselect import OFUL, RegretBalancing, SquareCB, given, on_every_map
+from banditselect import OFUL, RegretBalancing, SquareCB, given, on_every_map, simulate, tune
 from banditselect.experiments import EXPERIMENTS, arena, arena_rates
 from banditselect.experiments.claims import judge
 from banditselect.experiments.claims.arena_sentences import ARENA_SENTENCES
 from banditselect.experiments.claims.measuring import FAILS, HOLDS
-from banditselect.experiments.contestants import MAPS, REGIONS, YARDSTICKS, Contestant, everyone
+from banditselect.experiments.contestants import MAPS, REGIONS, YARDSTICKS, Contestant, everyone, tuned
 from banditselect.experiments.experiment import Ranking
 from banditselect.experiments.report.standings import grouped, ranks, standing_tables, standings, winners
 from banditselect.simulation import METRICS, Result, Results
@@ -153,3 +153,14 @@ def test_exponents_are_those_of_the_regret(tmp_path):
 
 def test_every_sentence_is_judged_where_everyone_played(tmp_path):
     assert set(stored(tmp_path, lambda *_: 1.0)) == {sentence.id for sentence in ARENA_SENTENCES}
+
+
+@pytest.mark.parametrize("problem", ["section 9, M = 2", "latent, M = 2"])
+def test_everyone_plays_and_can_be_tuned(problem):
+    found = arena.problems((2,))[problem]
+    policies = arena.policies(found, 5)
+    assert set(policies) == set(everyone()[arena.kind_of(problem)])
+    own = {name: grid for name, grid in tuned().items() if name in policies}
+    chosen = tune(policies, found, {}, own=own, rounds=3, replicates=1)
+    result = simulate(chosen, found, rounds=5, replicates=2)
+    assert all(np.isfinite(result.final(policy)).all() for policy in policies)

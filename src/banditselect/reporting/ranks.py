@@ -19,7 +19,7 @@ LINE, FRAME = 12.0, 42.0  #: points of height for a policy, and for what is abov
 
 
 def plot_ranks(ranks: Mapping[str, ArrayLike], *, title: str | None = None, width: Width = "column") -> "Figure":
-    """Draw a line per policy, the best mean rank on top: a dot for every problem, larger where several fall together.
+    """Draw a line per policy, the best on top: dots for ranks, larger where problems share one, a bar for their mean.
 
     Parameters
     ----------
@@ -27,6 +27,8 @@ def plot_ranks(ranks: Mapping[str, ArrayLike], *, title: str | None = None, widt
     title: above the axes.
     width: of the figure, that of a column or of the page of a two-column paper.
     """
+    from matplotlib.ticker import MaxNLocator
+
     check_mapping("ranks", ranks)
     expected = "numbers from 1, one for every problem"
     found = {name: replicates(f"ranks[{name!r}]", one, expected, lambda row: row >= 1.0) for name, one in ranks.items()}
@@ -45,9 +47,9 @@ def plot_ranks(ranks: Mapping[str, ArrayLike], *, title: str | None = None, widt
         axes.set_ylim(len(order) - 0.4, -0.6)
         last = max(float(one.max()) for one in found.values())
         axes.set_xlim(0.5, last + 0.5)
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.grid(axis="y", linewidth=0.3, color="#cccccc")
-        axes.set(xlabel="rank on a problem (dots: larger for several) and their mean (bar)")
+        axes.set(xlabel="rank")
         if title is not None:
             axes.set_title(title)
         return axes.figure.figure

@@ -20,6 +20,7 @@ from .standings import standing_tables
 
 END = "†"
 LONG = 6  #: of a longer list only the length is shown
+RANKS = "Rank on every problem (dots, larger for several) and on average (bar) by mean"
 
 
 def section(
@@ -100,7 +101,7 @@ def picture_captions(experiment: Experiment, results: Results) -> dict[str, str]
     shown = f"mean over n = {n} replicates and Student's 95 % interval of that mean"
     ranked = {experiment.ranking.group(problem) for problem in results} if experiment.ranking else ()
     return {
-        **{f"ranks-{group}": f"Rank by mean {experiment.metric} on every problem: {group}" for group in ranked},
+        **{f"ranks-{group}": f"{RANKS} {metric.lower()}: {group}" for group in ranked},
         "curves": f"{metric} over the rounds: {shown} (band)",
         "finals": f"{metric} after the last round against {experiment.setting}: {shown} (bar)",
     }
