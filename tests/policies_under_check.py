@@ -40,6 +40,7 @@ LAMBDA = "lambda = 1 / r^2, as the paper and BIAS-OFUL have it, carries the unit
 PRINTED = "the printed radius and rate are so wide that play stays close to uniform for hundreds of rounds"
 PROVED = "the rate that is proved for every sequence explores in about half of a few hundred rounds"
 POSITIONS = "an arm is the position of an action, whatever its features"
+WEIGHED = "losses that are divided by two probabilities take thousands of rounds to tell arms apart"
 UNITS = "the printed constants add terms of different units"
 
 POLICIES = {
@@ -180,7 +181,7 @@ POLICIES = {
             reward_range=RANGE,
             propensities=True,
         ),
-        {"check_permuted_actions": POSITIONS},
+        {"check_permuted_actions": POSITIONS, "check_learning": WEIGHED},
     ),
     "EXP4": (
         EXP4.bind(bases=[SquareCB(dim=D, reward_range=RANGE), Greedy(center=-CENTERS[0])], reward_range=RANGE),
@@ -195,7 +196,10 @@ POLICIES = {
         ),
         {"check_permuted_actions": POSITIONS},
     ),
-    "SEXP3": (SEXP3.bind(n_arms=5, prototypes=CENTERS, reward_range=RANGE), {"check_permuted_actions": POSITIONS}),
+    "SEXP3": (
+        SEXP3.bind(n_arms=5, prototypes=CENTERS, reward_range=(-1.0, 1.0), learning_rate=2.0),
+        {"check_permuted_actions": POSITIONS},
+    ),
     "LinIDS": (LinIDS.bind(dim=D), {}),
     "LinIDS told": (LinIDS.bind(dim=D, noise=0.1, intercept=False, floor=0.1), {}),
     "FSIDS": (FSIDS.bind(n_models=3, dim=D), {}),

@@ -108,7 +108,7 @@ def test_one_base_alone_plays_as_if_by_itself(base, feedback):
 
 
 def test_half_of_the_rounds_are_replays_which_teach_the_weights_alone():
-    """A base of k rewards of 1 has the estimate k / (k + 1); the coin errs by 4 standard errors in 6e-5 of all seeds."""
+    """A base of k rewards of 1 has the estimate k / (k + 1); the coin errs by 4 standard errors in 6e-5 of seeds."""
     policy = Corral(bases=[OFUL(dim=1), OFUL(dim=1)], snapshots=2, horizon=1000)
     lessons, replays = np.zeros(2), 0
     for _ in range(400):
