@@ -159,6 +159,7 @@ POLICIES = {
     "Corral": (
         Corral.bind(
             bases=[SquareCB(dim=D, reward_range=RANGE), OFUL(dim=D, noise=0.1)],
+            feedback="smoothed",
             reward_range=RANGE,
             snapshots=2,
             propensities=True,
@@ -168,7 +169,6 @@ POLICIES = {
     "Corral plain": (
         Corral.bind(
             bases=[on_map(OFUL(dim=D, noise=0.1), 0), on_map(LinTS(dim=D, noise=0.1), 0)],
-            feedback="plain",
             reward_range=RANGE,
             horizon=400,
         ),

@@ -181,9 +181,8 @@ class EXP4(Policy):
             loss = np.clip((self._range.upper - y) / self._range.span, 0.0, 1.0)
             self._weights.losses[ids, 0] += read(memo[:, 2 : self._ends[0]]) * (loss / read(memo[:, 1]))[:, None]
             self._weights.count(ids, np.zeros_like(ids), memo[:, 0])
-        for i, (b, at) in enumerate(zip(self.bases, self._ends, strict=False)):
-            inner = memo[:, at : at + b._memo_width] if b._memo_width and memo is not None else None
-            teach(self, i, ids, x, action, y, inner)
+        for i, at in enumerate(self._ends[:-1]):
+            teach(self, i, ids, x, action, y, None if memo is None else memo[:, at:])
 
     @property
     def model_weights(self) -> Array:
