@@ -39,7 +39,9 @@ def rows(seed, T, M, d, correlated=0.0):
     return X, np.einsum("tmd,md->t", X, theta) + 0.5 * rng.normal(size=T)
 
 
-@pytest.mark.parametrize(("T", "M", "d", "correlated"), [(40, 3, 4, 0.0), (30, 6, 3, 2.0), (8, 5, 4, 0.0), (50, 2, 1, 1.0)])
+@pytest.mark.parametrize(
+    ("T", "M", "d", "correlated"), [(40, 3, 4, 0.0), (30, 6, 3, 2.0), (8, 5, 4, 0.0), (50, 2, 1, 1.0)]
+)
 @pytest.mark.parametrize("share", [0.02, 0.2, 0.7])
 def test_conditions_of_a_minimum(T, M, d, correlated, share):
     """Correlated groups, and fewer rows than features, too; to 1e-8 of the threshold."""
@@ -49,8 +51,10 @@ def test_conditions_of_a_minimum(T, M, d, correlated, share):
     assert violations(X, y, threshold, theta).max() < 1e-8
     assert (theta == 0.0).all(axis=1).any() or share < 0.5
     again = fitted(X, y, threshold, theta=np.random.default_rng(1).normal(size=(1, M, d)))
-    objective = [0.5 * ((y - np.einsum("tmd,md->t", X, v)) ** 2).sum() + threshold @ np.linalg.norm(v, axis=1)
-                 for v in (theta, again)]
+    objective = [
+        0.5 * ((y - np.einsum("tmd,md->t", X, v)) ** 2).sum() + threshold @ np.linalg.norm(v, axis=1)
+        for v in (theta, again)
+    ]
     assert objective[1] == pytest.approx(objective[0], rel=1e-9)  # from anywhere
 
 

@@ -21,8 +21,10 @@ def test_rates_with_numbers():
 @pytest.mark.parametrize("M", [2, 20])
 def test_the_number_of_maps_enters_the_rates(M):
     policy = ALEXP(n_models=M, dim=3, noise=0.2, reward_range=(-1.0, 3.0), learning_rate=5.0, penalty=0.1)
-    first = 0.1 * 1.6 * math.sqrt(
-        1 + 5 / math.sqrt(2) * math.sqrt(3 * math.log(160 * M)) + 12 / math.sqrt(2) * math.log(160 * M)
+    first = (
+        0.1
+        * 1.6
+        * math.sqrt(1 + 5 / math.sqrt(2) * math.sqrt(3 * math.log(160 * M)) + 12 / math.sqrt(2) * math.log(160 * M))
     )
     assert policy._lasso.penalty[0] == pytest.approx(first, rel=1e-12)
     policy._gains.total[0, 0] = 2.0  # one learner is ahead by 2 of a range of 4, in round 1
@@ -126,7 +128,7 @@ def test_a_memo_that_it_cannot_have_written_is_refused():
     assert policy.rounds == 1
 
 
-def test_finds_the_right_map_among_eight():
+def test_finds_the_right_map_among_eight_at_length():
     """400 rounds, 8 lanes, seeded: most of the weight on map 5 in all lanes but one at most."""
     rng = np.random.default_rng(2)
     policy = ALEXP(n_models=8, dim=3, noise=0.2, reward_range=(-3.0, 3.0), lanes=8, seed=0)

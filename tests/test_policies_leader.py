@@ -57,9 +57,9 @@ def test_plays_the_highest_least_upper_bound():
     assert policy.regret_bound == pytest.approx(charged, rel=1e-9)
     V, theta = ridge(history, 1, 3 * R**2 / S**2)
     np.testing.assert_allclose(policy.parameters[1], theta, rtol=1e-9)
-    step = 0.999 * math.sqrt(policy.squared_radii[1] / V[0, 0])
-    assert policy.covers(theta + [step, 0.0, 0.0], model=1)
-    assert not policy.covers(theta + [1.01 * step, 0.0, 0.0], model=1)
+    edge = np.eye(3)[0] * math.sqrt(policy.squared_radii[1] / V[0, 0])
+    assert policy.covers(theta + 0.999 * edge, model=1)
+    assert not policy.covers(theta + 1.001 * edge, model=1)
     with pytest.raises(ValueError, match="model: got None, expected the index of a map"):
         policy.covers(theta)
 
@@ -98,7 +98,7 @@ def regrets(policies, maps_of, rounds, lanes, noise):
     return total
 
 
-def test_chooses_the_better_of_maps_that_are_right():
+def test_chooses_the_better_of_maps_that_are_right_at_length():
     """Four features, and the same four with 26 that do not matter: 300 rounds, 10 lanes, seeded."""
     told = {"noise": 0.3, "lanes": 10, "seed": 0}
 
@@ -117,7 +117,7 @@ def test_chooses_the_better_of_maps_that_are_right():
     assert (policies["LEADER"][0].regret_bound >= found["LEADER"][1]).all()
 
 
-def test_fails_where_a_map_is_wrong():
+def test_fails_at_length_where_a_map_is_wrong():
     """Four maps of which one is right: regret that does not slow down, many times that of FSOFUL; seeded."""
     told = {"n_models": 4, "dim": 4, "noise": 0.3, "lanes": 10, "seed": 0}
     policies = {"LEADER": (LEADER(**told), None), "FSOFUL": (FSOFUL(**told), None)}

@@ -193,9 +193,7 @@ class ALEXP(Policy):
         every_bound(ids, seen, bank.theta, bank.root, bank.dims, learners.radii, learners.scale, bounds)
         t, score = bank.updates[ids] + 1.0, self._lasso.predict(ids, seen)
         share = np.minimum(1.0, self.exploration * t**-0.25)
-        mix_choices(
-            ids, bounds, score, self._gains.total, self._rate / np.sqrt(t), share, mask_of(offered), p, gain
-        )
+        mix_choices(ids, bounds, score, self._gains.total, self._rate / np.sqrt(t), share, mask_of(offered), p, gain)
         return p, gain.view(np.int64)
 
     def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:

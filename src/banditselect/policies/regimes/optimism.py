@@ -226,9 +226,7 @@ class OneEllipsoid(Ellipsoids):
         bank = RidgeBank(
             lanes=N, dims=np.array([d]), regularization=lam, center=center[:, None], blocks=np.array([blocks])
         )
-        super().__init__(
-            bank, noise=per_lane(noise, N), bound=bound, regularization=lam, delta=delta, scale=scale
-        )
+        super().__init__(bank, noise=per_lane(noise, N), bound=bound, regularization=lam, delta=delta, scale=scale)
 
 
 class EllipsoidPolicy(OptimisticPolicy):
