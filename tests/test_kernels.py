@@ -279,6 +279,9 @@ def test_every_kernel_passes_as_plain_python():
         "forgetting",
         "deconvolution",
         "design",
+        "lasso",
+        "policies_leader",
+        "policies_alexp",
     )
     here = Path(__file__).parent
     files = [str(here / f"test_{room}.py") for room in rooms]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from banditselect import theory
+from banditselect.theory import anytime, likelihood, linear, oracle
 from banditselect.theory import feature_selection as fs
-from banditselect.theory import likelihood, linear, oracle
 from banditselect.theory import parameter_selection as ps
 
 VALUES = {
@@ -43,7 +43,7 @@ VALUES = {
 }
 EQUATIONS = {
     f"{function.__module__.rsplit('.', 1)[1]}.{name}": function
-    for module in (fs, ps, linear, oracle, likelihood)
+    for module in (fs, ps, linear, oracle, likelihood, anytime)
     for name, function in vars(module).items()
     if hasattr(function, "__wrapped__")
 }
@@ -170,7 +170,8 @@ def test_best_kappa_only_where_a_horizon_fixes_it():
 
 
 def test_rooms_of_theory():
-    assert theory.__all__ == ["feature_selection", "likelihood", "linear", "oracle", "parameter_selection", "trusted"]
+    modules = ["anytime", "feature_selection", "likelihood", "linear", "oracle", "parameter_selection"]
+    assert theory.__all__ == [*modules, "trusted"]
     assert {"D", "Q", "R_sq", "learning_rate", "regret_bound"} <= set(fs.__all__)
     assert {"R_sq", "U", "gamma", "regret_bound"} <= set(ps.__all__)
 

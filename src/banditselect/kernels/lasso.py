@@ -36,6 +36,15 @@ def gather(ids: Index, x: Array, y: Array, gram: Array, moment: Array) -> None:
 
 
 @inlined
+def norm(v: Array) -> float:
+    """``|v|``."""
+    total = 0.0
+    for j in range(v.size):
+        total += v[j] * v[j]
+    return math.sqrt(total)
+
+
+@inlined
 def _move(gram: Array, first: int, step: Array, slope: Array) -> None:
     """``slope += gram[:, first : first + d] step`` for ``step (d,)``."""
     d = step.size
@@ -76,7 +85,7 @@ def _factorise(gram: Array, first: int, shift: float, factor: Array) -> None:
 
 @kernel
 def solve_group(gram: Array, first: int, pull: Array, threshold: float, theta: Array, factor: Array) -> None:
-    """Take ``theta (d,)``, from where it is, to the minimum of ``theta' G theta / 2 - pull' theta + threshold |theta|``.
+    """Take ``theta (d,)`` from where it is to the minimum of ``theta' G theta / 2 - pull' theta + threshold |theta|``.
 
     G is the block of ``gram`` that begins at ``first``. It is 0 if ``|pull| <= threshold``; else it is
     ``(G + s I)^-1 pull`` for the ``s`` with ``s |theta| = threshold``: that grows with ``s`` from 0 to ``|pull|``, and
@@ -128,15 +137,6 @@ def solve_group(gram: Array, first: int, pull: Array, threshold: float, theta: A
         if step == shift:
             return
         shift = step
-
-
-@inlined
-def norm(v: Array) -> float:
-    """``|v|``."""
-    total = 0.0
-    for j in range(v.size):
-        total += v[j] * v[j]
-    return math.sqrt(total)
 
 
 @kernel

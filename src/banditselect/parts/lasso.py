@@ -6,8 +6,8 @@ from ..carriers.lanes import LaneArrays
 from ..kernels import lasso, ridge
 from ..types import Array, Index
 
-TOLERANCE = 1e-6  #: of the conditions of a minimum, in penalties
-PASSES = 10  #: over all groups after one reward; what is missing then is made up after the next
+TOLERANCE = 1e-4  #: of the conditions of a minimum, in penalties
+PASSES = 5  #: over all groups after one reward; what is missing then is made up after the next
 
 
 class GroupLasso(LaneArrays):

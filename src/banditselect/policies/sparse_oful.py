@@ -208,8 +208,8 @@ class SparseOFUL(Policy):
         """Return the bound on the squared error of the predictions so far, ``(n,)``."""
         told, S = self._of(ids, "noise", "regularization"), self._told.parameter_bound[ids]
         if self.confidence == "data":
-            losses = {"prediction_loss": self._forecast.loss[ids], "ridge_loss": self._bank.penalised[ids]}
-            return np.asarray(gamma_data(**losses, **told, radius=S[:, None], delta=self.delta))
+            told |= {"prediction_loss": self._forecast.loss[ids], "ridge_loss": self._bank.penalised[ids]}
+            return np.asarray(gamma_data(**told, radius=S[:, None], delta=self.delta))
         told |= {"t": self._bank.updates[ids], "dim": self._bank.dims, "n_models": int(self.n_models)}
         told |= {**self._of(ids, "feature_bound", "reward_bound"), "delta": self.delta, "horizon": "anytime"}
         if self.confidence == "corrected":
@@ -244,7 +244,7 @@ class SparseOFUL(Policy):
             self._messages += self._range.watch(ids, y)
 
     def covers(self, theta: ArrayLike) -> Any:
-        """Tell whether the set contains ``theta``, ``(D,)`` or one per lane ``(N, D)``; 0 outside one map if that is so.
+        """Tell whether the set contains ``theta``, of all maps side by side: ``(D,)``, or one per lane ``(N, D)``.
 
         With an intercept every map has d_i + 1 entries, the constant first.
         """
