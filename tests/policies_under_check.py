@@ -15,6 +15,7 @@ from banditselect import (
     PSTS,
     SEXP3,
     UCB1,
+    AdaptiveSquareCB,
     BiasOFUL,
     Corral,
     FSSquareCB,
@@ -84,9 +85,7 @@ POLICIES = {
         {},
     ),
     "FSSquareCB design, learned": (
-        FSSquareCB.bind(
-            n_models=3, dim=D, reward_range=RANGE, weighting="learned", intercept=True, design="optimal"
-        ),
+        FSSquareCB.bind(n_models=3, dim=D, reward_range=RANGE, weighting="learned", intercept=True, design="optimal"),
         {},
     ),
     "FSSquareCB learned": (FSSquareCB.bind(n_models=3, dim=D, reward_range=RANGE, weighting="learned"), {}),
@@ -165,6 +164,10 @@ POLICIES = {
             bases=[UCB1(n_arms=5, noise=0.1), Greedy(center=CENTERS[0]), Greedy(center=CENTERS[1])],
             reference=LatentReference(error=0.02, n_arms=5, scale=0.1),
         ),
+        {},
+    ),
+    "AdaptiveSquareCB": (
+        AdaptiveSquareCB.bind(dim=D, levels=2, reward_range=RANGE, horizon=500, propensities=True),
         {},
     ),
     "Corral": (
@@ -296,6 +299,7 @@ SKIPPED = {
     "RegretBalancing own": ESTIMATES | MODELS,
     "RegretBalancing nested": ESTIMATES | MODELS | PROBABILITIES,
     "RegretBalancing latent": ESTIMATES | MODELS | {"check_ties"},
+    "AdaptiveSquareCB": ESTIMATES | MODELS,
     "Corral": ESTIMATES | MODELS,
     "Corral plain": ESTIMATES | MODELS | PROBABILITIES,
     "Corral importance": ESTIMATES | MODELS | {"check_ties"},

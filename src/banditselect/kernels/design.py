@@ -147,7 +147,7 @@ def balance(c: Array, pivots: Index, q: Array, G: Array) -> None:
         for k in range(s):
             leverage[b] += s * c[b, k] * c[b, k]
     for _ in range(100 * s):
-        b = np.argmax(leverage)
+        b = int(np.argmax(leverage))
         if leverage[b] <= (1.0 + FINE) * s:
             break
         for k in range(s):
@@ -241,10 +241,10 @@ def design(x: Array, slope: Array, pool: Index, q: Array) -> tuple[int, int]:
 @inlined
 def _copies(x: Array, a: int, b: int) -> bool:
     """Tell whether two actions have the same features."""
-    for j in range(x.shape[1]):
-        if x[a, j] != x[b, j]:
-            return False
-    return True
+    j = 0
+    while j < x.shape[1] and x[a, j] == x[b, j]:
+        j += 1
+    return j == x.shape[1]
 
 
 @kernel

@@ -3,6 +3,7 @@
 from ..carriers.binding import Binding, Constant, Pending, Several, given
 from ..carriers.decisions import Decision
 from ..carriers.persistence import load, register, registered
+from .adaptive_squarecb import AdaptiveSquareCB
 from .base import Policy
 from .bias_oful import BiasOFUL
 from .corral import Corral
@@ -42,6 +43,7 @@ __all__ = [
     "PSTS",
     "SEXP3",
     "UCB1",
+    "AdaptiveSquareCB",
     "BiasOFUL",
     "Binding",
     "Constant",
