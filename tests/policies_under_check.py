@@ -19,6 +19,7 @@ from banditselect import (
     PSTS,
     SEXP3,
     UCB1,
+    AdaptiveSquareCB,
     BalancingElimination,
     BiasOFUL,
     Corral,
@@ -192,6 +193,10 @@ POLICIES = {
     ),
     "D3RB": (D3RB.bind(bases=ON_MAPS, coefficient=0.5, noise=0.1), {}),
     "ED2RB": (ED2RB.bind(bases=[Uniform(), LinTS(dim=D, noise=0.1)], coefficient=0.1, noise=0.1), {}),
+    "AdaptiveSquareCB": (
+        AdaptiveSquareCB.bind(dim=D, levels=2, reward_range=RANGE, horizon=500, propensities=True),
+        {},
+    ),
     "Corral": (
         Corral.bind(
             bases=[SquareCB(dim=D, reward_range=RANGE), OFUL(dim=D, noise=0.1)],
@@ -364,6 +369,7 @@ SKIPPED = {
     "DynamicBalancing": ESTIMATES | MODELS,
     "D3RB": ESTIMATES | MODELS,
     "ED2RB": ESTIMATES | MODELS | PROBABILITIES,
+    "AdaptiveSquareCB": ESTIMATES | MODELS,
     "Corral": ESTIMATES | MODELS,
     "Corral plain": ESTIMATES | MODELS | PROBABILITIES,
     "Corral importance": ESTIMATES | MODELS | {"check_ties"},

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from refusals import refused
-from test_design import designed
 
 from banditselect import Ball, Catalogue, Ellipsoid, FSSquareCB, SquareCB, load
 from banditselect.kernels.design import TOLERANCE
+from refusals import refused
+from test_design import designed
 
 
 def regret(policy, rng, K, rounds):

@@ -19,6 +19,7 @@ from . import inlined, kernel
 from .ridge import images
 
 TOLERANCE = 0.5  #: how far a leverage may exceed that of the optimal design, as a share of it
+FINE = 0.2  #: the same within the pool: less than that, so that few surveys are needed
 THIN = 1e-7  #: what lies closer to the span of other features than this, in units of the largest, lies in it
 SURVEYS = 30  #: so many are never needed
 BLOCK = 64  #: so many actions are surveyed at a time
@@ -146,8 +147,8 @@ def balance(c: Array, pivots: Index, q: Array, G: Array) -> None:
         for k in range(s):
             leverage[b] += s * c[b, k] * c[b, k]
     for _ in range(100 * s):
-        b = np.argmax(leverage)
-        if leverage[b] <= (1.0 + TOLERANCE) * s:
+        b = int(np.argmax(leverage))
+        if leverage[b] <= (1.0 + FINE) * s:
             break
         for k in range(s):
             g[k] = 0.0
@@ -240,10 +241,10 @@ def design(x: Array, slope: Array, pool: Index, q: Array) -> tuple[int, int]:
 @inlined
 def _copies(x: Array, a: int, b: int) -> bool:
     """Tell whether two actions have the same features."""
-    for j in range(x.shape[1]):
-        if x[a, j] != x[b, j]:
-            return False
-    return True
+    j = 0
+    while j < x.shape[1] and x[a, j] == x[b, j]:
+        j += 1
+    return j == x.shape[1]
 
 
 @kernel

@@ -3,6 +3,7 @@
 from ..carriers.binding import Binding, Constant, Pending, Several, given
 from ..carriers.decisions import Decision
 from ..carriers.persistence import load, register, registered
+from .adaptive_squarecb import AdaptiveSquareCB
 from .alexp import ALEXP
 from .balancing_elimination import BalancingElimination
 from .base import Policy
@@ -53,6 +54,7 @@ __all__ = [
     "PSTS",
     "SEXP3",
     "UCB1",
+    "AdaptiveSquareCB",
     "BalancingElimination",
     "BiasOFUL",
     "Binding",
