@@ -127,9 +127,9 @@ def elongated(worlds: int = 12) -> str:
         rows.append([str(tasks), f"{ratio} : 1", *(spread(values) for values in lost.T)])
     caption = (
         f"By how much the log density of new parameters is below that under the true mixture, {worlds} worlds, mean ± "
-        f"standard error: {M} regions with variances along their axes from the largest to the smallest as given, in "
-        f"directions of their own, $d={D}$, of the mean size of {WIDTH}^2; tasks of {D} to {ROUNDS} rounds, noise 0.5; "
-        "the number of regions is told."
+        f"standard error: {M} regions, each with directions of its own, variances from the largest to the smallest as "
+        f"given, on average ${WIDTH}^2$; $d={D}$, tasks of {D} to {ROUNDS} rounds, noise 0.5. The number of regions is "
+        "told."
     )
     return f"{caption}\n\n{markdown_table(['past tasks', 'variances', *(f'shrinkage {p}' for p in pulls)], rows)}"
 
@@ -173,20 +173,22 @@ def in_sequence(folder: Path) -> str:
         per_task = np.diff(at, axis=1) / np.diff(edges)
         rows.append([policy, *(spread(values) for values in per_task.T)])
     head = ["regret per task", *(f"tasks {a + 1} to {b}" for a, b in itertools.pairwise(edges))]
-    caption = f"`banditselect reproduce meta-tasks`, {curve.shape[1]} replicates, mean ± standard error:"
+    size = f"{curve.shape[1]} replicates of {tasks[-1]:.0f} tasks"
+    caption = f"`banditselect reproduce meta-tasks --scale paper`, {size}, mean ± standard error:"
     return f"{caption}\n\n{markdown_table(head, rows)}"
 
 
 def main() -> None:
-    """Measure everything."""
-    text = PAGE.read_text()
+    """Measure, or read what was measured, and write the page."""
     if len(sys.argv) > 1:
-        text = replace_between(text, "in sequence", in_sequence(Path(sys.argv[1])))
+        tables = {"in sequence": in_sequence(Path(sys.argv[1]))}
     else:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # k-means of scikit-learn warns of its own memory
-            text = replace_between(text, "compared", compared())
-        text = replace_between(text, "elongated", elongated())
+            tables = {"compared": compared(), "elongated": elongated()}
+    text = PAGE.read_text()
+    for marker, content in tables.items():
+        text = replace_between(text, marker, content)
     write_text(PAGE, text)
 
 

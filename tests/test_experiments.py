@@ -35,7 +35,7 @@ def test_there_are_those_of_the_paper_each_with_its_regimes_and_two_scales():
         tuned = {"regularization"} if name.startswith("ps") and name != "ps-worst" else set()
         assert set(experiment.regimes["theory"].grid) == tuned
         assert name in ONE_REGIME or experiment.regimes["tuned"].grid
-        replicates = {"ps-worst": 375, "meta-tasks": 20}.get(name, 100 if name.startswith("fs") else 50)
+        replicates = {"ps-worst": 375, "meta-tasks": 10}.get(name, 100 if name.startswith("fs") else 50)
         assert experiment.scales["paper"].replicates == replicates
 
 
