@@ -33,22 +33,24 @@ test: .venv/ready
 
 test-slow: .venv/ready .venv/clusters .venv/images .venv-bench/ready
 	$(BIN)/python -m pytest --numprocesses 2 -m slow
-	$(BENCH)/python -m pytest tests/test_benchmarks.py
+	$(BENCH)/python -m pytest tests/test_benchmarks.py tests/test_customers.py
 
 docs: .venv/ready # after `banditselect reproduce all meta-tasks --scale paper`
 	$(BIN)/python docs/measured.py
-	$(BIN)/python docs/measured_regions.py
-	$(BIN)/python docs/measured_regions.py out/paper
+	$(BIN)/python -m benchmarks.regions_study
+	$(BIN)/python -m benchmarks.regions_study out/paper
 	$(BIN)/python docs/from_results.py out/paper
 
 arena-docs: .venv/ready # after `banditselect reproduce arena arena-rates --scale paper --out out/arena`
 	$(BIN)/python docs/arena_page.py out/arena
 
-.venv-bench/ready: pyproject.toml requirements-bench.lock requirements-bench-compiled.lock
+.venv-bench/ready: pyproject.toml requirements-bench.lock requirements-bench-compiled.lock requirements-bench-data.lock
 	$(PYTHON) -m venv .venv-bench
 	$(BENCH)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-bench.lock
 	@# one peer is compiled here; without a compiler the suite goes on and says that it is missing
 	-$(BENCH)/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement requirements-bench-compiled.lock
+	@# of this one only a file of data is read: neither what it needs nor its limit on Python matters
+	$(BENCH)/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python --requirement requirements-bench-data.lock
 	$(BENCH)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 

