@@ -74,8 +74,8 @@ class FadingEllipsoid(OneEllipsoid):
         )
         return DONE
 
-    def holds(self, thetas: Array) -> Mask:
-        """Tell whether the ellipsoid of lane n holds ``thetas[n]``, ``(N,)``."""
+    def holds(self, thetas: Array, models: slice = slice(None)) -> Mask:
+        """Tell whether the ellipsoid of lane n, which has one map, holds ``thetas[n]``, ``(N,)``."""
         out = np.empty((len(thetas), 1))
         ridge.distances(self.bank.theta, self.reach, self.bank.group, thetas, out)
         return out[:, 0] <= self.scale**2 * self.radii[:, 0]
