@@ -3,6 +3,8 @@
 import numpy as np
 
 from banditselect import (
+    D3RB,
+    ED2RB,
     FSIDS,
     FSMED,
     FSOFUL,
@@ -13,13 +15,16 @@ from banditselect import (
     PSOFUL,
     PSTS,
     UCB1,
+    BalancingElimination,
     BiasOFUL,
+    DynamicBalancing,
     FSSquareCB,
     Greedy,
     LatentReference,
     LinIDS,
     LinMED,
     LinTS,
+    Power,
     RegretBalancing,
     SquareCB,
     Uniform,
@@ -38,6 +43,7 @@ PRINTED = "the printed radius and rate are so wide that play stays close to unif
 PROVED = "the rate that is proved for every sequence explores in about half of a few hundred rounds"
 POSITIONS = "an arm is the position of an action, whatever its features"
 UNITS = "the printed constants add terms of different units"
+ON_MAPS = [on_map(SquareCB(dim=D, reward_range=RANGE), i) for i in range(3)]
 
 POLICIES = {
     "Uniform": (Uniform.bind(), {"check_learning": "it learns nothing"}),
@@ -152,6 +158,22 @@ POLICIES = {
         ),
         {},
     ),
+    "BalancingElimination": (
+        BalancingElimination.bind(bases=ON_MAPS, reference=[1.0, Power(0.5, 0.6), 2.0], noise=0.1, scale=0.5),
+        {},
+    ),
+    "BalancingElimination own": (
+        BalancingElimination.bind(
+            bases=[OFUL(dim=D, noise=0.1), OFUL(dim=D, noise=0.1, regularization=2.0)], reference="own", noise=0.1
+        ),
+        {},
+    ),
+    "DynamicBalancing": (
+        DynamicBalancing.bind(bases=ON_MAPS, reference=[1.0, Power(0.5, 0.6), 2.0], noise=0.1, scale=0.5),
+        {},
+    ),
+    "D3RB": (D3RB.bind(bases=ON_MAPS, coefficient=0.5, noise=0.1), {}),
+    "ED2RB": (ED2RB.bind(bases=[Uniform(), LinTS(dim=D, noise=0.1)], coefficient=0.1, noise=0.1), {}),
     "LinIDS": (LinIDS.bind(dim=D), {}),
     "LinIDS told": (LinIDS.bind(dim=D, noise=0.1, intercept=False, floor=0.1), {}),
     "FSIDS": (FSIDS.bind(n_models=3, dim=D), {}),
@@ -236,6 +258,11 @@ SKIPPED = {
     "RegretBalancing own": ESTIMATES | MODELS,
     "RegretBalancing nested": ESTIMATES | MODELS | PROBABILITIES,
     "RegretBalancing latent": ESTIMATES | MODELS | {"check_ties"},
+    "BalancingElimination": ESTIMATES | MODELS,
+    "BalancingElimination own": ESTIMATES | MODELS,
+    "DynamicBalancing": ESTIMATES | MODELS,
+    "D3RB": ESTIMATES | MODELS,
+    "ED2RB": ESTIMATES | MODELS | PROBABILITIES,
     "LinIDS": MODELS | ESTIMATES,
     "LinIDS told": MODELS | ESTIMATES,
     "FSIDS": ESTIMATES,

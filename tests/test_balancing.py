@@ -1,15 +1,28 @@
 """Regret balancing's kernels against plain loops."""
 
+import math
+
 import numpy as np
 import pytest
 
 from banditselect.carriers.decisions import Ledger
-from banditselect.kernels.balancing import ready, record, refresh, share_out, stale
+from banditselect.kernels.balancing import (
+    radius,
+    ready,
+    record,
+    record_regret,
+    refresh,
+    share_least,
+    share_out,
+    stale,
+    stand,
+)
 from banditselect.kernels.rounds import DONE, FULL, UNUSABLE
 
 IDS = np.array([2, 0])
 PLAYS = np.array([[2, 1, 1], [0, 3, 0], [4, 0, 4]])
 EARNED = np.array([[2.0, 0.5, 0.0], [0.0, 9.0, 0.0], [3.0, 0.0, 3.0]])
+UNKNOWN = np.full((2, 3), np.nan)  # the powers of bounds that have another form
 
 
 def shares(plays, earned, bounds, balancing):
@@ -29,7 +42,7 @@ def test_the_best_share_the_next_round(balancing):
         plays = rng.integers(0, 4, size=(3, 3))
         earned, bounds = rng.integers(0, 3, size=(3, 3)) / 2.0, rng.integers(0, 3, size=(3, 3)) / 4.0
         found = np.empty((2, 3))
-        ties = share_out(IDS, plays, earned, bounds, balancing, found)
+        ties = share_out(IDS, plays, earned, bounds, *UNKNOWN, balancing, found)
         for r, n in enumerate(IDS):
             np.testing.assert_allclose(found[r], shares(plays[n], earned[n], bounds[n], balancing), atol=1e-12)
         assert ties == bool((found.max(axis=1) < 1.0).any())
@@ -40,8 +53,11 @@ def test_a_bound_is_asked_for_once_a_base_has_learned():
     found = np.empty((6, 2), dtype=np.int64)
     assert stale(IDS, PLAYS, bounds, found) == 5
     assert found[:5].tolist() == [[2, 0], [2, 2], [0, 0], [0, 1], [0, 2]]  # not the one of lane 2 that has not played
-    refresh(IDS, PLAYS, bounds, 3.0, 0.5)
-    np.testing.assert_allclose(bounds[0], 3.0 * np.sqrt([2.0, 1.0, 1.0]))
+    refresh(IDS, PLAYS, bounds, *UNKNOWN)
+    assert np.isnan(bounds).all()
+    refresh(IDS, PLAYS, bounds, np.array([3.0, 3.0, 2.0]), np.array([0.5, 0.5, 0.9]))
+    np.testing.assert_allclose(bounds[0], [3.0 * np.sqrt(2.0), 3.0, 2.0])
+    np.testing.assert_allclose(bounds[2], [6.0, 0.0, 2.0 * 4.0**0.9])
     assert np.isnan(bounds[1]).all()
     assert stale(IDS, PLAYS, bounds, found) == 0
     plays, earned = PLAYS.copy(), EARNED.copy()
@@ -61,3 +77,66 @@ def test_what_several_bases_play_is_played_as_a_whole_or_not():
     ledger.acts[0] = 64  # none of them settled
     assert ready(IDS, x, ledger.book) == FULL
     assert ready(IDS[:1], x[:1], ledger.book) == DONE
+
+
+def test_the_radius_by_hand():
+    """log log 2 = -0.366513, log log 200 = 1.667389; 0.72 log(10.4 x 3 / 0.05) = 4.634028; 1.7 x 0.5 = 0.85."""
+    assert radius(1, 0.85, 4.634028) == pytest.approx(1.755927, abs=1e-5)
+    assert radius(100, 0.85, 4.634028) == pytest.approx(0.213373, abs=1e-5)
+
+
+@pytest.mark.parametrize("bias", [0.0, 0.7])
+def test_bases_stand_while_no_other_refutes_their_bound(bias):
+    rng = np.random.default_rng(1)
+    scale, exponent, width = np.array([0.3, 0.5, 0.1]), np.array([0.5, 0.5, 0.8]), np.array([0.1, 9.0, 0.05])
+    fallen = 0
+    for _ in range(200):
+        plays = rng.integers(0, 20, size=(3, 3))
+        earned, before = plays * rng.uniform(size=(3, 3)), rng.uniform(size=(2, 3)) < 0.8
+        among = before.copy()
+        bounds = np.full((3, 3), np.nan)
+        stand(IDS, plays, earned, bounds, scale, exponent, bias, width, 2.0, among)
+        for r, n in enumerate(IDS):
+            N, t = plays[n], plays[n].sum()
+            known = [i for i in range(3) if before[r, i] and N[i]]
+            mean = {i: earned[n, i] / N[i] - bias * scale[i] * t ** exponent[i] / t for i in known}
+            off = {i: width[n] * math.sqrt((math.log(math.log(2 * N[i])) + 2.0) / N[i]) for i in known}
+            level = max((mean[i] - off[i] for i in known), default=-np.inf)
+            for i in range(3):
+                bound = scale[i] * N[i] ** exponent[i]
+                stays = before[r, i] and (i not in known or mean[i] + off[i] + bound / N[i] >= level)
+                assert among[r, i] == stays
+        fallen += before.sum() - among.sum()
+        assert (among.any(axis=1) | ~before.any(axis=1)).all()
+    assert fallen > 100
+
+
+def test_the_first_of_the_least_plays_and_before_it_who_has_not():
+    value = np.array([[2.0, 1.0, 1.0], [0.0, 0.0, 0.0], [5.0, np.nan, 4.0]])
+    share = np.empty((2, 3))
+    share_least(IDS, PLAYS, value, np.ones((2, 3), dtype=bool), share)
+    assert share.tolist() == [[0.0, 1.0, 0.0], [0.0, 1.0, 0.0]]
+    share_least(IDS, PLAYS, value, np.array([[True, False, True], [True, False, True]]), share)
+    assert share.tolist() == [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0]]
+
+
+@pytest.mark.parametrize("doubling", [False, True])
+def test_regrets_are_estimated_from_what_another_has_shown(doubling):
+    """Base 0 of lane 0 has earned 1 of 2, base 1 has earned 4 of 4, base 2 nothing yet; the width is 0."""
+    plays, earned = np.array([[1, 4, 0]]), np.array([[1.0, 4.0, 0.0]])
+    coefficient, potential = np.full((1, 3), 0.5), np.full((1, 3), 0.5)
+    rows = np.array([0]), np.array([0]), np.array([0.0])
+    record_regret(*rows, plays, earned, coefficient, potential, 0.5, doubling, np.zeros(1), 0.0)
+    excess = math.sqrt(2.0) * (1.0 - 0.5)  # 0.707 > 0.5
+    assert plays.tolist() == [[2, 4, 0]]
+    assert earned.tolist() == [[1.0, 4.0, 0.0]]
+    assert coefficient[0] == pytest.approx([1.0 if doubling else excess, 0.5, 0.5])
+    assert potential[0] == pytest.approx([math.sqrt(2.0) if doubling else 1.0, 0.5, 0.5])  # 0.707 sqrt 2, twice 0.5
+    record_regret(*rows, plays, earned, coefficient, potential, 0.5, doubling, np.zeros(1), 0.0)
+    excess = math.sqrt(3.0) * (1.0 - 1.0 / 3.0)  # 1.155
+    assert coefficient[0, 0] == pytest.approx(2.0 if doubling else excess)
+    assert potential[0, 0] == pytest.approx(2.0 * math.sqrt(3.0) if doubling else 2.0)  # 1.155 sqrt 3 = 2, twice 1
+    rows = np.array([0]), np.array([0]), np.array([99.0])
+    record_regret(*rows, plays, earned, coefficient, potential, 0.5, doubling, np.zeros(1), 0.0)
+    assert coefficient[0, 0] == (2.0 if doubling else 0.5)
+    assert potential[0, 0] == pytest.approx(4.0 if doubling else 2.0)  # 2 sqrt 4; not below what it was

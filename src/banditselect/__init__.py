@@ -11,6 +11,8 @@ from .carriers.catalogues import Catalogue
 from .carriers.crossing import cross_features
 from .parts.exploration import LatentReference, Power
 from .policies import (
+    D3RB,
+    ED2RB,
     FSIDS,
     FSMED,
     FSOFUL,
@@ -21,8 +23,10 @@ from .policies import (
     PSOFUL,
     PSTS,
     UCB1,
+    BalancingElimination,
     BiasOFUL,
     Decision,
+    DynamicBalancing,
     FSSquareCB,
     Greedy,
     LinIDS,
@@ -44,6 +48,8 @@ from .simulation import Result, Results, Steps, grid, simulate, sweep, tune
 from .types import Blocked
 
 __all__ = [
+    "D3RB",
+    "ED2RB",
     "FSIDS",
     "FSMED",
     "FSOFUL",
@@ -55,11 +61,13 @@ __all__ = [
     "PSTS",
     "UCB1",
     "Agent",
+    "BalancingElimination",
     "BiasOFUL",
     "Blocked",
     "Catalogue",
     "Choice",
     "Decision",
+    "DynamicBalancing",
     "Explanation",
     "FSSquareCB",
     "Greedy",

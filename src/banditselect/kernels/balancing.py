@@ -1,9 +1,11 @@
 """Regret balancing: which base plays next, and what it earned."""
 
+import math
+
 import numpy as np
 
-from ..types import Array, Index
-from . import kernel
+from ..types import Array, Index, Mask
+from . import inlined, kernel
 from .features import clean
 from .ledger import has_room
 from .rounds import DONE, FULL, UNUSABLE
@@ -17,14 +19,14 @@ def ready(ids: Index, x: Array, book: Index) -> int:
     return DONE if has_room(ids, book) else FULL
 
 
-@kernel
-def refresh(ids: Index, plays: Index, bounds: Array, scale: float, exponent: float) -> None:
-    """``bounds[n, i] = scale plays ** exponent`` where the bound is not known (NaN)."""
+@inlined
+def refresh(ids: Index, plays: Index, bounds: Array, scale: Array, exponent: Array) -> None:
+    """``bounds[n, i] = scale_i plays ** exponent_i`` where it is not known (NaN); it stays so for a scale of NaN."""
     for r in range(ids.size):
         n = ids[r]
         for i in range(plays.shape[1]):
             if np.isnan(bounds[n, i]):
-                bounds[n, i] = scale * float(plays[n, i]) ** exponent
+                bounds[n, i] = scale[i] * float(plays[n, i]) ** exponent[i]
 
 
 @kernel
@@ -44,12 +46,22 @@ def stale(ids: Index, plays: Index, bounds: Array, found: Index) -> int:
 
 
 @kernel
-def share_out(ids: Index, plays: Index, earned: Array, bounds: Array, balancing: bool, share: Array) -> bool:
+def share_out(
+    ids: Index,
+    plays: Index,
+    earned: Array,
+    bounds: Array,
+    scale: Array,
+    exponent: Array,
+    balancing: bool,
+    share: Array,
+) -> bool:
     """``share[r, i]``: the probability of base ``i`` to play next, equal among the best; tell whether there are ties.
 
     A base that has not played comes first. Then the best have the largest ``b_i = (earned_i + bound_i) / plays_i``, or,
-    if ``balancing``, the smallest empirical regret ``plays_i max_j b_j - earned_i``.
+    if ``balancing``, the smallest empirical regret ``plays_i max_j b_j - earned_i``. Bounds: see ``refresh``.
     """
+    refresh(ids, plays, bounds, scale, exponent)
     M = plays.shape[1]
     value = np.empty(M)
     tied = False
@@ -82,3 +94,105 @@ def record(ids: Index, base: Index, y: Array, plays: Index, earned: Array, bound
         plays[n, i] += 1
         earned[n, i] += y[r]
         bounds[n, i] = np.nan
+
+
+@inlined
+def radius(plays: int, width: float, log_term: float) -> float:
+    """``width sqrt((log log 2n + log_term) / n)``: how far a mean of ``n = plays`` rewards may lie from expectation."""
+    return width * math.sqrt((math.log(math.log(2.0 * plays)) + log_term) / plays)
+
+
+@kernel
+def stand(
+    ids: Index,
+    plays: Index,
+    earned: Array,
+    bounds: Array,
+    scale: Array,
+    exponent: Array,
+    bias: float,
+    width: Array,
+    log_term: float,
+    among: Mask,
+) -> None:
+    """Leave ``among (n, M)`` the bases whose bound on regret no other has shown to be too small.
+
+    ``(earned_i + bound_i) / plays_i - bias_i + radius_i >= max_j earned_j / plays_j - bias_j - radius_j``, j among
+    them, where ``bias_i = bias scale_i t ** (exponent_i - 1)`` after t rounds, 0 for a ``bias`` of 0. A base that has
+    not played stands, and so does the one of the maximum.
+    """
+    refresh(ids, plays, bounds, scale, exponent)
+    M = plays.shape[1]
+    mean, spread = np.empty(M), np.empty(M)
+    for r in range(ids.size):
+        n = ids[r]
+        t = 0
+        for i in range(M):
+            t += plays[n, i]
+        level = -np.inf
+        for i in range(M):
+            if plays[n, i] > 0:
+                mean[i] = earned[n, i] / plays[n, i]
+                if bias > 0.0:
+                    mean[i] -= bias * scale[i] * float(t) ** (exponent[i] - 1.0)
+                spread[i] = radius(plays[n, i], width[n], log_term)
+                if among[r, i]:
+                    level = max(level, mean[i] - spread[i])
+        for i in range(M):
+            if plays[n, i] > 0 and mean[i] + bounds[n, i] / plays[n, i] + spread[i] < level:
+                among[r, i] = False
+
+
+@kernel
+def share_least(ids: Index, plays: Index, value: Array, among: Mask, share: Array) -> None:
+    """``share[r, i] = 1`` for the first of the bases ``among (n, M)`` that has not played, or else of least value."""
+    M = plays.shape[1]
+    for r in range(ids.size):
+        n = ids[r]
+        best = -1
+        least = np.inf
+        for i in range(M):
+            share[r, i] = 0.0
+            worth = value[n, i] if plays[n, i] > 0 else -np.inf
+            if among[r, i] and (best < 0 or worth < least):
+                best, least = i, worth
+        share[r, best] = 1.0
+
+
+@kernel
+def record_regret(
+    ids: Index,
+    base: Index,
+    y: Array,
+    plays: Index,
+    earned: Array,
+    coefficient: Array,
+    potential: Array,
+    smallest: float,
+    doubling: bool,
+    width: Array,
+    log_term: float,
+) -> None:
+    """Count rewards, and estimate from them the regret ``coefficient_i sqrt(plays_i)`` of the bases that played.
+
+    ``excess_i = sqrt(plays_i) (max_j (earned_j / plays_j - radius_j) - earned_i / plays_i - radius_i)``. If
+    ``doubling``, a coefficient below it is doubled and the potential is the regret; else the coefficient is
+    ``max(smallest, excess)`` and the potential the regret, but at least what it was and at most twice that.
+    """
+    for r in range(ids.size):
+        n, i = ids[r], base[r]
+        plays[n, i] += 1
+        earned[n, i] += y[r]
+        level = -np.inf
+        for j in range(plays.shape[1]):
+            if plays[n, j] > 0:
+                level = max(level, earned[n, j] / plays[n, j] - radius(plays[n, j], width[n], log_term))
+        root = math.sqrt(plays[n, i])
+        excess = root * (level - earned[n, i] / plays[n, i] - radius(plays[n, i], width[n], log_term))
+        if not doubling:
+            coefficient[n, i] = max(smallest, excess)
+            potential[n, i] = max(potential[n, i], min(coefficient[n, i] * root, 2.0 * potential[n, i]))
+        else:
+            if coefficient[n, i] < excess:
+                coefficient[n, i] *= 2.0
+            potential[n, i] = coefficient[n, i] * root

@@ -3,8 +3,12 @@
 from ..carriers.binding import Binding, Constant, Pending, Several, given
 from ..carriers.decisions import Decision
 from ..carriers.persistence import load, register, registered
+from .balancing_elimination import BalancingElimination
 from .base import Policy
 from .bias_oful import BiasOFUL
+from .d3rb import D3RB
+from .dynamic_balancing import DynamicBalancing
+from .ed2rb import ED2RB
 from .fs_ids import FSIDS
 from .fs_med import FSMED
 from .fs_oful import FSOFUL
@@ -27,6 +31,8 @@ from .ucb1 import UCB1
 from .uniform import Uniform
 
 __all__ = [
+    "D3RB",
+    "ED2RB",
     "FSIDS",
     "FSMED",
     "FSOFUL",
@@ -37,10 +43,12 @@ __all__ = [
     "PSOFUL",
     "PSTS",
     "UCB1",
+    "BalancingElimination",
     "BiasOFUL",
     "Binding",
     "Constant",
     "Decision",
+    "DynamicBalancing",
     "EveryBall",
     "EveryMap",
     "FSSquareCB",
