@@ -9,13 +9,14 @@ from ...carriers.decisions import Ledger
 from ...carriers.streams import Channel, Seed, Streams
 from ...kernels import balancing
 from ...kernels.acting import DRAWN, Drawn
-from ...kernels.features import rows_of
+from ...kernels.features import Lookup, rows_of
 from ...kernels.ledger import ACTS
 from ...kernels.rounds import DONE
 from ...types import Array, Index, Mask
 from ..base import Chosen, Played, Policy
 
 NOBODY = np.empty(0, dtype=np.int64)
+FIRST = np.zeros(1, dtype=np.int64)
 
 
 class MetaPolicy(Policy):
@@ -52,7 +53,7 @@ class MetaPolicy(Policy):
         """Return the probabilities of the actions, ``(n, K)``, if the bases play with the probabilities ``(n, M)``."""
         p = np.zeros((ids.size, x.shape[2]))
         for i in np.flatnonzero(shares.any(axis=0)):
-            rows = np.flatnonzero(shares[:, i])
+            rows = _whole(np.flatnonzero(shares[:, i]), ids)
             p[rows] += shares[rows, i, None] * self.bases[i]._distribution(*_some(rows, ids, x, offered))[0]
         return p
 
@@ -62,32 +63,47 @@ class MetaPolicy(Policy):
         return drawn["action"], drawn["probability"] if self.has_propensity else None, memo
 
     def _play(self, ids: Index, x: Array, offered: Mask | None, ledger: Ledger, drawn: Drawn, played: Array) -> Played:
+        shares, ties = self._shares(ids)
+        chosen, tied = shares.argmax(axis=1), NOBODY
+        if ties:
+            chosen, share = self._ties.draw(ids, ledger.acts, shares)
+            tied = np.flatnonzero(share < 1.0) if self.has_propensity else NOBODY
+        order, base = _in_order(chosen)
+        if not tied.size and base.item(0) == base.item(-1):
+            status, inner = self.bases[base.item(0)]._play(ids, x, offered, ledger, drawn, played)
+            return status, self._memo(chosen, inner)
         status = balancing.ready(ids, x, ledger.book)
         if status != DONE:
             return status, None
-        shares, ties = self._shares(ids)
-        chosen, share = self._ties.draw(ids, ledger.acts, shares)
-        tied = np.flatnonzero(share < 1.0) if ties and self.has_propensity else NOBODY
-        mixed = self._mixture(*_some(tied, ids, x, offered), shares[tied]) if tied.size else None
-        memo = np.full((ids.size, self._memo_width), -1)
-        memo[:, 0] = chosen
+        mixed = self._mixture(*_some(_whole(tied, ids), ids, x, offered), shares[tied]) if tied.size else None
+        rows_by_base = _some(order, ids, x, offered)
+        some, features = np.empty(ids.size, dtype=DRAWN), np.empty(played.shape)
+        memo = self._memo(chosen, None)
         before = ledger.acts[ids]
         try:
-            for i, rows in _rows_of_each(chosen):
-                all_rows = rows.size == ids.size
-                some = drawn if all_rows else np.empty(rows.size, dtype=DRAWN)
-                features = played if all_rows else np.empty((rows.size, *played.shape[1:]))
-                _, inner = self.bases[i]._play(*_some(rows, ids, x, offered), ledger, some, features)
-                if not all_rows:
-                    drawn[rows], played[rows] = some, features
+            for i, rows in _runs(base):
+                _, inner = self.bases[i]._play(*_some(rows, *rows_by_base), ledger, some[rows], features[rows])
                 if inner is not None:
-                    memo[rows, 1 : 1 + inner.shape[1]] = inner
+                    memo[order[rows], 1 : 1 + inner.shape[1]] = inner
         except BaseException:  # several bases play as one, or not at all
             ledger.book[ids, ACTS] = before
             raise
+        back = order.argsort()
+        some.take(back, out=drawn, mode="clip")
+        features.take(back, axis=0, out=played, mode="clip")
         if mixed is not None:
             drawn["probability"][tied] = mixed[np.arange(tied.size), drawn["action"][tied]]
         return DONE, memo
+
+    def _memo(self, chosen: Index, inner: Index | None) -> Index:
+        """Return the memo ``(n, w)`` of the bases that play ``(n,)`` and of what they wrote."""
+        if self._memo_width == 1:
+            return np.ascontiguousarray(chosen)[:, None]
+        memo = np.full((chosen.size, self._memo_width), -1)
+        memo[:, 0] = chosen
+        if inner is not None:
+            memo[:, 1 : 1 + inner.shape[1]] = inner
+        return memo
 
     def _wrote(self, memo: Index) -> bool:
         chosen = memo[:, 0]
@@ -95,7 +111,7 @@ class MetaPolicy(Policy):
             return False
         if self._memo_width == 1:
             return True
-        parts = ((self.bases[i], memo[rows, 1:]) for i, rows in _rows_of_each(chosen))
+        parts = ((self.bases[i], memo[chosen == i, 1:]) for i in sorted(set(chosen.tolist())))
         return all(b._wrote(part[:, : b._memo_width]) for b, part in parts if b._memo_width)
 
     def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
@@ -106,35 +122,49 @@ class MetaPolicy(Policy):
             return
         chosen = memo[:, 0]
         self._record(ids, chosen, y)
-        for i, rows in _rows_of_each(chosen):
-            width = self.bases[i]._memo_width
-            inner = memo[rows, 1 : 1 + width] if width else None
-            if rows.size == ids.size:
-                self._teach_base(i, ids, x, action, y, inner)
-                continue
-            mine = x[rows]
-            mine.setflags(write=False)
-            self._teach_base(i, ids[rows], mine, None if action is None else action[rows], y[rows], inner)
+        order, base = _in_order(chosen)
+        if base.item(0) == base.item(-1):
+            self._teach_base(base.item(0), ids, x, action, y, memo[:, 1:])
+            return
+        ids, y, x, memo = ids.take(order), y.take(order), x.take(order, axis=0), memo.take(order, axis=0)
+        x.setflags(write=False)
+        action = None if action is None else action.take(order)
+        for i, rows in _runs(base):
+            played = None if action is None else action[rows]
+            self._teach_base(i, ids[rows], x[rows], played, y[rows], memo[rows, 1:])
 
     def _teach_base(self, i: int, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
         base = self.bases[i]
-        base._teach(ids, x, action, y, memo)
+        width = base._memo_width
+        base._teach(ids, x, action, y, np.ascontiguousarray(memo[:, :width]) if width and memo is not None else None)
         if base._messages:
             self._messages += [f"bases[{i}]: {message}" for message in base._messages]
             base._messages.clear()
 
 
-def _rows_of_each(chosen: Index) -> Iterator[tuple[int, Index]]:
-    """Yield every base that was chosen, and the rows ``(n_i,)`` that chose it, in order."""
-    rows: dict[int, list[int]] = {}
-    for row, base in enumerate(chosen.tolist()):
-        rows.setdefault(base, []).append(row)
-    for base in sorted(rows):
-        yield base, np.array(rows[base])
+def _in_order(chosen: Index) -> tuple[Index, Index]:
+    """Return the rows ``(n,)`` by the base that they chose, each as they stand, and these bases."""
+    if chosen.size == 1:
+        return FIRST, chosen
+    order = chosen.argsort(kind="stable")
+    return order, chosen.take(order)
 
 
-def _some(rows: Index, ids: Index, x: Array, offered: Mask | None) -> tuple[Index, Array, Mask | None]:
-    """Return some of the rows of what a policy is asked."""
-    if rows.size == ids.size:
-        return ids, x, offered
-    return ids[rows], rows_of(x, rows), None if offered is None else offered[rows]
+def _runs(base: Index) -> Iterator[tuple[int, slice]]:
+    """Yield every base of a sorted list ``(n,)``, and where it stands."""
+    start = 0
+    for end in [*((base[1:] != base[:-1]).nonzero()[0] + 1).tolist(), base.size]:
+        yield base.item(start), slice(start, end)
+        start = end
+
+
+def _whole(rows: Index, ids: Index) -> Index | slice:
+    """Return rows in order, as a slice where they are all."""
+    return slice(None) if rows.size == ids.size else rows
+
+
+def _some(rows: Index | slice, ids: Index, x: Array, offered: Mask | None) -> tuple[Index, Array, Mask | None]:
+    """Return some of the rows of what a policy is asked; of a slice, without a copy."""
+    if isinstance(rows, slice) or isinstance(x, Lookup):
+        return ids[rows], rows_of(x, rows), None if offered is None else offered[rows]
+    return ids.take(rows), x.take(rows, axis=0), None if offered is None else offered.take(rows, axis=0)
