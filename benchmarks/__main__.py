@@ -23,12 +23,14 @@ from .figures import Part, load_parts, store_parts
 from .first_call import first_call
 from .limits import bank, lanes, one_lane, regions, same_code, simulation_loop, untuned, workers
 from .measuring import PACKAGES, machine
+from .meta_policies import meta_policies
 from .peers import PEERS
 from .report import page, speed_part
 
 PARTS: dict[str, Callable[[bool], Part]] = {
     "one-lane": one_lane,
     "same-code": same_code,
+    "meta-policies": meta_policies,
     "untuned": untuned,
     "agent": agent,
     "bank": bank,

@@ -16,8 +16,6 @@ from banditselect import (
     PSOFUL,
     FSSquareCB,
     Policy,
-    RegretBalancing,
-    SquareCB,
     given,
     problems,
     simulate,
@@ -115,16 +113,13 @@ def one_lane(quick: bool) -> Part:
 
 
 def same_code(quick: bool) -> Part:
-    """Targets j, k, l: what a meta-policy, a choice among one and a list of maps cost over what they are made of."""
+    """Targets k, l: what a choice among one and a list of maps cost over what they are made of."""
     rounds, blocks, d, M = 500, (10 if quick else 60), 10, 10
     problem = LinearProblem.draw(rounds=rounds, dim=d, n_actions=K, n_models=M)
     wide = LinearProblem.draw(rounds=rounds, dim=40, n_actions=K, n_models=M).features
     one, maps = problem.first_map, problem.features
     widths = np.linspace(20, 40, M).astype(int).tolist()
-    squarecb = SquareCB(dim=d, reward_range=REWARD_RANGE)
     cases: dict[str, tuple[Policy, Any]] = {
-        "SquareCB": (squarecb, one),
-        "regret balancing over SquareCB": (RegretBalancing(bases=[squarecb]), one),
         "OFUL": (OFUL(dim=d, noise=NOISE), one),
         "PS-OFUL, M = 1": (PSOFUL(centers=np.zeros((1, d)), radii=1.0, noise=NOISE), one),
         "FS-OFUL, M = 1": (FSOFUL(n_models=1, dim=d, noise=NOISE), maps[:, :1].copy()),
@@ -138,7 +133,6 @@ def same_code(quick: bool) -> Part:
     }
     seconds = interleaved({name: playing(*case, problem.rewards) for name, case in cases.items()}, blocks)
     duels = [
-        ("regret balancing over SquareCB", "SquareCB", 3.0, "j"),
         ("PS-OFUL, M = 1", "OFUL", 1.5, "k"),
         ("FS-OFUL, M = 1", "OFUL", 1.5, "k"),
         ("a list of maps", "an array of maps", 1.5, "l"),

@@ -7,13 +7,17 @@ import pytest
 
 from banditselect.carriers.decisions import Ledger
 from banditselect.kernels.balancing import (
+    eliminate,
     radius,
     ready,
     record,
     record_regret,
+    record_tested,
     refresh,
     share_least,
     share_out,
+    share_potential,
+    share_tested,
     stale,
     stand,
 )
@@ -22,6 +26,7 @@ from banditselect.kernels.rounds import DONE, FULL, UNUSABLE
 IDS = np.array([2, 0])
 PLAYS = np.array([[2, 1, 1], [0, 3, 0], [4, 0, 4]])
 EARNED = np.array([[2.0, 0.5, 0.0], [0.0, 9.0, 0.0], [3.0, 0.0, 3.0]])
+EVERYBODY = np.ones((3, 3), dtype=bool)
 UNKNOWN = np.full((2, 3), np.nan)  # the powers of bounds that have another form
 
 
@@ -68,6 +73,15 @@ def test_a_bound_is_asked_for_once_a_base_has_learned():
     assert found[:2].tolist() == [[2, 1], [0, 0]]
 
 
+def test_what_follows_from_the_count_of_a_base_is_forgotten_when_it_learns():
+    plays, earned, bounds, spread = PLAYS.copy(), EARNED.copy(), np.zeros((3, 3)), np.zeros((3, 3))
+    record_tested(IDS, np.array([1, 0]), np.array([0.25, -1.0]), plays, earned, bounds, spread)
+    assert (plays - PLAYS).tolist() == [[1, 0, 0], [0, 0, 0], [0, 1, 0]]
+    assert (earned - EARNED).tolist() == [[-1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.25, 0.0]]
+    for forgotten in (bounds, spread):
+        assert np.isnan(forgotten).tolist() == [[True, False, False], [False, False, False], [False, True, False]]
+
+
 def test_what_several_bases_play_is_played_as_a_whole_or_not():
     ledger, x = Ledger(3), np.ones((2, 1, 2, 1))
     assert ready(IDS, x, ledger.book) == DONE
@@ -94,8 +108,17 @@ def test_bases_stand_while_no_other_refutes_their_bound(bias):
         plays = rng.integers(0, 20, size=(3, 3))
         earned, before = plays * rng.uniform(size=(3, 3)), rng.uniform(size=(2, 3)) < 0.8
         among = before.copy()
-        bounds = np.full((3, 3), np.nan)
-        stand(IDS, plays, earned, bounds, scale, exponent, bias, width, 2.0, among)
+        (bounds, spread), share, alive = np.full((2, 3, 3), np.nan), np.empty((2, 3)), EVERYBODY.copy()
+        known = plays, earned, bounds, scale, exponent, bias, spread, width, 2.0
+        stand(IDS, *known, among)
+        alive[IDS] = before
+        if before.any(axis=1).all():
+            share_tested(IDS, *known, alive, share)
+            assert (share[among] > 0.0).sum() == 2
+            assert (alive[IDS] == before).all()
+        eliminate(IDS, *known, alive)
+        assert (alive[IDS] == among).all()
+        assert alive[1].all()
         for r, n in enumerate(IDS):
             N, t = plays[n], plays[n].sum()
             known = [i for i in range(3) if before[r, i] and N[i]]
@@ -114,7 +137,7 @@ def test_bases_stand_while_no_other_refutes_their_bound(bias):
 def test_the_first_of_the_least_plays_and_before_it_who_has_not():
     value = np.array([[2.0, 1.0, 1.0], [0.0, 0.0, 0.0], [5.0, np.nan, 4.0]])
     share = np.empty((2, 3))
-    share_least(IDS, PLAYS, value, np.ones((2, 3), dtype=bool), share)
+    share_potential(IDS, PLAYS, value, share)
     assert share.tolist() == [[0.0, 1.0, 0.0], [0.0, 1.0, 0.0]]
     share_least(IDS, PLAYS, value, np.array([[True, False, True], [True, False, True]]), share)
     assert share.tolist() == [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0]]
@@ -124,19 +147,19 @@ def test_the_first_of_the_least_plays_and_before_it_who_has_not():
 def test_regrets_are_estimated_from_what_another_has_shown(doubling):
     """Base 0 of lane 0 has earned 1 of 2, base 1 has earned 4 of 4, base 2 nothing yet; the width is 0."""
     plays, earned = np.array([[1, 4, 0]]), np.array([[1.0, 4.0, 0.0]])
-    coefficient, potential = np.full((1, 3), 0.5), np.full((1, 3), 0.5)
+    coefficient, potential, spread = np.full((1, 3), 0.5), np.full((1, 3), 0.5), np.full((1, 3), np.nan)
     rows = np.array([0]), np.array([0]), np.array([0.0])
-    record_regret(*rows, plays, earned, coefficient, potential, 0.5, doubling, np.zeros(1), 0.0)
+    record_regret(*rows, plays, earned, coefficient, potential, 0.5, doubling, spread, np.zeros(1), 9.0)
     excess = math.sqrt(2.0) * (1.0 - 0.5)  # 0.707 > 0.5
     assert plays.tolist() == [[2, 4, 0]]
     assert earned.tolist() == [[1.0, 4.0, 0.0]]
     assert coefficient[0] == pytest.approx([1.0 if doubling else excess, 0.5, 0.5])
     assert potential[0] == pytest.approx([math.sqrt(2.0) if doubling else 1.0, 0.5, 0.5])  # 0.707 sqrt 2, twice 0.5
-    record_regret(*rows, plays, earned, coefficient, potential, 0.5, doubling, np.zeros(1), 0.0)
+    record_regret(*rows, plays, earned, coefficient, potential, 0.5, doubling, spread, np.zeros(1), 9.0)
     excess = math.sqrt(3.0) * (1.0 - 1.0 / 3.0)  # 1.155
     assert coefficient[0, 0] == pytest.approx(2.0 if doubling else excess)
     assert potential[0, 0] == pytest.approx(2.0 * math.sqrt(3.0) if doubling else 2.0)  # 1.155 sqrt 3 = 2, twice 1
     rows = np.array([0]), np.array([0]), np.array([99.0])
-    record_regret(*rows, plays, earned, coefficient, potential, 0.5, doubling, np.zeros(1), 0.0)
+    record_regret(*rows, plays, earned, coefficient, potential, 0.5, doubling, spread, np.zeros(1), 9.0)
     assert coefficient[0, 0] == (2.0 if doubling else 0.5)
     assert potential[0, 0] == pytest.approx(4.0 if doubling else 2.0)  # 2 sqrt 4; not below what it was

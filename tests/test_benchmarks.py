@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from banditselect import SquareCB
+from banditselect import RegretBalancing, SquareCB
 from benchmarks import __main__ as suite
 from benchmarks.comparison import compare
 from benchmarks.contestants import (
@@ -24,6 +24,7 @@ from benchmarks.contestants import (
 )
 from benchmarks.figures import Figure, Part, load_parts, store_parts
 from benchmarks.measuring import Spread, interleaved, machine, percentiles, ratio, undisturbed, write_json
+from benchmarks.meta_policies import LANES, D, apart, side_by_side
 from benchmarks.peers import PEERS
 from benchmarks.problem import REWARD_RANGE, LinearProblem
 from benchmarks.report import duration, machine_words, number, page
@@ -148,6 +149,17 @@ def test_comparison_counts_calls_problems_and_regret():
     first = [problem.regret(np.zeros(50, dtype=np.int64)) for problem in problems]
     assert rows[1].regret == pytest.approx(np.mean(first))
     assert rows[1].standard_error == pytest.approx(np.std(first, ddof=1) / np.sqrt(3))
+
+
+def test_bases_apart_play_the_lanes_that_chose_them():
+    problems = [LinearProblem.draw(rounds=4, dim=D, seed=lane) for lane in range(LANES)]
+    x = np.stack([problem.first_map for problem in problems], axis=1)
+    rewards = np.stack([problem.rewards for problem in problems], axis=1)
+    chosen, bases = [], [SquareCB(dim=D, reward_range=REWARD_RANGE, lanes=LANES) for _ in range(3)]
+    policy = RegretBalancing(bases=bases, lanes=LANES)
+    side_by_side(policy, x, rewards, chosen)()
+    apart(bases, x, rewards, chosen)()
+    np.testing.assert_array_equal(np.transpose([base.rounds for base in bases]), policy.plays)
 
 
 def test_limits_are_judged_by_the_median():

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from banditselect import (
+    D3RB,
     FSOFUL,
     MUCB,
     OFUL,
     PSOFUL,
     UCB1,
+    BalancingElimination,
     BiasOFUL,
     FSSquareCB,
     Greedy,
@@ -149,6 +151,12 @@ PER_LANE = {
             "error": [0.0, 0.1, 0.5],
         },
     ),
+    "BalancingElimination": (
+        BalancingElimination,
+        {"bases": [OFUL(dim=2), SquareCB(dim=2)], "reference": [0.1, Power(0.2, 0.6)]},
+        {"noise": [0.01, 0.5, 1e-6]},
+    ),
+    "D3RB": (D3RB, {"bases": [OFUL(dim=2), SquareCB(dim=2)], "coefficient": 0.1}, {"noise": [0.01, 0.5, 1e-6]}),
     "LinTS": (LinTS, {"dim": 2}, {"noise": [0.5, 1.0, 2.0], "regularization": [0.5, 1.0, 2.0]}),
     "FSSquareCB": (FSSquareCB, {"n_models": 2, "dim": 2}, {"noise": [0.5, 1.0, 2.0]}),
     "FSSquareCB paper": (

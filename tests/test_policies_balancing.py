@@ -253,7 +253,7 @@ def test_means_stay_within_their_widths():
     M, delta, steps = 1, 0.05, np.arange(1, 1001)
     walks = np.random.default_rng(0).normal(size=(2000, 1000)).cumsum(axis=1)
     known = Widths(1.0, delta, 1.0, M, 1)
-    off = known.width[0] * np.sqrt((np.log(np.log(2 * steps)) + known.log_term) / steps)
+    off = known.constants.width[0] * np.sqrt((np.log(np.log(2 * steps)) + known.log_term) / steps)
     assert (np.abs(walks) > steps * off).any(axis=1).sum() < 140
     assert off[99] == pytest.approx(width(100, M, 1.0))
 

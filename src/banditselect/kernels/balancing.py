@@ -102,7 +102,7 @@ def radius(plays: int, width: float, log_term: float) -> float:
     return width * math.sqrt((math.log(math.log(2.0 * plays)) + log_term) / plays)
 
 
-@kernel
+@inlined
 def stand(
     ids: Index,
     plays: Index,
@@ -111,39 +111,44 @@ def stand(
     scale: Array,
     exponent: Array,
     bias: float,
+    spread: Array,
     width: Array,
     log_term: float,
     among: Mask,
 ) -> None:
     """Leave ``among (n, M)`` the bases whose bound on regret no other has shown to be too small.
 
-    ``(earned_i + bound_i) / plays_i - bias_i + radius_i >= max_j earned_j / plays_j - bias_j - radius_j``, j among
-    them, where ``bias_i = bias scale_i t ** (exponent_i - 1)`` after t rounds, 0 for a ``bias`` of 0. A base that has
-    not played stands, and so does the one of the maximum.
+    ``(earned_i + bound_i) / plays_i - bias_i + spread_i >= max_j earned_j / plays_j - bias_j - spread_j``, j among
+    them, where ``bias_i = bias scale_i t ** (exponent_i - 1)`` after t rounds, 0 for a ``bias`` of 0; ``spread`` is the
+    ``radius``, NaN where it is not known. A base that has not played stands, and so does the one of the maximum.
     """
     refresh(ids, plays, bounds, scale, exponent)
     M = plays.shape[1]
-    mean, spread = np.empty(M), np.empty(M)
+    mean = np.empty(M)
     for r in range(ids.size):
         n = ids[r]
         t = 0
         for i in range(M):
             t += plays[n, i]
         level = -np.inf
+        power, grown = np.nan, 0.0
         for i in range(M):
             if plays[n, i] > 0:
+                if np.isnan(spread[n, i]):
+                    spread[n, i] = radius(plays[n, i], width[n], log_term)
                 mean[i] = earned[n, i] / plays[n, i]
                 if bias > 0.0:
-                    mean[i] -= bias * scale[i] * float(t) ** (exponent[i] - 1.0)
-                spread[i] = radius(plays[n, i], width[n], log_term)
+                    if exponent[i] != power:  # most often all are the same
+                        power, grown = exponent[i], float(t) ** (exponent[i] - 1.0)
+                    mean[i] -= bias * scale[i] * grown
                 if among[r, i]:
-                    level = max(level, mean[i] - spread[i])
+                    level = max(level, mean[i] - spread[n, i])
         for i in range(M):
-            if plays[n, i] > 0 and mean[i] + bounds[n, i] / plays[n, i] + spread[i] < level:
+            if plays[n, i] > 0 and mean[i] + bounds[n, i] / plays[n, i] + spread[n, i] < level:
                 among[r, i] = False
 
 
-@kernel
+@inlined
 def share_least(ids: Index, plays: Index, value: Array, among: Mask, share: Array) -> None:
     """``share[r, i] = 1`` for the first of the bases ``among (n, M)`` that has not played, or else of least value."""
     M = plays.shape[1]
@@ -160,6 +165,62 @@ def share_least(ids: Index, plays: Index, value: Array, among: Mask, share: Arra
 
 
 @kernel
+def share_tested(
+    ids: Index,
+    plays: Index,
+    earned: Array,
+    bounds: Array,
+    scale: Array,
+    exponent: Array,
+    bias: float,
+    spread: Array,
+    width: Array,
+    log_term: float,
+    alive: Mask,
+    share: Array,
+) -> None:
+    """Give the next round to the base of least bound, of those ``alive (N, M)`` that ``stand``."""
+    among = alive[ids]
+    stand(ids, plays, earned, bounds, scale, exponent, bias, spread, width, log_term, among)
+    share_least(ids, plays, bounds, among, share)
+
+
+@kernel
+def eliminate(
+    ids: Index,
+    plays: Index,
+    earned: Array,
+    bounds: Array,
+    scale: Array,
+    exponent: Array,
+    bias: float,
+    spread: Array,
+    width: Array,
+    log_term: float,
+    alive: Mask,
+) -> None:
+    """Leave ``alive (N, M)``, of these lanes, the bases that ``stand``."""
+    among = alive[ids]
+    stand(ids, plays, earned, bounds, scale, exponent, bias, spread, width, log_term, among)
+    for r in range(ids.size):
+        alive[ids[r]] = among[r]
+
+
+@kernel
+def share_potential(ids: Index, plays: Index, potential: Array, share: Array) -> None:
+    """Give the next round to the base of least potential."""
+    share_least(ids, plays, potential, np.ones((ids.size, plays.shape[1]), dtype=np.bool_), share)
+
+
+@kernel
+def record_tested(ids: Index, base: Index, y: Array, plays: Index, earned: Array, bounds: Array, spread: Array) -> None:
+    """Count rewards as ``record`` does; the radii of the bases that played are not known any more, either."""
+    record(ids, base, y, plays, earned, bounds)
+    for r in range(ids.size):
+        spread[ids[r], base[r]] = np.nan
+
+
+@kernel
 def record_regret(
     ids: Index,
     base: Index,
@@ -170,25 +231,30 @@ def record_regret(
     potential: Array,
     smallest: float,
     doubling: bool,
+    spread: Array,
     width: Array,
     log_term: float,
 ) -> None:
     """Count rewards, and estimate from them the regret ``coefficient_i sqrt(plays_i)`` of the bases that played.
 
-    ``excess_i = sqrt(plays_i) (max_j (earned_j / plays_j - radius_j) - earned_i / plays_i - radius_i)``. If
+    ``excess_i = sqrt(plays_i) (max_j (earned_j / plays_j - spread_j) - earned_i / plays_i - spread_i)``. If
     ``doubling``, a coefficient below it is doubled and the potential is the regret; else the coefficient is
     ``max(smallest, excess)`` and the potential the regret, but at least what it was and at most twice that.
+    ``spread`` is the ``radius``, NaN where it is not known.
     """
     for r in range(ids.size):
         n, i = ids[r], base[r]
         plays[n, i] += 1
         earned[n, i] += y[r]
+        spread[n, i] = np.nan
         level = -np.inf
         for j in range(plays.shape[1]):
             if plays[n, j] > 0:
-                level = max(level, earned[n, j] / plays[n, j] - radius(plays[n, j], width[n], log_term))
+                if np.isnan(spread[n, j]):
+                    spread[n, j] = radius(plays[n, j], width[n], log_term)
+                level = max(level, earned[n, j] / plays[n, j] - spread[n, j])
         root = math.sqrt(plays[n, i])
-        excess = root * (level - earned[n, i] / plays[n, i] - radius(plays[n, i], width[n], log_term))
+        excess = root * (level - earned[n, i] / plays[n, i] - spread[n, i])
         if not doubling:
             coefficient[n, i] = max(smallest, excess)
             potential[n, i] = max(potential[n, i], min(coefficient[n, i] * root, 2.0 * potential[n, i]))

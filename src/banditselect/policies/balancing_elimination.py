@@ -3,29 +3,16 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers.lanes import LaneArrays
 from ..carriers.persistence import register
 from ..carriers.streams import Seed
 from ..carriers.validation import Constraint
-from ..kernels import balancing
-from ..types import Array, Index, Mask
-from .regimes.balancing import WIDTH_ARGUMENTS, BalancingPolicy, BoundsOnRegret, Reference, References, Widths
-
-
-class Standing(LaneArrays):
-    """Which bases are not eliminated, ``(N, M)``."""
-
-    state = ("alive",)
-
-    def __init__(self, lanes: int, bases: int) -> None:
-        self.alive = np.ones((lanes, bases), dtype=bool)
+from .regimes.balancing import WIDTH_ARGUMENTS, BoundedPolicy, BoundsOnRegret, Reference
 
 
 @register
-class BalancingElimination(BalancingPolicy):
+class BalancingElimination(BoundedPolicy):
     r"""Regret bound balancing and elimination: the base plays whose bound on regret is smallest, while it holds.
 
     With :math:`N_i` the number of rounds that base i played, :math:`R_i` what it earned in them, :math:`U_i` the
@@ -86,6 +73,7 @@ class BalancingElimination(BalancingPolicy):
     (array([ 18, 182]), array([False,  True]))
     """
 
+    _lasting = True
     reward_units = ("bases", "reference", "noise")
     constraints: ClassVar[dict[str, Constraint]] = {
         "bases": Constraint(),
@@ -109,34 +97,3 @@ class BalancingElimination(BalancingPolicy):
         self.delta = delta
         self.scale = scale
         super().__init__(bases, lanes, seed)
-
-    def _begin(self, lanes: int) -> None:
-        super()._begin(lanes)
-        self._references = References("BalancingElimination", self.reference, self.bases, lanes)
-        self._widths = Widths(self.noise, self.delta, self.scale, len(self.bases), lanes)
-        self._standing = Standing(lanes, len(self.bases))
-
-    def _alive(self, ids: Index) -> Mask:
-        """Return the bases that are not eliminated, the test of the last round included, ``(n, M)``."""
-        tally, bounds, alive = self._tally, self._references, self._standing.alive[ids]
-        bounds.ask(ids, tally.plays, self.bases)
-        balancing.stand(ids, tally.plays, tally.earned, *bounds.known, 0.0, *self._widths.known, alive)
-        return alive
-
-    def _shares(self, ids: Index) -> tuple[Array, bool]:
-        alive = self._alive(ids)
-        shares = np.empty(alive.shape)
-        balancing.share_least(ids, self._tally.plays, self._references.U, alive, shares)
-        return shares, False
-
-    def _record(self, ids: Index, chosen: Index | None, y: Array) -> None:
-        self._standing.alive[ids] = self._alive(ids)  # of the round before: a base's own bound is known once it learned
-        if chosen is None:  # every base learns
-            self._references.U[ids] = np.nan
-        else:
-            balancing.record(ids, chosen, y, self._tally.plays, self._tally.earned, self._references.U)
-
-    @property
-    def admissible(self) -> Mask:
-        """Whether each base is not eliminated, ``(M,)``."""
-        return self._answer(self._alive(self._all))

@@ -9,8 +9,8 @@ class D3RB(DataDrivenPolicy):
     r"""Doubling data-driven regret balancing: each base is believed a small regret until its rewards refute that.
 
     Base i has played :math:`N_i` rounds and earned :math:`R_i` in them. Its regret is thought to be
-    :math:`\hat d_i \sqrt{N_i}`, where :math:`\hat d_i` begins with the ``coefficient``. Each base plays once, and then the
-    one whose regret is smallest:
+    :math:`\hat d_i \sqrt{N_i}`, where :math:`\hat d_i` begins with the ``coefficient``. Each base plays once, and then
+    the one whose regret is smallest:
 
     .. math:: I_t = \arg\min_i \phi_i, \qquad \phi_i = \hat d_i \sqrt{N_i}
 

@@ -3,20 +3,17 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ..carriers.persistence import register
 from ..carriers.streams import Seed
 from ..carriers.validation import Constraint, Number
-from ..kernels import balancing
 from ..parts.exploration import Power
-from ..types import Array, Index, Mask
-from .regimes.balancing import WIDTH_ARGUMENTS, BalancingPolicy, PowersOnRegret, References, Widths
+from .regimes.balancing import WIDTH_ARGUMENTS, BoundedPolicy, PowersOnRegret
 
 
 @register
-class DynamicBalancing(BalancingPolicy):
+class DynamicBalancing(BoundedPolicy):
     r"""Dynamic balancing: of the bases that pass a test in this round, the one plays whose bound on regret is smallest.
 
     With :math:`N_i` the number of rounds that base i played, :math:`R_i` what it earned in them, t the rounds of all,
@@ -74,6 +71,7 @@ class DynamicBalancing(BalancingPolicy):
     (array([ 18, 182]), array([False,  True]))
     """
 
+    _lasting = False
     reward_units = ("bases", "reference", "noise")
     constraints: ClassVar[dict[str, Constraint]] = {
         "bases": Constraint(),
@@ -100,30 +98,3 @@ class DynamicBalancing(BalancingPolicy):
         self.delta = delta
         self.scale = scale
         super().__init__(bases, lanes, seed)
-
-    def _begin(self, lanes: int) -> None:
-        super()._begin(lanes)
-        self._references = References("DynamicBalancing", self.reference, self.bases, lanes)
-        self._widths = Widths(self.noise, self.delta, self.scale, len(self.bases), lanes)
-
-    def _active(self, ids: Index) -> Mask:
-        """Return the bases that pass the test, ``(n, M)``."""
-        tally, active = self._tally, np.ones((ids.size, len(self.bases)), dtype=bool)
-        known = *self._references.known, float(self.bias), *self._widths.known
-        balancing.stand(ids, tally.plays, tally.earned, *known, active)
-        return active
-
-    def _shares(self, ids: Index) -> tuple[Array, bool]:
-        active = self._active(ids)
-        shares = np.empty(active.shape)
-        balancing.share_least(ids, self._tally.plays, self._references.U, active, shares)
-        return shares, False
-
-    def _record(self, ids: Index, chosen: Index | None, y: Array) -> None:
-        if chosen is not None:
-            balancing.record(ids, chosen, y, self._tally.plays, self._tally.earned, self._references.U)
-
-    @property
-    def admissible(self) -> Mask:
-        """Whether each base passes the test of the next round, ``(M,)``."""
-        return self._answer(self._active(self._all))

@@ -9,12 +9,13 @@ class ED2RB(DataDrivenPolicy):
     r"""Estimating data-driven regret balancing: each base is believed the regret that its rewards show.
 
     Base i has played :math:`N_i` rounds and earned :math:`R_i` in them; its potential :math:`\phi_i` begins with the
-    ``coefficient`` :math:`d_{min}`. Each base plays once, and then the one with the smallest, :math:`I_t = \arg\min_i
-    \phi_i`. After its reward, the regret of the base that played is estimated, and its potential follows:
+    ``coefficient`` :math:`d_{min}`. Each base plays once, and then the one with the smallest potential,
+    :math:`I_t = \arg\min_i \phi_i`. After its reward, the regret of the base that played is estimated, and its
+    potential becomes :math:`\phi'_i`:
 
     .. math:: \hat d_i = \max\Big\{ d_{min}, \sqrt{N_i} \Big( \max_j \Big( \frac{R_j}{N_j} - r(N_j) \Big) -
               \frac{R_i}{N_i} - r(N_i) \Big) \Big\}, \qquad
-              \phi_i \leftarrow \min\big\{ \max\{ \phi_i, \hat d_i \sqrt{N_i} \}, 2 \phi_i \big\}
+              \phi'_i = \min\big\{ \max\{ \phi_i, \hat d_i \sqrt{N_i} \}, 2 \phi_i \big\}
 
     .. math:: r(n) = 1.7 c R \sqrt{\frac{\log\log 2n + 0.72 \log(10.4 M / \delta)}{n}}
 

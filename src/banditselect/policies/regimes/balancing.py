@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,10 +15,9 @@ from ...carriers.validation import SMALLEST, Constraint, Number, Rate
 from ...kernels import balancing
 from ...parts.exploration import Power, Schedule, as_schedule
 from ...parts.tally import Tally
-from ...types import Array, Index
+from ...types import Array, Index, Mask
 from ..base import Policy
-from ..on_map import copied
-from .meta import MetaPolicy
+from .meta import MetaPolicy, own_bases
 
 Reference = float | Schedule | str
 """A bound on regret: a number u for ``u sqrt(n)``, a schedule, or the name of one."""
@@ -55,7 +54,16 @@ WIDTH_ARGUMENTS: dict[str, Constraint] = {
 """What :class:`Widths` is told."""
 
 
-class Widths(PerLane):
+class Forgetful(LaneArrays):
+    """Numbers that follow from what is learned, ``(N, M)``: NaN until a kernel needs them."""
+
+    def restore(self, arrays: Any) -> None:
+        """Take over nothing, and forget: they may be of what is no longer learned."""
+        for name in self.fixed:
+            getattr(self, name)[:] = np.nan
+
+
+class Widths(Forgetful):
     r"""How far means of rewards lie from what was expected, for M bases and all numbers n of rewards at once.
 
     .. math:: r(n) = 1.7 R \sqrt{\frac{\log\log 2n + 0.72 \log(10.4 M / \delta)}{n}}
@@ -65,23 +73,25 @@ class Widths(PerLane):
 
     Attributes
     ----------
-    width: 1.7 R times the scale, ``(N,)``.
+    spread: r(n) at the count of each base, ``(N, M)``; NaN until it is needed.
+    constants: their ``width``, 1.7 R times the scale, ``(N,)``.
     log_term: the summand that does not depend on n.
     """
 
-    width: Array
+    fixed = ("spread",)
 
     def __init__(self, noise: ArrayLike, delta: float, scale: float, bases: int, lanes: int) -> None:
-        super().__init__(width=1.7 * scale * per_lane(noise, lanes))
+        self.spread = np.full((lanes, bases), np.nan)
+        self.constants = PerLane(width=1.7 * scale * per_lane(noise, lanes))
         self.log_term = 0.72 * math.log(10.4 * bases / delta)
 
     @property
-    def known(self) -> tuple[Array, float]:
+    def known(self) -> tuple[Array, Array, float]:
         """What kernels are told of it."""
-        return self.width, self.log_term
+        return self.spread, self.constants.width, self.log_term
 
 
-class References(LaneArrays):
+class References(Forgetful):
     """The bounds U_i(n) on the regret of bases, each at the count of its base; asked for when they are needed.
 
     Attributes
@@ -96,7 +106,7 @@ class References(LaneArrays):
         self, owner: str, reference: Reference | Sequence[Reference], bases: tuple[Policy, ...], lanes: int
     ) -> None:
         M = len(bases)
-        each = list(reference) if isinstance(reference, list | tuple) else [reference] * M
+        each: list[Any] = list(reference) if isinstance(reference, list | tuple) else [reference] * M
         if len(each) != M:
             raise validation.refuse(f"{owner}: reference", reference, f"one, or a list of one for each of {M} bases")
         for i, (u, base) in enumerate(zip(each, bases, strict=True)):
@@ -124,7 +134,7 @@ class References(LaneArrays):
         for i in np.unique(found[:, 1]).tolist():
             lanes, schedule = found[found[:, 1] == i, 0], self.schedules[i]
             if schedule is None:
-                self.U[:, i] = bases[i].regret_bound  # type: ignore[attr-defined]
+                self.U[:, i] = bases[i].regret_bound
             else:
                 counts = plays[lanes, i].tolist()
                 values |= {(id(schedule), n): schedule(float(n)) for n in counts if (id(schedule), n) not in values}
@@ -132,10 +142,6 @@ class References(LaneArrays):
             if not np.isfinite(given := self.U[lanes, i]).all():
                 self.U[lanes, i] = np.nan
                 raise validation.refuse(f"{self.owner}: reference", given, "a schedule whose values are finite numbers")
-
-    def restore(self, arrays: Any) -> None:
-        """Take over nothing, and forget the bounds: they may be of what is no longer learned."""
-        self.U[:] = np.nan
 
 
 class BalancingPolicy(MetaPolicy):
@@ -149,10 +155,7 @@ class BalancingPolicy(MetaPolicy):
     _tally: Tally
 
     def __init__(self, bases: Sequence[Any], lanes: int | None, seed: Seed) -> None:
-        owner = type(self).__name__
-        if not isinstance(bases, list | tuple) or not bases:
-            raise validation.refuse(f"{owner}: bases", bases, "a list of at least one policy or factory")
-        self.bases = tuple(copied(b, lanes, seed, f"{owner}: bases[{i}]") for i, b in enumerate(bases))
+        self.bases = own_bases(type(self).__name__, bases, lanes, seed)
         super().__init__(lanes, seed)
 
     def _shape(self) -> FeatureShape:
@@ -172,3 +175,55 @@ class BalancingPolicy(MetaPolicy):
         plays = self._tally.plays
         total = plays.sum(axis=1, keepdims=True)
         return self._answer(np.where(total == 0, 1.0 / plays.shape[1], plays / np.maximum(total, 1)))
+
+
+class Standing(LaneArrays):
+    """The bases that have stood every test, ``alive (N, M)``; or, where tests do not last, all of them."""
+
+    def __init__(self, lanes: int, bases: int, lasting: bool) -> None:
+        self.alive = np.ones((lanes, bases), dtype=bool)
+        self.state, self.fixed = (("alive",), ()) if lasting else ((), ("alive",))
+
+
+class BoundedPolicy(BalancingPolicy):
+    """The base plays whose bound on regret is smallest, of those that are alive and stand a test."""
+
+    reference: Reference | Sequence[Reference]
+    noise: float | ArrayLike
+    delta: float
+    scale: float
+    bias: float = 0.0
+    _lasting: ClassVar[bool]  #: whether a base that has failed once never plays again
+
+    def _begin(self, lanes: int) -> None:
+        super()._begin(lanes)
+        self._references = References(type(self).__name__, self.reference, self.bases, lanes)
+        self._widths = Widths(self.noise, self.delta, self.scale, len(self.bases), lanes)
+        self._standing = Standing(lanes, len(self.bases), self._lasting)
+
+    def _tested(self, ids: Index) -> tuple[Index, Array, Array, Array, Array, float, Array, Array, float]:
+        """Return what kernels test these lanes by."""
+        tally, bounds = self._tally, self._references
+        bounds.ask(ids, tally.plays, self.bases)
+        return tally.plays, tally.earned, *bounds.known, float(self.bias), *self._widths.known
+
+    def _shares(self, ids: Index) -> tuple[Array, bool]:
+        shares = np.empty((ids.size, len(self.bases)))
+        balancing.share_tested(ids, *self._tested(ids), self._standing.alive, shares)
+        return shares, False
+
+    def _record(self, ids: Index, chosen: Index | None, y: Array) -> None:
+        tally, U = self._tally, self._references.U
+        if self._lasting:  # the round before is judged now, when its base has learned and knows its own bound
+            balancing.eliminate(ids, *self._tested(ids), self._standing.alive)
+        if chosen is None:  # every base learns
+            U[ids] = np.nan
+        else:
+            balancing.record_tested(ids, chosen, y, tally.plays, tally.earned, U, self._widths.spread)
+
+    @property
+    def admissible(self) -> Mask:
+        """Whether each base may play in the next round, ``(M,)``."""
+        alive = self._standing.alive.copy()
+        balancing.eliminate(self._all, *self._tested(self._all), alive)
+        return self._answer(alive)

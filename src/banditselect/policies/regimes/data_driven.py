@@ -63,17 +63,16 @@ class DataDrivenPolicy(BalancingPolicy):
         self._widths = Widths(self.noise, self.delta, self.scale, M, lanes)
 
     def _shares(self, ids: Index) -> tuple[Array, bool]:
-        shape = ids.size, len(self.bases)
-        shares = np.empty(shape)
-        balancing.share_least(ids, self._tally.plays, self._regrets.potential, np.ones(shape, dtype=bool), shares)
+        shares = np.empty((ids.size, len(self.bases)))
+        balancing.share_potential(ids, self._tally.plays, self._regrets.potential, shares)
         return shares, False
 
     def _record(self, ids: Index, chosen: Index | None, y: Array) -> None:
         if chosen is not None:
             tally, regrets = self._tally, self._regrets
             learned = tally.plays, tally.earned, regrets.coefficient, regrets.potential
-            known = float(self.coefficient), self._doubling, *self._widths.known
-            balancing.record_regret(ids, chosen, y, *learned, *known)
+            smallest, (spread, width, log_term) = float(self.coefficient), self._widths.known
+            balancing.record_regret(ids, chosen, y, *learned, smallest, self._doubling, spread, width, log_term)
 
     @property
     def coefficients(self) -> Array:
