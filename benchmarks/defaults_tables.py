@@ -55,7 +55,8 @@ def play(table: str, name: str, seed: int) -> dict[str, float]:
 
     def earned(policy: type[Policy], features: Any) -> float:
         problem = ClassesAsArms(features=features, labels=classes)
-        result = simulate({name: policy.bind()}, problem, rounds=classes.size, replicates=1, seed=seed, workers=1)
+        wide = policy.bind(blocks=1)  # one parameter and one constant for all arms, as the page was measured
+        result = simulate({name: wide}, problem, rounds=classes.size, replicates=1, seed=seed, workers=1)
         return float(result.final(name, "reward")[0])
 
     if name in SELECTING:

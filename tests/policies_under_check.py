@@ -277,7 +277,9 @@ POLICIES = {
     "MUCB": (MUCB.bind(centers=CENTERS, horizon=500, noise=0.1), {}),
     "MUCB robust": (MUCB.bind(centers=CENTERS, horizon=500, noise=0.1, error=0.05, scale=0.5), {}),
     "LinIDS blocks": (LinIDS.bind(dim=D, blocks=3), {}),
+    "LinMED blocks": (LinMED.bind(dim=D, blocks=3), {}),
     "FSIDS blocks": (FSIDS.bind(n_models=3, dim=[4, 2, 5], blocks=[3, 1, 2]), {}),
+    "FSMED blocks, memory": (FSMED.bind(n_models=3, dim=[4, 2, 5], blocks=[3, 1, 2], memory=100.0), {}),
     "FSSquareCB blocks": (
         FSSquareCB.bind(n_models=3, dim=[4, 2, 5], blocks=[3, 1, 2], reward_range=RANGE, noise=0.1, intercept=True),
         {},
@@ -319,13 +321,14 @@ PROBABILITIES = {  # need a closed form
     "check_permuted_actions",
 }
 
-BLOCKS = ESTIMATES | {"check_catalogue", "check_catalogue_probabilities"}  # need one estimate, and features alone
 SKIPPED = {
-    "LinIDS blocks": MODELS | BLOCKS,
-    "FSIDS blocks": BLOCKS | {"check_models"},
-    "FSSquareCB blocks": BLOCKS | {"check_models"},
-    "OFUL blocks": MODELS | BLOCKS,
-    "LinTS blocks": MODELS | BLOCKS | PROBABILITIES,
+    "LinIDS blocks": MODELS | ESTIMATES,
+    "LinMED blocks": MODELS | ESTIMATES,
+    "FSIDS blocks": ESTIMATES,
+    "FSMED blocks, memory": ESTIMATES,
+    "FSSquareCB blocks": ESTIMATES,
+    "OFUL blocks": MODELS | ESTIMATES,
+    "LinTS blocks": MODELS | ESTIMATES | PROBABILITIES,
     "Uniform": ESTIMATES | MODELS,
     "Greedy": ESTIMATES | MODELS,
     "UCB1": ESTIMATES | MODELS | {"check_ties"},
@@ -413,7 +416,7 @@ SKIPPED = {
 }  # the others run every check but one
 STAYS = {
     *("FSIDS memory", "PSIDS memory", "FSSquareCB memory", "FSSquareCB range, memory", "FSSquareCB share"),
-    "PSTS known",
+    *("FSMED blocks, memory", "PSTS known"),
     *("FSSquareCB paper", "FSSquareCB corrected", "PSOFUL paper", "PSOFUL paper, own range"),
 }
 for name, (binding, _) in POLICIES.items():

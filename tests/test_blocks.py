@@ -7,6 +7,7 @@ import pytest
 
 from banditselect import (
     FSIDS,
+    FSMED,
     FSOFUL,
     FSTS,
     OFUL,
@@ -15,57 +16,20 @@ from banditselect import (
     Decision,
     FSSquareCB,
     LinIDS,
+    LinMED,
     LinTS,
     SquareCB,
+    Uniform,
     load,
+    on_map,
 )
 from banditselect.checks.game import snapshot
 from banditselect.kernels.information import expected_regret, mix_two
 from banditselect.parts.mixtures import FLAT, SCALES, TOLD_SCALES
+from blocks_by_hand import EXACT, Traffic, wide
 
 DIMS, BLOCKS = (3, 3), (4, 1)  # of the policies over several maps
 FS = {"n_models": 2}
-EXACT = {"rtol": 1e-9, "atol": 1e-9}
-
-
-def wide(values, block, blocks, constant=False):
-    """``e_block (x) (1, x)``, or without the constant: the one wide parameter that the blocks are cut from."""
-    z = np.concatenate([np.ones((*values.shape[:-1], 1)), values], axis=-1) if constant else values
-    out = np.zeros((*z.shape[:-1], blocks, z.shape[-1]))
-    np.put_along_axis(out, np.expand_dims(block, (-1, -2)), z[..., None, :], axis=-2)
-    return out.reshape(*z.shape[:-1], -1)
-
-
-class Traffic:
-    """Random features of the maps, ``(n, K, d)`` each, and their blocks; rewards that the first map explains."""
-
-    def __init__(self, dims, blocks, lanes, seed=0):
-        self.dims, self.blocks, self.lanes = dims, blocks, lanes
-        self.rng = np.random.default_rng(seed)
-        self.theta = self.rng.normal(size=(blocks[0], dims[0]))
-        self.scale = 1.0
-
-    def draw(self):
-        n, K = self.lanes or 1, int(self.rng.integers(1, 8))
-        values = [self.scale * self.rng.normal(size=(n, K, d)) for d in self.dims]
-        return values, [self.rng.integers(0, B, (n, K)) for B in self.blocks]
-
-    def shown(self, values, blocks):
-        """As policies take them."""
-        if self.lanes is None:
-            values, blocks = [v[0] for v in values], [b[0] for b in blocks]
-        maps = [Blocked(v, b) if B > 1 else v for v, b, B in zip(values, blocks, self.blocks, strict=True)]
-        return maps if len(maps) > 1 else maps[0]
-
-    def wide(self, values, blocks, constant):
-        maps = [wide(v, b, B, constant) for v, b, B in zip(values, blocks, self.blocks, strict=True)]
-        maps = [m[0] for m in maps] if self.lanes is None else maps
-        return maps if len(maps) > 1 else maps[0]
-
-    def reward(self, values, blocks, action):
-        row = np.arange(self.lanes or 1), np.atleast_1d(action)
-        y = (values[0][row] * self.theta[blocks[0][row]]).sum(axis=1) / self.scale
-        return y + 0.3 * self.rng.normal(size=y.size)
 
 
 RIDGES = {
@@ -86,6 +50,8 @@ LEARNED = {
     "LinIDS, noise told": (LinIDS, {"noise": 0.3}),
     "FSIDS": (FSIDS, FS),
     "FSTS": (FSTS, FS),
+    "LinMED": (LinMED, {"best_share": 0.5}),
+    "FSMED": (FSMED, FS),
     "FSSquareCB, learned": (FSSquareCB, FS | {"weighting": "learned"}),
 }
 CASES = [(name, False) for name in RIDGES | LEARNED] + [(name, True) for name in RIDGES if "corrected" not in name]
@@ -268,7 +234,8 @@ def test_information_directed_play_with_blocks_is_that_of_brute_force(dims, bloc
 
 
 KINDS = {
-    name: (RIDGES | LEARNED)[name] for name in ("LinIDS", "FSIDS", "FSTS", "SquareCB", "FSSquareCB", "OFUL", "LinTS")
+    name: (RIDGES | LEARNED)[name]
+    for name in ("LinIDS", "FSIDS", "FSTS", "FSMED", "SquareCB", "FSSquareCB", "OFUL", "LinTS")
 }
 
 
@@ -350,7 +317,8 @@ def test_what_is_no_block_is_refused_before_anything_changes():
         ([Blocked(values, block), other[:4]], "Blocked"),
         ([Blocked(values[:0], block[:0]), other[:0]], "Blocked"),
         ([Blocked(values * np.nan, block), other], "finite"),
-        (Catalogue([values, other]).offer([0, 1]), "catalogue"),
+        (Catalogue([values, other]).offer([0, 1]), "Blocked"),
+        (Catalogue([Blocked(values, block + 1), other]).offer([0, 1]), "Blocked"),
     ]:
         with pytest.raises(ValueError, match=word):
             policy.act(features)
@@ -360,6 +328,11 @@ def test_what_is_no_block_is_refused_before_anything_changes():
         with pytest.raises(ValueError, match="Blocked"):
             policy.update(Decision.from_dict(content), 1.0)
     assert snapshot(policy)["_mixture.bank.theta"] == before["_mixture.bank.theta"]
+    with pytest.raises(ValueError, match="a list of 2 arrays of shape"):
+        FSIDS(n_models=2, dim=[2, 3]).act(Catalogue([Blocked(values, block), other]).offer([0, 1]))
+    for bad in (block - 1, block[:4], block + 0.5):
+        with pytest.raises(ValueError, match="Catalogue: block"):
+            Catalogue(Blocked(values, bad))
     for blocks in (0, 1.5, [2], [2, 0], "2"):
         with pytest.raises(ValueError, match="blocks"):
             FSIDS(n_models=2, dim=2, blocks=blocks)
@@ -367,6 +340,21 @@ def test_what_is_no_block_is_refused_before_anything_changes():
         LinIDS(dim=2, blocks=0)
     with pytest.raises(ValueError, match="finite numbers of shape"):
         LinIDS(dim=2).act(Blocked(values, block))
+
+
+def test_a_policy_that_knows_no_blocks_takes_the_wide_features_that_they_stand_for():
+    rng = np.random.default_rng(0)
+    values, block = rng.normal(size=(5, 2)), np.arange(5) % 4
+    policy = on_map(SquareCB(dim=8), 1)
+    decision = policy.act([rng.normal(size=(5, 3)), Blocked(values, block)])
+    np.testing.assert_array_equal(decision.features[1], wide(values, block, 4)[decision.action])
+    policy.learn([np.ones(3), Blocked(values[1], block[1])], 0.5)
+    x = wide(values, block, 4)[1]
+    np.testing.assert_allclose(policy.parameters, 0.5 * x / (1.0 + x @ x))
+    assert Uniform().act(Blocked(values, block)).features.shape == (2,)
+    for wrong in (Blocked(values, block + 4), Blocked(values[:, :0], block), Blocked(values, block[:3])):
+        with pytest.raises(ValueError, match="features"):
+            SquareCB(dim=8).act(wrong)
 
 
 def test_a_thousand_blocks_need_a_matrix_each_and_an_update_touches_one():

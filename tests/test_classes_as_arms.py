@@ -6,8 +6,24 @@ import pytest
 from scipy import stats
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from banditselect import FSIDS, UCB1, LinIDS, on_map, simulate
+from banditselect import (
+    FSIDS,
+    FSOFUL,
+    OFUL,
+    UCB1,
+    Blocked,
+    FSSquareCB,
+    LinIDS,
+    LinTS,
+    RegretBalancing,
+    SquareCB,
+    Uniform,
+    on_every_map,
+    on_map,
+    simulate,
+)
 from banditselect.checks import PROBLEM_CHECKS
+from banditselect.policies import Binding
 from banditselect.problems import ClassesAsArms
 from expected_skips import run_or_skip
 
@@ -37,7 +53,7 @@ def test_common_check(name, check):
 
 def test_features_by_hand():
     problem = ClassesAsArms(features=[[[5.0, 7.0], [1.0, 2.0]], [[3.0], [4.0]]], labels=[1, 0])
-    assert problem.shapes == {"n_models": 2, "dim": [4, 2], "n_arms": 2}
+    assert problem.shapes == {"n_models": 2, "dim": [4, 2], "n_arms": 2, "blocks": 2}
     instances = problem.draw(range(4), 1, seed=0)
     for lane, row in enumerate(instances.rows[:, 0]):
         one, two = instances.features(0)
@@ -114,3 +130,29 @@ def test_selection_learns_the_classes_and_arms_alone_do_not():
     assert earned["FSIDS"] > 0.75
     assert earned["good map"] > 0.8
     assert earned["arms"] < 0.5
+
+
+def test_arms_with_parameters_of_their_own_are_blocks():
+    """What is offered has no zeros; without an intercept the rewards are those of the wide features, to rounding."""
+    problem = ClassesAsArms(features=[NOISE, GOOD], labels=LABELS)
+    shown = problem.draw(range(2), 3, seed=0).offer(1)
+    assert [(type(m), m.values.shape) for m in shown] == [(Blocked, (2, 3, m.shape[1])) for m in (NOISE, GOOD)]
+    one = ClassesAsArms(features=GOOD, labels=LABELS)
+    assert one.draw(range(2), 3, seed=0).offer(1).block.tolist() == [[0, 1, 2]] * 2
+    told = {"intercept": False}
+    for met, policies in (
+        (problem, {"FSIDS": FSIDS.bind(**told), "FSOFUL": FSOFUL.bind(), "FSSquareCB": FSSquareCB.bind()}),
+        (one, {"LinIDS": LinIDS.bind(**told), "OFUL": OFUL.bind(), "SquareCB": SquareCB.bind(), "LinTS": LinTS.bind()}),
+    ):
+        wide = {f"{name}, wide": Binding(p.cls, p.arguments | {"blocks": 1}) for name, p in policies.items()}
+        result = simulate(policies | wide, met, rounds=60, replicates=2)
+        for name in policies:
+            for metric in ("reward", "probability", "leading_weight"):
+                ours, theirs = (result.curve(n, metric) for n in (name, f"{name}, wide"))
+                np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9, err_msg=f"{name}: {metric}")
+    others = {
+        "on a map": on_map(SquareCB.bind(), 1),
+        "balanced": RegretBalancing.bind(bases=on_every_map(SquareCB.bind())),
+    }
+    result = simulate(others | {"uniform": Uniform.bind()}, problem, rounds=60, replicates=2)
+    assert (result.final("on a map", "reward") > result.final("uniform", "reward")).all()

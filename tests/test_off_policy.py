@@ -6,10 +6,11 @@ import warnings
 import numpy as np
 import pytest
 
-from banditselect import OFUL, FSSquareCB, LinTS, SquareCB, Uniform, on_map
+from banditselect import FSIDS, OFUL, FSSquareCB, LinIDS, LinTS, SquareCB, Uniform, on_map, simulate
 from banditselect.checks.game import Game
-from banditselect.logs import Log, evaluate
+from banditselect.logs import DisjointArms, Log, LoggedReplay, evaluate
 from banditselect.logs.off_policy import _probabilities
+from blocks_by_hand import Traffic
 from policies_under_check import POLICIES
 
 Z = 1.959963984540054
@@ -342,3 +343,66 @@ def test_refusals_name_the_argument():
     )
     with pytest.raises(ValueError, match=r"evaluate: policy\[2\]: got .*, and 0 for what was not offered"):
         evaluate(np.full((4, 2), 0.5), menu)
+
+
+# Maps with several blocks of parameters.
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("learn", [False, True])
+def test_blocks_are_judged_as_the_wide_features_that_they_stand_for(many, learn):
+    """A log of a policy with blocks, written with ``collect``, and the same log of wide features."""
+    dims, blocks = ((2, 3), (4, 1)) if many else ((2,), (4,))
+    traffic = Traffic(dims, blocks, None, seed=1)
+    shapes = {"n_models": 2, "dim": dims, "blocks": blocks} if many else {"dim": 2, "blocks": 4}
+    serving, offers, dense, decisions, rewards = (FSSquareCB if many else SquareCB)(**shapes), [], [], [], []
+    for _ in range(60):
+        values, block = traffic.draw()
+        offers.append(traffic.shown(values, block))
+        dense.append(traffic.wide(values, block, False))
+        decisions.append(serving.act(offers[-1]))
+        rewards.append(float(traffic.reward(values, block, decisions[-1].action)[0]))
+    log = Log.collect(offers, decisions, rewards)
+    K = log.features.n_actions
+    pad = lambda m: np.pad(m, [(0, K - len(m)), (0, 0)])  # noqa: E731
+    maps = [np.stack([pad(x[i]) for x in dense]) for i in range(2)] if many else np.stack([pad(x) for x in dense])
+    columns = {name: getattr(log, name) for name in ("action", "propensity", "reward", "available")}
+    wide = Log(features=maps, **columns)
+    widths = [d * B for d, B in zip(dims, blocks, strict=True)]
+    pairs = [(FSIDS.bind, {"n_models": 2, "dim": dims, "blocks": blocks}, {"n_models": 2, "dim": widths})]
+    if not many:
+        pairs = [
+            (LinIDS.bind, {"dim": 2, "blocks": 4}, {"dim": 8}),
+            (SquareCB.bind, {"dim": 2, "blocks": 4}, {"dim": 8}),
+        ]
+    for bind, divided, whole in pairs:
+        ours, theirs = bind(**divided, intercept=False)(), bind(**whole, intercept=False)()
+        for t in range(30):
+            ours.learn(log.played(t), rewards[t])
+            theirs.learn(wide.played(t), rewards[t])
+        found = [evaluate(policy, some, learn=learn) for policy, some in ((ours, log), (theirs, wide), (theirs, log))]
+        for name in ("ips", "snips", "dr"):
+            estimates = [getattr(one, name).estimate for one in found]
+            np.testing.assert_allclose(estimates, estimates[0], rtol=1e-9)
+    part = log[10:20]
+    assert part.features.blocks == log.features.blocks or not many
+    np.testing.assert_array_equal(log.offers(3)[0] if many else log.offers(3), dense[3][0] if many else dense[3])
+    with pytest.raises(ValueError, match="does not have the features"):
+        Log.collect(offers[1:] + offers[:1], decisions, rewards)
+
+
+def test_arms_of_a_table_are_judged_with_blocks_and_replayed():
+    rng = np.random.default_rng(0)
+    context, action = rng.normal(size=(200, 3)), rng.integers(0, 4, 200)
+    reward = (context * rng.normal(size=(4, 3))[action]).sum(axis=1) + 0.1 * rng.normal(size=200)
+    log = Log(features=DisjointArms(context=context, n_actions=4), action=action, propensity=0.25, reward=reward)
+    ours, theirs = LinIDS(dim=3, blocks=4, intercept=False), LinIDS(dim=12, intercept=False)
+    for t in range(40):
+        ours.learn(log.played(t), reward[t])
+        theirs.learn(log.played(t), reward[t])
+    one, two = evaluate(ours, log), evaluate(theirs, log)
+    np.testing.assert_allclose([one.ips.estimate, one.dr.estimate], [two.ips.estimate, two.dr.estimate], rtol=1e-9)
+    policies = {"blocks": LinIDS.bind(intercept=False), "wide": LinIDS.bind(intercept=False, blocks=1)}
+    result = simulate(policies, LoggedReplay(log=log), rounds=200, replicates=3)
+    np.testing.assert_allclose(result.final("blocks", "mean_reward"), result.final("wide", "mean_reward"), rtol=1e-9)

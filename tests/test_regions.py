@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from banditselect import PSIDS, PSOFUL, PSTS, Uniform, regions
+from banditselect import PSIDS, PSOFUL, PSTS, Uniform, logs, maps, regions
 from banditselect.regions import deconvolution
 from banditselect.regions.fits import Fits
 
@@ -132,8 +132,38 @@ def test_tables_of_every_kind_tell_the_same():
         regions.from_tasks(pandas.DataFrame(columns), features=["a", "b", "c"], **told),
         regions.from_tasks(lists, features=["a", "rest"], **told),
         regions.from_tasks(table | {"features": x.tolist()}, **told),
+        regions.from_tasks(zip(table["task"], x, table["reward"], strict=True), **told),
     ):
         np.testing.assert_array_equal(other.means, one.means)
+
+
+def test_rounds_of_a_log_are_a_table():
+    pandas = pytest.importorskip("pandas")
+    table, x, _ = rounds(3, n_tasks=12)
+    frame = pandas.DataFrame(
+        {"task": table["task"], "reward": table["reward"], "a": x[:, 0], "b": x[:, 1], "c": x[:, 2]}
+    )
+    frame = pandas.concat([frame.assign(chosen=True), frame.assign(chosen=False, b=9.0)]).sort_index(kind="stable")
+    read = logs.read_offers(
+        frame.assign(decision=frame.index), context=["task", "a"], item=["b", "c"], propensity=0.5, reward="reward"
+    )
+    told = {"key": "task", "n_regions": 2}
+    one = regions.from_tasks(table, features=x, **told)
+    np.testing.assert_array_equal(regions.from_tasks(read, features=["a", "b", "c"], **told).means, one.means)
+    item = maps.Items(maps.Numbers("b", "c", scale=None))
+    two = regions.from_tasks(table, features=x[:, 1:], **told)
+    np.testing.assert_array_equal(regions.from_tasks(read, features=item, **told).means, two.means)
+    later = two.update(read, key="task", features=["b", "c"])
+    assert later.n_tasks == 24
+    for given, word in (
+        ((read, ["a", "size"]), r"from_tasks: logs, round 0: columns: .* a column 'size'"),
+        (([(1, [1.0], 2.0), (1, [1.0, 2.0], 3.0)], None), r"logs, round 1: features: .* as in rounds before"),
+        (([(1, [1.0])], None), r"logs, round 0: .* a row \(key, features, reward\)"),
+        ((7, None), "from_tasks: logs: got 7"),
+        (("abc", None), "from_tasks: logs: got 'abc'"),
+    ):
+        with pytest.raises(ValueError, match=word):
+            regions.from_tasks(given[0], features=given[1], **told)
 
 
 # What plays with them, and what comes later

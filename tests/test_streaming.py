@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from banditselect import Agent as Real
+from banditselect import LinIDS, LinMED, SquareCB, maps
 from banditselect.logs import Log, Round, evaluate, evaluate_rounds, learn_rounds, replay_rounds
 from banditselect.logs.estimates import Tally
 
@@ -195,3 +197,62 @@ def test_blocks_add_up():
         tally.add(part)
     np.testing.assert_allclose(tally.mean, values.mean(axis=0), rtol=1e-14)
     np.testing.assert_allclose(tally.error, values.std(axis=0, ddof=1) / np.sqrt(700), rtol=1e-8)
+
+
+# Agents with a block of parameters for every item.
+
+FILMS = [{"id": name} for name in ("Alien", "Bambi", "Casablanca")]
+AGE = maps.Numbers("age", scale=None)
+ARMS = maps.Disjoint(context=AGE, capacity=3).fit([], FILMS)  # and one block for all other items
+
+
+def visits(n, seed=0):
+    rng = np.random.default_rng(seed)
+    for _ in range(n):
+        age, shown = rng.uniform(-1.0, 1.0), rng.permutation(3)[: rng.integers(2, 4)]
+        played = int(rng.integers(len(shown)))
+        reward = 0.5 + [0.4, -0.4, 0.1][shown[played]] * age + 0.1 * rng.normal()
+        yield Round({"age": age}, [FILMS[k] for k in shown], played, reward, 1.0 / len(shown))
+
+
+class Wide:
+    """The same by hand: e_item (x) (1, age), and one parameter for all."""
+
+    def __init__(self, policy):
+        self.policy, self.update, self.forget = policy, policy.update, policy.forget
+
+    def features(self, context, items):
+        place = np.array([["Alien", "Bambi", "Casablanca"].index(item["id"]) for item in items])
+        return np.kron(np.eye(4)[place], [1.0, context["age"]])
+
+    def probabilities(self, context, items):
+        return self.policy.probabilities(self.features(context, items))
+
+    def learn(self, context, item, reward):
+        self.policy.learn(self.features(context, [item])[0], reward)
+
+    def act(self, context, items):
+        return self.policy.act(self.features(context, items))
+
+
+@pytest.mark.parametrize(
+    ("policy", "wide"),
+    [
+        (SquareCB.bind(reward_range=(-1.0, 2.0)), SquareCB(dim=8, reward_range=(-1.0, 2.0), seed=(3, 0))),
+        (LinIDS.bind(intercept=False), LinIDS(dim=8, intercept=False, seed=(3, 0))),
+        (LinMED.bind(intercept=False), LinMED(dim=8, intercept=False, seed=(3, 0))),
+    ],
+)
+def test_disjoint_maps_are_judged_taught_and_replayed_as_one_wide_parameter(policy, wide):
+    agent, by_hand = Real(maps={"arms": ARMS}, policy=policy, seed=3), Wide(wide)
+    for one in (agent, by_hand):
+        assert learn_rounds(one, visits(60)) == 60
+    for learn in (False, True):
+        found, wanted = (evaluate_rounds(one, visits(300, seed=1), learn=learn) for one in (agent, by_hand))
+        for name in ("ips", "snips", "dr"):
+            assert getattr(found, name).estimate == pytest.approx(getattr(wanted, name).estimate, rel=1e-9)
+    np.testing.assert_allclose(agent.policy.parameters[0].ravel(), wide.parameters, rtol=1e-9, atol=1e-12)
+    found, wanted = (replay_rounds(one, visits(400, seed=2), floor=0.33) for one in (agent, by_hand))
+    assert found.observed == wanted.observed > 100
+    assert found.mean_reward.estimate == pytest.approx(wanted.mean_reward.estimate, rel=1e-12)
+    np.testing.assert_allclose(agent.policy.parameters[0].ravel(), wide.parameters, rtol=1e-9, atol=1e-12)

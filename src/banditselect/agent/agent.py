@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -18,14 +19,15 @@ from ..carriers.streams import Seed
 from ..carriers.workers import ITSELF
 from ..maps import FeatureMap, Records
 from ..policies import FSIDS, Binding, Policy
+from ..policies.regimes.roster import MapRoster
 from ..types import Array
 from . import explanations
-from .bridge import build, first_item, handed, spread_row
+from .bridge import build, first_item, handed, replayed, spread_row
 from .choices import Choice, Key, checked_key, serves_one
 from .explanations import Explanation, Spread
 from .seats import Seats
 
-VERSION = 1  #: of the section of an agent in a file
+VERSION = 2  #: of the section of an agent in a file
 
 
 class Agent:
@@ -130,7 +132,7 @@ class Agent:
             for part in self.maps.values():
                 part.observe(context, rows)
             features = [part.features(context, rows) for part in self.maps.values()]
-            decision = self.policy.act(handed(self.policy, self.maps.values(), features), available=mask, lanes=[lane])
+            decision = self.policy.act(handed(self.policy, features), available=mask, lanes=[lane])
             self._spread.add(spread_row(features, self._spread.count % len(rows)))
             action = int(decision.action[0])
             return Choice(_item(rows, names, self.id, action), checked_key(key), decision)
@@ -220,6 +222,74 @@ class Agent:
         with self._gate:
             self._seats.leave(checked_key(key))
 
+    # Maps that come and go.
+
+    def add_maps(
+        self,
+        maps: Sequence[FeatureMap] | Mapping[str, FeatureMap],
+        *,
+        prior_weights: ArrayLike | None = None,
+        replay: Iterable[Sequence[Any]] = (),
+    ) -> None:
+        """Add feature maps while the agent runs, for all keys; ``add_models`` of the policy says what they weigh.
+
+        Decisions that wait for their rewards are still learned, by the maps that were there.
+
+        Parameters
+        ----------
+        maps: as in the constructor, under names that no other map has.
+        prior_weights: the share of each new map, by default that of equal weights.
+        replay: rounds that the agent has learned, in that order, which the new maps learn too: ``(context, item,
+            reward)``, of a key ``(context, item, reward, key)``. If they are all, it is as if the new maps had been
+            there from the first, but for what is scaled online.
+        """
+        with self._gate:
+            policy = self._changing("add_maps")
+            new = {name: part._copy() for name, part in _named(maps, self.maps).items()}
+            twice = next((name for name in new if name in self.maps), None)
+            if twice is not None:
+                raise validation.refuse("add_maps: maps", twice, "names that no other map has")
+            parts, rounds = list(new.values()), list(replay)
+            told = None
+            if rounds:
+                told = replayed(int(policy.lanes or 0), parts, self._learned(rounds))
+                self._seats.tidy()
+            widths, blocks = [part.width for part in parts], [part.blocks for part in parts]
+            policy.add_models(widths, blocks=blocks, prior_weights=prior_weights, replay=told)
+            self.maps = self.maps | new
+            self._spread.grow(sum(part.width for part in parts))
+
+    def retire_maps(self, names: str | Sequence[str]) -> None:
+        """Take maps away, by name; at least one stays. What they weigh goes to the others in proportion."""
+        with self._gate:
+            policy, gone = self._changing("retire_maps"), [names] if isinstance(names, str) else list(names)
+            if not gone or not set(gone) < set(self.maps) or len(set(gone)) < len(gone):
+                expected = f"some of {', '.join(map(repr, self.maps))}, each once, and not all"
+                raise validation.refuse("retire_maps: names", names, expected)
+            policy.retire_models([i for i, name in enumerate(self.maps) if name in gone])
+            stays = [np.full(part.width, name not in gone) for name, part in self.maps.items()]
+            self._spread.keep(np.concatenate(stays))
+            self.maps = {name: part for name, part in self.maps.items() if name not in gone}
+
+    def _changing(self, what: str) -> MapRoster:
+        """Return the policy if its maps may come and go here."""
+        if not isinstance(self.policy, MapRoster):
+            raise validation.refuse(what, type(self.policy).__name__, "a policy that selects maps, such as FSIDS")
+        if self.policy._worker != ITSELF:
+            raise validation.refuse(what, self, "the agent that this one was forked from: change it there")
+        return self.policy
+
+    def _learned(self, rounds: Sequence[Sequence[Any]]) -> Iterator[tuple[int, Records, Records, Any]]:
+        """Yield the lane, the context, the item and the reward of rounds that are replayed."""
+        for k, told in enumerate(rounds):
+            if not isinstance(told, Sequence) or len(told) not in (3, 4):
+                raise validation.refuse(f"add_maps: replay[{k}]", told, "(context, item, reward), or with a key")
+            context, item, reward, *key = told
+            lane = self._seats.taken.get(checked_key(key[0] if key else None))
+            if lane is None:
+                raise validation.refuse(f"add_maps: replay[{k}]", told, "a round of a key that has a learner")
+            yield lane, Records.one(context), self._offered([item])[0], reward
+
     # Telling.
 
     def explain(self, key: Key = None, *, top: int = 5) -> Explanation:
@@ -247,7 +317,7 @@ class Agent:
                 "names": list(self.maps),
                 "maps": [maps_room.to_dict(part) for part in self.maps.values()],
                 "seats": self._seats.to_dict(),
-                "spread": {"count": self._spread.count, "mean": self._spread.mean, "square": self._spread.square},
+                "spread": self._spread.to_dict(),
                 "items": _written(dict(zip(self._items, self._catalogue.rows(), strict=True))),
             }
             persistence.save(self.policy, path, ("agent", content))
@@ -295,8 +365,8 @@ class Agent:
         return self._catalogue.take([self._items[name] for name in names]), names
 
     def _features(self, context: Any, rows: Records) -> Any:
-        context, maps = Records.one(context), self.maps.values()
-        return handed(self.policy, maps, [part.features(context, rows) for part in maps])
+        context = Records.one(context)
+        return handed(self.policy, [part.features(context, rows) for part in self.maps.values()])
 
     def _own(self, choice: Choice) -> Any:
         """Return the decision inside, in the lane that its key has here."""
@@ -317,31 +387,18 @@ class Agent:
         return mine and [self._seats.taken.get(choice.key)] != list(decision.lanes)  # type: ignore[arg-type]
 
 
-@persistence.holder("agent")
-def _restored(policy: Policy, stored: Mapping[str, Any]) -> Agent:
-    """Return the agent that was saved around a policy."""
-    if stored["version"] != VERSION:
-        raise ValueError(f"an agent of version {stored['version']}, this library reads {VERSION}")
-    agent = Agent.__new__(Agent)
-    parts = [maps_room.from_dict(part) for part in stored["maps"]]
-    agent._hold(dict(zip(stored["names"], parts, strict=True)), policy, stored["id"])
-    agent._seats = Seats.restored(policy, stored["seats"])
-    spread, kept = agent._spread, stored["spread"]
-    if kept["mean"].shape != spread.mean.shape or kept["square"].shape != spread.mean.shape:
-        raise ValueError("maps of other widths than they had")
-    spread.count, spread.mean, spread.square = int(kept["count"]), kept["mean"], kept["square"]
-    agent._keep(dict(json.loads(stored["items"])), stored["id"])
-    return agent
-
-
-def _named(maps: Any) -> dict[str, FeatureMap]:
-    """Return maps by name, those of a list by what they are and where they stand."""
+def _named(maps: Any, taken: Iterable[str] = ()) -> dict[str, FeatureMap]:
+    """Return maps by name, those of a list by what they are and where they stand, behind those ``taken``."""
     if isinstance(maps, FeatureMap):
         maps = [maps]
     if isinstance(maps, Mapping):
         named = dict(maps)
     elif isinstance(maps, list | tuple):
-        named = {f"{i}: {type(part).__name__}": part for i, part in enumerate(maps)}
+        taken, named = list(taken), {}
+        for part in maps:
+            numbers = itertools.count(len(taken) + len(named))
+            free = (f"{i}: {type(part).__name__}" for i in numbers)
+            named[next(name for name in free if name not in taken)] = part
     else:
         named = {}
     if not named:

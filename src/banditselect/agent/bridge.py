@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from ..carriers.binding import Binding
+from ..carriers.blocks import BlockedShape
 from ..carriers.shapes import AnyShape
 from ..carriers.streams import Seed
 from ..carriers.validation import refuse
-from ..maps import FeatureMap
+from ..maps import FeatureMap, Records
 from ..policies import Policy
 from ..types import Array, Blocked
 
@@ -20,19 +21,24 @@ def build(binding: Any, maps: Mapping[str, FeatureMap], seed: Seed) -> Policy:
         binding = binding.bind()
     if not isinstance(binding, Binding):
         raise refuse("Agent: policy", binding, "what Policy.bind returned, such as FSIDS.bind()")
-    native = "blocks" in binding.parameters
-    widths = [part.width if native else part.width * part.blocks for part in maps.values()]
+    widths, blocks = [part.width * part.blocks for part in maps.values()], [part.blocks for part in maps.values()]
     several = "dim" not in binding.parameters or "n_models" in binding.parameters
     if len(maps) > 1 and not several:
         raise refuse("Agent: policy", binding, f"a policy over {len(maps)} maps, such as FSIDS.bind()")
-    shapes = {"n_models": len(maps), "dim": _one_or_all(widths)}
-    if native:
-        shapes["blocks"] = _one_or_all([part.blocks for part in maps.values()])
+    shapes = {"n_models": len(maps), "dim": _one_or_all(widths), "blocks": _one_or_all(blocks)}
     policy = binding.resolve(shapes, {})(lanes=1, seed=seed)
-    shape = policy.feature_shape
-    if not isinstance(shape, AnyShape) and not shape.accepts(tuple(widths), padded=False):
-        raise refuse("Agent: policy", binding, f"a policy over maps of widths {widths}; it takes {shape.words(None)}")
+    if not takes(policy, maps.values()):
+        words = policy.feature_shape.words(None)
+        raise refuse("Agent: policy", binding, f"a policy over maps of widths {widths}; it takes {words}")
     return policy
+
+
+def takes(policy: Policy, maps: Iterable[FeatureMap]) -> bool:
+    """Tell whether a policy takes the features of these maps."""
+    shape, sizes = policy.feature_shape, [(part.width, part.blocks) for part in maps]
+    if isinstance(shape, BlockedShape):
+        return sizes == list(zip(shape.dims, shape.blocks, strict=True))
+    return isinstance(shape, AnyShape) or shape.accepts(tuple(d * B for d, B in sizes), padded=False)
 
 
 def _one_or_all(numbers: list[int]) -> int | list[int]:
@@ -40,10 +46,9 @@ def _one_or_all(numbers: list[int]) -> int | list[int]:
     return numbers if len(set(numbers)) > 1 else numbers[0]
 
 
-def handed(policy: Policy, maps: Iterable[FeatureMap], features: Sequence[Array | Blocked]) -> Any:
+def handed(policy: Policy, features: Sequence[Array | Blocked]) -> Any:
     """Return the features of K items in every map as the policy takes them for one lane."""
-    native = hasattr(policy, "blocks")
-    rows = [_row(x if native else _dense(part, x)) for part, x in zip(maps, features, strict=True)]
+    rows = [_row(x) for x in features]
     return rows if policy.feature_shape.many or len(rows) > 1 else rows[0]
 
 
@@ -54,19 +59,36 @@ def first_item(features: Any) -> Any:
     return Blocked(features.values[:, 0], features.block[:, 0]) if isinstance(features, Blocked) else features[:, 0]
 
 
+def replayed(
+    lanes: int, maps: Sequence[FeatureMap], rounds: Iterable[tuple[int, Records, Records, Any]]
+) -> list[tuple[Any, list[Any]]]:
+    """Return what ``add_models`` takes as ``replay`` for these maps: of every lane, features and rewards of rounds."""
+    found: list[tuple[list[list[Any]], list[Any]]] = [([[] for _ in maps], []) for _ in range(lanes)]
+    for lane, context, item, reward in rounds:
+        played, rewards = found[lane]
+        rewards.append(reward)
+        for part, features in zip(maps, played, strict=True):
+            part.observe(context, item)
+            features.append(part.features(context, item))
+    told = []
+    for played, rewards in found:
+        joined = [_joined(part, features) for part, features in zip(maps, played, strict=True)]
+        told.append((joined if len(joined) > 1 else joined[0], rewards))
+    return told
+
+
+def _joined(part: FeatureMap, features: list[Any]) -> Array | Blocked:
+    """Return features of items, one after the other."""
+    values = [x.values if isinstance(x, Blocked) else x for x in features]
+    x = np.concatenate([np.empty((0, part.width)), *values])
+    if part.blocks == 1:
+        return x
+    return Blocked(x, np.concatenate([np.empty(0, dtype=np.int64), *(x.block for x in features)]))
+
+
 def _row(x: Array | Blocked) -> Array | Blocked:
     """Return features with an axis of lanes."""
     return Blocked(x.values[None], x.block[None]) if isinstance(x, Blocked) else x[None]
-
-
-def _dense(part: FeatureMap, x: Array | Blocked) -> Array:
-    """Return features with columns of their own for every block of parameters."""
-    if not isinstance(x, Blocked):
-        return x
-    K, width = x.values.shape
-    wide = np.zeros((K, part.blocks, width))
-    wide[np.arange(K), x.block] = x.values
-    return wide.reshape(K, -1)
 
 
 def estimates(policy: Policy, lane: int, maps: Sequence[FeatureMap]) -> list[Array]:

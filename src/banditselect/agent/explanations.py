@@ -1,14 +1,14 @@
 """What an agent has learned, in words: which map, which features, how sure."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from ..carriers.shapes import SomeMaps
 from ..maps import Disjoint, FeatureMap
 from ..policies import Policy
-from ..types import Array
+from ..types import Array, Mask
 from .bridge import estimates
 from .choices import Key
 
@@ -19,24 +19,53 @@ class Spread:
     Attributes
     ----------
     count: items looked at.
-    mean: of the features of all maps side by side, ``(d_1 + d_2 + ...,)``.
+    since: how many were before a feature was there, ``(d_1 + d_2 + ...,)``, of all maps side by side.
+    mean: of the features.
     square: the sum of squares about it.
     """
 
     def __init__(self, width: int) -> None:
         self.count = 0
+        self.since = np.zeros(width, dtype=np.int64)
         self.mean, self.square = np.zeros((2, width))
 
     def add(self, row: Array) -> None:
         """Look at one more item."""
         self.count += 1
         step = row - self.mean
-        self.mean += step / self.count
+        self.mean += step / (self.count - self.since)
         self.square += step * (row - self.mean)
 
     def deviation(self) -> Array:
         """Return the standard deviations."""
-        return np.sqrt(self.square / max(self.count, 1))
+        return np.sqrt(self.square / np.maximum(self.count - self.since, 1))
+
+    def grow(self, width: int) -> None:
+        """Have more features from here on, behind the others."""
+        self.since = np.append(self.since, np.full(width, self.count))
+        self.mean, self.square = np.append(self.mean, np.zeros(width)), np.append(self.square, np.zeros(width))
+
+    def keep(self, which: Mask) -> None:
+        """Have some of the features only."""
+        self.since, self.mean, self.square = self.since[which], self.mean[which], self.square[which]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it in the form that is saved."""
+        return {"count": self.count, "since": self.since, "mean": self.mean, "square": self.square}
+
+    @classmethod
+    def restored(cls, width: int, stored: dict[str, Any]) -> Self:
+        """Return it as it was saved; ValueError if it is not one of so many features."""
+        made = cls(width)
+        made.count = int(stored["count"])
+        for name, mine in (("since", made.since), ("mean", made.mean), ("square", made.square)):
+            theirs = stored[name]
+            if theirs.shape != mine.shape or theirs.dtype != mine.dtype or not np.isfinite(theirs).all():
+                raise ValueError(f"spread: {name} is not that of {width} features")
+            setattr(made, name, theirs)
+        if made.since.min() < 0 or made.since.max() > made.count or made.square.min() < 0.0:
+            raise ValueError("spread: counts or squares that cannot be")
+        return made
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 from ..policies import Policy
-from .choices import Key
+from .choices import Key, checked_key
 
 WORTHWHILE = 8  #: lanes given back are made fresh together, when they are at least one in so many
 
@@ -69,12 +69,17 @@ class Seats:
                 self.free.append(self.taken.popitem()[1])
             raise
 
+    def tidy(self) -> None:
+        """Make all lanes that were given back fresh."""
+        if self.left:
+            self._policy.reset_lanes(self.left)
+            self.free, self.left = [*self.left[::-1], *self.free], []
+
     def _make_room(self) -> None:
         """Make the lanes that were given back fresh if they are many, else add some."""
         lanes = int(self._policy.lanes or 0)
         if len(self.left) * WORTHWHILE >= lanes:
-            self._policy.reset_lanes(self.left)
-            self.free, self.left = self.left[::-1], []
+            self.tidy()
         else:
             self._policy.add_lanes(max(1, lanes // 2))
             self.free = list(range(lanes, int(self._policy.lanes or 0)))[::-1]
@@ -87,8 +92,9 @@ class Seats:
     def restored(cls, policy: Policy, stored: dict[str, Any]) -> Self:
         """Return the lanes of a policy as they were saved; ValueError if they are not those that it has."""
         seats = cls(policy)
-        seats.taken = dict(stored["taken"])
+        seats.taken = {checked_key(key): lane for key, lane in stored["taken"]}
         seats.free, seats.left = list(stored["free"]), list(stored["left"])
-        if sorted([*seats.taken.values(), *seats.free, *seats.left]) != list(range(int(policy.lanes or 0))):
-            raise ValueError("keys of other lanes than the policy has")
+        lanes = [*seats.taken.values(), *seats.free, *seats.left]
+        if not all(type(lane) is int for lane in lanes) or sorted(lanes) != list(range(int(policy.lanes or 0))):
+            raise ValueError("seats: keys of other lanes than the policy has")
         return seats

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
+import numpy as np
+
 from .validation import Number, as_floats, refuse
 
 T = TypeVar("T", covariant=True)
@@ -94,11 +96,25 @@ class Binding(Pending, Generic[T]):
         return f"{self.cls.__name__}.bind({', '.join(f'{k}={v!r}' for k, v in self.arguments.items())})"
 
     def resolve(self, shapes: Mapping[str, Any], constants: Mapping[str, Any]) -> "Binding[T]":
-        """Return a binding with the shapes it lacks and with every ``given`` replaced by the problem's constant."""
+        """Return a binding with the shapes it lacks and with every ``given`` replaced by the problem's constant.
+
+        ``blocks``, of which ``dim`` is the width of all together, are for policies that know them, and for no other
+        inside one that does not.
+        """
+        if "blocks" in shapes:
+            several, shapes = shapes["blocks"], {name: value for name, value in shapes.items() if name != "blocks"}
+            if "blocks" in self.parameters and not {"dim", "blocks"} & set(self.arguments):
+                shapes |= {"dim": _parted(shapes["dim"], several), "blocks": several}
         arguments = {name: value for name, value in shapes.items() if name in self.parameters}
         for name, value in self.arguments.items():
             arguments[name] = resolved(value, self.inside(shapes), constants)
         return Binding(self.cls, arguments)
+
+
+def _parted(widths: Any, blocks: Any) -> Any:
+    """Return how wide the blocks of maps are: a number of all maps, or a list, as widths and blocks are."""
+    parts = np.asarray(widths) // np.asarray(blocks)
+    return int(parts.flat[0]) if (parts == parts.flat[0]).all() else parts.tolist()
 
 
 class Several(Pending):

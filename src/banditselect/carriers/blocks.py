@@ -6,7 +6,7 @@ has one block; so are the features that a decision carries. See ``kernels.featur
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -58,8 +58,11 @@ class BlockedShape(ExactShape):
     def shaped_actions(self, value: Any, lanes: int | None) -> Array:
         """Return the features of all actions as ``(n, P, K, d + 1)``, zero-padded to the widest map."""
         if type(value) is Offer:
-            raise refuse("features", "items of a catalogue", f"{self.words(lanes)}; a catalogue knows no blocks")
+            return cast(Any, self._looked_up(value, lanes)).array()
         return self._joined(value, lanes, 1)
+
+    def _divides(self, blocks: tuple[int, ...]) -> bool:
+        return bool(blocks) and all(0 < b <= B if B > 1 else b == 0 for b, B in zip(blocks, self.blocks, strict=True))
 
     def shaped_one(self, value: Any, lanes: int | None) -> Array:
         """Return the features of one action per lane as ``(n, P, d + 1)``, read-only, as a decision carries them."""

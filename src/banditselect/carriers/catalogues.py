@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..kernels.arrays import LIMIT
 from ..kernels.features import Lookup, Offer
-from ..types import Index
+from ..types import Blocked, Index
 from .validation import as_floats, refuse
 
 
@@ -20,7 +20,8 @@ class Catalogue:
     Parameters
     ----------
     features: ``(items, d)`` for policies with one map; ``(M, items, d)``, or a list of M arrays ``(items, d_i)``, for
-        policies with several. Copied and checked once; single precision is kept.
+        policies with several. Copied and checked once; single precision is kept. A map with several blocks of
+        parameters is a ``Blocked(values, block)``, ``(items, d)`` and ``(items,)``.
 
     Attributes
     ----------
@@ -40,27 +41,31 @@ class Catalogue:
 
     def __init__(self, features: ArrayLike | Sequence[ArrayLike]) -> None:
         expected = "finite numbers of shape (items, d) or (M, items, d), or a list of M arrays of shape (items, d_i)"
-        if isinstance(features, list | tuple) and all(np.ndim(part) == 2 for part in features):
-            maps, many = [_map(part, expected) for part in features], True
+        parts = [features] if isinstance(features, Blocked) else features
+        if isinstance(parts, list | tuple) and all(isinstance(part, Blocked) or np.ndim(part) == 2 for part in parts):
+            maps, many = [_map(_values(part), expected) for part in parts], not isinstance(features, Blocked)
         else:
             whole = _map(features, expected)
             many = whole.ndim == 3
-            maps = list(whole) if many else [whole]
+            maps = parts = list(whole) if many else [whole]
         shapes = {part.shape[0] for part in maps}
         if not maps or any(part.ndim != 2 for part in maps) or len(shapes) != 1 or 0 in shapes:
             raise refuse("Catalogue: features", features, expected)
-        widths = tuple(part.shape[1] for part in maps)
-        kind = np.result_type(*maps)
-        table = np.zeros((1, maps[0].shape[0], len(maps), max(widths)), dtype=kind)
+        widths, n = tuple(part.shape[1] for part in maps), maps[0].shape[0]
+        blocks = tuple(_count(part.block, n) if isinstance(part, Blocked) else 0 for part in parts)
+        divided = any(blocks)
+        table = np.zeros((1, n, len(maps), max(widths) + divided), dtype=float if divided else np.result_type(*maps))
         for i, part in enumerate(maps):
             table[0, :, i, : widths[i]] = part
-        self._table, self._widths, self._many = table, widths, many
+            if blocks[i]:
+                table[0, :, i, -1] = parts[i].block  # type: ignore[union-attr]
+        self._table, self._widths, self._many, self._blocks = table, widths, many, blocks if divided else ()
 
     @classmethod
     def _of(cls, table: NDArray[Any], widths: tuple[int, ...], many: bool) -> Self:
         """Return the catalogue on a table ``(lanes or 1, items, M, d)`` that has been checked, without a copy."""
         made = cls.__new__(cls)
-        made._table, made._widths, made._many = table, widths, many
+        made._table, made._widths, made._many, made._blocks = table, widths, many, ()
         return made
 
     @property
@@ -95,7 +100,20 @@ class Catalogue:
     def _offer(self, where: Index, items: Index) -> Offer:
         """Return items ``(n, K)`` of the tables ``where (n,)``, both checked, without a copy."""
         maps, width = self._table.shape[2:]
-        return Offer(Lookup(self._table, where, items, 0, maps, width), self._widths, self._many)
+        lookup = Lookup(self._table, where, items, 0, maps, width)
+        return Offer(lookup, self._widths, self._many, blocks=self._blocks)
+
+
+def _values(part: Any) -> Any:
+    return part.values if isinstance(part, Blocked) else part
+
+
+def _count(block: Any, n: int) -> int:
+    """Return how many blocks n items have, the largest number and one more."""
+    found = np.asarray(block)
+    if found.dtype.kind not in "iu" or found.shape != (n,) or found.min() < 0:
+        raise refuse("Catalogue: block", block, f"whole numbers >= 0 of shape ({n},)")
+    return int(found.max()) + 1
 
 
 def _map(value: Any, expected: str) -> NDArray[Any]:

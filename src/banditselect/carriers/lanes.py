@@ -96,10 +96,14 @@ class LaneArrays:
         for name, theirs in other.arrays().items():
             axis = self.per_model.get(name)
             if axis is not None:
-                arrays[name] = _moved(arrays[name], theirs, axis, move)
+                arrays[name] = _moved(arrays[name], theirs, axis, self._move_of(name, other, move))
             elif whole:
                 arrays[name] = theirs
         self.restore(arrays)
+
+    def _move_of(self, name: str, other: "LaneArrays", move: Move) -> Move:
+        """Return how the entries of one array move, where a model has several of them."""
+        return move
 
     def extend(self, other: Self) -> None:
         """Append the lanes of an equal part."""

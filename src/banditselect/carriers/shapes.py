@@ -65,11 +65,12 @@ class FeatureShape(ABC):
         x = offer.lookup
         if offer.shared and lanes is not None:
             x = x.rows(np.zeros(lanes, dtype=np.int64))
-        fits = isinstance(self, AnyShape) or (offer.many == self.many and self.accepts(offer.widths, False))
-        fits = fits and self._counts(x.shape[2])
+        fits = offer.many == self.many and self.accepts(offer.widths, False) and self._divides(offer.blocks)
+        fits = (fits or isinstance(self, AnyShape)) and self._counts(x.shape[2])
         if not fits or x.where.size != (lanes or 1):
             front = () if lanes is None else x.shape[:1]
             found = f"items whose features have the shape {(*front, *x.shape[1 if offer.many else 2 :])}"
+            found += ", the block behind them" if offer.blocks else ""
             raise refuse("features", found, self.words(lanes) + self._hint(offer.many))
         return cast(Array, x)
 
@@ -106,6 +107,7 @@ class FeatureShape(ABC):
 
     def _converted(self, value: Any, lanes: int | None, inner: int, ndim: int) -> tuple[Array, tuple[int, ...] | None]:
         """Return what is not a float64 array yet as one; a list of maps also tells their widths."""
+        value = self._undivided(value, lanes)
         several = isinstance(value, list | tuple) and len(value) > 0 and all(depth_of(m) == ndim for m in value)
         expected = self._expected(lanes, inner) + self._hint(several)
         if not (self.many and isinstance(value, list | tuple) and all(depth_of(m) == ndim - 1 for m in value)) or (
@@ -119,6 +121,33 @@ class FeatureShape(ABC):
         *front, K = (*maps[0].shape[: ndim - 2 - inner], maps[0].shape[-2] if inner else 1)
         joined = join_maps([m.reshape(*(front or [1]), K, m.shape[-1]) for m in maps])
         return joined.reshape(*front, len(maps), *([K] if inner else []), max(widths)), widths
+
+    def _undivided(self, value: Any, lanes: int | None) -> Any:
+        """Return features without blocks: in their places of a wide map, 0 elsewhere."""
+        if isinstance(value, Blocked):
+            return self._wide(value, 0, lanes)
+        if isinstance(value, list | tuple) and any(isinstance(m, Blocked) for m in value):
+            return [self._wide(m, i, lanes) if isinstance(m, Blocked) else m for i, m in enumerate(value)]
+        return value
+
+    def _wide(self, given: Blocked, i: int, lanes: int | None) -> Any:
+        """Return the features of map i so; as they are if nothing is known of it."""
+        values, block, width = np.asarray(given.values), np.asarray(given.block), self._width(i)
+        if width is None:
+            return values
+        front, d = values.shape[:-1], values.shape[-1] if values.ndim else 0
+        right = d > 0 and width % d == 0 and block.shape == front and block.dtype.kind in "iu" and block.size > 0
+        if not right or block.min() < 0 or block.max() >= width // d:
+            raise refuse("features", given, self.words(lanes))
+        return widened(values, block, width // d)
+
+    def _width(self, i: int) -> int | None:
+        """Return the width of map i, if it is known."""
+        return None
+
+    def _divides(self, blocks: tuple[int, ...]) -> bool:
+        """Tell whether items with so many blocks will do, 0 for a map that has none, empty where no map has."""
+        return not blocks
 
     def _counts(self, K: int) -> bool:
         """Tell whether this many actions will do."""
@@ -167,6 +196,9 @@ class ExactShape(FeatureShape):
         """Tell whether maps of these widths will do."""
         return widths == self.dims or (padded and widths == (max(self.dims),) * len(self.dims))
 
+    def _width(self, i: int) -> int | None:
+        return self.dims[i] if i < len(self.dims) else None
+
 
 @dataclass(frozen=True)
 class SomeMaps(FeatureShape):
@@ -186,6 +218,9 @@ class SomeMaps(FeatureShape):
     def accepts(self, widths: tuple[int, ...], padded: bool) -> bool:
         """Tell whether maps of these widths will do."""
         return all(i < len(widths) and (widths[i] == w or (padded and widths[i] > w)) for i, w in self.used)
+
+    def _width(self, i: int) -> int | None:
+        return dict(self.used).get(i)
 
 
 @dataclass(frozen=True)
@@ -232,6 +267,13 @@ class AnyShape(FeatureShape):
 def _values(map_: Any) -> Any:
     """Return the features of a map without its blocks."""
     return map_.values if isinstance(map_, Blocked) else map_
+
+
+def widened(values: Array, block: Index, blocks: int) -> Array:
+    """Return features ``(..., d)`` in the place of their block ``(...)`` and zeros elsewhere, ``(..., blocks d)``."""
+    wide = np.zeros((*block.shape, blocks, values.shape[-1]))
+    np.put_along_axis(wide, block[..., None, None], values[..., None, :], axis=-2)
+    return wide.reshape(*block.shape, -1)
 
 
 def join_maps(maps: Sequence[Array]) -> Array:

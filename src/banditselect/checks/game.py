@@ -49,17 +49,17 @@ class Game:
 
     def shown(self, maps: list[Array]) -> Any:
         """Return the features as the policy takes them."""
-        maps = self._in_blocks([m[0] for m in maps] if self.single else maps)
+        maps = self.in_blocks([m[0] for m in maps] if self.single else maps)
         if not self.many:
             return maps[0]
         return maps if self.blocks or len(set(self.dims)) > 1 else np.stack(maps, axis=0 if self.single else 1)
 
     def one(self, row: list[Array]) -> Any:
         """Return the features of one action, ``(d_i,)`` in every map, as ``learn`` takes them."""
-        row = self._in_blocks(row)
+        row = self.in_blocks(row)
         return row if self.many else row[0]
 
-    def _in_blocks(self, maps: list[Array]) -> list[Any]:
+    def in_blocks(self, maps: list[Array]) -> list[Any]:
         """Return maps with blocks: that of an action is the number of its features above 0, modulo their number."""
         if not self.blocks:
             return maps

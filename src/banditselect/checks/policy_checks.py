@@ -185,11 +185,9 @@ def check_catalogue_probabilities(factory: Factory) -> None:
 
 def _items(game: Game) -> tuple[Offer, list[Array]]:
     """Return items of a catalogue, the last lane's first, and their features: a map per entry, ``(n, K, d_i)`` each."""
-    if game.blocks:
-        raise SkipTest("a catalogue knows no blocks")
     maps = game.features()
     n, K = maps[0].shape[:2]
-    rows = [m.reshape(n * K, m.shape[2]) for m in maps]
+    rows = game.in_blocks([m.reshape(n * K, m.shape[2]) for m in maps])
     items = np.arange(n * K)[::-1].reshape(n, K)
     offer = Catalogue(rows if game.many else rows[0]).offer(items[0] if game.single else items)
     return offer, [m[::-1, ::-1] for m in maps]

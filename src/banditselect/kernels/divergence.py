@@ -10,7 +10,7 @@ import numpy as np
 
 from ..types import Array, Index, Mask
 from . import kernel
-from .features import entry, sizes
+from .features import block, entry, sizes, undivided
 from .posterior import Beliefs, Counted, counted_ridges, foresee, measure
 from .ridge import LOGDET
 
@@ -43,14 +43,32 @@ def decompose(V: Array, lower: Array) -> int:
 
 
 @kernel
+def _parts(r: int, x: Array, i: int, K: int) -> tuple[Index, int]:
+    """Number the blocks of ``K`` actions as they first occur; return that of every action, and how many they are."""
+    part, last = np.empty(K, dtype=np.int64), 0
+    for a in range(K):
+        last = max(last, block(x, r, i, a))
+    number, parts = np.full(last + 1, -1), 0
+    for a in range(K):
+        b = block(x, r, i, a)
+        if number[b] < 0:
+            number[b] = parts
+            parts += 1
+        part[a] = number[b]
+    return part, parts
+
+
+@kernel
 def design(r: int, x: Array, i: int, d: int, scale: Array, q: Array) -> None:
     """Give ``q (K,)`` a design over the features ``sqrt(scale[a]) x_i(a)``, nearly G-optimal on what they span.
 
     From equal weights, every weight is multiplied by its leverage until the largest leverage is at most ``ACCURACY``
     times the rank, which is the least possible. With at most twice as many actions as features it stays as it is.
+    Features of different blocks are orthogonal: their matrix has a part for every block.
     """
     K = scale.size
-    V, lower, leverage, w = np.empty((d, d)), np.empty((d, d)), np.empty(K), np.empty(d)
+    part, parts = _parts(r, x, i, K)
+    V, lower, leverage, w = np.empty((parts, d, d)), np.empty((parts, d, d)), np.empty(K), np.empty(d)
     count = 0
     for a in range(K):
         count += scale[a] > 0.0
@@ -62,16 +80,19 @@ def design(r: int, x: Array, i: int, d: int, scale: Array, q: Array) -> None:
             for j in range(d):
                 step = q[a] * scale[a] * entry(x, r, i, a, j)
                 for k in range(j + 1):
-                    V[j, k] += step * entry(x, r, i, a, k)
-        rank = decompose(V, lower)
+                    V[part[a], j, k] += step * entry(x, r, i, a, k)
+        rank = 0
+        for b in range(parts):
+            rank += decompose(V[b], lower[b])
         top, total = 0.0, 0.0
         for a in range(K):
             leverage[a] = 0.0
+            own = lower[part[a]]
             for j in range(d):
                 w[j] = entry(x, r, i, a, j)
                 for m in range(j):
-                    w[j] -= lower[j, m] * w[m]
-                w[j] = w[j] / lower[j, j] if lower[j, j] > 0.0 else 0.0
+                    w[j] -= own[j, m] * w[m]
+                w[j] = w[j] / own[j, j] if own[j, j] > 0.0 else 0.0
                 leverage[a] += scale[a] * w[j] ** 2
             top = max(top, leverage[a])
             total += q[a] * leverage[a]
@@ -89,7 +110,7 @@ def diverge(models: Counted, root: Array, beta: float, open_: Mask, share: float
     ``share`` on the best, the rest in equal parts on the designs of the maps by their weights and on every action.
     """
     x, weight, variance, maps, dims = models.x, models.weight, models.variance, models.maps, models.dims
-    P, K = x.shape[1:3]
+    P, K, _ = sizes(x)
     own, mean, spread, close = np.empty((weight.size, K)), np.zeros(K), np.zeros(K), np.zeros(K)
     leader, _ = foresee(models, open_, own, mean)
     w, square, apart = np.empty((K + 1, root.shape[2])), np.empty(K), np.empty(K)
@@ -141,9 +162,9 @@ def divergent_ridges(
 ) -> None:
     """Probabilities ``p (n, K)`` with a bank of ridges over maps, and features as they come.
 
-
     After t rewards ``beta = (sqrt(logdet + 2 log(t + 1)) + 1)^2``, in units of the noise, with the mean of the models'
-    logdet: without the part of the constant term, on which no gap depends.
+    logdet: without the part of the level of rewards, on which no gap depends, that of the constant term or with blocks
+    the ``level`` that their constants are counted from.
     """
     open_ = np.ones(sizes(x)[1], dtype=np.bool_)
     for r in range(ids.size):
@@ -152,8 +173,11 @@ def divergent_ridges(
             open_ = offered[r]
         models = counted_ridges(r, n, x, theta, dims, beliefs, open_)
         t = beliefs.updates[n]
-        logdet = -math.log1p(t / beliefs.precision) if beliefs.precision > 0.0 else 0.0
+        logdet = 0.0
+        if beliefs.precision > 0.0:
+            logdet = -undivided(models.x, models.place, models.weight) * math.log1p(t / beliefs.precision)
         for c in range(models.weight.size):
-            logdet += models.weight[c] * beliefs.evidence[n, LOGDET, models.place[c]]
+            k = models.place[c]
+            logdet += models.weight[c] * (beliefs.evidence[n, LOGDET, k] - (beliefs.level[k] if t > 0 else 0.0))
         beta = (math.sqrt(max(logdet, 0.0) + 2.0 * math.log1p(t)) + 1.0) ** 2
         diverge(models, root[n], beta, open_, share, p[r])

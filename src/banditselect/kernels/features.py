@@ -85,13 +85,15 @@ class InBlocks(NamedTuple):
 class Offer(NamedTuple):
     """Items of a catalogue: where to look up their features, and the widths of the maps; one map or ``many``.
 
-    ``shared``: they are one row, which any number of lanes may be offered.
+    ``shared``: they are one row, which any number of lanes may be offered.  ``blocks``: how many blocks of every map
+    occur, 0 for one that has none; the last column of the table is the block of an item then. Empty where no map has.
     """
 
     lookup: Lookup
     widths: tuple[int, ...]
     many: bool
     shared: bool = False
+    blocks: tuple[int, ...] = ()
 
 
 def rows_of(x: Any, rows: Index | slice) -> Any:

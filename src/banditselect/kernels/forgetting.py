@@ -52,27 +52,43 @@ def fade_roots(
 
 
 @inlined
-def _fade_evidence(evidence: Array, i: int, gamma: float, d: int, error: float, q: float) -> None:
-    """The same of the sums of one model, whose estimate was off by ``error`` in the direction ``u``."""
+def _fade_evidence(evidence: Array, i: int, gamma: float, kept: float, d: int, error: float, q: float) -> None:
+    """The same of the sums of one model, whose estimate was off by ``error`` in the direction ``u``.
+
+    ``kept``: what losses so far are multiplied by: gamma, once for all blocks of a model, then 1.
+    """
     evidence[LOGDET, i] += d * math.log(gamma) + math.log1p(q)
-    evidence[PENALISED, i] = gamma * evidence[PENALISED, i] + error * error / (1.0 + q)
-    evidence[ONLINE, i] *= gamma
+    evidence[PENALISED, i] = kept * evidence[PENALISED, i] + error * error / (1.0 + q)
+    evidence[ONLINE, i] *= kept
 
 
 @kernel
 def fade_ridges(
-    ids: Index, gamma: float, center: Array, theta: Array, evidence: Array, dims: Index, u: Array, gain: Array, q: Array
+    ids: Index,
+    gamma: float,
+    center: Array,
+    theta: Array,
+    evidence: Array,
+    owner: Index,
+    dims: Index,
+    u: Array,
+    gain: Array,
+    q: Array,
 ) -> None:
-    """Let estimates ``theta (N, M, d)`` and evidence follow; the prior is about ``center (N, M, d)``."""
+    """Let estimates ``theta (N, cells, d)`` and evidence follow; the prior is about ``center``.
+
+    A cell is a model, or a block of one: model ``owner[i]``, of ``dims[i]`` features; those of one stand together.
+    """
     for r in range(ids.size):
         n = ids[r]
         for i in range(theta.shape[1]):
+            kept = gamma if i == 0 or owner[i] != owner[i - 1] else 1.0
             error = 0.0
             for j in range(dims[i]):
                 error += u[r, i, j] * (center[n, i, j] - theta[n, i, j])
             for j in range(dims[i]):
                 theta[n, i, j] += gain[r, i, j] * error / (1.0 + q[r, i])
-            _fade_evidence(evidence[n], i, gamma, dims[i], error, q[r, i])
+            _fade_evidence(evidence[n], owner[i], gamma, kept, dims[i], error, q[r, i])
 
 
 @kernel
@@ -98,7 +114,7 @@ def fade_tiles(
                 error += u[r, g, j] * (center[n, i, j] - tile[j, i % B])
             for j in range(d):
                 tile[j, i % B] += gain[r, g, j] * error / (1.0 + q[r, g])
-            _fade_evidence(evidence[n], i, gamma, d, error, q[r, g])
+            _fade_evidence(evidence[n], i, gamma, gamma, d, error, q[r, g])
 
 
 @kernel

@@ -34,6 +34,7 @@ class Beliefs(NamedTuple):
     expected: what it is expected to be, ``(N, models)``, or 0.  window: how far it may be from that, ``(2, models)``.
     size: what the features of each map are divided by, ``(N, P)``.
     trust: shape of the prior of the variance.  precision: of the constant term, 0 if there is none.
+    level: what the logdet of a model with blocks has of the level that their constants are counted from, ``(models,)``.
     """
 
     evidence: Array
@@ -46,6 +47,7 @@ class Beliefs(NamedTuple):
     size: Array
     trust: float
     precision: float
+    level: Array
 
 
 class Counted(NamedTuple):

@@ -6,7 +6,7 @@ are asked for.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from ..carriers import validation
 from ..carriers.crossing import crossed_rows, disjoint_rows
 from ..carriers.settings import read_only
+from ..carriers.shapes import widened
 from ..kernels.arrays import LIMIT
-from ..types import Array, Index, Mask
+from ..types import Array, Blocked, Index, Mask
 
 _CONTEXT = "finite numbers of shape (T, p), or a list of M arrays of shape (T, p_i)"
 
@@ -28,7 +29,8 @@ class LogFeatures(ABC):
     ----------
     size: T; None where it does not follow from the features.
     n_actions: K, the most that any decision offers.
-    dims: the width of every map.  many: whether there is an axis of maps.
+    dims: the width of every map, of all blocks of parameters together.  many: whether there is an axis of maps.
+    blocks: how many blocks every map has; empty where none has several.
     available: ``(T, K)``, False where a decision offers fewer than K; None where all offer K.
     """
 
@@ -36,11 +38,16 @@ class LogFeatures(ABC):
     n_actions: int
     dims: tuple[int, ...]
     many: bool
+    blocks: tuple[int, ...] = ()
     available: Mask | None = None
 
     @abstractmethod
     def maps(self, rows: Index, only: int | None = None) -> list[Array]:
         """Return the features that these decisions offered, one array ``(n, K, d_i)`` per map, or for one map only."""
+
+    def shown(self, rows: Index) -> Sequence[Array | Blocked]:
+        """Return the same as policies are shown them: with several blocks ``Blocked``, without zeros in between."""
+        return self.maps(rows)
 
     @abstractmethod
     def take(self, rows: Index) -> Self:
@@ -49,23 +56,44 @@ class LogFeatures(ABC):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PerDecision(LogFeatures):
-    """Features written out for every decision: ``(T, K, d)``, ``(T, M, K, d)``, or a list of M ``(T, K, d_i)``."""
+    """Features written out for every decision: ``(T, K, d)``, ``(T, M, K, d)``, or a list of M ``(T, K, d_i)``.
+
+    A map with several blocks of parameters is a ``Blocked(values, block)``, ``(T, K, d)`` and ``(T, K)``.
+    """
 
     features: Any
+    block: Any = field(init=False)
 
     def __post_init__(self) -> None:
         expected = "finite numbers of shape (T, K, d) or (T, M, K, d), or a list of M arrays of shape (T, K, d_i)"
-        maps, many = _as_maps("Log: features", self.features, 3, expected)
+        given = [self.features] if isinstance(self.features, Blocked) else self.features
+        divided = isinstance(given, Sequence) and any(isinstance(m, Blocked) for m in given)
+        parts = [np.asarray(m.values if isinstance(m, Blocked) else m) for m in given] if divided else given
+        maps, many = _as_maps("Log: features", parts, 3, expected)
         size, n_actions, _ = maps[0].shape
-        fill(self, features=maps, many=many, size=size, n_actions=n_actions, dims=tuple(m.shape[2] for m in maps))
+        fill(self, features=maps, many=many and given is self.features, size=size, n_actions=n_actions)
+        block = tuple(_blocks(m, maps[0].shape[:2]) for m in given) if divided else (None,) * len(maps)
+        counts = tuple(1 if b is None else int(b.max()) + 1 for b in block)
+        dims = tuple(B * m.shape[2] for m, B in zip(maps, counts, strict=True))
+        fill(self, dims=dims, blocks=counts if divided else (), block=block)
 
     def maps(self, rows: Index, only: int | None = None) -> list[Array]:
         """Return the features that these decisions offered."""
-        return [m[rows].astype(np.float64, copy=False) for m in _chosen(self.features, only)]
+        counts = _chosen(self.blocks or (1,) * len(self.dims), only)
+        parts = zip(map(_floats, self._given(rows, only)), counts, strict=True)
+        return [widened(*m, B) if isinstance(m, Blocked) else m for m, B in parts]
+
+    def shown(self, rows: Index) -> list[Array | Blocked]:
+        """Return the same as they were given."""
+        return [_floats(m) for m in self._given(rows)]
+
+    def _given(self, rows: Index, only: int | None = None) -> list[Any]:
+        pairs, rows = zip(_chosen(self.features, only), _chosen(self.block, only), strict=True), _run(rows)
+        return [m[rows] if block is None else Blocked(m[rows], block[rows]) for m, block in pairs]
 
     def take(self, rows: Index) -> Self:
         """Return the features of these decisions."""
-        maps = [m[rows] for m in self.features]
+        maps = self._given(rows)
         return type(self)(maps if self.many else maps[0])
 
 
@@ -197,10 +225,17 @@ class DisjointArms(LogFeatures):
         K = validation.whole_number("DisjointArms: n_actions", self.n_actions, 1)
         dims = tuple(K * x.shape[1] for x in context)
         fill(self, context=context, many=many, size=context[0].shape[0], n_actions=K, dims=dims)
+        fill(self, blocks=(K,) * len(dims))
 
     def maps(self, rows: Index, only: int | None = None) -> list[Array]:
         """Return the features that these decisions offered."""
         return [disjoint_rows(x[rows], self.n_actions) for x in _chosen(self.context, only)]
+
+    def shown(self, rows: Index) -> Sequence[Array | Blocked]:
+        """Return the context and the block of every arm."""
+        K = self.n_actions
+        block = np.tile(np.arange(K), (rows.size, 1))
+        return [Blocked(np.repeat(x[rows, None].astype(np.float64), K, axis=1), block) for x in self.context]
 
     def take(self, rows: Index) -> Self:
         """Return the features of these decisions."""
@@ -241,6 +276,36 @@ def _as_maps(name: str, value: Any, ndim: int, expected: str) -> tuple[tuple[NDA
         for place in np.argwhere(~(np.abs(m) <= LIMIT))[:1].tolist():
             raise validation.refuse(f"{name}{place}", m[tuple(place)].item(), f"{expected}, at most {LIMIT:g}")
     return tuple(map(read_only, parts)), many
+
+
+def _blocks(given: Any, shape: tuple[int, ...]) -> Index | None:
+    """Return the blocks of the actions of a map, None for one without."""
+    if not isinstance(given, Blocked):
+        return None
+    found = np.asarray(given.block)
+    if found.dtype.kind not in "iu" or found.shape != shape or found.min() < 0:
+        raise validation.refuse("Log: block", given.block, f"whole numbers >= 0 of shape {shape}")
+    return read_only(found.astype(np.int64))
+
+
+def _run(rows: Index) -> Any:
+    """Return positions that follow one another as a slice, which copies nothing."""
+    whole = rows.size > 0 and rows[-1] - rows[0] + 1 == rows.size and bool((np.diff(rows) == 1).all())
+    return slice(int(rows[0]), int(rows[-1]) + 1) if whole else rows
+
+
+def _floats(features: Any) -> Any:
+    """Return features in double precision."""
+    if isinstance(features, Blocked):
+        return Blocked(_floats(features.values), features.block)
+    return features.astype(np.float64, copy=False)
+
+
+def part_of(features: Any, places: Any) -> Any:
+    """Return some entries of every map: of an array, of ``Blocked``, or of a list of them."""
+    if isinstance(features, Blocked):
+        return Blocked(features.values[places], features.block[places])
+    return [part_of(m, places) for m in features] if isinstance(features, list) else features[places]
 
 
 def _real(name: str, value: Any, expected: str) -> NDArray[Any]:

@@ -17,9 +17,9 @@ from ..carriers.settings import read_only
 from ..kernels.arrays import LIMIT
 from ..policies import Decision
 from ..problems.base import stacked
-from ..types import Array, Index, Mask
+from ..types import Array, Blocked, Index, Mask
 from . import tables
-from .features import LogFeatures, PerDecision, fill
+from .features import LogFeatures, PerDecision, fill, part_of
 
 Where = Callable[[str, int], str]
 """How to name entry t of an argument in a message."""
@@ -190,11 +190,9 @@ class Log:
         for t, (x, decision) in enumerate(zip(features, decisions, strict=True)):
             if not isinstance(decision, Decision) or decision.probability is None:
                 raise validation.refuse(f"Log.collect: decisions[{t}]", decision, "a decision with a probability")
-            one = decision.lanes is None
-            maps = [np.asarray(m)[None] for m in x] if one and isinstance(x, list | tuple) and np.ndim(x[0]) == 2 else x
-            block = PerDecision(np.asarray(maps)[None] if one and maps is x else maps)
-            n = np.size(decision.action)
-            if block.size != n or (blocks and block.dims != blocks[0].dims):
+            block = PerDecision(_one_more_axis(x) if decision.lanes is None else x)
+            n, widths = np.size(decision.action), [m.shape[2] for m in block.features]
+            if block.size != n or (blocks and widths != [m.shape[2] for m in blocks[0].features]):
                 raise validation.refuse(f"Log.collect: features[{t}]", x, "what act was given, as at other times")
             if not _holds(block, decision):
                 expected = f"what act was given: action {decision.action} does not have the features of decisions[{t}]"
@@ -204,8 +202,8 @@ class Log:
             masks.append(validation.offered(everything if mask is None else mask, n, block.n_actions))
             blocks.append(block)
         K = max(block.n_actions for block in blocks)
-        maps_of_blocks = zip(*(block.features for block in blocks), strict=True)
-        joined = [np.concatenate([_wider(m, K) for m in maps]) for maps in maps_of_blocks]
+        of_all = zip(*(block.shown(np.arange(block.size or 0)) for block in blocks), strict=True)
+        joined = [_joined(maps, K) for maps in of_all]
         return cls(
             features=joined if blocks[0].many else joined[0],
             action=np.concatenate([np.atleast_1d(d.action) for d in decisions]),
@@ -246,8 +244,8 @@ class Log:
 
     def played(self, t: int) -> Any:
         """Return the features of the action that decision t played, as ``Policy.learn`` takes them."""
-        maps = self.features.maps(np.array([t]))
-        return stacked([m[0, self.action[t]] for m in maps], self.features.many, axis=0)
+        maps = [part_of(m, (0, self.action[t])) for m in self.features.shown(np.array([t]))]
+        return stacked(maps, self.features.many, axis=0)
 
     def __repr__(self) -> str:
         dims = self.features.dims
@@ -281,8 +279,30 @@ def _holds(block: PerDecision, decision: Decision) -> bool:
     carried = decision.features.reshape(action.size, -1, decision.features.shape[-1])
     if carried.shape[1] != len(block.features):
         return False
-    played = (m[np.arange(action.size), action] for m in block.features)
-    return all(np.array_equal(x, carried[:, i, : x.shape[1]]) for i, x in enumerate(played))
+    rows = np.arange(action.size)
+    for i, m in enumerate(block.shown(rows)):
+        x, *of = (part[rows, action] for part in (m if isinstance(m, Blocked) else (m,)))
+        if not np.array_equal(x, carried[:, i, : x.shape[1]]) or not all(
+            np.array_equal(b, carried[:, i, -1]) for b in of
+        ):
+            return False
+    return True
+
+
+def _one_more_axis(x: Any) -> Any:
+    """Return the features that a policy without lanes was given with an axis of decisions."""
+    if isinstance(x, Blocked):
+        return Blocked(np.asarray(x.values)[None], np.asarray(x.block)[None])
+    if isinstance(x, list | tuple) and (isinstance(x[0], Blocked) or np.ndim(x[0]) == 2):
+        return [_one_more_axis(m) for m in x]
+    return np.asarray(x)[None]
+
+
+def _joined(maps: Sequence[Any], K: int) -> Any:
+    """Return what several decisions offered in one map, one behind the other, with K actions each."""
+    if isinstance(maps[0], Blocked):
+        return Blocked(*(np.concatenate([_wider(part, K) for part in parts]) for parts in zip(*maps, strict=True)))
+    return np.concatenate([_wider(m, K) for m in maps])
 
 
 def _wider(block: Any, K: int) -> Any:

@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike
 from ..carriers import validation
 from ..policies import Binding, Policy
 from ..problems.base import stacked
-from ..types import Array, Index, Mask
+from ..types import Array, Blocked, Index, Mask
 from .estimates import TOLERANCE, Estimates, WeightedRewards
+from .features import part_of
 from .log import Log, chunks
 
 
@@ -138,13 +139,14 @@ def _probabilities(policy: Any, log: Log, learn: bool) -> Array:
         return p
     p = np.zeros((T, K))
     for part in chunks(log):
-        x = stacked(log.features.maps(part), log.features.many, axis=1)
+        maps = log.features.shown(part) if isinstance(policy, Policy) else log.features.maps(part)
+        x = stacked(maps, log.features.many, axis=1)
         if isinstance(policy, Policy) and not learn:
-            p[part] = _asked_at_once(policy, x, None if log.available is None else log.available[part])
+            p[part] = _asked_at_once(policy, x, part.size, None if log.available is None else log.available[part])
             continue
         for i, t in enumerate(part.tolist()):
-            mine = _row(x, i)
-            here = mine if log.available is None else _part(mine, (..., offered[t], slice(None)))
+            mine = part_of(x, i)
+            here = mine if log.available is None else _actions(mine, offered[t])
             n = int(offered[t].sum())
             expected = f"{n} probabilities that sum to 1"
             asked = validation.as_floats(f"evaluate: policy at decision {t}", ask(here), expected)
@@ -152,34 +154,31 @@ def _probabilities(policy: Any, log: Log, learn: bool) -> Array:
                 raise validation.refuse(f"evaluate: policy at decision {t}", asked, expected)
             p[t, offered[t]] = asked
             if learn:
-                learner.learn(_part(mine, (..., log.action[t], slice(None))), float(log.reward[t]))
+                learner.learn(_actions(mine, log.action[t]), float(log.reward[t]))
     return p
 
 
-def _asked_at_once(policy: Policy, x: Any, offered: Mask | None) -> Array:
+def _asked_at_once(policy: Policy, x: Any, n: int, offered: Mask | None) -> Array:
     """Return the probabilities of a policy without lanes for many decisions, ``(n, K)``, all in its present state.
 
     Those that offer equally many actions are asked for together.
     """
-    features = policy.feature_shape.actions(x, len(x[0] if isinstance(x, list) else x))
-    n, K = features.shape[0], features.shape[2]
+    features = policy.feature_shape.actions(x, n)
+    K = features.shape[2]
     p, counts = np.zeros((n, K)), np.full(n, K) if offered is None else offered.sum(axis=1)
     with policy._gate:
         for count in np.unique(counts).tolist():
             rows = np.flatnonzero(counts == count)
             mask = None if count == K else offered[rows]  # type: ignore[index]
-            p[rows] = policy._distribution(np.zeros(rows.size, dtype=np.int64), features[rows], mask)[0]
+            some = features if rows.size == n else features[rows]
+            p[rows] = policy._distribution(np.zeros(rows.size, dtype=np.int64), some, mask)[0]
     validation.probabilities("evaluate: policy", p, (n, K))
     return p
 
 
-def _row(x: Any, i: int) -> Any:
-    return [m[i] for m in x] if isinstance(x, list) else x[i]
-
-
-def _part(x: Any, places: Any) -> Any:
-    """Return some actions of every map."""
-    return [m[places] for m in x] if isinstance(x, list) else x[places]
+def _actions(x: Any, places: Any) -> Any:
+    """Return some of the actions of a decision, in every map."""
+    return part_of(x, places) if isinstance(x, list | Blocked) else x[..., places, :]
 
 
 def _sums_to_one(p: Array) -> Any:

@@ -68,7 +68,9 @@ class LoggedReplay(Problem):
     @property
     def shapes(self) -> dict[str, Any]:
         """Arguments that follow from the features."""
-        return map_shapes(self.log.features.dims, self.log.features.many)
+        features, blocks = self.log.features, self.log.features.blocks
+        several = {"blocks": list(blocks) if len(set(blocks)) > 1 else blocks[0]} if blocks else {}
+        return map_shapes(features.dims, features.many) | several
 
     def lane_bytes(self, rounds: int) -> int:
         """Return about how much memory one instance takes."""
@@ -101,6 +103,10 @@ class _ReplayInstances(Instances):
     def features(self, t: int) -> Any:
         """Return the features of the decisions that come t-th, ``(N, K, d)``, ``(N, M, K, d)`` or a list."""
         return stacked(self.log.features.maps(self.order[:, t]), self.log.features.many, axis=1)
+
+    def offer(self, t: int) -> Any:
+        """Return the same as policies are shown them, with blocks ``Blocked``."""
+        return stacked(self.log.features.shown(self.order[:, t]), self.log.features.many, axis=1)
 
     def available(self, t: int) -> Mask | None:
         """Return which actions were offered, ``(N, K)``."""

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..carriers.lanes import LaneArrays
+from ..carriers.lanes import LaneArrays, Move
 from ..carriers.validation import SMALLEST, model_numbers
 from ..kernels import acting, ridge, tiles
 from ..kernels.features import InBlocks
@@ -171,6 +171,7 @@ class RidgeBank(Bank):
     Attributes
     ----------
     first: the first cell of every model, and the number of cells, ``(M + 1,)``; None where each has one block.
+    owner: the model that a cell belongs to, ``(cells,)``.
     """
 
     per_model: ClassVar[dict[str, int]] = {"theta": 1, "root": 1, "evidence": 2}
@@ -189,6 +190,7 @@ class RidgeBank(Bank):
         each = np.ones(dims.size, dtype=np.int64) if blocks is None else blocks
         first = np.append(0, np.cumsum(each))
         self.first = None if each.max() == 1 else first
+        self.owner = np.repeat(np.arange(dims.size), each)
         N, cells, d = lanes, int(first[-1]), int(dims.max())
         root = np.zeros((N, cells, d, d))
         root[:, :, np.arange(d), np.arange(d)] = 1.0 / np.sqrt(np.repeat(regularization, each, axis=1))[:, :, None]
@@ -245,9 +247,20 @@ class RidgeBank(Bank):
         """Take these estimates, ``(N, M, d)``."""
         self.theta[:] = theta
 
+    def _move_of(self, name: str, other: LaneArrays, move: Move) -> Move:
+        if name == "evidence" or not isinstance(other, RidgeBank):
+            return move
+        models = move.repeated(self.dims.size // move.after)
+        there, here = other._cells(models.there), self._cells(models.here)
+        return Move(there, here, other.owner.size, self.owner.size)
+
+    def _cells(self, models: Index) -> Index:
+        """Return the cells of these models, those of one after those of the other."""
+        return np.concatenate([self.owner[:0], *(np.flatnonzero(self.owner == i) for i in models)])
+
     def rest(self, ids: Index, models: Index) -> Callable[[], None]:
         """Return what puts these models of these lanes back to what they are now."""
-        at = np.ix_(ids, models)
+        at = np.ix_(ids, self._cells(models))
         theta, root, evidence = self.theta[at], self.root[at], self.evidence[np.ix_(ids, np.arange(3), models)]
 
         def put_back() -> None:

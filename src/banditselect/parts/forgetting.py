@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..carriers.lanes import LaneArrays
-from ..carriers.validation import Number, refuse
+from ..carriers.validation import Number
 from ..kernels import forgetting
 from ..types import Array, Index, Mask
 from .experts import RidgeBank, SharedRidgeBank
@@ -22,7 +22,8 @@ class Forgetting(LaneArrays):
     V, the estimate and J are then those of the rewards so weighted, and of the prior, whose precision lies between
     :math:`\gamma^{d - 1} \Lambda` and :math:`\Lambda`: in every round it is given back in one direction of d, as far as
     it has faded there. Evidence fades with them, so that no model is ever out for good: what a model has lost, it has
-    lost by the rewards of about m rounds.
+    lost by the rewards of about m rounds. Blocks of parameters fade all in every round, each as if alone, whichever of
+    them was played.
 
     Parameters
     ----------
@@ -41,8 +42,6 @@ class Forgetting(LaneArrays):
     factor: Array
 
     def __init__(self, bank: RidgeBank | SharedRidgeBank, memory: float) -> None:
-        if isinstance(bank, RidgeBank) and bank.first is not None:
-            raise refuse("memory", memory, "None where maps have blocks")
         self.gamma = 1.0 - 1.0 / float(memory)
         d = bank.root.shape[2]
         root = bank.root[..., :d]
@@ -51,14 +50,16 @@ class Forgetting(LaneArrays):
         self.factor[~known] = np.swapaxes(np.linalg.inv(root[~known]), 1, 2)
         self.center = bank.theta.copy()
         self.seen = np.zeros(len(root))
+        self._dims = bank.dims[bank.owner] if isinstance(bank, RidgeBank) else bank.dims
 
     def fade(self, ids: Index, bank: RidgeBank | SharedRidgeBank) -> None:
         """Let a round pass in these lanes."""
-        root, dims, n = bank.root, bank.dims, ids.size
+        root, dims, n = bank.root, self._dims, ids.size
         u, gain, q = np.empty((n, *root.shape[1:3])), np.empty((n, *root.shape[1:3])), np.empty((n, root.shape[1]))
         forgetting.fade_roots(ids, self.gamma, self.factor, root, bank.updates, dims, u, gain, q)
         if isinstance(bank, RidgeBank):
-            forgetting.fade_ridges(ids, self.gamma, self.center, bank.theta, bank.evidence, dims, u, gain, q)
+            model = bank.evidence, bank.owner, dims
+            forgetting.fade_ridges(ids, self.gamma, self.center, bank.theta, *model, u, gain, q)
         else:
             forgetting.fade_tiles(ids, self.gamma, self.center, bank.tiles, bank.group, bank.evidence, u, gain, q)
         self.seen[ids] *= self.gamma

@@ -105,6 +105,7 @@ class Mixture(LaneArrays, ABC):
         self.expected = expected
         self.window = np.zeros((2, models)) if window is None else window
         self.trust = float(trust)
+        self._level = np.zeros(models)  # what logdet has of the level of rewards that constants are counted from
 
     # Playing and learning.
 
@@ -123,9 +124,9 @@ class Mixture(LaneArrays, ABC):
             fading.fade(ids, self.bank)
             self.moments[ids, posterior.SQUARES] *= fading.gamma
         posterior.center_rewards(ids, y, self._seen, self.moments, self.constant, centered)
-        before = self.bank.learn(ids, self.prepared(ids, x), centered)
+        self.bank.learn(ids, self.prepared(ids, x), centered)
         if self._first is not None:
-            self._count_level(ids, before)
+            self._count_level(ids)
         if fading is not None:
             fading.seen[ids] += 1.0
 
@@ -134,8 +135,8 @@ class Mixture(LaneArrays, ABC):
         """How many rewards count, ``(N,)``."""
         return self.bank.updates if self.forgetting is None else self.forgetting.seen
 
-    def _count_level(self, ids: Index, before: Array) -> None:
-        """Count, with blocks, how little was known of the level of rewards; ``before``: from ``bank.learn``."""
+    def _count_level(self, ids: Index) -> None:
+        """Count, with blocks, how little was known of the level of rewards."""
 
     def informed(self, ids: Index, x: Array, offered: Mask | None, floor: float) -> Array:
         """Return the probabilities of information-directed play, ``(n, K)``."""
@@ -187,6 +188,7 @@ class Mixture(LaneArrays, ABC):
             self.size,
             self.trust,
             FLAT if self.constant else 0.0,
+            self._level,
         )
 
     @abstractmethod
@@ -246,6 +248,7 @@ class MapsMixture(Mixture):
     bank: RidgeBank
     per_model: ClassVar[dict[str, int]] = {"size": 1, "logs": 1, "counts": 1, "log_prior": 1}
     _inform = staticmethod(information.informed_ridges)
+    _earlier: Index | None = None  # rewards that others had learned before it began, ``(N,)``
 
     def __init__(
         self,
@@ -283,6 +286,9 @@ class MapsMixture(Mixture):
             memory=memory,
         )
         self._first = bank.first
+        if constant:  # by first features of norm 1, which they have in their own units, and so of leverage 2 scale
+            leverage = 2.0 / self._penalties[self._divided]
+            self._level[self._divided] = np.log1p(1.0 / (FLAT * (1.0 + leverage)))
 
     def learn(self, ids: Index, x: Array, y: Array) -> None:
         """Learn features ``x (n, P, d)`` and rewards ``y (n,)``."""
@@ -291,11 +297,9 @@ class MapsMixture(Mixture):
             self._resize(ids)
         self._learn(ids, x, y)
 
-    def _count_level(self, ids: Index, before: Array) -> None:
-        if self.constant:
-            fresh = self.bank.updates[ids] == 1
-            q = before[1, fresh][:, self._divided]
-            self.bank.logdet[np.ix_(ids[fresh], self._divided)] += np.log1p(1.0 / (FLAT * (1.0 + q)))
+    def _count_level(self, ids: Index) -> None:
+        fresh = self.bank.updates[ids] == (1 if self._earlier is None else 1 + self._earlier[ids])
+        self.bank.logdet[ids[fresh]] += self._level
 
     def _models(self) -> tuple[Any, ...]:
         return self.bank.theta, self.bank.root, self.bank.dims
@@ -355,6 +359,7 @@ class MapsMixture(Mixture):
         """Count rewards from the one that another counts them from; nothing has been learned yet."""
         self.moments[:, posterior.FIRST] = other.moments[:, posterior.FIRST]
         self.bank.updates[:] = other.bank.updates
+        self._earlier = other.bank.updates
 
     def join(self, total: Array, shares: Array, replayed: bool) -> None:
         """Weigh the maps when the last have come, with prior ``shares (k,)``, or some have gone: ``parts.joining``.
@@ -372,7 +377,7 @@ class MapsMixture(Mixture):
         if new.size and not replayed:
             evidence, weight = self.bank.evidence, np.exp(before - log_sum(before)[:, None])
             evidence[:, :, new] = (weight[:, None] * evidence[:, :, kept]).sum(axis=2, keepdims=True)
-            evidence[:, ridge.LOGDET, new] = 0.0
+            evidence[:, ridge.LOGDET, new] = np.where(self.bank.updates[:, None] > 0, self._level[new], 0.0)
             wanted = self.log_prior[:, new] + total[:, None]
             self.log_prior[:, new] += wanted - self.weigh(ids)[0][:, new]
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..carriers.persistence import register
 from ..carriers.streams import Seed
 from ..carriers.validation import Constraint
-from .regimes.posterior import FLOOR, MAPS_ARGUMENTS, MAPS_BLOCKS, InformedPlay, OverMaps
+from .regimes.posterior import FLOOR, MAPS_ARGUMENTS, InformedPlay, OverMaps
 
 
 @register
@@ -68,7 +68,7 @@ class FSIDS(InformedPlay, OverMaps):
     """
 
     reward_units = ("noise",)
-    constraints: ClassVar[dict[str, Constraint]] = MAPS_ARGUMENTS | MAPS_BLOCKS | FLOOR
+    constraints: ClassVar[dict[str, Constraint]] = MAPS_ARGUMENTS | FLOOR
 
     def __init__(
         self,

@@ -30,6 +30,9 @@ class FSMED(DivergentPlay, OverMaps):
     ----------
     n_models: number of feature maps M.
     dim: their width d, or one per map; features are ``(M, K, d)``, or a list of M arrays ``(K, d_i)``.
+    blocks: how many separate parameters each map has, a number or one per map, for disjoint arms: an action has one of
+        them, and the features of a map that has several are ``Blocked(values, block)``, ``(K, d_i)`` and ``(K,)``, in
+        the list of maps. Such a map has an intercept per block.
     noise: standard deviation of the rewards, if it is known; learned by default.
     intercept: whether mean rewards have a constant term besides what the features explain.
     prior_weights: of the maps, ``(M,)``, equal by default; normalised to sum 1.
@@ -40,7 +43,8 @@ class FSMED(DivergentPlay, OverMaps):
     Attributes
     ----------
     model_weights: how probable each map is, ``(M,)``.
-    parameters: ``(M, d)``.  constants: ``(M,)``.  noise_estimate.  rounds.
+    parameters: ``(M, d)``.  constants: ``(M,)``.  With blocks both are lists, of a map with several blocks
+    ``(blocks, d_i)`` and ``(blocks,)``.  noise_estimate.  rounds.
 
     Notes
     -----
@@ -70,6 +74,7 @@ class FSMED(DivergentPlay, OverMaps):
         *,
         n_models: int,
         dim: int | Sequence[int],
+        blocks: int | Sequence[int] = 1,
         noise: float | ArrayLike | None = None,
         intercept: bool = True,
         prior_weights: ArrayLike | None = None,
@@ -80,6 +85,7 @@ class FSMED(DivergentPlay, OverMaps):
     ) -> None:
         self.n_models = n_models
         self.dim = dim
+        self.blocks = blocks
         self.noise = noise
         self.intercept = intercept
         self.prior_weights = prior_weights

@@ -8,12 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers.blocks import shape_of
 from ..carriers.lanes import per_lane
 from ..carriers.persistence import register
-from ..carriers.shapes import FeatureShape
 from ..carriers.streams import Seed
-from ..carriers.validation import SMALLEST, Constraint, Number, Numbers, Widths, map_widths
+from ..carriers.validation import (
+    SMALLEST,
+    Constraint,
+    Number,
+    Numbers,
+    Widths,
+)
 from ..parts.experts import RidgeBank, penalties
 from ..types import Array
 from .regimes.blocks import answer_by_map
@@ -116,14 +120,6 @@ class FSOFUL(MapSetsPolicy, SelectionPolicy, MapRoster):
         self.misspecification = misspecification
         self.intercept = intercept
         super().__init__(lanes, seed)
-
-    def _shape(self) -> FeatureShape:
-        return shape_of(*self._maps(), many=True)
-
-    def _maps(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the widths of the maps, and how many blocks they have."""
-        M = int(self.n_models)
-        return map_widths("FSOFUL", self.dim, M), map_widths("FSOFUL", self.blocks, M, "blocks")
 
     def _begin(self, lanes: int) -> None:
         M, (widths, several) = int(self.n_models), self._maps()

@@ -9,10 +9,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers.blocks import shape_of
 from ..carriers.lanes import per_lane
 from ..carriers.persistence import register
-from ..carriers.shapes import FeatureShape
 from ..carriers.streams import Seed
 from ..carriers.validation import (
     SMALLEST,
@@ -24,7 +22,6 @@ from ..carriers.validation import (
     Rate,
     Widths,
     YesNo,
-    map_widths,
     refuse,
 )
 from ..parts.aggregation import Posterior
@@ -203,14 +200,6 @@ class FSSquareCB(AggregatePolicy, MapRoster):
         self.memory = memory
         self.share = share
         super().__init__(lanes, seed)
-
-    def _shape(self) -> FeatureShape:
-        return shape_of(*self._maps(), many=True)
-
-    def _maps(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the widths of the maps, and how many blocks they have."""
-        M = int(self.n_models)
-        return map_widths("FSSquareCB", self.dim, M), map_widths("FSSquareCB", self.blocks, M, "blocks")
 
     def _begin(self, lanes: int) -> None:
         (widths, several), M, given = self._maps(), int(self.n_models), self.regularization

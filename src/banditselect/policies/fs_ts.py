@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..carriers.persistence import register
 from ..carriers.streams import Seed
 from ..carriers.validation import Constraint
-from .regimes.posterior import MAPS_ARGUMENTS, MAPS_BLOCKS, OverMaps, SampledPlay
+from .regimes.posterior import MAPS_ARGUMENTS, OverMaps, SampledPlay
 
 
 @register
@@ -66,7 +66,7 @@ class FSTS(SampledPlay, OverMaps):
     """
 
     reward_units = ("noise",)
-    constraints: ClassVar[dict[str, Constraint]] = MAPS_ARGUMENTS | MAPS_BLOCKS
+    constraints: ClassVar[dict[str, Constraint]] = MAPS_ARGUMENTS
 
     def __init__(
         self,

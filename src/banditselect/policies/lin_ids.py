@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from ..carriers.persistence import register
 from ..carriers.streams import Seed
 from ..carriers.validation import Constraint
-from .regimes.posterior import FLOOR, MAP_ARGUMENTS, MAP_BLOCKS, InformedPlay, OverMap
+from .regimes.posterior import FLOOR, MAP_ARGUMENTS, InformedPlay, OverMap
 
 
 @register
@@ -68,7 +68,7 @@ class LinIDS(InformedPlay, OverMap):
     """
 
     reward_units = ("noise",)
-    constraints: ClassVar[dict[str, Constraint]] = MAP_ARGUMENTS | MAP_BLOCKS | FLOOR
+    constraints: ClassVar[dict[str, Constraint]] = MAP_ARGUMENTS | FLOOR
 
     def __init__(
         self,

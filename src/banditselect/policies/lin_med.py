@@ -28,6 +28,8 @@ class LinMED(DivergentPlay, OverMap):
     Parameters
     ----------
     dim: number of features d; features are ``(K, d)``.
+    blocks: how many separate parameters there are, for disjoint arms: an action has one of them, and features are
+        ``Blocked(values, block)``, ``(K, d)`` and ``(K,)``. The intercept, too, is one per block then.
     noise: standard deviation of the rewards, if it is known; learned by default.
     intercept: whether mean rewards have a constant term besides what the features explain.
     best_share: :math:`\alpha`, a number >= 0 and < 1; the authors' experiments have .99, .9 and .5.
@@ -36,7 +38,8 @@ class LinMED(DivergentPlay, OverMap):
 
     Attributes
     ----------
-    parameters: ``(d,)``.  constant: the constant term.  noise_estimate.  rounds.
+    parameters: ``(d,)``, with blocks ``(blocks, d)``.  constant: the constant term, with blocks ``(blocks,)``.
+    noise_estimate.  rounds.
 
     Notes
     -----
@@ -76,6 +79,7 @@ class LinMED(DivergentPlay, OverMap):
         self,
         *,
         dim: int,
+        blocks: int = 1,
         noise: float | ArrayLike | None = None,
         intercept: bool = True,
         best_share: float = 0.99,
@@ -84,6 +88,7 @@ class LinMED(DivergentPlay, OverMap):
         seed: Seed = 0,
     ) -> None:
         self.dim = dim
+        self.blocks = blocks
         self.noise = noise
         self.intercept = intercept
         self.best_share = best_share

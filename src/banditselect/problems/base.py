@@ -14,7 +14,7 @@ import numpy as np
 
 from ..carriers import class_files
 from ..carriers.settings import literal
-from ..types import Array, Index, Mask
+from ..types import Array, Blocked, Index, Mask
 
 
 class Instances(ABC):
@@ -72,7 +72,9 @@ class Problem(ABC):
     @abstractmethod
     def shapes(self) -> dict[str, Any]:
         """The arguments of a policy that follow from the features: ``dim`` (a list for maps of several widths),
-        ``n_models`` where there are several maps, and ``n_arms`` where the actions are the same in every round.
+        ``n_models`` where there are several maps, and ``n_arms`` where the actions are the same in every round. With
+        ``blocks``, every map is made of so many blocks of parameters, ``dim`` is of all of them together, and ``offer``
+        may return ``Blocked``: policies that know blocks are bound for these, others take them as wide features.
         """
 
     @abstractmethod
@@ -100,8 +102,10 @@ def map_shapes(widths: Sequence[int], many: bool) -> dict[str, Any]:
     return {"n_models": len(widths), "dim": widths[0] if len(set(widths)) == 1 else list(widths)}
 
 
-def stacked(maps: list[Array], many: bool, axis: int) -> Any:
+def stacked(maps: Sequence[Array | Blocked], many: bool, axis: int) -> Any:
     """Return features as policies take them: one map, maps of one width along an axis, or a list of maps."""
     if not many:
         return maps[0]
-    return np.stack(maps, axis=axis) if len({m.shape[-1] for m in maps}) == 1 else maps
+    arrays = [m for m in maps if not isinstance(m, Blocked)]
+    alike = len(arrays) == len(maps) and len({m.shape[-1] for m in arrays}) == 1
+    return np.stack(arrays, axis=axis) if alike else list(maps)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..carriers.crossing import disjoint_rows
 from ..carriers.validation import YesNo, refuse
-from ..types import Array, Index
+from ..types import Array, Blocked, Index
 from .base import Instances, Problem, map_shapes, stacked
 from .labelled import labels_of, same_rows, table_of
 
@@ -25,8 +25,9 @@ class ClassesAsArms(Problem):
         with the whole table, and the array is what is kept.
     labels: ``(rows,)``, whole numbers 0, 1, ..., C - 1, all of which occur.
     disjoint: True: maps are ``(rows, d)``, and every arm has parameters of its own: the features of arm k are those of
-        the row in the k-th of C blocks, and zero elsewhere, C d in all. False: the arms share their parameters, and
-        maps are ``(rows, C, d)``, the features of every arm.
+        the row in the k-th of C blocks, and zero elsewhere, C d in all. Policies are offered the row and the block,
+        and those with an argument ``blocks`` have that one; with an intercept, they have one for every arm then. False:
+        the arms share their parameters, and maps are ``(rows, C, d)``, the features of every arm.
     table: what functions among the maps are given; None, which it is afterwards, where there are none.
 
     Notes
@@ -41,7 +42,7 @@ class ClassesAsArms(Problem):
     >>> table, labels = rng.normal(size=(90, 4)), np.arange(90) % 3
     >>> problem = ClassesAsArms(features=[table, np.abs, lambda z: z[:, :2]], labels=labels, table=table)
     >>> problem.shapes
-    {'n_models': 3, 'dim': [12, 12, 6], 'n_arms': 3}
+    {'n_models': 3, 'dim': [12, 12, 6], 'n_arms': 3, 'blocks': 3}
     >>> [m.shape for m in problem.draw(range(5), 10, seed=0).features(0)]
     [(5, 3, 12), (5, 3, 12), (5, 3, 6)]
     """
@@ -69,7 +70,8 @@ class ClassesAsArms(Problem):
     def shapes(self) -> dict[str, Any]:
         """Arguments that follow from the features."""
         widths = [m.shape[-1] * (self._arms if self.disjoint else 1) for m in self._maps]
-        return map_shapes(widths, many=isinstance(self.features, list)) | {"n_arms": self._arms}
+        shapes = map_shapes(widths, many=isinstance(self.features, list)) | {"n_arms": self._arms}
+        return shapes | ({"blocks": self._arms} if self.disjoint else {})
 
     def lane_bytes(self, rounds: int) -> int:
         """Return about how much memory one instance takes."""
@@ -100,11 +102,23 @@ class _ClassesAsArmsInstances(Instances):
 
     def features(self, t: int) -> Any:
         """Return the features of round ``t``: ``(N, K, d)``, ``(N, M, K, d)``, or a list of M ``(N, K, d_i)``."""
-        problem, rows = self._problem, self.rows[:, t]
-        maps = [m[rows].astype(float, copy=False) for m in problem._maps]
+        problem, maps = self._problem, self._rows(t)
         if problem.disjoint:
             maps = [disjoint_rows(m, problem._arms) for m in maps]
         return stacked(maps, isinstance(problem.features, list), axis=1)
+
+    def offer(self, t: int) -> Any:
+        """Return the same; disjoint, the row and the blocks of the arms, of every map."""
+        problem, K = self._problem, self._problem._arms
+        if not problem.disjoint:
+            return self.features(t)
+        blocks = np.tile(np.arange(K), (len(self.rows), 1))
+        maps = [Blocked(np.repeat(m[:, None], K, axis=1), blocks) for m in self._rows(t)]
+        return maps if isinstance(problem.features, list) else maps[0]
+
+    def _rows(self, t: int) -> list[Array]:
+        """Return what every map says of the rows that are met in round ``t``."""
+        return [m[self.rows[:, t]].astype(float, copy=False) for m in self._problem._maps]
 
     def means(self, t: int) -> Array:
         """Return 1 for the class of the row and 0 for the others, ``(N, K)``."""

@@ -1,6 +1,6 @@
 """What every past task tells of its parameter: a least-squares fit, how sure it is, and what it leaves of the noise."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -157,6 +157,8 @@ def read_rounds(
     """Return the fits of a table of rounds, whose columns are refused by name."""
     validation.YesNo().check(f"{owner}: intercept", intercept, None)
     validation.Number(low=validation.SMALLEST, optional=True).check(f"{owner}: noise", noise, None)
+    if not hasattr(logs, "keys"):
+        logs, features = _table(owner, logs, key, features, reward)
     tasks = _tasks(owner, _column(owner, logs, key))
     y = _numbers(owner, reward, _column(owner, logs, reward), len(tasks))
     if y.shape[1] != 1:
@@ -188,12 +190,46 @@ def _named(arrays: Iterable[Array]) -> dict[str, Any]:
     return dict(zip(ARRAYS, arrays, strict=True))
 
 
+def _table(owner: str, rounds: Any, key: str, features: Any, reward: str) -> tuple[dict[str, Any], list[Any]]:
+    """Return rounds, or rows (key, features, reward), as a table of keys and rewards, and the features of its rows."""
+    if not isinstance(rounds, Iterable) or isinstance(rounds, str):
+        expected = "a DataFrame, a mapping from names to columns, rounds of a log, or rows (key, features, reward)"
+        raise validation.refuse(f"{owner}: logs", rounds, expected)
+    columns: dict[str, list[Any]] = {key: [], reward: []}
+    played = []
+    for t, told in enumerate(rounds):
+        where = f"{owner}: logs, round {t}"
+        if hasattr(told, "context") and hasattr(told, "action"):
+            item = told.items[told.action]
+            whose, y = _cell(where, key, told.context, item), told.reward
+            if hasattr(features, "features"):
+                x = features.features(told.context, [item])[0]
+            else:
+                names = [features] if isinstance(features, str) else features
+                x = np.concatenate([np.ravel(_cell(where, name, item, told.context)) for name in names])
+        elif isinstance(told, Sequence) and not isinstance(told, str) and len(told) == 3:
+            whose, x, y = told
+        else:
+            raise validation.refuse(where, told, "a round of a log, or a row (key, features, reward)")
+        columns[key].append(whose)
+        columns[reward].append(y)
+        played.append(x)
+        if np.shape(x) != np.shape(played[0]):
+            raise validation.refuse(f"{where}: features", x, f"shape {np.shape(played[0])}, as in rounds before")
+    return columns, played
+
+
+def _cell(where: str, name: Any, *records: Mapping[str, Any]) -> Any:
+    """Return what the first record that has a column says."""
+    for record in records:
+        if name in record:
+            return record[name]
+    raise validation.refuse(f"{where}: columns", [*records[0], *records[1]], f"a column {name!r}")
+
+
 def _column(owner: str, logs: Any, name: Any) -> Sequence[Any]:
     """Return a column of a DataFrame or of a mapping."""
-    try:
-        names = list(logs.keys())
-    except AttributeError:
-        raise validation.refuse(f"{owner}: logs", logs, "a DataFrame, or a mapping from names to columns") from None
+    names = list(logs.keys())
     if name not in names:
         raise validation.refuse(f"{owner}: columns", names, f"a column {name!r}")
     column = logs[name]

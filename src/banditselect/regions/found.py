@@ -252,9 +252,11 @@ def from_tasks(
 
     Parameters
     ----------
-    logs: a DataFrame, or a mapping from names to columns, with a row per round.
+    logs: a DataFrame, or a mapping from names to columns, with a row per round; or what ``logs.read_*`` returns, of
+        which the context and the item that was played have the columns; or rows ``(key, features, reward)``.
     key: the column that says which task a round belongs to, say the customer.
-    features: columns of numbers, or of lists of numbers: the features of what was played; or an array ``(n, d)``.
+    features: columns of numbers, or of lists of numbers: the features of what was played; or an array ``(n, d)``; or,
+        for rounds of a log, a feature map of ``banditselect.maps`` with one block.
     reward: the column of rewards.
     intercept: whether every task has a constant term of its own, which regions leave free.
     noise: standard deviation of the rewards; None pools it over the residuals of all tasks.

@@ -10,7 +10,7 @@ from ..carriers import validation
 from ..kernels.features import Offer
 from ..policies import Binding, Decision, Policy
 from ..problems import Instances, Problem
-from ..types import Array, Index
+from ..types import Array, Blocked, Index
 
 METRICS = {
     "regret": "what the action of highest mean would have earned minus what was earned, summed over the rounds",
@@ -118,9 +118,9 @@ def _models(features: Any, centers: Any) -> int | None:
     """Return how many models a problem has: feature maps, or centres."""
     if isinstance(features, Offer):
         return len(features.widths) if features.many else _models(None, centers)
-    if isinstance(features, list | tuple):
+    if isinstance(features, list | tuple) and not isinstance(features, Blocked):
         return len(features)
-    if np.ndim(features) == 4:
+    if isinstance(features, np.ndarray) and features.ndim == 4:
         return int(features.shape[1])
     return None if centers is None else int(np.shape(centers)[-2])
 

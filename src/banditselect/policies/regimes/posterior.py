@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +17,6 @@ from ...carriers.validation import (
     Numbers,
     Widths,
     YesNo,
-    map_widths,
     prior_weights,
 )
 from ...parts.exploration import greedy
@@ -38,12 +36,17 @@ _NOISE: dict[str, Constraint] = {
 }
 _PRIOR: dict[str, Constraint] = {"prior_weights": Numbers(shapes=((None,),), low=0.0, optional=True)}
 
-MAP_ARGUMENTS: dict[str, Constraint] = {"dim": Number(low=1, integer=True), **_NOISE}
+MAP_ARGUMENTS: dict[str, Constraint] = {
+    "dim": Number(low=1, integer=True),
+    "blocks": Number(low=1, integer=True),
+    **_NOISE,
+}
 """The arguments of every policy over one map, and what they must satisfy."""
 
 MAPS_ARGUMENTS: dict[str, Constraint] = {
     "n_models": Number(low=1, integer=True),
     "dim": Widths(),
+    "blocks": Widths(),
     **_NOISE,
     **_PRIOR,
 }
@@ -59,8 +62,6 @@ REGIONS_ARGUMENTS: dict[str, Constraint] = {
 """The same over regions of the parameter."""
 
 FLOOR: dict[str, Constraint] = {"floor": Number(low=0.0, high=1.0)}
-MAP_BLOCKS: dict[str, Constraint] = {"blocks": Number(low=1, integer=True)}
-MAPS_BLOCKS: dict[str, Constraint] = {"blocks": Widths()}
 BEST_SHARE: dict[str, Constraint] = {"best_share": Number(low=0.0, high=1.0, below=True)}
 
 
@@ -129,7 +130,7 @@ class OverMap(PosteriorPolicy):
     """One feature map."""
 
     dim: int
-    blocks: int = 1
+    blocks: int
 
     def _shape(self) -> FeatureShape:
         return shape_of((int(self.dim),), (int(self.blocks),), many=False)
@@ -184,20 +185,11 @@ class Selection(PosteriorPolicy):
 class OverMaps(Selection, MapRoster):
     """M feature maps."""
 
-    blocks: int | Sequence[int] = 1
     _mixture: MapsMixture
-
-    def _maps(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the widths of the maps, and how many blocks they have."""
-        owner, M = type(self).__name__, int(self.n_models)
-        return map_widths(owner, self.dim, M), map_widths(owner, self.blocks, M, "blocks")
 
     @property
     def _weighing(self) -> MapsMixture:
         return self._mixture
-
-    def _shape(self) -> FeatureShape:
-        return shape_of(*self._maps(), many=True)
 
     def _begin(self, lanes: int) -> None:
         owner, M = type(self).__name__, int(self.n_models)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -10,15 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...carriers import validation
+from ...carriers.blocks import shape_of
 from ...carriers.decisions import Decision
 from ...carriers.lanes import Move, parts_of
 from ...carriers.model_settings import appended, with_shares, without
-from ...carriers.shapes import ExactShape
+from ...carriers.shapes import FeatureShape
 from ...carriers.workers import Worker
 from ...kernels.rounds import DONE
 from ...parts.experts import RidgeBank
 from ...parts.mixtures import MapsMixture
-from ...types import Array, Index
+from ...types import Array, Blocked, Index
 from ..base import Policy
 
 
@@ -83,10 +85,6 @@ class Roster(Policy):
         if self.settings.get("memory") is not None:
             expected = "None: models come and go where nothing is forgotten"
             raise validation.refuse(f"{type(self).__name__}: memory", self.settings["memory"], expected)
-        blocks = self.settings.get("blocks", 1)
-        if np.max(blocks) > 1:
-            expected = "1: models come and go where no map has blocks"
-            raise validation.refuse(f"{type(self).__name__}: blocks", blocks, expected)
 
     def _become_as(self, fresh: Any, columns: Index) -> None:
         """Go on as a policy of other models, which have been the models ``columns`` so far, -1 for a new one."""
@@ -95,6 +93,8 @@ class Roster(Policy):
         fresh._generation = len(fresh._changes)
         fresh._messages += self._messages
         fresh._root(self._channel)
+        for name in [n for n in vars(self) if isinstance(getattr(type(self), n, None), functools.cached_property)]:
+            del self.__dict__[name]  # it was found out of the models before
         self.__dict__ |= fresh.__dict__
 
     def _changed(self, columns: Index) -> list[Any]:
@@ -112,12 +112,14 @@ class MapRoster(Roster):
 
     n_models: int
     dim: int | Sequence[int]
+    blocks: int | Sequence[int]
     _partly: bool = True  #: whether a map can learn from some of the rewards alone
 
     def add_models(
         self,
         dim: int | Sequence[int],
         *,
+        blocks: int | Sequence[int] = 1,
         prior_weights: ArrayLike | None = None,
         regularization: ArrayLike | None = None,
         replay: Any = None,
@@ -131,28 +133,37 @@ class MapRoster(Roster):
         Parameters
         ----------
         dim: the width of the new map, or one for each of several.
+        blocks: how many separate parameters a new map has, or one number for each of several.
         prior_weights: the share of each new map, by default that of equal weights.
         regularization: of the new maps, where it was given for each map.
         replay: rewards that were learned, and the features in the new map of what was played: ``(features, rewards)``
             of shapes ``(n, d)`` and ``(n,)``, in the order in which they were learned; of several new maps a list of
-            features. With lanes, a list of N such pairs. If they are all rewards learned so far the weights are exact;
-            if they are some of them, the new map learns its parameter from them, but its weight begins with its share.
+            features, of one with blocks ``Blocked`` with a block for each of n. With lanes, a list of N such pairs. If
+            they are all rewards learned so far the weights are exact; if they are some of them, the new map learns its
+            parameter from them, but its weight begins with its share.
         """
         M, owner = self._n, "add_models"
         validation.Widths().check(f"{owner}: dim", dim, None)
         new = [int(w) for w in np.atleast_1d(np.asarray(dim))]
         k, mine = len(new), self.settings
-        widths = [*validation.map_widths(type(self).__name__, self.dim, M), *new]
+        validation.Widths().check(f"{owner}: blocks", blocks, None)
+        several = list(validation.map_widths(owner, blocks, k, "blocks"))
         changed = appended(mine, {"regularization": regularization}, M, k) | with_shares(mine, prior_weights, M, k)
-        counts: dict[str, Any] = {"n_models": M + k}
-        if np.ndim(self.dim) or set(new) != {self.dim}:
-            counts["dim"] = widths
+        counts = {"n_models": M + k, "dim": _longer(self.dim, M, new), "blocks": _longer(self.blocks, M, several)}
         self._free()
         fresh = type(self)(**(mine | changed | counts))
         with self._gate:
-            replayed = self._replay(fresh, new, replay)
+            replayed = self._replay(fresh, new, several, replay)
             self._carry(fresh, Move(np.arange(M), np.arange(M), M, M + k), replayed)
             self._become_as(fresh, np.append(np.arange(M), np.full(k, -1)))
+
+    def _maps(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the widths of the maps, and how many blocks they have."""
+        owner, M = type(self).__name__, self._n
+        return validation.map_widths(owner, self.dim, M), validation.map_widths(owner, self.blocks, M, "blocks")
+
+    def _shape(self) -> FeatureShape:
+        return shape_of(*self._maps(), many=True)
 
     @property
     @abstractmethod
@@ -164,14 +175,15 @@ class MapRoster(Roster):
         return int(self.n_models)
 
     def _fewer(self, kept: Index) -> dict[str, Any]:
-        return {"n_models": kept.size} | ({"dim": [int(self.dim[k]) for k in kept]} if np.ndim(self.dim) else {})  # type: ignore[index]
+        each = {name: self.settings[name] for name in ("dim", "blocks") if np.ndim(self.settings[name])}
+        return {"n_models": kept.size} | {name: [int(value[k]) for k in kept] for name, value in each.items()}
 
-    def _replay(self, fresh: Any, widths: list[int], replay: Any) -> bool:
+    def _replay(self, fresh: Any, widths: list[int], blocks: list[int], replay: Any) -> bool:
         """Let the last maps of a fresh policy learn what is replayed; tell whether that is all that was learned."""
         if replay is None:
             return False
         M, maps, learned, N = self._n, len(widths), self._weighing.bank.updates, self._size
-        own, counts = np.arange(M, M + maps), {"n_models": maps, "dim": widths}
+        own, counts = np.arange(M, M + maps), {"n_models": maps, "dim": widths, "blocks": blocks}
         guest = type(self)(**(fresh.settings | without(fresh.settings, own) | counts))  # of the new maps alone
         pairs = [replay] if self.lanes is None else replay
         what = "(features, rewards)" if self.lanes is None else f"a list of (features, rewards) for each of {N} lanes"
@@ -184,16 +196,18 @@ class MapRoster(Roster):
                 part.count_from(before[name])  # type: ignore[arg-type]
         count = np.zeros(N, dtype=np.int64)
         for lane, (features, rewards) in enumerate(pairs):
-            parts = [np.asarray(m, dtype=float) for m in (features if maps > 1 else [features])]
+            parts = [_arrays(m) for m in (features if maps > 1 else [features])]
             y = validation.as_floats("add_models: replay", rewards, expected)
             count[lane] = y.size
             right = y.ndim == 1 and (y.size == learned[lane] or (self._partly and y.size < learned[lane]))
-            if not right or [m.shape for m in parts] != [(y.size, width) for width in widths]:
+            shapes = [[(y.size, d), (y.size,)][: 1 + (B > 1)] for d, B in zip(widths, blocks, strict=True)]
+            if not right or [[array.shape for array in m] for m in parts] != shapes:
                 many = f"{'at most ' if self._partly else ''}{learned[lane]} rewards, those that were learned"
                 raise validation.refuse("add_models: replay", replay, f"{expected}, {many}")
             for r in range(y.size):
                 ids = self._all[lane : lane + 1]
-                x = guest.feature_shape.one([m[r : r + 1] for m in parts], 1)
+                rows = [[array[r : r + 1] for array in m] for m in parts]
+                x = guest.feature_shape.one([Blocked(*m) if len(m) > 1 else m[0] for m in rows], 1)
                 guest._teach(ids, x, None, validation.rewards(y[r : r + 1], 1, True), None)
         for name, part in parts_of(fresh):
             part.take(come[name], Move(np.arange(maps), own, maps, M + maps), False)
@@ -208,14 +222,14 @@ class MapRoster(Roster):
         fresh._weighing.join(total, prior[move.here.size :], exact)
 
     def _changed(self, columns: Index) -> list[Any]:
-        return [*self._changes, [columns.tolist(), list(validation.map_widths("", self.dim, self._n))]]
+        return [*self._changes, [columns.tolist(), *map(list, self._maps())]]
 
     # Decisions of an earlier list of maps.
 
     def _columns(self, generation: int) -> list[int]:
         """Return which map of an earlier generation each map was, -1 for one that was not there."""
         columns = list(range(len(self._changes[generation][1])))
-        for moved, _ in self._changes[generation:]:
+        for moved, *_ in self._changes[generation:]:
             columns = [columns[k] if k >= 0 else -1 for k in moved]
         return columns
 
@@ -223,18 +237,22 @@ class MapRoster(Roster):
         g, n = decision.generation, None if decision.lanes is None else len(decision.lanes)
         if type(g) is not int or not 0 <= g < len(self._changes):
             return super()._renewed(decision)
-        theirs = ExactShape(tuple(self._changes[g][1]), many=True).shaped_one(decision.features, n)
-        widths = validation.map_widths("", self.dim, self._n)
-        x = np.zeros((len(theirs), self._n, max(widths)))
+        _, dims, several = self._changes[g]
+        theirs = shape_of(tuple(dims), tuple(several), many=True).shaped_one(decision.features, n)
+        widths, blocks = self._maps()
+        x = np.zeros((len(theirs), self._n, max(widths) + (max(blocks) > 1)))
         for i, k in enumerate(self._columns(g)):
             if k >= 0:
                 x[:, i, : widths[i]] = theirs[:, k, : widths[i]]
+                if blocks[i] > 1:
+                    x[:, i, -1] = theirs[:, k, -1]
         return decision._replace(features=x[0] if n is None else x, generation=self._generation)
 
     def _restore_changes(self, changes: Any) -> None:
-        counts = [len(widths) for _, widths in changes] + [self._n]
-        for (columns, _), before, after in zip(changes, counts[:-1], counts[1:], strict=True):
-            if len(columns) != after or not all(type(k) is int and -1 <= k < before for k in columns):
+        counts = [len(widths) for _, widths, _ in changes] + [self._n]
+        for (columns, *sizes), before, after in zip(changes, counts[:-1], counts[1:], strict=True):
+            right = len(columns) == after and all(type(k) is int and -1 <= k < before for k in columns)
+            if not right or any(len(s) != before or not all(type(d) is int and d > 0 for d in s) for s in sizes):
                 raise ValueError("changes of the list of models that do not fit it")
         self._changes, self._generation = changes, len(changes)
 
@@ -248,6 +266,19 @@ class MapRoster(Roster):
         if status == DONE:
             wake()
         return status
+
+
+def _longer(mine: int | Sequence[int], M: int, new: list[int]) -> int | list[int]:
+    """Return a number for each of M maps and of those that are new, or the one that all have."""
+    if np.ndim(mine) == 0 and set(new) == {mine}:
+        return mine  # type: ignore[return-value]
+    return [*validation.map_widths("", mine, M), *new]
+
+
+def _arrays(features: Any) -> list[Any]:
+    """Return the features of what was played, and behind them the blocks where there are some."""
+    values, *block = features if isinstance(features, Blocked) else (features,)
+    return [np.asarray(values, dtype=float), *map(np.asarray, block)]
 
 
 class RegionRoster(Roster):

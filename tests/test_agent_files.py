@@ -1,0 +1,197 @@
+"""The lanes of an agent's keys against a dict, and files whose agent section is damaged: refused by name."""
+
+import contextlib
+import copy
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from banditselect import FSIDS, Agent, load, maps
+from banditselect.agent.seats import Seats
+from banditselect.carriers import persistence
+
+# Lanes by key.
+
+
+class Lanes:
+    """What seats need of a policy; knows which lanes were used since they were fresh."""
+
+    def __init__(self):
+        self.used = [False]
+
+    @property
+    def lanes(self):
+        return len(self.used)
+
+    def add_lanes(self, n):
+        self.used += [False] * n
+
+    def reset_lanes(self, lanes):
+        for lane in lanes:
+            self.used[lane] = False
+
+
+KEYS = st.sampled_from([None, "ada", "bob", "", 0, 17, *(f"customer-{k}" for k in range(20))])
+STEPS = st.one_of(
+    st.tuples(st.sampled_from(["take", "leave", "see", "fail"]), KEYS),
+    st.tuples(st.sampled_from(["tidy", "file"]), st.none()),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(STEPS, max_size=80))
+def test_lanes_by_key_are_those_of_a_dict(steps):
+    """Whatever comes in whichever order: a key keeps its lane, two keys share none, a new key has a fresh one."""
+    policy = Lanes()
+    seats, known = Seats(policy), {}
+    for what, key in steps:
+        if what == "take":
+            lane = seats.take(key)
+            assert key in known or not policy.used[lane]
+            assert lane == known.setdefault(key, lane)
+            policy.used[lane] = True
+        elif what == "leave":
+            seats.leave(key)
+            known.pop(key, None)
+        elif what == "see":
+            lane = seats.see(key)
+            assert lane == known.get(key, lane)
+            assert key in known or (not policy.used[lane] and lane not in known.values())
+        elif what == "fail":
+            before = dict(seats.taken)
+            with contextlib.suppress(KeyError), seats.tentatively():
+                seats.take(key)
+                seats.take("another")
+                raise KeyError
+            assert seats.taken == before
+        elif what == "tidy":
+            seats.tidy()
+            assert not seats.left
+        else:
+            seats = Seats.restored(policy, json.loads(json.dumps(seats.to_dict())))
+        assert seats.taken == known
+        assert sorted([*known.values(), *seats.free, *seats.left]) == list(range(policy.lanes))
+        assert not any(policy.used[lane] for lane in seats.free)
+
+
+# Files.
+
+ITEMS = [{"id": name, "price": price} for name, price in (("tea", 2.0), ("coffee", 3.0))]
+PRICE = maps.Items(maps.Numbers("price").fit(ITEMS))
+ARMS = maps.Disjoint(capacity=3)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The settings and arrays of the file of an agent."""
+    path = tmp_path_factory.mktemp("agent") / "agent.bsel"
+    agent = Agent(maps={"price": PRICE, "arms": ARMS}, policy=FSIDS.bind(), seed=1)
+    agent.register(ITEMS)
+    for key in ("ada", "bob", "eve"):
+        agent.update(agent.act({}, None, key=key), 1.0)
+    agent.retire("eve")
+    agent.save(path)
+    return persistence.read(path)
+
+
+def _put(name, value):
+    """Return what puts a value, as a file has it, into the section."""
+
+    def change(section, arrays):
+        section[name] = value(section[name]) if callable(value) else value
+
+    return change
+
+
+def _array(name, value):
+    def change(section, arrays):
+        key = section["spread"]["dict"][name]["array"]
+        arrays[key] = value(arrays[key].copy())
+
+    return change
+
+
+def _lane(place, value):
+    def change(section, arrays):
+        taken = section["seats"]["dict"]["taken"]["list"]
+        taken[0]["list"][place] = value
+
+    return change
+
+
+def _first(array, value):
+    array[0] = value
+    return array
+
+
+DAMAGES = {
+    "version": (_put("version", 1), "an agent of version 1, this library reads 2"),
+    "id": (_put("id", 3), "id: got 3"),
+    "a name twice": (_put("names", {"list": ["price", "price"]}), "names: got"),
+    "a name too few": (_put("names", {"list": ["price"]}), "names: got"),
+    "a name that is none": (_put("names", {"list": ["price", 3]}), "names: got"),
+    "a map too few": (_put("maps", lambda m: {"list": m["list"][:1]}), "names: got"),
+    "maps in another order": (_put("maps", lambda m: {"list": m["list"][::-1]}), "maps: other ones than FSIDS"),
+    "a map of no kind": (
+        lambda section, arrays: section["maps"]["list"][0]["dict"].update(kind="Magic"),
+        "from_dict: kind: got 'Magic'",
+    ),
+    "an encoder for a map": (
+        lambda section, arrays: section["maps"]["list"][0].update(
+            dict={"format": 1} | section["maps"]["list"][0]["dict"]["settings"]["dict"]["items"]["dict"]
+        ),
+        "maps: 'price' is not a fitted map",
+    ),
+    "a lane of two keys": (_lane(1, 1), "seats: keys of other lanes"),
+    "a lane that is not there": (_lane(1, 99), "seats: keys of other lanes"),
+    "a lane that is no number": (_lane(1, 0.0), "seats: keys of other lanes"),
+    "a key that is none": (_lane(0, 1.5), "key: got 1.5"),
+    "widths": (_array("mean", lambda a: a[:-1]), "spread: mean is not that of"),
+    "no number": (_array("square", lambda a: _first(a, np.nan)), "spread: square"),
+    "a square below 0": (_array("square", lambda a: _first(a, -1.0)), "spread: counts or squares"),
+    "a feature of the future": (_array("since", lambda a: _first(a, 99)), "spread: counts or squares"),
+    "items that are no text": (_put("items", "[["), "Expecting value"),
+    "an item twice": (_put("items", lambda text: json.dumps(json.loads(text)[:1] * 2)), "items: expected records"),
+    "an item that is no record": (_put("items", '[["tea", 3]]'), "items: expected records"),
+}
+
+
+def damaged(path, whole, change):
+    """Write the file with a change in its section; its checksum is right."""
+    settings_, arrays = copy.deepcopy(whole)
+    change(settings_["holder"][1]["dict"], arrays)
+    persistence.write(path, settings_, arrays)
+
+
+def test_what_is_not_changed_is_loaded(whole, tmp_path):
+    damaged(tmp_path / "agent.bsel", whole, lambda section, arrays: None)
+    agent = load(tmp_path / "agent.bsel")
+    assert agent.keys == ["ada", "bob"]
+    assert agent.explain("ada").rounds == 1
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_a_damaged_section_is_refused_by_name(kind, whole, tmp_path):
+    change, word = DAMAGES[kind]
+    damaged(tmp_path / "agent.bsel", whole, change)
+    with pytest.raises(ValueError, match=r"agent\.bsel: ") as caught:
+        load(tmp_path / "agent.bsel")
+    assert word in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["version", "id", "names", "maps", "seats", "spread", "items"])
+def test_what_is_missing_is_named(name, whole, tmp_path):
+    damaged(tmp_path / "agent.bsel", whole, lambda section, arrays: section.pop(name))
+    with pytest.raises(ValueError, match=rf"agent\.bsel: not what save wrote: KeyError: '{name}'"):
+        load(tmp_path / "agent.bsel")
+
+
+def test_a_holder_that_nobody_knows_is_named(whole, tmp_path):
+    settings_, arrays = copy.deepcopy(whole)
+    settings_["holder"][0] = "broker"
+    persistence.write(tmp_path / "agent.bsel", settings_, arrays)
+    with pytest.raises(ValueError, match="a policy inside 'broker', which is not known here"):
+        load(tmp_path / "agent.bsel")
