@@ -125,7 +125,7 @@ def test_copies_of_actions_change_nothing(seed):
 @given(st.integers(0, 10**6), st.sampled_from([0.5, 30.0, 3000.0]))
 @settings(max_examples=40, deadline=None)
 def test_the_regret_of_a_round_is_bounded_by_the_rank_and_the_error(seed, alpha):
-    """Lemma 6 of docs/math.md, for any two parameters: the bound holds against every action."""
+    """Lemma 8 of docs/math.md, for any two parameters: the bound holds against every action."""
     rng = np.random.default_rng(seed)
     K, d = int(rng.integers(2, 300)), int(rng.integers(1, 6))
     x, theta, truth = rng.normal(size=(K, d)), rng.normal(size=d), rng.normal(size=d)

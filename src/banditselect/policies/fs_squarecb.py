@@ -119,7 +119,7 @@ class FSSquareCB(AggregatePolicy, MapRoster):
     of all actions offered in [-G, G], noise that is R-sub-Gaussian. All else, the defaults too, is practice.
 
     With ``design="optimal"`` and weights whose mean is played, ``"noise"`` and ``"learned"``, the regret of a round is
-    as with 1.5 s actions, up to a constant (Lemma 6 of ``docs/math.md``), s the rank of all maps side by side: at most
+    as with 1.5 s actions, up to a constant (Lemma 8 of ``docs/math.md``), s the rank of all maps side by side: at most
     :math:`\sum_i d_i`, whatever the number of actions. The maps left out are those that weigh less than a hundredth of
     the leading one, and those beyond 128 features together, which makes s the width of one map once that has won; this
     is practice, and so is SqAlg's prediction (``"range"``), which is not linear in the features.

@@ -80,7 +80,7 @@ class SquareCB(InverseGapPolicy):
     Guarantee: with ``exploration="corrected"``, that of FS-SCB for one map:
     ``theory.feature_selection.regret_bound`` with ``n_models=1`` (Theorem 5 of ``docs/math.md``). The other rates, and
     predictions that are not clipped, are practice. With ``design="optimal"`` the regret of a round is as with 1.5 s
-    actions, up to a constant (Lemma 6 of ``docs/math.md``): of order :math:`d \sqrt{T \log T}` whatever their number.
+    actions, up to a constant (Lemma 8 of ``docs/math.md``): of order :math:`d \sqrt{T \log T}` whatever their number.
 
     References
     ----------
