@@ -140,3 +140,19 @@ def test_a_policy_over_one_map_keeps_it():
     for call in (lambda: agent.add_maps([TASTE]), lambda: agent.retire_maps("0: Items")):
         with pytest.raises(ValueError, match=r"LinIDS.*a policy that selects maps"):
             call()
+
+
+def test_an_agent_that_forgets_has_disjoint_maps_and_keeps_its_list(tmp_path):
+    agent = Agent(maps={"price": PRICE, "arms": ARMS}, policy=FSIDS.bind(memory=15.0), seed=2)
+    for best in ("tea", "wine"):
+        for t in range(60):
+            choice = agent.act(VISITORS[t % 4], ITEMS, key="ada")
+            agent.update(choice, float(choice.item == best) + 0.01 * (t % 3))
+    agent.save(tmp_path / "agent.bsel")
+    again = load(tmp_path / "agent.bsel")
+    assert again.act(VISITORS[0], ITEMS, key="ada").to_dict() == agent.act(VISITORS[0], ITEMS, key="ada").to_dict()
+    assert agent.probabilities(VISITORS[1], ITEMS, key="ada")[2] > 0.5
+    for call in (lambda: agent.add_maps([TASTE]), lambda: agent.retire_maps("price")):
+        with pytest.raises(ValueError, match=r"memory: got 15.0, expected None: models come and go"):
+            call()
+    assert list(agent.maps) == ["price", "arms"]
