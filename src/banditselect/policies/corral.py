@@ -153,23 +153,22 @@ class Corral(MetaPolicy):
         """Let the weights be, whatever data the bases learn: nobody drew them."""
 
     def _settle(self, ids: Index, own: Index, y: Array) -> Array:
-        M, R = len(self.bases), self._replays
+        M, R, expected = len(self.bases), self._replays, self._range
         base, p = own[:, 0] % M, read(own[:, 1])
-        self._messages += self._range.watch(ids, y)
-        loss = np.clip((self._range.upper - y) / self._range.span, 0.0, 1.0)
+        self._messages += expected.watch(ids, y)
+        loss = np.maximum(np.minimum((expected.upper - y) / expected.span, 1.0), 0.0)
         if R:
             judged = np.flatnonzero(own[:, 0] >= M)  # with probability p / 2 R each
             self._barrier.learn(ids[judged], base[judged], 2.0 * R * p[judged], loss[judged])
             return y
         self._barrier.learn(ids, base, p, loss)
-        return y + (self._range.upper - y) * (1.0 - 1.0 / p) if self.feedback == "importance" else y
+        return y + (expected.upper - y) * (1.0 - 1.0 / p) if self.feedback == "importance" else y
 
     def _teach_base(self, i: int, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
         if i >= len(self.bases):
             return
         if action is not None:  # it played
             self._tally.plays[ids, i] += 1
-            self._tally.earned[ids, i] += y
             if self._replays:
                 self._keep(i, ids)
         super()._teach_base(i, ids, x, action, y, memo)

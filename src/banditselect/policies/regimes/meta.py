@@ -79,10 +79,13 @@ class MetaPolicy(Policy):
 
     def _play(self, ids: Index, x: Array, offered: Mask | None, ledger: Ledger, drawn: Drawn, played: Array) -> Played:
         shares, ties = self._shares(ids)
-        chosen, share, tied = shares.argmax(axis=1), None, NOBODY
+        tied = NOBODY
+        share: Array | None = None
         if ties:
             chosen, share = self._ties.draw(ids, ledger.acts, shares)
             tied = np.flatnonzero(share < 1.0) if self.has_propensity else NOBODY
+        else:
+            chosen = shares.argmax(axis=1)
         order, player = _in_order(chosen)
         if not tied.size and player.item(0) == player.item(-1):
             status, inner = self._players[player.item(0)]._play(ids, x, offered, ledger, drawn, played)
@@ -126,7 +129,7 @@ class MetaPolicy(Policy):
         chosen, own, players = memo[:, 0], self._own, self._players
         if min(chosen.tolist()) < 0 or max(chosen.tolist()) >= len(players):
             return False
-        if own > 1 and not ((memo[:, 1] > 0) & (memo[:, 1] <= UNIT)).all():
+        if own > 1 and not 0 < min(shares := memo[:, 1].tolist()) <= max(shares) <= UNIT:
             return False
         if self._memo_width == own:
             return True
