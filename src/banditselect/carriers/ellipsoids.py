@@ -28,9 +28,9 @@ class Ellipsoid:
     Examples
     --------
     >>> Ellipsoid([[2.0, 0.0], [0.0, 1.0]]).points([1.0, 0.0], 0.0).round(2)
-    array([[2.  , 0.  ],
-           [1.41, 0.71],
-           [1.41, -0.71]])
+    array([[ 2.  ,  0.  ],
+           [ 1.41,  0.71],
+           [ 1.41, -0.71]])
     """
 
     def __init__(self, axes: ArrayLike) -> None:
