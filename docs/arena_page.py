@@ -168,10 +168,12 @@ def rates(folder: Path) -> str:
     verdicts = [verdict for verdict in judge(folder, EXPERIMENTS) if verdict.experiment == "arena-rates"]
     if not verdicts:
         return "Not run here: `banditselect reproduce arena-rates`."
+    results = Results.load(folder / "arena-rates" / "defaults" / "results.parquet")
+    rounds = max(result.settings["rounds"] for result in results.values())
     caption = (
         "Each statement is ours, of what the reference proves or assumes; exponents are measured between the ends of "
-        "what was varied, everyone at its defaults (`banditselect show arena-rates`). The intervals are not corrected "
-        "for the number of statements."
+        f"what was varied, T = {rounds}, everyone at its defaults (`banditselect show arena-rates`); a rate speaks of "
+        "large T. The intervals are not corrected for the number of statements."
     )
     return f"{caption}\n\n{details(verdicts, 'published', '{} ({})')}"
 

@@ -50,6 +50,6 @@ EXPERIMENT = Experiment(
     setting="M and K",
     problems=problems,
     regimes={"defaults": Regime(policies)},
-    scales={"quick": Scale((), 200, 6, 0), "paper": Scale((), 4000, 20, 0)},
+    scales={"quick": Scale((), 200, 12, 0), "paper": Scale((), 4000, 20, 0)},
     of_paper=False,
 )
