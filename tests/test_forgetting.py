@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from banditselect import FSIDS, FSTS, OFUL, PSIDS, PSTS, FSSquareCB, LinIDS, LinTS, SquareCB, load
+from banditselect import FSIDS, FSTS, OFUL, PSIDS, PSTS, Blocked, FSSquareCB, LinIDS, LinTS, SquareCB, load
 from banditselect.parts.forgetting import Forgetting
 from banditselect.parts.mixtures import FLAT, SCALES
 
@@ -363,8 +363,7 @@ BOUNDS = {"feature_bound": 1.0, "reward_bound": 1.0, "parameter_bound": 1.0, "ho
     ("make", "message"),
     [
         (OFUL.bind(dim=2, memory=1.0), "OFUL: memory: got 1.0, expected a finite number > 1 or None"),
-        (OFUL.bind(dim=2, blocks=2, memory=9.0), "memory: got 9.0, expected None where maps have blocks"),
-        (LinTS.bind(dim=2, blocks=2, memory=9.0), "memory: got 9.0, expected None where maps have blocks"),
+        (OFUL.bind(dim=2, blocks=2, memory=9.0), "OFUL: memory: got 9.0, expected None where the map has blocks"),
         (SquareCB.bind(dim=2, exploration="paper", memory=9.0, **BOUNDS), "SquareCB: memory: got 9.0, expected None"),
         (
             FSSquareCB.bind(n_models=2, dim=2, weighting="corrected", exploration="corrected", memory=9.0, **BOUNDS),
@@ -387,3 +386,22 @@ def test_no_models_come_where_weights_are_shared():
     policy = FSSquareCB(n_models=2, dim=2, weighting="range", share=0.1)
     with pytest.raises(ValueError, match=r"FSSquareCB: share: got 0.1, expected 0: models come and go"):
         policy.retire_models(0)
+
+
+@pytest.mark.parametrize(
+    "make", [LinTS.bind(dim=2), SquareCB.bind(dim=2), FSSquareCB.bind(n_models=1, dim=2, regularization=1.0)]
+)
+def test_a_block_forgets_as_one_that_is_alone_and_sees_nothing_in_the_rounds_of_the_others(make):
+    rng = np.random.default_rng(3)
+    many = "n_models" in make.arguments
+    together, alone = make(blocks=3, memory=M, seed=0), [make(memory=M, seed=0) for _ in range(3)]
+    for _ in range(40):
+        x, block, y = rng.normal(size=(1, 2)), rng.integers(3, size=1), rng.uniform()
+        offered = Blocked(x, block)
+        together.update(together.act([offered] if many else offered), y)
+        for b, policy in enumerate(alone):
+            seen = x * (b == block[0])
+            policy.update(policy.act(seen[None] if many else seen), y * (b == block[0]))
+    estimates = together.parameters[0] if many else together.parameters
+    for b, policy in enumerate(alone):
+        np.testing.assert_allclose(estimates[b], policy.parameters[0] if many else policy.parameters, atol=1e-9)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...carriers import validation
 from ...kernels import acting, forgetting, ridge
 from ...kernels.features import clean
 from ...kernels.ledger import settle
@@ -40,6 +41,8 @@ class FadingEllipsoid(OneEllipsoid):
     fixed = ("penalty",)
 
     def __init__(self, memory: float, **arguments: Any) -> None:
+        if arguments["blocks"] > 1:
+            raise validation.refuse("OFUL: memory", memory, "None where the map has blocks: W is that of one parameter")
         super().__init__(**arguments)
         self.forgetting = Forgetting(self.bank, memory)
         self.penalty = np.array(arguments["regularization"])
