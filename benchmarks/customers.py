@@ -34,7 +34,7 @@ from .regions_study import PAGE, clusters, plain_mixture
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-SPLITS, ORDERS = 12, 10
+SPLITS, ORDERS = 12, 7
 COLUMNS = ("pf", "cl", "loc", "wk", "tod", "seas")
 SUPPLIERS, D = 4, len(COLUMNS)
 MIDDLE = 8.0  #: fixed prices are 7 and 9 cents; a rate by hour or season has none, and stands in the middle

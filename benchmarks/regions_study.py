@@ -173,8 +173,8 @@ def in_sequence(folder: Path) -> str:
         per_task = np.diff(at, axis=1) / np.diff(edges)
         rows.append([policy, *(spread(values) for values in per_task.T)])
     head = ["regret per task", *(f"tasks {a + 1} to {b}" for a, b in itertools.pairwise(edges))]
-    size = f"{curve.shape[1]} replicates of {tasks[-1]:.0f} tasks"
-    caption = f"`banditselect reproduce meta-tasks --scale paper`, {size}, mean ± standard error:"
+    command = f"banditselect reproduce meta-tasks --scale paper --replicates {curve.shape[1]}"
+    caption = f"`{command}`, {tasks[-1]:.0f} tasks, mean ± standard error over replicates:"
     return f"{caption}\n\n{markdown_table(head, rows)}"
 
 
