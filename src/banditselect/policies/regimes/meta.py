@@ -11,7 +11,7 @@ from ...carriers.decisions import UNIT, Ledger, written
 from ...carriers.streams import Channel, Seed, Streams
 from ...kernels import balancing
 from ...kernels.acting import DRAWN, Drawn
-from ...kernels.features import rows_of
+from ...kernels.features import Lookup, rows_of
 from ...kernels.ledger import ACTS
 from ...kernels.rounds import DONE
 from ...types import Array, Index, Mask
@@ -19,6 +19,7 @@ from ..base import Chosen, Played, Policy
 from ..on_map import copied
 
 NOBODY = np.empty(0, dtype=np.int64)
+FIRST = np.zeros(1, dtype=np.int64)
 
 
 class MetaPolicy(Policy):
@@ -85,27 +86,29 @@ class MetaPolicy(Policy):
             tied = np.flatnonzero(share < 1.0) if self.has_propensity else NOBODY
         else:
             chosen = shares.argmax(axis=1)
-        if not tied.size and (alone := _only(chosen)) is not None:
-            status, inner = self._players[alone]._play(ids, x, offered, ledger, drawn, played)
+        order, base = _in_order(chosen)
+        if not tied.size and base.item(0) == base.item(-1):
+            status, inner = self._players[base.item(0)]._play(ids, x, offered, ledger, drawn, played)
             return status, self._memo(chosen, share, inner)
         status = balancing.ready(ids, x, ledger.book)
         if status != DONE:
             return status, None
         mixed = self._mixture(*_some(_whole(tied, ids), ids, x, offered), shares[tied]) if tied.size else None
-        order = np.argsort(chosen, kind="stable")
         rows_by_base = _some(order, ids, x, offered)
         some, features = np.empty(ids.size, dtype=DRAWN), np.empty(played.shape)
         memo, own, players = self._memo(chosen, share, None), self._own, self._players
         before = ledger.acts[ids]
         try:
-            for i, rows in _runs(chosen[order]):
+            for i, rows in _runs(base):
                 _, inner = players[i]._play(*_some(rows, *rows_by_base), ledger, some[rows], features[rows])
                 if inner is not None:
                     memo[order[rows], own : own + inner.shape[1]] = inner
         except BaseException:  # several bases play as one, or not at all
             ledger.book[ids, ACTS] = before
             raise
-        drawn[order], played[order] = some, features
+        back = order.argsort()
+        some.take(back, out=drawn, mode="clip")
+        features.take(back, axis=0, out=played, mode="clip")
         if mixed is not None:
             drawn["probability"][tied] = mixed[np.arange(tied.size), drawn["action"][tied]]
         return DONE, memo
@@ -139,16 +142,16 @@ class MetaPolicy(Policy):
             for i in range(len(self.bases)):
                 self._teach_base(i, ids, x, action, y, None)
             return
-        chosen, own = memo[:, 0], self._own
+        own = self._own
         y = self._settle(ids, memo[:, :own], y)
-        if (alone := _only(chosen)) is not None:
-            self._teach_base(alone, ids, x, action, y, memo[:, own:])
+        order, base = _in_order(memo[:, 0])
+        if base.item(0) == base.item(-1):
+            self._teach_base(base.item(0), ids, x, action, y, memo[:, own:])
             return
-        order = np.argsort(chosen, kind="stable")
-        ids, x, y, memo = ids[order], x[order], y[order], memo[order]
+        ids, y, x, memo = ids.take(order), y.take(order), x.take(order, axis=0), memo.take(order, axis=0)
         x.setflags(write=False)
-        action = None if action is None else action[order]
-        for i, rows in _runs(memo[:, 0]):
+        action = None if action is None else action.take(order)
+        for i, rows in _runs(base):
             played = None if action is None else action[rows]
             self._teach_base(i, ids[rows], x[rows], played, y[rows], memo[rows, own:])
 
@@ -173,18 +176,19 @@ def teach(owner: Any, i: int, ids: Index, x: Array, action: Index | None, y: Arr
         base._messages.clear()
 
 
-def _only(chosen: Index) -> int | None:
-    """Return the base that all rows chose, None if there are several."""
-    first: int = chosen.item(0)
-    return first if chosen.size == 1 or (chosen == first).all() else None
+def _in_order(chosen: Index) -> tuple[Index, Index]:
+    """Return the rows ``(n,)`` by the base that they chose, each as they stand, and these bases."""
+    if chosen.size == 1:
+        return FIRST, chosen
+    order = chosen.argsort(kind="stable")
+    return order, chosen.take(order)
 
 
-def _runs(chosen: Index) -> Iterator[tuple[int, slice]]:
+def _runs(base: Index) -> Iterator[tuple[int, slice]]:
     """Yield every base of a sorted list ``(n,)``, and where it stands."""
-    ends = [*(np.flatnonzero(np.diff(chosen)) + 1).tolist(), chosen.size]
     start = 0
-    for end in ends:
-        yield chosen.item(start), slice(start, end)
+    for end in [*((base[1:] != base[:-1]).nonzero()[0] + 1).tolist(), base.size]:
+        yield base.item(start), slice(start, end)
         start = end
 
 
@@ -195,4 +199,6 @@ def _whole(rows: Index, ids: Index) -> Index | slice:
 
 def _some(rows: Index | slice, ids: Index, x: Array, offered: Mask | None) -> tuple[Index, Array, Mask | None]:
     """Return some of the rows of what a policy is asked; of a slice, without a copy."""
-    return ids[rows], rows_of(x, rows), None if offered is None else offered[rows]
+    if isinstance(rows, slice) or isinstance(x, Lookup):
+        return ids[rows], rows_of(x, rows), None if offered is None else offered[rows]
+    return ids.take(rows), x.take(rows, axis=0), None if offered is None else offered.take(rows, axis=0)
