@@ -278,6 +278,7 @@ def test_every_kernel_passes_as_plain_python():
         "columns",
         "forgetting",
         "deconvolution",
+        "adversarial",
     )
     here = Path(__file__).parent
     files = [str(here / f"test_{room}.py") for room in rooms]
