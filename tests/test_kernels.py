@@ -282,6 +282,7 @@ def test_every_kernel_passes_as_plain_python():
         "lasso",
         "policies_leader",
         "policies_alexp",
+        "adversarial",
     )
     here = Path(__file__).parent
     files = [str(here / f"test_{room}.py") for room in rooms]

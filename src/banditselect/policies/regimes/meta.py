@@ -86,9 +86,9 @@ class MetaPolicy(Policy):
             tied = np.flatnonzero(share < 1.0) if self.has_propensity else NOBODY
         else:
             chosen = shares.argmax(axis=1)
-        order, player = _in_order(chosen)
-        if not tied.size and player.item(0) == player.item(-1):
-            status, inner = self._players[player.item(0)]._play(ids, x, offered, ledger, drawn, played)
+        order, base = _in_order(chosen)
+        if not tied.size and base.item(0) == base.item(-1):
+            status, inner = self._players[base.item(0)]._play(ids, x, offered, ledger, drawn, played)
             return status, self._memo(chosen, share, inner)
         status = balancing.ready(ids, x, ledger.book)
         if status != DONE:
@@ -99,7 +99,7 @@ class MetaPolicy(Policy):
         memo, own, players = self._memo(chosen, share, None), self._own, self._players
         before = ledger.acts[ids]
         try:
-            for i, rows in _runs(player):
+            for i, rows in _runs(base):
                 _, inner = players[i]._play(*_some(rows, *rows_by_base), ledger, some[rows], features[rows])
                 if inner is not None:
                     memo[order[rows], own : own + inner.shape[1]] = inner
@@ -142,16 +142,16 @@ class MetaPolicy(Policy):
             for i in range(len(self.bases)):
                 self._teach_base(i, ids, x, action, y, None)
             return
-        chosen, own = memo[:, 0], self._own
+        own = self._own
         y = self._settle(ids, memo[:, :own], y)
-        order, player = _in_order(chosen)
-        if player.item(0) == player.item(-1):
-            self._teach_base(player.item(0), ids, x, action, y, memo[:, own:])
+        order, base = _in_order(memo[:, 0])
+        if base.item(0) == base.item(-1):
+            self._teach_base(base.item(0), ids, x, action, y, memo[:, own:])
             return
         ids, y, x, memo = ids.take(order), y.take(order), x.take(order, axis=0), memo.take(order, axis=0)
         x.setflags(write=False)
         action = None if action is None else action.take(order)
-        for i, rows in _runs(player):
+        for i, rows in _runs(base):
             played = None if action is None else action[rows]
             self._teach_base(i, ids[rows], x[rows], played, y[rows], memo[rows, own:])
 
@@ -177,18 +177,18 @@ def teach(owner: Any, i: int, ids: Index, x: Array, action: Index | None, y: Arr
 
 
 def _in_order(chosen: Index) -> tuple[Index, Index]:
-    """Return the rows ``(n,)`` by the one that they chose, each as they stand, and those chosen."""
+    """Return the rows ``(n,)`` by the base that they chose, each as they stand, and these bases."""
     if chosen.size == 1:
         return FIRST, chosen
     order = chosen.argsort(kind="stable")
     return order, chosen.take(order)
 
 
-def _runs(player: Index) -> Iterator[tuple[int, slice]]:
-    """Yield every one of a sorted list ``(n,)``, and where it stands."""
+def _runs(base: Index) -> Iterator[tuple[int, slice]]:
+    """Yield every base of a sorted list ``(n,)``, and where it stands."""
     start = 0
-    for end in [*((player[1:] != player[:-1]).nonzero()[0] + 1).tolist(), player.size]:
-        yield player.item(start), slice(start, end)
+    for end in [*((base[1:] != base[:-1]).nonzero()[0] + 1).tolist(), base.size]:
+        yield base.item(start), slice(start, end)
         start = end
 
 
