@@ -107,7 +107,7 @@ class ALEXP(Policy):
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> policy = ALEXP(n_models=3, dim=2, noise=0.1, reward_range=(-3.0, 3.0), seed=0)
+    >>> policy = ALEXP(n_models=3, dim=2, noise=0.1, reward_range=(-4.0, 4.0), seed=0)
     >>> for _ in range(300):
     ...     decision = policy.act(rng.normal(size=(3, 5, 2)))
     ...     policy.update(decision, decision.features[2] @ [0.6, -0.6] + 0.1 * rng.normal())

@@ -110,7 +110,7 @@ class SparseOFUL(Policy):
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> policy = SparseOFUL(n_models=3, dim=2, noise=0.1, reward_range=(-3.0, 3.0), seed=0)
+    >>> policy = SparseOFUL(n_models=3, dim=2, noise=0.1, reward_range=(-4.0, 4.0), seed=0)
     >>> theta = np.array([0.0, 0.0, 0.0, 0.0, 0.6, -0.6])
     >>> for _ in range(200):
     ...     decision = policy.act(rng.normal(size=(3, 5, 2)))
