@@ -59,6 +59,6 @@ def _on_a_ball(rounds: int) -> Block:
 
 
 def _duel(seconds: dict[str, Array], mine: str, other: str, K: int, rounds: int) -> Figure:
-    limit = {"limit": 10.0, "target": "o"} if other == "OFUL" and K == max(CROWDS) else {}
+    limit = {"limit": 10.0, "target": "o"} if other == "OFUL" and max(CROWDS) == K else {}
     what, over = (f"{mine}, K = {K:,}", other) if mine != "a ball" else (f"{mine}", f"{other}, K = {K:,}")
     return figure(seconds, (mine, other), what, over, rounds=dict.fromkeys((mine, other), rounds), **limit)
