@@ -41,6 +41,7 @@ LAMBDA = "lambda = 1 / r^2, as the paper and BIAS-OFUL have it, carries the unit
 PRINTED = "the printed radius and rate are so wide that play stays close to uniform for hundreds of rounds"
 PROVED = "the rate that is proved for every sequence explores in about half of a few hundred rounds"
 POSITIONS = "an arm is the position of an action, whatever its features"
+WEIGHED = "losses that are divided by two probabilities take thousands of rounds to tell arms apart"
 UNITS = "the printed constants add terms of different units"
 
 POLICIES = {
@@ -173,6 +174,7 @@ POLICIES = {
     "Corral": (
         Corral.bind(
             bases=[SquareCB(dim=D, reward_range=RANGE), OFUL(dim=D, noise=0.1)],
+            feedback="smoothed",
             reward_range=RANGE,
             snapshots=2,
             propensities=True,
@@ -182,7 +184,6 @@ POLICIES = {
     "Corral plain": (
         Corral.bind(
             bases=[on_map(OFUL(dim=D, noise=0.1), 0), on_map(LinTS(dim=D, noise=0.1), 0)],
-            feedback="plain",
             reward_range=RANGE,
             horizon=400,
         ),
@@ -195,7 +196,7 @@ POLICIES = {
             reward_range=RANGE,
             propensities=True,
         ),
-        {"check_permuted_actions": POSITIONS},
+        {"check_permuted_actions": POSITIONS, "check_learning": WEIGHED},
     ),
     "EXP4": (
         EXP4.bind(bases=[SquareCB(dim=D, reward_range=RANGE), Greedy(center=-CENTERS[0])], reward_range=RANGE),
@@ -210,7 +211,10 @@ POLICIES = {
         ),
         {"check_permuted_actions": POSITIONS},
     ),
-    "SEXP3": (SEXP3.bind(n_arms=5, prototypes=CENTERS, reward_range=RANGE), {"check_permuted_actions": POSITIONS}),
+    "SEXP3": (
+        SEXP3.bind(n_arms=5, prototypes=CENTERS, reward_range=(-1.0, 1.0), learning_rate=2.0),
+        {"check_permuted_actions": POSITIONS},
+    ),
     "LinIDS": (LinIDS.bind(dim=D), {}),
     "LinIDS told": (LinIDS.bind(dim=D, noise=0.1, intercept=False, floor=0.1), {}),
     "FSIDS": (FSIDS.bind(n_models=3, dim=D), {}),

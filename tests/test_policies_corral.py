@@ -45,7 +45,7 @@ def test_the_weights_by_hand_on_scripted_rewards(feedback):
 
 
 def test_rewards_outside_the_range_are_clipped_counted_and_warned_of_once():
-    policy, twin = (Corral(bases=[Uniform(), Uniform()], feedback="plain", seed=3) for _ in range(2))
+    policy, twin = (Corral(bases=[Uniform(), Uniform()], seed=3) for _ in range(2))
     with pytest.warns(RuntimeWarning, match="reward 7 lies outside") as said:
         play(policy, 6, lambda t, d: 7.0 if t < 2 else -3.0)
     play(twin, 6, lambda t, d: 1.0 if t < 2 else 0.0)
@@ -64,7 +64,7 @@ def test_importance_weighs_the_distance_from_the_best_reward():
     policy.update(decision, 0.4)
     assert policy.bases[decision.base].parameters[0] == pytest.approx(-0.1)
     assert policy.bases[1 - decision.base].rounds == 0
-    plain = Corral(bases=[OFUL(dim=1), OFUL(dim=1)], feedback="plain")
+    plain = Corral(bases=[OFUL(dim=1), OFUL(dim=1)])
     decision = plain.act(ONE)
     plain.update(decision, 0.4)
     assert plain.bases[decision.base].parameters[0] == pytest.approx(0.2)
@@ -81,7 +81,7 @@ def test_importance_over_sexp3_divides_the_loss_by_both_probabilities():
 
 
 def test_learn_teaches_every_base_and_no_weights():
-    policy = Corral(bases=[SquareCB(dim=1), OFUL(dim=1)])
+    policy = Corral(bases=[SquareCB(dim=1), OFUL(dim=1)], feedback="smoothed")
     policy.learn([2.0], 1.0)
     assert [float(b.parameters[0]) for b in policy.bases] == pytest.approx([0.4, 0.4])
     assert policy.plays.tolist() == [0, 0]
@@ -108,8 +108,8 @@ def test_one_base_alone_plays_as_if_by_itself(base, feedback):
 
 
 def test_half_of_the_rounds_are_replays_which_teach_the_weights_alone():
-    """A base of k rewards of 1 has the estimate k / (k + 1); the coin errs by 4 standard errors in 6e-5 of all seeds."""
-    policy = Corral(bases=[OFUL(dim=1), OFUL(dim=1)], snapshots=2, horizon=1000)
+    """A base of k rewards of 1 has the estimate k / (k + 1); the coin errs by 4 standard errors in 6e-5 of seeds."""
+    policy = Corral(bases=[OFUL(dim=1), OFUL(dim=1)], feedback="smoothed", snapshots=2, horizon=1000)
     lessons, replays = np.zeros(2), 0
     for _ in range(400):
         before = policy.model_weights
@@ -134,7 +134,7 @@ def test_half_of_the_rounds_are_replays_which_teach_the_weights_alone():
 def test_a_snapshot_is_any_state_so_far_with_the_same_probability():
     """Of 5 states before 5 lessons; chi-square with 4 degrees of freedom, false alarm below 1e-4."""
     lanes = 2000
-    policy, ids = Corral(bases=[OFUL(dim=1)], lanes=lanes), np.arange(lanes)
+    policy, ids = Corral(bases=[OFUL(dim=1)], feedback="smoothed", lanes=lanes), np.arange(lanes)
     memo, x = np.tile([0, int(UNIT / 2)], (lanes, 1)), np.ones((lanes, 1, 1))
     for _ in range(5):
         policy._absorb(ids, x, np.zeros(lanes, dtype=np.int64), np.ones(lanes), memo)
@@ -145,7 +145,7 @@ def test_a_snapshot_is_any_state_so_far_with_the_same_probability():
 
 
 def test_a_replay_plays_as_the_base_played_then():
-    policy = Corral(bases=[UCB1(n_arms=2)], propensities=True, seed=2)
+    policy = Corral(bases=[UCB1(n_arms=2)], feedback="smoothed", propensities=True, seed=2)
     policy._earlier[0]._tally.plays[0] = 1, 1
     policy._earlier[0]._tally.earned[0] = 1.0, 0.0  # then the first arm was the best, now the second is
     policy.bases[0]._tally.plays[0] = 9, 9
@@ -160,7 +160,7 @@ def test_a_replay_plays_as_the_base_played_then():
 def test_a_master_inside_keeps_its_own_past(tmp_path):
     """What a balancing inside has worked out belongs to the state that is replayed: loaded, it works it out anew."""
     inner = RegretBalancing(bases=[OFUL(dim=1), OFUL(dim=1)], reference="own")
-    policy = Corral(bases=[inner, Uniform()], seed=1)
+    policy = Corral(bases=[inner, Uniform()], feedback="smoothed", seed=1)
     for _ in range(15):
         play(policy, 4, lambda t, d: 0.5)
         policy.save(tmp_path / "policy.bsel")
@@ -174,7 +174,8 @@ def test_a_master_inside_keeps_its_own_past(tmp_path):
 
 def test_a_saved_corral_replays_what_it_replayed(tmp_path):
     rng = np.random.default_rng(5)
-    policy = Corral(bases=[on_map(SquareCB(dim=2), 1), on_map(OFUL(dim=2), 0)], snapshots=2, lanes=2)
+    bases = [on_map(SquareCB(dim=2), 1), on_map(OFUL(dim=2), 0)]
+    policy = Corral(bases=bases, feedback="smoothed", snapshots=2, lanes=2)
     for t in range(30):
         if t == 15:
             policy.save(tmp_path / "policy.bsel")

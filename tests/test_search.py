@@ -67,10 +67,13 @@ def test_the_walk_ends_where_every_neighbour_is_worse():
     assert search.ends() == []
 
 
-def test_a_narrow_diagonal_valley_is_followed():
-    """From (0, 0) every step along one argument is uphill; along both it goes down to (3, 3)."""
-    search, _ = searched({"a": WALK, "b": WALK}, 20, lambda p: 10.0 * (p[0] - p[1]) ** 2 + (p[0] - 3) ** 2)
-    assert search.best == (3, 3)
+@pytest.mark.parametrize("end", [(3, 3), (3, -3), (-3, 3), (-3, -3)])
+def test_a_narrow_diagonal_valley_is_followed_downhill(end):
+    """From (0, 0) every step along one argument is uphill; along both it goes down to the end, and not back."""
+    turn = end[0] // end[1]
+    search, _ = searched({"a": WALK, "b": WALK}, 20, lambda p: 10.0 * (p[0] - turn * p[1]) ** 2 + (p[0] - end[0]) ** 2)
+    assert search.best == end
+    assert (-end[0] // 3, -end[1] // 3) not in search.reached
 
 
 def test_the_end_of_the_reach_is_told_and_so_is_that_of_a_list():
@@ -159,3 +162,23 @@ def test_of_what_is_as_good_as_the_best_within_a_standard_error_the_nearest_to_t
 def test_a_single_replicate_has_no_standard_error_and_the_best_is_chosen():
     search, _ = searched({"a": WALK}, 1, lambda p: (p[0] - 3) ** 2)
     assert search.best == (3,)
+
+
+def test_a_hint_saves_the_walk_and_is_no_start():
+    """From (0, 0) the walk to (-4, 4) goes by two, then by one; from a hint next to it by one."""
+
+    def value(place):
+        return (place[0] + 4) ** 2 + (place[1] - 4) ** 2
+
+    tried = {}
+    for hint in ((), (-4, 3), (6, -6)):
+        search = Search({"a": WALK, "b": WALK}, 20, hint)
+        while (request := search.next()) is not None:
+            search.learn({p: np.full(20, value(p)) for p in request.places})
+        assert search.best == (-4, 4)
+        tried[hint] = len(search.reached)
+    assert tried == {(): 22, (-4, 3): 11, (6, -6): 23}
+    search = Search({"a": WALK, "b": WALK}, 20, (5, 5))
+    while (request := search.next()) is not None:
+        search.learn({p: np.ones(20) for p in request.places})
+    assert search.best == (0, 0)  # where nothing matters

@@ -23,7 +23,7 @@ from banditselect import (
     tune,
 )
 from banditselect.problems import SyntheticFeatureSelection, SyntheticParameterSelection
-from banditselect.simulation import Progress
+from banditselect.simulation import Progress, tuning
 from banditselect.simulation.sweeps import RESERVED
 
 PS = SyntheticParameterSelection(n_models=3, dim=4, n_actions=5, radius=0.5)
@@ -381,3 +381,32 @@ def test_a_step_to_a_value_that_the_policy_refuses_is_no_step():
     assert max(tried) == 0.5
     with pytest.raises(ValueError, match=r"OFUL: delta: got 1\.5"):
         tune({"OFUL": OFUL_TOLD}, PS, {"delta": Steps(1.5)}, rounds=10, replicates=2)
+
+
+def test_the_search_on_later_problems_looks_first_where_that_on_the_first_ended(monkeypatch):
+    begun = []
+
+    class Noted(tuning.Search):
+        def __init__(self, axes, replicates, hint=()):
+            super().__init__(axes, replicates, hint)
+            begun.append((hint, self))
+
+    monkeypatch.setattr(tuning, "Search", Noted)
+    problems = {f"M = {M}": SyntheticParameterSelection(n_models=M, dim=3) for M in (2, 3, 4)}
+    policies = {name: {"OFUL": OFUL.bind(noise=given.noise), "uniform": Uniform.bind()} for name in problems}
+    chosen = tuning.tune_all(
+        policies,
+        problems,
+        {"scale": tuning.Steps(1.0)},
+        own=None,
+        rounds=50,
+        replicates=4,
+        metric="regret",
+        phase=lambda _: None,
+        workers=1,
+    )
+    assert list(chosen) == list(problems)
+    first = begun[0][1]
+    assert [hint for hint, _ in begun] == [(), first.best, first.best]
+    assert first.best != (0,)
+    assert all(first.best in search.reached for _, search in begun)

@@ -42,7 +42,7 @@ class Lookup(NamedTuple):
         """The shape of the array that it stands for."""
         return self.where.size, self.maps, self.items.shape[1], self.width
 
-    def rows(self, rows: Index) -> "Lookup":
+    def rows(self, rows: Index | slice) -> "Lookup":
         """Return some of the rows."""
         return self._replace(where=self.where[rows], items=self.items[rows])
 
@@ -94,7 +94,7 @@ class Offer(NamedTuple):
     shared: bool = False
 
 
-def rows_of(x: Any, rows: Index) -> Any:
+def rows_of(x: Any, rows: Index | slice) -> Any:
     """Return some of the rows of features."""
     return x.rows(rows) if isinstance(x, Lookup) else x[rows]
 

@@ -36,10 +36,10 @@ class Corral(MetaPolicy):
     Parameters
     ----------
     bases: fresh policies, or factories; copied with this policy's lanes and seed, never shared.
-    feedback: what a base learns. ``"smoothed"`` (Pacchiano et al.): in half of the rounds, by a coin, the base plays
-        and learns its reward as it is; in the others it plays as it was after a number of its lessons drawn from all so
-        far, and only the weights learn. ``"plain"``: it plays and learns every reward as it is. ``"importance"``
-        (Agarwal et al.): it learns :math:`hi - (hi - y) / p_I`.
+    feedback: what a base learns. ``"plain"``: it plays and learns the reward as it is. ``"smoothed"`` (Pacchiano et
+        al.): it does so in half of its rounds, by a coin; in the others it plays as it was after a number of its
+        lessons drawn from all so far, and only the weights learn. ``"importance"`` (Agarwal et al.): it learns
+        :math:`hi - (hi - y) / p_I`.
     reward_range: (lo, hi) of the rewards.
     horizon: T, the number of rounds; None to take 32 M, and to begin the weights anew with twice as many whenever they
         are over. Bases learn on.
@@ -64,7 +64,10 @@ class Corral(MetaPolicy):
     * ``"smoothed"`` is for any base whose regret is at most :math:`u \sqrt n` after n lessons, with high probability:
       a state drawn from n has an expected regret of :math:`u / \sqrt n`, however seldom the base plays. Then the regret
       is of order :math:`\sqrt T` up to logarithms and powers of M, times u if c is tuned to it, else :math:`u^2`.
-    * ``"plain"`` has none: a base that explores by turns may be stuck at a bad one, for :math:`1 / p_i` rounds.
+    * ``"plain"`` has none: a base that explores by turns may be stuck at a bad one, for :math:`1 / p_i` rounds. It is
+      the default because that was not met where it was looked for: over four UCB1 (scales 0, .1, .5, 4) on five arms
+      of means .6, .5, .4, .4, .4 the regret after 8,000 rounds was 256 +- 25, with ``"smoothed"`` 440 +- 41, with
+      ``"importance"`` 228 +- 29, growing as T to the .64, .78 and .71 from 500 rounds on (24 lanes, standard errors).
 
     Departures from print: a coin decides between the steps that take turns there, so that late rewards and propensities
     are those of any round; ``snapshots`` states are kept in reservoirs, each of them uniform over the past but the same
@@ -81,18 +84,18 @@ class Corral(MetaPolicy):
     Examples
     --------
     >>> from banditselect import OFUL, Uniform
-    >>> policy = Corral(bases=[Uniform(), OFUL(dim=1)], feedback="plain", horizon=300, seed=0)
+    >>> policy = Corral(bases=[Uniform(), OFUL(dim=1)], horizon=300, seed=0)
     >>> for _ in range(300):
     ...     decision = policy.act([[0.1], [0.9]])
     ...     policy.update(decision, decision.features[0])
-    >>> policy.model_weights.argmax()
-    1
+    >>> policy.model_weights.round(2)
+    array([0.09, 0.91])
     """
 
     reward_units = ("bases", "reward_range")
     constraints: ClassVar[dict[str, Constraint]] = {
         "bases": Constraint(),
-        "feedback": OneOf(("smoothed", "plain", "importance")),
+        "feedback": OneOf(("plain", "smoothed", "importance")),
         "reward_range": Bounds(),
         "horizon": Number(low=2, integer=True, optional=True),
         "learning_rate": Number(low=SMALLEST),
@@ -105,7 +108,7 @@ class Corral(MetaPolicy):
         self,
         *,
         bases: Sequence[Any],
-        feedback: str = "smoothed",
+        feedback: str = "plain",
         reward_range: tuple[float, float] = (0.0, 1.0),
         horizon: int | None = None,
         learning_rate: float = 1.0,
@@ -150,23 +153,22 @@ class Corral(MetaPolicy):
         """Let the weights be, whatever data the bases learn: nobody drew them."""
 
     def _settle(self, ids: Index, own: Index, y: Array) -> Array:
-        M, R = len(self.bases), self._replays
+        M, R, expected = len(self.bases), self._replays, self._range
         base, p = own[:, 0] % M, read(own[:, 1])
-        self._messages += self._range.watch(ids, y)
-        loss = np.clip((self._range.upper - y) / self._range.span, 0.0, 1.0)
+        self._messages += expected.watch(ids, y)
+        loss = np.maximum(np.minimum((expected.upper - y) / expected.span, 1.0), 0.0)
         if R:
             judged = np.flatnonzero(own[:, 0] >= M)  # with probability p / 2 R each
             self._barrier.learn(ids[judged], base[judged], 2.0 * R * p[judged], loss[judged])
             return y
         self._barrier.learn(ids, base, p, loss)
-        return y + (self._range.upper - y) * (1.0 - 1.0 / p) if self.feedback == "importance" else y
+        return y + (expected.upper - y) * (1.0 - 1.0 / p) if self.feedback == "importance" else y
 
     def _teach_base(self, i: int, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
         if i >= len(self.bases):
             return
         if action is not None:  # it played
             self._tally.plays[ids, i] += 1
-            self._tally.earned[ids, i] += y
             if self._replays:
                 self._keep(i, ids)
         super()._teach_base(i, ids, x, action, y, memo)

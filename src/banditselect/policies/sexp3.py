@@ -66,8 +66,8 @@ class SEXP3(Policy):
     ...     state = t % 2
     ...     decision = policy.act([[state], [state]])
     ...     policy.update(decision, decision.action == state)
-    >>> policy.probabilities([[1.0], [1.0]]).argmax(), policy.visits
-    (1, array([200, 200]))
+    >>> policy.probabilities([[1.0], [1.0]]).round(2), policy.visits
+    (array([0., 1.]), array([200, 200]))
     """
 
     reward_units = ("reward_range",)

@@ -86,16 +86,20 @@ class Search:
     ----------
     axes: the values by name of the argument.
     replicates: on how many the best are compared in the end.
+    hint: a place that was best elsewhere; it is tried with the first, and where it leads the walk begins by single
+        steps. What is chosen near the start stays so: a hint is no start.
 
     Attributes
     ----------
+    axes: as given.
     reached: by place, what it had on the replicates that it played.
     best: the place chosen; of listed values the one of the smallest mean, ties go to the first; empty before.
     """
 
-    def __init__(self, axes: Mapping[str, Axis], replicates: int) -> None:
-        self._axes = dict(axes)
-        self._walked = [j for j, axis in enumerate(self._axes.values()) if isinstance(axis, Steps)]
+    def __init__(self, axes: Mapping[str, Axis], replicates: int, hint: Place = ()) -> None:
+        self.axes = dict(axes)
+        self._hint = hint
+        self._walked = [j for j, axis in enumerate(self.axes.values()) if isinstance(axis, Steps)]
         few = replicates // 12
         self._stages = (few, replicates // 4, replicates) if few >= SHORT else (replicates,)
         self._first = self._stages[0]
@@ -114,17 +118,17 @@ class Search:
 
     def arguments(self, place: Place) -> dict[str, Any]:
         """Return the values at a place, by name of the argument."""
-        return {name: axis[k] for (name, axis), k in zip(self._axes.items(), place, strict=True)}
+        return {name: axis[k] for (name, axis), k in zip(self.axes.items(), place, strict=True)}
 
     def begin(self) -> list[Place]:
         """Return where the search begins: every combination of listed values, at the start of steps."""
-        ranges = [(0,) if isinstance(axis, Steps) else range(len(axis)) for axis in self._axes.values()]
+        ranges = [(0,) if isinstance(axis, Steps) else range(len(axis)) for axis in self.axes.values()]
         return list(itertools.product(*ranges))
 
     def ends(self) -> list[str]:
         """Return the arguments whose best value is an end of what could be tried; a tie with its neighbour is none."""
         found = []
-        for j, (name, axis) in enumerate(self._axes.items()):
+        for j, (name, axis) in enumerate(self.axes.items()):
             low, high = (-axis.reach, axis.reach) if isinstance(axis, Steps) else (0, len(axis) - 1)
             k = self.best[j]
             if low < high and k in (low, high):
@@ -136,6 +140,7 @@ class Search:
 
     def _search(self) -> Iterator[Request]:
         pool = self.begin()
+        pool += [self._hint] if self._hint and self._hint not in pool else []
         start, kept = pool[0], (len(pool), *KEPT)
         for stage, most in zip(self._stages, kept, strict=False):
             led = start not in pool[:most] and stage < self._stages[-1]  # astray, perhaps: the start is asked once more
@@ -175,14 +180,16 @@ class Search:
     def _walk(self, pool: list[Place], stage: int) -> Iterator[Request]:
         """Go from the best of the pool to what is better next to it, as long as there is such; it joins the pool.
 
-        On the first replicates by two steps at a time along one argument, then by one along one or two; later by one
-        along one.
+        On the first replicates by two steps at a time along one argument (not from a hint), then by one along one, or
+        along two to where the steps along one point; later by one along one.
         """
-        for stride, most in ((2, 1), (1, 2)) if stage == self._first else ((1, 1),):
+        first = ((1, 2),) if self._leader(pool, stage) == self._hint else ((2, 1), (1, 2))
+        for stride, most in first if stage == self._first else ((1, 1),):
             along = 1
             while along <= min(most, len(self._walked)):
                 leader = self._leader(pool, stage)
                 near = [place for place in self._next_to(leader, stride, along) if place not in pool]
+                near = [place for place in near if self._downhill(place, leader)]
                 yield from self._play(near, self._first)
                 promising = [place for place in near if self._promising(place, leader, stage)]
                 yield from self._play(promising, stage)
@@ -190,6 +197,19 @@ class Search:
                 gained = self._mean(leader, stage) - self._mean(self._leader(pool, stage), stage)
                 so_far = self._mean(pool[0], self._first) - self._mean(leader, self._first)
                 along = 1 if gained > max(0.0, LITTLE * so_far) else along + 1
+
+    def _downhill(self, place: Place, leader: Place) -> bool:
+        """Tell whether the steps to a place, each taken alone, led lower in sum than the opposite ones, or as low.
+
+        Of two opposite places along several arguments only one does, on a slope that is linear or quadratic the lower.
+        """
+        slope, moved = 0.0, [j for j in self._walked if place[j] != leader[j]]
+        for j in moved if len(moved) > 1 else ():
+            alone, opposite = ((*leader[:j], k, *leader[j + 1 :]) for k in (place[j], 2 * leader[j] - place[j]))
+            if alone not in self.reached or opposite not in self.reached:  # at the end of what may be reached
+                return True
+            slope += self._mean(alone, self._first) - self._mean(opposite, self._first)
+        return not slope > 0.0  # where all fail it is not a number
 
     def _promising(self, place: Place, leader: Place, stage: int) -> bool:
         """Tell whether a place is to play all replicates of a stage, by those that it and the leader have played.
@@ -215,7 +235,7 @@ class Search:
 
     def _next_to(self, place: Place, stride: int, along: int) -> Iterator[Place]:
         """Yield the places that are a stride away along this many arguments at a time, or as far as these reach."""
-        reach = [axis.reach if isinstance(axis, Steps) else 0 for axis in self._axes.values()]
+        reach = [axis.reach if isinstance(axis, Steps) else 0 for axis in self.axes.values()]
         for axes in itertools.combinations(self._walked, along):
             for steps in itertools.product((-stride, stride), repeat=along):
                 moved = list(place)

@@ -12,6 +12,7 @@ from ..policies import Binding, Pending, Several
 from ..problems import Problem
 from ..statistics import standard_error
 from . import engine as engines
+from .cells import Cell, Failure, Outcome
 from .fingerprint import record_of
 from .loop import METRICS
 from .progress import OnProgress
@@ -125,7 +126,10 @@ def tune_all(
     address: str | None = None,
     out: str | Path | None = None,
 ) -> dict[str, Tuned]:
-    """Tune the policies of every problem, all problems side by side; ``phase`` is called before every step."""
+    """Tune the policies of every problem, all problems side by side; ``phase`` is called before every step.
+
+    Where something is searched by steps the first problem goes before the others, which look first where it ended.
+    """
     rounds, replicates = check_size(rounds, replicates)
     check_seed(seed)
     validation.OneOf(tuple(METRICS)).check("metric", metric, None)
@@ -134,36 +138,28 @@ def tune_all(
     if not grid and not own:
         raise validation.refuse("grid", grid, 'arguments with values to try: {"scale": [0.1, 1.0]}')
     _check(policies, grid, own)
-    worse = 1.0 if metric in SMALLER_IS_BETTER else -1.0
-    searches = {
-        (problem, name): Search(axes, replicates)
-        for problem, named in policies.items()
-        for name, binding in named.items()
-        if (axes := axes_of(binding, {**grid, **own.get(name, {})}))
-    }
-    store = None
-    step = 0
-    while wanted := {key: request for key, search in searches.items() if (request := search.next())}:
-        step += 1
-        for start, stop in sorted({(request.start, request.stop) for request in wanted.values()}):
-            asked = {key: r for key, r in wanted.items() if (r.start, r.stop) == (start, stop)}
-            plan, labels = _plan(policies, problems, searches, asked, rounds, seed)
-            if out is not None:
-                plan.description()  # refuses what cannot be stored, before there is a folder
-                store = store or Store(out)
-            outcomes, failures = plan.run(store, engine, workers, address, phase(f"tuning, step {step}"))
-            refused = {
-                (f.cell.problem, f.cell.policy) for f in failures if isinstance(f.error, validation.ArgumentError)
-            }
-            raise_first([f for f in failures if step == 1 or (f.cell.problem, f.cell.policy) not in refused])
-            finals = {name: plan.result(name, outcomes, failures).finals(metric) for name in plan.problems}
-            for (problem, name), found in labels.items():
-                worst = np.full(stop - start, np.inf)  # a step to where the policy refuses to go
-                reached = {place: worse * finals[problem].get(label, worse * worst) for place, label in found.items()}
-                if any(np.isnan(values).any() for values in reached.values()):
-                    expected = f"a metric that policies[{name!r}] has on every replicate"
-                    raise validation.refuse("metric", metric, expected)
-                searches[problem, name].learn(reached)
+    searches: dict[tuple[str, str], Search] = {}
+    store, step, names = None, 0, list(policies)
+    walked = any(isinstance(axis, Steps) for values in (grid, *own.values()) for axis in values.values())
+    for some in (names[:1], names[1:]) if walked else (names,):
+        hints = {(name, *search.axes): search.best for (_, name), search in searches.items()}
+        searched = {
+            (problem, name): Search(axes, replicates, hints.get((name, *axes), ()))
+            for problem in some
+            for name, binding in policies[problem].items()
+            if (axes := axes_of(binding, {**grid, **own.get(name, {})}))
+        }
+        searches |= searched
+        while wanted := {key: request for key, search in searched.items() if (request := search.next())}:
+            step += 1
+            for start, stop in sorted({(request.start, request.stop) for request in wanted.values()}):
+                asked = {key: r for key, r in wanted.items() if (r.start, r.stop) == (start, stop)}
+                plan, labels = _plan(policies, problems, searches, asked, rounds, seed)
+                if out is not None:
+                    plan.description()  # refuses what cannot be stored, before there is a folder
+                    store = store or Store(out)
+                outcomes, failures = plan.run(store, engine, workers, address, phase(f"tuning, step {step}"))
+                _learn(searches, labels, plan, outcomes, failures, metric)
     settings = {
         "grid": _values(grid),
         "own": {policy: _values(values) for policy, values in own.items()},
@@ -176,7 +172,7 @@ def tune_all(
     for name in problems:
         mine = {policy: search for (where, policy), search in searches.items() if where == name}
         best = {policy: _with(policies[name][policy], s.arguments(s.best)) for policy, s in mine.items()}
-        records = {policy: _record(search, worse) for policy, search in mine.items()}
+        records = {policy: _record(search, _sign(metric)) for policy, search in mine.items()}
         record = {"problem": record_of(problems[name], {}, {}), **settings, "policies": records}
         chosen[name] = Tuned(dict(policies[name]) | best, record)
     return chosen
@@ -225,6 +221,40 @@ def _plan(
     lanes = range(RESERVED + request.start, RESERVED + request.stop)
     chosen = {name: problems[name] for name in candidates}
     return Plan(chosen, candidates, rounds, lanes, seed, candidate_of=candidate_of), labels
+
+
+def _sign(metric: str) -> float:
+    return 1.0 if metric in SMALLER_IS_BETTER else -1.0
+
+
+def _learn(
+    searches: Mapping[tuple[str, str], Search],
+    labels: Mapping[tuple[str, str], Mapping[tuple[int, ...], str]],
+    plan: Plan,
+    outcomes: dict[Cell, Outcome],
+    failures: list[Failure],
+    metric: str,
+) -> None:
+    """Tell the searches what their candidates reached; a step to where a policy refuses to go has reached nothing.
+
+    Where a search begins nothing may be refused: that is the user's mistake.
+    """
+    begun = {
+        (problem, found[place])
+        for (problem, name), found in labels.items()
+        for place in searches[problem, name].begin()
+        if place in found
+    }
+    refused = {(f.cell.problem, f.cell.policy) for f in failures if isinstance(f.error, validation.ArgumentError)}
+    raise_first([f for f in failures if (f.cell.problem, f.cell.policy) not in refused - begun])
+    finals = {name: plan.result(name, outcomes, failures).finals(metric) for name in plan.problems}
+    worse = _sign(metric)
+    for (problem, name), found in labels.items():
+        nothing = np.full(len(plan.replicates), worse * np.inf)
+        reached = {place: worse * finals[problem].get(label, nothing) for place, label in found.items()}
+        if any(np.isnan(values).any() for values in reached.values()):
+            raise validation.refuse("metric", metric, f"a metric that policies[{name!r}] has on every replicate")
+        searches[problem, name].learn(reached)
 
 
 def _record(search: Search, worse: float) -> dict[str, Any]:

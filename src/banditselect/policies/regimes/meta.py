@@ -11,7 +11,7 @@ from ...carriers.decisions import UNIT, Ledger, written
 from ...carriers.streams import Channel, Seed, Streams
 from ...kernels import balancing
 from ...kernels.acting import DRAWN, Drawn
-from ...kernels.features import rows_of
+from ...kernels.features import Lookup, rows_of
 from ...kernels.ledger import ACTS
 from ...kernels.rounds import DONE
 from ...types import Array, Index, Mask
@@ -19,6 +19,7 @@ from ..base import Chosen, Played, Policy
 from ..on_map import copied
 
 NOBODY = np.empty(0, dtype=np.int64)
+FIRST = np.zeros(1, dtype=np.int64)
 
 
 class MetaPolicy(Policy):
@@ -65,10 +66,9 @@ class MetaPolicy(Policy):
 
     def _mixture(self, ids: Index, x: Array, offered: Mask | None, shares: Array) -> Array:
         """Return the probabilities of the actions, ``(n, K)``, if the bases play with the probabilities ``(n, M)``."""
-        p = np.zeros((ids.size, x.shape[2]))
-        players = self._players
+        p, players = np.zeros((ids.size, x.shape[2])), self._players
         for i in np.flatnonzero(shares.any(axis=0)):
-            rows = np.flatnonzero(shares[:, i])
+            rows = _whole(np.flatnonzero(shares[:, i]), ids)
             p[rows] += shares[rows, i, None] * players[i]._distribution(*_some(rows, ids, x, offered))[0]
         return p
 
@@ -78,45 +78,62 @@ class MetaPolicy(Policy):
         return drawn["action"], drawn["probability"] if self.has_propensity else None, memo
 
     def _play(self, ids: Index, x: Array, offered: Mask | None, ledger: Ledger, drawn: Drawn, played: Array) -> Played:
+        shares, ties = self._shares(ids)
+        tied = NOBODY
+        share: Array | None = None
+        if ties:
+            chosen, share = self._ties.draw(ids, ledger.acts, shares)
+            tied = np.flatnonzero(share < 1.0) if self.has_propensity else NOBODY
+        else:
+            chosen = shares.argmax(axis=1)
+        order, base = _in_order(chosen)
+        if not tied.size and base.item(0) == base.item(-1):
+            status, inner = self._players[base.item(0)]._play(ids, x, offered, ledger, drawn, played)
+            return status, self._memo(chosen, share, inner)
         status = balancing.ready(ids, x, ledger.book)
         if status != DONE:
             return status, None
-        shares, ties = self._shares(ids)
-        chosen, share = self._ties.draw(ids, ledger.acts, shares)
-        tied = np.flatnonzero(share < 1.0) if ties and self.has_propensity else NOBODY
-        mixed = self._mixture(*_some(tied, ids, x, offered), shares[tied]) if tied.size else None
-        memo = np.full((ids.size, self._memo_width), -1)
-        memo[:, 0] = chosen
-        own, players = self._own, self._players
-        if own > 1:
-            memo[:, 1] = np.maximum(written(share), 1)
+        mixed = self._mixture(*_some(_whole(tied, ids), ids, x, offered), shares[tied]) if tied.size else None
+        rows_by_base = _some(order, ids, x, offered)
+        some, features = np.empty(ids.size, dtype=DRAWN), np.empty(played.shape)
+        memo, own, players = self._memo(chosen, share, None), self._own, self._players
         before = ledger.acts[ids]
         try:
-            for i, rows in _rows_of_each(chosen):
-                all_rows = rows.size == ids.size
-                some = drawn if all_rows else np.empty(rows.size, dtype=DRAWN)
-                features = played if all_rows else np.empty((rows.size, *played.shape[1:]))
-                _, inner = players[i]._play(*_some(rows, ids, x, offered), ledger, some, features)
-                if not all_rows:
-                    drawn[rows], played[rows] = some, features
+            for i, rows in _runs(base):
+                _, inner = players[i]._play(*_some(rows, *rows_by_base), ledger, some[rows], features[rows])
                 if inner is not None:
-                    memo[rows, own : own + inner.shape[1]] = inner
+                    memo[order[rows], own : own + inner.shape[1]] = inner
         except BaseException:  # several bases play as one, or not at all
             ledger.book[ids, ACTS] = before
             raise
+        back = order.argsort()
+        some.take(back, out=drawn, mode="clip")
+        features.take(back, axis=0, out=played, mode="clip")
         if mixed is not None:
             drawn["probability"][tied] = mixed[np.arange(tied.size), drawn["action"][tied]]
         return DONE, memo
+
+    def _memo(self, chosen: Index, share: Array | None, inner: Index | None) -> Index:
+        """Return the memo ``(n, w)`` of those that play ``(n,)`` with these shares ``(n,)``, and of what they wrote."""
+        if self._memo_width == 1:
+            return np.ascontiguousarray(chosen)[:, None]
+        memo, own = np.full((chosen.size, self._memo_width), -1), self._own
+        memo[:, 0] = chosen
+        if own > 1:
+            memo[:, 1] = UNIT if share is None else np.maximum(written(share), 1)
+        if inner is not None:
+            memo[:, own : own + inner.shape[1]] = inner
+        return memo
 
     def _wrote(self, memo: Index) -> bool:
         chosen, own, players = memo[:, 0], self._own, self._players
         if min(chosen.tolist()) < 0 or max(chosen.tolist()) >= len(players):
             return False
-        if own > 1 and not ((memo[:, 1] > 0) & (memo[:, 1] <= UNIT)).all():
+        if own > 1 and not 0 < min(shares := memo[:, 1].tolist()) <= max(shares) <= UNIT:
             return False
         if self._memo_width == own:
             return True
-        parts = ((players[i], memo[rows, own:]) for i, rows in _rows_of_each(chosen))
+        parts = ((players[i], memo[chosen == i, own:]) for i in sorted(set(chosen.tolist())))
         return all(b._wrote(part[:, : b._memo_width]) for b, part in parts if b._memo_width)
 
     def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
@@ -125,17 +142,18 @@ class MetaPolicy(Policy):
             for i in range(len(self.bases)):
                 self._teach_base(i, ids, x, action, y, None)
             return
-        own, players = self._own, self._players
+        own = self._own
         y = self._settle(ids, memo[:, :own], y)
-        for i, rows in _rows_of_each(memo[:, 0]):
-            width = players[i]._memo_width
-            inner = memo[rows, own : own + width] if width else None
-            if rows.size == ids.size:
-                self._teach_base(i, ids, x, action, y, inner)
-                continue
-            mine = x[rows]
-            mine.setflags(write=False)
-            self._teach_base(i, ids[rows], mine, None if action is None else action[rows], y[rows], inner)
+        order, base = _in_order(memo[:, 0])
+        if base.item(0) == base.item(-1):
+            self._teach_base(base.item(0), ids, x, action, y, memo[:, own:])
+            return
+        ids, y, x, memo = ids.take(order), y.take(order), x.take(order, axis=0), memo.take(order, axis=0)
+        x.setflags(write=False)
+        action = None if action is None else action.take(order)
+        for i, rows in _runs(base):
+            played = None if action is None else action[rows]
+            self._teach_base(i, ids[rows], x[rows], played, y[rows], memo[rows, own:])
 
     def _teach_base(self, i: int, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
         teach(self, i, ids, x, action, y, memo)
@@ -149,25 +167,38 @@ def own_bases(owner: str, bases: Sequence[Any], lanes: int | None, seed: Seed) -
 
 
 def teach(owner: Any, i: int, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
-    """Teach one of the bases of a policy, which says what the base has to say."""
+    """Teach one of the bases of a policy, which says what the base has to say; its memo ``(n, w)`` may be wider."""
     base = owner.bases[i]
-    base._teach(ids, x, action, y, memo)
+    width = base._memo_width
+    base._teach(ids, x, action, y, np.ascontiguousarray(memo[:, :width]) if width and memo is not None else None)
     if base._messages:
         owner._messages += [f"bases[{i}]: {message}" for message in base._messages]
         base._messages.clear()
 
 
-def _rows_of_each(chosen: Index) -> Iterator[tuple[int, Index]]:
-    """Yield every base that was chosen, and the rows ``(n_i,)`` that chose it, in order."""
-    rows: dict[int, list[int]] = {}
-    for row, base in enumerate(chosen.tolist()):
-        rows.setdefault(base, []).append(row)
-    for base in sorted(rows):
-        yield base, np.array(rows[base])
+def _in_order(chosen: Index) -> tuple[Index, Index]:
+    """Return the rows ``(n,)`` by the base that they chose, each as they stand, and these bases."""
+    if chosen.size == 1:
+        return FIRST, chosen
+    order = chosen.argsort(kind="stable")
+    return order, chosen.take(order)
 
 
-def _some(rows: Index, ids: Index, x: Array, offered: Mask | None) -> tuple[Index, Array, Mask | None]:
-    """Return some of the rows of what a policy is asked."""
-    if rows.size == ids.size:
-        return ids, x, offered
-    return ids[rows], rows_of(x, rows), None if offered is None else offered[rows]
+def _runs(base: Index) -> Iterator[tuple[int, slice]]:
+    """Yield every base of a sorted list ``(n,)``, and where it stands."""
+    start = 0
+    for end in [*((base[1:] != base[:-1]).nonzero()[0] + 1).tolist(), base.size]:
+        yield base.item(start), slice(start, end)
+        start = end
+
+
+def _whole(rows: Index, ids: Index) -> Index | slice:
+    """Return rows in order, as a slice where they are all."""
+    return slice(None) if rows.size == ids.size else rows
+
+
+def _some(rows: Index | slice, ids: Index, x: Array, offered: Mask | None) -> tuple[Index, Array, Mask | None]:
+    """Return some of the rows of what a policy is asked; of a slice, without a copy."""
+    if isinstance(rows, slice) or isinstance(x, Lookup):
+        return ids[rows], rows_of(x, rows), None if offered is None else offered[rows]
+    return ids.take(rows), x.take(rows, axis=0), None if offered is None else offered.take(rows, axis=0)
