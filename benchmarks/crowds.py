@@ -16,7 +16,7 @@ CROWDS = {100: 50, 1000: 20, 10_000: 5, 100_000: 2}  #: how many rounds a block 
 
 
 def crowds(quick: bool) -> Part:
-    """Target o: a round by design against one of plain SquareCB and of OFUL, over the number of actions."""
+    """Target o: a round by design against one of plain SquareCB and, where there are most actions, of OFUL."""
     blocks, figures = (4 if quick else 30), []
     for K, rounds in CROWDS.items():
         problem = LinearProblem.draw(rounds=rounds, dim=D, n_actions=K)
@@ -59,6 +59,6 @@ def _on_a_ball(rounds: int) -> Block:
 
 
 def _duel(seconds: dict[str, Array], mine: str, other: str, K: int, rounds: int) -> Figure:
-    limit = {"limit": 10.0, "target": "o"} if other == "OFUL" else {}
+    limit = {"limit": 10.0, "target": "o"} if other == "OFUL" and max(CROWDS) == K else {}
     what, over = (f"{mine}, K = {K:,}", other) if mine != "a ball" else (f"{mine}", f"{other}, K = {K:,}")
     return figure(seconds, (mine, other), what, over, rounds=dict.fromkeys((mine, other), rounds), **limit)
