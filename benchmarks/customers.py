@@ -32,7 +32,7 @@ from banditselect.types import Array, Index
 
 from .regions_study import PAGE, clusters, plain_mixture
 
-SPLITS, ORDERS = 12, 7
+SPLITS, ORDERS = 12, 8
 COLUMNS = ("pf", "cl", "loc", "wk", "tod", "seas")
 SUPPLIERS, D = 4, len(COLUMNS)
 MIDDLE = 8.0  #: fixed prices are 7 and 9 cents; a rate by hour or season has none, and stands in the middle
