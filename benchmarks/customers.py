@@ -22,19 +22,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from banditselect import OFUL, PSIDS, BiasOFUL, LinIDS
 from banditselect.regions import TaskSequence, from_tasks
 from banditselect.reporting.markdown import markdown_table, replace_between
 from banditselect.simulation.store import write_text
+from banditselect.types import Array, Index
 
 from .regions_study import PAGE, clusters, plain_mixture
 
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
-
-SPLITS, ORDERS = 12, 7
+SPLITS, ORDERS = 12, 8
 COLUMNS = ("pf", "cl", "loc", "wk", "tod", "seas")
 SUPPLIERS, D = 4, len(COLUMNS)
 MIDDLE = 8.0  #: fixed prices are 7 and 9 cents; a rate by hour or season has none, and stands in the middle
