@@ -88,7 +88,7 @@ def standing(found: Groups, folder: Path) -> str:
             for regime in found:
                 own = by_name[regime].get(last.policy)
                 cells += report.cells(own, RANKING)[1:] if own else [NOTHING] * 4
-            rows.append([*cells, report.round_time(last.policy, found[final][group], times[final])])
+            rows.append([*cells, report.round_time(last.policy, found[final][group], times.get("tuned", {}))])
     words = ["regret", "more than the leader", "rank", "best or close"]
     head = ["among", "policy", "problems", *(f"{regime}: {one}" for regime in found for one in words), "µs a round"]
     caption = (
@@ -96,7 +96,8 @@ def standing(found: Groups, folder: Path) -> str:
         f"{'; '.join(leaders)}) has the smallest regret of those that played every problem; differences from it are "
         "paired, replicate by replicate, with 95 % intervals. Best or close: on how many problems a policy is not "
         "clearly worse than the best one there. Who knows the right model or selects nothing has no rank. Time: a "
-        "round of one lane where all replicates play side by side, median over the problems."
+        "round of one lane where all replicates play side by side, the least of all runs of the tuning, median over "
+        "the problems."
     )
     return f"{caption}\n\n{markdown_table(head, rows)}"
 
