@@ -8,6 +8,7 @@ SYMBOLS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "Delta": "Δ", "varepsilon": "ε", "eta": "η", "theta": "θ",
     "kappa": "κ", "lambda": "λ", "mu": "μ", "pi": "π", "rho": "ρ", "phi": "φ", "ell": "ℓ", "sum": "Σ", "top": "ᵀ",
     "langle": "⟨", "rangle": "⟩", "le": "≤", "ge": "≥", "ne": "≠", "pm": "±", "sim": "~", "propto": "∝", "in": "∈",
+    "xi": "ξ", "leftarrow": "←", "dots": "...",
     "left": "", "right": "", "big": "", "Big": "", "{": "{", "}": "}", "quad": "   ", "qquad": "\n", ",": " ",
 }  # fmt: skip
 FUNCTIONS = ("arg", "det", "exp", "log", "max", "min")

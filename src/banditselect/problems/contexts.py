@@ -15,7 +15,7 @@ class ContextPerMap(Problem):
     r"""Two actions, M contexts and M maps, of which each can be told from the first on its own context only.
 
     A round has the context :math:`x`, uniform on :math:`1, \dots, M`. Action 0 has features 0 in every map and earns
-    0; action 1 has :math:`\phi^j(x) = (1, \mathbf 1[x = j])`. The first map is true with
+    0; action 1 has :math:`\phi^j(x) = (1, 1[x = j])`. The first map is true with
     :math:`\theta_* = (-D, 2D)`: action 1 earns D on context 1 and -D on all others. Optimism over the union of the
     maps then loses D once for nearly every map.
 
