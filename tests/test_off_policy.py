@@ -74,8 +74,6 @@ def test_a_policy_asked_for_all_decisions_at_once_answers_as_one_by_one(name, ma
     policy = POLICIES[name][0](lanes=None, seed=0)
     if not policy.has_propensity:
         pytest.skip("it has no probabilities")
-    if np.max(policy.settings.get("blocks", 1)) > 1:
-        pytest.skip("a log knows no blocks")
     game, rng = Game(policy, range(1)), np.random.default_rng(3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -86,7 +84,7 @@ def test_a_policy_asked_for_all_decisions_at_once_answers_as_one_by_one(name, ma
     available = rng.uniform(size=(20, game.n_actions)) < (0.5 if masked else 1.0)
     available[:, 0] = True
     log = Log(
-        features=maps if game.many else maps[0],
+        features=game.in_blocks(maps) if game.many else game.in_blocks(maps)[0],
         action=np.zeros(20, dtype=int),
         propensity=0.5,
         reward=np.zeros(20),
