@@ -18,9 +18,8 @@ reproduce: .venv/ready
 test: .venv/ready
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/mypy
 	$(BIN)/lint-imports
-	@# kernels are compiled once, while types are checked, and not in every process of the tests
-	$(BIN)/banditselect warmup & compiled=$$!; $(BIN)/mypy && wait $$compiled
 	$(BIN)/python -m pytest --numprocesses 2
 
 .venv/clusters: .venv/ready requirements-clusters.lock
