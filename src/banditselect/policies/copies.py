@@ -131,12 +131,16 @@ class Copies(Stateful, ABC):
 
     def _renewed(self, decision: Decision) -> Decision:
         """Return a decision of an earlier list of models as one of this list."""
-        expected = f"at most {self._generation}: take over what the policy that decided has learned"
-        raise validation.refuse("decision: generation", decision.generation, expected)
+        raise self._unknown(decision.generation)
 
     def _learn_earlier(self, generation: int, worker: Worker | None, ids: Index, *row: Any) -> int:
-        """Learn what was decided with an earlier list of models, as ``_learn`` does."""
-        raise NotImplementedError
+        """Learn what was decided with an earlier list of models, as ``_learn`` does; here it stays one."""
+        raise self._unknown(generation)
+
+    def _unknown(self, generation: int) -> ValueError:
+        """Return the refusal of a decision that was made with a list of models which is not known here."""
+        expected = f"at most {self._generation}: take over what the policy that decided has learned"
+        return validation.refuse("decision: generation", generation, expected)
 
     def _restore_changes(self, changes: Any) -> None:
         """Take over how the list of models has changed, of a policy that was saved."""
