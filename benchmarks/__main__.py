@@ -21,6 +21,7 @@ from .comparison import peers
 from .crowds import crowds
 from .figures import Part, load_parts, store_parts
 from .first_call import first_call
+from .judging import judging
 from .limits import bank, lanes, one_lane, regions, same_code, simulation_loop, untuned, workers
 from .measuring import PACKAGES, machine
 from .meta_policies import meta_policies
@@ -37,6 +38,7 @@ PARTS: dict[str, Callable[[bool], Part]] = {
     "lanes": lanes,
     "regions": regions,
     "crowds": crowds,
+    "judging": judging,
     "workers": workers,
     "first-call": first_call,
     "simulation-loop": simulation_loop,

@@ -253,10 +253,11 @@ class Log:
         return f"Log({len(self)} decisions, at most {self.features.n_actions} actions, {width} features)"
 
 
-def chunks(log: Log) -> list[Index]:
-    """Return the positions of the decisions, cut where the features of more would not fit well into memory."""
+def chunks(log: Log, step: int = 1) -> list[Index]:
+    """Return the positions of every ``step``-th decision, cut where more features would not fit well into memory."""
     size = max(1, 4_000_000 // (log.features.n_actions * sum(log.features.dims)))
-    return np.split(np.arange(len(log)), range(size, len(log), size))
+    rows = np.arange(0, len(log), step)
+    return np.split(rows, range(size, len(rows), size))
 
 
 def _each(good: Mask, name: str, values: Any, where: Where, expected: str) -> None:

@@ -14,10 +14,11 @@ from numpy.typing import ArrayLike
 from ..carriers import validation
 from ..policies import Binding, Policy
 from ..problems.base import stacked
-from ..types import Array, Blocked, Index, Mask
+from ..types import Array, Blocked, Mask
 from .estimates import TOLERANCE, Estimates, WeightedRewards
 from .features import part_of
 from .log import Log, chunks
+from .reward_model import cross_fitted
 
 
 def evaluate(
@@ -56,7 +57,8 @@ def evaluate(
     predictions: q, ``(T, K)``, of a model that did not see these rewards. None: ridge regression with a constant on the
         standardised features (penalty 1), where the decisions of each of ``folds`` random folds are predicted from the
         other folds.
-    map: the map that the ridge regression uses; None: all of them side by side.
+    map: the map that the ridge regression uses; None: the one on which it predicts best, by generalised
+        cross-validation in the other folds.
     clip: weights above it count as ``clip``: less variance, and a bias that the intervals do not know of.
     delta: the intervals have confidence 1 - delta.
     seed: of the folds.
@@ -101,7 +103,7 @@ def evaluate(
     validation.Number(low=0.0, above=True, high=1.0, below=True).check("evaluate: delta", delta, None)
     validation.seed("evaluate: seed", seed)
     if predictions is None:
-        q = _cross_fitted(log, map, min(folds, T), np.random.default_rng(seed))
+        q = cross_fitted(log, map, min(folds, T), np.random.default_rng(seed))
     else:
         q = validation.as_floats("evaluate: predictions", predictions, f"finite numbers of shape {(T, K)}")
         if q.shape != (T, K) or not np.isfinite(q).all():
@@ -183,57 +185,3 @@ def _actions(x: Any, places: Any) -> Any:
 
 def _sums_to_one(p: Array) -> Any:
     return (p >= 0.0).all(axis=1) & (np.abs(p.sum(axis=1) - 1.0) <= TOLERANCE)
-
-
-def _cross_fitted(log: Log, map: int | None, folds: int, rng: np.random.Generator) -> Array:
-    """Return ridge predictions of all actions, ``(T, K)``, each from the folds that its decision is not in.
-
-    The regression uses one map, or all of them side by side. Features are standardised by all that was offered: given
-    the contexts, the model of a fold depends on nothing that was played or earned in it.
-    """
-    last = len(log.features.dims) - 1
-    validation.Number(low=0, high=last, integer=True, optional=True).check("evaluate: map", map, None)
-    parts, available = chunks(log), log.available
-    widths = log.features.dims if map is None else log.features.dims[map : map + 1]
-    ends = np.cumsum(widths)
-
-    def total(of: Callable[[Array, slice], Array]) -> Array:
-        """Sum over all actions offered, map by map."""
-        sums = np.zeros(ends[-1])
-        for part in parts:
-            for m, stop in zip(log.features.maps(part, map), ends, strict=True):
-                place = slice(stop - m.shape[2], stop)
-                sums[place] += of(m.reshape(-1, m.shape[2]) if available is None else m[available[part]], place)
-        return sums
-
-    count = len(log) * log.features.n_actions if available is None else available.sum()
-    mean = total(lambda x, place: x.sum(axis=0)) / count
-    spread = np.sqrt(total(lambda x, place: ((x - mean[place]) ** 2).sum(axis=0)) / count)
-    spread = np.where(spread > 1e-12 * np.abs(mean), spread, np.inf)  # a constant column says nothing
-
-    fold = rng.permutation(len(log)) % folds
-    width = mean.size + 1
-    gram, moment = np.zeros((folds, width, width)), np.zeros((folds, width))
-    for part in parts:
-        rows, action = np.arange(part.size), log.action[part]
-        played = np.concatenate([m[rows, action] for m in log.features.maps(part, map)], axis=1)
-        x = np.append((played - mean) / spread, np.ones((part.size, 1)), axis=1)
-        for f in range(folds):
-            mine = fold[part] == f
-            gram[f] += x[mine].T @ x[mine]
-            moment[f] += x[mine].T @ log.reward[part][mine]
-    penalty = np.append(np.ones(width - 1), 0.0)
-    theta = np.linalg.solve(gram.sum(axis=0) - gram + np.diag(penalty), (moment.sum(axis=0) - moment)[..., None])[
-        ..., 0
-    ]
-    slope = theta[:, :-1] / spread
-    constant = theta[:, -1] - slope @ mean
-
-    def predicted(part: Index) -> Array:
-        q = np.repeat(constant[fold[part], None], log.features.n_actions, axis=1)
-        for m, stop in zip(log.features.maps(part, map), ends, strict=True):
-            of_fold = slope[:, stop - m.shape[2] : stop]
-            q += np.einsum("nkd,nd->nk", m, of_fold[fold[part]])
-        return q
-
-    return np.concatenate([predicted(part) for part in parts])

@@ -1,0 +1,53 @@
+"""What it costs to judge a policy by a log of many maps, against a log of one."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from banditselect import FSSquareCB, SquareCB, on_map
+from banditselect.logs import Log, evaluate
+
+from .figures import Part
+from .limits import K, figure
+from .measuring import Block, interleaved
+from .problem import NOISE
+
+D, MAPS = 10, (1, 4, 16)
+JUDGED: dict[str, Callable[[int], Any]] = {
+    "probabilities that are given": lambda M: None,
+    "SquareCB on one of the maps": lambda M: on_map(SquareCB(dim=D), 0),
+    "FS-SCB on all of them": lambda M: FSSquareCB(n_models=M, dim=D, noise=NOISE),
+}
+
+
+def judging(quick: bool) -> Part:
+    """Target p: ``evaluate`` on M maps, where nobody but the reward model has to read them, against one map."""
+    blocks, T = (4, 2000) if quick else (30, 20_000)
+    figures = []
+    logs = {M: _drawn(M, T) for M in MAPS}
+    for name, make in JUDGED.items():
+        seconds = interleaved({f"M = {M}": _block(make(M), logs[M]) for M in MAPS}, blocks)
+        for M in MAPS[1:]:
+            pair = (f"M = {M}", "M = 1")
+            limit = {"limit": 2.0, "target": "p"} if name in list(JUDGED)[:2] else {}
+            figures.append(figure(seconds, pair, f"{name}, M = {M}", "M = 1", rounds=dict.fromkeys(pair, T), **limit))
+    return Part(
+        title="Judging by a log of many maps",
+        settings=f"`evaluate`, a log of {T:,} decisions, K = {K}, d = {D}; {blocks} blocks of each, in random turns; "
+        "microseconds per decision",
+        figures=figures,
+    )
+
+
+def _drawn(M: int, T: int) -> Log:
+    """Return a log of uniform play; the first map explains the rewards."""
+    rng = np.random.default_rng(0)
+    features, action = rng.normal(size=(T, M, K, D)), rng.integers(K, size=T)
+    reward = features[np.arange(T), 0, action] @ rng.normal(size=D) + NOISE * rng.normal(size=T)
+    return Log(features=features, action=action, propensity=np.full(T, 1.0 / K), reward=reward)
+
+
+def _block(policy: Any, log: Log) -> Block:
+    target = np.full((len(log), K), 1.0 / K) if policy is None else policy
+    return lambda: evaluate(target, log)

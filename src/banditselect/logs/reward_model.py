@@ -1,0 +1,120 @@
+"""The reward model of the doubly robust estimate: a ridge regression that has not seen the decisions it predicts.
+
+With several maps the regression reads one of them, the one that explains rewards best, and so costs hardly more than
+where there is one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..carriers import validation
+from ..types import Array, Index
+from .log import Log, chunks
+
+_LOOKED_AT = 500  #: decisions at least by which a map is chosen, where there are so many
+
+
+def cross_fitted(log: Log, map: int | None, folds: int, rng: np.random.Generator) -> Array:
+    """Return predictions of the rewards of all actions, ``(T, K)``, each from the folds that its decision is not in.
+
+    Ridge regression with a constant on the standardised features, penalty 1, on one map; None: on the one that
+    generalised cross-validation (Golub, Heath, Wahba 1979) prefers, chosen for every fold from the others by every
+    2 M-th decision. Features are standardised by all that was offered: given the contexts, the model of a fold depends
+    on nothing that was played or earned in it.
+    """
+    M = len(log.features.dims)
+    validation.Number(low=0, high=M - 1, integer=True, optional=True).check("evaluate: map", map, None)
+    fold = rng.permutation(len(log)) % folds
+    if M == 1 or map is not None:
+        chosen = np.full(folds, map or 0)
+    else:
+        step = max(1, min(2 * M, len(log) // _LOOKED_AT))
+        chosen = np.argmin([_Fits.of(log, m, fold, step).errors() for m in range(M)], axis=0)
+    q = np.empty((len(log), log.features.n_actions))
+    for m in np.unique(chosen).tolist():
+        fits = _Fits.of(log, m, fold)
+        for part in chunks(log):
+            mine = part[chosen[fold[part]] == m]
+            q[mine] = fits.predicted(log.features.maps(mine, m)[0], fold[mine])
+    return q
+
+
+@dataclass(frozen=True)
+class _Fits:
+    """Regressions on one map, one for every fold, fitted on the decisions of all the others.
+
+    Attributes
+    ----------
+    mean, spread: of what was offered, ``(d,)``.
+    gram, moment: of every fold, of what was played, standardised and with a one: ``(folds, d + 1, d + 1)``,
+        ``(folds, d + 1)``.
+    squares, count: of every fold, the sum of squared rewards and the number of decisions.
+    """
+
+    mean: Array
+    spread: Array
+    gram: Array
+    moment: Array
+    squares: Array
+    count: Array
+
+    @classmethod
+    def of(cls, log: Log, map: int, fold: Index, step: int = 1) -> "_Fits":
+        """Sum up every ``step``-th decision."""
+        parts, folds = chunks(log, step), int(fold.max()) + 1
+
+        def mean_of(of: Callable[[Array], Array]) -> Array:
+            """Return the mean over all actions offered."""
+            total, n = np.zeros(log.features.dims[map]), 0
+            for part in parts:
+                x = log.features.maps(part, map)[0]
+                x = x.reshape(-1, x.shape[2]) if log.available is None else x[log.available[part]]
+                total, n = total + of(x).sum(axis=0), n + len(x)
+            return total / n
+
+        mean = mean_of(lambda x: x)
+        spread = np.sqrt(mean_of(lambda x: (x - mean) ** 2))
+        spread = np.where(spread > 1e-12 * np.abs(mean), spread, np.inf)  # a constant column says nothing
+        width = mean.size + 1
+        gram, moment = np.zeros((folds, width, width)), np.zeros((folds, width))
+        squares, count = np.zeros(folds), np.zeros(folds)
+        for part in parts:
+            played = log.features.maps(part, map)[0][np.arange(part.size), log.action[part]]
+            x = np.append((played - mean) / spread, np.ones((part.size, 1)), axis=1)
+            for f in range(folds):
+                mine = fold[part] == f
+                rewards = log.reward[part][mine]
+                gram[f] += x[mine].T @ x[mine]
+                moment[f] += x[mine].T @ rewards
+                squares[f] += rewards @ rewards
+                count[f] += rewards.size
+        return cls(mean, spread, gram, moment, squares, count)
+
+    def errors(self) -> Array:
+        r"""Return how well the fit of every fold predicts: :math:`n |r - H r|^2 / (n - \mathrm{tr}\,H)^2`."""
+        gram, moment, theta, n = _others(self.gram), _others(self.moment), self._solved(), _others(self.count)
+        explained = np.einsum("fi,fi->f", theta, 2.0 * moment - np.einsum("fij,fj->fi", gram, theta))
+        left = _others(self.squares) - explained
+        free = n - np.trace(np.linalg.solve(self._penalised(), gram), axis1=1, axis2=2)
+        return np.where(free > 0.0, n * left / np.where(free > 0.0, free, 1.0) ** 2, np.inf)
+
+    def predicted(self, features: Array, fold: Index) -> Array:
+        """Return the predictions for decisions of these folds, ``(n, K)``."""
+        theta = self._solved()
+        slope = theta[:, :-1] / self.spread
+        constant = theta[:, -1] - slope @ self.mean
+        return np.einsum("nkd,nd->nk", features, slope[fold]) + constant[fold, None]
+
+    def _solved(self) -> Array:
+        solved = np.linalg.solve(self._penalised(), _others(self.moment)[..., None])
+        return np.asarray(solved[..., 0], dtype=np.float64)
+
+    def _penalised(self) -> Array:
+        return _others(self.gram) + np.diag(np.append(np.ones(self.mean.size), 0.0))
+
+
+def _others(of_folds: Array) -> Array:
+    """Return for every fold the sum over all others."""
+    return of_folds.sum(axis=0) - of_folds
