@@ -8,23 +8,22 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers.lanes import LaneArrays, per_lane
+from ..carriers.lanes import LaneArrays
 from ..carriers.persistence import register
-from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
-from ..carriers.validation import SMALLEST, Bounds, Constraint, Number, Numbers, Widths, YesNo, map_widths
+from ..carriers.validation import SMALLEST, Bounds, Constraint, Number, Numbers, Widths, YesNo
 from ..kernels.acting import every_bound, mask_of
 from ..kernels.arrays import LIMIT
 from ..kernels.features import prepared
 from ..kernels.ledger import NO_BOOK, UNNUMBERED
 from ..kernels.selection import exponential_weights, mix_choices
-from ..parts.experts import RidgeBank, penalties, split
+from ..parts.experts import RidgeBank
 from ..parts.lasso import GroupLasso
 from ..parts.reward_range import RewardRange
 from ..theory import anytime
 from ..types import Array, Index, Mask
-from .base import Policy
 from .regimes.optimism import Ellipsoids
+from .regimes.ridge_per_map import RidgePerMap
 
 
 class Gains(LaneArrays):
@@ -37,7 +36,7 @@ class Gains(LaneArrays):
 
 
 @register
-class ALEXP(Policy):
+class ALEXP(RidgePerMap):
     r"""ALEXP: M learners, OFUL on one map each, drawn by exponential weights of the rewards predicted for all of them.
 
     In round t learner i would play :math:`a_{t,i}`, the action of its highest upper bound. With :math:`\hat\theta` the
@@ -168,23 +167,20 @@ class ALEXP(Policy):
         self.intercept = intercept
         super().__init__(lanes, seed)
 
-    def _shape(self) -> FeatureShape:
-        return ExactShape(map_widths("ALEXP", self.dim, int(self.n_models)), many=True)
-
     def _begin(self, lanes: int) -> None:
         M = self._memo_width = int(self.n_models)
-        dims = np.array(map_widths("ALEXP", self.dim, M)) + bool(self.intercept)
-        noise, bound, widest = per_lane(self.noise, lanes), per_lane(self.parameter_bound, lanes), int(dims.max())
-        lam = penalties("ALEXP: regularization", self.regularization, dims, noise, bound)
-        bank = RidgeBank(lanes=lanes, dims=dims, regularization=lam)
-        self._learners = Ellipsoids(
-            bank, noise=noise, bound=bound, regularization=lam, delta=self.delta, scale=self.scale
-        )
+        bank, told = self._fresh_ridges(lanes)
+        noise, widest = told["noise"], int(bank.dims.max())
+        self._learners = Ellipsoids(bank, delta=self.delta, scale=self.scale, **told)
         first = anytime.lasso_penalty(t=1, dim=widest, n_models=M, noise=noise, delta=self.delta)
         self._lasso = GroupLasso(lanes=lanes, n_models=M, dim=widest, penalty=self.penalty * np.asarray(first))
         self._gains = Gains(lanes, M)
         self._range = RewardRange(self.reward_range, lanes, "the rate of the weights is scaled to that range")
         self._rate = self.learning_rate * anytime.weight_rate(t=1, n_models=M, width=self._range.span)
+
+    @property
+    def _ridges(self) -> RidgeBank:
+        return self._learners.bank
 
     def _distribution(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, Index]:
         seen, learners = prepared(ids, x) if self.intercept else x, self._learners
@@ -214,16 +210,6 @@ class ALEXP(Policy):
         out, rate = np.empty(total.shape), -self._rate / np.sqrt(self._learners.bank.updates + 1.0)
         exponential_weights(ids, total, rate, np.ones(total.shape, dtype=bool), out)
         return self._answer(out)
-
-    @property
-    def parameters(self) -> Array:
-        """Ridge estimates of the learners, ``(M, d)``."""
-        return self._answer(split(self._learners.bank.theta, self.intercept)[1])
-
-    @property
-    def constants(self) -> Array:
-        """Their constant terms, ``(M,)``; 0 without an intercept."""
-        return self._answer(split(self._learners.bank.theta, self.intercept)[0])
 
     @property
     def lasso(self) -> Array:

@@ -8,16 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers.lanes import per_lane
 from ..carriers.persistence import register
-from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
-from ..carriers.validation import SMALLEST, Constraint, Number, Numbers, Widths, YesNo, map_widths
+from ..carriers.validation import SMALLEST, Constraint, Number, Numbers, Widths, YesNo
 from ..kernels.acting import every_bound
 from ..kernels.rounds import play_least
-from ..parts.experts import RidgeBank, penalties, split
+from ..parts.experts import RidgeBank
 from ..types import Array, Index
 from .regimes.optimism import Ellipsoids, MapSetsPolicy
+from .regimes.ridge_per_map import RidgePerMap
 
 
 class LeastBounds(Ellipsoids):
@@ -33,7 +32,7 @@ class LeastBounds(Ellipsoids):
 
 
 @register
-class LEADER(MapSetsPolicy):
+class LEADER(RidgePerMap, MapSetsPolicy):
     r"""LEADER: OFUL on M feature maps that are all right; plays the action whose least upper bound is highest.
 
     With R the ``noise``, S the ``parameter_bound`` and :math:`\lambda_i` the ``regularization``:
@@ -132,28 +131,13 @@ class LEADER(MapSetsPolicy):
         self.intercept = intercept
         super().__init__(lanes, seed)
 
-    def _shape(self) -> FeatureShape:
-        return ExactShape(map_widths("LEADER", self.dim, int(self.n_models)), many=True)
-
     def _begin(self, lanes: int) -> None:
-        M = int(self.n_models)
-        dims = np.array(map_widths("LEADER", self.dim, M)) + bool(self.intercept)
-        noise, bound = per_lane(self.noise, lanes), per_lane(self.parameter_bound, lanes)
-        lam = penalties("LEADER: regularization", self.regularization, dims, noise, bound)
-        bank = RidgeBank(lanes=lanes, dims=dims, regularization=lam)
-        self._sets = LeastBounds(
-            bank, noise=noise, bound=bound, regularization=lam, delta=self.delta / M, scale=self.scale
-        )
+        bank, told = self._fresh_ridges(lanes)
+        self._sets = LeastBounds(bank, delta=self.delta / int(self.n_models), scale=self.scale, **told)
 
     @property
-    def parameters(self) -> Array:
-        """Ridge estimates, ``(M, d)``."""
-        return self._answer(split(self._sets.bank.theta, self.intercept)[1])
-
-    @property
-    def constants(self) -> Array:
-        """Their constant terms, ``(M,)``; 0 without an intercept."""
-        return self._answer(split(self._sets.bank.theta, self.intercept)[0])
+    def _ridges(self) -> RidgeBank:
+        return self._sets.bank
 
     @property
     def squared_radii(self) -> Array:

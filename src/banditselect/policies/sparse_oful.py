@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from ..carriers.lanes import LaneArrays, PerLane, per_lane
 from ..carriers.persistence import register
-from ..carriers.shapes import ExactShape, FeatureShape
 from ..carriers.streams import Seed
 from ..carriers.validation import (
     SMALLEST,
@@ -22,18 +21,17 @@ from ..carriers.validation import (
     Widths,
     YesNo,
     lane_vectors,
-    map_widths,
     refuse,
 )
 from ..kernels.features import prepared
 from ..parts.aggregation import SqAlg
-from ..parts.experts import RidgeBank, penalties, split, with_zero
+from ..parts.experts import RidgeBank, with_zero
 from ..parts.exploration import greedy
 from ..parts.reward_range import RewardRange
 from ..theory import feature_selection, oracle, parameter_selection, trusted
 from ..types import Array, Index, Mask
-from .base import Policy
 from .regimes.optimism import inside
+from .regimes.ridge_per_map import RidgePerMap
 
 oracle_error, oracle_regret = trusted(feature_selection.D), trusted(oracle.oracle_regret)
 conversion_error, gamma_data = trusted(oracle.conversion_error), trusted(parameter_selection.gamma_data)
@@ -50,7 +48,7 @@ class Forecast(LaneArrays):
 
 
 @register
-class SparseOFUL(Policy):
+class SparseOFUL(RidgePerMap):
     r"""Sparse OFUL: optimism over one ellipsoid in all features, which an online learner of sparse parameters shrinks.
 
     The parameter of the features :math:`\phi` of all maps side by side is 0 outside one of the M maps. SqAlg over M
@@ -167,15 +165,10 @@ class SparseOFUL(Policy):
         self.intercept = intercept
         super().__init__(lanes, seed)
 
-    def _shape(self) -> FeatureShape:
-        return ExactShape(map_widths("SparseOFUL", self.dim, int(self.n_models)), many=True)
-
     def _begin(self, lanes: int) -> None:
-        M = int(self.n_models)
-        dims = np.array(map_widths("SparseOFUL", self.dim, M)) + bool(self.intercept)
-        noise, bound = per_lane(self.noise, lanes), per_lane(self.parameter_bound, lanes)
-        lam = penalties("SparseOFUL: regularization", self.regularization, dims, noise, bound)
-        told = {"noise": noise, "parameter_bound": bound, "regularization": lam}
+        self._bank, told = self._fresh_ridges(lanes)
+        dims, lam, bound = self._bank.dims, told["regularization"], told.pop("bound")
+        told["parameter_bound"] = bound
         if self.confidence != "data":
             for name in ("feature_bound", "reward_bound"):
                 if self.settings[name] is None:
@@ -183,13 +176,16 @@ class SparseOFUL(Policy):
                 told[name] = per_lane(self.settings[name], lanes)
         self._told = PerLane(**told)
         self._kept = np.flatnonzero(np.arange(dims.max()) < dims[:, None])  # of all maps padded to the widest
-        self._bank = RidgeBank(lanes=lanes, dims=dims, regularization=lam)
         largest = lam.max(axis=1, keepdims=True)
         self._target = RidgeBank(lanes=lanes, dims=np.array([self._kept.size]), regularization=largest)
         self._prior = PerLane(penalty=largest[:, 0] * bound**2)
         self._range = RewardRange(self.reward_range, lanes, "it is clipped where experts are weighted")
         lower, upper = self._limits(np.arange(lanes))
-        self._sqalg, self._forecast = SqAlg(lower=lower, upper=upper, n_models=M), Forecast(lanes)
+        self._sqalg, self._forecast = SqAlg(lower=lower, upper=upper, n_models=dims.size), Forecast(lanes)
+
+    @property
+    def _ridges(self) -> RidgeBank:
+        return self._bank
 
     def _of(self, ids: Index, *names: str) -> dict[str, Any]:
         """Return what was told of these lanes, by name."""
@@ -267,16 +263,6 @@ class SparseOFUL(Policy):
     def model_weights(self) -> Array:
         """Weights of SqAlg, ``(M,)``."""
         return self._answer(self._sqalg.weights(np.arange(self._size)))
-
-    @property
-    def parameters(self) -> Array:
-        """Ridge estimates of the maps, ``(M, d)``."""
-        return self._answer(split(self._bank.theta, self.intercept)[1])
-
-    @property
-    def constants(self) -> Array:
-        """Their constant terms, ``(M,)``; 0 without an intercept."""
-        return self._answer(split(self._bank.theta, self.intercept)[0])
 
     @property
     def squared_radii(self) -> Any:
