@@ -1,5 +1,6 @@
 """Maps of other making: a fitted transformer of scikit-learn, a plain function. They cannot be saved, and say so."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,7 +18,8 @@ from .records import LARGEST, Records
 class Transformer(Encoder):
     """What a fitted transformer of scikit-learn, or a pipeline of them, makes of some columns.
 
-    Records that it raises for, and what it returns that is not finite, become 0. It is not fitted here and not saved.
+    Records that it raises for, and what it returns that is not finite, become 0; of the first that it raises for, a
+    RuntimeWarning tells. It is not fitted here and not saved.
 
     Parameters
     ----------
@@ -48,6 +50,7 @@ class Transformer(Encoder):
         names = getattr(transformer, "get_feature_names_out", None)
         self._names = None if names is None else _told(names)
         self.size = None if self._names is None else len(self._names)
+        self._warned = False
 
     @property
     def unsaved(self) -> str:
@@ -87,6 +90,10 @@ class Transformer(Encoder):
             if len(records) > 1:
                 for row in range(len(records)):
                     out[row] = self._encode(records.take([row]), False)[0]
+            elif not self._warned:
+                self._warned = True
+                told = f"Transformer: {self.unsaved}: zeros for a record that it does not take ({error})"
+                warnings.warn(f"{told}; no further warning comes", RuntimeWarning, stacklevel=2)
         if strict and not np.isfinite(out).all():
             raise refuse(f"Transformer: {self.unsaved}", out, "finite numbers")
         return np.clip(np.nan_to_num(out, nan=0.0, posinf=0.0, neginf=0.0), -LARGEST, LARGEST)
@@ -144,5 +151,5 @@ def _told(names: Callable[[], Any]) -> list[str] | None:
     """Return the names that a transformer has for its features, None where it has none."""
     try:
         return [str(name) for name in names()]
-    except Exception:  # not fitted to names
+    except (AttributeError, NotImplementedError, TypeError, ValueError):  # not fitted to names
         return None
