@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from banditselect import D3RB, ED2RB, BalancingElimination, DynamicBalancing, RegretBalancing, SquareCB
+from banditselect import D3RB, ED2RB, BalancingElimination, Corral, DynamicBalancing, RegretBalancing, SquareCB
 from banditselect.types import Index
 
 from .figures import Figure, Part
@@ -13,7 +13,8 @@ from .limits import K, figure, playing
 from .measuring import Array, Block, interleaved
 from .problem import REWARD_RANGE, LinearProblem
 
-POLICIES = (RegretBalancing, BalancingElimination, DynamicBalancing, D3RB, ED2RB)
+BALANCING = (RegretBalancing, BalancingElimination, DynamicBalancing, D3RB, ED2RB)
+POLICIES = {cls.__name__: cls.bind() for cls in BALANCING} | {"Corral": Corral.bind(reward_range=REWARD_RANGE)}
 """Those that ask one base in a round."""
 
 D, LANES, LIMIT = 10, 50, 3.0
@@ -42,11 +43,11 @@ def _base(lanes: int | None = None) -> SquareCB:
 
 def _one_lane(M: int, rounds: int, blocks: int) -> list[Figure]:
     problem = LinearProblem.draw(rounds=rounds, dim=D, n_actions=K)
-    policies = {cls.__name__: cls(bases=[_base()] * M) for cls in POLICIES} | {"SquareCB": _base()}
+    policies = {name: policy(bases=[_base()] * M) for name, policy in POLICIES.items()} | {"SquareCB": _base()}
     plays = {name: playing(policy, problem.first_map, problem.rewards) for name, policy in policies.items()}
     seconds = interleaved(plays, blocks, warm_up=2)
     per_block = dict.fromkeys(plays, rounds)
-    pairs = [(cls.__name__, "SquareCB") for cls in POLICIES]
+    pairs = [(name, "SquareCB") for name in POLICIES]
     limits: dict[str, Any] = {"limit": LIMIT, "target": "j"}
     return [figure(seconds, pair, f"{pair[0]}, M = {M}", pair[1], rounds=per_block, **limits) for pair in pairs]
 
@@ -56,16 +57,15 @@ def _many_lanes(M: int, rounds: int, blocks: int) -> list[Figure]:
     x = np.stack([problem.first_map for problem in problems], axis=1)
     rewards = np.stack([problem.rewards for problem in problems], axis=1)
     plays: dict[str, Block] = {"all": side_by_side(_base(LANES), x, rewards, [])}
-    for cls in POLICIES:
+    for name, policy in POLICIES.items():
         chosen: list[Index] = []
-        plays[cls.__name__] = block = side_by_side(cls(bases=[_base()] * M, lanes=LANES), x, rewards, chosen)
+        plays[name] = block = side_by_side(policy(bases=[_base()] * M, lanes=LANES), x, rewards, chosen)
         block()
         block()
-        plays[f"{cls.__name__}'s bases"] = apart([_base(LANES) for _ in range(M)], x, rewards, chosen[rounds:])
+        plays[f"{name}'s bases"] = apart([_base(LANES) for _ in range(M)], x, rewards, chosen[rounds:])
     seconds = interleaved(plays, blocks)
     per_block, figures = dict.fromkeys(plays, rounds), []
-    for cls in POLICIES:
-        name = cls.__name__
+    for name in POLICIES:
         what, limits = f"{name}, M = {M}, {LANES} lanes", {"limit": LIMIT, "target": "j"}
         pair = (name, f"{name}'s bases")
         figures.append(figure(seconds, pair, what, "each base on its lanes", rounds=per_block, **limits))

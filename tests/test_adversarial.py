@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from banditselect.carriers.decisions import written
 from banditselect.kernels.adversarial import barrier_step, corral, corral_shares, exponential_weights, replaced
 from banditselect.parts.adversarial import ExponentialWeights, LogBarrier
 
@@ -62,13 +63,15 @@ def test_a_step_is_that_of_sixty_digits(raw, rate, loss, pick, seed):
 @given(M=st.integers(1, 5), seed=st.integers(0, 999), rate=st.floats(0.1, 10.0))
 def test_weights_stay_a_distribution_and_thresholds_and_rates_only_grow(M, seed, rate):
     rng = np.random.default_rng(seed)
-    barrier, ids = LogBarrier(2, M, rate, 100), np.array([1, 0])
+    barrier, ids, plays = LogBarrier(2, M, rate, 100), np.array([1, 0]), np.zeros((2, M), dtype=np.int64)
     for _ in range(80):
         before = barrier.thresholds.copy(), barrier.rates.copy()
         p = barrier.shares(ids, 0)
         np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
         drawn = np.array([rng.choice(M, p=row / row.sum()) for row in p])
-        barrier.learn(ids, drawn, p[[0, 1], drawn], rng.choice([0.0, 1.0, 0.3], size=2))
+        own = np.stack([drawn, written(p[[0, 1], drawn])], axis=1)
+        learned = barrier.learn(ids, own, rng.choice([0.0, 1.0, 0.3], size=2), (0.0, 1.0), 0, False, plays)
+        assert set(learned) <= {0.0, 1.0, 0.3}
         np.testing.assert_allclose(barrier.weights.sum(axis=1), 1.0, rtol=1e-12)
         assert (barrier.weights > 0.0).all()
         assert (barrier.thresholds >= before[0]).all()
@@ -77,19 +80,31 @@ def test_weights_stay_a_distribution_and_thresholds_and_rates_only_grow(M, seed,
         np.testing.assert_array_equal(raised, barrier.rates > before[1])
         np.testing.assert_allclose(barrier.rates[raised] / before[1][raised], math.exp(1.0 / math.log(100.0)))
         assert (1.0 / barrier.shares(np.arange(2), 0) <= barrier.thresholds * (1.0 + 1e-12)).all()
+    assert plays.sum(axis=1).tolist() == [80, 80]
+
+
+def own(player, share):
+    """Return what the memo says of who played with this probability."""
+    return np.array([[player, written(np.float64(share))]])
 
 
 def test_a_threshold_with_numbers():
     """M = 2, T = e^2: p_0 falls from 1/2 to about .29 - still above 1/4 - and with the next loss below it."""
     T = math.exp(2.0)
     state = np.full((1, 2), 0.5), np.ones((1, 2)), np.full((1, 2), 4.0), np.array([T]), np.zeros(1, dtype=np.int64)
-    one, first = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    corral(one, first, np.array([0.5]), np.array([1.0]), *state, 1.0, False)
+    one, out = np.zeros(1, dtype=np.int64), np.empty(1)
+    plays = np.zeros((1, 2), dtype=np.int64)
+
+    def lose(share):  # all of a range from 3 to 5, or more, with this probability
+        corral(one, own(0, share), np.array([2.9]), 3.0, 5.0, 0, True, plays, *state, 1.0, False, out)
+        np.testing.assert_allclose(out, 5.0 - 2.1 / share)
+
+    lose(0.5)
     weights, rates, thresholds, _, seen = state
     np.testing.assert_allclose(weights, [[1.0 / (2.0 + math.sqrt(2.0)), 1.0 / math.sqrt(2.0)]])
     assert thresholds.tolist() == [[4.0, 4.0]]
     expected = step_in_decimals(weights[0], rates[0], 0, 1.0 / 0.3)
-    corral(one, first, np.array([0.3]), np.array([1.0]), *state, 1.0, False)
+    lose(0.3)
     np.testing.assert_allclose(weights[0], expected, rtol=1e-12)
     p = (1.0 - 1.0 / T) * expected + 0.5 / T
     np.testing.assert_allclose(thresholds, [[2.0 / p[0], 4.0]])
@@ -98,15 +113,27 @@ def test_a_threshold_with_numbers():
 
 
 def test_an_unknown_horizon_doubles_and_the_weights_begin_anew():
-    barrier, one = LogBarrier(1, 2, 0.7, None), np.zeros(1, dtype=np.int64)
+    barrier, one, plays = LogBarrier(1, 2, 0.7, None), np.zeros(1, dtype=np.int64), np.zeros((1, 2), dtype=np.int64)
     for t in range(64 + 128 + 3):
         assert barrier.horizon[0] == (64.0 if t < 64 else 128.0 if t < 192 else 256.0)
         if t in (0, 64, 192):
             np.testing.assert_array_equal(barrier.weights, [[0.5, 0.5]])
             np.testing.assert_allclose(barrier.rates, 0.7 * math.sqrt(2.0 / barrier.horizon[0]))
             np.testing.assert_array_equal(barrier.thresholds, [[4.0, 4.0]])
-        barrier.learn(one, one, barrier.shares(one, 0)[:, 0], np.ones(1))
+        barrier.learn(one, own(0, barrier.shares(one, 0)[0, 0]), np.zeros(1), (0.0, 1.0), 0, False, plays)
     assert barrier.weights[0, 0] < 0.5
+
+
+def test_with_replays_only_they_are_judged_and_only_the_bases_count():
+    """Base 1 plays itself: nothing moves. Its second replay plays, drawn with p / 4: the step of a loss of .6 / 4 p."""
+    state = np.array([[0.3, 0.7]]), np.ones((1, 2)), np.full((1, 2), 9.0), np.array([9.0]), np.zeros(1, dtype=np.int64)
+    one, out, plays = np.zeros(1, dtype=np.int64), np.empty(1), np.zeros((1, 2), dtype=np.int64)
+    corral(one, own(1, 0.35), np.array([0.4]), 0.0, 1.0, 2, False, plays, *state, 1.0, False, out)
+    assert (state[0].tolist(), state[4].tolist(), plays.tolist(), out.tolist()) == ([[0.3, 0.7]], [0], [[0, 1]], [0.4])
+    corral(one, own(5, 0.175), np.array([0.4]), 0.0, 1.0, 2, False, plays, *state, 1.0, False, out)
+    expected = step_in_decimals(np.array([0.3, 0.7]), np.ones(2), 1, 0.6 / (4.0 * 0.175))
+    np.testing.assert_allclose(state[0][0], expected, rtol=1e-12)
+    assert (state[4].tolist(), plays.tolist()) == ([1], [[0, 1]])
 
 
 def test_shares_with_replays():

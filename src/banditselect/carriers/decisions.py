@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import ledger
+from ..kernels.arrays import UNIT
 from ..types import Array, Index
 from .lanes import LaneArrays
 from .workers import ITSELF, Worker
@@ -99,12 +100,8 @@ class Decision(NamedTuple):
             raise ValueError(f"decision: {error}; expected what Decision.to_dict returned") from None
 
 
-UNIT = 2.0**52
-"""A memo carries a number p from 0 to 2 as ``round(p UNIT)``: whole, and small enough for stores that keep doubles."""
-
-
 def written(p: Array) -> Index:
-    """Return probabilities as the whole numbers that a memo carries.
+    """Return probabilities as the whole numbers that a memo carries, in units of ``kernels.arrays.UNIT``.
 
     Examples
     --------

@@ -7,32 +7,40 @@ import numpy as np
 from ..types import Array, Index, Mask
 from . import kernel
 from .acting import uniform
+from .arrays import UNIT
 
 
 @kernel
 def barrier_step(w: Array, eta: Array, i: int, loss: float) -> None:
     """Move ``w (M,)`` one step of mirror descent under the log barrier; only ``i`` has a loss, which is >= 0.
 
-    ``1 / w_j' = 1 / w_j + eta_j (loss_j - x)``, with the x for which they sum to one: by bisection between 0, where the
-    sum is at most one, and the loss or the first pole, where it is at least one. The others never fall.
+    ``1 / w_j' = 1 / w_j + eta_j (loss_j - x)``, with the x for which they sum to one: by Newton's method, kept between
+    0, where the sum is at most one, and the loss or the first pole, where it is at least one. The others never fall.
     """
     low, high = 0.0, loss
+    inverse = np.empty(w.size)
     for j in range(w.size):
-        high = min(high, 1.0 / (eta[j] * w[j]) + (loss if j == i else 0.0))
+        inverse[j] = 1.0 / w[j] + (eta[j] * loss if j == i else 0.0)
+        high = min(high, inverse[j] / eta[j])
+    x = 0.5 * (low + high)
     for _ in range(100):
-        x = 0.5 * (low + high)
-        if not low < x < high:
-            break
-        total = 0.0
+        total, slope = 0.0, 0.0
         for j in range(w.size):
-            total += 1.0 / (1.0 / w[j] + eta[j] * ((loss if j == i else 0.0) - x))
+            moved = 1.0 / (inverse[j] - eta[j] * x)
+            total += moved
+            slope += eta[j] * moved * moved
+        if abs(total - 1.0) <= 1e-14 or not low < x < high:
+            break
         if total > 1.0:
             high = x
         else:
             low = x
+        x -= (total - 1.0) / slope
+        if not low < x < high:
+            x = 0.5 * (low + high)
     total = 0.0
     for j in range(w.size):
-        w[j] = 1.0 / (1.0 / w[j] + eta[j] * ((loss if j == i else 0.0) - low))
+        w[j] = 1.0 / (inverse[j] - eta[j] * x)
         total += w[j]
     for j in range(w.size):
         w[j] /= total
@@ -41,9 +49,13 @@ def barrier_step(w: Array, eta: Array, i: int, loss: float) -> None:
 @kernel
 def corral(
     ids: Index,
-    base: Index,
-    share: Array,
-    loss: Array,
+    own: Index,
+    y: Array,
+    lower: float,
+    upper: float,
+    replays: int,
+    weigh: bool,
+    plays: Index,
     weights: Array,
     rates: Array,
     thresholds: Array,
@@ -51,16 +63,27 @@ def corral(
     seen: Index,
     rate: float,
     doubling: bool,
+    learned: Array,
 ) -> None:
-    """Learn the losses ``(n,)`` in [0, 1] of the bases ``(n,)`` that played with the probabilities ``share (n,)``.
+    """Learn the rewards ``y (n,)`` of who played with which probability, ``own (n, 2)``, as a memo carries them.
 
-    Every state array is ``(N, M)`` but the horizons and the rounds seen since the last beginning, ``(N,)``. If
-    ``doubling``, a lane that has seen its horizon begins anew with twice as long a one.
+    Losses are :math:`(upper - y) / (upper - lower)`, clipped to [0, 1]. Every state array is ``(N, M)`` but the
+    horizons and the rounds seen since the last beginning, ``(N,)``. If ``doubling``, a lane that has seen its horizon
+    begins anew with twice as long a one. With ``replays`` only these are judged, each drawn with its probability over
+    ``2 replays``; bases count what they play themselves in ``plays``. ``learned (n,)``: what the bases learn; if
+    ``weigh``, with the distance from ``upper`` divided by the probability.
     """
     M = weights.shape[1]
     for r in range(ids.size):
-        n = ids[r]
-        barrier_step(weights[n], rates[n], base[r], loss[r] / share[r])
+        n, player = ids[r], own[r, 0]
+        share = own[r, 1] / UNIT
+        learned[r] = y[r] + (upper - y[r]) * (1.0 - 1.0 / share) if weigh else y[r]
+        if player < M:
+            plays[n, player] += 1
+            if replays:
+                continue
+        loss = max(min((upper - y[r]) / (upper - lower), 1.0), 0.0)
+        barrier_step(weights[n], rates[n], player % M, loss / (2.0 * replays * share if replays else share))
         T = horizon[n]
         for j in range(M):
             p = weights[n, j] + (1.0 / M - weights[n, j]) / T

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from . import inlined, kernel
 
 LIMIT = 1e30  #: larger magnitudes are refused, so that squares and products of what comes in stay finite
+UNIT = 2.0**52  #: a memo carries a number p from 0 to 2 as ``round(p UNIT)``: whole, and small enough for doubles
 
 
 @inlined

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..types import Array, Index, Mask
 from . import inlined, kernel
+from .arrays import UNIT
 from .features import clean
 from .ledger import has_room
 from .rounds import DONE, FULL, UNUSABLE
@@ -17,6 +18,17 @@ def ready(ids: Index, x: Array, book: Index) -> int:
     if not clean(x):
         return UNUSABLE
     return DONE if has_room(ids, book) else FULL
+
+
+@kernel
+def note(chosen: Index, share: Array, own: int, memo: Index) -> None:
+    """Write who was chosen into ``memo (n, w)`` and, if ``own`` is 2, with which probability; -1 into the rest."""
+    for r in range(chosen.size):
+        memo[r, 0] = chosen[r]
+        if own > 1:
+            memo[r, 1] = max(int(np.rint(share[r] * UNIT)), 1)
+        for j in range(own, memo.shape[1]):
+            memo[r, j] = -1
 
 
 @inlined

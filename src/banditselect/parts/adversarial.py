@@ -1,5 +1,7 @@
 """What masters learn that trust no model: weights under the log barrier, exponential weights."""
 
+from typing import Any
+
 import numpy as np
 
 from ..carriers.lanes import LaneArrays
@@ -40,10 +42,15 @@ class LogBarrier(LaneArrays):
         adversarial.corral_shares(ids, self.weights, self.horizon, replays, out)
         return out
 
-    def learn(self, ids: Index, drawn: Index, share: Array, loss: Array) -> None:
-        """Learn the losses ``(n,)`` in [0, 1] of those that were drawn ``(n,)``, with these probabilities ``(n,)``."""
-        state = self.weights, self.rates, self.thresholds, self.horizon, self.seen
-        adversarial.corral(ids, drawn, share, loss, *state, self._rate, self._doubling)
+    def learn(
+        self, ids: Index, own: Index, y: Array, span: tuple[float, float], replays: int, weigh: bool, plays: Index
+    ) -> Array:
+        """Learn the rewards ``(n,)`` of a range of who was drawn, ``own (n, 2)``; return what bases learn of them."""
+        learned, (lower, upper) = np.empty(ids.size), span
+        state: list[Any] = [self.weights, self.rates, self.thresholds, self.horizon, self.seen]
+        state += [self._rate, self._doubling, learned]
+        adversarial.corral(ids, own, y, lower, upper, replays, weigh, plays, *state)
+        return learned
 
 
 class ExponentialWeights(LaneArrays):

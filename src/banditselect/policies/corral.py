@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..carriers.decisions import read
 from ..carriers.persistence import register
 from ..carriers.shapes import FeatureShape, common_shape
 from ..carriers.streams import Channel, Seed, Streams
@@ -153,25 +152,16 @@ class Corral(MetaPolicy):
         """Let the weights be, whatever data the bases learn: nobody drew them."""
 
     def _settle(self, ids: Index, own: Index, y: Array) -> Array:
-        M, R, expected = len(self.bases), self._replays, self._range
-        base, p = own[:, 0] % M, read(own[:, 1])
+        expected, weigh = self._range, self.feedback == "importance"
         self._messages += expected.watch(ids, y)
-        loss = np.maximum(np.minimum((expected.upper - y) / expected.span, 1.0), 0.0)
-        if R:
-            judged = np.flatnonzero(own[:, 0] >= M)  # with probability p / 2 R each
-            self._barrier.learn(ids[judged], base[judged], 2.0 * R * p[judged], loss[judged])
-            return y
-        self._barrier.learn(ids, base, p, loss)
-        return y + (expected.upper - y) * (1.0 - 1.0 / p) if self.feedback == "importance" else y
+        span = expected.lower, expected.upper
+        return self._barrier.learn(ids, own, y, span, self._replays, weigh, self._tally.plays)
 
     def _teach_base(self, i: int, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
-        if i >= len(self.bases):
-            return
-        if action is not None:  # it played
-            self._tally.plays[ids, i] += 1
-            if self._replays:
+        if i < len(self.bases):
+            if self._replays and action is not None:  # it played
                 self._keep(i, ids)
-        super()._teach_base(i, ids, x, action, y, memo)
+            super()._teach_base(i, ids, x, action, y, memo)
 
     def _keep(self, i: int, ids: Index) -> None:
         """Keep base i as it is before this lesson: each slot holds any of its states with the same probability."""

@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers.decisions import UNIT, read, written
+from ..carriers.decisions import read, written
 from ..carriers.persistence import register
 from ..carriers.shapes import AnyShape, ExactShape, FeatureShape
 from ..carriers.streams import Seed
 from ..carriers.validation import SMALLEST, Bounds, Constraint, Number, Numbers, OneOf
+from ..kernels.arrays import UNIT
 from ..parts.adversarial import ExponentialWeights, counted
 from ..parts.reward_range import RewardRange
 from ..types import Array, Index, Mask

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from ...carriers import validation
-from ...carriers.decisions import UNIT, Ledger, written
+from ...carriers.decisions import Ledger
 from ...carriers.streams import Channel, Seed, Streams
 from ...kernels import balancing
 from ...kernels.acting import DRAWN, Drawn
+from ...kernels.arrays import UNIT
 from ...kernels.features import Lookup, rows_of
 from ...kernels.ledger import ACTS
 from ...kernels.rounds import DONE
@@ -117,10 +118,8 @@ class MetaPolicy(Policy):
         """Return the memo ``(n, w)`` of those that play ``(n,)`` with these shares ``(n,)``, and of what they wrote."""
         if self._memo_width == 1:
             return np.ascontiguousarray(chosen)[:, None]
-        memo, own = np.full((chosen.size, self._memo_width), -1), self._own
-        memo[:, 0] = chosen
-        if own > 1:
-            memo[:, 1] = UNIT if share is None else np.maximum(written(share), 1)
+        memo, own = np.empty((chosen.size, self._memo_width), dtype=np.int64), self._own
+        balancing.note(chosen, np.ones(chosen.size) if share is None else share, own, memo)
         if inner is not None:
             memo[:, own : own + inner.shape[1]] = inner
         return memo
