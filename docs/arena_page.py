@@ -1,6 +1,6 @@
 """Writes docs/arena.md from a run of the arena: python docs/arena_page.py out/arena (make arena-docs).
 
-All numbers come from the stored tables of `banditselect reproduce arena arena-rates --out out/arena`.
+All numbers come from the stored tables of `banditselect reproduce arena arena-rates arena-masters --out out/arena`.
 """
 
 import shutil
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from from_results import details
 
-from banditselect.experiments import EXPERIMENTS, REGIMES, arena
+from banditselect.experiments import EXPERIMENTS, REGIMES, arena, arena_masters, arena_rates
 from banditselect.experiments.claims import judge
 from banditselect.experiments.contestants import everyone
 from banditselect.experiments.experiment import stored
@@ -22,6 +22,7 @@ from banditselect.simulation.store import Store, write_text
 
 DOCS = Path(__file__).parent
 RANKING = arena.EXPERIMENT.ranking
+RUN = "arena arena-rates arena-masters"
 Regimes = Mapping[str, Results]
 Groups = Mapping[str, Mapping[str, report.Finals]]  #: by regime and group
 
@@ -30,7 +31,7 @@ def main(folder: Path) -> None:
     """Write the page and its figures."""
     ran = {regime: results for one, regime, results in stored(folder, EXPERIMENTS) if one.name == "arena"}
     if not ran:
-        sys.exit(f"{folder} lacks the arena: run `banditselect reproduce arena arena-rates --out {folder}` first")
+        sys.exit(f"{folder} lacks the arena: run `banditselect reproduce {RUN} --out {folder}` first")
     found = {regime: report.grouped(results, RANKING) for regime, results in ran.items()}
     for regime, groups in found.items():
         for group in groups:
@@ -38,7 +39,7 @@ def main(folder: Path) -> None:
             shutil.copyfile(figure, DOCS / "figures" / f"arena-{regime}-{group}.svg")
     parts = [
         "# Every rival in one arena",
-        "Written by `python docs/arena_page.py` from the tables of `banditselect reproduce arena arena-rates`; no "
+        f"Written by `python docs/arena_page.py` from the tables of `banditselect reproduce {RUN}`; no "
         "number here is typed. Who selects among feature maps plays four families of problems, who selects among "
         "regions four others; all meet the same instances and the same noise. `banditselect show arena` says what was "
         "chosen.",
@@ -166,15 +167,21 @@ def known() -> str:
 
 def rates(folder: Path) -> str:
     """Return the verdicts on what is published of rivals."""
-    verdicts = [verdict for verdict in judge(folder, EXPERIMENTS) if verdict.experiment == "arena-rates"]
+    names = (arena_rates.EXPERIMENT.name, arena_masters.EXPERIMENT.name)
+    verdicts = [verdict for verdict in judge(folder, EXPERIMENTS) if verdict.experiment in names]
     if not verdicts:
-        return "Not run here: `banditselect reproduce arena-rates`."
-    results = Results.load(folder / "arena-rates" / "defaults" / "results.parquet")
-    rounds = max(result.settings["rounds"] for result in results.values())
+        return f"Not run here: `banditselect reproduce {' '.join(names)}`."
+    runs = [(one, results) for one, _, results in stored(folder, EXPERIMENTS) if one.name in names]
+    lengths = [
+        f"T = {max(result.settings['rounds'] for result in results.values()):,} in {one.name}" for one, results in runs
+    ]
     caption = (
-        "Each statement is ours, of what the reference proves or assumes; exponents are measured between the ends of "
-        f"what was varied, T = {rounds}, everyone at its defaults (`banditselect show arena-rates`); a rate speaks of "
-        "large T. The intervals are not corrected for the number of statements."
+        "Each statement is ours, of what the reference proves or assumes, judged by exponents that are measured: "
+        f"{', '.join(lengths)}, everyone at its defaults but for what `banditselect show arena-masters` says of CORRAL. "
+        "A rate speaks of large T: of masters it is asked where they have told their bases apart, which is where they "
+        "end with at most half of the regret of uniform play, and “not applicable” elsewhere. On one problem a regret "
+        "may grow as M and stay below the root of M T; so M and T grow together. The intervals are not corrected for "
+        "the number of statements."
     )
     return f"{caption}\n\n{details(verdicts, 'published', '{} ({})')}"
 

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from banditselect import OFUL, RegretBalancing, SquareCB, given, on_every_map, simulate, tune
-from banditselect.experiments import EXPERIMENTS, arena, arena_rates
+from banditselect.experiments import EXPERIMENTS, arena, arena_masters, arena_rates
 from banditselect.experiments.claims import judge
 from banditselect.experiments.claims.arena_sentences import ARENA_SENTENCES
-from banditselect.experiments.claims.measuring import FAILS, HOLDS
+from banditselect.experiments.claims.measuring import FAILS, HOLDS, NOT_APPLICABLE
 from banditselect.experiments.contestants import MAPS, REGIONS, YARDSTICKS, Contestant, everyone, tuned
 from banditselect.experiments.experiment import Ranking
+from banditselect.experiments.ps_shared import UNIFORM
 from banditselect.experiments.report.standings import grouped, ranks, standing_tables, standings, winners
 from banditselect.simulation import METRICS, Result, Results
 from banditselect.simulation.tuning import axes_of
@@ -128,31 +129,59 @@ def test_everyone_has_a_line_and_the_same_effort():
 
 def stored(folder, regret):
     """Store results of the problems of the rates: ``regret(policy, size, t)`` at a quarter of the rounds and all."""
-    results = {}
     spread = 1.0 + 0.001 * np.linspace(-1.0, 1.0, N)
-    for name, problem in arena_rates.problems().items():
-        size = int(name.rpartition("= ")[2])
-        played = arena_rates.policies(problem, 1000)
-        finals = {p: np.array([[regret(p, size, t)] for t in (250, 1000)]) * spread for p in played}
-        results[name] = result(finals, (250, 1000))
-    path = folder / "arena-rates" / "defaults"
-    path.mkdir(parents=True)
-    Results(results).save(path / "results.parquet")
+    for module in (arena_rates, arena_masters):
+        results = {}
+        for name, problem in module.problems().items():
+            size = int(name.rpartition("= ")[2])
+            played = module.policies(problem, 1000)
+            finals = {p: np.array([[regret(p, size, t)] for t in (250, 1000)]) * spread for p in played}
+            results[name] = result(finals, (250, 1000))
+        path = folder / module.EXPERIMENT.name / "defaults"
+        path.mkdir(parents=True)
+        Results(results).save(path / "results.parquet")
     return {verdict.id: verdict for verdict in judge(folder, EXPERIMENTS)}
 
 
+def powers(m, t):
+    """Return the regret M^m T^t, and that of uniform play, which is linear."""
+    return lambda policy, size, rounds: 9.0 * rounds if policy == UNIFORM else size**m * rounds**t
+
+
 def test_exponents_are_those_of_the_regret(tmp_path):
-    """The regret M^.3 T^.45 is within the root of both, M^.7 is not."""
-    found = stored(tmp_path, lambda policy, size, t: size**0.3 * t**0.45)
-    assert {verdict.experiment for verdict in found.values()} == {"arena-rates"}
+    """M^.6 T^.45 is within the root of T, and of M T with a tenth more: (.6 + .45) / 2 = .525. M^.9 is not: .675."""
+    found = stored(tmp_path, powers(0.6, 0.45))
+    assert {verdict.experiment for verdict in found.values()} == {"arena-rates", "arena-masters"}
     assert all(verdict.ours for verdict in found.values())
-    assert (found["rate-rb-scb"].verdict, found["rate-rb-scb"].value) == (HOLDS, pytest.approx(0.45))
-    found = stored(tmp_path / "worse", lambda policy, size, t: size**0.7 * t**0.45)
+    assert (found["rate-rb-scb"].verdict, found["rate-d3rb-scb"].verdict) == (HOLDS, HOLDS)
+    found = stored(tmp_path / "worse", powers(0.9, 0.45))
+    assert (found["rate-rb-scb"].verdict, found["rate-rb-scb"].value) == (FAILS, pytest.approx(0.675))
+    assert found["rate-d3rb-scb"].verdict == HOLDS  # which is asked for .75
+    found = stored(tmp_path / "long", powers(0.1, 0.7))
     assert (found["rate-rb-scb"].verdict, found["rate-rb-scb"].value) == (FAILS, pytest.approx(0.7))
+    assert (found["rate-corral-smoothed"].verdict, found["rate-corral-importance"].verdict) == (FAILS, HOLDS)
+    assert found["fails-leader"].verdict == FAILS  # .7 is not linear
+    assert found["rate-alexp"].value == pytest.approx(0.1 * math.log(15.0) / math.log(math.log(30) / math.log(2)))
+
+
+def test_a_master_that_has_not_told_its_bases_apart_is_not_judged(tmp_path):
+    found = stored(tmp_path, lambda policy, size, t: t * (1.0 if policy == UNIFORM else 0.9))
+    assert (found["rate-rbe-scb"].verdict, found["rate-rbe-scb"].value) == (NOT_APPLICABLE, pytest.approx(0.9))
+    assert found["rate-corral-smoothed"].verdict == NOT_APPLICABLE
+    assert "nearly uniform play" in found["rate-design"].vacuous
 
 
 def test_every_sentence_is_judged_where_everyone_played(tmp_path):
     assert set(stored(tmp_path, lambda *_: 1.0)) == {sentence.id for sentence in ARENA_SENTENCES}
+
+
+def test_corral_is_judged_as_it_is_called():
+    (problem,) = list(arena_masters.problems().values())[:1]
+    found = {name: policy.arguments for name, policy in arena_masters.policies(problem, 1000).items()}
+    feedback = {name: found[name].get("feedback", "plain") for name in arena_masters.CORRALS}
+    assert list(feedback.values()) == ["plain", "smoothed", "importance"]
+    assert all(name.endswith(kind) or kind == "plain" for name, kind in feedback.items())
+    assert {found[name]["horizon"] for name in arena_masters.CORRALS} == {None}
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # a range that is tried may be too narrow

@@ -6,6 +6,7 @@ images that some of them play on.
 
 from . import (
     arena,
+    arena_masters,
     arena_rates,
     fs_cifar100,
     fs_mnist,
@@ -41,6 +42,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         mood_maps,
         arena,
         arena_rates,
+        arena_masters,
     )
 }
 

@@ -53,7 +53,8 @@ BEST_MAP, TRUE_BALL, ALONE = "LinIDS, best map", "PS-IDS, true ball", "LinIDS, n
 YARDSTICKS = (BEST_MAP, TRUE_BALL, ALONE, UNIFORM)  #: who is told the right model, or selects nothing
 FS_OFUL, RB_SCB, RBE_SCB, DB_SCB = "FS-OFUL", "RB-SCB", "RBE-SCB", "DB-SCB"
 D3RB_SCB, ED2RB_SCB, LEADER_MAPS, ALEXP_MAPS = "D3RB-SCB", "ED2RB-SCB", "LEADER", "ALEXP"
-CORRAL, CORRAL_IMPORTANCE = "CORRAL-OFUL", "CORRAL-OFUL, importance"
+CORRAL_SCB, CORRAL = "CORRAL-SCB", "CORRAL-OFUL"
+CORRAL_SMOOTHED, CORRAL_IMPORTANCE = "CORRAL-OFUL, smoothed", "CORRAL-OFUL, importance"
 
 WORDS = {
     "reward_range": "range of the rewards",
@@ -67,16 +68,19 @@ WORDS = {
 """What a policy may be told beside the models themselves."""
 
 NOTHING = "nothing for this setting"
-BALANCED = "order sqrt(M T), if the reference bounds the regret of one base (math.md, Theorem 11)"
-ELIMINATED = "order sqrt(M T), if the reference bounds the regret of one base (math.md, Theorem 12)"
-DYNAMIC = "order sqrt(M T), if the reference bounds the regret of one base (math.md, Theorem 13)"
+BALANCED = "order sqrt(M T), if one reference for all bases bounds the regret of one (math.md, Theorem 11)"
+ELIMINATED = "order sqrt(M T), if one reference for all bases bounds the regret of one (math.md, Theorem 12)"
+DYNAMIC = "order sqrt(M T), if one reference for all bases bounds the regret of one (math.md, Theorem 13)"
 DATA_DRIVEN = "order d M sqrt(T) + d^2 sqrt(M T), d sqrt(n) the regret of the best base (Pacchiano et al. 2024)"
 SMOOTHED = "order sqrt(T), up to powers of M, over bases of regret u sqrt(n) (Pacchiano et al. 2020)"
-WEIGHED = "nothing over ridge regressions; order sqrt(M T) over bases that are stable (Agarwal et al. 2017)"
+PLAIN = "nothing: bases that learn plain rewards may be stuck"
+WEIGHED = (
+    "nothing over ridge regressions; order u^2 sqrt(M T) over stable bases of regret u sqrt(T) (Agarwal et al. 2017)"
+)
 ADVICE = "order sqrt(K T log M), against the advice as it is given (Auer et al. 2002, Neu 2015)"
 CLASSES = "order T^(2/3), against the best arm of every class (Maillard and Munos 2011)"
-ALL_RIGHT = "as OFUL on the best map, if all maps are right (Papini et al. 2021)"
-ONLINE = "order sqrt(M d T (d + log M)) (Abbasi-Yadkori et al. 2012)"
+ALL_RIGHT = "as OFUL on the best map up to a factor log M, if all maps are right (Papini et al. 2021)"
+ONLINE = "order sqrt(M d T (d + log M)), by the conversion of Abbasi-Yadkori et al. 2012"
 LASSO = "order sqrt(T log^3 M) + T^(3/4) sqrt(log M), for actions that stay the same (Kassraie et al. 2023)"
 DESIGNED = "nothing for this rate; of a round, whatever K (math.md, Lemma 8; Zhu et al. 2022)"
 MIXTURE = "Bayesian regret with an additive log M in the information, for known noise and an exact prior (math.md, 11)"
@@ -92,7 +96,7 @@ RANGE = {"reward_range": Steps(given.reward_range, factor=10.0**0.25)}
 base is believed, the rate of a master's weights, the range of SqAlg.
 """
 
-IMPORTANCE = {"feedback": "importance"}
+IMPORTANCE, REPLAYS = {"feedback": "importance"}, {"feedback": "smoothed"}
 
 
 @dataclass(frozen=True)
@@ -139,8 +143,13 @@ def _told(value: Any) -> Iterator[str]:
 
 
 def _narrow(most: int) -> Callable[[Problem], bool]:
-    """Return where all maps together have at most so many features: a round costs some policies the square of that."""
-    return lambda problem: sum(map_widths("", problem.shapes["dim"], problem.shapes["n_models"])) <= most
+    """Return where M maps as wide as the widest have at most so many features: a round costs some the square of it."""
+
+    def narrow(problem: Problem) -> bool:
+        M = problem.shapes["n_models"]
+        return M * max(map_widths("", problem.shapes["dim"], M)) <= most
+
+    return narrow
 
 
 def of_maps(problem: Problem, rounds: int) -> tuple[Contestant, ...]:
@@ -163,8 +172,9 @@ def of_maps(problem: Problem, rounds: int) -> tuple[Contestant, ...]:
         Contestant(DB_SCB, DynamicBalancing.bind(bases=scb, **noise), DYNAMIC, RATE | REFERENCE),
         Contestant(D3RB_SCB, D3RB.bind(bases=scb, **noise), DATA_DRIVEN, RATE | COEFFICIENT),
         Contestant(ED2RB_SCB, ED2RB.bind(bases=scb, **noise), DATA_DRIVEN, RATE | COEFFICIENT),
-        Contestant("CORRAL-SCB", Corral.bind(bases=scb, **timed), SMOOTHED, RATE | WEIGHTS),
-        Contestant(CORRAL, Corral.bind(bases=ucb, **timed), SMOOTHED, RADIUS | WEIGHTS),
+        Contestant(CORRAL_SCB, Corral.bind(bases=scb, **timed), PLAIN, RATE | WEIGHTS),
+        Contestant(CORRAL, Corral.bind(bases=ucb, **timed), PLAIN, RADIUS | WEIGHTS),
+        Contestant(CORRAL_SMOOTHED, Corral.bind(bases=ucb, **timed, **REPLAYS), SMOOTHED, RADIUS | WEIGHTS),
         Contestant(CORRAL_IMPORTANCE, Corral.bind(bases=ucb, **timed, **IMPORTANCE), WEIGHED, RADIUS | WEIGHTS),
         Contestant("EXP4.IX-OFUL", EXP4.bind(bases=ucb, **timed), ADVICE, RADIUS | WEIGHTS),
         Contestant("EXP4-OFUL", EXP4.bind(bases=ucb, **timed, exploration="uniform"), ADVICE, RADIUS | WEIGHTS),
@@ -196,7 +206,8 @@ def of_regions(problem: Problem, rounds: int) -> tuple[Contestant, ...]:
         Contestant("DB-OFUL", DynamicBalancing.bind(bases=ucb, **noise), DYNAMIC, RADIUS | REFERENCE),
         Contestant("D3RB-OFUL", D3RB.bind(bases=ucb, **noise), DATA_DRIVEN, RADIUS | COEFFICIENT),
         Contestant("ED2RB-OFUL", ED2RB.bind(bases=ucb, **noise), DATA_DRIVEN, RADIUS | COEFFICIENT),
-        Contestant(CORRAL, Corral.bind(bases=ucb, **timed), SMOOTHED, RADIUS | WEIGHTS),
+        Contestant(CORRAL, Corral.bind(bases=ucb, **timed), PLAIN, RADIUS | WEIGHTS),
+        Contestant(CORRAL_SMOOTHED, Corral.bind(bases=ucb, **timed, **REPLAYS), SMOOTHED, RADIUS | WEIGHTS),
         Contestant(CORRAL_IMPORTANCE, Corral.bind(bases=ucb, **timed, **IMPORTANCE), WEIGHED, RADIUS | WEIGHTS),
         Contestant("EXP4.IX-OFUL", EXP4.bind(bases=ucb, **timed), ADVICE, RADIUS | WEIGHTS),
         Contestant("EXP4-OFUL", EXP4.bind(bases=ucb, **timed, exploration="uniform"), ADVICE, RADIUS | WEIGHTS),

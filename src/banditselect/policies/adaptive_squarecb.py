@@ -61,9 +61,9 @@ class AdaptiveSquareCB(Corral):
     The reference shows, for a master that differs (FTRL with a bias in the place of CORRAL's growing rates) and
     :math:`\alpha = \min(\sqrt{d T / (\rho R)}, \sqrt d / \varepsilon_i)`, :math:`\rho` the largest 1 / p of the base
     and R the regret of its regression, an expected regret of order
-    :math:`d \sqrt T \log T + \varepsilon \sqrt d T` with the error :math:`\varepsilon` unknown, also where contexts are
-    chosen by an adversary. Here n, the rounds that a base has played, stands for :math:`T / \rho`. No guarantee is
-    proved for what is played.
+    :math:`d \sqrt T + \varepsilon \sqrt d T`, up to logarithms, with the error :math:`\varepsilon` unknown, also where
+    contexts are chosen by an adversary. Here n, the rounds that a base has played, stands for :math:`T / \rho`. No
+    guarantee is proved for what is played.
 
     Measured (d = 5, K = 20, T = 4000, ``levels=8``, 10 lanes, errors of 0, .1 and .3 with signs that look random to the
     features): regret 362, 572 and 1410, where ``SquareCB(design="optimal")`` has 8, 214 and 1010. Such errors average

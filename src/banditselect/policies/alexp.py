@@ -86,12 +86,12 @@ class ALEXP(RidgePerMap):
     Guarantee (the reference, for learners whose sets hold, a set of actions that stays and features whose uniform
     average has a covariance bounded away from 0): with :math:`\gamma_t` of order :math:`t^{-1/4}`, :math:`\lambda_t`
     and :math:`\eta_t` of order :math:`\sqrt{\log M / t}`, with probability :math:`1 - \delta` for all T at once, regret
-    of order :math:`\sqrt{T \log^3 M} + T^{3/4} \sqrt{\log M}`. The rates are the theorem's; their constants, which it
-    leaves to the reader, are the three last arguments but one. The defaults are practice.
+    of order :math:`\sqrt{T \log^3 M} + T^{3/4} \sqrt{\log M}`. The constants are the three last arguments but one;
+    the defaults are practice.
 
     Departures: actions may change from round to round, and the predictions of a round are those of its own actions. The
-    authors' code takes log M of a list that is empty then, so that M does not enter its rates, and explores in
-    :math:`t^{-1/2}` of the rounds.
+    authors' code takes log M of a list that is empty then, so that M does not enter its rates, explores in
+    :math:`t^{-1/2}` of the rounds, and lets every prediction keep the rate of its round.
 
     Propensities are true: each learner's choice is known, and so is their mixture. What a round predicts of the
     learners is in the memo of its decision and counts when its reward is learned; ``learn``, which knows of no actions

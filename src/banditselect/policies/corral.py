@@ -53,12 +53,13 @@ class Corral(MetaPolicy):
 
     Notes
     -----
-    Guarantee: against M policies that do not learn, expected regret of at most :math:`M \log T / \eta + \eta T` plus a
-    constant, :math:`\eta = c \sqrt{M / T}` (Lemma 13 of the first reference). Bases that learn:
+    Guarantee: against M policies that do not learn, expected regret of order :math:`M \log T / \eta + \eta T` with
+    :math:`\eta = c \sqrt{M / T}` (the first reference). Bases that learn:
 
     * ``"importance"`` is for those whose regret grows at most as the root of :math:`\max_t 1 / p_{i,t}` when their
-      losses are divided by the probabilities, such as :class:`SEXP3`. A ridge regression is none: what it is told has
-      the mean :math:`hi - (hi - \mu) / p_I`, which moves with :math:`p_I` and is not linear in the features, and
+      losses are divided by the probabilities, such as an :class:`SEXP3` whose rate is divided by that root and that
+      begins anew when it doubles, which is not done here. A ridge regression is none: what it is told has the mean
+      :math:`hi - (hi - \mu) / p_I`, which moves with :math:`p_I` and is not linear in the features, and
       :math:`1 / p_I` times the noise, which its confidence set does not know.
     * ``"smoothed"`` is for any base whose regret is at most :math:`u \sqrt n` after n lessons, with high probability:
       a state drawn from n has an expected regret of :math:`u / \sqrt n`, however seldom the base plays. Then the regret

@@ -44,7 +44,8 @@ class ED2RB(DataDrivenPolicy):
     late rewards potentials may be further apart.
 
     Departure from print: its width is :math:`c \sqrt{\log(M \log n / \delta) / n}` for rewards in [0, 1] and a constant
-    c that it does not tell; at n = 1 that is no number.
+    c that it does not tell; at n = 1 that is no number. The authors' code lets the floor :math:`d_{min} \sqrt{N_i}`
+    pass the factor of two.
 
     Guarantee, of the reference: with rewards learned at once, and a best expected reward that does not change, regret
     of order :math:`d M \sqrt T + d^2 \sqrt{M T}` up to logarithms, where d is a regret over :math:`\sqrt n` that the

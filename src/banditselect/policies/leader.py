@@ -73,7 +73,7 @@ class LEADER(RidgePerMap, MapSetsPolicy):
 
     which is ``regret_bound``, since every bound holds for the best action and for the one that is played. It is at most
     what OFUL on any single map would be charged for the same actions; log M enters the radii alone. In the reference
-    the regret is also bounded by a constant where a combination of the maps has a spectral property.
+    the regret is also bounded by a constant where one map, or a combination of maps, has a spectral property.
 
     References
     ----------

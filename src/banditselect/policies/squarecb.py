@@ -85,7 +85,7 @@ class SquareCB(InverseGapPolicy):
     References
     ----------
     Foster, Rakhlin, "Beyond UCB", ICML 2020. Zhu, Foster, Langford, Mineiro, "Contextual bandits with large action
-    spaces: made practical", ICML 2022.
+    spaces: made practical", ICML 2022, which has a barycentric spanner where a nearly optimal design is here.
 
     Examples
     --------

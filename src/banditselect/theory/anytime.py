@@ -10,14 +10,14 @@ from ._arguments import Float, array, equation
 
 @equation
 def lasso_penalty(*, t: ArrayLike, dim: ArrayLike, n_models: int, noise: ArrayLike, delta: float) -> Float:
-    r"""Return the penalty of the group lasso over M maps with features of norm at most 1, for all rounds.
+    r"""Return the penalty of the group lasso over M maps with features of norm at most 1.
 
     With :math:`R` = ``noise``, :math:`d` = ``dim``, :math:`M` = ``n_models``:
 
     .. math:: \lambda_t = \frac{8R}{\sqrt t} \sqrt{1 + \frac{5}{\sqrt2} \sqrt{d \log\frac{8M}{\delta}}
         + \frac{12}{\sqrt2} \log\frac{8M}{\delta}}
 
-    The constants are those of the authors' code; the reference has the same form and states its order.
+    The constants are those of the authors' code.
 
     Examples
     --------

@@ -1,0 +1,55 @@
+"""Published rates of masters over bases: growth with T, and with T and M together.
+
+Not in the paper, which says of regret balancing that it pays sqrt(M). What is proved of masters speaks of many rounds:
+a base of M whose regret is a gap of uniform play is told from a good one after some hundred rounds of its own, and a
+master that has not told them apart yet plays each in turn, with a regret that is linear in T whatever it will do later.
+
+What we chose: synthetic maps with d = 10, of which the first is true, for M = 2, 8, 32, and T = 128,000; 1,000 items.
+Everyone as in the arena, but CORRAL is not told the horizon, since its rate within a run is judged, and moves its
+weights at ten times its rate, since the rewards fill about a fifth of the range that it is told.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..policies import Binding, Corral
+from ..problems import Problem, SyntheticFeatureSelection
+from . import contestants as who
+from .contestants import of_maps
+from .experiment import Experiment, Regime, Scale
+from .ps_shared import UNIFORM
+
+MODELS = (2, 8, 32)
+BALANCING = (who.RB_SCB, who.RBE_SCB, who.DB_SCB, who.D3RB_SCB, who.ED2RB_SCB)
+CORRALS = (who.CORRAL, who.CORRAL_SMOOTHED, who.CORRAL_IMPORTANCE)
+
+
+def policies(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
+    """Return the masters, and uniform play."""
+    every = {one.name: one.policy for one in of_maps(problem, rounds)}
+    corrals = {name: _anytime(every[name]) for name in CORRALS}
+    return {name: every[name] for name in BALANCING} | corrals | {UNIFORM: every[UNIFORM]}
+
+
+def _anytime(corral: Binding[Any]) -> Binding[Any]:
+    """Return the same CORRAL without a horizon, at ten times the rate."""
+    return Corral.bind(**corral.arguments | {"horizon": None, "learning_rate": 10.0})
+
+
+def problems(models: Sequence[int] = ()) -> dict[str, Problem]:
+    """Return a problem for every M."""
+    return {f"M = {M}": SyntheticFeatureSelection(n_models=M, dim=10, n_items=1000) for M in MODELS}
+
+
+EXPERIMENT = Experiment(
+    name="arena-masters",
+    title="Published rates of masters over bases",
+    place="not in the paper",
+    about=__doc__ or "",
+    metric="regret",
+    setting="M",
+    problems=problems,
+    regimes={"defaults": Regime(policies)},
+    scales={"quick": Scale((), 400, 6, 0), "paper": Scale((), 128_000, 16, 0)},
+    of_paper=False,
+)
