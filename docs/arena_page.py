@@ -177,7 +177,8 @@ def rates(folder: Path) -> str:
     ]
     caption = (
         "Each statement is ours, of what the reference proves or assumes, judged by exponents that are measured: "
-        f"{', '.join(lengths)}, everyone at its defaults but for what `banditselect show arena-masters` says of CORRAL. "
+        f"{', '.join(lengths)}, everyone at its defaults, but for what `banditselect show arena-masters` says of "
+        "CORRAL. "
         "A rate speaks of large T: of masters it is asked where they have told their bases apart, which is where they "
         "end with at most half of the regret of uniform play, and “not applicable” elsewhere. On one problem a regret "
         "may grow as M and stay below the root of M T; so M and T grow together. The intervals are not corrected for "

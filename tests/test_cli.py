@@ -307,7 +307,7 @@ def test_lists(folder: Path) -> None:
     assert set(everything["metrics"]) == set(METRICS)
     lines = call("list", "experiments").stdout.splitlines()
     assert lines[0].split(maxsplit=1) == ["fs-synthetic", "Feature selection, synthetic (Figure 1, top)"]
-    assert len(lines) == 15
+    assert len(lines) == 16
     assert len(call("list", "policies").stdout.splitlines()) == len(everything["policies"])
     assert all(name in call("list").stdout for names in everything.values() for name in names)
 
