@@ -217,6 +217,8 @@ class Alarm(LaneArrays):
 
     def judge(self, ids: Index, verdict: Array, updates: Index, noise: Array) -> bool:
         """Raise the alarm where a test fires, by the verdicts of ``selection.screen``; tell whether to warn."""
+        if self._sounded and self.raised[ids].all():
+            return False
         fired = verdict[:, 0] == 2.0
         value = np.where(fired, verdict[:, 2], -np.inf)
         for r in np.flatnonzero((verdict[:, 0] == 1.0) & ~(self._sounded & self.raised[ids])):
