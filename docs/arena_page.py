@@ -44,6 +44,7 @@ def main(folder: Path) -> None:
         "regions four others; all meet the same instances and the same noise. `banditselect show arena` says what was "
         "chosen.",
         settings(ran, folder),
+        summary(found),
         f"## Who comes where\n\n{standing(found, folder)}",
         *(figures(found, group) for group in next(iter(found.values()))),
         f"## Who wins where\n\n{wins(found)}",
@@ -73,6 +74,20 @@ def settings(ran: Regimes, folder: Path) -> str:
         f"{told}; “tuned”: the rate or radius of whoever explores and one argument of a master, the same steps for "
         "all, by the rule of one standard error."
     )
+
+
+def summary(found: Groups) -> str:
+    """Return the first three of every group and regime, in words."""
+    lines = []
+    for group in next(iter(found.values())):
+        for regime, groups in found.items():
+            most = len(groups[group])
+            own = [one for one in report.standings(groups[group], RANKING) if one.problems == most]
+            first = [f"{o.policy} ({100.0 * o.share:.1f} %)" for o in own if o.policy not in RANKING.yardsticks][:3]
+            told = [f"{o.policy} {100.0 * o.share:.1f} %" for o in own if o.policy in RANKING.yardsticks]
+            lines.append(f"* Among {group}, {regime}: {', '.join(first)}; as yardsticks {', '.join(told)}.")
+    head = "The smallest regrets over all problems, in % of that of uniform play:"
+    return f"{head}\n\n" + "\n".join(lines)
 
 
 def standing(found: Groups, folder: Path) -> str:

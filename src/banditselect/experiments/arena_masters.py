@@ -4,7 +4,7 @@ Not in the paper, which says of regret balancing that it pays sqrt(M). What is p
 a base of M whose regret is a gap of uniform play is told from a good one after some hundred rounds of its own, and a
 master that has not told them apart yet plays each in turn, with a regret that is linear in T whatever it will do later.
 
-What we chose: synthetic maps with d = 10, of which the first is true, for M = 2, 8, 32, and T = 128,000; 1,000 items.
+What we chose: synthetic maps with d = 10, of which the first is true, for M = 2, 8, 32, and T = 256,000; 1,000 items.
 Everyone as in the arena, but CORRAL is not told the horizon, since its rate within a run is judged, and moves its
 weights at ten times its rate, since the rewards fill about a fifth of the range that it is told.
 """
@@ -50,6 +50,6 @@ EXPERIMENT = Experiment(
     setting="M",
     problems=problems,
     regimes={"defaults": Regime(policies)},
-    scales={"quick": Scale((), 400, 6, 0), "paper": Scale((), 128_000, 16, 0)},
+    scales={"quick": Scale((), 400, 6, 0), "paper": Scale((), 256_000, 32, 0)},
     of_paper=False,
 )
