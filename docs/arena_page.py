@@ -39,10 +39,13 @@ def main(folder: Path) -> None:
             shutil.copyfile(figure, DOCS / "figures" / f"arena-{regime}-{group}.svg")
     parts = [
         "# Every rival in one arena",
-        f"Written by `python docs/arena_page.py` from the tables of `banditselect reproduce {RUN}`; no "
-        "number here is typed. Who selects among feature maps plays four families of problems, who selects among "
-        "regions four others; all meet the same instances and the same noise. `banditselect show arena` says what was "
-        "chosen.",
+        f"Written by `python docs/arena_page.py` from the tables of `banditselect reproduce {RUN}`; no number here is "
+        "typed. Policies that select among M feature maps play four families of problems, those that select among M "
+        "regions (balls in which the parameter may lie) four others; all meet the same instances and the same noise. "
+        "T is the number of rounds, K that of actions. “Section 9” is the example of math.md, section 9, in which "
+        "every wrong map is refuted on a context of its own. A master plays through bases, one for every map or "
+        "region: RB balances regrets, RBE eliminates bases, DB balances dynamically; SCB says that the bases are "
+        "SquareCB. `banditselect show arena` says what was chosen, `banditselect list arena` who plays.",
         settings(ran, folder),
         summary(found),
         f"## Who comes where\n\n{standing(found, folder)}",
@@ -71,8 +74,12 @@ def settings(ran: Regimes, folder: Path) -> str:
     told = "; ".join(f"“{regime}”: {REGIMES[regime]}" for regime in ran if regime == "defaults")
     return (
         f"{named}: T = {rounds}, {replicates} replicates{others}.{lacking} Computing, one core: {cost}. "
-        f"{told}; “tuned”: the rate or radius of whoever explores and one argument of a master, the same steps for "
-        "all, by the rule of one standard error."
+        f"{told}. They are this library's, for rivals too; radii and tests have the constants of theory, which are "
+        "wide. “tuned”: the rate or radius of whoever explores, the width of a master's tests and one more argument of "
+        "it, as the table below lists them, by the same steps; of settings within one standard error of the best, the "
+        "one nearest to the start. This is the fairer comparison. Ridge penalties, confidence levels and the rest "
+        "stay at their defaults; who has nothing to tune stays as it is. Twelve replicates choose roughly: a policy "
+        "whose regret varies much tends to stay near the start. On images they are drawn from the same data."
     )
 
 
@@ -84,8 +91,8 @@ def summary(found: Groups) -> str:
             most = len(groups[group])
             own = [one for one in report.standings(groups[group], RANKING) if one.problems == most]
             first = [f"{o.policy} ({100.0 * o.share:.1f} %)" for o in own if o.policy not in RANKING.yardsticks][:3]
-            told = [f"{o.policy} {100.0 * o.share:.1f} %" for o in own if o.policy in RANKING.yardsticks]
-            lines.append(f"* Among {group}, {regime}: {', '.join(first)}; as yardsticks {', '.join(told)}.")
+            told = [f"{o.policy} ({100.0 * o.share:.1f} %)" for o in own if o.policy in RANKING.yardsticks]
+            lines.append(f"* Among {group}, {regime}: {'; '.join(first)}. Yardsticks: {'; '.join(told)}.")
     head = "The smallest regrets over all problems, in % of that of uniform play:"
     return f"{head}\n\n" + "\n".join(lines)
 
@@ -100,18 +107,23 @@ def standing(found: Groups, folder: Path) -> str:
         leaders += [f"{group}, {regime}: {own[0].behind.b}" for regime, own in tables.items()]
         by_name = {regime: {one.policy: one for one in own} for regime, own in tables.items()}
         for last in tables[final]:
-            cells = [group, last.policy, str(last.problems)]
+            name = f"**{last.policy}**" if everyone()[group][last.policy].ours else last.policy
+            cells = [group, name, str(last.problems)]
             for regime in found:
                 own = by_name[regime].get(last.policy)
                 cells += report.cells(own, RANKING)[1:] if own else [NOTHING] * 4
             rows.append([*cells, report.round_time(last.policy, found[final][group], times.get("tuned", {}))])
-    words = ["regret", "more than the leader", "rank", "best or close"]
+    words = ["regret", "difference from the leader", "rank", "best or close"]
     head = ["among", "policy", "problems", *(f"{regime}: {one}" for regime in found for one in words), "µs a round"]
     caption = (
-        f"Regrets in % of that of uniform play, mean over the problems; sorted by those of “{final}”. The leader ("
+        "Regrets in % of that of uniform play, mean over the problems; **policies of this library in bold**; sorted by "
+        f"the difference from the leader in “{final}”. The leader ("
         f"{'; '.join(leaders)}) has the smallest regret of those that played every problem; differences from it are "
-        "paired, replicate by replicate, with 95 % intervals. Best or close: on how many problems a policy is not "
-        "clearly worse than the best one there. Who knows the right model or selects nothing has no rank. Time: a "
+        "paired, replicate by replicate, in points of %, with 95 % intervals over replicates: for these problems, not "
+        "for others. Who played only some problems has its regret and rank over these, which are not comparable with "
+        "other rows; the difference is, since the leader's is then over the same problems. Best or close: on how many "
+        "problems a policy is neither clearly worse than the best one there nor by more than a quarter. Yardsticks are "
+        "told the right model, or select nothing; they have no rank, are not tuned and are no lower bound. Time: a "
         "round of one lane where all replicates play side by side, the least of all runs of the tuning, median over "
         "the problems."
     )
@@ -137,9 +149,9 @@ def wins(found: Groups) -> str:
         cells = [problem]
         for regime in found:
             first, *close = won[regime][problem]
-            cells += [first, ", ".join(close) or NOTHING]
+            cells += [first, "; ".join(close) or NOTHING]
         rows.append(cells)
-    head = ["problem", *(f"{regime}: {one}" for regime in found for one in ("best", "not clearly worse"))]
+    head = ["problem", *(f"{regime}: {one}" for regime in found for one in ("best", "close"))]
     return markdown_table(head, rows)
 
 
@@ -163,7 +175,8 @@ def losses(found: Groups) -> str:
                 ]
                 rows.append([policy, regime, f"{len(behind)} of {len(finals)}", "; ".join(behind) or NOTHING])
     caption = (
-        "Problems on which a policy of this library is clearly worse than the best one, with its regret over the best:"
+        "Problems on which a policy of this library is clearly worse than the best one, or by more than a quarter, "
+        "with its regret over the best:"
     )
     return f"{caption}\n\n{markdown_table(['policy', 'regime', 'loses', 'where'], rows)}"
 
@@ -192,12 +205,14 @@ def rates(folder: Path) -> str:
     ]
     caption = (
         "Each statement is ours, of what the reference proves or assumes, judged by exponents that are measured: "
-        f"{', '.join(lengths)}, everyone at its defaults, but for what `banditselect show arena-masters` says of "
-        "CORRAL. "
-        "A rate speaks of large T: of masters it is asked where they have told their bases apart, which is where they "
-        "end with at most half of the regret of uniform play, and “not applicable” elsewhere. On one problem a regret "
-        "may grow as M and stay below the root of M T; so M and T grow together. The intervals are not corrected for "
-        "the number of statements."
+        f"{', '.join(lengths)}; everyone at its defaults, but CORRAL, which has no horizon here and ten times its "
+        "rate, chosen so that it learns within T. A rate speaks of large T: it is asked of masters where they had told "
+        "their bases apart before, that is where after a quarter of the rounds their regret was at most half of that "
+        "of uniform play. At a fixed T a regret in proportion to M may be far below sqrt(M T); so M and T are increased "
+        "together. A tenth is added to exponents of T for logarithms. “Holds” means that the regret grew no faster on "
+        "these problems; no run shows a bound for all. That of ALEXP could hardly fail: it would need eleven times the "
+        "regret with 15 times the maps. Intervals are 95 % for all parts of a statement together, of which the table "
+        "has the one that decides; they are not corrected for the number of statements."
     )
     return f"{caption}\n\n{details(verdicts, 'published', '{} ({})')}"
 

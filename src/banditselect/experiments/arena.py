@@ -6,9 +6,9 @@ problems, the images, the example of docs/math.md in which every wrong map is re
 
 What we chose: T = 1000; M = 2, 10, 50, on images as far as their packs go; d = 20 and balls of radius sqrt(d) where
 problems are synthetic, K = 20 arms and eps = 0.1 for latent bandits. Regret also where the paper shows mean rewards.
-"defaults": everyone as it comes, told what it asks for. "tuned": every rate of exploration, radius and rate of a master
-by the same steps, on the same replicates, which are not reported; ridge penalties stay at their defaults, and who has
-no such argument stays as it is.
+"defaults": everyone as it comes, told what it asks for. "tuned": every rate of exploration, radius, width of a test
+and one argument of a master by the same steps, on the same replicates, which are not reported; ridge penalties stay at
+their defaults, and who has no such argument stays as it is.
 """
 
 import math

@@ -1,8 +1,8 @@
 """Who plays in the arena: the one table of all policies that select among maps or regions, a line each.
 
 A line has the name, the policy with what it is told of a problem, what is proved of its regret, and what of it is
-tuned: the rate or radius of whoever explores and one argument of a master, two at most. What it is told is read off the
-binding, so that it is stated once.
+tuned: the rate or radius of whoever explores, the width of a master's tests and one more argument of it. What it is
+told is read off the binding, so that it is stated once.
 """
 
 from collections.abc import Callable, Iterator
@@ -83,17 +83,23 @@ ALL_RIGHT = "as OFUL on the best map up to a factor log M, if all maps are right
 ONLINE = "order sqrt(M d T (d + log M)), by the conversion of Abbasi-Yadkori et al. 2012"
 LASSO = "order sqrt(T log^3 M) + T^(3/4) sqrt(log M), for actions that stay the same (Kassraie et al. 2023)"
 DESIGNED = "nothing for this rate; of a round, whatever K (math.md, Lemma 8; Zhu et al. 2022)"
-MIXTURE = "Bayesian regret with an additive log M in the information, for known noise and an exact prior (math.md, 11)"
-SAMPLED = "Bayesian regret for an exact mixture prior (Hong et al. 2022)"
+MIXTURE = (
+    "nothing for a noise that is learned; for a known one and an exact prior Bayesian regret with an additive log M "
+)
+MIXTURE += "in the information (math.md, 11)"
+SAMPLED = (
+    "nothing for a noise that is learned; for a known one and an exact mixture prior Bayesian regret (Hong et al. 2022)"
+)
 LATENT = "expected regret 3 M + 2 eps T + 2 R sqrt(6 M T log T), whatever K (Hong et al. 2020)"
 ADDITIVE = "an additive 2 R^2 log M in the squared radius (math.md, Theorem 7')"
 UNPROVED = "nothing: the printed radius rests on steps that fail (paper.md)"
 
 RATE, RADIUS, REFERENCE = {"exploration": Steps(300.0)}, {"scale": Steps(0.3)}, {"reference": Steps(1.0)}
 COEFFICIENT, WEIGHTS = {"coefficient": Steps(1.0)}, {"learning_rate": Steps(1.0)}
+TESTED = RATE | RADIUS
 RANGE = {"reward_range": Steps(given.reward_range, factor=10.0**0.25)}
-"""What is tuned: c of the rate c sqrt(t), s of every radius, u of U(n) = u sqrt(n), the regret over sqrt(n) that every
-base is believed, the rate of a master's weights, the range of SqAlg.
+"""What is tuned: c of the rate c sqrt(t); s of every radius and of every width of a test; u of U(n) = u sqrt(n); the
+regret over sqrt(n) that every base is believed; the rate of a master's weights; the range of SqAlg.
 """
 
 IMPORTANCE, REPLAYS = {"feedback": "importance"}, {"feedback": "smoothed"}
@@ -168,10 +174,10 @@ def of_maps(problem: Problem, rounds: int) -> tuple[Contestant, ...]:
         Contestant("FS-SCB, range", FSSquareCB.bind(**span, weighting="range"), NOTHING, RATE | RANGE),
         Contestant(RB_SCB, RegretBalancing.bind(bases=scb), BALANCED, RATE | REFERENCE),
         Contestant("RB-OFUL", RegretBalancing.bind(bases=ucb), BALANCED, RADIUS | REFERENCE),
-        Contestant(RBE_SCB, BalancingElimination.bind(bases=scb, **noise), ELIMINATED, RATE | REFERENCE),
-        Contestant(DB_SCB, DynamicBalancing.bind(bases=scb, **noise), DYNAMIC, RATE | REFERENCE),
-        Contestant(D3RB_SCB, D3RB.bind(bases=scb, **noise), DATA_DRIVEN, RATE | COEFFICIENT),
-        Contestant(ED2RB_SCB, ED2RB.bind(bases=scb, **noise), DATA_DRIVEN, RATE | COEFFICIENT),
+        Contestant(RBE_SCB, BalancingElimination.bind(bases=scb, **noise), ELIMINATED, TESTED | REFERENCE),
+        Contestant(DB_SCB, DynamicBalancing.bind(bases=scb, **noise), DYNAMIC, TESTED | REFERENCE),
+        Contestant(D3RB_SCB, D3RB.bind(bases=scb, **noise), DATA_DRIVEN, TESTED | COEFFICIENT),
+        Contestant(ED2RB_SCB, ED2RB.bind(bases=scb, **noise), DATA_DRIVEN, TESTED | COEFFICIENT),
         Contestant(CORRAL_SCB, Corral.bind(bases=scb, **timed), PLAIN, RATE | WEIGHTS),
         Contestant(CORRAL, Corral.bind(bases=ucb, **timed), PLAIN, RADIUS | WEIGHTS),
         Contestant(CORRAL_SMOOTHED, Corral.bind(bases=ucb, **timed, **REPLAYS), SMOOTHED, RADIUS | WEIGHTS),

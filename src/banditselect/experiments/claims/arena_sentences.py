@@ -1,20 +1,24 @@
 """What is published of the rivals and can be checked: rates in T, M and K, and where an assumption is needed.
 
-"Of order" a power: grows no faster. In T, from a quarter of the rounds to all; in M or K, between the ends of what was
-varied; in M and T together, where both become four times as large, with a tenth added to the exponent for logarithms:
-on one problem a regret may grow as M alone and stay below the root of M T. Of a master this is asked where it has told
-its bases apart, that is where it ends with at most half of the regret of uniform play. "Does not grow": an exponent of
-at most a tenth. "Linear": an exponent of at least 0.9.
+"Of order" a power: grows no faster, but for a tenth that is added to exponents of T, one factor log T being about that
+from a quarter of the rounds to all. In T: over these rounds; in M or K: between the ends of what was varied; in M and T
+together: where both become four times as large, since at a fixed T a regret in proportion to M may be far below the
+root of M T. That it holds means that it grew no faster on these problems; no run shows a bound for all. Bounds of
+masters hold with a probability and not in the mean: their exponents are those of the mean logarithm, and they are asked
+for where the master had told its bases apart before, that is where its regret was at most half of that of uniform play.
+"Does not grow": an exponent of at most a tenth. "Linear": an exponent of at least 0.9.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ...types import Array
 from .. import contestants as who
-from ..arena_rates import DESIGN, STAY
+from ..arena_masters import BASE
+from ..arena_rates import DESIGN, PLAIN, STAY
 from ..fs_shared import UNIFORM
 from .latent_sentences import at_a_quarter, since
 from .measuring import Evidence, Measured, Runs, Statistic, measure_all
@@ -23,8 +27,10 @@ from .sentences import MUCH
 
 Bounds = tuple[float, float]  #: between which a sentence says that an exponent lies
 Measure = Callable[[Evidence], list[Measured]]
-ROOT, LINEAR, FLAT, TWO_THIRDS = (-math.inf, 0.5), (0.9, math.inf), (-math.inf, 0.1), (2.0 / 3.0, math.inf)
-LOGARITHMS = 0.1  #: what they may add to an exponent
+LOGARITHMS, LEARNED = 0.1, 0.5  #: what may be added to an exponent; of the regret of uniform play
+TINY = 1e-12  #: in the place of a regret of 0
+ROOT, FLAT = (-math.inf, 0.5 + LOGARITHMS), (-math.inf, 0.1)
+TWO_THIRDS, LINEAR, GROWS = (2.0 / 3.0, math.inf), (0.9, math.inf), (0.1, math.inf)
 
 
 def _ordered(evidence: Evidence, axis: str, *policies: str) -> list[str]:
@@ -33,48 +39,113 @@ def _ordered(evidence: Evidence, axis: str, *policies: str) -> list[str]:
     return sorted(names, key=models_of)
 
 
-def in_rounds(policy: str, within: Bounds, *, together: float | None = None, smallest: bool = False) -> Measure:
-    """Return the measure: the exponents of T in a regret, for the smallest M and for the largest.
+def _early(evidence: Evidence, names: Sequence[str], *policies: str) -> tuple[Runs, float]:
+    """Return the regrets after a quarter of the rounds, and the logarithm of all rounds over these."""
+    found: dict[str, dict[str, Array]] = {name: {} for name in names}
+    span = 0.0
+    for name in names:
+        for policy in policies:
+            own, span = at_a_quarter(evidence.results[name], policy)
+            found[name] |= own
+    return Runs(found), span
 
-    ``within``: where they lie.  ``together``: the exponent that M T has at most, from a quarter of M and of T to the
-    largest of both.  ``smallest``: only for the smallest M.
+
+def _learned(runs: Runs, problem: str, policy: str) -> bool:
+    return bool(runs.mean(problem, policy) <= LEARNED * runs.mean(problem, UNIFORM))
+
+
+def _logarithms(runs: Runs) -> Runs:
+    finals = runs.finals.items()
+    return Runs({name: {one: np.log(np.maximum(values, TINY)) for one, values in own.items()} for name, own in finals})
+
+
+def of_master(policy: str, *, rounds: Bounds = ROOT, together: float | None = None, two: bool = False) -> Measure:
+    """Return the measure: the exponents of T in a typical regret, for the smallest M and the largest that it learned.
+
+    ``rounds``: where they lie.  ``together``: the exponent that M T has at most, from a quarter of M and of T to the
+    largest M and all rounds.  ``two``: only for M = 2.
     """
 
     def measure(evidence: Evidence) -> list[Measured]:
-        names = _ordered(evidence, "M", policy)
-        quarters = {name: at_a_quarter(evidence.results[name], policy) for name in names}
+        names = _ordered(evidence, "M", policy, UNIFORM)[: 1 if two else None]
+        if not names:
+            return []
+        early, span = _early(evidence, names, policy, UNIFORM)
+        learned = [name for name in names if _learned(early, name, policy)] or names[:1]
         parts = []
-        for name in dict.fromkeys(names[:1] if smallest else (names[0], names[-1])) if names else ():
+        for name in dict.fromkeys((learned[0], learned[-1])):
             words = f"exponent e of T^e, regret of {policy} in the last three quarters, {name}"
-            parts.append(Statistic(words, since(name, policy, quarters[name][1]), *within, (name,)))
-        less = f"M = {models_of(names[-1]) // 4}" if names else ""
-        if together is not None and less in names:
-            words = f"exponent e of (M T)^e, regret of {policy}, from {less} and a quarter of the rounds to {names[-1]}"
-            span = quarters[less][1] + math.log(4.0)
-            parts.append(
-                Statistic(
-                    words, _joint(policy, less, names[-1], span), high=together + LOGARITHMS, problems=(names[-1],)
-                )
-            )
-        early = Runs({name: regrets for name, (regrets, _) in quarters.items()})
-        return measure_all(parts, [evidence.runs, early]) if parts else []
+            parts.append(Statistic(words, _growth(policy, name, name, span), *rounds, (name,)))
+        if together is not None:
+            more, less = names[-1], f"M = {models_of(names[-1]) // 4}"
+            if _learned(early, less, policy) and _learned(evidence.runs, more, policy):
+                words = f"exponent e of (M T)^e, regret of {policy}, from {less} and a quarter of the rounds to {more}"
+                joint = _growth(policy, less, more, span + math.log(4.0))
+                parts.append(Statistic(words, joint, high=together + LOGARITHMS, problems=(less, more)))
+        played = Runs({name: {policy: evidence.runs.finals[name][policy]} for name in names})
+        return measure_all(parts, [_logarithms(played), _logarithms(early)])
 
     return measure
 
 
-def _joint(policy: str, less: str, more: str, span: float) -> Callable[[Runs, Runs], Any]:
-    return lambda late, early: np.log(late.mean(more, policy) / early.mean(less, policy)) / span
+def _growth(policy: str, less: str, more: str, span: float) -> Callable[[Runs, Runs], Any]:
+    return lambda late, early: (late.mean(more, policy) - early.mean(less, policy)) / span
 
 
-def has_learned(policy: str, *, smallest: bool = False) -> Measure:
-    """Return the measure: the regret over that of uniform play, for the smallest M and for the largest."""
+def has_learned(policy: str, *others: str) -> Measure:
+    """Return the measure: what was lost after a quarter of the rounds with M = 2, over uniform play.
+
+    ``others``: of whom the regret over sqrt(t) is at most 1 there and at the end, on every problem.
+    """
 
     def measure(evidence: Evidence) -> list[Measured]:
-        names = _ordered(evidence, "M", policy, UNIFORM)
-        chosen = dict.fromkeys(names[:1] if smallest else (names[0], names[-1])) if names else ()
-        words = f"regret of {policy} over that of {UNIFORM}, "
-        parts = [Statistic(words + p, ratio(p, policy, UNIFORM), high=0.5, problems=(p,), log=True) for p in chosen]
-        return measure_all(parts, [evidence.runs]) if parts else []
+        names = _ordered(evidence, "M", policy, UNIFORM, *others)
+        if not names:
+            return []
+        early, span = _early(evidence, names, policy, UNIFORM, *others)
+        words = f"regret of {policy} over that of {UNIFORM} after a quarter of the rounds, {names[0]}"
+        share = _contrast(names[0], policy, float(early.mean(names[0], UNIFORM)))
+        parts = [Statistic(words, share, high=LEARNED, problems=(names[0],))]
+        T = float(evidence.results[names[0]].checkpoints[-1])
+        for other in others:
+            for name in names:
+                words = f"regret of {other} over sqrt(t), {name}, "
+                quarter = _over(name, other, math.sqrt(T * math.exp(-span)), late=False)
+                parts.append(Statistic(words + "after a quarter of the rounds", quarter, high=1.0, problems=(name,)))
+                parts.append(Statistic(words + "at the end", _over(name, other, math.sqrt(T), late=True), high=1.0))
+        return measure_all(parts, [evidence.runs, early])
+
+    return measure
+
+
+def _contrast(problem: str, policy: str, unit: float) -> Callable[[Runs, Runs], Any]:
+    """Return the statistic: a share of uniform play, with the interval of the difference from the share in question.
+
+    One run that is stuck makes the interval of a ratio useless; that of this difference stays.
+    """
+
+    def compute(late: Runs, early: Runs) -> Any:
+        return LEARNED + (early.mean(problem, policy) - LEARNED * early.mean(problem, UNIFORM)) / unit
+
+    return compute
+
+
+def _over(problem: str, policy: str, unit: float, *, late: bool) -> Callable[[Runs, Runs], Any]:
+    return lambda end, early: (end if late else early).mean(problem, policy) / unit
+
+
+def in_rounds(policy: str, within: Bounds) -> Measure:
+    """Return the measure: the exponents of T in a mean regret, for the smallest M and the largest."""
+
+    def measure(evidence: Evidence) -> list[Measured]:
+        names = _ordered(evidence, "M", policy)
+        if not names:
+            return []
+        early, span = _early(evidence, names, policy)
+        words = f"exponent e of T^e, regret of {policy} in the last three quarters, "
+        ends = dict.fromkeys((names[0], names[-1]))
+        parts = [Statistic(words + name, since(name, policy, span), *within, (name,)) for name in ends]
+        return measure_all(parts, [evidence.runs, early])
 
     return measure
 
@@ -107,11 +178,11 @@ def _exponent(policy: str, over: str | None, ends: tuple[str, str], span: float)
     return lambda runs: np.log(regret(runs, ends[1]) / regret(runs, ends[0])) / span
 
 
-def _times(policy: str, other: str, low: float, *, smallest: bool = False) -> Measure:
-    """Return the measure: the regret of one policy over that of another, for every M or the smallest."""
+def _times(policy: str, other: str, low: float, *, two: bool = False) -> Measure:
+    """Return the measure: the regret of one policy over that of another, for every M, or for M = 2."""
 
     def measure(evidence: Evidence) -> list[Measured]:
-        names = _ordered(evidence, "M", policy, other)[: 1 if smallest else None]
+        names = _ordered(evidence, "M", policy, other)[: 1 if two else None]
         words = f"regret of {policy} over that of {other}, "
         parts = [Statistic(words + p, ratio(p, policy, other), low=low, problems=(p,), log=True) for p in names]
         return measure_all(parts, [evidence.runs]) if parts else []
@@ -134,10 +205,11 @@ BALANCING = {  # of whom, where it is proved, the exponent of M T where both gro
 
 
 def _balancing(policy: str, place: str, together: float) -> Sentence:
-    order = "sqrt(M T), if the reference bounds the regret of one base" if together == 0.5 else "M sqrt(T)"
-    words = f"the regret of {policy} is of order {order}"
-    measure = in_rounds(policy, ROOT, together=together)
-    return _published("arena-masters", f"rate-{policy.lower()}", words, place, measure, premise=has_learned(policy))
+    told = together == 0.5  # a bound on the regret of a base
+    order = "sqrt(M T), if the reference bounds the regret of one base" if told else "M sqrt(T)"
+    words, premise = f"the regret of {policy} is of order {order}", has_learned(policy, *([BASE] if told else []))
+    measure = of_master(policy, together=together)
+    return _published("arena-masters", f"rate-{policy.lower()}", words, place, measure, premise=premise)
 
 
 ARENA_SENTENCES = (
@@ -145,25 +217,26 @@ ARENA_SENTENCES = (
     _published(
         "arena-masters",
         "rate-corral-importance",
-        "CORRAL over UCB bases that learn importance-weighted rewards loses at least in the order of T^(2/3)",
-        "often said; no proof that we could read",
-        in_rounds(who.CORRAL_IMPORTANCE, TWO_THIRDS, smallest=True),
+        "over two UCB bases that learn importance-weighted rewards CORRAL has regret of at least the order T^(2/3)",
+        "often stated; we found no proof",
+        of_master(who.CORRAL_IMPORTANCE, rounds=TWO_THIRDS, two=True),
+        about=(who.CORRAL_IMPORTANCE,),
     ),
     _published(
         "arena-masters",
         "fails-corral-importance",
-        "CORRAL over UCB bases loses much more with importance-weighted rewards than with smoothing",
+        "over two UCB bases CORRAL loses much more with importance-weighted rewards than with smoothing",
         "Pacchiano et al. 2020, of Agarwal et al. 2017",
-        _times(who.CORRAL_IMPORTANCE, who.CORRAL_SMOOTHED, MUCH, smallest=True),
+        _times(who.CORRAL_IMPORTANCE, who.CORRAL_SMOOTHED, MUCH, two=True),
         about=(who.CORRAL_SMOOTHED,),
     ),
     _published(
         "arena-masters",
         "rate-corral-smoothed",
-        "with smoothing the regret of CORRAL over UCB bases is of order sqrt(T)",
+        "with smoothing the regret of CORRAL over two UCB bases is of order sqrt(T)",
         "Pacchiano et al. 2020",
-        in_rounds(who.CORRAL_SMOOTHED, ROOT, smallest=True),
-        premise=has_learned(who.CORRAL_SMOOTHED, smallest=True),
+        of_master(who.CORRAL_SMOOTHED, two=True),
+        premise=has_learned(who.CORRAL_SMOOTHED),
     ),
     _published(
         "arena-rates",
@@ -171,6 +244,7 @@ ARENA_SENTENCES = (
         "LEADER needs all maps to be right: with wrong ones its regret is linear in T",
         "Papini et al. 2021, the assumption",
         in_rounds(who.LEADER_MAPS, LINEAR),
+        about=(who.LEADER_MAPS,),
     ),
     _published(
         "arena-rates",
@@ -191,10 +265,18 @@ ARENA_SENTENCES = (
     _published(
         "arena-rates",
         "rate-design",
-        "with an optimal design the regret of SquareCB does not grow with the number of actions",
+        "with an optimal design the regret of SquareCB, over that of uniform play, does not grow with K",
         "Zhu et al. 2022",
         in_size(DESIGN, "K", FLAT, over=UNIFORM),
         about=(DESIGN,),
+    ),
+    _published(
+        "arena-rates",
+        "rate-plain",
+        "without one it does",
+        "Foster and Rakhlin 2020, the bound",
+        in_size(PLAIN, "K", GROWS, over=UNIFORM),
+        about=(PLAIN,),
     ),
 )
 """Rates and failures that others have published, for their own algorithms."""

@@ -19,6 +19,7 @@ from ..experiment import Experiment, Ranking
 
 Finals = Mapping[str, Mapping[str, Array]]
 Times = Mapping[tuple[str, str], float]
+CLOSE = 1.25  #: times the best regret, above which a policy is not close to it, however wide the interval
 
 
 class Standing(NamedTuple):
@@ -31,7 +32,7 @@ class Standing(NamedTuple):
     share: its regret over that of the floor, mean over these problems.
     behind: that minus the same of the leader, paired, with an interval.
     rank: on average, from 1; NaN for a yardstick.
-    close: on how many problems it is not clearly worse than the best policy there.
+    close: on how many problems it is the best policy, or close to it.
     """
 
     policy: str
@@ -62,15 +63,17 @@ def ranks(finals: Finals, ranking: Ranking) -> dict[str, Array]:
 
 
 def winners(finals: Finals, ranking: Ranking) -> dict[str, list[str]]:
-    """Return by problem the policy of the smallest mean regret, and after it those that are not clearly worse.
+    """Return by problem the policy of the smallest mean regret, and after it those that are close.
 
-    Clearly worse: the paired 95 % interval of the difference is above zero; not corrected for their number.
+    Close: a regret of at most 1.25 times that, and a paired 95 % interval of the difference that is not above zero;
+    not corrected for their number. A policy that fails seldom but badly is seldom clearly worse.
     """
     found = {}
     for problem, own in finals.items():
         order = sorted((name for name in own if name not in ranking.yardsticks), key=lambda name: own[name].mean())
         first = own[order[0]]
-        close = [name for name in order[1:] if not paired_difference(own[name], first).low > 0.0]
+        near = [name for name in order[1:] if own[name].mean() <= CLOSE * first.mean()]
+        close = [name for name in near if not paired_difference(own[name], first).low > 0.0]
         found[problem] = [order[0], *close]
     return found
 
@@ -110,7 +113,8 @@ def standings_table(group: str, finals: Finals, ranking: Ranking, times: Times) 
     head = ["policy", "problems", f"regret, % of {ranking.floor}", f"more than {leader}", "mean rank", "best or close"]
     note = (
         "Mean over the problems; differences are paired, replicate by replicate, with 95 % intervals. Best or close: "
-        "on how many problems it is not clearly worse than the best there. Yardsticks have no rank. Time: a round of "
+        "on how many problems it is neither clearly worse than the best there nor by more than a quarter. Yardsticks "
+        "have no rank. Time: a round of "
         "one lane when all replicates play side by side, median over the problems."
     )
     return Table(f"Who comes where: {group}", [*head, "µs a round"], rows, note)
