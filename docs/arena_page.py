@@ -208,7 +208,7 @@ def rates(folder: Path) -> str:
         f"{', '.join(lengths)}; everyone at its defaults, but CORRAL, which has no horizon here and ten times its "
         "rate, chosen so that it learns within T. A rate speaks of large T: it is asked of masters where they had told "
         "their bases apart before, that is where after a quarter of the rounds their regret was at most half of that "
-        "of uniform play. At a fixed T a regret in proportion to M may be far below sqrt(M T); so M and T are increased "
+        "of uniform play. At a fixed T a regret in proportion to M may be far below sqrt(M T); so M and T grow "
         "together. A tenth is added to exponents of T for logarithms. “Holds” means that the regret grew no faster on "
         "these problems; no run shows a bound for all. That of ALEXP could hardly fail: it would need eleven times the "
         "regret with 15 times the maps. Intervals are 95 % for all parts of a statement together, of which the table "
