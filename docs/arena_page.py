@@ -107,7 +107,7 @@ def standing(found: Groups, folder: Path) -> str:
         leaders += [f"{group}, {regime}: {own[0].behind.b}" for regime, own in tables.items()]
         by_name = {regime: {one.policy: one for one in own} for regime, own in tables.items()}
         for last in tables[final]:
-            name = f"**{last.policy}**" if everyone()[group][last.policy].ours else last.policy
+            name = f"{last.policy} (ours)" if everyone()[group][last.policy].ours else last.policy
             cells = [group, name, str(last.problems)]
             for regime in found:
                 own = by_name[regime].get(last.policy)
@@ -116,7 +116,7 @@ def standing(found: Groups, folder: Path) -> str:
     words = ["regret", "difference from the leader", "rank", "best or close"]
     head = ["among", "policy", "problems", *(f"{regime}: {one}" for regime in found for one in words), "µs a round"]
     caption = (
-        "Regrets in % of that of uniform play, mean over the problems; **policies of this library in bold**; sorted by "
+        "Regrets in % of that of uniform play, mean over the problems; “ours”: proposed by this library; sorted by "
         f"the difference from the leader in “{final}”. The leader ("
         f"{'; '.join(leaders)}) has the smallest regret of those that played every problem; differences from it are "
         "paired, replicate by replicate, in points of %, with 95 % intervals over replicates: for these problems, not "
