@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..carriers import validation
 from ..policies import Binding, Policy
+from ..policies.on_map import OnMap
 from ..problems.base import stacked
 from ..types import Array, Blocked, Mask
 from .estimates import TOLERANCE, Estimates, WeightedRewards
@@ -139,13 +140,12 @@ def _probabilities(policy: Any, log: Log, learn: bool) -> Array:
             expected = "probabilities that sum to 1, and 0 for what was not offered"
             raise validation.refuse(f"evaluate: policy[{t}]", p[t], expected)
         return p
+    if isinstance(policy, Policy) and not learn:
+        return _as_it_is(policy, log)
     p = np.zeros((T, K))
     for part in chunks(log):
         maps = log.features.shown(part) if isinstance(policy, Policy) else log.features.maps(part)
         x = stacked(maps, log.features.many, axis=1)
-        if isinstance(policy, Policy) and not learn:
-            p[part] = _asked_at_once(policy, x, part.size, None if log.available is None else log.available[part])
-            continue
         for i, t in enumerate(part.tolist()):
             mine = part_of(x, i)
             here = mine if log.available is None else _actions(mine, offered[t])
@@ -157,6 +157,21 @@ def _probabilities(policy: Any, log: Log, learn: bool) -> Array:
             p[t, offered[t]] = asked
             if learn:
                 learner.learn(_actions(mine, log.action[t]), float(log.reward[t]))
+    return p
+
+
+def _as_it_is(policy: Policy, log: Log) -> Array:
+    """Return the probabilities of a policy that does not learn meanwhile; on one map, only that one is read."""
+    features, only = (
+        log.features,
+        int(np.asarray(policy.index)) if isinstance(policy, OnMap) else len(log.features.dims),
+    )
+    one = features.many and only < len(features.dims)
+    p = np.zeros((len(log), features.n_actions))
+    for part in chunks(log):
+        x = features.maps(part, only)[0] if one else stacked(features.shown(part), features.many, axis=1)
+        offered = None if log.available is None else log.available[part]
+        p[part] = _asked_at_once(policy.policy if one else policy, x, part.size, offered)  # type: ignore[attr-defined]
     return p
 
 

@@ -21,7 +21,7 @@ def cross_fitted(log: Log, map: int | None, folds: int, rng: np.random.Generator
 
     Ridge regression with a constant on the standardised features, penalty 1, on one map; None: on the one that
     generalised cross-validation (Golub, Heath, Wahba 1979) prefers, chosen for every fold from the others by every
-    2 M-th decision. Features are standardised by all that was offered: given the contexts, the model of a fold depends
+    4 M-th decision. Features are standardised by all that was offered: given the contexts, the model of a fold depends
     on nothing that was played or earned in it.
     """
     M = len(log.features.dims)
@@ -30,7 +30,7 @@ def cross_fitted(log: Log, map: int | None, folds: int, rng: np.random.Generator
     if M == 1 or map is not None:
         chosen = np.full(folds, map or 0)
     else:
-        step = max(1, min(2 * M, len(log) // _LOOKED_AT))
+        step = max(1, min(4 * M, len(log) // _LOOKED_AT))
         chosen = np.argmin([_Fits.of(log, m, fold, step).errors() for m in range(M)], axis=0)
     q = np.empty((len(log), log.features.n_actions))
     for m in np.unique(chosen).tolist():
