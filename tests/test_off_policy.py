@@ -1,5 +1,6 @@
 """Off-policy estimates: numbers by hand, bias, coverage, what is refused and what is warned of."""
 
+import copy
 import math
 import warnings
 
@@ -229,14 +230,15 @@ def test_the_model_uses_the_map_that_predicts_best_or_the_one_asked_for(T):
 
 def test_a_policy_on_one_map_is_asked_on_that_map_alone():
     maps, log, _ = two_maps(60)
-    alone = SquareCB(dim=3, exploration=4.0, reward_range=(-9.0, 9.0))
+    fresh = SquareCB(dim=3, exploration=4.0, reward_range=(-9.0, 9.0))
+    alone, among = copy.deepcopy(fresh), on_map(fresh, 1)
     for t in range(30):
         alone.learn(log.played(t), log.reward[t])
-    assert np.array_equal(_probabilities(on_map(alone, 1), maps, False), _probabilities(alone, log, False))
-    with pytest.raises(ValueError, match="features"):
-        evaluate(on_map(alone, 0), maps)  # which has two features
-    with pytest.raises(ValueError, match="features"):
-        evaluate(on_map(alone, 2), maps)  # there are two maps
+        among.learn(maps.played(t), log.reward[t])
+    assert np.array_equal(_probabilities(among, maps, False), _probabilities(alone, log, False))
+    for index in (0, 2):  # which has two features; which is not there
+        with pytest.raises(ValueError, match="features"):
+            evaluate(on_map(fresh, index), maps)
 
 
 def test_a_map_is_chosen_by_generalised_cross_validation_in_the_other_folds():
