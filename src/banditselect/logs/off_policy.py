@@ -162,16 +162,14 @@ def _probabilities(policy: Any, log: Log, learn: bool) -> Array:
 
 def _as_it_is(policy: Policy, log: Log) -> Array:
     """Return the probabilities of a policy that does not learn meanwhile; on one map, only that one is read."""
-    features, only = (
-        log.features,
-        int(np.asarray(policy.index)) if isinstance(policy, OnMap) else len(log.features.dims),
-    )
-    one = features.many and only < len(features.dims)
+    features, reader, only = log.features, policy, None
+    if isinstance(policy, OnMap) and features.many and (index := int(np.asarray(policy.index))) < len(features.dims):
+        reader, only = policy.policy, index
     p = np.zeros((len(log), features.n_actions))
     for part in chunks(log):
-        x = features.maps(part, only)[0] if one else stacked(features.shown(part), features.many, axis=1)
-        offered = None if log.available is None else log.available[part]
-        p[part] = _asked_at_once(policy.policy if one else policy, x, part.size, offered)  # type: ignore[attr-defined]
+        maps = features.shown(part) if only is None else features.maps(part, only)
+        x = stacked(maps, features.many and only is None, axis=1)
+        p[part] = _asked_at_once(reader, x, part.size, None if log.available is None else log.available[part])
     return p
 
 

@@ -78,7 +78,7 @@ def of_master(policy: str, *, rounds: Bounds = ROOT, together: float | None = No
             parts.append(Statistic(words, _growth(policy, name, name, span), *rounds, (name,)))
         if together is not None:
             more, less = names[-1], f"M = {models_of(names[-1]) // 4}"
-            if _learned(early, less, policy) and _learned(evidence.runs, more, policy):
+            if less in names and _learned(early, less, policy) and _learned(evidence.runs, more, policy):
                 words = f"exponent e of (M T)^e, regret of {policy}, from {less} and a quarter of the rounds to {more}"
                 joint = _growth(policy, less, more, span + math.log(4.0))
                 parts.append(Statistic(words, joint, high=together + LOGARITHMS, problems=(less, more)))

@@ -114,8 +114,7 @@ def standings_table(group: str, finals: Finals, ranking: Ranking, times: Times) 
     note = (
         "Mean over the problems; differences are paired, replicate by replicate, with 95 % intervals. Best or close: "
         "on how many problems it is neither clearly worse than the best there nor by more than a quarter. Yardsticks "
-        "have no rank. Time: a round of "
-        "one lane when all replicates play side by side, median over the problems."
+        "have no rank. Time: a round of one lane when all replicates play side by side, median over the problems."
     )
     return Table(f"Who comes where: {group}", [*head, "µs a round"], rows, note)
 
