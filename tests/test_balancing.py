@@ -8,6 +8,7 @@ import pytest
 from banditselect.carriers.decisions import Ledger
 from banditselect.kernels.balancing import (
     eliminate,
+    note,
     radius,
     ready,
     record,
@@ -91,6 +92,15 @@ def test_what_several_bases_play_is_played_as_a_whole_or_not():
     ledger.acts[0] = 64  # none of them settled
     assert ready(IDS, x, ledger.book) == FULL
     assert ready(IDS[:1], x[:1], ledger.book) == DONE
+
+
+def test_a_memo_has_who_plays_and_how_likely_that_was():
+    """A quarter is 2^50 of 2^52; what rounds to nothing is 1, since it is divided by; bases have not written yet."""
+    chosen, memo = np.array([2, 0]), np.empty((2, 4), dtype=np.int64)
+    note(chosen, np.array([0.25, 1e-30]), 2, memo)
+    assert memo.tolist() == [[2, 2**50, -1, -1], [0, 1, -1, -1]]
+    note(chosen, np.ones(2), 1, memo)
+    assert memo.tolist() == [[2, -1, -1, -1], [0, -1, -1, -1]]
 
 
 def test_the_radius_by_hand():
