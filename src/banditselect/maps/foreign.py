@@ -151,5 +151,5 @@ def _told(names: Callable[[], Any]) -> list[str] | None:
     """Return the names that a transformer has for its features, None where it has none."""
     try:
         return [str(name) for name in names()]
-    except (AttributeError, NotImplementedError, TypeError, ValueError):  # not fitted to names
+    except (AttributeError, RuntimeError, TypeError, ValueError):  # not fitted, or not to names
         return None
