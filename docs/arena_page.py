@@ -205,8 +205,9 @@ def rates(folder: Path) -> str:
     ]
     caption = (
         "Each statement is ours, of what the reference proves or assumes, judged by exponents that are measured: "
-        f"{', '.join(lengths)}; everyone at its defaults, but CORRAL, which has no horizon here and ten times its "
-        "rate, chosen so that it learns within T. A rate speaks of large T: it is asked of masters where they had told "
+        f"{', '.join(lengths)}; everyone at its defaults, but CORRAL, which has no horizon here and, where "
+        "nothing else is said, ten times its rate, chosen after a look at such runs so that it learns within T. "
+        "A rate speaks of large T: it is asked of masters where they had told "
         "their bases apart before, that is where after a quarter of the rounds their regret was at most half of that "
         "of uniform play. At a fixed T a regret in proportion to M may be far below sqrt(M T); so M and T grow "
         "together. A tenth is added to exponents of T for logarithms. “Holds” means that the regret grew no faster on "

@@ -237,7 +237,9 @@ def test_corral_is_judged_as_it_is_called():
     feedback = {name: found[name].get("feedback", "plain") for name in arena_masters.CORRALS}
     assert list(feedback.values()) == ["plain", "smoothed", "importance"]
     assert all(name.endswith(kind) or kind == "plain" for name, kind in feedback.items())
-    assert {found[name]["horizon"] for name in arena_masters.CORRALS} == {None}
+    own = found[arena_masters.OWN_RATE]
+    assert (own["feedback"], own["learning_rate"]) == ("smoothed", 1.0)
+    assert {found[name]["horizon"] for name in (*arena_masters.CORRALS, arena_masters.OWN_RATE)} == {None}
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # a range that is tried may be too narrow

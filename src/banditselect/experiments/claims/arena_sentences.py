@@ -17,7 +17,7 @@ import numpy as np
 
 from ...types import Array
 from .. import contestants as who
-from ..arena_masters import BASE
+from ..arena_masters import BASE, OWN_RATE
 from ..arena_rates import DESIGN, PLAIN, STAY
 from ..fs_shared import UNIFORM
 from .latent_sentences import at_a_quarter, since
@@ -230,13 +230,19 @@ ARENA_SENTENCES = (
         _times(who.CORRAL_IMPORTANCE, who.CORRAL_SMOOTHED, MUCH, two=True),
         about=(who.CORRAL_SMOOTHED,),
     ),
-    _published(
-        "arena-masters",
-        "rate-corral-smoothed",
-        "with smoothing the regret of CORRAL over two UCB bases is of order sqrt(T)",
-        "Pacchiano et al. 2020",
-        of_master(who.CORRAL_SMOOTHED, two=True),
-        premise=has_learned(who.CORRAL_SMOOTHED),
+    *(
+        _published(
+            "arena-masters",
+            id,
+            f"with smoothing the regret of CORRAL over two UCB bases is of order sqrt(T), at {words}",
+            "Pacchiano et al. 2020",
+            of_master(policy, two=True),
+            premise=has_learned(policy),
+        )
+        for id, policy, words in (
+            ("rate-corral-smoothed-own", OWN_RATE, "its own rate"),
+            ("rate-corral-smoothed", who.CORRAL_SMOOTHED, "ten times its rate"),
+        )
     ),
     _published(
         "arena-rates",
