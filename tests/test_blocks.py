@@ -11,6 +11,8 @@ from banditselect import (
     FSOFUL,
     FSTS,
     OFUL,
+    PSIDS,
+    PSOFUL,
     Blocked,
     Catalogue,
     Decision,
@@ -105,6 +107,82 @@ def test_blocks_are_one_wide_parameter(name, intercept, lanes):
             theirs._sets.bank.distances(_rows(near, lanes), slice(1)),
             rtol=1e-7,
         )
+
+
+FADING = {
+    **{f"FSSquareCB, {w}": (FSSquareCB, FS | {"weighting": w, "memory": 600}) for w in ("noise", "range", "learned")},
+    "FSSquareCB, share": (FSSquareCB, FS | {"weighting": "range", "share": 0.1}),
+    "FSSquareCB, share, memory": (FSSquareCB, FS | {"weighting": "range", "share": 0.1, "memory": 9}),
+    "FSIDS": (FSIDS, FS | {"memory": 9}),
+    "FSTS": (FSTS, FS | {"memory": 9}),
+    "FSMED": (FSMED, FS | {"memory": 9}),
+    "FSOFUL": (FSOFUL, FS | {"misspecification": 0.1}),
+    "SquareCB": (SquareCB, {"memory": 9}),
+    "LinIDS": (LinIDS, {"memory": 9}),
+    "LinTS": (LinTS, {"memory": 9}),
+    "LinMED": (LinMED, {"memory": 9}),
+    "PSOFUL": (PSOFUL, {"centers": np.eye(4)[:2], "radii": 0.5}),
+    "PSIDS": (PSIDS, {"centers": np.eye(4)[:2], "radii": 0.5, "memory": 9}),
+}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", FADING)
+def test_lanes_with_blocks_that_forget_or_share_learn_as_each_alone(name):
+    cls, arguments = FADING[name]
+    dims, blocks = ((4, 6), (3, 3)) if "n_models" in arguments else ((4,), (3,))
+    if "centers" in arguments:
+        blocks = (1,)
+    else:
+        arguments = arguments | {"dim": dims if len(dims) > 1 else 4, "blocks": 3}
+    traffic, one = Traffic(dims, blocks, 2), Traffic(dims, blocks, None)
+    both = cls(**arguments, lanes=2, seed=1)
+    alone = [cls(**arguments, seed=(1, j)) for j in range(2)]
+    for _ in range(12):
+        values, block = traffic.draw()
+        decision = both.act(traffic.shown(values, block))
+        reward = traffic.reward(values, block, decision.action)
+        both.update(decision, reward)
+        for j, policy in enumerate(alone):
+            row = slice(j, j + 1)
+            own = policy.act(one.shown([v[row] for v in values], [b[row] for b in block]))
+            assert own.action == decision.action[j]
+            policy.update(own, reward[j])
+    for j, policy in enumerate(alone):
+        assert policy.rounds == both.rounds[j] == 12
+        theirs = [p[j] for p in both.parameters] if isinstance(both.parameters, list) else both.parameters[j]
+        for mine, his in zip(policy.parameters, theirs, strict=True):
+            np.testing.assert_allclose(mine, his, **EXACT)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize(("memory", "share"), [(600, 0.0), (9, 0.0), (9, 0.2)])
+def test_sqalg_on_blocks_weighs_the_predictions_made_before_a_round_fades(memory, share, intercept):
+    traffic, span = Traffic((4, 6), (3, 3), None), 8.0
+    policy = FSSquareCB(
+        n_models=2,
+        dim=[4, 6],
+        blocks=3,
+        weighting="range",
+        reward_range=(-4.0, 4.0),
+        memory=memory,
+        share=share,
+        intercept=intercept,
+    )
+    weights = np.full(2, 0.5)
+    for _ in range(15):
+        values, block = traffic.draw()
+        decision = policy.act(traffic.shown(values, block))
+        a, y = decision.action, traffic.reward(values, block, decision.action)[0]
+        of_map = zip(policy.parameters, policy.constants, values, block, strict=True)
+        f = [v[0, a] @ theta[b[0, a]] + constant[b[0, a]] for theta, constant, v, b in of_map]
+        policy.update(decision, y)
+        losses = (np.clip(f, -4.0, 4.0) - np.clip(y, -4.0, 4.0)) ** 2
+        weights = weights * np.exp(-2.0 * losses / span**2)
+        weights = weights if share else weights ** (1.0 - 1.0 / memory)
+        weights /= weights.sum()
+        weights = (1.0 - share) * weights + share * weights[::-1]
+        np.testing.assert_allclose(policy.model_weights, weights, rtol=1e-7)
 
 
 def _rows(theta, lanes):

@@ -10,7 +10,7 @@ from ...carriers import validation
 from ...carriers.decisions import Ledger
 from ...carriers.lanes import LaneArrays
 from ...kernels.acting import ALL_OFFERED, Drawn, mask_of
-from ...kernels.features import clean, prepared
+from ...kernels.features import InBlocks, clean, prepared
 from ...kernels.ledger import NO_BOOK, UNNUMBERED, settle
 from ...kernels.rounds import DONE, OUTSIDE, UNUSABLE, learn_in_range, play_gaps, play_mixture_gaps
 from ...parts.aggregation import Posterior, SqAlg
@@ -214,7 +214,8 @@ class BySqAlg(Aggregate):
         if self.forgetting is None:
             f, _ = self.bank.learn(ids, x, y)
         else:
-            f = self.bank.predict(ids, x[:, :, None])[:, :, 0]  # as it was played, before the round has faded
+            one = InBlocks(x.x[:, :, None], x.first) if isinstance(x, InBlocks) else x[:, :, None]
+            f = self.bank.predict(ids, one)[:, :, 0]  # as it was played, before the round has faded
             self.forgetting.learn(ids, self.bank, x, y)
         if memo is not None:
             self.sqalg.drop(ids, memo)
