@@ -62,7 +62,7 @@ def test_lanes_by_key_are_those_of_a_dict(steps):
             assert key in known or (not policy.used[lane] and lane not in known.values())
         elif what == "fail":
             before = dict(seats.taken)
-            with contextlib.suppress(KeyError), seats.tentatively():
+            with contextlib.suppress(KeyError), seats:
                 seats.take(key)
                 seats.take("another")
                 raise KeyError

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from .. import maps as maps_room
 from ..carriers import persistence, validation
-from ..carriers.gate import Gate
+from ..carriers.gate import Gate, gated
 from ..carriers.streams import Seed
 from ..carriers.workers import ITSELF
 from ..maps import FeatureMap, Records
@@ -114,6 +114,7 @@ class Agent:
 
     # Deciding.
 
+    @gated
     def act(self, context: Any, items: Any = None, *, key: Key = None, available: ArrayLike | None = None) -> Choice:
         """Choose an item and return the decision.
 
@@ -124,7 +125,7 @@ class Agent:
         key: whose learner decides; a new one gets a learner. Without a key, the one of all.
         available: booleans, one for each item: False for one that may not be played now.
         """
-        with self._gate, self._seats.tentatively() as seats:
+        with self._seats as seats:
             rows, names = self._offered(items)
             mask = None if available is None else validation.offered(available, 1, len(rows))
             lane = seats.take(checked_key(key))
@@ -150,6 +151,7 @@ class Agent:
             p = self.policy.probabilities(self._features(context, rows), available=available, lanes=[lane])
         return None if p is None else p[0]
 
+    @gated
     def register(self, items: Any, *, id: str | None = None) -> None:
         """Keep items, so that they can be offered by their ids: what does not depend on the context is computed once.
 
@@ -167,32 +169,30 @@ class Agent:
         if len(set(names)) < len(names):
             twice = next(name for k, name in enumerate(names) if name in names[:k])
             raise validation.refuse(f"register: {column}", twice, "each id once")
-        with self._gate:
-            kept = dict(zip(self._items, self._catalogue.rows(), strict=True))
-            kept |= dict(zip(names, rows.rows(), strict=True))
-            self._keep(kept, column)
+        kept = dict(zip(self._items, self._catalogue.rows(), strict=True))
+        kept |= dict(zip(names, rows.rows(), strict=True))
+        self._keep(kept, column)
 
     def _keep(self, items: Mapping[Any, Any], column: str) -> None:
-        self.id = column
-        self._items = {name: k for k, name in enumerate(items)}
-        self._catalogue = Records(list(items.values()))
+        catalogue, places = Records(list(items.values())), {name: k for k, name in enumerate(items)}
+        self.id, self._items, self._catalogue = column, places, catalogue  # no call between: all of them or none
 
     # Learning.
 
     def update(self, decision: Choice, reward: float) -> None:
         """Learn the reward of a decision: now or later, in any order, once."""
-        with self._gate, self._seats.tentatively():
+        with self._gate, self._seats:
             self.policy.update(self._own(decision), validation.rewards(reward, 1, False))
 
     def update_many(self, decisions: Iterable[Choice], rewards: Iterable[float]) -> None:
         """Learn many decisions in the order given: all of them, or none and an error."""
-        with self._gate, self._seats.tentatively():
+        with self._gate, self._seats:
             own = [self._own(decision) for decision in decisions]
             self.policy.update_many(own, [validation.rewards(reward, 1, False) for reward in rewards])
 
     def forget(self, decision: Choice) -> None:
         """Give up on a reward that will never come: the decision is settled, and nothing is learned."""
-        with self._gate, self._seats.tentatively():
+        with self._gate, self._seats:
             self.policy.forget(self._own(decision))
 
     def has_learned(self, decision: Choice) -> bool:
@@ -206,7 +206,7 @@ class Agent:
 
     def learn(self, context: Any, item: Any, reward: float, *, key: Key = None) -> None:
         """Learn from data that the agent did not play: an item, or the id of one registered, and its reward."""
-        with self._gate, self._seats.tentatively() as seats:
+        with self._gate, self._seats as seats:
             rows, _ = self._offered([item])
             y = validation.rewards(reward, 1, False)
             lane = seats.take(checked_key(key))
@@ -215,12 +215,12 @@ class Agent:
                 part.observe(context, rows)
             self.policy.learn(first_item(self._features(context, rows)), y, lanes=[lane])
 
+    @gated
     def retire(self, key: Key) -> None:
         """Free the learner of a key for others; what it decided is not learned any more. Unknown keys are ignored."""
         if self.policy._worker != ITSELF:
             raise validation.refuse("retire", key, "the agent that this one was forked from: retire it there")
-        with self._gate:
-            self._seats.leave(checked_key(key))
+        self._seats.leave(checked_key(key))
 
     # Maps that come and go.
 
@@ -305,22 +305,22 @@ class Agent:
             key = checked_key(key)
             return explanations.explain(self.policy, self._seats.see(key), key, self.maps, self._spread, top)
 
+    @gated
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, replacing it atomically; ``banditselect.load`` continues bit-identically."""
-        with self._gate:
-            for name, part in self.maps.items():
-                if part.unsaved is not None:
-                    raise validation.refuse(f"save: maps[{name!r}]", part.unsaved, "a map that can be saved")
-            content = {
-                "version": VERSION,
-                "id": self.id,
-                "names": list(self.maps),
-                "maps": [maps_room.to_dict(part) for part in self.maps.values()],
-                "seats": self._seats.to_dict(),
-                "spread": self._spread.to_dict(),
-                "items": _written(dict(zip(self._items, self._catalogue.rows(), strict=True))),
-            }
-            persistence.save(self.policy, path, ("agent", content))
+        for name, part in self.maps.items():
+            if part.unsaved is not None:
+                raise validation.refuse(f"save: maps[{name!r}]", part.unsaved, "a map that can be saved")
+        content = {
+            "version": VERSION,
+            "id": self.id,
+            "names": list(self.maps),
+            "maps": [maps_room.to_dict(part) for part in self.maps.values()],
+            "seats": self._seats.to_dict(),
+            "spread": self._spread.to_dict(),
+            "items": _written(dict(zip(self._items, self._catalogue.rows(), strict=True))),
+        }
+        persistence.save(self.policy, path, ("agent", content))
 
     def fork(self, worker: int | str) -> Self:
         """Return a copy that decides for this agent elsewhere, as :meth:`Policy.fork` does.

@@ -31,10 +31,10 @@ class Spread:
 
     def add(self, row: Array) -> None:
         """Look at one more item."""
-        self.count += 1
-        step = row - self.mean
-        self.mean += step / (self.count - self.since)
-        self.square += step * (row - self.mean)
+        count, step = self.count + 1, row - self.mean
+        mean = self.mean + step / (count - self.since)
+        square = self.square + step * (row - mean)
+        self.count, self.mean, self.square = count, mean, square
 
     def deviation(self) -> Array:
         """Return the standard deviations."""

@@ -1,7 +1,5 @@
 """Which lane of a policy is whose: keys get one when they are first seen and give it back when they are retired."""
 
-import contextlib
-from collections.abc import Iterator
 from typing import Any, Self
 
 from ..policies import Policy
@@ -24,14 +22,19 @@ class Seats:
     ----------
     taken: the lane of every key.
     free: fresh lanes; the last is the next that is taken.
-    left: lanes of keys that were retired, not fresh yet.
     """
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
         self.taken: dict[Key, int] = {}
         self.free = list(range(int(policy.lanes or 0)))[::-1]
-        self.left: list[int] = []
+        self._before = 0  # keys when the call that runs began
+
+    @property
+    def left(self) -> list[int]:
+        """Lanes that are neither taken nor free: their key was retired, or a call was interrupted. Not fresh yet."""
+        held = {*self.taken.values(), *self.free}
+        return [lane for lane in range(int(self._policy.lanes or 0)) if lane not in held]
 
     def next(self) -> int:
         """Return the lane that the next new key would get."""
@@ -54,26 +57,23 @@ class Seats:
 
     def leave(self, key: Key) -> None:
         """Give back the lane of a key, if it has one."""
-        lane = self.taken.pop(key, None)
-        if lane is not None:
-            self.left.append(lane)
+        self.taken.pop(key, None)
 
-    @contextlib.contextmanager
-    def tentatively(self) -> Iterator[Self]:
-        """Take lanes that are given back, fresh as they are, if something fails."""
-        before = len(self.taken)
-        try:
-            yield self
-        except BaseException:
-            while len(self.taken) > before:
-                self.free.append(self.taken.popitem()[1])
-            raise
+    def __enter__(self) -> Self:
+        self._before = len(self.taken)
+        return self
+
+    def __exit__(self, kind: object, *error: object) -> None:
+        """Free the lanes that were taken in a call that fails."""
+        while kind is not None and len(self.taken) > self._before:
+            self.free.append(self.taken.popitem()[1])
 
     def tidy(self) -> None:
         """Make all lanes that were given back fresh."""
-        if self.left:
-            self._policy.reset_lanes(self.left)
-            self.free, self.left = [*self.left[::-1], *self.free], []
+        left = self.left
+        if left:
+            self._policy.reset_lanes(left)
+            self.free = [*left[::-1], *self.free]
 
     def _make_room(self) -> None:
         """Make the lanes that were given back fresh if they are many, else add some."""
@@ -86,15 +86,15 @@ class Seats:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it in the form that is saved."""
-        return {"taken": [list(pair) for pair in self.taken.items()], "free": list(self.free), "left": list(self.left)}
+        return {"taken": [list(pair) for pair in self.taken.items()], "free": list(self.free), "left": self.left}
 
     @classmethod
     def restored(cls, policy: Policy, stored: dict[str, Any]) -> Self:
         """Return the lanes of a policy as they were saved; ValueError if they are not those that it has."""
         seats = cls(policy)
         seats.taken = {checked_key(key): lane for key, lane in stored["taken"]}
-        seats.free, seats.left = list(stored["free"]), list(stored["left"])
-        lanes = [*seats.taken.values(), *seats.free, *seats.left]
+        seats.free = list(stored["free"])
+        lanes = [*seats.taken.values(), *seats.free, *stored["left"]]
         if not all(type(lane) is int for lane in lanes) or sorted(lanes) != list(range(int(policy.lanes or 0))):
             raise ValueError("seats: keys of other lanes than the policy has")
         return seats

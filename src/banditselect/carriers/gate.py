@@ -1,6 +1,10 @@
 """The gate of an object that serves one call at a time."""
 
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Gate:
@@ -45,3 +49,21 @@ fork it for every process
             "another call is running in this object, which serves one at a time: put a lock around its calls, or "
             "fork it for every process"
         )
+
+
+def gated(method: F) -> F:
+    """Decorate a method that the gate of its object lets in alone; an interruption never leaves the gate shut."""
+
+    @functools.wraps(method)
+    def call(self: Any, *args: Any, **arguments: Any) -> Any:
+        gate = self._gate
+        if gate.busy:
+            raise gate.taken()
+        gate.busy = True
+        try:
+            result = method(self, *args, **arguments)
+        finally:
+            gate.busy = False
+        return result
+
+    return call  # type: ignore[return-value]

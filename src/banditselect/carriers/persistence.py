@@ -72,7 +72,10 @@ def holder(name: str) -> Callable[[Opener], Opener]:
 
 
 def save(policy: Stateful, path: str | os.PathLike[str], section: tuple[str, Any] | None = None) -> None:
-    """Write a policy to one file, and the section of its holder, a name and a setting, if it has one."""
+    """Write a policy to one file, and the section of its holder, a name and a setting, if it has one.
+
+    The file is loaded before it replaces another: a good file is never lost to one that cannot be loaded.
+    """
     arrays: dict[str, NDArray[Any]] = {}
     settings = {
         "policy": encode("save", "policy", policy, arrays),
@@ -88,7 +91,18 @@ def save(policy: Stateful, path: str | os.PathLike[str], section: tuple[str, Any
             arrays[f"state/{part}/{name}"] = array
     if section is not None:
         settings["holder"] = [section[0], encode("save", *section, arrays)]
-    write(path, settings, arrays)
+
+    def verify(written: Path) -> None:
+        try:
+            load(written)
+        except Exception as error:
+            raise RuntimeError(
+                f"save: what was written cannot be loaded, so it was deleted and {path} left as it was "
+                f"({str(error).removeprefix(f'{written}: ')}). If a call was interrupted before, this object may be "
+                "incomplete: continue with the last file that was saved (banditselect.load)."
+            ) from error
+
+    write(path, settings, arrays, verify)
 
 
 def load(path: str | os.PathLike[str], *, worker: Any = None) -> Any:
@@ -199,7 +213,12 @@ def _check_sizes(arguments: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]
                 raise ValueError(f"{name}={value!r:.80}, of which the file holds nothing")
 
 
-def write(path: str | os.PathLike[str], settings: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+def write(
+    path: str | os.PathLike[str],
+    settings: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    verify: Callable[[Path], None] | None = None,
+) -> None:
     """Write JSON ``settings`` and ``arrays`` to ``path``; a reader sees the old file or the new one, never a part."""
     blobs = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     table = [[name, a.dtype.newbyteorder("<").str, list(a.shape)] for name, a in blobs.items()]
@@ -208,7 +227,7 @@ def write(path: str | os.PathLike[str], settings: Mapping[str, Any], arrays: Map
             raise ValueError(f"array {name!r}: cannot store dtype {dtype}")
     header = json.dumps({"settings": settings, "arrays": table}).encode()
     digest = hashlib.sha256()
-    with replacing(path) as file:
+    with replacing(path, verify) as file:
         for piece in (_PREFIX.pack(MAGIC, VERSION, len(header)), header, *map(_bytes, blobs.values())):
             digest.update(piece)
             file.write(piece)
@@ -216,10 +235,11 @@ def write(path: str | os.PathLike[str], settings: Mapping[str, Any], arrays: Map
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def replacing(path: str | os.PathLike[str], verify: Callable[[Path], None] | None = None) -> Iterator[IO[bytes]]:
     """Open a file that takes the place of ``path`` when all is written, and leaves it as it was if anything fails.
 
     A link stays one, and the file that it points to is replaced; a file that was there keeps its permissions.
+    ``verify`` is called with the file written, before it takes that place.
     """
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{secrets.token_hex(8)}.part")
@@ -237,6 +257,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
+        if verify is not None:
+            verify(temporary)
         with _naming(path):
             if before is not None:
                 os.chmod(temporary, mode)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..types import Index
 from . import validation
 from .binding import Binding
-from .gate import Gate
+from .gate import Gate, gated
 from .lanes import LaneArrays, members, parts_of
 from .settings import literal, read_only, same
 from .streams import Channel, Seed, Streams
@@ -90,6 +90,7 @@ class Stateful:
         """Return a factory with these arguments; ``given.<name>`` stands for a constant of the problem it will meet."""
         return Binding(cls, arguments)
 
+    @gated
     def add_lanes(self, n: int, **arguments: Any) -> None:
         """Append n fresh lanes. Arguments that were given per lane are given here for the new lanes.
 
@@ -114,10 +115,17 @@ class Stateful:
                 raise validation.refuse(f"add_lanes: {name}", arguments[name], f"shape {(n, *mine.shape[1:])}")
             joined[name] = read_only(np.concatenate([mine, new]))
         fresh._root(self._channel, self.lanes)
-        with self._gate:
+        parts = (part for _, part in self._state())
+        before = [(vars(one), dict(vars(one))) for one in (*self._with_inner(), *parts)]
+        try:
             self._extend(fresh)
             self.__dict__ |= joined
+        except BaseException:  # interrupted, or out of memory: no part has more lanes than another
+            for now, then in before:
+                now.update(then)
+            raise
 
+    @gated
     def reset_lanes(self, lanes: ArrayLike) -> None:
         """Make lanes fresh again, for others than those they have served; of what they decided nothing is learned.
 
@@ -132,10 +140,9 @@ class Stateful:
             if rule.is_per_lane(getattr(self, name))
         }
         fresh = type(self)(**(_blueprint(self.settings) | per_lane | {"lanes": ids.size}))
-        with self._gate:
-            for (_, mine), (_, theirs) in zip(self._state(), fresh._state(), strict=True):
-                mine.reset(ids, theirs)
-            self._elsewhere.clear(set(ids.tolist()))
+        for (_, mine), (_, theirs) in zip(self._state(), fresh._state(), strict=True):
+            mine.reset(ids, theirs)
+        self._elsewhere.clear(set(ids.tolist()))
 
     # Lanes.
 
@@ -166,6 +173,12 @@ class Stateful:
     def _inside(self) -> Iterator[tuple[str, "Stateful"]]:
         """Yield the objects with lanes that this one is made of, each under the way to it."""
         yield from members(self, Stateful)
+
+    def _with_inner(self) -> Iterator["Stateful"]:
+        """Yield this object and all that are inside it."""
+        yield self
+        for _, inner in self._inside():
+            yield from inner._with_inner()
 
     def _state(self) -> Iterator[tuple[str, LaneArrays]]:
         """Yield every part, those of what is inside too, each under the way to it."""

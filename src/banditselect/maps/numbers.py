@@ -98,10 +98,9 @@ class Numbers(Encoder):
         square = (np.where(there, x - mean, 0.0) ** 2).sum(axis=0)
         total = np.maximum(self.count + n, 1.0)
         step = mean - self.mean
-        self.variance = (self.variance * self.count + square + step**2 * self.count * n / total) / total
-        self.mean = self.mean + step * n / total
-        self.count = self.count + n
-        self._changes += 1
+        variance = (self.variance * self.count + square + step**2 * self.count * n / total) / total
+        mean, count = self.mean + step * n / total, self.count + n
+        self.count, self.mean, self.variance, self._changes = count, mean, variance, self._changes + 1
 
     def _encode(self, records: Records, strict: bool) -> Array:
         if self.count is None:
