@@ -35,14 +35,14 @@ def looks(code):
 def traced(call, interrupt):
     """Run a call; raise where ``interrupt(place)`` is true: before a line, or at a look for signals.
 
-    In the agent, and where a gate is opened and shut, only the looks count: elsewhere nothing can come between.
+    In the agent, and where a policy shuts its gate, only the looks count: elsewhere nothing can come between.
     """
 
     def trace(frame, event, arg):
         name = frame.f_code.co_filename
         if "/banditselect/" not in name:
             return None
-        exact = "/agent/" in name or name.endswith(("gate.py", "policies/base.py"))
+        exact = "/agent/" in name or name.endswith("policies/base.py")
         frame.f_trace_opcodes, frame.f_trace_lines = exact, not exact
         comes = event == "line" or (event == "opcode" and frame.f_lasti in looks(frame.f_code))
         if comes and interrupt((name, frame.f_lineno)):
@@ -104,9 +104,10 @@ def test_wherever_it_is_interrupted_an_agent_serves_and_its_file_can_be_loaded(n
         with pytest.raises(Interrupted):
             traced(lambda one=one: call(one), lambda place, count=count, at=at: next(count) == at)
         assert held(one) in (before, after)
-        assert not one._gate.busy
-        assert not one.policy._gate.busy
-        state = repr((held(one), one._seats.to_dict(), one._spread.to_dict(), snapshot(one.policy), one.policy.lanes))
+        gates = bool(one._gate.busy), bool(one.policy._gate.busy)
+        state = repr(
+            (gates, held(one), one._seats.to_dict(), one._spread.to_dict(), snapshot(one.policy), one.policy.lanes)
+        )
         if state in seen:
             continue
         seen.add(state)

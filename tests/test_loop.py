@@ -389,6 +389,7 @@ def test_the_candidates_of_a_tuning_warn_under_the_name_of_the_policy_as_it_was_
 
 def test_simulation_needs_numpy_and_numba_alone():
     blocked = ["joblib", "pandas", "pyarrow", "matplotlib", "cloudpickle", "threadpoolctl", "typer", "rich", "scipy"]
+    blocked += ["narwhals", "polars"]
     program = f"""
 import sys
 for name in {blocked}:

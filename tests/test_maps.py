@@ -279,7 +279,10 @@ def test_another_process_encodes_the_same():
         (lambda: maps.Disjoint(constant=False), "Disjoint: constant"),
         (lambda: maps.Function(3, width=1), "Function: function"),
         (lambda: maps.Transformer(StandardScaler, "a"), "Transformer: transformer"),
-        (lambda: maps.Items(YEAR).features({}, {"year": 3}), "records: got {'year': 3}, expected a list of dicts"),
+        (
+            lambda: maps.Items(YEAR).features({}, {"year": 3}),
+            "items: got {'year': 3}, expected a DataFrame, or a list of records",
+        ),
         (lambda: maps.Records(MOVIES).take([2]), "take: positions: got [2], expected whole numbers between 0 and 1"),
         (
             lambda: maps.Items(YEAR).features(pd.DataFrame(VISITORS), []),

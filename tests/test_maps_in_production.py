@@ -29,7 +29,8 @@ STRANGE += [{"a": 1}, {1, 2}, np.ones((2, 2)), np.array(["a"]), Decimal("NaN"), 
 
 plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.sampled_from(STRANGE)
 values = plain | st.sampled_from(["FR", "BR", 1, 2, 1990]) | st.lists(plain, max_size=3)
-records = st.dictionaries(st.sampled_from(COLUMNS), values) | plain
+ids = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
+records = st.dictionaries(st.sampled_from(COLUMNS), values) | ids
 
 
 @settings(max_examples=40)

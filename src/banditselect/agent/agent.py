@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from .. import maps as maps_room
 from ..carriers import persistence, validation
-from ..carriers.gate import Gate, gated
+from ..carriers.gate import Gate
 from ..carriers.streams import Seed
 from ..carriers.workers import ITSELF
 from ..maps import FeatureMap, Records
@@ -114,7 +114,6 @@ class Agent:
 
     # Deciding.
 
-    @gated
     def act(self, context: Any, items: Any = None, *, key: Key = None, available: ArrayLike | None = None) -> Choice:
         """Choose an item and return the decision.
 
@@ -125,7 +124,7 @@ class Agent:
         key: whose learner decides; a new one gets a learner. Without a key, the one of all.
         available: booleans, one for each item: False for one that may not be played now.
         """
-        with self._seats as seats:
+        with self._gate, self._seats as seats:
             rows, names = self._offered(items)
             mask = None if available is None else validation.offered(available, 1, len(rows))
             lane = seats.take(checked_key(key))
@@ -151,7 +150,6 @@ class Agent:
             p = self.policy.probabilities(self._features(context, rows), available=available, lanes=[lane])
         return None if p is None else p[0]
 
-    @gated
     def register(self, items: Any, *, id: str | None = None) -> None:
         """Keep items, so that they can be offered by their ids: what does not depend on the context is computed once.
 
@@ -161,7 +159,7 @@ class Agent:
         id: the column that names items from here on; by default it stays what it is.
         """
         column = self.id if id is None else id
-        rows = Records.of(items)
+        rows = Records.of(items, "items")
         names = [_plain(name) for name in rows.column(column)]
         for k, name in enumerate(names):
             if not isinstance(name, str | int) or isinstance(name, bool):
@@ -169,9 +167,10 @@ class Agent:
         if len(set(names)) < len(names):
             twice = next(name for k, name in enumerate(names) if name in names[:k])
             raise validation.refuse(f"register: {column}", twice, "each id once")
-        kept = dict(zip(self._items, self._catalogue.rows(), strict=True))
-        kept |= dict(zip(names, rows.rows(), strict=True))
-        self._keep(kept, column)
+        with self._gate:
+            kept = dict(zip(self._items, self._catalogue.rows(), strict=True))
+            kept |= dict(zip(names, rows.rows(), strict=True))
+            self._keep(kept, column)
 
     def _keep(self, items: Mapping[Any, Any], column: str) -> None:
         catalogue, places = Records(list(items.values())), {name: k for k, name in enumerate(items)}
@@ -215,12 +214,12 @@ class Agent:
                 part.observe(context, rows)
             self.policy.learn(first_item(self._features(context, rows)), y, lanes=[lane])
 
-    @gated
     def retire(self, key: Key) -> None:
         """Free the learner of a key for others; what it decided is not learned any more. Unknown keys are ignored."""
         if self.policy._worker != ITSELF:
             raise validation.refuse("retire", key, "the agent that this one was forked from: retire it there")
-        self._seats.leave(checked_key(key))
+        with self._gate:
+            self._seats.leave(checked_key(key))
 
     # Maps that come and go.
 
@@ -305,22 +304,22 @@ class Agent:
             key = checked_key(key)
             return explanations.explain(self.policy, self._seats.see(key), key, self.maps, self._spread, top)
 
-    @gated
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, replacing it atomically; ``banditselect.load`` continues bit-identically."""
-        for name, part in self.maps.items():
-            if part.unsaved is not None:
-                raise validation.refuse(f"save: maps[{name!r}]", part.unsaved, "a map that can be saved")
-        content = {
-            "version": VERSION,
-            "id": self.id,
-            "names": list(self.maps),
-            "maps": [maps_room.to_dict(part) for part in self.maps.values()],
-            "seats": self._seats.to_dict(),
-            "spread": self._spread.to_dict(),
-            "items": _written(dict(zip(self._items, self._catalogue.rows(), strict=True))),
-        }
-        persistence.save(self.policy, path, ("agent", content))
+        with self._gate:
+            for name, part in self.maps.items():
+                if part.unsaved is not None:
+                    raise validation.refuse(f"save: maps[{name!r}]", part.unsaved, "a map that can be saved")
+            content = {
+                "version": VERSION,
+                "id": self.id,
+                "names": list(self.maps),
+                "maps": [maps_room.to_dict(part) for part in self.maps.values()],
+                "seats": self._seats.to_dict(),
+                "spread": self._spread.to_dict(),
+                "items": _written(dict(zip(self._items, self._catalogue.rows(), strict=True))),
+            }
+            persistence.save(self.policy, path, ("agent", content))
 
     def fork(self, worker: int | str) -> Self:
         """Return a copy that decides for this agent elsewhere, as :meth:`Policy.fork` does.
@@ -346,10 +345,10 @@ class Agent:
         names: list[Any] | None
         if items is None:
             rows, names = self._catalogue, list(self._items)
-        elif isinstance(items, list | tuple | np.ndarray) and len(items) and not isinstance(items[0], Mapping):
+        elif isinstance(items, Sequence | np.ndarray) and len(items) and not isinstance(items[0], Mapping):
             rows, names = self._by_id(items)
         else:
-            rows, names = Records.of(items), None
+            rows, names = Records.of(items, "items"), None
         if not len(rows):
             expected = "at least one item" if self._items else "at least one item, or items that were registered"
             raise validation.refuse("items", items, expected)
@@ -357,8 +356,8 @@ class Agent:
 
     def _by_id(self, items: Any) -> tuple[Records, list[Any] | None]:
         names = [_plain(name) for name in items]
-        if not all(isinstance(name, str | int) for name in names):
-            return Records.of(items), None
+        if isinstance(items, str | bytes) or not all(isinstance(name, str | int) for name in names):
+            return Records.of(items, "items"), None
         unknown = next((name for name in names if name not in self._items), None)
         if unknown is not None:
             raise validation.refuse("items", unknown, "ids of items that were registered (Agent.register), or records")

@@ -28,7 +28,6 @@ class Seats:
         self._policy = policy
         self.taken: dict[Key, int] = {}
         self.free = list(range(int(policy.lanes or 0)))[::-1]
-        self._before = 0  # keys when the call that runs began
 
     @property
     def left(self) -> list[int]:
@@ -70,8 +69,7 @@ class Seats:
 
     def tidy(self) -> None:
         """Make all lanes that were given back fresh."""
-        left = self.left
-        if left:
+        if left := self.left:
             self._policy.reset_lanes(left)
             self.free = [*left[::-1], *self.free]
 

@@ -1,10 +1,7 @@
 """The gate of an object that serves one call at a time."""
 
-import functools
-from collections.abc import Callable
-from typing import Any, TypeVar
-
-F = TypeVar("F", bound=Callable[..., Any])
+import sys
+from typing import Any
 
 
 class Gate:
@@ -30,12 +27,12 @@ fork it for every process
     __slots__ = ("busy",)
 
     def __init__(self) -> None:
-        self.busy = False
+        self.busy: Any = False  # True, or the frame of the call that is inside
 
     def __enter__(self) -> None:
         if self.busy:
-            raise self.taken()
-        self.busy = True
+            self.refuse()
+        self.busy = sys._getframe(1)
 
     def __exit__(self, *error: object) -> None:
         self.busy = False
@@ -43,27 +40,12 @@ fork it for every process
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), ()  # a copy is free, whatever its original is doing
 
-    def taken(self) -> RuntimeError:
-        """Return the error for a second call."""
-        return RuntimeError(
-            "another call is running in this object, which serves one at a time: put a lock around its calls, or "
-            "fork it for every process"
-        )
-
-
-def gated(method: F) -> F:
-    """Decorate a method that the gate of its object lets in alone; an interruption never leaves the gate shut."""
-
-    @functools.wraps(method)
-    def call(self: Any, *args: Any, **arguments: Any) -> Any:
-        gate = self._gate
-        if gate.busy:
-            raise gate.taken()
-        gate.busy = True
+    def refuse(self) -> None:
+        """Refuse a second call, unless the first is over: an interruption came just before it let the next one in."""
         try:
-            result = method(self, *args, **arguments)
-        finally:
-            gate.busy = False
-        return result
-
-    return call  # type: ignore[return-value]
+            self.busy.clear()  # fails while the frame is running
+        except (AttributeError, RuntimeError):
+            raise RuntimeError(
+                "another call is running in this object, which serves one at a time: put a lock around its calls, or "
+                "fork it for every process"
+            ) from None

@@ -31,6 +31,7 @@ from .workers import Worker
 
 C = TypeVar("C", bound=type)
 Opener = Callable[[Any, Any], Any]
+Verify = Callable[[Path], None] | None
 
 MAGIC = b"BSEL"
 VERSION = 5
@@ -72,10 +73,7 @@ def holder(name: str) -> Callable[[Opener], Opener]:
 
 
 def save(policy: Stateful, path: str | os.PathLike[str], section: tuple[str, Any] | None = None) -> None:
-    """Write a policy to one file, and the section of its holder, a name and a setting, if it has one.
-
-    The file is loaded before it replaces another: a good file is never lost to one that cannot be loaded.
-    """
+    """Write a policy and the section of its holder, a name and a setting, to a file that can be loaded, or to none."""
     arrays: dict[str, NDArray[Any]] = {}
     settings = {
         "policy": encode("save", "policy", policy, arrays),
@@ -96,11 +94,10 @@ def save(policy: Stateful, path: str | os.PathLike[str], section: tuple[str, Any
         try:
             load(written)
         except Exception as error:
-            raise RuntimeError(
-                f"save: what was written cannot be loaded, so it was deleted and {path} left as it was "
-                f"({str(error).removeprefix(f'{written}: ')}). If a call was interrupted before, this object may be "
-                "incomplete: continue with the last file that was saved (banditselect.load)."
-            ) from error
+            reason = str(error).removeprefix(f"{written}: ")
+            what = f"save: what was written cannot be loaded, so it was deleted and {path} left as it was ({reason})"
+            advice = "a call may have been interrupted: continue with the last file that was saved (banditselect.load)"
+            raise RuntimeError(f"{what}; {advice}") from error
 
     write(path, settings, arrays, verify)
 
@@ -214,10 +211,7 @@ def _check_sizes(arguments: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]
 
 
 def write(
-    path: str | os.PathLike[str],
-    settings: Mapping[str, Any],
-    arrays: Mapping[str, NDArray[Any]],
-    verify: Callable[[Path], None] | None = None,
+    path: str | os.PathLike[str], settings: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], verify: Verify = None
 ) -> None:
     """Write JSON ``settings`` and ``arrays`` to ``path``; a reader sees the old file or the new one, never a part."""
     blobs = {name: np.asarray(array, order="C") for name, array in arrays.items()}
@@ -235,7 +229,7 @@ def write(
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str], verify: Callable[[Path], None] | None = None) -> Iterator[IO[bytes]]:
+def replacing(path: str | os.PathLike[str], verify: Verify = None) -> Iterator[IO[bytes]]:
     """Open a file that takes the place of ``path`` when all is written, and leaves it as it was if anything fails.
 
     A link stays one, and the file that it points to is replaced; a file that was there keeps its permissions.

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..types import Index
 from . import validation
 from .binding import Binding
-from .gate import Gate, gated
+from .gate import Gate
 from .lanes import LaneArrays, members, parts_of
 from .settings import literal, read_only, same
 from .streams import Channel, Seed, Streams
@@ -90,7 +90,6 @@ class Stateful:
         """Return a factory with these arguments; ``given.<name>`` stands for a constant of the problem it will meet."""
         return Binding(cls, arguments)
 
-    @gated
     def add_lanes(self, n: int, **arguments: Any) -> None:
         """Append n fresh lanes. Arguments that were given per lane are given here for the new lanes.
 
@@ -102,11 +101,10 @@ class Stateful:
         n = validation.whole_number("add_lanes: n", n, 1)
         per_lane = {name for name, rule in self.constraints.items() if rule.is_per_lane(getattr(self, name))}
         if set(arguments) != per_lane:
-            raise validation.refuse(
-                "add_lanes",
-                sorted(arguments),
-                "the arguments that were given per lane, for the new lanes: " + (", ".join(sorted(per_lane)) or "none"),
+            expected = (
+                f"the arguments that were given per lane, for the new lanes: {', '.join(sorted(per_lane)) or 'none'}"
             )
+            raise validation.refuse("add_lanes", sorted(arguments), expected)
         fresh = type(self)(**(_blueprint(self.settings) | arguments | {"lanes": n}))
         joined = {}
         for name in per_lane:
@@ -115,17 +113,19 @@ class Stateful:
                 raise validation.refuse(f"add_lanes: {name}", arguments[name], f"shape {(n, *mine.shape[1:])}")
             joined[name] = read_only(np.concatenate([mine, new]))
         fresh._root(self._channel, self.lanes)
-        parts = (part for _, part in self._state())
-        before = [(vars(one), dict(vars(one))) for one in (*self._with_inner(), *parts)]
-        try:
-            self._extend(fresh)
-            self.__dict__ |= joined
-        except BaseException:  # interrupted, or out of memory: no part has more lanes than another
-            for now, then in before:
-                now.update(then)
-            raise
+        changing: list[Any] = [self, *(part for _, part in self._state())]
+        for one in changing:
+            changing += [inner for _, inner in one._inside()] if isinstance(one, Stateful) else []
+        with self._gate:
+            before = [(vars(one), dict(vars(one))) for one in changing]
+            try:
+                self.__dict__ |= joined
+                self._extend(fresh)
+            except BaseException:  # interrupted, or out of memory: all parts have as many lanes as before
+                for now, then in before:
+                    now.update(then)
+                raise
 
-    @gated
     def reset_lanes(self, lanes: ArrayLike) -> None:
         """Make lanes fresh again, for others than those they have served; of what they decided nothing is learned.
 
@@ -140,9 +140,10 @@ class Stateful:
             if rule.is_per_lane(getattr(self, name))
         }
         fresh = type(self)(**(_blueprint(self.settings) | per_lane | {"lanes": ids.size}))
-        for (_, mine), (_, theirs) in zip(self._state(), fresh._state(), strict=True):
-            mine.reset(ids, theirs)
-        self._elsewhere.clear(set(ids.tolist()))
+        with self._gate:
+            for (_, mine), (_, theirs) in zip(self._state(), fresh._state(), strict=True):
+                mine.reset(ids, theirs)
+            self._elsewhere.clear(set(ids.tolist()))
 
     # Lanes.
 
@@ -173,12 +174,6 @@ class Stateful:
     def _inside(self) -> Iterator[tuple[str, "Stateful"]]:
         """Yield the objects with lanes that this one is made of, each under the way to it."""
         yield from members(self, Stateful)
-
-    def _with_inner(self) -> Iterator["Stateful"]:
-        """Yield this object and all that are inside it."""
-        yield self
-        for _, inner in self._inside():
-            yield from inner._with_inner()
 
     def _state(self) -> Iterator[tuple[str, LaneArrays]]:
         """Yield every part, those of what is inside too, each under the way to it."""

@@ -110,7 +110,7 @@ class Log:
 
         Parameters
         ----------
-        source: a ``.parquet`` or ``.csv`` file, or a pandas DataFrame.
+        source: a ``.parquet`` or ``.csv`` file, or a DataFrame (pandas, polars, pyarrow).
         context: columns of numbers, or of lists of numbers: the context x (p numbers in all). Without ``items`` the
             features of action a are x in the block of a, see :class:`DisjointArms`; with them, all products of a number
             of the context and one of the item, see :class:`CrossedItems`. For M maps, M lists of columns.
@@ -145,7 +145,7 @@ class Log:
 
         Parameters
         ----------
-        source: a ``.parquet`` or ``.csv`` file, or a pandas DataFrame.
+        source: a ``.parquet`` or ``.csv`` file, or a DataFrame (pandas, polars, pyarrow).
         features: columns of numbers, or of lists of numbers; for M maps, M lists of columns.
         decision: the column that says which rows belong together.
         chosen: the column that is true (or 1) in the row of the action played, once for every decision.

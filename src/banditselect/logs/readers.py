@@ -1,4 +1,4 @@
-"""Reads tables of logged decisions as rounds, a few rows at a time: parquet, CSV or a pandas DataFrame."""
+"""Reads tables of logged decisions as rounds, a few rows at a time: parquet, CSV or a DataFrame."""
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from ..carriers import validation
-from ..carriers.extras import need
+from ..carriers.extras import frame_of, need
 from .foreign import csv_rows, number_in, whole_row
 from .rounds import Record, Round, Rounds, checked_round, probability_of
-from .tables import suffix_of
+from .tables import ids_of, suffix_of
 
 _BATCH = 1000  #: rows of a parquet file that are held at a time
 
@@ -32,11 +32,11 @@ def read_table(
 
     Parameters
     ----------
-    source: a ``.parquet`` or ``.csv`` file, or a pandas DataFrame.
+    source: a ``.parquet`` or ``.csv`` file, or a DataFrame (pandas, polars, pyarrow).
     context: the columns that are the context, under their names. Cells may be words, numbers, truth values or lists. In
         a CSV file, a cell is a number or a list where it can be read as one, and None where it is empty.
-    items: from the id of an action to its record, or a DataFrame with the ids as its index; a list of ids where nothing
-        else is known of them. The record of an item has its ``id`` too, unless it has a column of that name.
+    items: from the id of an action to its record, or a DataFrame with the ids as its index (or, without one, in its
+        column ``id``); a list of ids where nothing else is known. A record has its ``id`` too, unless it has one.
     offered: a column with the list of the ids that could have been played; None: all of them, in every row.
     action, propensity, reward: the columns with the id of what was played, its probability, what it earned. A number in
         the place of a propensity is that of all.
@@ -101,7 +101,7 @@ def read_offers(
 
     Parameters
     ----------
-    source: a ``.parquet`` or ``.csv`` file, or a pandas DataFrame.
+    source: a ``.parquet`` or ``.csv`` file, or a DataFrame (pandas, polars, pyarrow).
     context: the columns that are the context, read in the first row of a decision; cells as in :func:`read_table`.
     item: the columns that are the record of the item in a row.
     decision: the column that says which rows belong together.
@@ -163,9 +163,9 @@ def _parsed(cell: str) -> Any:
 
 def _rows(source: Any, columns: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the rows of a table, each with its place: the line of a CSV file, else a number that counts from 0."""
-    if hasattr(source, "columns"):
-        names = [name for name in columns if name in source.columns]
-        for k, cells in enumerate(zip(*(source[name] for name in names), strict=True)):
+    if (frame := frame_of("table", source)) is not None:
+        names = [name for name in columns if name in frame.columns]
+        for k, cells in enumerate(zip(*(frame.get_column(name).to_list() for name in names), strict=True)):
             yield f"table: row {k}", dict(zip(names, map(_plain, cells), strict=True))
     elif suffix_of(source) == ".csv":
         yield from csv_rows(Path(source))
@@ -188,7 +188,7 @@ def _together(rows: Iterator[tuple[str, Mapping[str, Any]]], decision: str) -> I
 
 def _is_text(source: Any) -> bool:
     """Tell whether the cells of a table are text that is still to be read."""
-    return not hasattr(source, "columns") and suffix_of(source) == ".csv"
+    return frame_of("table", source) is None and suffix_of(source) == ".csv"
 
 
 def _cell_number(where: str, row: Mapping[str, Any], name: str, text: bool) -> Any:
@@ -210,9 +210,8 @@ def _plain(value: Any) -> Any:
 
 def _records(items: Any) -> dict[Any, Record]:
     """Return the records of items by their ids."""
-    if hasattr(items, "to_dict") and hasattr(items, "index"):
-        rows = items.to_dict("records")
-        pairs = list(zip(items.index.tolist(), rows, strict=True))
+    if (frame := frame_of("read_table: items", items)) is not None:
+        pairs = list(zip(ids_of("read_table: items", frame)[0], frame.rows(named=True), strict=True))
     elif isinstance(items, Mapping):
         pairs = list(items.items())
     elif isinstance(items, Sequence) and not isinstance(items, str):

@@ -1,4 +1,4 @@
-"""Reads and writes tables of logged decisions: parquet, CSV or a pandas DataFrame, by decision or by action offered.
+"""Reads and writes tables of logged decisions: parquet, CSV or a DataFrame, by decision or by action offered.
 
 Logs come from other people's systems, so whatever cannot be used is refused with the file, the column and the row; rows
 are counted from 0, and the header is not one.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..carriers import validation
-from ..carriers.extras import need
+from ..carriers.extras import frame_of, need
 from ..types import Array, Index, Mask
 from .features import CrossedItems, DisjointArms, LogFeatures, OfferedItems, PerDecision
 
@@ -140,6 +140,8 @@ class _Table:
         self.name = name
         if isinstance(source, pandas.DataFrame):
             self.frame = source
+        elif (frame := frame_of(name, source)) is not None:
+            self.frame = frame.to_pandas()
         else:
             suffix, self.name = suffix_of(source), Path(source).name
             self.frame = pandas.read_parquet(source) if suffix == ".parquet" else _read_csv(source)
@@ -264,9 +266,9 @@ def _read_csv(path: Any) -> Any:
 
 def _item_maps(items: Any) -> tuple[list[Any], Any]:
     """Return the ids of all items and their features: ``(n, d)``, or a list of M arrays ``(n, d_i)``."""
-    if isinstance(items, need("pandas", "experiments").DataFrame):
-        table = _Table(items, "Log.read: items")
-        return items.index.tolist(), table.numbers(list(items.columns))
+    if (frame := frame_of("Log.read: items", items)) is not None:
+        ids, names = ids_of("Log.read: items", frame)
+        return ids, _Table(items, "Log.read: items").numbers(names)
     if isinstance(items, list | tuple) and items and not any(isinstance(part, list | tuple) for part in items):
         return _joined_maps([_item_maps(part) for part in items])
     expected = "a DataFrame with the ids as index, or a vector of one width for every id, or equally many vectors"
@@ -281,6 +283,15 @@ def _item_maps(items: Any) -> tuple[list[Any], Any]:
     except (TypeError, ValueError, IndexError, KeyError):
         raise validation.refuse("Log.read: items", items, expected) from None
     return list(items), maps[0] if one else maps
+
+
+def ids_of(name: str, frame: Any) -> tuple[list[Any], list[str]]:
+    """Return the ids of a table of items and its other columns: the index of pandas, a column ``id`` elsewhere."""
+    if frame.implementation.is_pandas_like():
+        return frame.to_native().index.tolist(), frame.columns
+    if "id" not in frame.columns:
+        raise validation.refuse(f"{name}: columns", frame.columns, "a column 'id'")
+    return frame.get_column("id").to_list(), [column for column in frame.columns if column != "id"]
 
 
 def _joined_maps(parts: list[tuple[list[Any], Any]]) -> tuple[list[Any], Any]:

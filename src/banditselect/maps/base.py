@@ -40,7 +40,7 @@ class FeatureMap(Recipe):
         contexts, items: examples, dicts or a DataFrame each; None where there are none. They need not belong together.
         """
         made = self._copy()
-        made._fit(Records.of(contexts), Records.of(items))
+        made._fit(Records.of(contexts, "contexts"), Records.of(items, "items"))
         return made
 
     def features(self, context: Any, items: Any, *, strict: bool = False) -> Array | Blocked:
@@ -52,14 +52,14 @@ class FeatureMap(Recipe):
         items: K records, or a :class:`Records` that keeps what is made of them.
         strict: raise ValueError, by column and value, for what is missing, unknown or of the wrong type.
         """
-        return self._features(Records.one(context), Records.of(items), strict)
+        return self._features(Records.one(context), Records.of(items, "items"), strict)
 
     def observe(self, context: Any, items: Any) -> None:
         """Take note of what is about to be decided, for what is learned online: scales, and blocks of new items.
 
         To be called before ``features``, once for every decision. A map that learns nothing online ignores it.
         """
-        self._observe(Records.one(context), Records.of(items))
+        self._observe(Records.one(context), Records.of(items, "items"))
 
     def _try(self) -> None:
         if self.fitted:

@@ -59,7 +59,7 @@ def candidates(contexts: Any, items: Any = None) -> dict[str, FeatureMap]:
     >>> list(maps.candidates(visitors))
     ['levels', 'raw', 'scaled', 'products', 'fourier', 'hashed']
     """
-    left, right = Records.of(contexts), Records.of(items)
+    left, right = Records.of(contexts, "contexts"), Records.of(items, "items")
     context, item = _Side.of(left, "context"), _Side.of(right, "item")
     proposed = _of_both(context, item) if item.has_features else _of_contexts(context, item)
     fitted = {name: map.fit(left, right) for name, map in proposed.items()}

@@ -5,15 +5,19 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from numbers import Number
 from typing import Any
 
 import numpy as np
 
+from ..carriers.extras import frame_of
 from ..carriers.validation import refuse
 from ..kernels.columns import tidy
 from ..types import Array, Index
 from .recipe import Recipe
 
+ROW = "a record (a dict, a row of a DataFrame, a named tuple) or an id (a word, a number)"
+ROWS = "a DataFrame, or a list of records (dicts, rows of a DataFrame, named tuples) or of ids (words, numbers)"
 LARGEST = 1e15  #: larger numbers are cut to it, so that a policy takes the product of two of them
 
 
@@ -25,8 +29,9 @@ class Records:
 
     Parameters
     ----------
-    rows: dicts, a pandas DataFrame, or anything that has records: rows of a DataFrame, named tuples. What is no record
-        (a word, a number) is taken for an id: ``{"id": value}``; None has no columns. Not changed afterwards.
+    rows: a DataFrame (pandas, polars, pyarrow), or a list of dicts, rows of a pandas DataFrame, named tuples. A word or
+        a number is an id, ``{"id": value}``; None has no columns. Not changed afterwards.
+    name: of the argument, for errors.
 
     Examples
     --------
@@ -38,32 +43,34 @@ class Records:
     [2001]
     """
 
-    def __init__(self, rows: Any) -> None:
-        self._frame = rows if _is_frame(rows) else None
+    def __init__(self, rows: Any, name: str = "records") -> None:
+        self._frame = frame_of(name, rows)
         self._rows: list[Any] = []
         if self._frame is not None:
-            self._labels = {str(label): label for label in rows.columns}
-            if len(self._labels) < len(rows.columns):
-                raise refuse("records", [*rows.columns], "columns of different names")
+            self._labels = {str(label): label for label in self._frame.columns}
+            if len(self._labels) < len(self._frame.columns):
+                raise refuse(f"{name}: columns", self._frame.columns, "columns of different names")
         else:
-            if isinstance(rows, Mapping | str) or not isinstance(rows, Iterable):
-                raise refuse("records", rows, "a list of dicts or a DataFrame")
-            self._rows = [row if type(row) is dict else _record(row) for row in rows]
-        self._size = len(rows) if self._frame is not None else len(self._rows)
+            unread = isinstance(rows, str | bytes) or hasattr(rows, "_asdict")
+            if unread or not isinstance(rows, Sequence | np.ndarray):
+                raise refuse(name, rows, f"{ROWS}, not a value of type {type(rows).__name__}")
+            self._rows = [row if type(row) is dict else _record(row, name) for row in rows]
+        self._size = len(self._rows if self._frame is None else self._frame)
         self._columns: dict[str, list[Any]] = {}
         self._numbers: dict[str, Array] = {}
         self._encoded: dict[tuple[Recipe, str], tuple[int, Any]] = {}
         self._whole: tuple[Records, Index] | None = None
 
     @classmethod
-    def of(cls, rows: Any) -> Records:
+    def of(cls, rows: Any, name: str = "records") -> Records:
         """Return records as they are, or make them; None is no record at all."""
-        return rows if isinstance(rows, Records) else cls(() if rows is None else rows)
+        return rows if isinstance(rows, Records) else cls(() if rows is None else rows, name)
 
     @classmethod
     def one(cls, record: Any) -> Records:
         """Return a single record, a context, in the same form."""
-        made = record if isinstance(record, Records) else cls(record if _is_frame(record) else (record,))
+        several = isinstance(record, Records) or frame_of("context", record) is not None
+        made = cls.of(record if several else (record,), "context")
         if len(made) != 1:
             raise refuse("context", made, "one record")
         return made
@@ -88,7 +95,7 @@ class Records:
             rows = self._whole[0].rows()
             return [rows[k] for k in self._whole[1]]
         if self._frame is not None and not self._rows:
-            self._rows = self._frame.set_axis([*self._labels], axis=1).to_dict("records")
+            self._rows = [{str(label): cell for label, cell in row.items()} for row in self._frame.rows(named=True)]
         return self._rows
 
     def take(self, positions: Sequence[int] | Index) -> Records:
@@ -110,7 +117,7 @@ class Records:
                 found = [values[k] for k in self._whole[1].tolist()]
             elif self._frame is not None:
                 has = name in self._labels
-                found = self._frame[self._labels[name]].tolist() if has else [None] * self._size
+                found = self._frame.get_column(self._labels[name]).to_list() if has else [None] * self._size
             else:
                 found = [row.get(name) for row in self._rows]
             self._columns[name] = found
@@ -143,19 +150,17 @@ class Records:
         return tuple(part[chosen] for part in made) if isinstance(made, tuple) else made[chosen]
 
 
-def _is_frame(rows: Any) -> bool:
-    return hasattr(rows, "columns") and hasattr(rows, "iloc")
-
-
-def _record(row: Any) -> Mapping[str, Any]:
-    """Return anything as a record."""
+def _record(row: Any, name: str) -> Mapping[str, Any]:
+    """Return a record or an id as a record."""
     if isinstance(row, Mapping):
         return row
     if hasattr(row, "_asdict"):
         return row._asdict()
-    if hasattr(row, "to_dict"):
-        return {str(name): value for name, value in row.to_dict().items()}
-    return {} if row is None else {"id": row}
+    if hasattr(row, "to_dict") and not hasattr(type(row), "columns"):
+        return {str(label): value for label, value in row.to_dict().items()}
+    if row is None or isinstance(row, str | Number | np.generic):
+        return {} if row is None else {"id": row}
+    raise refuse(name, row, f"{ROW}, not a value of type {type(row).__name__}")
 
 
 def _as_numbers(values: list[Any]) -> Array:

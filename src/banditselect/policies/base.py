@@ -174,7 +174,7 @@ class Policy(Copies, ABC):
         """
         gate, door = self._gate, self._door
         if gate.busy:
-            raise gate.taken()
+            gate.refuse()
         gate.busy = True
         try:
             ids = self._all if lanes is None else self._ids(lanes)
@@ -222,7 +222,7 @@ class Policy(Copies, ABC):
         """Learn the reward of a decision: now or later, in any order, once."""
         gate = self._gate
         if gate.busy:
-            raise gate.taken()
+            gate.refuse()
         gate.busy = True
         try:
             ids, x, action, numbers, memo, other = self._accept(decision)

@@ -115,9 +115,7 @@ class OnMap(Policy):
     def _extend(self, fresh: Self) -> None:
         used = dict.fromkeys(pair for this in (self, fresh) for pair in this.feature_shape.used)  # type: ignore[attr-defined]
         super()._extend(fresh)
-        door = copy.copy(self._door)
-        door.shape = replace(self.feature_shape, used=tuple(used))  # type: ignore[type-var]
-        self._door = door
+        self._door.shape = replace(self.feature_shape, used=tuple(used))  # type: ignore[type-var]
 
     def _mine(self, ids: Index, x: Any) -> Any:
         """Return the features of the map of every row, ``(n, 1, K, d)`` or ``(n, 1, d)``."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..carriers import validation
+from ..carriers.extras import frame_of
 from ..carriers.settings import read_only
 from ..kernels.arrays import LIMIT
 from ..types import Array, Index
@@ -157,7 +158,9 @@ def read_rounds(
     """Return the fits of a table of rounds, whose columns are refused by name."""
     validation.YesNo().check(f"{owner}: intercept", intercept, None)
     validation.Number(low=validation.SMALLEST, optional=True).check(f"{owner}: noise", noise, None)
-    if not hasattr(logs, "keys"):
+    if (frame := frame_of(f"{owner}: logs", logs)) is not None:
+        logs = {name: frame.get_column(name) for name in frame.columns}
+    elif not hasattr(logs, "keys"):
         logs, features = _table(owner, logs, key, features, reward)
     tasks = _tasks(owner, _column(owner, logs, key))
     y = _numbers(owner, reward, _column(owner, logs, reward), len(tasks))
@@ -233,7 +236,8 @@ def _column(owner: str, logs: Any, name: Any) -> Sequence[Any]:
     if name not in names:
         raise validation.refuse(f"{owner}: columns", names, f"a column {name!r}")
     column = logs[name]
-    return column.tolist() if hasattr(column, "tolist") else list(column)
+    readers = (getattr(column, way, None) for way in ("tolist", "to_list", "to_pylist"))  # the last is pyarrow's
+    return next(filter(None, readers), lambda: list(column))()
 
 
 def _tasks(owner: str, keys: Sequence[Hashable]) -> Index:
