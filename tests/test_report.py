@@ -176,6 +176,8 @@ def test_claims_json(report):
         "n",
         "verdict",
         "vacuous",
+        "claim",
+        "note",
         "ours",
     }
     assert all(set(one) == keys | {"arm"} for one in told)

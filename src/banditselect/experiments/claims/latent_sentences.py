@@ -18,7 +18,7 @@ from .measuring import Evidence, Measured, Runs, Statistic, measure_all, part_of
 from .sentence import Sentence
 from .sentences import CLOSE
 
-LARGE = latent.ERRORS[-1]
+CENTRAL, LARGE = latent.CENTRE["error"], latent.ERRORS[-1]
 
 Ends = tuple[tuple[float, str], tuple[float, str]]
 """The smallest and the largest value of what was varied, each with its problem."""
@@ -160,12 +160,7 @@ LATENT_SENTENCES = (
         "of mmUCB",
         ("latent",),
         (latent.OPTIMISM,),
-        _dependence(
-            ps.LIKELIHOOD,
-            latent.OPTIMISM,
-            ("n_models", "M", latent.CENTRE["error"]),
-            ("error", "eps", latent.CENTRE["error"]),
-        ),
+        _dependence(ps.LIKELIHOOD, latent.OPTIMISM, ("n_models", "M", CENTRAL), ("error", "eps", CENTRAL)),
         place=RELATED,
         about=(ps.LIKELIHOOD,),
         ours=True,
@@ -175,12 +170,7 @@ LATENT_SENTENCES = (
         "the regret of mmUCB grows slower with the number of actions than that of PS-OFUL with likelihood sets",
         ("latent",),
         (latent.OPTIMISM,),
-        _dependence(
-            latent.OPTIMISM,
-            ps.LIKELIHOOD,
-            ("n_arms", "K", latent.CENTRE["error"]),
-            ("n_arms", "K", LARGE),
-        ),
+        _dependence(latent.OPTIMISM, ps.LIKELIHOOD, ("n_arms", "K", CENTRAL), ("n_arms", "K", LARGE)),
         place=RELATED,
         about=(latent.OPTIMISM,),
         ours=True,

@@ -62,24 +62,19 @@ class Runs:
 
     def mean(self, problem: str, policy: str) -> Any:
         """Return the mean over the replicates, or over each resample."""
-        return self.over(self._values(problem, policy))
-
-    def variance(self, problem: str, policy: str) -> Any:
-        """Return the variance over the replicates, or over each resample."""
-        values = self._values(problem, policy)
-        x = values - values.mean()
-        return (self.over(x**2) - self.over(x) ** 2) * self.n / (self.n - 1) if self.n > 1 else math.nan
-
-    def _values(self, problem: str, policy: str) -> Array:
-        return self.finals[problem][policy][: self.n]
+        return self.over(self.finals[problem][policy][: self.n])
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was stored of a regime of an experiment: all of it, and the final values of what its figure shows."""
+    """What was stored of a regime of an experiment: all of it, and the final values of what its figure shows.
+
+    ``classes``: from a problem of classification to the class that pays in every replicate, ``(n,)``.
+    """
 
     results: Results
     runs: Runs
+    classes: Callable[[str], Array]
 
     @property
     def scale(self) -> tuple[Any, ...]:

@@ -29,6 +29,8 @@ class Sentence:
     place: where it is, if not where the paper speaks of the experiment.
     about: whose play it speaks of: if all of them play nearly uniformly it holds vacuously.
     premise: from the evidence to what it takes for granted, measured.
+    claim: its content as a short clause, for sentences of the paper on its figures; "" for all others.
+    note: a remark that is shown beside the verdict.
     ours: whether it is no sentence of the paper: what is published of a rival, or the statistic for a variant of ours.
     """
 
@@ -42,6 +44,8 @@ class Sentence:
     place: str | None = None
     about: tuple[str, ...] = ()
     premise: Callable[..., list[Measured]] = lambda *evidence: []
+    claim: str = ""
+    note: str = ""
     ours: bool = False
 
 
@@ -133,4 +137,6 @@ def growth(
         return [Statistic(words, exponent, high=0.5, problems=(first, last))]
 
     policies = (policy, over) if over else (policy,)
-    return Sentence(id, quote, experiments, policies, statistics(at_ends(parts), "regret"), about=(policy,))
+    claim = f"{policy}'s regret grows at most as sqrt({'log M' if log else 'M'})"
+    measure = statistics(at_ends(parts), "regret")
+    return Sentence(id, quote, experiments, policies, measure, about=(policy,), claim=claim)

@@ -21,15 +21,12 @@ ROUNDING = 1e-9  #: of a sum of shares
 SLACK = 0.1  #: a bound of which all regrets stay below this part shows nothing
 
 
-def _arguments_of(result: Result, policy: str, names: Sequence[str]) -> list[dict[str, Any]]:
+def arguments_of(result: Result, policy: str, names: Sequence[str]) -> list[dict[str, Any]]:
     """Return arguments that a policy had, one mapping per replicate."""
-    arguments = result.settings["policies"][policy]["arguments"]
-    return [{name: _of(arguments[name], n) for name in names} for n in range(result.replicates)]
-
-
-def _of(value: Any, n: int) -> Any:
-    """Return the value of replicate n."""
-    return value["per replicate"][n] if isinstance(value, Mapping) else value
+    told = result.settings["policies"][policy]["arguments"]
+    varying = {name for name in names if isinstance(told[name], Mapping)}
+    rows = range(result.replicates)
+    return [{name: told[name]["per replicate"][n] if name in varying else told[name] for name in names} for n in rows]
 
 
 def _shares(words: str, evidence: Evidence, policy: str, held: Mapping[str, Any]) -> list[Measured]:
@@ -70,7 +67,7 @@ def feature_selection(evidence: Evidence) -> list[Measured]:
     for problem, result in evidence.results.items():
         rounds, K = result.settings["rounds"], result.settings["problem"]["arguments"]["n_actions"]
         fixed = {"t": rounds, "n_actions": K, "form": "printed"}
-        bounds = [float(fs_theory.regret_bound(**fixed, **one)) for one in _arguments_of(result, fs.FS, names)]
+        bounds = [float(fs_theory.regret_bound(**fixed, **one)) for one in arguments_of(result, fs.FS, names)]
         of_bound[problem] = result.final(fs.FS) / np.array(bounds)
     return _within(evidence, fs.FS, of_bound, "runs within the bound")
 
@@ -81,7 +78,7 @@ def transfer_regret(evidence: Evidence) -> list[Measured]:
     for problem, result in evidence.results.items():
         told = result.settings["problem"]["arguments"]
         T, M, d = result.settings["rounds"], told["n_models"], told["dim"]
-        arguments = _arguments_of(result, ps.PS, ("noise", "feature_bound", "reward_bound", "delta"))
+        arguments = arguments_of(result, ps.PS, ("noise", "feature_bound", "reward_bound", "delta"))
         fixed = {"t": T, "dim": d, "n_models": M, "radius": np.full(M, told["radius"]), "form": "printed"}
         bounds = [float(ps_theory.regret_bound(**fixed, **one)) for one in arguments]
         of_bound[problem] = _of_sets(result.final(ps.PS) / np.array(bounds)).max(axis=1)
@@ -102,7 +99,7 @@ def assuming_small_balls(measure: Callable[[Evidence], list[Measured]]) -> Calla
     def of_some(evidence: Evidence) -> list[Measured]:
         radii = {name: one.settings["problem"]["arguments"]["radius"] for name, one in evidence.results.items()}
         some = {name: one for name, one in evidence.results.items() if radii[name] <= 1.0}
-        parts = measure(Evidence(Results(some), evidence.runs)) if some else []
+        parts = measure(replace(evidence, results=Results(some))) if some else []
         return [part if part.problems else replace(part, problems=tuple(some)) for part in parts]
 
     return of_some

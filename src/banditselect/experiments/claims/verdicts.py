@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from ...simulation import Results
+from ...types import Array
 from ..experiment import Experiment, stored
 from .arena_sentences import ARENA_SENTENCES
 from .latent_sentences import LATENT_SENTENCES
 from .measuring import FAILS, HOLDS, Evidence, Runs, judged, nearly_uniform
-from .sentence import Sentence
+from .sentence import Sentence, models_of
 from .sentences import OURS, PLACES, SENTENCES
 
 
@@ -30,6 +33,8 @@ class Verdict:
         which then is the statistic.
     n: replicates.
     vacuous: why nothing is shown although it holds, or that it fails in nearly uniform play, in words; "" otherwise.
+    claim: the content of a sentence on a figure of the paper as a short clause, of which there are 34; "" for others.
+    note: a remark on the verdict.
     ours: whether it is no sentence of the paper: what is published of a rival, or the statistic for a variant of ours.
     """
 
@@ -45,14 +50,16 @@ class Verdict:
     verdict: str
     n: int
     vacuous: str = ""
+    claim: str = ""
+    note: str = ""
     ours: bool = False
 
 
 def judge(folder: Path, experiments: Mapping[str, Experiment]) -> list[Verdict]:
     """Judge every sentence on the results that are stored in ``folder``; what was not run is left out."""
     evidence = {
-        (experiment.name, regime): Evidence(results, Runs.of(results, experiment.metric))
-        for experiment, regime, results in stored(folder, experiments)
+        (one.name, regime): Evidence(results, Runs.of(results, one.metric), partial(_classes, one, results))
+        for one, regime, results in stored(folder, experiments)
     }
     return [
         verdict
@@ -61,6 +68,12 @@ def judge(folder: Path, experiments: Mapping[str, Experiment]) -> list[Verdict]:
         for regime in sentence.regimes
         for verdict in _judged(sentence, name, regime, evidence)
     ]
+
+
+def _classes(experiment: Experiment, results: Results, problem: str) -> Array:
+    """Return the class that pays in every replicate; it is drawn again, since no table has it."""
+    one, played = results[problem], experiment.problems([models_of(problem)])[problem]
+    return played.draw(range(one.replicates), 1, one.settings["seed"]).constants["label"]
 
 
 def _judged(
@@ -91,5 +104,7 @@ def _judged(
         verdict=verdict,
         n=decides.n,
         vacuous=vacuous,
+        claim=sentence.claim,
+        note=sentence.note,
         ours=sentence.ours,
     )

@@ -135,7 +135,7 @@ def _software() -> Citation:
 def _check(verdict: Verdict) -> CheckedSentence:
     fields = asdict(verdict)
     fields["section"], fields["quoted"] = fields.pop("experiment"), not fields.pop("ours")
-    del fields["id"]
+    del fields["id"], fields["claim"], fields["note"]
     return CheckedSentence(**fields)
 
 
