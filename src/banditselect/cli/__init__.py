@@ -1,10 +1,10 @@
-"""The command ``banditselect``: parses arguments, calls the library, prints. Needs the extra "experiments"."""
+"""The command ``banditselect``: parses arguments, calls the library, prints."""
 
 import os
 import sys
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TextIO
-
-from ..carriers.extras import need
 
 __all__ = ["main"]
 
@@ -12,18 +12,8 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command given on the command line."""
     sys.stdout, sys.stderr = _forgiving(sys.stdout), _forgiving(sys.stderr)
-    if sys.argv[1:] == ["warmup"]:  # also where the extra is not installed: an image that serves does without
-        from .warmup import warm_up_aloud
-
-        return warm_up_aloud()
-    try:
-        for module in ("rich", "typer"):
-            need(module, "experiments")
-    except ImportError as missing:
-        print(f"banditselect: {missing}", file=sys.stderr)
-        raise SystemExit(1) from None
-    from .app import app
-
+    installed = find_spec("rich") and find_spec("typer")  # the extra "experiments" brings both
+    app = import_module(".app" if installed else ".without_extra", __package__).app
     try:
         try:
             app(prog_name="banditselect")

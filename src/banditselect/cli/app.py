@@ -1,6 +1,5 @@
 """The program that all commands belong to, and the commands ``run``, ``list`` and ``show``."""
 
-import json
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
@@ -113,14 +112,7 @@ def list_(
       banditselect list
       banditselect list policies --json
     """
-    everything = listing.catalogue()
-    chosen = everything if kind is None else {known("KIND", kind, everything): everything[kind]}
-    if as_json:
-        print(json.dumps(chosen, indent=1))
-    elif kind is not None:
-        print(listing.table(everything[kind]))
-    else:
-        print("\n\n".join(f"{name}\n{listing.table(lines, '  ')}" for name, lines in everything.items()))
+    print(listing.index(kind and known("KIND", kind, listing.catalogue()), as_json=as_json))
 
 
 @app.command()
@@ -152,10 +144,7 @@ def warmup() -> None:
 def _settings(specification: SweepFile) -> dict[str, Any]:
     return {
         "version": version("banditselect"),
-        "rounds": specification.rounds,
-        "replicates": specification.replicates,
-        "seed": specification.seed,
-        "metric": specification.metric,
+        **{name: getattr(specification, name) for name in ("rounds", "replicates", "seed", "metric")},
         "problems": {name: repr(problem) for name, problem in specification.problems.items()},
         "policies": {name: repr(binding) for name, binding in specification.policies.items()},
     }

@@ -1,6 +1,7 @@
-"""What ``list`` and ``show`` print: policies, problems, experiments, metrics, the arena; a line or a page each."""
+"""The text of ``list`` and ``show``: policies, problems, experiments, metrics, the arena; a line or a page each."""
 
 import inspect
+import json
 import shutil
 import sys
 import textwrap
@@ -33,6 +34,16 @@ def catalogue() -> dict[str, dict[str, str]]:
 def names() -> list[str]:
     """Return the names of everything there is to show."""
     return [name for kind, lines in catalogue().items() if kind != "arena" for name in lines]
+
+
+def index(kind: str | None = None, *, as_json: bool = False) -> str:
+    """Return the lines of one kind, or of all kinds under their headings; as JSON if asked."""
+    chosen = catalogue() if kind is None else {kind: catalogue()[kind]}
+    if as_json:
+        return json.dumps(chosen, indent=1)
+    if kind is not None:
+        return table(chosen[kind])
+    return "\n\n".join(f"{name}\n{table(lines, '  ')}" for name, lines in chosen.items())
 
 
 def table(lines: Mapping[str, str], indent: str = "") -> str:
@@ -77,9 +88,5 @@ def _class(cls: type) -> str:
 
 
 def _lines(classes: Mapping[str, type]) -> dict[str, str]:
-    return {name: _first_line(classes[name]) for name in sorted(classes, key=str.lower)}
-
-
-def _first_line(cls: type) -> str:
-    line = (inspect.getdoc(cls) or "").partition("\n")[0]
-    return without_markup(line).replace("`", "")
+    first = {name: (inspect.getdoc(classes[name]) or "").partition("\n")[0] for name in sorted(classes, key=str.lower)}
+    return {name: without_markup(line).replace("`", "") for name, line in first.items()}
