@@ -1,7 +1,7 @@
 """Run the suite: `python -m benchmarks`, or `make bench`, which also installs the peers.
 
 Results are kept part by part in out/bench/results.json, so that parts may be measured apart; the report is printed and
-written beside. `--docs` measures nothing and writes docs/benchmarks.md from the results kept.
+written beside. `--docs` measures nothing and fills docs/benchmarks.md and one line of README.md from the results kept.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from .limits import bank, lanes, one_lane, regions, same_code, simulation_loop, 
 from .measuring import PACKAGES, machine
 from .meta_policies import meta_policies
 from .peers import PEERS
-from .report import page, speed_part
+from .report import page, speed_line
 
 PARTS: dict[str, Callable[[bool], Part]] = {
     "one-lane": one_lane,
@@ -60,7 +60,7 @@ def main() -> None:
         "--quick", action="store_true", help="few blocks: whether it runs, not how fast (out/bench/quick)"
     )
     parser.add_argument(
-        "--docs", action="store_true", help=f"write {PAGE} and the table of {README} from the results kept"
+        "--docs", action="store_true", help=f"write {PAGE} and the speed in {README} from the results kept"
     )
     options = parser.parse_args()
     out = OUT / "quick" if options.quick else OUT
@@ -86,12 +86,12 @@ def main() -> None:
 
 
 def write_docs(results: Path) -> None:
-    """Write the page of the documentation and the table of the README; every part must have been measured."""
+    """Fill the page of the documentation and the line of the README; every part must have been measured."""
     parts = in_order(load_parts(results))
     if lacking := [name for name in PARTS if name not in parts]:
         sys.exit(f"{results} lacks {', '.join(lacking)}: run `make bench` first")
-    write_text(PAGE, page(parts))
-    write_text(README, replace_between(README.read_text(), "speed", speed_part(parts["peers-10"])))
+    for path, marker, content in ((PAGE, "measured", page(parts)), (README, "speed", speed_line(parts))):
+        write_text(path, replace_between(path.read_text(), marker, content))
 
 
 def in_order(parts: dict[str, Part]) -> dict[str, Part]:

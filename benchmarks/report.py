@@ -8,6 +8,15 @@ from banditselect.reporting.markdown import markdown_table
 from .figures import Figure, Part, Row
 from .measuring import PERCENTILES, Spread
 
+PEERS_IN_README = (
+    "NumPy LinUCB loop",
+    "Vowpal Wabbit, text",
+    "contextualbandits",
+    "river",
+    "MABWiser LinUCB",
+    "coba LinUCB",
+    "bayesianbandits TS",
+)
 VERDICTS = {True: "✓ holds", False: "✗ missed", None: "–"}
 
 HOW = """\
@@ -25,13 +34,20 @@ policies on one map; FS-SCB gets ten maps. The empty call checks its features, g
 every policy of ours, and computes nothing."""
 
 
+SHORT = """\
+One decision and its update, checks and propensity included, beside other libraries on the same linear bandit with ten
+actions and ten features. FS-SCB chooses among ten maps of them, the others are given the right one."""
+
+
 def page(parts: Mapping[str, Part]) -> str:
     """Return the report as Markdown."""
-    sections = ["# Benchmarks", HOW]
+    sections = [HOW]
     limited = [figure for part in parts.values() for figure in part.figures if figure.limit is not None]
     if limited:
         kept = sum(bool(figure.holds) for figure in limited)
         sections.append(f"{kept} of {len(limited)} limits hold.")
+    if "peers-10" in parts:
+        sections.append(f"## In short\n\n{SHORT}\n\n{speed_part(parts['peers-10'])}")
     for part in parts.values():
         sections.append(f"## {part.title}\n\n{part.settings}.")
         if part.missing:
@@ -104,7 +120,7 @@ def latency_table(rows: Sequence[Row]) -> str:
 
 
 def speed_part(part: Part) -> str:
-    """Return the short table of the README, from one comparison: fastest first."""
+    """Return the short table of one comparison: fastest first."""
     rows = sorted(part.rows, key=lambda row: row.per_round.median)
     table = markdown_table(
         ["", "µs a round", "99 % of rounds within", "regret after 2,000 rounds"],
@@ -115,6 +131,18 @@ def speed_part(part: Part) -> str:
         ],
     )
     return f"{table}\n\n{part.settings}. {part.machine['cpu']}, {part.machine['cores']} cores."
+
+
+def speed_line(parts: Mapping[str, Part]) -> str:
+    """Return the sentence of the README."""
+    times = {row.name: number(row.per_round.median) for row in parts["peers-10"].rows}
+    untuned = next(figure.above for figure in parts["untuned"].figures if figure.above)
+    ours = f"{times.pop('FS-SCB')} µs with `FSSquareCB`, {number(untuned.median)} µs with `FSIDS`"
+    others = ", ".join(f"{name} {time}" for name, time in times.items() if name in PEERS_IN_README)
+    return (
+        f"One decision and its update take {ours} (ten actions, ten maps of ten features); given the right map, "
+        f"{others} µs ([benchmarks](docs/benchmarks.md))."
+    )
 
 
 def machines(parts: Mapping[str, Part]) -> str:

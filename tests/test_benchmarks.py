@@ -2,7 +2,7 @@
 
 import gc
 import itertools
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -218,14 +218,24 @@ def test_docs_want_every_part(tmp_path, monkeypatch):
     with pytest.raises(SystemExit, match=r"lacks .*regions"):
         suite.write_docs(tmp_path / "results.json")
     (tmp_path / "docs").mkdir()
-    (tmp_path / "README.md").write_text("before\n<!-- speed -->\nold\n<!-- end of speed -->\n")
-    store_parts(tmp_path / "results.json", dict.fromkeys(suite.PARTS, example_parts()["peers-10"]))
+    for path, marker in (("docs/benchmarks.md", "measured"), ("README.md", "speed")):
+        (tmp_path / path).write_text(f"before\n<!-- {marker} -->\nold\n<!-- end of {marker} -->\nafter\n")
+    peers, figures = example_parts()["peers-10"], example_parts()["one-lane"].figures
+    rows = [replace(peers.rows[0], name=name) for name in ("FS-SCB", "river", "OFUL")]
+    every = dict.fromkeys(suite.PARTS, replace(peers, rows=[*rows, *peers.rows], figures=figures))
+    store_parts(tmp_path / "results.json", every)
     suite.write_docs(tmp_path / "results.json")
-    assert (tmp_path / "docs" / "benchmarks.md").read_text().startswith("# Benchmarks")
-    readme = (tmp_path / "README.md").read_text()
-    assert "old" not in readme
-    names = [row.name for row in example_parts()["peers-10"].rows]
-    assert [name for name in names if f"| {name} |" in readme] == [n for n in names if not n.startswith("empty call")]
+    text = (tmp_path / "docs" / "benchmarks.md").read_text()
+    assert "\nold\n" not in text
+    assert text.startswith("before\n")
+    assert text.endswith("\nafter\n")
+    short = text.partition("## In short")[2].partition("\n## ")[0]
+    names = [row.name for row in every["peers-10"].rows]
+    assert [name for name in names if f"| {name} |" in short] == [n for n in names if not n.startswith("empty call")]
+    time = number(rows[0].per_round.median)
+    line = f"take {time} µs with `FSSquareCB`, 0.5 µs with `FSIDS` (ten actions, ten maps of ten features); given the "
+    line += f"right map, river {time}, NumPy LinUCB loop {time} µs"
+    assert line in (tmp_path / "README.md").read_text()
 
 
 def test_a_part_measured_alone_joins_those_kept(tmp_path, monkeypatch, capsys):
