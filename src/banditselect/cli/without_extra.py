@@ -12,8 +12,7 @@ EXAMPLES = "examples:\n  banditselect list policies\n  banditselect show FSIDS\n
 
 def app(prog_name: str) -> None:
     """Run the command given on the command line; end with code 1 if it needs the extra."""
-    layout = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(prog_name, epilog=EXAMPLES, formatter_class=layout)
+    parser = argparse.ArgumentParser(prog_name, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"banditselect {version('banditselect')}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     list_ = commands.add_parser("list", help="list what there is, one line each")
