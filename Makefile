@@ -1,56 +1,68 @@
-# The one door. On a machine with python3: `make reproduce` runs the paper in a quick version and writes a report,
-# `make test` runs every check, `make test-slow` the ones that take minutes, `make bench` the benchmarks.
+# On a machine with python3: `make reproduce` runs the paper in a quick version and writes a report, `make test` runs
+# every check, `make lint` and `make quick` parts of it, `make test-slow` what takes minutes, `make bench` the benchmarks.
 PYTHON ?= python3
 BIN := .venv/bin
 BENCH := .venv-bench/bin
+INSTALL := -m pip install --quiet --disable-pip-version-check
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-.PHONY: reproduce test test-slow docs arena-docs bench bench-docs scaling clean
+.PHONY: reproduce test lint quick test-slow docs arena-docs bench bench-docs scaling clean
 
-.venv/ready: pyproject.toml requirements-dev.lock
+# Everything is pinned, so nothing is resolved; Python compiles what it imports, which is less than all that there is.
+.venv/ready: pyproject.toml requirements-run.lock
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-dev.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/python $(INSTALL) --no-deps --no-compile --requirement requirements-run.lock
+	$(BIN)/python $(INSTALL) --no-deps --no-build-isolation --editable .
+	touch $@
+
+.venv/dev: .venv/ready requirements-dev.lock
+	$(BIN)/python $(INSTALL) --no-deps --no-compile --requirement requirements-dev.lock
 	touch $@
 
 reproduce: .venv/ready
 	$(BIN)/banditselect reproduce
 
-test: .venv/ready
+test: lint
+	$(PYTEST)
+
+lint: .venv/dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest --numprocesses 2
 
-.venv/clusters: .venv/ready requirements-clusters.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-clusters.lock
+quick: .venv/dev
+	$(PYTEST) -m "not slow and not medium"
+
+.venv/clusters: .venv/dev requirements-clusters.lock
+	$(BIN)/python $(INSTALL) --requirement requirements-clusters.lock
 	touch $@
 
-.venv/images: .venv/ready requirements-images.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-images.lock
+.venv/images: .venv/dev requirements-images.lock
+	$(BIN)/python $(INSTALL) --requirement requirements-images.lock
 	touch $@
 
-test-slow: .venv/ready .venv/clusters .venv/images .venv-bench/ready
-	$(BIN)/python -m pytest --numprocesses 2 -m slow
+test-slow: .venv/clusters .venv/images .venv-bench/ready
+	$(PYTEST) -m slow
 	$(BENCH)/python -m pytest tests/test_benchmarks.py tests/test_customers.py
 
-docs: .venv/ready # after `banditselect reproduce all meta-tasks --scale paper`
+docs: .venv/dev # after `banditselect reproduce all meta-tasks --scale paper`
 	$(BIN)/python docs/measured.py
 	$(BIN)/python -m benchmarks.regions_study
 	$(BIN)/python -m benchmarks.regions_study out/paper
 	$(BIN)/python docs/from_results.py out/paper
 
-arena-docs: .venv/ready # after `banditselect reproduce arena arena-rates arena-masters --scale paper --out out/arena`
+arena-docs: .venv/dev # after `banditselect reproduce arena arena-rates arena-masters --scale paper --out out/arena`
 	$(BIN)/python docs/arena_page.py out/arena
 
 .venv-bench/ready: pyproject.toml requirements-bench.lock requirements-bench-compiled.lock requirements-bench-data.lock
 	$(PYTHON) -m venv .venv-bench
-	$(BENCH)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-bench.lock
+	$(BENCH)/python $(INSTALL) --requirement requirements-bench.lock
 	@# one peer is compiled here; without a compiler the suite goes on and says that it is missing
-	-$(BENCH)/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement requirements-bench-compiled.lock
+	-$(BENCH)/python $(INSTALL) --no-deps --requirement requirements-bench-compiled.lock
 	@# of this one only a file of data is read: neither what it needs nor its limit on Python matters
-	$(BENCH)/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python --requirement requirements-bench-data.lock
-	$(BENCH)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BENCH)/python $(INSTALL) --no-deps --ignore-requires-python --requirement requirements-bench-data.lock
+	$(BENCH)/python $(INSTALL) --no-deps --no-build-isolation --editable .
 	touch $@
 
 bench: .venv-bench/ready
@@ -59,10 +71,10 @@ bench: .venv-bench/ready
 bench-docs: .venv-bench/ready # after `make bench`
 	$(BENCH)/python -m benchmarks --docs
 
-scaling: .venv/ready
+scaling: .venv/dev
 	$(BIN)/python -m benchmarks.scaling
 	$(BIN)/python -m benchmarks.scaling_page
 
 clean:
 	rm -rf .venv .venv-bench out build dist src/*.egg-info
-	find src -name '*.nb[ic]' -delete
+	find src -name '*.nb[ic]' -delete -o -name '*.py*.lock' -delete

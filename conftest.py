@@ -1,8 +1,11 @@
-"""Examples in documents run in a folder of their own."""
+"""Linear algebra has one thread; examples in documents run in a folder of their own."""
 
+import os
 from pathlib import Path
 
 import pytest
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before anything imports NumPy
 
 
 @pytest.fixture(autouse=True)

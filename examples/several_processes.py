@@ -89,7 +89,7 @@ def run(folder: Path, workers: int = 4, visits: int = 3000, kills: int = 20) -> 
             acknowledged = sum(1 for _ in entries(folder, {}))
         for number in range(1, 1 + workers):
             kill(running[number])
-        acknowledged, learned, patience = sum(1 for _ in entries(folder, {})), -1, time.monotonic() + 60.0
+        acknowledged, learned, patience = sum(1 for _ in entries(folder, {})), -1, time.monotonic() + 600.0
         while learned < acknowledged and time.monotonic() < patience:
             time.sleep(0.05)
             learned = load(folder / "policy.bsel").rounds

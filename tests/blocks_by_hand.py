@@ -1,6 +1,7 @@
 """Maps with several blocks of parameters, and the wide parameter that they stand for."""
 
 import numpy as np
+import pytest
 
 from banditselect import Blocked
 
@@ -45,3 +46,11 @@ class Traffic:
         row = np.arange(self.lanes or 1), np.atleast_1d(action)
         y = (values[0][row] * self.theta[blocks[0][row]]).sum(axis=1) / self.scale
         return y + 0.3 * self.rng.normal(size=y.size)
+
+
+QUICK = ("SquareCB", "FSSquareCB", "OFUL", "LinTS", "FSIDS", "FSSquareCB, noise", "FSSquareCB, share")
+
+
+def marked(name, *more):
+    """Return a case for a test; it is slow where kernels have to be compiled that few tests need."""
+    return pytest.param(name, *more, marks=() if name in QUICK and not any(more) else pytest.mark.slow)

@@ -1,11 +1,36 @@
-import os
+import gc
 import sys
 from pathlib import Path
 
-from hypothesis import settings
+import pytest
+from hypothesis import HealthCheck, settings
+
+from banditselect.kernels.disk import Kept
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-settings.register_profile("default", deadline=None, derandomize=True)
+
+MEDIUM = (
+    *("agent", "all_or_nothing", "arena", "benchmarks", "blocks", "catalogues", "check_policy", "cli", "cli_reproduce"),
+    *("common_checks", "containers", "defaults_study", "engines", "eq_algorithms", "experiments", "first_use", "kills"),
+    *("report", "reporting", "scaling", "several_processes", "store", "store_damage"),
+)
+"""Files whose tests take seconds: `make quick` leaves them out."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of these files."""
+    for item in items:
+        if item.path.stem.removeprefix("test_") in MEDIUM or item.path.suffix == ".md":
+            item.add_marker(pytest.mark.medium)
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over what was collected: thousands of tests, while kernels are compiled."""
+    gc.freeze()
+
+
+# no test may fail because the machine is busy
+settings.register_profile("default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+Kept.noticed = True  # which test compiles depends on the order: none reads that on stderr

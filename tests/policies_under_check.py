@@ -1,6 +1,7 @@
 """Every registered policy in the settings in which it is checked: what it does not pass and why, what cannot run."""
 
 import numpy as np
+import pytest
 
 from banditselect import (
     ALEXP,
@@ -424,3 +425,9 @@ for name, (binding, _) in POLICIES.items():
         SKIPPED[name] = SKIPPED.get(name, set()) | {"check_units"}  # it claims nothing of units
     if name in STAYS or not hasattr(binding.cls, "add_models"):
         SKIPPED[name] = SKIPPED.get(name, set()) | {"check_models"}  # its list of models is what it is
+
+ESSENTIAL = {
+    *("SquareCB design", "OFUL intercept", "OFUL blocks", "LinTS memory", "FSSquareCB ragged", "PSOFUL shapes"),
+    *(name for name, (binding, _) in POLICIES.items() if name == binding.cls.__name__),
+}
+NAMES = [name if name in ESSENTIAL else pytest.param(name, marks=pytest.mark.slow) for name in POLICIES]

@@ -271,6 +271,15 @@ def test_weights_by_hand():
     np.testing.assert_allclose(sq.weights(LANE), [[e / (1.0 + e), 1.0 / (1.0 + e)]], rtol=1e-14)
 
 
+def test_a_rate_multiplies_the_exponent():
+    """Range 2, losses 1 and 1.5: the weights are exp(-3 * 2 / 4) and exp(-3 * 2 * 1.5 / 4) over their sum."""
+    sq = sqalg(2, -1.0, 1.0, rate=3.0)
+    sq.loss[0] = [1.0, 1.5]
+    expected = np.exp([-1.5, -2.25]) / np.exp([-1.5, -2.25]).sum()
+    np.testing.assert_allclose(sq.weights(LANE)[0], expected, rtol=1e-12)
+    np.testing.assert_allclose(sq.total(), np.log(np.exp([-1.5, -2.25]).sum() / 2), rtol=1e-12)
+
+
 def test_weights_of_huge_losses():
     sq = sqalg(3)
     sq.loss[0] = [1e12 + 1.0, 1e12, 1e12 + 500.0]

@@ -9,7 +9,7 @@ import pytest
 
 from banditselect import OFUL, FSSquareCB, RegretBalancing, SquareCB, load, on_map
 from banditselect.checks.game import make, play, snapshot
-from policies_under_check import POLICIES
+from policies_under_check import NAMES, POLICIES
 
 X = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
 
@@ -76,7 +76,7 @@ def test_many_are_learned_or_none_wherever_it_is_interrupted(own, lanes):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_policy_plays_on_as_if_a_failed_batch_had_never_come(name, monkeypatch):
     (policy, game), (twin, same) = (make(POLICIES[name][0], lanes=3) for _ in range(2))
     play(policy, game, 8)
@@ -130,7 +130,7 @@ def test_no_decisions_are_learned_at_once_too():
 # Settings and copies.
 
 
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("name", NAMES)
 def test_settings_cannot_be_changed(name):
     policy = POLICIES[name][0](lanes=2)
     written = repr(policy)

@@ -243,6 +243,7 @@ def test_corral_is_judged_as_it_is_called():
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # a range that is tried may be too narrow
+@pytest.mark.slow
 @pytest.mark.parametrize("problem", ["section 9, M = 2", "latent, M = 2"])
 def test_everyone_plays_and_can_be_tuned(problem):
     found = arena.problems((2,))[problem]

@@ -28,7 +28,7 @@ from banditselect import (
 from banditselect.checks.game import snapshot
 from banditselect.kernels.information import expected_regret, mix_two
 from banditselect.parts.mixtures import FLAT, SCALES, TOLD_SCALES
-from blocks_by_hand import EXACT, Traffic, wide
+from blocks_by_hand import EXACT, Traffic, marked, wide
 
 DIMS, BLOCKS = (3, 3), (4, 1)  # of the policies over several maps
 FS = {"n_models": 2}
@@ -56,11 +56,12 @@ LEARNED = {
     "FSMED": (FSMED, FS),
     "FSSquareCB, learned": (FSSquareCB, FS | {"weighting": "learned"}),
 }
-CASES = [(name, False) for name in RIDGES | LEARNED] + [(name, True) for name in RIDGES if "corrected" not in name]
+CASES = [marked(name, False) for name in RIDGES | LEARNED]
+CASES += [marked(name, True) for name in RIDGES if "corrected" not in name]
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("lanes", [None, 2])
+@pytest.mark.parametrize("lanes", [None, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("name", "intercept"), CASES)
 def test_blocks_are_one_wide_parameter(name, intercept, lanes):
     cls, arguments = (RIDGES | LEARNED)[name]
@@ -127,7 +128,7 @@ FADING = {
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("name", FADING)
+@pytest.mark.parametrize("name", [marked(name) for name in FADING])
 def test_lanes_with_blocks_that_forget_or_share_learn_as_each_alone(name):
     cls, arguments = FADING[name]
     dims, blocks = ((4, 6), (3, 3)) if "n_models" in arguments else ((4,), (3,))

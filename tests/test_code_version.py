@@ -253,8 +253,8 @@ def copy(tmp_path_factory):
 @pytest.mark.parametrize(
     ("file", "change", "refused"),
     [
-        ("kernels/ridge.py", "pass", False),
-        ("kernels/ridge.py", EDITED, True),
+        pytest.param("kernels/ridge.py", "pass", False, marks=pytest.mark.slow),
+        pytest.param("kernels/ridge.py", EDITED, True, marks=pytest.mark.slow),
         ("types.py", REPLACED, True),
         ("cli/app.py", EDITED, False),
     ],

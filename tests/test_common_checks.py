@@ -4,11 +4,23 @@ import banditselect
 from banditselect.checks import CHECKS, check_policy, check_problem, run_check
 from banditselect.policies import Policy, registered
 from expected_skips import run_or_skip
-from policies_under_check import POLICIES, SKIPPED
+from policies_under_check import ESSENTIAL, POLICIES, SKIPPED
+
+ON_CATALOGUES = {"Uniform", "UCB1", "OFUL", "LinTS", "FSSquareCB", "FSOFUL", "SEXP3", "RegretBalancing", "OnMap"}
 
 
-@pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("name", POLICIES)
+CATALOGUES = ("check_catalogue", "check_catalogue_probabilities")  # each policy compiles forms of its own for these
+
+
+def cases():
+    """Every check with every policy; slow: variants of policies, and most policies with catalogues."""
+    for name in POLICIES:
+        for check in CHECKS:
+            slow = name not in (ON_CATALOGUES if check in CATALOGUES else ESSENTIAL)
+            yield pytest.param(name, check, marks=pytest.mark.slow if slow else ())
+
+
+@pytest.mark.parametrize(("name", "check"), list(cases()))
 def test_common_check(name, check):
     factory, excused = POLICIES[name]
     run_or_skip(check, factory, SKIPPED.get(name, ()), excused.get(check))

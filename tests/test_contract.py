@@ -361,6 +361,6 @@ def test_an_unknown_constant_is_refused_by_name():
 # The package
 
 
-def test_the_base_install_needs_numpy_and_numba_only():
+def test_the_base_install_needs_numpy_numba_and_narwhals_only():
     base = [line for line in importlib.metadata.requires("banditselect") if "extra ==" not in line]
-    assert {re.match(r"[a-z]+", line)[0] for line in base} == {"numpy", "numba"}
+    assert {re.match(r"[a-z]+", line)[0] for line in base} == {"numpy", "numba", "narwhals"}

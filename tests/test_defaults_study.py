@@ -28,6 +28,7 @@ def follow(policy, laboratory, features, rewards, offer=one_map):
         laboratory.learn(x[:, decision.action], y[decision.action])
 
 
+@pytest.mark.slow  # the laboratory compiles for long
 @pytest.mark.parametrize("constant", [True, False])
 @pytest.mark.parametrize(("scale", "zero", "noise"), [(1.0, 0.0, 0.3), (50.0, 1e3, 10.0), (1e-3, -2.0, 1e-4)])
 def test_one_map(constant, scale, zero, noise):
@@ -37,6 +38,7 @@ def test_one_map(constant, scale, zero, noise):
     follow(LinIDS(dim=4, intercept=constant), Laboratory.of_maps([4], constant=constant), x, y)
 
 
+@pytest.mark.slow
 def test_coins_with_arms_of_their_own():
     """Each arm has a length of its own: of arms that are equal but for rounding, either way may take another."""
     rng = np.random.default_rng(2)
@@ -45,6 +47,7 @@ def test_coins_with_arms_of_their_own():
     follow(LinIDS(dim=5), Laboratory.of_maps([5]), x, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("constant", [True, False])
 def test_maps_of_different_widths(constant):
     rng = np.random.default_rng(3)
@@ -60,6 +63,7 @@ def test_maps_of_different_widths(constant):
         np.testing.assert_allclose(laboratory.model_weights, policy.model_weights, rtol=0.0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_balls():
     rng = np.random.default_rng(4)
     centers, radii = rng.normal(size=(3, 4)), np.array([0.2, 0.5, 1.0])
@@ -70,6 +74,7 @@ def test_balls():
     np.testing.assert_allclose(laboratory.model_weights, policy.model_weights, rtol=0.0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_whole_loop_takes_the_same_steps():
     rng = np.random.default_rng(5)
     x, y = rng.normal(size=(50, 2, 4, 3)), rng.normal(size=(50, 4))
@@ -112,6 +117,7 @@ def test_a_calibration_problem_has_weights_of_both_policies(kind):
     assert sum(run["FSIDS"]) == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_everyone_plays_and_what_is_kept_is_of_every_replicate(name):
     problem = PROBLEMS[name]

@@ -168,7 +168,9 @@ def needs(options):
 # The same bytes
 
 
-@pytest.mark.parametrize("block", [1, 4, None])
+@pytest.mark.parametrize(
+    "block", [pytest.param(1, marks=pytest.mark.slow), 4, pytest.param(None, marks=pytest.mark.slow)]
+)
 def test_blocks_do_not_change_a_byte(tmp_path, here, block):
     assert table(tmp_path, workers=1, block=block) == here
 
@@ -325,14 +327,15 @@ def test_a_refusal_comes_back_with_its_fields(options):
 
 
 @pytest.mark.parametrize("options", ENGINES[1:])
-def test_a_worker_that_dies_is_a_failure_of_its_cell(options):
+@pytest.mark.parametrize("replicates", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_worker_that_dies_is_a_failure_of_its_cell(options, replicates):
     needs(options)
     policies = {"u": Uniform.bind(), "dies": Dies.bind(), "v": Uniform.bind()}
     with quiet():
-        results = sweep(policies, {"p": PROBLEMS["maps"]}, rounds=20, replicates=2, block=1, **options)
-    assert [failure.cell.policy for failure in results.failures] == ["dies", "dies"]
+        results = sweep(policies, {"p": PROBLEMS["maps"]}, rounds=20, replicates=replicates, block=1, **options)
+    assert [failure.cell.policy for failure in results.failures] == ["dies"] * replicates
     assert results["p"].policies == ["u", "v"]
-    alone = simulate({"u": Uniform.bind()}, PROBLEMS["maps"], rounds=20, replicates=2)
+    alone = simulate({"u": Uniform.bind()}, PROBLEMS["maps"], rounds=20, replicates=replicates)
     np.testing.assert_array_equal(results["p"].curve("v"), alone.curve("u"))
 
 

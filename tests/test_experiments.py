@@ -1,10 +1,15 @@
 """The experiments: each is complete, and every policy of every regime plays."""
 
+import dataclasses
+import math
+
 import numpy as np
 import pytest
 
+from banditselect import PSOFUL, given
 from banditselect.experiments import EXPERIMENTS, REGIMES, SCALES, Scale, latent
-from banditselect.experiments.fs_shared import chosen_maps
+from banditselect.experiments.experiment import Regime
+from banditselect.experiments.fs_shared import BEST, FS, RB, SECOND, UNIFORM, chosen_maps
 from banditselect.experiments.packs import load_pack
 from banditselect.simulation import Results, simulate
 
@@ -35,7 +40,8 @@ def test_there_are_those_of_the_paper_each_with_its_regimes_and_two_scales():
         assert experiment.name == name
         first = "defaults" if name.startswith("arena") else "theory"
         assert set(experiment.regimes) <= set(REGIMES)
-        assert set(experiment.regimes) == ({first} if name in ONE_REGIME else {first, "tuned"})
+        shown = {"practical"} if experiment.shown else set()
+        assert set(experiment.regimes) == ({first} if name in ONE_REGIME else {first, "tuned"} | shown)
         assert set(experiment.scales) == set(SCALES)
         if not experiment.of_paper:
             continue
@@ -70,9 +76,54 @@ def test_a_regime_is_stored_and_the_tuning_with_it(tmp_path):
     assert record["grid"]["scale"] == vars(experiment.regimes["tuned"].grid["scale"])
     assert set(record["policies"]) == set(again["b = 0"].policies) - {"PS-IDS, untuned (ours)", "Uniform"}
     assert set(record["policies"]["OFUL, S = max"]["choice"]) == {"scale", "regularization"}
-    assert set(record["policies"]["PS-OFUL"]["choice"]) == {"scale", "reward_range"}
+    assert set(record["policies"]["PS-OFUL"]["choice"]) == {"scale", "aggregation_rate"}
     assert phases[0] == "ps-synthetic, tuned: tuning, step 1"
     assert phases[-1] == "ps-synthetic, tuned: playing"
+
+
+def test_the_practical_rate_is_the_root_of_k_t():
+    """alpha = sqrt(K T) on the range of the rewards, for every policy that explores by gaps; U(n) = sqrt(K n)."""
+    for name in ("fs-synthetic", "fs-mnist", "fs-cifar100"):
+        problem = EXPERIMENTS[name].problems([2])["M = 2"]
+        chosen = EXPERIMENTS[name].regimes["practical"].policies(problem, 1000)
+        constants = problem.draw(range(2), 5, 3).constants
+        low, high = constants["reward_range"]
+        policies = {key: chosen[key].resolve(problem.shapes, constants) for key in (FS, BEST, SECOND, RB)}
+        inside = [policies[FS], policies[BEST].arguments["policy"], policies[SECOND].arguments["policy"]]
+        inside += [base.arguments["policy"] for base in policies[RB].arguments["bases"]]
+        assert len(inside) == 5
+        for policy in inside:
+            assert policy.arguments["exploration"](7) / (high - low) == pytest.approx(100.0)
+            assert policy.arguments["reward_range"] == (low, high)
+            assert policy.arguments["regularization"] == 1.0
+        assert policies[FS].arguments["weighting"] == "range"
+        assert policies[RB].arguments["reference"] == pytest.approx(math.sqrt(10.0))
+
+
+def test_the_practical_factor_is_on_ps_oful_alone():
+    for name, own in (("ps-synthetic", 0.01), ("ps-cifar10", 1.0), ("ps-mnist-coarse", 1.0)):
+        experiment = EXPERIMENTS[name]
+        problem = next(iter(experiment.problems([2]).values()))
+        practical, theory = (experiment.regimes[regime].policies(problem, 9) for regime in ("practical", "theory"))
+        assert set(practical) == {*experiment.shown, *experiment.added, UNIFORM}
+        changed = {key: practical[key].arguments for key in practical if repr(practical[key]) != repr(theory[key])}
+        assert changed.pop("PS-OFUL") == theory["PS-OFUL"].arguments | {
+            "scale": 0.005,
+            "reward_range": given.reward_range,
+        }
+        assert all(key.startswith("OFUL") and one["regularization"] == own for key, one in changed.items())
+        assert len(changed) == (2 if name == "ps-synthetic" else 0)
+
+
+def test_an_alarm_that_is_known_is_not_printed(tmp_path):
+    """The noise is told a tenth of its size, so the likelihood sets refute every ball: pytest would fail on it."""
+    balls = {"centers": given.centers, "radii": given.radii, "noise": given.noise * 0.1}
+    regime = Regime(lambda problem, rounds: {"PS": PSOFUL.bind(**balls)})
+    made = dataclasses.replace(EXPERIMENTS["ps-synthetic"], regimes={"practical": regime})
+    found = made.run("practical", Scale((), 50, 2, 0), out=tmp_path, workers=1)
+    with pytest.warns(RuntimeWarning, match="no model explains the rewards"):
+        simulate({"PS": PSOFUL.bind(**balls)}, made.problems(())["b = 0"], rounds=50, replicates=2, workers=1)
+    assert found["b = 0"].replicates == 2
 
 
 def test_models_that_a_pack_does_not_have_are_refused():

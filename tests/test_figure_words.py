@@ -30,7 +30,7 @@ def verdicts(*told, regime="practical"):
         ("✓ ? ✓", "appears where it is decided: A wins and C wins; undecided: B wins."),
         ("✓ ✗ ?", "appears in part: A wins; not: B wins; undecided: C wins."),
         ("✓ (✓)", "appears in part: A wins; only vacuously: B wins."),
-        ("✗ ✗ (✓)", "does not appear; only vacuously: C wins; not: A wins and B wins."),
+        ("✗ ✗ (✓)", "does not appear; not: A wins and B wins; only vacuously: C wins."),
         ("∅ ?", "does not appear; not applicable: A wins; undecided: B wins."),
         ("? (✓)", "is not shown; only vacuously: B wins; undecided: A wins."),
         ("?", "is not shown; undecided: A wins."),

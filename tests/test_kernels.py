@@ -1,7 +1,6 @@
 """Kernels that no room wraps; and all of them as plain Python."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from banditselect import kernels
 from banditselect.kernels.arrays import LIMIT, count_outside, usable
 from banditselect.kernels.features import AS_GIVEN, Lookup, entry, prepared, rows_of, sizes
 from banditselect.kernels.instances import gaussian_items, look_up, measure, normals, random_words, renumber, repeats
 from banditselect.kernels.ridge import gaussian_estimates, images, roomy
+from kernels_alone import copy_kernels
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1.01 * LIMIT, -1.01 * LIMIT])
@@ -204,34 +203,28 @@ def test_features_are_prepared_in_other_units_and_behind_a_constant():
 
 CALLING = """
 import numpy as np
-from house.kernels.ledger import settle
-from house.kernels.rounds import learn_in_range
+from house.kernels.acting import DRAWN
+from house.kernels.rounds import take
 
-def learn(number):
-    book, ids, model = np.array([[1, 0, 0, 0]]), np.arange(1), np.ones((1, 1, 1))
-    evidence, counts = np.zeros((1, 3, 1)), np.zeros((2, 1), dtype=np.int64)
-    state = (model, model[None].copy(), evidence, counts[0], np.ones(1, dtype=np.int64))
-    return learn_in_range(ids, model, np.ones(1), np.array([number]), book, *state, 0.0, 2.0, counts[1])
-
-print(learn(7), sum(learn_in_range.stats.cache_hits.values()))
+played = np.empty((1, 1, 1))
+take(np.arange(3.0).reshape(1, 1, 3, 1), np.zeros(1, dtype=DRAWN), played)
+print(int(played.item()), sum(take.stats.cache_hits.values()))
 """
 
 
 def test_what_is_kept_on_disk_notices_a_change_in_another_file(tmp_path):
-    """``rounds`` calls ``ledger``: compiled, found on disk, compiled anew after a change in the latter."""
-    house, room = tmp_path / "house", Path(kernels.__file__).parent
-    shutil.copytree(room, house / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(room.parent / "types.py", house)
+    """``rounds`` calls ``acting``: compiled, found on disk, compiled anew after a change in the latter."""
+    house = copy_kernels(tmp_path)
 
     def run():
         done = subprocess.run([sys.executable, "-c", CALLING], cwd=tmp_path, capture_output=True, text=True, check=True)
         return done.stdout.split()
 
-    assert run() == ["0", "0"]  # act 7 is refused, its row is 0
+    assert run() == ["0", "0"]
     assert run() == ["0", "1"]
-    ledger = house / "kernels" / "ledger.py"
-    ledger.write_text(ledger.read_text().replace("return r\n", "return r + 5\n"))
-    assert run() == ["5", "0"]
+    acting = house / "kernels" / "acting.py"
+    acting.write_text(acting.read_text().replace('action = drawn[r]["action"]\n', 'action = drawn[r]["action"] + 2\n'))
+    assert run() == ["2", "0"]
 
 
 PLAIN = """

@@ -66,7 +66,7 @@ class Nursery:
 
     def close(self):
         self._process.stdin.close()
-        self._process.wait(timeout=60)
+        self._process.wait(timeout=600)
         self._process.stdout.close()
         for pid in self._started:
             self.end(pid)
@@ -151,7 +151,7 @@ def left_alone(folder, pid):
     """Wait until the orphans are gone; meanwhile nothing may be written."""
     while pid in sessions().get(pid, ()):
         time.sleep(0.01)
-    before, deadline = files(folder), time.monotonic() + 60.0
+    before, deadline = files(folder), time.monotonic() + 600.0
     while sessions().get(pid):
         assert time.monotonic() < deadline, "workers outlive their parent"
         assert files(folder) == before

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from banditselect import FSSquareCB, LinTS, OnMap, SquareCB, Uniform, cross_features, logs, problems
+from banditselect import FSSquareCB, LinTS, OnMap, SquareCB, Uniform, cross_features
 from banditselect.logs import CrossedItems, DisjointArms, Log, LoggedReplay, OfferedItems
 
 X = np.arange(24.0).reshape(4, 2, 3)
@@ -207,11 +207,3 @@ def test_features_in_another_order_than_the_decisions_are_noticed():
     decision = next(d for d in (few.act(offers[0][0]) for _ in range(100)) if d.action == 3)
     with pytest.raises(ValueError, match=r"Log.collect: features\[0\]"):
         Log.collect([offers[0][0][:2]], [decision], [0.0])
-
-
-def test_code_that_looks_for_logs_among_the_problems_finds_them():
-    for name in ("DisjointArms", "Estimate", "Estimates", "Log", "LoggedReplay", "evaluate"):
-        assert getattr(problems, name) is getattr(logs, name)
-    assert problems.Catalogue is OfferedItems
-    with pytest.raises(AttributeError, match="OfferedItems"):
-        problems.OfferedItems  # noqa: B018

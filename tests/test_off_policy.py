@@ -13,7 +13,7 @@ from banditselect.logs import DisjointArms, Log, LoggedReplay, evaluate
 from banditselect.logs.off_policy import _probabilities
 from blocks_by_hand import Traffic
 from logs_by_hand import THETA, drawn, softmax, two_maps
-from policies_under_check import POLICIES
+from policies_under_check import NAMES, POLICIES
 
 Z = 1.959963984540054
 
@@ -54,7 +54,7 @@ def test_four_decisions_by_hand():
 
 
 @pytest.mark.parametrize("masked", [False, True])
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_policy_asked_for_all_decisions_at_once_answers_as_one_by_one(name, masked):
     policy = POLICIES[name][0](lanes=None, seed=0)
     if not policy.has_propensity:

@@ -1,6 +1,5 @@
 """The HTML page: well-formed, self-contained, escaped, honest where there is nothing to say."""
 
-import dataclasses
 import itertools
 import math
 from html.parser import HTMLParser
@@ -10,8 +9,8 @@ import pytest
 from banditselect.experiments.claims.measuring import FAILS, HOLDS, NOT_APPLICABLE, OPEN
 from banditselect.reporting.markdown import markdown_table, replace_between
 from banditselect.reporting.numbers import interval, measured
-from banditselect.reporting.page import Citation, Page, Picture, Section, Subsection, Table, render
-from banditselect.reporting.verdicts import MEANINGS, SIGNS, CheckedSentence, matrices, overall
+from banditselect.reporting.page import Citation, Figure, Page, Part, Picture, Section, Table, render
+from banditselect.reporting.verdicts import SIGNS, Checked, Claim, ordered
 
 VOID = {"meta", "img", "br", "hr", "link", "input"}
 NAMES = ("fs-synthetic", "fs-mnist", "fs-cifar100", "ps-synthetic", "ps-cifar10", "ps-cifar10-coarse", "ps-mnist")
@@ -45,31 +44,32 @@ class Reader(HTMLParser):
         self.words += data if self.open and self.open[-1] != "style" else ""
 
 
-def check(quote="PS is better", section="ps-mnist", regime="theory", verdict="holds", **other):
-    told = {"place": "Section 5", "statistic": "ratio", "value": 0.5, "interval": (0.4, 0.6), "expected": "at most 1"}
-    return CheckedSentence(quote=quote, section=section, regime=regime, verdict=verdict, **{**told, "n": 50, **other})
+def claim(words="PS is better", where="ps-mnist", regime="theory", verdict=HOLDS, numbers="1.0", source="quoted"):
+    return Claim(words, where, source, [Checked(regime, verdict, numbers)])
 
 
-def section(name, words="words", svg="<svg xmlns='http://www.w3.org/2000/svg'/>"):
+def picture(words="words"):
+    return Picture("<svg xmlns='http://www.w3.org/2000/svg'/>", words, words)
+
+
+def section(name, words="words"):
     table = Table(words, ["policy", words], [[words, "1.0 ± 0.1"]], words)
-    picture = Picture(svg, words, words, True)
-    shown = Subsection("theory", [picture], [table], [table._replace(face="code")])
-    return Section(name, words, words, [words, f"{words} ``code``"], [(words, words)], [shown])
+    return Section(name, [(words, words)], [Part("theory", [picture(words)], [table, table._replace(face="code")])])
 
 
-def page(checks, names=NAMES, words="words"):
+def page(claims, names=NAMES, words="words", regimes=("theory", "tuned")):
+    figures = [Figure(name, [(picture(words), words)]) for name in names]
     sections = [section(name, words) for name in names]
     citations = [Citation(words, "@article{" + words + "}")]
-    return Page(words, [words], {"theory": words, "tuned": words}, checks, sections, [(words, words)], citations)
+    regimes = dict.fromkeys(regimes, words)
+    return Page(words, [words], words, figures, regimes, claims, claims, words, "", sections, words, [], citations)
 
 
-def test_the_page_is_well_formed_and_complete():
-    regimes = ("theory", "tuned")
-    checks = [check(f"sentence {k % 3}", name, regime) for k, name in enumerate(NAMES) for regime in regimes]
-    read = Reader(render(page(checks)))
+def test_the_page_is_well_formed_and_figures_come_first():
+    text = render(page([claim(where=name, regime=r) for name in NAMES for r in ("theory", "tuned")]))
+    read = Reader(text)
     assert len(set(read.ids)) == len(read.ids)
-    assert all(link.startswith("#") and link[1:] in read.ids for link in read.links)
-    assert read.sources
+    assert len(read.sources) == 2 * len(NAMES)
     assert all(source.startswith("data:image/svg+xml;base64,") for source in read.sources)
     assert all(told.get("alt") for tag, told in read.tags if tag == "img")
     assert all(told.get("scope") in ("row", "col") for tag, told in read.tags if tag == "th")
@@ -80,106 +80,61 @@ def test_the_page_is_well_formed_and_complete():
     assert all(b <= a + 1 for a, b in itertools.pairwise(levels))
     assert dict(read.tags)["html"] == {"lang": "en"}
     assert all(name in read.words for name in NAMES)
-    assert len([tag for tag, told in read.tags if told.get("class") == "entry"]) == len(checks)
+    assert text.index("<figure>") < text.index('id="claims"') < text.index('id="details"')
 
 
-def test_the_page_asks_for_nothing_from_elsewhere():
-    text = render(page([check()]))
-    assert "url(" not in text
-    assert "@import" not in text
-    assert "http:" not in text
-    assert "https:" not in text
+def test_the_page_loads_nothing_from_elsewhere():
+    text = render(page([claim()]))
+    for address in ("url(", "@import", "http:", "https:"):
+        assert address not in text
 
 
-def test_everything_is_escaped():
-    words = [HOSTILE, "]]>", "javascript:alert(1)"]
-    for hostile in words:
-        checks = [check(hostile, hostile, regime=hostile, place=hostile, statistic=hostile, expected=hostile)]
-        read = Reader(render(page(checks, [hostile, hostile + "?"], hostile)))
-        assert not {"script", "blink"} & {tag for tag, _ in read.tags}
-        assert hostile in read.words
-        assert len(set(read.ids)) == len(read.ids)
-        assert all(link[1:] in read.ids for link in read.links)
+@pytest.mark.parametrize("hostile", [HOSTILE, "]]>", "javascript:alert(1)"])
+def test_everything_is_escaped(hostile):
+    claims = [claim(hostile, hostile, hostile, HOLDS, hostile, hostile)]
+    read = Reader(render(page(claims, [hostile, hostile + "?"], hostile, [hostile])))
+    assert not {"script", "blink"} & {tag for tag, _ in read.tags}
+    assert hostile in read.words
 
 
-def test_a_verdict_is_a_symbol_a_word_and_a_class():
-    assert set(SIGNS) == set(MEANINGS) == {HOLDS, f"{HOLDS} vacuously", FAILS, NOT_APPLICABLE, OPEN}
+def test_a_verdict_is_a_symbol_a_word_and_a_class_and_opens_its_numbers():
+    assert set(SIGNS) == {HOLDS, f"{HOLDS} vacuously", FAILS, NOT_APPLICABLE, OPEN}
     for parts in zip(*SIGNS.values(), strict=True):
         assert len(set(parts)) == 5
-    text = render(page([check(verdict=v, quote=v) for v in SIGNS]))
-    for sign in SIGNS.values():
-        assert (
-            f'<span class="sign {sign.kind}"><span aria-hidden="true">{sign.symbol}</span> {sign.word}</span>' in text
-        )
+    text = render(page([claim(verdict=v, numbers=f"numbers of {v}") for v in SIGNS]))
+    for verdict, sign in SIGNS.items():
+        shown = f'<span class="sign {sign.kind}">{sign.symbol}<span class="hidden"> {sign.word}</span></span></summary>'
+        assert f"{shown}numbers of {verdict}</details>" in text
 
 
-def test_a_sentence_with_parts_holds_if_all_do():
-    assert overall([HOLDS, HOLDS]) == HOLDS
-    assert overall([HOLDS, OPEN]) == OPEN
-    assert overall([OPEN, FAILS, HOLDS]) == FAILS
-    assert overall([NOT_APPLICABLE, HOLDS]) == NOT_APPLICABLE
-    assert overall([f"{HOLDS} vacuously", HOLDS]) == f"{HOLDS} vacuously"
-    (matrix,) = matrices([check(verdict=HOLDS), check(verdict=OPEN)], ["ps-mnist"], ["theory"])
-    assert [entry.sign.verdict for entry in matrix.rows[0].cells[0][1]] == [OPEN]
+def test_undecided_claims_come_last():
+    claims = [claim(str(k), verdict=v) for k, v in enumerate([OPEN, FAILS, HOLDS, NOT_APPLICABLE, OPEN, HOLDS])]
+    assert [one.words for one in ordered(claims)] == ["2", "5", "1", "3", "0", "4"]
+    several = claim("both")._replace(checked=[Checked("theory", OPEN, ""), Checked("tuned", FAILS, "")])
+    assert [one.words for one in ordered([*claims, several])] == ["2", "5", "1", "both", "3", "0", "4"]
 
 
-def test_sentences_on_the_same_sections_stand_together():
-    checks = [check("1", "c"), check("2", "a"), check("2", "b"), check("3", "b", regime="tuned"), check("4", "c")]
-    first, second = matrices(checks, ["a", "b", "c"], ["theory", "tuned"])
-    assert (first.columns, [row.words for row in first.rows]) == (["a", "b"], ["2", "3"])
-    assert (second.columns, [row.words for row in second.rows]) == (["c"], ["1", "4"])
-    assert first.rows[1].cells[0] == ("a", [])
-    assert first.rows[1].cells[1][1][0].regime == "tuned"
-    read = Reader(render(page(checks, ["a", "b", "c"])))
-    numbers = [told["id"] for tag, told in read.tags if tag == "tr" and told.get("id", "").startswith("sentence")]
-    assert numbers == [f"sentence-{k}" for k in range(1, 5)]
-
-
-def test_what_is_not_quoted_stands_apart_and_vacuous_verdicts_say_why():
-    checks = [check("ours", "b", quoted=False), check("paper's", "a", vacuous="for this reason"), check("more", "b")]
-    quoted, others = (matrices(checks, ["a", "b"], ["theory"], quoted=q) for q in (True, False))
-    assert [row.words for matrix in quoted for row in matrix.rows] == ["paper's", "more"]
-    assert [row.words for matrix in others for row in matrix.rows] == ["ours"]
-    assert quoted[0].rows[0].cells[0][1][0].sign.verdict == "holds vacuously"
-    read = Reader(render(page(checks, ["a", "b"])))
-    assert "for this reason" in read.words
-    assert "“more”" in read.words
-    assert "“ours”" not in read.words
-    assert read.words.index("more") < read.words.index("Beyond the paper") < read.words.index("3 ours")
-
-
-def test_a_long_sentence_is_shortened_and_there_in_full():
-    quote = "words and " * 40
-    read = Reader(render(page([check(quote)])))
-    assert "full-1" in read.ids
-    assert quote.strip() in read.words
-    assert "…" in read.words
+def test_a_table_has_a_column_for_every_regime_that_was_judged():
+    text = render(page([claim(regime="tuned")]))
+    assert '<th scope="col">tuned</th>' in text
+    assert '<th scope="col">theory</th>' not in text
 
 
 def test_numbers_that_are_not_there():
-    bare = check(value=math.nan, interval=(math.nan, math.nan), n=1)
-    assert "nan" not in Reader(render(page([bare]))).words
     assert interval((-math.inf, 2.0)) == "[−∞, 2.00]"
     assert measured(1.23456, (1.2, 1.3)) == "1.235"
     assert measured(12345.6, (12000.0, 13000.0)) == "12\N{NARROW NO-BREAK SPACE}345.6"
 
 
 def test_an_empty_page():
-    read = Reader(render(Page("title", [], {}, [], [])))
-    assert "No sentence of the paper was judged." in read.words
+    assert "No claim of the paper was checked." in Reader(render(Page("title", [], "", [], {}, []))).words
 
 
-def test_what_the_page_refuses():
+def test_refusals():
     with pytest.raises(ValueError, match="verdict: got 'perhaps', expected one of 'holds'"):
-        render(page([check(verdict="perhaps")]))
-    with pytest.raises(ValueError, match="checks: got 'nowhere', expected a section"):
-        render(page([check(section="nowhere")]))
-
-
-def test_what_a_section_is_about_is_shown_as_it_was_written():
-    about = ["The paper: ``d = 50``,\n10 *actions*.", "* chosen <i>by us</i>"]
-    text = render(dataclasses.replace(page([]), sections=[section("one")._replace(about=about)]))
-    assert "<p>The paper: ``d = 50``,\n10 *actions*.</p>\n<p>* chosen &lt;i&gt;by us&lt;/i&gt;</p>" in text
+        render(page([claim(verdict="perhaps")]))
+    with pytest.raises(ValueError, match="regime: got 'nowhere', expected one of 'theory', 'tuned'"):
+        render(page([claim(regime="nowhere")]))
 
 
 def test_markdown_cells_are_words():

@@ -130,7 +130,7 @@ def test_counts_never_fall_and_end_in_the_totals_also_where_cells_fail(tmp_path,
         assert all(p.seconds_left is None or p.seconds_left >= 0.0 for p in seen)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_an_error_in_progress_is_the_caller_s_and_no_failure_of_a_cell(workers):
     def broken(progress):
         if progress.rounds_done:

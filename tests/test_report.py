@@ -7,37 +7,28 @@ import numpy as np
 import pytest
 
 from banditselect import Result, Results
-from banditselect.experiments import EXPERIMENTS
 from banditselect.experiments.claims import Verdict
-from banditselect.experiments.claims.sentences import OURS, SENTENCES
 from banditselect.experiments.experiment import Experiment, Regime, Scale
-from banditselect.experiments.report import (
-    claims_json,
-    claims_tables,
-    counted,
-    headlines,
-    verdict_lines,
-    write_report,
-)
-from banditselect.experiments.report.headlines import HEADLINES
+from banditselect.experiments.report.files import figure_lines, write_report
 from banditselect.experiments.report.sections import merged
-from banditselect.experiments.report.words import summary_words
+from banditselect.experiments.report.words import claims_json, counted, verdict_lines
 from banditselect.simulation import METRICS
 from test_page import Reader
 
 COMMAND = "banditselect reproduce 'a b' --quiet"
 
 
-def experiment(name):
+def experiment(name, place="Figure 1", **shown):
     return Experiment(
+        **shown,
         name=name,
         title=f"Title of {name}",
-        place="Figure 1",
+        place=place,
         about="Title line.\n\nThe paper: ``d = 50``.\n\n* chosen <i>by us</i>\n",
         metric="regret",
         setting="feature maps M",
         problems=lambda models: {},
-        regimes={regime: Regime(lambda problem, rounds: {}) for regime in ("theory", "tuned")},
+        regimes={regime: Regime(lambda problem, rounds: {}) for regime in ("theory", "practical", "tuned")},
         scales={"quick": Scale((2, 10), 3, 4, 2)},
         data=lambda: {"images": f"those of {name}"},
     )
@@ -105,9 +96,16 @@ def report(tmp_path_factory):
     (folder / "two" / "theory").mkdir(parents=True)
     made(False).save(folder / "two" / "theory" / "results.parquet")
     experiments = {name: experiment(name) for name in ("one", "two", "three")}
+    for regime in ("theory", "practical"):
+        (folder / "shown" / regime).mkdir(parents=True)
+        made(False).save(folder / "shown" / regime / "results.parquet")
+    shown = {"shown": ("FS & co", "of another M"), "added": ("RB <x>",)}
+    experiments["shown"] = experiment("shown", "Figure 2, left", **shown)
     verdicts = [
         verdict(),
         verdict(regime="tuned", said="does not hold"),
+        verdict(name="shown", regime="practical", claim="FS beats RB", note="a <note>"),
+        verdict(name="shown", regime="theory", claim="FS beats RB", said="not decided"),
         verdict("x-ours", value=math.nan, interval=(-math.inf, math.nan), ours=True),
     ]
     files = write_report(folder, experiments=experiments, verdicts=verdicts, seconds=200.0, command=COMMAND)
@@ -119,50 +117,54 @@ def test_what_is_written(report):
     assert [path.name for path in files[:3]] == ["report.html", "claims.json", "summary.md"]
     drawn = {path.relative_to(folder).as_posix() for path in files[3:]}
     regimes = ("one/theory", "one/tuned", "two/theory")
-    assert drawn == {f"{a}/{n}.{k}" for a in regimes for n in ("curves", "finals") for k in ("png", "svg", "pdf")}
+    expected = {f"{a}/{n}.{k}" for a in regimes for n in ("curves", "finals") for k in ("png", "svg", "pdf")}
+    expected |= {f"shown/{regime}/figure.{k}" for regime in ("theory", "practical") for k in ("png", "svg", "pdf")}
+    assert drawn == expected
     assert all(path.stat().st_size > 0 for path in files)
     assert not list(folder.glob("**/.*"))
 
 
 def test_the_page(report):
     folder, _ = report
-    read = Reader((folder / "report.html").read_text())
-    assert len(read.sources) == 6
+    text = (folder / "report.html").read_text()
+    read = Reader(text)
+    assert len(read.sources) == 8  # curves and finals of three regimes, the figure of two
     assert len(set(read.ids)) == len(read.ids)
-    assert all(link[1:] in read.ids for link in read.links)
     words = " ".join(read.words.split())
-    for told in (
-        "2 of 3 experiments were run",
-        "in the regime “theory” 1 of 1 hold, 0 fail, 0 stay open",
-        "The 3 verdicts are not corrected for their number",
-        "Beyond the paper: our variants, and what is published of rivals",
-        "left out of all that follows: three",
+    for expected in (
+        "The paper chooses among M feature maps",
+        "With printed constants 0 of the paper's 1 claims hold, 1 not decided.",
+        "With practical settings 1 of the paper's 1 claims hold.",
+        "4 replicates · 3 rounds · 3 min 20 s",
+        "With practical settings the paper's order appears: FS beats RB.",
+        "Figure 2, left: shown",
+        "In the paper's words",
+        "“FS | is <good> fs-between”",
+        "a ratio: 0.50 [0.40, 0.60], expected at most 1; a <note>",
+        "The dashed policies are this library's.",
         "Title of one",
-        "chosen <i>by us</i>",
         "RB <x>",
-        "the scale “quick”",
-        "those of one",
         "mean over n = 4 replicates and Student's 95 % interval of that mean (band)",
-        "1 min 2 s",
-        "3 min 20 s",
         "2 cells of “tuned”, see tuned/failures.json",
-        "the regime “tuned”",
         "exploration 0.5†",
         "Values tried, for every policy that has the argument: exploration: 0.5, 1, 2; scale of a: 0.1 times",
-        "FSSquareCB(n_models=2 | 10, noise=0.5)",
         "numpy 2.4.6",
         COMMAND,
         "@inproceedings{moradipari2022feature",
         "@software{banditselect",
     ):
-        assert told in words
-    assert "Title line." not in words
+        assert expected in words
     assert "exploration 1†" not in words
+    assert (
+        text.index("<h2>Figure 2</h2>")
+        < text.index("<h2>Title of one</h2>")
+        < text.index("<h2>The paper's claims</h2>")
+    )
 
 
 def test_claims_json(report):
     told = json.loads((report[0] / "claims.json").read_text())
-    assert [one["id"] for one in told] == ["fs-between", "fs-between", "x-ours"]
+    assert [one["id"] for one in told] == [*["fs-between"] * 4, "x-ours"]
     keys = {
         "id",
         "quote",
@@ -181,45 +183,27 @@ def test_claims_json(report):
         "ours",
     }
     assert all(set(one) == keys | {"arm"} for one in told)
-    assert [one["regime"] for one in told] == [one["arm"] for one in told] == ["theory", "tuned", "theory"]
+    regimes = ["theory", "tuned", "practical", "theory", "theory"]
+    assert [one["regime"] for one in told] == [one["arm"] for one in told] == regimes
     assert (told[0]["value"], told[0]["interval"]) == (0.5, [0.4, 0.6])
-    assert (told[2]["value"], told[2]["interval"]) == (None, [None, None])
+    assert (told[-1]["value"], told[-1]["interval"]) == (None, [None, None])
     assert json.loads(claims_json([])) == []
 
 
 def test_the_summary(report):
     text = (report[0] / "summary.md").read_text()
     assert text.startswith("# ")
-    assert "| “FS \\| is &lt;good> fs-between” | ✓ holds: one | ✗ does not hold: one |" in text
+    assert "FSSquareCB(n\\_models=2 \\| 10, noise=0.5)" in text
     assert "## Title of two (`two`, Figure 1)" in text
     assert "tuned on M = 2: FS & co: exploration = 0.5 (the end of its values)" in text
-
-
-def test_the_table_for_the_readme():
-    names = ("fs-synthetic", "fs-mnist", "fs-cifar100")
-    said = ("holds", "does not hold", "holds")
-    verdicts = [verdict(name=name, said=s) for name, s in zip(names, said, strict=True)]
-    verdicts += [verdict("late", name="latent", said="not decided", regime="tuned")]
-    verdicts += [verdict("shown", name="latent", vacuous="uniform"), verdict("x", name="latent", ours=True)]
-    paper, words, ours = claims_tables(verdicts)
-    lines = paper.splitlines()
-    assert lines[0] == "| the paper says | theory | tuned |"
-    assert lines[2].endswith("| ✓ holds: fs-synthetic, fs-cifar100; ✗ does not hold: fs-mnist | – |")
-    assert lines[3].endswith("| – | ? not decided: latent |")
-    assert lines[4].endswith("| (✓) holds vacuously: latent | – |")
-    assert len(lines) == 5
-    assert words == "Beyond the paper: our variants, and what is published of rivals:"
-    assert ours.splitlines()[2] == "| FS \\| is &lt;good> x | ✓ holds: latent |"
 
 
 def test_words_for_the_terminal():
     verdicts = [verdict(), verdict(said="not decided", name="two"), verdict("x-ours", regime="tuned", ours=True)]
     verdicts += [verdict(name="three", vacuous="a wide bound"), verdict(said="not applicable", name="four")]
     assert counted(verdicts) == (
-        "Of the verdicts on sentences of the paper, in the regime “theory” 1 of 4 hold, 1 hold vacuously, 0 fail, 1 do "
-        "not apply, 1 stay open. Of those beyond the paper, in the regime “tuned” 1 of 1 hold, 0 fail, 0 stay "
-        "open. "
-        "The 5 verdicts are not corrected for their number: each has an interval of 95 %."
+        "With printed constants 1 of the paper's 4 claims hold, 1 hold vacuously, 1 not applicable, 1 not decided. "
+        "With everything tuned 1 of our 1 claims hold."
     )
     assert counted([]) == ""
     lines = verdict_lines(verdicts).splitlines()
@@ -233,36 +217,27 @@ def test_words_for_the_terminal():
     assert len(lines) == 8
 
 
-def test_headlines():
-    between, untuned = {"id": "fs-between"}, {"id": "ps-untuned-ours", "ours": True, "regime": "tuned"}
-    verdicts = [verdict(**between), verdict(**between, name="two", vacuous="uniform"), verdict(**untuned)]
-    verdicts += [verdict(**between, name="three", said="not applicable", statistic="premise: a ratio")]
-    assert headlines(verdicts) == [
-        "FS-SCB between the best and the second best map (its regret over that of the second best map): theory: holds "
-        "on one 0.50 [0.40, 0.60], holds vacuously on two 0.50 [0.40, 0.60], not applicable on three.",
-        "Our FS-IDS and PS-IDS, untuned, at least as good as the best tuned policy (their regret over that policy's): "
-        "tuned: holds on one 0.50 [0.40, 0.60].",
+def test_a_line_for_every_figure():
+    experiments = {"one": experiment("one", "Figure 1, top", shown=("a",)), "two": experiment("two", "Figure 2")}
+    experiments["three"] = experiment("three", "Figure 1, bottom", shown=("a",))
+    verdicts = [
+        verdict(claim="A"),
+        verdict(name="three", claim="A", said="not decided"),
+        verdict(name="two", claim="B"),
+        verdict(name="one"),
+        verdict(regime="practical", claim="A"),
     ]
-
-
-def test_headlines_name_sentences_that_there_are():
-    known = {sentence.id for sentence in (*SENTENCES, *OURS)}
-    assert {id for ids, *_ in HEADLINES for id in ids} <= known
-
-
-def test_all_experiments_of_the_paper_can_be_told():
-    verdicts = [verdict(name=name) for name in EXPERIMENTS]
-    told = summary_words(EXPERIMENTS, list(EXPERIMENTS), verdicts)
-    assert told[0].startswith(f"All of {len(EXPERIMENTS)} experiments were run, and 1 sentence")
-    assert len(told) == 1
-    assert all(name in claims_tables(verdicts)[0] for name in EXPERIMENTS)
+    assert figure_lines(experiments, verdicts) == [
+        "Figure 1, practical: 1 of 1 claims hold",
+        "Figure 1, theory: 1 of 2 claims hold; others: A (three: not decided)",
+    ]
 
 
 def test_nothing_was_run_or_one_policy_has_no_values(tmp_path):
     experiments = {"one": experiment("one")}
     write_report(tmp_path, experiments=experiments, verdicts=[], seconds=None, command=COMMAND)
     words = Reader((tmp_path / "report.html").read_text()).words
-    assert "0 of 1 experiments were run." in words
+    assert "No claim of the paper was checked." in words
     (tmp_path / "one" / "theory").mkdir(parents=True)
     made(False, missing=True).save(tmp_path / "one" / "theory" / "results.parquet")
     files = write_report(tmp_path, experiments=experiments, verdicts=[], seconds=None, command=COMMAND, figures=False)

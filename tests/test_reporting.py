@@ -20,6 +20,7 @@ from banditselect.reporting import (
     plot_finals,
     plot_panels,
     plot_ranks,
+    plot_rows,
     save_figure,
     summary_table,
 )
@@ -120,6 +121,27 @@ def test_panels_differ_where_they_must():
     assert [line.get_color() for line in small.lines] == [line.get_color() for line in large.lines][:2]
     shared = plot_panels(panels, metric="regret", log="none", share=True)
     assert shared.axes[0].get_ylim() == shared.axes[1].get_ylim()
+
+
+def test_the_second_row_shows_what_was_added_dashed_before_the_others_in_grey():
+    rounds = np.arange(1, 201)
+    curves = {name: np.outer(rounds, [end, end + 1.0]) for name, end in (("a", 1.0), ("b", 2.0), ("new", 3.0))}
+    panels = {"M = 2": (rounds, {k: curves[k] for k in ("a", "new")}), "M = 5": (rounds, curves)}
+    figure = plot_rows(panels, metric="regret", added=("new", "absent"))
+    first, second, below, last = figure.axes
+    assert [axes.get_title("left") for axes in figure.axes] == ["M = 2", "M = 5", "", ""]
+    assert [len(axes.lines) for axes in figure.axes] == [1, 2, 2, 3]
+    assert all(line.get_linestyle() == "-" for line in (*first.lines, *second.lines))
+    assert [line.get_color() == "#BBBBBB" for line in last.lines] == [True, True, False]
+    assert below.lines[-1].get_linestyle() == "--"
+    assert below.lines[-1].get_color() == last.lines[-1].get_color() not in {x.get_color() for x in second.lines}
+    assert [text.get_text() for axes in figure.axes for text in labels_of(axes)] == ["a", "b", "new"]
+    assert {axes.get_ylim() for axes in figure.axes} == {first.get_ylim()}
+    x, y = second.lines[1].get_data()
+    assert x.size == 50  # of 200 checkpoints
+    assert (x[0], x[-1]) == (1, 200)
+    np.testing.assert_allclose(y, 2.5 * x)
+    assert len(plot_rows(panels, metric="regret").axes) == 2
 
 
 def test_curves_are_the_means():

@@ -24,7 +24,7 @@ from banditselect import (
     register,
 )
 from banditselect.checks.game import make, play, snapshot
-from policies_under_check import POLICIES
+from policies_under_check import NAMES, POLICIES
 
 
 def test_a_factory_that_ignores_lanes_and_seed_is_rebuilt_with_ours():
@@ -193,7 +193,7 @@ def test_uniform_play_can_warm_start_another_policy():
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_copy_goes_on_alike_and_shares_nothing(name):
     """Also in lanes that are added later: what kernels are handed is always what a policy learns in."""
     policy, game = make(POLICIES[name][0], lanes=2)

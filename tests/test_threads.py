@@ -19,7 +19,7 @@ class Slow(Uniform):
 
     def _distribution(self, ids, x, offered):
         self.inside.set()
-        assert self.go_on.wait(30)
+        assert self.go_on.wait(600)
         return super()._distribution(ids, x, offered)
 
 
@@ -48,7 +48,7 @@ def test_a_second_call_is_refused_while_the_first_runs(tmp_path):
     acts = []
     thread = threading.Thread(target=lambda: acts.append(policy.act(X)))
     thread.start()
-    assert policy.inside.wait(30)
+    assert policy.inside.wait(600)
     for call in calls(policy, decision, tmp_path / "policy.bsel").values():
         with pytest.raises(RuntimeError, match=r"another call is running .* put a lock around its calls"):
             call()

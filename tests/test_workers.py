@@ -15,7 +15,7 @@ from banditselect.carriers.decisions import Ledger
 from banditselect.carriers.workers import ITSELF, Elsewhere, Worker, since
 from banditselect.checks.game import make, play
 from banditselect.kernels.ledger import ACTS, FLOOR
-from policies_under_check import POLICIES
+from policies_under_check import NAMES, POLICIES
 
 ALARM = 1e-6  # false-alarm rate of each statistical assertion below, whose draws are not seeded
 X = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
@@ -95,7 +95,7 @@ def test_every_decision_of_every_worker_is_learned_once_in_any_order(factory, la
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_policy_learns_what_its_worker_decided_as_its_own(name):
     (policy, game), (twin, same) = (make(POLICIES[name][0], lanes=2) for _ in range(2))
     play(policy, game, 5)

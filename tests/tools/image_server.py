@@ -140,7 +140,7 @@ def hangs(server: Server, after: int) -> Answer:
     def answer(to: BaseHTTPRequestHandler, content: bytes, start: int) -> int:
         sent = reply(to, 200, content[:after], Content_Length=len(content))
         to.wfile.flush()
-        server.closing.wait(10.0)
+        server.closing.wait(600.0)
         return sent
 
     return answer
@@ -193,7 +193,7 @@ def idx(array: Any, magic: int | None = None) -> bytes:
 
 def fetch(dataset: DataSet, folder: Path, **options: Any) -> None:
     """Fetch without waiting between tries."""
-    files.fetch(dataset, folder, **({"pauses": (), "timeout": 5.0} | options))
+    files.fetch(dataset, folder, **({"pauses": (), "timeout": 60.0} | options))
 
 
 def fails(dataset: DataSet, folder: Path, **options: Any) -> str:

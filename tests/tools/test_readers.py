@@ -17,7 +17,7 @@ MNIST = {
     "train": ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"),
     "test": ("t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"),
 }
-here = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+here = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 def drawn(name: str, n: int, seed: int) -> Images:

@@ -70,12 +70,7 @@ class Decision(NamedTuple):
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Return the decision that ``to_dict`` described; anything else raises ValueError.
-
-        A worker and a generation may be missing: there were none of them once.
-        """
-        if isinstance(content, Mapping):
-            content = {"worker": ITSELF, "generation": 0, **content}
+        """Return the decision that ``to_dict`` described; anything else raises ValueError."""
         if not isinstance(content, Mapping) or set(content) != set(cls._fields):
             raise ValueError(
                 f"decision: got {content!r:.80}, expected a mapping with the keys {', '.join(cls._fields)}"

@@ -25,7 +25,6 @@ from typing import IO, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from . import older_files
 from .stateful import Stateful
 from .workers import Worker
 
@@ -113,26 +112,18 @@ def load(path: str | os.PathLike[str], *, worker: Any = None) -> Any:
     worker: None, or who acts with it, as in :meth:`Policy.fork`. Several processes that load one file and act each need
         one: else they draw the same random numbers, and nobody can tell their decisions apart.
     """
-    version, settings, arrays = _content(path)
+    settings, arrays = read(path)
     try:
         policy = _decode(settings["policy"], arrays)
         if not isinstance(policy, Stateful):
             raise ValueError("its content is not a policy")
         for part, content in policy._state():
-            known = version == VERSION or any(f"state/{part}/{name}" in arrays for name in content.state)
-            stored = part if known else older_files.part_name(part)
-            mine = content.arrays()
-            for name in content.state:
-                if version == VERSION or name not in older_files.NEWER:
-                    mine[name] = arrays[f"state/{stored}/{name}"]
-            content.restore(mine)
+            content.restore(content.arrays() | {name: arrays[f"state/{part}/{name}"] for name in content.state})
         policy._lineage = int(settings["lineage"])
-        if version >= older_files.WORKERS:
-            policy._worker = Worker(*map(int, settings["worker"]))
-            policy._elsewhere.restore(arrays["elsewhere"], int(settings["closed"]), policy._size)
-            policy._root(policy._worker.channel)
-        if version == VERSION:
-            policy._restore_changes(settings["changes"])  # type: ignore[attr-defined]
+        policy._worker = Worker(*map(int, settings["worker"]))
+        policy._elsewhere.restore(arrays["elsewhere"], int(settings["closed"]), policy._size)
+        policy._root(policy._worker.channel)
+        policy._restore_changes(settings["changes"])  # type: ignore[attr-defined]
         found: Any = _held(policy, settings["holder"], arrays) if "holder" in settings else policy
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
@@ -190,7 +181,6 @@ def _decode(value: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
         return tuple(parts) if kind == "tuple" else parts
     if kind == "dict":
         return {name: _decode(part, arrays) for name, part in content.items()}
-    kind, content = older_files.current(kind, content)
     if kind not in _classes:
         raise ValueError(f"policy class {kind!r} is not registered here; known: {', '.join(sorted(registered()))}")
     arguments = {name: _decode(part, arrays) for name, part in content.items()}
@@ -275,24 +265,17 @@ def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read what ``write`` wrote; a file that is not exactly that raises ValueError."""
-    _, settings, arrays = _content(path)
-    return settings, arrays
-
-
-def _content(path: str | os.PathLike[str]) -> tuple[int, dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return the format version, the settings and the arrays of a file."""
     content = Path(path).read_bytes()
     if len(content) < _PREFIX.size + _DIGEST or content[:4] != MAGIC:
         raise ValueError(f"{path}: not a file of this library, or cut short")
     _, version, length = _PREFIX.unpack_from(content)
-    if not older_files.OLDEST <= version <= VERSION:
-        readable = f"versions {older_files.OLDEST} to {VERSION}"
-        raise ValueError(f"{path}: format version {version}, this library reads {readable}")
+    if version != VERSION:
+        raise ValueError(f"{path}: format version {version}, this library reads version {VERSION}")
     body, checksum = content[:-_DIGEST], content[-_DIGEST:]
     if hashlib.sha256(body).digest() != checksum:
         raise ValueError(f"{path}: damaged: its checksum does not match its content")
     try:
-        return version, *_unpacked(body[_PREFIX.size :], length)
+        return _unpacked(body[_PREFIX.size :], length)
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise ValueError(f"{path}: not what this library writes: {error}") from error
 

@@ -410,7 +410,7 @@ def lane_vectors(theta: ArrayLike, lanes: int, dim: int) -> Array:
     values = as_floats("theta", theta, expected)
     if values.shape not in ((dim,), (lanes, dim)) or not np.isfinite(values).all():
         raise refuse("theta", theta, expected)
-    return np.array(np.broadcast_to(values, (lanes, dim)))
+    return np.array(np.broadcast_to(values, (lanes, dim)), order="C")
 
 
 def model_index(model: int, n_models: int) -> int:
@@ -432,7 +432,7 @@ def model_numbers(name: str, value: ArrayLike, lanes: int, n_models: int) -> Arr
     values = np.asarray(value, dtype=float)
     if values.shape not in ((), (n_models,)):
         raise refuse(name, value, f"a number, or one for each of n_models={n_models} models")
-    return np.array(np.broadcast_to(values, (lanes, n_models)))
+    return np.array(np.broadcast_to(values, (lanes, n_models)), order="C")
 
 
 def prior_weights(name: str, value: ArrayLike | None, n_models: int) -> Array:

@@ -13,7 +13,7 @@ from ..simulation.tuning import tuning_summary
 from . import listing, output, paper
 from .options import CODES, Address, AsJson, Engine, Figures, Quiet, Workers, choice, folder_option, known
 from .session import FAILED, session
-from .warmup import warm_up_aloud
+from .warmup import known_names, warm_up_aloud
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -128,17 +128,24 @@ def show(name: Annotated[str, choice("NAME", listing.names, "Anything that list 
 
 
 @app.command()
-def warmup() -> None:
-    """Compile everything now, so that no process has to: for the build of an image.
+def warmup(
+    names: Annotated[
+        list[str] | None,
+        choice("NAME", known_names, "Policies, experiments, Agent or reproduce; everything if not given."),
+    ] = None,
+) -> None:
+    """Compile now, on all cores, so that no process has to later: for the build of an image.
 
-    It takes some minutes. What is compiled is kept in NUMBA_CACHE_DIR if that
-    is set, else beside the package, and is found there by every user.
+    Everything takes some minutes. The result is kept in NUMBA_CACHE_DIR if
+    that is set, else beside the package, and is found there by every user.
 
-    [bold]Example[/bold]
+    [bold]Examples[/bold]
 
       banditselect warmup
+      banditselect warmup FSIDS Agent
+      banditselect warmup reproduce
     """
-    warm_up_aloud()
+    warm_up_aloud(names or ())
 
 
 def _settings(specification: SweepFile) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from ..experiments.contestants import YARDSTICKS, everyone
 from ..policies import registered
 from ..simulation import METRICS
 from ..simulation.user_files import known_problems
-from .formulas import without_markup
 
 
 def catalogue() -> dict[str, dict[str, str]]:
@@ -73,7 +72,7 @@ def _experiment(experiment: Experiment) -> str:
         models = f"M = {', '.join(map(str, scale.models))}; " if scale.models else ""
         lines.append(f"    {name}: {models}{scale.rounds} rounds, {scale.replicates} replicates")
     regimes = [f"    {regime}: {REGIMES[regime]}" for regime in experiment.regimes]
-    return "\n".join([experiment.name, *lines, *regimes, "", without_markup(inspect.cleandoc(experiment.about))])
+    return "\n".join([experiment.name, *lines, *regimes, "", inspect.cleandoc(experiment.about)])
 
 
 def _class(cls: type) -> str:
@@ -83,10 +82,10 @@ def _class(cls: type) -> str:
         for name, parameter in inspect.signature(cls).parameters.items()
         if name not in ("lanes", "seed")
     ]
-    description = without_markup(inspect.getdoc(cls) or "")
+    description = inspect.getdoc(cls) or ""
     return "\n".join([cls.__name__, *(f"    {argument}" for argument in arguments), "", description])
 
 
 def _lines(classes: Mapping[str, type]) -> dict[str, str]:
     first = {name: (inspect.getdoc(classes[name]) or "").partition("\n")[0] for name in sorted(classes, key=str.lower)}
-    return {name: without_markup(line).replace("`", "") for name, line in first.items()}
+    return {name: line.replace("`", "") for name, line in first.items()}

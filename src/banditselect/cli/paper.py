@@ -10,7 +10,9 @@ import typer
 
 from ..experiments import EXPERIMENTS, REGIMES, SCALES, Scale
 from ..experiments.claims import judge
-from ..experiments.report import REPORT_FILES, claims_json, counted, verdict_lines, write_report
+from ..experiments.report.files import REPORT_FILES, figure_lines, write_report
+from ..experiments.report.words import claims_json, counted, verdict_lines
+from ..kernels.disk import Kept
 from ..simulation import engine as engines
 from ..simulation.store import refuse_foreign
 from . import output
@@ -28,6 +30,7 @@ from .options import (
     known,
 )
 from .session import FAILED, session
+from .warmup import of_experiments, warm_up
 
 
 def reproduce(
@@ -39,7 +42,12 @@ def reproduce(
     ] = "quick",
     regimes: Annotated[
         list[str] | None,
-        choice_option("regime", REGIMES, "theory, defaults or tuned; all that there are if not given."),
+        choice_option(
+            "regime",
+            REGIMES,
+            "theory, practical, tuned or defaults; if not given, all of them, in the "
+            "quick version only practical where it exists.",
+        ),
     ] = None,
     replicates: Annotated[int | None, typer.Option(min=1, help="Instead of the scale's.", metavar="N")] = None,
     rounds: Annotated[int | None, typer.Option(min=1, help="Instead of the scale's.", metavar="N")] = None,
@@ -54,11 +62,12 @@ def reproduce(
     quiet: Quiet = False,
     figures: Figures = True,
 ) -> None:
-    """Run the paper's experiments; end with figures, its claims judged, and one page: report.html.
+    """Run the paper's experiments: figures, its claims checked, and one page, report.html.
 
-    Every experiment has two regimes: all rates and radii as theory has them, and
-    all tuned over the same values on problems that are not reported. Running
-    again continues and reuses. What goes beyond the paper is run by its name only.
+    The quick version shows the paper's figures at practical settings. The other
+    regimes are theory (every rate and radius as printed) and tuned (everything
+    tuned on problems that are not reported). Running again continues and reuses.
+    Experiments beyond the paper run only when they are named.
 
     [bold]Examples[/bold]
 
@@ -66,10 +75,14 @@ def reproduce(
       banditselect reproduce all --scale paper
       banditselect reproduce fs-mnist --regime tuned --models 2,20 --replicates 50
     """
-    whole = [name for name, experiment in EXPERIMENTS.items() if experiment.of_paper]
+    known("--scale", scale, SCALES)
+    quick = scale == "quick" and not regimes
+    whole = [name for name, one in EXPERIMENTS.items() if one.of_paper and (one.shown or experiments or not quick)]
     names = all_or_some("EXPERIMENT", experiments, EXPERIMENTS, whole)
     wanted = [known("--regime", regime, REGIMES) for regime in regimes or REGIMES]
-    known("--scale", scale, SCALES)
+    chosen = {name: [r for r in wanted if r in EXPERIMENTS[name].regimes] for name in names}
+    if quick:
+        chosen = {name: ["practical"] if "practical" in found else found for name, found in chosen.items()}
     sizes = {name: _resized(EXPERIMENTS[name].scales[scale], models, rounds, replicates) for name in names}
     folder = out or Path("out") / scale
     failed, begun = False, time.monotonic()
@@ -80,8 +93,15 @@ def reproduce(
         if workers is None and address is None:
             workers = engines.cores()  # all of it together is large, however small a part is
         options = {"seed": seed, "engine": engine, "workers": workers, "address": address}
+        missing = [(n, r) for n in names for r in chosen[n] if not (folder / n / r / "results.parquet").is_file()]
+        if missing and engine == "local":
+            Kept.noticed = True  # the display says that kernels are being compiled
+            with display:
+                display.cells = "steps"
+                warm_up(of_experiments(missing), display.phase("compiling"))
+            display.cells = "cells"
         for name in names:
-            for regime in (regime for regime in wanted if regime in EXPERIMENTS[name].regimes):
+            for regime in chosen[name]:
                 place = folder / name / regime
                 with display:
                     results = EXPERIMENTS[name].run(regime, sizes[name], out=place, phase=display.phase, **options)
@@ -95,7 +115,8 @@ def reproduce(
             command=shlex.join(["banditselect", *sys.argv[1:]]),
             figures=figures,
         )
-        print(f"{counted(verdicts)}\n\nreport: {folder / 'report.html'}", flush=True)
+        lines = figure_lines(EXPERIMENTS, verdicts) or [counted(verdicts)]
+        print("\n".join([*lines, f"report: {folder / 'report.html'}"]), flush=True)
     raise typer.Exit(FAILED if failed else 0)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import typer
 
+from ..kernels.disk import Kept
 from ..simulation.store import Store
 from .display import Display, display_for
 from .stopping import Stop, stoppable
@@ -28,6 +29,7 @@ def session(folder: Path, *, quiet: bool) -> Iterator[Display]:
     try:
         with stoppable(), warnings.catch_warnings():
             warnings.simplefilter("ignore" if quiet else "always", RuntimeWarning)
+            Kept.noticed |= quiet
             said: set[str] = set()
             warnings.showwarning = lambda message, *_: _say_once(str(message), said)
             yield display
@@ -54,5 +56,4 @@ def _way_back(display: Display, folder: Path) -> str:
         return "interrupted before anything was run"
     safe = sum(len(Store(cells.parent).keys()) for cells in folder.rglob("cells"))
     command = shlex.join(["banditselect", *sys.argv[1:]])
-    done = f"{display.last.cells_done} of {display.last.cells} cells"
-    return f"interrupted at {done}; safe in {folder}: {safe}. To continue:\n  {command}"
+    return f"interrupted; cells stored in {folder}: {safe}. To continue:\n  {command}"

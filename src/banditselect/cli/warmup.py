@@ -1,21 +1,33 @@
-"""The command ``warmup``: compile every kernel now, so that no process has to later."""
+"""The command ``warmup``: compile kernels now, on all cores, so that no process has to later."""
 
+import functools
 import inspect
+import itertools
+import multiprocessing
+import os
+import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any
 
 import numpy as np
 
 from .. import problems, regions
+from ..agent import Agent
 from ..carriers.catalogues import Catalogue
 from ..carriers.validation import Constraint, OneOf, Rate, YesNo
 from ..checks.game import Game
+from ..experiments import EXPERIMENTS
 from ..kernels.disk import Kept
-from ..policies import OFUL, Binding, LinTS, Policy, RegretBalancing, SquareCB, Uniform, registered
-from ..problems.randomness import NOISES
+from ..maps import candidates
+from ..policies import OFUL, Binding, Policy, registered
+from ..simulation import engine as engines
 from ..simulation import simulate
+from ..simulation.cells import leave_with
+from ..simulation.progress import OnProgress, Progress
+from ..simulation.toml_values import one_of
 
 D = 3
 ARGUMENTS: dict[str, Any] = {
@@ -41,50 +53,123 @@ ARGUMENTS: dict[str, Any] = {
 CHANGING: tuple[dict[str, Any], ...] = ({"memory": 50.0}, {"weighting": "range", "share": 0.1})
 """What a policy that has such arguments is told for a world that changes."""
 
+Step = tuple[Any, ...]  #: a function and its arguments
 
-def warm_up() -> Iterator[str]:
-    """Let every policy play in every form, draw problems, find regions; yield what comes next, in words.
 
-    What is compiled is kept where ``kernels.disk`` says.
+def warm_up(steps: Sequence[Step], tell: OnProgress = lambda progress: None) -> tuple[set[str], list[str]]:
+    """Take steps that compile kernels, on all cores, and compile nothing in this process.
+
+    ``tell`` is called with the progress. Returns the folders that have the compiled forms, and why any cannot be kept.
     """
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "(?!compiled kernels)", RuntimeWarning)
-        for name, cls in registered().items():
-            if cls.__module__.startswith(__package__.partition(".")[0] + "."):
-                yield name
-                for binding in _forms(cls):
-                    for lanes in (None, 2):
-                        _play(binding(lanes=lanes, seed=0))
-        yield "policies inside others"
-        inner = RegretBalancing(bases=[SquareCB(dim=D), LinTS(dim=D, noise=0.5)])
-        for lanes in (None, 2):
-            _play(RegretBalancing(bases=[Uniform(), inner], rule="balancing", lanes=lanes))
-        yield "problems"
-        for problem in _problems():
-            simulate({"uniform": Uniform.bind()}, problem, rounds=5, replicates=2, workers=1)
-        yield "regions"
-        regions.from_fits(np.eye(D), np.tile(np.eye(D), (D, 1, 1)), n_regions=1)
+    folders, refused, others = set[str](), list[str](), set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(engines.cores(), multiprocessing.get_context("spawn"), leave_with, (os.getpid(), True))
+    try:
+        for done, future in enumerate(as_completed([pool.submit(_take, *step) for step in steps]), 1):
+            found, reasons = future.result()
+            folders, refused = folders | found, refused or reasons
+            tell(Progress(len(steps), done, 0, 0, len(steps), done, done / len(steps), 0.0, None))
+        pool.shutdown()
+    finally:
+        for worker in set(multiprocessing.active_children()) - others:  # interrupted
+            worker.terminate()
+    return folders, refused
 
 
-def warm_up_aloud() -> None:
-    """Do it, and say on stderr what is being compiled and where it is kept; exit with 1 if it could not be."""
-    for name in warm_up():
-        print(f"compiling: {name}", file=sys.stderr, flush=True)
-    if Kept.refused or not Kept.folders:
-        print(f"error: nothing was kept: {'; '.join(Kept.refused) or 'NUMBA_DISABLE_JIT is set'}", file=sys.stderr)
+def warm_up_aloud(names: Sequence[str] = ()) -> None:
+    """Compile, show the progress on stderr and where the result is kept; exit with 1 if nothing could be kept."""
+    for name in set(names) - (known := known_names()).keys():
+        print(f"error: warmup: got {name!r}, expected {one_of(name, known)}", file=sys.stderr)
+        raise SystemExit(2)
+    in_turns = itertools.zip_longest(*(known[name]() for name in names or known))  # neighbours share few kernels
+    steps = list(dict.fromkeys(step for turn in in_turns for step in turn if step is not None))
+    try:
+        from .display import display_for
+    except ImportError:  # without rich
+        folders, refused = warm_up(steps, _say)
+    else:
+        with display_for(quiet=False) as display:
+            display.cells = "steps"
+            folders, refused = warm_up(steps, display.phase("compiling"))
+    if refused or not folders:
+        print(f"error: nothing was kept: {'; '.join(refused) or 'NUMBA_DISABLE_JIT is set'}", file=sys.stderr)
         raise SystemExit(1)
-    print(f"compiled, and kept in {', '.join(sorted(Kept.folders))}", file=sys.stderr)
+    print(f"compiled, and kept in {', '.join(sorted(folders))}", file=sys.stderr)
 
 
-def _problems() -> Iterator[problems.Problem]:
-    """Yield small problems of every kind that is drawn by kernels."""
-    for noise in NOISES.names:
-        yield problems.SyntheticFeatureSelection(n_models=2, dim=D, n_items=20, noise=noise)
-        yield problems.SyntheticParameterSelection(n_models=2, dim=D, noise=noise)
-    yield problems.LatentBandit()
-    rng = np.random.default_rng(0)
-    maps = [rng.normal(size=(20, width)) for width in (D, D + 1)]
-    yield problems.Classification(features=maps, labels=np.arange(20) % 4, n_actions=4)
+def _say(at: Progress) -> None:
+    if at.cells_done % 10 == 0 or at.cells_done == at.cells:
+        print(f"compiling: {at.cells_done} of {at.cells} steps", file=sys.stderr, flush=True)
+
+
+def known_names() -> dict[str, Callable[[], list[Step]]]:
+    """Return by name a function that lists the steps which compile what is needed."""
+    own = [name for name, cls in registered().items() if cls.__module__.startswith("banditselect.")]
+    return {
+        **{name: functools.partial(_of_policy, name) for name in own},
+        "Agent": lambda: [(_play_agent, key) for key in (None, "customer")],
+        "regions": lambda: [(_find_regions,)],
+        **{n: functools.partial(of_experiments, [(n, r) for r in e.regimes]) for n, e in EXPERIMENTS.items()},
+        "reproduce": lambda: of_experiments([(n, "practical") for n, e in EXPERIMENTS.items() if e.shown]),
+    }
+
+
+def _take(step: Callable[..., None], *arguments: Any) -> tuple[set[str], list[str]]:
+    """Take one step in a process of the pool."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        step(*arguments)
+    return Kept.folders, Kept.refused
+
+
+def _of_policy(name: str) -> list[Step]:
+    return [(_play_policy, name, lanes, shown) for lanes in (None, 2) for shown in (None, np.float32, np.float64)]
+
+
+def _play_policy(name: str, lanes: int | None, shown: Any) -> None:
+    for binding in _forms(registered()[name]):
+        _play(binding(lanes=lanes, seed=0), shown)
+
+
+def of_experiments(chosen: Sequence[tuple[str, str]]) -> list[Step]:
+    """Return a step for every policy on every problem of experiments and regimes, one where only numbers differ."""
+    found: dict[str, Step] = {}
+    for name, wanted in chosen:
+        for (title, regime, policy), (problem, binding) in _played(name).items():
+            if regime == wanted:
+                kind = re.sub(r"[-+]?\d[-+.\de]*", "", f"{problem!r} {binding!r}")
+                found.setdefault(kind, (_play_experiment, name, (title, regime, policy)))
+    return list(found.values())
+
+
+@functools.cache
+def _played(name: str) -> dict[tuple[str, str, str], tuple[problems.Problem, Binding[Any]]]:
+    """Return what plays in an experiment on the fewest models: by problem, regime and policy."""
+    scale = EXPERIMENTS[name].scales["quick"]
+    return {
+        (title, regime, policy): (problem, binding)
+        for title, problem in EXPERIMENTS[name].problems(scale.models[:1]).items()
+        for regime, chosen in EXPERIMENTS[name].regimes.items()
+        for policy, binding in chosen.policies(problem, scale.rounds).items()
+    }
+
+
+def _play_experiment(name: str, where: tuple[str, str, str]) -> None:
+    problem, binding = _played(name)[where]
+    simulate({where[2]: binding}, problem, rounds=10, replicates=5, workers=1)
+
+
+def _play_agent(key: str | None) -> None:
+    """Let an agent play on numbers, categories and text."""
+    visitors = [{"age": 20.0 + k, "country": "FR" if k % 3 else "BR", "asks": f"a red {k}"} for k in range(30)]
+    items = [{"id": k, "genre": "western" if k % 2 else "drama", "year": 1950 + 7 * (k % 9)} for k in range(4)]
+    agent = Agent(maps=candidates(visitors, items))
+    for visitor in visitors[:3]:
+        agent.update(agent.act(visitor, items, key=key), 1.0)
+    agent.explain()
+
+
+def _find_regions() -> None:
+    regions.from_fits(np.eye(D), np.tile(np.eye(D), (D, 1, 1)), n_regions=1)
 
 
 def _forms(cls: type[Policy]) -> Iterator[Binding[Any]]:
@@ -110,18 +195,17 @@ def _names(constraint: Constraint) -> tuple[Any, ...]:
     return constraint.names if isinstance(constraint, OneOf | Rate) else (True, False) * isinstance(constraint, YesNo)
 
 
-def _play(policy: Policy) -> None:
-    """Play with an array, with a catalogue of either precision, with a mask; ask what can be asked."""
+def _play(policy: Policy, shown: Any) -> None:
+    """Play with an array, or with a catalogue of this precision; with a mask; ask what can be asked."""
     lanes = policy.lanes
     game = Game(policy, range(lanes or 1), n_actions=4)
-    for number in range(4):
+    for available in (None, [True, True, False, True]):
         maps = game.features()
         features = game.shown(maps)
-        items = np.arange(4) if lanes is None else np.tile(np.arange(4), (lanes, 1))
-        if number in (1, 2):
-            whole = [m[0].astype(np.float32 if number == 1 else np.float64) for m in maps]
+        if shown is not None:
+            items = np.arange(4) if lanes is None else np.tile(np.arange(4), (lanes, 1))
+            whole = [m[0].astype(shown) for m in maps]
             features = Catalogue(whole if game.many else whole[0]).offer(items)
-        available = None if number < 3 else [True, True, False, True]
         policy.probabilities(features, available=available)
         decision = policy.act(features, available=available)
         policy.update(decision, game.reward(maps, decision.action))

@@ -20,7 +20,8 @@ def app(prog_name: str) -> None:
     list_.add_argument("--json", action="store_true", help="print one JSON object")
     show = commands.add_parser("show", help="show the arguments of a policy or a problem, and what it does")
     show.add_argument("name", choices=listing.names(), metavar="NAME", help="a policy, problem, experiment or metric")
-    commands.add_parser("warmup", help="compile everything now, so that no process has to")
+    warmup = commands.add_parser("warmup", help="compile now, on all cores, so that no process has to later")
+    warmup.add_argument("names", nargs="*", metavar="NAME", help="policies, Agent; everything if not given")
     for name, purpose in NEED_EXTRA.items():
         commands.add_parser(name, help=f'{purpose} (needs the extra "experiments")', add_help=False)
     parsed, unknown = parser.parse_known_args()
@@ -30,5 +31,5 @@ def app(prog_name: str) -> None:
     if unknown:
         parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     if parsed.command == "warmup":
-        return warm_up_aloud()
+        return warm_up_aloud(parsed.names)
     print(listing.page(parsed.name) if parsed.command == "show" else listing.index(parsed.kind, as_json=parsed.json))

@@ -13,4 +13,4 @@ Rewards are not cut to [0, 1]. Tuning plays other tasks on the same images.
 
 from .fs_shared import image_experiment
 
-EXPERIMENT = image_experiment("fs-cifar100", "Feature selection, CIFAR-100", "Appendix F", __doc__ or "")
+EXPERIMENT = image_experiment("fs-cifar100", "Feature selection, CIFAR-100", "Appendix F", __doc__ or "", replicates=10)

@@ -14,4 +14,4 @@ fitted with class weights 1:9, as often as rounds offer the classes. Tuning play
 
 from .fs_shared import image_experiment
 
-EXPERIMENT = image_experiment("fs-mnist", "Feature selection, MNIST", "Figure 1, bottom", __doc__ or "")
+EXPERIMENT = image_experiment("fs-mnist", "Feature selection, MNIST", "Figure 1, bottom", __doc__ or "", replicates=40)

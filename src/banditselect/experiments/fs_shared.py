@@ -1,15 +1,19 @@
-"""What the three experiments on feature selection share: the policies of the figure, and ours, in both regimes."""
+"""What the three experiments on feature selection share: the policies of the figure, and ours, by regime."""
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from ..carriers.validation import refuse
+from ..parts.exploration import Power
 from ..policies import (
     FSIDS,
     FSOFUL,
     Binding,
     FSSquareCB,
+    Pending,
     RegretBalancing,
     SquareCB,
     Uniform,
@@ -27,17 +31,18 @@ FS, RB = "FS-SCB", "RB-SCB"
 PROVED, NOISE_AWARE = "FS-SCB, as proved (ours)", "FS-SCB, noise-aware (ours)"
 OPTIMISTIC = "FS-OFUL (ours)"
 UNTUNED, UNIFORM = "FS-IDS, untuned (ours)", "Uniform"
+SHOWN, ADDED = (FS, RB, BEST, SECOND, WORST), (OPTIMISTIC, UNTUNED)
 
 GRID = {
-    "exploration": Steps(3000.0),
+    "exploration": Steps(3.0),
     "regularization": Steps(1.0),
     "reference": Steps(1.0),
     "scale": Steps(0.1),
 }
-"""c of the rate c sqrt(t); lambda; u of U(n) = u sqrt(n); s of the radius of the likelihood sets."""
+"""c of the rate c sqrt(t), from about sqrt(K); lambda; u of U(n) = u sqrt(n); s of the radius of likelihood sets."""
 
-OWN = {FS: {"reward_range": Steps(given.reward_range, factor=10.0**0.25)}}
-"""The range on which SqAlg weighs the experts of FS-SCB."""
+OWN = {FS: {"aggregation_rate": Steps(1.0)}}
+"""The rate at which SqAlg weighs the experts of FS-SCB."""
 
 
 def theory(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
@@ -60,6 +65,28 @@ def theory(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
     return _policies(problem, SquareCB.bind(**bounds, exploration="paper"), several)
 
 
+@dataclass(frozen=True)
+class RootRate(Pending):
+    """The constant rate alpha = sqrt(K T) of inverse gaps, for the range of the rewards of the problem."""
+
+    n_actions: int
+    rounds: int
+
+    def resolve(self, shapes: Mapping[str, Any], constants: Mapping[str, Any]) -> Power:
+        """Return the schedule."""
+        low, high = constants["reward_range"]
+        return Power(math.sqrt(self.n_actions * self.rounds) * (high - low), 0.0)
+
+
+def practical(problem: Any, rounds: int) -> dict[str, Binding[Any]]:
+    """Return the policies with one constant rate for all, lambda = 1, U(n) = sqrt(K n); and ours that need no rate."""
+    rate = RootRate(problem.n_actions, rounds)
+    scale = {"reward_range": given.reward_range, "exploration": rate, "regularization": 1.0}
+    paper = FSSquareCB.bind(**scale, noise=given.noise, weighting="range")
+    policies = _policies(problem, SquareCB.bind(**scale), {FS: paper}, reference=math.sqrt(problem.n_actions))
+    return policies | {UNTUNED: FSIDS.bind()}
+
+
 def tuned(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
     """Return the policies before they are tuned; all but the untuned one are told the range of the rewards."""
     scale = {"reward_range": given.reward_range}
@@ -68,13 +95,13 @@ def tuned(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
 
 
 def _policies(
-    problem: Problem, scb: Binding[SquareCB], several: Mapping[str, Binding[FSSquareCB]]
+    problem: Problem, scb: Binding[SquareCB], several: Mapping[str, Binding[FSSquareCB]], reference: float = 1.0
 ) -> dict[str, Binding[Any]]:
     chosen: dict[str, Binding[Any]] = {
         BEST: on_map(scb, 0),
         **several,
         OPTIMISTIC: FSOFUL.bind(noise=given.noise, parameter_bound=given.parameter_bound),
-        RB: RegretBalancing.bind(bases=on_every_map(scb)),
+        RB: RegretBalancing.bind(bases=on_every_map(scb), reference=reference),
         SECOND: on_map(scb, 1),
     }
     M = problem.shapes["n_models"]
@@ -82,12 +109,12 @@ def _policies(
 
 
 def regimes() -> dict[str, Regime]:
-    """Return both regimes."""
-    return {"theory": Regime(theory), "tuned": Regime(tuned, GRID, OWN)}
+    """Return the three regimes."""
+    return {"theory": Regime(theory), "practical": Regime(practical), "tuned": Regime(tuned, GRID, OWN)}
 
 
-def image_experiment(name: str, title: str, place: str, about: str) -> Experiment:
-    """Return an experiment on the maps of the pack of this name."""
+def image_experiment(name: str, title: str, place: str, about: str, replicates: int) -> Experiment:
+    """Return an experiment on the maps of the pack of this name; ``replicates``: those of the quick version."""
     return Experiment(
         name=name,
         title=title,
@@ -97,8 +124,10 @@ def image_experiment(name: str, title: str, place: str, about: str) -> Experimen
         setting="feature maps M",
         problems=partial(image_problems, name),
         regimes=regimes(),
-        scales={"quick": Scale((2, 10), 300, 8, 4), "paper": Scale((2, 5, 10, 20), 2000, 100, 100)},
+        scales={"quick": Scale((2, 5, 10, 20), 2000, replicates, 4), "paper": Scale((2, 5, 10, 20), 2000, 100, 100)},
         data=lambda: load_pack(name).facts,
+        shown=SHOWN,
+        added=ADDED,
     )
 
 

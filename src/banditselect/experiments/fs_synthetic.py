@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from ..problems import Problem, SyntheticFeatureSelection
 from .experiment import Experiment, Scale
-from .fs_shared import regimes
+from .fs_shared import ADDED, SHOWN, regimes
 
 
 def problems(models: Sequence[int]) -> dict[str, Problem]:
@@ -31,5 +31,7 @@ EXPERIMENT = Experiment(
     setting="feature maps M",
     problems=problems,
     regimes=regimes(),
-    scales={"quick": Scale((2, 10), 300, 8, 4), "paper": Scale((2, 10, 20), 2000, 100, 100)},
+    shown=SHOWN,
+    added=ADDED,
+    scales={"quick": Scale((2, 10, 20), 2000, 10, 4), "paper": Scale((2, 10, 20), 2000, 100, 100)},
 )

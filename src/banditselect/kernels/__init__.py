@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar, cast
 
 from numba import njit
 
-from .disk import Kept
+from .disk import keep
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -43,6 +43,6 @@ def _compiled(function: F, inline: Literal["never", "always"]) -> F:
     function.__qualname__ += f"-{_STAMP[:12]}"
     fastmath = {"contract", "reassoc"}
     compiled: Any = njit(nogil=True, error_model="numpy", fastmath=fastmath, inline=inline)(function)
-    if compiled is not function:  # it is compiled, not run as plain Python
-        compiled._cache = Kept(function)
+    if hasattr(compiled, "py_func"):  # it is compiled, not run as plain Python
+        keep(compiled)
     return cast(F, compiled)

@@ -1,12 +1,18 @@
 """Where compiled kernels are kept between processes, and what happens where nothing can be kept.
 
 They are looked for in ``NUMBA_CACHE_DIR``, beside the source, and in the user's own cache, whether or not these can be
-written to: what was compiled when an image was built serves whoever runs it. They are written to the first of the three
-that takes them. Where none does, each process compiles for itself, and is told so once.
+written to: what was compiled when an image was built serves every user. They are written to the first of the three
+that can be written to. Where none can, each process compiles for itself, and warns once.
+
+Processes that need the same kernel at the same time compile it once: the first one locks a file beside what is kept,
+the others wait for its result.
 """
 
+import contextlib
 import functools
 import os
+import sys
+import time
 import warnings
 from collections.abc import Callable
 from pickle import UnpicklingError
@@ -21,11 +27,21 @@ from numba.core.caching import (
     UserProvidedCacheLocator,
     UserWideCacheLocator,
 )
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.types import unliteral
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
 
 REMEDY = (
     "set the environment variable NUMBA_CACHE_DIR to a folder that can be written to, or run `banditselect warmup` "
     "where the package is installed"
 )
+NOTICE = "banditselect: compiling on first use; `banditselect warmup` does this ahead of time"
+SILENT = 1.0  #: seconds of compiling before the notice
+PATIENCE, PAUSE = 120.0, 0.02  #: seconds to wait for another process before compiling anyway, and between two looks
 
 
 @functools.cache
@@ -42,6 +58,35 @@ def _caches() -> tuple[type, ...]:
     return tuple(made)
 
 
+def keep(compiled: Any) -> None:
+    """Keep the compiled forms of a kernel on disk, and compile each form once on a machine.
+
+    A form for a constant argument would be a second one beside that for any value, and is not compiled.
+    """
+    cache, compile = Kept(compiled.py_func), compiled.compile
+
+    def compile_once(signature: Any) -> Any:
+        with global_compiler_lock:
+            try:
+                return compile(tuple(map(unliteral, signature)))
+            finally:
+                cache.release()
+
+    compiled._cache, compiled.compile = cache, compile_once
+
+
+def lock(file: int) -> bool:
+    """Lock a file until it is closed; tell whether this is possible now, or never."""
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return not isinstance(error, BlockingIOError | PermissionError)  # another process has it
+    return True
+
+
 class Kept(NullCache):
     """The compiled forms of one kernel, in the place of the cache that the compiler would give it.
 
@@ -49,14 +94,24 @@ class Kept(NullCache):
     ----------
     folders: where forms of any kernel were found or put by this process.
     refused: why forms of a kernel could be kept nowhere; the first time, empty before.
+    noticed: whether the user has been told that this process compiles, or need not be.
     """
 
     folders: ClassVar[set[str]] = set()
     refused: ClassVar[list[str]] = []
+    noticed: ClassVar[bool] = False
+    _open: ClassVar[list["Kept"]] = []  #: what is being compiled now, each needed by the one before
+    _begun: ClassVar[float] = 0.0  #: when the first of them was started
+    _spent: ClassVar[float] = 0.0  #: seconds spent on others before
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        caches = [cache(function) for cache in _caches()]
-        self._places = [cache for cache in caches if os.path.isabs(cache.cache_path)]  # a user may have no home
+        self._function = function
+        self._lock: int | None = None
+
+    @functools.cached_property
+    def _places(self) -> list[Any]:
+        caches = [cache(self._function) for cache in _caches()]
+        return [cache for cache in caches if os.path.isabs(cache.cache_path)]  # a user may have no home
 
     @property
     def cache_path(self) -> str:
@@ -64,7 +119,14 @@ class Kept(NullCache):
         return str(self._places[0].cache_path)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """Return a compiled form, None where there is none that can be read."""
+        """Return a compiled form; None where this process has to compile it, which lasts until ``release``."""
+        found = self._find(signature, context)
+        if found is None:
+            self._start()
+            found = self._find(signature, context)  # another process may have compiled it by now
+        return found
+
+    def _find(self, signature: Any, context: Any) -> Any:
         for place in self._places:
             try:
                 found = place.load_overload(signature, context)
@@ -91,3 +153,37 @@ class Kept(NullCache):
             why = "; ".join(reasons)
             message = f"compiled kernels cannot be kept ({why}), so each process compiles for itself: {REMEDY}"
             warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+    def _start(self) -> None:
+        """Start to compile; wait while another process compiles this kernel."""
+        if not Kept._open:
+            Kept._begun = time.monotonic()
+        Kept._open.append(self)
+        for place in self._places:
+            with contextlib.suppress(OSError):
+                place._impl.locator.ensure_cache_path()
+                self._lock = os.open(f"{place.cache_path}/{place._impl.filename_base}.lock", os.O_RDWR | os.O_CREAT)
+                break
+        end = time.monotonic() + PATIENCE
+        while self._lock is not None and not lock(self._lock) and time.monotonic() < end:
+            self._notice()
+            time.sleep(PAUSE)
+        self._notice()
+
+    def release(self) -> None:
+        """End what ``load_overload`` has started, if anything."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+        if self in Kept._open:
+            self._notice()
+            Kept._open.remove(self)
+            if not Kept._open:
+                Kept._spent += time.monotonic() - Kept._begun
+
+    def _notice(self) -> None:
+        """Say once that this process compiles, as soon as that has taken long."""
+        if not Kept.noticed and Kept._spent + time.monotonic() - Kept._begun > SILENT:
+            Kept.noticed = True
+            with contextlib.suppress(AttributeError, OSError, ValueError):  # there is none, or it is closed
+                sys.stderr.write(f"{NOTICE}\n")

@@ -313,4 +313,5 @@ def prepared(ids: Index, x: Any, size: Array = AS_GIVEN, constant: bool = True) 
         prepare(ids, x, size, constant, out)
     else:
         prepare(ids, alike(x, table(x)[:, :, None]), size, constant, out[:, :, None])
+        out.flags.writeable = False  # as in decisions, so that kernels that learn are compiled for one kind of array
     return alike(x, out)

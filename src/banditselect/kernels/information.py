@@ -36,7 +36,7 @@ def excess(mean: float, deviation: float) -> tuple[float, float, float]:
     return mean * above + deviation * density, above, density / deviation
 
 
-@kernel
+@inlined
 def expected_regret(leader: int, weight: Array, gap: Array, deviation: Array, open_: Mask) -> float:
     """Estimate ``E max_a Z_a`` for ``Z_a = f(a) - f(leader)``, under model c normal: ``gap[c, a], deviation[c, a]``.
 
@@ -80,7 +80,7 @@ def expected_regret(leader: int, weight: Array, gap: Array, deviation: Array, op
     return 0.5 * (lower + upper)
 
 
-@kernel
+@inlined
 def mix_two(
     leader: int,
     mean: Array,

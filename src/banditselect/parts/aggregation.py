@@ -33,7 +33,7 @@ class Posterior(LaneArrays):
 
     def __init__(self, *, variance: Array, prior: Array, online: bool) -> None:
         self.variance = variance
-        self.log_prior = np.array(np.broadcast_to(np.log(prior), (variance.size, prior.shape[-1])))
+        self.log_prior = np.array(np.broadcast_to(np.log(prior), (variance.size, prior.shape[-1])), order="C")
         self.online = online
 
     def weigh(self, ids: Index, bank: Bank) -> tuple[Array, Array]:
@@ -115,6 +115,7 @@ class SqAlg(LaneArrays):
     lower, upper: the range, ``(N,)`` each.
     n_models: number of experts M.
     gamma: what a loss counts in the round after it, of what it counted.  share: alpha, in [0, 1).
+    rate: multiplies :math:`\eta`; the guarantee is lost above 1.
 
     Attributes
     ----------
@@ -127,8 +128,10 @@ class SqAlg(LaneArrays):
     natural = ("clipped",)
     per_model: ClassVar[dict[str, int]] = {"loss": 1, "alive": 1}
 
-    def __init__(self, *, lower: Array, upper: Array, n_models: int, gamma: float = 1.0, share: float = 0.0) -> None:
-        self.gamma = gamma
+    def __init__(
+        self, *, lower: Array, upper: Array, n_models: int, gamma: float = 1.0, share: float = 0.0, rate: float = 1.0
+    ) -> None:
+        self.gamma, self.rate = gamma, rate
         self.share = share if n_models > 1 else 0.0
         self.lower = np.array(lower, dtype=float)
         self.upper = np.array(upper, dtype=float)
@@ -145,8 +148,7 @@ class SqAlg(LaneArrays):
     def weights(self, ids: Index, alive: Mask | None = None) -> Array:
         """Return the weights ``(n, M)`` over the admissible experts, or over those of ``alive (n, M)``."""
         out = np.empty((ids.size, self.loss.shape[1]))
-        length = self.upper[ids] - self.lower[ids]
-        selection.exponential_weights(ids, self.loss, 2.0 / length**2, self.alive[ids] if alive is None else alive, out)
+        selection.exponential_weights(ids, self.loss, self._eta(ids), self.alive[ids] if alive is None else alive, out)
         return out
 
     def predict(self, ids: Index, f: Array, alive: Mask | None = None) -> Array:
@@ -221,7 +223,7 @@ class SqAlg(LaneArrays):
         return wake
 
     def _eta(self, ids: Index) -> Array:
-        return 2.0 / (self.upper[ids] - self.lower[ids]) ** 2
+        return self.rate * 2.0 / (self.upper[ids] - self.lower[ids]) ** 2
 
     def _log_weights(self, ids: Index) -> Array:
         """Return the logarithms of the weights without their sum, ``(n, M)``."""

@@ -47,7 +47,7 @@ class GroupLasso(LaneArrays):
     def thresholds(self) -> Array:
         r"""Return :math:`t \lambda_{i,t}`, which is c times the root of the sum of squared norms, ``(N, M)``."""
         squares = self.gram[:, self._diagonal].reshape(self.theta.shape).sum(axis=2)
-        return np.asarray(self.penalty[:, None] * np.sqrt(squares))
+        return np.ascontiguousarray(self.penalty[:, None] * np.sqrt(squares))
 
     def predict(self, ids: Index, x: Array) -> Array:
         """Return the prediction for every action, ``(n, K)``."""

@@ -100,7 +100,7 @@ class Mixture(LaneArrays, ABC):
         self.counts = np.zeros((N, n_maps), dtype=np.int64)
         self.moments = np.zeros((N, 3))
         times = models // n_models
-        self.log_prior = np.array(np.broadcast_to(np.tile(np.log(prior / times), times), (N, models)))
+        self.log_prior = np.array(np.broadcast_to(np.tile(np.log(prior / times), times), (N, models)), order="C")
         self.known = np.zeros(N) if noise is None else per_lane(noise, N) ** 2
         self.expected = expected
         self.window = np.zeros((2, models)) if window is None else window

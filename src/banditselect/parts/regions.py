@@ -174,7 +174,7 @@ def mixture_shapes(
         raise validation.refuse("from_mixture: covariance_type", None, expected)
     if fits[0] in ("diag", "spherical"):
         found = found.reshape(M, -1, 1) * np.eye(d)
-    return np.array(np.broadcast_to(found, (M, d, d)))
+    return np.array(np.broadcast_to(found, (M, d, d)), order="C")
 
 
 def in_order(array: NDArray[Any], rank: Index) -> Any:

@@ -93,6 +93,7 @@ class FSSquareCB(AggregatePolicy, MapRoster):
         map gives this part of its weight to the others after each reward. It stands for how likely it is that another
         map is best in the next round, 1 / s if one lasts s rounds. Losses do not fade then; with a memory the
         regressions do.
+    aggregation_rate: for ``"range"``: multiplies :math:`\eta`; above 1 is practice.
 
     Attributes
     ----------
@@ -157,6 +158,7 @@ class FSSquareCB(AggregatePolicy, MapRoster):
         "intercept": YesNo(),
         "memory": MEMORY,
         "share": Number(low=0.0, high=1.0, below=True),
+        "aggregation_rate": Number(low=SMALLEST),
     }
 
     def __init__(
@@ -179,6 +181,7 @@ class FSSquareCB(AggregatePolicy, MapRoster):
         intercept: bool = False,
         memory: float | None = None,
         share: float = 0.0,
+        aggregation_rate: float = 1.0,
         lanes: int | None = None,
         seed: Seed = 0,
     ) -> None:
@@ -199,6 +202,7 @@ class FSSquareCB(AggregatePolicy, MapRoster):
         self.intercept = intercept
         self.memory = memory
         self.share = share
+        self.aggregation_rate = aggregation_rate
         super().__init__(lanes, seed)
 
     def _begin(self, lanes: int) -> None:
@@ -229,7 +233,7 @@ class FSSquareCB(AggregatePolicy, MapRoster):
             weighed = *experts, posterior
             self._experts = ByEvidence(*weighed) if fading is None else ByFadingEvidence(fading, *weighed)
         elif self.weighting == "range":
-            self._experts = BySqAlg(*experts, fading, float(self.share))
+            self._experts = BySqAlg(*experts, fading, float(self.share), float(self.aggregation_rate))
         elif self.weighting == "learned":
             self._experts, self.ridge_estimates = ByMixture(self, widths, several, lanes, expected), False
         else:

@@ -104,7 +104,7 @@ class MUCB(Policy):
     def _begin(self, lanes: int) -> None:
         M, d = np.shape(self.centers)[-2:]
         width = self.scale * np.sqrt(6.0 * np.log(self.horizon)) * per_lane(self.noise, lanes)
-        theta = np.array(np.broadcast_to(np.asarray(self.centers, dtype=float), (lanes, M, d)))
+        theta = np.array(np.broadcast_to(np.asarray(self.centers, dtype=float), (lanes, M, d)), order="C")
         self._known = PerLane(theta=theta, width=width, error=per_lane(self.error, lanes))
         self._tally = Tally(lanes, M)  # ``earned``: the rewards less what was promised and not excused by the error
 

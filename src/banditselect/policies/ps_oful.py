@@ -52,6 +52,7 @@ class PSOFUL(SelectionPolicy, RegionRoster):
     feature_bound (L), reward_bound (G): needed for ``confidence="paper"`` only.
     reward_range: for ``confidence="paper"``: the range that SqAlg weighs experts on; None for the printed one, which is
         so wide that weights hardly move.
+    aggregation_rate: for ``confidence="paper"``: multiplies the rate :math:`\eta` of SqAlg; above 1 is practice.
     scale: multiplies the radius of the sets; 1 is the theory, less is practice.
     shapes: positive definite matrices ``(M, d, d)``; costs M d^2 per round where balls cost d^2 + M d.
     prior_weights: of the models, ``(M,)``, equal by default; normalised to sum 1.
@@ -111,6 +112,7 @@ class PSOFUL(SelectionPolicy, RegionRoster):
         "feature_bound": Number(low=SMALLEST, per_lane=True, optional=True),
         "reward_bound": Number(low=0.0, per_lane=True, optional=True),
         "reward_range": Bounds(optional=True),
+        "aggregation_rate": Number(low=SMALLEST),
         "shapes": Numbers(shapes=((None, None, None),), optional=True),
         "prior_weights": Numbers(shapes=((None,),), low=0.0, optional=True),
         **LIKELIHOOD_ARGUMENTS,
@@ -130,6 +132,7 @@ class PSOFUL(SelectionPolicy, RegionRoster):
         feature_bound: float | ArrayLike | None = None,
         reward_bound: float | ArrayLike | None = None,
         reward_range: tuple[float, float] | None = None,
+        aggregation_rate: float = 1.0,
         scale: float = 1.0,
         shapes: ArrayLike | None = None,
         prior_weights: ArrayLike | None = None,
@@ -149,6 +152,7 @@ class PSOFUL(SelectionPolicy, RegionRoster):
         self.feature_bound = feature_bound
         self.reward_bound = reward_bound
         self.reward_range = reward_range
+        self.aggregation_rate = aggregation_rate
         self.scale = scale
         self.shapes = shapes
         self.prior_weights = prior_weights

@@ -3,6 +3,7 @@
 from .files import save_figure
 from .plots import plot_curves, plot_finals, plot_panels
 from .ranks import plot_ranks
+from .rows import plot_rows
 from .tables import latex_table, summary_table
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "plot_finals",
     "plot_panels",
     "plot_ranks",
+    "plot_rows",
     "save_figure",
     "summary_table",
 ]

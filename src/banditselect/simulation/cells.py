@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.disk import Kept
 from ..policies import Binding
 from ..problems import Instances, Problem
 from .code_version import installed
@@ -171,8 +172,12 @@ def run_remote(number: int, cell: Cell, payload: bytes, code: Mapping[str, str])
     return number, Timed(_portable(timed.result), timed.seconds)
 
 
-def leave_with(parent: int) -> None:
-    """Let this process end soon after its parent has died, whatever it does or waits for, and not before."""
+def leave_with(parent: int, noticed: bool) -> None:
+    """Let this process end soon after its parent has died, whatever it does or waits for, and not before.
+
+    ``noticed``: whether the user knows, or need not know, that kernels are being compiled.
+    """
+    Kept.noticed = noticed
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent stops its workers
 
     def watch() -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 from ..carriers import validation
 from ..carriers.extras import need
+from ..kernels.disk import Kept
 from .cells import Failure, Task, Timed, forget_instances, leave_with, run_here, run_remote
 from .code_version import installed
 
@@ -103,7 +104,7 @@ def _pool(tasks: Mapping[int, Task], workers: int) -> Finished:
         pre_dispatch=2 * workers,
         return_as="generator_unordered",
         initializer=leave_with,
-        initargs=(os.getpid(),),
+        initargs=(os.getpid(), Kept.noticed),
     )
     results = parallel(joblib.delayed(run_remote)(*call) for call in _calls(tasks))
     try:

@@ -226,7 +226,9 @@ SENTENCES = (
     ),
     growth("fs-growth", "the regret of FS-SCB that scales as sqrt(log M)", FS, fs.FS, log=True),
     growth("rb-growth", "RB-SCB (scales as sqrt(M))", FS, fs.RB, log=False),
-    compared("ps-better", BETTER, SYNTHETIC, ratio, TO_OFUL, ps.PS, *BOTH, high=1.0, claim="PS-OFUL beats OFUL"),
+    compared(
+        "ps-better", BETTER, SYNTHETIC, ratio, TO_OFUL, ps.PS, *BOTH, high=1.0, claim="PS-OFUL beats OFUL at every b"
+    ),
     Sentence(
         "ps-closer",
         "and gets closer to it as we increase the size of the balls from b = 0 to b = 2 sqrt(d)",
@@ -244,7 +246,7 @@ SENTENCES = (
         BOTH,
         _tighter,
         about=(INDIVIDUAL,),
-        claim="OFUL is best with the tighter S = max",
+        claim="OFUL is best with S = max at b = 0, where that is tighter",
         note="judged only where S = max is tighter, that is below 10 on average",
     ),
     compared(
@@ -305,6 +307,7 @@ SENTENCES = (
         about=(ps.PS, ps.RB),
         premise=statistics(_above),
         claim="PS-OFUL and RB-OFUL approach OFUL with coarse models",
+        note="judged by the sign of the change, however small",
     ),
     Sentence(
         "fs-theorem",

@@ -5,7 +5,12 @@ from collections.abc import Sequence
 from ...reporting.verdicts import SIGNS, outcome
 from ..claims import Verdict
 
-SETTINGS = {"theory": "printed constants", "practical": "practical settings", "tuned": "everything tuned"}
+SETTINGS = {
+    "theory": "printed constants",
+    "practical": "practical settings",
+    "tuned": "everything tuned",
+    "defaults": "defaults",
+}
 WORDS = {"does not hold": "not", "not decided": "undecided", "holds vacuously": "only vacuously"}
 
 

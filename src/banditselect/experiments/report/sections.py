@@ -1,4 +1,4 @@
-"""What was run, as sections of a page: figures, final values, what was tuned, settings."""
+"""The details of a report: figures, final values, tuned values and settings of every experiment."""
 
 import json
 import math
@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...carriers.settings import literal
-from ...reporting.numbers import NOTHING, duration, number
-from ...reporting.page import Picture, Section, Subsection, Table
-from ...simulation import Result, Results
-from ...simulation.store import Store
+from ...reporting.numbers import NOTHING, number
+from ...reporting.page import Part, Picture, Section, Table
+from ...simulation import Results
 from ...statistics import standard_error
 from ..experiment import Experiment
 from .standings import standing_tables
@@ -23,48 +22,36 @@ LONG = 6  #: of a longer list only the length is shown
 RANKS = "Rank on every problem (dots, larger for several) and on average (bar) by mean"
 
 
-def section(
-    experiment: Experiment, found: Mapping[str, Results], figures: Mapping[str, Sequence[Path]], folder: Path
-) -> Section:
-    """Return the section of an experiment.
+Drawn = Mapping[tuple[str, str], Sequence[Path]]  #: the files of the figures, by experiment and regime
 
-    Parameters
-    ----------
-    experiment: which.
-    found: the stored results, by regime.
-    figures: the files of the figures, by regime.
-    folder: that of the experiment, with a folder per regime.
-    """
-    results = [result for several in found.values() for result in several.values()]
-    timed = [folder / regime for regime in found if (folder / regime / "timings.jsonl").is_file()]
-    spent = [sum(Store(path).timings().values()) for path in timed]
+
+def section(experiment: Experiment, found: Mapping[str, Results], drawn: Drawn, folder: Path) -> Section:
+    """Return the details of an experiment, from its results by regime, with a folder per regime in ``folder``."""
     facts = {
-        "metric": experiment.metric.replace("_", " "),
-        "rounds": _listed(str(result.checkpoints[-1]) for result in results),
-        "replicates": _listed(str(result.replicates) for result in results),
-        "both as in": _listed(_scale(experiment, result) for result in results),
-        "seed": _listed(str(result.settings.get("seed", NOTHING)) for result in results),
-        "not run": _listed(f"the regime “{regime}”" for regime in experiment.regimes if regime not in found),
-        "failed": _listed(_failed(folder / regime, regime) for regime in found),
-        "computing, all cores together": duration(sum(spent)) if spent else "",
+        "name": experiment.name,
+        "failed": listed(_failed(folder / regime, regime) for regime in found),
     }
-    subsections = [
-        _subsection(experiment, regime, several, figures[regime], standing_tables(experiment, several, folder / regime))
+    top = first_shown(found)
+    parts = [
+        Part(
+            regime,
+            [] if regime == top else pictures(experiment, several, drawn.get((experiment.name, regime), ())),
+            [*standing_tables(experiment, several, folder / regime), *_tables(experiment, several)],
+        )
         for regime, several in found.items()
     ]
-    _, *about = experiment.about.strip().split("\n\n")  # the first line is the title
-    known = [(name, words) for name, words in {**facts, **experiment.data()}.items() if words]
-    return Section(experiment.name, experiment.title, experiment.place, about, known, subsections)
+    known = [(name, words) for name, words in facts.items() if words]
+    return Section(f"{experiment.title} ({experiment.place})", known, parts)
 
 
-def _listed(words: Iterable[str]) -> str:
+def first_shown(regimes: Mapping[str, Any]) -> str:
+    """Return the regime whose pictures stand at the top of the report: "practical" where it was run."""
+    return "practical" if "practical" in regimes else next(iter(regimes))
+
+
+def listed(words: Iterable[str]) -> str:
+    """Return words with commas between them, each once."""
     return ", ".join(dict.fromkeys(filter(None, words)))
-
-
-def _scale(experiment: Experiment, result: Result) -> str:
-    ran = (result.checkpoints[-1], result.replicates)
-    same = (name for name, scale in experiment.scales.items() if (scale.rounds, scale.replicates) == ran)
-    return next((f"the scale “{name}”" for name in same), "")
 
 
 def _failed(folder: Path, regime: str) -> str:
@@ -74,34 +61,32 @@ def _failed(folder: Path, regime: str) -> str:
     return f"{len(json.loads(path.read_bytes()))} cells of “{regime}”, see {regime}/failures.json"
 
 
-def _subsection(
-    experiment: Experiment, regime: str, results: Results, figures: Sequence[Path], standing: Sequence[Table]
-) -> Subsection:
-    played = {name: result for name, result in results.items() if result.curves}
-    policies = list(dict.fromkeys(policy for result in played.values() for policy in result.curves))
+def _tables(experiment: Experiment, results: Results) -> list[Table]:
+    played = any(result.curves for result in results.values())
+    return [*([finals_table(experiment, results)] if played else []), *_tuned(results)]
+
+
+def pictures(experiment: Experiment, results: Results, files: Sequence[Path]) -> list[Picture]:
+    """Return the pictures of a regime of an experiment."""
+    policies = listed(policy for result in results.values() for policy in result.curves)
     captions = picture_captions(experiment, results)
-    pictures = [
-        Picture(
-            svg=path.read_text(encoding="utf-8"),
-            caption=captions[path.stem],
-            alt=f"{captions[path.stem]}: {', '.join(policies)}; {', '.join(played)}. The table below has the numbers.",
-            wide=path.stem == "curves",
-        )
-        for path in figures
+    return [
+        Picture(path.read_text(encoding="utf-8"), captions[path.stem], f"{policies}; {', '.join(results)}.")
+        for path in files
         if path.suffix == ".svg" and path.stem in captions
     ]
-    tables = [*standing, *([finals_table(experiment, results)] if played else [])]
-    return Subsection(regime, pictures, [*tables, *_tuned(results)], _settings(results))
 
 
 def picture_captions(experiment: Experiment, results: Results) -> dict[str, str]:
-    """Return what the figures show, lines and bands, by the names of their files."""
+    """Return captions by the names of the files: what is drawn, lines and bands."""
     metric = experiment.metric.replace("_", " ").capitalize()
-    n = _listed(str(result.replicates) for result in results.values())
+    n = listed(str(result.replicates) for result in results.values())
     shown = f"mean over n = {n} replicates and Student's 95 % interval of that mean"
     ranked = {experiment.ranking.group(problem) for problem in results} if experiment.ranking else ()
+    below = " Below, dashed: our policies, with the paper's in grey." if experiment.added else ""
     return {
         **{f"ranks-{group}": f"{RANKS} {metric.lower()}: {group}" for group in ranked},
+        "figure": f"{experiment.place}. {experiment.title}. {metric}: mean of n = {n} with 95 % intervals.{below}",
         "curves": f"{metric} over the rounds: {shown} (band)",
         "finals": f"{metric} after the last round against {experiment.setting}: {shown} (bar)",
     }
@@ -144,7 +129,7 @@ def _tuned(results: Results) -> list[Table]:
         f"{name} of {p}": v for r in records.values() for p, one in r.get("own", {}).items() for name, v in one.items()
     }
     tried = "; ".join(f"{name}: {_values(values)}" for name, values in (grid | own).items())
-    n = _listed(str(record["replicates"][1] - record["replicates"][0]) for record in records.values())
+    n = listed(str(record["replicates"][1] - record["replicates"][0]) for record in records.values())
     note = f"Values tried, for every policy that has the argument: {tried}. "
     note += f"Chosen by the mean over {n} problems that are not among those reported."
     if any(END in cell for row in rows for cell in row):
@@ -166,7 +151,7 @@ def _choice(policy: str, record: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {abbreviated(value)}{marked[name]}" for name, value in tuned["choice"].items()) or NOTHING
 
 
-def _settings(results: Results) -> list[Table]:
+def settings_tables(results: Results) -> list[Table]:
     """Return what the problems and the policies were given; values in which the problems differ, in their order."""
     settings = [result.settings for result in results.values()]
     rows = [["problem", merged([one["problem"] for one in settings if "problem" in one])]]

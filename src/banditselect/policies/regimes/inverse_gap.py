@@ -185,13 +185,14 @@ class BySqAlg(Aggregate):
         constant: bool,
         forgetting: Forgetting | None = None,
         share: float = 0.0,
+        rate: float = 1.0,
     ) -> None:
         super().__init__(bank, expected, messages, constant)
         N, M = bank.group.shape
         lower, upper = self._range(np.arange(N))
         gamma = 1.0 if forgetting is None or share > 0.0 else forgetting.gamma
         self.forgetting = forgetting
-        self.sqalg = SqAlg(lower=lower, upper=upper, n_models=M, gamma=gamma, share=share)
+        self.sqalg = SqAlg(lower=lower, upper=upper, n_models=M, gamma=gamma, share=share, rate=rate)
 
     def _range(self, ids: Index) -> tuple[Array, Array]:
         """Return the range of SqAlg for what has been learned, ``(n,)`` each."""

@@ -76,7 +76,7 @@ class PrintedSet(SelectionRegime):
         self.bank = regions.bank(regions.printed_regularization())
         self.target = RidgeBank(lanes=N, dims=np.array([d]), regularization=feature_bound[:, None] ** 2)
         lower, upper = self._range(np.arange(N))
-        self.sqalg = SqAlg(lower=lower, upper=upper, n_models=M)
+        self.sqalg = SqAlg(lower=lower, upper=upper, n_models=M, rate=float(given["aggregation_rate"]))
         self.alarm = Alarm(lanes=N, delta=given["delta"], misspecification=0.0)
         self.formulas.bounds[:] = np.nan  # whoever loads a policy learns from then on, not from the first round
 
