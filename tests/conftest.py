@@ -11,9 +11,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 
 MEDIUM = (
-    *("agent", "all_or_nothing", "arena", "benchmarks", "blocks", "catalogues", "check_policy", "cli", "cli_reproduce"),
-    *("common_checks", "containers", "defaults_study", "engines", "eq_algorithms", "experiments", "first_use", "kills"),
-    *("report", "reporting", "scaling", "several_processes", "store", "store_damage"),
+    *("agent", "all_or_nothing", "arena", "benchmarks", "blocks", "catalogues", "check_policy", "claims"),
+    *("claims_variance", "cli", "cli_reproduce", "cli_without_extra", "code_version", "common_checks", "containers"),
+    *("defaults_study", "engines", "eq_algorithms", "experiments", "first_use", "interruptions", "kills", "loop"),
+    *("progress", "report", "reporting", "rounds_of_logs", "scaling", "several_processes", "store", "store_damage"),
+    *("streaming",),
 )
 """Files whose tests take seconds: `make quick` leaves them out."""
 
