@@ -52,8 +52,8 @@ docs: .venv/dev # after `banditselect reproduce all meta-tasks --scale paper`
 	$(BIN)/python -m benchmarks.regions_study out/paper
 	$(BIN)/python docs/from_results.py out/paper
 
-arena-docs: .venv/dev # after `banditselect reproduce arena arena-rates arena-masters --scale paper --out out/arena`
-	$(BIN)/python docs/arena_page.py out/arena
+arena-docs: .venv/dev # after `banditselect reproduce arena --scale paper --out out/arena`, `python -m benchmarks.arena --scale paper`
+	PYTHONPATH=. $(BIN)/python docs/arena_page.py out/arena
 
 .venv-bench/ready: pyproject.toml requirements-bench.lock requirements-bench-compiled.lock requirements-bench-data.lock
 	$(PYTHON) -m venv .venv-bench

@@ -7,15 +7,17 @@ and returns the action. Features lie ready in the form that the contestant takes
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from banditselect import OFUL, FSSquareCB, LinTS, Policy, SquareCB
-from banditselect.carriers.shapes import ExactShape, FeatureShape
-from banditselect.carriers.streams import Seed
-from banditselect.carriers.validation import Constraint, Number
-from banditselect.policies.base import Chosen
+from banditselect.kernels.features import Features
+from banditselect.models.model import Model
+from banditselect.plays.play import Play as PlayOf
+from banditselect.runtime.arguments import argument
+from banditselect.runtime.blocks import maps_of
+from banditselect.runtime.constraints import Number
 from banditselect.types import Array, Index, Mask
 
 from .problem import NOISE, REWARD_RANGE, LinearProblem
@@ -111,32 +113,38 @@ class NumpySquareCB:
 class Empty(Policy):
     """The empty call: features are checked, a decision is given and settled, and nothing is computed."""
 
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "n_models": Number(low=1, integer=True),
-        "dim": Number(low=1, integer=True),
-    }
+    n_models: int = argument(Number(low=1, integer=True), default=1)
+    dim: int = argument(Number(low=1, integer=True))
 
-    def __init__(self, *, n_models: int = 1, dim: int, lanes: int | None = None, seed: Seed = 0) -> None:
-        self.n_models = n_models
-        self.dim = dim
-        super().__init__(lanes, seed)
+    def build(self, lanes: int) -> tuple[Model, PlayOf]:
+        """Return a model that learns nothing, of which the first action is played."""
+        model = Nothing(maps_of([self.dim] * self.n_models, many=self.n_models > 1))
+        model.updates = np.zeros(lanes, dtype=np.int64)
+        return model, First()
 
-    def _shape(self) -> FeatureShape:
-        return ExactShape((self.dim,) * self.n_models, many=self.n_models > 1)
 
-    def _begin(self, lanes: int) -> None:
-        pass
+class Nothing(Model):
+    """Counts the rewards that it is given."""
 
-    def _distribution(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, None]:
-        first = np.zeros((ids.size, x.shape[2]))
+    state = ("updates",)
+    one_kernel = True
+    updates: Index
+
+    def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
+        self.updates[ids] += 1
+
+
+class First(PlayOf):
+    """Plays the first action."""
+
+    asks: ClassVar = ()
+
+    def probabilities(
+        self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Array | None = None
+    ) -> Array:
+        first = np.zeros((ids.size, x.values.shape[2]))
         first[:, 0] = 1.0
-        return first, None
-
-    def _choose(self, ids: Index, x: Array, offered: Mask | None, numbers: Index) -> Chosen:
-        return np.zeros(ids.size, dtype=np.int64), np.ones(ids.size), None
-
-    def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
-        pass
+        return first
 
 
 def ours(build: Callable[[int, int, int], Policy], every_map: bool = False) -> Callable[[LinearProblem, int], Play]:

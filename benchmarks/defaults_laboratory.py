@@ -14,10 +14,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from banditselect.kernels.information import CLOSE
-from banditselect.kernels.posterior import NEGLIGIBLE
-from banditselect.parts.mixtures import FLAT, SCALES
-from banditselect.parts.region_mixtures import LEVELS
+from banditselect.models.map_mixture import SCALES
+from banditselect.models.mixture import FLAT
+from banditselect.models.posterior import NEGLIGIBLE
+from banditselect.models.region_mixture import LEVELS
+from banditselect.plays.information import CLOSE
 
 Array = NDArray[np.float64]
 

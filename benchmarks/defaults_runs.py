@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from banditselect import FSIDS, FSOFUL, OFUL, PSIDS, PSOFUL, UCB1, FSSquareCB, LinIDS, LinTS, SquareCB
+from banditselect import FSIDS, FSOFUL, OFUL, PSIDS, PSOFUL, FSSquareCB, LinIDS, LinTS, SquareCB
 from banditselect.policies import Policy
+from banditselect.rivals import UCB1
 from banditselect.simulation.store import write_text
 
 from .defaults_laboratory import SHIPPED, Laboratory, Switches

@@ -20,7 +20,7 @@ from banditselect import (
     problems,
     simulate,
 )
-from banditselect.parts.mixtures import SCALES
+from banditselect.models.map_mixture import SCALES
 
 from . import whole_loop
 from .contestants import (

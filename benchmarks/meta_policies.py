@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from banditselect import D3RB, ED2RB, BalancingElimination, Corral, DynamicBalancing, RegretBalancing, SquareCB
+from banditselect import RegretBalancing, SquareCB
+from banditselect.masters import D3RB, ED2RB, BalancingElimination, Corral, DynamicBalancing
 from banditselect.types import Index
 
 from .figures import Figure, Part

@@ -17,9 +17,9 @@ from sklearn.mixture import GaussianMixture
 from banditselect import PSIDS, LinIDS, regions
 from banditselect.experiments import meta_tasks
 from banditselect.reporting.markdown import markdown_table, replace_between
+from banditselect.runtime.quantiles import standard_error
 from banditselect.simulation import Results
 from banditselect.simulation.store import write_text
-from banditselect.statistics import standard_error
 from banditselect.types import Array
 
 PAGE = Path(__file__).parent.parent / "docs" / "regions.md"

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from banditselect import FSOFUL, OFUL, PSOFUL, Catalogue, FSSquareCB, RegretBalancing, SquareCB, given, on_map, simulate
-from banditselect.carriers.lanes import LaneArrays
 from banditselect.policies import Policy
 from banditselect.problems import SyntheticFeatureSelection
+from banditselect.runtime.lanes import LaneArrays
 
 from .measuring import Spread, interleaved, machine, write_json
 
@@ -203,7 +203,7 @@ def part_bytes(part: LaneArrays) -> int:
 
 def state_bytes(policy: Policy) -> int:
     """Return the bytes of all that a policy learns and of what its settings determine."""
-    return sum(part_bytes(part) for _, part in policy._state())
+    return sum(part_bytes(part) for _, part in policy._parts)
 
 
 def measure(group: list[Series], blocks: int, seconds: float) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """Writes docs/arena.md from a run of the arena: python docs/arena_page.py out/arena (make arena-docs).
 
-All numbers come from the stored tables of `banditselect reproduce arena arena-rates arena-masters --out out/arena`.
+All numbers come from the stored tables of `banditselect reproduce arena --scale paper --out out/arena` and
+`python -m benchmarks.arena --scale paper`.
 """
 
 import shutil
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from from_results import details
 
-from banditselect.experiments import EXPERIMENTS, REGIMES, arena, arena_masters, arena_rates
+from banditselect.experiments import EXPERIMENTS, REGIMES, arena
 from banditselect.experiments.claims import judge
 from banditselect.experiments.contestants import everyone
 from banditselect.experiments.experiment import stored
@@ -19,10 +20,11 @@ from banditselect.reporting.markdown import markdown_table
 from banditselect.reporting.numbers import NOTHING, duration
 from banditselect.simulation import Results
 from banditselect.simulation.store import Store, write_text
+from benchmarks.arena import EXPERIMENTS as PUBLISHED
+from benchmarks.arena.sentences import SENTENCES
 
 DOCS = Path(__file__).parent
 RANKING = arena.EXPERIMENT.ranking
-RUN = "arena arena-rates arena-masters"
 Regimes = Mapping[str, Results]
 Groups = Mapping[str, Mapping[str, report.Finals]]  #: by regime and group
 
@@ -31,7 +33,7 @@ def main(folder: Path) -> None:
     """Write the page and its figures."""
     ran = {regime: results for one, regime, results in stored(folder, EXPERIMENTS) if one.name == "arena"}
     if not ran:
-        sys.exit(f"{folder} lacks the arena: run `banditselect reproduce {RUN} --out {folder}` first")
+        sys.exit(f"{folder} lacks the arena: run `banditselect reproduce arena --out {folder}` first")
     found = {regime: report.grouped(results, RANKING) for regime, results in ran.items()}
     for regime, groups in found.items():
         for group in groups:
@@ -39,13 +41,14 @@ def main(folder: Path) -> None:
             shutil.copyfile(figure, DOCS / "figures" / f"arena-{regime}-{group}.svg")
     parts = [
         "# Every rival in one arena",
-        f"Written by `python docs/arena_page.py` from the tables of `banditselect reproduce {RUN}`; no number here is "
-        "typed. Policies that select among M feature maps play four families of problems, those that select among M "
-        "regions (balls in which the parameter may lie) four others; all meet the same instances and the same noise. "
-        "T is the number of rounds, K that of actions. “Section 9” is the example of math.md, section 9, in which "
-        "every wrong map is refuted on a context of its own. A master plays through bases, one for every map or "
-        "region: RB balances regrets, RBE eliminates bases, DB balances dynamically; SCB says that the bases are "
-        "SquareCB. `banditselect show arena` says what was chosen, `banditselect list arena` who plays.",
+        "Written by `python docs/arena_page.py` from the tables of `banditselect reproduce arena` and `python -m "
+        "benchmarks.arena`; no number here is typed. Policies that select among M feature maps play four families of "
+        "problems, those that select among M regions (balls in which the parameter may lie) four others; all meet the "
+        "same instances and the same noise. T is the number of rounds, K that of actions. “Section 9” is the example "
+        "of math.md, section 9, in which every wrong map is refuted on a context of its own. A master plays through "
+        "bases, one for every map or region: RB balances regrets, RBE eliminates bases, DB balances dynamically; SCB "
+        "says that the bases are SquareCB. `banditselect show arena` says what was chosen, `banditselect list arena` "
+        "who plays.",
         settings(ran, folder),
         summary(found),
         f"## Who comes where\n\n{standing(found, folder)}",
@@ -195,13 +198,12 @@ def known() -> str:
 
 def rates(folder: Path) -> str:
     """Return the verdicts on what is published of rivals."""
-    names = (arena_rates.EXPERIMENT.name, arena_masters.EXPERIMENT.name)
-    verdicts = [verdict for verdict in judge(folder, EXPERIMENTS) if verdict.experiment in names]
+    verdicts = judge(folder, PUBLISHED, SENTENCES)
     if not verdicts:
-        return f"Not run here: `banditselect reproduce {' '.join(names)}`."
-    runs = [(one, results) for one, _, results in stored(folder, EXPERIMENTS) if one.name in names]
+        return "Not run here: `python -m benchmarks.arena`."
     lengths = [
-        f"T = {max(result.settings['rounds'] for result in results.values()):,} in {one.name}" for one, results in runs
+        f"T = {max(result.settings['rounds'] for result in results.values()):,} in {one.name}"
+        for one, _, results in stored(folder, PUBLISHED)
     ]
     caption = (
         "Each statement is ours, of what the reference proves or assumes, judged by exponents that are measured: "

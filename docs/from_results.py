@@ -21,9 +21,9 @@ from banditselect.problems.synthetic import EXTREMES
 from banditselect.reporting.markdown import markdown_table, replace_between
 from banditselect.reporting.numbers import interval, measured
 from banditselect.reporting.verdicts import SIGNS, outcome
+from banditselect.runtime.quantiles import standard_error
 from banditselect.simulation import Result, Results
 from banditselect.simulation.store import write_text
-from banditselect.statistics import standard_error
 
 DOCS = Path(__file__).parent
 Found = Mapping[tuple[str, str], Results]

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from banditselect import FSOFUL, PSOFUL, FSSquareCB
-from banditselect.policies.base import Policy
+from banditselect.policies.policy import Policy
 from banditselect.reporting.markdown import markdown_table, replace_between
+from banditselect.runtime.quantiles import standard_error
 from banditselect.simulation.store import write_text
-from banditselect.statistics import standard_error
 from banditselect.theory import feature_selection
 from banditselect.types import Array
 

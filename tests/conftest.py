@@ -5,17 +5,28 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from banditselect.kernels.disk import Kept
+from banditselect.kernels.disk import DiskCache
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 
 MEDIUM = (
-    *("agent", "all_or_nothing", "arena", "benchmarks", "blocks", "catalogues", "check_policy", "claims"),
+    *(
+        "agent",
+        "all_or_nothing",
+        "arena",
+        "arena_rates",
+        "benchmarks",
+        "blocks",
+        "catalogues",
+        "check_map",
+        "check_policy",
+        "claims",
+    ),
     *("claims_variance", "cli", "cli_reproduce", "cli_without_extra", "code_version", "common_checks", "containers"),
     *("defaults_study", "engines", "eq_algorithms", "experiments", "first_use", "interruptions", "kills", "loop"),
     *("progress", "report", "reporting", "rounds_of_logs", "scaling", "several_processes", "store", "store_damage"),
-    *("streaming",),
+    *("streaming", "sweep_example"),
 )
 """Files whose tests take seconds: `make quick` leaves them out."""
 
@@ -35,4 +46,4 @@ def pytest_collection_finish() -> None:
 # no test may fail because the machine is busy
 settings.register_profile("default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
-Kept.noticed = True  # which test compiles depends on the order: none reads that on stderr
+DiskCache.noticed = True  # which test compiles depends on the order: none reads that on stderr

@@ -187,7 +187,7 @@ def test_a_retired_learner_is_fresh_for_its_key_and_learns_nothing_late():
             played(agent, 1, key="ada")
             played(agent, 1, key="bob")
         before = everything(agent)
-        with pytest.raises(ValueError, match="already learned" if again else "for key 'ada'.*retired"):
+        with pytest.raises(ValueError, match="already has a reward" if again else "for key 'ada'.*retired"):
             agent.update(late, 1.0)
         assert everything(agent) == before
     assert agent.explain("ada").rounds == 1
@@ -207,7 +207,7 @@ def test_rewards_are_late_in_batches_and_once():
     assert [agent.has_learned(choice) for choice in choices] == [False, True, True, True]
     before = everything(agent)
     for call in (agent.update, lambda choice, y: agent.update_many([choices[0], choice], [y, y])):
-        with pytest.raises(ValueError, match="already learned"):
+        with pytest.raises(ValueError, match="already has a reward"):
             call(choices[1], 1.0)
     assert everything(agent) == before
 
@@ -275,7 +275,7 @@ def test_copies_decide_elsewhere_and_are_learned_by_key(tmp_path):
         assert not agent.has_learned(choice)
         agent.update(choice, 1.0)
         assert agent.has_learned(choice)
-        with pytest.raises(ValueError, match="already learned"):
+        with pytest.raises(ValueError, match="already has a reward"):
             agent.update(choice, 1.0)
     assert agent.keys == ["ada", "own", "newer", "new"]
     assert [agent.explain(key).rounds for key in agent.keys] == [6, 1, 2, 2]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from banditselect import FSIDS, Agent, load, maps
 from banditselect.agent.seats import Seats
-from banditselect.carriers import persistence
+from banditselect.runtime import files
 
 # Lanes by key.
 
@@ -94,7 +94,7 @@ def whole(tmp_path_factory):
         agent.update(agent.act({}, None, key=key), 1.0)
     agent.retire("eve")
     agent.save(path)
-    return persistence.read(path)
+    return files.read(path)
 
 
 def _put(name, value):
@@ -163,7 +163,7 @@ def damaged(path, whole, change):
     """Write the file with a change in its section; its checksum is right."""
     settings_, arrays = copy.deepcopy(whole)
     change(settings_["holder"][1]["dict"], arrays)
-    persistence.write(path, settings_, arrays)
+    files.write(path, settings_, arrays)
 
 
 def test_what_is_not_changed_is_loaded(whole, tmp_path):
@@ -192,6 +192,6 @@ def test_what_is_missing_is_named(name, whole, tmp_path):
 def test_a_holder_that_nobody_knows_is_named(whole, tmp_path):
     settings_, arrays = copy.deepcopy(whole)
     settings_["holder"][0] = "broker"
-    persistence.write(tmp_path / "agent.bsel", settings_, arrays)
+    files.write(tmp_path / "agent.bsel", settings_, arrays)
     with pytest.raises(ValueError, match="a policy inside 'broker', which is not known here"):
         load(tmp_path / "agent.bsel")

@@ -1,4 +1,4 @@
-"""The arena: who plays where, what everyone is told, ranks and standings by hand, rates from stored tables."""
+"""The arena: who plays where, what everyone is told, ranks and standings by hand."""
 
 import json
 import math
@@ -7,13 +7,9 @@ import numpy as np
 import pytest
 
 from banditselect import OFUL, RegretBalancing, SquareCB, given, on_every_map, simulate, tune
-from banditselect.experiments import EXPERIMENTS, arena, arena_masters, arena_rates
-from banditselect.experiments.claims import judge
-from banditselect.experiments.claims.arena_sentences import ARENA_SENTENCES
-from banditselect.experiments.claims.measuring import FAILS, HOLDS, NOT_APPLICABLE
+from banditselect.experiments import arena, latent
 from banditselect.experiments.contestants import MAPS, REGIONS, YARDSTICKS, Contestant, everyone, tuned
 from banditselect.experiments.experiment import Ranking
-from banditselect.experiments.ps_shared import UNIFORM
 from banditselect.experiments.report.standings import grouped, ranks, standing_tables, standings, winners
 from banditselect.simulation import METRICS, Result, Results
 from banditselect.simulation.tuning import axes_of
@@ -95,7 +91,7 @@ def test_the_table_has_the_time_of_a_round(tmp_path):
     assert table.caption == "Who comes where: maps"
     assert table.rows[0] == ["FS-IDS", "1", "10.0", "–", "1.0", "1 of 1", "10.0"]
     assert table.rows[1][:4] == ["Uniform", "1", "100.0", "90.0 [90.0, 90.0]"]
-    assert standing_tables(arena_rates.EXPERIMENT, results, tmp_path) == []
+    assert standing_tables(latent.EXPERIMENT, results, tmp_path) == []
 
 
 # Who plays
@@ -126,120 +122,6 @@ def test_everyone_has_a_line_and_every_radius_and_width_is_tuned():
             assert set(axes_of(one.policy, one.tuned)) == set(one.tuned), name
             if name not in YARDSTICKS and "scale" in one.policy.parameters:
                 assert "scale" in one.tuned, name
-
-
-# Published rates
-
-
-def stored(folder, regret):
-    """Store results of the problems of the rates: ``regret(policy, size, t)`` at a quarter of the rounds and all."""
-    spread = 1.0 + 0.001 * np.linspace(-1.0, 1.0, N)
-    for module in (arena_rates, arena_masters):
-        results = {}
-        for name, problem in module.problems().items():
-            size = int(name.rpartition("= ")[2])
-            played = module.policies(problem, 1000)
-            finals = {
-                p: np.array([np.broadcast_to(regret(p, size, t), N) for t in (250, 1000)]) * spread for p in played
-            }
-            results[name] = result(finals, (250, 1000))
-        path = folder / module.EXPERIMENT.name / "defaults"
-        path.mkdir(parents=True)
-        Results(results).save(path / "results.parquet")
-    return {verdict.id: verdict for verdict in judge(folder, EXPERIMENTS)}
-
-
-def powers(m, t):
-    """Return the regret M^m T^t / 99, small as that of a base is, and that of uniform play, which is linear."""
-    return lambda policy, size, rounds: 9.0 * rounds if policy == UNIFORM else size**m * rounds**t / 99.0
-
-
-def judged_on(folder, regret):
-    found = stored(folder, regret)
-    return lambda id: (found[id].verdict, pytest.approx(found[id].value))
-
-
-def test_exponents_are_those_of_the_regret(tmp_path):
-    """M^.7 T^.45 is within the root of T, and of M T with a tenth more: (.7 + .45) / 2 = .575. M^.9 is not: .675."""
-    found = stored(tmp_path, powers(0.7, 0.45))
-    assert {verdict.experiment for verdict in found.values()} == {"arena-rates", "arena-masters"}
-    assert all(verdict.ours for verdict in found.values())
-    assert (found["rate-rb-scb"].verdict, found["rate-d3rb-scb"].verdict) == (HOLDS, HOLDS)
-    worse = judged_on(tmp_path / "worse", powers(0.9, 0.45))
-    assert worse("rate-rb-scb") == (FAILS, 0.675)
-    assert worse("rate-d3rb-scb")[0] == HOLDS  # which is asked for .75 and a tenth
-    worst = judged_on(tmp_path / "worst", powers(1.4, 0.45))
-    assert worst("rate-d3rb-scb") == (FAILS, 0.925)
-    long = judged_on(tmp_path / "long", lambda policy, size, t: 9.0 * t if policy == UNIFORM else t**0.75 / 99.0)
-    assert long("rate-rb-scb") == long("rate-corral-smoothed") == (FAILS, 0.75)
-    assert long("rate-corral-importance") == (HOLDS, 0.75)
-    assert long("fails-leader") == (FAILS, 0.75)  # which is not linear
-
-
-def test_ratios_and_sizes_both_ways(tmp_path):
-    half = {"CORRAL-OFUL, smoothed": 0.5, "FS-OFUL": 0.5, "SquareCB": 9.0}
-
-    def regret(policy, size, t):
-        if policy == UNIFORM:
-            return 99.0 * t
-        return half.get(policy, 1.0) * t**0.95 * size ** {"SquareCB": 0.2, "ALEXP": 1.0}.get(policy, 0.0)
-
-    better = judged_on(tmp_path, regret)
-    for id in ("fails-corral-importance", "fails-leader-beside", "fails-leader", "rate-design", "rate-plain"):
-        assert better(id)[0] == HOLDS, id
-    assert better("rate-alexp")[0] == FAILS  # M itself
-    flat = judged_on(tmp_path / "flat", lambda policy, size, t: 99.0 * t if policy == UNIFORM else float(size) ** 0.2)
-    for id in ("fails-corral-importance", "fails-leader-beside", "fails-leader", "rate-design"):
-        assert flat(id)[0] == FAILS, id
-    assert flat("rate-plain") == (HOLDS, 0.2)
-
-
-def test_a_master_that_had_not_told_its_bases_apart_before_is_not_judged(tmp_path):
-    """All of uniform play at a quarter, a third of it at the end: an exponent of .2, which is not one of a rate."""
-    late = judged_on(tmp_path, lambda policy, size, t: t * (1.0 if policy == UNIFORM or t == 250 else 1.0 / 3.0))
-    assert late("rate-d3rb-scb") == late("rate-corral-smoothed") == (NOT_APPLICABLE, 1.0)
-    never = stored(tmp_path / "never", lambda policy, size, t: t * (1.0 if policy == UNIFORM else 0.9))
-    assert "nearly uniform play" in never["rate-design"].vacuous
-    assert "nearly uniform play" in never["rate-corral-importance"].vacuous
-    beyond = judged_on(tmp_path / "beyond", lambda policy, size, t: 9.0 * t if policy == UNIFORM else 2.0 * t**0.5)
-    assert beyond("rate-rb-scb") == (NOT_APPLICABLE, 2.0)  # no reference bounds such a base
-    assert beyond("rate-d3rb-scb") == (HOLDS, 0.5)
-
-
-def test_only_where_it_has_learned(tmp_path):
-    """With M = 16 all of uniform play at a quarter: exponents are taken at M = 2 and 4, none of M and T together."""
-
-    def regret(policy, size, t):
-        if policy == UNIFORM:
-            return 2.0 * t
-        return 2.0 * t if size == 16 and policy == "RBE-SCB" else t**0.5 / 9.0
-
-    found = stored(tmp_path, regret)["rate-rbe-scb"]
-    assert (found.verdict, found.statistic[-5:]) == (HOLDS, "M = 2")
-
-
-def test_one_run_that_is_stuck_leaves_the_premise_decided(tmp_path):
-    spread = np.where(np.arange(N) == 3, 40.0, 1.0)
-
-    def regret(policy, size, t):
-        return 9.0 * t * np.linspace(0.9, 1.1, N) if policy == UNIFORM else t**0.5 / 9.0 * spread
-
-    assert stored(tmp_path, regret)["rate-ed2rb-scb"].verdict == HOLDS
-
-
-def test_every_sentence_is_judged_where_everyone_played(tmp_path):
-    assert set(stored(tmp_path, lambda *_: 1.0)) == {sentence.id for sentence in ARENA_SENTENCES}
-
-
-def test_corral_is_judged_as_it_is_called():
-    (problem,) = list(arena_masters.problems().values())[:1]
-    found = {name: policy.arguments for name, policy in arena_masters.policies(problem, 1000).items()}
-    feedback = {name: found[name].get("feedback", "plain") for name in arena_masters.CORRALS}
-    assert list(feedback.values()) == ["plain", "smoothed", "importance"]
-    assert all(name.endswith(kind) or kind == "plain" for name, kind in feedback.items())
-    own = found[arena_masters.OWN_RATE]
-    assert (own["feedback"], own["learning_rate"]) == ("smoothed", 1.0)
-    assert {found[name]["horizon"] for name in (*arena_masters.CORRALS, arena_masters.OWN_RATE)} == {None}
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # a range that is tried may be too narrow

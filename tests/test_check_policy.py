@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from banditselect import FSOFUL, OFUL, FSSquareCB, SquareCB, Uniform, register
-from banditselect.carriers.validation import Constraint
 from banditselect.checks import CHECKS, check_policy, run_check
+from banditselect.runtime.arguments import argument
 
 D = 4
 LIVE = np.random.default_rng()
@@ -22,21 +22,8 @@ def flawed(base=OFUL, **changes):
 
 
 @register
-class FlawedPosition(Uniform):
-    def __init__(self, lanes=None, seed=0):
-        super().__init__(lanes=lanes, seed=seed)
-
-
-@register
-class FlawedUnconstrained(Uniform):
-    def __init__(self, *, extra=1, lanes=None, seed=0):
-        self.extra = extra
-        super().__init__(lanes=lanes, seed=seed)
-
-
-@register
-class FlawedTolerant(FlawedUnconstrained):
-    constraints = {"extra": Constraint()}  # noqa: RUF012
+class FlawedTolerant(Uniform):
+    extra: int = argument(default=1)
 
 
 @register
@@ -59,11 +46,12 @@ class FlawedMemory(OFUL):
 class FlawedPenalty(OFUL):
     """Begins with lambda I where the inverse of that belongs."""
 
-    constraints = {name: OFUL.constraints[name] for name in ("dim", "regularization")}  # noqa: RUF012
-
-    def __init__(self, *, dim, regularization=1.0, lanes=None, seed=0):
-        super().__init__(dim=dim, regularization=1.0 / regularization, lanes=lanes, seed=seed)
-        self.regularization = regularization
+    def build(self, lanes):
+        given = self.regularization
+        vars(self)["regularization"] = 1.0 / given
+        built = super().build(lanes)
+        vars(self)["regularization"] = given
+        return built
 
 
 def by_position(self, features, **rest):
@@ -126,8 +114,6 @@ def alternating(self, decision, reward):
 
 FLAWS = [
     ("check_interface", "Flawed is not registered", flawed()),
-    ("check_interface", "argument lanes is not keyword-only", FlawedPosition.bind()),
-    ("check_interface", "argument extra has no constraint", FlawedUnconstrained.bind()),
     ("check_interface", "argument extra=.* not refused", FlawedTolerant.bind()),
     ("check_repr", "repr builds a OFUL", flawed(__repr__=lambda self: "OFUL(dim=4)")),
     ("check_repr", "repr builds noise=", FlawedName.bind(dim=D, noise=0.1)),
@@ -174,7 +160,7 @@ FLAWS = [
     ("check_propensities_of_lanes", "of lane 0 differ", flawed(SquareCB, act=half_in_lanes)),
     ("check_permuted_actions", "do not follow", flawed(SquareCB, probabilities=by_position)),
     ("check_permuted_models", "do not follow", flawed(FSOFUL, model_weights=np.array([0.5, 0.3, 0.2]))),
-    ("check_rescaling", "another action after rescaling: are .* in reward_units", flawed(reward_units=())),
+    ("check_rescaling", "another action after rescaling: do all .* have unit=", flawed(noise=argument(default=0.5))),
     ("check_units", "after a change of units", flawed(unit_free=True)),
     ("check_batch", "predictions off", flawed(learn=lambda self, x, y: OFUL.learn(self, np.abs(x), y))),
     ("check_batch", "predictions off", flawed(learn=lambda self, x, y: OFUL.learn(self, x, min(y, 1.0)))),

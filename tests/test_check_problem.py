@@ -7,6 +7,8 @@ import pytest
 
 from banditselect.checks import CHECKS, PROBLEM_CHECKS, check_problem, run_check
 from banditselect.problems import Instances, Problem
+from banditselect.runtime.arguments import argument
+from banditselect.runtime.constraints import Constraint
 from expected_skips import run_or_skip
 
 
@@ -40,10 +42,8 @@ class Play(Instances):
 
 
 class Fair(Problem):
+    dim: int = argument(default=2)
     play = Play
-
-    def __init__(self, *, dim=2):
-        self.dim = dim
 
     @property
     def shapes(self):
@@ -128,19 +128,13 @@ def told(base=Fair, **constants):
     return played(base, __init__=drawn)
 
 
-class Positional(Fair):
-    def __init__(self, dim=2):
-        self.dim = dim
-
-
-class Forgetful(Fair):
-    def __init__(self, *, dim=2, scale=1.0):
-        self.dim = dim
+class Double(Constraint):
+    def stored(self, name, value, lanes, seed):
+        return 2 * value
 
 
 class Doubling(Fair):
-    def __init__(self, *, dim=2):
-        self.dim = 2 * dim
+    dim: int = argument(Double(), default=2)
 
 
 class Counting(Fair):
@@ -148,8 +142,7 @@ class Counting(Fair):
 
     built = 0
 
-    def __init__(self, *, dim=2):
-        self.dim = dim
+    def _set_up(self):
         Counting.built += 1
         self.number = Counting.built
 
@@ -165,8 +158,6 @@ def growing(self):
 LIVE = np.random.default_rng(1)
 
 FLAWS = [
-    ("check_problem_settings", "keyword-only", Positional),
-    ("check_problem_settings", "scale is not stored under its name", Forgetful),
     ("check_problem_settings", "dim is not stored as it is given", Doubling),
     ("check_problem_settings", "features and means and rewards and constants differ", Counting),
     ("check_problem_settings", "repr does not name", flawed(__repr__=lambda self: "a problem")),
@@ -293,3 +284,12 @@ def test_check_problem_runs_everything_and_expected_failures_must_fail():
         check_problem(Fair(), expected_failures={"check_seeds": "no reason"})
     with pytest.raises(ValueError, match="check_nothing"):
         check_problem(Fair(), expected_failures={"check_nothing": ""})
+
+
+def test_a_problem_with_an_init_of_its_own_is_refused():
+    """Its settings would not say what it was made of, and two problems would share their stored results."""
+    with pytest.raises(TypeError, match=r"Own has an __init__ of its own: declare every argument with argument\("):
+
+        class Own(Fair):
+            def __init__(self, scale):
+                self.scale = scale

@@ -10,7 +10,6 @@ from banditselect import (
     FSIDS,
     FSOFUL,
     OFUL,
-    UCB1,
     Blocked,
     FSSquareCB,
     LinIDS,
@@ -25,6 +24,7 @@ from banditselect import (
 from banditselect.checks import PROBLEM_CHECKS
 from banditselect.policies import Binding
 from banditselect.problems import ClassesAsArms
+from banditselect.rivals import UCB1
 from expected_skips import run_or_skip
 
 ROWS, CLASSES = 60, 3

@@ -16,58 +16,24 @@ import pytest
 from typer.testing import CliRunner
 
 import banditselect
+from banditselect import PSOFUL
 from banditselect.cli import display as displays
 from banditselect.cli.app import app
 from banditselect.simulation import METRICS, Progress, Results
 
 ROOT = Path(__file__).parent.parent
-MAIN = "from banditselect.kernels.disk import Kept; Kept.noticed = True; from banditselect.cli import main; main()"
+MAIN = (
+    "from banditselect.kernels.disk import DiskCache; DiskCache.noticed = True; "
+    "from banditselect.cli import main; main()"
+)
 COMMAND = [sys.executable, "-c", MAIN]  # says nothing of compiling, which depends on the tests before
 
-SMALL = """\
-rounds = 30
-replicates = 3
-[problems.parameters]
-type = "SyntheticParameterSelection"
-n_models = [2, 3]
-dim = 2
-[policies.OFUL]
-type = "OFUL"
-noise = "given.noise"
-[policies.LinTS]
-type = "LinTS"
-noise = "given.noise"
-"""
-
-SLOW = """\
-rounds = 1000
-replicates = 4
-import = ["slow.py"]
-[problems.small]
-type = "SyntheticParameterSelection"
-n_models = 2
-dim = 2
-[policies.quick]
-type = "Uniform"
-[policies.slow]
-type = "Slow"
-"""
-
-OWN = """
-import time
-from banditselect import LinTS, register
-
-@register
-class {name}(LinTS):
-    def _absorb(self, ids, x, action, y, memo):
-        {learn}
-"""
+SMALL = ("reproduce", "ps-synthetic", "--regime", "practical", "--replicates", "2", "--rounds", "5", "--no-figures")
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "small.toml").write_text(SMALL)
     return tmp_path
 
 
@@ -80,86 +46,22 @@ def start(*arguments: str) -> "subprocess.Popen[str]":
     return subprocess.Popen([*COMMAND, *arguments], text=True, start_new_session=True, **pipes)
 
 
-def test_run_prints_tables_and_writes_everything_and_runs_nothing_twice(folder: Path) -> None:
-    first = call("run", "small.toml")
-    assert first.exit_code == 0, first.output
-    for word in ("n_models=2", "n_models=3", "OFUL", "LinTS", "mean", "out/small/"):
-        assert word in first.stdout
-    assert "4 of 4 cells in" in first.stderr
-    figures = {f"{name}.{kind}" for name in ("curves", "finals") for kind in ("png", "svg", "pdf")}
-    out = folder / "out" / "small"
-    assert figures | {"results.parquet", "summary.md"} <= {path.name for path in out.iterdir()}
-    assert list(Results.load(out / "results.parquet")) == ["n_models=2", "n_models=3"]
-    again = call("run", "small.toml", "--no-figures")
-    assert "4 of 4 cells (4 from an earlier run)" in again.stderr
-    assert again.stdout.split("results")[0] == first.stdout.split("results")[0]
-
-
-def test_json_is_all_there_is_on_stdout(folder: Path) -> None:
-    done = call("run", "small.toml", "--json", "--quiet", "--no-figures", "--replicates", "4", "--out", "elsewhere")
-    assert (done.exit_code, done.stderr) == (0, "")
-    told = json.loads(done.stdout)
-    values = Results.load(folder / "elsewhere" / "results.parquet")["n_models=3"].final("OFUL")
-    numbers = told["summary"]["n_models=3"]["OFUL"]
-    assert numbers["n"] == 4
-    assert numbers["mean"] == pytest.approx(values.mean())
-    assert numbers["standard_error"] == pytest.approx(values.std(ddof=1) / 2.0)
-    assert (told["settings"]["replicates"], told["settings"]["rounds"]) == (4, 30)
-    assert (told["failures"], told["out"]) == ([], "elsewhere")
-    assert all(Path(file).exists() for file in told["files"])
-
-
-def test_one_replicate_has_no_standard_error(folder: Path) -> None:
-    done = call("run", "small.toml", "--json", "--quiet", "--no-figures", "--replicates", "1")
-    assert json.loads(done.stdout)["summary"]["n_models=2"]["LinTS"]["standard_error"] is None
-
-
-def test_a_metric_that_nobody_has_is_refused_with_its_key(folder: Path) -> None:
-    (folder / "small.toml").write_text('metric = "weight"\n' + SMALL)
-    done = call("run", "small.toml")
-    assert done.exit_code == 2
-    told = "error: small.toml: metric: got 'weight', expected a metric that some policy has on problem 'n_models=2': "
-    assert done.stderr.startswith(told + "regret, pseudo_regret, reward, mean_reward, coverage, probability")
-    (folder / "small.toml").write_text('metric = "coverage"\n' + SMALL + "[tuning]\nscale = [0.1, 1.0]\n")
-    done = call("run", "small.toml")
-    assert done.exit_code == 2
-    assert "a metric that 'LinTS', which is tuned for it, has" in done.stderr
-    assert not (folder / "out").exists()
-
-
-def test_what_was_tuned_is_told(folder: Path) -> None:
-    (folder / "small.toml").write_text(SMALL + "[tuning]\nscale = [0.01, 0.1, 1.0]\nreplicates = 2\n")
-    done = call("run", "small.toml", "--no-figures")
-    lines = [line for line in done.stdout.splitlines() if line.startswith("tuned on ")]
-    assert len(lines) == 4
-    assert re.fullmatch(r"tuned on n_models=2: OFUL: scale = [\d.]+( \(the end of its values\))?", lines[0])
-    assert lines[0] in (folder / "out" / "small" / "summary.md").read_text()
-
-
 def test_quiet_says_nothing_on_stderr(folder: Path) -> None:
-    done = call("run", "small.toml", "--quiet", "--no-figures")
+    done = call(*SMALL, "--quiet")
     assert (done.exit_code, done.stderr) == (0, "")
-    assert "OFUL" in done.stdout
+    assert done.stdout.startswith("Figure 2, practical: ")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run", "none.toml"], "none.toml: No such file"),
-        (["run", "bad.toml"], "bad.toml: problems.parameters.n_models: got 0"),
-        (["run", "small.toml", "--engine", "cloud"], "engine: got 'cloud', expected one of"),
-        (["run", "small.toml", "--address", "tcp://x"], "address: got 'tcp://x'"),
-        (["run", "small.toml", "--rounds", "0"], "--rounds"),
-        (["run", "small.toml", "--replicates", "many"], "--replicates"),
-        (["run", "small.toml", "--out", "small.toml"], "out: got 'small.toml', expected a folder"),
-        (["run", "small.toml", "--out", ""], "got '', expected the name of a folder"),
+        (["reproduce", "--engine", "cloud"], "engine: got 'cloud', expected one of"),
+        (["reproduce", "--address", "tcp://x"], "address: got 'tcp://x'"),
+        (["reproduce", "--rounds", "0"], "--rounds"),
+        (["reproduce", "--replicates", "many"], "--replicates"),
         (["reproduce", "--out", ""], "got '', expected the name of a folder"),
-        (["run", "list.toml"], "list.toml: metric: got ['regret'], expected one of"),
-        (["run", "long.toml"], "long.toml: rounds: got 1000000000000, expected a whole number >= 1 and <= 1e+09"),
-        (["run", "endless.toml"], "endless.toml: rounds: got 100000000000000000000000, expected a whole number"),
-        (["run", "many.toml"], "replicates: got 1000000000000, expected fewer: 80,000,000,000 cells"),
-        (["run", "exits.toml"], "exits.toml: import[0]: exits.py: it exits when it is imported"),
-        (["run"], "Missing argument"),
+        (["claims"], "Missing argument"),
+        (["run", "sweep.toml"], "No such command"),
         (["ran"], "No such command"),
         (["reproduce", "fs-sythetic"], "did you mean 'fs-synthetic'"),
         (["reproduce", "--models", "2,x"], "--models"),
@@ -170,46 +72,26 @@ def test_quiet_says_nothing_on_stderr(folder: Path) -> None:
         (["show", "FSSquareBC"], "did you mean 'FSSquareCB'"),
     ],
 )
-def test_wrong_usage_has_code_2_and_writes_nothing(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
-) -> None:
-    written = {
-        "bad.toml": SMALL.replace("[2, 3]", "[2, 0]"),
-        "list.toml": f'metric = ["regret"]\n{SMALL}',
-        "long.toml": SMALL.replace("rounds = 30", f"rounds = {10**12}"),
-        "endless.toml": SMALL.replace("rounds = 30", f"rounds = {10**23}"),
-        "many.toml": SMALL.replace("replicates = 3", f"replicates = {10**12}"),
-        "exits.toml": f'import = ["exits.py"]\n{SMALL}',
-        "exits.py": "raise SystemExit(0)",
-    }
-    for name, text in written.items():
-        (folder / name).write_text(text)
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+def test_wrong_usage_has_code_2_and_writes_nothing(folder: Path, arguments: list[str], message: str) -> None:
     done = call(*arguments)
     assert done.exit_code == 2
     said = " ".join(done.stderr.replace("│", " ").split())
     assert message in said
     assert "Traceback" not in done.output
     assert done.stdout == ""
-    assert sorted(path.name for path in folder.iterdir()) == sorted([*written, "small.toml"])
+    assert list(folder.iterdir()) == []
 
 
-@pytest.mark.parametrize(("command", "name"), [("run small.toml", "summary.md"), ("reproduce latent", "report.html")])
-def test_what_others_wrote_is_not_replaced(folder: Path, command: str, name: str) -> None:
+def test_what_others_wrote_is_not_replaced(folder: Path) -> None:
     (folder / "mine").mkdir()
-    (folder / "mine" / name).write_text("mine")
-    done = call(*command.split(), "--out", "mine")
+    (folder / "mine" / "report.html").write_text("mine")
+    done = call("reproduce", "latent", "--out", "mine")
     assert done.exit_code == 2
-    assert f"out: got 'mine', expected a folder of ours, or one without {name}, which would be replaced" in done.stderr
-    assert [(path.name, path.read_text()) for path in (folder / "mine").iterdir()] == [(name, "mine")]
+    assert "out: got 'mine', expected a folder of ours, or one without report.html, which would be re" in done.stderr
+    assert [(path.name, path.read_text()) for path in (folder / "mine").iterdir()] == [("report.html", "mine")]
 
 
-def test_a_byte_order_mark_is_no_mistake(folder: Path) -> None:
-    (folder / "small.toml").write_text("\ufeff" + SMALL, encoding="utf-8")
-    assert call("run", "small.toml", "--no-figures").exit_code == 0
-
-
-RUN = "run small.toml --no-figures --quiet"
+RUN = shlex.join([*SMALL, "--quiet"])
 
 
 @pytest.mark.parametrize(
@@ -235,38 +117,30 @@ def test_an_output_that_takes_nothing(folder: Path, command: str, where: str, co
 
 def test_a_terminal_without_greek_letters(folder: Path) -> None:
     plain = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C", "PYTHONIOENCODING": "ascii"}
-    arguments = [*COMMAND, "run", "small.toml", "--quiet", "--no-figures"]
+    arguments = [*COMMAND, "show", "LinMED"]
     done = subprocess.run(arguments, env=os.environ | plain, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "mean  ? s.e.  median" in done.stdout
-    assert "± s.e." in (folder / "out" / "small" / "summary.md").read_text(encoding="utf-8")
+    assert "?" in done.stdout
 
 
-def test_failures_are_told_and_the_rest_is_kept(folder: Path) -> None:
-    (folder / "failing.py").write_text(OWN.format(name="Failing", learn="assert self.rounds[0] < 3, 'no luck'"))
-    text = f'import = ["failing.py"]\n{SMALL}[policies.failing]\ntype = "Failing"\n'
-    (folder / "fails.toml").write_text(text)
-    done = start("run", "fails.toml", "--json", "--no-figures")
-    stdout, stderr = done.communicate(timeout=600)
-    assert done.returncode == 1
-    assert "2 cells failed; the results of the others are kept" in stderr
-    told = "failing on n_models=2, replicates 0-2, 30 rounds, seed 0\n  AssertionError: no luck\n  Failing.bind()"
-    assert told in stderr
-    content = json.loads(stdout)
-    assert list(content["summary"]["n_models=2"]) == ["OFUL", "LinTS"]
-    assert {failure["problem"] for failure in content["failures"]} == {"n_models=2", "n_models=3"}
-    assert content["failures"][0].items() >= {"policy": "failing", "error": "AssertionError: no luck"}.items()
-    assert (folder / "out" / "fails" / "failures.json").exists()
-    (folder / "fails.toml").write_text(f"{text}[tuning]\nscale = [1]\nreplicates = 1\n")
-    done = start("run", "fails.toml", "--quiet")
-    stdout, stderr = done.communicate(timeout=600)
-    assert (done.returncode, stdout) == (1, "")
-    assert re.fullmatch(r"error: failing #0 on n_models=[23], .*AssertionError\('no luck'\)\n", stderr)
+def test_failures_are_told_and_the_rest_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: PSOFUL, *_: object) -> None:
+        raise AssertionError("no luck")
+
+    monkeypatch.setattr(PSOFUL, "build", fail)
+    done = call(*SMALL, "--workers", "1")
+    assert done.exit_code == 1
+    assert "cells failed; the results of the others are kept" in done.stderr
+    assert re.search(r"PS-OFUL on .*, replicates 0-1, 5 rounds, seed 0\n  AssertionError: no luck\n  ", done.stderr)
+    place = folder / "out" / "quick" / "ps-synthetic" / "practical"
+    assert (place / "failures.json").exists()
+    played = Results.load(place / "results.parquet")["b = 0"].policies
+    assert played == ["OFUL, S = max", "OFUL, S = 10", "PS-IDS, untuned (ours)", "Uniform"]
 
 
 def begun(process: "subprocess.Popen[str]", out: Path) -> None:
     """Wait until a cell is stored."""
-    while not list(out.glob("cells/*.cell")):
+    while not list(out.glob("*/*/cells/*.cell")):
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
 
@@ -281,9 +155,18 @@ def begun(process: "subprocess.Popen[str]", out: Path) -> None:
     ],
 )
 def test_interruptions_keep_what_is_done(folder: Path, number: int, group: bool, workers: str) -> None:
-    (folder / "slow.py").write_text(OWN.format(name="Slow", learn="time.sleep(0.05)"))
-    (folder / "slow.toml").write_text(SLOW)
-    arguments = ("run", "slow.toml", "--workers", workers, "--no-figures", "--out", "my results")
+    large = ("--rounds", "3000", "--replicates", "100", "--no-figures", "--quiet")
+    arguments = (
+        "reproduce",
+        "ps-synthetic",
+        "--regime",
+        "practical",
+        "--workers",
+        workers,
+        *large,
+        "--out",
+        "my results",
+    )
     process = start(*arguments)
     begun(process, folder / "my results")
     (os.killpg if group else os.kill)(process.pid, number)
@@ -291,7 +174,7 @@ def test_interruptions_keep_what_is_done(folder: Path, number: int, group: bool,
     assert process.returncode == 128 + number
     assert stdout == ""
     way_back = f"To continue:\n  banditselect {shlex.join(arguments)}\n"
-    assert stderr == f"interrupted; cells stored in my results: 1. {way_back}"
+    assert re.fullmatch(rf"interrupted; cells stored in my results: \d+\. {re.escape(way_back)}", stderr)
     with pytest.raises(ProcessLookupError):  # no worker is left
         wait_for_group(process.pid)
 
@@ -305,7 +188,7 @@ def wait_for_group(pid: int) -> None:
 
 def test_part_of_an_extra_is_asked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.style", None)
-    done = call("run", "small.toml", "--quiet")
+    done = call(*SMALL[:-1], "--quiet")
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr == 'error: matplotlib is not installed: pip install "banditselect[experiments]"\n'
 
@@ -316,7 +199,7 @@ def test_lists(folder: Path) -> None:
     assert set(everything["metrics"]) == set(METRICS)
     lines = call("list", "experiments").stdout.splitlines()
     assert lines[0].split(maxsplit=1) == ["fs-synthetic", "Feature selection, synthetic (Figure 1, top)"]
-    assert len(lines) == 16
+    assert len(lines) == 14
     assert len(call("list", "policies").stdout.splitlines()) == len(everything["policies"])
     assert all(name in call("list").stdout for names in everything.values() for name in names)
 
@@ -335,12 +218,12 @@ def test_show(folder: Path) -> None:
 
 def test_version_and_help(folder: Path) -> None:
     assert call("--version").stdout == f"banditselect {banditselect.__version__}\n"
-    for command in ([], ["run"], ["reproduce"], ["claims"], ["list"], ["show"], ["warmup"]):
+    for command in ([], ["reproduce"], ["claims"], ["list"], ["show"], ["warmup"]):
         done = call(*command, "-h")
         assert done.exit_code == 0
         assert f"banditselect {' '.join(command)}".strip() in done.stdout
         assert max(map(len, done.stdout.splitlines())) <= 80
-    assert "130, 143" in call("run", "--help").stdout
+    assert "130, 143" in call("reproduce", "--help").stdout
 
 
 def test_making_packs_is_no_command(folder: Path) -> None:
@@ -353,7 +236,7 @@ def test_making_packs_is_no_command(folder: Path) -> None:
     ("words", "wanted"),
     [
         ("reproduce la", "latent"),
-        pytest.param("run small.toml --engine d", "dask", marks=pytest.mark.slow),
+        pytest.param("reproduce --engine d", "dask", marks=pytest.mark.slow),
         pytest.param("list met", "metrics", marks=pytest.mark.slow),
         pytest.param("show PSO", "PSOFUL", marks=pytest.mark.slow),
     ],
@@ -368,32 +251,12 @@ def test_completion(folder: Path, words: str, wanted: str) -> None:
     assert done.stdout.split() == [wanted]
 
 
-def test_the_page_shows_the_example_and_what_a_mistake_says(folder: Path) -> None:
-    page = (ROOT / "docs" / "command_line.md").read_text()
-    example = (ROOT / "examples" / "sweep.toml").read_text()
-    assert f"```toml\n{example}```" in page
-    (folder / "softmax.py").write_text((ROOT / "examples" / "softmax.py").read_text())
-    (folder / "mistake.toml").write_text(example.replace("given.noise", "given.nois"))
-    process = start("run", "mistake.toml")  # it imports softmax.py, which registers a policy
-    _, stderr = process.communicate(timeout=600)
-    assert process.returncode == 2
-    assert f"$ banditselect run mistake.toml\n{stderr}" in page
-
-
 @pytest.mark.slow
 def test_the_page_shows_what_happens(folder: Path) -> None:
     page = (ROOT / "docs" / "command_line.md").read_text()
-    example = (ROOT / "examples" / "sweep.toml").read_text()
-    assert f"```toml\n{example}```" in page
-    (folder / "sweep.toml").write_text(example)
-    (folder / "softmax.py").write_text((ROOT / "examples" / "softmax.py").read_text())
-    (folder / "mistake.toml").write_text(example.replace("given.noise", "given.nois"))
-    blocks = re.findall(r"```console\n\$ banditselect (.*)\n([^`]*)```", page)
-    assert len(blocks) == 4
-    for command, shown in blocks:
-        process = start(*shlex.split(command))
-        stdout, stderr = process.communicate(timeout=600)
-        assert (stderr if process.returncode == 2 else stdout).startswith(shown), command + stdout + stderr
+    ((command, shown),) = re.findall(r"```console\n\$ banditselect (.*)\n([^`]*)```", page)
+    stdout, stderr = start(*shlex.split(command)).communicate(timeout=600)
+    assert stdout.startswith(shown), command + stdout + stderr
 
 
 def progress(done: int, *, fraction: float, seconds_left: float | None, reused: int = 0) -> Progress:

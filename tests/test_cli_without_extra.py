@@ -42,7 +42,7 @@ def test_commands_that_need_no_extra(arguments: list[str], capsys: pytest.Captur
     assert (told.out, told.err) == (CliRunner().invoke(app, arguments).stdout, "")
 
 
-@pytest.mark.parametrize("arguments", [["run", "none.toml"], ["reproduce", "--scale", "quick"], ["claims", "--json"]])
+@pytest.mark.parametrize("arguments", [["reproduce", "--scale", "quick"], ["claims", "--json"]])
 def test_commands_that_need_the_extra_name_it(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert light(*arguments) == 1
     told = f"`banditselect {arguments[0]}` needs the extra \"experiments\": pip install 'banditselect[experiments]'\n"
@@ -59,7 +59,7 @@ def test_warmup_needs_no_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_help_without_the_extra(capsys: pytest.CaptureFixture[str]) -> None:
     assert light("--help") == 0
     everything = capsys.readouterr().out
-    for word in ("list ", "show ", "warmup ", "run ", "reproduce", "claims ", '"experiments"', "examples:"):
+    for word in ("list ", "show ", "warmup ", "reproduce", "claims ", '"experiments"', "examples:"):
         assert word in everything
     for command in ("list", "show", "warmup"):
         assert light(command, "-h") == 0

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from banditselect.kernels.columns import cut, standardize, tidy
+from banditselect.maps.columns import cut, standardize, tidy
 
 
 def test_what_is_no_number_is_nan_and_the_rest_is_cut():

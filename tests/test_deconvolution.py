@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from banditselect import regions
-from banditselect.kernels.deconvolution import expect, explain_fits
 from banditselect.regions import deconvolution
 from banditselect.regions.deconvolution import Mixture
+from banditselect.regions.deconvolution_kernels import expect, explain_fits
 from banditselect.regions.fits import Fits
 
 

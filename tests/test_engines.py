@@ -8,7 +8,6 @@ import sys
 import threading
 import warnings
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -26,14 +25,12 @@ from banditselect import (
     simulate,
     sweep,
 )
-from banditselect.carriers import persistence
-from banditselect.carriers.shapes import ExactShape
-from banditselect.carriers.validation import ArgumentError
+from banditselect.authoring import Best, RidgeBank, argument, maps_of
 from banditselect.logs import Log, LoggedReplay
-from banditselect.parts.experts import RidgeBank
-from banditselect.parts.exploration import greedy
 from banditselect.policies import Policy
 from banditselect.problems import Classification, SyntheticFeatureSelection
+from banditselect.runtime import files
+from banditselect.runtime.errors import ArgumentError
 
 RNG = np.random.default_rng(0)
 LABELS = np.arange(60) % 3
@@ -55,23 +52,10 @@ RANGE = (-10.0, 10.0)
 class Mine(Policy):
     """Plays the best prediction on the first map."""
 
-    constraints: ClassVar = {}
+    dim: int = argument()
 
-    def __init__(self, *, dim, lanes=None, seed=0):
-        self.dim = dim
-        super().__init__(lanes, seed)
-
-    def _shape(self):
-        return ExactShape((self.dim,), many=False)
-
-    def _begin(self, lanes):
-        self._bank = RidgeBank(lanes=lanes, dims=np.array([self.dim]), regularization=np.ones((lanes, 1)))
-
-    def _distribution(self, ids, x, offered):
-        return greedy(self._bank.predict(ids, x)[:, 0], offered), None
-
-    def _absorb(self, ids, x, action, y, memo):
-        self._bank.learn(ids, x, y)
+    def build(self, lanes):
+        return RidgeBank.of(maps_of(self.dim), lanes, np.ones((lanes, 1))), Best()
 
 
 class UnpicklableError(ValueError):
@@ -83,27 +67,25 @@ class UnpicklableError(ValueError):
 class Fails(Uniform):
     """Raises when it learns for the third time, an error that can be pickled or one that cannot."""
 
-    def __init__(self, *, portable=True, lanes=None, seed=0):
-        self.portable = portable
-        super().__init__(lanes=lanes, seed=seed)
+    portable: bool = argument(default=True)
 
-    def _begin(self, lanes):
+    def build(self, lanes):
         self._count = 0
-        super()._begin(lanes)
+        return super().build(lanes)
 
-    def _absorb(self, ids, x, action, y, memo):
+    def _learn(self, ids, x, y, played):
         self._count += 1
         if self._count == 3:
             raise KeyError("third round") if self.portable else UnpicklableError("third", "round")
 
 
 class Dies(Uniform):
-    def _absorb(self, ids, x, action, y, memo):
+    def _learn(self, ids, x, y, played):
         os._exit(3)
 
 
 class Worried(Uniform):
-    def _absorb(self, ids, x, action, y, memo):
+    def _learn(self, ids, x, y, played):
         warnings.warn("of its own kind", UserWarning, stacklevel=1)
 
 
@@ -292,7 +274,7 @@ def test_a_cell_that_fails_is_told_and_takes_no_other_down(tmp_path, options):
     for failure in results.failures:
         assert "Fails.bind(" in failure.settings
         assert "SyntheticFeatureSelection(n_models=2" in failure.settings
-        assert "_absorb" in failure.traceback
+        assert "_learn" in failure.traceback
         assert "third round" in str(failure)
         assert str(failure.cell) in str(failure)
     assert {type(f.error) for f in results.failures if f.cell.policy == "fails"} == {KeyError}
@@ -344,9 +326,7 @@ def test_what_cannot_be_sent_is_an_error_and_no_standstill(options):
     needs(options)
 
     class Locked(Uniform):
-        def __init__(self, *, lock, lanes=None, seed=0):
-            self.lock = lock
-            super().__init__(lanes=lanes, seed=seed)
+        lock: object = argument()
 
     policies = {"u": Uniform.bind(), "locked": Locked.bind(lock=threading.Lock())}
     with quiet(), pytest.raises(TypeError, match="lock"):
@@ -426,7 +406,7 @@ def test_threads_of_one_worker_do_not_lose_each_other_s_warnings(tmp_path, dask_
     options = {"rounds": 100, "replicates": 24, "block": 1, "engine": "dask", "out": tmp_path}
     with quiet(), pytest.warns(RuntimeWarning, match="worried: of its own kind"):
         sweep({"worried": Worried.bind()}, PROBLEMS, address=dask_cluster.scheduler_address, **options)
-    stored = [persistence.read(path)[0]["messages"] for path in tmp_path.glob("cells/*.cell")]
+    stored = [files.read(path)[0]["messages"] for path in tmp_path.glob("cells/*.cell")]
     assert stored == [["of its own kind"]] * 72
 
 

@@ -28,10 +28,8 @@ NAMES = {
     "mood",
     "mood-maps",
     "arena",
-    "arena-rates",
-    "arena-masters",
 }
-ONE_REGIME = {"ps-worst", "meta-tasks", "mood", "mood-maps", "arena-rates", "arena-masters"}
+ONE_REGIME = {"ps-worst", "meta-tasks", "mood", "mood-maps"}
 
 
 def test_there_are_those_of_the_paper_each_with_its_regimes_and_two_scales():

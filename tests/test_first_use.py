@@ -18,14 +18,15 @@ from kernels_alone import copy_kernels
 KERNELS = """
 import sys
 import numpy as np
-from house.kernels import disk, rounds
-from house.kernels.arrays import sums_to_one, usable
+from house.kernels import disk
+from house.kernels.features import usable
+from house.kernels.weights import exponentials
 assert disk._caches.cache_info().misses == 0  # the import looks for nothing
 ours = disk._caches()[:1]  # NUMBA_CACHE_DIR, and not beside the source
 disk._caches = lambda: ours
 disk.PATIENCE, disk.SILENT = map(float, sys.argv[1:])
-usable(np.ones(3)), sums_to_one(np.ones((1, 1)))
-print(sum(usable.stats.cache_misses.values()) + sum(sums_to_one.stats.cache_misses.values()))
+usable(np.ones(3)), exponentials(np.zeros(3), 0.0, np.empty(3))
+print(sum(usable.stats.cache_misses.values()) + sum(exponentials.stats.cache_misses.values()))
 """
 LOCKED = """
 import os, sys

@@ -6,8 +6,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from banditselect.kernels.hashing import hashed_products
-from banditselect.maps.hashes import hash_of, places, word_of
+from banditselect.maps.hashes import hash_of, hashed_products, places, word_of
 
 MASK = 2**64 - 1
 

@@ -104,7 +104,7 @@ def test_wherever_it_is_interrupted_an_agent_serves_and_its_file_can_be_loaded(n
         with pytest.raises(Interrupted):
             traced(lambda one=one: call(one), lambda place, count=count, at=at: next(count) == at)
         assert held(one) in (before, after)
-        gates = bool(one._gate.busy), bool(one.policy._gate.busy)
+        gates = bool(one._guard.busy), bool(one.policy._guard.busy)
         state = repr(
             (gates, held(one), one._seats.to_dict(), one._spread.to_dict(), snapshot(one.policy), one.policy.lanes)
         )
@@ -147,7 +147,7 @@ def test_what_cannot_be_loaded_does_not_replace_a_good_file(tmp_path):
 def test_a_policy_that_cannot_be_loaded_is_not_saved(tmp_path):
     policy = OFUL(dim=2, lanes=3)
     policy._ledger.book = policy._ledger.book[:2]
-    with pytest.raises(RuntimeError, match=r"cannot be loaded, so it was deleted .*array 'book': found int64 \(2, 4\)"):
+    with pytest.raises(RuntimeError, match=r"cannot be loaded, so it was deleted .*array 'book': found int64 \(2, 5\)"):
         policy.save(tmp_path / "policy.bsel")
     assert list(tmp_path.iterdir()) == []
 

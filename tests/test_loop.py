@@ -12,7 +12,6 @@ from banditselect import (
     FSOFUL,
     OFUL,
     PSOFUL,
-    UCB1,
     BiasOFUL,
     FSSquareCB,
     LinTS,
@@ -26,6 +25,7 @@ from banditselect import (
     simulate,
     tune,
 )
+from banditselect.authoring import Constraint, argument
 from banditselect.problems import (
     ClassesAsArms,
     Classification,
@@ -34,6 +34,7 @@ from banditselect.problems import (
     SyntheticFeatureSelection,
     SyntheticParameterSelection,
 )
+from banditselect.rivals import UCB1
 from banditselect.simulation.loop import build, checkpoints_of, play
 
 FS = SyntheticFeatureSelection(n_models=3, dim=4, n_actions=5, n_items=50)
@@ -61,8 +62,8 @@ BOTH = pytest.mark.parametrize(
 class Coins(Problem):
     """Three coins; with ``seen`` below 1 some rewards are not observed."""
 
-    def __init__(self, *, seen=1.0, known=True):
-        self.seen, self.known = seen, known
+    seen: float = argument(default=1.0)
+    known: bool = argument(default=True)
 
     @property
     def shapes(self):
@@ -312,8 +313,7 @@ def test_the_weight_is_that_of_a_model_of_the_problem():
 class Once(Problem):
     """As many arms as rounds, each of which may be played once."""
 
-    def __init__(self, *, n_arms=6):
-        self.n_arms = n_arms
+    n_arms: int = argument(default=6)
 
     @property
     def shapes(self):
@@ -357,12 +357,15 @@ def test_what_may_be_played_may_depend_on_what_was_played():
         simulate({"uniform": Uniform.bind()}, Once(), rounds=7, replicates=1)
 
 
+class Overwritten(Constraint):
+    def check(self, name, value, lanes):
+        value *= 0.0
+
+
 class Greedy(BiasOFUL):
     """Writes into what it is given."""
 
-    def __init__(self, *, center, radius=1.0, noise=0.5, delta=0.05, scale=1.0, lanes=None, seed=0):
-        center *= 0.0
-        super().__init__(center=center, radius=radius, noise=noise, delta=delta, scale=scale, lanes=lanes, seed=seed)
+    center: np.ndarray = argument(Overwritten())
 
 
 def test_no_policy_changes_what_the_next_is_given():

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import OneHotEncoder
 
 from banditselect import maps
-from banditselect.carriers.validation import ArgumentError
-from banditselect.kernels.arrays import LIMIT
+from banditselect.kernels.features import LIMIT
+from banditselect.runtime.errors import ArgumentError
 from banditselect.types import Blocked
 from test_maps import MOVIES, VISITORS, every_map
 

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from banditselect.checks import PROBLEM_CHECKS
-from banditselect.kernels.instances import gaussian_items
 from banditselect.problems import SyntheticFeatureSelection, SyntheticParameterSelection
+from banditselect.problems.instances import gaussian_items
 from banditselect.problems.randomness import NOISES, Noise, coin_constant, distinct_items, draw_noise, random_state
 from banditselect.problems.synthetic import EXTREMES, extremes
 from expected_skips import run_or_skip

@@ -110,7 +110,7 @@ def test_nobody_is_told_where_nobody_asks():
 
 
 class Broken(Uniform):
-    def _absorb(self, ids, x, action, y, memo):
+    def _learn(self, ids, x, y, played):
         raise ArithmeticError("broken")
 
 

@@ -51,8 +51,8 @@ def test_a_step_is_told_with_its_place():
 def test_the_state_of_fs_squarecb_by_hand(M, d):
     alone, many = (FSSquareCB(n_models=M, dim=d, lanes=lanes) for lanes in (1, 5))
     root, theta, evidence, group, updates = M * d * (d + -d % 4), M * d, 3 * M, M, 1
-    assert scaling.part_bytes(alone._experts.bank) == 8 * (root + theta + evidence + group + updates)
-    ledger, keys, outside = 3 + 1, 1, 1  # the ring of bits has eight bytes
+    assert scaling.part_bytes(alone._model.bank) == 8 * (root + theta + evidence + group + updates)
+    ledger, keys, outside = 4 + 1, 1, 1  # the ring of bits has eight bytes
     posterior = 1 + M
     by_hand = 8 * (root + theta + evidence + group + updates + ledger + keys + outside + posterior)
     assert scaling.state_bytes(alone) == by_hand

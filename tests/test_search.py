@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from banditselect import given
-from banditselect.carriers.binding import Constant
+from banditselect.runtime.binding import Constant
 from banditselect.simulation.search import Search, Steps
 
 WALK = Steps(1.0, factor=10.0, reach=6)

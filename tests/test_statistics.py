@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from banditselect.runtime.quantiles import standard_error
 from banditselect.statistics import (
     bootstrap_interval,
     decimals,
     mean_interval,
     paired_difference,
-    standard_error,
     student_quantile,
 )
 from benchmarks import interval_coverage

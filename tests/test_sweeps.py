@@ -5,9 +5,11 @@ import pytest
 
 from banditselect import (
     OFUL,
+    PSOFUL,
+    BiasOFUL,
     FSSquareCB,
+    Greedy,
     LinTS,
-    Policy,
     Power,
     RegretBalancing,
     Result,
@@ -16,13 +18,17 @@ from banditselect import (
     Uniform,
     given,
     grid,
+    on_every_ball,
     on_every_map,
     on_map,
     simulate,
     sweep,
     tune,
 )
-from banditselect.problems import SyntheticFeatureSelection, SyntheticParameterSelection
+from banditselect.authoring import Chosen, argument
+from banditselect.masters import LatentReference
+from banditselect.problems import LatentBandit, SyntheticFeatureSelection, SyntheticParameterSelection
+from banditselect.rivals import UCB1
 from banditselect.simulation import Progress, tuning
 from banditselect.simulation.sweeps import RESERVED
 
@@ -35,11 +41,9 @@ OFUL_TOLD = OFUL.bind(noise=given.noise, parameter_bound=given.parameter_bound)
 class Fragile(Uniform):
     """Breaks when it learns its fifth reward in a world of ``dim`` 4."""
 
-    def __init__(self, *, dim, lanes=None, seed=0):
-        self.dim = dim
-        super().__init__(lanes=lanes, seed=seed)
+    dim: int = argument()
 
-    def _absorb(self, ids, x, action, y, memo):
+    def _learn(self, ids, x, y, played):
         if self.dim == 4 and self.rounds[0] == 5:
             raise ZeroDivisionError("no more")
 
@@ -66,6 +70,27 @@ def test_the_policies_of_a_sweep_may_depend_on_the_problem():
         replicates=2,
     )
     assert [results[name].policies for name in results] == [["map 0", "map 1"], ["map 0", "map 1", "map 2"]]
+
+
+def test_arrays_bases_on_every_ball_and_a_reference_of_the_problem():
+    problems = grid(LatentBandit, n_models=[2, 3], n_arms=4)
+    bases = [UCB1.bind(noise=given.noise), on_every_ball(Greedy.bind())]
+    policies = {
+        "RB": RegretBalancing.bind(bases=bases, reference=LatentReference(given.error, given.n_arms, 0.5)),
+        "PS, known": PSOFUL.bind(centers=np.eye(2, 4), radii=[0.1, 0.2], noise=given.noise),
+    }
+    results = sweep(policies, problems, rounds=5, replicates=2)
+    assert not results.failures
+    assert [len(result.final(name)) for result in results.values() for name in policies] == [2] * 4
+
+
+def test_a_sweep_may_tune_the_policies_of_every_problem(tmp_path):
+    policies = {"RB": RegretBalancing.bind(bases=on_every_ball(BiasOFUL.bind(noise=given.noise))), "u": Uniform.bind()}
+    problems, size = grid(LatentBandit, n_models=[2, 3], n_arms=4), {"rounds": 5, "replicates": 2, "out": tmp_path}
+    results = sweep(lambda problem: tune(policies, problem, {"scale": [0.1, 1.0]}, **size), problems, **size)
+    for result in results.values():
+        assert result.policies == [*policies]
+        assert list(result.settings["tuning"]["policies"]) == ["RB"]
 
 
 def test_a_grid_makes_every_combination_and_names_what_varies():
@@ -167,28 +192,18 @@ def test_progress_counts_every_round_of_every_policy():
 # Tuning
 
 
-class Scaled(Policy):
+class Scaled(Uniform):
     """Plays action ``choice``."""
 
-    def __init__(self, *, choice=0, lanes=None, seed=0):
-        self.choice = choice
-        super().__init__(lanes, seed)
+    choice: int = argument(default=0)
 
-    constraints = {}  # noqa: RUF012
-
-    def _shape(self):
-        return Uniform()._shape()
-
-    def _begin(self, lanes):
-        pass
-
-    def _distribution(self, ids, x, offered):
-        p = np.zeros((ids.size, x.shape[2]))
+    def _probabilities(self, ids, x, offered):
+        p = np.zeros((ids.size, x.values.shape[2]))
         p[:, self.choice] = 1.0
-        return p, None
+        return p
 
-    def _absorb(self, ids, x, action, y, memo):
-        pass
+    def _choose(self, ids, x, offered, numbers):
+        return Chosen(self._probabilities(ids, x, offered), self._streams.keys[ids])
 
 
 def test_tuning_chooses_the_best_mean_on_replicates_that_are_never_reported(monkeypatch):
@@ -327,8 +342,8 @@ class Unsure(Uniform):
 
     p: object = None
 
-    def _distribution(self, ids, x, offered):
-        return type(self).p, None
+    def _choose(self, ids, x, offered, numbers):
+        return Chosen(type(self).p, self._streams.keys[ids])
 
 
 @pytest.mark.parametrize(
@@ -336,7 +351,7 @@ class Unsure(Uniform):
 )
 def test_probabilities_that_are_none_are_refused_by_name(p, monkeypatch):
     monkeypatch.setattr(Unsure, "p", p)
-    with pytest.raises(ValueError, match=r"Unsure\._distribution: got .*probabilities, float64 of shape \(2, 5\)"):
+    with pytest.raises(ValueError, match=r"Unsure: probabilities: got .*probabilities, float64 of shape \(2, 5\)"):
         simulate({"unsure": Unsure.bind()}, PS, rounds=2, replicates=2)
 
 

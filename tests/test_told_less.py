@@ -121,7 +121,7 @@ def test_learned_weights_are_those_of_fs_ids_and_play_is_by_inverse_gaps_of_the_
     twin = FSIDS(**common)
     for t in range(60):
         maps = [rng.normal(size=(5, 3)), 10.0 * rng.normal(size=(5, 2))]
-        mixture = twin._mixture
+        mixture = twin._model
         _, weight, _ = mixture.weigh(np.arange(1))  # of both maps at the first scale, at the second, ...
         theta, size = mixture.bank.theta[0], np.sqrt(np.where(mixture.size[0] > 0.0, mixture.size[0], 1.0))
         score = np.zeros(5)
@@ -141,13 +141,13 @@ def test_learned_weights_are_those_of_fs_ids_and_play_is_by_inverse_gaps_of_the_
     np.testing.assert_allclose(policy.constants, twin.constants, rtol=1e-9)
     assert policy.admissible.tolist() == [True, True]
     assert not policy.ridge_estimates
-    assert FSSquareCB.ridge_estimates
+    assert FSSquareCB(**common).ridge_estimates
     assert policy.model_weights[0] > 0.99
 
 
 @pytest.mark.parametrize(
     ("name", "value", "wanted"),
-    [("noise", 0.5, "None"), ("regularization", 1.0, "None"), ("exploration", "paper", "a number or a schedule")],
+    [("noise", 0.5, "None"), ("regularization", 1.0, "None"), ("exploration", "paper", "another choice")],
 )
 def test_what_is_learned_cannot_be_told(name, value, wanted):
     with pytest.raises(ValueError, match=f'FSSquareCB: {name}: got .*, expected {wanted}, since weighting="learned"'):

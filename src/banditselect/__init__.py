@@ -1,39 +1,25 @@
 """Linear bandits that choose their own model."""
 
-import time
-
 __version__ = "0.1.0"
-__imported_at__ = time.time()  # before any other file is read: the store tells by it whether files have changed since
 
-from . import logs, maps, problems, regions, theory
+from . import logs, maps, masters, problems, regions, rivals, theory
+from .actions.catalogue import Catalogue
+from .actions.crossing import cross_features
+from .actions.ellipsoid import Ball, Ellipsoid
 from .agent import Agent, Choice, Explanation
-from .carriers.catalogues import Catalogue
-from .carriers.crossing import cross_features
-from .carriers.ellipsoids import Ball, Ellipsoid
-from .parts.exploration import LatentReference, Power
+from .masters import RegretBalancing
+from .plays.schedules import Power
 from .policies import (
-    ALEXP,
-    D3RB,
-    ED2RB,
-    EXP4,
     FSIDS,
     FSMED,
     FSOFUL,
     FSTS,
-    LEADER,
-    MUCB,
     OFUL,
     PSIDS,
     PSOFUL,
     PSTS,
-    SEXP3,
-    UCB1,
-    AdaptiveSquareCB,
-    BalancingElimination,
     BiasOFUL,
-    Corral,
     Decision,
-    DynamicBalancing,
     FSSquareCB,
     Greedy,
     LinIDS,
@@ -41,13 +27,10 @@ from .policies import (
     LinTS,
     OnMap,
     Policy,
-    RegretBalancing,
-    SparseOFUL,
     SquareCB,
     Uniform,
     given,
     load,
-    maillard_munos,
     on_every_ball,
     on_every_map,
     on_map,
@@ -57,38 +40,25 @@ from .simulation import Result, Results, Steps, grid, simulate, sweep, tune
 from .types import Blocked
 
 __all__ = [
-    "ALEXP",
-    "D3RB",
-    "ED2RB",
-    "EXP4",
     "FSIDS",
     "FSMED",
     "FSOFUL",
     "FSTS",
-    "LEADER",
-    "MUCB",
     "OFUL",
     "PSIDS",
     "PSOFUL",
     "PSTS",
-    "SEXP3",
-    "UCB1",
-    "AdaptiveSquareCB",
     "Agent",
-    "BalancingElimination",
     "Ball",
     "BiasOFUL",
     "Blocked",
     "Catalogue",
     "Choice",
-    "Corral",
     "Decision",
-    "DynamicBalancing",
     "Ellipsoid",
     "Explanation",
     "FSSquareCB",
     "Greedy",
-    "LatentReference",
     "LinIDS",
     "LinMED",
     "LinTS",
@@ -98,7 +68,6 @@ __all__ = [
     "RegretBalancing",
     "Result",
     "Results",
-    "SparseOFUL",
     "SquareCB",
     "Steps",
     "Uniform",
@@ -107,14 +76,15 @@ __all__ = [
     "grid",
     "load",
     "logs",
-    "maillard_munos",
     "maps",
+    "masters",
     "on_every_ball",
     "on_every_map",
     "on_map",
     "problems",
     "regions",
     "register",
+    "rivals",
     "simulate",
     "sweep",
     "theory",

@@ -1,4 +1,4 @@
-"""How sure a number is: standard errors and intervals of means, differences, ratios and shares over replicates.
+"""Standard errors and intervals of means, differences, ratios and shares over replicates.
 
 Plain arrays in, numbers out; whoever compares policies, judges a claim or evaluates a log computes its intervals here.
 """
@@ -11,9 +11,10 @@ from statistics import NormalDist
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from .carriers import validation
+from .runtime import constraints, errors, inputs
+from .runtime.quantiles import standard_error
 from .types import Array
 
 BLOCK = 2**21  #: how many resampled values are held at a time
@@ -65,18 +66,6 @@ class Comparison:
         return f"{self.a} - {self.b}: {self.metric} {mean} {interval}, {method}, n = {self.n}"
 
 
-def standard_error(values: NDArray[np.floating]) -> Any:
-    """Return the standard error of the mean over the last axis, NaN for a single value.
-
-    Examples
-    --------
-    >>> standard_error(np.array([1.0, 2.0, 3.0, 6.0])), standard_error(np.ones((2, 1)))
-    (np.float64(1.08...), array([nan, nan]))
-    """
-    n = values.shape[-1]
-    return values.std(axis=-1, ddof=1) / math.sqrt(n) if n > 1 else np.full(values.shape[:-1], np.nan)[()]
-
-
 def mean_interval(values: ArrayLike, *, confidence: float = 0.95) -> Interval:
     """Return the mean over the last axis and Student's interval for it.
 
@@ -95,9 +84,9 @@ def mean_interval(values: ArrayLike, *, confidence: float = 0.95) -> Interval:
     Interval(estimate=array([2.]), low=array([-0.48...]), high=array([4.48...]))
     """
     check_confidence(confidence)
-    x = validation.as_floats("values", values, "numbers of shape (..., R)")
+    x = inputs.as_floats("values", values, "numbers of shape (..., R)")
     if x.ndim == 0 or x.size == 0:
-        raise validation.refuse("values", values, "numbers of shape (..., R) with at least one replicate")
+        raise errors.refuse("values", values, "numbers of shape (..., R) with at least one replicate")
     mean, R = x.mean(axis=-1), x.shape[-1]
     half = standard_error(x) * (student_quantile(confidence, R - 1) if R > 1 else 1.0)
     return Interval(mean, mean - half, mean + half)
@@ -154,12 +143,12 @@ def paired_difference(
     .. [1] Hesterberg, "What Teachers Should Know About the Bootstrap", The American Statistician 69 (2015), section 5.
     """
     check_confidence(confidence)
-    resamples = validation.whole_number("resamples", resamples, 100)
-    validation.seed("seed", seed)
+    resamples = constraints.whole_number("resamples", resamples, 100)
+    inputs.check_seed("seed", seed)
     expected = "finite numbers of shape (R,)"
     x, y = replicates("a", a, expected, np.isfinite), replicates("b", b, expected, np.isfinite)
     if x.shape != y.shape:
-        raise validation.refuse("b", b, f"as many replicates as a, {x.size}")
+        raise errors.refuse("b", b, f"as many replicates as a, {x.size}")
     d = x - y
     mean, n = float(d.mean()), d.size
     low, high = mean_interval(d, confidence=confidence)[1:]
@@ -301,15 +290,15 @@ def _studentized(d: Array, resamples: int, rng: np.random.Generator) -> Array:
 
 def replicates(name: str, values: ArrayLike, expected: str, fits: Callable[[Array], Any]) -> Array:
     """Return numbers ``(R,)``, at least one, all of which fit; others are refused."""
-    x = validation.as_floats(name, values, expected)
+    x = inputs.as_floats(name, values, expected)
     if x.ndim != 1 or x.size == 0 or not np.all(fits(x)):
-        raise validation.refuse(name, values, expected)
+        raise errors.refuse(name, values, expected)
     return x
 
 
 def check_confidence(confidence: float) -> None:
     """Refuse what is not a probability strictly between 0 and 1."""
-    validation.Number(low=0.0, high=1.0, above=True, below=True).check("confidence", confidence, None)
+    constraints.Number(low=0.0, high=1.0, above=True, below=True).check("confidence", confidence, None)
 
 
 @lru_cache(maxsize=256)

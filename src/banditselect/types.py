@@ -1,4 +1,4 @@
-"""The arrays that every room speaks of."""
+"""Types of the arrays that all packages pass to each other."""
 
 from typing import NamedTuple
 

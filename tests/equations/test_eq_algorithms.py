@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from banditselect import PSOFUL, RegretBalancing, Uniform
-from banditselect.parts.aggregation import SqAlg
-from banditselect.parts.exploration import inverse_gap_weighting
+from banditselect.models.sqalg import SqAlg
 from banditselect.problems import SyntheticFeatureSelection, SyntheticParameterSelection
 from banditselect.simulation import simulate
+from plays_alone import inverse_gap_weighting
 
 
 def test_eq_dist_over_actions():
@@ -42,11 +42,11 @@ def test_eq_regression_oracle():
 def test_eq_regret_balancing():
     """One play each, rewards .2 and .9, U = sqrt(n): 1.2 against 1.9; a reward 0 later (.9 + sqrt 2) / 2 = 1.157."""
     policy = RegretBalancing(bases=[Uniform(), Uniform()], reference=1.0)
-    policy._tally.plays[:] = [[1, 1]]
-    policy._tally.earned[:] = [[0.2, 0.9]]
+    policy._model.tally.plays[:] = [[1, 1]]
+    policy._model.tally.earned[:] = [[0.2, 0.9]]
     assert policy.act([[1.0]]).base == 1
-    policy._tally.plays[:] = [[1, 2]]
-    policy._tally.earned[:] = [[0.2, 0.9]]
+    policy._model.tally.plays[:] = [[1, 2]]
+    policy._model.tally.earned[:] = [[0.2, 0.9]]
     assert policy.act([[1.0]]).base == 0
 
 

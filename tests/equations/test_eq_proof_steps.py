@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 from banditselect import OFUL
-from banditselect.parts.aggregation import SqAlg
-from banditselect.parts.experts import RidgeBank
+from banditselect.models.sqalg import SqAlg
 from banditselect.theory import oracle
+from banks_by_hand import learn, ridges
 
 LANE = np.array([0])
 DELTA = 0.05
@@ -81,11 +81,11 @@ def test_eq_first_upperboundonerorofaggregation_and_forcombingresult():
 def test_eq_fictionalcovariancemateix():
     """After d actions L e_i the covariance is L^2 I; the ridge lambda_0 = L^2 starts there without playing them."""
     d, L = 3, 1.7
-    bank = RidgeBank(lanes=1, dims=np.array([d]), regularization=np.array([[1e-12]]))
+    bank = ridges([d], np.array([[1e-12]]))
     for row in L * np.eye(d):
-        bank.learn(LANE, row[None, None], np.zeros(1))
+        learn(bank, LANE, row[None, None], np.zeros(1))
     np.testing.assert_allclose(bank.precision_of(0, 0), L**2 * np.eye(d), atol=1e-9)
-    ours = RidgeBank(lanes=1, dims=np.array([d]), regularization=np.array([[L**2]]))
+    ours = ridges([d], np.array([[L**2]]))
     np.testing.assert_allclose(ours.precision_of(0, 0), L**2 * np.eye(d), rtol=1e-14)
 
 
@@ -94,9 +94,9 @@ def test_eq_centertforefictioanlellipdoide():
     rng = np.random.default_rng(2)
     d, lam = 3, 0.8
     phi, yhat = rng.normal(size=(20, d)), rng.normal(size=20)
-    bank = RidgeBank(lanes=1, dims=np.array([d]), regularization=np.array([[lam]]))
+    bank = ridges([d], np.array([[lam]]))
     for x, v in zip(phi, yhat, strict=True):
-        bank.learn(LANE, x[None, None], v[None])
+        learn(bank, LANE, x[None, None], v[None])
     for theta in rng.normal(size=(10, d)):
         value = np.sum((yhat - phi @ theta) ** 2) + lam * theta @ theta
         assert bank.distances(theta[None])[0, 0] + bank.penalised[0, 0] == pytest.approx(value, rel=1e-10)
@@ -130,13 +130,13 @@ def test_eq_fsscb_expert_optimal_bounds():
     rng = np.random.default_rng(4)
     runs, d, R, S, L = 2000, 2, 0.5, 1.0, 1.0
     theta = S * np.array([0.6, 0.8])
-    bank = RidgeBank(lanes=runs, dims=np.array([d]), regularization=np.ones((runs, 1)))
+    bank = ridges([d], np.ones((runs, 1)))
     ids, violated = np.arange(runs), np.zeros(runs, dtype=bool)
     for _ in range(100):
         phi = rng.normal(size=(runs, 1, d))
         phi *= L / np.linalg.norm(phi, axis=2, keepdims=True)
         logdet = bank.logdet[:, 0].copy()
-        told = bank.learn(ids, phi, phi[:, 0] @ theta + R * rng.normal(size=runs))
+        before = learn(bank, ids, phi, phi[:, 0] @ theta + R * rng.normal(size=runs))
         bound = L * S + L * (R * np.sqrt(logdet + 2.0 * math.log(1.0 / DELTA)) + S)
-        violated |= np.abs(told[0, :, 0]) > bound
+        violated |= np.abs(before[0, :, 0]) > bound
     assert within_level(violated)

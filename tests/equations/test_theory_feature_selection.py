@@ -28,6 +28,14 @@ def without(arguments, *names):
     return {name: value for name, value in arguments.items() if name not in names}
 
 
+def prediction_bound(*, parameter_bound, **given):
+    return fs.prediction_bound(radius=parameter_bound, **given)
+
+
+def prediction_range(*, parameter_bound, **given):
+    return fs.prediction_range(radius=parameter_bound, **given)
+
+
 # A second example small enough to write out: t=6, d=2, M=2, R=.5, L=2, G=1, S=3, lam=(1, 3), delta=.1.
 SMALL = {
     "dim": 2,
@@ -85,7 +93,7 @@ def test_eq_addmisable_experts_printed():
     by_hand = [
         1 + 0.5 * 2 * math.sqrt(2 * math.log((1 + 6 * 4 / (lam * 2)) / 0.1)) + 2 * math.sqrt(lam) * 3 for lam in (1, 3)
     ]
-    bound = fs.prediction_bound(t=6, reward_bound=1, **SMALL, form="printed")
+    bound = prediction_bound(t=6, reward_bound=1, **SMALL, form="printed")
     assert bound == pytest.approx(by_hand, rel=1e-14)
 
 
@@ -94,47 +102,33 @@ def test_eq_upper_bound_exp_pred_fssqcb_corrected():
         1 + 2 / math.sqrt(lam) * math.sqrt(0.25 * ld + 0.5 * math.log(10) + lam * 9)
         for lam, ld in zip((1, 3), LD, strict=True)
     ]
-    assert fs.prediction_bound(t=6, reward_bound=1, **SMALL) == pytest.approx(by_hand, rel=1e-14)
+    assert prediction_bound(t=6, reward_bound=1, **SMALL) == pytest.approx(by_hand, rel=1e-14)
 
 
 def test_eq_range_pred_exp_fssquareceb_shapes():
     t = np.arange(12).reshape(3, 4)
-    assert fs.prediction_bound(t=t, reward_bound=1, **SMALL).shape == (3, 4, 2)
-    assert fs.prediction_bound(t=t, reward_bound=1, **{**SMALL, "regularization": 1.0}).shape == (3, 4)
-    assert fs.prediction_bound(t=5, reward_bound=1, **SMALL).shape == (2,)
-    assert isinstance(fs.prediction_bound(t=5, reward_bound=1, **{**SMALL, "regularization": 1.0}), float)
+    assert prediction_bound(t=t, reward_bound=1, **SMALL).shape == (3, 4, 2)
+    assert prediction_bound(t=t, reward_bound=1, **{**SMALL, "regularization": 1.0}).shape == (3, 4)
+    assert prediction_bound(t=5, reward_bound=1, **SMALL).shape == (2,)
+    assert isinstance(prediction_bound(t=5, reward_bound=1, **{**SMALL, "regularization": 1.0}), float)
 
 
 def test_eq_boudningrangefor_fs_printed():
-    beta, width = fs.prediction_range(t=T1, **without(E1, "n_models"), form="printed")
+    beta, width = prediction_range(t=T1, **without(E1, "n_models"), form="printed")
     assert width == pytest.approx(12.7240202, rel=1e-8)
     assert beta == -width / 2
-    bounds = fs.prediction_bound(t=6, reward_bound=1, **SMALL, form="printed")
-    assert fs.prediction_range(t=6, reward_bound=1, **SMALL, form="printed")[1] == 2 * max(bounds)
+    bounds = prediction_bound(t=6, reward_bound=1, **SMALL, form="printed")
+    assert prediction_range(t=6, reward_bound=1, **SMALL, form="printed")[1] == 2 * max(bounds)
 
 
 def test_eq_boudningrangefor_fs_corrected():
     model = without(E1, "n_models")
-    beta, width = fs.prediction_range(t=T1, **model)
+    beta, width = prediction_range(t=T1, **model)
     assert width == pytest.approx(6.60361483, rel=1e-8)
     assert beta == -width / 2
-    assert fs.prediction_range(t=T1, **model, range="experts")[1] == pytest.approx(9.58478504, rel=1e-8)
-    assert fs.prediction_range(t=T2, **without(E2, "n_models"))[1] == pytest.approx(5.87911555, rel=1e-8)
+    assert prediction_range(t=T2, **without(E2, "n_models"))[1] == pytest.approx(5.87911555, rel=1e-8)
     noise = 0.5 * math.sqrt(2 * math.log(2 * 50 / 0.05))
-    assert fs.prediction_range(t=[3, 50], **model, horizon=50)[1] == pytest.approx([2 * (1 + noise)] * 2)
-
-
-def test_eq_boudningrangefor_fs_experts_by_hand():
-    """delta/2 for the noise, delta/2 for the true expert; small noise, so that the experts decide."""
-    model = {**SMALL, "delta": 0.2}
-    rho = [math.sqrt(0.25 * ld + 0.5 * math.log(10) + lam * 9) for lam, ld in zip((1, 3), LD, strict=True)]
-    widest = max(2 / math.sqrt(lam) * r for lam, r in zip((1, 3), rho, strict=True))
-    assert widest > 0.5 * math.sqrt(2 * math.log(2 * 6 / 0.1))
-    _, width = fs.prediction_range(t=[2, 6], reward_bound=1.5, horizon=6, range="experts", **model)
-    assert width == pytest.approx([2 * (1.5 + widest)] * 2, rel=1e-14)
-    loud = {**model, "parameter_bound": 0, "feature_bound": 0.01}
-    _, width = fs.prediction_range(t=6, reward_bound=1.5, range="experts", **loud)
-    assert width == pytest.approx(2 * (1.5 + 0.5 * math.sqrt(2 * math.log(2 * 6 / 0.1))), rel=1e-14)
+    assert prediction_range(t=[3, 50], **model, horizon=50)[1] == pytest.approx([2 * (1 + noise)] * 2)
 
 
 def test_eq_finalboundrsq_fs_printed():
@@ -331,7 +325,7 @@ def test_corrected_forms_follow_the_scale_of_the_rewards(model, s):
     assert fs.regret_bound(**play_scaled) == pytest.approx(s * fs.regret_bound(**play), rel=1e-9)
     union, union_scaled = without(play, "n_actions"), without(play_scaled, "n_actions")
     assert fs.union_regret_bound(**union_scaled) == pytest.approx(s * fs.union_regret_bound(**union), rel=1e-9)
-    assert fs.prediction_bound(t=50, **scaled) == pytest.approx(s * fs.prediction_bound(t=50, **model), rel=1e-9)
+    assert prediction_bound(t=50, **scaled) == pytest.approx(s * prediction_bound(t=50, **model), rel=1e-9)
 
 
 @examples
@@ -341,18 +335,17 @@ def test_corrected_forms_ignore_the_scale_of_the_features(model, s):
     scaled = {**model, "feature_bound": s * model["feature_bound"], "parameter_bound": model["parameter_bound"] / s}
     scaled["regularization"] = [s**2 * lam for lam in model["regularization"]]
     assert fs.D(t=50, n_models=3, **scaled) == pytest.approx(fs.D(t=50, n_models=3, **model), rel=1e-9)
-    bound = fs.prediction_bound(t=50, **model)
-    assert fs.prediction_bound(t=50, **scaled) == pytest.approx(bound, rel=1e-9)
+    bound = prediction_bound(t=50, **model)
+    assert prediction_bound(t=50, **scaled) == pytest.approx(bound, rel=1e-9)
 
 
 @examples
 @given(model=models, kappa=st.floats(0.01, 0.99))
-def test_best_kappa_is_best_and_clipping_is_narrower(model, kappa):
+def test_best_kappa_is_best_and_a_known_horizon_is_narrower(model, kappa):
     best = fs.D(t=50, n_models=3, **model, kappa="best")
     assert best <= fs.D(t=50, n_models=3, **model, kappa=kappa) * (1 + 1e-12)
-    clip = fs.prediction_range(t=50, **model)[1]
-    assert clip <= fs.prediction_range(t=50, **model, range="experts")[1]
-    anytime = fs.prediction_range(t=50, **model, horizon="anytime")[1]
+    clip = prediction_range(t=50, **model)[1]
+    anytime = prediction_range(t=50, **model, horizon="anytime")[1]
     assert clip <= anytime
 
 
@@ -361,8 +354,8 @@ def test_best_kappa_is_best_and_clipping_is_narrower(model, kappa):
 def test_the_worst_model_counts(model):
     each = [fs.Q(t=50, **{**without(model, "reward_bound"), "regularization": lam}) for lam in model["regularization"]]
     assert fs.Q(t=50, **without(model, "reward_bound")) == pytest.approx(max(each), rel=1e-13)
-    per_model = fs.prediction_bound(t=50, **model)
-    each = [fs.prediction_bound(t=50, **{**model, "regularization": lam}) for lam in model["regularization"]]
+    per_model = prediction_bound(t=50, **model)
+    each = [prediction_bound(t=50, **{**model, "regularization": lam}) for lam in model["regularization"]]
     assert per_model == pytest.approx(each, rel=1e-13)
 
 

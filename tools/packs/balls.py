@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.mixture import GaussianMixture
 
 from banditselect.experiments.packs import Balls
-from banditselect.parts.confidence import chi_square_quantile
+from banditselect.runtime.quantiles import chi_square_quantile
 from banditselect.types import Array, Index
 
 REGULARIZATION = 1e-3  #: of every fit, as a fraction of the mean eigenvalue of the second moments

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from banditselect.carriers import persistence, validation
+from banditselect.runtime import errors, files
 
 from .download import PAUSES, TIMEOUT, NotFetchedError, download, naming
 from .official import DataSet, File, Source, lookup
@@ -111,7 +111,7 @@ def take(dataset: str | DataSet, source_folder: str | Path, folder: str | Path) 
     found = lookup(dataset)
     place, origin = Path(folder) / found.folder, Path(source_folder)
     if not origin.is_dir():
-        raise validation.refuse("from", str(origin), f"a folder with the files of {found.name}")
+        raise errors.refuse("from", str(origin), f"a folder with the files of {found.name}")
     for source in found.sources:
         troubles: list[str] = []
         for file in source.files:
@@ -187,7 +187,7 @@ def _unpack(dataset: DataSet, source: Source, archive: IO[bytes], path: Path, pl
 def _put(file: File, stream: IO[bytes], origin: str, place: Path) -> None:
     """Write a file that is right, atomically; ValueError if it is not."""
     digest, size = hashlib.sha256(), 0
-    with naming(place / file.name, "written"), persistence.replacing(place / file.name) as out:
+    with naming(place / file.name, "written"), files.replacing(place / file.name) as out:
         while chunk := _chunk(stream, origin, file.size + 1 - size):
             digest.update(chunk)
             size += len(chunk)

@@ -6,7 +6,7 @@ the archives are the published ones; they find a wrong download before it is unp
 
 from dataclasses import dataclass
 
-from banditselect.carriers import validation
+from banditselect.runtime import errors
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def lookup(dataset: str | DataSet) -> DataSet:
     if isinstance(dataset, DataSet):
         return dataset
     if dataset not in DATASETS:
-        raise validation.refuse("dataset", dataset, f"one of {', '.join(DATASETS)}")
+        raise errors.refuse("dataset", dataset, f"one of {', '.join(DATASETS)}")
     return DATASETS[dataset]
 
 

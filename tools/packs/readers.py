@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from banditselect.carriers import validation
+from banditselect.runtime import errors
 from banditselect.types import Index
 
 from .official import DataSet, lookup
@@ -62,7 +62,7 @@ def _mnist(dataset: DataSet, folder: Path, part: str, verify: bool) -> Images:
     name = f"{start}-labels-idx1-ubyte.gz"
     labels = _idx(dataset, folder, name, _LABELS, (), verify)
     if len(labels) != len(pixels):
-        raise validation.refuse(_shown(dataset, folder, name), len(labels), f"{len(pixels)} labels, one per image")
+        raise errors.refuse(_shown(dataset, folder, name), len(labels), f"{len(pixels)} labels, one per image")
     return Images(pixels, _checked(dataset, folder, name, labels))
 
 
@@ -129,7 +129,7 @@ def _content(dataset: DataSet, folder: Path, name: str, verify: bool) -> bytes:
 def _checked(dataset: DataSet, folder: Path, name: str, labels: NDArray[np.uint8]) -> Index:
     classes = CLASSES[dataset.name]
     if labels.max() >= classes:
-        raise validation.refuse(_shown(dataset, folder, name), int(labels.max()), f"labels from 0 to {classes - 1}")
+        raise errors.refuse(_shown(dataset, folder, name), int(labels.max()), f"labels from 0 to {classes - 1}")
     return labels.astype(np.int64)
 
 

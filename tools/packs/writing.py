@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from banditselect.carriers.persistence import replacing
 from banditselect.experiments.packs import FORMAT, KINDS, Coded, FeaturePack, Pack
+from banditselect.runtime.files import replacing
 from banditselect.types import Array
 
 

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import maps as maps_room
-from ..carriers import persistence, validation
-from ..carriers.gate import Gate
-from ..carriers.streams import Seed
-from ..carriers.workers import ITSELF
 from ..maps import FeatureMap, Records
 from ..policies import FSIDS, Binding, Policy
-from ..policies.regimes.roster import MapRoster
+from ..policies.members import MapPolicy
+from ..runtime import constraints, errors, files, inputs
+from ..runtime.drawing import Seed
+from ..runtime.guard import OneCallAtATime
+from ..runtime.workers import MAIN
 from ..types import Array
 from . import explanations
 from .bridge import build, first_item, handed, replayed, spread_row
@@ -89,7 +89,7 @@ class Agent:
     ) -> None:
         named = _named(maps)
         if not isinstance(id, str):
-            raise validation.refuse("Agent: id", id, "the name of a column")
+            raise errors.refuse("Agent: id", id, "the name of a column")
         self._hold({name: part._copy() for name, part in named.items()}, build(policy, named, seed), id)
 
     def _hold(self, maps: dict[str, FeatureMap], policy: Policy, id: str) -> None:
@@ -98,7 +98,7 @@ class Agent:
         self._spread = Spread(sum(part.width for part in maps.values()))
         self._items: dict[Any, int] = {}
         self._catalogue = Records(())
-        self._gate = Gate()
+        self._guard = OneCallAtATime()
 
     def __repr__(self) -> str:
         learners = f", {len(self.keys)} keys" if self.keys else ""
@@ -124,9 +124,9 @@ class Agent:
         key: whose learner decides; a new one gets a learner. Without a key, the one of all.
         available: booleans, one for each item: False for one that may not be played now.
         """
-        with self._gate, self._seats as seats:
+        with self._guard, self._seats as seats:
             rows, names = self._offered(items)
-            mask = None if available is None else validation.offered(available, 1, len(rows))
+            mask = None if available is None else inputs.offered(available, 1, len(rows))
             lane = seats.take(checked_key(key))
             context = Records.one(context)
             for part in self.maps.values():
@@ -144,7 +144,7 @@ class Agent:
 
         What is scaled online is scaled by what was offered before.
         """
-        with self._gate:
+        with self._guard:
             rows, _ = self._offered(items)
             lane = self._seats.see(checked_key(key))
             p = self.policy.probabilities(self._features(context, rows), available=available, lanes=[lane])
@@ -163,11 +163,11 @@ class Agent:
         names = [_plain(name) for name in rows.column(column)]
         for k, name in enumerate(names):
             if not isinstance(name, str | int) or isinstance(name, bool):
-                raise validation.refuse(f"register: {column} of item {k}", name, "a word or a whole number")
+                raise errors.refuse(f"register: {column} of item {k}", name, "a word or a whole number")
         if len(set(names)) < len(names):
             twice = next(name for k, name in enumerate(names) if name in names[:k])
-            raise validation.refuse(f"register: {column}", twice, "each id once")
-        with self._gate:
+            raise errors.refuse(f"register: {column}", twice, "each id once")
+        with self._guard:
             kept = dict(zip(self._items, self._catalogue.rows(), strict=True))
             kept |= dict(zip(names, rows.rows(), strict=True))
             self._keep(kept, column)
@@ -180,23 +180,23 @@ class Agent:
 
     def update(self, decision: Choice, reward: float) -> None:
         """Learn the reward of a decision: now or later, in any order, once."""
-        with self._gate, self._seats:
-            self.policy.update(self._own(decision), validation.rewards(reward, 1, False))
+        with self._guard, self._seats:
+            self.policy.update(self._own(decision), inputs.rewards(reward, 1, False))
 
     def update_many(self, decisions: Iterable[Choice], rewards: Iterable[float]) -> None:
         """Learn many decisions in the order given: all of them, or none and an error."""
-        with self._gate, self._seats:
+        with self._guard, self._seats:
             own = [self._own(decision) for decision in decisions]
-            self.policy.update_many(own, [validation.rewards(reward, 1, False) for reward in rewards])
+            self.policy.update_many(own, [inputs.rewards(reward, 1, False) for reward in rewards])
 
     def forget(self, decision: Choice) -> None:
         """Give up on a reward that will never come: the decision is settled, and nothing is learned."""
-        with self._gate, self._seats:
+        with self._guard, self._seats:
             self.policy.forget(self._own(decision))
 
     def has_learned(self, decision: Choice) -> bool:
         """Tell whether a decision was learned or given up: whoever gets it twice may drop it."""
-        with self._gate:
+        with self._guard:
             if self._is_retired(decision):
                 return True
             if decision.key not in self._seats.taken:
@@ -205,9 +205,9 @@ class Agent:
 
     def learn(self, context: Any, item: Any, reward: float, *, key: Key = None) -> None:
         """Learn from data that the agent did not play: an item, or the id of one registered, and its reward."""
-        with self._gate, self._seats as seats:
+        with self._guard, self._seats as seats:
             rows, _ = self._offered([item])
-            y = validation.rewards(reward, 1, False)
+            y = inputs.rewards(reward, 1, False)
             lane = seats.take(checked_key(key))
             context = Records.one(context)
             for part in self.maps.values():
@@ -216,9 +216,9 @@ class Agent:
 
     def retire(self, key: Key) -> None:
         """Free the learner of a key for others; what it decided is not learned any more. Unknown keys are ignored."""
-        if self.policy._worker != ITSELF:
-            raise validation.refuse("retire", key, "the agent that this one was forked from: retire it there")
-        with self._gate:
+        if self.policy._acts.worker != MAIN:
+            raise errors.refuse("retire", key, "the agent that this one was forked from: retire it there")
+        with self._guard:
             self._seats.leave(checked_key(key))
 
     # Maps that come and go.
@@ -242,12 +242,12 @@ class Agent:
             reward)``, of a key ``(context, item, reward, key)``. If they are all, it is as if the new maps had been
             there from the first, but for what is scaled online.
         """
-        with self._gate:
+        with self._guard:
             policy = self._changing("add_maps")
             new = {name: part._copy() for name, part in _named(maps, self.maps).items()}
             twice = next((name for name in new if name in self.maps), None)
             if twice is not None:
-                raise validation.refuse("add_maps: maps", twice, "names that no other map has")
+                raise errors.refuse("add_maps: maps", twice, "names that no other map has")
             parts, rounds = list(new.values()), list(replay)
             told = None
             if rounds:
@@ -260,33 +260,33 @@ class Agent:
 
     def retire_maps(self, names: str | Sequence[str]) -> None:
         """Take maps away, by name; at least one stays. What they weigh goes to the others in proportion."""
-        with self._gate:
+        with self._guard:
             policy, gone = self._changing("retire_maps"), [names] if isinstance(names, str) else list(names)
             if not gone or not set(gone) < set(self.maps) or len(set(gone)) < len(gone):
                 expected = f"some of {', '.join(map(repr, self.maps))}, each once, and not all"
-                raise validation.refuse("retire_maps: names", names, expected)
+                raise errors.refuse("retire_maps: names", names, expected)
             policy.retire_models([i for i, name in enumerate(self.maps) if name in gone])
             stays = [np.full(part.width, name not in gone) for name, part in self.maps.items()]
             self._spread.keep(np.concatenate(stays))
             self.maps = {name: part for name, part in self.maps.items() if name not in gone}
 
-    def _changing(self, what: str) -> MapRoster:
+    def _changing(self, what: str) -> MapPolicy:
         """Return the policy if its maps may come and go here."""
-        if not isinstance(self.policy, MapRoster):
-            raise validation.refuse(what, type(self.policy).__name__, "a policy that selects maps, such as FSIDS")
-        if self.policy._worker != ITSELF:
-            raise validation.refuse(what, self, "the agent that this one was forked from: change it there")
+        if not isinstance(self.policy, MapPolicy):
+            raise errors.refuse(what, type(self.policy).__name__, "a policy that selects maps, such as FSIDS")
+        if self.policy._acts.worker != MAIN:
+            raise errors.refuse(what, self, "the agent that this one was forked from: change it there")
         return self.policy
 
     def _learned(self, rounds: Sequence[Sequence[Any]]) -> Iterator[tuple[int, Records, Records, Any]]:
         """Yield the lane, the context, the item and the reward of rounds that are replayed."""
         for k, told in enumerate(rounds):
             if not isinstance(told, Sequence) or len(told) not in (3, 4):
-                raise validation.refuse(f"add_maps: replay[{k}]", told, "(context, item, reward), or with a key")
+                raise errors.refuse(f"add_maps: replay[{k}]", told, "(context, item, reward), or with a key")
             context, item, reward, *key = told
             lane = self._seats.taken.get(checked_key(key[0] if key else None))
             if lane is None:
-                raise validation.refuse(f"add_maps: replay[{k}]", told, "a round of a key that has a learner")
+                raise errors.refuse(f"add_maps: replay[{k}]", told, "a round of a key that has a learner")
             yield lane, Records.one(context), self._offered([item])[0], reward
 
     # Telling.
@@ -299,17 +299,17 @@ class Agent:
         key: whose learner is asked; one that is not known has learned nothing.
         top: how many features of every map.
         """
-        validation.whole_number("explain: top", top, 0)
-        with self._gate:
+        constraints.whole_number("explain: top", top, 0)
+        with self._guard:
             key = checked_key(key)
             return explanations.explain(self.policy, self._seats.see(key), key, self.maps, self._spread, top)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, replacing it atomically; ``banditselect.load`` continues bit-identically."""
-        with self._gate:
+        with self._guard:
             for name, part in self.maps.items():
                 if part.unsaved is not None:
-                    raise validation.refuse(f"save: maps[{name!r}]", part.unsaved, "a map that can be saved")
+                    raise errors.refuse(f"save: maps[{name!r}]", part.unsaved, "a map that can be saved")
             content = {
                 "version": VERSION,
                 "id": self.id,
@@ -319,7 +319,7 @@ class Agent:
                 "spread": self._spread.to_dict(),
                 "items": _written(dict(zip(self._items, self._catalogue.rows(), strict=True))),
             }
-            persistence.save(self.policy, path, ("agent", content))
+            files.save(self.policy, path, ("agent", content))
 
     def fork(self, worker: int | str) -> Self:
         """Return a copy that decides for this agent elsewhere, as :meth:`Policy.fork` does.
@@ -332,7 +332,7 @@ class Agent:
         worker: a whole number or a name, another one for every process.
         """
         if isinstance(worker, Agent):
-            raise validation.refuse("worker", worker, "a whole number or a name")
+            raise errors.refuse("worker", worker, "a whole number or a name")
         twin = copy.deepcopy(self)
         twin.policy = self.policy.fork(worker)
         twin._seats._policy = twin.policy
@@ -351,7 +351,7 @@ class Agent:
             rows, names = Records.of(items, "items"), None
         if not len(rows):
             expected = "at least one item" if self._items else "at least one item, or items that were registered"
-            raise validation.refuse("items", items, expected)
+            raise errors.refuse("items", items, expected)
         return rows, names
 
     def _by_id(self, items: Any) -> tuple[Records, list[Any] | None]:
@@ -360,7 +360,7 @@ class Agent:
             return Records.of(items, "items"), None
         unknown = next((name for name in names if name not in self._items), None)
         if unknown is not None:
-            raise validation.refuse("items", unknown, "ids of items that were registered (Agent.register), or records")
+            raise errors.refuse("items", unknown, "ids of items that were registered (Agent.register), or records")
         return self._catalogue.take([self._items[name] for name in names]), names
 
     def _features(self, context: Any, rows: Records) -> Any:
@@ -371,18 +371,18 @@ class Agent:
         """Return the decision inside, in the lane that its key has here."""
         if self._is_retired(choice):
             expected = "a decision of a key that was not retired since"
-            raise validation.refuse("decision", f"{choice.item!r} for key {choice.key!r}", expected)
+            raise errors.refuse("decision", f"{choice.item!r} for key {choice.key!r}", expected)
         decision = choice.decision
-        if decision.worker == self.policy._worker or decision.lineage != self.policy._lineage:
+        if decision.worker == self.policy._acts.worker or decision.lineage != self.policy._lineage:
             return decision
         return decision._replace(lanes=np.array([self._seats.take(checked_key(choice.key))]))
 
     def _is_retired(self, choice: Choice) -> bool:
         """Tell whether this agent decided it for a learner that is gone."""
         if not isinstance(choice, Choice) or not serves_one(choice.decision):
-            raise validation.refuse("decision", choice, "what Agent.act returned")
+            raise errors.refuse("decision", choice, "what Agent.act returned")
         decision = choice.decision
-        mine = decision.worker == self.policy._worker and decision.lineage == self.policy._lineage
+        mine = decision.worker == self.policy._acts.worker and decision.lineage == self.policy._lineage
         return mine and [self._seats.taken.get(choice.key)] != list(decision.lanes)  # type: ignore[arg-type]
 
 
@@ -401,12 +401,12 @@ def _named(maps: Any, taken: Iterable[str] = ()) -> dict[str, FeatureMap]:
     else:
         named = {}
     if not named:
-        raise validation.refuse("Agent: maps", maps, "one or more feature maps, a list or by name")
+        raise errors.refuse("Agent: maps", maps, "one or more feature maps, a list or by name")
     for name, part in named.items():
         if not isinstance(name, str) or not isinstance(part, FeatureMap):
-            raise validation.refuse(f"Agent: maps[{name!r}]", part, "a FeatureMap under a name")
+            raise errors.refuse(f"Agent: maps[{name!r}]", part, "a FeatureMap under a name")
         if not part.fitted:
-            raise validation.refuse(f"Agent: maps[{name!r}]", part, "a fitted map: map.fit(contexts, items) returns it")
+            raise errors.refuse(f"Agent: maps[{name!r}]", part, "a fitted map: map.fit(contexts, items) returns it")
     return named
 
 
@@ -433,5 +433,5 @@ def _written(items: Mapping[Any, Any]) -> str:
         try:
             rows.append(json.dumps([name, dict(row)], default=plain))
         except (TypeError, ValueError) as error:
-            raise validation.refuse(f"save: item {name!r}", str(error), "numbers, words, lists, None") from None
+            raise errors.refuse(f"save: item {name!r}", str(error), "numbers, words, lists, None") from None
     return f"[{', '.join(rows)}]"

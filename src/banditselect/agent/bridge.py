@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from ..carriers.binding import Binding
-from ..carriers.blocks import BlockedShape
-from ..carriers.shapes import AnyShape
-from ..carriers.streams import Seed
-from ..carriers.validation import refuse
 from ..maps import FeatureMap, Records
 from ..policies import Policy
+from ..runtime.binding import Binding
+from ..runtime.blocks import BlockedShape
+from ..runtime.drawing import Seed
+from ..runtime.errors import refuse
+from ..runtime.shapes import AnyShape
 from ..types import Array, Blocked
 
 

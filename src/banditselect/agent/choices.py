@@ -6,8 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..carriers.decisions import Decision
-from ..carriers.validation import refuse
+from ..runtime.decisions import Decision
+from ..runtime.errors import refuse
 
 Key = str | int | None
 _FIELDS = ("item", "action", "probability", "key", "decision")

@@ -5,9 +5,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..carriers.shapes import SomeMaps
 from ..maps import Disjoint, FeatureMap
 from ..policies import Policy
+from ..runtime.shapes import SomeMaps
 from ..types import Array, Mask
 from .bridge import estimates
 from .choices import Key

@@ -5,16 +5,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import maps as maps_room
-from ..carriers import persistence
 from ..maps import FeatureMap
 from ..policies import Policy
+from ..runtime import files
 from .agent import VERSION, Agent
 from .bridge import takes
 from .explanations import Spread
 from .seats import Seats
 
 
-@persistence.holder("agent")
+@files.holder("agent")
 def restored(policy: Policy, stored: Mapping[str, Any]) -> Agent:
     """Return the agent that was saved around a policy."""
     if stored["version"] != VERSION:

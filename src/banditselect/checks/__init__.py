@@ -1,9 +1,9 @@
-"""What every policy and every problem must pass, public like scikit-learn's ``check_estimator``.
+"""Check policies, problems and feature maps against their contracts, as scikit-learn's ``check_estimator`` does.
 
 A check of policies takes a factory (called with ``lanes`` and ``seed`` it returns a fresh policy), a check of problems
-takes a problem; both raise AssertionError with the reason. A check that cannot run raises ``unittest.SkipTest`` with
-the reason, as a test does. The features that policies meet are drawn here; rewards are linear in the first map that the
-policy looks at, with a parameter that the policy's own assumptions allow.
+takes a problem, a check of maps takes a map with examples of records. Each raises AssertionError with the reason; one
+that cannot run raises ``unittest.SkipTest`` with the reason, as a test does. The features that policies meet are drawn
+here; rewards are linear in the first map that the policy looks at, with a parameter that its own assumptions allow.
 """
 
 import warnings
@@ -12,10 +12,11 @@ from types import ModuleType
 from typing import Any
 from unittest import SkipTest
 
-from ..carriers.validation import refuse
+from ..maps import Encoder, FeatureMap, Items, Records
 from ..policies import Policy
 from ..problems import Problem
-from . import learning_checks, policy_checks, problem_checks, roster_checks
+from ..runtime.errors import refuse
+from . import learning_checks, map_checks, policy_checks, problem_checks, roster_checks
 from .game import Factory
 
 Check = Callable[[Any], None]
@@ -27,6 +28,7 @@ def _checks(module: ModuleType) -> dict[str, Check]:
 
 CHECKS = _checks(policy_checks) | _checks(learning_checks) | _checks(roster_checks)
 PROBLEM_CHECKS = _checks(problem_checks)
+MAP_CHECKS = _checks(map_checks)
 
 
 def check_policy(factory: Factory, *, expected_failures: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -73,6 +75,38 @@ def check_problem(problem: Problem, *, expected_failures: Mapping[str, str] | No
     return _run_all(PROBLEM_CHECKS, problem, expected_failures)
 
 
+def check_map(
+    feature_map: FeatureMap | Encoder, contexts: Any, items: Any, *, expected_failures: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Run every check on a feature map; return those that could not run, with the reasons.
+
+    Features have the shape and the names that the map says, are finite whatever records hold, and depend on nothing but
+    the records; ``strict=True`` refuses what cannot be read; a fit, an observation and a save change what they should.
+
+    Parameters
+    ----------
+    feature_map: the map, fitted or not, or an encoder, which is checked as a map of the items alone.
+    contexts, items: examples that it can read, to which it is fitted: at least one context and three items.
+    expected_failures: reasons by name of the check, for checks that this map does not pass; they must fail.
+
+    Examples
+    --------
+    >>> from banditselect import maps
+    >>> prices = [{"price": 2.0}, {"price": 3.0}, {"price": 9.0}]
+    >>> check_map(maps.Numbers("price"), [{}], prices)
+    {'check_feature_blocks': 'it has one block of parameters'}
+    """
+    if isinstance(feature_map, Encoder):
+        feature_map = Items(feature_map)
+    if not isinstance(feature_map, FeatureMap):
+        raise refuse("check_map: feature_map", feature_map, "a map or an encoder, such as MyMap()")
+    examples = [[dict(row) for row in Records.of(rows).rows()] for rows in (contexts, items)]
+    for name, rows, few in (("contexts", examples[0], 1), ("items", examples[1], 3)):
+        if len(rows) < few:
+            raise refuse(f"check_map: {name}", rows, f"at least {few} examples")
+    return _run_all(MAP_CHECKS, map_checks.Subject(feature_map, *examples), expected_failures)
+
+
 def run_check(name: str, subject: Any, excuse: str | None = None) -> None:
     """Run one check by name; with an ``excuse`` it must fail. Warnings about the data drawn here are muted.
 
@@ -82,7 +116,7 @@ def run_check(name: str, subject: Any, excuse: str | None = None) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         try:
-            (CHECKS | PROBLEM_CHECKS)[name](subject)
+            (CHECKS | PROBLEM_CHECKS | MAP_CHECKS)[name](subject)
         except AssertionError as error:
             if excuse is None:
                 raise AssertionError(f"{name}: {error}") from error

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from ..carriers.blocks import BlockedShape
-from ..carriers.shapes import ExactShape, SomeMaps
 from ..policies import Policy
+from ..runtime.blocks import BlockedShape
+from ..runtime.shapes import ExactShape, SomeMaps
 from ..types import Array, Blocked
 
 Factory = Callable[..., Policy]
@@ -111,12 +111,12 @@ def make(factory: Factory, lanes: int | None = None, seed: Any = 3) -> tuple[Pol
     return policy, Game(policy, range(1 if lanes is None else lanes))
 
 
-def snapshot(policy: Policy) -> dict[str, bytes]:
-    """Return everything that the policy has learned, to the last bit."""
+def snapshot(policy: Policy, lanes: slice = slice(None)) -> dict[str, bytes]:
+    """Return everything that the policy has learned, or these lanes of it, to the last bit."""
     return {
-        f"{part}.{name}": array.tobytes()
-        for part, content in policy._state()
-        for name, array in content.arrays().items()
+        f"{part}.{name}": array[lanes].tobytes()
+        for part, content in policy._parts
+        for name, array in content.learned().items()
     }
 
 

@@ -5,9 +5,9 @@ from unittest import SkipTest
 
 import numpy as np
 
-from ..carriers.blocks import BlockedShape
-from ..parts.exploration import SCHEDULES
+from ..plays.schedules import SCHEDULES
 from ..policies import Decision, Policy, Uniform
+from ..runtime.blocks import BlockedShape
 from ..types import Array
 from .game import ROUNDS, Factory, Game, make, refuses, snapshot
 
@@ -45,7 +45,7 @@ def check_permuted_models(factory: Factory) -> None:
 
 def check_rescaling(factory: Factory) -> None:
     """Rewards, and all arguments measured in rewards, times four: no action changes, nor its probability."""
-    _play_twins(factory, 4.0, 0.0, [], "rescaling: are all arguments measured in rewards in reward_units?")
+    _play_twins(factory, 4.0, 0.0, [], 'rescaling: do all arguments measured in rewards have unit="reward"?')
 
 
 def check_units(factory: Factory) -> None:
@@ -77,11 +77,12 @@ def _play_twins(factory: Factory, scale: float, shift: float, factors: list[floa
 def _rescaled(value: Any, factor: float) -> Any:
     """Return a fresh policy, or a setting, with everything that is measured in rewards multiplied."""
     if isinstance(value, Policy):
-        turned = {name: _rescaled(getattr(value, name), factor) for name in value.reward_units}
+        in_rewards = (name for name, argument in value.arguments.items() if argument.unit == "reward")
+        turned = {name: _rescaled(getattr(value, name), factor) for name in in_rewards}
         return type(value)(**(value.settings | turned))
     if value is None or isinstance(value, str):
         return value
-    if type(value) in SCHEDULES.values():
+    if type(value) in SCHEDULES:
         return value.times(factor)
     if isinstance(value, list | tuple):
         return type(value)(_rescaled(part, factor) for part in value)

@@ -1,7 +1,6 @@
 """Checks that a policy keeps the contract: its interface, probabilities, state, lanes, and what it refuses."""
 
 import copy
-import inspect
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,9 +9,9 @@ from unittest import SkipTest
 
 import numpy as np
 
-from ..carriers.catalogues import Catalogue
+from ..actions.catalogue import Catalogue
 from ..kernels.features import Offer
-from ..parts.exploration import SCHEDULES
+from ..plays.schedules import SCHEDULES
 from ..policies import Decision, load, registered
 from ..types import Array, Mask
 from .game import N_ACTIONS, ROUNDS, Factory, Game, arrays_of, make, play, refuses, snapshot
@@ -23,15 +22,11 @@ NO_PROPENSITY = "its probabilities have no closed form"
 
 
 def check_interface(factory: Factory) -> None:
-    """Arguments are keyword-only and stored as given; a bad value is refused by name; the class is registered."""
+    """A bad value of an argument is refused by its name; the class is registered."""
     policy, _ = make(factory)
     cls = type(policy)
     assert registered().get(cls.__name__) is cls, f"{cls.__name__} is not registered"
-    for name, parameter in inspect.signature(cls).parameters.items():
-        assert parameter.kind is parameter.KEYWORD_ONLY, f"argument {name} is not keyword-only"
-        assert hasattr(policy, name), f"argument {name} is not stored under its name"
-        assert name in cls.constraints or name in ("lanes", "seed"), f"argument {name} has no constraint"
-    bad: dict[str, Any] = {name: object() for name in cls.constraints} | {"lanes": 0, "seed": -1}
+    bad: dict[str, Any] = {name: object() for name in cls.arguments} | {"lanes": 0, "seed": -1}
     for name, value in bad.items():
         settings: dict[str, Any] = policy.settings | {name: value}
         refuses(lambda settings=settings: cls(**settings), name, f"argument {name}={value!r}")  # type: ignore[misc]
@@ -40,7 +35,7 @@ def check_interface(factory: Factory) -> None:
 def check_repr(factory: Factory) -> None:
     """``repr`` is the call that builds the policy."""
     policy, _ = make(factory)
-    schedules = {schedule.__name__: schedule for schedule in SCHEDULES.values()}
+    schedules = {schedule.__name__: schedule for schedule in SCHEDULES}
     again = eval(repr(policy), dict(registered()) | schedules)
     assert type(again) is type(policy), f"repr builds a {type(again).__name__}"
     for name, value in policy.settings.items():
@@ -53,7 +48,7 @@ def check_repr(factory: Factory) -> None:
 
 
 def check_actions(factory: Factory) -> None:
-    """What is played was offered and available; a propensity comes where there are probabilities, and only there."""
+    """Actions are offered and available, also once zeros are learned; propensities come with probabilities only."""
     policy, game = make(factory)
     play(policy, game, 5)
     for shown, available, mask in _offers(game):
@@ -62,6 +57,7 @@ def check_actions(factory: Factory) -> None:
         assert mask[decision.action], "an action that was not available"
         known = policy.probabilities(shown, available=available) is not None
         assert (decision.probability is not None) == known, "a propensity without probabilities, or these without it"
+        policy.update(decision, 0.5)
 
 
 def check_probabilities(factory: Factory) -> None:

@@ -7,8 +7,8 @@ from unittest import SkipTest
 
 import numpy as np
 
-from ..carriers.model_settings import AXES
 from ..policies import Decision, Policy, load
+from ..policies.members import AXES
 from .game import Factory, Game, play, snapshot
 
 
@@ -83,9 +83,4 @@ def _saved(policy: Policy) -> Any:
 
 def _learned(policy: Policy, lanes: slice) -> dict[str, bytes]:
     """Return what these lanes have learned, to the last bit, but for the book of acts."""
-    return {
-        f"{part}.{name}": array[lanes].tobytes()
-        for part, content in policy._state()
-        for name, array in content.arrays().items()
-        if part != "_ledger"
-    }
+    return {name: content for name, content in snapshot(policy, lanes).items() if not name.startswith("_ledger")}

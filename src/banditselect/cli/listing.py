@@ -1,17 +1,19 @@
 """The text of ``list`` and ``show``: policies, problems, experiments, metrics, the arena; a line or a page each."""
 
+import difflib
 import inspect
 import json
 import shutil
 import sys
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from .. import logs, problems
 from ..experiments import EXPERIMENTS, REGIMES, Experiment
 from ..experiments.contestants import YARDSTICKS, everyone
 from ..policies import registered
+from ..problems import Problem
 from ..simulation import METRICS
-from ..simulation.user_files import known_problems
 
 
 def catalogue() -> dict[str, dict[str, str]]:
@@ -30,9 +32,30 @@ def catalogue() -> dict[str, dict[str, str]]:
     }
 
 
+def known_problems() -> dict[str, type[Problem]]:
+    """Return the problems of this library by name."""
+    found = {name: value for room in (problems, logs) for name, value in vars(room).items() if name in room.__all__}
+    classes = {name: value for name, value in found.items() if isinstance(value, type) and issubclass(value, Problem)}
+    return {name: cls for name, cls in classes.items() if not inspect.isabstract(cls)}
+
+
 def names() -> list[str]:
     """Return the names of everything there is to show."""
     return [name for kind, lines in catalogue().items() if kind != "arena" for name in lines]
+
+
+def one_of(value: str, known: Iterable[str]) -> str:
+    """Return the choices in words, and the one that was probably meant.
+
+    Examples
+    --------
+    >>> one_of("pratical", ["theory", "practical"])
+    "one of practical, theory (did you mean 'practical'?)"
+    """
+    names = sorted(known)
+    lower = {name.lower(): name for name in names}
+    near = difflib.get_close_matches(value.lower(), lower, n=1, cutoff=0.6)
+    return f"one of {', '.join(names)}" + (f" (did you mean {lower[near[0]]!r}?)" if near else "")
 
 
 def index(kind: str | None = None, *, as_json: bool = False) -> str:

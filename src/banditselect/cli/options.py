@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ..simulation import engine as engines
-from ..simulation.toml_values import one_of
+from .listing import one_of
 
 
 def _folder(name: str) -> Path:

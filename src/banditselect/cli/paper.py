@@ -12,10 +12,9 @@ from ..experiments import EXPERIMENTS, REGIMES, SCALES, Scale
 from ..experiments.claims import judge
 from ..experiments.report.files import REPORT_FILES, figure_lines, write_report
 from ..experiments.report.words import claims_json, counted, verdict_lines
-from ..kernels.disk import Kept
+from ..kernels.disk import DiskCache
 from ..simulation import engine as engines
 from ..simulation.store import refuse_foreign
-from . import output
 from .options import (
     Address,
     AsJson,
@@ -29,7 +28,7 @@ from .options import (
     folder_option,
     known,
 )
-from .session import FAILED, session
+from .session import FAILED, say_failures, session
 from .warmup import of_experiments, warm_up
 
 
@@ -95,7 +94,7 @@ def reproduce(
         options = {"seed": seed, "engine": engine, "workers": workers, "address": address}
         missing = [(n, r) for n in names for r in chosen[n] if not (folder / n / r / "results.parquet").is_file()]
         if missing and engine == "local":
-            Kept.noticed = True  # the display says that kernels are being compiled
+            DiskCache.noticed = True  # the display says that kernels are being compiled
             with display:
                 display.cells = "steps"
                 warm_up(of_experiments(missing), display.phase("compiling"))
@@ -105,7 +104,7 @@ def reproduce(
                 place = folder / name / regime
                 with display:
                     results = EXPERIMENTS[name].run(regime, sizes[name], out=place, phase=display.phase, **options)
-                failed = output.say_failures(results, place) or failed
+                failed = say_failures(results, place) or failed
         verdicts = judge(folder, EXPERIMENTS)
         write_report(
             folder,

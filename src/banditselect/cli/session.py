@@ -9,17 +9,38 @@ from pathlib import Path
 
 import typer
 
-from ..kernels.disk import Kept
+from ..kernels.disk import DiskCache
+from ..simulation import Failure, Results
 from ..simulation.store import Store
 from .display import Display, display_for
 from .stopping import Stop, stoppable
 
 FAILED, WRONG, INTERRUPTED = 1, 2, 130  #: exit codes
+SHOWN = 10  #: failures that are shown one by one
 
 
 def say(text: str) -> None:
     """Print to stderr."""
     print(text, file=sys.stderr, flush=True)
+
+
+def say_failures(results: Results, folder: Path) -> bool:
+    """Say what failed, with its settings; return whether anything did."""
+    failures = results.failures
+    if failures:
+        tracebacks = folder / "failures.json"
+        say(f"\n{len(failures)} cells failed; the results of the others are kept. Tracebacks: {tracebacks}\n")
+    for failure in failures[:SHOWN]:
+        cell = failure.cell
+        say(f"{cell}, {cell.rounds} rounds, seed {cell.seed}")
+        say(f"  {_error(failure)}\n  {failure.settings}")
+    if len(failures) > SHOWN:
+        say(f"and {len(failures) - SHOWN} more")
+    return bool(failures)
+
+
+def _error(failure: Failure) -> str:
+    return f"{type(failure.error).__name__}: {failure.error}"
 
 
 @contextlib.contextmanager
@@ -29,7 +50,7 @@ def session(folder: Path, *, quiet: bool) -> Iterator[Display]:
     try:
         with stoppable(), warnings.catch_warnings():
             warnings.simplefilter("ignore" if quiet else "always", RuntimeWarning)
-            Kept.noticed |= quiet
+            DiskCache.noticed |= quiet
             said: set[str] = set()
             warnings.showwarning = lambda message, *_: _say_once(str(message), said)
             yield display

@@ -15,19 +15,19 @@ from typing import Any
 import numpy as np
 
 from .. import problems, regions
+from ..actions.catalogue import Catalogue
 from ..agent import Agent
-from ..carriers.catalogues import Catalogue
-from ..carriers.validation import Constraint, OneOf, Rate, YesNo
 from ..checks.game import Game
 from ..experiments import EXPERIMENTS
-from ..kernels.disk import Kept
+from ..kernels.disk import DiskCache
 from ..maps import candidates
 from ..policies import OFUL, Binding, Policy, registered
+from ..runtime.constraints import Constraint, OneOf, Rate, YesNo
 from ..simulation import engine as engines
 from ..simulation import simulate
 from ..simulation.cells import leave_with
 from ..simulation.progress import OnProgress, Progress
-from ..simulation.toml_values import one_of
+from .listing import one_of
 
 D = 3
 ARGUMENTS: dict[str, Any] = {
@@ -118,7 +118,7 @@ def _take(step: Callable[..., None], *arguments: Any) -> tuple[set[str], list[st
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         step(*arguments)
-    return Kept.folders, Kept.refused
+    return DiskCache.folders, DiskCache.refused
 
 
 def _of_policy(name: str) -> list[Step]:
@@ -181,8 +181,9 @@ def _forms(cls: type[Policy]) -> Iterator[Binding[Any]]:
     for changing in CHANGING:
         if parameters.keys() >= changing.keys():
             yield cls.bind(**needed, **changing)
-    for name in dict.fromkeys(name for constraint in cls.constraints.values() for name in _names(constraint)):
-        chosen = {argument: name for argument, constraint in cls.constraints.items() if name in _names(constraint)}
+    names = {argument: _names(a.constraint) for argument, a in cls.arguments.items()}
+    for name in dict.fromkeys(name for choices in names.values() for name in choices):
+        chosen = {argument: name for argument, choices in names.items() if name in choices}
         binding = cls.bind(**needed, **chosen)
         try:
             binding(lanes=None, seed=0)

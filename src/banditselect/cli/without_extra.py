@@ -6,7 +6,7 @@ from importlib.metadata import version
 from . import listing
 from .warmup import warm_up_aloud
 
-NEED_EXTRA = {"run": "run a sweep", "reproduce": "run the paper's experiments", "claims": "judge the paper's sentences"}
+NEED_EXTRA = {"reproduce": "run the paper's experiments", "claims": "judge the paper's sentences"}
 EXAMPLES = "examples:\n  banditselect list policies\n  banditselect show FSIDS\n  banditselect warmup"
 
 

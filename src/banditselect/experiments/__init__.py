@@ -6,8 +6,6 @@ images that some of them play on.
 
 from . import (
     arena,
-    arena_masters,
-    arena_rates,
     fs_cifar100,
     fs_mnist,
     fs_synthetic,
@@ -41,8 +39,6 @@ EXPERIMENTS: dict[str, Experiment] = {
         mood,
         mood_maps,
         arena,
-        arena_rates,
-        arena_masters,
     )
 }
 

@@ -15,7 +15,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..carriers.validation import refuse
 from ..policies import Binding
 from ..problems import (
     ContextPerMap,
@@ -24,6 +23,7 @@ from ..problems import (
     SyntheticFeatureSelection,
     SyntheticParameterSelection,
 )
+from ..runtime.errors import refuse
 from .contestants import MAPS, REGIONS, YARDSTICKS, Contestant, of_maps, of_regions, tuned
 from .experiment import Experiment, Ranking, Regime, Scale
 from .fs_shared import image_problems as map_images

@@ -9,41 +9,31 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..carriers.binding import Constant, Several
-from ..carriers.validation import map_widths
+from ..masters import D3RB, ED2RB, EXP4, BalancingElimination, Corral, DynamicBalancing, RegretBalancing
 from ..policies import (
-    ALEXP,
-    D3RB,
-    ED2RB,
-    EXP4,
     FSIDS,
     FSMED,
     FSOFUL,
     FSTS,
-    LEADER,
-    MUCB,
     OFUL,
     PSIDS,
     PSOFUL,
     PSTS,
-    BalancingElimination,
     BiasOFUL,
     Binding,
-    Corral,
-    DynamicBalancing,
     FSSquareCB,
     LinIDS,
-    RegretBalancing,
-    SparseOFUL,
     SquareCB,
     Uniform,
     given,
-    maillard_munos,
     on_every_ball,
     on_every_map,
     on_map,
 )
 from ..problems import Classification, ContextPerMap, LatentBandit, Problem
+from ..rivals import ALEXP, LEADER, MUCB, SparseOFUL, maillard_munos
+from ..runtime.binding import Constant, Several
+from ..runtime.inputs import map_widths
 from ..simulation.search import Steps
 from ..simulation.tuning import Grid
 from .ps_shared import UNIFORM, printed

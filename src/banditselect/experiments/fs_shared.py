@@ -6,22 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ..carriers.validation import refuse
-from ..parts.exploration import Power
-from ..policies import (
-    FSIDS,
-    FSOFUL,
-    Binding,
-    FSSquareCB,
-    Pending,
-    RegretBalancing,
-    SquareCB,
-    Uniform,
-    given,
-    on_every_map,
-    on_map,
-)
+from ..masters import RegretBalancing
+from ..plays.schedules import Power
+from ..policies import FSIDS, FSOFUL, Binding, FSSquareCB, Pending, SquareCB, Uniform, given, on_every_map, on_map
 from ..problems import Classification, Problem
+from ..runtime.errors import refuse
 from ..simulation.search import Steps
 from .experiment import Experiment, Regime, Scale
 from .packs import load_pack

@@ -17,9 +17,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..parts.exploration import LatentReference
-from ..policies import MUCB, PSIDS, PSOFUL, PSTS, UCB1, Binding, Greedy, RegretBalancing, Uniform, given, on_every_ball
+from ..masters import RegretBalancing
+from ..plays.schedules import LatentReference
+from ..policies import PSIDS, PSOFUL, PSTS, Binding, Greedy, Uniform, given, on_every_ball
 from ..problems import LatentBandit, Problem
+from ..rivals import MUCB, UCB1
 from ..simulation.search import Steps
 from .experiment import Experiment, Regime, Scale
 from .ps_shared import LIKELIHOOD, PS, TRUE_BALL, UNIFORM, UNTUNED, printed

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..carriers.validation import refuse
-from ..policies import OFUL, PSIDS, PSOFUL, BiasOFUL, Binding, RegretBalancing, Uniform, given, on_every_ball
+from ..masters import RegretBalancing
+from ..policies import OFUL, PSIDS, PSOFUL, BiasOFUL, Binding, Uniform, given, on_every_ball
 from ..problems import Classification, Problem
+from ..runtime.errors import refuse
 from ..simulation.search import Steps
 from .experiment import Experiment, Regime, Scale
 from .packs import BallPack, load_pack

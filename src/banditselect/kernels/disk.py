@@ -14,7 +14,6 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable
 from pickle import UnpicklingError
 from typing import Any, ClassVar
 
@@ -29,6 +28,8 @@ from numba.core.caching import (
 )
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.types import unliteral
+
+from .stamps import stamp
 
 if sys.platform == "win32":
     import msvcrt
@@ -51,11 +52,22 @@ def _caches() -> tuple[type, ...]:
     for place in (UserProvidedCacheLocator, InTreeCacheLocator, UserWideCacheLocator):
         if place is UserProvidedCacheLocator and not config.CACHE_DIR:  # type: ignore[attr-defined]
             continue
-        accept = {"from_function": classmethod(lambda cls, function, file: cls(function, file))}
-        implementation = {"_locator_classes": [type(place.__name__, (place,), accept)]}
+        methods = {
+            "from_function": classmethod(_accept),
+            "get_disambiguator": lambda self: self.stamp,
+            "get_source_stamp": lambda self: self.stamp,
+        }
+        implementation = {"_locator_classes": [type(place.__name__, (place,), methods)]}
         kept = {"_impl_class": type("Implementation", (CompileResultCacheImpl,), implementation)}
-        made.append(type("Kept", (FunctionCache,), kept))
+        made.append(type("DiskCache", (FunctionCache,), kept))
     return tuple(made)
+
+
+def _accept(place: type, function: Any, file: str) -> Any:
+    """Return a place for a function; one without a file, of a notebook, shares the place of the kernels here."""
+    locator = place(function, file if os.path.isfile(file) else __file__)
+    locator.stamp = function.stamp
+    return locator
 
 
 def keep(compiled: Any) -> None:
@@ -63,7 +75,7 @@ def keep(compiled: Any) -> None:
 
     A form for a constant argument would be a second one beside that for any value, and is not compiled.
     """
-    cache, compile = Kept(compiled.py_func), compiled.compile
+    cache, compile = DiskCache(compiled), compiled.compile
 
     def compile_once(signature: Any) -> Any:
         with global_compiler_lock:
@@ -87,7 +99,7 @@ def lock(file: int) -> bool:
     return True
 
 
-class Kept(NullCache):
+class DiskCache(NullCache):
     """The compiled forms of one kernel, in the place of the cache that the compiler would give it.
 
     Attributes
@@ -100,17 +112,19 @@ class Kept(NullCache):
     folders: ClassVar[set[str]] = set()
     refused: ClassVar[list[str]] = []
     noticed: ClassVar[bool] = False
-    _open: ClassVar[list["Kept"]] = []  #: what is being compiled now, each needed by the one before
+    _open: ClassVar[list["DiskCache"]] = []  #: what is being compiled now, each needed by the one before
     _begun: ClassVar[float] = 0.0  #: when the first of them was started
     _spent: ClassVar[float] = 0.0  #: seconds spent on others before
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
+    def __init__(self, kernel: Any) -> None:
+        self._kernel = kernel
         self._lock: int | None = None
 
     @functools.cached_property
     def _places(self) -> list[Any]:
-        caches = [cache(self._function) for cache in _caches()]
+        function = self._kernel.py_func
+        function.stamp = stamp(self._kernel)[:12]  # not earlier: the functions that it calls are defined by now
+        caches = [cache(function) for cache in _caches()]
         return [cache for cache in caches if os.path.isabs(cache.cache_path)]  # a user may have no home
 
     @property
@@ -156,9 +170,9 @@ class Kept(NullCache):
 
     def _start(self) -> None:
         """Start to compile; wait while another process compiles this kernel."""
-        if not Kept._open:
-            Kept._begun = time.monotonic()
-        Kept._open.append(self)
+        if not DiskCache._open:
+            DiskCache._begun = time.monotonic()
+        DiskCache._open.append(self)
         for place in self._places:
             with contextlib.suppress(OSError):
                 place._impl.locator.ensure_cache_path()
@@ -175,15 +189,15 @@ class Kept(NullCache):
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
-        if self in Kept._open:
+        if self in DiskCache._open:
             self._notice()
-            Kept._open.remove(self)
-            if not Kept._open:
-                Kept._spent += time.monotonic() - Kept._begun
+            DiskCache._open.remove(self)
+            if not DiskCache._open:
+                DiskCache._spent += time.monotonic() - DiskCache._begun
 
     def _notice(self) -> None:
         """Say once that this process compiles, as soon as that has taken long."""
-        if not Kept.noticed and Kept._spent + time.monotonic() - Kept._begun > SILENT:
-            Kept.noticed = True
+        if not DiskCache.noticed and DiskCache._spent + time.monotonic() - DiskCache._begun > SILENT:
+            DiskCache.noticed = True
             with contextlib.suppress(AttributeError, OSError, ValueError):  # there is none, or it is closed
                 sys.stderr.write(f"{NOTICE}\n")

@@ -1,22 +1,25 @@
-"""Ridge regressions by rank-one steps: predictions, learning, distances.
+"""Ridge regressions by rank-one steps: predictions, learning, upper bounds, distances.
 
-Per lane and model, or per block of a model where it has several (``features.InBlocks``): ``theta`` the estimate;
+Per lane and model, or per block of a model that has several (``kernels.features``): ``theta`` the estimate;
 ``root`` a square root of the inverse of ``V = Lambda + sum x x'``, that is ``V^-1 = root root'``. Per model:
 ``evidence``, three running sums (see the indices below). A step follows Potter: the root is multiplied by a symmetric
 square root of ``I - w w' / (1 + q)``, so that ``V^-1`` stays positive definite, and accurate whatever the rank of the
 features and for scales that differ up to about 1e10; nothing has to be refactorised. A model with an infinite prior
 precision is a known parameter: its root is zero, and every formula below then leaves ``theta`` alone by itself.
 
+Kernels take a bank as the tuple ``ridges = (theta, root, evidence, updates, dims, first)``.
+
 Reference: Bierman, "Factorization methods for discrete sequential estimation", 1977, chapter 2 (Potter's algorithm).
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
 from ..types import Array, Index
 from . import inlined, kernel
-from .features import cell, cell_played, entry, sizes, table
+from .features import rows_of_map
 
 LOGDET = 0  #: log det(V Lambda^-1)
 PENALISED = 1  #: J, the smallest value of sum (y - <x, theta>)^2 + |theta - centre|^2_Lambda
@@ -24,44 +27,40 @@ ONLINE = 2  #: sum of squared errors of the predictions made before each reward 
 
 
 @kernel
-def predict(ids: Index, x: Array, theta: Array, out: Array) -> None:
-    """``out[r, i, a] = <x_i(a), theta_i>`` for ``x (n, P, K, d)``, ``theta (N, M, d)``."""
-    P, K, d = sizes(x)
+def predict(ids: Index, x: Any, block: Index, theta: Array, first: Index, out: Array) -> None:
+    """``out[r, i, a] = <x_i(a), theta_i>`` for ``x (n, P, K, d)``, ``theta (N, cells, d)``."""
+    P = x.shape[1]
     for r in range(ids.size):
         n = ids[r]
         for i in range(out.shape[1]):
             p = i % P
-            for a in range(K):
-                c = cell(x, r, i, a)
+            rows = rows_of_map(x, r, p)
+            for a in range(rows.shape[0]):
+                c = first[i] + (block[r, p, a] if block.size > 0 else 0)
                 total = 0.0
-                for j in range(d):
-                    total += entry(x, r, p, a, j) * theta[n, c, j]
+                for j in range(rows.shape[1]):
+                    total += rows[a, j] * theta[n, c, j]
                 out[r, i, a] = total
 
 
-@inlined
-def mixture(r: int, n: int, x: Array, theta: Array, weight: Array, out: Array) -> None:
-    """``out[r, a] = sum_i weight_i <x_i(a), theta_i>`` for row ``r`` of weights ``(n, M)``; those of 0 cost nothing."""
-    P, K, d = sizes(x)
-    for a in range(K):
-        out[r, a] = 0.0
-    for i in range(weight.shape[1]):
-        w = weight[r, i]
-        if w > 0.0:
-            p = i % P
-            for a in range(K):
-                c = cell(x, r, i, a)
-                total = 0.0
-                for j in range(d):
-                    total += entry(x, r, p, a, j) * theta[n, c, j]
-                out[r, a] += w * total
-
-
 @kernel
-def mixtures(ids: Index, x: Array, theta: Array, weight: Array, out: Array) -> None:
-    """``mixture`` for every row."""
+def mixtures(ids: Index, x: Any, block: Index, theta: Array, first: Index, weight: Array, out: Array) -> None:
+    """``out[r, a] = sum_i weight[r, i] <x_i(a), theta_i>``; models of weight 0 cost nothing."""
+    P = x.shape[1]
     for r in range(ids.size):
-        mixture(r, ids[r], x, theta, weight, out)
+        n = ids[r]
+        for a in range(out.shape[1]):
+            out[r, a] = 0.0
+        for i in range(weight.shape[1]):
+            if weight[r, i] > 0.0:
+                p = i % P
+                rows = rows_of_map(x, r, p)
+                for a in range(rows.shape[0]):
+                    c = first[i] + (block[r, p, a] if block.size > 0 else 0)
+                    total = 0.0
+                    for j in range(rows.shape[1]):
+                        total += rows[a, j] * theta[n, c, j]
+                    out[r, a] += weight[r, i] * total
 
 
 def roomy(root: Array) -> Array:
@@ -79,67 +78,100 @@ def roomy(root: Array) -> Array:
 
 
 @inlined
-def columns(root: Array, d: int) -> int:
-    """How many columns of a ``root`` with ``d`` features to go through: whole vectors of four, if it has the room."""
-    return min(d + -d % 4, root.shape[1])
+def images(root: Array, first: int, block: Index, r: int, p: int, x: Array, d: int, w: Array) -> None:
+    """``w[a] = root_c' x[a]`` for ``x (K, d)``, with the root ``c`` of an action's block; ``w`` has a spare row.
 
-
-@inlined
-def images(root: Array, x: Array, d: int, w: Array) -> None:
-    """``w[a] = root' x[a]`` for ``x (K, d)``; ``w`` has a spare row behind an odd ``K``.
-
-    Two vectors and four rows at a time: few loads and stores for each product.
+    ``root (cells, d, .)``. Two rows of one block and four columns at a time: few loads and stores for each product.
     """
     K = x.shape[0]
-    wide = columns(root, d)
+    wide = min(d + -d % 4, root.shape[2])
     whole = d - d % 4
-    for a in range(0, K, 2):
-        b = min(a + 1, K - 1)
+    a = 0
+    while a < K:
+        c = first + (block[r, p, a] if block.size > 0 else 0)
+        b = a + 1
+        if b == K or (block.size > 0 and block[r, p, b] != block[r, p, a]):
+            b = a
+        t = b if b > a else K
         for k in range(wide):
-            w[a, k] = w[a + 1, k] = 0.0
+            w[a, k] = w[t, k] = 0.0
         for j in range(0, whole, 4):
             u_0, u_1, u_2, u_3 = x[a, j], x[a, j + 1], x[a, j + 2], x[a, j + 3]
             v_0, v_1, v_2, v_3 = x[b, j], x[b, j + 1], x[b, j + 2], x[b, j + 3]
             for k in range(wide):
-                r_0, r_1, r_2, r_3 = root[j, k], root[j + 1, k], root[j + 2, k], root[j + 3, k]
+                r_0, r_1, r_2, r_3 = root[c, j, k], root[c, j + 1, k], root[c, j + 2, k], root[c, j + 3, k]
                 w[a, k] += r_0 * u_0 + r_1 * u_1 + r_2 * u_2 + r_3 * u_3
-                w[a + 1, k] += r_0 * v_0 + r_1 * v_1 + r_2 * v_2 + r_3 * v_3
+                w[t, k] += r_0 * v_0 + r_1 * v_1 + r_2 * v_2 + r_3 * v_3
         for j in range(whole, d):
             u_0, v_0 = x[a, j], x[b, j]
             for k in range(wide):
-                w[a, k] += root[j, k] * u_0
-                w[a + 1, k] += root[j, k] * v_0
+                w[a, k] += root[c, j, k] * u_0
+                w[t, k] += root[c, j, k] * v_0
+        a = b + 1
+
+
+@kernel
+def upper_bounds(ids: Index, x: Any, block: Index, ellipsoids: Any, scale: float, least: bool, out: Array) -> None:
+    """``out[r, a] = max_i <x_i(a), theta_i> + scale rho_i |x_i(a)|_{V_i^-1}``; the least of them if ``least``.
+
+    ``ellipsoids = (theta, root, dims, first, squared)``, ``rho_i^2 = squared[n, i]``, ``V_i^-1 = root_i root_i'``.
+    Models with a negative square are left out and cost nothing.
+    """
+    theta, root, dims, first, squared = ellipsoids
+    P, K = x.shape[1], x.shape[2]
+    w = np.empty((K + 1, root.shape[3]))
+    for r in range(ids.size):
+        n = ids[r]
+        for a in range(K):
+            out[r, a] = np.inf if least else -np.inf
+        for i in range(dims.size):
+            if not squared[n, i] >= 0.0:
+                continue
+            radius = scale * math.sqrt(squared[n, i])
+            p, d = i % P, dims[i]
+            rows = rows_of_map(x, r, p)
+            images(root[n], first[i], block, r, p, rows, d, w)
+            wide = min(d + -d % 4, root.shape[3])
+            for a in range(K):
+                c = first[i] + (block[r, p, a] if block.size > 0 else 0)
+                square = 0.0
+                mean = 0.0
+                for k in range(wide):
+                    square += w[a, k] * w[a, k]
+                for j in range(d):
+                    mean += rows[a, j] * theta[n, c, j]
+                bound = mean + radius * math.sqrt(square)
+                out[r, a] = min(out[r, a], bound) if least else max(out[r, a], bound)
 
 
 @inlined
-def step_roots(ids: Index, x: Array, root: Array, dims: Index, gain: Array, leverage: Array) -> None:
+def step_roots(ids: Index, x: Array, cells: Index, root: Array, dims: Index, gain: Array, leverage: Array) -> None:
     """Let the matrix ``V_g`` of every root of a lane grow by ``x_g x_g'``, ``x (n, P, d)``, of ``dims[g]`` features.
 
-    With blocks, only the roots of those that were played grow, one for every model ``g``.
+    The root that grows for ``g`` is ``cells[r, g]``: with blocks, that of the block played.
     ``gain[r, g] = V_g^-1 x_g`` and ``q = leverage[r, g] = x_g' V_g^-1 x_g`` are those of the old ``V_g``. With
     ``w = root' x`` and ``s = sqrt(1 + q)``, the gain is ``root w``, and the new root ``root (I - w w' / (s (s + 1)))``.
     """
     w = np.empty(root.shape[3])
     shrunk = np.empty(root.shape[3])
-    z = table(x)
     for r in range(ids.size):
         n = ids[r]
         for g in range(leverage.shape[1]):
-            p = g % z.shape[1]
-            c = cell_played(x, r, g)
+            p = g % x.shape[1]
+            c = cells[r, g]
             d = dims[g]
-            wide = columns(root[n, c], d)
+            wide = min(d + -d % 4, root.shape[3])
             whole = d - d % 4  # four rows at a time: fewer loads and stores for each product
             for k in range(wide):
                 w[k] = 0.0
             for j in range(0, whole, 4):
-                x_0, x_1, x_2, x_3 = z[r, p, j], z[r, p, j + 1], z[r, p, j + 2], z[r, p, j + 3]
+                x_0, x_1, x_2, x_3 = x[r, p, j], x[r, p, j + 1], x[r, p, j + 2], x[r, p, j + 3]
                 for k in range(wide):
                     above = root[n, c, j, k] * x_0 + root[n, c, j + 1, k] * x_1
                     w[k] += above + root[n, c, j + 2, k] * x_2 + root[n, c, j + 3, k] * x_3
             for j in range(whole, d):
                 for k in range(wide):
-                    w[k] += root[n, c, j, k] * z[r, p, j]
+                    w[k] += root[n, c, j, k] * x[r, p, j]
             q = 0.0
             for k in range(wide):
                 q += w[k] * w[k]
@@ -167,34 +199,26 @@ def step_roots(ids: Index, x: Array, root: Array, dims: Index, gain: Array, leve
 
 
 @inlined
-def learn(
-    ids: Index,
-    x: Array,
-    y: Array,
-    theta: Array,
-    root: Array,
-    evidence: Array,
-    updates: Index,
-    dims: Index,
-    before: Array,
-) -> None:
-    """Learn ``x (n, P, d)``, ``y (n,)`` in a bank of M ridges; ridge ``i`` reads map ``i % P``.
+def learn(ids: Index, x: Array, block: Index, y: Array, ridges: Any, before: Array) -> None:
+    """Learn ``x (n, P, d)``, ``y (n,)`` in a bank of M ridges; ridge ``i`` reads map ``i % P``; updates count last.
 
-    ``before (2, n, M)`` gets each one's prediction ``f`` of ``y``, and its leverage ``q``;
+    ``block (n, P)``, or empty.  ``before (2, n, M)`` gets each one's prediction ``f`` of ``y``, and its leverage ``q``;
     ``theta += V^-1 x (y - f) / (1 + q)``.
     """
+    theta, root, evidence, updates, dims, first = ridges
     gain = np.empty((ids.size, dims.size, theta.shape[2]))
-    step_roots(ids, x, root, dims, gain, before[1])
-    z = table(x)
+    cells = np.empty((ids.size, dims.size), dtype=np.int64)
+    for r in range(ids.size):
+        for i in range(dims.size):
+            cells[r, i] = first[i] + (block[r, i % x.shape[1]] if block.size > 0 else 0)
+    step_roots(ids, x, cells, root, dims, gain, before[1])
     for r in range(ids.size):
         n = ids[r]
-        updates[n] += 1
         for i in range(dims.size):
-            p = i % z.shape[1]
-            c = cell_played(x, r, i)
+            p, c = i % x.shape[1], cells[r, i]
             f = 0.0
             for j in range(dims[i]):
-                f += z[r, p, j] * theta[n, c, j]
+                f += x[r, p, j] * theta[n, c, j]
             before[0, r, i] = f
             q = before[1, r, i]
             error = y[r] - f
@@ -204,6 +228,13 @@ def learn(
             step = error / (1.0 + q)
             for j in range(dims[i]):
                 theta[n, c, j] += gain[r, i, j] * step
+        updates[n] += 1
+
+
+@kernel
+def learn_ridges(ids: Index, x: Array, block: Index, y: Array, ridges: Any, before: Array) -> None:
+    """``learn``, for callers in Python."""
+    learn(ids, x, block, y, ridges, before)
 
 
 @kernel

@@ -6,7 +6,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ..carriers import validation
+from ..runtime import errors
 from ..types import Array
 
 TOLERANCE = 1e-6  #: how far probabilities may be from summing to 1
@@ -131,7 +131,7 @@ class WeightedRewards:
     def _doubt(self) -> None:
         mean, error = float(self._tally.mean[3]), float(self._tally.error[3])
         if abs(mean - 1.0) > 5.0 * error + TOLERANCE:
-            validation.warn(
+            errors.warn(
                 f"evaluate: the importance weights have mean {mean:.3g}, more than 5 standard errors ({error:.2g}) "
                 "from 1: the propensities are not those of the draws, the policy plays what could not be logged, or "
                 "too few decisions of the log are ones that it would make. The estimates cannot be trusted."

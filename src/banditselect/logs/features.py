@@ -12,11 +12,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..carriers import validation
-from ..carriers.crossing import crossed_rows, disjoint_rows
-from ..carriers.settings import read_only
-from ..carriers.shapes import widened
-from ..kernels.arrays import LIMIT
+from ..actions.crossing import crossed_rows, disjoint_rows
+from ..kernels.features import LIMIT
+from ..runtime import constraints, errors, inputs
+from ..runtime.settings import read_only
+from ..runtime.shapes import widened
 from ..types import Array, Blocked, Index, Mask
 
 _CONTEXT = "finite numbers of shape (T, p), or a list of M arrays of shape (T, p_i)"
@@ -127,7 +127,7 @@ class OfferedItems(LogFeatures):
             whole = found.dtype.kind in "iu" and found.ndim == 2 and found.size
             if not whole or found.min() < -1 or found.max() >= n:
                 expected = f"whole numbers (T, K) between 0 and {n - 1}, or -1"
-                raise validation.refuse("OfferedItems: offered", self.offered, expected)
+                raise errors.refuse("OfferedItems: offered", self.offered, expected)
             fill(self, offered=read_only(found.astype(np.int64)), size=found.shape[0], n_actions=found.shape[1])
             if (found < 0).any():
                 fill(self, available=read_only(found >= 0))
@@ -177,10 +177,10 @@ class CrossedItems(LogFeatures):
         items = items if isinstance(items, OfferedItems) else OfferedItems(items=items)
         size, M = context[0].shape[0], max(len(context), len(items.dims))
         if items.size not in (None, size):
-            raise validation.refuse("CrossedItems: items", f"{items.size} decisions", f"{size}, as in context")
+            raise errors.refuse("CrossedItems: items", f"{items.size} decisions", f"{size}, as in context")
         if {len(context), len(items.dims)} - {1, M}:
             expected = f"one map, or {len(context)}, as in context"
-            raise validation.refuse("CrossedItems: items", f"{len(items.dims)} maps", expected)
+            raise errors.refuse("CrossedItems: items", f"{len(items.dims)} maps", expected)
         widths = [x.shape[1] for x in _times(context, M)]
         dims = tuple(p * d for p, d in zip(widths, _times(items.dims, M), strict=True))
         fill(self, context=context, items=items, many=many or items.many, size=size, dims=dims)
@@ -222,7 +222,7 @@ class DisjointArms(LogFeatures):
 
     def __post_init__(self) -> None:
         context, many = _as_maps("DisjointArms: context", self.context, 2, _CONTEXT)
-        K = validation.whole_number("DisjointArms: n_actions", self.n_actions, 1)
+        K = constraints.whole_number("DisjointArms: n_actions", self.n_actions, 1)
         dims = tuple(K * x.shape[1] for x in context)
         fill(self, context=context, many=many, size=context[0].shape[0], n_actions=K, dims=dims)
         fill(self, blocks=(K,) * len(dims))
@@ -271,10 +271,10 @@ def _as_maps(name: str, value: Any, ndim: int, expected: str) -> tuple[tuple[NDA
     if not ragged and many:
         parts = [np.ascontiguousarray(m) for m in np.moveaxis(parts[0], ndim - 2, 0)]
     if not parts or any(m.ndim != ndim or not m.size or m.shape[:-1] != parts[0].shape[:-1] for m in parts):
-        raise validation.refuse(name, value, expected)
+        raise errors.refuse(name, value, expected)
     for m in parts:
         for place in np.argwhere(~(np.abs(m) <= LIMIT))[:1].tolist():
-            raise validation.refuse(f"{name}{place}", m[tuple(place)].item(), f"{expected}, at most {LIMIT:g}")
+            raise errors.refuse(f"{name}{place}", m[tuple(place)].item(), f"{expected}, at most {LIMIT:g}")
     return tuple(map(read_only, parts)), many
 
 
@@ -284,7 +284,7 @@ def _blocks(given: Any, shape: tuple[int, ...]) -> Index | None:
         return None
     found = np.asarray(given.block)
     if found.dtype.kind not in "iu" or found.shape != shape or found.min() < 0:
-        raise validation.refuse("Log: block", given.block, f"whole numbers >= 0 of shape {shape}")
+        raise errors.refuse("Log: block", given.block, f"whole numbers >= 0 of shape {shape}")
     return read_only(found.astype(np.int64))
 
 
@@ -310,7 +310,7 @@ def part_of(features: Any, places: Any) -> Any:
 
 def _real(name: str, value: Any, expected: str) -> NDArray[Any]:
     """Return an array of float32 if it is that, else of float64."""
-    array = np.asarray(value) if isinstance(value, np.ndarray) else validation.as_floats(name, value, expected)
+    array = np.asarray(value) if isinstance(value, np.ndarray) else inputs.as_floats(name, value, expected)
     if array.dtype.kind not in "fiub":
-        raise validation.refuse(name, value, expected)
+        raise errors.refuse(name, value, expected)
     return np.asarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)

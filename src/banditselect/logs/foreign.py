@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from ..carriers import validation
+from ..runtime import errors
 from .rounds import Record, Round, Rounds, checked_round
 
 _AFFINITY = "user-item_affinity_"
@@ -80,7 +80,7 @@ def read_open_bandit(folder: str | os.PathLike[str], *, skip: bool = False) -> R
         ]
         action = place.get(row["item_id"])
         if action is None:
-            raise validation.refuse(f"{where}: item_id", row["item_id"], f"one of the {len(items)} items")
+            raise errors.refuse(f"{where}: item_id", row["item_id"], f"one of the {len(items)} items")
         reward = number_in(f"{where}: click", row["click"])
         p = number_in(f"{where}: propensity_score", row["propensity_score"])
         return checked_round(where, {"position": row["position"]} | context, offered, action, reward, p)
@@ -95,7 +95,7 @@ def csv_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         names = list(reader.fieldnames or ())
         for name in names:
             if names.count(name) > 1:
-                raise validation.refuse(f"{path.name}: columns", names, f"one column {name!r}")
+                raise errors.refuse(f"{path.name}: columns", names, f"one column {name!r}")
         for row in reader:
             yield f"{path.name}: line {reader.line_num}", row
 
@@ -104,10 +104,10 @@ def whole_row(where: str, row: Mapping[Any, Any], columns: Sequence[str], *, cel
     """Refuse a row without one of these columns, or with more or fewer ``cells`` than a CSV file has columns."""
     for name in columns:
         if name not in row:
-            raise validation.refuse(where, [*row], f"a column {name!r}")
+            raise errors.refuse(where, [*row], f"a column {name!r}")
     if cells and (None in row or None in row.values()):
         expected = f"a cell for each of the {len(row) - (None in row)} columns, texts with commas in quotes"
-        raise validation.refuse(where, [*row.values()], expected)
+        raise errors.refuse(where, [*row.values()], expected)
 
 
 def number_in(where: str, cell: str) -> float:
@@ -115,14 +115,14 @@ def number_in(where: str, cell: str) -> float:
     try:
         return float(cell)
     except (TypeError, ValueError):
-        raise validation.refuse(where, cell, "a number such as 0.5, with a point") from None
+        raise errors.refuse(where, cell, "a number such as 0.5, with a point") from None
 
 
 def _open_bandit_items(path: Path) -> list[dict[str, Any]]:
     """Return the items; a feature is a number where that of every item can be read as one."""
     rows = [row for _, row in csv_rows(path)]
     if not rows or any(row.get("item_id") is None for row in rows):
-        raise validation.refuse(path.name, "no items", "a column 'item_id' and a row for every item")
+        raise errors.refuse(path.name, "no items", "a column 'item_id' and a row for every item")
     names = [name for name in rows[0] if name not in ("", "item_id")]
     numeric = {name for name in names if all(_is_number(row[name]) for row in rows)}
     return [
@@ -151,18 +151,18 @@ def _dsjson_round(where: str, line: str) -> Round | None:
     try:
         event = json.loads(line)
     except (ValueError, RecursionError):
-        raise validation.refuse(where, line.strip()[:80], "a JSON object") from None
+        raise errors.refuse(where, line.strip()[:80], "a JSON object") from None
     if not isinstance(event, dict) or not isinstance(event.get("c"), dict):
-        raise validation.refuse(where, line.strip()[:80], "a decision: a JSON object with an object 'c'")
+        raise errors.refuse(where, line.strip()[:80], "a decision: a JSON object with an object 'c'")
     if event.get("_skipLearn") is True:
         return None
     shared = event["c"]
     actions = shared.get("_multi")
     if not isinstance(actions, list) or not all(isinstance(item, dict) for item in actions) or "_slots" in shared:
-        raise validation.refuse(f"{where}: c", list(shared), "a list of objects '_multi', and no '_slots'")
+        raise errors.refuse(f"{where}: c", list(shared), "a list of objects '_multi', and no '_slots'")
     cost = event.get("_label_cost")
     if not isinstance(cost, int | float):
-        raise validation.refuse(f"{where}: _label_cost", cost, "a number")
+        raise errors.refuse(f"{where}: _label_cost", cost, "a number")
     ranked, p = event.get("a"), event.get("p")
     first = ranked[0] - 1 if isinstance(ranked, list) and ranked and isinstance(ranked[0], int) else None
     action = event.get("_labelIndex", first)

@@ -12,11 +12,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers import validation
-from ..carriers.settings import read_only
-from ..kernels.arrays import LIMIT
+from ..kernels.features import LIMIT
 from ..policies import Decision
 from ..problems.base import stacked
+from ..runtime import constraints, errors, inputs
+from ..runtime.settings import read_only
 from ..types import Array, Blocked, Index, Mask
 from . import tables
 from .features import LogFeatures, PerDecision, fill, part_of
@@ -76,17 +76,17 @@ class Log:
         played = np.array(action)
         T, K = played.size if found.size is None else found.size, found.n_actions
         if played.dtype.kind not in "iu" or played.shape != (T,) or not T:
-            raise validation.refuse("Log: action", action, f"whole numbers of shape ({T or 'T'},)")
+            raise errors.refuse("Log: action", action, f"whole numbers of shape ({T or 'T'},)")
         _each((played >= 0) & (played < K), "action", played, where, f"an action between 0 and {K - 1}")
         if np.ndim(propensity) == 0:
-            validation.Number(low=0.0, above=True, high=1.0).check("Log: propensity", propensity, None)
+            constraints.Number(low=0.0, above=True, high=1.0).check("Log: propensity", propensity, None)
             propensity = np.full(T, propensity)
         p, y = (_numbers(name, value, T) for name, value in (("propensity", propensity), ("reward", reward)))
         _each((p > 0.0) & (p <= 1.0), "propensity", p, where, "a probability in (0, 1]")
         _each(np.abs(y) <= LIMIT, "reward", y, where, "a finite number")
         mask = found.available
         if available is not None:
-            mask = validation.offered(np.array(available), T, K)
+            mask = inputs.offered(np.array(available), T, K)
             mask = mask if found.available is None else mask & found.available
         if mask is not None:
             _each(mask[np.arange(T), played], "action", played, where, "an action that was offered")
@@ -184,22 +184,22 @@ class Log:
         """
         if not len(features) == len(decisions) == len(rewards) > 0:
             given = f"{len(features)}, {len(decisions)}, {len(rewards)}"
-            raise validation.refuse("Log.collect: features, decisions, rewards", given, "the same number, at least one")
+            raise errors.refuse("Log.collect: features, decisions, rewards", given, "the same number, at least one")
         blocks: list[PerDecision] = []
         masks: list[Mask] = []
         for t, (x, decision) in enumerate(zip(features, decisions, strict=True)):
             if not isinstance(decision, Decision) or decision.probability is None:
-                raise validation.refuse(f"Log.collect: decisions[{t}]", decision, "a decision with a probability")
+                raise errors.refuse(f"Log.collect: decisions[{t}]", decision, "a decision with a probability")
             block = PerDecision(_one_more_axis(x) if decision.lanes is None else x)
             n, widths = np.size(decision.action), [m.shape[2] for m in block.features]
             if block.size != n or (blocks and widths != [m.shape[2] for m in blocks[0].features]):
-                raise validation.refuse(f"Log.collect: features[{t}]", x, "what act was given, as at other times")
+                raise errors.refuse(f"Log.collect: features[{t}]", x, "what act was given, as at other times")
             if not _holds(block, decision):
                 expected = f"what act was given: action {decision.action} does not have the features of decisions[{t}]"
-                raise validation.refuse(f"Log.collect: features[{t}]", x, expected)
+                raise errors.refuse(f"Log.collect: features[{t}]", x, expected)
             mask = None if available is None else available[t]
             everything = np.ones(block.n_actions, dtype=bool)
-            masks.append(validation.offered(everything if mask is None else mask, n, block.n_actions))
+            masks.append(inputs.offered(everything if mask is None else mask, n, block.n_actions))
             blocks.append(block)
         K = max(block.n_actions for block in blocks)
         of_all = zip(*(block.shown(np.arange(block.size or 0)) for block in blocks), strict=True)
@@ -225,7 +225,7 @@ class Log:
     def __getitem__(self, rows: slice | ArrayLike) -> "Log":
         chosen: Index = np.arange(len(self))[rows if isinstance(rows, slice) else np.asarray(rows)]
         if chosen.ndim != 1 or not chosen.size:
-            raise validation.refuse("Log: rows", rows, "a slice or an array of positions that holds at least one")
+            raise errors.refuse("Log: rows", rows, "a slice or an array of positions that holds at least one")
         columns = {name: getattr(self, name)[chosen] for name in ("action", "propensity", "reward")}
         available = None if self.available is None else self.available[chosen]
         return Log(features=self.features.take(chosen), **columns, available=available)
@@ -262,13 +262,13 @@ def chunks(log: Log, step: int = 1) -> list[Index]:
 
 def _each(good: Mask, name: str, values: Any, where: Where, expected: str) -> None:
     for t in np.flatnonzero(~good)[:1]:
-        raise validation.refuse(where(name, int(t)), values[t].item(), expected)
+        raise errors.refuse(where(name, int(t)), values[t].item(), expected)
 
 
 def _numbers(name: str, value: Any, T: int) -> Array:
-    array = read_only(validation.as_floats(f"Log: {name}", value, f"numbers of shape ({T},)"))
+    array = read_only(inputs.as_floats(f"Log: {name}", value, f"numbers of shape ({T},)"))
     if array.shape != (T,):
-        raise validation.refuse(f"Log: {name}", value, f"numbers of shape ({T},)")
+        raise errors.refuse(f"Log: {name}", value, f"numbers of shape ({T},)")
     return array
 
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers import validation
 from ..policies import Binding, Policy
 from ..policies.on_map import OnMap
 from ..problems.base import stacked
-from ..types import Array, Blocked, Mask
+from ..runtime import constraints, errors, inputs
+from ..types import Array, Blocked
 from .estimates import TOLERANCE, Estimates, WeightedRewards
 from .features import part_of
 from .log import Log, chunks
@@ -95,20 +95,20 @@ def evaluate(
     (1.25, 1.0, 1.0)
     """
     if not isinstance(log, Log) or len(log) < 2:
-        raise validation.refuse("evaluate: log", log, "a Log of at least 2 decisions")
+        raise errors.refuse("evaluate: log", log, "a Log of at least 2 decisions")
     if isinstance(policy, Binding | type):
-        raise validation.refuse("evaluate: policy", policy, "a policy that is built, such as SquareCB(dim=3)")
+        raise errors.refuse("evaluate: policy", policy, "a policy that is built, such as SquareCB(dim=3)")
     T, K = len(log), log.features.n_actions
-    validation.whole_number("evaluate: folds", folds, 2)
-    validation.Number(low=0.0, above=True, optional=True).check("evaluate: clip", clip, None)
-    validation.Number(low=0.0, above=True, high=1.0, below=True).check("evaluate: delta", delta, None)
-    validation.seed("evaluate: seed", seed)
+    constraints.whole_number("evaluate: folds", folds, 2)
+    constraints.Number(low=0.0, above=True, optional=True).check("evaluate: clip", clip, None)
+    constraints.Number(low=0.0, above=True, high=1.0, below=True).check("evaluate: delta", delta, None)
+    inputs.check_seed("evaluate: seed", seed)
     if predictions is None:
         q = cross_fitted(log, map, min(folds, T), np.random.default_rng(seed))
     else:
-        q = validation.as_floats("evaluate: predictions", predictions, f"finite numbers of shape {(T, K)}")
+        q = inputs.as_floats("evaluate: predictions", predictions, f"finite numbers of shape {(T, K)}")
         if q.shape != (T, K) or not np.isfinite(q).all():
-            raise validation.refuse("evaluate: predictions", predictions, f"finite numbers of shape {(T, K)}")
+            raise errors.refuse("evaluate: predictions", predictions, f"finite numbers of shape {(T, K)}")
     probabilities = _probabilities(policy, log, learn)
     rows = np.arange(T)
     sums = WeightedRewards(clip)
@@ -122,23 +122,23 @@ def _probabilities(policy: Any, log: Log, learn: bool) -> Array:
     T, K, offered = len(log), log.features.n_actions, log.offered
     if isinstance(policy, Policy):
         if policy.lanes is not None:
-            raise validation.refuse("evaluate: policy", f"{policy.lanes} lanes", "a policy without lanes")
+            raise errors.refuse("evaluate: policy", f"{policy.lanes} lanes", "a policy without lanes")
         if not policy.has_propensity:
             name = type(policy).__name__
-            raise validation.refuse("evaluate: policy", name, "a policy whose probabilities have a closed form")
+            raise errors.refuse("evaluate: policy", name, "a policy whose probabilities have a closed form")
         learner = copy.deepcopy(policy) if learn else policy
         ask = learner.probabilities
     elif learn:
-        raise validation.refuse("evaluate: learn", learn, "False: only a policy learns")
+        raise errors.refuse("evaluate: learn", learn, "False: only a policy learns")
     elif callable(policy):
         ask = policy
     else:
-        p = validation.as_floats("evaluate: policy", policy, f"probabilities of shape {(T, K)}")
+        p = inputs.as_floats("evaluate: policy", policy, f"probabilities of shape {(T, K)}")
         if p.shape != (T, K):
-            raise validation.refuse("evaluate: policy", policy, f"probabilities of shape {(T, K)}")
+            raise errors.refuse("evaluate: policy", policy, f"probabilities of shape {(T, K)}")
         for t in np.flatnonzero(~(_sums_to_one(p) & (np.where(offered, 0.0, p) == 0.0).all(axis=1)))[:1]:
             expected = "probabilities that sum to 1, and 0 for what was not offered"
-            raise validation.refuse(f"evaluate: policy[{t}]", p[t], expected)
+            raise errors.refuse(f"evaluate: policy[{t}]", p[t], expected)
         return p
     if isinstance(policy, Policy) and not learn:
         return _as_it_is(policy, log)
@@ -151,9 +151,9 @@ def _probabilities(policy: Any, log: Log, learn: bool) -> Array:
             here = mine if log.available is None else _actions(mine, offered[t])
             n = int(offered[t].sum())
             expected = f"{n} probabilities that sum to 1"
-            asked = validation.as_floats(f"evaluate: policy at decision {t}", ask(here), expected)
+            asked = inputs.as_floats(f"evaluate: policy at decision {t}", ask(here), expected)
             if asked.shape != (n,) or not _sums_to_one(asked[None]).all():
-                raise validation.refuse(f"evaluate: policy at decision {t}", asked, expected)
+                raise errors.refuse(f"evaluate: policy at decision {t}", asked, expected)
             p[t, offered[t]] = asked
             if learn:
                 learner.learn(_actions(mine, log.action[t]), float(log.reward[t]))
@@ -169,25 +169,7 @@ def _as_it_is(policy: Policy, log: Log) -> Array:
     for part in chunks(log):
         maps = features.shown(part) if only is None else features.maps(part, only)
         x = stacked(maps, features.many and only is None, axis=1)
-        p[part] = _asked_at_once(reader, x, part.size, None if log.available is None else log.available[part])
-    return p
-
-
-def _asked_at_once(policy: Policy, x: Any, n: int, offered: Mask | None) -> Array:
-    """Return the probabilities of a policy without lanes for many decisions, ``(n, K)``, all in its present state.
-
-    Those that offer equally many actions are asked for together.
-    """
-    features = policy.feature_shape.actions(x, n)
-    K = features.shape[2]
-    p, counts = np.zeros((n, K)), np.full(n, K) if offered is None else offered.sum(axis=1)
-    with policy._gate:
-        for count in np.unique(counts).tolist():
-            rows = np.flatnonzero(counts == count)
-            mask = None if count == K else offered[rows]  # type: ignore[index]
-            some = features if rows.size == n else features[rows]
-            p[rows] = policy._distribution(np.zeros(rows.size, dtype=np.int64), some, mask)[0]
-    validation.probabilities("evaluate: policy", p, (n, K))
+        p[part] = reader.probabilities_many(x, available=None if log.available is None else log.available[part])
     return p
 
 

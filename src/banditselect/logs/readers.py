@@ -6,8 +6,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from ..carriers import validation
-from ..carriers.extras import frame_of, need
+from ..runtime import errors
+from ..runtime.extras import frame_of, need
 from .foreign import csv_rows, number_in, whole_row
 from .rounds import Record, Round, Rounds, checked_round, probability_of
 from .tables import ids_of, suffix_of
@@ -54,7 +54,7 @@ def read_table(
     Round(context={'age': None}, items=[{'id': 'red'}, {'id': 'blue'}], action=1, reward=0.0, probability=0.25)
     """
     if isinstance(context, str):
-        raise validation.refuse("read_table: context", context, "a list of columns")
+        raise errors.refuse("read_table: context", context, "a list of columns")
     if not isinstance(propensity, str):
         probability_of("read_table: propensity", propensity)
     known = _records(items)
@@ -64,7 +64,7 @@ def read_table(
     if text:  # where an id is a number, its cell is still text
         known = {str(key): record for key, record in known.items()}
         if len(known) < len(everything):
-            raise validation.refuse("read_table: items", items, "ids that differ as they are written")
+            raise errors.refuse("read_table: items", items, "ids that differ as they are written")
     order = {key: k for k, key in enumerate(known)}
 
     def read(where: str, row: Mapping[str, Any]) -> Round:
@@ -75,7 +75,7 @@ def read_table(
         if offered is not None:
             menu = [_id(where, offered, key, known) for key in _menu(where, offered, row[offered], text)]
             if played not in menu:
-                raise validation.refuse(f"{where}: column {action!r}", played, f"an id in column {offered!r}")
+                raise errors.refuse(f"{where}: column {action!r}", played, f"an id in column {offered!r}")
             rows, position = [known[key] for key in menu], menu.index(played)
         earned = _cell_number(where, row, reward, text)
         p = _cell_number(where, row, propensity, text) if isinstance(propensity, str) else propensity
@@ -120,7 +120,7 @@ def read_offers(
     """
     for name, names in (("context", context), ("item", item)):
         if isinstance(names, str) or (name == "item" and not names):
-            raise validation.refuse(f"read_offers: {name}", names, "a list of columns")
+            raise errors.refuse(f"read_offers: {name}", names, "a list of columns")
     if not isinstance(propensity, str):
         probability_of("read_offers: propensity", propensity)
     columns = [*context, *item, decision, chosen, reward, *([propensity] if isinstance(propensity, str) else [])]
@@ -132,7 +132,7 @@ def read_offers(
         seen = [{name: cell_of(row[name]) if text else row[name] for name in (*context, *item)} for row in rows]
         played = [k for k, row in enumerate(rows) if _flag(f"{where}: column {chosen!r}", row[chosen])]
         if len(played) != 1:
-            raise validation.refuse(f"{where}: column {chosen!r}", f"{len(played)} rows that are chosen", "one")
+            raise errors.refuse(f"{where}: column {chosen!r}", f"{len(played)} rows that are chosen", "one")
         row = rows[played[0]]
         earned = _cell_number(where, row, reward, text)
         p = _cell_number(where, row, propensity, text) if isinstance(propensity, str) else propensity
@@ -199,7 +199,7 @@ def _flag(where: str, value: Any) -> bool:
     """Return what a cell says that is true or false, 1 or 0."""
     flag = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}.get(str(value).lower())
     if flag is None:
-        raise validation.refuse(where, value, "true or false, 1 or 0")
+        raise errors.refuse(where, value, "true or false, 1 or 0")
     return flag
 
 
@@ -221,7 +221,7 @@ def _records(items: Any) -> dict[Any, Record]:
     found: dict[Any, Record] = {key: {"id": key} | dict(row) for key, row in pairs if isinstance(row, Mapping)}
     if not found or len(found) != len(pairs):
         expected = "records by id, a DataFrame with the ids as its index, or a list of ids; all different, at least one"
-        raise validation.refuse("read_table: items", items, expected)
+        raise errors.refuse("read_table: items", items, expected)
     return found
 
 
@@ -231,7 +231,7 @@ def _id(where: str, column: str, key: Any, known: Mapping[Any, Record]) -> Any:
             return key
     except TypeError:
         pass
-    raise validation.refuse(
+    raise errors.refuse(
         f"{where}: column {column!r}", key, f"one of the {len(known)} ids, such as {next(iter(known))!r}"
     )
 
@@ -241,5 +241,5 @@ def _menu(where: str, column: str, cell: Any, text: bool) -> list[Any]:
     found = _parsed(cell) if text and isinstance(cell, str) else cell
     ids = [str(key) for key in found] if text and isinstance(found, list) else found
     if not isinstance(ids, list) or not ids or len({str(key) for key in ids}) != len(ids):
-        raise validation.refuse(f"{where}: column {column!r}", cell, "a list of different ids such as [3, 7] or ['a']")
+        raise errors.refuse(f"{where}: column {column!r}", cell, "a list of different ids such as [3, 7] or ['a']")
     return ids

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..carriers import validation
 from ..problems import Instances, Problem
 from ..problems.base import map_shapes, stacked
+from ..runtime import errors
+from ..runtime.arguments import argument
+from ..runtime.constraints import Number
 from ..types import Array, Index, Mask
 from .log import Log, chunks
 
@@ -50,11 +52,13 @@ class LoggedReplay(Problem):
     array([ 2., nan,  0., nan])
     """
 
-    def __init__(self, *, log: Log, floor: float | None = None) -> None:
+    log: Log = argument()
+    floor: float | None = argument(Number(low=0.0, above=True, high=1.0, optional=True), default=None)
+
+    def _set_up(self) -> None:
+        log = self.log
         if not isinstance(log, Log):
-            raise validation.refuse("LoggedReplay: log", log, "a Log")
-        validation.Number(low=0.0, above=True, high=1.0, optional=True).check("LoggedReplay: floor", floor, None)
-        self.log, self.floor = log, floor
+            raise errors.refuse("LoggedReplay: log", log, "a Log")
         low, high = float(log.reward.min()), float(log.reward.max())
         half = 0.5 * (high - low) or 0.5
         longest = max(float(np.linalg.norm(m, axis=2).max()) for part in chunks(log) for m in log.features.maps(part))
@@ -79,7 +83,7 @@ class LoggedReplay(Problem):
     def draw(self, lanes: range, rounds: int, seed: int) -> "_ReplayInstances":
         """Draw an order and coins for every lane."""
         if rounds > len(self.log):
-            raise validation.refuse("rounds", rounds, f"at most {len(self.log)}, the decisions of the log")
+            raise errors.refuse("rounds", rounds, f"at most {len(self.log)}, the decisions of the log")
         return _ReplayInstances(self, lanes, rounds, seed)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..carriers import validation
+from ..runtime import constraints
 from ..types import Array, Index
 from .log import Log, chunks
 
@@ -25,7 +25,7 @@ def cross_fitted(log: Log, map: int | None, folds: int, rng: np.random.Generator
     on nothing that was played or earned in it.
     """
     M = len(log.features.dims)
-    validation.Number(low=0, high=M - 1, integer=True, optional=True).check("evaluate: map", map, None)
+    constraints.Number(low=0, high=M - 1, integer=True, optional=True).check("evaluate: map", map, None)
     fold = rng.permutation(len(log)) % folds
     if M == 1 or map is not None:
         chosen = np.full(folds, map or 0)

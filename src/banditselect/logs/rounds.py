@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..carriers import validation
-from ..kernels.arrays import LIMIT
+from ..kernels.features import LIMIT
+from ..runtime import constraints, errors
 
 Record = Mapping[str, Any]
 """From names to values: words, numbers, truth values, lists of numbers; None where nothing is known."""
@@ -41,7 +41,7 @@ class Rounds(Iterable[Round]):
     def __init__(
         self, rows: Callable[[], Iterable[tuple[str, Any]]], read: Callable[[str, Any], Round | None], skip: bool
     ) -> None:
-        validation.YesNo().check("skip", skip, None)
+        constraints.YesNo().check("skip", skip, None)
         self._rows, self._read, self.skip, self.skipped = rows, read, skip, 0
 
     def __iter__(self) -> Iterator[Round]:
@@ -49,7 +49,7 @@ class Rounds(Iterable[Round]):
         for where, row in self._rows():
             try:
                 found = self._read(where, row)
-            except validation.ArgumentError:
+            except errors.ArgumentError:
                 if not self.skip:
                     raise
                 self.skipped += 1
@@ -61,10 +61,10 @@ class Rounds(Iterable[Round]):
 def checked_round(where: str, context: Record, items: Sequence[Record], action: Any, reward: Any, p: Any) -> Round:
     """Return a round; what cannot be one is refused by its place."""
     if not items:
-        raise validation.refuse(f"{where}: items", items, "at least one")
+        raise errors.refuse(f"{where}: items", items, "at least one")
     whole = isinstance(action, int) and not isinstance(action, bool)
     if not whole or not 0 <= action < len(items):
-        raise validation.refuse(f"{where}: action", action, f"a position between 0 and {len(items) - 1}")
+        raise errors.refuse(f"{where}: action", action, f"a position between 0 and {len(items) - 1}")
     return Round(
         context, items, action, _number(f"{where}: reward", reward), probability_of(f"{where}: probability", p)
     )
@@ -74,7 +74,7 @@ def probability_of(where: str, value: Any) -> float:
     """Return a probability in (0, 1]."""
     p = _number(where, value)
     if not 0.0 < p <= 1.0:
-        raise validation.refuse(where, value, "a probability in (0, 1]")
+        raise errors.refuse(where, value, "a probability in (0, 1]")
     return p
 
 
@@ -82,5 +82,5 @@ def _number(where: str, value: Any) -> float:
     """Return a finite number, which may be a truth value: a click."""
     number = float(value) if isinstance(value, int | float) else math.nan
     if not abs(number) <= LIMIT:
-        raise validation.refuse(where, value, "a finite number")
+        raise errors.refuse(where, value, "a finite number")
     return number

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers import validation
+from ..runtime import constraints, errors, inputs
 from ..types import Array
 from .estimates import TOLERANCE, Estimate, Estimates, Tally, WeightedRewards
 from .replay import chance_to_observe
@@ -89,10 +89,10 @@ def evaluate_rounds(
     >>> found.ips.estimate, found.snips.estimate
     (1.6666666666666667, 1.25)
     """
-    validation.Number(low=0.0, above=True, optional=True).check("evaluate_rounds: clip", clip, None)
-    validation.Number(low=0.0, above=True, high=1.0, below=True).check("evaluate_rounds: delta", delta, None)
+    constraints.Number(low=0.0, above=True, optional=True).check("evaluate_rounds: clip", clip, None)
+    constraints.Number(low=0.0, above=True, high=1.0, below=True).check("evaluate_rounds: delta", delta, None)
     if learn and not hasattr(agent, "learn"):
-        raise validation.refuse("evaluate_rounds: agent", agent, "an agent that learns, or learn=False")
+        raise errors.refuse("evaluate_rounds: agent", agent, "an agent that learns, or learn=False")
     learner: Any = copy.deepcopy(agent) if learn else agent
     ask: Asked = learner.probabilities if hasattr(learner, "probabilities") else learner
     sums, before, n = WeightedRewards(clip), 0.0, 0
@@ -116,7 +116,7 @@ def evaluate_rounds(
     for block in _blocks(terms()):
         sums.add(*block.T)
     if n < 2:
-        raise validation.refuse("evaluate_rounds: rounds", f"{n} rounds", "at least 2")
+        raise errors.refuse("evaluate_rounds: rounds", f"{n} rounds", "at least 2")
     return sums.estimates(delta)
 
 
@@ -150,9 +150,9 @@ def replay_rounds(
     seed: of the coins.
     delta: the interval has confidence 1 - delta.
     """
-    validation.Number(low=0.0, above=True, high=1.0).check("replay_rounds: floor", floor, None)
-    validation.Number(low=0.0, above=True, high=1.0, below=True).check("replay_rounds: delta", delta, None)
-    validation.seed("replay_rounds: seed", seed)
+    constraints.Number(low=0.0, above=True, high=1.0).check("replay_rounds: floor", floor, None)
+    constraints.Number(low=0.0, above=True, high=1.0, below=True).check("replay_rounds: delta", delta, None)
+    inputs.check_seed("replay_rounds: seed", seed)
     rng, tally, n = np.random.default_rng(seed), Tally(1), 0
 
     def observed() -> Iterator[tuple[float]]:
@@ -171,7 +171,7 @@ def replay_rounds(
         tally.add(block)
     if tally.n < 2:
         expected = "at least 2 in which the agent plays what was logged"
-        raise validation.refuse("replay_rounds: rounds", f"{n} rounds, {tally.n} of them observed", expected)
+        raise errors.refuse("replay_rounds: rounds", f"{n} rounds, {tally.n} of them observed", expected)
     return Replay(tally.interval(0, NormalDist().inv_cdf(1.0 - 0.5 * delta)), n, tally.n)
 
 
@@ -200,9 +200,9 @@ def _numbers(name: str, value: Any, n: int, law: bool = False) -> Array:
     """Return a finite number for every item; with ``law`` probabilities that sum to 1."""
     expected = f"{n} {'probabilities that sum to 1' if law else 'finite numbers'}"
     if value is None:
-        raise validation.refuse(name, value, expected)
-    found = validation.as_floats(name, value, expected)
+        raise errors.refuse(name, value, expected)
+    found = inputs.as_floats(name, value, expected)
     good = found.shape == (n,) and bool(np.isfinite(found).all())
     if not good or (law and (found.min() < 0.0 or abs(found.sum() - 1.0) > TOLERANCE)):
-        raise validation.refuse(name, value, expected)
+        raise errors.refuse(name, value, expected)
     return found

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..carriers import validation
-from ..carriers.extras import frame_of, need
+from ..runtime import errors
+from ..runtime.extras import frame_of, need
 from ..types import Array, Index, Mask
 from .features import CrossedItems, DisjointArms, LogFeatures, OfferedItems, PerDecision
 
@@ -32,9 +32,9 @@ def decisions(
 ) -> dict[str, Any]:
     """Return the arguments of a log from a table with one row per decision."""
     if context is None and items is None:
-        raise validation.refuse("Log.read: context, items", None, "one of them, or both")
+        raise errors.refuse("Log.read: context, items", None, "one of them, or both")
     if items is not None and actions is not None:
-        raise validation.refuse("Log.read: actions", actions, "None: the order is that of items")
+        raise errors.refuse("Log.read: actions", actions, "None: the order is that of items")
     table = _Table(source)
     played = table.ids(columns["action"]).tolist()
     lists = [] if offered is None else table.lists(offered)
@@ -50,7 +50,7 @@ def decisions(
         ids = sorted({*played, *chain(*lists)}, key=lambda action_id: (isinstance(action_id, str), action_id))
     place = {action_id: k for k, action_id in enumerate(ids)}
     if len(place) != len(ids) or not ids:
-        raise validation.refuse("Log.read: actions", ids, "different ids, at least one")
+        raise errors.refuse("Log.read: actions", ids, "different ids, at least one")
     positions = np.array([table.known(place, action_id, columns["action"], t) for t, action_id in enumerate(played)])
     menus = [[table.known(place, action_id, str(offered), t) for action_id in row] for t, row in enumerate(lists)]
     available: Mask | None = None
@@ -91,7 +91,7 @@ def offers(source: Any, features: Sequence[Any], columns: Mapping[str, Any]) -> 
     times = np.bincount(codes[chosen], minlength=T)
     for t in np.flatnonzero(times != 1)[:1]:
         where = f"{table.name}: column {columns['chosen']!r}, decision {found[t]!r}"
-        raise validation.refuse(where, f"{times[t]} rows that are chosen", "one")
+        raise errors.refuse(where, f"{times[t]} rows that are chosen", "one")
     rows = np.empty(T, dtype=np.int64)
     rows[codes[chosen]] = chosen
     many = several(features)
@@ -146,19 +146,19 @@ class _Table:
             suffix, self.name = suffix_of(source), Path(source).name
             self.frame = pandas.read_parquet(source) if suffix == ".parquet" else _read_csv(source)
         if not len(self.frame):
-            raise validation.refuse(self.name, "no row", "at least one")
+            raise errors.refuse(self.name, "no row", "at least one")
 
     def place(self, column: str, row: int) -> str:
         return f"{self.name}: column {column!r}, row {row}"
 
     def refuse(self, column: str, row: int, value: object, expected: str) -> ValueError:
-        return validation.refuse(self.place(column, row), value, expected)
+        return errors.refuse(self.place(column, row), value, expected)
 
     def column(self, name: str) -> Any:
         if name not in self.frame.columns:
-            raise validation.refuse(f"{self.name}: columns", list(self.frame.columns), f"a column {name!r}")
+            raise errors.refuse(f"{self.name}: columns", list(self.frame.columns), f"a column {name!r}")
         if self.frame[name].ndim != 1:
-            raise validation.refuse(f"{self.name}: columns", list(self.frame.columns), f"one column {name!r}")
+            raise errors.refuse(f"{self.name}: columns", list(self.frame.columns), f"one column {name!r}")
         return self.frame[name]
 
     def ids(self, name: str) -> Any:
@@ -171,7 +171,7 @@ class _Table:
     def numbers(self, names: Sequence[str], rows: Index | None = None) -> Array:
         """Return these columns side by side, ``(n, p)``, in all rows or some; one of lists has several numbers."""
         if isinstance(names, str) or not len(names):
-            raise validation.refuse(f"{self.name}: columns", names, "a list of names, at least one")
+            raise errors.refuse(f"{self.name}: columns", names, "a list of names, at least one")
         return np.concatenate([self._one(name, rows) for name in names], axis=1)
 
     def maps(self, names: Sequence[Any]) -> Any:
@@ -260,7 +260,7 @@ def _read_csv(path: Any) -> Any:
     header = pandas.read_csv(path, header=None, nrows=1, dtype=str).iloc[0].tolist()
     for name in header:
         if isinstance(name, str) and header.count(name) > 1:
-            raise validation.refuse(f"{Path(path).name}: columns", header, f"one column {name!r}")
+            raise errors.refuse(f"{Path(path).name}: columns", header, f"one column {name!r}")
     return pandas.read_csv(path)
 
 
@@ -273,7 +273,7 @@ def _item_maps(items: Any) -> tuple[list[Any], Any]:
         return _joined_maps([_item_maps(part) for part in items])
     expected = "a DataFrame with the ids as index, or a vector of one width for every id, or equally many vectors"
     if not isinstance(items, Mapping):
-        raise validation.refuse("Log.read: items", items, expected)
+        raise errors.refuse("Log.read: items", items, expected)
     rows = list(items.values())
     try:
         one = np.ndim(rows[0][0]) == 0
@@ -281,7 +281,7 @@ def _item_maps(items: Any) -> tuple[list[Any], Any]:
         if any(m.ndim != 2 for m in maps):
             raise ValueError
     except (TypeError, ValueError, IndexError, KeyError):
-        raise validation.refuse("Log.read: items", items, expected) from None
+        raise errors.refuse("Log.read: items", items, expected) from None
     return list(items), maps[0] if one else maps
 
 
@@ -290,7 +290,7 @@ def ids_of(name: str, frame: Any) -> tuple[list[Any], list[str]]:
     if frame.implementation.is_pandas_like():
         return frame.to_native().index.tolist(), frame.columns
     if "id" not in frame.columns:
-        raise validation.refuse(f"{name}: columns", frame.columns, "a column 'id'")
+        raise errors.refuse(f"{name}: columns", frame.columns, "a column 'id'")
     return frame.get_column("id").to_list(), [column for column in frame.columns if column != "id"]
 
 
@@ -300,9 +300,7 @@ def _joined_maps(parts: list[tuple[list[Any], Any]]) -> tuple[list[Any], Any]:
     for i, (own, found) in enumerate(parts):
         place = {item: k for k, item in enumerate(own)}
         if len(place) != len(own) or set(place) != set(ids):
-            raise validation.refuse(
-                f"Log.read: items[{i}]", own, f"the ids of the first map, {len(ids)} different ones"
-            )
+            raise errors.refuse(f"Log.read: items[{i}]", own, f"the ids of the first map, {len(ids)} different ones")
         order = [place[item] for item in ids]
         maps += [m[order] for m in (found if isinstance(found, list) else [found])]
     return ids, maps
@@ -312,5 +310,5 @@ def suffix_of(path: Any) -> str:
     """Return the kind of a file, by the end of its name."""
     suffix = Path(path).suffix.lower() if isinstance(path, str | os.PathLike) else ""
     if suffix not in (".parquet", ".csv"):
-        raise validation.refuse("Log: path", path, "a file that ends in .parquet or .csv")
+        raise errors.refuse("Log: path", path, "a file that ends in .parquet or .csv")
     return suffix

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..carriers.validation import Number, refuse, whole_number
+from ..runtime.constraints import Number, whole_number
+from ..runtime.errors import refuse
 from ..types import Array
 from .encoder import Encoder, Tokens, check_columns
 from .hashes import hash_of, hashes_of, places, remembered, word_of

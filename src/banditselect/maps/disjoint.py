@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ..carriers.validation import refuse, whole_number
+from ..runtime.constraints import whole_number
+from ..runtime.errors import refuse
 from ..types import Array, Blocked, Index
 from .base import FeatureMap
 from .encoder import Encoder, check_columns, owned

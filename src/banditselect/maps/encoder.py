@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..carriers.validation import refuse
+from ..runtime.errors import refuse
 from ..types import Array
 from .hashes import hashes_of
 from .recipe import Recipe, check_shape

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..carriers.extras import need
-from ..carriers.validation import refuse, whole_number
-from ..kernels.arrays import LIMIT
+from ..kernels.features import LIMIT
+from ..runtime.constraints import whole_number
+from ..runtime.errors import refuse
+from ..runtime.extras import need
 from ..types import Array
 from .base import FeatureMap
 from .encoder import Encoder, check_columns

@@ -4,9 +4,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..carriers.validation import OneOf, YesNo, refuse
-from ..kernels.columns import standardize
+from ..runtime.constraints import OneOf, YesNo
+from ..runtime.errors import refuse
 from ..types import Array
+from .columns import standardize
 from .encoder import Encoder, check_columns
 from .records import Records, is_missing
 

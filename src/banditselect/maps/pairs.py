@@ -2,14 +2,15 @@
 
 import numpy as np
 
-from ..carriers.crossing import crossed_rows
-from ..carriers.validation import YesNo, refuse, whole_number
-from ..kernels.arrays import LIMIT
-from ..kernels.columns import cut
-from ..kernels.hashing import hashed_products
+from ..actions.crossing import crossed_rows
+from ..kernels.features import LIMIT
+from ..runtime.constraints import YesNo, whole_number
+from ..runtime.errors import refuse
 from ..types import Array
 from .base import FeatureMap
+from .columns import cut
 from .encoder import Encoder, owned
+from .hashes import hashed_products
 from .records import Records
 from .transforms import Transform
 

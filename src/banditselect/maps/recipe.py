@@ -8,9 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..carriers.class_files import is_foreign
-from ..carriers.settings import literal, same
-from ..carriers.validation import refuse
+from ..runtime.errors import refuse
+from ..runtime.settings import is_foreign, literal, same
 
 FORMAT = 1  #: of what ``to_dict`` returns
 _known: dict[str, "type[Recipe]"] = {}

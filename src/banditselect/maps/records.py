@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..carriers.extras import frame_of
-from ..carriers.validation import refuse
-from ..kernels.columns import tidy
+from ..runtime.errors import refuse
+from ..runtime.extras import frame_of
 from ..types import Array, Index
+from .columns import tidy
 from .recipe import Recipe
 
 ROW = "a record (a dict, a row of a DataFrame, a named tuple) or an id (a word, a number)"

@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..carriers.validation import OneOf, refuse, whole_number
+from ..runtime.constraints import OneOf, whole_number
+from ..runtime.errors import refuse
 from ..types import Array
 from .encoder import Encoder, check_columns
 from .hashes import hash_of, places, remembered, word_of

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..carriers.validation import Number, YesNo, refuse, whole_number
-from ..kernels.columns import cut
+from ..runtime.constraints import Number, YesNo, whole_number
+from ..runtime.errors import refuse
 from ..types import Array, Index
+from .columns import cut
 from .encoder import Encoder, owned
 from .records import LARGEST, Records
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..carriers.settings import read_only
-from ..carriers.validation import Number, refuse
+from ..runtime.constraints import Number
+from ..runtime.errors import refuse
+from ..runtime.settings import read_only
 from ..types import Array
 from .encoder import Encoder, check_columns
 from .hashes import remembered, word_of

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers.lanes import per_lane
-from ..carriers.persistence import register
-from ..carriers.shapes import ExactShape, FeatureShape
-from ..carriers.streams import Seed
-from ..carriers.validation import SMALLEST, Constraint, Number, Numbers, YesNo, lane_vectors
-from .regimes.optimism import EllipsoidPolicy, OneEllipsoid
+from ..models.confidence import Ellipsoids
+from ..models.model import Model
+from ..models.ridge_bank import RidgeBank, with_zero
+from ..plays.optimism import Optimism
+from ..plays.play import Play
+from ..runtime.arguments import argument
+from ..runtime.blocks import maps_of
+from ..runtime.constraints import Number, Numbers, YesNo
+from ..runtime.files import register
+from ..runtime.inputs import SMALLEST, lane_vectors
+from ..runtime.lanes import per_lane
+from .ellipsoid_policy import EllipsoidPolicy
 
 
 @register
@@ -55,49 +59,22 @@ class BiasOFUL(EllipsoidPolicy):
     array([0., 1.])
     """
 
-    reward_units = ("center", "radius", "noise")
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "center": Numbers(shapes=((None,), (None, None)), lane_axes=2),
-        "radius": Number(low=0.0, per_lane=True),
-        "noise": Number(low=SMALLEST, per_lane=True),
-        "delta": Number(low=0.0, high=1.0, above=True, below=True),
-        "scale": Number(low=0.0),
-        "intercept": YesNo(),
-    }
+    center: ArrayLike = argument(Numbers(shapes=((None,), (None, None)), lane_axes=2), unit="reward")
+    radius: float | ArrayLike = argument(Number(low=0.0, per_lane=True), default=1.0, unit="reward")
+    noise: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=0.5, unit="reward")
+    delta: float = argument(Number(low=0.0, high=1.0, above=True, below=True), default=0.05)
+    scale: float = argument(Number(low=0.0), default=1.0)
+    intercept: bool = argument(YesNo(), default=False)
 
-    def __init__(
-        self,
-        *,
-        center: ArrayLike,
-        radius: float | ArrayLike = 1.0,
-        noise: float | ArrayLike = 0.5,
-        delta: float = 0.05,
-        scale: float = 1.0,
-        intercept: bool = False,
-        lanes: int | None = None,
-        seed: Seed = 0,
-    ) -> None:
-        self.center = center
-        self.radius = radius
-        self.noise = noise
-        self.delta = delta
-        self.scale = scale
-        self.intercept = intercept
-        super().__init__(lanes, seed)
-
-    def _shape(self) -> FeatureShape:
-        return ExactShape((np.shape(self.center)[-1],), many=False)
-
-    def _begin(self, lanes: int) -> None:
-        radius = per_lane(self.radius, lanes)
+    def build(self, lanes: int) -> tuple[Model, Play]:
+        """Return an ellipsoid around a ridge estimate about the centre, played by optimism."""
+        d, radius = np.shape(self.center)[-1], per_lane(self.radius, lanes)
         with np.errstate(divide="ignore", over="ignore"):
-            lam = 1.0 / radius**2
-        self._sets = OneEllipsoid(
-            center=lane_vectors(self.center, lanes, np.shape(self.center)[-1]),
-            regularization=lam,
-            bound=radius,
-            noise=self.noise,
-            delta=self.delta,
-            scale=self.scale,
-            constant=bool(self.intercept),
+            lam = (1.0 / radius**2)[:, None]
+        center = lane_vectors(self.center, lanes, d)
+        center = (with_zero(center) if self.intercept else center)[:, None]
+        bank = RidgeBank.of(maps_of(d), lanes, lam, center=center, constant=self.intercept)
+        return (
+            Ellipsoids(bank, noise=self.noise, bound=radius, regularization=lam, delta=self.delta, scale=self.scale),
+            Optimism(),
         )

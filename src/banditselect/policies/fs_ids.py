@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
-from ..carriers.persistence import register
-from ..carriers.streams import Seed
-from ..carriers.validation import Constraint
-from .regimes.posterior import FLOOR, MAPS_ARGUMENTS, InformedPlay, OverMaps
+from ..models.forgetting import MEMORY
+from ..models.map_mixture import MapMixture
+from ..models.model import Model
+from ..plays.information import Information
+from ..plays.play import Play
+from ..runtime.arguments import argument
+from ..runtime.constraints import Number, Numbers, Widths, YesNo
+from ..runtime.files import register
+from ..runtime.inputs import SMALLEST, prior_weights
+from .contract import answer
+from .members import MapPolicy
 
 
 @register
-class FSIDS(InformedPlay, OverMaps):
+class FSIDS(MapPolicy):
     r"""Feature-selection IDS: learns which of M maps explains the rewards while it plays. Only shapes have to be told.
 
     Every map is a linear regression at five prior scales, whose noise is learned; how probable each is follows from the
-    rewards (``parts.mixtures``). The play is that of :class:`LinIDS` under the mixture of all: with w the weights,
+    rewards (``models.mixture``). The play is that of :class:`LinIDS` under the mixture of all: with w the weights,
     :math:`f_k(a)` the prediction of model k and :math:`s_k^2` its noise,
 
     .. math:: \bar f(a) = \sum_k w_k f_k(a), \qquad I(a) = \tfrac12 \log\left(1 + \frac{1}{s^2} \sum_k w_k
@@ -67,29 +73,25 @@ class FSIDS(InformedPlay, OverMaps):
     array([0., 1.])
     """
 
-    reward_units = ("noise",)
-    constraints: ClassVar[dict[str, Constraint]] = MAPS_ARGUMENTS | FLOOR
+    n_models: int = argument(Number(low=1, integer=True))
+    dim: int | Sequence[int] = argument(Widths())
+    blocks: int | Sequence[int] = argument(Widths(), default=1)
+    noise: float | ArrayLike | None = argument(
+        Number(low=SMALLEST, per_lane=True, optional=True), default=None, unit="reward"
+    )
+    intercept: bool = argument(YesNo(), default=True)
+    prior_weights: ArrayLike | None = argument(Numbers(shapes=((None,),), low=0.0, optional=True), default=None)
+    floor: float = argument(Number(low=0.0, high=1.0), default=0.0)
+    memory: float | None = argument(MEMORY, default=None)
 
-    def __init__(
-        self,
-        *,
-        n_models: int,
-        dim: int | Sequence[int],
-        blocks: int | Sequence[int] = 1,
-        noise: float | ArrayLike | None = None,
-        intercept: bool = True,
-        prior_weights: ArrayLike | None = None,
-        floor: float = 0.0,
-        memory: float | None = None,
-        lanes: int | None = None,
-        seed: Seed = 0,
-    ) -> None:
-        self.n_models = n_models
-        self.dim = dim
-        self.blocks = blocks
-        self.noise = noise
-        self.intercept = intercept
-        self.prior_weights = prior_weights
-        self.floor = floor
-        self.memory = memory
-        super().__init__(lanes, seed)
+    noise_estimate = answer(
+        "noise", "Noise of the rewards as given, or as learned; NaN until rewards tell anything of it."
+    )
+
+    def build(self, lanes: int) -> tuple[Model, Play]:
+        """Return all maps at several prior scales, played by information-directed play."""
+        prior = prior_weights("FSIDS: prior_weights", self.prior_weights, int(self.n_models))
+        model = MapMixture(
+            self._maps(), lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory
+        )
+        return model, Information(self.floor)

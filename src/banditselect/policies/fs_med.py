@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
-from ..carriers.persistence import register
-from ..carriers.streams import Seed
-from ..carriers.validation import Constraint
-from .regimes.posterior import BEST_SHARE, MAPS_ARGUMENTS, DivergentPlay, OverMaps
+from ..models.forgetting import MEMORY
+from ..models.map_mixture import MapMixture
+from ..models.model import Model
+from ..plays.divergence import Divergence
+from ..plays.play import Play
+from ..runtime.arguments import argument
+from ..runtime.constraints import Number, Numbers, Widths, YesNo
+from ..runtime.files import register
+from ..runtime.inputs import SMALLEST, prior_weights
+from .contract import answer
+from .members import MapPolicy
 
 
 @register
-class FSMED(DivergentPlay, OverMaps):
+class FSMED(MapPolicy):
     r"""Feature-selection MED: :class:`LinMED` under the mixture of M maps of :class:`FSIDS`.
 
     With w the weights of the models, :math:`s_k^2` their noise, :math:`g_k(a)` the gap of model k between a and the
@@ -66,29 +72,25 @@ class FSMED(DivergentPlay, OverMaps):
     array([0., 1.])
     """
 
-    reward_units = ("noise",)
-    constraints: ClassVar[dict[str, Constraint]] = MAPS_ARGUMENTS | BEST_SHARE
+    n_models: int = argument(Number(low=1, integer=True))
+    dim: int | Sequence[int] = argument(Widths())
+    blocks: int | Sequence[int] = argument(Widths(), default=1)
+    noise: float | ArrayLike | None = argument(
+        Number(low=SMALLEST, per_lane=True, optional=True), default=None, unit="reward"
+    )
+    intercept: bool = argument(YesNo(), default=True)
+    prior_weights: ArrayLike | None = argument(Numbers(shapes=((None,),), low=0.0, optional=True), default=None)
+    best_share: float = argument(Number(low=0.0, high=1.0, below=True), default=0.99)
+    memory: float | None = argument(MEMORY, default=None)
 
-    def __init__(
-        self,
-        *,
-        n_models: int,
-        dim: int | Sequence[int],
-        blocks: int | Sequence[int] = 1,
-        noise: float | ArrayLike | None = None,
-        intercept: bool = True,
-        prior_weights: ArrayLike | None = None,
-        best_share: float = 0.99,
-        memory: float | None = None,
-        lanes: int | None = None,
-        seed: Seed = 0,
-    ) -> None:
-        self.n_models = n_models
-        self.dim = dim
-        self.blocks = blocks
-        self.noise = noise
-        self.intercept = intercept
-        self.prior_weights = prior_weights
-        self.best_share = best_share
-        self.memory = memory
-        super().__init__(lanes, seed)
+    noise_estimate = answer(
+        "noise", "Noise of the rewards as given, or as learned; NaN until rewards tell anything of it."
+    )
+
+    def build(self, lanes: int) -> tuple[Model, Play]:
+        """Return all maps at several prior scales, played by minimum empirical divergence."""
+        prior = prior_weights("FSMED: prior_weights", self.prior_weights, int(self.n_models))
+        model = MapMixture(
+            self._maps(), lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory
+        )
+        return model, Divergence(self.best_share)

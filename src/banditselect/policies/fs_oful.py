@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers.lanes import per_lane
-from ..carriers.persistence import register
-from ..carriers.streams import Seed
-from ..carriers.validation import (
-    SMALLEST,
-    Constraint,
-    Number,
-    Numbers,
-    Widths,
-)
-from ..parts.experts import RidgeBank, penalties
+from ..models.likelihood import MapSets
+from ..models.model import Model
+from ..models.ridge_bank import RidgeBank, penalties
+from ..plays.optimism import Optimism
+from ..plays.play import Play
+from ..runtime.arguments import argument
+from ..runtime.constraints import Number, Numbers, OneOf, Widths, YesNo
+from ..runtime.files import register
+from ..runtime.inputs import SMALLEST
+from ..runtime.lanes import per_lane
 from ..types import Array
-from .regimes.blocks import answer_by_map
-from .regimes.likelihood import LIKELIHOOD_ARGUMENTS, MapsUnion, SelectionPolicy
-from .regimes.optimism import MapSetsPolicy
-from .regimes.roster import MapRoster
+from .contract import answer
+from .ellipsoid_policy import coverage_of_maps, covers_of_maps
+from .members import MapPolicy
 
 
 @register
-class FSOFUL(MapSetsPolicy, SelectionPolicy, MapRoster):
+class FSOFUL(MapPolicy):
     r"""FS-OFUL: likelihood-ratio confidence sets for M feature maps, optimism over those not refuted.
 
     .. math:: a_t = \arg\max_a \max_{i : \rho_i^2 \ge 0}
@@ -81,65 +79,56 @@ class FSOFUL(MapSetsPolicy, SelectionPolicy, MapRoster):
     True
     """
 
-    reward_units = ("noise", "parameter_bound", "misspecification")
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "n_models": Number(low=1, integer=True),
-        "dim": Widths(),
-        "blocks": Widths(),
-        "parameter_bound": Number(low=0.0, per_lane=True),
-        "regularization": Numbers(shapes=((), (None,)), low=SMALLEST, optional=True),
-        **LIKELIHOOD_ARGUMENTS,
-    }
+    n_models: int = argument(Number(low=1, integer=True))
+    dim: int | Sequence[int] = argument(Widths())
+    blocks: int | Sequence[int] = argument(Widths(), default=1)
+    noise: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=0.5, unit="reward")
+    parameter_bound: float | ArrayLike = argument(Number(low=0.0, per_lane=True), default=1.0, unit="reward")
+    delta: float = argument(Number(low=0.0, high=1.0, above=True, below=True), default=0.05)
+    regularization: float | ArrayLike | None = argument(
+        Numbers(shapes=((), (None,)), low=SMALLEST, optional=True), default=None
+    )
+    likelihood: str = argument(OneOf(("evidence", "online")), default="evidence")
+    scale: float = argument(Number(low=0.0), default=1.0)
+    misspecification: float = argument(Number(low=0.0), default=0.0, unit="reward")
+    intercept: bool = argument(YesNo(), default=False)
 
-    def __init__(
-        self,
-        *,
-        n_models: int,
-        dim: int | Sequence[int],
-        blocks: int | Sequence[int] = 1,
-        noise: float | ArrayLike = 0.5,
-        parameter_bound: float | ArrayLike = 1.0,
-        delta: float = 0.05,
-        regularization: float | ArrayLike | None = None,
-        likelihood: str = "evidence",
-        scale: float = 1.0,
-        misspecification: float = 0.0,
-        intercept: bool = False,
-        lanes: int | None = None,
-        seed: Seed = 0,
-    ) -> None:
-        self.n_models = n_models
-        self.dim = dim
-        self.blocks = blocks
-        self.noise = noise
-        self.parameter_bound = parameter_bound
-        self.delta = delta
-        self.regularization = regularization
-        self.likelihood = likelihood
-        self.scale = scale
-        self.misspecification = misspecification
-        self.intercept = intercept
-        super().__init__(lanes, seed)
+    _needs_every_reward = True  # the radius of a set speaks of all rewards that its model has learned
 
-    def _begin(self, lanes: int) -> None:
-        M, (widths, several) = int(self.n_models), self._maps()
-        dims, blocks = np.array(widths) + bool(self.intercept), np.array(several)
-        noise, bound = per_lane(self.noise, lanes), per_lane(self.parameter_bound, lanes)
-        lam = penalties("FSOFUL: regularization", self.regularization, blocks * dims, noise, bound)
+    squared_radii = answer(
+        "squared_radii", "Squared radii of the sets, ``scale`` included, ``(M,)``; negative where the model is refuted."
+    )
+    admissible = answer("admissible", "Which models are not refuted, ``(M,)``.")
+    misspecified = answer(
+        "misspecified", "Whether it is proved, at level delta, that no model is true or the noise larger than stated."
+    )
+
+    def build(self, lanes: int) -> tuple[Model, Play]:
+        """Return the likelihood-ratio sets of all maps, played by optimism."""
+        maps, noise, bound = self._maps(), per_lane(self.noise, lanes), per_lane(self.parameter_bound, lanes)
+        widths = np.array(maps.blocks) * (np.array(maps.dims) + self.intercept)
+        lam = penalties("FSOFUL: regularization", self.regularization, widths, noise, bound)
         with np.errstate(invalid="ignore"):
             penalty = np.where(np.isinf(lam), 0.0, lam * bound[:, None] ** 2)
-        self._sets: MapsUnion = MapsUnion(
-            RidgeBank(lanes=lanes, dims=dims, regularization=lam, blocks=blocks),
+        sets = MapSets(
+            RidgeBank.of(maps, lanes, lam, constant=self.intercept),
+            noise=noise,
             penalty=penalty,
-            prior=np.full(M, 1.0 / M),
-            **self._set_arguments(lanes),
+            prior=np.full(widths.size, 1.0 / widths.size),
+            delta=self.delta,
+            online=self.likelihood == "online",
+            misspecification=self.misspecification,
+            scale=self.scale,
         )
+        return sets, Optimism()
 
-    def _tell(self, array: Array) -> Any:
-        return answer_by_map(self, array)
+    def covers(self, theta: ArrayLike, model: int | None = None) -> Any:
+        """Return whether the set of ``model`` (of any, by default) contains ``theta``, ``(d_i,)`` or ``(N, d_i)``.
 
-    _partly = False  # the radius of a set speaks of all rewards that its model has learned
+        With an intercept it has d_i + 1 entries, the constant first; with blocks those of one after those of the other.
+        """
+        return covers_of_maps(self, theta, model)
 
-    @property
-    def _weighing(self) -> MapsUnion:
-        return self._sets
+    def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
+        """Return for each lane whether the set of the true ``model`` holds the true ``parameter``, ``(N,)``."""
+        return coverage_of_maps(self, parameter, model)

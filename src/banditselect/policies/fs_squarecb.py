@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers.lanes import per_lane
-from ..carriers.persistence import register
-from ..carriers.streams import Seed
-from ..carriers.validation import (
-    SMALLEST,
-    Bounds,
-    Constraint,
-    Number,
-    Numbers,
-    OneOf,
-    Rate,
-    Widths,
-    YesNo,
-    refuse,
-)
-from ..parts.aggregation import Posterior
-from ..parts.experts import RidgeBank, penalties
-from ..parts.exploration import Schedule
-from ..parts.forgetting import MEMORY, Forgetting
-from ..parts.reward_range import RewardRange
-from .regimes.fading import ByFadingEvidence
-from .regimes.formulas_fs import FORMS, FORMULA_ARGUMENTS, Corrected, Formulas, Printed, refuse_change
-from .regimes.inverse_gap import Aggregate, AggregatePolicy, ByEvidence, ByMixture, BySqAlg
-from .regimes.optimal_design import DESIGNS, design_of
-from .regimes.roster import MapRoster
-from .squarecb import EXPLORATION
+from ..kernels.features import Features
+from ..models.evidence import EvidenceWeighted, Posterior
+from ..models.forgetting import MEMORY
+from ..models.map_mixture import MapMixture
+from ..models.model import Model
+from ..models.printed_fs import FIXED, FORMS, CorrectedSqAlg, PrintedFS, PrintedSqAlg
+from ..models.reward_range import RewardRange
+from ..models.ridge_bank import RidgeBank, penalties
+from ..models.sqalg import SqAlgWeighted
+from ..plays.inverse_gaps import InverseGaps, OfferedGaps
+from ..plays.optimal_design import OptimalGaps
+from ..plays.play import Play
+from ..plays.schedules import Schedule
+from ..runtime.arguments import argument
+from ..runtime.constraints import Bounds, Number, Numbers, OneOf, Rate, Widths, YesNo
+from ..runtime.errors import refuse
+from ..runtime.files import register
+from ..runtime.inputs import SMALLEST
+from ..runtime.lanes import per_lane
+from ..types import Array, Index, Mask
+from .contract import answer
+from .members import MapPolicy
+from .squarecb import EXPLORATION, demand_choices, formulas, rate_of
 
 SCALED = "exploration and noise are scaled to that range"
 MEANING = {
@@ -42,11 +38,11 @@ MEANING = {
     "learned": "exploration is scaled to that range",
     "corrected": "noise and a schedule of exploration are scaled to that range where nothing else is told",
 }
-"""What a reward outside its range means, where it is something else."""
+"""The meaning of a reward outside its range, where it is something else."""
 
 
 @register
-class FSSquareCB(AggregatePolicy, MapRoster):
+class FSSquareCB(MapPolicy):
     r"""Feature-selection SquareCB (FS-SCB): inverse-gap weights on predictions aggregated over M ridge regressions.
 
     Expert i is a ridge regression on map i; it predicts :math:`f_i(a) = \langle \phi^i(a), \hat\theta^i_t \rangle`.
@@ -80,7 +76,7 @@ class FSSquareCB(AggregatePolicy, MapRoster):
         what lies outside clipped. ``"paper"``: SqAlg on the printed range, with the printed admissibility.
         ``"corrected"``: SqAlg on :math:`\pm (G + n_T)`, :math:`n_T = R \sqrt{2 \log(10 T / \delta)}`, and
         :math:`\hat y_t` clipped to :math:`[-G, G]` before it is played.
-        ``"learned"``: by how probable they are when noise and prior scales are learned (``parts.mixtures``), with the
+        ``"learned"``: by how probable they are when noise and prior scales are learned (``models.mixture``), with the
         weighted mean; noise and regularization are not told then.
     delta, feature_bound (L), reward_bound (G), parameter_bound (S), horizon (T): what the formulas need; asked for by
         name when ``"paper"`` or ``"corrected"`` is chosen. Without a horizon the printed range grows with t.
@@ -143,117 +139,107 @@ class FSSquareCB(AggregatePolicy, MapRoster):
     array([0., 1.])
     """
 
-    reward_units = ("noise", "reward_range", "reward_bound", "parameter_bound")
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "n_models": Number(low=1, integer=True),
-        "dim": Widths(),
-        "blocks": Widths(),
-        "noise": Number(low=SMALLEST, per_lane=True, optional=True),
-        "reward_range": Bounds(),
-        "regularization": Numbers(shapes=((), (None,)), low=SMALLEST, optional=True),
-        "exploration": Rate(names=tuple(FORMS)),
-        "design": OneOf(DESIGNS),
-        "weighting": OneOf(("noise", "range", "learned", *FORMS)),
-        **FORMULA_ARGUMENTS,
-        "intercept": YesNo(),
-        "memory": MEMORY,
-        "share": Number(low=0.0, high=1.0, below=True),
-        "aggregation_rate": Number(low=SMALLEST),
-    }
+    n_models: int = argument(Number(low=1, integer=True))
+    dim: int | Sequence[int] = argument(Widths())
+    blocks: int | Sequence[int] = argument(Widths(), default=1)
+    noise: float | ArrayLike | None = argument(
+        Number(low=SMALLEST, per_lane=True, optional=True), default=None, unit="reward"
+    )
+    reward_range: tuple[float, float] = argument(Bounds(), default=(0.0, 1.0), unit="reward")
+    regularization: float | ArrayLike | None = argument(
+        Numbers(shapes=((), (None,)), low=SMALLEST, optional=True), default=None
+    )
+    exploration: float | Schedule | str = argument(Rate(names=tuple(FORMS)), default=EXPLORATION)
+    design: str = argument(OneOf(("uniform", "optimal")), default="uniform")
+    weighting: str = argument(OneOf(("noise", "range", "learned", *FORMS)), default="noise")
+    delta: float = argument(Number(low=0.0, high=1.0, above=True, below=True), default=0.05)
+    feature_bound: float | ArrayLike | None = argument(Number(low=SMALLEST, per_lane=True, optional=True), default=None)
+    reward_bound: float | ArrayLike | None = argument(
+        Number(low=0.0, per_lane=True, optional=True), default=None, unit="reward"
+    )
+    parameter_bound: float | ArrayLike | None = argument(
+        Number(low=0.0, per_lane=True, optional=True), default=None, unit="reward"
+    )
+    horizon: int | None = argument(Number(low=1, integer=True, optional=True), default=None)
+    intercept: bool = argument(YesNo(), default=False)
+    memory: float | None = argument(MEMORY, default=None)
+    share: float = argument(Number(low=0.0, high=1.0, below=True), default=0.0)
+    aggregation_rate: float = argument(Number(low=SMALLEST), default=1.0)
 
-    def __init__(
-        self,
-        *,
-        n_models: int,
-        dim: int | Sequence[int],
-        blocks: int | Sequence[int] = 1,
-        noise: float | ArrayLike | None = None,
-        reward_range: tuple[float, float] = (0.0, 1.0),
-        regularization: float | ArrayLike | None = None,
-        exploration: float | Schedule | str = EXPLORATION,
-        design: str = "uniform",
-        weighting: str = "noise",
-        delta: float = 0.05,
-        feature_bound: float | ArrayLike | None = None,
-        reward_bound: float | ArrayLike | None = None,
-        parameter_bound: float | ArrayLike | None = None,
-        horizon: int | None = None,
-        intercept: bool = False,
-        memory: float | None = None,
-        share: float = 0.0,
-        aggregation_rate: float = 1.0,
-        lanes: int | None = None,
-        seed: Seed = 0,
-    ) -> None:
-        self.n_models = n_models
-        self.dim = dim
-        self.blocks = blocks
-        self.noise = noise
-        self.reward_range = reward_range
-        self.regularization = regularization
-        self.exploration = exploration
-        self.design = design
-        self.weighting = weighting
-        self.delta = delta
-        self.feature_bound = feature_bound
-        self.reward_bound = reward_bound
-        self.parameter_bound = parameter_bound
-        self.horizon = horizon
-        self.intercept = intercept
-        self.memory = memory
-        self.share = share
-        self.aggregation_rate = aggregation_rate
-        super().__init__(lanes, seed)
+    admissible = answer("admissible", "Which experts are admissible, ``(M,)``.")
+    clipped = answer("clipped", "How many rewards SqAlg had to clip to its range.")
+    outside = answer("outside", "How many rewards fell outside ``reward_range``.")
 
-    def _begin(self, lanes: int) -> None:
-        (widths, several), M, given = self._maps(), int(self.n_models), self.regularization
-        dims, blocks = np.array(widths) + bool(self.intercept), np.array(several)
-        if given is None and "paper" in (self.weighting, self.exploration):
-            given = 1.0
+    def build(self, lanes: int) -> tuple[Model, Play]:
+        """Return ridge regressions whose predictions are aggregated, played by inverse gaps."""
+        self._refuse_choices()
+        maps, prior = self._maps(), np.full(self._n, 1.0 / self._n)
         expected = RewardRange(self.reward_range, lanes, MEANING.get(self.weighting, SCALED))
         noise = per_lane(expected.span / 2.0 if self.noise is None else self.noise, lanes)
         bound = per_lane(expected.span / 2.0 if self.parameter_bound is None else self.parameter_bound, lanes)
-        lam = penalties("FSSquareCB: regularization", given, blocks * dims, noise, bound)
-        bank = RidgeBank(lanes=lanes, dims=dims, regularization=lam, blocks=blocks)
-        experts = bank, expected, self._messages, bool(self.intercept)
-        self._design = design_of(self, np.array(widths))
-        if self.weighting in FORMS or isinstance(self.exploration, str):
-            refuse_change(self)
-        formulas = functools.cache(lambda choice: Formulas(self, choice, tuple(blocks * widths), lam, noise))
+        given = self.regularization
+        if given is None and "paper" in (self.weighting, self.exploration):
+            given = 1.0
+        widths, blocks = np.array(maps.dims), np.array(maps.blocks)
+        counts = blocks * widths
+        lam = penalties("FSSquareCB: regularization", given, counts + blocks * self.intercept, noise, bound)
+        rate = rate_of(self, counts, lam, noise)
+        bank = RidgeBank.of(maps, lanes, lam, constant=self.intercept, memory=self.memory)
+
+        models: dict[str, Callable[[], Any]] = {
+            "noise": lambda: EvidenceWeighted(bank, expected, Posterior(variance=noise**2, prior=prior, online=False)),
+            "range": lambda: SqAlgWeighted(bank, expected, share=self.share, rate=self.aggregation_rate),
+            "learned": lambda: MixtureInRange(
+                expected, maps, lanes, noise=None, prior=prior, intercept=self.intercept, memory=self.memory
+            ),
+            "paper": lambda: PrintedSqAlg(bank, expected, formulas(self, "paper", counts, lam, noise)),
+            "corrected": lambda: CorrectedSqAlg(bank, expected, formulas(self, "corrected", counts, lam, noise)),
+        }
+        model = models[self.weighting]()
+        if isinstance(rate, PrintedFS):
+            model.printed, model.fixed_members = (rate,), FIXED
+        if self.design == "optimal":
+            return model, OptimalGaps(rate, widths, self.intercept)
+        play = OfferedGaps if self.weighting == "paper" else InverseGaps
+        return model, play(rate, 'design="optimal", FSIDS, FSTS or FSOFUL')
+
+    def _refuse_choices(self) -> None:
+        """Refuse arguments that do not go together."""
+        demand_choices(self)
         if self.exploration == "corrected" != self.weighting:
-            expectation = '"corrected", since exploration="corrected" was chosen'
-            raise refuse("FSSquareCB: weighting", self.weighting, expectation)
+            expected = '"corrected", since exploration="corrected" was chosen'
+            raise refuse("FSSquareCB: weighting", self.weighting, expected)
         if self.share > 0.0 and self.weighting != "range":
-            expectation = '0, or weighting="range": the weights of "noise" and "learned" return with a memory'
-            raise refuse("FSSquareCB: share", self.share, expectation)
-        fading = None if self.memory is None else Forgetting(bank, self.memory)
-        self.ridge_estimates = self.memory is None
-        if self.weighting == "noise":
-            posterior = Posterior(variance=noise**2, prior=np.full(M, 1.0 / M), online=False)
-            weighed = *experts, posterior
-            self._experts = ByEvidence(*weighed) if fading is None else ByFadingEvidence(fading, *weighed)
-        elif self.weighting == "range":
-            self._experts = BySqAlg(*experts, fading, float(self.share), float(self.aggregation_rate))
-        elif self.weighting == "learned":
-            self._experts, self.ridge_estimates = ByMixture(self, widths, several, lanes, expected), False
-        else:
-            regime = {"paper": Printed, "corrected": Corrected}[self.weighting]
-            self._experts = regime(*experts, formulas(self.weighting))
-        self._memo_width = self._experts.memo_width
-        if isinstance(self.exploration, str):
-            self._rate = formulas(self.exploration)
-        else:
-            self._rate = self._scheduled(self.exploration)
+            expected = '0, or weighting="range": the weights of "noise" and "learned" return with a memory'
+            raise refuse("FSSquareCB: share", self.share, expected)
+        if self.weighting == "learned":
+            default = ("noise", "regularization")
+            self.demand('weighting="learned" was chosen', default=default, other={"exploration": tuple(FORMS)})
+
+
+class MixtureInRange(MapMixture):
+    """A mixture that learns noise and prior scales, of rewards that are expected in a range."""
+
+    def __init__(self, expected: RewardRange, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.expected = expected
+        self.one_kernel = False
+
+    def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
+        """Learn rewards, and count those outside the range."""
+        super().learn(ids, x, y, note)
+        self.warnings += self.expected.watch(ids, y)
 
     @property
-    def _weighing(self) -> Aggregate:
-        return self._experts
+    def outside(self) -> Index:
+        """Number of rewards that fell outside the range, ``(N,)``."""
+        return self.expected.outside
 
-    def _free(self) -> None:
-        super()._free()
-        if self.share > 0.0:
-            raise refuse("FSSquareCB: share", self.share, "0: models come and go where weights are not shared")
-        for name in ("weighting", "exploration"):
-            if self.settings[name] in FORMS:
-                expected = 'another choice, since "paper" and "corrected" are formulas for a list of models that stays'
-                raise refuse(f"FSSquareCB: {name}", self.settings[name], expected)
+    @property
+    def clipped(self) -> Index:
+        """Number of rewards that had to be clipped, ``(N,)``: none."""
+        return np.zeros(len(self.size), dtype=np.int64)
+
+    def admissible(self) -> Mask:
+        """Return which maps are admissible, ``(N, M)``: all."""
+        return np.ones((len(self.size), self.n_models), dtype=bool)

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
-from ..carriers.persistence import register
-from ..carriers.streams import Seed
-from ..carriers.validation import Constraint
-from .regimes.posterior import MAPS_ARGUMENTS, OverMaps, SampledPlay
+from ..models.forgetting import MEMORY
+from ..models.map_mixture import MapMixture
+from ..models.model import Model
+from ..plays.play import Play
+from ..plays.sampling import Sampling
+from ..runtime.arguments import argument
+from ..runtime.constraints import Number, Numbers, Widths, YesNo
+from ..runtime.files import register
+from ..runtime.inputs import SMALLEST, prior_weights
+from .contract import answer
+from .members import MapPolicy
 
 
 @register
-class FSTS(SampledPlay, OverMaps):
+class FSTS(MapPolicy):
     r"""Feature-selection Thompson sampling: draws a map by its weight, then its parameter, and plays greedily.
 
     Over the mixture of :class:`FSIDS`, with w the weights of the models and :math:`s_k^2` their noise,
@@ -65,27 +71,24 @@ class FSTS(SampledPlay, OverMaps):
     array([0., 1.])
     """
 
-    reward_units = ("noise",)
-    constraints: ClassVar[dict[str, Constraint]] = MAPS_ARGUMENTS
+    n_models: int = argument(Number(low=1, integer=True))
+    dim: int | Sequence[int] = argument(Widths())
+    blocks: int | Sequence[int] = argument(Widths(), default=1)
+    noise: float | ArrayLike | None = argument(
+        Number(low=SMALLEST, per_lane=True, optional=True), default=None, unit="reward"
+    )
+    intercept: bool = argument(YesNo(), default=True)
+    prior_weights: ArrayLike | None = argument(Numbers(shapes=((None,),), low=0.0, optional=True), default=None)
+    memory: float | None = argument(MEMORY, default=None)
 
-    def __init__(
-        self,
-        *,
-        n_models: int,
-        dim: int | Sequence[int],
-        blocks: int | Sequence[int] = 1,
-        noise: float | ArrayLike | None = None,
-        intercept: bool = True,
-        prior_weights: ArrayLike | None = None,
-        memory: float | None = None,
-        lanes: int | None = None,
-        seed: Seed = 0,
-    ) -> None:
-        self.n_models = n_models
-        self.dim = dim
-        self.blocks = blocks
-        self.noise = noise
-        self.intercept = intercept
-        self.prior_weights = prior_weights
-        self.memory = memory
-        super().__init__(lanes, seed)
+    noise_estimate = answer(
+        "noise", "Noise of the rewards as given, or as learned; NaN until rewards tell anything of it."
+    )
+
+    def build(self, lanes: int) -> tuple[Model, Play]:
+        """Return all maps at several prior scales, played by Thompson sampling."""
+        prior = prior_weights("FSTS: prior_weights", self.prior_weights, int(self.n_models))
+        model = MapMixture(
+            self._maps(), lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory
+        )
+        return model, Sampling()

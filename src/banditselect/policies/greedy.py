@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers.lanes import PerLane
-from ..carriers.persistence import register
-from ..carriers.shapes import ExactShape, FeatureShape
-from ..carriers.streams import Seed
-from ..carriers.validation import Constraint, Numbers, lane_vectors
 from ..kernels import ridge
-from ..parts.exploration import greedy
-from ..types import Array, Index, Mask
-from .base import Policy
+from ..kernels.features import Features
+from ..models.model import Model
+from ..plays.optimism import Best
+from ..plays.play import Play
+from ..runtime.arguments import argument
+from ..runtime.blocks import maps_of
+from ..runtime.constraints import Numbers
+from ..runtime.files import register
+from ..runtime.inputs import lane_vectors
+from ..types import Array, Index
+from .policy import Policy
 
 
 @register
@@ -43,24 +44,26 @@ class Greedy(Policy):
     array([0., 0., 1.])
     """
 
-    reward_units = ("center",)
-    constraints: ClassVar[dict[str, Constraint]] = {"center": Numbers(shapes=((None,), (None, None)), lane_axes=2)}
-    _looks_up = True
+    center: ArrayLike = argument(Numbers(shapes=((None,), (None, None)), lane_axes=2), unit="reward")
 
-    def __init__(self, *, center: ArrayLike, lanes: int | None = None, seed: Seed = 0) -> None:
-        self.center = center
-        super().__init__(lanes, seed)
+    def build(self, lanes: int) -> tuple[Model, Play]:
+        """Return the known parameter, played greedily."""
+        return KnownParameter(lane_vectors(self.center, lanes, np.shape(self.center)[-1])), Best()
 
-    def _shape(self) -> FeatureShape:
-        return ExactShape((np.shape(self.center)[-1],), many=False)
 
-    def _begin(self, lanes: int) -> None:
-        self._known = PerLane(theta=lane_vectors(self.center, lanes, np.shape(self.center)[-1])[:, None])
+class KnownParameter(Model):
+    """Predicts with a given parameter ``theta (N, d)`` and learns nothing."""
 
-    def _distribution(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, None]:
-        score = np.empty((ids.size, 1, x.shape[2]))
-        ridge.predict(ids, x, self._known.theta, score)
-        return greedy(score[:, 0], offered), None
+    fixed = ("theta",)
+    shared = ("first",)
+    reads_lookups = True
 
-    def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
-        pass
+    def __init__(self, theta: Array) -> None:
+        super().__init__(maps_of(theta.shape[1]))
+        self.theta, self.first = theta[:, None], np.arange(2)
+
+    def predict(self, ids: Index, x: Features) -> Array:
+        """Return the predicted reward of every action, ``(n, K)``."""
+        out = np.empty((ids.size, 1, x.values.shape[2]))
+        ridge.predict(ids, x.values, x.block, self.theta, self.first, out)
+        return out[:, 0]

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
+import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers.persistence import register
-from ..carriers.streams import Seed
-from ..carriers.validation import Constraint
-from .regimes.posterior import FLOOR, MAP_ARGUMENTS, InformedPlay, OverMap
+from ..models.forgetting import MEMORY
+from ..models.map_mixture import MapMixture
+from ..models.model import Model
+from ..plays.information import Information
+from ..plays.play import Play
+from ..runtime.arguments import argument
+from ..runtime.blocks import maps_of
+from ..runtime.constraints import Number, YesNo
+from ..runtime.files import register
+from ..runtime.inputs import SMALLEST
+from .contract import answer
+from .policy import Policy
 
 
 @register
-class LinIDS(InformedPlay, OverMap):
+class LinIDS(Policy):
     r"""Linear information-directed sampling: explores where a small regret teaches much. Only ``dim`` has to be told.
 
-    The posterior is that of a linear regression whose noise and prior scale are learned (``parts.mixtures``). Under it,
+    The posterior is that of a linear regression whose noise and prior scale are learned (``models.mixture``). Under it,
     with b the action of highest mean, let g(a) be the gap of the means of b and a, D an estimate of what is lost by
     playing b, I(a) what the reward of a teaches of the parameter. With a the action and q the probability that minimise
 
@@ -67,25 +74,25 @@ class LinIDS(InformedPlay, OverMap):
     (array([ 1. ,  0. , -1.1]), 7.0, 0.5)
     """
 
-    reward_units = ("noise",)
-    constraints: ClassVar[dict[str, Constraint]] = MAP_ARGUMENTS | FLOOR
+    dim: int = argument(Number(low=1, integer=True))
+    blocks: int = argument(Number(low=1, integer=True), default=1)
+    noise: float | ArrayLike | None = argument(
+        Number(low=SMALLEST, per_lane=True, optional=True), default=None, unit="reward"
+    )
+    intercept: bool = argument(YesNo(), default=True)
+    floor: float = argument(Number(low=0.0, high=1.0), default=0.0)
+    memory: float | None = argument(MEMORY, default=None)
 
-    def __init__(
-        self,
-        *,
-        dim: int,
-        blocks: int = 1,
-        noise: float | ArrayLike | None = None,
-        intercept: bool = True,
-        floor: float = 0.0,
-        memory: float | None = None,
-        lanes: int | None = None,
-        seed: Seed = 0,
-    ) -> None:
-        self.dim = dim
-        self.blocks = blocks
-        self.noise = noise
-        self.intercept = intercept
-        self.floor = floor
-        self.memory = memory
-        super().__init__(lanes, seed)
+    parameters = answer("parameters", "Estimate, ``(d,)``; with blocks one for each, ``(blocks, d)``.", by_map=True)
+    constant = answer(
+        "constants", "Estimate of the constant term, 0 without one; with blocks ``(blocks,)``.", by_map=True
+    )
+    noise_estimate = answer(
+        "noise", "Noise of the rewards as given, or as learned; NaN until rewards tell anything of it."
+    )
+
+    def build(self, lanes: int) -> tuple[Model, Play]:
+        """Return one map at several prior scales, played by information-directed play."""
+        maps, prior = maps_of(self.dim, self.blocks), np.ones(1)
+        model = MapMixture(maps, lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory)
+        return model, Information(self.floor)

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
+import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers.persistence import register
-from ..carriers.streams import Seed
-from ..carriers.validation import Constraint
-from .regimes.posterior import BEST_SHARE, MAP_ARGUMENTS, DivergentPlay, OverMap
+from ..models.forgetting import MEMORY
+from ..models.map_mixture import MapMixture
+from ..models.model import Model
+from ..plays.divergence import Divergence
+from ..plays.play import Play
+from ..runtime.arguments import argument
+from ..runtime.blocks import maps_of
+from ..runtime.constraints import Number, YesNo
+from ..runtime.files import register
+from ..runtime.inputs import SMALLEST
+from .contract import answer
+from .policy import Policy
 
 
 @register
-class LinMED(DivergentPlay, OverMap):
+class LinMED(Policy):
     r"""Linear minimum empirical divergence: plays an action by how well its gap is explained by chance.
 
     With b the action of highest mean, g(a) the gap of the means of b and a, R the noise and K actions,
@@ -72,25 +79,25 @@ class LinMED(DivergentPlay, OverMap):
     array([0.995, 0.003, 0.002])
     """
 
-    reward_units = ("noise",)
-    constraints: ClassVar[dict[str, Constraint]] = MAP_ARGUMENTS | BEST_SHARE
+    dim: int = argument(Number(low=1, integer=True))
+    blocks: int = argument(Number(low=1, integer=True), default=1)
+    noise: float | ArrayLike | None = argument(
+        Number(low=SMALLEST, per_lane=True, optional=True), default=None, unit="reward"
+    )
+    intercept: bool = argument(YesNo(), default=True)
+    best_share: float = argument(Number(low=0.0, high=1.0, below=True), default=0.99)
+    memory: float | None = argument(MEMORY, default=None)
 
-    def __init__(
-        self,
-        *,
-        dim: int,
-        blocks: int = 1,
-        noise: float | ArrayLike | None = None,
-        intercept: bool = True,
-        best_share: float = 0.99,
-        memory: float | None = None,
-        lanes: int | None = None,
-        seed: Seed = 0,
-    ) -> None:
-        self.dim = dim
-        self.blocks = blocks
-        self.noise = noise
-        self.intercept = intercept
-        self.best_share = best_share
-        self.memory = memory
-        super().__init__(lanes, seed)
+    parameters = answer("parameters", "Estimate, ``(d,)``; with blocks one for each, ``(blocks, d)``.", by_map=True)
+    constant = answer(
+        "constants", "Estimate of the constant term, 0 without one; with blocks ``(blocks,)``.", by_map=True
+    )
+    noise_estimate = answer(
+        "noise", "Noise of the rewards as given, or as learned; NaN until rewards tell anything of it."
+    )
+
+    def build(self, lanes: int) -> tuple[Model, Play]:
+        """Return one map at several prior scales, played by minimum empirical divergence."""
+        maps, prior = maps_of(self.dim, self.blocks), np.ones(1)
+        model = MapMixture(maps, lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory)
+        return model, Divergence(self.best_share)

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers.blocks import shape_of
-from ..carriers.lanes import PerLane, per_lane
-from ..carriers.persistence import register
-from ..carriers.shapes import FeatureShape
-from ..carriers.streams import Seed
-from ..carriers.validation import SMALLEST, Constraint, Number, Numbers, YesNo, refuse
 from ..kernels import ridge
-from ..kernels.features import prepared
-from ..parts.experts import RidgeBank, split, with_zero
-from ..parts.exploration import greedy
-from ..parts.forgetting import MEMORY, Forgetting
-from ..types import Array, Index, Mask
-from .base import Chosen, Policy
-from .regimes.blocks import answer_by_map
+from ..kernels.features import Features
+from ..models.forgetting import MEMORY
+from ..models.model import Model
+from ..models.ridge_bank import RidgeBank, with_zero
+from ..plays.play import Play
+from ..plays.sampling import Sampling
+from ..runtime.arguments import argument
+from ..runtime.blocks import maps_of
+from ..runtime.constraints import Number, Numbers, YesNo
+from ..runtime.errors import refuse
+from ..runtime.files import register
+from ..runtime.inputs import SMALLEST
+from ..runtime.lanes import per_lane
+from ..types import Array, Index
+from .contract import answer
+from .policy import Policy
 
 
 @register
@@ -64,94 +65,53 @@ class LinTS(Policy):
     True
     """
 
-    reward_units = ("noise", "center")
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "dim": Number(low=1, integer=True),
-        "blocks": Number(low=1, integer=True),
-        "noise": Number(low=SMALLEST, per_lane=True),
-        "regularization": Number(low=SMALLEST, per_lane=True),
-        "scale": Number(low=0.0),
-        "center": Numbers(shapes=((None,), (None, None)), lane_axes=2, optional=True),
-        "intercept": YesNo(),
-        "memory": MEMORY,
-    }
-    has_propensity = False
-    _looks_up = True
+    dim: int = argument(Number(low=1, integer=True))
+    blocks: int = argument(Number(low=1, integer=True), default=1)
+    noise: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=0.5, unit="reward")
+    regularization: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=1.0)
+    scale: float = argument(Number(low=0.0), default=1.0)
+    center: ArrayLike | None = argument(
+        Numbers(shapes=((None,), (None, None)), lane_axes=2, optional=True), default=None, unit="reward"
+    )
+    intercept: bool = argument(YesNo(), default=False)
+    memory: float | None = argument(MEMORY, default=None)
 
-    def __init__(
-        self,
-        *,
-        dim: int,
-        blocks: int = 1,
-        noise: float | ArrayLike = 0.5,
-        regularization: float | ArrayLike = 1.0,
-        scale: float = 1.0,
-        center: ArrayLike | None = None,
-        intercept: bool = False,
-        memory: float | None = None,
-        lanes: int | None = None,
-        seed: Seed = 0,
-    ) -> None:
-        self.dim = dim
-        self.blocks = blocks
-        self.noise = noise
-        self.regularization = regularization
-        self.scale = scale
-        self.center = center
-        self.intercept = intercept
-        self.memory = memory
-        super().__init__(lanes, seed)
+    parameters = answer(
+        "parameters", "Ridge estimate, ``(d,)``; with blocks one for each, ``(blocks, d)``.", by_map=True
+    )
+    constant = answer("constants", "Estimate of the constant term; 0 without an intercept, one per block.", by_map=True)
 
-    def _shape(self) -> FeatureShape:
-        return shape_of((int(self.dim),), (int(self.blocks),), many=False)
-
-    def _begin(self, lanes: int) -> None:
-        self._constants = PerLane(spread=self.scale * per_lane(self.noise, lanes))
+    def build(self, lanes: int) -> tuple[Model, Play]:
+        """Return a ridge regression, played by sampling its parameter."""
         h = np.zeros(self.dim) if self.center is None else np.asarray(self.center, dtype=float)
         if h.shape[-1] != self.dim:
             raise refuse("LinTS: center", self.center, f"{self.dim} numbers, as dim says")
-        middle = np.broadcast_to(with_zero(h) if self.intercept else h, (lanes, int(self.dim) + bool(self.intercept)))
-        self._bank = RidgeBank(
-            lanes=lanes,
-            dims=np.array(middle.shape[1:]),
-            regularization=per_lane(self.regularization, lanes)[:, None],
-            center=middle[:, None],
-            blocks=np.array([int(self.blocks)]),
-        )
-        self.ridge_estimates = self.memory is None
-        self._forgetting = None if self.memory is None else Forgetting(self._bank, self.memory)
+        h = np.broadcast_to(with_zero(h) if self.intercept else h, (lanes, self.dim + self.intercept))
+        lam, shape = per_lane(self.regularization, lanes)[:, None], maps_of(self.dim, self.blocks)
+        model = GaussianRidge.of(shape, lanes, lam, center=h[:, None], constant=self.intercept, memory=self.memory)
+        model.spread = self.scale * per_lane(self.noise, lanes)
+        return model, Sampling()
 
-    def _choose(self, ids: Index, x: Array, offered: Mask | None, numbers: Index) -> Chosen:
-        bank, n = self._bank, ids.size
-        x = self._prepared(ids, x)
-        theta = np.empty((n, *bank.theta.shape[1:]))
-        drawn = self._streams.normals(ids, numbers, theta[0].size)
-        ridge.gaussian_estimates(ids, bank.root, bank.theta, drawn, self._constants.spread, theta)
-        score = np.empty((n, 1, x.shape[2]))
-        ridge.predict(np.arange(n), x, theta, score)
-        action, _ = self._streams.draw(ids, numbers, greedy(score[:, 0], offered))
-        return action, None, None
 
-    def _distribution(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, None]:
-        return np.full((ids.size, x.shape[2]), np.nan), None
+class GaussianRidge(RidgeBank):
+    """A ridge regression whose parameter is normal about its estimate.
 
-    def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
-        if self._forgetting is None:
-            self._bank.learn(ids, self._prepared(ids, x), y)
-        else:
-            self._forgetting.learn(ids, self._bank, self._prepared(ids, x), y)
+    Attributes
+    ----------
+    spread: standard deviation of the parameter in the norm of V, ``(N,)``.
+    """
 
-    def _prepared(self, ids: Index, x: Array) -> Any:
-        """Return features as the bank reads them."""
-        seen = self._bank.read(x)
-        return prepared(ids, seen) if self.intercept else seen
+    fixed = (*RidgeBank.fixed, "spread")
+    spread: Array
 
     @property
-    def parameters(self) -> Array:
-        """Ridge estimate, ``(d,)``; with blocks one for each, ``(blocks, d)``."""
-        return answer_by_map(self, split(self._bank.theta, self.intercept)[1])
+    def n_normals(self) -> int:
+        """Number of normals that ``sampled`` takes."""
+        return self.theta[0].size
 
-    @property
-    def constant(self) -> Any:
-        """Estimate of the constant term; 0 without an intercept. With blocks one for each, ``(blocks,)``."""
-        return answer_by_map(self, split(self._bank.theta, self.intercept)[0])
+    def sampled(self, ids: Index, x: Features, normals: Array) -> Array:
+        """Return the scores ``(n, K)`` of a parameter drawn from the posterior."""
+        theta, score = np.empty((ids.size, *self.theta.shape[1:])), np.empty((ids.size, 1, x.values.shape[2]))
+        ridge.gaussian_estimates(ids, self.root, self.theta, normals, self.spread, theta)
+        ridge.predict(np.arange(ids.size), x.values, x.block, theta, self.first, score)
+        return score[:, 0]

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
-import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers.blocks import shape_of
-from ..carriers.lanes import per_lane
-from ..carriers.persistence import register
-from ..carriers.shapes import FeatureShape
-from ..carriers.streams import Seed
-from ..carriers.validation import SMALLEST, Constraint, Number, YesNo
-from ..parts.forgetting import MEMORY
-from .regimes.fading import FadingEllipsoid
-from .regimes.optimism import EllipsoidPolicy, OneEllipsoid
+from ..models.confidence import DiscountedEllipsoid, Ellipsoids
+from ..models.forgetting import MEMORY
+from ..models.model import Model
+from ..models.ridge_bank import RidgeBank
+from ..plays.optimism import Optimism
+from ..plays.play import Play
+from ..runtime.arguments import argument
+from ..runtime.blocks import maps_of
+from ..runtime.constraints import Number, YesNo
+from ..runtime.files import register
+from ..runtime.inputs import SMALLEST
+from ..runtime.lanes import per_lane
+from .ellipsoid_policy import EllipsoidPolicy
 
 
 @register
@@ -75,58 +76,25 @@ class OFUL(EllipsoidPolicy):
     array([0.  , 0.12])
     """
 
-    reward_units = ("noise", "parameter_bound")
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "dim": Number(low=1, integer=True),
-        "blocks": Number(low=1, integer=True),
-        "noise": Number(low=SMALLEST, per_lane=True),
-        "parameter_bound": Number(low=0.0, per_lane=True),
-        "delta": Number(low=0.0, high=1.0, above=True, below=True),
-        "regularization": Number(low=SMALLEST, per_lane=True),
-        "scale": Number(low=0.0),
-        "intercept": YesNo(),
-        "memory": MEMORY,
-    }
+    dim: int = argument(Number(low=1, integer=True))
+    blocks: int = argument(Number(low=1, integer=True), default=1)
+    noise: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=0.5, unit="reward")
+    parameter_bound: float | ArrayLike = argument(Number(low=0.0, per_lane=True), default=1.0, unit="reward")
+    delta: float = argument(Number(low=0.0, high=1.0, above=True, below=True), default=0.05)
+    regularization: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=1.0)
+    scale: float = argument(Number(low=0.0), default=1.0)
+    intercept: bool = argument(YesNo(), default=False)
+    memory: float | None = argument(MEMORY, default=None)
 
-    def __init__(
-        self,
-        *,
-        dim: int,
-        blocks: int = 1,
-        noise: float | ArrayLike = 0.5,
-        parameter_bound: float | ArrayLike = 1.0,
-        delta: float = 0.05,
-        regularization: float | ArrayLike = 1.0,
-        scale: float = 1.0,
-        intercept: bool = False,
-        memory: float | None = None,
-        lanes: int | None = None,
-        seed: Seed = 0,
-    ) -> None:
-        self.dim = dim
-        self.blocks = blocks
-        self.noise = noise
-        self.parameter_bound = parameter_bound
-        self.delta = delta
-        self.regularization = regularization
-        self.scale = scale
-        self.intercept = intercept
-        self.memory = memory
-        super().__init__(lanes, seed)
-
-    def _shape(self) -> FeatureShape:
-        return shape_of((int(self.dim),), (int(self.blocks),), many=False)
-
-    def _begin(self, lanes: int) -> None:
-        self.ridge_estimates = self.memory is None
-        arguments: dict[str, Any] = {
-            "center": np.zeros((lanes, int(self.dim))),
-            "regularization": per_lane(self.regularization, lanes),
-            "bound": per_lane(self.parameter_bound, lanes),
-            "noise": self.noise,
-            "delta": self.delta,
-            "scale": self.scale,
-            "constant": bool(self.intercept),
-            "blocks": int(self.blocks),
-        }
-        self._sets = OneEllipsoid(**arguments) if self.memory is None else FadingEllipsoid(self.memory, **arguments)
+    def build(self, lanes: int) -> tuple[Model, Play]:
+        """Return an ellipsoid around a ridge estimate, played by optimism."""
+        shape, lam = maps_of(self.dim, self.blocks), per_lane(self.regularization, lanes)[:, None]
+        if self.memory is not None:
+            self.demand("memory was given", default=("blocks",))
+        bank = RidgeBank.of(shape, lanes, lam, constant=self.intercept, memory=self.memory)
+        ellipsoid = Ellipsoids if self.memory is None else DiscountedEllipsoid
+        bound = per_lane(self.parameter_bound, lanes)
+        return (
+            ellipsoid(bank, noise=self.noise, bound=bound, regularization=lam, delta=self.delta, scale=self.scale),
+            Optimism(),
+        )

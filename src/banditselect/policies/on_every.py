@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers import validation
-from ..carriers.binding import Binding, Constant, Pending, Several, given
+from ..runtime.binding import Binding, Constant, Pending, Several, given
+from ..runtime.errors import refuse
 from .on_map import OnMap, on_map
 
 
@@ -26,12 +26,12 @@ class EveryMap(Several):
     def resolve(self, shapes: Mapping[str, Any], constants: Mapping[str, Any]) -> list[Binding[OnMap]]:
         """Return the policy on map 0, 1, ..."""
         if "n_models" not in shapes:
-            raise validation.refuse("on_every_map", dict(shapes), "a problem with several feature maps")
+            raise refuse("on_every_map", dict(shapes), "a problem with several feature maps")
         return [on_map(self.policy, i).resolve(shapes, constants) for i in range(shapes["n_models"])]
 
 
 def on_every_map(policy: Binding[Any]) -> EveryMap:
-    """Return the bases of a meta-policy, one per feature map, for problems with any number of maps.
+    """Return the bases of a master, one per feature map, for problems with any number of maps.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def on_every_map(policy: Binding[Any]) -> EveryMap:
     3
     """
     if not isinstance(policy, Binding):
-        raise validation.refuse("on_every_map: policy", policy, "what bind returned")
+        raise refuse("on_every_map: policy", policy, "what bind returned")
     return EveryMap(policy)
 
 
@@ -78,13 +78,13 @@ class EveryBall(Several):
         whole = self.whole.resolve(shapes, constants)
         centers = np.asarray(whole.arguments["center"], dtype=float)
         if centers.ndim not in (2, 3):
-            raise validation.refuse("on_every_ball: centers", centers, "shape (M, d) or (N, M, d)")
+            raise refuse("on_every_ball: centers", centers, "shape (M, d) or (N, M, d)")
         M = centers.shape[-2]
         each: dict[str, list[Any]] = {"center": [centers[..., i, :].copy() for i in range(M)]}
         if self._gives_radii:
             radii = np.asarray(whole.arguments["radius"], dtype=float)
             if radii.ndim > 2 or radii.shape[-1:] not in ((), (M,)):
-                raise validation.refuse("on_every_ball: radii", radii, f"shape (), ({M},) or (N, {M})")
+                raise refuse("on_every_ball: radii", radii, f"shape (), ({M},) or (N, {M})")
             radii = np.broadcast_to(radii, (*radii.shape[:-1], M))
             each["radius"] = [radii[..., i].copy() if radii.ndim == 2 else radii[i].item() for i in range(M)]
         return [Binding(whole.cls, whole.arguments | {name: v[i] for name, v in each.items()}) for i in range(M)]
@@ -93,7 +93,7 @@ class EveryBall(Several):
 def on_every_ball(
     policy: Binding[Any], *, centers: ArrayLike | Pending = given.centers, radii: ArrayLike | Pending = given.radii
 ) -> EveryBall:
-    """Return bases of a meta-policy, one per ball of a parameter-selection problem, however many there are.
+    """Return bases of a master, one per ball of a parameter-selection problem, however many there are.
 
     Base i is ``policy`` with ``center`` the i-th of the centres and, if it has that argument and it is not bound,
     ``radius`` the i-th of the radii. RB-OFUL over M balls is ``RegretBalancing.bind(bases=on_every_ball(BiasOFUL.bind(
@@ -107,14 +107,14 @@ def on_every_ball(
 
     Examples
     --------
-    >>> from banditselect import Greedy, RegretBalancing, UCB1
-    >>> latent = RegretBalancing.bind(bases=[UCB1.bind(), on_every_ball(Greedy.bind())])
-    >>> latent.resolve({"n_arms": 2}, {"centers": [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]]})().bases
-    (UCB1(n_arms=2), Greedy(center=[0.9, 0.1]), Greedy(center=[0.2, 0.8]), Greedy(center=[0.5, 0.5]))
+    >>> from banditselect import Greedy, RegretBalancing, Uniform
+    >>> latent = RegretBalancing.bind(bases=[Uniform.bind(), on_every_ball(Greedy.bind())])
+    >>> latent.resolve({}, {"centers": [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]]})().bases
+    (Uniform(), Greedy(center=[0.9, 0.1]), Greedy(center=[0.2, 0.8]), Greedy(center=[0.5, 0.5]))
     """
     if not isinstance(policy, Binding) or "center" not in policy.parameters or "center" in policy.arguments:
         expected = "what bind returned, of a policy with an argument center that is not bound"
-        raise validation.refuse("on_every_ball: policy", policy, expected)
+        raise refuse("on_every_ball: policy", policy, expected)
     return EveryBall(policy, centers, radii)
 
 

@@ -1,43 +1,35 @@
 """A one-map policy on one of the maps of a feature-selection problem."""
 
+from __future__ import annotations
+
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Self, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers import validation
-from ..carriers.binding import Binding, Pending
-from ..carriers.blocks import BlockedShape
-from ..carriers.decisions import Ledger
-from ..carriers.lanes import PerLane
-from ..carriers.persistence import register
-from ..carriers.shapes import ExactShape, FeatureShape, SomeMaps
-from ..carriers.streams import Seed
-from ..carriers.validation import Constraint, Number
-from ..kernels.acting import Drawn
-from ..kernels.features import Lookup, clean
-from ..kernels.rounds import DONE, UNUSABLE, take
+from ..kernels.features import Features
+from ..models.model import Model
+from ..runtime.arguments import argument
+from ..runtime.binding import Binding, Pending
+from ..runtime.blocks import BlockedShape
+from ..runtime.constraints import Constraint, Number
+from ..runtime.drawing import Seed
+from ..runtime.errors import refuse
+from ..runtime.files import register
+from ..runtime.reading import Reader
+from ..runtime.shapes import ExactShape, SomeMaps
 from ..types import Array, Index, Mask
-from .base import Chosen, Played, Policy
-
-
-def copied(policy: Policy | Callable[..., Policy], lanes: int | None, seed: Seed, name: str) -> Policy:
-    """Return a fresh policy of our own with these lanes and this seed, from a fresh policy or a factory."""
-    built = policy if isinstance(policy, Policy) or not callable(policy) else policy(lanes=lanes, seed=seed)
-    if not isinstance(built, Policy):
-        raise validation.refuse(name, policy, "a policy, or a factory that takes lanes and seed and returns one")
-    if built._ledger.acts.any() or built._ledger.rounds.any():
-        raise validation.refuse(name, policy, "a fresh policy: this one has already played or learned")
-    return type(built)(**(copy.deepcopy(built.settings) | {"lanes": lanes, "seed": seed}))
+from .contract import Chosen, Played
+from .policy import Policy
 
 
 @overload
-def on_map(policy: Binding[Any], index: ArrayLike | Pending) -> Binding["OnMap"]: ...
+def on_map(policy: Binding[Any], index: ArrayLike | Pending) -> Binding[OnMap]: ...
 @overload
-def on_map(policy: Policy, index: ArrayLike) -> "OnMap": ...
+def on_map(policy: Policy, index: ArrayLike) -> OnMap: ...
 def on_map(policy: Any, index: Any) -> Any:
     """Return ``policy``, which takes features ``(K, d)``, as a policy that takes ``(M, K, d)`` and looks at one map.
 
@@ -59,26 +51,47 @@ def on_map(policy: Any, index: Any) -> Any:
     if isinstance(policy, Binding):
         return OnMap.bind(policy=policy, index=index)
     if not isinstance(policy, Policy):
-        raise validation.refuse("on_map: policy", policy, "a policy, or what bind returned")
+        raise refuse("on_map: policy", policy, "a policy, or what bind returned")
     return OnMap(policy=policy, index=index, lanes=policy.lanes, seed=policy.seed)
+
+
+class OwnPolicy(Constraint):
+    """A fresh policy, or a factory that takes lanes and seed and returns one; what is stored is a copy."""
+
+    def stored(self, name: str, value: Any, lanes: int | None, seed: Any) -> Policy:
+        """Return a fresh policy of these lanes and this seed."""
+        return fresh_copy(value, lanes, seed, name)
+
+
+def fresh_copy(policy: Any, lanes: int | None, seed: Seed, name: str) -> Policy:
+    """Return a fresh policy of these lanes and this seed, from a fresh policy or a factory; ``name`` is for errors."""
+    built = policy if isinstance(policy, Policy) or not callable(policy) else policy(lanes=lanes, seed=seed)
+    if not isinstance(built, Policy):
+        raise refuse(name, policy, "a policy, or a factory that takes lanes and seed and returns one")
+    if built._ledger.acts.any() or built._ledger.rounds.any():
+        raise refuse(name, policy, "a fresh policy: this one has already played or learned")
+    return type(built)(**(copy.deepcopy(built.settings) | {"lanes": lanes, "seed": seed}))
 
 
 @register
 class OnMap(Policy):
-    """What :func:`on_map` returns: ``policy`` on map ``index``, or on one per lane; it answers what ``policy`` does."""
+    """Plays ``policy`` on map ``index``, or on one map per lane; returned by :func:`on_map`."""
 
-    reward_units = ("policy",)
-    _looks_up = True
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "policy": Constraint(),
-        "index": Number(low=0, integer=True, per_lane=True),
-    }
+    policy: Any = argument(OwnPolicy(), unit="reward")
+    index: ArrayLike = argument(Number(low=0, integer=True, per_lane=True))
 
-    def __init__(self, *, policy: Any, index: ArrayLike, lanes: int | None = None, seed: Seed = 0) -> None:
-        self.policy = copied(policy, lanes, seed, "OnMap: policy")
-        self.index = index
-        self.has_propensity = self.policy.has_propensity
-        super().__init__(lanes, seed)
+    def build(self, lanes: int) -> tuple[Model, None]:
+        """Return the map of every lane."""
+        inner = self.policy
+        shape = inner.feature_shape
+        if not isinstance(shape, ExactShape) or shape.many or isinstance(shape, BlockedShape):
+            raise refuse("OnMap: policy", inner, "a policy that takes features of shape (K, d)")
+        self.has_propensity = inner.has_propensity
+        self.is_master, self.reads_propensity = inner.is_master, inner.reads_propensity  # type: ignore[misc]
+        self._warnings = inner._warnings  # its warnings are given here
+        model = MapOfLanes(np.asarray(self.index, dtype=np.int64), shape, lanes)
+        model.ridge_estimates = inner.ridge_estimates
+        return model, None
 
     @staticmethod
     def _shapes_inside(shapes: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,69 +101,40 @@ class OnMap(Policy):
             known = [] if isinstance(index, Pending) else np.ravel(index).tolist()
             widths = {dim[i] for i in known if 0 <= i < len(dim)} if known else set(dim)
             if len(widths) > 1:
-                raise validation.refuse("on_map: index", index, f"maps of one width; those of this problem have {dim}")
+                raise refuse("on_map: index", index, f"maps of one width; those of this problem have {dim}")
             dim = next(iter(widths), dim)
         return {"dim": dim} if "dim" in shapes else {}
 
-    def _shape(self) -> FeatureShape:
-        shape = self.policy.feature_shape
-        if not isinstance(shape, ExactShape) or shape.many or isinstance(shape, BlockedShape):
-            raise validation.refuse("OnMap: policy", self.policy, "a policy that takes features of shape (K, d)")
-        self._width = shape.dims[0]
-        used = tuple((int(i), self._width) for i in np.unique(self.index))
-        return SomeMaps(used, n_actions=shape.n_actions)
+    def _map(self, ids: Index, x: Features) -> Features:
+        """Return the features of the map of every row, as those of one map."""
+        lanes: Any = self._model
+        return x.map(lanes.map[ids] if lanes.common is None else lanes.common, lanes.width)
 
-    def _begin(self, lanes: int) -> None:
-        index = np.asarray(self.index, dtype=np.int64)
-        self._index = PerLane(map=np.array(np.broadcast_to(index, lanes)))
-        self._fixed = None if index.ndim else int(index)  # the map of all lanes
-        self._memo_width = self.policy._memo_width
-        self._names_base = self.policy._names_base
-        self._weighs, self._is_master = self.policy._weighs, self.policy._is_master
-        self._messages = self.policy._messages  # what it says is said here
+    def _choose(self, ids: Index, x: Features, offered: Mask | None, numbers: Index) -> Chosen:
+        return self.policy._choose(ids, self._map(ids, x), offered, numbers)
 
-    def _wrote(self, memo: Index) -> bool:
-        return self.policy._wrote(memo)
+    def _probabilities(self, ids: Index, x: Features, offered: Mask | None) -> Array:
+        return self.policy._probabilities(ids, self._map(ids, x), offered)
 
-    def _extend(self, fresh: Self) -> None:
-        used = dict.fromkeys(pair for this in (self, fresh) for pair in this.feature_shape.used)  # type: ignore[attr-defined]
-        super()._extend(fresh)
-        self._door.shape = replace(self.feature_shape, used=tuple(used))  # type: ignore[type-var]
+    def _learn(self, ids: Index, x: Features, y: Array, played: Played | None) -> None:
+        self.policy._learn_inside(ids, self._map(ids, x), y, played)
 
-    def _mine(self, ids: Index, x: Any) -> Any:
-        """Return the features of the map of every row, ``(n, 1, K, d)`` or ``(n, 1, d)``."""
-        i = self._fixed
-        if i is None:
-            maps = self._index.map[ids]
-            if isinstance(x, Lookup):
-                return x.on_maps(maps, self._width)
-            return np.ascontiguousarray(x[np.arange(ids.size), maps, ..., : self._width][:, None])
-        if isinstance(x, Lookup):
-            return x.on_map(i, self._width)
-        return np.ascontiguousarray(x[:, i : i + 1, ..., : self._width])
+    @property
+    def _note_width(self) -> int:
+        return self.policy._note_width
 
-    def _distribution(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, Index | None]:
-        return self.policy._distribution(ids, self._mine(ids, x), offered)
+    def _reads(self, note: Array) -> bool:
+        return self.policy._reads(note)
 
-    def _choose(self, ids: Index, x: Array, offered: Mask | None, numbers: Index) -> Chosen:
-        return self.policy._choose(ids, self._mine(ids, x), offered, numbers)
-
-    def _play(self, ids: Index, x: Array, offered: Mask | None, ledger: Ledger, drawn: Drawn, played: Array) -> Played:
-        if not clean(x):
-            return UNUSABLE, None
-        mine = np.empty((ids.size, 1, self._width))
-        status, memo = self.policy._play(ids, self._mine(ids, x), offered, ledger, drawn, mine)
-        if status == DONE:
-            take(x, drawn, played)
-        return status, memo
-
-    def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
-        mine = self._mine(ids, x)
-        mine.setflags(write=False)
-        self.policy._teach(ids, mine, action, y, memo)
+    def _add(self, fresh: Policy) -> None:
+        super()._add(fresh)
+        shape: Any = self.feature_shape
+        used = dict.fromkeys((*shape.used, *fresh.feature_shape.used))  # type: ignore[attr-defined]
+        self._reader, looks_up = Reader(replace(shape, used=tuple(used)), True), self._reader.reads_lookups
+        self._reader.reads_lookups = looks_up
 
     def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
-        """Tell of each lane whose true ``model`` is this map whether the set holds the parameter; NaN of the others."""
+        """Return for each lane whose true ``model`` is its map whether the set holds the parameter; else NaN."""
         true = np.broadcast_to(-1 if model is None else model, self._size) == self.index
         inner = self.policy.coverage(parameter, None) if true.any() else None
         return None if inner is None else np.where(true, inner, np.nan)
@@ -159,3 +143,17 @@ class OnMap(Policy):
         if name.startswith("_") or name == "policy":
             raise AttributeError(name)
         return getattr(self.policy, name)
+
+
+class MapOfLanes(Model):
+    """Knows the map of every lane, ``map (N,)``, or the one that all have in ``common``; learns nothing."""
+
+    fixed = ("map",)
+    reads_lookups = True
+
+    def __init__(self, index: Index, shape: ExactShape, lanes: int) -> None:
+        self.width = shape.dims[0]
+        used = tuple((int(i), self.width) for i in np.unique(index))
+        super().__init__(SomeMaps(used, n_actions=shape.n_actions))
+        self.map = np.array(np.broadcast_to(index, lanes))
+        self.common = None if index.ndim else int(index)

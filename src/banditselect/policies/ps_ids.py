@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from numpy.typing import ArrayLike
 
-from ..carriers.persistence import register
-from ..carriers.streams import Seed
-from ..carriers.validation import Constraint
-from .regimes.posterior import FLOOR, REGIONS_ARGUMENTS, InformedPlay, OverRegions
+from ..models.forgetting import MEMORY
+from ..models.model import Model
+from ..models.region_layout import Regions
+from ..models.region_mixture import RegionMixture
+from ..plays.information import Information
+from ..plays.play import Play
+from ..runtime.arguments import argument
+from ..runtime.constraints import Number, Numbers, YesNo
+from ..runtime.files import register
+from ..runtime.inputs import SMALLEST, prior_weights
+from .contract import answer
+from .members import RegionPolicy
 
 
 @register
-class PSIDS(InformedPlay, OverRegions):
+class PSIDS(RegionPolicy):
     r"""Parameter-selection IDS: learns near which of M centres the reward parameter lies. Only the balls are told.
 
     Model i is a Gaussian about the centre :math:`\mu_i` whose mean squared distance from it is :math:`r_i^2`, or, with
@@ -55,29 +61,26 @@ class PSIDS(InformedPlay, OverRegions):
     array([0., 1., 0.])
     """
 
-    reward_units = ("centers", "radii", "noise")
-    constraints: ClassVar[dict[str, Constraint]] = REGIONS_ARGUMENTS | FLOOR
+    centers: ArrayLike = argument(Numbers(shapes=((None, None), (None, None, None)), lane_axes=3), unit="reward")
+    radii: float | ArrayLike = argument(
+        Numbers(shapes=((), (None,), (None, None)), low=0.0, lane_axes=2), default=1.0, unit="reward"
+    )
+    noise: float | ArrayLike | None = argument(
+        Number(low=SMALLEST, per_lane=True, optional=True), default=None, unit="reward"
+    )
+    intercept: bool = argument(YesNo(), default=False)
+    shapes: ArrayLike | None = argument(Numbers(shapes=((None, None, None),), optional=True), default=None)
+    prior_weights: ArrayLike | None = argument(Numbers(shapes=((None,),), low=0.0, optional=True), default=None)
+    floor: float = argument(Number(low=0.0, high=1.0), default=0.0)
+    memory: float | None = argument(MEMORY, default=None)
 
-    def __init__(
-        self,
-        *,
-        centers: ArrayLike,
-        radii: float | ArrayLike = 1.0,
-        noise: float | ArrayLike | None = None,
-        intercept: bool = False,
-        shapes: ArrayLike | None = None,
-        prior_weights: ArrayLike | None = None,
-        floor: float = 0.0,
-        memory: float | None = None,
-        lanes: int | None = None,
-        seed: Seed = 0,
-    ) -> None:
-        self.centers = centers
-        self.radii = radii
-        self.noise = noise
-        self.intercept = intercept
-        self.shapes = shapes
-        self.prior_weights = prior_weights
-        self.floor = floor
-        self.memory = memory
-        super().__init__(lanes, seed)
+    noise_estimate = answer(
+        "noise", "Noise of the rewards as given, or as learned; NaN until rewards tell anything of it."
+    )
+
+    def build(self, lanes: int) -> tuple[Model, Play]:
+        """Return all regions at several levels of noise, played by information-directed play."""
+        regions = Regions.read("PSIDS", self.lanes, self.centers, self.shapes, radii=self.radii)
+        prior = prior_weights("PSIDS: prior_weights", self.prior_weights, regions.radius.shape[1])
+        model = RegionMixture(regions, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory)
+        return model, Information(self.floor)

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers import validation
-from ..carriers.binding import Binding
-from ..carriers.persistence import register
-from ..carriers.shapes import ExactShape, FeatureShape
-from ..carriers.streams import Seed
-from ..carriers.validation import SMALLEST, Bounds, Constraint, Number, Numbers, OneOf, prior_weights
-from ..parts.confidence import chi_square_quantile
-from ..parts.regions import Regions, mixture_shapes
-from .regimes.likelihood import LIKELIHOOD_ARGUMENTS, RegionsUnion, SelectionPolicy
-from .regimes.printed_ps import PrintedSet
-from .regimes.roster import RegionRoster
+from ..models.likelihood import RegionSets
+from ..models.model import Model
+from ..models.printed_ps import PrintedSet
+from ..models.region_layout import Regions, mixture_shapes
+from ..models.ridge_bank import with_zero
+from ..plays.optimism import Optimism
+from ..plays.play import Play
+from ..runtime.arguments import argument
+from ..runtime.binding import Binding
+from ..runtime.constraints import Bounds, Number, Numbers, OneOf, YesNo
+from ..runtime.files import register
+from ..runtime.inputs import SMALLEST, prior_weights
+from ..runtime.lanes import per_lane
+from ..runtime.quantiles import chi_square_quantile
+from ..types import Array
+from .contract import answer
+from .ellipsoid_policy import covers_of_maps
+from .members import RegionPolicy
 
 PER_MODEL = Numbers(shapes=((), (None,), (None, None)), low=0.0, lane_axes=2)
 
 
 @register
-class PSOFUL(SelectionPolicy, RegionRoster):
+class PSOFUL(RegionPolicy):
     r"""Parameter-selection OFUL (PS-OFUL): the reward parameter lies in one of M balls or ellipsoids, unknown in which.
 
     Model i is the ball about :math:`\hat\mu_i` (``centers``) of radius :math:`r_i = b_i + c_i + c'_i` (``radii``,
@@ -39,7 +46,7 @@ class PSOFUL(SelectionPolicy, RegionRoster):
     valid; :math:`d R^2 / r_i^2`, rounded to a power of two so that few inverses are kept, nearly minimises the radius.
 
     ``confidence="paper"`` is Algorithm 2 as printed: one ellipsoid of radius :math:`\gamma_t` around the aggregated
-    predictions (``regimes.printed_ps.PrintedSet`` lists the corrections that it needs to run).
+    predictions (``models.printed_ps.PrintedSet`` lists the corrections that it needs to run).
 
     Parameters
     ----------
@@ -93,80 +100,66 @@ class PSOFUL(SelectionPolicy, RegionRoster):
     True
     """
 
-    reward_units = (
-        "centers",
-        "radii",
-        "center_errors",
-        "radius_errors",
-        "noise",
-        "reward_bound",
-        "reward_range",
-        "misspecification",
+    centers: ArrayLike = argument(Numbers(shapes=((None, None), (None, None, None)), lane_axes=3), unit="reward")
+    radii: float | ArrayLike = argument(PER_MODEL, default=1.0, unit="reward")
+    center_errors: float | ArrayLike = argument(PER_MODEL, default=0.0, unit="reward")
+    radius_errors: float | ArrayLike = argument(PER_MODEL, default=0.0, unit="reward")
+    noise: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=0.5, unit="reward")
+    delta: float = argument(Number(low=0.0, high=1.0, above=True, below=True), default=0.05)
+    confidence: str = argument(OneOf(("likelihood", "paper")), default="likelihood")
+    likelihood: str = argument(OneOf(("evidence", "online")), default="evidence")
+    feature_bound: float | ArrayLike | None = argument(Number(low=SMALLEST, per_lane=True, optional=True), default=None)
+    reward_bound: float | ArrayLike | None = argument(
+        Number(low=0.0, per_lane=True, optional=True), default=None, unit="reward"
     )
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "centers": Numbers(shapes=((None, None), (None, None, None)), lane_axes=3),
-        "radii": PER_MODEL,
-        "center_errors": PER_MODEL,
-        "radius_errors": PER_MODEL,
-        "confidence": OneOf(("likelihood", "paper")),
-        "feature_bound": Number(low=SMALLEST, per_lane=True, optional=True),
-        "reward_bound": Number(low=0.0, per_lane=True, optional=True),
-        "reward_range": Bounds(optional=True),
-        "aggregation_rate": Number(low=SMALLEST),
-        "shapes": Numbers(shapes=((None, None, None),), optional=True),
-        "prior_weights": Numbers(shapes=((None,),), low=0.0, optional=True),
-        **LIKELIHOOD_ARGUMENTS,
-    }
+    reward_range: tuple[float, float] | None = argument(Bounds(optional=True), default=None, unit="reward")
+    aggregation_rate: float = argument(Number(low=SMALLEST), default=1.0)
+    scale: float = argument(Number(low=0.0), default=1.0)
+    shapes: ArrayLike | None = argument(Numbers(shapes=((None, None, None),), optional=True), default=None)
+    prior_weights: ArrayLike | None = argument(Numbers(shapes=((None,),), low=0.0, optional=True), default=None)
+    misspecification: float = argument(Number(low=0.0), default=0.0, unit="reward")
+    intercept: bool = argument(YesNo(), default=False)
 
-    def __init__(
-        self,
-        *,
-        centers: ArrayLike,
-        radii: float | ArrayLike = 1.0,
-        center_errors: float | ArrayLike = 0.0,
-        radius_errors: float | ArrayLike = 0.0,
-        noise: float | ArrayLike = 0.5,
-        delta: float = 0.05,
-        confidence: str = "likelihood",
-        likelihood: str = "evidence",
-        feature_bound: float | ArrayLike | None = None,
-        reward_bound: float | ArrayLike | None = None,
-        reward_range: tuple[float, float] | None = None,
-        aggregation_rate: float = 1.0,
-        scale: float = 1.0,
-        shapes: ArrayLike | None = None,
-        prior_weights: ArrayLike | None = None,
-        misspecification: float = 0.0,
-        intercept: bool = False,
-        lanes: int | None = None,
-        seed: Seed = 0,
-    ) -> None:
-        self.centers = centers
-        self.radii = radii
-        self.center_errors = center_errors
-        self.radius_errors = radius_errors
-        self.noise = noise
-        self.delta = delta
-        self.confidence = confidence
-        self.likelihood = likelihood
-        self.feature_bound = feature_bound
-        self.reward_bound = reward_bound
-        self.reward_range = reward_range
-        self.aggregation_rate = aggregation_rate
-        self.scale = scale
-        self.shapes = shapes
-        self.prior_weights = prior_weights
-        self.misspecification = misspecification
-        self.intercept = intercept
-        super().__init__(lanes, seed)
+    squared_radii = answer(
+        "squared_radii",
+        "Squared radii of the sets, ``scale`` included, ``(M,)``; negative where one is refuted. The paper has one.",
+    )
+    admissible = answer("admissible", "Which models are not refuted, ``(M,)``.")
+    misspecified = answer(
+        "misspecified", "Whether it is proved, at level delta, that no model is true or the noise larger than stated."
+    )
 
-    @classmethod
-    def from_mixture(cls, means: ArrayLike, covariances: ArrayLike, weights: ArrayLike, **arguments: Any) -> Self:
-        """Build the policy from a Gaussian mixture, e.g. one fitted to the parameters of past tasks.
-
-        The arguments are those of :meth:`bind_mixture`.
-        """
-        return cls.bind_mixture(means, covariances, weights, **arguments)()
+    def build(self, lanes: int) -> tuple[Model, Play]:
+        """Return the likelihood-ratio sets of all regions, or the printed set, played by optimism."""
+        radii = {name: getattr(self, name) for name in ("radii", "center_errors", "radius_errors")}
+        regions = Regions.read("PSOFUL", self.lanes, self.centers, self.shapes, constant=self.intercept, **radii)
+        if self.confidence == "paper":
+            self.demand(
+                'confidence="paper" was chosen',
+                given=("feature_bound", "reward_bound"),
+                default=("shapes", "prior_weights", "misspecification", "intercept"),
+            )
+            printed = PrintedSet(
+                regions,
+                noise=self.noise,
+                feature_bound=self.feature_bound,  # type: ignore[arg-type]
+                reward_bound=self.reward_bound,  # type: ignore[arg-type]
+                delta=self.delta,
+                reward_range=self.reward_range,
+                rate=self.aggregation_rate,
+                scale=self.scale,
+            )
+            return printed, Optimism()
+        sets = RegionSets(
+            regions,
+            noise=per_lane(self.noise, lanes),
+            prior=prior_weights("PSOFUL: prior_weights", self.prior_weights, regions.radius.shape[1]),
+            delta=self.delta,
+            online=self.likelihood == "online",
+            misspecification=self.misspecification,
+            scale=self.scale,
+        )
+        return sets, Optimism()
 
     @classmethod
     def bind_mixture(
@@ -191,28 +184,18 @@ class PSOFUL(SelectionPolicy, RegionRoster):
         covariance_type: which of these, in the words of scikit-learn; must be told where M = d, else their shape tells.
         arguments: of the constructor, such as ``noise`` and ``delta``.
         """
-        validation.Number(low=0.0, high=1.0, above=True, below=True).check("from_mixture: coverage", coverage, None)
+        Number(low=0.0, high=1.0, above=True, below=True).check("from_mixture: coverage", coverage, None)
         shapes = mixture_shapes(means, covariances, covariance_type, bool(arguments.get("intercept", False)))
         radius = float(np.sqrt(chi_square_quantile(coverage, shapes.shape[1])))
         return cls.bind(centers=means, radii=radius, shapes=shapes, prior_weights=weights, **arguments)
 
-    def _shape(self) -> FeatureShape:
-        return ExactShape((np.shape(self.centers)[-1],), many=False)
+    def covers(self, theta: ArrayLike) -> Any:
+        """Return whether the confidence set contains ``theta``, ``(d,)`` or one per lane ``(N, d)``.
 
-    def _begin(self, lanes: int) -> None:
-        radii = {name: getattr(self, name) for name in ("radii", "center_errors", "radius_errors")}
-        constant = bool(self.intercept)
-        regions = Regions.read("PSOFUL", self.lanes, self.centers, self.shapes, constant=constant, **radii)
-        if self.confidence == "paper":
-            self._sets = PrintedSet(self, regions)
-        else:
-            prior = prior_weights("PSOFUL: prior_weights", self.prior_weights, regions.radius.shape[1])
-            self._sets = RegionsUnion(regions, prior=prior, **self._set_arguments(lanes))
+        With an intercept it has d + 1 entries, the constant first.
+        """
+        return covers_of_maps(self, theta, None)
 
-    _holder = "_sets"
-
-    def _free(self) -> None:
-        super()._free()
-        if self.confidence == "paper":
-            expected = '"likelihood", since the printed set is a formula for a list of models that stays'
-            raise validation.refuse("PSOFUL: confidence", self.confidence, expected)
+    def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
+        """Return for each lane whether its set holds the true ``parameter``, of constant term 0, ``(N,)``."""
+        return super().coverage(with_zero(parameter) if self.intercept else parameter, model)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from numpy.typing import ArrayLike
 
-from ..carriers.persistence import register
-from ..carriers.streams import Seed
-from ..carriers.validation import Constraint
-from .regimes.posterior import REGIONS_ARGUMENTS, OverRegions, SampledPlay
+from ..models.forgetting import MEMORY
+from ..models.model import Model
+from ..models.region_layout import Regions
+from ..models.region_mixture import RegionMixture
+from ..plays.play import Play
+from ..plays.sampling import Sampling
+from ..runtime.arguments import argument
+from ..runtime.constraints import Number, Numbers, YesNo
+from ..runtime.files import register
+from ..runtime.inputs import SMALLEST, prior_weights
+from .contract import answer
+from .members import RegionPolicy
 
 
 @register
-class PSTS(SampledPlay, OverRegions):
+class PSTS(RegionPolicy):
     r"""Parameter-selection Thompson sampling: draws a region by its weight, then the parameter, and plays greedily.
 
     The models are those of :class:`PSIDS`: Gaussians about the centres, whose noise is learned. The play is that of
@@ -58,27 +64,25 @@ class PSTS(SampledPlay, OverRegions):
     array([0., 1., 0.])
     """
 
-    reward_units = ("centers", "radii", "noise")
-    constraints: ClassVar[dict[str, Constraint]] = REGIONS_ARGUMENTS
+    centers: ArrayLike = argument(Numbers(shapes=((None, None), (None, None, None)), lane_axes=3), unit="reward")
+    radii: float | ArrayLike = argument(
+        Numbers(shapes=((), (None,), (None, None)), low=0.0, lane_axes=2), default=1.0, unit="reward"
+    )
+    noise: float | ArrayLike | None = argument(
+        Number(low=SMALLEST, per_lane=True, optional=True), default=None, unit="reward"
+    )
+    intercept: bool = argument(YesNo(), default=False)
+    shapes: ArrayLike | None = argument(Numbers(shapes=((None, None, None),), optional=True), default=None)
+    prior_weights: ArrayLike | None = argument(Numbers(shapes=((None,),), low=0.0, optional=True), default=None)
+    memory: float | None = argument(MEMORY, default=None)
 
-    def __init__(
-        self,
-        *,
-        centers: ArrayLike,
-        radii: float | ArrayLike = 1.0,
-        noise: float | ArrayLike | None = None,
-        intercept: bool = False,
-        shapes: ArrayLike | None = None,
-        prior_weights: ArrayLike | None = None,
-        memory: float | None = None,
-        lanes: int | None = None,
-        seed: Seed = 0,
-    ) -> None:
-        self.centers = centers
-        self.radii = radii
-        self.noise = noise
-        self.intercept = intercept
-        self.shapes = shapes
-        self.prior_weights = prior_weights
-        self.memory = memory
-        super().__init__(lanes, seed)
+    noise_estimate = answer(
+        "noise", "Noise of the rewards as given, or as learned; NaN until rewards tell anything of it."
+    )
+
+    def build(self, lanes: int) -> tuple[Model, Play]:
+        """Return all regions at several levels of noise, played by Thompson sampling."""
+        regions = Regions.read("PSTS", self.lanes, self.centers, self.shapes, radii=self.radii)
+        prior = prior_weights("PSTS: prior_weights", self.prior_weights, regions.radius.shape[1])
+        model = RegionMixture(regions, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory)
+        return model, Sampling()

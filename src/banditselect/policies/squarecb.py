@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers.blocks import shape_of
-from ..carriers.decisions import Decision
-from ..carriers.ellipsoids import Ellipsoid
-from ..carriers.lanes import per_lane
-from ..carriers.persistence import register
-from ..carriers.shapes import FeatureShape
-from ..carriers.streams import Seed
-from ..carriers.validation import SMALLEST, Bounds, Constraint, Number, OneOf, Rate, YesNo, refuse
-from ..parts.experts import RidgeBank
-from ..parts.exploration import Schedule
-from ..parts.forgetting import MEMORY, Forgetting
-from ..parts.reward_range import RewardRange
-from ..types import Array
-from .regimes.blocks import answer_by_map
-from .regimes.fading import ByFadingEvidence
-from .regimes.formulas_fs import FORMS, FORMULA_ARGUMENTS, Corrected, Formulas, refuse_change
-from .regimes.inverse_gap import ByEvidence, InverseGapPolicy
-from .regimes.optimal_design import DESIGNS, design_of
+from ..actions.ellipsoid import Ellipsoid
+from ..models.evidence import EvidenceWeighted
+from ..models.forgetting import MEMORY
+from ..models.model import Model
+from ..models.printed_fs import FORMS, CorrectedSqAlg, PrintedFS
+from ..models.reward_range import RewardRange
+from ..models.ridge_bank import RidgeBank
+from ..plays.inverse_gaps import GapRate, InverseGaps, evaluated
+from ..plays.optimal_design import OptimalGaps
+from ..plays.play import Play
+from ..plays.schedules import Schedule
+from ..runtime.arguments import argument
+from ..runtime.blocks import maps_of
+from ..runtime.constraints import Bounds, Number, OneOf, Rate, YesNo
+from ..runtime.decisions import Decision
+from ..runtime.errors import refuse
+from ..runtime.files import register
+from ..runtime.inputs import SMALLEST
+from ..runtime.lanes import per_lane
+from ..types import Array, Index
+from .contract import answer
+from .policy import Policy
 
 EXPLORATION = 300.0
 """Default c of alpha_t = c sqrt(t) / (hi - lo), from the study in docs/defaults.md."""
 
+BOUNDS = ("feature_bound", "reward_bound", "parameter_bound")
+"""The bounds that the formulas of the paper need."""
+
 
 @register
-class SquareCB(InverseGapPolicy):
+class SquareCB(Policy):
     r"""SquareCB: plays inverse-gap weights on the predictions of one ridge regression.
 
     With :math:`\kappa` the number of actions offered, t the number of updates, :math:`\lambda` the ``regularization``,
@@ -72,7 +79,7 @@ class SquareCB(InverseGapPolicy):
     Attributes
     ----------
     parameters: the ridge estimate, ``(d,)``, with blocks ``(blocks, d)``.  constant: the constant term, with blocks
-    ``(blocks,)``.  rounds: rewards learned.
+        ``(blocks,)``.  rounds: rewards learned.
     outside: rewards outside ``reward_range``.
 
     Notes
@@ -111,78 +118,49 @@ class SquareCB(InverseGapPolicy):
     1.0
     """
 
-    reward_units = ("reward_range", "noise", "reward_bound", "parameter_bound")
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "dim": Number(low=1, integer=True),
-        "blocks": Number(low=1, integer=True),
-        "regularization": Number(low=SMALLEST, per_lane=True),
-        "exploration": Rate(names=tuple(FORMS)),
-        "design": OneOf(DESIGNS),
-        "reward_range": Bounds(),
-        "noise": Number(low=SMALLEST, per_lane=True, optional=True),
-        **FORMULA_ARGUMENTS,
-        "intercept": YesNo(),
-        "memory": MEMORY,
-    }
+    dim: int = argument(Number(low=1, integer=True))
+    blocks: int = argument(Number(low=1, integer=True), default=1)
+    regularization: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=1.0)
+    exploration: float | Schedule | str = argument(Rate(names=tuple(FORMS)), default=EXPLORATION)
+    design: str = argument(OneOf(("uniform", "optimal")), default="uniform")
+    reward_range: tuple[float, float] = argument(Bounds(), default=(0.0, 1.0), unit="reward")
+    noise: float | ArrayLike | None = argument(
+        Number(low=SMALLEST, per_lane=True, optional=True), default=None, unit="reward"
+    )
+    delta: float = argument(Number(low=0.0, high=1.0, above=True, below=True), default=0.05)
+    feature_bound: float | ArrayLike | None = argument(Number(low=SMALLEST, per_lane=True, optional=True), default=None)
+    reward_bound: float | ArrayLike | None = argument(
+        Number(low=0.0, per_lane=True, optional=True), default=None, unit="reward"
+    )
+    parameter_bound: float | ArrayLike | None = argument(
+        Number(low=0.0, per_lane=True, optional=True), default=None, unit="reward"
+    )
+    horizon: int | None = argument(Number(low=1, integer=True, optional=True), default=None)
+    intercept: bool = argument(YesNo(), default=False)
+    memory: float | None = argument(MEMORY, default=None)
 
-    def __init__(
-        self,
-        *,
-        dim: int,
-        blocks: int = 1,
-        regularization: float = 1.0,
-        exploration: float | Schedule | str = EXPLORATION,
-        design: str = "uniform",
-        reward_range: tuple[float, float] = (0.0, 1.0),
-        noise: float | ArrayLike | None = None,
-        delta: float = 0.05,
-        feature_bound: float | ArrayLike | None = None,
-        reward_bound: float | ArrayLike | None = None,
-        parameter_bound: float | ArrayLike | None = None,
-        horizon: int | None = None,
-        intercept: bool = False,
-        memory: float | None = None,
-        lanes: int | None = None,
-        seed: Seed = 0,
-    ) -> None:
-        self.dim = dim
-        self.blocks = blocks
-        self.regularization = regularization
-        self.exploration = exploration
-        self.design = design
-        self.reward_range = reward_range
-        self.noise = noise
-        self.delta = delta
-        self.feature_bound = feature_bound
-        self.reward_bound = reward_bound
-        self.parameter_bound = parameter_bound
-        self.horizon = horizon
-        self.intercept = intercept
-        self.memory = memory
-        super().__init__(lanes, seed)
+    parameters = answer(
+        "parameters", "Ridge estimate, ``(d,)``; with blocks one for each, ``(blocks, d)``.", by_map=True
+    )
+    constant = answer("constants", "Estimate of the constant term; 0 without an intercept, one per block.", by_map=True)
+    outside = answer("outside", "How many rewards fell outside ``reward_range``.")
 
-    def _shape(self) -> FeatureShape:
-        return shape_of((int(self.dim),), (int(self.blocks),), many=False)
-
-    def _begin(self, lanes: int) -> None:
-        B, lam = int(self.blocks), per_lane(self.regularization, lanes)[:, None]
-        dims = np.array([int(self.dim) + bool(self.intercept)])
+    def build(self, lanes: int) -> tuple[Model, Play]:
+        """Return a ridge regression, played by inverse gaps."""
+        demand_choices(self)
+        maps, lam = maps_of(self.dim, self.blocks), per_lane(self.regularization, lanes)[:, None]
         expected = RewardRange(self.reward_range, lanes, "exploration is scaled to that range")
-        bank = RidgeBank(lanes=lanes, dims=dims, regularization=lam, blocks=np.array([B]))
-        experts = bank, expected, self._messages, bool(self.intercept)
-        self._experts = ByEvidence(*experts)
-        self._design = design_of(self, np.array([int(self.dim)]))
-        if self.memory is not None:
-            self.ridge_estimates = False
-            self._experts = ByFadingEvidence(Forgetting(bank, self.memory), *experts)
-        if isinstance(self.exploration, str):
-            refuse_change(self)
-            noise = per_lane(expected.span / 2.0 if self.noise is None else self.noise, lanes)
-            self._rate = formulas = Formulas(self, self.exploration, (B * int(self.dim),), lam, noise)
-            if self.exploration == "corrected":
-                self._experts = Corrected(*experts, formulas)
-        else:
-            self._rate = self._scheduled(self.exploration)
+        noise = per_lane(expected.span / 2.0 if self.noise is None else self.noise, lanes)
+        rate = rate_of(self, np.array([self.dim * self.blocks]), lam, noise)
+        bank = RidgeBank.of(maps, lanes, lam, constant=self.intercept, memory=self.memory)
+        if self.exploration == "corrected":
+            return CorrectedSqAlg(bank, expected, rate), InverseGaps(rate)
+        model = EvidenceWeighted(bank, expected)
+        if isinstance(rate, PrintedFS):
+            model.printed = (rate,)
+        if self.design == "optimal":
+            return model, OptimalGaps(rate, np.array(maps.dims), self.intercept)
+        return model, InverseGaps(rate, 'design="optimal", LinIDS, LinTS or OFUL')
 
     def act(self, features: Any, *, available: ArrayLike | None = None, lanes: ArrayLike | None = None) -> Decision:
         """Choose an action, as every policy does; with ``design="optimal"`` also of an ellipsoid."""
@@ -195,23 +173,42 @@ class SquareCB(InverseGapPolicy):
 
         With lanes, ``(n, d + 1, d)``.
         """
-        owner, ids = type(self).__name__, self._ids(lanes)
-        if self._design is None:
+        owner, ids, model, play = type(self).__name__, self._ids(lanes), self._model, self._play
+        if not isinstance(play, OptimalGaps):
             raise refuse(f"{owner}: design", self.design, '"optimal", for an ellipsoid')
         if self.intercept:
             raise refuse(f"{owner}: intercept", True, "False, for an ellipsoid, which lies about the origin")
         if ellipsoid.axes.shape[0] != self.dim:
             raise refuse("features", ellipsoid, f"an ellipsoid in {self.dim} dimensions")
-        alpha, theta = self._rates(ids, 1, None), self._experts.bank.theta[ids, 0]
+        alpha = evaluated(ids, play.rate(ids, model.rounds, 1, None))  # type: ignore[attr-defined]
+        theta = model.bank.theta[ids, 0]  # type: ignore[attr-defined]
         points = np.array([ellipsoid.points(theta[r], alpha[r]) for r in range(ids.size)])
         return points[0] if self.lanes is None else points
 
-    @property
-    def parameters(self) -> Array:
-        """Ridge estimate, ``(d,)``; with blocks one for each, ``(blocks, d)``."""
-        return answer_by_map(self, self._experts.estimates()[1])
 
-    @property
-    def constant(self) -> Any:
-        """Estimate of the constant term; 0 without an intercept. With blocks one for each, ``(blocks,)``."""
-        return answer_by_map(self, self._experts.estimates()[0])
+def demand_choices(policy: Any) -> None:
+    """Refuse what does not go with the formulas of the paper, or with a design."""
+    names = [name for name in ("weighting", "exploration") if name in policy.arguments]
+    if any(getattr(policy, name) in FORMS for name in names):
+        reason = '"paper" and "corrected" are formulas for a world that does not change'
+        policy.demand(reason, default=[name for name in ("memory", "share") if name in policy.arguments])
+    if policy.design == "optimal":
+        other = dict.fromkeys(names, tuple(FORMS))
+        policy.demand('design="optimal" was chosen', default=("blocks",), other=other)
+
+
+def rate_of(policy: Any, dims: Index, regularization: Array, noise: Array) -> Any:
+    """Return the rate of inverse gaps that a policy has chosen, by a schedule or by a name."""
+    if isinstance(policy.exploration, str):
+        return formulas(policy, policy.exploration, dims, regularization, noise)
+    low, high = policy.reward_range
+    return GapRate(policy.exploration, float(high) - float(low))
+
+
+def formulas(policy: Any, choice: str, dims: Index, regularization: Array, noise: Array) -> PrintedFS:
+    """Return the formulas of this name; refuse what they do not know, and ask for what they need."""
+    horizon = ("horizon",) if choice in ("corrected", policy.exploration) else ()
+    policy.demand(f'"{choice}" was chosen', default=("intercept",), given=BOUNDS + horizon)
+    arrays: dict[str, Any] = {name: per_lane(getattr(policy, name), noise.size) for name in BOUNDS}
+    told = {"delta": policy.delta, "horizon": policy.horizon, "noise": noise, "regularization": regularization}
+    return PrintedFS(choice, dims, **told, **arrays)

@@ -1,13 +1,19 @@
 """Uniform play: the floor that every learner must clear."""
 
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
 import numpy as np
 
-from ..carriers.persistence import register
-from ..carriers.shapes import AnyShape, FeatureShape
-from ..carriers.streams import Seed
-from ..parts.exploration import greedy
+from ..kernels.features import Features
+from ..models.model import Model
+from ..plays.optimism import best
+from ..plays.play import Play
+from ..runtime.files import register
+from ..runtime.shapes import AnyShape
 from ..types import Array, Index, Mask
-from .base import Policy
+from .policy import Policy
 
 
 @register
@@ -23,19 +29,20 @@ class Uniform(Policy):
     array([0.25, 0.25, 0.25, 0.25])
     """
 
-    _looks_up = True
+    def build(self, lanes: int) -> tuple[Model, Play]:
+        """Return a model that learns nothing, played evenly."""
+        model = Model(AnyShape())
+        model.reads_lookups = True
+        return model, Evenly()
 
-    def __init__(self, *, lanes: int | None = None, seed: Seed = 0) -> None:
-        super().__init__(lanes, seed)
 
-    def _shape(self) -> FeatureShape:
-        return AnyShape()
+class Evenly(Play):
+    """Plays every action offered with the same probability."""
 
-    def _begin(self, lanes: int) -> None:
-        pass
+    asks: ClassVar = ()
 
-    def _distribution(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, None]:
-        return greedy(np.zeros((ids.size, x.shape[2])), offered), None
-
-    def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
-        pass
+    def probabilities(
+        self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Array | None = None
+    ) -> Array:
+        """Return probabilities ``(n, K)``."""
+        return best(np.zeros((ids.size, x.values.shape[2])), offered)

@@ -1,19 +1,18 @@
 """What a policy plays against: a problem draws instances, one per lane.
 
-A problem of your own is one file: a class with a constructor that stores its arguments under their own names, what
-follows from the features (``shapes``), how instances are drawn (``draw``) and how large they are (``lane_bytes``).
+A problem of your own is one file: a class that declares its arguments, what follows from the features (``shapes``), how
+instances are drawn (``draw``) and how large they are (``lane_bytes``).
 ``banditselect.checks.check_problem`` tells whether it keeps the contract.
 """
 
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..carriers import class_files
-from ..carriers.settings import literal
+from ..runtime.arguments import Configured
+from ..runtime.settings import literal
 from ..types import Array, Blocked, Index, Mask
 
 
@@ -61,12 +60,11 @@ class Instances(ABC):
         """
 
 
-class Problem(ABC):
-    """A distribution of instances."""
+class Problem(Configured, ABC):
+    """A distribution of instances. A subclass declares its arguments in its body, as a policy does.
 
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        class_files.note(cls)
+    What follows from the arguments is made in ``_set_up``, which is called once they are checked and stored.
+    """
 
     @property
     @abstractmethod
@@ -84,11 +82,6 @@ class Problem(ABC):
     @abstractmethod
     def lane_bytes(self, rounds: int) -> int:
         """Return about how much memory one instance takes."""
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The constructor's arguments as given."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def __repr__(self) -> str:
         arguments = ", ".join(f"{name}={literal(value, largest=0)}" for name, value in self.settings.items())

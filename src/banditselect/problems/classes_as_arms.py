@@ -1,16 +1,20 @@
 """A table with classes as a bandit: every round shows a row, an arm is a guess of its class, and a right guess pays."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from ..carriers.crossing import disjoint_rows
-from ..carriers.validation import YesNo, refuse
+from ..actions.crossing import disjoint_rows
+from ..runtime.arguments import argument
+from ..runtime.constraints import YesNo
+from ..runtime.errors import refuse
 from ..types import Array, Blocked, Index
 from .base import Instances, Problem, map_shapes, stacked
-from .labelled import labels_of, same_rows, table_of
+from .labelled import AsGiven, labels_of, same_rows, table_of
 
 
 class ClassesAsArms(Problem):
@@ -47,22 +51,20 @@ class ClassesAsArms(Problem):
     [(5, 3, 12), (5, 3, 12), (5, 3, 6)]
     """
 
-    def __init__(
-        self,
-        *,
-        features: Any,
-        labels: ArrayLike,
-        disjoint: bool = True,
-        table: Any = None,
-    ) -> None:
-        YesNo().check("ClassesAsArms: disjoint", disjoint, None)
-        self.features, self.disjoint, self.table = _maps(features, table, 2 if disjoint else 3), disjoint, None
-        self._maps = self.features if isinstance(self.features, list) else [self.features]
-        self.labels = labels_of("ClassesAsArms: labels", labels, self._maps[0].shape[0])
-        self._arms = int(self.labels.max()) + 1
-        if not disjoint and any(m.shape[1] != self._arms for m in self._maps):
+    features: Any = argument(AsGiven())
+    labels: Any = argument(AsGiven())
+    disjoint: bool = argument(YesNo(), default=True)
+    table: Any = argument(AsGiven(), default=None)
+
+    def _set_up(self) -> None:
+        features = _maps(self.features, self.table, 2 if self.disjoint else 3)
+        self._maps = features if isinstance(features, list) else [features]
+        labels = labels_of("ClassesAsArms: labels", self.labels, self._maps[0].shape[0])
+        vars(self).update(features=features, labels=labels, table=None)
+        self._arms = int(labels.max()) + 1
+        if not self.disjoint and any(m.shape[1] != self._arms for m in self._maps):
             expected = f"maps of shape (rows, {self._arms}, d), an arm for each of {self._arms} classes"
-            raise refuse("ClassesAsArms: features", self.features, expected)
+            raise refuse("ClassesAsArms: features", features, expected)
         squares = (np.einsum("...d,...d->...", m, m, dtype=float) for m in self._maps)
         self._longest = float(np.sqrt(max(part.max() for part in squares)))
 
@@ -77,7 +79,7 @@ class ClassesAsArms(Problem):
         """Return about how much memory one instance takes."""
         return 8 * rounds
 
-    def draw(self, lanes: range, rounds: int, seed: int) -> "_ClassesAsArmsInstances":
+    def draw(self, lanes: range, rounds: int, seed: int) -> _ClassesAsArmsInstances:
         """Draw an order of the rows for every lane."""
         return _ClassesAsArmsInstances(self, lanes, rounds, seed)
 

@@ -3,18 +3,23 @@
 This is how the paper makes bandits of image collections, one feature map for every network that looked at the images.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..carriers.catalogues import Catalogue
-from ..carriers.validation import SMALLEST, Constraint, Number, OneOf, as_floats, check_all, refuse
+from ..actions.catalogue import Catalogue
 from ..kernels.features import Offer
+from ..runtime.arguments import argument
+from ..runtime.constraints import Number, OneOf, YesNo
+from ..runtime.errors import refuse
+from ..runtime.inputs import SMALLEST, as_floats
 from ..types import Array, Index
 from .base import Problem, map_shapes, stacked
-from .labelled import labels_of, same_rows, table_of
+from .labelled import AsGiven, labels_of, same_rows, table_of
 from .one_vs_rest import fit_classes
 from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, coin_constant, distinct_items, draw_noise
 
@@ -70,51 +75,37 @@ class Classification(Problem):
     ([(5, 4, 3), (5, 4, 2)], (5, 3))
     """
 
-    def __init__(
-        self,
-        *,
-        features: ArrayLike | Sequence[ArrayLike],
-        labels: ArrayLike,
-        reward: str = "linear",
-        n_actions: int = 10,
-        noise: str | None = None,
-        true_map: int = 0,
-        parameters: ArrayLike | None = None,
-        balanced: bool = True,
-        regularization: float = 1e-3,
-        high: float = 0.9,
-        low: float = 0.1,
-        targets: Sequence[int] | None = None,
-        constants: Mapping[str, Any] | None = None,
-        class_constants: Mapping[str, ArrayLike] | None = None,
-    ) -> None:
-        self.features = _tables(features)
-        self._maps = self.features if isinstance(self.features, list) else [self.features]
-        self.labels = labels_of("Classification: labels", labels, self._maps[0].shape[0])
-        self.reward, self.n_actions, self.noise, self.true_map = reward, n_actions, noise, true_map
-        self.parameters, self.balanced, self.regularization = parameters, balanced, regularization
-        self.high, self.low, self.targets = high, low, targets
-        self.constants, self.class_constants = constants, class_constants
-        self._kind = ("uniform" if reward == "linear" else "bernoulli") if noise is None else noise
-        constraints: dict[str, Constraint] = {
-            "reward": OneOf(("linear", "label")),
-            "n_actions": SIZE,
-            "true_map": Number(low=0, high=len(self._maps) - 1, integer=True),
-            "regularization": Number(low=SMALLEST),
-            "high": Number(low=0.0, high=1.0),
-            "low": Number(low=0.0, high=1.0),
-        }
-        check_all("Classification", constraints, self.settings, None)
+    features: Any = argument(AsGiven())
+    labels: Any = argument(AsGiven())
+    reward: str = argument(OneOf(("linear", "label")), default="linear")
+    n_actions: int = argument(SIZE, default=10)
+    noise: str | None = argument(default=None)
+    true_map: int = argument(Number(low=0, integer=True), default=0)
+    parameters: ArrayLike | None = argument(default=None)
+    balanced: bool = argument(YesNo(), default=True)
+    regularization: float = argument(Number(low=SMALLEST), default=1e-3)
+    high: float = argument(Number(low=0.0, high=1.0), default=0.9)
+    low: float = argument(Number(low=0.0, high=1.0), default=0.1)
+    targets: Sequence[int] | None = argument(default=None)
+    constants: Mapping[str, Any] | None = argument(default=None)
+    class_constants: Mapping[str, ArrayLike] | None = argument(default=None)
+
+    def _set_up(self) -> None:
+        features = _tables(self.features)
+        self._maps = features if isinstance(features, list) else [features]
+        labels = labels_of("Classification: labels", self.labels, self._maps[0].shape[0])
+        vars(self).update(features=features, labels=labels)
+        last = Number(low=0, high=len(self._maps) - 1, integer=True)
+        last.check("Classification: true_map", self.true_map, None)
+        self._kind = ("uniform" if self.reward == "linear" else "bernoulli") if self.noise is None else self.noise
         NOISES.check("Classification: noise", self._kind, None)
-        if not isinstance(balanced, bool | np.bool_):
-            raise _refuse("balanced", balanced, "True or False")
         self._counts = np.bincount(self.labels)
         self._starts = np.cumsum(self._counts) - self._counts
         self._sorted = np.argsort(self.labels, kind="stable")
         self._targets = self._read_targets()
         self._theta = self._read_parameters()
-        self._extra = {k: _constant(f"constants[{k!r}]", v) for k, v in (constants or {}).items()}
-        self._by_class = {k: self._per_class(k, v) for k, v in (class_constants or {}).items()}
+        self._extra = {k: _constant(f"constants[{k!r}]", v) for k, v in (self.constants or {}).items()}
+        self._by_class = {k: self._per_class(k, v) for k, v in (self.class_constants or {}).items()}
         self._longest = float(np.sqrt(max(np.einsum("id,id->i", m, m, dtype=float).max() for m in self._maps)))
         self._spans = self._read_spans()
 
@@ -129,7 +120,7 @@ class Classification(Problem):
         by_class = sum(v[0].nbytes for v in self._by_class.values())
         return 8 * rounds * (2 * self.n_actions + 1) + extra + by_class + 8 * self._maps[self.true_map].shape[1]
 
-    def draw(self, lanes: range, rounds: int, seed: int) -> "_ClassificationInstances":
+    def draw(self, lanes: range, rounds: int, seed: int) -> _ClassificationInstances:
         """Draw one instance per lane."""
         return _ClassificationInstances(self, lanes, rounds, seed)
 

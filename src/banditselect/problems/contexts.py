@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from ..carriers.validation import SMALLEST, Number, check_all
+from ..runtime.arguments import argument
+from ..runtime.constraints import Number
+from ..runtime.inputs import SMALLEST
 from ..types import Array
 from .base import Problem
 from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, draw_noise
@@ -37,10 +39,9 @@ class ContextPerMap(Problem):
     ((2, 3, 2, 2), array([2, 1, 1, 0, 0]), array([ 0. , -0.5]))
     """
 
-    def __init__(self, *, n_models: int = 10, gap: float = 0.5, noise: str = "uniform") -> None:
-        self.n_models, self.gap, self.noise = n_models, gap, noise
-        constraints = {"n_models": SIZE, "gap": Number(low=SMALLEST), "noise": NOISES}
-        check_all("ContextPerMap", constraints, vars(self), None)
+    n_models: int = argument(SIZE, default=10)
+    gap: float = argument(Number(low=SMALLEST), default=0.5)
+    noise: str = argument(NOISES, default="uniform")
 
     @property
     def shapes(self) -> dict[str, Any]:

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ..carriers.catalogues import Catalogue
-from ..carriers.validation import Number, check_all
+from ..actions.catalogue import Catalogue
 from ..kernels.features import Offer
+from ..runtime.arguments import argument
+from ..runtime.constraints import Number
 from ..types import Array
 from .base import Problem
 from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, draw_noise
@@ -45,10 +46,10 @@ class LatentBandit(Problem):
     Hong, Kveton, Zaheer, Chow, Ahmed, Boutilier, "Latent bandits revisited", NeurIPS 2020.
     """
 
-    def __init__(self, *, n_models: int = 5, n_arms: int = 20, error: float = 0.05, noise: str = "uniform") -> None:
-        self.n_models, self.n_arms, self.error, self.noise = n_models, n_arms, error, noise
-        constraints = {"n_models": SIZE, "n_arms": SIZE, "error": Number(low=0.0, high=1.0), "noise": NOISES}
-        check_all("LatentBandit", constraints, vars(self), None)
+    n_models: int = argument(SIZE, default=5)
+    n_arms: int = argument(SIZE, default=20)
+    error: float = argument(Number(low=0.0, high=1.0), default=0.05)
+    noise: str = argument(NOISES, default="uniform")
 
     @property
     def shapes(self) -> dict[str, Any]:

@@ -5,19 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from ..carriers.validation import Constraint, Number, check_all
+from ..runtime.arguments import argument
+from ..runtime.constraints import Number
 from ..types import Array, Index
 from .base import Problem
 from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, draw_noise
 from .synthetic import of_balls
 
-CONSTRAINTS: dict[str, Constraint] = {
-    "n_models": Number(low=2, integer=True),
-    "dim": SIZE,
-    "n_actions": SIZE,
-    "stay": Number(low=1.0, optional=True),
-    "noise": NOISES,
-}
+SEVERAL = Number(low=2, integer=True)
+STAY = Number(low=1.0, optional=True)
 
 
 def _phases(rng: np.random.Generator, rounds: int, n_models: int, stay: float | None) -> tuple[Index, Index]:
@@ -56,19 +52,12 @@ class SwitchingParameterSelection(Problem):
     ((2, 5, 4), array([1, 0, 0, 2, 2, 2, 2, 2, 1, 2]))
     """
 
-    def __init__(
-        self,
-        *,
-        n_models: int = 5,
-        dim: int = 20,
-        n_actions: int = 10,
-        radius: float = 0.5,
-        stay: float | None = 300.0,
-        noise: str = "uniform",
-    ) -> None:
-        self.n_models, self.dim, self.n_actions, self.radius = n_models, dim, n_actions, radius
-        self.stay, self.noise = stay, noise
-        check_all("SwitchingParameterSelection", CONSTRAINTS | {"radius": Number(low=0.0)}, vars(self), None)
+    n_models: int = argument(SEVERAL, default=5)
+    dim: int = argument(SIZE, default=20)
+    n_actions: int = argument(SIZE, default=10)
+    radius: float = argument(Number(low=0.0), default=0.5)
+    stay: float | None = argument(STAY, default=300.0)
+    noise: str = argument(NOISES, default="uniform")
 
     @property
     def shapes(self) -> dict[str, Any]:
@@ -138,17 +127,11 @@ class SwitchingFeatureSelection(Problem):
     ((2, 3, 5, 4), array([1, 0, 0, 2, 2, 2, 2, 2, 1, 2]))
     """
 
-    def __init__(
-        self,
-        *,
-        n_models: int = 5,
-        dim: int = 10,
-        n_actions: int = 10,
-        stay: float | None = 300.0,
-        noise: str = "uniform",
-    ) -> None:
-        self.n_models, self.dim, self.n_actions, self.stay, self.noise = n_models, dim, n_actions, stay, noise
-        check_all("SwitchingFeatureSelection", CONSTRAINTS, vars(self), None)
+    n_models: int = argument(SEVERAL, default=5)
+    dim: int = argument(SIZE, default=10)
+    n_actions: int = argument(SIZE, default=10)
+    stay: float | None = argument(STAY, default=300.0)
+    noise: str = argument(NOISES, default="uniform")
 
     @property
     def shapes(self) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..carriers.validation import Number, OneOf
-from ..kernels import instances as kernels
+from ..runtime.constraints import Number, OneOf
 from ..types import Array, Index
+from . import instances as kernels
 from .base import Instances
 
 SIZE = Number(low=1, integer=True)

@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from ..carriers.catalogues import Catalogue
-from ..carriers.validation import Number, OneOf, check_all
+from ..actions.catalogue import Catalogue
 from ..kernels.features import Offer
-from ..kernels.instances import gaussian_items, look_up, measure, renumber
+from ..runtime.arguments import argument
+from ..runtime.constraints import Number, OneOf
 from ..types import Array, Index
 from .base import Problem
+from .instances import gaussian_items, look_up, measure, renumber
 from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, distinct_items, draw_noise, random_state
 
-TRUTHS = ("random", "extremes")
 EXTREMES = 5  #: how many parameters ``extremes`` returns
 
 
@@ -45,13 +45,14 @@ class SyntheticFeatureSelection(Problem):
     ((2, 3, 5, 4), (2, 5))
     """
 
-    def __init__(
-        self, *, n_models: int = 10, dim: int = 50, n_actions: int = 10, n_items: int = 10_000, noise: str = "uniform"
-    ) -> None:
-        self.n_models, self.dim, self.n_actions, self.n_items, self.noise = n_models, dim, n_actions, n_items, noise
-        enough = Number(low=n_actions, integer=True)
-        constraints = {"n_models": SIZE, "dim": SIZE, "n_actions": SIZE, "n_items": enough, "noise": NOISES}
-        check_all("SyntheticFeatureSelection", constraints, vars(self), None)
+    n_models: int = argument(SIZE, default=10)
+    dim: int = argument(SIZE, default=50)
+    n_actions: int = argument(SIZE, default=10)
+    n_items: int = argument(SIZE, default=10_000)
+    noise: str = argument(NOISES, default="uniform")
+
+    def _set_up(self) -> None:
+        Number(low=self.n_actions, integer=True).check("SyntheticFeatureSelection: n_items", self.n_items, None)
 
     @property
     def shapes(self) -> dict[str, Any]:
@@ -139,21 +140,16 @@ class SyntheticParameterSelection(Problem):
     ((2, 5, 4), (2, 3, 4))
     """
 
-    def __init__(
-        self,
-        *,
-        n_models: int = 10,
-        dim: int = 20,
-        n_actions: int = 10,
-        radius: float = 0.0,
-        noise: str = "uniform",
-        truth: str = "random",
-    ) -> None:
-        self.n_models, self.dim, self.n_actions, self.radius, self.noise = n_models, dim, n_actions, radius, noise
-        self.truth = truth
-        models = Number(low=2, integer=True) if truth == "extremes" else SIZE
-        constraints = {"n_models": models, "dim": SIZE, "n_actions": SIZE, "radius": Number(low=0.0), "noise": NOISES}
-        check_all("SyntheticParameterSelection", constraints | {"truth": OneOf(TRUTHS)}, vars(self), None)
+    n_models: int = argument(SIZE, default=10)
+    dim: int = argument(SIZE, default=20)
+    n_actions: int = argument(SIZE, default=10)
+    radius: float = argument(Number(low=0.0), default=0.0)
+    noise: str = argument(NOISES, default="uniform")
+    truth: str = argument(OneOf(("random", "extremes")), default="random")
+
+    def _set_up(self) -> None:
+        if self.truth == "extremes":
+            Number(low=2, integer=True).check("SyntheticParameterSelection: n_models", self.n_models, None)
 
     @property
     def shapes(self) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ..carriers.validation import Number, check_all
+from ..runtime.arguments import argument
+from ..runtime.constraints import Number
 from ..types import Array
 from .base import Problem
 from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, draw_noise
@@ -39,20 +40,12 @@ class SyntheticTasks(Problem):
     ((2, 10, 4), (2, 4, 4))
     """
 
-    def __init__(
-        self,
-        *,
-        n_models: int = 5,
-        dim: int = 8,
-        n_actions: int = 10,
-        task_rounds: int = 50,
-        width: float = 0.2,
-        noise: str = "uniform",
-    ) -> None:
-        self.n_models, self.dim, self.n_actions, self.task_rounds = n_models, dim, n_actions, task_rounds
-        self.width, self.noise = width, noise
-        constraints = dict.fromkeys(("n_models", "dim", "n_actions", "task_rounds"), SIZE)
-        check_all("SyntheticTasks", constraints | {"width": Number(low=0.0), "noise": NOISES}, vars(self), None)
+    n_models: int = argument(SIZE, default=5)
+    dim: int = argument(SIZE, default=8)
+    n_actions: int = argument(SIZE, default=10)
+    task_rounds: int = argument(SIZE, default=50)
+    width: float = argument(Number(low=0.0), default=0.2)
+    noise: str = argument(NOISES, default="uniform")
 
     @property
     def shapes(self) -> dict[str, Any]:

@@ -21,9 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.deconvolution import expect, explain_fits
-from ..statistics import standard_error
+from ..runtime.quantiles import standard_error
 from ..types import Array
+from .deconvolution_kernels import expect, explain_fits
 from .fits import Fits
 
 FLOOR = 1e-6  #: the least variance of a region, as a share of the mean squared entry of all parameters

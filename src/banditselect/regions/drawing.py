@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..carriers.extras import need
-from ..parts.confidence import chi_square_quantile
+from ..runtime.extras import need
+from ..runtime.quantiles import chi_square_quantile
 from ..types import Array
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers import validation
-from ..carriers.extras import frame_of
-from ..carriers.settings import read_only
-from ..kernels.arrays import LIMIT
+from ..kernels.features import LIMIT
+from ..runtime import constraints, errors, inputs
+from ..runtime.extras import frame_of
+from ..runtime.settings import read_only
 from ..types import Array, Index
 
 RANK = 1e-10  #: eigenvalues below this share of the largest count as zero: a direction that was never played
@@ -156,8 +156,8 @@ def read_rounds(
     owner: str, logs: Any, key: str, features: Any, reward: str, *, intercept: bool, noise: float | None
 ) -> Fits:
     """Return the fits of a table of rounds, whose columns are refused by name."""
-    validation.YesNo().check(f"{owner}: intercept", intercept, None)
-    validation.Number(low=validation.SMALLEST, optional=True).check(f"{owner}: noise", noise, None)
+    constraints.YesNo().check(f"{owner}: intercept", intercept, None)
+    constraints.Number(low=inputs.SMALLEST, optional=True).check(f"{owner}: noise", noise, None)
     if (frame := frame_of(f"{owner}: logs", logs)) is not None:
         logs = {name: frame.get_column(name) for name in frame.columns}
     elif not hasattr(logs, "keys"):
@@ -165,14 +165,14 @@ def read_rounds(
     tasks = _tasks(owner, _column(owner, logs, key))
     y = _numbers(owner, reward, _column(owner, logs, reward), len(tasks))
     if y.shape[1] != 1:
-        raise validation.refuse(f"{owner}: column {reward!r}", y, "one number in a row")
+        raise errors.refuse(f"{owner}: column {reward!r}", y, "one number in a row")
     if isinstance(features, str | list | tuple) and np.size(features) and isinstance(np.ravel(features)[0], str):
         names = [features] if isinstance(features, str) else features
         x = np.concatenate([_numbers(owner, n, _column(owner, logs, n), len(tasks)) for n in names], axis=1)
     else:
         x = _finite(f"{owner}: features", features, f"names of columns, or numbers of shape ({len(tasks)}, d)")
         if x.ndim != 2 or len(x) != len(tasks) or not x.shape[1]:
-            raise validation.refuse(f"{owner}: features", features, f"numbers of shape ({len(tasks)}, d)")
+            raise errors.refuse(f"{owner}: features", features, f"numbers of shape ({len(tasks)}, d)")
     return Fits.of_rounds(tasks, x, y[:, 0], intercept=intercept, noise=noise)
 
 
@@ -180,12 +180,12 @@ def read_fits(owner: str, estimates: ArrayLike, covariances: ArrayLike) -> Fits:
     """Return the fits of estimates ``(N, d)`` with positive definite covariances ``(N, d, d)``."""
     e = _finite(f"{owner}: estimates", estimates, "finite numbers of shape (N, d)")
     if e.ndim != 2 or not e.size:
-        raise validation.refuse(f"{owner}: estimates", estimates, "finite numbers of shape (N, d)")
+        raise errors.refuse(f"{owner}: estimates", estimates, "finite numbers of shape (N, d)")
     shape = (*e.shape, e.shape[1])
     expected = f"symmetric positive definite matrices of shape {shape}"
     c = _finite(f"{owner}: covariances", covariances, expected)
     if c.shape != shape or not np.allclose(c, np.swapaxes(c, 1, 2), rtol=1e-9) or np.linalg.eigvalsh(c).min() <= 0.0:
-        raise validation.refuse(f"{owner}: covariances", covariances, expected)
+        raise errors.refuse(f"{owner}: covariances", covariances, expected)
     return Fits.of_covariances(np.array(e), c)
 
 
@@ -197,7 +197,7 @@ def _table(owner: str, rounds: Any, key: str, features: Any, reward: str) -> tup
     """Return rounds, or rows (key, features, reward), as a table of keys and rewards, and the features of its rows."""
     if not isinstance(rounds, Iterable) or isinstance(rounds, str):
         expected = "a DataFrame, a mapping from names to columns, rounds of a log, or rows (key, features, reward)"
-        raise validation.refuse(f"{owner}: logs", rounds, expected)
+        raise errors.refuse(f"{owner}: logs", rounds, expected)
     columns: dict[str, list[Any]] = {key: [], reward: []}
     played = []
     for t, told in enumerate(rounds):
@@ -213,12 +213,12 @@ def _table(owner: str, rounds: Any, key: str, features: Any, reward: str) -> tup
         elif isinstance(told, Sequence) and not isinstance(told, str) and len(told) == 3:
             whose, x, y = told
         else:
-            raise validation.refuse(where, told, "a round of a log, or a row (key, features, reward)")
+            raise errors.refuse(where, told, "a round of a log, or a row (key, features, reward)")
         columns[key].append(whose)
         columns[reward].append(y)
         played.append(x)
         if np.shape(x) != np.shape(played[0]):
-            raise validation.refuse(f"{where}: features", x, f"shape {np.shape(played[0])}, as in rounds before")
+            raise errors.refuse(f"{where}: features", x, f"shape {np.shape(played[0])}, as in rounds before")
     return columns, played
 
 
@@ -227,14 +227,14 @@ def _cell(where: str, name: Any, *records: Mapping[str, Any]) -> Any:
     for record in records:
         if name in record:
             return record[name]
-    raise validation.refuse(f"{where}: columns", [*records[0], *records[1]], f"a column {name!r}")
+    raise errors.refuse(f"{where}: columns", [*records[0], *records[1]], f"a column {name!r}")
 
 
 def _column(owner: str, logs: Any, name: Any) -> Sequence[Any]:
     """Return a column of a DataFrame or of a mapping."""
     names = list(logs.keys())
     if name not in names:
-        raise validation.refuse(f"{owner}: columns", names, f"a column {name!r}")
+        raise errors.refuse(f"{owner}: columns", names, f"a column {name!r}")
     column = logs[name]
     readers = (getattr(column, way, None) for way in ("tolist", "to_list", "to_pylist"))  # the last is pyarrow's
     return next(filter(None, readers), lambda: list(column))()
@@ -243,10 +243,10 @@ def _column(owner: str, logs: Any, name: Any) -> Sequence[Any]:
 def _tasks(owner: str, keys: Sequence[Hashable]) -> Index:
     """Return the number of every key, in the order in which they first appear."""
     if not len(keys):
-        raise validation.refuse(f"{owner}: logs", "no row", "at least one")
+        raise errors.refuse(f"{owner}: logs", "no row", "at least one")
     for row, key in enumerate(keys):
         if key is None or key != key:
-            raise validation.refuse(f"{owner}: key, row {row}", key, "the id of a task")
+            raise errors.refuse(f"{owner}: key, row {row}", key, "the id of a task")
     place: dict[Hashable, int] = {}
     return np.array([place.setdefault(key, len(place)) for key in keys])
 
@@ -256,12 +256,12 @@ def _numbers(owner: str, name: str, column: Sequence[Any], n: int) -> Array:
     what = f"{owner}: column {name!r}"
     x = _finite(what, column, f"{n} finite numbers, or lists of them of one length")
     if x.ndim not in (1, 2) or len(x) != n:
-        raise validation.refuse(what, column, f"{n} finite numbers, or lists of them of one length")
+        raise errors.refuse(what, column, f"{n} finite numbers, or lists of them of one length")
     return x.reshape(n, -1)
 
 
 def _finite(name: str, value: Any, expected: str) -> Array:
-    array = validation.as_floats(name, value, expected)
+    array = inputs.as_floats(name, value, expected)
     if not (np.abs(array) <= LIMIT).all():
-        raise validation.refuse(name, read_only(array), expected)
+        raise errors.refuse(name, read_only(array), expected)
     return array

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..carriers import persistence, validation
-from ..carriers.binding import Binding
-from ..parts.confidence import chi_square_quantile
 from ..policies import PSIDS
+from ..runtime import constraints, errors, files, inputs
+from ..runtime.binding import Binding
+from ..runtime.quantiles import chi_square_quantile
 from ..types import Array
 from . import deconvolution
 from .deconvolution import Mixture
@@ -126,7 +126,7 @@ class Regions:
         Every region is as wide as its tasks are apart and as its centre is unsure. With ``newcomers``, a ball about 0
         as large as all parameters stands last, for a task of no region: it counts as one task among N + 1.
         """
-        validation.YesNo().check("Regions.next_task: newcomers", newcomers, None)
+        constraints.YesNo().check("Regions.next_task: newcomers", newcomers, None)
         means, covariances, weights = deconvolution.predictive(self.fits, self.mixture, self.center_covariances)
         M = len(means) if newcomers else self.n_regions
         share = weights[:M] / weights[:M].sum()
@@ -135,7 +135,7 @@ class Regions:
     def bind(self, policy: Any = PSIDS, *, newcomers: bool = True, **arguments: Any) -> Binding[Any]:
         """Return a factory of the policy for the next task, as ``Policy.bind`` does; see :meth:`policy`."""
         if not hasattr(policy, "bind_mixture"):
-            raise validation.refuse("Regions: policy", policy, "PSIDS, PSTS or PSOFUL")
+            raise errors.refuse("Regions: policy", policy, "PSIDS, PSTS or PSOFUL")
         own: dict[str, Any] = {} if self.noise is None else {"noise": self.noise}
         own |= {"intercept": True} if self.intercept else {}
         return policy.bind_mixture(**self.next_task(newcomers=newcomers), **(own | arguments))
@@ -153,9 +153,9 @@ class Regions:
 
     def log_density(self, parameters: ArrayLike, *, newcomers: bool = True) -> Array:
         """Return the log density of parameters ``(n, d)`` under what the next task is expected to be, ``(n,)``."""
-        values = validation.as_floats("Regions.log_density: parameters", parameters, f"shape (n, {self.dim})")
+        values = inputs.as_floats("Regions.log_density: parameters", parameters, f"shape (n, {self.dim})")
         if values.ndim != 2 or values.shape[1] != self.dim:
-            raise validation.refuse("Regions.log_density: parameters", parameters, f"shape (n, {self.dim})")
+            raise errors.refuse("Regions.log_density: parameters", parameters, f"shape (n, {self.dim})")
         task = self.next_task(newcomers=newcomers)
         return _log_density(values, task["means"], task["covariances"], task["weights"])
 
@@ -172,21 +172,21 @@ class Regions:
         grow: whether a task that none of the regions explains may open a new one.
         """
         if not self.fits.of_rewards:
-            raise validation.refuse("Regions.update", self, "regions that from_tasks found; update_fits takes fits")
+            raise errors.refuse("Regions.update", self, "regions that from_tasks found; update_fits takes fits")
         told: dict[str, Any] = {"intercept": self.intercept, "noise": self.fits.noise}
         return self.with_fits(read_rounds("Regions.update", logs, key, features, reward, **told), grow=grow)
 
     def update_fits(self, estimates: ArrayLike, covariances: ArrayLike, *, grow: bool = True) -> Regions:
         """Return the regions with more fits, as :meth:`update` does."""
         if self.fits.of_rewards:
-            raise validation.refuse("Regions.update_fits", self, "regions that from_fits found; update takes logs")
+            raise errors.refuse("Regions.update_fits", self, "regions that from_fits found; update takes logs")
         return self.with_fits(read_fits("Regions.update_fits", estimates, covariances), grow=grow)
 
     def with_fits(self, more: Fits, *, grow: bool) -> Regions:
         """Return the regions with more tasks."""
-        validation.YesNo().check("Regions.update: grow", grow, None)
+        constraints.YesNo().check("Regions.update: grow", grow, None)
         if more.dim != self.dim:
-            raise validation.refuse("Regions.update: features", f"{more.dim} of them", f"{self.dim}, as before")
+            raise errors.refuse("Regions.update: features", f"{more.dim} of them", f"{self.dim}, as before")
         fits = self.fits.joined(more)
         new, mixture = fits.take(slice(self.n_tasks, None)), self.mixture
         strange = np.full(len(new), grow)
@@ -206,7 +206,7 @@ class Regions:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one file, without pickle; :func:`load` reads it."""
         settings, arrays = self.stored()
-        persistence.write(path, {"regions": settings}, arrays)
+        files.write(path, {"regions": settings}, arrays)
 
     def stored(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what a file has of them: settings that JSON knows, and arrays."""
@@ -268,7 +268,7 @@ def from_tasks(
     """
     fits = read_rounds("from_tasks", logs, key, features, reward, intercept=intercept, noise=noise)
     if np.isnan(fits.deviation):
-        raise validation.refuse("from_tasks: noise", None, "a number, since no task has more rounds than features")
+        raise errors.refuse("from_tasks: noise", None, "a number, since no task has more rounds than features")
     return find("from_tasks", fits, intercept, n_regions, max_regions, shrinkage, restarts, folds, seed)
 
 
@@ -292,7 +292,7 @@ def from_fits(
 
 def load(path: str | os.PathLike[str]) -> Regions:
     """Read what :meth:`Regions.save` wrote."""
-    settings, arrays = persistence.read(path)
+    settings, arrays = files.read(path)
     if "regions" not in settings:
         raise ValueError(f"{path}: its content is not regions")
     return restored(path, settings["regions"], arrays)
@@ -332,12 +332,12 @@ def find(
     """Return the regions of fits; ``owner`` refuses arguments that will not do."""
     whole = {"n_regions": 1 if n_regions is None else n_regions, "max_regions": max_regions, "restarts": restarts}
     for name, value in whole.items():
-        validation.whole_number(f"{owner}: {name}", value, 1)
-    validation.whole_number(f"{owner}: folds", folds, 2)
-    validation.seed(f"{owner}: seed", seed)
-    validation.Number(low=0.0, optional=True).check(f"{owner}: shrinkage", shrinkage, None)
+        constraints.whole_number(f"{owner}: {name}", value, 1)
+    constraints.whole_number(f"{owner}: folds", folds, 2)
+    inputs.check_seed(f"{owner}: seed", seed)
+    constraints.Number(low=0.0, optional=True).check(f"{owner}: shrinkage", shrinkage, None)
     if n_regions is not None and n_regions > len(fits):
-        raise validation.refuse(f"{owner}: n_regions", n_regions, f"at most one for each of the {len(fits)} tasks")
+        raise errors.refuse(f"{owner}: n_regions", n_regions, f"at most one for each of the {len(fits)} tasks")
     pull = 2.0 * fits.dim if shrinkage is None else float(shrinkage)
     rng = np.random.default_rng(seed)
     how: dict[str, Any] = {"restarts": restarts, "shrinkage": pull, "rng": rng}

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from ..carriers import validation
-from ..carriers.binding import Binding
-from ..carriers.shapes import ExactShape, FeatureShape
-from ..carriers.streams import Seed
-from ..carriers.validation import Constraint, Number
+from ..kernels.features import Features
+from ..models.model import Model
 from ..policies import Policy
+from ..policies.contract import Chosen, Played
+from ..runtime import errors
+from ..runtime.arguments import argument
+from ..runtime.binding import Binding
+from ..runtime.constraints import Number
+from ..runtime.shapes import ExactShape
 from ..types import Array, Index, Mask
 from .sequence import TaskSequence
 
@@ -45,48 +48,35 @@ class InTasks(Policy):
     True
     """
 
-    constraints: ClassVar[dict[str, Constraint]] = {
-        "dim": Number(low=1, integer=True),
-        "task_rounds": Number(low=1, integer=True),
-    }
+    dim: int = argument(Number(low=1, integer=True))
+    task_rounds: int = argument(Number(low=1, integer=True))
+    policy: Any = argument(default=None)
+    changing: tuple[str, ...] = argument(default=())
 
-    def __init__(
-        self,
-        *,
-        dim: int,
-        task_rounds: int,
-        policy: Any = None,
-        changing: tuple[str, ...] = (),
-        lanes: int | None = None,
-        seed: Seed = 0,
-    ) -> None:
-        self.dim, self.task_rounds, self.policy, self.changing = dim, task_rounds, policy, tuple(changing)
-        super().__init__(lanes, seed)
+    savable = False
 
-    def _shape(self) -> FeatureShape:
-        return ExactShape((int(self.dim),), many=False)
-
-    def _begin(self, lanes: int) -> None:
+    def build(self, lanes: int) -> tuple[Model, None]:
+        """Return the shape of the features; who plays the first task is kept beside it."""
         if self.policy is not None and not isinstance(self.policy, Binding):
-            raise validation.refuse("InTasks: policy", self.policy, "what Policy.bind returned, or None")
+            raise errors.refuse("InTasks: policy", self.policy, "what Policy.bind returned, or None")
         self._learners = _Learners(lanes, int(self.dim)) if self.policy is None else None
         self._rounds, self._task = 0, 0
         self._now = self._first(lanes)
+        return Model(ExactShape((int(self.dim),), many=False)), None
 
     def _first(self, lanes: int) -> Any:
         """Return what plays the next task: a policy with a lane for every lane, or the sequences."""
         if self._learners is not None:
             return self._learners
         changed = {name: self.policy.arguments[name][:, self._task] for name in self.changing}
-        # kept out of sight of the parts that are saved and rooted: its probabilities need no random numbers
         return _Hidden(self.policy(**changed, lanes=lanes, seed=0))
 
-    def _distribution(self, ids: Index, x: Array, offered: Mask | None) -> tuple[Array, None]:
-        return self._now.distribution(ids, x, offered), None
+    def _choose(self, ids: Index, x: Features, offered: Mask | None, numbers: Index) -> Chosen:
+        return Chosen(self._now.probabilities(ids, x, offered), self._streams.keys[ids])
 
-    def _absorb(self, ids: Index, x: Array, action: Index | None, y: Array, memo: Index | None) -> None:
+    def _learn(self, ids: Index, x: Features, y: Array, played: Played | None) -> None:
         if ids.size != self._size:
-            raise validation.refuse("InTasks: lanes", ids, "all lanes together")
+            raise errors.refuse("InTasks: lanes", ids, "all lanes together")
         self._now.learn(ids, x, y)
         self._rounds += 1
         if self._rounds % int(self.task_rounds) == 0:
@@ -98,16 +88,16 @@ class InTasks(Policy):
 
 
 class _Hidden:
-    """A policy that begins anew in every task."""
+    """A policy that begins anew in every task, out of sight of the policy around it: it draws no random numbers."""
 
-    def __init__(self, policy: Any) -> None:
+    def __init__(self, policy: Policy) -> None:
         self.policy = policy
 
-    def distribution(self, ids: Index, x: Array, offered: Mask | None) -> Array:
-        return self.policy._distribution(ids, x, offered)[0]
+    def probabilities(self, ids: Index, x: Features, offered: Mask | None) -> Array:
+        return self.policy._probabilities(ids, x, offered)
 
-    def learn(self, ids: Index, x: Array, y: Array) -> None:
-        self.policy._teach(ids, x, None, y, None)
+    def learn(self, ids: Index, x: Features, y: Array) -> None:
+        self.policy._learn(ids, x, y, None)
 
 
 class _Learners:
@@ -118,23 +108,23 @@ class _Learners:
         self._start()
 
     def _start(self) -> None:
-        self.policies = [sequence.begin() for sequence in self.sequences]
+        self.policies: list[Policy] = [sequence.begin() for sequence in self.sequences]
         self.played: list[Array] = []
         self.rewards: list[Array] = []
 
-    def distribution(self, ids: Index, x: Array, offered: Mask | None) -> Array:
+    def probabilities(self, ids: Index, x: Features, offered: Mask | None) -> Array:
         rows = (slice(r, r + 1) for r in range(ids.size))
         each = [
-            self.policies[n]._distribution(ONE, x[row], None if offered is None else offered[row])[0]
+            self.policies[n]._probabilities(ONE, x.rows(row), None if offered is None else offered[row])
             for n, row in zip(ids.tolist(), rows, strict=True)
         ]
         return np.concatenate(each)
 
-    def learn(self, ids: Index, x: Array, y: Array) -> None:
-        self.played.append(x[:, 0].copy())
+    def learn(self, ids: Index, x: Features, y: Array) -> None:
+        self.played.append(x.values[:, 0].copy())
         self.rewards.append(y.copy())
         for r, n in enumerate(ids.tolist()):
-            self.policies[n]._teach(ONE, x[r : r + 1], None, y[r : r + 1], None)
+            self.policies[n]._learn(ONE, x.rows(slice(r, r + 1)), y[r : r + 1], None)
 
     def end(self) -> None:
         """Let every sequence learn its task, and begin the next."""

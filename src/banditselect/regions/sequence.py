@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers import persistence, validation
 from ..policies import PSIDS, Decision, LinIDS
+from ..runtime import constraints, errors, files, inputs
 from ..types import Array
 from .fits import ARRAYS, Fits
 from .found import Regions, find, restored
@@ -68,20 +68,18 @@ class TaskSequence:
         max_regions: int = 10,
         seed: int = 0,
     ) -> None:
-        self.dim = validation.whole_number("TaskSequence: dim", dim, 1)
+        self.dim = constraints.whole_number("TaskSequence: dim", dim, 1)
         if not hasattr(policy, "bind_mixture"):
-            raise validation.refuse("TaskSequence: policy", policy, "PSIDS, PSTS or PSOFUL")
-        validation.YesNo().check("TaskSequence: intercept", intercept, None)
-        validation.Number(low=validation.SMALLEST, optional=True).check("TaskSequence: noise", noise, None)
+            raise errors.refuse("TaskSequence: policy", policy, "PSIDS, PSTS or PSOFUL")
+        constraints.YesNo().check("TaskSequence: intercept", intercept, None)
+        constraints.Number(low=inputs.SMALLEST, optional=True).check("TaskSequence: noise", noise, None)
         self.policy, self.arguments = policy, dict(arguments or {})
         for name, value in self.arguments.items():
             if not (value is None or isinstance(value, bool | int | float | str)):
-                raise validation.refuse(
-                    f"TaskSequence: arguments[{name!r}]", value, "a number, a word or a truth value"
-                )
+                raise errors.refuse(f"TaskSequence: arguments[{name!r}]", value, "a number, a word or a truth value")
         self.intercept, self.noise = bool(intercept), noise
-        self.max_regions = validation.whole_number("TaskSequence: max_regions", max_regions, 1)
-        self.seed = validation.whole_number("TaskSequence: seed", seed, 0)
+        self.max_regions = constraints.whole_number("TaskSequence: max_regions", max_regions, 1)
+        self.seed = constraints.whole_number("TaskSequence: seed", seed, 0)
         self.regions: Regions | None = None
         self._fits: Fits | None = None
         self._looked = 0  # how many tasks there were when regions were found afresh
@@ -131,13 +129,13 @@ class TaskSequence:
             settings["regions"], arrays = self.regions.stored()
         elif self._fits is not None:
             arrays = {f"fits/{name}": getattr(self._fits, name) for name in ARRAYS}
-        persistence.write(path, settings, arrays)
+        files.write(path, settings, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> TaskSequence:
         """Read what :meth:`save` wrote."""
-        settings, arrays = persistence.read(path)
-        known = persistence.registered()
+        settings, arrays = files.read(path)
+        known = files.registered()
         if "task_sequence" not in settings or settings.get("policy") not in known:
             raise ValueError(f"{path}: its content is not a task sequence whose policy is registered")
         sequence = cls(policy=known[settings["policy"]], **settings["task_sequence"])
@@ -155,7 +153,7 @@ def _rounds(played: Any, rewards: ArrayLike, dim: int) -> tuple[Array, Array]:
     """Return the features of what was played, ``(n, d)``, and rewards, ``(n,)``."""
     if isinstance(played, list | tuple) and played and all(isinstance(one, Decision) for one in played):
         played = np.array([one.features for one in played])
-    x = validation.as_floats("TaskSequence.end: played", played, f"decisions, or numbers of shape (n, {dim})")
+    x = inputs.as_floats("TaskSequence.end: played", played, f"decisions, or numbers of shape (n, {dim})")
     if x.ndim != 2 or x.shape[1] != dim or not len(x) or not np.isfinite(x).all():
-        raise validation.refuse("TaskSequence.end: played", played, f"decisions, or numbers of shape (n, {dim})")
-    return x, validation.rewards(rewards, len(x), True)
+        raise errors.refuse("TaskSequence.end: played", played, f"decisions, or numbers of shape (n, {dim})")
+    return x, inputs.rewards(rewards, len(x), True)

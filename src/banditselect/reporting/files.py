@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..carriers import validation
+from ..runtime import errors
 from .style import house_style
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def save_figure(figure: "Figure", path: str | os.PathLike[str]) -> Path:
     target = Path(path)
     suffix = target.suffix.lower()
     if suffix not in METADATA:
-        raise validation.refuse("path", str(path), "a file name that ends in " + ", ".join(METADATA))
+        raise errors.refuse("path", str(path), "a file name that ends in " + ", ".join(METADATA))
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ..carriers import validation
+from ..runtime import errors
 
 # what Markdown or HTML would take for a sign
 PLAIN = str.maketrans({"&": "&amp;", "<": "&lt;"} | {sign: "\\" + sign for sign in "\\|*_`["})
@@ -35,6 +35,6 @@ def replace_between(text: str, marker: str, content: str) -> str:
     """
     first, last = f"<!-- {marker} -->", f"<!-- end of {marker} -->"
     if text.count(first) != 1 or text.count(last) != 1 or text.index(first) > text.index(last):
-        raise validation.refuse("text", text, f"a text with {first!r} and, after it, {last!r}, once each")
+        raise errors.refuse("text", text, f"a text with {first!r} and, after it, {last!r}, once each")
     before, rest = text.split(first)
     return f"{before}{first}\n{content.strip()}\n{last}{rest.split(last)[1]}"

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..carriers import validation
-from ..carriers.extras import need
+from ..runtime import constraints
+from ..runtime.extras import need
 from .verdicts import SIGNS, Claim, ordered
 
 
@@ -99,8 +99,8 @@ def render(page: Page) -> str:
     jinja2 = need("jinja2", "experiments")
     for claim in (*page.claims, *page.further):
         for checked in claim.checked:
-            validation.OneOf(tuple(SIGNS)).check("verdict", checked.outcome, None)
-            validation.OneOf(tuple(page.regimes)).check("regime", checked.regime, None)
+            constraints.OneOf(tuple(SIGNS)).check("verdict", checked.outcome, None)
+            constraints.OneOf(tuple(page.regimes)).check("regime", checked.regime, None)
     loader = jinja2.PackageLoader("banditselect.reporting", "templates")
     environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers import validation
+from ..runtime import errors
 from .drawing import draw_bars, draw_lines, new_figure
 from .labels import End, label_ends, wrapped
 from .scales import LogAxes, scales, set_places, set_rounds, set_y
@@ -90,7 +90,7 @@ def plot_panels(
     for title, pair in panels.items():
         owner = f"panels[{title!r}]"
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise validation.refuse(owner, pair, "a pair (checkpoints, curves)")
+            raise errors.refuse(owner, pair, "a pair (checkpoints, curves)")
         checkpoints, curves = pair
         x = increasing(f"{owner}: checkpoints", checkpoints)
         drawn.append(read_curves(x, f"{owner}: curves", curves, metric, confidence))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers import validation
+from ..runtime import errors
 from ..statistics import replicates
 from .drawing import new_figure
 from .series import check_mapping
@@ -33,7 +33,7 @@ def plot_ranks(ranks: Mapping[str, ArrayLike], *, title: str | None = None, widt
     expected = "numbers from 1, one for every problem"
     found = {name: replicates(f"ranks[{name!r}]", one, expected, lambda row: row >= 1.0) for name, one in ranks.items()}
     if title is not None and not isinstance(title, str):
-        raise validation.refuse("title", title, "words")
+        raise errors.refuse("title", title, "words")
     order = sorted(found, key=lambda name: float(found[name].mean()))
     with house_style():
         axes = new_figure(width, (LINE * len(order) + FRAME) / 72.0).subplots()

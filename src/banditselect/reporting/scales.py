@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ..carriers import validation
+from ..runtime import errors
 from ..types import Array
 from .series import Series
 
@@ -28,9 +28,9 @@ def scales(log: LogAxes, panels: Sequence[Series], *, settings: bool = False) ->
     means = [i.estimate[np.isfinite(i.estimate)] for panel in panels for i in panel.means.values()]
     y = np.concatenate([mean if settings else mean[-1:] for mean in means])
     if log in ("x", "both") and x.min() <= 0.0:
-        raise validation.refuse("log", log, f"'none', 'y' or 'auto': the horizontal axis starts at {x.min():g}")
+        raise errors.refuse("log", log, f"'none', 'y' or 'auto': the horizontal axis starts at {x.min():g}")
     if log in ("y", "both") and y.min() <= 0.0:
-        raise validation.refuse("log", log, f"'none', 'x' or 'auto': the lowest mean is {y.min():g}")
+        raise errors.refuse("log", log, f"'none', 'x' or 'auto': the lowest mean is {y.min():g}")
     if log == "auto":
         return settings and 0.0 < DECADE * x.min() < x.max(), 0.0 < RATIO * y.min() < y.max()
     return log in ("x", "both"), log in ("y", "both")

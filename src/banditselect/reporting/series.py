@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers import validation
+from ..runtime import constraints, errors, inputs
 from ..statistics import Interval, check_confidence, mean_interval, replicates
 from ..types import Array
 from .style import WIDTHS
@@ -33,26 +33,26 @@ class Series(NamedTuple):
 def check_options(metric: str, confidence: float, log: str, width: str) -> str:
     """Refuse unknown options by name; return the metric as an axis names it."""
     check_confidence(confidence)
-    validation.OneOf(("auto", "none", "x", "y", "both")).check("log", log, None)
-    validation.OneOf(tuple(WIDTHS)).check("width", width, None)
+    constraints.OneOf(("auto", "none", "x", "y", "both")).check("log", log, None)
+    constraints.OneOf(tuple(WIDTHS)).check("width", width, None)
     if not isinstance(metric, str) or not metric.strip():
-        raise validation.refuse("metric", metric, "words")
+        raise errors.refuse("metric", metric, "words")
     return WORDS.get(metric, metric.replace("_", " "))
 
 
 def check_mapping(name: str, value: Any) -> None:
     """Refuse what is not a mapping with something in it."""
     if not isinstance(value, Mapping) or not value:
-        raise validation.refuse(name, value, "a mapping with at least one entry")
+        raise errors.refuse(name, value, "a mapping with at least one entry")
 
 
 def increasing(name: str, values: Any, length: int | None = None) -> Array:
     """Return finite numbers ``(C,)`` that increase."""
     expected = f"{'' if length is None else f'{length} '}different finite numbers, increasing"
-    x = validation.as_floats(name, values, expected)
+    x = inputs.as_floats(name, values, expected)
     fits = x.ndim == 1 and x.size == (length or x.size) > 0
     if not fits or not np.isfinite(x).all() or (np.diff(x) <= 0).any():
-        raise validation.refuse(name, values, expected)
+        raise errors.refuse(name, values, expected)
     return x
 
 
@@ -62,9 +62,9 @@ def read_curves(x: Array, owner: str, curves: Mapping[str, ArrayLike], metric: s
     expected = f"numbers of shape ({x.size}, R), one row per checkpoint; a row with a NaN has no mean"
     rows = {}
     for name, curve in curves.items():
-        y = validation.as_floats(f"{owner}[{name!r}]", curve, expected)
+        y = inputs.as_floats(f"{owner}[{name!r}]", curve, expected)
         if y.ndim != 2 or y.shape[0] != x.size or not y.shape[1] or np.isinf(y).any():
-            raise validation.refuse(f"{owner}[{name!r}]", curve, expected)
+            raise errors.refuse(f"{owner}[{name!r}]", curve, expected)
         rows[name] = [np.where(np.isnan(row).any(), np.nan, row) for row in y]
     return _series(x, owner, rows, metric, confidence)
 
@@ -95,5 +95,5 @@ def _series(x: Array, owner: str, rows: Mapping[str, list[Array]], metric: str, 
             means[name] = Interval(*(np.clip(part, 0.0, 1.0) for part in whole)) if metric in SHARES else whole
             values += [float(extreme(row)) for row in known for extreme in (np.min, np.max)]
     if not means:
-        raise validation.refuse(owner, list(rows), f"at least one policy that has the metric {metric!r}: all are NaN")
+        raise errors.refuse(owner, list(rows), f"at least one policy that has the metric {metric!r}: all are NaN")
     return Series(x, means, (min(values), max(values)))

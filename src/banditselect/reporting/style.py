@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ..carriers.extras import need
+from ..runtime.extras import need
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

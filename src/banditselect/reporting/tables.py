@@ -5,8 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..carriers import validation
-from ..statistics import decimals, replicates, standard_error
+from ..runtime import errors
+from ..runtime.quantiles import standard_error
+from ..statistics import decimals, replicates
 from .numbers import NOTHING
 from .series import check_mapping
 
@@ -40,7 +41,7 @@ def summary_table(
     """
     check_mapping("finals", finals)
     if not isinstance(metric, str):
-        raise validation.refuse("metric", metric, "words")
+        raise errors.refuse("metric", metric, "words")
     lower = _lower(metric) if lower_is_better is None else lower_is_better
     numbers = np.array([_row(name, values, lower) for name, values in finals.items()])
     digits = decimals(*np.nanmax(np.abs(numbers[:, :2]), axis=0, initial=0.0).tolist())

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.disk import Kept
+from ..kernels.disk import DiskCache
 from ..policies import Binding
 from ..problems import Instances, Problem
 from .code_version import installed
@@ -177,7 +177,7 @@ def leave_with(parent: int, noticed: bool) -> None:
 
     ``noticed``: whether the user knows, or need not know, that kernels are being compiled.
     """
-    Kept.noticed = noticed
+    DiskCache.noticed = noticed
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent stops its workers
 
     def watch() -> None:

@@ -15,9 +15,9 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
-from ..carriers import validation
-from ..carriers.extras import need
-from ..kernels.disk import Kept
+from ..kernels.disk import DiskCache
+from ..runtime import constraints, errors
+from ..runtime.extras import need
 from .cells import Failure, Task, Timed, forget_instances, leave_with, run_here, run_remote
 from .code_version import installed
 
@@ -45,10 +45,10 @@ def run_all(
 
 def check(engine: str, workers: int | None, address: str | None) -> None:
     """Refuse what cannot be run, before anything is."""
-    validation.OneOf(ENGINES).check("engine", engine, None)
-    validation.Number(low=1, integer=True, optional=True).check("workers", workers, None)
+    constraints.OneOf(ENGINES).check("engine", engine, None)
+    constraints.Number(low=1, integer=True, optional=True).check("workers", workers, None)
     if address is not None and engine == "local":
-        raise validation.refuse("address", address, "None with engine='local'; a cluster needs 'dask' or 'ray'")
+        raise errors.refuse("address", address, "None with engine='local'; a cluster needs 'dask' or 'ray'")
     if engine != "local":
         need("distributed" if engine == "dask" else "ray", engine)
 
@@ -104,7 +104,7 @@ def _pool(tasks: Mapping[int, Task], workers: int) -> Finished:
         pre_dispatch=2 * workers,
         return_as="generator_unordered",
         initializer=leave_with,
-        initargs=(os.getpid(), Kept.noticed),
+        initargs=(os.getpid(), DiskCache.noticed),
     )
     results = parallel(joblib.delayed(run_remote)(*call) for call in _calls(tasks))
     try:

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ..carriers import class_files, validation
-from ..carriers.binding import resolved
-from ..carriers.persistence import encode
 from ..policies import Binding, Constant, EveryBall, EveryMap, Policy
 from ..problems import Problem
+from ..runtime import errors
+from ..runtime.binding import resolved
+from ..runtime.files import encode
+from ..runtime.settings import is_foreign
 
 _LONG = 64  #: arrays with more entries than this are told by a digest
 
@@ -39,7 +40,7 @@ def describe(name: str, value: Any) -> Any:
         return {"bind": full_name(value.cls), "arguments": _parts(name, value.arguments)}
     if isinstance(value, Problem):
         described = {"settings": value.settings, "shapes": value.shapes}
-        if class_files.is_foreign(type(value)):  # it may have read data that are not among its arguments
+        if is_foreign(type(value)):  # it may have read data that are not among its arguments
             described["held"] = {key: part for key, part in vars(value).items() if key not in value.settings}
         return {"problem": full_name(type(value)), **{key: _parts(name, part) for key, part in described.items()}}
     if isinstance(value, Constant):
@@ -60,7 +61,7 @@ def describe(name: str, value: Any) -> Any:
 
 def _parts(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
     if not all(isinstance(key, str) for key in values):
-        raise validation.refuse(name, values, "text as keys")
+        raise errors.refuse(name, values, "text as keys")
     return {key: describe(f"{name}: {key}", part) for key, part in values.items()}
 
 
@@ -119,8 +120,6 @@ def _plain(value: Any) -> Any:
 
 def _array_digest(array: np.ndarray) -> str:
     if array.dtype.hasobject:
-        raise validation.refuse(
-            "out", array, "arrays of numbers, truth values or text: objects have no form to compare"
-        )
+        raise errors.refuse("out", array, "arrays of numbers, truth values or text: objects have no form to compare")
     header = f"{array.dtype.descr}{array.shape}".encode()
     return hashlib.sha256(header + array.tobytes()).hexdigest()[:32]

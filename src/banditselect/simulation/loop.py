@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..carriers import validation
 from ..kernels.features import Offer
 from ..policies import Binding, Decision, Policy
 from ..problems import Instances, Problem
+from ..runtime import errors
 from ..types import Array, Blocked, Index
 
 METRICS = {
@@ -39,8 +39,8 @@ def build(binding: Binding[Any], problem: Problem, instances: Instances, lanes: 
     """Return the policy bound, with a lane for every instance and the streams that belong to these lanes."""
     policy = binding.resolve(problem.shapes, instances.constants)(lanes=len(lanes), seed=seed)
     if not isinstance(policy, Policy):
-        raise validation.refuse("simulate: policies", binding, "what Policy.bind returned")
-    policy._root((), lanes.start)
+        raise errors.refuse("simulate: policies", binding, "what Policy.bind returned")
+    policy._seed_streams((), lanes.start)
     return policy
 
 

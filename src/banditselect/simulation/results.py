@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import reporting
-from ..carriers import validation
+from ..runtime import constraints, errors
 from ..statistics import Comparison, paired_difference
 from ..types import Array
 from .cells import Failure
@@ -53,7 +53,7 @@ class Result:
 
     def curve(self, policy: str, metric: str = "regret") -> Array:
         """Return a metric at every checkpoint, ``(C, replicates)``."""
-        validation.OneOf(tuple(self.curves)).check("policy", policy, None)
+        constraints.OneOf(tuple(self.curves)).check("policy", policy, None)
         self._check(metric)
         return self.curves[policy][metric]
 
@@ -84,7 +84,7 @@ class Result:
         finals = {name: self.final(name, metric) for name in (a, b)}
         for name, values in finals.items():
             if not np.isfinite(values).all():
-                raise validation.refuse("metric", metric, f"a metric that {name!r} has here: it is NaN")
+                raise errors.refuse("metric", metric, f"a metric that {name!r} has here: it is NaN")
         return paired_difference(finals[a], finals[b], names=(a, b), metric=metric, confidence=confidence)
 
     def plot(self, metric: str = "regret", **options: Any) -> "Figure":
@@ -108,11 +108,11 @@ class Result:
         """Read what ``save`` wrote."""
         results = Results.load(path)
         if len(results) != 1:
-            raise validation.refuse(str(path), list(results), "results of one problem; Results.load reads several")
+            raise errors.refuse(str(path), list(results), "results of one problem; Results.load reads several")
         return next(iter(results.values()))
 
     def _check(self, metric: str) -> None:
-        validation.OneOf(self.metrics).check("metric", metric, None)
+        constraints.OneOf(self.metrics).check("metric", metric, None)
 
     def _of_one_metric(self, metric: str) -> tuple[NDArray[np.int64], dict[str, Array]]:
         """Return the checkpoints, and the curves of one metric by policy."""
@@ -175,7 +175,7 @@ class Results(dict[str, Result]):
     def save(self, path: str | Path) -> None:
         """Write everything to one parquet file, replaced atomically; ``Results.load`` reads it."""
         if Path(path).suffix != ".parquet":
-            raise validation.refuse("path", str(path), "a file name that ends in .parquet")
+            raise errors.refuse("path", str(path), "a file name that ends in .parquet")
         write_table(path, self._recorded, {name: result.settings for name, result in self.items()})
 
     @classmethod
@@ -204,7 +204,7 @@ def save_figures(results: Results, metric: str, folder: Path, **options: Any) ->
             width = {"width": "page"} if panels > COLUMN else {}
             figures["finals"] = results.plot_finals(metric, **(width | options))
     except ValueError as error:
-        validation.warn(f"no figures: {error}")
+        errors.warn(f"no figures: {error}")
     files = [(figure, folder / f"{name}.{kind}") for name, figure in figures.items() for kind in FORMATS]
     return [reporting.save_figure(figure, path) for figure, path in files]
 

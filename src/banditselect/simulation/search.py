@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..carriers import validation
-from ..carriers.binding import Constant
-from ..statistics import standard_error
+from ..runtime import constraints
+from ..runtime.binding import Constant
+from ..runtime.quantiles import standard_error
 
 KEPT = (4, 2)  #: how many of the best play a quarter of the replicates, and all of them
 SHORT = 8  #: on fewer replicates than this nobody is left behind
@@ -48,9 +48,9 @@ class Steps:
 
     def __post_init__(self) -> None:
         if not isinstance(self.start, Constant):
-            validation.Number(low=0.0, above=True).check("Steps: start", self.start, None)
-        validation.Number(low=1.01).check("Steps: factor", self.factor, None)
-        validation.Number(low=1, integer=True).check("Steps: reach", self.reach, None)
+            constraints.Number(low=0.0, above=True).check("Steps: start", self.start, None)
+        constraints.Number(low=1.01).check("Steps: factor", self.factor, None)
+        constraints.Number(low=1, integer=True).check("Steps: reach", self.reach, None)
 
     def __getitem__(self, k: int) -> Any:
         """Return the value k steps from the start, numbers with four digits."""

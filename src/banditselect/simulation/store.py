@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..carriers import persistence, validation
+from ..runtime import errors, files
 from .cells import Cell, Failure, Outcome
 from .fingerprint import digest
 
 TABLES = ("results.parquet", "failures.json")
-BESIDE = ("summary.md", "curves.png", "finals.png")  #: what the command line writes there too
+BESIDE = ("curves.png", "finals.png")  #: what a report draws there
 
 _ABANDONED = 3600.0  #: seconds after which an unfinished file is taken for one whose writer was killed
 
@@ -28,7 +28,7 @@ class Store:
 
     def __init__(self, folder: str | Path) -> None:
         if str(folder) == "":
-            raise validation.refuse("out", "", "the name of a folder")
+            raise errors.refuse("out", "", "the name of a folder")
         self.folder = Path(folder)
         self._cells = self.folder / "cells"
         if not self._cells.exists():
@@ -36,7 +36,7 @@ class Store:
         try:
             self._cells.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
-            raise validation.refuse("out", str(folder), "a folder, or a path where one can be made") from None
+            raise errors.refuse("out", str(folder), "a folder, or a path where one can be made") from None
         for part in (*self._cells.glob(".*.part"), *self.folder.glob(".*.part")):
             with contextlib.suppress(FileNotFoundError):
                 if time.time() - part.stat().st_mtime > _ABANDONED:
@@ -50,7 +50,7 @@ class Store:
         """Return an outcome, None where there is none; a damaged file is put aside with a warning."""
         path = self._cells / f"{key}.cell"
         try:
-            content, arrays = persistence.read(path)
+            content, arrays = files.read(path)
             if digest(content["description"]) != key:
                 raise ValueError(f"{path}: its content is that of another cell")
         except FileNotFoundError:
@@ -58,14 +58,14 @@ class Store:
         except ValueError as error:
             with contextlib.suppress(FileNotFoundError):
                 path.rename(path.with_suffix(".damaged"))
-            validation.warn(f"{error}; it is put aside and run again")
+            errors.warn(f"{error}; it is put aside and run again")
             return None
         return Outcome(arrays["curves"], content["settings"], tuple(content["messages"]))
 
     def put(self, key: str, outcome: Outcome, description: object) -> None:
         """Store an outcome with the description that its key is the digest of."""
         content = {"description": description, "settings": outcome.settings, "messages": list(outcome.messages)}
-        persistence.write(self._cells / f"{key}.cell", content, {"curves": outcome.curves})
+        files.write(self._cells / f"{key}.cell", content, {"curves": outcome.curves})
 
     def note_time(self, cell: Cell, seconds: float, playing: float, policy: str) -> None:
         """Note how long a cell took, and the playing in it; ``policy``: what it is called, or what it is tuned for."""
@@ -121,7 +121,7 @@ class Store:
             for name in (*TABLES, path.name):
                 with contextlib.suppress(FileNotFoundError):
                     (self.folder / name).replace(earlier / name)
-            validation.warn(
+            errors.warn(
                 f"{self.folder} holds another sweep ({', '.join(_changes(before, description))}): its tables are now "
                 f"in {earlier}; only cells with the same settings and code are used again"
             )
@@ -150,12 +150,12 @@ def refuse_foreign(folder: Path, names: Sequence[str]) -> None:
     for name in names:
         if (folder / name).exists():
             expected = f"a folder of ours, or one without {name}, which would be replaced"
-            raise validation.refuse("out", str(folder), expected)
+            raise errors.refuse("out", str(folder), expected)
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a file so that a reader sees the old one or the new one, never a part."""
-    with persistence.replacing(path) as file:
+    with files.replacing(path) as file:
         file.write(text.encode())
 
 
@@ -187,4 +187,4 @@ def _changes(before: Any, after: Any, name: str = "") -> list[str]:
             if not _equal(before.get(key), after.get(key))
             for phrase in _changes(before.get(key), after.get(key), f"{name}.{key}" if name else key)
         ]
-    return [f"{name}: {validation.shown(before)} is now {validation.shown(after)}"]
+    return [f"{name}: {errors.shown(before)} is now {errors.shown(after)}"]

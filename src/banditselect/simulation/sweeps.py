@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..carriers import validation
 from ..policies import Binding
 from ..problems import Problem
+from ..runtime import constraints, errors
 from . import engine as engines
 from .cells import Cell, Failure, Outcome, Task, block_size, blocks
 from .code_version import code_version, versions
@@ -27,10 +27,10 @@ from .store import Store
 
 Policies = Mapping[str, Binding[Any]]
 
-ROUNDS = validation.Number(low=1, high=10**9, integer=True)
+ROUNDS = constraints.Number(low=1, high=10**9, integer=True)
 SMALL = 100_000  #: rounds of all lanes together that are not worth starting processes for
 RESERVED = 1 << 40  #: replicates from this number on are for tuning: no simulation reports them
-REPLICATES = validation.Number(low=1, high=RESERVED, integer=True)
+REPLICATES = constraints.Number(low=1, high=RESERVED, integer=True)
 MOST_CELLS = 1_000_000  #: each is a file, and takes memory before anything is run
 
 
@@ -134,12 +134,12 @@ def sweep(
     check_seed(seed)
     engines.check(engine, workers, address)
     if not isinstance(problems, Mapping) or not problems:
-        raise validation.refuse("problems", problems, 'at least one problem, by name: {"name": problem}')
+        raise errors.refuse("problems", problems, 'at least one problem, by name: {"name": problem}')
     if isinstance(policies, Binding) or not (isinstance(policies, Mapping) or callable(policies)):
         expected = 'a dict of what bind returned by name, {"name": Policy.bind(...)}'
-        raise validation.refuse("policies", policies, expected)
+        raise errors.refuse("policies", policies, expected)
     chosen = {name: policies(problem) if callable(policies) else policies for name, problem in problems.items()}
-    block = None if block is None else validation.whole_number("block", block, 1)
+    block = None if block is None else constraints.whole_number("block", block, 1)
     plan = Plan(problems, chosen, rounds, range(replicates), seed, block)
     description = {} if out is None else plan.description()  # refuses what cannot be stored, before there is a folder
     store = None if out is None else Store(out)
@@ -171,7 +171,7 @@ def grid(factory: Callable[..., Any], **arguments: Any) -> dict[str, Any]:
     axes = {name: values for name, values in arguments.items() if isinstance(values, list)}
     for name, values in axes.items():
         if not values:
-            raise validation.refuse(f"grid: {name}", values, "at least one value")
+            raise errors.refuse(f"grid: {name}", values, "at least one value")
     made = {}
     for combination in itertools.product(*axes.values()):
         varied = dict(zip(axes, combination, strict=True))
@@ -200,18 +200,18 @@ class Plan:
     def __post_init__(self) -> None:
         for name, problem in self.problems.items():
             if not isinstance(problem, Problem):
-                raise validation.refuse(f"problems[{name!r}]", problem, "a Problem")
+                raise errors.refuse(f"problems[{name!r}]", problem, "a Problem")
             if not isinstance(self.policies[name], Mapping) or not self.policies[name]:
-                raise validation.refuse("policies", self.policies[name], "at least one policy, by name")
+                raise errors.refuse("policies", self.policies[name], "at least one policy, by name")
             for label, binding in self.policies[name].items():
                 if not isinstance(label, str):
-                    raise validation.refuse("policies", label, "names that are text")
+                    raise errors.refuse("policies", label, "names that are text")
                 if not isinstance(binding, Binding):
-                    raise validation.refuse(f"policies[{label!r}]", binding, "what Policy.bind returned")
+                    raise errors.refuse(f"policies[{label!r}]", binding, "what Policy.bind returned")
         cells = sum(len(self.policies[n]) * self._blocks(problem) for n, problem in self.problems.items())
         if cells > MOST_CELLS:
             expected = f"fewer: {cells:,} cells (a policy on some replicates of a problem) are over {MOST_CELLS:,}"
-            raise validation.refuse("replicates", len(self.replicates), expected)
+            raise errors.refuse("replicates", len(self.replicates), expected)
 
     def _blocks(self, problem: Problem) -> int:
         return -(-len(self.replicates) // (self.block or block_size(problem, self.rounds)))
@@ -335,7 +335,7 @@ def check_size(rounds: Any, replicates: Any) -> tuple[int, int]:
 
 def check_seed(seed: Any) -> None:
     """Refuse a seed that is no whole number of 32 bits: longer ones could meet the instances of another seed."""
-    validation.Number(low=0, high=2**32 - 1, integer=True).check("seed", seed, None)
+    constraints.Number(low=0, high=2**32 - 1, integer=True).check("seed", seed, None)
 
 
 def _warn(outcomes: Mapping[Cell, Outcome], candidate_of: Mapping[str, str]) -> None:
@@ -350,4 +350,4 @@ def _warn(outcomes: Mapping[Cell, Outcome], candidate_of: Mapping[str, str]) -> 
             kind = (policy, re.sub(r"[-+.\d]+(e[-+]?\d+)?", "#", message))
             if kind not in said:
                 said.add(kind)
-                validation.warn(f"{policy}: {message}")
+                errors.warn(f"{policy}: {message}")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..carriers import persistence
-from ..carriers.extras import need
+from ..runtime import files
+from ..runtime.extras import need
 from ..types import Array
 from .loop import METRICS
 
@@ -34,7 +34,7 @@ def write_table(path: str | Path, parts: Mapping[str, Recorded], settings: Mappi
     parquet = need("pyarrow.parquet", "experiments")
     about = json.dumps({"format": 1, "settings": dict(settings)})
     table = _table(parts).replace_schema_metadata({_KEY: about.encode()})
-    with persistence.replacing(path) as file:
+    with files.replacing(path) as file:
         parquet.write_table(table, file, compression="zstd")
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..carriers import validation
 from ..policies import Binding, Pending, Several
 from ..problems import Problem
-from ..statistics import standard_error
+from ..runtime import constraints, errors
+from ..runtime.quantiles import standard_error
 from . import engine as engines
 from .cells import Cell, Failure, Outcome
 from .fingerprint import record_of
@@ -132,11 +132,11 @@ def tune_all(
     """
     rounds, replicates = check_size(rounds, replicates)
     check_seed(seed)
-    validation.OneOf(tuple(METRICS)).check("metric", metric, None)
+    constraints.OneOf(tuple(METRICS)).check("metric", metric, None)
     engines.check(engine, workers, address)
     own = own or {}
     if not grid and not own:
-        raise validation.refuse("grid", grid, 'arguments with values to try: {"scale": [0.1, 1.0]}')
+        raise errors.refuse("grid", grid, 'arguments with values to try: {"scale": [0.1, 1.0]}')
     _check(policies, grid, own)
     searches: dict[tuple[str, str], Search] = {}
     store, step, names = None, 0, list(policies)
@@ -182,21 +182,21 @@ def _check(policies: Mapping[str, Policies], grid: Grid, own: Mapping[str, Grid]
     """Refuse what are no policies by name, values that cannot be tried, and arguments that no policy has."""
     for named in policies.values():
         if not isinstance(named, Mapping):
-            raise validation.refuse("policies", named, 'a dict of what bind returned by name, {"name": Policy.bind()}')
+            raise errors.refuse("policies", named, 'a dict of what bind returned by name, {"name": Policy.bind()}')
     everyone = [(name, binding) for named in policies.values() for name, binding in named.items()]
     for policy in own:
         if policy not in dict(everyone):
-            raise validation.refuse("own", policy, "the name of a policy")
+            raise errors.refuse("own", policy, "the name of a policy")
     for policy, values in (("", grid), *own.items()):
         owner = f"own[{policy!r}]" if policy else "grid"
         asked = [binding for name, binding in everyone if policy in ("", name)]
         for argument, axis in values.items():
             listed = isinstance(axis, list | tuple | np.ndarray) and len(axis) > 0
             if not listed and not isinstance(axis, Steps):
-                raise validation.refuse(f"{owner}: {argument}", axis, "a list of at least one value, or Steps")
+                raise errors.refuse(f"{owner}: {argument}", axis, "a list of at least one value, or Steps")
             if not any(has_argument(binding, argument) for binding in asked):
                 expected = "one of its arguments" if policy else "an argument of at least one of the policies"
-                raise validation.refuse(owner, argument, expected)
+                raise errors.refuse(owner, argument, expected)
 
 
 def _plan(
@@ -245,7 +245,7 @@ def _learn(
         for place in searches[problem, name].begin()
         if place in found
     }
-    refused = {(f.cell.problem, f.cell.policy) for f in failures if isinstance(f.error, validation.ArgumentError)}
+    refused = {(f.cell.problem, f.cell.policy) for f in failures if isinstance(f.error, errors.ArgumentError)}
     raise_first([f for f in failures if (f.cell.problem, f.cell.policy) not in refused - begun])
     finals = {name: plan.result(name, outcomes, failures).finals(metric) for name in plan.problems}
     worse = _sign(metric)
@@ -253,7 +253,7 @@ def _learn(
         nothing = np.full(len(plan.replicates), worse * np.inf)
         reached = {place: worse * finals[problem].get(label, nothing) for place, label in found.items()}
         if any(np.isnan(values).any() for values in reached.values()):
-            raise validation.refuse("metric", metric, f"a metric that policies[{name!r}] has on every replicate")
+            raise errors.refuse("metric", metric, f"a metric that policies[{name!r}] has on every replicate")
         searches[problem, name].learn(reached)
 
 
@@ -328,13 +328,6 @@ def tuning_summary(results: Results) -> str:
 def axes_of(binding: Binding[Any], grid: Grid) -> dict[str, Axis]:
     """Return the values of those arguments that a policy, or one inside it, has."""
     return {name: axis for name, axis in grid.items() if has_argument(binding, name)}
-
-
-def first_candidates(binding: Binding[Any], grid: Grid) -> list[Binding[Any]]:
-    """Return the policies that a search over these values begins with; none for one without such arguments."""
-    axes = axes_of(binding, grid)
-    search = Search(axes, 1)
-    return [_with(binding, search.arguments(place)) for place in search.begin()] if axes else []
 
 
 def has_argument(value: Any, argument: str) -> bool:

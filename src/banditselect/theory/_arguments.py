@@ -1,9 +1,8 @@
-"""The arguments that the equations share: one table says what each may be, and `equation` checks it at every call.
+"""What the equations share: what each argument may be, checked by `equation` at every call, and their arrays."""
 
-Here too is how arguments become arrays: as floats, with types that the checker knows, and with an axis for the models.
-"""
-
-from collections.abc import Callable, Mapping
+import math
+import sys
+from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
 from threading import local
@@ -19,10 +18,31 @@ Float: TypeAlias = float | Array
 Form: TypeAlias = Literal["printed", "corrected"]
 Horizon: TypeAlias = ArrayLike | Literal["anytime"] | None
 Kappa: TypeAlias = float | Literal["best"]
-Range: TypeAlias = Literal["clip", "experts"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+TINY, HUGE, BELOW_ONE = math.ulp(0.0), sys.float_info.max, math.nextafter(1.0, 0.0)
+NUMBERS = [  # least, largest, in words, and the arguments that are one such number, unless ArrayLike in a signature
+    (0, HUGE, "a finite number >= 0", "noise reward_bound parameter_bound center_distance upper"),
+    (TINY, HUGE, "a finite number > 0", "feature_bound set_regularization"),
+    (1, HUGE, "a number >= 1", "n_models n_actions"),
+    (TINY, BELOW_ONE, "a number in (0, 1)", "delta kappa"),
+    (TINY, 1, "a number in (0, 1]", "prior"),
+]
+ARRAYS = [  # the same for arguments that are arrays
+    (0, HUGE, "finite numbers >= 0", "t cap slope v width sq_regret expert_error realized"),
+    (TINY, HUGE, "finite numbers > 0", "learning_rate"),
+    (1, HUGE, "finite numbers >= 1", "horizon"),
+    (1, HUGE, "numbers >= 1", "dim"),
+    (TINY, math.inf, "numbers > 0, scalar or (M,)", "regularization"),
+    (0, HUGE, "finite numbers >= 0, scalar or (M,)", "radius"),
+    (-HUGE, HUGE, "finite numbers", "prediction_loss ridge_loss"),
+]
+EXPECTED = {name: row[:3] for row in NUMBERS + ARRAYS for name in row[3].split()}
+MANY = {name for row in ARRAYS for name in row[3].split()}
+PRINTED = {"noise", "feature_bound", "reward_bound", "parameter_bound"}  # these may be arrays in printed forms too
+TRUST = local()  # whether this thread's arguments come from an equation, or from who checked them before
 
 
 def array(x: ArrayLike) -> Array:
@@ -30,63 +50,40 @@ def array(x: ArrayLike) -> Array:
     return np.asarray(x, dtype=np.float64)
 
 
-class _Constraint(NamedTuple):
-    holds: Callable[[Array], Mask]
-    expected: str
-    many: bool = False
+def trusted(function: Callable[P, T]) -> Callable[P, T]:
+    """Return a function, an equation perhaps, whose arguments and those of the equations in it are not checked."""
+
+    @wraps(function)
+    def unchecked(*args: P.args, **kwargs: P.kwargs) -> T:
+        before, TRUST.given = getattr(TRUST, "given", False), True
+        try:
+            return function(*args, **kwargs)
+        finally:
+            TRUST.given = before
+
+    return unchecked
 
 
-def _finite(low: float) -> Callable[[Array], Mask]:
-    return lambda x: np.isfinite(x) & (x >= low)
+def equation(function: Callable[P, T]) -> Callable[P, T]:
+    """Check numbers by their names and words by the signature; return floats for scalars.
 
+    What equations pass on to equations is not checked again. Constants of a problem may be arrays that broadcast with
+    ``t`` in printed forms and where the signature says ``ArrayLike``; ``regularization`` then has the axes of ``t``
+    before that of the models.
+    """
+    words = {name: _words(annotation) for name, annotation in function.__annotations__.items()}
+    many = MANY | {name for name, annotation in function.__annotations__.items() if annotation is ArrayLike}
+    inner = trusted(function)
 
-def _inside(x: Array) -> Mask:
-    return (x > 0) & (x < 1)
+    @wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+        if not getattr(TRUST, "given", False):
+            arrays = many | PRINTED if kwargs.get("form") == "printed" else many
+            for name, value in kwargs.items():
+                _check(name, value, words.get(name, ()), name in arrays)
+        return cast(T, _plain(inner(*args, **kwargs)))
 
-
-_NUMBER = _Constraint(_finite(0), "a finite number >= 0")
-_NUMBERS = _Constraint(_finite(0), "finite numbers >= 0", many=True)
-_COUNT = _Constraint(_finite(1), "a number >= 1")
-_POSITIVE = _Constraint(lambda x: np.isfinite(x) & (x > 0), "a finite number > 0")
-_FRACTION = _Constraint(_inside, "a number in (0, 1)")
-
-CONSTRAINTS: Mapping[str, _Constraint] = {
-    "t": _NUMBERS,
-    "horizon": _Constraint(_finite(1), "finite numbers >= 1", many=True),
-    "dim": _Constraint(_finite(1), "numbers >= 1", many=True),
-    "n_models": _COUNT,
-    "n_actions": _COUNT,
-    "noise": _NUMBER,
-    "feature_bound": _POSITIVE,
-    "reward_bound": _NUMBER,
-    "parameter_bound": _NUMBER,
-    "regularization": _Constraint(lambda x: x > 0, "numbers > 0, scalar or (M,)", many=True),
-    "radius": _Constraint(_finite(0), "finite numbers >= 0, scalar or (M,)", many=True),
-    "delta": _FRACTION,
-    "kappa": _FRACTION,
-    "prior": _Constraint(lambda x: (x > 0) & (x <= 1), "a number in (0, 1]"),
-    "width": _NUMBERS,
-    "learning_rate": _Constraint(lambda x: np.isfinite(x) & (x > 0), "finite numbers > 0", many=True),
-    "set_regularization": _POSITIVE,
-    "center_distance": _NUMBER,
-    "misspecification": _NUMBER,
-    "complexity": _NUMBERS,
-    "leverage": _POSITIVE,
-    "threshold": _POSITIVE,
-    "cap": _NUMBERS,
-    "slope": _NUMBERS,
-    "v": _NUMBERS,
-    "sq_regret": _NUMBERS,
-    "expert_error": _NUMBERS,
-    "realized": _NUMBERS,
-    "upper": _NUMBER,
-    "prediction_loss": _Constraint(np.isfinite, "finite numbers", many=True),
-    "ridge_loss": _Constraint(np.isfinite, "finite numbers", many=True),
-}
-
-
-PER_LANE = frozenset({"noise", "feature_bound", "reward_bound", "parameter_bound", "n_actions"})
-PER_MODEL = frozenset({"dim", "regularization", "radius"})
+    return checked
 
 
 def _words(annotation: object) -> tuple[object, ...]:
@@ -97,75 +94,24 @@ def _words(annotation: object) -> tuple[object, ...]:
 
 
 def _check(name: str, value: object, words: tuple[object, ...], many: bool) -> None:
-    is_word = value is None or isinstance(value, str)
-    if is_word and value in words:
-        return
-    number = CONSTRAINTS.get(name)
-    if number is not None and not is_word:
+    low, high, *expected = EXPECTED.get(name, (0, 0))
+    if value is None or isinstance(value, str):
+        if value in words:
+            return
+    elif expected:
         with suppress(TypeError, ValueError):
-            x = np.asarray(value, dtype=np.float64)
-            if (many or number.many or x.ndim == 0) and np.all(number.holds(x)):
+            x = array(cast(ArrayLike, value))
+            if (many or x.ndim == 0) and np.all((x >= low) & (x <= high)):
                 return
-    if number is not None or words:
-        expected = [number.expected] if number is not None else []
+    if expected or words:
         raise ValueError(f"{name} must be {' or '.join(expected + [repr(w) for w in words])}; got {value!r}")
 
 
 def _plain(value: object) -> object:
     if isinstance(value, tuple):
-        return tuple(_plain(v) for v in value)
+        return tuple(map(_plain, value))
     x = np.asarray(value)
     return x.item() if x.ndim == 0 else x
-
-
-class _Trust(local):
-    """Whether this thread's arguments need no check: they come from an equation, or from who checked them before."""
-
-    given = False
-
-
-_TRUST = _Trust()
-
-
-def trusted(function: Callable[P, T]) -> Callable[P, T]:
-    """Return a function, an equation perhaps, whose arguments and those of the equations in it are not checked."""
-
-    @wraps(function)
-    def unchecked(*args: P.args, **kwargs: P.kwargs) -> T:
-        before, _TRUST.given = _TRUST.given, True
-        try:
-            return function(*args, **kwargs)
-        finally:
-            _TRUST.given = before
-
-    return unchecked
-
-
-def equation(function: Callable[P, T]) -> Callable[P, T]:
-    """Check numbers against the table and words against the signature; return floats for scalars.
-
-    What equations pass on to equations is not checked again.
-
-    Constants of a problem may be arrays that broadcast with ``t`` where that cannot be confused with the axis of the
-    models: in printed forms, which keep them apart (`column`), in equations that know no models, and where the
-    signature says ``ArrayLike``; ``regularization`` then has the axes of ``t`` before that of the models.
-    """
-    words = {name: _words(annotation) for name, annotation in function.__annotations__.items()}
-    plain = not PER_MODEL & words.keys()
-    arrays = {name for name, annotation in function.__annotations__.items() if annotation is ArrayLike}
-
-    inner = trusted(function)
-
-    @wraps(function)
-    def checked(*args: P.args, **kwargs: P.kwargs) -> T:
-        if _TRUST.given:
-            return cast(T, _plain(function(*args, **kwargs)))
-        lanes = plain or kwargs.get("form") == "printed"
-        for name, value in kwargs.items():
-            _check(name, value, words.get(name, ()), name in arrays or (lanes and name in PER_LANE))
-        return cast(T, _plain(inner(*args, **kwargs)))
-
-    return checked
 
 
 def ratio(a: ArrayLike, b: ArrayLike, otherwise: ArrayLike) -> Array:

@@ -15,21 +15,10 @@ from numpy.typing import ArrayLike
 
 from ..types import Array
 from . import linear, oracle
-from ._arguments import Float, Form, Horizon, Kappa, Range, array, column, equation, models, outer, ratio, worst
-from .likelihood import union_regret_bound
-
-__all__ = [
-    "D",
-    "D_noise_aware",
-    "Q",
-    "R_sq",
-    "learning_rate",
-    "noise_aware_rate",
-    "prediction_bound",
-    "prediction_range",
-    "regret_bound",
-    "union_regret_bound",
-]
+from ._arguments import Float, Form, Horizon, Kappa, array, column, equation, models, outer, ratio, worst
+from .likelihood import union_regret_bound as union_regret_bound
+from .linear import prediction_bound as prediction_bound
+from .oracle import prediction_range as prediction_range
 
 
 @equation
@@ -73,76 +62,6 @@ def Q(
     return linear.expert_error(
         t=t, dim=dim, noise=R, feature_bound=L, regularization=regularization, radius=S, delta=delta, kappa=kappa
     )
-
-
-@equation
-def prediction_bound(
-    *,
-    t: ArrayLike,
-    dim: ArrayLike,
-    noise: float,
-    feature_bound: float,
-    reward_bound: float,
-    parameter_bound: float,
-    regularization: ArrayLike,
-    delta: float,
-    form: Form = "corrected",
-) -> Float:
-    r"""Bound the absolute predictions of an admissible expert, model by model.
-
-    With the symbols of `Q` and :math:`G` = ``reward_bound``; the result has the shape of ``t`` followed by (M,).
-
-    .. math:: |\langle\phi^i, \theta^i_t\rangle| \le G + RL\sqrt{d\log\frac{1 + tL^2/\lambda_i d}{\delta}}
-        + L\sqrt{\lambda_i} S  \quad (eq:addmisable-experts, upper:bound:exp-pred-fssqcb)
-
-    Corrected: `linear.prediction_bound`, which needs neither :math:`\lambda \ge 1` nor :math:`d \ge 2`. The bound is on
-    both sides and for all actions, where the main text has one side.
-
-    Examples
-    --------
-    >>> E1 = dict(t=1000, dim=10, noise=0.5, feature_bound=1, reward_bound=1, parameter_bound=1, delta=0.05)
-    >>> prediction_bound(**E1, regularization=1), prediction_bound(**E1, regularization=1, form="printed")
-    (4.746420..., 6.362010...)
-    """
-    model: dict[str, Any] = {"dim": dim, "noise": noise, "feature_bound": feature_bound, "reward_bound": reward_bound}
-    model |= {"regularization": regularization, "radius": column(parameter_bound), "delta": delta, "form": form}
-    return linear.prediction_bound(t=t, **model)
-
-
-@equation
-def prediction_range(
-    *,
-    t: ArrayLike,
-    dim: ArrayLike,
-    noise: float,
-    feature_bound: float,
-    reward_bound: float,
-    parameter_bound: float,
-    regularization: ArrayLike,
-    delta: float,
-    horizon: Horizon = None,
-    range: Range = "clip",
-    form: Form = "corrected",
-) -> tuple[Float, Float]:
-    r"""Return :math:`(\beta, \ell)`, the range of rewards and predictions that SqAlg works on.
-
-    With the symbols of `prediction_bound`; :math:`\beta = -\ell/2`:
-
-    .. math:: \ell = 2\max_i\Big(G + RL\sqrt{d\log\frac{1 + tL^2/\lambda_i d}{\delta}} + L\sqrt{\lambda_i} S\Big)
-        \quad (eq:boudningrangefor-fs)
-
-    Corrected: `oracle.prediction_range`; by default :math:`\ell = 2(G + n_T)` with clipped predictions, which covers
-    the noise of all T rounds where print covers that of one.
-
-    Examples
-    --------
-    >>> E1 = dict(t=1000, dim=10, noise=0.5, feature_bound=1, reward_bound=1, parameter_bound=1, delta=0.05)
-    >>> prediction_range(**E1, regularization=1), prediction_range(**E1, regularization=1, form="printed")
-    ((-3.301807..., 6.603614...), (-6.362010..., 12.724020...))
-    """
-    model: dict[str, Any] = {"dim": dim, "noise": noise, "feature_bound": feature_bound, "reward_bound": reward_bound}
-    model |= {"regularization": regularization, "radius": column(parameter_bound), "delta": delta, "form": form}
-    return oracle.prediction_range(t=t, horizon=horizon, range=range, **model)
 
 
 @equation

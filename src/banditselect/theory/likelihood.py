@@ -9,7 +9,7 @@ from numpy import log, log1p, sqrt
 from numpy.typing import ArrayLike
 
 from ..types import Array
-from ._arguments import Float, Form, array, equation, models, outer, ratio, worst
+from ._arguments import Float, Form, array, equation, models, outer, worst
 from .linear import log_det
 
 
@@ -50,29 +50,6 @@ def squared_radius(
     if form == "printed":
         return np.square(R * sqrt(ld + 2 * log(1 / delta)) + sqrt(penalty))
     return R**2 * ld + 2 * R**2 * log(n_models / delta) + penalty
-
-
-@equation
-def misspecification_split(
-    *, t: ArrayLike, noise: float, complexity: ArrayLike, misspecification: float
-) -> tuple[Float, Float]:
-    r"""Split a squared radius between noise and misspecification in the best way for one horizon.
-
-    With :math:`C` = ``complexity`` (:math:`\log\det + 2\log(1/\pi\delta)`), :math:`\varepsilon` = ``misspecification``:
-    the radius :math:`R^2 C/\kappa + T\varepsilon^2/(1-\kappa)` is least at
-
-    .. math:: \kappa = \frac{R\sqrt C}{R\sqrt C + \varepsilon\sqrt T},
-        \qquad \rho^2 = (R\sqrt C + \varepsilon\sqrt T)^2.
-
-    Returns :math:`\kappa` and :math:`\rho^2`; the paper has no misspecification.
-
-    Examples
-    --------
-    >>> misspecification_split(t=1000, noise=0.5, complexity=60, misspecification=0.1)
-    (0.550510..., 49.494897...)
-    """
-    a, b = np.broadcast_arrays(noise * sqrt(complexity), misspecification * sqrt(t))
-    return ratio(a, a + b, 1.0), np.square(a + b)
 
 
 @equation

@@ -80,12 +80,13 @@ def prediction_bound(
     :math:`1/r^2`), :math:`\rho_t^2` of `likelihood.squared_radius`; shape of ``t`` followed by that of the models.
 
     .. math::
-        & G + RL\sqrt{d\log\frac{1 + tL^2/\lambda d}{\delta}} + L\sqrt\lambda r
-        \quad (ps-oful-admissible-expert, eq:temp04, printed), \\
+        & G + RL\sqrt{d\log\frac{1 + tL^2/\lambda d}{\delta}} + L\sqrt\lambda r \quad (eq:addmisable-experts,
+        upper:bound:exp-pred-fssqcb, ps-oful-admissible-expert, eq:temp04, printed), \\
         & G + \frac{L}{\sqrt\lambda} \rho_t \quad (corrected)
 
     Printed, the bound needs :math:`\lambda \ge 1`, and :math:`d \ge 2` since :math:`d\log(1/\delta)` stands for
-    :math:`2\log(1/\delta)`; a known parameter (radius 0) is its limit at :math:`\lambda = 1/r^2`.
+    :math:`2\log(1/\delta)`; a known parameter (radius 0) is its limit at :math:`\lambda = 1/r^2`. The bound is on both
+    sides and for all actions, where the main text has one side.
 
     Examples
     --------
@@ -185,27 +186,3 @@ def capped_sum_factor(*, cap: ArrayLike, slope: ArrayLike) -> Float:
     """
     a, b = np.broadcast_arrays(array(cap), array(slope))
     return ratio(a, log1p(ratio(a, b, 0.0)), np.where(a > 0, 0.0, b))
-
-
-@equation
-def high_leverage_rounds(*, dim: int, leverage: float, threshold: float) -> Float:
-    r"""Count the rounds in which the leverage :math:`q_s` can exceed a threshold, however long the play.
-
-    With :math:`c` = ``leverage`` (:math:`L^2/\lambda`), :math:`\tau` = ``threshold``: the largest root of
-
-    .. math:: n \log(1 + \tau) = d \log(1 + n c / d),
-
-    and 0 if :math:`c \le \tau`. The paper has no such count: it assumes :math:`\lambda \ge L^2`.
-
-    Examples
-    --------
-    >>> high_leverage_rounds(dim=7, leverage=4, threshold=1)
-    28.919715...
-    """
-    d, c, slope = dim, leverage, log1p(threshold)
-    if c <= threshold:
-        return 0.0
-    n = d * c / slope**2  # above the root, since log(1 + x) <= sqrt(x); so is every iterate
-    for _ in range(1000):
-        n = d * log1p(n * c / d) / slope
-    return n

@@ -10,7 +10,7 @@ import numpy as np
 from numpy import log, sqrt
 from numpy.typing import ArrayLike
 
-from ._arguments import Float, Form, Horizon, Kappa, Range, array, equation, last_round, models, ratio, worst
+from ._arguments import Float, Form, Horizon, Kappa, array, equation, last_round, models, ratio, worst
 from .linear import expert_regret, noise_bound, prediction_bound
 
 SqAlgForm: TypeAlias = Literal["printed", "proposition", "corrected"]
@@ -69,7 +69,6 @@ def prediction_range(
     delta: float,
     regularization: ArrayLike | None = None,
     horizon: Horizon = None,
-    range: Range = "clip",
     form: Form = "corrected",
 ) -> tuple[Float, Float]:
     r"""Return :math:`(\beta, \ell)`, the range of rewards and predictions that SqAlg works on.
@@ -78,11 +77,9 @@ def prediction_range(
 
     .. math::
         \ell = 2\max_i B_{i,t} \quad (eq:boudningrangefor-fs, eq:temp06, printed), \qquad
-        \ell = 2(G + n_T) \quad (corrected, \texttt{clip}), \qquad
-        \ell = 2\max\{G + n_T, \max_i B_{i,T}\} \quad (corrected, \texttt{experts})
+        \ell = 2(G + n_T) \quad (corrected)
 
-    ``range="clip"``: predictions are clipped into the range; ``"experts"``: they are not, inadmissible experts are
-    dropped, and each of the two events has :math:`\delta/2`. Printed, the noise of a single round is covered; at
+    Corrected, predictions are clipped into the range. Printed, the noise of a single round is covered; at
     :math:`\lambda_i = 1/r_i^2`, the default, this is eq:temp06 with :math:`G + L` for :math:`G + L\sqrt{\lambda_i}r_i`.
 
     Examples
@@ -91,16 +88,12 @@ def prediction_range(
     >>> prediction_range(t=1000, **E1)
     (-3.301807..., 6.603614...)
     """
-    T, G = last_round(t, horizon), reward_bound
-    model: dict[str, Any] = {"dim": dim, "noise": noise, "feature_bound": feature_bound, "reward_bound": G}
-    model |= {"regularization": regularization, "radius": radius, "form": form}
     if form == "printed":
-        half = worst(prediction_bound(t=t, delta=delta, **model), t)
+        model: dict[str, Any] = {"dim": dim, "noise": noise, "feature_bound": feature_bound, "delta": delta}
+        model |= {"reward_bound": reward_bound, "regularization": regularization, "radius": radius, "form": form}
+        half = worst(prediction_bound(t=t, **model), t)
         return -half, 2 * half
-    delta = delta / 2 if range == "experts" else delta
-    width = clipping_width(t=t, noise=noise, reward_bound=G, delta=delta, horizon=horizon)
-    if range == "experts":
-        width = np.maximum(width, 2 * worst(prediction_bound(t=T, delta=delta, **model), T))
+    width = clipping_width(t=t, noise=noise, reward_bound=reward_bound, delta=delta, horizon=horizon)
     return -width / 2, width
 
 
@@ -180,26 +173,6 @@ def oracle_regret(
 
 
 @equation
-def conversion_error(*, sq_regret: ArrayLike, noise: ArrayLike, delta: float) -> Float:
-    r"""Bound the squared error of any online predictions by their regret: the online-to-confidence-set conversion.
-
-    With :math:`B_t` = ``sq_regret`` against the mean rewards, :math:`R` = ``noise``:
-
-    .. math:: \sum_{s \le t} (\hat y_s - \mu_s)^2 \le 1 + 2B_t + 32R^2\log\frac{R\sqrt8 + \sqrt{1 + B_t}}{\delta}
-        \quad (\delta \le 1/4)
-
-    Abbasi-Yadkori, Pal, Szepesvari (2012), Theorem 1, as printed: `self_bound` of :math:`1 + B_t`. What they print has
-    the units of no reward; `oracle_error` is the same step without.
-
-    Examples
-    --------
-    >>> conversion_error(sq_regret=10, noise=0.5, delta=0.05)
-    57.398677...
-    """
-    return self_bound(v=1 + array(sq_regret), noise=noise, delta=delta) - 1
-
-
-@equation
 def oracle_error(
     *,
     t: ArrayLike,
@@ -248,7 +221,7 @@ def oracle_error(
 
 
 @equation
-def inverse_gap_bound(*, n_actions: int, learning_rate: ArrayLike, form: Form = "corrected") -> Float:
+def inverse_gap_bound(*, n_actions: ArrayLike, learning_rate: ArrayLike, form: Form = "corrected") -> Float:
     r"""Bound the regret of one round of inverse gap weighting that its squared error does not pay for.
 
     With :math:`K` = ``n_actions``, :math:`\alpha` = ``learning_rate``, :math:`p` the inverse gap weights on
@@ -264,7 +237,7 @@ def inverse_gap_bound(*, n_actions: int, learning_rate: ArrayLike, form: Form = 
     >>> inverse_gap_bound(n_actions=10, learning_rate=2)
     9.0
     """
-    K = n_actions if form == "printed" else n_actions - 1
+    K = array(n_actions) if form == "printed" else array(n_actions) - 1
     return 2 * K / array(learning_rate)
 
 

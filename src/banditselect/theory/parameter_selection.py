@@ -17,23 +17,9 @@ from numpy.typing import ArrayLike
 
 from . import linear, oracle
 from ._arguments import Float, Form, Horizon, Kappa, array, column, equation, models, outer, worst
-from .likelihood import likelihood_regret_bound
-from .linear import prediction_bound
-from .oracle import prediction_range
-
-__all__ = [
-    "R_sq",
-    "U",
-    "U_simplified",
-    "gamma",
-    "gamma_data",
-    "gamma_simplified",
-    "likelihood_regret_bound",
-    "prediction_bound",
-    "prediction_range",
-    "regret_bound",
-    "regret_bound_simplified",
-]
+from .likelihood import likelihood_regret_bound as likelihood_regret_bound
+from .linear import prediction_bound as prediction_bound
+from .oracle import prediction_range as prediction_range
 
 
 @equation
@@ -240,91 +226,3 @@ def regret_bound(
     lam_0 = L**2 if set_regularization is None else set_regularization
     factor = linear.capped_sum_factor(cap=G**2, slope=gamma_T + lam_0 * S**2)
     return 2 * sqrt(T * factor * linear.log_det_bound(t=T, dim=d, feature_bound=L, regularization=lam_0))
-
-
-@equation
-def U_simplified(
-    *, t: ArrayLike, dim: int, noise: float, feature_bound: float, radius: ArrayLike, delta: float
-) -> Float:
-    r"""Return the dominant terms of the printed :math:`U_t`.
-
-    With the symbols of `U`:
-
-    .. math:: U_t \approx 3 + 16R^2\log 2 + 32R^2\log\frac1\delta + 8d\log\Big(1 + \frac{tL^2\max_i r_i^2}{d}\Big)
-        \quad (eq:Ut-simplified)
-
-    An approximation, not a bound: the double logarithm of `U` is dropped.
-
-    Examples
-    --------
-    >>> U_simplified(t=1000, dim=10, noise=0.5, feature_bound=1, radius=1, delta=0.05)
-    398.948088...
-    """
-    R, d, L, r = noise, dim, feature_bound, np.max(radius)
-    ld = d * log1p(array(t) * L**2 * r**2 / d)
-    return 3 + 16 * R**2 * log(2) + 32 * R**2 * log(1 / delta) + 8 * ld
-
-
-@equation
-def gamma_simplified(
-    *,
-    t: ArrayLike,
-    dim: int,
-    n_models: int,
-    noise: float,
-    feature_bound: float,
-    reward_bound: float,
-    radius: ArrayLike,
-    delta: float,
-) -> Float:
-    r"""Return the dominant terms of the printed :math:`\gamma_t`.
-
-    With the symbols of `gamma`:
-
-    .. math:: \gamma_t \approx C_3 + 16R^2(4 + L^2d\log M)\log\frac1\delta
-        + 16d(1 + R^2L^2\log M)\log\Big(1 + \frac{tL^2\max_i r_i^2}{d}\Big) \quad (eq:gamma-simplified)
-
-    with :math:`C_3 = 7 + 32R^2\log2 + 16(G+L)^2\log M`. An approximation from below, not a bound.
-
-    Examples
-    --------
-    >>> E1 = dict(dim=10, noise=0.5, feature_bound=1, reward_bound=1, radius=1, delta=0.05)
-    >>> gamma_simplified(t=1000, n_models=5, **E1)
-    1391.868003...
-    """
-    R, d, L, G, r, log_M = noise, dim, feature_bound, reward_bound, np.max(radius), log(n_models)
-    C_3 = 7 + 32 * R**2 * log(2) + 16 * (G + L) ** 2 * log_M
-    growth = 16 * d * (1 + R**2 * L**2 * log_M) * log1p(array(t) * L**2 * r**2 / d)
-    return C_3 + 16 * R**2 * (4 + L**2 * d * log_M) * log(1 / delta) + growth
-
-
-@equation
-def regret_bound_simplified(
-    *,
-    t: ArrayLike,
-    dim: int,
-    n_models: int,
-    noise: float,
-    feature_bound: float,
-    reward_bound: float,
-    radius: ArrayLike,
-    delta: float,
-) -> Float:
-    r"""Return the dominant terms of the printed regret of PS-OFUL.
-
-    With the symbols of `regret_bound` and `gamma_simplified` for :math:`\gamma_T`:
-
-    .. math:: 2Gd + 2\sqrt2\max\{1, G\}\sqrt{dT\log(1 + T/d)\,\gamma_T} \quad (eq:PS-OFUL-regret-simplified)
-
-    An approximation from below of the printed bound.
-
-    Examples
-    --------
-    >>> E1 = dict(dim=10, noise=0.5, feature_bound=1, reward_bound=1, radius=1, delta=0.05)
-    >>> regret_bound_simplified(t=1000, n_models=5, **E1)
-    22689.165987...
-    """
-    d, L, G, T = dim, feature_bound, reward_bound, array(t)
-    model: dict[str, Any] = {"dim": d, "n_models": n_models, "noise": noise, "feature_bound": L, "reward_bound": G}
-    gamma_T = gamma_simplified(t=T, radius=radius, delta=delta, **model)
-    return 2 * G * d + 2 * sqrt(2) * max(1, G) * sqrt(d * T * log1p(T / d) * gamma_T)

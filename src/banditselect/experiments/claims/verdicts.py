@@ -1,6 +1,6 @@
 """The verdict on every sentence for every experiment and regime whose results are stored."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -8,7 +8,6 @@ from pathlib import Path
 from ...simulation import Results
 from ...types import Array
 from ..experiment import Experiment, stored
-from .arena_sentences import ARENA_SENTENCES
 from .latent_sentences import LATENT_SENTENCES
 from .measuring import FAILS, HOLDS, Evidence, Runs, judged, nearly_uniform
 from .sentence import Sentence, models_of
@@ -55,7 +54,10 @@ class Verdict:
     ours: bool = False
 
 
-def judge(folder: Path, experiments: Mapping[str, Experiment]) -> list[Verdict]:
+ALL = (*SENTENCES, *LATENT_SENTENCES, *OURS)
+
+
+def judge(folder: Path, experiments: Mapping[str, Experiment], sentences: Sequence[Sentence] = ALL) -> list[Verdict]:
     """Judge every sentence on the results that are stored in ``folder``; what was not run is left out."""
     evidence = {
         (one.name, regime): Evidence(results, Runs.of(results, one.metric), partial(_classes, one, results))
@@ -63,7 +65,7 @@ def judge(folder: Path, experiments: Mapping[str, Experiment]) -> list[Verdict]:
     }
     return [
         verdict
-        for sentence in (*SENTENCES, *LATENT_SENTENCES, *OURS, *ARENA_SENTENCES)
+        for sentence in sentences
         for name in sentence.experiments
         for regime in sentence.regimes
         for verdict in _judged(sentence, name, regime, evidence)

@@ -8,12 +8,12 @@ from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 
-from ...carriers.extras import need
 from ...reporting import plot_rows, save_figure
 from ...reporting.markdown import markdown_table
 from ...reporting.numbers import duration, interval, measured
 from ...reporting.page import Citation, Figure, Page, Picture, render
 from ...reporting.verdicts import Checked, Claim, outcome
+from ...runtime.extras import need
 from ...simulation import Results
 from ...simulation.engine import cores
 from ...simulation.results import FORMATS, save_figures

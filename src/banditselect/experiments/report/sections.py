@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...carriers.settings import literal
 from ...reporting.numbers import NOTHING, number
 from ...reporting.page import Part, Picture, Section, Table
+from ...runtime.quantiles import standard_error
+from ...runtime.settings import literal
 from ...simulation import Results
-from ...statistics import standard_error
 from ..experiment import Experiment
 from .standings import standing_tables
 

@@ -1,0 +1,50 @@
+"""Run the experiments and judge what is published: `python -m benchmarks.arena`, with `--scale paper` for the docs.
+
+Results are kept in out/arena, where `banditselect reproduce arena --scale paper --out out/arena` has its own, those of
+the quick scale in out/arena-quick; run again, it goes on where it was stopped. `make arena-docs` writes docs/arena.md.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from banditselect.experiments import SCALES
+from banditselect.experiments.claims import judge
+from banditselect.experiments.report.words import verdict_lines
+from banditselect.simulation import Progress
+
+from . import EXPERIMENTS
+from .sentences import SENTENCES
+
+
+def main() -> None:
+    """Run, keep, judge."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=EXPERIMENTS, default=list(EXPERIMENTS), help="both by default")
+    parser.add_argument("--scale", choices=SCALES, default="quick", help="quick by default")
+    parser.add_argument("--out", type=Path, help="another folder")
+    parser.add_argument("--workers", type=int, help="processes; all cores by default")
+    options = parser.parse_args()
+    folder = options.out or Path("out/arena" if options.scale == "paper" else "out/arena-quick")
+    for name in options.only:
+        experiment, place = EXPERIMENTS[name], folder / name / "defaults"
+        results = experiment.run(
+            "defaults",
+            experiment.scales[options.scale],
+            out=place,
+            phase=lambda title: lambda now: tell(title, now),
+            workers=options.workers,
+        )
+        print(file=sys.stderr)
+        if results.failures:
+            sys.exit(f"{len(results.failures)} cells failed: {place / 'failures.json'}")
+    print(verdict_lines(judge(folder, EXPERIMENTS, SENTENCES)))
+
+
+def tell(title: str, now: Progress) -> None:
+    """Show how much is done."""
+    print(f"\r{title}: {100 * now.fraction:.0f} %", end="", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

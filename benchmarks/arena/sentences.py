@@ -1,0 +1,289 @@
+"""What is published of the rivals and can be checked: rates in T, M and K, and where an assumption is needed.
+
+"Of order" a power: grows no faster, but for a tenth that is added to exponents of T, one factor log T being about that
+from a quarter of the rounds to all. In T: over these rounds; in M or K: between the ends of what was varied; in M and T
+together: where both become four times as large, since at a fixed T a regret in proportion to M may be far below the
+root of M T. That it holds means that it grew no faster on these problems; no run shows a bound for all. Bounds of
+masters hold with a probability and not in the mean: their exponents are those of the mean logarithm, and they are asked
+for where the master had told its bases apart before, that is where its regret was at most half of that of uniform play.
+"Does not grow": an exponent of at most a tenth. "Linear": an exponent of at least 0.9.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from banditselect.experiments import contestants as who
+from banditselect.experiments.claims.latent_sentences import at_a_quarter, since
+from banditselect.experiments.claims.measuring import Evidence, Measured, Runs, Statistic, measure_all
+from banditselect.experiments.claims.sentence import Sentence, models_of, ratio
+from banditselect.experiments.claims.sentences import MUCH
+from banditselect.experiments.fs_shared import UNIFORM
+from banditselect.types import Array
+
+from .masters import BASE, OWN_RATE
+from .rates import DESIGN, PLAIN, STAY
+
+Bounds = tuple[float, float]  #: between which a sentence says that an exponent lies
+Measure = Callable[[Evidence], list[Measured]]
+LOGARITHMS, LEARNED = 0.1, 0.5  #: what may be added to an exponent; of the regret of uniform play
+TINY = 1e-12  #: in the place of a regret of 0
+ROOT, FLAT = (-math.inf, 0.5 + LOGARITHMS), (-math.inf, 0.1)
+TWO_THIRDS, LINEAR, GROWS = (2.0 / 3.0, math.inf), (0.9, math.inf), (0.1, math.inf)
+
+
+def _ordered(evidence: Evidence, axis: str, *policies: str) -> list[str]:
+    """Return the problems that all of these policies played, in the order of M, or K."""
+    names = [name for name, own in evidence.results.items() if name.startswith(axis) and {*policies} <= {*own.curves}]
+    return sorted(names, key=models_of)
+
+
+def _early(evidence: Evidence, names: Sequence[str], *policies: str) -> tuple[Runs, float]:
+    """Return the regrets after a quarter of the rounds, and the logarithm of all rounds over these."""
+    found: dict[str, dict[str, Array]] = {name: {} for name in names}
+    span = 0.0
+    for name in names:
+        for policy in policies:
+            own, span = at_a_quarter(evidence.results[name], policy)
+            found[name] |= own
+    return Runs(found), span
+
+
+def _learned(runs: Runs, problem: str, policy: str) -> bool:
+    return bool(runs.mean(problem, policy) <= LEARNED * runs.mean(problem, UNIFORM))
+
+
+def _logarithms(runs: Runs) -> Runs:
+    finals = runs.finals.items()
+    return Runs({name: {one: np.log(np.maximum(values, TINY)) for one, values in own.items()} for name, own in finals})
+
+
+def of_master(policy: str, *, rounds: Bounds = ROOT, together: float | None = None, two: bool = False) -> Measure:
+    """Return the measure: the exponents of T in a typical regret, for the smallest M and the largest that it learned.
+
+    ``rounds``: where they lie.  ``together``: the exponent that M T has at most, from a quarter of M and of T to the
+    largest M and all rounds.  ``two``: only for M = 2.
+    """
+
+    def measure(evidence: Evidence) -> list[Measured]:
+        names = _ordered(evidence, "M", policy, UNIFORM)[: 1 if two else None]
+        if not names:
+            return []
+        early, span = _early(evidence, names, policy, UNIFORM)
+        learned = [name for name in names if _learned(early, name, policy)] or names[:1]
+        parts = []
+        for name in dict.fromkeys((learned[0], learned[-1])):
+            words = f"exponent e of T^e, regret of {policy} in the last three quarters, {name}"
+            parts.append(Statistic(words, _growth(policy, name, name, span), *rounds, (name,)))
+        if together is not None:
+            more, less = names[-1], f"M = {models_of(names[-1]) // 4}"
+            if less in names and _learned(early, less, policy) and _learned(evidence.runs, more, policy):
+                words = f"exponent e of (M T)^e, regret of {policy}, from {less} and a quarter of the rounds to {more}"
+                joint = _growth(policy, less, more, span + math.log(4.0))
+                parts.append(Statistic(words, joint, high=together + LOGARITHMS, problems=(less, more)))
+        played = Runs({name: {policy: evidence.runs.finals[name][policy]} for name in names})
+        return measure_all(parts, [_logarithms(played), _logarithms(early)])
+
+    return measure
+
+
+def _growth(policy: str, less: str, more: str, span: float) -> Callable[[Runs, Runs], Any]:
+    return lambda late, early: (late.mean(more, policy) - early.mean(less, policy)) / span
+
+
+def has_learned(policy: str, *others: str) -> Measure:
+    """Return the measure: what was lost after a quarter of the rounds with M = 2, over uniform play.
+
+    ``others``: of whom the regret over sqrt(t) is at most 1 there and at the end, on every problem.
+    """
+
+    def measure(evidence: Evidence) -> list[Measured]:
+        names = _ordered(evidence, "M", policy, UNIFORM, *others)
+        if not names:
+            return []
+        early, span = _early(evidence, names, policy, UNIFORM, *others)
+        words = f"regret of {policy} over that of {UNIFORM} after a quarter of the rounds, {names[0]}"
+        share = _contrast(names[0], policy, float(early.mean(names[0], UNIFORM)))
+        parts = [Statistic(words, share, high=LEARNED, problems=(names[0],))]
+        T = float(evidence.results[names[0]].checkpoints[-1])
+        for other in others:
+            for name in names:
+                words = f"regret of {other} over sqrt(t), {name}, "
+                quarter = _over(name, other, math.sqrt(T * math.exp(-span)), late=False)
+                parts.append(Statistic(words + "after a quarter of the rounds", quarter, high=1.0, problems=(name,)))
+                parts.append(Statistic(words + "at the end", _over(name, other, math.sqrt(T), late=True), high=1.0))
+        return measure_all(parts, [evidence.runs, early])
+
+    return measure
+
+
+def _contrast(problem: str, policy: str, unit: float) -> Callable[[Runs, Runs], Any]:
+    """Return the statistic: a share of uniform play, with the interval of the difference from the share in question.
+
+    One run that is stuck makes the interval of a ratio useless; that of this difference stays.
+    """
+
+    def compute(late: Runs, early: Runs) -> Any:
+        return LEARNED + (early.mean(problem, policy) - LEARNED * early.mean(problem, UNIFORM)) / unit
+
+    return compute
+
+
+def _over(problem: str, policy: str, unit: float, *, late: bool) -> Callable[[Runs, Runs], Any]:
+    return lambda end, early: (end if late else early).mean(problem, policy) / unit
+
+
+def in_rounds(policy: str, within: Bounds) -> Measure:
+    """Return the measure: the exponents of T in a mean regret, for the smallest M and the largest."""
+
+    def measure(evidence: Evidence) -> list[Measured]:
+        names = _ordered(evidence, "M", policy)
+        if not names:
+            return []
+        early, span = _early(evidence, names, policy)
+        words = f"exponent e of T^e, regret of {policy} in the last three quarters, "
+        ends = dict.fromkeys((names[0], names[-1]))
+        parts = [Statistic(words + name, since(name, policy, span), *within, (name,)) for name in ends]
+        return measure_all(parts, [evidence.runs, early])
+
+    return measure
+
+
+def in_size(policy: str, axis: str, within: Bounds, *, over: str | None = None, log: bool = False) -> Measure:
+    """Return the measure: the exponent of M or K, ``axis``, in a regret.
+
+    ``over``: the policy whose regret it is divided by, where problems with more actions are harder for all.  ``log``:
+    the exponent of log M.
+    """
+
+    def measure(evidence: Evidence) -> list[Measured]:
+        names = _ordered(evidence, axis, policy, *([over] if over else []))
+        if len(names) < 2:
+            return []
+        ends, symbol = (names[0], names[-1]), axis[-1]
+        of = f"regret of {policy}" + (f" over that of {over}" if over else "")
+        sizes = [math.log(models_of(end)) if log else float(models_of(end)) for end in ends]
+        words = f"exponent e of {f'(log {symbol})' if log else symbol}^e, {of}, between {ends[0]} and {ends[1]}"
+        exponent = _exponent(policy, over, ends, math.log(sizes[1] / sizes[0]))
+        return measure_all([Statistic(words, exponent, *within, ends)], [evidence.runs])
+
+    return measure
+
+
+def _exponent(policy: str, over: str | None, ends: tuple[str, str], span: float) -> Callable[[Runs], Any]:
+    def regret(runs: Runs, problem: str) -> Any:
+        return runs.mean(problem, policy) / (runs.mean(problem, over) if over else 1.0)
+
+    return lambda runs: np.log(regret(runs, ends[1]) / regret(runs, ends[0])) / span
+
+
+def _times(policy: str, other: str, low: float, *, two: bool = False) -> Measure:
+    """Return the measure: the regret of one policy over that of another, for every M, or for M = 2."""
+
+    def measure(evidence: Evidence) -> list[Measured]:
+        names = _ordered(evidence, "M", policy, other)[: 1 if two else None]
+        words = f"regret of {policy} over that of {other}, "
+        parts = [Statistic(words + p, ratio(p, policy, other), low=low, problems=(p,), log=True) for p in names]
+        return measure_all(parts, [evidence.runs]) if parts else []
+
+    return measure
+
+
+def _published(experiment: str, id: str, words: str, place: str, measure: Measure, **options: Any) -> Sentence:
+    return Sentence(id, words, (experiment,), (), measure, ("defaults",), place=place, ours=True, **options)
+
+
+DATA_DRIVEN = "Pacchiano, Dann and Gentile 2024"
+BALANCING = {  # of whom, where it is proved, the exponent of M T where both grow alike
+    who.RB_SCB: ("math.md, Theorem 11, after Abbasi-Yadkori, Pacchiano and Phan 2020", 0.5),
+    who.RBE_SCB: ("math.md, Theorem 12, for Pacchiano, Dann, Gentile and Bartlett 2020", 0.5),
+    who.DB_SCB: ("math.md, Theorem 13, for Cutkosky et al. 2021", 0.5),
+    who.D3RB_SCB: (DATA_DRIVEN, 0.75),
+    who.ED2RB_SCB: (DATA_DRIVEN, 0.75),
+}
+
+
+def _balancing(policy: str, place: str, together: float) -> Sentence:
+    told = together == 0.5  # a bound on the regret of a base
+    order = "sqrt(M T), if the reference bounds the regret of one base" if told else "M sqrt(T)"
+    words, premise = f"the regret of {policy} is of order {order}", has_learned(policy, *([BASE] if told else []))
+    measure = of_master(policy, together=together)
+    return _published("arena-masters", f"rate-{policy.lower()}", words, place, measure, premise=premise)
+
+
+SENTENCES = (
+    *(_balancing(policy, *proved) for policy, proved in BALANCING.items()),
+    _published(
+        "arena-masters",
+        "rate-corral-importance",
+        "over two UCB bases that learn importance-weighted rewards CORRAL has regret of at least the order T^(2/3)",
+        "often stated; we found no proof",
+        of_master(who.CORRAL_IMPORTANCE, rounds=TWO_THIRDS, two=True),
+        about=(who.CORRAL_IMPORTANCE,),
+    ),
+    _published(
+        "arena-masters",
+        "fails-corral-importance",
+        "over two UCB bases CORRAL loses much more with importance-weighted rewards than with smoothing",
+        "Pacchiano et al. 2020, of Agarwal et al. 2017",
+        _times(who.CORRAL_IMPORTANCE, who.CORRAL_SMOOTHED, MUCH, two=True),
+        about=(who.CORRAL_SMOOTHED,),
+    ),
+    *(
+        _published(
+            "arena-masters",
+            id,
+            f"with smoothing the regret of CORRAL over two UCB bases is of order sqrt(T), at {words}",
+            "Pacchiano et al. 2020",
+            of_master(policy, two=True),
+            premise=has_learned(policy),
+        )
+        for id, policy, words in (
+            ("rate-corral-smoothed-own", OWN_RATE, "its own rate"),
+            ("rate-corral-smoothed", who.CORRAL_SMOOTHED, "ten times its rate"),
+        )
+    ),
+    _published(
+        "arena-rates",
+        "fails-leader",
+        "LEADER needs all maps to be right: with wrong ones its regret is linear in T",
+        "Papini et al. 2021, the assumption",
+        in_rounds(who.LEADER_MAPS, LINEAR),
+        about=(who.LEADER_MAPS,),
+    ),
+    _published(
+        "arena-rates",
+        "fails-leader-beside",
+        "LEADER loses much more than FS-OFUL where only one map is right",
+        "Papini et al. 2021, the assumption",
+        _times(who.LEADER_MAPS, who.FS_OFUL, MUCH),
+        about=(who.FS_OFUL,),
+    ),
+    _published(
+        "arena-rates",
+        "rate-alexp",
+        "for actions that stay the same the regret of ALEXP grows with M as (log M)^(3/2) at most",
+        "Kassraie et al. 2023",
+        in_size(who.ALEXP_MAPS, f"{STAY}M", (-math.inf, 1.5), log=True),
+        about=(who.ALEXP_MAPS,),
+    ),
+    _published(
+        "arena-rates",
+        "rate-design",
+        "with an optimal design the regret of SquareCB, over that of uniform play, does not grow with K",
+        "Zhu et al. 2022",
+        in_size(DESIGN, "K", FLAT, over=UNIFORM),
+        about=(DESIGN,),
+    ),
+    _published(
+        "arena-rates",
+        "rate-plain",
+        "without one it does",
+        "Foster and Rakhlin 2020, the bound",
+        in_size(PLAIN, "K", GROWS, over=UNIFORM),
+        about=(PLAIN,),
+    ),
+)
+"""Rates and failures that others have published, for their own algorithms."""

@@ -1,1 +1,0 @@
-"""What carries every policy and knows none: lanes, streams, features coming in, decisions, settings, files."""

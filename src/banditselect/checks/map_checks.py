@@ -1,0 +1,247 @@
+"""Checks that a feature map keeps the contract: shapes, finite features whatever records hold, no side effects."""
+
+import copy
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+from unittest import SkipTest
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.features import LIMIT
+from ..maps import FeatureMap, Records, from_dict, to_dict
+from ..maps.recipe import Recipe
+from ..types import Array, Blocked
+
+WORD = "a word that no example has"
+ODD: tuple[Any, ...] = (None, WORD, "", 1e3, -1e300, 10**400, np.nan, np.inf, True, [], [1.0, None], {"a": 1}, object())
+
+
+class Subject(NamedTuple):
+    """A feature map, fitted or not, with contexts and items that it accepts: records as dicts."""
+
+    map: FeatureMap
+    contexts: list[dict[str, Any]]
+    items: list[dict[str, Any]]
+
+    def fitted(self) -> FeatureMap:
+        """Return the map fitted to the examples."""
+        return self.map.fit(self.contexts, self.items)
+
+    def changed(self) -> Iterator[tuple[str, Any, dict[str, Any], list[dict[str, Any]]]]:
+        """Yield a column, an odd value, and a context and items with that value in one of their columns."""
+        for side in (0, 1):
+            for column in dict.fromkeys(name for row in (self.contexts, self.items)[side] for name in row):
+                for value in ODD:
+                    context, items = dict(self.contexts[0]), [dict(item) for item in self.items]
+                    (context, items[-1])[side][column] = value
+                    yield column, value, context, items
+
+
+def check_map_settings(subject: Subject) -> None:
+    """Arguments are stored under their names, ``repr`` names the class, and a copy has the same settings."""
+    name, own = type(subject.map).__name__, subject.map
+    try:
+        settings = own.settings
+    except KeyError as error:
+        raise AssertionError(f"argument {error.args[0].lstrip('_')} is not stored under its name") from error
+    assert repr(own).startswith(f"{name}("), f"repr does not begin with the class: {own!r}"
+    twin = copy.copy(own)
+    assert repr(twin) == repr(own), f"the copy of {own!r} is {twin!r}"
+    assert set(twin.settings) == set(settings), "the copy has other settings"
+
+
+def check_feature_shape(subject: Subject) -> None:
+    """Features are float64 of shape ``(K, width)``, finite, at most 1e30; every feature has a name of its own."""
+    fitted = subject.fitted()
+    for context in subject.contexts:
+        for K in (1, len(subject.items)):
+            _check_features(fitted, fitted.features(context, subject.items[:K]), K, f"{K} items")
+    names = fitted.names
+    assert all(isinstance(name, str) for name in names), f"names are {names!r}, not words"
+    assert len(names) == fitted.width, f"there are {len(names)} names of {fitted.width} features"
+    twice = sorted({name for name in names if names.count(name) > 1})
+    assert not twice, f"several features have the names {twice}"
+
+
+def check_feature_blocks(subject: Subject) -> None:
+    """With several ``blocks`` the features are ``Blocked``, and the block of an item is a whole number below them."""
+    fitted = subject.fitted()
+    features, K = fitted.features(subject.contexts[0], subject.items), len(subject.items)
+    if fitted.blocks == 1:
+        assert not isinstance(features, Blocked), "features are Blocked, but blocks is 1"
+        raise SkipTest("it has one block of parameters")
+    assert isinstance(features, Blocked), f"blocks is {fitted.blocks}, but features are no Blocked(values, block)"
+    block = np.asarray(features.block)
+    assert block.dtype.kind in "iu", f"blocks of dtype {block.dtype}, not whole numbers"
+    assert block.shape == (K,), f"blocks of shape {block.shape}, not {(K,)}"
+    assert ((block >= 0) & (block < fitted.blocks)).all(), f"blocks {block} are not below {fitted.blocks}"
+
+
+def check_repeated_calls(subject: Subject) -> None:
+    """The same records give the same features, also after what was returned before has been written into."""
+    fitted, (context, items) = subject.fitted(), (subject.contexts[0], subject.items)
+    before, kept = _picture(fitted), Records(items)
+    first = _features(fitted, context, kept)
+    shown = [array.copy() for array in first]
+    for array in first:
+        if array.flags.writeable:
+            array[...] = 77
+    for offered, what in ((items, "the same records"), (kept, "records that are kept")):
+        again = _features(fitted, context, offered)
+        assert _same(shown, again), f"{what} give other features when they are asked for again"
+    assert _picture(fitted) == before, "features() changed the map"
+
+
+def check_records_unchanged(subject: Subject) -> None:
+    """Fitting, observing and encoding leave the records as they were."""
+    before = _text((subject.contexts, subject.items))
+    fitted = subject.fitted()
+    fitted.observe(subject.contexts[0], subject.items)
+    fitted.features(subject.contexts[0], subject.items)
+    assert _text((subject.contexts, subject.items)) == before, "the records were changed"
+
+
+def check_single_items(subject: Subject) -> None:
+    """An item alone has the features that it has among others."""
+    _check_rows(subject, [[k] for k in range(len(subject.items))], "an item alone")
+
+
+def check_permuted_items(subject: Subject) -> None:
+    """Permuted and repeated items have permuted and repeated features."""
+    K = len(subject.items)
+    _check_rows(subject, [[*range(K)][::-1], [K - 1, 0, 0, *range(K)]], "items in another order")
+
+
+def check_odd_values(subject: Subject) -> None:
+    """Features are finite whatever a column holds, missing or of another type, and whatever other columns there are."""
+    fitted, extra = subject.fitted(), {"a column that no example has": 1.0}
+    cases: list[tuple[str, Any, list[Any]]] = [(f"{c}={v!r:.40}", x, z) for c, v, x, z in subject.changed()]
+    cases += [(f"the record {record}", record, [record]) for record in (extra, {}, None)]
+    for what, context, items in cases:
+        try:
+            features = fitted.features(context, items)
+        except Exception as error:
+            raise AssertionError(f"{what} raises {error!r} without strict=True") from error
+        _check_features(fitted, features, len(items), what)
+
+
+def check_strict(subject: Subject) -> None:
+    """``strict=True`` takes the examples, and raises ValueError by column and value where a column cannot be read."""
+    fitted, context, items = subject.fitted(), subject.contexts[0], subject.items
+    usual = _features(fitted, context, items)
+    assert _same(usual, _features(fitted, context, items, strict=True)), "strict=True gives other features"
+    refused, changes = set(), set()
+    for column, value, context, items in subject.changed():
+        try:
+            changes |= set() if _same(usual, _features(fitted, context, items, strict=True)) else {column}
+        except ValueError as error:
+            refused.add(column)
+            words = (column, repr(value)) if value in (None, WORD) else (column,)
+            if not all(word in str(error) for word in words):
+                raise AssertionError(f"the error for {column}={value!r:.40} does not name both: {error}") from error
+        except Exception as error:
+            raise AssertionError(f"strict=True, {column}={value!r:.40}: no ValueError, but {error!r}") from error
+    lenient = sorted(changes - refused)
+    assert not lenient, f"strict=True takes whatever the columns {lenient} hold, even None"
+    if not refused:
+        raise SkipTest("no column of the examples changes the features")
+
+
+def check_fit(subject: Subject) -> None:
+    """``fit`` returns a fitted copy of the same class, the same for the same records, and changes nothing else."""
+    before, context, items = _picture(subject.map), subject.contexts[0], subject.items
+    first = subject.fitted()
+    assert type(first) is type(subject.map), f"fit returned {first!r}, not a map of the same class"
+    assert first is not subject.map, "fit returned the map itself, not a copy"
+    assert first.fitted, "what fit returned is not fitted: is all of `state` filled?"
+    features = _features(first, context, items)
+    assert _picture(subject.map) == before, "fit changed the map that was fitted"
+    assert _same(features, _features(subject.fitted(), context, items)), "two fits to one set of records differ"
+    first.fit(subject.contexts[:1], items[:1])
+    assert _same(features, _features(first, context, items)), "a second fit changed the first"
+
+
+def check_observe(subject: Subject) -> None:
+    """``observe`` changes what ``state`` names and nothing else, not in copies either, and counts its ``changes``."""
+    fitted, context, items = subject.fitted(), subject.contexts[-1], subject.items
+    twin, form, kept = copy.copy(fitted), (fitted.names, fitted.blocks, repr(fitted)), Records(items)
+    before, shown = _picture(fitted), _features(fitted, context, kept)
+    fitted.observe(context, [*items[::2], {"id": WORD}])
+    after, now = _picture(fitted), _features(fitted, context, items)
+    assert (fitted.names, fitted.blocks, repr(fitted)) == form, "observe changed names, blocks or settings"
+    assert after != before or _same(shown, now), "observe changed the features, but nothing that `state` names"
+    stale = "records that are kept have the features of before: `changes` must count what observe changes"
+    assert _same(now, _features(fitted, context, kept)), stale
+    same = _picture(twin) == before and _same(shown, _features(twin, context, items))
+    assert same, "observe changed a copy made before"
+
+
+def check_saved_map(subject: Subject) -> None:
+    """A map that is saved, as a file of an Agent keeps it, and restored has the same features, also afterwards."""
+    fitted, (context, items) = subject.fitted(), (subject.contexts[-1], subject.items)
+    fitted.observe(context, items[:1])
+    if fitted.unsaved is not None:
+        raise SkipTest(f"it cannot be saved: {fitted.unsaved}")
+    arrays: list[NDArray[Any]] = []
+    try:
+        text = json.dumps(to_dict(fitted), default=lambda part: {"array": _stored(part, arrays)})
+        again = from_dict(json.loads(text, object_hook=lambda part: arrays[part["array"]] if "array" in part else part))
+    except (TypeError, ValueError) as error:
+        raise AssertionError(f"it cannot be saved and restored: {error}") from error
+    assert repr(again) == repr(fitted), f"{fitted!r} is restored as {again!r}"
+    for moment in ("at once", "after it has observed more"):
+        saved, mine = (_features(one, context, items) for one in (again, fitted))
+        assert _same(saved, mine), f"other features {moment} when restored: does `state` name all that is learned?"
+        for one in (again, fitted):
+            one.observe(context, items)
+
+
+def _stored(part: Any, arrays: list[NDArray[Any]]) -> int:
+    """Keep an array as files do, in 64 bits, and return its number."""
+    if not isinstance(part, np.ndarray) or part.dtype.kind not in "fiub":
+        raise TypeError(f"settings and state are plain values, lists of them and arrays of numbers, not {part!r:.80}")
+    arrays.append(part.astype({"f": float, "b": bool}.get(part.dtype.kind, np.int64)))
+    return len(arrays) - 1
+
+
+def _check_features(fitted: FeatureMap, features: Array | Blocked, K: int, what: str) -> None:
+    """Assert that features are numbers that policies take."""
+    values = features.values if isinstance(features, Blocked) else features
+    shape = np.shape(values)
+    assert getattr(values, "dtype", None) == np.float64, f"features of {what} are no float64 array"
+    assert shape == (K, fitted.width), f"features of {what} have the shape {shape}, not {(K, fitted.width)}"
+    assert (np.abs(values) <= LIMIT).all(), f"features of {what} are not finite, or above {LIMIT:g}"
+
+
+def _check_rows(subject: Subject, choices: list[list[int]], what: str) -> None:
+    """Assert that chosen items have the rows of all items that are chosen, up to rounding."""
+    fitted, kept = subject.fitted(), Records(subject.items)
+    for context in subject.contexts:
+        every = _features(fitted, context, subject.items)
+        for chosen in choices:
+            for offered in ([subject.items[k] for k in chosen], kept.take(chosen)):
+                found = _features(fitted, context, offered)
+                equal = [np.allclose(a[chosen], b, rtol=1e-9, atol=1e-12) for a, b in zip(every, found, strict=True)]
+                assert all(equal), f"{what} has other features than among the others"
+
+
+def _features(fitted: FeatureMap, context: Any, items: Any, *, strict: bool = False) -> list[NDArray[Any]]:
+    """Return features as arrays: those of a map with blocks and their blocks."""
+    found = fitted.features(context, items, strict=strict)
+    return [*found] if isinstance(found, Blocked) else [found]
+
+
+def _same(one: list[NDArray[Any]], other: list[NDArray[Any]]) -> bool:
+    return len(one) == len(other) and all(np.array_equal(a, b, equal_nan=True) for a, b in zip(one, other, strict=True))
+
+
+def _picture(recipe: Recipe) -> str:
+    """Return settings and state of a map or an encoder and of all inside, to the last bit."""
+    parts = [_picture(part) for _, part in recipe._parts()]
+    return _text([repr(recipe), {name: getattr(recipe, name) for name in recipe.state}, parts])
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, default=lambda part: part.tolist() if isinstance(part, np.ndarray) else repr(part))

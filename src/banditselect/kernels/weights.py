@@ -1,0 +1,109 @@
+"""Weights of models from their losses.
+
+The rows of ``evidence (N, 3, M)`` are those of ``kernels.ridge``: logdet, J, online loss.
+"""
+
+import math
+
+import numpy as np
+
+from ..types import Array, Index, Mask
+from . import inlined, kernel
+
+_PER_LOG_2 = 1.4426950408889634  # 1 / log(2)
+_LOG_2_HIGH = 0.693147180369123816490  # log(2) to 32 bits, so that its multiples by small whole numbers are exact
+_LOG_2_LOW = 1.90821492927058770002e-10  # the rest
+
+
+@kernel
+def exponential_weights(ids: Index, loss: Array, rate: Array, alive: Mask, out: Array) -> None:
+    """``out[r, i]`` proportional to ``exp(-rate[r] loss[n, i])`` over the models alive in row ``r``, 0 elsewhere."""
+    M = loss.shape[1]
+    log_weight = np.empty(M)
+    for r in range(ids.size):
+        n = ids[r]
+        for i in range(M):
+            log_weight[i] = -rate[r] * loss[n, i] if alive[r, i] else -np.inf
+        normalise(log_weight, out[r])
+
+
+@kernel
+def posterior(
+    ids: Index, evidence: Array, log_prior: Array, variance: Array, online: bool, weight: Array, mixture: Array
+) -> None:
+    """Posterior weights of the models and the mixture loss ``B = -2 R^2 log sum_i pi_i exp(-L_i / (2 R^2))``."""
+    log_weight = np.empty(evidence.shape[2])
+    for r in range(ids.size):
+        n = ids[r]
+        log_weights(evidence[n], log_prior[n], variance[n], online, log_weight)
+        mixture[r] = -2.0 * variance[n] * normalise(log_weight, weight[r])
+
+
+@inlined
+def log_weights(evidence: Array, log_prior: Array, variance: float, online: bool, out: Array) -> None:
+    """``out[i] = log pi_i - L_i / (2 R^2)`` of one lane.
+
+    ``L_i`` is the online loss, or the Gaussian evidence ``J_i + R^2 logdet(V_i Lambda_i^-1)``.
+    """
+    if online:
+        for i in range(out.size):
+            out[i] = log_prior[i] - evidence[2, i] / (2.0 * variance)
+    else:
+        for i in range(out.size):
+            out[i] = log_prior[i] - (evidence[1, i] + variance * evidence[0, i]) / (2.0 * variance)
+
+
+@inlined
+def normalise(log_weight: Array, out: Array) -> float:
+    """``out = exp(log_weight) / sum``; returns the log of the sum. An entry of -inf has weight 0."""
+    top = largest(log_weight)
+    total = exponentials(log_weight, top, out)
+    for i in range(log_weight.size):
+        out[i] /= total
+    return top + math.log(total)
+
+
+@inlined
+def largest(values: Array) -> float:
+    """Largest entry, -inf if there is none; four at a time, so that none waits for the one before."""
+    a = b = c = e = -np.inf
+    whole = values.size - values.size % 4
+    for i in range(0, whole, 4):
+        a = max(a, values[i])
+        b = max(b, values[i + 1])
+        c = max(c, values[i + 2])
+        e = max(e, values[i + 3])
+    for i in range(whole, values.size):
+        a = max(a, values[i])
+    return max(max(a, b), max(c, e))
+
+
+@kernel
+def exponentials(values: Array, top: float, out: Array) -> float:
+    """``out = exp(values - top)`` for ``values <= top``, and its sum; 0 below ``exp(-708)``, about the least normal.
+
+    In steps that become vector instructions: ``exp(z) = 2^k exp(f)`` with a whole number ``k`` and ``|f|`` at most
+    ``log(2) / 2``, by Taylor's series to ``f^13 / 13!``; then ``k`` is added to the exponent of the result.
+    """
+    power = np.empty(values.size, dtype=np.int64)
+    for i in range(values.size):
+        z = values[i] - top
+        z = z if z > -708.0 else -708.0
+        k = np.floor(z * _PER_LOG_2 + 0.5)
+        f = (z - k * _LOG_2_HIGH) - k * _LOG_2_LOW
+        series = 1.0 / 479001600.0 + f * (1.0 / 6227020800.0)
+        series = 1.0 / 3628800.0 + f * (1.0 / 39916800.0 + f * series)
+        series = 1.0 / 40320.0 + f * (1.0 / 362880.0 + f * series)
+        series = 1.0 / 720.0 + f * (1.0 / 5040.0 + f * series)
+        series = 1.0 / 24.0 + f * (1.0 / 120.0 + f * series)
+        series = 0.5 + f * (1.0 / 6.0 + f * series)
+        out[i] = 1.0 + (f + f * f * series)
+        power[i] = np.int64(np.int32(k)) << 52
+    bits = out.view(np.int64)
+    for i in range(values.size):
+        bits[i] += power[i]
+    total = 0.0
+    for i in range(values.size):
+        out[i] = out[i] if values[i] - top > -708.0 else 0.0
+        total += out[i]
+    return total

@@ -1,0 +1,91 @@
+"""Dynamic balancing, over any policies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from ..models.model import Model
+from ..plays.schedules import Power
+from ..policies.contract import answer
+from ..runtime.arguments import argument
+from ..runtime.constraints import Number
+from ..runtime.files import register
+from ..runtime.inputs import SMALLEST
+from .balancing import BoundedBases, PowersOnRegret
+from .master import Bases, Master
+
+
+@register
+class DynamicBalancing(Master):
+    r"""Dynamic balancing: of the bases that pass a test in this round, the one plays whose bound on regret is smallest.
+
+    With :math:`N_i` the number of rounds that base i played, :math:`R_i` what it earned in them, t the rounds of all,
+    :math:`U_i(n) = u_i n^{e_i}` the ``reference`` and :math:`\beta` the ``bias``, each base plays once, and then
+
+    .. math:: I_t = \arg\min_{i \in A_t} U_i(N_i), \qquad A_t = \Big\{ i : \eta_i + \frac{U_i(N_i)}{N_i} + r(N_i) \ge
+              \max_j \eta_j - r(N_j) \Big\}, \qquad \eta_i = \frac{R_i}{N_i} - \beta \frac{U_i(t)}{t}
+
+    .. math:: r(n) = 1.7 c R \sqrt{\frac{\log\log 2n + 0.72 \log(10.4 M / \delta)}{n}}
+
+    where R is the ``noise`` and c the ``scale``. A base that fails rests, and comes back when it passes again. The bias
+    holds against a base what it is allowed to lose: only one of a smaller bound can keep a base from playing whose
+    bound is true, and then it earns as much.
+
+    Parameters
+    ----------
+    bases: fresh policies, or factories; copied with this policy's lanes and seed, never shared.
+    reference: the :math:`U_i`: a number u for :math:`u \sqrt n`, or a ``Power(scale, exponent)``. A list has one of
+        these for each base.
+    bias: :math:`\beta`; 0 for none.
+    noise: sub-Gaussian constant R of a reward, given all that was before; what contexts change of it included. Half the
+        range, where rewards have one.
+    delta: the guarantee holds with probability 1 - delta.
+    scale: multiplies the width r; 1 is the theory, less is practice.
+
+    Attributes
+    ----------
+    bases: the copies.  plays: rounds per base, ``(M,)``.  model_weights: share of the rounds of each base, ``(M,)``.
+    admissible: whether each base is in :math:`A_t`, ``(M,)``.
+
+    Notes
+    -----
+    Of bases with the same bound the first plays, so the propensity of an action is that of the base. ``learn`` teaches
+    every base; ``update`` only the one that played. The source lets biases be any functions of t, and weighs the bounds
+    in the minimum by coefficients; here these are 1.
+
+    Guarantee: with ``scale=1``, rewards learned at once, and a best expected reward that does not change, for
+    :math:`U_i(n) = u_i \sqrt n` of which that of a base g holds, regret of order :math:`M u_g \sqrt T + \sum_i (u_g^2 +
+    R u_g) / u_i \sqrt{N_i} + (R + \beta u_g) \sqrt{M T}`, up to logarithms of M / delta and log T (Theorem 13 of
+    ``docs/math.md``). The default u = 1 is a guess.
+
+    References
+    ----------
+    Cutkosky, Dann, Das, Gentile, Pacchiano, Purohit, "Dynamic balancing for model selection in bandits and RL", ICML
+    2021.
+
+    Examples
+    --------
+    >>> from banditselect import OFUL, Uniform
+    >>> policy = DynamicBalancing(bases=[Uniform(), OFUL(dim=1)], noise=0.1, seed=0)
+    >>> for _ in range(200):
+    ...     decision = policy.act([[1.0], [2.0]])
+    ...     policy.update(decision, decision.features[0])
+    >>> policy.plays, policy.admissible
+    (array([ 18, 182]), array([False,  True]))
+    """
+
+    bases: Sequence[Any] = argument(Bases(), unit="reward")
+    reference: float | Power | Sequence[float | Power] = argument(PowersOnRegret(), default=1.0, unit="reward")
+    bias: float = argument(Number(low=0.0), default=1.0)
+    noise: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=0.5, unit="reward")
+    delta: float = argument(Number(low=0.0, high=1.0, above=True, below=True), default=0.05)
+    scale: float = argument(Number(low=0.0), default=1.0)
+
+    admissible = answer("admissible", "Whether each base may play in the next round, ``(M,)``.")
+
+    def build(self, lanes: int) -> tuple[Model, None]:
+        """Return what bases earned, and a test of their bounds in every round."""
+        return BoundedBases(self, lanes, lasting=False, bias=self.bias), None

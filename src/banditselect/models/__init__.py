@@ -1,0 +1,1 @@
+"""Models: arrays with a row per lane, `learn`, and answers to the questions of plays and users."""

@@ -1,0 +1,225 @@
+"""Ridge regressions weighted by their Gaussian evidence: the models of SquareCB and FS-SCB."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..kernels import kernel, ridge, weights
+from ..kernels.features import Features, rows_of_map
+from ..runtime.lanes import LaneArrays
+from ..types import Array, Index, Mask
+from .changes import kept_and_new, log_sum, others
+from .model import Model
+from .reward_range import RewardRange, count_outside
+from .ridge_bank import Bank, RidgeBank
+
+
+class InRange(Model):
+    """A model of rewards that are expected in a range, over a bank of regressions whose predictions it aggregates.
+
+    Attributes
+    ----------
+    bank: the regressions.  expected: the range, and how many rewards fell outside.
+    printed: formulas that the rate of the play is computed by, whose numbers per lane grow with the lanes.
+    """
+
+    fixed_members = None
+    printed: tuple[LaneArrays, ...] = ()
+    reads_lookups = True
+
+    def __init__(self, bank: RidgeBank, expected: RewardRange) -> None:
+        super().__init__(bank.shape)
+        self.bank = bank
+        self.expected = expected
+        self.constant, self.ridge_estimates = bank.constant, bank.ridge_estimates
+        if bank.forgetting is not None:
+            self.fixed_members = "rewards fade: memory has to be None"
+
+    @property
+    def updates(self) -> Index:
+        """Rewards learned, ``(N,)``."""
+        return self.bank.updates
+
+    @property
+    def rounds(self) -> Array:
+        """Number of rewards that count, ``(N,)``."""
+        bank = self.bank
+        return bank.updates if bank.forgetting is None else bank.forgetting.seen  # type: ignore[return-value]
+
+    @property
+    def outside(self) -> Index:
+        """Number of rewards that fell outside the range, ``(N,)``."""
+        return self.expected.outside
+
+    @property
+    def clipped(self) -> Index:
+        """Number of rewards that had to be clipped, ``(N,)``."""
+        return np.zeros(self.updates.size, dtype=np.int64)
+
+    def admissible(self) -> Mask:
+        """Return which members may be believed, ``(N, M)``."""
+        return np.ones(self.bank.group.shape, dtype=bool)
+
+    def constants(self) -> Array:
+        """Return the constant terms of the estimates, ``(N, cells)``."""
+        return self.bank.constants()
+
+    def parameters(self) -> Array:
+        """Return the estimates without their constant terms, ``(N, cells, d)``."""
+        return self.bank.parameters()
+
+
+class EvidenceWeighted(InRange):
+    """Predicts with the mean under the posterior of the regressions; a single regression needs none."""
+
+    def __init__(self, bank: RidgeBank, expected: RewardRange, posterior: "Posterior | None" = None) -> None:
+        super().__init__(bank, expected)
+        self.one_kernel = bank.one_kernel
+        self.posterior = posterior
+
+    def predict(self, ids: Index, x: Features) -> Array:
+        """Return the mean prediction of every action, ``(n, K)``."""
+        bank, posterior = self.bank, self.posterior
+        if posterior is None:
+            return bank.predict(ids, x)
+        out = np.empty((ids.size, x.values.shape[2]))
+        ridges = bank.theta, bank.evidence, bank.first, posterior.log_prior, posterior.variance
+        mean_predictions(ids, x.values, x.block, ridges, out)
+        return out
+
+    def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
+        """Learn rewards, and count those outside the range."""
+        bank, expected = self.bank, self.expected
+        if bank.forgetting is not None:
+            bank.step(ids, x, y)
+            self.warnings += expected.watch(ids, y)
+        elif learn_in_range(ids, x.values, x.block, y, bank.arrays(), expected.lower, expected.upper, expected.outside):
+            self.warnings += expected.warnings(y)
+
+    def weights(self) -> Array:
+        """Return the weights of the members, ``(N, M)``."""
+        if self.posterior is None:
+            return np.ones((self.updates.size, 1))
+        return self.posterior.weigh(np.arange(self.updates.size), self.bank)[0]
+
+    def total_weight(self) -> Array:
+        """Return the logarithm of the sum of the weights before they are normalised, ``(N,)``."""
+        return self.posterior.total_weight(self.bank)  # type: ignore[union-attr]
+
+    def reweigh(self, total: Array, shares: Array, replayed: bool) -> None:
+        """Weigh the members when the last have come or some have gone, see ``Posterior``."""
+        self.posterior.reweigh(self.bank, total, shares, replayed)  # type: ignore[union-attr]
+
+    def asleep(self, ids: Index, members: Index) -> contextlib.AbstractContextManager[None]:
+        """Learn a reward that these members know nothing about."""
+        return self.posterior.asleep(ids, members, self.bank)  # type: ignore[union-attr]
+
+
+class Posterior(LaneArrays):
+    r"""Weights of regressions whose noise is known: proportional to :math:`\pi_i e^{-L_i / (2 R^2)}`.
+
+    :math:`L_i` is the Gaussian evidence :math:`J_i + R^2 \log\det(V_i \Lambda_i^{-1})`, or the online loss.
+
+    Parameters
+    ----------
+    variance: R^2, ``(N,)``.  prior: :math:`\pi`, ``(M,)`` or ``(N, M)``.  online: which loss.
+
+    Attributes
+    ----------
+    log_prior: :math:`\log \pi`, ``(N, M)``; and what models that came and went have left in it, see ``models.changes``.
+    """
+
+    state: tuple[str, ...] = ("log_prior",)
+    member_axis: ClassVar[dict[str, int]] = {"log_prior": 1}
+    fixed: tuple[str, ...] = ("variance",)
+
+    def __init__(self, *, variance: Array, prior: Array, online: bool) -> None:
+        self.variance = variance
+        self.log_prior = np.array(np.broadcast_to(np.log(prior), (variance.size, prior.shape[-1])), order="C")
+        self.online = online
+
+    def weigh(self, ids: Index, bank: Bank) -> tuple[Array, Array]:
+        r"""Return weights ``(n, M)``, and :math:`-2 R^2 \log \sum_i \pi_i e^{-L_i / (2 R^2)}`, ``(n,)``."""
+        weight, mixture = np.empty((ids.size, self.log_prior.shape[1])), np.empty(ids.size)
+        weights.posterior(ids, bank.evidence, self.log_prior, self.variance, self.online, weight, mixture)
+        return weight, mixture
+
+    def log_weights(self, bank: Bank, ids: Index | slice = slice(None)) -> Array:
+        """Return the logarithms of the weights before they are normalised, ``(n, M)``."""
+        logdet, penalised, online = np.moveaxis(bank.evidence[ids], 1, 0)
+        variance = self.variance[ids, None]
+        return self.log_prior[ids] - (online if self.online else penalised + variance * logdet) / (2.0 * variance)
+
+    def total_weight(self, bank: Bank) -> Array:
+        r"""Return :math:`\log \sum_i \pi_i e^{-L_i / (2 R^2)}`, ``(N,)``."""
+        return self.weigh(np.arange(self.variance.size), bank)[1] / (-2.0 * self.variance)
+
+    def reweigh(self, bank: Bank, total: Array, shares: Array, replayed: bool) -> None:
+        """Weigh the models when the last have come, with prior ``shares (k,)``, or some have gone: ``models.changes``.
+
+        ``total``: what it was before, ``(N,)``.  replayed: whether all rewards so far were replayed to the new ones.
+        """
+        kept, new = kept_and_new(self.log_prior.shape[1], shares.size)
+        before = log_sum(self.log_weights(bank)[:, kept])
+        self.log_prior[:, kept] += (total + np.log1p(-shares.sum()) - before)[:, None]
+        self.log_prior[:, new] = np.log(shares)
+        if new.size and not replayed:
+            self.enter(bank, new, -2.0 * self.variance * total)
+
+    def enter(self, bank: Bank, new: Index, loss: Array) -> None:
+        """Let models begin with the mixture's ``loss (N,)`` in the place of their own."""
+        bank.evidence[:, ridge.LOGDET, new] = 0.0
+        bank.penalised[:, new] = bank.online[:, new] = loss[:, None]
+
+    @contextlib.contextmanager
+    def asleep(self, ids: Index, members: Index, bank: RidgeBank) -> Iterator[None]:
+        """Learn a reward that these models know nothing about: it costs them what it costs the others."""
+        awake = others(members, self.log_prior.shape[1])
+        before = log_sum(self.log_weights(bank, ids)[:, awake])
+        with bank.asleep(ids, members):
+            yield
+        after = log_sum(self.log_weights(bank, ids)[:, awake])
+        loss = 2.0 * self.variance[ids] * (before - after)
+        for row in (ridge.PENALISED, ridge.ONLINE):
+            bank.evidence[ids[:, None], row, members] += loss[:, None]
+
+
+@kernel
+def mean_predictions(ids: Index, x: Any, block: Index, weighted: Any, out: Array) -> None:
+    """``out[r, a] = sum_i w_i <x_i(a), theta_i>`` with weights ``w_i ~ pi_i exp(-L_i / (2 R^2))`` by the evidence.
+
+    ``weighted = (theta, evidence, first, log_prior, variance)``; models of weight 0 cost nothing.
+    """
+    theta, evidence, first, log_prior, variance = weighted
+    M = log_prior.shape[1]
+    log_weight, weight = np.empty(M), np.empty(M)
+    for r in range(ids.size):
+        n = ids[r]
+        for i in range(M):
+            loss = evidence[n, ridge.PENALISED, i] + variance[n] * evidence[n, ridge.LOGDET, i]
+            log_weight[i] = log_prior[n, i] - loss / (2.0 * variance[n])
+        weights.normalise(log_weight, weight)
+        for a in range(out.shape[1]):
+            out[r, a] = 0.0
+        for i in range(M):
+            if weight[i] > 0.0:
+                p = i % x.shape[1]
+                rows = rows_of_map(x, r, p)
+                for a in range(rows.shape[0]):
+                    c = first[i] + (block[r, p, a] if block.size > 0 else 0)
+                    total = 0.0
+                    for j in range(rows.shape[1]):
+                        total += rows[a, j] * theta[n, c, j]
+                    out[r, a] += weight[i] * total
+
+
+@kernel
+def learn_in_range(
+    ids: Index, x: Array, block: Index, y: Array, ridges: Any, lower: float, upper: float, outside: Index
+) -> bool:
+    """Learn ``x (n, P, d)`` and ``y (n,)``; count those outside ``[lower, upper]`` and return whether there is one."""
+    some = count_outside(ids, y, lower, upper, outside)
+    ridge.learn(ids, x, block, y, ridges, np.empty((2, ids.size, ridges[4].size)))
+    return some

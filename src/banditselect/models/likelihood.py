@@ -1,0 +1,351 @@
+"""Likelihood-ratio confidence sets that choose among models: over feature maps, and over regions of one map.
+
+The proofs are in ``docs/math.md``; every statement there holds for all rounds at once with probability 1 - delta.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels import kernel, ridge, shared_ridge
+from ..kernels.features import Features
+from ..kernels.weights import exponentials, largest, log_weights, posterior
+from ..runtime.lanes import MemberMove
+from ..types import Array, Index, Mask
+from . import learned_sums
+from .alarms import Alarm, screen
+from .changes import kept_and_new, log_sum
+from .evidence import Posterior
+from .model import Model
+from .region_layout import Regions, in_order
+from .ridge_bank import Bank, RidgeBank
+from .shared_ridge_bank import SharedRidgeBank
+
+ALARM = (
+    "no model explains the rewards{lanes} with noise of the constant stated: every model is wrong, or its bound "
+    "on the parameter is too small, or noise is. See the property misspecified; no further warning comes."
+)
+
+
+class LikelihoodSets(Model):
+    r"""Sequential likelihood-ratio confidence sets for M models, with no constant to tune.
+
+    Let R be ``noise``, :math:`\pi_i` the prior weights, model i the region
+    :math:`(\theta - m_i)^\top \Lambda_i (\theta - m_i) \le r_i^2` and :math:`L_i` its loss (``online``, or the Gaussian
+    evidence :math:`J_i + R^2 \log\det(V_i \Lambda_i^{-1})`). Then
+
+    .. math:: B_t = -2 R^2 \log \sum_i \pi_i e^{-L_i / (2 R^2)}, \qquad
+              \rho_i^2 = B_t + 2 R^2 \log(1 / \delta) + r_i^2 - J_i
+
+    and, if model i is true, :math:`|\theta_* - \hat\theta_i|^2_{V_i} \le \rho_i^2` for all rounds at once with
+    probability 1 - delta. A negative :math:`\rho_i^2` proves model i false; the sum runs over all M models, always.
+
+    With ``misspecification`` eps > 0, R^2 becomes 2 R^2 and 2 t eps^2 is added (Theorem 8 with kappa = 1/2).
+
+    What is asked of the models comes in the order in which they were given.
+
+    Parameters
+    ----------
+    bank: M regressions per lane.
+    noise: sub-Gaussian constants, ``(N,)``.
+    penalty: :math:`r_i^2` in the units of :math:`\Lambda_i` (``regularization * radius ** 2`` for balls), ``(N, M)``.
+    prior: weights, ``(M,)`` or ``(N, M)``.
+    delta: all sets hold with probability 1 - delta.  scale: multiplies the radii; 1 is the theory.
+
+    Attributes
+    ----------
+    squared: rho_i^2 after the last update, ``(N, M)``; negative where the model is refuted.
+    posterior: the weights; its variance is R^2, twice that with misspecification.
+    alarm: watches whether any model explains the rewards.
+    """
+
+    state: tuple[str, ...] = ("squared",)
+    member_axis: ClassVar[dict[str, int]] = {"squared": 1}
+    fixed: tuple[str, ...] = ("penalty", "noise")
+    one_kernel = True
+    reads_lookups = True
+    fixed_members = None
+    bank: Any
+
+    def __init__(
+        self,
+        bank: Bank,
+        *,
+        noise: Array,
+        penalty: Array,
+        prior: Array,
+        delta: float,
+        online: bool = False,
+        misspecification: float = 0.0,
+        scale: float = 1.0,
+    ) -> None:
+        super().__init__(bank.shape)
+        kappa = 0.5 if misspecification > 0.0 else 1.0
+        self.bank = bank
+        self.constant, self.ridge_estimates = bank.constant, bank.ridge_estimates
+        self.noise = noise
+        self.penalty = penalty
+        self.posterior = Posterior(variance=noise**2 / kappa, prior=prior, online=online)
+        self.log_term = math.log(1.0 / delta)
+        self.drift = misspecification**2 / (1.0 - kappa) if misspecification > 0.0 else 0.0
+        self.scale = float(scale)
+        self.alarm = Alarm(noise.size, delta, misspecification)
+        self.squared = np.empty(penalty.shape)
+        self._take_radii(np.arange(noise.size))
+
+    def arrays(self) -> tuple[Any, ...]:
+        """Return what the kernels below read: ``sets``."""
+        weights = self.posterior.log_prior, self.posterior.variance, self.posterior.online
+        return *weights, self.penalty, self.noise, self.squared, self.drift, self.log_term
+
+    def _take_radii(self, ids: Index) -> None:
+        """Take the radii that belong to what the bank has learned."""
+        take_radii(ids, self.bank.evidence, self.bank.updates, self.arrays())
+
+    def _judge(self, ids: Index, verdict: Array) -> None:
+        """Look closer at the lanes that the kernel suspects."""
+        if self.alarm.judge(ids, verdict, self.bank.updates, self.noise):
+            raised = self.alarm.raised
+            lanes = f" of {raised.sum()} of {raised.size} lanes" if raised.size > 1 else ""
+            self.warnings.append(ALARM.format(lanes=lanes))
+
+    def in_given_order(self, array: NDArray[Any]) -> Any:
+        """Return an array ``(N, M, ...)`` with the models in the order in which they were given."""
+        return array
+
+    @property
+    def updates(self) -> Index:
+        """Rewards learned, ``(N,)``."""
+        return self.bank.updates
+
+    @property
+    def misspecified(self) -> Mask:
+        """True in lanes in which an alarm was raised, ``(N,)``."""
+        return self.alarm.raised
+
+    def total_weight(self) -> Array:
+        """Return the logarithm of the sum of the weights before they are normalised, ``(N,)``."""
+        return self.posterior.total_weight(self.bank)
+
+    def weights(self) -> Array:
+        """Return the posterior weights of the models, ``(N, M)``."""
+        return self.in_given_order(self.posterior.weigh(np.arange(self.noise.size), self.bank)[0])
+
+    def squared_radii(self) -> Array:
+        """Return the squared radii of the sets, scale included, ``(N, M)``; negative where the model is refuted."""
+        return self.in_given_order(self.scale**2 * self.squared)
+
+    def admissible(self) -> Mask:
+        """Return which models are not refuted, ``(N, M)``."""
+        return self.in_given_order(self.squared >= 0.0)
+
+    def constants(self) -> Array:
+        """Return the constant terms of the estimates, ``(N, M)``."""
+        return self.in_given_order(self.bank.constants())
+
+    def parameters(self) -> Array:
+        """Return the estimates without their constant terms, ``(N, M, d)``."""
+        return self.in_given_order(self.bank.parameters())
+
+    def covers(self, thetas: Array, models: slice = slice(None)) -> Mask:
+        """Return whether the set of any of these models holds ``thetas[n]``, ``(N,)``."""
+        inside = self.bank.distances(thetas, models) <= self.scale**2 * self.squared[:, models]
+        return np.asarray(inside.any(axis=1))
+
+
+class MapSets(LikelihoodSets):
+    """The sets of M feature maps. The alarm's challenger is the mean prediction under the posterior.
+
+    Attributes
+    ----------
+    loss: square loss of that prediction, ``(N,)``: of a forecaster that is bound to no single model.
+    """
+
+    bank: RidgeBank
+    state = (*LikelihoodSets.state, "loss")
+
+    def __init__(self, bank: RidgeBank, **arguments: Any) -> None:
+        super().__init__(bank, **arguments)
+        self.loss = np.zeros(len(bank.group))
+        self._watching = True
+
+    def upper_bounds(self, ids: Index, x: Features) -> Array:
+        r"""Return :math:`\max_i \langle \phi^i(a), \hat\theta_i \rangle + s \rho_i |\phi^i(a)|_{V_i^{-1}}`.
+
+        That is over the models that are not refuted, ``(n, K)``.
+        """
+        out, bank = np.empty((ids.size, x.values.shape[2])), self.bank
+        ellipsoids = bank.theta, bank.root, bank.dims, bank.first, self.squared
+        ridge.upper_bounds(ids, x.values, x.block, ellipsoids, self.scale, False, out)
+        return out
+
+    def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
+        """Learn rewards, take the radii, look whether any model explains them."""
+        verdict = np.empty((ids.size, 3))
+        challenger = self.loss, self.alarm.level
+        suspect = learn_map_sets(ids, x.values, x.block, y, self.bank.arrays(), challenger, self.arrays(), verdict)
+        if suspect and self._watching:
+            self._judge(ids, verdict)
+
+    def reweigh(self, total: Array, shares: Array, replayed: bool) -> None:
+        """Weigh the maps when the last have come or some have gone, see ``Posterior``.
+
+        J of a map that nothing was replayed to begins with the mixture's loss: its set holds the parameter if the map
+        is true from then on. It does not begin higher above the penalty than the least of the others, so that the alarm
+        stays right if at every time some map of the list was true.
+        """
+        bank, posterior = self.bank, self.posterior
+        posterior.reweigh(bank, total, shares, replayed)
+        kept, new = kept_and_new(self.penalty.shape[1], shares.size)
+        if new.size and not replayed:
+            loss = bank.penalised[:, new]
+            least = (bank.penalised - self.penalty)[:, kept].min(axis=1)
+            start = np.clip(least[:, None] + self.penalty[:, new], 0.0, np.maximum(loss, 0.0))
+            bank.penalised[:, new] = start
+            if not posterior.online:
+                posterior.log_prior[:, new] += (start - loss) / (2.0 * posterior.variance[:, None])
+        self._take_radii(np.arange(total.size))
+
+    @contextlib.contextmanager
+    def asleep(self, ids: Index, members: Index) -> Iterator[None]:
+        """Learn a reward that these maps know nothing about.
+
+        The alarm does not look at that reward before the next: J of those asleep is not right before.
+        """
+        self._watching = False
+        try:
+            with self.posterior.asleep(ids, members, self.bank):
+                yield
+        finally:
+            self._watching = True
+        self._take_radii(ids)
+
+
+class RegionSets(LikelihoodSets):
+    """The sets of M regions over one map. The alarm's challenger is one ridge that is wider than all regions.
+
+    Attributes
+    ----------
+    wide: that ridge.  rank: where the models stand in the bank, ``(N, M)``.
+    """
+
+    bank: SharedRidgeBank
+    fixed = (*LikelihoodSets.fixed, "rank")
+
+    def __init__(self, regions: Regions, *, noise: Array, prior: Array, **arguments: Any) -> None:
+        lam = regions.regularization(noise[:, None])
+        super().__init__(
+            regions.bank(lam), noise=noise, penalty=regions.penalty(lam), prior=prior[regions.order], **arguments
+        )
+        self.wide = regions.wide_ridge(noise)
+        self.rank = np.argsort(regions.order, axis=1)
+
+    def upper_bounds(self, ids: Index, x: Features) -> Array:
+        """Return the largest reward that any set allows, ``(n, K)``."""
+        out, bank = np.empty((ids.size, x.values.shape[2])), self.bank
+        ellipsoids = bank.columns, bank.root, bank.group, self.squared
+        shared_ridge.upper_bounds(ids, x.values, ellipsoids, self.scale, out)
+        return out
+
+    def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
+        """Learn rewards, take the radii, look whether any model explains them."""
+        verdict = np.empty((ids.size, 3))
+        challenger = self.wide.arrays(), self.alarm.level
+        if learn_region_sets(ids, x.values, x.block, y, self.bank.arrays(), challenger, self.arrays(), verdict):
+            self._judge(ids, verdict)
+
+    def in_given_order(self, array: NDArray[Any]) -> Any:
+        """Return an array ``(N, M, ...)`` with the models in the order in which they were given."""
+        return in_order(array, self.rank)
+
+    def adopt(self, other: RegionSets, fresh: RegionSets, move: MemberMove) -> None:
+        """Learn, as sets that have learned nothing, what sets of other regions have, which were ``fresh`` before.
+
+        Losses of new regions are exact but for the online loss, which depends on the order of the rewards: there they
+        are taken to have predicted as the mixture did (``models.changes``).
+        """
+        sums, total, posterior = learned_sums.of(other.wide, fresh.wide), other.total_weight(), self.posterior
+        learned_sums.apply(self.bank, sums)
+        learned_sums.apply(self.wide, sums)
+        prior = self.in_given_order(posterior.log_prior)
+        share = np.exp(prior[:, move.new.size :]).sum(axis=1)
+        online = np.tile(-2.0 * posterior.variance[:, None] * total[:, None], move.n_new)
+        for mine, theirs in ((online, other.bank.online), (prior, other.posterior.log_prior)):
+            mine[:, move.new] = other.in_given_order(theirs)[:, move.old]
+        np.put_along_axis(self.bank.online, self.rank, online, axis=1)
+        np.put_along_axis(posterior.log_prior, self.rank, prior, axis=1)
+        kept = log_sum(self.in_given_order(posterior.log_weights(self.bank))[:, move.new])
+        prior[:, move.new] += (total + np.log1p(-share) - kept)[:, None]
+        np.put_along_axis(posterior.log_prior, self.rank, prior, axis=1)
+        self.alarm.raised[:] = other.alarm.raised
+        self._take_radii(np.arange(total.size))
+
+
+@kernel
+def learn_map_sets(
+    ids: Index, x: Array, block: Index, y: Array, ridges: Any, challenger: Any, sets: Any, verdict: Array
+) -> bool:
+    """Learn ``x (n, P, d)`` and ``y (n,)`` in ridges over maps, take the radii, return whether an alarm may be due.
+
+    ``challenger = (loss, level)``: ``loss (N,)`` sums the squared errors of the mean prediction under the posterior.
+    """
+    loss, level = challenger
+    evidence, updates = ridges[2], ridges[3]
+    log_prior, variance, online = sets[:3]
+    n, M = verdict.shape[0], log_prior.shape[1]
+    weight, mixture, before = np.empty((n, M)), np.empty(n), np.empty((2, n, M))
+    posterior(ids, evidence, log_prior, variance, online, weight, mixture)
+    ridge.learn(ids, x, block, y, ridges, before)
+    for r in range(n):
+        forecast = 0.0
+        for i in range(M):
+            forecast += weight[r, i] * before[0, r, i]
+        loss[ids[r]] += (y[r] - forecast) ** 2
+        mixture[r] = loss[ids[r]]
+    take_radii(ids, evidence, updates, sets)
+    return screen(ids, evidence, updates, mixture, sets, level, verdict)
+
+
+@kernel
+def learn_region_sets(
+    ids: Index, x: Array, block: Index, y: Array, shared: Any, challenger: Any, sets: Any, verdict: Array
+) -> bool:
+    """Learn ``x (n, 1, d)`` and ``y (n,)`` in ridges over one map, take the radii, return whether an alarm may be due.
+
+    ``challenger = (wide, level)``: its loss is the evidence of the one ridge ``wide``, wider than all regions.
+    """
+    wide, level = challenger
+    evidence, updates = shared[3], shared[4]
+    n, variance, wide_evidence = ids.size, sets[1], wide[2]
+    ridge.learn(ids, x, block, y, wide, np.empty((2, n, 1)))
+    shared_ridge.learn(ids, x, y, shared, np.empty((n, sets[0].shape[1])))
+    loss = np.empty(n)
+    for r in range(n):
+        loss[r] = wide_evidence[ids[r], 1, 0] + variance[ids[r]] * wide_evidence[ids[r], 0, 0]
+    take_radii(ids, evidence, updates, sets)
+    return screen(ids, evidence, updates, loss, sets, level, verdict)
+
+
+@kernel
+def take_radii(ids: Index, evidence: Array, updates: Index, sets: Any) -> None:
+    """``squared[n, i] = rho_i^2 = B + 2 R^2 log(1 / delta) + drift t + penalty_i - J_i``.
+
+    ``B`` is the mixture loss, as in ``weights.posterior``; ``log_term = log(1 / delta)``.
+    """
+    log_prior, variance, online, penalty, _, squared, drift, log_term = sets
+    M = evidence.shape[2]
+    log_weight, weight = np.empty(M), np.empty(M)
+    for r in range(ids.size):
+        n = ids[r]
+        log_weights(evidence[n], log_prior[n], variance[n], online, log_weight)
+        top = largest(log_weight)
+        mixture = -2.0 * variance[n] * (top + math.log(exponentials(log_weight, top, weight)))
+        level = mixture + 2.0 * variance[n] * log_term + drift * updates[n]
+        for i in range(M):
+            squared[n, i] = level + penalty[n, i] - evidence[n, 1, i]

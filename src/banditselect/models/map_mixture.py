@@ -1,0 +1,295 @@
+"""Feature maps at several prior scales, with a noise that is learned."""
+
+import contextlib
+import math
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..kernels import inlined, kernel, ridge
+from ..kernels.features import Features
+from ..runtime.lanes import Snapshot, per_lane
+from ..runtime.shapes import ExactShape
+from ..types import Array, Index
+from . import posterior
+from .changes import kept_and_new, log_sum, others
+from .mixture import FLAT, Mixture
+from .posterior import LEVEL, SQUARES, center, squared_norm, take_size
+from .ridge_bank import RidgeBank
+
+SCALES = (10.0**-3, 10.0**-1.5, 1.0, 10.0**1.5, 10.0**3)
+"""Prior scales of a map: the variance of what it explains over that of the noise."""
+
+TOLD_SCALES = (*SCALES, 10.0**4.5, 10.0**6)
+"""Prior scales where the noise is told: a learned one is large as long as little is known, one that is told is not."""
+
+DRIFT = math.log(10.0)  #: by how much the log of a size may be off
+
+
+class MapMixture(Mixture):
+    """M feature maps, each at every prior scale.
+
+    A map may have several blocks of parameters, each with a constant term of its own then. Such constants tell actions
+    apart as other features do, and have the prior scale of those; the level that they are counted from is that of the
+    first reward. A priori it is known as little as the constant term of a map without blocks, which the evidence of
+    that reward says of both.
+
+    Parameters
+    ----------
+    shape: the maps.  lanes: number of lanes N.
+    intercept: whether there is a constant term.
+    noise: standard deviation R of the rewards, a number or ``(N,)``; None if it is to be learned.
+    prior: of the maps, ``(M,)``.
+    memory: None, or the m of :class:`~banditselect.models.forgetting.Forgetting`.
+
+    Attributes
+    ----------
+    earlier: rewards that others had learned before it began, ``(N,)``.
+    precisions: prior precisions of the constant term and of the features of every member, ``(2, members)``.
+    """
+
+    member_axis: ClassVar[dict[str, int]] = {"size": 1, "logs": 1, "counts": 1, "log_prior": 1}
+    fixed = (*Mixture.fixed, "earlier")
+    shared = (*Mixture.shared, "precisions")
+    bank: RidgeBank
+
+    def __init__(
+        self,
+        shape: ExactShape,
+        lanes: int,
+        *,
+        intercept: bool,
+        noise: ArrayLike | None,
+        prior: Array,
+        memory: float | None = None,
+    ) -> None:
+        scales = SCALES if noise is None else TOLD_SCALES
+        blocks = np.array(shape.blocks)
+        M, J = blocks.size, len(scales)
+        divided = np.tile(blocks > 1, J)
+        penalties = np.repeat(1.0 / np.array(scales), M)
+        constants = np.where(divided, penalties, FLAT)
+        limits = np.zeros((3, M * J))
+        if intercept:  # by first features of norm 1, which they have in their own units, and so of leverage 2 scale
+            limits[LEVEL, divided] = np.log1p(1.0 / (FLAT * (1.0 + 2.0 / penalties[divided])))
+        bank = RidgeBank(
+            shape,
+            lanes,
+            np.tile(np.array(shape.dims) + intercept, J),
+            np.tile(penalties, (lanes, 1)),
+            constant_precision=constants if intercept else None,
+            blocks=np.tile(blocks, J),
+            memory=memory,
+        )
+        told = np.zeros(lanes) if noise is None else per_lane(noise, lanes) ** 2
+        super().__init__(
+            shape,
+            bank,
+            n_models=M,
+            n_maps=M,
+            intercept=intercept,
+            prior=prior,
+            told=np.repeat(told[:, None], M * J, axis=1),
+            limits=limits,
+        )
+        self.blocks = blocks
+        self.precisions = np.stack([constants, penalties])
+        self.earlier = np.zeros(lanes, dtype=np.int64)
+
+    @property
+    def updates(self) -> Index:
+        """Rewards learned, ``(N,)``."""
+        return self.bank.updates
+
+    def beliefs(self) -> tuple[Any, Any]:
+        """Return ``ridges`` and ``beliefs``, the tuples of arrays that are described in ``models.posterior``."""
+        bank = self.bank
+        return (bank.theta, bank.root, bank.dims, bank.first), self._beliefs()
+
+    def predict(self, ids: Index, x: Features) -> Array:
+        """Return the mean prediction of every action, less the first reward if there is a constant term, ``(n, K)``."""
+        out = np.empty((ids.size, x.values.shape[2]))
+        posterior.mean_predictions(ids, x.values, x.block, *self.beliefs(), out)
+        return out
+
+    def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
+        """Learn ``x (n, P, d)`` and ``y (n,)``, in one kernel unless a size drifts or rewards fade."""
+        forgetting = self.bank.forgetting
+        if forgetting is not None:
+            self._resize(ids, x.values)
+            self.bank.fade(ids)
+            self._step(ids, x, y, forgetting.gamma, math.inf)
+        elif not self._step(ids, x, y, 1.0, DRIFT):
+            before = Snapshot((self, self.bank), ids)
+            try:
+                self._resize(ids, x.values)
+                self._step(ids, x, y, 1.0, math.inf)
+            except BaseException:
+                before.restore()
+                raise
+
+    def _step(self, ids: Index, x: Features, y: Array, gamma: float, drift: float) -> bool:
+        counts = self.logs, self.counts, self.earlier
+        return learn_mixture(ids, x.values, x.block, y, self.bank.arrays(), self._beliefs(), counts, gamma, drift)
+
+    def _resize(self, ids: Index, x: Array) -> None:
+        """Let maps whose size would be off by a factor 10 have the geometric mean of their squared norms as their size.
+
+        The posterior becomes what it had been with that size from the start: with C the change of units and
+        ``V = Lambda + G``, it has ``Lambda + C G C`` and ``C V theta``.
+        """
+        sizes = np.empty(x.shape[:2])
+        if not sizes_off(ids, x, self.size, self.logs, self.counts, sizes):
+            return
+        for r, i in zip(*np.nonzero(sizes), strict=True):
+            n = ids[r]
+            for k in range(i, self.bank.dims.size, self.n_models):
+                self._change_units(n, k, np.sqrt(self.size[n, i] / sizes[r, i]))
+            self.size[n, i] = sizes[r, i]
+
+    def _change_units(self, n: int, k: int, factor: float) -> None:
+        """Multiply all features that member k of lane n has learned."""
+        bank, first, divided = self.bank, int(self.intercept), self.blocks[k % self.n_models] > 1
+        d = bank.dims[k]
+        penalty, change = np.full(d, self.precisions[1, k]), np.full(d, factor)
+        penalty[:first], change[:first] = self.precisions[0, k], 1.0
+        left = penalty if bank.forgetting is None else penalty * bank.forgetting.prior_left(int(bank.updates[n]))[:d]
+        prior = np.diag(1.0 / np.sqrt(penalty))
+        squares, logdet = float(bank.penalised[n, k]), float(bank.logdet[n, k]) if divided else 0.0
+        explained = 0.0
+        for c in range(bank.first[k], bank.first[k + 1]):
+            if (bank.root[n, c, :d, :d] == prior).all():
+                continue  # nothing of this block has been learned
+            inverse = np.linalg.inv(bank.root[n, c, :d, :d])
+            V = inverse.T @ inverse
+            moment = V @ bank.theta[n, c, :d]
+            squares += float(bank.theta[n, c, :d] @ moment)
+            lower = np.linalg.cholesky(np.diag(left) + change[:, None] * (V - np.diag(left)) * change)
+            root = np.linalg.inv(lower).T
+            theta = root @ (root.T @ (change * moment))
+            bank.root[n, c, :d, :d], bank.theta[n, c, :d] = root, theta
+            explained += float(theta @ (change * moment))
+            logdet += 2.0 * np.log(np.diag(lower)).sum() - np.log(penalty).sum()
+            if divided:  # it also has the level of rewards in it, see ``limits``
+                logdet -= np.linalg.slogdet(V)[1] - np.log(penalty).sum()
+        bank.penalised[n, k] = max(squares - explained, 0.0)
+        bank.logdet[n, k] = logdet
+
+    # Maps that come and go.
+
+    def total_weight(self) -> Array:
+        """Return the logarithm of the sum of the weights before they are normalised, ``(N,)``."""
+        return log_sum(self.weigh(np.arange(len(self.size)))[0])
+
+    def count_from(self, other: "MapMixture") -> None:
+        """Count rewards from the one that another counts them from; nothing has been learned yet."""
+        self.moments[:, posterior.FIRST] = other.moments[:, posterior.FIRST]
+        self.bank.updates[:] = self.earlier[:] = other.bank.updates
+
+    def reweigh(self, total: Array, shares: Array, replayed: bool) -> None:
+        """Weigh the maps when the last have come, with prior ``shares (k,)``, or some have gone: ``models.changes``.
+
+        A map that nothing was replayed to also takes over what the mixture believes of the noise: its J is the mean of
+        the others', by their weights.
+
+        ``total``: what it was before, ``(N,)``.  replayed: whether all rewards so far were replayed to the new ones.
+        """
+        kept, new = map(self._at_all_scales, kept_and_new(self.n_models, shares.size))
+        ids, times = np.arange(len(self.size)), self.log_prior.shape[1] // self.n_models
+        before = self.weigh(ids)[0][:, kept]
+        self.log_prior[:, kept] += (total + np.log1p(-shares.sum()) - log_sum(before))[:, None]
+        self.log_prior[:, new] = np.tile(np.log(shares / times), times)
+        if new.size and not replayed:
+            evidence, weight = self.bank.evidence, np.exp(before - log_sum(before)[:, None])
+            evidence[:, :, new] = (weight[:, None] * evidence[:, :, kept]).sum(axis=2, keepdims=True)
+            level = self.limits[LEVEL, new]
+            evidence[:, ridge.LOGDET, new] = np.where(self.bank.updates[:, None] > 0, level, 0.0)
+            wanted = self.log_prior[:, new] + total[:, None]
+            self.log_prior[:, new] += wanted - self.weigh(ids)[0][:, new]
+
+    @contextlib.contextmanager
+    def asleep(self, ids: Index, models: Index) -> Iterator[None]:
+        """Learn a reward that these maps know nothing about."""
+        asleep, evidence = self._at_all_scales(models), self.bank.evidence
+        awake = others(asleep, self.log_prior.shape[1])
+        sums = np.ix_(ids, np.arange(3), awake)
+        log_weight = self.weigh(ids)[0]
+        before, losses = log_sum(log_weight[:, awake]), evidence[sums]
+        weight = np.exp(log_weight[:, awake] - before[:, None])
+        gap = log_weight[:, asleep] - before[:, None]
+        with self.bank.asleep(ids, asleep):
+            yield
+        grown = (weight[:, None] * (evidence[sums] - losses)).sum(axis=2)
+        grown[:, ridge.LOGDET] = 0.0
+        evidence[np.ix_(ids, np.arange(3), asleep)] += grown[:, :, None]
+        after = self.weigh(ids)[0]
+        self.log_prior[np.ix_(ids, asleep)] += gap + log_sum(after[:, awake])[:, None] - after[:, asleep]
+
+    def _at_all_scales(self, maps: Index) -> Index:
+        """Return the members of these maps."""
+        times = self.log_prior.shape[1] // self.n_models
+        return (np.arange(times)[:, None] * self.n_models + maps).ravel()
+
+
+@kernel
+def learn_mixture(
+    ids: Index, x: Array, block: Index, y: Array, ridges: Any, beliefs: Any, counts: Any, gamma: float, drift: float
+) -> bool:
+    """Learn ``x (n, P, d)``, ``y (n,)``, unless the log of a map's size would then be off by more than ``drift``.
+
+    Then nothing is done, and False is returned. ``ridges`` as in ``kernels.ridge``, ``beliefs`` as in
+    ``models.posterior``, ``counts = (logs, counts, earlier)`` of the mixture. ``gamma``: what earlier rewards count;
+    below 1 the bank has faded already, and ``seen`` counts this reward.
+    """
+    evidence, updates = ridges[2], ridges[3]
+    _, seen, moments, _, _, limits, size, precision = beliefs
+    logs, counted, earlier = counts
+    P, M = x.shape[1], limits.shape[1]
+    squares = np.empty((ids.size, P))
+    for r in range(ids.size):
+        for i in range(P):
+            squares[r, i] = squared_norm(x[r, i])
+            if abs(_off(ids[r], i, squares[r, i], size, logs, counted)) > drift:
+                return False
+    first = 1 if precision > 0.0 else 0
+    z, centered = np.ones((ids.size, P, first + x.shape[2])), np.empty(ids.size)
+    for r in range(ids.size):
+        n = ids[r]
+        count = seen[n] if gamma < 1.0 else updates[n] + 1.0
+        moments[n, SQUARES] *= gamma
+        centered[r] = center(n, y[r], count, moments, precision)
+        for i in range(P):
+            take_size(n, i, squares[r, i], size, logs, counted)
+            factor = 1.0 / math.sqrt(size[n, i]) if size[n, i] > 0.0 else 1.0
+            for j in range(x.shape[2]):
+                z[r, i, first + j] = factor * x[r, i, j]
+        if updates[n] == earlier[n]:  # how little was known of the level of rewards, with blocks
+            for k in range(M):
+                evidence[n, ridge.LOGDET, k] += limits[LEVEL, k]
+    ridge.learn(ids, z, block, centered, ridges, np.empty((2, ids.size, M)))
+    return True
+
+
+@kernel
+def sizes_off(ids: Index, x: Array, size: Array, logs: Array, counted: Index, out: Array) -> bool:
+    """Write the sizes that features ``x (n, P, d)`` would bring to maps whose size is off; return whether any is.
+
+    They are the geometric means of all squared norms learned; ``out (n, P)`` is 0 for other maps.
+    """
+    found = False
+    for r in range(ids.size):
+        for i in range(x.shape[1]):
+            off = _off(ids[r], i, squared_norm(x[r, i]), size, logs, counted)
+            out[r, i] = size[ids[r], i] * math.exp(off) if abs(off) > DRIFT else 0.0
+            found |= abs(off) > DRIFT
+    return found
+
+
+@inlined
+def _off(n: int, i: int, square: float, size: Array, logs: Array, counted: Index) -> float:
+    """Return how far the mean log of the squared norms of a map would be from that of its size."""
+    if square == 0.0 or size[n, i] == 0.0:
+        return 0.0
+    return (logs[n, i] + math.log(square)) / (counted[n, i] + 1.0) - math.log(size[n, i])

@@ -1,0 +1,156 @@
+"""Regions of the parameter at several levels of noise, which is learned."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..kernels import kernel, shared_ridge
+from ..kernels.features import Features
+from ..runtime.errors import refuse
+from ..runtime.lanes import MemberMove, per_lane
+from ..types import Array, Index
+from . import learned_sums
+from .mixture import FLAT, Mixture
+from .posterior import HIGH, LOW, SQUARES, center, squared_norm, take_size
+from .region_layout import Regions, in_order
+from .shared_ridge_bank import SharedRidgeBank
+
+LEVELS = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
+"""Noise levels of a region: the variance of the noise over that of the rewards that the regions allow."""
+
+
+class RegionMixture(Mixture):
+    """M regions of the parameter, each at every noise level.
+
+    A region has a size in units of rewards, so the noise cannot share a scale with the prior as it does with maps: the
+    levels span it, and within a level it is learned. Features and rewards are both divided by the size of the first
+    features, which leaves parameters as they are. Rewards of features that are zero teach nothing until there is one.
+
+    Parameters
+    ----------
+    regions: the regions.
+    intercept: whether there is a constant term.
+    noise: standard deviation R of the rewards, a number or ``(N,)``; None if it is to be learned.
+    prior: of the regions, ``(M,)``.
+    memory: None, or the m of :class:`~banditselect.models.forgetting.Forgetting`.
+
+    Attributes
+    ----------
+    updates: rewards learned, ``(N,)``, those that taught nothing too.
+    rank: where the regions stand in the bank, in the order in which they were given, ``(N, M)``.
+    """
+
+    state = (*Mixture.state, "updates")
+    nonnegative = (*Mixture.nonnegative, "updates")
+    fixed = (*Mixture.fixed, "rank")
+    bank: SharedRidgeBank
+
+    def __init__(
+        self,
+        regions: Regions,
+        *,
+        intercept: bool,
+        noise: ArrayLike | None,
+        prior: Array,
+        memory: float | None = None,
+    ) -> None:
+        N, M, _ = regions.center.shape
+        levels = regions.spread[:, None] * np.array(LEVELS) if noise is None else per_lane(noise, N)[:, None] ** 2
+        told, repeated = np.repeat(levels, M, axis=1), regions.repeated(levels.shape[1])
+        limits = np.zeros((3, told.shape[1]))
+        if noise is None:  # half way to the next level
+            limits[HIGH] = 0.5 * np.log(LEVELS[1] / LEVELS[0])
+            limits[LOW] = -limits[HIGH]
+            limits[LOW, :M], limits[HIGH, -M:] = -np.inf, np.inf
+        bank = repeated.bank(
+            repeated.regularization(np.sqrt(told)), constant_precision=FLAT if intercept else None, memory=memory
+        )
+        super().__init__(
+            regions.feature_shape,
+            bank,
+            n_models=M,
+            n_maps=1,
+            intercept=intercept,
+            prior=prior[regions.order],
+            told=told,
+            limits=limits,
+        )
+        if noise is not None:
+            self.size[:] = 1.0
+        self.updates = np.zeros(N, dtype=np.int64)
+        self.rank = np.argsort(regions.order, axis=1)
+
+    def beliefs(self) -> tuple[Any, Any]:
+        """Return ``ridges`` and ``beliefs``, the tuples of arrays that are described in ``models.posterior``."""
+        bank = self.bank
+        return (bank.columns, bank.root, bank.group), self._beliefs()
+
+    def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
+        """Learn ``x (n, 1, d)`` and ``y (n,)``, in one kernel unless rewards fade."""
+        gamma, forgetting = 1.0, self.bank.forgetting
+        if forgetting is not None:
+            gamma = forgetting.gamma
+            known = (self.size[ids, 0] > 0.0) | x.values[:, 0].any(axis=1)
+            self.bank.fade(ids[known])
+        counts = self.logs, self.counts, self.updates
+        learn_mixture(ids, x.values, y, self.bank.arrays(), self._beliefs(), counts, gamma)
+
+    def adopt(self, other: "RegionMixture", fresh: "RegionMixture", move: MemberMove) -> None:
+        """Learn, as a mixture that has learned nothing, what another of other regions has, which was ``fresh`` before.
+
+        It is then what it had been with these regions from the first. Regions that are all known parameters do not
+        know what they have learned: they cannot be told to others, only taken over.
+        """
+        for name in ("size", "logs", "counts", "moments", "updates"):
+            getattr(self, name)[:] = getattr(other, name)
+        if not learned_sums.is_known(fresh.bank):
+            learned_sums.apply(self.bank, learned_sums.of(other.bank, fresh.bank))
+        elif move.n_new > move.new.size:
+            expected = "a policy whose regions are not all known parameters: these do not keep what they have learned"
+            raise refuse("add_models", "radii of 0", expected)
+        else:
+            for level in range(self.log_prior.shape[1] // self.n_models):
+                mine, theirs = (slice(level * M, (level + 1) * M) for M in (move.n_new, move.n_old))
+                found = other._as_given(other.bank.evidence[:, :, theirs].swapaxes(1, 2))[:, move.old]
+                np.put_along_axis(self.bank.evidence[:, :, mine], self.rank[:, None], found.swapaxes(1, 2), axis=2)
+            self.bank.updates[:] = other.bank.updates
+
+    def _reward_unit(self) -> Array:
+        size = self.size[:, 0]
+        return np.sqrt(np.where(size > 0.0, size, 1.0))
+
+    def _as_given(self, array: NDArray[Any]) -> Any:
+        return in_order(array, self.rank)
+
+
+@kernel
+def learn_mixture(ids: Index, x: Array, y: Array, shared: Any, beliefs: Any, counts: Any, gamma: float) -> None:
+    """Learn ``x (n, 1, d)``, ``y (n,)``, both divided by the size of the features, as far as it is known.
+
+    ``shared`` as in ``kernels.shared_ridge``, ``beliefs`` as in ``models.posterior``, ``counts = (logs, counts,
+    updates)`` of the mixture. ``gamma``: what earlier rewards count; below 1 the bank has faded already, and ``seen``
+    counts this reward.
+    """
+    known = shared[4]
+    _, seen, moments, _, _, _, size, precision = beliefs
+    logs, counted, updates = counts
+    first, d = 1 if precision > 0.0 else 0, x.shape[2]
+    z, scaled, taught = np.ones((ids.size, 1, first + d)), np.empty(ids.size), np.empty(ids.size, dtype=np.int64)
+    t = 0
+    for r in range(ids.size):
+        n = ids[r]
+        take_size(n, 0, squared_norm(x[r, 0]), size, logs, counted)
+        if size[n, 0] == 0.0:
+            continue
+        unit = math.sqrt(size[n, 0])
+        moments[n, SQUARES] *= gamma
+        scaled[t] = center(n, y[r] / unit, seen[n] if gamma < 1.0 else known[n] + 1.0, moments, precision)
+        for j in range(d):
+            z[t, 0, first + j] = x[r, 0, j] / unit
+        taught[t] = n
+        t += 1
+    shared_ridge.learn(taught[:t], z[:t], scaled[:t], shared, np.empty((t, beliefs[3].shape[1])))
+    for r in range(ids.size):
+        updates[ids[r]] += 1

@@ -1,0 +1,273 @@
+"""SqAlg (paper, Alg. ``alg:expert-prediction``), and ridge regressions whose predictions it aggregates."""
+
+import contextlib
+import math
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+
+from ..kernels import kernel, weights
+from ..kernels.features import Features
+from ..runtime.lanes import LaneArrays
+from ..types import Array, Index, Mask
+from .changes import kept_and_new, log_sum, others
+from .evidence import InRange
+from .reward_range import RewardRange
+from .ridge_bank import RidgeBank
+
+
+class SqAlgWeighted(InRange):
+    """Predicts as SqAlg does on the range of the rewards, what lies outside clipped.
+
+    Where rewards fade, so do its losses, unless a ``share`` of the weights lets them return.
+    """
+
+    def __init__(self, bank: RidgeBank, expected: RewardRange, *, share: float = 0.0, rate: float = 1.0) -> None:
+        super().__init__(bank, expected)
+        N, M = bank.group.shape
+        if share > 0.0:
+            self.fixed_members = "weights are shared: share has to be 0"
+        gamma = 1.0 if bank.forgetting is None or share > 0.0 else bank.forgetting.gamma
+        lower, upper = self._range(np.arange(N))
+        self.sqalg = SqAlg(lower=lower, upper=upper, n_models=M, gamma=gamma, share=share, rate=rate)
+
+    def _range(self, ids: Index) -> tuple[Array, Array]:
+        """Return the range of SqAlg for what has been learned, ``(n,)`` each."""
+        return np.full(ids.size, self.expected.lower), np.full(ids.size, self.expected.upper)
+
+    def predict(self, ids: Index, x: Features) -> Array:
+        """Return SqAlg's prediction for every action, ``(n, K)``."""
+        return self.sqalg.predict(ids, self.bank.predictions(ids, x))
+
+    def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
+        """Learn rewards, and charge the experts for their predictions of them."""
+        bank = self.bank
+        if bank.forgetting is None:
+            f, _ = bank.step(ids, x, y)
+        else:
+            f = bank.predictions(ids, x.as_actions())[:, :, 0]  # as it was played, before the round has faded
+            bank.step(ids, x, y)
+        if note is not None:
+            self.sqalg.drop(ids, note)
+        self.sqalg.update(ids, f, y)
+        self.warnings += self.expected.watch(ids, y) + self.sqalg.warnings()
+
+    def weights(self) -> Array:
+        """Return the weights of the experts, ``(N, M)``."""
+        return self.sqalg.weights(np.arange(self.updates.size))
+
+    def admissible(self) -> Mask:
+        """Return which experts are admissible, ``(N, M)``."""
+        return self.sqalg.alive
+
+    @property
+    def clipped(self) -> Index:
+        """Number of rewards that SqAlg clipped to its range, ``(N,)``."""
+        return self.sqalg.clipped
+
+    def total_weight(self) -> Array:
+        """Return the logarithm of the sum of the weights before they are normalised, ``(N,)``."""
+        return self.sqalg.total_weight()
+
+    def reweigh(self, total: Array, shares: Array, replayed: bool) -> None:
+        """Weigh the experts when the last have come or some have gone."""
+        self.sqalg.reweigh(total, shares, replayed)
+
+    @contextlib.contextmanager
+    def asleep(self, ids: Index, members: Index) -> Iterator[None]:
+        """Learn a reward that these experts know nothing about."""
+        with self.sqalg.asleep(ids, members), self.bank.asleep(ids, members):
+            yield
+
+
+class SqAlg(LaneArrays):
+    r"""Exponential weights on square loss with Vovk's substitution, for a range that is known and may grow.
+
+    With :math:`[\beta, \beta + \ell]` the range, :math:`L_i` the cumulative square loss of expert i and
+    :math:`\eta = 2 / \ell^2`, the weights are proportional to :math:`e^{-\eta L_i}` over the admissible experts, and
+
+    .. math:: \hat y = \beta + \ell \left(\tfrac12 + \tfrac12 (\Delta(0) - \Delta(1))\right), \quad
+              \Delta(y) = -\tfrac12 \log \sum_i v_i e^{-2 (y - h_i)^2}, \quad h_i = (f_i - \beta) / \ell .
+
+    Guarantee: with rewards and predictions in the range, :math:`\sum (\hat y - y)^2 \le \min_i L_i + (\ell^2 / 2)
+    \log M` on every sequence, also for a range that grows and for experts removed on the way (``docs/math.md``).
+
+    Losses may fade: with ``gamma`` below 1 the same holds at every time if what happened k rounds ago counts
+    :math:`\gamma^k` on both sides. Or weights may return (fixed-share): with a ``share`` :math:`\alpha`, every expert
+    gives that part of its weight to the others, equally, after each reward. Then, on every sequence and against every
+    choice of experts that changes k times in T rounds, the loss is at most theirs and
+
+    .. math:: \frac{\ell^2}2 \left(\log M + k \log \frac{M - 1}\alpha + (T - 1 - k) \log \frac1{1 - \alpha}\right).
+
+    Reference for the last: Herbster, Warmuth, "Tracking the best expert", Machine Learning 32, 1998.
+
+    Departures from print: weights come from raw cumulative losses instead of a running product, so the range may grow;
+    the prediction, which the paper leaves open within an interval, is the substitution above; ``y' = (y - beta) / l``
+    where the paper prints ``a`` for beta; what overflows the range is clipped to it and counted.
+
+    Parameters
+    ----------
+    lower, upper: the range, ``(N,)`` each.
+    n_models: number of experts M.
+    gamma: what a loss counts in the round after it, of what it counted.  share: alpha, in [0, 1).
+    rate: multiplies :math:`\eta`; the guarantee is lost above 1.
+
+    Attributes
+    ----------
+    loss: cumulative square losses, ``(N, M)``; with a share, those that the weights stand for.
+    alive: admissible experts, ``(N, M)``.
+    clipped: how many rewards overflowed the range, ``(N,)``.
+    """
+
+    state = ("loss", "alive", "lower", "upper", "clipped")
+    nonnegative = ("clipped",)
+    member_axis: ClassVar[dict[str, int]] = {"loss": 1, "alive": 1}
+
+    def __init__(
+        self, *, lower: Array, upper: Array, n_models: int, gamma: float = 1.0, share: float = 0.0, rate: float = 1.0
+    ) -> None:
+        self.gamma, self.rate = gamma, rate
+        self.share = share if n_models > 1 else 0.0
+        self.lower = np.array(lower, dtype=float)
+        self.upper = np.array(upper, dtype=float)
+        self.loss = np.zeros((self.lower.size, n_models))
+        self.alive = np.ones((self.lower.size, n_models), dtype=bool)
+        self.clipped = np.zeros(self.lower.size, dtype=np.int64)
+        self.fallen = self._warned = False
+
+    def widen(self, ids: Index, lower: Array, upper: Array) -> None:
+        """Let the range of these lanes grow to cover ``[lower, upper]``; it never shrinks."""
+        self.lower[ids] = np.minimum(self.lower[ids], lower)
+        self.upper[ids] = np.maximum(self.upper[ids], upper)
+
+    def weights(self, ids: Index, alive: Mask | None = None) -> Array:
+        """Return the weights ``(n, M)`` over the admissible experts, or over those of ``alive (n, M)``."""
+        out = np.empty((ids.size, self.loss.shape[1]))
+        weights.exponential_weights(ids, self.loss, self._eta(ids), self.alive[ids] if alive is None else alive, out)
+        return out
+
+    def predict(self, ids: Index, f: Array, alive: Mask | None = None) -> Array:
+        """Return the prediction ``(n, K)`` for experts' predictions ``f (n, M, K)``."""
+        out = np.empty((ids.size, f.shape[2]))
+        lower = self.lower[ids]
+        substitute(f, self.weights(ids, alive), lower, self.upper[ids] - lower, out)
+        return out
+
+    def update(self, ids: Index, f: Array, y: Array) -> None:
+        """Charge the experts for their predictions ``f (n, M)`` of rewards ``y (n,)``. Lanes may not repeat."""
+        lower, upper = self.lower[ids], self.upper[ids]
+        inside = np.clip(y, lower, upper)
+        self.clipped[ids] += inside != y
+        self.loss[ids] += (np.clip(f, lower[:, None], upper[:, None]) - inside[:, None]) ** 2
+        if self.gamma < 1.0:
+            self.loss[ids] *= self.gamma
+        if self.share > 0.0:
+            share_weights(ids, self._eta(ids), self.share, self.loss)
+
+    def admit(self, ids: Index, excess: Array) -> Array:
+        """Return which experts stay admissible, ``(n, M)``, if those with ``excess (n, M)`` above 0 fall.
+
+        1 for those that do, 0 for the others. Where all would fall, the one that exceeds its bound least is kept: 2.
+        """
+        before = self.alive[ids]
+        after = (before & (excess <= 0.0)).astype(float)
+        empty = np.flatnonzero(~after.any(axis=1))
+        if empty.size:
+            after[empty, np.where(before, excess, np.inf)[empty].argmin(axis=1)] = 2.0
+        return after
+
+    def drop(self, ids: Index, admitted: Array) -> None:
+        """Drop the experts that ``admit`` did not admit, never the last one.
+
+        Decisions that overlap may each have kept another expert; where they disagree entirely, none is dropped.
+        """
+        before = self.alive[ids]
+        after = before & (admitted > 0)
+        self.alive[ids] = np.where(after.any(axis=1, keepdims=True), after, before)
+        self.fallen = self.fallen or bool((admitted == 2).any())
+
+    def total_weight(self) -> Array:
+        r"""Return :math:`\log \frac1M \sum_i e^{-\eta L_i}` over the admissible experts, ``(N,)``."""
+        ids = np.arange(len(self.loss))
+        return log_sum(self._log_weights(ids)) - np.log(self.loss.shape[1])
+
+    def reweigh(self, total: Array, shares: Array, replayed: bool) -> None:
+        """Weigh the experts when the last have come, or some have gone; as ``Posterior.reweigh``, with equal shares.
+
+        Where none is left that is admissible, all are.
+        """
+        (kept, new), eta = kept_and_new(self.loss.shape[1], shares.size), self._eta(np.arange(len(self.loss)))
+        self.alive[~self.alive.any(axis=1)] = True
+        before = log_sum(self._log_weights(np.arange(eta.size))[:, kept])
+        with np.errstate(invalid="ignore"):
+            shift = (total + np.log(kept.size) - before) / eta
+        self.loss[:, kept] -= np.where(np.isfinite(shift), shift, 0.0)[:, None]
+        if not replayed:
+            self.loss[:, new] = (-total / eta)[:, None]
+
+    @contextlib.contextmanager
+    def asleep(self, ids: Index, members: Index) -> Iterator[None]:
+        """Learn a reward that these experts know nothing about: it costs them what it costs the others."""
+        awake, at = others(members, self.loss.shape[1]), np.ix_(ids, members)
+        loss, before = self.loss[at], log_sum(self._log_weights(ids)[:, awake])
+        yield
+        with np.errstate(invalid="ignore"):
+            grown = (before - log_sum(self._log_weights(ids)[:, awake])) / self._eta(ids)
+        self.loss[at] = loss + np.where(np.isfinite(grown), grown, 0.0)[:, None]
+
+    def _eta(self, ids: Index) -> Array:
+        return self.rate * 2.0 / (self.upper[ids] - self.lower[ids]) ** 2
+
+    def _log_weights(self, ids: Index) -> Array:
+        """Return the logarithms of the weights without their sum, ``(n, M)``."""
+        return np.where(self.alive[ids], -self._eta(ids)[:, None] * self.loss[ids], -np.inf)
+
+    def warnings(self) -> list[str]:
+        """Return a warning, once, if all experts of some lane would have fallen."""
+        if not self.fallen or self._warned:
+            return []
+        self._warned = True
+        return [
+            "no expert predicts within its bound: the one that exceeds it least is kept. "
+            "The bounds (noise, feature_bound, reward_bound, parameter_bound or radii) do not hold for these data."
+        ]
+
+
+@kernel
+def share_weights(ids: Index, rate: Array, share: float, loss: Array) -> None:
+    """Let every model give a ``share`` of its weight ``exp(-rate[r] loss[n, i])`` to the M - 1 others, equally.
+
+    The losses become those that belong to the new weights; their sum stays.
+    """
+    M = loss.shape[1]
+    each = share / (M - 1)
+    log_weight, weight = np.empty(M), np.empty(M)
+    for r in range(ids.size):
+        n = ids[r]
+        for i in range(M):
+            log_weight[i] = -rate[r] * loss[n, i]
+        total = weights.normalise(log_weight, weight)
+        for i in range(M):
+            loss[n, i] = -(total + math.log(each + (1.0 - share - each) * weight[i])) / rate[r]
+
+
+@kernel
+def substitute(f: Array, weight: Array, lower: Array, length: Array, out: Array) -> None:
+    """Vovk's substitution on ``[lower, lower + length]``: ``f (n, M, K)``, weights ``(n, M)`` -> ``(n, K)``.
+
+    With h the predictions scaled to [0, 1] and clipped, ``Delta(y) = -1/2 log sum_i w_i exp(-2 (y - h_i)^2)`` and
+    ``1/2 + (Delta(0) - Delta(1)) / 2`` satisfies both conditions of the paper's Alg. 3 (bounds, Theorem 1).
+    """
+    for r in range(f.shape[0]):
+        for a in range(f.shape[2]):
+            at_0 = 0.0
+            at_1 = 0.0
+            for i in range(f.shape[1]):
+                if weight[r, i] > 0.0:
+                    h = min(max((f[r, i, a] - lower[r]) / length[r], 0.0), 1.0)
+                    at_0 += weight[r, i] * math.exp(-2.0 * h * h)
+                    at_1 += weight[r, i] * math.exp(-2.0 * (1.0 - h) * (1.0 - h))
+            delta_0 = max(-0.5 * math.log(at_0), 0.0)
+            delta_1 = max(-0.5 * math.log(at_1), 0.0)
+            out[r, a] = lower[r] + length[r] * (0.5 + 0.5 * (delta_0 - delta_1))

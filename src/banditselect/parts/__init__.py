@@ -1,1 +1,0 @@
-"""What algorithms are made of: experts, their aggregation, confidence sets, from scores to probabilities."""

@@ -1,0 +1,1 @@
+"""Plays: from features and a model to probabilities, changing nothing."""

@@ -1,0 +1,212 @@
+"""Minimum empirical divergence: how close to the best every action may be, and a design over those that are close.
+
+References: Balagopalan, Jun, "Minimum empirical divergence for sub-Gaussian linear bandits", AISTATS 2025.
+Cohen, Cousins, Lee, Yang, "A near-optimal algorithm for approximating the John ellipsoid", COLT 2019 (the design).
+"""
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..kernels import kernel
+from ..kernels.features import Features
+from ..kernels.ridge import LOGDET
+from ..models.posterior import LEVEL, members, predictions, spreads
+from ..types import Array, Index, Mask
+from .optimism import ALL_OFFERED
+from .play import Play
+
+ACCURACY = 2.0  #: the largest leverage of a design may be this many times the least possible
+FARTHEST = 230.0  #: an action is not played whose probability would be below exp(-230)
+_STEPS = 100  # at most; the accuracy is reached after about 2 log(K / d)
+_SINGULAR = 1e-12  # a pivot below this share of its diagonal entry is 0
+
+
+class Divergence(Play):
+    r"""Plays every action by how close to the best it may be, under a posterior over maps.
+
+    .. math:: p(a) \propto q(a) f(a), \qquad f(a) = \exp\left(\frac{-g(a)^2}{\beta S(a)}\right)
+
+    with g(a) the gap to the action of highest mean, S(a) its variance, and q a mixture: a share on the best, half of
+    the rest on every action equally, half on designs of the maps by their weights. After t rewards
+    :math:`\beta = (\sqrt{\ell + 2 \log(t + 1)} + 1)^2`, in units of the noise, with :math:`\ell` the mean of the
+    members' logdet, without the part of the level of rewards, on which no gap depends.
+
+    Parameters
+    ----------
+    best_share: what q has on the best.
+    """
+
+    asks: ClassVar = ("beliefs",)
+
+    def __init__(self, best_share: float) -> None:
+        self.best_share = float(best_share)
+
+    def probabilities(
+        self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Array | None = None
+    ) -> Array:
+        """Return probabilities ``(n, K)``."""
+        p, (ridges, beliefs) = np.empty((ids.size, x.values.shape[2])), model.beliefs()
+        diverge(
+            ids, x.values, x.block, ridges, beliefs, ALL_OFFERED if offered is None else offered, self.best_share, p
+        )
+        return p
+
+
+@kernel
+def diverge(
+    ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any, offered: Mask, best_share: float, p: Array
+) -> None:
+    """Write the probabilities ``p (n, K)`` of a mixture of maps, ``ridges`` and ``beliefs`` as in ``models.posterior``.
+
+    The level of rewards is that of the constant term, or with blocks that which their constants are counted from.
+    """
+    K = p.shape[1]
+    open_ = np.ones(K, dtype=np.bool_)
+    for r in range(ids.size):
+        if offered.size > 1:
+            open_ = offered[r]
+        counted = members(r, ids[r], x, block, ridges, beliefs, open_)
+        beta = _squared_radius(ids[r], counted, beliefs)
+        _spread_by_closeness(r, counted, block, beta, open_, best_share, p[r])
+
+
+@kernel
+def _squared_radius(n: int, counted: Any, beliefs: Any) -> float:
+    """Return beta in lane ``n``."""
+    evidence, seen, limits, precision = beliefs[0], beliefs[1], beliefs[5], beliefs[7]
+    weight, share, chosen = counted[0], counted[2], counted[6]
+    t = seen[n]
+    logdet = -share * math.log1p(t / precision) if precision > 0.0 else 0.0
+    for c in range(weight.size):
+        k = chosen[c]
+        logdet += weight[c] * (evidence[n, LOGDET, k] - (limits[LEVEL, k] if t > 0 else 0.0))
+    return (math.sqrt(max(logdet, 0.0) + 2.0 * math.log1p(t)) + 1.0) ** 2
+
+
+@kernel
+def _spread_by_closeness(
+    r: int, counted: Any, block: Index, beta: float, open_: Mask, best_share: float, p: Array
+) -> None:
+    """Write ``p = q f (K,)``, normalised, for the members that count in row ``r``."""
+    weight, z, chosen, dims = counted[0], counted[3], counted[6], counted[9]
+    P, K, C = z.shape[0], z.shape[2], weight.size
+    own, deviation, mean, total = np.empty((C, K)), np.empty((C, K)), np.empty(K), np.empty(K)
+    leader, _ = predictions(counted, r, block, open_, own, mean)
+    spreads(counted, r, block, leader, own, mean, deviation, total)
+    spread, close, believed, width = np.zeros(K), np.zeros(K), np.zeros(P), np.zeros(P, dtype=np.int64)
+    for c in range(C):
+        believed[chosen[c] % P] += weight[c]
+        width[chosen[c] % P] = dims[c]
+        for a in range(K):
+            between = (own[c, leader] - own[c, a]) - (mean[leader] - mean[a])
+            spread[a] += weight[c] * (deviation[c, a] ** 2 + between**2)
+    best = offered = 0
+    for a in range(K):
+        if open_[a]:
+            offered += 1
+            best += mean[a] == mean[leader]
+            gap = mean[leader] - mean[a]
+            if gap == 0.0:
+                close[a] = 1.0
+            elif spread[a] > 0.0:
+                exponent = gap**2 / (beta * spread[a])
+                close[a] = math.exp(-exponent) if exponent < FARTHEST else 0.0
+    rest, q, together = 0.5 * (1.0 - best_share), np.empty(K), 0.0
+    for a in range(K):
+        p[a] = rest / offered + (best_share / best if mean[a] == mean[leader] else 0.0)
+    for i in range(P):
+        if believed[i] > 0.0:
+            design(z[i], block, r, i, width[i], close, q)
+            for a in range(K):
+                p[a] += rest * believed[i] * q[a]
+    for a in range(K):
+        p[a] *= close[a]
+        together += p[a]
+    for a in range(K):
+        p[a] /= together
+
+
+@kernel
+def design(x: Array, block: Index, r: int, i: int, d: int, scale: Array, q: Array) -> None:
+    """Give ``q (K,)`` a design over features ``sqrt(scale[a]) x[a]`` of map ``i``, nearly G-optimal on what they span.
+
+    From equal weights, every weight is multiplied by its leverage until the largest leverage is at most ``ACCURACY``
+    times the rank, which is the least possible. With at most twice as many actions as features it stays as it is.
+    Features of different blocks are orthogonal: their matrix has a part for every block.
+    """
+    K = scale.size
+    part, parts = _parts(block, r, i, K)
+    V, lower, leverage, w = np.empty((parts, d, d)), np.empty((parts, d, d)), np.empty(K), np.empty(d)
+    count = 0
+    for a in range(K):
+        count += scale[a] > 0.0
+    for a in range(K):
+        q[a] = 1.0 / count if scale[a] > 0.0 else 0.0
+    for _ in range(_STEPS):
+        V[:] = 0.0
+        for a in range(K):
+            for j in range(d):
+                step = q[a] * scale[a] * x[j, a]
+                for k in range(j + 1):
+                    V[part[a], j, k] += step * x[k, a]
+        rank = 0
+        for b in range(parts):
+            rank += decompose(V[b], lower[b])
+        top, total = 0.0, 0.0
+        for a in range(K):
+            leverage[a] = 0.0
+            own = lower[part[a]]
+            for j in range(d):
+                w[j] = x[j, a]
+                for m in range(j):
+                    w[j] -= own[j, m] * w[m]
+                w[j] = w[j] / own[j, j] if own[j, j] > 0.0 else 0.0
+                leverage[a] += scale[a] * w[j] ** 2
+            top = max(top, leverage[a])
+            total += q[a] * leverage[a]
+        if top <= ACCURACY * rank:
+            break
+        for a in range(K):
+            q[a] *= leverage[a] / total
+
+
+@kernel
+def _parts(block: Index, r: int, i: int, K: int) -> tuple[Index, int]:
+    """Number the blocks of ``K`` actions as they first occur; return that of every action, and how many they are."""
+    part, last = np.zeros(K, dtype=np.int64), 0
+    if block.size == 0:
+        return part, 1
+    for a in range(K):
+        last = max(last, block[r, i, a])
+    number, parts = np.full(last + 1, -1), 0
+    for a in range(K):
+        b = block[r, i, a]
+        if number[b] < 0:
+            number[b] = parts
+            parts += 1
+        part[a] = number[b]
+    return part, parts
+
+
+@kernel
+def decompose(V: Array, lower: Array) -> int:
+    """``V = L L'`` for a matrix ``(d, d)`` that may be singular; return its rank.
+
+    Where the pivot is 0, the column of ``lower`` is: that feature depends on those before it.
+    """
+    rank = 0
+    for k in range(V.shape[0]):
+        pivot = V[k, k]
+        for m in range(k):
+            pivot -= lower[k, m] ** 2
+        regular = pivot > _SINGULAR * V[k, k]
+        rank += regular
+        lower[k, k] = math.sqrt(pivot) if regular else 0.0
+        for j in range(k + 1, V.shape[0]):
+            total = V[j, k]
+            for m in range(k):
+                total -= lower[j, m] * lower[k, m]
+            lower[j, k] = total / lower[k, k] if regular else 0.0
+    return rank

@@ -1,0 +1,186 @@
+"""Information-directed play: mix the action that looks best with the one whose regret is smallest for what it teaches.
+
+Reference: Russo, Van Roy, "Learning to optimize via information-directed sampling", Operations Research 2018.
+"""
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..kernels import inlined, kernel
+from ..kernels.features import Features
+from ..models.posterior import ROOT_HALF, members, predictions, spreads
+from ..types import Array, Index, Mask
+from .optimism import ALL_OFFERED
+from .play import Play
+
+CLOSE = 0.05  #: how far from one the expected number of exceeding actions may be where a bound on regret is taken
+_DENSITY = 0.3989422804014327  # of a standard normal at 0
+
+
+class Information(Play):
+    r"""Mixes two actions: the leader b, and another one.
+
+    With w, f and s the weights, predictions and noise of the members of a posterior, and :math:`\Delta` its expected
+    regret of playing b, it minimises the ratio of squared regret to information over a and :math:`0 \le q \le 1`:
+
+    .. math:: \frac{(\Delta + q (\bar f(b) - \bar f(a)))^2}{I(b) + q (I(a) - I(b))}, \qquad
+              I(a) = \tfrac12 \log\left(1 + \frac{\mathrm{Var} f(a)}{\bar{s^2}}\right)
+
+    Parameters
+    ----------
+    floor: probability of playing uniformly.
+    """
+
+    asks: ClassVar = ("beliefs",)
+
+    def __init__(self, floor: float) -> None:
+        self.floor = float(floor)
+
+    def probabilities(
+        self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Array | None = None
+    ) -> Array:
+        """Return probabilities ``(n, K)``."""
+        p, (ridges, beliefs) = np.empty((ids.size, x.values.shape[2])), model.beliefs()
+        inform(ids, x.values, x.block, ridges, beliefs, ALL_OFFERED if offered is None else offered, self.floor, p)
+        return p
+
+
+@kernel
+def inform(ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any, offered: Mask, floor: float, p: Array) -> None:
+    """Write the probabilities ``p (n, K)`` of a mixture, ``ridges`` and ``beliefs`` as in ``models.posterior``.
+
+    What every reward teaches of the constant term, on which no decision depends, is no information.
+    """
+    seen, precision = beliefs[1], beliefs[7]
+    K = p.shape[1]
+    open_ = np.ones(K, dtype=np.bool_)
+    for r in range(ids.size):
+        if offered.size > 1:
+            open_ = offered[r]
+        counted = members(r, ids[r], x, block, ridges, beliefs, open_)
+        weight, share = counted[0], counted[2]
+        common = math.log1p(share / (precision + seen[ids[r]])) if precision > 0.0 else 0.0
+        gap, deviation, mean, taught = np.empty((weight.size, K)), np.empty((weight.size, K)), np.empty(K), np.empty(K)
+        leader, noise = predictions(counted, r, block, open_, gap, mean)
+        while True:
+            spreads(counted, r, block, leader, gap, mean, deviation, taught)
+            best = leader
+            for a in range(K):
+                taught[a] = max(0.5 * (math.log1p(taught[a] / noise) - common), 0.0)
+                if open_[a] and mean[a] == mean[best] and taught[a] > taught[best]:
+                    best = a
+            if best == leader:
+                break
+            leader = best  # as good, and it teaches more
+        for c in range(weight.size):
+            own = gap[c, leader]
+            for a in range(K):
+                gap[c, a] -= own
+        regret = expected_regret(leader, weight, gap, deviation, open_)
+        mix_two(leader, mean, taught, regret, open_, floor, p[r])
+
+
+@inlined
+def excess(mean: float, deviation: float) -> tuple[float, float, float]:
+    """Return ``E (Z)^+``, ``P(Z > 0)`` and the density at 0 of ``Z ~ N(mean, deviation^2)``."""
+    if deviation <= 0.0 or abs(mean) > 9.0 * deviation:
+        return (mean, 1.0, 0.0) if mean > 0.0 else (0.0, 0.0, 0.0)
+    z = mean / deviation
+    above = 0.5 * math.erfc(-ROOT_HALF * z)
+    density = _DENSITY * math.exp(-0.5 * z * z)
+    return mean * above + deviation * density, above, density / deviation
+
+
+@inlined
+def expected_regret(leader: int, weight: Array, gap: Array, deviation: Array, open_: Mask) -> float:
+    """Estimate ``E max_a Z_a`` for ``Z_a = f(a) - f(leader)``, under model c normal: ``gap[c, a], deviation[c, a]``.
+
+    It lies between ``max_a E (Z_a)^+`` and ``c + sum_a E (Z_a - c)^+`` for every ``c >= 0``, which is least where on
+    average one ``Z_a`` exceeds ``c`` (Lai and Robbins 1976): found by Newton steps, or halving where they leave. The
+    estimate is the middle of the two bounds: at least half of what it estimates.
+    """
+    lower = 0.0
+    upper = np.inf
+    threshold = left = right = 0.0
+    for a in range(gap.shape[1]):
+        if open_[a]:
+            for c in range(weight.size):
+                right = max(right, gap[c, a] + 9.0 * deviation[c, a])
+    for _ in range(20):
+        total = threshold
+        count = 0.0
+        slope = 0.0
+        for a in range(gap.shape[1]):
+            if not open_[a] or a == leader:
+                continue
+            own = 0.0
+            for c in range(weight.size):
+                gain, above, density = excess(gap[c, a] - threshold, deviation[c, a])
+                own += weight[c] * gain
+                count += weight[c] * above
+                slope += weight[c] * density
+            total += own
+            if threshold == 0.0:
+                lower = max(lower, own)
+        upper = min(upper, total)
+        if abs(count - 1.0) <= CLOSE or (count < 1.0 and threshold == 0.0):
+            break
+        if count > 1.0:
+            left = threshold
+        else:
+            right = threshold
+        threshold += (count - 1.0) / slope if slope > 0.0 else np.inf
+        if not left < threshold < right:
+            threshold = 0.5 * (left + right)
+    return 0.5 * (lower + upper)
+
+
+@inlined
+def mix_two(
+    leader: int,
+    mean: Array,
+    taught: Array,
+    regret: float,
+    open_: Mask,
+    floor: float,
+    p: Array,
+) -> None:
+    """Give the best mixture of the leader and another action its probabilities ``p (K,)``.
+
+    It minimises ``(D + q g(a))^2 / (I(b) + q (I(a) - I(b)))`` over actions ``a`` and ``0 <= q <= 1``, with ``D`` the
+    ``regret``, ``g`` the gaps of the ``mean``, ``I`` what is ``taught``. Equals share; ``floor`` is played uniformly.
+    """
+    K = mean.size
+    b = leader
+    least = np.inf
+    share = 0.0
+    for a in range(K):
+        p[a] = 0.0
+        if not open_[a] or taught[a] <= taught[b] or regret == 0.0:
+            continue
+        gap, more = mean[b] - mean[a], taught[a] - taught[b]
+        q = 1.0
+        if gap > 0.0:
+            q = min(max(regret / gap - 2.0 * taught[b] / more, 0.0), 1.0)
+        ratio = (regret + q * gap) ** 2 / (taught[b] + q * more)
+        if ratio < least:
+            least, share = ratio, q
+            for c in range(a):
+                p[c] = 0.0
+        if ratio == least:
+            p[a] = 1.0
+    leaders = others = offered = 0
+    for a in range(K):
+        offered += open_[a]
+        others += p[a] > 0.0
+        leaders += open_[a] and mean[a] == mean[b] and taught[a] == taught[b]
+    if others == 0:
+        share = 0.0
+    for a in range(K):
+        if open_[a]:
+            p[a] *= share / max(others, 1)
+            if mean[a] == mean[b] and taught[a] == taught[b]:
+                p[a] += (1.0 - share) / leaders
+            p[a] = (1.0 - floor) * p[a] + floor / offered

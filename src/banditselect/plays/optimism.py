@@ -1,0 +1,64 @@
+"""Play the action whose score is highest: an upper bound, or a prediction that is trusted."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..kernels import kernel
+from ..kernels.features import Features
+from ..types import Array, Index, Mask
+from .play import Play
+
+ALL_OFFERED: Mask = np.ones((1, 1), dtype=bool)
+"""The mask where every action is offered, whatever their number."""
+
+
+class Optimism(Play):
+    """Plays the action whose reward could be highest in any confidence set of the model; ties share."""
+
+    asks: ClassVar = ("upper_bounds",)
+
+    def probabilities(
+        self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Array | None = None
+    ) -> Array:
+        """Return probabilities ``(n, K)``."""
+        score = model.upper_bounds(ids, x)
+        p = np.empty(score.shape)
+        best_actions(score, ALL_OFFERED if offered is None else offered, p)
+        return p
+
+
+class Best(Play):
+    """Plays the action of highest prediction; ties share."""
+
+    def probabilities(
+        self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Array | None = None
+    ) -> Array:
+        """Return probabilities ``(n, K)``."""
+        return best(model.predict(ids, x), offered)
+
+
+def best(score: Array, offered: Mask | None) -> Array:
+    """Return probabilities ``(n, K)`` with everything on the actions of highest score ``(n, K)``."""
+    p = np.empty(score.shape)
+    best_actions(score, ALL_OFFERED if offered is None else offered, p)
+    return p
+
+
+@kernel
+def best_actions(score: Array, offered: Mask, p: Array) -> None:
+    """Put all probability on the actions of highest score."""
+    K = score.shape[1]
+    everything = offered.size < 2
+    for r in range(score.shape[0]):
+        top = -np.inf
+        ties = 0
+        for a in range(K):
+            if everything or offered[r, a]:
+                if score[r, a] > top:
+                    top = score[r, a]
+                    ties = 0
+                if score[r, a] == top:
+                    ties += 1
+        for a in range(K):
+            p[r, a] = 1.0 / ties if (everything or offered[r, a]) and score[r, a] == top else 0.0

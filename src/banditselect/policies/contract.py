@@ -1,0 +1,106 @@
+"""The values that pass between the shell of a policy and the two methods behind it, ``_choose`` and ``_learn``."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..kernels.features import Features
+from ..runtime.blocks import BlockedShape
+from ..runtime.decisions import Decision
+from ..runtime.workers import Worker
+from ..types import Array, Index
+
+if TYPE_CHECKING:
+    from .policy import Policy
+
+
+class Chosen(NamedTuple):
+    """Probabilities to draw actions from, and what decisions carry besides the action.
+
+    Attributes
+    ----------
+    p: to draw from, ``(n, K)``.  keys: of the streams to draw with, ``(n,)``.
+    note: told again with the reward, ``(n, w)``.  by_action: numbers ``(n, w, K)`` whose column of the action drawn
+        stands behind the note.  reported: propensities to report where they are not ``p``, ``(n, K)``.
+    base: the base that plays, ``(n,)``.
+    """
+
+    p: Array
+    keys: Index
+    note: Array | None = None
+    by_action: Array | None = None
+    reported: Array | None = None
+    base: Index | None = None
+
+    def whole_note(self) -> Array:
+        """Return the note for every action that could be drawn, ``(n, w, K)``."""
+        (n, K), note = self.p.shape, np.empty((len(self.p), 0)) if self.note is None else self.note
+        every = np.broadcast_to(note[:, :, None], (n, note.shape[1], K))
+        return every if self.by_action is None else np.concatenate([every, self.by_action], axis=1)
+
+
+class Played(NamedTuple):
+    """A round that was played: actions ``(n,)``, propensities ``(n,)`` or None, the note ``(n, w)`` or None."""
+
+    action: Index
+    probability: Array | None
+    note: Array | None
+
+    def rows(self, rows: Any) -> Played:
+        """Return some of the rows."""
+        return Played(*(None if part is None else part[rows] for part in self))  # type: ignore[arg-type]
+
+
+class Row(NamedTuple):
+    """A decision that has been checked, or data from elsewhere, which have neither numbers nor a decision.
+
+    Attributes
+    ----------
+    ids, x, numbers: lanes, features of what was played, numbers of the acts.
+    worker: the worker that decided, None for the policy itself.  generation: of the list of models that decided.
+    """
+
+    ids: Index
+    x: Features
+    numbers: Index
+    worker: Worker | None
+    generation: int
+    decision: Decision | None
+
+    @property
+    def played(self) -> Played | None:
+        """The round that was played; None for data from elsewhere."""
+        if self.decision is None:
+            return None
+        action, p = self.decision.action, self.decision.probability
+        return Played(np.array(action, ndmin=1), None if p is None else np.array(p, ndmin=1), self.decision.note)
+
+
+def answer(question: str, doc: str, *, by_map: bool = False) -> Any:
+    """Return a property that asks the model, or a part of it (``"bank.parameters"``): an attribute or a method.
+
+    The answer leads with the lanes, ``(N, ...)``. ``by_map``: it has an entry for every cell, ``(N, cells, ...)``, and
+    is given map by map.
+    """
+
+    def ask(policy: Policy) -> Any:
+        found = attrgetter(question)(policy._model)
+        found = found() if callable(found) else found
+        return split_by_map(policy, found) if by_map else policy._answer(found)
+
+    return property(ask, doc=doc)
+
+
+def split_by_map(policy: Policy, cells: Array) -> Any:
+    """Return an answer about all cells, ``(N, cells, ...)``, of one map, or of every map.
+
+    An array without blocks; with blocks a list with an entry per map for a policy with several maps.
+    """
+    shape = policy.feature_shape
+    if not isinstance(shape, BlockedShape):
+        return policy._answer(cells if shape.many else cells[:, 0])
+    answers = [policy._answer(part) for part in shape.by_map(cells)]
+    return answers if shape.many else answers[0]

@@ -1,0 +1,67 @@
+"""Answers of policies over one confidence ellipsoid, and over a confidence set for each of M feature maps."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..models.ridge_bank import with_zero
+from ..runtime.errors import refuse
+from ..runtime.inputs import lane_vectors, model_index
+from ..types import Array
+from .contract import answer
+from .policy import Policy
+
+
+class EllipsoidPolicy(Policy):
+    """A policy over one confidence ellipsoid per lane."""
+
+    parameters = answer(
+        "parameters", "Ridge estimate, ``(d,)``; with blocks one for each, ``(blocks, d)``.", by_map=True
+    )
+    constant = answer(
+        "constants", "Estimate of the constant term, 0 without an intercept; with blocks ``(blocks,)``.", by_map=True
+    )
+    squared_radii = answer("squared_radius", "Squared radius of the confidence ellipsoid in the norm of V.")
+    regret_bound = answer(
+        "regret_bound",
+        "Twice the widths of what was played: bounds the regret while the set is valid and rewards come at once.",
+    )
+
+    def covers(self, theta: ArrayLike) -> Any:
+        """Return whether the confidence set contains ``theta``, ``(d,)`` or one per lane ``(N, d)``.
+
+        With an intercept it has d + 1 entries, the constant first; with blocks those of one after those of the other.
+        """
+        model: Any = self._model
+        width = int(model.bank.widths[0])
+        return self._answer(model.covers(lane_vectors(theta, self._size, width)))
+
+    def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
+        """Return for each lane whether its set holds the true ``parameter``, of constant term 0, ``(N,)``."""
+        return np.array(self.covers(with_zero(parameter) if self._model.constant else parameter), dtype=float, ndmin=1)
+
+
+def covers_of_maps(policy: Any, theta: ArrayLike, model: int | None) -> Any:
+    """Return whether the confidence set of ``model`` (of any, for None) contains ``theta``, per lane.
+
+    The model of the policy has a ``bank`` and answers ``covers(thetas, models)``.
+    """
+    widths = policy._model.bank.widths
+    if model is None and len(set(widths)) > 1:
+        raise refuse("model", model, "the index of a map, since the maps have different widths")
+    first = 0 if model is None else model_index(model, len(widths))
+    models = slice(None) if model is None else slice(first, first + 1)
+    thetas = lane_vectors(theta, policy._size, int(widths[first]))
+    return policy._answer(policy._model.covers(thetas, models))
+
+
+def coverage_of_maps(policy: Any, parameter: Array, model: ArrayLike | None) -> Array | None:
+    """Return for each lane whether the set of its true ``model`` holds the true ``parameter``, ``(N,)``."""
+    if model is None:
+        return None
+    parameter = with_zero(parameter) if policy._model.constant else parameter
+    held, models = np.empty(policy._size), np.broadcast_to(model, policy._size)
+    for i in np.unique(models):
+        held[models == i] = np.atleast_1d(policy.covers(parameter, int(i)))[models == i]
+    return held

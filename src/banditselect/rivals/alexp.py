@@ -1,0 +1,278 @@
+"""ALEXP: exponential weights of M optimistic learners by what a group lasso predicts that each would earn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..kernels import kernel, ridge
+from ..kernels.features import LIMIT, Features
+from ..kernels.weights import exponential_weights, normalise
+from ..models.confidence import Ellipsoids, learn_ellipsoids
+from ..models.model import Model
+from ..models.reward_range import RewardRange, count_outside
+from ..plays.optimism import ALL_OFFERED
+from ..policies.contract import Chosen, answer
+from ..policies.policy import Policy
+from ..runtime.arguments import argument
+from ..runtime.constraints import Bounds, Number, Numbers, Widths, YesNo
+from ..runtime.files import register
+from ..runtime.inputs import SMALLEST
+from ..types import Array, Index, Mask
+from .group_lasso import GroupLasso, learn_lasso
+from .leader import ridge_per_map
+
+
+@register
+class ALEXP(Policy):
+    r"""ALEXP: M learners, OFUL on one map each, drawn by exponential weights of the rewards predicted for all of them.
+
+    In round t learner i would play :math:`a_{t,i}`, the action of its highest upper bound. With :math:`\hat\theta` the
+    group lasso estimate on the features :math:`\phi` of all maps side by side, :math:`\gamma_t` and :math:`\eta_t`
+    below,
+
+    .. math:: p_t(a) = (1 - \gamma_t) \sum_i q_{t,i} 1[a = a_{t,i}] + \frac{\gamma_t}{K}, \qquad
+              q_{t,i} \propto \exp\Big(\eta_t \sum_{s \le t} \langle \phi_s(a_{s,i}), \hat\theta_{s-1} \rangle\Big)
+
+    Every reward is learned by all learners and by the lasso, so each learner's reward is predicted in every round, not
+    only when it plays. The lasso is
+
+    .. math:: \hat\theta_t = \arg\min_\theta \frac1t \sum_{s \le t} (y_s - \langle \phi_s, \theta \rangle)^2
+              + 2 \lambda_t \sum_i L_i |\theta^i|
+
+    with :math:`L_i` the root of the mean squared norm of what was played in map i, for which the reference has features
+    of norm at most 1; and
+
+    .. math:: \gamma_t = \min(1, c \, t^{-1/4}), \qquad \eta_t = \frac{e}{hi - lo} \sqrt{\frac{\log M}{t}}, \qquad
+              \lambda_t = \frac{8 \ell R}{\sqrt t} \sqrt{1 + \frac{5}{\sqrt2} \sqrt{d \log\frac{8M}{\delta}}
+              + \frac{12}{\sqrt2} \log\frac{8M}{\delta}}
+
+    Parameters
+    ----------
+    n_models: number of feature maps M.
+    dim: their width d, or one per map; features are ``(M, K, d)``, or a list of M arrays ``(K, d_i)``.
+    noise: sub-Gaussian constant R of the rewards.
+    parameter_bound: S, a bound on the norm of the true map's parameter.
+    reward_range: (lo, hi), where rewards are expected: a scale, not a law.
+    delta: of the learners' confidence sets, each, and of the penalty.
+    regularization: ridge penalty of the learners, a number or one per map; by default :math:`d_i R^2 / S^2`.
+    scale: multiplies the radii of the learners; 1 is the theory, less is practice.
+    exploration: c, the share of rounds played uniformly in the first.
+    learning_rate: e, in the rate of the weights.
+    penalty: :math:`\ell`, multiplies the penalty of the lasso; 1 is the theory, less is practice.
+    intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`, and is
+        penalised with them.
+
+    Attributes
+    ----------
+    model_weights: q for what was learned, ``(M,)``.  parameters: ridge estimates of the learners, ``(M, d)``.
+    constants: their constant terms, ``(M,)``.  lasso: the group lasso estimate, ``(M, d_i)``, constants first.
+    outside: how many rewards fell outside ``reward_range``.
+
+    Notes
+    -----
+    Guarantee (the reference, for learners whose sets hold, a set of actions that stays and features whose uniform
+    average has a covariance bounded away from 0): with :math:`\gamma_t` of order :math:`t^{-1/4}`, :math:`\lambda_t`
+    and :math:`\eta_t` of order :math:`\sqrt{\log M / t}`, with probability :math:`1 - \delta` for all T at once, regret
+    of order :math:`\sqrt{T \log^3 M} + T^{3/4} \sqrt{\log M}`. The constants are the three last arguments but one;
+    the defaults are practice.
+
+    Departures: actions may change from round to round, and the predictions of a round are those of its own actions. The
+    authors' code takes log M of a list that is empty then, so that M does not enter its rates, explores in
+    :math:`t^{-1/2}` of the rounds, and lets every prediction keep the rate of its round.
+
+    Propensities are true: each learner's choice is known, and so is their mixture. What a round predicts of the
+    learners is in the note of its decision and counts when its reward is learned; ``learn``, which knows of no actions
+    but one, changes estimates and no weights. An update costs :math:`(M d)^2 / 2` products for the sums of the lasso,
+    and a lane as many numbers.
+
+    References
+    ----------
+    Kassraie, Emmenegger, Krause, Pacchiano, "Anytime model selection in linear bandits", NeurIPS 2023.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> policy = ALEXP(n_models=3, dim=2, noise=0.1, reward_range=(-4.0, 4.0), seed=0)
+    >>> for _ in range(300):
+    ...     decision = policy.act(rng.normal(size=(3, 5, 2)))
+    ...     policy.update(decision, decision.features[2] @ [0.6, -0.6] + 0.1 * rng.normal())
+    >>> policy.model_weights.round(2)
+    array([0., 0., 1.])
+    >>> policy.lasso.round(1)
+    array([[ 0. ,  0. ],
+           [ 0. ,  0. ],
+           [ 0.6, -0.6]])
+    """
+
+    n_models: int = argument(Number(low=1, integer=True))
+    dim: int | Sequence[int] = argument(Widths())
+    noise: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=0.5, unit="reward")
+    parameter_bound: float | ArrayLike = argument(Number(low=0.0, per_lane=True), default=1.0, unit="reward")
+    reward_range: tuple[float, float] = argument(Bounds(), default=(0.0, 1.0), unit="reward")
+    delta: float = argument(Number(low=0.0, high=1.0, above=True, below=True), default=0.05)
+    regularization: float | ArrayLike | None = argument(
+        Numbers(shapes=((), (None,)), low=SMALLEST, optional=True), default=None
+    )
+    scale: float = argument(Number(low=0.0), default=1.0)
+    exploration: float = argument(Number(low=0.0), default=0.1)
+    learning_rate: float = argument(Number(low=0.0), default=100.0)
+    penalty: float = argument(Number(low=SMALLEST), default=0.02)
+    intercept: bool = argument(YesNo(), default=False)
+
+    model_weights = answer("weights", "Weights of the learners for what was learned, ``(M,)``.")
+    parameters = answer("learners.parameters", "Ridge estimates of the maps, ``(M, d)``.")
+    constants = answer("learners.constants", "Their constant terms, ``(M,)``; 0 without an intercept.")
+    lasso = answer("lasso.theta", "The group lasso estimate, ``(M, d_i)``, with an intercept the constants first.")
+    outside = answer("expected.outside", "How many rewards fell outside ``reward_range``.")
+
+    def build(self, lanes: int) -> tuple[Model, None]:
+        """Return the learners and the lasso; what they predict of each other is a matter of ``_choose``."""
+        bank, terms = ridge_per_map(self, lanes)
+        learners = Ellipsoids(bank, delta=self.delta, scale=self.scale, **terms)
+        M, widest = bank.dims.size, int(bank.dims.max())
+        log_M = np.log(8 * M / self.delta)
+        spread = 1 + 5 / np.sqrt(2) * np.sqrt(widest * log_M) + 12 / np.sqrt(2) * log_M
+        penalty = self.penalty * (8 * terms["noise"] * np.sqrt(spread))  # the constants of the authors' code
+        lasso = GroupLasso(lanes=lanes, n_models=M, dim=widest, penalty=penalty)
+        expected = RewardRange(self.reward_range, lanes, "the rate of the weights is scaled to that range")
+        return WeighedLearners(learners, lasso, expected, self.learning_rate), None
+
+    def _choose(self, ids: Index, x: Features, offered: Mask | None, numbers: Index) -> Chosen:
+        """Return the mixture of the learners' choices, and as a note what each of them is predicted to earn."""
+        model: Any = self._model
+        x = x.with_constant() if model.constant else x
+        bounds, score = model.bounds(ids, x), model.lasso.predict(ids, x)
+        p = np.empty(score.shape)
+        t, mask = model.updates[ids] + 1.0, ALL_OFFERED if offered is None else offered
+        share = np.minimum(1.0, self.exploration * t**-0.25)
+        gain = mix_choices(ids, bounds, score, model.gained, model.rate / np.sqrt(t), share, mask, p)
+        return Chosen(p, self._streams.keys[ids], gain)
+
+    def _reads(self, note: Array) -> bool:
+        return bool((np.abs(note) <= LIMIT).all())
+
+
+class WeighedLearners(Model):
+    """Optimistic learners on one map each, and exponential weights of what a lasso predicted each would have earned.
+
+    Attributes
+    ----------
+    gained: what every learner would have earned in the rounds learned, as predicted in each, ``(N, M)``.
+    rate: of the weights in the first round.
+    """
+
+    state = ("gained",)
+    one_kernel = True
+    reads_lookups = True
+
+    def __init__(self, learners: Ellipsoids, lasso: GroupLasso, expected: RewardRange, learning_rate: float) -> None:
+        super().__init__(learners.shape)
+        lanes, M = learners.radii.squared.shape
+        self.constant, self.ridge_estimates, self.note_width = learners.constant, learners.ridge_estimates, M
+        self.learners, self.lasso, self.expected = learners, lasso, expected
+        self.gained = np.zeros((lanes, M))
+        self.rate = learning_rate * (np.sqrt(np.log(M)) / expected.span)
+
+    def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
+        """Let all learners and the lasso learn; ``note (n, M)``: what each learner was predicted to earn."""
+        learners, expected = self.learners, self.expected
+        ellipsoids, lasso = (learners.bank.arrays(), learners.radii.arrays()), self.lasso.arrays()
+        gains = self.gained, np.empty((0, 0)) if note is None else np.ascontiguousarray(note)
+        told = expected.lower, expected.upper, expected.outside
+        if learn_all(ids, x.values, x.block, y, lasso, gains, told, *ellipsoids):
+            self.warnings += expected.warnings(y)
+
+    def bounds(self, ids: Index, x: Features) -> Array:
+        """Return the upper bounds of every learner, ``(M, n, K)``."""
+        learners, bank = self.learners, self.learners.bank
+        out = np.empty((self.note_width, ids.size, x.values.shape[2]))
+        ellipsoids = (bank.theta, bank.root, bank.dims, bank.first, learners.radii.squared)
+        every_bound(ids, x.values, x.block, ellipsoids, learners.scale, out)
+        return out
+
+    @property
+    def updates(self) -> Index:
+        """Rewards learned, ``(N,)``."""
+        return self.learners.updates
+
+    def weights(self) -> Array:
+        """Return the weights of the learners for what was learned, ``(N, M)``."""
+        out, rate = np.empty(self.gained.shape), -self.rate / np.sqrt(self.updates + 1.0)
+        exponential_weights(np.arange(len(out)), self.gained, rate, np.ones(out.shape, dtype=bool), out)
+        return out
+
+
+@kernel
+def learn_all(
+    ids: Index, x: Array, block: Index, y: Array, lasso: Any, gains: Any, expected: Any, ridges: Any, sets: Any
+) -> bool:
+    """Learn in the lasso and, last, in all learners; add ``note (n, M)``, unless it is empty, to what they gained.
+
+    Counts the rewards outside ``expected = (lower, upper, outside)``; returns whether there was one.
+    """
+    gained, note = gains
+    lower, upper, outside = expected
+    learn_lasso(ids, x, y, lasso)
+    for r in range(len(note)):
+        for i in range(note.shape[1]):
+            gained[ids[r], i] += note[r, i]
+    found = count_outside(ids, y, lower, upper, outside)
+    learn_ellipsoids(ids, x, block, y, ridges, sets)
+    return found
+
+
+@kernel
+def every_bound(ids: Index, x: Any, block: Index, ellipsoids: Any, scale: float, out: Array) -> None:
+    """``out[i, r, a]``: the upper bound of learner ``i`` alone, see ``kernels.ridge.upper_bounds``."""
+    theta, root, dims, first, squared = ellipsoids
+    only = np.full(squared.shape, -1.0)
+    for i in range(out.shape[0]):
+        only[:, i] = squared[:, i]
+        ridge.upper_bounds(ids, x, block, (theta, root, dims, first, only), scale, False, out[i])
+        only[:, i] = -1.0
+
+
+@kernel
+def mix_choices(
+    ids: Index, bound: Array, score: Array, total: Array, rate: Array, share: Array, offered: Mask, p: Array
+) -> Array:
+    """Probabilities ``p (n, K)`` of M learners' choices by exponential weights, ``share[r]`` of it spread evenly.
+
+    Learner ``i`` plays the actions of highest ``bound[i, r] (K,)``. Returns ``gain (n, M)``, what these earn by the
+    ``score (n, K)`` of actions; the weight of a learner is proportional to ``exp(rate[r] (total[n, i] + gain[r, i]))``.
+    """
+    M, n, K = bound.shape
+    gain, log_weight, weight = np.empty((n, M)), np.empty(M), np.empty(M)
+    best, ties = np.empty(M), np.empty(M, dtype=np.int64)
+    everything = offered.size < 2
+    for r in range(ids.size):
+        kappa = 0
+        for a in range(K):
+            kappa += 1 if everything or offered[r, a] else 0
+        for i in range(M):
+            best[i] = -np.inf
+            for a in range(K):
+                if everything or offered[r, a]:
+                    best[i] = max(best[i], bound[i, r, a])
+            ties[i] = 0
+            gain[r, i] = 0.0
+            for a in range(K):
+                if (everything or offered[r, a]) and bound[i, r, a] == best[i]:
+                    ties[i] += 1
+                    gain[r, i] += score[r, a]
+            gain[r, i] /= ties[i]
+            log_weight[i] = rate[r] * (total[ids[r], i] + gain[r, i])
+        normalise(log_weight, weight)
+        for a in range(K):
+            p[r, a] = 0.0
+            if everything or offered[r, a]:
+                p[r, a] = share[r] / kappa
+                for i in range(M):
+                    if bound[i, r, a] == best[i]:
+                        p[r, a] += (1.0 - share[r]) * weight[i] / ties[i]
+    return gain

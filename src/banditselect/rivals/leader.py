@@ -1,0 +1,134 @@
+"""LEADER: optimism by the most cautious of M feature maps, all of which are taken to be right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..models.confidence import Ellipsoids
+from ..models.model import Model
+from ..models.ridge_bank import RidgeBank, penalties
+from ..plays.optimism import Optimism
+from ..plays.play import Play
+from ..policies.contract import answer
+from ..policies.ellipsoid_policy import coverage_of_maps, covers_of_maps
+from ..policies.policy import Policy
+from ..runtime.arguments import argument
+from ..runtime.blocks import maps_of
+from ..runtime.constraints import Number, Numbers, Widths, YesNo
+from ..runtime.files import register
+from ..runtime.inputs import SMALLEST, map_widths
+from ..runtime.lanes import per_lane
+from ..types import Array
+
+
+@register
+class LEADER(Policy):
+    r"""LEADER: OFUL on M feature maps that are all right; plays the action whose least upper bound is highest.
+
+    With R the ``noise``, S the ``parameter_bound`` and :math:`\lambda_i` the ``regularization``:
+
+    .. math:: a_t = \arg\max_a \min_i \langle \phi^i(a), \hat\theta_i \rangle + \beta_i |\phi^i(a)|_{V_i^{-1}}, \quad
+              \beta_i = R \sqrt{\log\det(V_i / \lambda_i) + 2 \log(M / \delta)} + \sqrt{\lambda_i} S
+
+    All maps learn from every reward.
+
+    Parameters
+    ----------
+    n_models: number of feature maps M.
+    dim: their width d, or one per map; features are ``(M, K, d)``, or a list of M arrays ``(K, d_i)``.
+    noise: sub-Gaussian constant R of the rewards.
+    parameter_bound: S, a bound on the norm of every map's parameter.
+    delta: some set fails with at most this probability, over all rounds and maps together.
+    regularization: ridge penalty lambda, a number or one per map; by default :math:`\lambda_i = d_i R^2 / S^2`.
+    scale: multiplies the radii; 1 is the theory, less is practice.
+    intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`, and S
+        speaks of the whole parameter then.
+
+    Attributes
+    ----------
+    parameters: ``(M, d)``.  constants: ``(M,)``, the constant terms.  squared_radii: ``(M,)``.
+    covers(theta, model).
+    regret_bound: of the regret so far, with probability 1 - delta, if every reward is learned before the next act.
+
+    Notes
+    -----
+    Its assumption is stronger than that of any other policy over maps: *every* map is to explain the mean rewards of
+    all actions exactly. It then chooses the map that is best to learn with, at every action anew. One map that is
+    wrong spoils it: its bounds become tight around rewards that are not true, the least of all bounds is that of the
+    wrong map, and the best action may never be played again. Where only some map is right, take :class:`FSOFUL`.
+
+    Guarantee: if all maps are right, with probability 1 - delta the regret of T rounds is at most
+
+    .. math:: \sum_{t \le T} \min_i 2 \beta_{i,t} |\phi^i(a_t)|_{V_{i,t}^{-1}},
+
+    which is ``regret_bound``, since every bound holds for the best action and for the one that is played. It is at most
+    what OFUL on any single map would be charged for the same actions; log M enters the radii alone. In the reference
+    the regret is also bounded by a constant where one map, or a combination of maps, has a spectral property.
+
+    References
+    ----------
+    Papini, Tirinzoni, Restelli, Lazaric, Pirotta, "Leveraging good representations in linear contextual bandits", ICML
+    2021. Their code gives every map the whole delta; here each has delta / M.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> policy = LEADER(n_models=2, dim=[2, 4], noise=0.1, seed=0)
+    >>> for _ in range(100):
+    ...     short = rng.normal(size=(5, 2))
+    ...     decision = policy.act([short, np.hstack([short, rng.normal(size=(5, 2))])])
+    ...     policy.update(decision, decision.features[0, :2] @ [0.6, -0.6] + 0.1 * rng.normal())
+    >>> policy.parameters.round(1)
+    array([[ 0.6, -0.6,  0. ,  0. ],
+           [ 0.6, -0.6,  0. , -0. ]])
+    """
+
+    n_models: int = argument(Number(low=1, integer=True))
+    dim: int | Sequence[int] = argument(Widths())
+    noise: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=0.5, unit="reward")
+    parameter_bound: float | ArrayLike = argument(Number(low=0.0, per_lane=True), default=1.0, unit="reward")
+    delta: float = argument(Number(low=0.0, high=1.0, above=True, below=True), default=0.05)
+    regularization: float | ArrayLike | None = argument(
+        Numbers(shapes=((), (None,)), low=SMALLEST, optional=True), default=None
+    )
+    scale: float = argument(Number(low=0.0), default=1.0)
+    intercept: bool = argument(YesNo(), default=False)
+
+    parameters = answer("parameters", "Ridge estimates of the maps, ``(M, d)``.")
+    constants = answer("constants", "Their constant terms, ``(M,)``; 0 without an intercept.")
+    squared_radii = answer("squared_radii", "Squared radii of the confidence ellipsoids in the norms of V, ``(M,)``.")
+    regret_bound = answer(
+        "regret_bound", "Twice the least widths of what was played: bounds the regret while all sets are valid."
+    )
+
+    def build(self, lanes: int) -> tuple[Model, Play]:
+        """Return the ellipsoids of all maps, which all hold, played by optimism."""
+        bank, terms = ridge_per_map(self, lanes)
+        return Ellipsoids(bank, delta=self.delta / self.n_models, scale=self.scale, least=True, **terms), Optimism()
+
+    def covers(self, theta: ArrayLike, model: int | None = None) -> Any:
+        """Return whether the set of ``model`` (of any, by default) contains ``theta``, ``(d_i,)`` or ``(N, d_i)``.
+
+        With an intercept it has d_i + 1 entries, the constant first.
+        """
+        return covers_of_maps(self, theta, model)
+
+    def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
+        """Return for each lane whether the set of the true ``model`` holds the true ``parameter``, ``(N,)``."""
+        return coverage_of_maps(self, parameter, model)
+
+
+def ridge_per_map(policy: Any, lanes: int) -> tuple[RidgeBank, dict[str, Any]]:
+    """Return a ridge for each of M maps, and ``noise``, ``bound`` and ``regularization`` as numbers of every lane."""
+    owner = type(policy).__name__
+    shape = maps_of(map_widths(owner, policy.dim, int(policy.n_models)), many=True)
+    noise, bound = per_lane(policy.noise, lanes), per_lane(policy.parameter_bound, lanes)
+    dims = np.array(shape.dims) + policy.intercept
+    lam = penalties(f"{owner}: regularization", policy.regularization, dims, noise, bound)
+    bank = RidgeBank.of(shape, lanes, lam, constant=policy.intercept)
+    return bank, {"noise": noise, "bound": bound, "regularization": lam}

@@ -1,0 +1,158 @@
+"""S-EXP3: EXP3 for each class of rounds."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..kernels.features import Features
+from ..models.exponential_weights import ExponentialWeights, counted
+from ..models.model import Model
+from ..models.reward_range import RewardRange
+from ..policies.contract import Chosen, Played, answer
+from ..policies.policy import Policy
+from ..runtime.arguments import argument
+from ..runtime.constraints import Bounds, Number, Numbers, OneOf
+from ..runtime.files import register
+from ..runtime.inputs import SMALLEST
+from ..runtime.shapes import AnyShape, ExactShape, FeatureShape
+from ..types import Array, Index, Mask
+
+
+@register
+class SEXP3(Policy):
+    r"""S-EXP3: exponential weights over arms, apart for each class of rounds, from losses weighed by propensities.
+
+    A round belongs to the class c of the prototype that is nearest to the mean of its features over the arms. With
+    :math:`\kappa` the number of arms offered, S the sum of these numbers over the rounds of the class so far, this one
+    included, and p the probability with which the arm was played,
+
+    .. math:: p(a) \propto e^{-\eta L_c(a)}, \qquad
+              L_c(a) \leftarrow L_c(a) + \frac{1[a = a_t]}{p(a)} \frac{hi - y}{hi - lo}, \qquad
+              \eta = b \sqrt{\frac{\log \kappa}{S}}.
+
+    Parameters
+    ----------
+    n_arms: number K of arms. An arm is the position of an action: features are ``(K, d)``, the same actions in the same
+        order in every round. Arms that cannot be played now are left out with ``available``.
+    prototypes: one row for each of C classes, ``(C, d)``; None for one class: EXP3.
+    role: ``"alone"``, or ``"adviser"``: the arms are drawn by an :class:`EXP4` that mixes in uniform play at
+        :math:`t^{-1/3}`, so that propensities may be that small; then :math:`\eta = b (\kappa \log^2 \kappa /
+        S^2)^{1/3}`.
+    reward_range: (lo, hi) of the rewards: a scale. What lies outside is learned as it is, because a master may hand on
+        rewards that it has weighed.
+    horizon: T, the number of rounds; then S is :math:`\kappa T / C`, and half of it if ``"alone"``. None if unknown.
+    learning_rate: b.
+
+    Attributes
+    ----------
+    visits: rounds learned of each class, ``(C,)``.  outside: rewards outside ``reward_range``.
+
+    Notes
+    -----
+    ``learn`` teaches nothing, since features tell neither an arm nor its probability, and warns of that once.
+    Guarantee: ``"alone"``, b = 1, for any sequence of losses in [0, 1] fixed in advance, expected regret of at most
+    :math:`2 \sqrt{T C K \log K}` against the best arm of each class, and of :math:`\sqrt{2 T C K \log K}` with the
+    horizon (Theorem 3.1 of the second reference, class by class).
+
+    References
+    ----------
+    Maillard, Munos, "Adaptive bandits: towards the best history-dependent strategy", AISTATS 2011. Bubeck,
+    Cesa-Bianchi, "Regret analysis of stochastic and nonstochastic multi-armed bandit problems", 2012.
+
+    Examples
+    --------
+    >>> policy = SEXP3(n_arms=2, prototypes=[[0.0], [1.0]], seed=0)
+    >>> for t in range(400):
+    ...     state = t % 2
+    ...     decision = policy.act([[state], [state]])
+    ...     policy.update(decision, decision.action == state)
+    >>> policy.probabilities([[1.0], [1.0]]).round(2), policy.visits
+    (array([0., 1.]), array([200, 200]))
+    """
+
+    n_arms: int = argument(Number(low=1, integer=True))
+    prototypes: ArrayLike | None = argument(Numbers(shapes=((None, None),), optional=True), default=None)
+    role: str = argument(OneOf(("alone", "adviser")), default="alone")
+    reward_range: tuple[float, float] = argument(Bounds(), default=(0.0, 1.0), unit="reward")
+    horizon: int | None = argument(Number(low=1, integer=True, optional=True), default=None)
+    learning_rate: float = argument(Number(low=SMALLEST), default=1.0)
+
+    reads_propensity: ClassVar[bool] = True
+
+    visits = answer("visits", "Rounds learned of each class, ``(C,)``.")
+    outside = answer("outside", "How many rewards lay outside ``reward_range``.")
+
+    def build(self, lanes: int) -> tuple[Model, None]:
+        """Return the losses of the arms in every class."""
+        self._warned = False
+        K, C = int(self.n_arms), 1 if self.prototypes is None else len(np.asarray(self.prototypes))
+        d = None if self.prototypes is None else np.shape(self.prototypes)[1]
+        shape = AnyShape(n_actions=K) if d is None else ExactShape((d,), many=False, n_actions=K)
+        return ArmsOfClasses(shape, lanes, C, K, self.reward_range), None
+
+    def _class(self, x: Array) -> Index:
+        """Return the class of every row of features, ``(n,)``."""
+        if self.prototypes is None:
+            return np.zeros(x.shape[0], dtype=np.int64)
+        distance = x[:, 0].mean(axis=1)[:, None] - np.asarray(self.prototypes, dtype=float)
+        return (distance**2).sum(axis=2).argmin(axis=1)
+
+    def _rate(self, ids: Index, cls: Index, kappa: Index) -> Array:
+        """Return the rates of these rows, where so many arms are offered, ``(n,)`` each."""
+        weights: ExponentialWeights = self._model.arms  # type: ignore[attr-defined]
+        alone, C = self.role == "alone", weights.visits.shape[1]
+        horizon = None if self.horizon is None else self.horizon / C / (2.0 if alone else 1.0)
+        S = weights.offers[ids, cls] + kappa if horizon is None else kappa * horizon
+        log = np.log(kappa)
+        return self.learning_rate * (np.sqrt(log / S) if alone else np.cbrt(kappa * (log / S) ** 2))
+
+    def _choose(self, ids: Index, x: Features, offered: Mask | None, numbers: Index) -> Chosen:
+        model: Any = self._model
+        cls, kappa = self._class(x.values), counted(x, offered)
+        p = model.arms.weights(ids, cls, self._rate(ids, cls, kappa), offered)
+        return Chosen(p, self._streams.keys[ids], np.column_stack([cls, kappa]).astype(float))
+
+    def _learn(self, ids: Index, x: Features, y: Array, played: Played | None) -> None:
+        if played is not None:
+            self._model.learn_arms(ids, y, played)  # type: ignore[attr-defined]
+            self._keep_warnings()
+        elif not self._warned:
+            self._warned = True
+            self._warnings.append("features tell no arm, so learn teaches nothing. No further warning is given.")
+
+    def _reads(self, note: Array) -> bool:
+        low, high = [0, 1], [self._model.arms.visits.shape[1] - 1, int(self.n_arms)]  # type: ignore[attr-defined]
+        return bool(((note >= low) & (note <= high) & (note == np.floor(note))).all())
+
+
+class ArmsOfClasses(Model):
+    """Estimated losses of every arm in every class; notes are the class and how many arms were offered."""
+
+    note_width = 2
+
+    def __init__(
+        self, shape: FeatureShape, lanes: int, classes: int, n_arms: int, reward_range: tuple[float, float]
+    ) -> None:
+        super().__init__(shape)
+        self.arms = ExponentialWeights(lanes, classes, n_arms)
+        self.range = RewardRange(reward_range, lanes, "losses are scaled to it, and no bound holds")
+
+    def learn_arms(self, ids: Index, y: Array, played: Any) -> None:
+        """Learn the rewards of the arms played."""
+        cls, kappa = played.note.T.astype(np.int64)
+        self.warnings += self.range.watch(ids, y)
+        self.arms.count(ids, cls, kappa)
+        self.arms.losses[ids, cls, played.action] += (self.range.upper - y) / self.range.span / played.probability
+
+    @property
+    def visits(self) -> Index:
+        """Rounds learned of each class, ``(N, C)``."""
+        return self.arms.visits
+
+    @property
+    def outside(self) -> Index:
+        """Number of rewards outside the range, ``(N,)``."""
+        return self.range.outside

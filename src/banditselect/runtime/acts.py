@@ -1,0 +1,80 @@
+"""The acts that wait for their rewards: those of a policy and those of its workers."""
+
+import numpy as np
+
+from ..types import Index
+from .ledger import UNNUMBERED, Ledger
+from .workers import MAIN, LearnedFromWorkers, Worker
+
+
+class Acts:
+    """The acts of a policy in its own ledger, and which acts of its workers have been learned.
+
+    A worker of None is the policy itself.
+
+    Attributes
+    ----------
+    worker: the worker that the policy is.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self.worker = MAIN
+        self.from_workers = LearnedFromWorkers()
+
+    def first_settled(self, worker: Worker | None, ids: Index, numbers: Index) -> int:
+        """Return the first row that does not wait for its reward, -1 if there is none."""
+        if worker is None:
+            return self.ledger.waiting(ids, numbers)
+        return 0 if self.from_workers.is_closed(worker) else self.from_workers.learned(worker, ids, numbers)
+
+    def check_waiting(self, worker: Worker | None, ids: Index, numbers: Index) -> None:
+        """Refuse rows that do not wait for their rewards; data without acts have no numbers."""
+        if numbers.size and (row := self.first_settled(worker, ids, numbers)) >= 0:
+            raise self.not_waiting(worker, ids, numbers, row)
+
+    def not_waiting(self, worker: Worker | None, ids: Index, numbers: Index, row: int) -> ValueError:
+        """Return the error for a decision of which one row does not wait for its reward."""
+        act, lane = int(numbers[row]), int(ids[row])
+        place = f"act {act}, lane {lane}" + ("" if worker is None else f", worker {worker.number}")
+        if worker is not None and self.from_workers.is_closed(worker):
+            return ValueError(f"the worker that made this decision was closed by close_workers ({place})")
+        if worker is None and act >= self.ledger.acts[lane]:
+            seen = self.ledger.acts[lane]
+            return ValueError(f"this decision was not made here ({place}, but the lane has seen {seen} acts)")
+        return ValueError(f"this decision already has a reward ({place})")
+
+    def settle(self, worker: Worker | None, ids: Index, numbers: Index) -> None:
+        """Mark rows that wait as learned and count the rounds."""
+        if worker is None:
+            self.ledger.settle(ids, numbers)
+        else:
+            self.ledger.settle(ids, UNNUMBERED)
+            self.from_workers.toggle(worker, ids, numbers)
+
+    def drop(self, worker: Worker | None, ids: Index, numbers: Index) -> None:
+        """Settle rows that wait without rewards."""
+        if worker is None:
+            self.ledger.drop(ids, numbers)
+        else:
+            self.from_workers.toggle(worker, ids, numbers)
+
+    def known(self, worker: Worker | None, ids: Index, numbers: Index) -> np.ndarray:
+        """Return for each row whether it was learned or dropped, ``(n,)``."""
+        rows = (slice(r, r + 1) for r in range(ids.size))
+        settled = np.array([self.first_settled(worker, ids[row], numbers[row]) >= 0 for row in rows])
+        return settled & (numbers < self.ledger.acts[ids]) if worker is None else settled
+
+    def wait_again(self, worker: Worker | None, ids: Index, numbers: Index) -> None:
+        """Let those of a worker's rows wait again that have been marked as learned."""
+        if worker is None:
+            return
+        for r in range(ids.size):
+            if self.from_workers.learned(worker, ids[r : r + 1], numbers[r : r + 1]) >= 0:
+                self.from_workers.toggle(worker, ids[r : r + 1], numbers[r : r + 1])
+
+    def act_as(self, worker: Worker, acts: Index) -> None:
+        """Act from here on as this worker, which has acted ``acts (N,)`` times; the acts so far are another's."""
+        self.from_workers.put(self.worker, self.ledger.runs())
+        self.ledger.resume(acts, self.from_workers.take(worker))
+        self.worker = worker

@@ -1,0 +1,61 @@
+"""Read the features that users pass into one form."""
+
+from typing import Any
+
+import numpy as np
+
+from ..kernels.features import NO_BLOCK, NO_BLOCK_PLAYED, Features, Lookup, usable
+from .errors import ArgumentError
+from .inputs import FLOAT
+from .shapes import ExactShape, FeatureShape
+
+
+class Reader:
+    """Checks features of ``shape`` for a policy with ``lanes``, or without any.
+
+    Attributes
+    ----------
+    reads_lookups: whether items of a catalogue may stay a lookup; else they become the array that it stands for.
+    """
+
+    def __init__(self, shape: FeatureShape, lanes: bool) -> None:
+        self.shape = shape
+        self.lanes = lanes
+        self.reads_lookups = False
+        self.blocked = shape.blocked
+        exact = type(shape) is ExactShape and len(set(shape.dims)) == 1 and shape.n_actions is None
+        self._ndim = 2 + shape.many + lanes if exact else -1
+        self._maps, self._width = (len(shape.dims), shape.dims[0]) if exact else (0, 0)  # type: ignore[attr-defined,var-annotated]
+        self._outer = (self._maps,) if shape.many else ()
+
+    def actions(self, features: Any, n: int) -> Features:
+        """Return the features of all actions that n rows are offered, every number checked."""
+        if type(features) is np.ndarray and features.ndim == self._ndim and features.dtype is FLOAT:
+            shape = features.shape
+            K, d = shape[-2:]
+            outer = (n, *self._outer) if self.lanes else self._outer
+            if shape[:-2] == outer and d == self._width and K > 0 and features.flags.carray and usable(features):
+                return Features(features.reshape(n, self._maps, K, d), NO_BLOCK)
+        x = self.shape.shaped_actions(features, n if self.lanes else None)
+        if isinstance(x, Lookup):
+            return Features(x if self.reads_lookups else x.array(), NO_BLOCK)
+        return self._checked(x, features, n, NO_BLOCK)
+
+    def played(self, features: Any, n: int) -> Features:
+        """Return the features of what n rows played, every number checked, in an array of their own."""
+        if type(features) is np.ndarray and features.ndim == self._ndim - 1 and features.dtype is FLOAT:
+            outer = (n, *self._outer) if self.lanes else self._outer
+            if features.shape == (*outer, self._width) and usable(x := features.copy()):
+                return Features(x.reshape(n, self._maps, self._width), NO_BLOCK_PLAYED)
+        return self._checked(self.shape.shaped_one(features, n if self.lanes else None), features, n, NO_BLOCK_PLAYED)
+
+    def _checked(self, x: Any, given: Any, n: int, none: Any) -> Features:
+        if not usable(x):
+            raise self.unusable(given, n)
+        if not self.blocked:
+            return Features(x, none)
+        return Features(np.ascontiguousarray(x[..., :-1]), np.ascontiguousarray(x[..., -1]).astype(np.int64))
+
+    def unusable(self, features: Any, n: int) -> ArgumentError:
+        """Return the error for features of the right shape that are not finite."""
+        return self.shape.unusable(features, n if self.lanes else None)

@@ -1,0 +1,68 @@
+"""Equations of the paper and of docs/math.md that the library does not need: approximations, a count, a best split."""
+
+import math
+
+import numpy as np
+from numpy import log, log1p, sqrt
+
+
+def U_simplified(*, t, dim, noise, feature_bound, radius, delta):
+    r"""Return the dominant terms of the printed :math:`U_t` (eq:Ut-simplified); the double logarithm is dropped.
+
+    .. math:: U_t \approx 3 + 16R^2\log 2 + 32R^2\log\frac1\delta + 8d\log\Big(1 + \frac{tL^2\max_i r_i^2}{d}\Big)
+    """
+    R, d, L, r = noise, dim, feature_bound, np.max(radius)
+    return 3 + 16 * R**2 * log(2) + 32 * R**2 * log(1 / delta) + 8 * d * log1p(t * L**2 * r**2 / d)
+
+
+def gamma_simplified(*, t, dim, n_models, noise, feature_bound, reward_bound, radius, delta):
+    r"""Return the dominant terms of the printed :math:`\gamma_t` (eq:gamma-simplified), from below.
+
+    .. math:: \gamma_t \approx C_3 + 16R^2(4 + L^2d\log M)\log\frac1\delta
+        + 16d(1 + R^2L^2\log M)\log\Big(1 + \frac{tL^2\max_i r_i^2}{d}\Big)
+
+    with :math:`C_3 = 7 + 32R^2\log2 + 16(G+L)^2\log M`.
+    """
+    R, d, L, G, r, log_M = noise, dim, feature_bound, reward_bound, np.max(radius), log(n_models)
+    C_3 = 7 + 32 * R**2 * log(2) + 16 * (G + L) ** 2 * log_M
+    growth = 16 * d * (1 + R**2 * L**2 * log_M) * log1p(t * L**2 * r**2 / d)
+    return C_3 + 16 * R**2 * (4 + L**2 * d * log_M) * log(1 / delta) + growth
+
+
+def regret_bound_simplified(*, t, dim, reward_bound, **model):
+    r"""Return the dominant terms of the printed regret of PS-OFUL (eq:PS-OFUL-regret-simplified), from below.
+
+    .. math:: 2Gd + 2\sqrt2\max\{1, G\}\sqrt{dT\log(1 + T/d)\,\gamma_T}
+    """
+    gamma_T = gamma_simplified(t=t, dim=dim, reward_bound=reward_bound, **model)
+    return 2 * reward_bound * dim + 2 * sqrt(2) * max(1, reward_bound) * sqrt(dim * t * log1p(t / dim) * gamma_T)
+
+
+def high_leverage_rounds(*, dim, leverage, threshold):
+    r"""Count the rounds in which the leverage :math:`q_s` can exceed a threshold, however long the play.
+
+    With :math:`c` = ``leverage`` (:math:`L^2/\lambda`), :math:`\tau` = ``threshold``: the largest root of
+
+    .. math:: n \log(1 + \tau) = d \log(1 + n c / d),
+
+    and 0 if :math:`c \le \tau`. The paper has no such count: it assumes :math:`\lambda \ge L^2`.
+    """
+    if leverage <= threshold:
+        return 0.0
+    slope = math.log1p(threshold)
+    n = dim * leverage / slope**2  # above the root, since log(1 + x) <= sqrt(x); so is every iterate
+    for _ in range(1000):
+        n = dim * math.log1p(n * leverage / dim) / slope
+    return n
+
+
+def misspecification_split(*, t, noise, complexity, misspecification):
+    r"""Split a squared radius between noise and misspecification in the best way for one horizon.
+
+    With :math:`C` = ``complexity`` (:math:`\log\det + 2\log(1/\pi\delta)`), :math:`\varepsilon` = ``misspecification``:
+    the radius :math:`R^2 C/\kappa + T\varepsilon^2/(1-\kappa)` is least at
+
+    .. math:: \kappa = \frac{R\sqrt C}{R\sqrt C + \varepsilon\sqrt T}, \quad \rho^2 = (R\sqrt C + \varepsilon\sqrt T)^2.
+    """
+    a, b = noise * sqrt(complexity), misspecification * sqrt(t)
+    return (a / (a + b) if b > 0 else 1.0), (a + b) ** 2

@@ -1,0 +1,179 @@
+"""The log barrier, exponential weights and reservoirs against plain arithmetic of many digits."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from banditselect import Uniform
+from banditselect.masters import Corral
+from banditselect.masters.corral import replaced
+from banditselect.masters.log_barrier import barrier_shares, barrier_step
+from banditselect.models.exponential_weights import ExponentialWeights
+from barrier_by_hand import step_in_decimals
+
+ONE = np.zeros(1, dtype=np.int64)
+
+
+def test_a_step_with_numbers():
+    """w = (1/2, 1/2), eta = 1, loss 2: with u = 2 - x, 1 / (u + 2) + 1 / u = 1, so u = sqrt 2."""
+    w = np.array([0.5, 0.5])
+    barrier_step(w, np.ones(2), 0, 2.0)
+    np.testing.assert_allclose(w, [1.0 / (2.0 + math.sqrt(2.0)), 1.0 / math.sqrt(2.0)], rtol=1e-14)
+    barrier_step(w, np.ones(2), 1, 0.0)
+    np.testing.assert_allclose(w, [1.0 / (2.0 + math.sqrt(2.0)), 1.0 / math.sqrt(2.0)], rtol=1e-14)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    raw=st.lists(st.floats(1e-4, 1.0), min_size=1, max_size=6),
+    rate=st.floats(1e-3, 3.0),
+    loss=st.floats(0.0, 1e4),
+    pick=st.integers(0, 5),
+    seed=st.integers(0, 99),
+)
+def test_a_step_is_that_of_sixty_digits(raw, rate, loss, pick, seed):
+    before = np.array(raw) / np.sum(raw)
+    eta = rate * np.random.default_rng(seed).uniform(1.0, 3.0, size=before.size)
+    w, i = before.copy(), pick % before.size
+    barrier_step(w, eta, i, loss)
+    np.testing.assert_allclose(w, step_in_decimals(before, eta, i, loss), rtol=1e-9)
+    assert abs(w.sum() - 1.0) < 1e-12
+    others = np.arange(before.size) != i
+    assert (w[others] >= before[others] * (1.0 - 1e-12)).all()
+    assert w[i] <= before[i] * (1.0 + 1e-12)
+
+
+@settings(deadline=None, max_examples=15)
+@given(M=st.integers(1, 5), seed=st.integers(0, 999), rate=st.floats(0.1, 10.0))
+def test_weights_stay_a_distribution_and_thresholds_and_rates_only_grow(M, seed, rate):
+    rng = np.random.default_rng(seed)
+    model = Corral(bases=[Uniform()] * M, learning_rate=rate, horizon=100, lanes=2)._model
+    barrier, ids = model.barrier, np.array([1, 0])
+    for _ in range(80):
+        before = barrier.thresholds.copy(), barrier.rates.copy()
+        p = barrier.shares(ids, 0)
+        np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
+        drawn = np.array([rng.choice(M, p=row / row.sum()) for row in p])
+        learned = model.record(ids, drawn, p[[0, 1], drawn], rng.choice([0.0, 1.0, 0.3], size=2))
+        assert set(learned) <= {0.0, 1.0, 0.3}
+        np.testing.assert_allclose(barrier.weights.sum(axis=1), 1.0, rtol=1e-12)
+        assert (barrier.weights > 0.0).all()
+        assert (barrier.thresholds >= before[0]).all()
+        assert (barrier.rates >= before[1]).all()
+        raised = barrier.thresholds > before[0]
+        np.testing.assert_array_equal(raised, barrier.rates > before[1])
+        np.testing.assert_allclose(barrier.rates[raised] / before[1][raised], math.exp(1.0 / math.log(100.0)))
+        assert (1.0 / barrier.shares(np.arange(2), 0) <= barrier.thresholds * (1.0 + 1e-12)).all()
+    assert model.plays.sum(axis=1).tolist() == [80, 80]
+
+
+def bases_of(**arguments):
+    """Return what a CORRAL over two bases learns about them."""
+    return Corral(bases=[Uniform(), Uniform()], **arguments)._model
+
+
+def test_a_threshold_with_numbers():
+    """M = 2, T = e^2: p_0 falls from 1/2 to about .29 - still above 1/4 - and with the next loss below it."""
+    T = math.exp(2.0)
+    model = bases_of(feedback="importance", reward_range=(3.0, 5.0), horizon=2)
+    barrier = model.barrier
+    barrier.horizon[:], barrier.rates[:] = T, 1.0
+
+    def lose(share):  # all of a range from 3 to 5, or more, with this probability
+        learned = model.record(ONE, ONE, np.array([share]), np.array([2.9]))
+        np.testing.assert_allclose(learned, 5.0 - 2.1 / share)
+
+    lose(0.5)
+    np.testing.assert_allclose(barrier.weights, [[1.0 / (2.0 + math.sqrt(2.0)), 1.0 / math.sqrt(2.0)]])
+    assert barrier.thresholds.tolist() == [[4.0, 4.0]]
+    expected = step_in_decimals(barrier.weights[0], barrier.rates[0], 0, 1.0 / 0.3)
+    lose(0.3)
+    np.testing.assert_allclose(barrier.weights[0], expected, rtol=1e-12)
+    p = (1.0 - 1.0 / T) * expected + 0.5 / T
+    np.testing.assert_allclose(barrier.thresholds, [[2.0 / p[0], 4.0]])
+    np.testing.assert_allclose(barrier.rates, [[math.exp(0.5), 1.0]])
+    assert barrier.seen.tolist() == [2]
+
+
+def test_an_unknown_horizon_doubles_and_the_weights_begin_anew():
+    model = bases_of(learning_rate=0.7)
+    barrier = model.barrier
+    for t in range(64 + 128 + 3):
+        assert barrier.horizon[0] == (64.0 if t < 64 else 128.0 if t < 192 else 256.0)
+        if t in (0, 64, 192):
+            np.testing.assert_array_equal(barrier.weights, [[0.5, 0.5]])
+            np.testing.assert_allclose(barrier.rates, 0.7 * math.sqrt(2.0 / barrier.horizon[0]))
+            np.testing.assert_array_equal(barrier.thresholds, [[4.0, 4.0]])
+        model.record(ONE, ONE, barrier.shares(ONE, 0)[:, 0].copy(), np.zeros(1))
+    assert barrier.weights[0, 0] < 0.5
+
+
+def test_with_replays_only_they_are_judged_and_only_the_bases_count():
+    """Base 1 plays itself: nothing moves. Its second replay plays, drawn with p / 4: the step of a loss of .6 / 4 p."""
+    model = bases_of(feedback="smoothed", snapshots=2, horizon=9)
+    barrier = model.barrier
+    barrier.weights[:], barrier.rates[:] = [0.3, 0.7], 1.0
+    y = np.array([0.4])
+    assert model.record(ONE, np.array([1]), np.array([0.35]), y).tolist() == [0.4]
+    assert (barrier.weights.tolist(), barrier.seen.tolist(), model.plays.tolist()) == ([[0.3, 0.7]], [0], [[0, 1]])
+    model.record(ONE, np.array([5]), np.array([0.175]), y)
+    expected = step_in_decimals(np.array([0.3, 0.7]), np.ones(2), 1, 0.6 / (4.0 * 0.175))
+    np.testing.assert_allclose(barrier.weights[0], expected, rtol=1e-12)
+    assert (barrier.seen.tolist(), model.plays.tolist()) == ([1], [[0, 1]])
+
+
+def test_shares_with_replays():
+    out = np.empty((1, 6))
+    barrier_shares(np.array([1]), np.array([[0.5, 0.5], [0.2, 0.8]]), np.array([9.0, 4.0]), 2, out)
+    p = np.array([0.275, 0.725])  # three quarters of the weights and an eighth each
+    np.testing.assert_allclose(out[0], [*(p / 2), *(p / 4), *(p / 4)])
+
+
+def test_a_reservoir_holds_each_of_the_past_with_the_same_probability():
+    """Chi-square with 4 degrees of freedom, false alarm below 1e-4; slots are independent of each other."""
+    lanes, ids = 4000, np.arange(4000)
+    keys = np.random.default_rng(0).integers(-(2**63), 2**63, size=lanes)
+    held, taken = np.full((lanes, 2), -1), np.empty((lanes, 2), dtype=bool)
+    for count in range(1, 6):
+        replaced(ids, keys, np.full(lanes, count), 3, taken)
+        held[taken] = count
+    for k in range(2):
+        counts = np.bincount(held[:, k], minlength=6)[1:]
+        assert ((counts - lanes / 5) ** 2 / (lanes / 5)).sum() < 23.5
+    both = (held[:, 0] == held[:, 1]).mean()
+    assert abs(both - 0.2) < 4.0 * math.sqrt(0.16 / lanes)
+
+
+def test_exponential_weights_with_numbers():
+    weights, ids, cls, eta = ExponentialWeights(2, 1, 3), np.array([1, 0]), np.zeros(2, dtype=np.int64), [1.0, 0.5]
+    weights.losses[:] = [[[0.0, 1.0, 2.0]], [[1e6, 1e6 + 1.0, 0.0]]]
+    out = weights.weights(ids, cls, np.array(eta), None)
+    np.testing.assert_allclose(out[0], [0.0, 0.0, 1.0])
+    e = np.exp([0.0, -0.5, -1.0])
+    np.testing.assert_allclose(out[1], e / e.sum())
+    out = weights.weights(ids, cls, np.array(eta), np.array([[True, True, False], [True, False, True]]))
+    np.testing.assert_allclose(out[0], [1.0 / (1.0 + math.exp(-1.0)), 1.0 / (1.0 + math.e), 0.0])
+    np.testing.assert_allclose(out[1], [e[0] / (e[0] + e[2]), 0.0, e[2] / (e[0] + e[2])])
+
+
+def test_the_weights_of_a_class_are_those_of_its_own_losses():
+    weights = ExponentialWeights(2, 3, 2)
+    weights.losses[:] = np.arange(12.0).reshape(2, 3, 2) ** 2
+    ids, cls = np.array([1, 0, 1]), np.array([2, 1, 0])
+    expected = np.exp(-0.1 * weights.losses[ids, cls])
+    found = weights.weights(ids, cls, np.full(3, 0.1), None)
+    np.testing.assert_allclose(found, expected / expected.sum(axis=1, keepdims=True))
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.floats(0.0, 1e8), min_size=1, max_size=8), st.floats(0.0, 10.0))
+def test_exponential_weights_sum_to_one(losses, eta):
+    weights = ExponentialWeights(1, 1, len(losses))
+    weights.losses[0, 0] = losses
+    zero = np.zeros(1, dtype=np.int64)
+    found = weights.weights(zero, zero, np.array([eta]), None)[0]
+    assert abs(found.sum() - 1.0) < 1e-12
+    assert found.argmax() == np.argmin(losses) or found.max() == pytest.approx(found[np.argmin(losses)])

@@ -1,0 +1,323 @@
+"""The alarm for wrong assumptions: its tests by hand, how often it rings without cause, and when it must ring."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from scipy import integrate, optimize, special, stats
+
+from banditselect import FSOFUL, PSOFUL
+from banditselect.kernels.features import played
+from banditselect.models.alarms import Alarm, log_variance_grid, log_variance_martingale, screen
+from banditselect.models.ridge_bank import RidgeBank
+from banditselect.runtime.blocks import maps_of
+from sets_by_hand import bank_of, sets_of
+
+LANE = np.array([0])
+DELTA = 0.05
+ALARM = "ignore:.*no model explains:RuntimeWarning"
+
+
+def play(policy, features, reward, rounds):
+    for _ in range(rounds):
+        x = features()
+        decision = policy.act(x)
+        policy.update(decision, reward(x, decision))
+    return policy.misspecified
+
+
+def ball_policy(lanes, noise=0.5, **arguments):
+    centers = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    return PSOFUL(centers=centers, radii=0.3, noise=noise, delta=DELTA, lanes=lanes, **arguments)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings(ALARM)
+@pytest.mark.parametrize("kind", ["balls", "maps"])
+def test_false_alarms(kind):
+    """At most delta of the lanes ring over 1,000 rounds; false alarm of this test below 1e-4."""
+    lanes = 2000
+    rng = np.random.default_rng(0)
+    theta = np.array([1.0, 0.3, 0.0])
+    if kind == "balls":
+        policy = ball_policy(lanes)
+        raised = play(
+            policy,
+            lambda: rng.normal(size=(lanes, 3, 3)),
+            lambda x, d: d.features @ theta + 0.5 * rng.normal(size=lanes),
+            1000,
+        )
+    else:
+        policy = FSOFUL(n_models=2, dim=3, noise=0.5, parameter_bound=1.1, delta=DELTA, lanes=lanes)
+        raised = play(
+            policy,
+            lambda: rng.normal(size=(lanes, 2, 3, 3)),
+            lambda x, d: d.features[:, 0] @ theta + 0.5 * rng.normal(size=lanes),
+            1000,
+        )
+    print(f"{kind}: false alarm in {100 * raised.mean():.2f} % of {lanes} lanes")
+    assert raised.sum() <= stats.binom.ppf(1.0 - 1e-4, lanes, DELTA)
+
+
+@pytest.mark.filterwarnings(ALARM)
+def test_noise_larger_than_stated_rings():
+    lanes = 20
+    rng = np.random.default_rng(1)
+    theta = np.array([1.0, 0.3, 0.0])
+    for factor, expected in ((0.9, False), (2.0, True)):
+        raised = play(
+            ball_policy(lanes),
+            lambda: rng.normal(size=(lanes, 3, 3)),
+            lambda x, d, f=factor: d.features @ theta + 0.5 * f * rng.normal(size=lanes),
+            150,
+        )
+        assert raised.all() if expected else not raised.any()
+
+
+@pytest.mark.filterwarnings(ALARM)
+def test_a_parameter_outside_all_balls_rings_even_with_little_noise():
+    lanes = 20
+    rng = np.random.default_rng(2)
+    raised = play(
+        ball_policy(lanes),
+        lambda: rng.normal(size=(lanes, 3, 3)),
+        lambda x, d: d.features @ [-1.0, -1.0, 1.0] + 0.1 * rng.normal(size=lanes),
+        200,
+    )
+    assert raised.all()
+
+
+@pytest.mark.filterwarnings(ALARM)
+def test_rewards_that_no_map_explains_ring():
+    lanes = 20
+    rng = np.random.default_rng(3)
+    policy = FSOFUL(n_models=2, dim=3, noise=0.3, parameter_bound=1.0, delta=DELTA, lanes=lanes)
+    raised = play(
+        policy,
+        lambda: rng.normal(size=(lanes, 2, 3, 3)),
+        lambda x, d: np.sin(3.0 * d.features.sum(axis=(1, 2))) + 0.3 * rng.normal(size=lanes),
+        300,
+    )
+    assert raised.all()
+
+
+def test_the_first_alarm_is_warned_of_once_and_stays():
+    rng = np.random.default_rng(4)
+    policy = ball_policy(None, noise=0.1)
+
+    def unexplained(rounds):
+        for _ in range(rounds):
+            policy.update(policy.act(rng.normal(size=(3, 3))), float(rng.normal()))
+
+    with pytest.warns(RuntimeWarning, match="no model explains the rewards") as caught:
+        unexplained(100)
+    assert len(caught) == 1
+    assert policy.misspecified
+    for _ in range(200):
+        decision = policy.act(rng.normal(size=(3, 3)))
+        policy.update(decision, float(decision.features[0]))
+    assert policy.misspecified
+
+
+def test_the_warning_says_how_many_lanes_and_has_one_level_for_all():
+    """Ten of 400 lanes are wrong; a lane that rings at its own level only is marked, and nobody is warned of it."""
+    lanes, wrong = 400, 10
+    rng = np.random.default_rng(5)
+    policy = ball_policy(lanes)
+    theta = np.tile([1.0, 0.3, 0.0], (lanes, 1))
+    theta[:wrong] = [-1.0, -1.0, 1.0]
+    warned = None
+    for _ in range(60):
+        decision = policy.act(rng.normal(size=(lanes, 3, 3)))
+        reward = (decision.features * theta).sum(axis=1) + 0.5 * rng.normal(size=lanes)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            policy.update(decision, reward)
+        if caught:
+            assert warned is None
+            warned = str(caught[0].message)
+            assert f"no model explains the rewards of {policy.misspecified.sum()} of 400 lanes with" in warned
+            assert policy.misspecified.sum() > 1  # the first that rang was not loud enough for 400
+    assert warned is not None
+    assert policy.misspecified[:wrong].all()
+
+
+def test_the_alarm_of_an_object_is_that_of_one_test_at_the_level_of_its_lanes():
+    delta = 0.05
+    ids = np.arange(4)
+    for value, alarms, warns in ((3.6, False, False), (3.8, True, False), (5.0, True, False), (5.2, True, True)):
+        alarm = Alarm(4, delta)  # log(2 / delta) = 3.69, log(8 / delta) = 5.08
+        verdict = np.zeros((4, 3))
+        verdict[2] = (2.0 if value > alarm.level else 0.0), 0.0, value
+        assert alarm.judge(ids, verdict, np.full(4, 9), np.ones(4)) == warns
+        assert alarm.raised.tolist() == [False, False, alarms, False]
+        assert not alarm.judge(ids, verdict, np.full(4, 9), np.ones(4))  # once
+
+
+def test_an_empty_printed_set_rings():
+    policy = PSOFUL(
+        centers=[[1.0, 0.0]], radii=0.0, noise=0.01, confidence="paper", feature_bound=1.0, reward_bound=1.0
+    )
+    assert not policy.misspecified
+    policy._model.prior[:] = -1e9  # no data make the printed set empty in a test's time: gamma is far too large
+    decision = policy.act([[1.0, 0.0]])
+    with pytest.warns(RuntimeWarning, match="the printed confidence set is empty"):
+        policy.update(decision, 0.0)
+    assert policy.misspecified
+
+
+# The tests.
+
+
+@pytest.mark.parametrize(
+    ("X", "t", "value"),
+    [
+        (1200, 1000, 6.46868636),
+        (1150, 1000, 2.79030750),
+        (150, 100, 3.28446947),
+        (30, 10, 3.53639420),
+        (50, 100, -3.29110979),
+        (0, 10, -1.79175947),
+    ],
+)
+def test_variance_martingale_worked_numbers(X, t, value):
+    assert log_variance_martingale(float(X), t) == pytest.approx(value, abs=6e-9)
+
+
+@pytest.mark.parametrize(("X", "t"), [(0.5, 1), (3.0, 1), (8.0, 2), (14.0, 7), (80.0, 50), (190.0, 200)])
+def test_variance_martingale_is_the_integral(X, t):
+    value, _ = integrate.quad(lambda s: s ** (t / 2) * math.exp((1 - s) * X / 2), 0.0, 1.0, epsabs=0, epsrel=1e-11)
+    assert log_variance_martingale(X, t) == pytest.approx(math.log(value), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("t", "ratio", "digits"), [(10, 2.8167, 4), (100, 1.48175, 5), (1000, 1.15316, 5), (10_000, 1.05139, 5)]
+)
+def test_variance_martingale_thresholds(t, ratio, digits):
+    half = 0.5 * 10.0**-digits
+    assert (
+        log_variance_martingale((ratio - half) * t, t) < math.log(20.0) < log_variance_martingale((ratio + half) * t, t)
+    )
+
+
+def test_variance_grid_worked_numbers():
+    assert log_variance_grid(150.0, 100, 0.0) == pytest.approx(3.33463430, abs=6e-9)
+    assert log_variance_grid(150.0, 100, 0.2) == pytest.approx(2.41560054, abs=6e-9)
+
+
+# delta = .1 gives each of its tests the level .05, at which the thresholds above are stated.
+
+
+def watch(J, t, *, challenger=np.inf, R=1.0, penalty=0.0, misspecification=0.0, alarm=None):
+    alarm = alarm or Alarm(1, 0.1, misspecification)
+    bank = bank_of([[0.0, J, 0.0], [0.0, J + 3.0, 0.0]], t)
+    sets = sets_of(bank, noise=R, penalty=(penalty, penalty), delta=0.1, misspecification=misspecification)
+    new = look(alarm, LANE, sets, np.array([challenger]))
+    return new, bool(alarm.raised[0])
+
+
+def look(alarm, ids, sets, challenger):
+    """Screen as the kernels that learn do, and judge what is suspect; return whether it is the first alarm."""
+    verdict, bank = np.empty((ids.size, 3)), sets.bank
+    limits = challenger, sets.arrays(), alarm.level, verdict
+    return screen(ids, bank.evidence, bank.updates, *limits) and alarm.judge(ids, verdict, bank.updates, sets.noise)
+
+
+@pytest.mark.parametrize(
+    ("t", "below", "above"), [(10, 28.166, 28.168), (100, 148.174, 148.176), (1000, 1153.15, 1153.17)]
+)
+def test_variance_alarm_fires_at_its_threshold(t, below, above):
+    assert watch(below, t) == (False, False)
+    assert watch(above, t) == (True, True)
+    assert watch(0.25 * below + 7.0, t, R=0.5, penalty=7.0) == (False, False)
+    assert watch(0.25 * above + 7.0, t, R=0.5, penalty=7.0) == (True, True)
+
+
+def test_variance_alarm_with_misspecification():
+    t, eps = 100, 0.2
+    s = np.arange(1, 20) / 20.0
+
+    def value(X):
+        return special.logsumexp(t / 2 * np.log(s) + (1 - s) * X / 2 - t * (1 - s) * eps**2 / (2 * s)) - math.log(19.0)
+
+    X = optimize.brentq(lambda X: value(X) - math.log(20.0), 100.0, 300.0)
+    assert watch(X - 1e-6, t, misspecification=eps) == (False, False)
+    assert watch(X + 1e-6, t, misspecification=eps) == (True, True)
+    for R in (0.5, 3.0):
+        assert watch(R**2 * (X - 1e-6), t, R=R, misspecification=R * eps) == (False, False)
+        assert watch(R**2 * (X + 1e-6), t, R=R, misspecification=R * eps) == (True, True)
+    assert X > 148.18  # where the plain test has fired already
+
+
+@pytest.mark.parametrize(("eps", "bar"), [(0.0, 8.0 * math.log(20.0)), (0.3, 16.0 * math.log(20.0) + 2.0 * 900 * 0.09)])
+def test_challenger_alarm_fires_at_its_threshold(eps, bar):
+    """R = 2: 2 R^2 log(2 / delta), or with eps twice that and 2 t eps^2; X / t < 1 keeps the variance test silent."""
+    J, settings = 500.0, {"R": 2.0, "penalty": 5.0, "misspecification": eps}
+    assert watch(J, 900, challenger=J - 5.0 - bar + 0.01, **settings) == (False, False)
+    assert watch(J, 900, challenger=J - 5.0 - bar - 0.01, **settings) == (True, True)
+
+
+def test_no_alarm_without_a_reason():
+    assert watch(0.0, 0) == (False, False)
+    assert watch(0.0, 50) == (False, False)
+    assert watch(49.9, 50) == (False, False)
+    assert watch(1.0, 50, penalty=20.0, challenger=0.0) == (False, False)
+
+
+def test_an_alarm_stays_raised_and_is_new_once():
+    alarm = Alarm(1, 0.1)
+    assert watch(1.0, 10, alarm=alarm) == (False, False)
+    assert watch(90.0, 10, alarm=alarm) == (True, True)
+    assert watch(90.0, 10, alarm=alarm) == (False, True)
+    assert watch(1.0, 10, alarm=alarm) == (False, True)
+
+
+def test_alarms_of_lanes_are_apart():
+    alarm = Alarm(3, 0.1)
+    bank = RidgeBank.of(maps_of(1), 3, np.ones((3, 1)))
+    bank.evidence[:, 1, 0], bank.updates[:] = [20.0, 90.0, 90.0], 10
+    sets = sets_of(bank, noise=1.0, penalty=(0.0,), delta=0.1)
+    sets.noise = np.array([0.5, 1.0, 3.0])
+    assert not look(alarm, np.array([2]), sets, np.array([np.inf]))
+    assert look(alarm, np.array([2, 0]), sets, np.full(2, np.inf))
+    np.testing.assert_array_equal(alarm.raised, [True, False, False])
+    assert not look(alarm, np.array([0, 2]), sets, np.full(2, np.inf))
+    bank.evidence[0, 1, 0] = 0.0
+    assert not look(alarm, np.arange(3), sets, np.full(3, np.inf))  # lane 1 is new, but not the first
+    np.testing.assert_array_equal(alarm.raised, [True, True, False])
+
+
+def play_alarm(*, seed, lanes, T, R, noise_scale, hidden=0.0):
+    """Return the share of lanes that raised an alarm; the challenger is a ridge that sees the hidden feature."""
+    rng = np.random.default_rng(seed)
+    bank = RidgeBank.of(maps_of([2, 2], many=True), lanes, np.ones((lanes, 2)))
+    rival = RidgeBank.of(maps_of(3), lanes, np.ones((lanes, 1)))
+    sets = sets_of(bank, noise=R, delta=0.1)
+    alarm, ids = Alarm(lanes, 0.1), np.arange(lanes)
+    for _ in range(T):
+        x = rng.normal(size=(lanes, 3))
+        y = x @ [0.6, -0.6, hidden] + noise_scale * R * rng.normal(size=lanes)
+        bank.learn(ids, played(np.ascontiguousarray(np.stack([x[:, :2], x[:, 1::-1]], axis=1))), y)
+        rival.learn(ids, played(x[:, None]), y)
+        look(alarm, ids, sets, rival.penalised[:, 0] + R**2 * rival.logdet[:, 0])
+    return alarm.raised.mean()
+
+
+def test_false_alarms_are_rare_at_length():
+    """Under the assumptions a share of at most delta = .1 alarms; this fails by chance in at most 1e-6."""
+    assert play_alarm(seed=0, lanes=300, T=150, R=0.5, noise_scale=1.0) * 300 <= stats.binom.isf(1e-6, 300, 0.1)
+
+
+def test_small_noise_never_alarms_at_length():
+    assert play_alarm(seed=1, lanes=50, T=150, R=0.5, noise_scale=0.5) == 0.0
+
+
+def test_too_much_noise_alarms():
+    assert play_alarm(seed=2, lanes=20, T=100, R=0.5, noise_scale=2.0) == 1.0
+
+
+def test_a_better_challenger_alarms_where_the_noise_is_small():
+    """A hidden feature of size .4, hardly any noise: the variance .16 is below R^2 = .25, only the challenger tells."""
+    assert play_alarm(seed=3, lanes=20, T=150, R=0.5, noise_scale=0.1, hidden=0.4) == 1.0
+    assert play_alarm(seed=3, lanes=20, T=150, R=0.5, noise_scale=0.1, hidden=0.0) == 0.0

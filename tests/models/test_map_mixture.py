@@ -1,0 +1,98 @@
+"""Mixtures of maps: weights, units and estimates against batch solves and hand calculation."""
+
+import math
+
+import numpy as np
+import pytest
+
+from banditselect.models.map_mixture import DRIFT, TOLD_SCALES, sizes_off
+from banditselect.models.mixture import FLAT
+from banditselect.models.posterior import center, prepare_map, squared_norm, take_size
+from mixtures_by_hand import LANE, evidence_of, mixture_of, regressions, teach
+
+
+def student_log_density(y, mean, shape, a):
+    """Log density of a multivariate Student distribution with 2 a degrees, up to what depends on a and n only."""
+    gap, n = y - mean, len(y)
+    return -np.linalg.slogdet(shape)[1] / 2 - (a + n / 2) * math.log1p(gap @ np.linalg.solve(shape, gap) / (2 * a))
+
+
+def test_evidence_is_that_of_a_student_distribution():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(6, 2)), rng.normal(size=6)
+    a, b = 1.0, 0.7
+    ours, theirs = [], []
+    for lam in (0.1, 1.0, 10.0):
+        ours.append(evidence_of(X, y, lam * np.eye(2), np.zeros(2), a, b)[3])
+        theirs.append(student_log_density(y, np.zeros(6), b / a * (np.eye(6) + X @ X.T / lam), a))
+    assert np.diff(ours) == pytest.approx(np.diff(theirs), rel=1e-10)
+
+
+@pytest.mark.parametrize("outlier", [1e-4, 30.0, 1e5])
+def test_a_size_that_is_not_borne_out_is_mended_as_if_it_had_always_been(outlier):
+    rng = np.random.default_rng(9)
+    mixture = mixture_of([3, 2])
+    maps = [rng.normal(size=(40, 3)), rng.normal(size=(40, 2))]
+    maps[0][0] *= outlier
+    y = rng.normal(size=40)
+    for t in range(40):
+        teach(mixture, [m[t] for m in maps], y[t], 3)
+    sizes = mixture.size[0]
+    mean = np.exp(np.log((maps[0] ** 2).sum(axis=1)).mean())
+    assert abs(math.log(sizes[0] / mean)) <= DRIFT
+    models = regressions(maps, y, True, sizes)
+    log_w = np.array([m[3] for m in models])
+    w = np.exp(log_w - log_w.max())
+    assert mixture.weights()[0] == pytest.approx(np.array([w[0::2].sum(), w[1::2].sum()]) / w.sum(), rel=1e-4)
+    for k, (theta, _, _, _) in enumerate(models):
+        assert mixture.bank.theta[0, k, : theta.size] == pytest.approx(theta, rel=1e-4, abs=1e-7)
+
+
+def test_known_noise_weighs_by_the_gaussian_evidence():
+    mixture = mixture_of([1], noise=0.5, constant=False)
+    for x, y in ((1.0, 1.0), (2.0, 1.5), (1.0, 0.8)):
+        teach(mixture, [[x]], y, 1)
+    log_w, weight, variance = mixture.weigh(LANE)
+    for j, S in enumerate(TOLD_SCALES):  # by hand: V = 1/S + 6, J = 1 + 2.25 + .64 - 4.8^2 / V
+        V = 1.0 / S + 6.0
+        assert log_w[0, j] == pytest.approx(
+            math.log(1.0 / 7.0) - math.log(V * S) / 2 - (3.89 - 4.8**2 / V) / (2 * 0.25)
+        )
+    assert weight.sum() == pytest.approx(1.0)
+    assert (variance == 0.25).all()
+
+
+def test_features_get_a_constant_and_the_unit_of_the_first():
+    x, open_, out = np.array([[3.0, 4.0], [0.0, 1.0]]), np.ones(2, dtype=bool), np.empty((3, 2))
+    prepare_map(x, 25.0, FLAT, open_, out)
+    assert pytest.approx(np.array([[1.0, 0.6, 0.8], [1.0, 0.0, 0.2]])) == out.T
+    prepare_map(x, 0.0, FLAT, open_, out)  # not known yet: the mean of 25 and 1
+    assert out[1:, 0] == pytest.approx(np.array([3.0, 4.0]) / math.sqrt(13.0))
+
+
+def test_the_first_features_that_are_not_zero_are_the_size_of_a_map_until_it_drifts():
+    size, logs, counts = np.array([[0.0, 7.0]]), np.zeros((1, 2)), np.zeros((1, 2), dtype=np.int64)
+    out = np.empty((1, 2))
+    first, second = np.array([[[3.0, 4.0], [1.0, 1.0]]]), np.array([[[0.0, 0.02], [0.0, 0.0]]])
+    assert not sizes_off(LANE, first, size, logs, counts, out)
+    for i in range(2):
+        take_size(0, i, squared_norm(first[0, i]), size, logs, counts)
+    assert size.tolist() == [[25.0, 7.0]]
+    assert logs == pytest.approx(np.log([[25.0, 2.0]]))
+    assert counts.tolist() == [[1, 1]]
+    assert sizes_off(LANE, second, size, logs, counts, out)
+    assert out == pytest.approx(np.array([[0.1, 0.0]]))  # the geometric mean of 25 and .0004
+    for i in range(2):
+        take_size(0, i, squared_norm(second[0, i]), size, logs, counts)
+    assert counts.tolist() == [[2, 1]]
+
+
+@pytest.mark.parametrize("constant", [True, False])
+def test_moments_of_rewards(constant):
+    rng = np.random.default_rng(4)
+    y, moments = 1e6 + rng.normal(size=30), np.zeros((1, 3))
+    for t, value in enumerate(y):
+        centered = center(0, value, t + 1.0, moments, FLAT if constant else 0.0)
+        assert centered == value - (y[0] if constant else 0.0)
+    expected = [y[0], (y - y[0]).mean(), 30 * y.var()] if constant else [0.0, 0.0, (y**2).sum()]
+    assert moments[0] == pytest.approx(expected, rel=1e-7)

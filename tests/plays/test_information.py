@@ -1,0 +1,207 @@
+"""Information-directed play against formulas written out again: batch solves, grids, integrals, draws."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from banditselect import FSIDS, LinIDS
+from banditselect.models.mixture import FLAT
+from banditselect.models.posterior import NEGLIGIBLE
+from banditselect.plays.information import excess, expected_regret, mix_two
+from mixtures_by_hand import Maps, regressions
+
+ALL = np.ones(50, dtype=bool)
+
+
+def naive_play(w, s2, f, cov, common):
+    """Two-action play from weights (C,), noise variances (C,), means (C, K), covariances (C, K, K); (K,)."""
+    mean = w @ f
+    within = np.einsum("c,ckk->k", w, cov)
+    var = within + w @ (f - mean) ** 2
+    info = np.maximum(0.5 * (np.log1p(var / (w @ s2)) - common), 0.0)
+    b = int(np.argmax(mean))
+    gap = f - f[:, b : b + 1]
+    dev = np.sqrt(np.maximum(np.einsum("ckk->ck", cov) + cov[:, b, b][:, None] - 2 * cov[:, :, b], 0.0))
+    others = [a for a in range(len(mean)) if a != b]
+
+    def gain(a, c):
+        z = np.where(dev[:, a] > 0, (gap[:, a] - c) / np.where(dev[:, a] > 0, dev[:, a], 1.0), 0.0)
+        above = 0.5 * np.array([math.erfc(-v / math.sqrt(2)) for v in z])
+        plus = (gap[:, a] - c) * above + dev[:, a] * np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+        return float(w @ np.where(dev[:, a] > 0, plus, np.maximum(gap[:, a] - c, 0.0)))
+
+    lower = max(gain(a, 0.0) for a in others)
+    highest = max((gap[:, a] + 6 * dev[:, a]).max() for a in others)
+    upper = min(c + sum(gain(a, c) for a in others) for c in np.linspace(0.0, max(highest, 0.0), 4001))
+    best = (np.inf, b, 0.0)
+    for a in others:
+        if info[a] > info[b]:
+            q = np.linspace(0.0, 1.0, 100_001)
+            ratio = ((lower + upper) / 2 + q * (mean[b] - mean[a])) ** 2 / (info[b] + q * (info[a] - info[b]))
+            best = min(best, (ratio.min(), a, q[ratio.argmin()]))
+    p = np.zeros(len(mean))
+    p[b] = 1.0 - best[2]
+    p[best[1]] += best[2]
+    return p
+
+
+@pytest.mark.parametrize("constant", [True, False])
+def test_fsids_plays_what_a_batch_solve_says(constant):
+    rng = np.random.default_rng(1)
+    dims, K = [3, 2], 4
+    policy = FSIDS(n_models=2, dim=dims, intercept=constant, seed=0)
+    seen, rewards = [[], []], []
+    for t in range(9):
+        x = [rng.normal(size=(K, d)) * (5.0 if i else 0.2) for i, d in enumerate(dims)]
+        if t > 2:
+            maps, y = [np.array(s) for s in seen], np.array(rewards)
+            sizes = [(m[0] ** 2).sum() for m in maps]
+            models = regressions(maps, y, constant, sizes)
+            log_w = np.array([m[3] for m in models])
+            w = np.exp(log_w - log_w.max())
+            w /= w.sum()
+            assert policy.model_weights == pytest.approx([w[0::2].sum(), w[1::2].sum()], rel=1e-8)
+            keep = w * w.size >= NEGLIGIBLE
+            f, cov = [], []
+            for k, (theta, V, s2, _) in enumerate(models):
+                z = x[k % 2] / math.sqrt(sizes[k % 2])
+                z = np.column_stack([np.ones(K), z]) if constant else z
+                f.append(z @ theta)
+                cov.append(s2 * z @ np.linalg.solve(V, z.T))
+            s2 = np.array([m[2] for m in models])[keep]
+            common = math.log1p(1.0 / (FLAT + len(y))) if constant else 0.0
+            expected = naive_play(w[keep] / w[keep].sum(), s2, np.array(f)[keep], np.array(cov)[keep], common)
+            assert policy.probabilities(x) == pytest.approx(expected, abs=2e-3)  # the grid of thresholds is coarse
+            assert policy.noise_estimate**2 == pytest.approx(w @ np.array([m[2] for m in models]), rel=1e-8)
+        decision = policy.act(x)
+        reward = 3.0 + x[0][decision.action].sum() + 0.3 * rng.normal()
+        for i in range(2):
+            seen[i].append(x[i][decision.action])
+        rewards.append(reward)
+        policy.update(decision, reward)
+
+
+def test_fsids_mixes_the_two_actions_of_its_equations():
+    rng = np.random.default_rng(11)
+    policy, posterior = FSIDS(n_models=2, dim=3, seed=1), Maps([3, 3], [0.5, 0.5])
+    for t in range(30):
+        x = rng.normal(size=(2, 5, 3))
+        p = policy.probabilities(x)
+        if t > 2:
+            np.testing.assert_allclose(p, informed(posterior.solve(), posterior, x), atol=1e-7)
+        decision = policy.act(x)
+        reward = 0.5 * decision.features[0].sum() + rng.normal()
+        policy.update(decision, reward)
+        posterior.add(list(decision.features), reward)
+
+
+def informed(models, posterior, x):
+    """Equations of FSIDS, with its estimate of the expected regret."""
+    t, K = len(posterior.y), x.shape[1]
+    weight = np.array([m[1] for m in models])
+    own = np.array([posterior.of(m[0], x[m[0]]) @ m[3] for m in models])
+    mean = weight @ own
+    b = int(np.argmax(mean))
+    var, deviation = np.zeros(K), np.empty((len(models), K))
+    for c, (i, w, s2, _, V, _) in enumerate(models):
+        z = posterior.of(i, x[i])
+        var += w * (s2 * np.einsum("ad,ad->a", z, np.linalg.solve(V, z.T).T) + (own[c] - mean) ** 2)
+        z = z - z[b]
+        deviation[c] = np.sqrt(s2 * np.einsum("ad,ad->a", z, np.linalg.solve(V, z.T).T))
+    noise = sum(m[1] * m[2] for m in models)
+    taught = np.maximum(0.5 * (np.log1p(var / noise) - np.log1p(1.0 / (FLAT + t))), 0.0)
+    D = expected_regret(b, weight, own - own[:, [b]], deviation, np.ones(K, dtype=bool))
+    best = (np.inf, b, 0.0)
+    for a in range(K):
+        if taught[a] > taught[b]:
+            g, more = mean[b] - mean[a], taught[a] - taught[b]
+            q = min(max(D / g - 2.0 * taught[b] / more, 0.0), 1.0)
+            best = min(best, ((D + q * g) ** 2 / (taught[b] + q * more), a, q))
+    p = np.zeros(K)
+    p[best[1]] = best[2]
+    p[b] += 1.0 - best[2]
+    return p
+
+
+@pytest.mark.parametrize(("mean", "deviation"), [(0.3, 1.2), (-2.0, 0.7), (1.0, 0.0), (-1.0, 0.0), (5.0, 0.1)])
+def test_excess_is_an_integral(mean, deviation):
+    z = np.linspace(-9.0, 9.0, 200_001)
+    density = np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+    value = mean + deviation * z
+    step = z[1] - z[0]
+    gain, above, at_zero = excess(mean, deviation)
+    assert gain == pytest.approx((np.maximum(value, 0.0) * density).sum() * step, abs=1e-6)
+    assert above == pytest.approx(((value > 0.0) * density).sum() * step, abs=1e-4)
+    expected = math.exp(-((mean / deviation) ** 2) / 2) / deviation / math.sqrt(2 * math.pi) if deviation else 0.0
+    assert at_zero == pytest.approx(expected, abs=1e-6)
+
+
+def test_expected_regret_is_the_middle_of_bounds_that_hold():
+    rng = np.random.default_rng(5)
+    for K in (2, 5, 40):
+        gap, deviation = rng.normal(-0.5, 1.0, (2, K)), rng.uniform(0.1, 2.0, (2, K))
+        gap[:, 0] = deviation[:, 0] = 0.0
+        w = np.array([0.3, 0.7])
+        estimate = expected_regret(0, w, gap, deviation, ALL[:K])
+        model = rng.choice(2, p=w, size=100_000)
+        draws = gap[model] + deviation[model] * rng.normal(size=(100_000, K))
+        gains = np.maximum(draws, 0.0).mean(axis=0)
+        lower = gains.max()
+        upper = min(c + np.maximum(draws[:, 1:] - c, 0.0).sum(axis=1).mean() for c in np.linspace(0.0, 8.0, 81))
+        true = draws.max(axis=1).mean()  # of independent actions; the bounds hold whatever the correlation
+        assert lower <= true * (1 + 1e-9)
+        assert true <= upper * (1 + 1e-9)
+        assert estimate == pytest.approx((lower + upper) / 2, rel=0.02)
+
+
+def test_the_expected_regret_lies_in_the_middle_of_its_bounds():
+    rng = np.random.default_rng(10)
+    weight, gap, deviation = np.array([0.3, 0.7]), -rng.uniform(0.0, 1.0, (2, 5)), rng.uniform(0.1, 2.0, (2, 5))
+
+    def gains(c):
+        z = (gap[:, 1:] - c) / deviation[:, 1:]
+        return weight @ ((gap[:, 1:] - c) * stats.norm.cdf(z) + deviation[:, 1:] * stats.norm.pdf(z))
+
+    upper = min(c + gains(c).sum() for c in np.linspace(0.0, 5.0, 2001))
+    found = expected_regret(0, weight, gap, deviation, np.ones(5, dtype=bool))
+    assert found == pytest.approx(0.5 * (gains(0.0).max() + upper), rel=5e-3)
+
+
+@given(st.integers(2, 6), st.integers(0, 10_000), st.floats(0.0, 3.0))
+@settings(max_examples=60, deadline=None)
+def test_mix_two_minimises_the_ratio(K, seed, regret):
+    rng = np.random.default_rng(seed)
+    mean, taught = rng.normal(size=K), rng.uniform(0.01, 1.0, K)
+    b = int(mean.argmax())
+    p = np.empty(K)
+    mix_two(b, mean, taught, regret, ALL[:K], 0.0, p)
+    assert p.sum() == pytest.approx(1.0)
+    assert (p > 0).sum() <= 2
+
+    def ratio(p):
+        return (regret + mean[b] - p @ mean) ** 2 / (p @ taught)
+
+    q = np.linspace(0.0, 1.0, 1001)[:, None]
+    grid = [ratio((1 - q_i) * np.eye(K)[b] + q_i * np.eye(K)[a]) for a in range(K) for q_i in q[:, 0]]
+    assert ratio(p) <= min(grid) * (1 + 1e-9) + 1e-15
+
+
+def test_ties_share_floor_and_mask():
+    p = np.empty(4)
+    mix_two(0, np.zeros(4), np.ones(4), 1.0, ALL[:4], 0.0, p)
+    assert p == pytest.approx(0.25)
+    mix_two(0, np.array([1.0, 0.5, 0.5, 0.5]), np.array([0.1, 2.0, 2.0, 0.1]), 1.0, ALL[:4], 0.0, p)
+    assert p[1] == p[2] > 0.0  # D / g = 2, 2 I(b) / (I(a) - I(b)) = .105: played always, each half of the time
+    assert p[1] == pytest.approx(0.5)
+    mix_two(0, np.array([1.0, 0.5, 0.5, 0.5]), np.array([0.1, 2.0, 2.0, 0.1]), 1.0, ALL[:4], 0.4, p)
+    assert p == pytest.approx([0.1, 0.4, 0.4, 0.1])
+    policy = LinIDS(dim=2, floor=0.2)
+    x = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    offered = [True, False, True]
+    assert policy.probabilities(x, available=offered)[1] == 0.0
+    assert policy.probabilities(x, available=offered).min() == 0.0
+    assert policy.probabilities(x, available=offered)[[0, 2]].min() >= 0.1 - 1e-12

@@ -1,0 +1,137 @@
+"""Information-directed play over maps with several blocks of parameters, against brute force."""
+
+import numpy as np
+import pytest
+
+from banditselect import FSIDS, LinIDS
+from banditselect.models.map_mixture import SCALES, TOLD_SCALES
+from banditselect.models.mixture import FLAT
+from banditselect.plays.information import expected_regret, mix_two
+from blocks_by_hand import EXACT, Traffic, wide
+
+
+class Believed:
+    """The mixture of MapsMixture and the play of LinIDS, from scratch at every act, with one wide parameter per map.
+
+    A map with one block has a constant of prior precision FLAT; the constants of blocks have that of other features.
+    """
+
+    def __init__(self, dims, blocks, constant, noise):
+        self.dims, self.blocks, self.constant, self.noise = dims, blocks, constant, noise
+        self.played, self.rewards = [], []
+        self.sizes, self.logs = np.zeros(len(dims)), np.zeros(len(dims))
+
+    def models(self):
+        for scale in SCALES if self.noise is None else TOLD_SCALES:
+            for i, (d, B) in enumerate(zip(self.dims, self.blocks, strict=True)):
+                precision = np.full((B, self.constant + d), 1.0 / scale)
+                if self.constant and B == 1:
+                    precision[:, 0] = FLAT
+                yield i, precision.ravel()
+
+    def posterior(self, values, blocks, size):
+        """Features of the actions, estimate, inverse of V, noise variance and weight of every model."""
+        t = len(self.rewards)
+        y = np.array(self.rewards) - (self.rewards[0] if self.constant and t else 0.0)
+        about = (y**2).sum() / max(t, 1)
+        if self.constant:
+            about = ((y - y.mean()) ** 2).sum() / max(t - 1, 1) if t else 0.0
+        found, log_weight = [], []
+        for i, precision in self.models():
+            B, root = self.blocks[i], np.sqrt(size[i])
+            rows = [wide(v[i] / root, np.array(b[i]), B, self.constant) for v, b in self.played]
+            Phi = np.array(rows).reshape(t, precision.size)
+            V = np.diag(precision) + Phi.T @ Phi
+            theta = np.linalg.solve(V, Phi.T @ y)
+            J = y @ y - theta @ V @ theta
+            logdet = np.linalg.slogdet(V)[1] - np.log(precision).sum()
+            if self.constant and B > 1 and t:  # how little was known of the level, from which constants are counted
+                first = self.played[0][0][i] / np.linalg.norm(self.played[0][0][i])
+                q = (1.0 + first @ first) / precision[0]
+                logdet += np.log1p(q + 1.0 / FLAT) - np.log1p(q)
+            if self.noise is not None:
+                variance, weight = self.noise**2, -J / (2.0 * self.noise**2)
+            elif about == 0.0:
+                variance, weight = 1.0, 0.0
+            else:
+                variance = (about + J / 2.0) / (1.0 + t / 2.0)
+                weight = np.log(about) - (1.0 + t / 2.0) * np.log(about + J / 2.0)
+            found.append((wide(values[i] / root, blocks[i], B, self.constant), theta, np.linalg.inv(V), variance, B))
+            log_weight.append(weight - logdet / 2.0)
+        weight = np.exp(np.array(log_weight) - max(log_weight))
+        return found, weight / weight.sum()
+
+    def play(self, values, blocks, offered):
+        """Weights of the maps, and probabilities of the actions."""
+        size = self.sizes
+        if not self.rewards:
+            size = [(v[offered] ** 2).sum() / offered.sum() for v in values]
+        found, weight = self.posterior(values, blocks, size)
+        of_maps = weight.reshape(-1, len(self.dims)).sum(axis=0)
+        counts = weight * weight.size >= 1e-3
+        found, weight = [m for m, c in zip(found, counts, strict=True) if c], weight[counts] / weight[counts].sum()
+        f = np.array([x @ theta for x, theta, _, _, _ in found])
+        mean, noise = weight @ f, sum(w * m[3] for w, m in zip(weight, found, strict=True))
+        own = np.array([s2 * np.einsum("aj,jk,ak->a", x, inverse, x) for x, _, inverse, s2, _ in found])
+        taught = 0.5 * np.log1p(weight @ (own + (f - mean) ** 2) / noise)
+        if self.constant:
+            share = sum(w for w, m in zip(weight, found, strict=True) if m[4] == 1)
+            taught -= 0.5 * np.log1p(share / (FLAT + len(self.rewards)))
+        taught = np.maximum(taught, 0.0)
+        best = np.flatnonzero(offered & (mean == mean[offered].max()))
+        leader = best[np.argmax(taught[best])]
+        deviation = []
+        for x, _, inverse, s2, _ in found:
+            gap = x - x[leader]
+            deviation.append(np.sqrt(s2 * np.einsum("aj,jk,ak->a", gap, inverse, gap).clip(0.0)))
+        gap, p = f - f[:, leader : leader + 1], np.empty(mean.size)
+        regret = expected_regret(leader, weight, gap, np.array(deviation), offered)
+        mix_two(leader, mean, taught, regret, offered, 0.0, p)
+        return of_maps, p
+
+    def learn(self, values, blocks, y):
+        """Learn; squared norms are divided by the first, or where it is off by a factor 10 by their geometric mean."""
+        self.played.append((values, blocks))
+        self.rewards.append(y)
+        self.logs += np.log([(v**2).sum() for v in values])
+        mean = np.exp(self.logs / len(self.rewards))
+        off = np.abs(np.log(mean) - np.log(self.sizes)) > np.log(10.0) if len(self.rewards) > 1 else True
+        self.sizes = np.where(off, mean, self.sizes)
+
+
+@pytest.mark.parametrize("noise", [None, 0.3])
+@pytest.mark.parametrize("constant", [True, False])
+@pytest.mark.parametrize(("dims", "blocks"), [((2,), (4,)), ((2, 3, 1), (4, 1, 3))])
+def test_information_directed_play_with_blocks_is_that_of_brute_force(dims, blocks, constant, noise):
+    arguments = {"noise": noise, "intercept": constant, "lanes": 2, "seed": 3}
+    if len(dims) > 1:
+        policy = FSIDS(n_models=3, dim=dims, blocks=blocks, **arguments)
+    else:
+        policy = LinIDS(dim=dims[0], blocks=blocks[0], **arguments)
+    believed = [Believed(dims, blocks, constant, noise) for _ in range(2)]
+    traffic = Traffic(dims, blocks, 2, seed=4)
+    waiting = []
+    for t in range(25):
+        values, block = traffic.draw()
+        length = traffic.rng.uniform(1.0, 1.5, (*values[0].shape[:2], 1))
+        length[:] *= 30.0 if t > 8 else 1.0  # sizes have to be mended
+        values = [v * length / np.linalg.norm(v, axis=-1, keepdims=True) for v in values]
+        offered = np.ones(values[0].shape[:2], dtype=bool)
+        offered[:, 1:] = traffic.rng.random(offered[:, 1:].shape) < 0.8
+        shown = traffic.shown(values, block)
+        p = policy.probabilities(shown, available=offered)
+        for lane in range(2):
+            row = [v[lane] for v in values], [b[lane] for b in block]
+            weights, expected = believed[lane].play(*row, offered[lane])
+            np.testing.assert_allclose(p[lane], expected, **EXACT)
+            if len(dims) > 1:
+                np.testing.assert_allclose(policy.model_weights[lane], weights, **EXACT)
+        decision = policy.act(shown, available=offered)
+        y = 7.0 + traffic.reward(values, block, decision.action)
+        waiting.append((decision, y, values, block))
+        if len(waiting) > 2:
+            decision, y, values, block = waiting.pop(int(traffic.rng.integers(3)))
+            policy.update(decision, y)
+            for lane, a in enumerate(decision.action):
+                believed[lane].learn([v[lane, a] for v in values], [b[lane, a] for b in block], y[lane])
+    assert min(lane.sizes.min() for lane in believed) > 10.0

@@ -1,0 +1,366 @@
+"""What every policy promises, beyond the common checks: lanes, learning, arguments, bindings."""
+
+import importlib.metadata
+import re
+
+import numpy as np
+import pytest
+
+from banditselect import (
+    FSOFUL,
+    OFUL,
+    PSOFUL,
+    BiasOFUL,
+    FSSquareCB,
+    Greedy,
+    LinTS,
+    Power,
+    RegretBalancing,
+    SquareCB,
+    Uniform,
+    given,
+    load,
+    on_map,
+)
+from banditselect.masters import D3RB, BalancingElimination
+from banditselect.rivals import MUCB, UCB1
+from banditselect.runtime.binding import Binding
+
+X = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
+
+
+# Lanes
+
+
+def test_lanes_are_served_by_index():
+    rng = np.random.default_rng(0)
+    policy = SquareCB(dim=2, lanes=4, seed=(8, 1))
+    alone = [SquareCB(dim=2, seed=(8, 1, j)) for j in range(4)]
+    for lanes in ([3, 0], [1], [0, 1, 3], [3]):
+        for _ in range(5):
+            x = rng.normal(size=(len(lanes), 3, 2))
+            y = rng.uniform(size=len(lanes))
+            decision = policy.act(x, lanes=lanes)
+            np.testing.assert_array_equal(decision.lanes, lanes)
+            for row, j in enumerate(lanes):
+                one = alone[j].act(x[row])
+                assert (one.action, one.probability) == (decision.action[row], decision.probability[row])
+                alone[j].update(one, float(y[row]))
+            policy.update(decision, y)
+    np.testing.assert_array_equal(policy.rounds, [10, 10, 0, 15])
+    np.testing.assert_array_equal(policy.parameters, [p.parameters for p in alone])
+
+
+def test_features_of_a_known_shape_are_still_counted_against_the_lanes():
+    rng = np.random.default_rng(7)
+    policy = OFUL(dim=2, lanes=3)
+    x = rng.normal(size=(3, 4, 2))
+    for _ in range(2):
+        policy.update(policy.act(x), np.zeros(3))
+    with pytest.raises(ValueError, match="features"):
+        policy.act(x, lanes=[0, 2])
+    policy.add_lanes(1)
+    with pytest.raises(ValueError, match="features"):
+        policy.act(x)
+    two = policy.act(x[:2], lanes=[3, 1])
+    np.testing.assert_array_equal(two.features, x[[0, 1], two.action])
+    assert policy.act(x, lanes=[2, 0, 1]).features.shape == (3, 2)
+
+
+@pytest.mark.parametrize("lanes", [[0], [2, 1], [0, 1, 2, 3]])
+def test_the_features_of_the_latest_decision_are_counted_against_its_lanes(lanes):
+    policy = OFUL(dim=2, lanes=4)
+    decision = policy.act(np.ones((3, 4, 2)), lanes=[0, 1, 2])
+    policy.act(np.ones((1, 4, 2)), lanes=[3])
+    latest = policy.act(np.ones((3, 4, 2)), lanes=[1, 2, 3])
+    n = len(lanes)
+    zeros = np.zeros(n, dtype=np.int64)
+    forged = latest._replace(lanes=np.array(lanes), number=zeros, action=zeros)
+    with pytest.raises(ValueError, match=r"decision: got .* expected probabilities"):
+        policy.update(forged, np.zeros(n))
+    with pytest.raises(ValueError, match="features"):
+        policy.update(forged._replace(probability=np.full(n, 0.25)), np.zeros(n))
+    assert policy.rounds.tolist() == [0, 0, 0, 0]
+    policy.update(latest, np.ones(3))
+    policy.update(decision, np.ones(3))
+    assert policy.rounds.tolist() == [1, 2, 2, 1]
+
+
+def test_rewards_may_be_any_array():
+    rewards = [np.full(4, 0.5)[::2], [0.5, 0.5], np.array([0.5, 0.5], dtype=np.float32), np.broadcast_to(0.5, 2)]
+    policies = [OFUL(dim=1, lanes=2) for _ in rewards]
+    for policy, reward in zip(policies, rewards, strict=True):
+        policy.update(policy.act(np.ones((2, 1, 1))), reward)
+        np.testing.assert_array_equal(policy.parameters, policies[0].parameters)
+
+
+def test_a_seed_is_a_number_or_a_tuple():
+    x = np.tile(X, (3, 1, 1))
+
+    def actions(policy, x=x):
+        return [np.ravel(policy.act(x).action).tolist() for _ in range(20)]
+
+    assert (
+        actions(Uniform(seed=5, lanes=3)) == actions(Uniform(seed=(5,), lanes=3)) == actions(Uniform(seed=[5], lanes=3))
+    )
+    assert [a[1] for a in actions(Uniform(seed=5, lanes=3))] == [a[0] for a in actions(Uniform(seed=(5, 1)), X)]
+    assert actions(Uniform(seed=5, lanes=3)) != actions(Uniform(seed=6, lanes=3))
+    for seed in (-1, 0.5, "0", (), (1, -1), None, True):
+        with pytest.raises(ValueError, match="seed"):
+            Uniform(seed=seed)
+
+
+def test_lanes_added_later_bring_the_arguments_that_differ_per_lane():
+    policy = OFUL(dim=2, noise=[0.1, 0.2], parameter_bound=[1.0, 2.0], lanes=2)
+    for arguments in ({}, {"noise": [0.3]}, {"noise": [0.3], "parameter_bound": [3.0], "delta": 0.1}):
+        with pytest.raises(ValueError, match=r"add_lanes: .*for the new lanes: noise, parameter_bound"):
+            policy.add_lanes(1, **arguments)
+    with pytest.raises(ValueError, match="noise"):
+        policy.add_lanes(1, noise=[0.3, 0.4], parameter_bound=[3.0])
+    with pytest.raises(ValueError, match="n: got 0"):
+        policy.add_lanes(0, noise=[], parameter_bound=[])
+    assert policy.lanes == 2
+    policy.add_lanes(1, noise=[0.3], parameter_bound=[3.0])
+    assert policy.lanes == 3
+    np.testing.assert_array_equal(policy.noise, [0.1, 0.2, 0.3])
+    fresh = OFUL(dim=2, noise=0.3, parameter_bound=3.0)
+    assert policy.squared_radii[2] == fresh.squared_radii
+    with pytest.raises(ValueError, match=r"add_lanes: .*none"):
+        SquareCB(dim=2, lanes=1).add_lanes(1, noise=[1.0])
+    with pytest.raises(ValueError, match="add_lanes"):
+        SquareCB(dim=2).add_lanes(1)
+
+
+PER_LANE = {
+    "SquareCB": (SquareCB, {"dim": 2}, {"regularization": [0.5, 1.0, 2.0]}),
+    "SquareCB paper": (
+        SquareCB,
+        {"dim": 2, "exploration": "paper", "horizon": 50, "noise": 0.5, "reward_bound": 1.0},
+        {"regularization": [0.5, 1.0, 2.0], "feature_bound": [0.5, 1.0, 2.0], "parameter_bound": [0.1, 1.0, 2.0]},
+    ),
+    "OFUL": (OFUL, {"dim": 2}, {"noise": [0.5, 1.0, 2.0], "parameter_bound": [1.0, 2.0, 0.0]}),
+    "BiasOFUL": (BiasOFUL, {}, {"center": [[1.0, 0.0], [0.0, 1.0], [2.0, 2.0]], "radius": [0.5, 1.0, 0.0]}),
+    "Greedy": (Greedy, {}, {"center": [[1.0, 0.0], [0.0, 1.0], [2.0, 2.0]]}),
+    "UCB1": (UCB1, {"n_arms": 4}, {"noise": [0.5, 1.0, 2.0]}),
+    "MUCB": (
+        MUCB,
+        {"horizon": 50},
+        {
+            "centers": np.arange(12.0).reshape(3, 2, 2) / 6.0,
+            "noise": [0.1, 0.2, 0.3],
+            "error": [0.0, 0.1, 0.5],
+        },
+    ),
+    "BalancingElimination": (
+        BalancingElimination,
+        {"bases": [OFUL(dim=2), SquareCB(dim=2)], "reference": [0.1, Power(0.2, 0.6)]},
+        {"noise": [0.01, 0.5, 1e-6]},
+    ),
+    "D3RB": (D3RB, {"bases": [OFUL(dim=2), SquareCB(dim=2)], "coefficient": 0.1}, {"noise": [0.01, 0.5, 1e-6]}),
+    "LinTS": (LinTS, {"dim": 2}, {"noise": [0.5, 1.0, 2.0], "regularization": [0.5, 1.0, 2.0]}),
+    "FSSquareCB": (FSSquareCB, {"n_models": 2, "dim": 2}, {"noise": [0.5, 1.0, 2.0]}),
+    "FSSquareCB paper": (
+        FSSquareCB,
+        {"n_models": 2, "dim": 2, "weighting": "paper", "exploration": "paper", "horizon": 50, "noise": 0.5},
+        {
+            "feature_bound": [0.5, 1.0, 2.0],
+            "reward_bound": [1.0, 2.0, 0.5],
+            "parameter_bound": [0.1, 1.0, 2.0],
+        },
+    ),
+    "FSOFUL": (FSOFUL, {"n_models": 2, "dim": 2}, {"noise": [1.0, 2.0, 3.0], "parameter_bound": [1.0, 0.5, 2.0]}),
+    "PSOFUL": (
+        PSOFUL,
+        {"radii": [0.5, 1.0], "noise": 1.0},
+        {"centers": np.arange(12.0).reshape(3, 2, 2) / 6.0, "center_errors": [[0.1, 0.0], [0.0, 0.0], [9.0, 0.3]]},
+    ),
+    "PSOFUL paper": (
+        PSOFUL,
+        {"centers": np.eye(2), "confidence": "paper"},
+        {
+            "radii": [[0.5, 1.0], [1.0, 1.0], [0.0, 2.0]],
+            "noise": [0.5, 1.0, 2.0],
+            "feature_bound": [0.5, 1.0, 2.0],
+            "reward_bound": [1.0, 2.0, 0.5],
+        },
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*(no expert predicts|lies outside):RuntimeWarning")
+@pytest.mark.parametrize("case", PER_LANE)
+def test_arguments_per_lane_equal_policies_alone_also_for_lanes_added_and_after_loading(case, tmp_path):
+    cls, common, own = PER_LANE[case]
+    rng = np.random.default_rng(5)
+    shape = (2, 4, 2) if "n_models" in common else (4, 2)
+    policy = cls(**common, **{k: v[:2] for k, v in own.items()}, lanes=2, seed=9)
+    alone = [cls(**common, **{k: v[j] for k, v in own.items()}, seed=(9, j)) for j in range(3)]
+    for t in range(20):
+        if t == 5:
+            policy.add_lanes(1, **{k: v[2:] for k, v in own.items()})
+        if t == 12:
+            policy.save(tmp_path / "policy.bsel")
+            policy = load(tmp_path / "policy.bsel")
+        lanes = range(3 if t >= 5 else 2)
+        x, y = rng.normal(size=(3, *shape)), rng.uniform(size=3)
+        decision = policy.act(x[: len(lanes)])
+        policy.update(decision, y[: len(lanes)])
+        for j in lanes:
+            one = alone[j].act(x[j])
+            assert one.action == decision.action[j]
+            assert one.probability is None or one.probability == decision.probability[j]
+            alone[j].update(one, float(y[j]))
+    if hasattr(policy, "parameters"):
+        np.testing.assert_array_equal(policy.parameters, [p.parameters for p in alone])
+    np.testing.assert_array_equal(policy.rounds, [20, 20, 15])
+
+
+def test_centres_per_lane_are_added_with_the_lanes():
+    policy = BiasOFUL(center=[[1.0, 0.0]], radius=0.5, lanes=1)
+    with pytest.raises(ValueError, match="center"):
+        policy.add_lanes(1)
+    policy.add_lanes(2, center=[[0.0, 1.0], [2.0, 2.0]])
+    np.testing.assert_array_equal(policy.parameters, [[1.0, 0.0], [0.0, 1.0], [2.0, 2.0]])
+
+
+# Learning
+
+
+@pytest.mark.parametrize(
+    "factory",
+    [
+        SquareCB.bind(dim=2),
+        OFUL.bind(dim=2),
+        BiasOFUL.bind(center=[0.5, 0.5]),
+        PSOFUL.bind(centers=[[1.0, 0.0], [0.0, 1.0]], radii=0.5),
+    ],
+    ids=lambda f: f.cls.__name__,
+)
+def test_learning_from_logs_equals_having_played(factory):
+    rng = np.random.default_rng(1)
+    player, reader = factory(), factory()
+    for _ in range(20):
+        decision = player.act(rng.normal(size=(4, 2)))
+        y = float(rng.uniform())
+        player.update(decision, y)
+        reader.learn(decision.features, y)
+    x = rng.normal(size=(4, 2))
+    np.testing.assert_array_equal(reader.probabilities(x), player.probabilities(x))
+    np.testing.assert_array_equal(reader.parameters, player.parameters)
+    assert reader.rounds == player.rounds == 20
+
+
+def test_many_rewards_are_learned_in_the_order_given():
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=(12, 2, 3, 2)), rng.uniform(size=12).tolist()
+
+    def learned(order, together):
+        policy = FSSquareCB(n_models=2, dim=2, weighting="range", seed=3)
+        decisions = [policy.act(features) for features in x]
+        if together:
+            policy.update_many([decisions[k] for k in order], [y[k] for k in order])
+        else:
+            for k in order:
+                policy.update(decisions[k], y[k])
+        return policy.model_weights.tolist(), policy.parameters.tolist()
+
+    order = rng.permutation(12).tolist()
+    assert learned(order, True) == learned(order, False)
+    assert learned(order, True)[0] != learned(order[::-1], True)[0]
+
+
+# Arguments
+
+
+def test_settings_are_stored_as_given():
+    arguments = {
+        "n_models": 2,
+        "dim": [2, 3],
+        "noise": None,
+        "reward_range": (-1, 2),
+        "regularization": [1.0, 2],
+        "exploration": Power(3.0, 0.7),
+    }
+    settings = FSSquareCB(**arguments).settings
+    for name, value in arguments.items():
+        assert settings[name] == value
+        assert type(settings[name]) is type(value)
+
+
+@pytest.mark.parametrize("kind", [np.array, list, lambda rows: tuple(np.array(row) for row in rows)])
+def test_arrays_given_as_arguments_are_copied(kind, tmp_path):
+    rng = np.random.default_rng(4)
+    given_rows = [np.array([1.0, 0.0]), np.array([0.0, 1.0])]
+    centers, radii = kind(given_rows), np.array([0.5, 0.2])
+    policy, twin = (PSOFUL(centers=c, radii=r) for c, r in ((centers, radii), ([[1.0, 0.0], [0.0, 1.0]], [0.5, 0.2])))
+    for row in centers:
+        row[...] = 9.0
+    radii[:] = 9.0
+    np.testing.assert_array_equal(policy.settings["centers"], twin.settings["centers"])
+    np.testing.assert_array_equal(policy.settings["radii"], twin.settings["radii"])
+    policy.save(tmp_path / "policy.bsel")
+    for one in (policy, load(tmp_path / "policy.bsel")):
+        x = rng.normal(size=(5, 2))
+        np.testing.assert_array_equal(one.probabilities(x), twin.probabilities(x))
+        np.testing.assert_array_equal(one.squared_radii, twin.squared_radii)
+
+
+def test_arrays_in_the_settings_cannot_be_changed():
+    policy = OFUL(dim=2, noise=np.array([0.1, 0.2]), lanes=2)
+    with pytest.raises(ValueError, match="read-only"):
+        policy.noise[0] = 5.0
+    parameters = policy.parameters
+    parameters[:] = 7.0
+    assert not policy.parameters.any()
+
+
+# Bindings
+
+
+def test_a_binding_refuses_arguments_that_the_policy_does_not_have():
+    with pytest.raises(ValueError, match=r"OFUL\.bind: got 'nosie', expected one of dim, blocks, noise"):
+        OFUL.bind(nosie=0.1)
+    assert repr(OFUL.bind(dim=2, noise=given.noise)) == "OFUL.bind(dim=2, noise=given.noise)"
+
+
+def test_arguments_of_the_call_come_on_top():
+    binding = OFUL.bind(dim=2, noise=0.1)
+    assert binding(noise=0.3).noise == 0.3
+    assert binding().noise == 0.1
+    assert binding(lanes=4, seed=2).lanes == 4
+
+
+def test_constants_are_resolved_wherever_they_stand():
+    constants = {"noise": 0.2, "reward_range": (-2.0, 2.0), "centers": np.eye(3)}
+    binding = RegretBalancing.bind(
+        bases=[
+            on_map(SquareCB.bind(reward_range=given.reward_range), 1),
+            RegretBalancing.bind(bases=(on_map(OFUL.bind(noise=given.noise), 0),)),
+        ]
+    )
+    policy = binding.resolve({"dim": 3, "n_models": 2}, constants)(lanes=2, seed=1)
+    assert policy.bases[0].policy.reward_range == (-2.0, 2.0)
+    assert policy.bases[1].bases[0].policy.noise == 0.2
+    assert policy.bases[1].bases[0].policy.dim == 3
+    assert binding.arguments["bases"][0].arguments["policy"].arguments == {"reward_range": given.reward_range}
+
+
+def test_only_what_is_asked_for_is_given():
+    resolved = FSSquareCB.bind(dim=7).resolve({"dim": 3, "n_models": 2}, {"noise": 0.2, "reward_range": (-2.0, 2.0)})
+    assert isinstance(resolved, Binding)
+    assert resolved.arguments == {"n_models": 2, "dim": 7}
+
+
+def test_an_unknown_constant_is_refused_by_name():
+    with pytest.raises(ValueError, match=r"given\.nosie: .*a constant of the problem: noise, radii"):
+        OFUL.bind(noise=given.nosie).resolve({"dim": 2}, {"noise": 0.1, "radii": 0.0})
+    with pytest.raises(AttributeError):
+        _ = given._private
+
+
+# The package
+
+
+def test_the_base_install_needs_numpy_numba_and_narwhals_only():
+    base = [line for line in importlib.metadata.requires("banditselect") if "extra ==" not in line]
+    assert {re.match(r"[a-z]+", line)[0] for line in base} == {"numpy", "numba", "narwhals"}

@@ -1,0 +1,133 @@
+"""LEADER by its definition; that it chooses the better of maps that are right, and fails where one is wrong."""
+
+import math
+
+import numpy as np
+import pytest
+
+from banditselect import FSOFUL, OFUL
+from banditselect.rivals import LEADER
+
+
+def ridge(history, i, lam):
+    """Return V and the estimate of map i from the definition."""
+    X = np.array([x[i] for x, _ in history])
+    V = lam * np.eye(X.shape[1]) + X.T @ X
+    return V, np.linalg.solve(V, X.T @ np.array([y for _, y in history]))
+
+
+def test_first_radius_with_numbers():
+    """R = .1, S = 1, d = 2, M = 2, delta = .05: lambda = .02, beta = .1 sqrt(2 log 40) + sqrt(.02) = .4130417."""
+    policy = LEADER(n_models=2, dim=[2, 3], noise=0.1, delta=0.05)
+    assert policy.squared_radii[0] == pytest.approx(0.4130417**2, rel=1e-6)
+    assert policy.squared_radii[1] == pytest.approx((0.2716203 + math.sqrt(0.03)) ** 2, rel=1e-6)
+
+
+def test_plays_the_highest_least_upper_bound():
+    """Every round against the definition, with rewards that come late."""
+    rng = np.random.default_rng(0)
+    dims, R, S, delta, scale = (2, 3), 0.2, 1.5, 0.1, 0.7
+    policy = LEADER(n_models=2, dim=dims, noise=R, parameter_bound=S, delta=delta, scale=scale)
+    history, waiting, charged = [], [], 0.0
+    for t in range(40):
+        maps = [rng.normal(size=(5, d)) for d in dims]
+        offered = rng.permutation([True, True, True, True, False])
+        bounds = []
+        for i, d in enumerate(dims):
+            lam = d * R**2 / S**2
+            V, theta = ridge(history, i, lam) if history else (lam * np.eye(d), np.zeros(d))
+            beta = R * math.sqrt(np.linalg.slogdet(V / lam)[1] + 2 * math.log(2 / delta)) + math.sqrt(lam) * S
+            width = np.sqrt(np.einsum("kd,kd->k", maps[i], np.linalg.solve(V, maps[i].T).T))
+            bounds.append(maps[i] @ theta + scale * beta * width)
+        least = np.where(offered, np.min(bounds, axis=0), -np.inf)
+        decision = policy.act(maps, available=offered)
+        assert decision.action == least.argmax()
+        assert decision.probability == 1.0
+        waiting.append((decision, [m[decision.action] for m in maps], rng.normal()))
+        for decision, x, y in waiting if t % 3 == 2 else []:
+            widths = []
+            for i, d in enumerate(dims):
+                lam = d * R**2 / S**2
+                V = ridge(history, i, lam)[0] if history else lam * np.eye(d)
+                beta = R * math.sqrt(np.linalg.slogdet(V / lam)[1] + 2 * math.log(2 / delta)) + math.sqrt(lam) * S
+                widths.append(2 * scale * beta * math.sqrt(x[i] @ np.linalg.solve(V, x[i])))
+            charged += min(widths)
+            policy.update(decision, y)
+            history.append((x, y))
+        waiting = [] if t % 3 == 2 else waiting
+    assert policy.regret_bound == pytest.approx(charged, rel=1e-9)
+    V, theta = ridge(history, 1, 3 * R**2 / S**2)
+    np.testing.assert_allclose(policy.parameters[1], theta, rtol=1e-9)
+    edge = np.eye(3)[0] * math.sqrt(policy.squared_radii[1] / V[0, 0])
+    assert policy.covers(theta + 0.999 * edge, model=1)
+    assert not policy.covers(theta + 1.001 * edge, model=1)
+    with pytest.raises(ValueError, match="model: got None, expected the index of a map"):
+        policy.covers(theta)
+
+
+def test_one_map_is_oful():
+    rng = np.random.default_rng(1)
+    policy, other = LEADER(n_models=1, dim=3, regularization=0.5), OFUL(dim=3, regularization=0.5)
+    for _ in range(50):
+        x = rng.normal(size=(6, 3))
+        one, two = policy.act(x[None]), other.act(x)
+        assert one.action == two.action
+        y = rng.normal()
+        policy.update(one, y)
+        other.update(two, y)
+    assert policy.regret_bound == pytest.approx(other.regret_bound, rel=1e-12)
+
+
+def _shown(maps):
+    return np.stack(maps, axis=1) if len({m.shape for m in maps}) == 1 else maps
+
+
+def regrets(policies, maps_of, rounds, lanes, noise):
+    """Return the regret of each policy after half of the rounds and after all, ``(2, lanes)``; map 0 is right."""
+    rng = np.random.default_rng(0)
+    theta = rng.normal(size=(lanes, 4))
+    theta /= np.linalg.norm(theta, axis=1, keepdims=True)
+    total = {name: np.zeros((2, lanes)) for name in policies}
+    for t in range(rounds):
+        maps = maps_of(rng)
+        means, eps = np.einsum("nkd,nd->nk", maps[0], theta), noise * rng.normal(size=lanes)
+        for name, (policy, which) in policies.items():
+            decision = policy.act(_shown(maps) if which is None else maps[which])
+            earned = means[np.arange(lanes), decision.action]
+            total[name][:, :] += (means.max(axis=1) - earned) * np.array([[t < rounds / 2], [True]])
+            policy.update(decision, earned + eps)
+    return total
+
+
+def test_chooses_the_better_of_maps_that_are_right_at_length():
+    """Four features, and the same four with 26 that do not matter: 300 rounds, 10 lanes, seeded."""
+    told = {"noise": 0.3, "lanes": 10, "seed": 0}
+
+    def maps_of(rng):
+        z = rng.normal(size=(10, 8, 30)) / 2.0
+        return [np.ascontiguousarray(z[..., :4]), z]
+
+    policies = {
+        "LEADER": (LEADER(n_models=2, dim=[4, 30], **told), None),
+        "short": (OFUL(dim=4, regularization=4 * 0.09, **told), 0),
+        "long": (OFUL(dim=30, regularization=30 * 0.09, **told), 1),
+    }
+    found = regrets(policies, maps_of, 300, 10, 0.3)
+    mean = {name: values[1].mean() for name, values in found.items()}
+    assert mean["LEADER"] < 1.3 * mean["short"] < 0.6 * mean["long"]
+    assert (policies["LEADER"][0].regret_bound >= found["LEADER"][1]).all()
+
+
+def test_fails_at_length_where_a_map_is_wrong():
+    """Four maps of which one is right: regret that does not slow down, many times that of FSOFUL; seeded."""
+    told = {"n_models": 4, "dim": 4, "noise": 0.3, "lanes": 10, "seed": 0}
+    policies = {"LEADER": (LEADER(**told), None), "FSOFUL": (FSOFUL(**told), None)}
+
+    def maps_of(rng):
+        return list(np.ascontiguousarray(rng.normal(size=(4, 10, 8, 4)) / 2.0))
+
+    found = regrets(policies, maps_of, 1000, 10, 0.3)
+    (half, whole), other = found["LEADER"], found["FSOFUL"][1]
+    assert whole.mean() > 1.8 * half.mean()
+    assert whole.mean() > 4.0 * other.mean()
+    assert (policies["LEADER"][0].regret_bound < whole).all()  # what is claimed does not hold there
