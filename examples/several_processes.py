@@ -7,7 +7,7 @@ kills one of the five (SIGKILL, no goodbye) and starts it again; then it tells w
 * ``*.jsonl``, a journal for every start of a worker, with a line for every decision and its reward. A reward is
   acknowledged once its line is on the disk.
 
-A learner that is started again begins with what it saved last and reads all journals anew: what it has learned it
+A learner that is started again loads the policy it saved last and reads all journals anew: what it has learned it
 knows.
 """
 
@@ -31,13 +31,13 @@ TRUTH = np.array([0.4, 0.1, -0.2])
 
 
 def serve(folder: Path, worker: int) -> None:
-    """Act for the policy as this worker, with what was published last, and keep every reward."""
+    """Act for the policy as this worker, with the state published last, and keep every reward."""
     published, rng = folder / "policy.bsel", np.random.default_rng()
     seen, policy = published.stat().st_mtime_ns, load(published, worker=worker)
     with open(folder / f"{worker}-{uuid.uuid4().hex}.jsonl", "wb") as journal:
         while True:
             now = published.stat().st_mtime_ns
-            if now != seen:  # the same worker goes on, with what has been learned
+            if now != seen:  # the same worker continues with the new state
                 seen, policy = now, load(published, worker=policy)
             decision = policy.act(rng.uniform(size=(5, 3)))
             clicked = float(rng.uniform() < 0.4 + decision.features @ TRUTH)

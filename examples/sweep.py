@@ -1,7 +1,7 @@
 """A sweep of our own: four policies, one of them from a file beside this one, on three problems.
 
 ``python examples/sweep.py`` runs it and leaves tables and figures in ``out/sweep``. The same command goes on where it
-was stopped or killed; of what was changed only that is run.
+was stopped or killed; after a change only the changed cells run.
 """
 
 import sys

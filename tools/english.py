@@ -1,0 +1,71 @@
+"""Find sentences that break the rules of CONTRIBUTING: ``python -m tools.english [FILE ...]``, part of ``make lint``.
+
+Docstrings and messages begin with a verb or a noun of the field, and some words and turns of phrase are not used at all,
+because readers stumble over them.
+"""
+
+import argparse
+import ast
+import io
+import re
+import sys
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+FOLDERS = ("src", "tests", "tools", "benchmarks", "docs", "examples")
+
+FIRST_WORDS = re.compile(r"(What|Who|Whom|Whose|Whoever|Whatever|Whether|Which|How|Of)\b")
+PHRASES = re.compile(
+    r"\b(nobody|everybody|somebody|everyone|whoever|whatever"
+    r"|is told|are told|told from|tells? (?:\w+ )?apart"
+    r"|as it comes|as they come|will do|stands? for|is none|are none|for ever|of late|of those that"
+    r"|(?:with|of|from|by|to|for|than|on) what)\b",
+)
+
+
+def sentences(path: Path) -> Iterator[tuple[int, str, bool]]:
+    """Yield line, text and whether it is a docstring, of all prose in a file: docstrings and comments, or a page."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        fenced = False
+        for number, line in enumerate(text.splitlines(), 1):
+            fenced ^= line.lstrip().startswith("```")
+            if not fenced:
+                yield number, line, False
+        return
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            docstring = ast.get_docstring(node, clean=True)
+            if docstring:
+                first = node.body[0].lineno
+                for offset, line in enumerate(docstring.splitlines()):
+                    yield first + offset, line, offset == 0
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string.lstrip("#: "), False
+
+
+def faults(path: Path) -> Iterator[str]:
+    """Yield every fault of a file as ``file:line: fault: text``."""
+    for number, text, opens in sentences(path):
+        found = FIRST_WORDS.match(text) if opens else None
+        found = found or PHRASES.search(text)
+        if found:
+            yield f"{path.relative_to(ROOT)}:{number}: {found.group()!r}: {text.strip()}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Find sentences that break the rules of CONTRIBUTING.")
+    parser.add_argument("files", nargs="*", type=Path, help="files to check (default: all)")
+    files = parser.parse_args().files or [
+        path for folder in FOLDERS for kind in ("*.py", "*.md") for path in sorted((ROOT / folder).rglob(kind))
+    ] + sorted(ROOT.glob("*.md"))
+    found = [fault for path in files for fault in faults(path.resolve())]
+    print("\n".join(found), end="\n" if found else "")
+    return min(len(found), 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
