@@ -1,6 +1,6 @@
 """Find sentences that break the rules of CONTRIBUTING: ``python -m tools.english [FILE ...]``, part of ``make lint``.
 
-Docstrings and messages begin with a verb or a noun of the field, and some words and turns of phrase are not used at all,
+Docstrings and messages begin with a verb or a noun of the field. Some words and turns of phrase are not used at all,
 because readers stumble over them.
 """
 
@@ -57,6 +57,7 @@ def faults(path: Path) -> Iterator[str]:
 
 
 def main() -> int:
+    """Print the offending sentences; return 1 if there are any."""
     parser = argparse.ArgumentParser(description="Find sentences that break the rules of CONTRIBUTING.")
     parser.add_argument("files", nargs="*", type=Path, help="files to check (default: all)")
     files = parser.parse_args().files or [
