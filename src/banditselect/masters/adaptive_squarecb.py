@@ -9,10 +9,11 @@ import numpy as np
 
 from ..kernels.features import Features
 from ..models.model import Model
-from ..policies.contract import Played, answer
+from ..policies import shared
+from ..policies.contract import Played
 from ..policies.squarecb import EXPLORATION, SquareCB
 from ..runtime.arguments import argument
-from ..runtime.constraints import Bounds, Number, OneOf, YesNo
+from ..runtime.constraints import Number, OneOf, YesNo
 from ..runtime.files import register
 from ..runtime.inputs import SMALLEST
 from ..types import Array, Index
@@ -82,14 +83,14 @@ class AdaptiveSquareCB(Master):
     exploration: float = argument(Number(low=0.0), default=EXPLORATION)
     design: str = argument(OneOf(("uniform", "optimal")), default="optimal")
     regularization: float = argument(Number(low=SMALLEST), default=1.0)
-    reward_range: tuple[float, float] = argument(Bounds(), default=(0.0, 1.0), unit="reward")
+    reward_range: tuple[float, float] = shared.REWARD_RANGE
     horizon: int | None = argument(Number(low=2, integer=True, optional=True), default=None)
     learning_rate: float = argument(Number(low=SMALLEST), default=1.0)
     propensities: bool = argument(YesNo(), default=False)
 
     notes_share: ClassVar[bool] = True
 
-    outside = answer("outside", "How many rewards lay outside ``reward_range``.")
+    outside = shared.OUTSIDE
 
     def build(self, lanes: int) -> tuple[Model, None]:
         """Return weights under the log barrier, over a SquareCB for each level of error."""

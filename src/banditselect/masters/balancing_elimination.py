@@ -8,11 +8,10 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ..models.model import Model
+from ..policies import shared
 from ..policies.contract import answer
 from ..runtime.arguments import argument
-from ..runtime.constraints import Number
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST
 from .balancing import BoundedBases, BoundsOnRegret, Reference
 from .master import Bases, Master
 
@@ -81,9 +80,9 @@ class BalancingElimination(Master):
 
     bases: Sequence[Any] = argument(Bases(), unit="reward")
     reference: Reference | Sequence[Reference] = argument(BoundsOnRegret(names=("own",)), default=1.0, unit="reward")
-    noise: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=0.5, unit="reward")
-    delta: float = argument(Number(low=0.0, high=1.0, above=True, below=True), default=0.05)
-    scale: float = argument(Number(low=0.0), default=1.0)
+    noise: float | ArrayLike = shared.NOISE
+    delta: float = shared.DELTA
+    scale: float = shared.SCALE
 
     admissible = answer("admissible", "Whether each base may play in the next round, ``(M,)``.")
 

@@ -10,10 +10,11 @@ import numpy as np
 from ..kernels import kernel
 from ..kernels.features import Features
 from ..models.model import Model
-from ..policies.contract import Played, answer
+from ..policies import shared
+from ..policies.contract import Played
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
-from ..runtime.constraints import Bounds, Number, OneOf, YesNo
+from ..runtime.constraints import Number, OneOf, YesNo
 from ..runtime.drawing import Channel, Streams, philox
 from ..runtime.files import register
 from ..runtime.inputs import SMALLEST
@@ -99,15 +100,15 @@ class Corral(Master):
 
     bases: Sequence[Any] = argument(Bases(), unit="reward")
     feedback: str = argument(OneOf(("plain", "smoothed", "importance")), default="plain")
-    reward_range: tuple[float, float] = argument(Bounds(), default=(0.0, 1.0), unit="reward")
+    reward_range: tuple[float, float] = shared.REWARD_RANGE
     horizon: int | None = argument(Number(low=2, integer=True, optional=True), default=None)
     learning_rate: float = argument(Number(low=SMALLEST), default=1.0)
-    snapshots: int = argument(Number(low=1, integer=True), default=1)
+    snapshots: int = shared.BLOCKS
     propensities: bool = argument(YesNo(), default=False)
 
     notes_share: ClassVar[bool] = True
 
-    outside = answer("outside", "How many rewards lay outside ``reward_range``.")
+    outside = shared.OUTSIDE
 
     def build(self, lanes: int) -> tuple[Model, None]:
         """Return weights under the log barrier."""

@@ -9,11 +9,10 @@ from numpy.typing import ArrayLike
 
 from ..models.model import Model
 from ..plays.schedules import Power
+from ..policies import shared
 from ..policies.contract import answer
 from ..runtime.arguments import argument
-from ..runtime.constraints import Number
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST
 from .balancing import BoundedBases, PowersOnRegret
 from .master import Bases, Master
 
@@ -79,10 +78,10 @@ class DynamicBalancing(Master):
 
     bases: Sequence[Any] = argument(Bases(), unit="reward")
     reference: float | Power | Sequence[float | Power] = argument(PowersOnRegret(), default=1.0, unit="reward")
-    bias: float = argument(Number(low=0.0), default=1.0)
-    noise: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=0.5, unit="reward")
-    delta: float = argument(Number(low=0.0, high=1.0, above=True, below=True), default=0.05)
-    scale: float = argument(Number(low=0.0), default=1.0)
+    bias: float = shared.SCALE
+    noise: float | ArrayLike = shared.NOISE
+    delta: float = shared.DELTA
+    scale: float = shared.SCALE
 
     admissible = answer("admissible", "Whether each base may play in the next round, ``(M,)``.")
 

@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ..models.model import Model
+from ..policies import shared
 from ..policies.contract import answer
 from ..runtime.arguments import argument
 from ..runtime.constraints import Number
@@ -81,9 +82,9 @@ class ED2RB(Master):
 
     bases: Sequence[Any] = argument(Bases(), unit="reward")
     coefficient: float = argument(Number(low=SMALLEST), default=1.0, unit="reward")
-    noise: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=0.5, unit="reward")
-    delta: float = argument(Number(low=0.0, high=1.0, above=True, below=True), default=0.05)
-    scale: float = argument(Number(low=0.0), default=1.0)
+    noise: float | ArrayLike = shared.NOISE
+    delta: float = shared.DELTA
+    scale: float = shared.SCALE
 
     coefficients = answer("coefficient", "Estimated regret of each base over the root of its rounds, ``(M,)``.")
     potentials = answer("potential", "Balanced regrets: the base with the smallest plays next, ``(M,)``.")

@@ -12,10 +12,11 @@ from ..models.exponential_weights import ExponentialWeights, counted
 from ..models.model import Model
 from ..models.reward_range import RewardRange
 from ..plays.optimism import best
+from ..policies import shared
 from ..policies.contract import Chosen, Played, answer
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
-from ..runtime.constraints import Bounds, Number, OneOf
+from ..runtime.constraints import Number, OneOf
 from ..runtime.errors import refuse
 from ..runtime.files import register
 from ..runtime.inputs import SMALLEST
@@ -83,8 +84,8 @@ class EXP4(Policy):
     bases: Sequence[Any] = argument(Bases(), unit="reward")
     exploration: str = argument(OneOf(("ix", "uniform")), default="ix")
     mixing: float | None = argument(Number(low=0.0, optional=True), default=None)
-    reward_range: tuple[float, float] = argument(Bounds(), default=(0.0, 1.0), unit="reward")
-    horizon: int | None = argument(Number(low=1, integer=True, optional=True), default=None)
+    reward_range: tuple[float, float] = shared.REWARD_RANGE
+    horizon: int | None = shared.HORIZON_OR_NONE
     learning_rate: float = argument(Number(low=SMALLEST), default=1.0)
 
     is_master: ClassVar[bool] = True
@@ -94,7 +95,7 @@ class EXP4(Policy):
         "weights",
         "Weight of each base where as many actions are offered as on average so far, ``(M,)``; equal at first.",
     )
-    outside = answer("outside", "How many rewards lay outside ``reward_range``.")
+    outside = shared.OUTSIDE
 
     def build(self, lanes: int) -> tuple[Model, None]:
         """Return the losses of the bases, and the weights that follow."""

@@ -11,12 +11,8 @@ import numpy as np
 
 from ..kernels import inlined, kernel
 from ..kernels.ridge import LOGDET, ONLINE, PENALISED
-from ..runtime.constraints import Number
 from ..runtime.lanes import LaneArrays
 from ..types import Array, Index
-
-MEMORY = Number(low=1.0, above=True, optional=True)
-"""The constraint of the argument ``memory`` of a policy."""
 
 
 class Forgetting(LaneArrays):

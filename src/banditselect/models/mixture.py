@@ -1,5 +1,6 @@
 """Regressions with unknown noise, and how probable each is."""
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -101,9 +102,9 @@ class Mixture(Model):
 
     # Questions of plays.
 
+    @abstractmethod
     def beliefs(self) -> tuple[Any, Any]:
         """Return ``ridges`` and ``beliefs``, the tuples of arrays that are described in ``models.posterior``."""
-        raise NotImplementedError
 
     def _beliefs(self) -> tuple[Any, ...]:
         bank, precision = self.bank, FLAT if self.intercept else 0.0

@@ -1,6 +1,7 @@
 """A bank of ridge regressions that learn side by side, over one feature map or several."""
 
 import contextlib
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Self
 
@@ -134,9 +135,9 @@ class Bank(Model):
         """Learn ``x (n, P, d)`` and ``y (n,)``."""
         self.step(ids, x, y)
 
+    @abstractmethod
     def step(self, ids: Index, x: Features, y: Array) -> Array:
         """Learn; return the predictions of y made before, after rewards have faded."""
-        raise NotImplementedError
 
     @property
     def widths(self) -> Index:

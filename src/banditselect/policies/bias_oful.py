@@ -12,10 +12,11 @@ from ..plays.optimism import Optimism
 from ..plays.play import Play
 from ..runtime.arguments import argument
 from ..runtime.blocks import maps_of
-from ..runtime.constraints import Number, Numbers, YesNo
+from ..runtime.constraints import Numbers, YesNo
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST, lane_vectors
+from ..runtime.inputs import lane_vectors
 from ..runtime.lanes import per_lane
+from . import shared
 from .ellipsoid_policy import EllipsoidPolicy
 
 
@@ -60,10 +61,10 @@ class BiasOFUL(EllipsoidPolicy):
     """
 
     center: ArrayLike = argument(Numbers(shapes=((None,), (None, None)), lane_axes=2), unit="reward")
-    radius: float | ArrayLike = argument(Number(low=0.0, per_lane=True), default=1.0, unit="reward")
-    noise: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=0.5, unit="reward")
-    delta: float = argument(Number(low=0.0, high=1.0, above=True, below=True), default=0.05)
-    scale: float = argument(Number(low=0.0), default=1.0)
+    radius: float | ArrayLike = shared.PARAMETER_BOUND
+    noise: float | ArrayLike = shared.NOISE
+    delta: float = shared.DELTA
+    scale: float = shared.SCALE
     intercept: bool = argument(YesNo(), default=False)
 
     def build(self, lanes: int) -> tuple[Model, Play]:

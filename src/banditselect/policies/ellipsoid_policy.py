@@ -9,6 +9,7 @@ from ..models.ridge_bank import with_zero
 from ..runtime.errors import refuse
 from ..runtime.inputs import lane_vectors, model_index
 from ..types import Array
+from . import shared
 from .contract import answer
 from .policy import Policy
 
@@ -16,12 +17,8 @@ from .policy import Policy
 class EllipsoidPolicy(Policy):
     """A policy over one confidence ellipsoid per lane."""
 
-    parameters = answer(
-        "parameters", "Ridge estimate, ``(d,)``; with blocks one for each, ``(blocks, d)``.", by_map=True
-    )
-    constant = answer(
-        "constants", "Estimate of the constant term, 0 without an intercept; with blocks ``(blocks,)``.", by_map=True
-    )
+    parameters = shared.PARAMETERS
+    constant = shared.CONSTANT
     squared_radii = answer("squared_radius", "Squared radius of the confidence ellipsoid in the norm of V.")
     regret_bound = answer(
         "regret_bound",

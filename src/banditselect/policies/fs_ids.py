@@ -6,16 +6,15 @@ from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
-from ..models.forgetting import MEMORY
 from ..models.map_mixture import MapMixture
 from ..models.model import Model
 from ..plays.information import Information
 from ..plays.play import Play
 from ..runtime.arguments import argument
-from ..runtime.constraints import Number, Numbers, Widths, YesNo
+from ..runtime.constraints import Number, Widths, YesNo
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST, prior_weights
-from .contract import answer
+from ..runtime.inputs import prior_weights
+from . import shared
 from .members import MapPolicy
 
 
@@ -75,18 +74,14 @@ class FSIDS(MapPolicy):
 
     n_models: int = argument(Number(low=1, integer=True))
     dim: int | Sequence[int] = argument(Widths())
-    blocks: int | Sequence[int] = argument(Widths(), default=1)
-    noise: float | ArrayLike | None = argument(
-        Number(low=SMALLEST, per_lane=True, optional=True), default=None, unit="reward"
-    )
+    blocks: int | Sequence[int] = shared.MAP_BLOCKS
+    noise: float | ArrayLike | None = shared.LEARNED_NOISE
     intercept: bool = argument(YesNo(), default=True)
-    prior_weights: ArrayLike | None = argument(Numbers(shapes=((None,),), low=0.0, optional=True), default=None)
-    floor: float = argument(Number(low=0.0, high=1.0), default=0.0)
-    memory: float | None = argument(MEMORY, default=None)
+    prior_weights: ArrayLike | None = shared.PRIOR_WEIGHTS
+    floor: float = shared.FLOOR
+    memory: float | None = shared.MEMORY
 
-    noise_estimate = answer(
-        "noise", "Noise of the rewards as given, or as learned; NaN until rewards tell anything of it."
-    )
+    noise_estimate = shared.NOISE_ESTIMATE
 
     def build(self, lanes: int) -> tuple[Model, Play]:
         """Return all maps at several prior scales, played by information-directed play."""

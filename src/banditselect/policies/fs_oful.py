@@ -14,11 +14,11 @@ from ..models.ridge_bank import RidgeBank, penalties
 from ..plays.optimism import Optimism
 from ..plays.play import Play
 from ..runtime.arguments import argument
-from ..runtime.constraints import Number, Numbers, OneOf, Widths, YesNo
+from ..runtime.constraints import Number, OneOf, Widths, YesNo
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST
 from ..runtime.lanes import per_lane
 from ..types import Array
+from . import shared
 from .contract import answer
 from .ellipsoid_policy import coverage_of_maps, covers_of_maps
 from .members import MapPolicy
@@ -81,16 +81,14 @@ class FSOFUL(MapPolicy):
 
     n_models: int = argument(Number(low=1, integer=True))
     dim: int | Sequence[int] = argument(Widths())
-    blocks: int | Sequence[int] = argument(Widths(), default=1)
-    noise: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=0.5, unit="reward")
-    parameter_bound: float | ArrayLike = argument(Number(low=0.0, per_lane=True), default=1.0, unit="reward")
-    delta: float = argument(Number(low=0.0, high=1.0, above=True, below=True), default=0.05)
-    regularization: float | ArrayLike | None = argument(
-        Numbers(shapes=((), (None,)), low=SMALLEST, optional=True), default=None
-    )
+    blocks: int | Sequence[int] = shared.MAP_BLOCKS
+    noise: float | ArrayLike = shared.NOISE
+    parameter_bound: float | ArrayLike = shared.PARAMETER_BOUND
+    delta: float = shared.DELTA
+    regularization: float | ArrayLike | None = shared.MODEL_REGULARIZATION
     likelihood: str = argument(OneOf(("evidence", "online")), default="evidence")
-    scale: float = argument(Number(low=0.0), default=1.0)
-    misspecification: float = argument(Number(low=0.0), default=0.0, unit="reward")
+    scale: float = shared.SCALE
+    misspecification: float = shared.MISSPECIFICATION
     intercept: bool = argument(YesNo(), default=False)
 
     _needs_every_reward = True  # the radius of a set speaks of all rewards that its model has learned
@@ -98,10 +96,8 @@ class FSOFUL(MapPolicy):
     squared_radii = answer(
         "squared_radii", "Squared radii of the sets, ``scale`` included, ``(M,)``; negative where the model is refuted."
     )
-    admissible = answer("admissible", "Which models are not refuted, ``(M,)``.")
-    misspecified = answer(
-        "misspecified", "Whether it is proved, at level delta, that no model is true or the noise larger than stated."
-    )
+    admissible = shared.ADMISSIBLE
+    misspecified = shared.MISSPECIFIED
 
     def build(self, lanes: int) -> tuple[Model, Play]:
         """Return the likelihood-ratio sets of all maps, played by optimism."""

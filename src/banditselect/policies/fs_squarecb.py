@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from ..kernels.features import Features
 from ..models.evidence import EvidenceWeighted, Posterior
-from ..models.forgetting import MEMORY
 from ..models.map_mixture import MapMixture
 from ..models.model import Model
 from ..models.printed_fs import FIXED, FORMS, CorrectedSqAlg, PrintedFS, PrintedSqAlg
@@ -22,12 +21,13 @@ from ..plays.optimal_design import OptimalGaps
 from ..plays.play import Play
 from ..plays.schedules import Schedule
 from ..runtime.arguments import argument
-from ..runtime.constraints import Bounds, Number, Numbers, OneOf, Rate, Widths, YesNo
+from ..runtime.constraints import Number, OneOf, Rate, Widths, YesNo
 from ..runtime.errors import refuse
 from ..runtime.files import register
 from ..runtime.inputs import SMALLEST
 from ..runtime.lanes import per_lane
 from ..types import Array, Index, Mask
+from . import shared
 from .contract import answer
 from .members import MapPolicy
 from .squarecb import EXPLORATION, demand_choices, formulas, rate_of
@@ -141,34 +141,26 @@ class FSSquareCB(MapPolicy):
 
     n_models: int = argument(Number(low=1, integer=True))
     dim: int | Sequence[int] = argument(Widths())
-    blocks: int | Sequence[int] = argument(Widths(), default=1)
-    noise: float | ArrayLike | None = argument(
-        Number(low=SMALLEST, per_lane=True, optional=True), default=None, unit="reward"
-    )
-    reward_range: tuple[float, float] = argument(Bounds(), default=(0.0, 1.0), unit="reward")
-    regularization: float | ArrayLike | None = argument(
-        Numbers(shapes=((), (None,)), low=SMALLEST, optional=True), default=None
-    )
+    blocks: int | Sequence[int] = shared.MAP_BLOCKS
+    noise: float | ArrayLike | None = shared.LEARNED_NOISE
+    reward_range: tuple[float, float] = shared.REWARD_RANGE
+    regularization: float | ArrayLike | None = shared.MODEL_REGULARIZATION
     exploration: float | Schedule | str = argument(Rate(names=tuple(FORMS)), default=EXPLORATION)
     design: str = argument(OneOf(("uniform", "optimal")), default="uniform")
     weighting: str = argument(OneOf(("noise", "range", "learned", *FORMS)), default="noise")
-    delta: float = argument(Number(low=0.0, high=1.0, above=True, below=True), default=0.05)
-    feature_bound: float | ArrayLike | None = argument(Number(low=SMALLEST, per_lane=True, optional=True), default=None)
-    reward_bound: float | ArrayLike | None = argument(
-        Number(low=0.0, per_lane=True, optional=True), default=None, unit="reward"
-    )
-    parameter_bound: float | ArrayLike | None = argument(
-        Number(low=0.0, per_lane=True, optional=True), default=None, unit="reward"
-    )
-    horizon: int | None = argument(Number(low=1, integer=True, optional=True), default=None)
+    delta: float = shared.DELTA
+    feature_bound: float | ArrayLike | None = shared.FEATURE_BOUND_OR_NONE
+    reward_bound: float | ArrayLike | None = shared.REWARD_BOUND_OR_NONE
+    parameter_bound: float | ArrayLike | None = shared.REWARD_BOUND_OR_NONE
+    horizon: int | None = shared.HORIZON_OR_NONE
     intercept: bool = argument(YesNo(), default=False)
-    memory: float | None = argument(MEMORY, default=None)
+    memory: float | None = shared.MEMORY
     share: float = argument(Number(low=0.0, high=1.0, below=True), default=0.0)
     aggregation_rate: float = argument(Number(low=SMALLEST), default=1.0)
 
     admissible = answer("admissible", "Which experts are admissible, ``(M,)``.")
     clipped = answer("clipped", "How many rewards SqAlg had to clip to its range.")
-    outside = answer("outside", "How many rewards fell outside ``reward_range``.")
+    outside = shared.OUTSIDE
 
     def build(self, lanes: int) -> tuple[Model, Play]:
         """Return ridge regressions whose predictions are aggregated, played by inverse gaps."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..models.forgetting import MEMORY
 from ..models.map_mixture import MapMixture
 from ..models.model import Model
 from ..plays.information import Information
@@ -14,8 +13,7 @@ from ..runtime.arguments import argument
 from ..runtime.blocks import maps_of
 from ..runtime.constraints import Number, YesNo
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST
-from .contract import answer
+from . import shared
 from .policy import Policy
 
 
@@ -75,21 +73,15 @@ class LinIDS(Policy):
     """
 
     dim: int = argument(Number(low=1, integer=True))
-    blocks: int = argument(Number(low=1, integer=True), default=1)
-    noise: float | ArrayLike | None = argument(
-        Number(low=SMALLEST, per_lane=True, optional=True), default=None, unit="reward"
-    )
+    blocks: int = shared.BLOCKS
+    noise: float | ArrayLike | None = shared.LEARNED_NOISE
     intercept: bool = argument(YesNo(), default=True)
-    floor: float = argument(Number(low=0.0, high=1.0), default=0.0)
-    memory: float | None = argument(MEMORY, default=None)
+    floor: float = shared.FLOOR
+    memory: float | None = shared.MEMORY
 
-    parameters = answer("parameters", "Estimate, ``(d,)``; with blocks one for each, ``(blocks, d)``.", by_map=True)
-    constant = answer(
-        "constants", "Estimate of the constant term, 0 without one; with blocks ``(blocks,)``.", by_map=True
-    )
-    noise_estimate = answer(
-        "noise", "Noise of the rewards as given, or as learned; NaN until rewards tell anything of it."
-    )
+    parameters = shared.PARAMETERS
+    constant = shared.CONSTANT
+    noise_estimate = shared.NOISE_ESTIMATE
 
     def build(self, lanes: int) -> tuple[Model, Play]:
         """Return one map at several prior scales, played by information-directed play."""

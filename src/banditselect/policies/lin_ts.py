@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike
 
 from ..kernels import ridge
 from ..kernels.features import Features
-from ..models.forgetting import MEMORY
 from ..models.model import Model
 from ..models.ridge_bank import RidgeBank, with_zero
 from ..plays.play import Play
@@ -17,10 +16,9 @@ from ..runtime.blocks import maps_of
 from ..runtime.constraints import Number, Numbers, YesNo
 from ..runtime.errors import refuse
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST
 from ..runtime.lanes import per_lane
 from ..types import Array, Index
-from .contract import answer
+from . import shared
 from .policy import Policy
 
 
@@ -66,20 +64,18 @@ class LinTS(Policy):
     """
 
     dim: int = argument(Number(low=1, integer=True))
-    blocks: int = argument(Number(low=1, integer=True), default=1)
-    noise: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=0.5, unit="reward")
-    regularization: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=1.0)
-    scale: float = argument(Number(low=0.0), default=1.0)
+    blocks: int = shared.BLOCKS
+    noise: float | ArrayLike = shared.NOISE
+    regularization: float | ArrayLike = shared.REGULARIZATION
+    scale: float = shared.SCALE
     center: ArrayLike | None = argument(
         Numbers(shapes=((None,), (None, None)), lane_axes=2, optional=True), default=None, unit="reward"
     )
     intercept: bool = argument(YesNo(), default=False)
-    memory: float | None = argument(MEMORY, default=None)
+    memory: float | None = shared.MEMORY
 
-    parameters = answer(
-        "parameters", "Ridge estimate, ``(d,)``; with blocks one for each, ``(blocks, d)``.", by_map=True
-    )
-    constant = answer("constants", "Estimate of the constant term; 0 without an intercept, one per block.", by_map=True)
+    parameters = shared.PARAMETERS
+    constant = shared.CONSTANT
 
     def build(self, lanes: int) -> tuple[Model, Play]:
         """Return a ridge regression, played by sampling its parameter."""

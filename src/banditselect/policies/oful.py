@@ -5,7 +5,6 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from ..models.confidence import DiscountedEllipsoid, Ellipsoids
-from ..models.forgetting import MEMORY
 from ..models.model import Model
 from ..models.ridge_bank import RidgeBank
 from ..plays.optimism import Optimism
@@ -14,8 +13,8 @@ from ..runtime.arguments import argument
 from ..runtime.blocks import maps_of
 from ..runtime.constraints import Number, YesNo
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST
 from ..runtime.lanes import per_lane
+from . import shared
 from .ellipsoid_policy import EllipsoidPolicy
 
 
@@ -77,14 +76,14 @@ class OFUL(EllipsoidPolicy):
     """
 
     dim: int = argument(Number(low=1, integer=True))
-    blocks: int = argument(Number(low=1, integer=True), default=1)
-    noise: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=0.5, unit="reward")
-    parameter_bound: float | ArrayLike = argument(Number(low=0.0, per_lane=True), default=1.0, unit="reward")
-    delta: float = argument(Number(low=0.0, high=1.0, above=True, below=True), default=0.05)
-    regularization: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=1.0)
-    scale: float = argument(Number(low=0.0), default=1.0)
+    blocks: int = shared.BLOCKS
+    noise: float | ArrayLike = shared.NOISE
+    parameter_bound: float | ArrayLike = shared.PARAMETER_BOUND
+    delta: float = shared.DELTA
+    regularization: float | ArrayLike = shared.REGULARIZATION
+    scale: float = shared.SCALE
     intercept: bool = argument(YesNo(), default=False)
-    memory: float | None = argument(MEMORY, default=None)
+    memory: float | None = shared.MEMORY
 
     def build(self, lanes: int) -> tuple[Model, Play]:
         """Return an ellipsoid around a ridge estimate, played by optimism."""

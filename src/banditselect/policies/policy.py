@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import sys
@@ -183,11 +184,9 @@ class Policy(Configured):
         return p[0] if self.lanes is None else p
 
     def probabilities_many(self, features: Any, *, available: ArrayLike | None = None) -> Array | None:
-        """Return the probabilities of many rounds in the present state of a policy without lanes, ``(n, K)``.
+        """Return the probabilities of n rounds in the present state, ``(n, K)``, for a policy without lanes.
 
-        Parameters
-        ----------
-        features: as with n lanes, ``(n, ...)``.  available: booleans ``(n, K)``.
+        ``features`` lead with an axis of n rounds; ``available`` is ``(n, K)``.
         """
         return services.probabilities_many(self, features, available)
 
@@ -213,21 +212,14 @@ class Policy(Configured):
             guard.busy = None
 
     def update_many(self, decisions: Iterable[Decision], rewards: Iterable[Any]) -> None:
-        """Learn many decisions in the order given: all of them, or none and an error.
-
-        That holds whatever the error is: a refusal, an interruption, a warning where warnings are errors.
-        """
+        """Learn many decisions in the order given: all of them, or none if anything raises or interrupts."""
         with self._guard:
             ready = checking.all_checked(self, list(decisions), list(rewards))
             rows = [row for row, _ in ready]
-            before = self._snapshot(rows)
-            try:
+            with self._all_or_nothing(rows):
                 for row, y in ready:
                     self._learn_row(row, y)
                 self._warn()
-            except BaseException:
-                self._put_back(before, rows)
-                raise
 
     def learn(self, features: Any, reward: ArrayLike, *, lanes: ArrayLike | None = None) -> None:
         """Learn from data that the policy did not play: features of one action (per lane) and its reward."""
@@ -239,10 +231,7 @@ class Policy(Configured):
             self._warn()
 
     def forget(self, decision: Decision) -> None:
-        """Give up on a decision whose reward will not come.
-
-        A decision that waits costs one bit for every later act of its lane (in a ring as wide for all lanes).
-        """
+        """Give up on a decision whose reward will not come: while it waits, every later act of its lane costs a bit."""
         with self._guard:
             row = checking.checked(self, decision)
             self._acts.check_waiting(row.worker, row.ids, row.numbers)
@@ -259,12 +248,8 @@ class Policy(Configured):
         """Learn a row or leave everything as it was, whatever interrupts."""
         if row.worker is not None or row.generation != self._generation or not self._one_kernel:
             self._acts.check_waiting(row.worker, row.ids, row.numbers)
-            before = self._snapshot([row])
-            try:
+            with self._all_or_nothing([row]):
                 self._learn_row(row, y)
-            except BaseException:
-                self._put_back(before, [row])
-                raise
             return
         model, decision, x = self._model, row.decision, row.x
         try:
@@ -285,18 +270,20 @@ class Policy(Configured):
         self._acts.settle(row.worker, row.ids, row.numbers)
         self._learn(row.ids, row.x, y, row.played)
 
-    def _snapshot(self, rows: Sequence[Row]) -> Snapshot:
-        """Return a copy of what learning these rows, which all wait, may change."""
+    @contextlib.contextmanager
+    def _all_or_nothing(self, rows: Sequence[Row]) -> Iterator[None]:
+        """Let these rows, which all wait, be learned; if that is interrupted, restore everything and let them wait."""
         ids = rows[0].ids if len(rows) == 1 else np.unique(np.concatenate([self._all[:0], *(row.ids for row in rows)]))
         notes = [None if row.decision is None else row.decision.note for row in rows]
-        return Snapshot(self._parts_that_learn(notes), ids)
-
-    def _put_back(self, before: Snapshot, rows: Sequence[Row]) -> None:
-        """Put a copy back, and let its rows wait again."""
-        before.restore()
-        for row in rows:
-            self._acts.wait_again(row.worker, row.ids, row.numbers)
-        self._warnings.clear()
+        before = Snapshot(self._parts_that_learn(notes), ids)
+        try:
+            yield
+        except BaseException:
+            before.restore()
+            for row in rows:
+                self._acts.wait_again(row.worker, row.ids, row.numbers)
+            self._warnings.clear()
+            raise
 
     def _parts_that_learn(self, notes: Sequence[Array | None]) -> Iterable[LaneArrays]:
         """Return the parts that learning decisions with these notes may change; None for data from elsewhere."""
@@ -339,9 +326,7 @@ class Policy(Configured):
         return self._model.ridge_estimates
 
     def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
-        """Return for each lane whether its confidence set holds the ``parameter`` of the true ``model``, ``(N,)``; NaN
-        where it cannot say, None for a policy without one.
-        """
+        """Return whether each confidence set holds the true parameter, ``(N,)``, NaN if unknown; None without sets."""
         covers = getattr(self, "covers", None)
         return None if covers is None else np.array(covers(parameter), dtype=float, ndmin=1)
 
@@ -358,18 +343,16 @@ class Policy(Configured):
             files.save(self, path)
 
     def fork(self, worker: int | str | Policy) -> Self:
-        """Return a copy that acts for this policy elsewhere: with random numbers and a count of acts of its own.
+        """Return a copy that acts for this policy in another process, with random numbers and act numbers of its own.
 
-        What a copy decides can be learned by any other, and by what any of them was saved to: each decision once in
-        each, in any order. One of them learns and is saved, the others act and take over what it has learned with
-        ``load(path, worker=copy)``.
+        Every copy, and the policy itself, can learn the decisions of all others: each once, in any order. Usually one
+        of them learns and is saved, and the others act and read what it has learned with ``load(path, worker=copy)``.
 
         Parameters
         ----------
-        worker: a whole number or a name, another one for every process. The copy begins a session of its own, so a
-            process that is started again under its number repeats nothing. Or the policy that was this worker so far:
-            the copy takes its place, counts its acts on, and knows of them what this policy knows; the other must not
-            act again.
+        worker: a whole number or a name, different for every process. The copy begins a new session, so a process that
+            is restarted under its number repeats nothing. Or the policy that has been this worker so far: the copy
+            takes its place and continues its count of acts; the other must not act again.
 
         Examples
         --------
@@ -384,11 +367,10 @@ class Policy(Configured):
         return services.forked(self, worker)
 
     def close_workers(self, before: float) -> None:
-        """Learn nothing any more of what workers decided that were forked ``before`` this time (as ``time.time()``).
+        """Refuse decisions of workers forked ``before`` this time (as ``time.time()``), and free their memory.
 
-        What is known of a worker takes 40 bytes in a file and 330 in memory for each of its sessions and lanes, and 40
-        and 80 more for each of its decisions of which no reward came and that was not forgotten. Closing sets that
-        free. A worker that still runs goes on as a new one when it takes over what was saved after this.
+        Each session of a worker takes 40 bytes a lane in a file and 330 in memory, and each of its decisions without a
+        reward 40 and 80 more. A worker that still runs continues as a new one once it loads a file saved after this.
         """
         Number(low=0, high=2.0**32).check("before", before, None)
         with self._guard:
@@ -402,9 +384,9 @@ class Policy(Configured):
         services.add_lanes(self, n, arguments)
 
     def reset_lanes(self, lanes: ArrayLike) -> None:
-        """Make lanes fresh again, for others than those they have served; of what they decided nothing is learned.
+        """Make lanes fresh again, to serve others; later rewards for what they decided are refused.
 
-        The acts of a lane are counted on, so it does not draw the random numbers of its first acts again.
+        Act numbers continue, so a lane does not draw the random numbers of its first acts again.
         """
         services.reset_lanes(self, lanes)
 

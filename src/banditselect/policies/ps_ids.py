@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from ..models.forgetting import MEMORY
 from ..models.model import Model
 from ..models.region_layout import Regions
 from ..models.region_mixture import RegionMixture
 from ..plays.information import Information
 from ..plays.play import Play
 from ..runtime.arguments import argument
-from ..runtime.constraints import Number, Numbers, YesNo
+from ..runtime.constraints import Numbers, YesNo
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST, prior_weights
-from .contract import answer
+from ..runtime.inputs import prior_weights
+from . import shared
 from .members import RegionPolicy
 
 
@@ -62,21 +61,15 @@ class PSIDS(RegionPolicy):
     """
 
     centers: ArrayLike = argument(Numbers(shapes=((None, None), (None, None, None)), lane_axes=3), unit="reward")
-    radii: float | ArrayLike = argument(
-        Numbers(shapes=((), (None,), (None, None)), low=0.0, lane_axes=2), default=1.0, unit="reward"
-    )
-    noise: float | ArrayLike | None = argument(
-        Number(low=SMALLEST, per_lane=True, optional=True), default=None, unit="reward"
-    )
+    radii: float | ArrayLike = shared.RADII
+    noise: float | ArrayLike | None = shared.LEARNED_NOISE
     intercept: bool = argument(YesNo(), default=False)
-    shapes: ArrayLike | None = argument(Numbers(shapes=((None, None, None),), optional=True), default=None)
-    prior_weights: ArrayLike | None = argument(Numbers(shapes=((None,),), low=0.0, optional=True), default=None)
-    floor: float = argument(Number(low=0.0, high=1.0), default=0.0)
-    memory: float | None = argument(MEMORY, default=None)
+    shapes: ArrayLike | None = shared.SHAPES
+    prior_weights: ArrayLike | None = shared.PRIOR_WEIGHTS
+    floor: float = shared.FLOOR
+    memory: float | None = shared.MEMORY
 
-    noise_estimate = answer(
-        "noise", "Noise of the rewards as given, or as learned; NaN until rewards tell anything of it."
-    )
+    noise_estimate = shared.NOISE_ESTIMATE
 
     def build(self, lanes: int) -> tuple[Model, Play]:
         """Return all regions at several levels of noise, played by information-directed play."""

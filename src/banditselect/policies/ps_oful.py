@@ -22,6 +22,7 @@ from ..runtime.inputs import SMALLEST, prior_weights
 from ..runtime.lanes import per_lane
 from ..runtime.quantiles import chi_square_quantile
 from ..types import Array
+from . import shared
 from .contract import answer
 from .ellipsoid_policy import covers_of_maps
 from .members import RegionPolicy
@@ -101,33 +102,29 @@ class PSOFUL(RegionPolicy):
     """
 
     centers: ArrayLike = argument(Numbers(shapes=((None, None), (None, None, None)), lane_axes=3), unit="reward")
-    radii: float | ArrayLike = argument(PER_MODEL, default=1.0, unit="reward")
+    radii: float | ArrayLike = shared.RADII
     center_errors: float | ArrayLike = argument(PER_MODEL, default=0.0, unit="reward")
     radius_errors: float | ArrayLike = argument(PER_MODEL, default=0.0, unit="reward")
-    noise: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=0.5, unit="reward")
-    delta: float = argument(Number(low=0.0, high=1.0, above=True, below=True), default=0.05)
+    noise: float | ArrayLike = shared.NOISE
+    delta: float = shared.DELTA
     confidence: str = argument(OneOf(("likelihood", "paper")), default="likelihood")
     likelihood: str = argument(OneOf(("evidence", "online")), default="evidence")
-    feature_bound: float | ArrayLike | None = argument(Number(low=SMALLEST, per_lane=True, optional=True), default=None)
-    reward_bound: float | ArrayLike | None = argument(
-        Number(low=0.0, per_lane=True, optional=True), default=None, unit="reward"
-    )
+    feature_bound: float | ArrayLike | None = shared.FEATURE_BOUND_OR_NONE
+    reward_bound: float | ArrayLike | None = shared.REWARD_BOUND_OR_NONE
     reward_range: tuple[float, float] | None = argument(Bounds(optional=True), default=None, unit="reward")
     aggregation_rate: float = argument(Number(low=SMALLEST), default=1.0)
-    scale: float = argument(Number(low=0.0), default=1.0)
-    shapes: ArrayLike | None = argument(Numbers(shapes=((None, None, None),), optional=True), default=None)
-    prior_weights: ArrayLike | None = argument(Numbers(shapes=((None,),), low=0.0, optional=True), default=None)
-    misspecification: float = argument(Number(low=0.0), default=0.0, unit="reward")
+    scale: float = shared.SCALE
+    shapes: ArrayLike | None = shared.SHAPES
+    prior_weights: ArrayLike | None = shared.PRIOR_WEIGHTS
+    misspecification: float = shared.MISSPECIFICATION
     intercept: bool = argument(YesNo(), default=False)
 
     squared_radii = answer(
         "squared_radii",
         "Squared radii of the sets, ``scale`` included, ``(M,)``; negative where one is refuted. The paper has one.",
     )
-    admissible = answer("admissible", "Which models are not refuted, ``(M,)``.")
-    misspecified = answer(
-        "misspecified", "Whether it is proved, at level delta, that no model is true or the noise larger than stated."
-    )
+    admissible = shared.ADMISSIBLE
+    misspecified = shared.MISSPECIFIED
 
     def build(self, lanes: int) -> tuple[Model, Play]:
         """Return the likelihood-ratio sets of all regions, or the printed set, played by optimism."""

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from ..actions.ellipsoid import Ellipsoid
 from ..models.evidence import EvidenceWeighted
-from ..models.forgetting import MEMORY
 from ..models.model import Model
 from ..models.printed_fs import FORMS, CorrectedSqAlg, PrintedFS
 from ..models.reward_range import RewardRange
@@ -20,14 +19,13 @@ from ..plays.play import Play
 from ..plays.schedules import Schedule
 from ..runtime.arguments import argument
 from ..runtime.blocks import maps_of
-from ..runtime.constraints import Bounds, Number, OneOf, Rate, YesNo
+from ..runtime.constraints import Number, OneOf, Rate, YesNo
 from ..runtime.decisions import Decision
 from ..runtime.errors import refuse
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST
 from ..runtime.lanes import per_lane
 from ..types import Array, Index
-from .contract import answer
+from . import shared
 from .policy import Policy
 
 EXPLORATION = 300.0
@@ -119,31 +117,23 @@ class SquareCB(Policy):
     """
 
     dim: int = argument(Number(low=1, integer=True))
-    blocks: int = argument(Number(low=1, integer=True), default=1)
-    regularization: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=1.0)
+    blocks: int = shared.BLOCKS
+    regularization: float | ArrayLike = shared.REGULARIZATION
     exploration: float | Schedule | str = argument(Rate(names=tuple(FORMS)), default=EXPLORATION)
     design: str = argument(OneOf(("uniform", "optimal")), default="uniform")
-    reward_range: tuple[float, float] = argument(Bounds(), default=(0.0, 1.0), unit="reward")
-    noise: float | ArrayLike | None = argument(
-        Number(low=SMALLEST, per_lane=True, optional=True), default=None, unit="reward"
-    )
-    delta: float = argument(Number(low=0.0, high=1.0, above=True, below=True), default=0.05)
-    feature_bound: float | ArrayLike | None = argument(Number(low=SMALLEST, per_lane=True, optional=True), default=None)
-    reward_bound: float | ArrayLike | None = argument(
-        Number(low=0.0, per_lane=True, optional=True), default=None, unit="reward"
-    )
-    parameter_bound: float | ArrayLike | None = argument(
-        Number(low=0.0, per_lane=True, optional=True), default=None, unit="reward"
-    )
-    horizon: int | None = argument(Number(low=1, integer=True, optional=True), default=None)
+    reward_range: tuple[float, float] = shared.REWARD_RANGE
+    noise: float | ArrayLike | None = shared.LEARNED_NOISE
+    delta: float = shared.DELTA
+    feature_bound: float | ArrayLike | None = shared.FEATURE_BOUND_OR_NONE
+    reward_bound: float | ArrayLike | None = shared.REWARD_BOUND_OR_NONE
+    parameter_bound: float | ArrayLike | None = shared.REWARD_BOUND_OR_NONE
+    horizon: int | None = shared.HORIZON_OR_NONE
     intercept: bool = argument(YesNo(), default=False)
-    memory: float | None = argument(MEMORY, default=None)
+    memory: float | None = shared.MEMORY
 
-    parameters = answer(
-        "parameters", "Ridge estimate, ``(d,)``; with blocks one for each, ``(blocks, d)``.", by_map=True
-    )
-    constant = answer("constants", "Estimate of the constant term; 0 without an intercept, one per block.", by_map=True)
-    outside = answer("outside", "How many rewards fell outside ``reward_range``.")
+    parameters = shared.PARAMETERS
+    constant = shared.CONSTANT
+    outside = shared.OUTSIDE
 
     def build(self, lanes: int) -> tuple[Model, Play]:
         """Return a ridge regression, played by inverse gaps."""

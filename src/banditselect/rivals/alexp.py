@@ -15,10 +15,11 @@ from ..models.confidence import Ellipsoids, learn_ellipsoids
 from ..models.model import Model
 from ..models.reward_range import RewardRange, count_outside
 from ..plays.optimism import ALL_OFFERED
+from ..policies import shared
 from ..policies.contract import Chosen, answer
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
-from ..runtime.constraints import Bounds, Number, Numbers, Widths, YesNo
+from ..runtime.constraints import Number, Widths, YesNo
 from ..runtime.files import register
 from ..runtime.inputs import SMALLEST
 from ..types import Array, Index, Mask
@@ -111,14 +112,12 @@ class ALEXP(Policy):
 
     n_models: int = argument(Number(low=1, integer=True))
     dim: int | Sequence[int] = argument(Widths())
-    noise: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=0.5, unit="reward")
-    parameter_bound: float | ArrayLike = argument(Number(low=0.0, per_lane=True), default=1.0, unit="reward")
-    reward_range: tuple[float, float] = argument(Bounds(), default=(0.0, 1.0), unit="reward")
-    delta: float = argument(Number(low=0.0, high=1.0, above=True, below=True), default=0.05)
-    regularization: float | ArrayLike | None = argument(
-        Numbers(shapes=((), (None,)), low=SMALLEST, optional=True), default=None
-    )
-    scale: float = argument(Number(low=0.0), default=1.0)
+    noise: float | ArrayLike = shared.NOISE
+    parameter_bound: float | ArrayLike = shared.PARAMETER_BOUND
+    reward_range: tuple[float, float] = shared.REWARD_RANGE
+    delta: float = shared.DELTA
+    regularization: float | ArrayLike | None = shared.MODEL_REGULARIZATION
+    scale: float = shared.SCALE
     exploration: float = argument(Number(low=0.0), default=0.1)
     learning_rate: float = argument(Number(low=0.0), default=100.0)
     penalty: float = argument(Number(low=SMALLEST), default=0.02)

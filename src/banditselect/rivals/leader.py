@@ -13,14 +13,15 @@ from ..models.model import Model
 from ..models.ridge_bank import RidgeBank, penalties
 from ..plays.optimism import Optimism
 from ..plays.play import Play
+from ..policies import shared
 from ..policies.contract import answer
 from ..policies.ellipsoid_policy import coverage_of_maps, covers_of_maps
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
 from ..runtime.blocks import maps_of
-from ..runtime.constraints import Number, Numbers, Widths, YesNo
+from ..runtime.constraints import Number, Widths, YesNo
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST, map_widths
+from ..runtime.inputs import map_widths
 from ..runtime.lanes import per_lane
 from ..types import Array
 
@@ -90,13 +91,11 @@ class LEADER(Policy):
 
     n_models: int = argument(Number(low=1, integer=True))
     dim: int | Sequence[int] = argument(Widths())
-    noise: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=0.5, unit="reward")
-    parameter_bound: float | ArrayLike = argument(Number(low=0.0, per_lane=True), default=1.0, unit="reward")
-    delta: float = argument(Number(low=0.0, high=1.0, above=True, below=True), default=0.05)
-    regularization: float | ArrayLike | None = argument(
-        Numbers(shapes=((), (None,)), low=SMALLEST, optional=True), default=None
-    )
-    scale: float = argument(Number(low=0.0), default=1.0)
+    noise: float | ArrayLike = shared.NOISE
+    parameter_bound: float | ArrayLike = shared.PARAMETER_BOUND
+    delta: float = shared.DELTA
+    regularization: float | ArrayLike | None = shared.MODEL_REGULARIZATION
+    scale: float = shared.SCALE
     intercept: bool = argument(YesNo(), default=False)
 
     parameters = answer("parameters", "Ridge estimates of the maps, ``(M, d)``.")

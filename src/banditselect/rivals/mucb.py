@@ -13,13 +13,13 @@ from ..models.model import Model
 from ..models.tally import Tally
 from ..plays.optimism import best
 from ..plays.play import Play
+from ..policies import shared
 from ..policies.contract import answer
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
 from ..runtime.blocks import maps_of
 from ..runtime.constraints import Number, Numbers
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST
 from ..runtime.lanes import per_lane
 from ..types import Array, Index, Mask
 
@@ -77,8 +77,8 @@ class MUCB(Policy):
     centers: ArrayLike = argument(Numbers(shapes=((None, None), (None, None, None)), lane_axes=3), unit="reward")
     horizon: int = argument(Number(low=1, integer=True))
     error: float | ArrayLike = argument(Number(low=0.0, per_lane=True), default=0.0, unit="reward")
-    noise: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=0.5, unit="reward")
-    scale: float = argument(Number(low=0.0), default=1.0)
+    noise: float | ArrayLike = shared.NOISE
+    scale: float = shared.SCALE
 
     consistent = answer("consistent", "Whether each model is in C_t, ``(M,)``.")
     plays = answer("plays", "Rewards learned of the rounds in which each model was believed, ``(M,)``.")

@@ -11,10 +11,11 @@ from ..kernels.features import Features
 from ..models.exponential_weights import ExponentialWeights, counted
 from ..models.model import Model
 from ..models.reward_range import RewardRange
+from ..policies import shared
 from ..policies.contract import Chosen, Played, answer
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
-from ..runtime.constraints import Bounds, Number, Numbers, OneOf
+from ..runtime.constraints import Number, Numbers, OneOf
 from ..runtime.files import register
 from ..runtime.inputs import SMALLEST
 from ..runtime.shapes import AnyShape, ExactShape, FeatureShape
@@ -76,14 +77,14 @@ class SEXP3(Policy):
     n_arms: int = argument(Number(low=1, integer=True))
     prototypes: ArrayLike | None = argument(Numbers(shapes=((None, None),), optional=True), default=None)
     role: str = argument(OneOf(("alone", "adviser")), default="alone")
-    reward_range: tuple[float, float] = argument(Bounds(), default=(0.0, 1.0), unit="reward")
-    horizon: int | None = argument(Number(low=1, integer=True, optional=True), default=None)
+    reward_range: tuple[float, float] = shared.REWARD_RANGE
+    horizon: int | None = shared.HORIZON_OR_NONE
     learning_rate: float = argument(Number(low=SMALLEST), default=1.0)
 
     reads_propensity: ClassVar[bool] = True
 
     visits = answer("visits", "Rounds learned of each class, ``(C,)``.")
-    outside = answer("outside", "How many rewards lay outside ``reward_range``.")
+    outside = shared.OUTSIDE
 
     def build(self, lanes: int) -> tuple[Model, None]:
         """Return the losses of the arms in every class."""

@@ -16,11 +16,12 @@ from ..models.ridge_bank import RidgeBank, with_zero
 from ..models.sqalg import SqAlg
 from ..plays.optimism import Optimism
 from ..plays.play import Play
+from ..policies import shared
 from ..policies.contract import answer
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
 from ..runtime.blocks import maps_of
-from ..runtime.constraints import Bounds, Number, Numbers, OneOf, Widths, YesNo
+from ..runtime.constraints import Number, OneOf, Widths, YesNo
 from ..runtime.files import register
 from ..runtime.inputs import SMALLEST, lane_vectors
 from ..runtime.lanes import LaneConstants, per_lane
@@ -105,19 +106,15 @@ class SparseOFUL(Policy):
 
     n_models: int = argument(Number(low=1, integer=True))
     dim: int | Sequence[int] = argument(Widths())
-    noise: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=0.5, unit="reward")
+    noise: float | ArrayLike = shared.NOISE
     parameter_bound: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=1.0, unit="reward")
-    delta: float = argument(Number(low=0.0, high=1.0, above=True, below=True), default=0.05)
-    regularization: float | ArrayLike | None = argument(
-        Numbers(shapes=((), (None,)), low=SMALLEST, optional=True), default=None
-    )
+    delta: float = shared.DELTA
+    regularization: float | ArrayLike | None = shared.MODEL_REGULARIZATION
     confidence: str = argument(OneOf(("data", "corrected", "paper")), default="data")
-    reward_range: tuple[float, float] = argument(Bounds(), default=(0.0, 1.0), unit="reward")
-    feature_bound: float | ArrayLike | None = argument(Number(low=SMALLEST, per_lane=True, optional=True), default=None)
-    reward_bound: float | ArrayLike | None = argument(
-        Number(low=0.0, per_lane=True, optional=True), default=None, unit="reward"
-    )
-    scale: float = argument(Number(low=0.0), default=1.0)
+    reward_range: tuple[float, float] = shared.REWARD_RANGE
+    feature_bound: float | ArrayLike | None = shared.FEATURE_BOUND_OR_NONE
+    reward_bound: float | ArrayLike | None = shared.REWARD_BOUND_OR_NONE
+    scale: float = shared.SCALE
     intercept: bool = argument(YesNo(), default=False)
 
     model_weights = answer("weights", "Weights of SqAlg, ``(M,)``.")

@@ -10,12 +10,12 @@ from ..models.model import Model
 from ..models.tally import Tally
 from ..plays.optimism import Optimism
 from ..plays.play import Play
+from ..policies import shared
 from ..policies.contract import Played, answer
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
 from ..runtime.constraints import Number
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST
 from ..runtime.lanes import per_lane
 from ..runtime.shapes import AnyShape
 from ..types import Array, Index
@@ -67,8 +67,8 @@ class UCB1(Policy):
     """
 
     n_arms: int = argument(Number(low=1, integer=True))
-    noise: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=0.5, unit="reward")
-    scale: float = argument(Number(low=0.0), default=1.0)
+    noise: float | ArrayLike = shared.NOISE
+    scale: float = shared.SCALE
 
     plays = answer("plays", "Rewards learned of each arm, ``(K,)``.")
     means = answer("means", "Mean reward of each arm so far, ``(K,)``; NaN where nothing is known.")

@@ -1,0 +1,42 @@
+"""Arguments and answers that several policies share, as in ``noise: float | ArrayLike = shared.NOISE``."""
+
+from ..runtime.arguments import argument
+from ..runtime.constraints import Bounds, Number, Numbers, Widths
+from ..runtime.inputs import SMALLEST
+from .contract import answer
+
+POSITIVE = Number(low=SMALLEST, per_lane=True)
+POSITIVE_OR_NONE = Number(low=SMALLEST, per_lane=True, optional=True)
+
+BLOCKS = argument(Number(low=1, integer=True), default=1)
+MAP_BLOCKS = argument(Widths(), default=1)
+
+NOISE = argument(POSITIVE, default=0.5, unit="reward")
+LEARNED_NOISE = argument(POSITIVE_OR_NONE, default=None, unit="reward")
+DELTA = argument(Number(low=0.0, high=1.0, above=True, below=True), default=0.05)
+SCALE = argument(Number(low=0.0), default=1.0)
+MISSPECIFICATION = argument(Number(low=0.0), default=0.0, unit="reward")
+
+REGULARIZATION = argument(POSITIVE, default=1.0)
+MODEL_REGULARIZATION = argument(Numbers(shapes=((), (None,)), low=SMALLEST, optional=True), default=None)
+MEMORY = argument(Number(low=1.0, above=True, optional=True), default=None)
+
+REWARD_RANGE = argument(Bounds(), default=(0.0, 1.0), unit="reward")
+PARAMETER_BOUND = argument(Number(low=0.0, per_lane=True), default=1.0, unit="reward")
+FEATURE_BOUND_OR_NONE = argument(POSITIVE_OR_NONE, default=None)
+REWARD_BOUND_OR_NONE = argument(Number(low=0.0, per_lane=True, optional=True), default=None, unit="reward")
+HORIZON_OR_NONE = argument(Number(low=1, integer=True, optional=True), default=None)
+
+RADII = argument(Numbers(shapes=((), (None,), (None, None)), low=0.0, lane_axes=2), default=1.0, unit="reward")
+SHAPES = argument(Numbers(shapes=((None, None, None),), optional=True), default=None)
+PRIOR_WEIGHTS = argument(Numbers(shapes=((None,),), low=0.0, optional=True), default=None)
+FLOOR = argument(Number(low=0.0, high=1.0), default=0.0)
+
+PARAMETERS = answer("parameters", "Estimate, ``(d,)``; with blocks one for each, ``(blocks, d)``.", by_map=True)
+CONSTANT = answer("constants", "Estimate of the constant term, 0 without one; with blocks ``(blocks,)``.", by_map=True)
+NOISE_ESTIMATE = answer("noise", "Noise of the rewards as given, or as learned; NaN until rewards say anything of it.")
+ADMISSIBLE = answer("admissible", "Which models are not refuted, ``(M,)``.")
+MISSPECIFIED = answer(
+    "misspecified", "Whether it is proved, at level delta, that no model is true or the noise larger."
+)
+OUTSIDE = answer("outside", "Number of rewards outside ``reward_range``.")
