@@ -232,12 +232,6 @@ def learn(ids: Index, x: Array, block: Index, y: Array, ridges: Any, before: Arr
 
 
 @kernel
-def learn_ridges(ids: Index, x: Array, block: Index, y: Array, ridges: Any, before: Array) -> None:
-    """``learn``, for callers in Python."""
-    learn(ids, x, block, y, ridges, before)
-
-
-@kernel
 def _eliminate(root: Array, d: int, factor: Array, pivots: Index) -> bool:
     """Take ``factor (d, d)`` to the triangles of ``root`` by elimination with row pivoting; False if it is singular."""
     for j in range(d):

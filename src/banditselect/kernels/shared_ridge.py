@@ -65,12 +65,6 @@ def learn(ids: Index, x: Array, y: Array, shared: Any, prediction: Array) -> Non
 
 
 @kernel
-def learn_shared(ids: Index, x: Array, y: Array, shared: Any, prediction: Array) -> None:
-    """``learn``, for callers in Python."""
-    learn(ids, x, y, shared, prediction)
-
-
-@kernel
 def upper_bounds(ids: Index, x: Any, ellipsoids: Any, scale: float, out: Array) -> None:
     """``out[r, a] = max_i <x(a), theta_i> + scale rho_i |x(a)|_{V_g^-1}``, ``rho_i^2 = squared[n, i]``.
 

@@ -10,8 +10,7 @@ from ..kernels import inlined, kernel, ridge
 from ..kernels.features import Features
 from ..runtime.lanes import LaneArrays, per_lane
 from ..types import Array, Index, Mask
-from .model import Model
-from .ridge_bank import RidgeBank
+from .ridge_bank import BankModel, RidgeBank
 
 
 class SelfNormalizedRadii(LaneArrays):
@@ -47,7 +46,7 @@ class SelfNormalizedRadii(LaneArrays):
         return self.constants, self.log_term, self.squared, self.spent
 
 
-class Ellipsoids(Model):
+class Ellipsoids(BankModel):
     """OFUL's ellipsoids around the ridge estimates of M feature maps.
 
     Parameters
@@ -60,7 +59,7 @@ class Ellipsoids(Model):
     """
 
     one_kernel = True
-    reads_lookups = True
+    bank: RidgeBank
 
     def __init__(
         self,
@@ -73,13 +72,11 @@ class Ellipsoids(Model):
         scale: float,
         least: bool = False,
     ) -> None:
-        super().__init__(bank.shape)
+        super().__init__(bank)
         with np.errstate(invalid="ignore"):
             prior = np.where(np.isinf(regularization), 0.0, np.sqrt(regularization) * bound[:, None])
-        self.constant, self.ridge_estimates = bank.constant, bank.ridge_estimates
         self.scale = float(scale)
         self.least = least
-        self.bank = bank
         self.radii = SelfNormalizedRadii(per_lane(noise, len(prior)), prior, delta)
 
     def upper_bounds(self, ids: Index, x: Features) -> Array:
@@ -96,24 +93,6 @@ class Ellipsoids(Model):
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
         """Learn rewards and take the radii."""
         learn_ellipsoids(ids, x.values, x.block, y, self.bank.arrays(), self.radii.arrays())
-
-    @property
-    def updates(self) -> Index:
-        """Rewards learned, ``(N,)``."""
-        return self.bank.updates
-
-    @property
-    def rounds(self) -> Array:
-        """Number of rewards that count, ``(N,)``."""
-        return self.bank.rounds
-
-    def constants(self) -> Array:
-        """Return the constant terms of the estimates, ``(N, cells)``."""
-        return self.bank.constants()
-
-    def parameters(self) -> Array:
-        """Return the estimates without their constant terms, ``(N, cells, d)``."""
-        return self.bank.parameters()
 
     def squared_radii(self) -> Array:
         """Return the squared radii in the norms of V, ``(N, M)``."""

@@ -7,16 +7,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..kernels import kernel, ridge, weights
-from ..kernels.features import Features, rows_of_map
+from ..kernels.features import Features
 from ..runtime.lanes import LaneArrays
 from ..types import Array, Index, Mask
 from .changes import kept_and_new, log_sum, others
-from .model import Model
 from .reward_range import RewardRange, count_outside
-from .ridge_bank import Bank, RidgeBank
+from .ridge_bank import Bank, BankModel, RidgeBank
 
 
-class InRange(Model):
+class InRange(BankModel):
     """A model of rewards that are expected in a range, over a bank of regressions whose predictions it aggregates.
 
     Attributes
@@ -27,26 +26,13 @@ class InRange(Model):
 
     fixed_members = None
     printed: tuple[LaneArrays, ...] = ()
-    reads_lookups = True
+    bank: RidgeBank
 
     def __init__(self, bank: RidgeBank, expected: RewardRange) -> None:
-        super().__init__(bank.shape)
-        self.bank = bank
+        super().__init__(bank)
         self.expected = expected
-        self.constant, self.ridge_estimates = bank.constant, bank.ridge_estimates
         if bank.forgetting is not None:
             self.fixed_members = "rewards fade: memory has to be None"
-
-    @property
-    def updates(self) -> Index:
-        """Rewards learned, ``(N,)``."""
-        return self.bank.updates
-
-    @property
-    def rounds(self) -> Array:
-        """Number of rewards that count, ``(N,)``."""
-        bank = self.bank
-        return bank.updates if bank.forgetting is None else bank.forgetting.seen  # type: ignore[return-value]
 
     @property
     def outside(self) -> Index:
@@ -61,14 +47,6 @@ class InRange(Model):
     def admissible(self) -> Mask:
         """Return which members may be believed, ``(N, M)``."""
         return np.ones(self.bank.group.shape, dtype=bool)
-
-    def constants(self) -> Array:
-        """Return the constant terms of the estimates, ``(N, cells)``."""
-        return self.bank.constants()
-
-    def parameters(self) -> Array:
-        """Return the estimates without their constant terms, ``(N, cells, d)``."""
-        return self.bank.parameters()
 
 
 class EvidenceWeighted(InRange):
@@ -193,26 +171,9 @@ def mean_predictions(ids: Index, x: Any, block: Index, weighted: Any, out: Array
     ``weighted = (theta, evidence, first, log_prior, variance)``; models of weight 0 cost nothing.
     """
     theta, evidence, first, log_prior, variance = weighted
-    M = log_prior.shape[1]
-    log_weight, weight = np.empty(M), np.empty(M)
-    for r in range(ids.size):
-        n = ids[r]
-        for i in range(M):
-            loss = evidence[n, ridge.PENALISED, i] + variance[n] * evidence[n, ridge.LOGDET, i]
-            log_weight[i] = log_prior[n, i] - loss / (2.0 * variance[n])
-        weights.normalise(log_weight, weight)
-        for a in range(out.shape[1]):
-            out[r, a] = 0.0
-        for i in range(M):
-            if weight[i] > 0.0:
-                p = i % x.shape[1]
-                rows = rows_of_map(x, r, p)
-                for a in range(rows.shape[0]):
-                    c = first[i] + (block[r, p, a] if block.size > 0 else 0)
-                    total = 0.0
-                    for j in range(rows.shape[1]):
-                        total += rows[a, j] * theta[n, c, j]
-                    out[r, a] += weight[i] * total
+    weight, mixture = np.empty((ids.size, log_prior.shape[1])), np.empty(ids.size)
+    weights.posterior(ids, evidence, log_prior, variance, False, weight, mixture)
+    ridge.mixtures(ids, x, block, theta, first, weight, out)
 
 
 @kernel

@@ -22,9 +22,8 @@ from . import learned_sums
 from .alarms import Alarm, screen
 from .changes import kept_and_new, log_sum
 from .evidence import Posterior
-from .model import Model
 from .region_layout import Regions, in_order
-from .ridge_bank import Bank, RidgeBank
+from .ridge_bank import Bank, BankModel, RidgeBank
 from .shared_ridge_bank import SharedRidgeBank
 
 ALARM = (
@@ -33,7 +32,7 @@ ALARM = (
 )
 
 
-class LikelihoodSets(Model):
+class LikelihoodSets(BankModel):
     r"""Sequential likelihood-ratio confidence sets for M models, with no constant to tune.
 
     Let R be ``noise``, :math:`\pi_i` the prior weights, model i the region
@@ -69,9 +68,7 @@ class LikelihoodSets(Model):
     member_axis: ClassVar[dict[str, int]] = {"squared": 1}
     fixed: tuple[str, ...] = ("penalty", "noise")
     one_kernel = True
-    reads_lookups = True
     fixed_members = None
-    bank: Any
 
     def __init__(
         self,
@@ -85,10 +82,8 @@ class LikelihoodSets(Model):
         misspecification: float = 0.0,
         scale: float = 1.0,
     ) -> None:
-        super().__init__(bank.shape)
+        super().__init__(bank)
         kappa = 0.5 if misspecification > 0.0 else 1.0
-        self.bank = bank
-        self.constant, self.ridge_estimates = bank.constant, bank.ridge_estimates
         self.noise = noise
         self.penalty = penalty
         self.posterior = Posterior(variance=noise**2 / kappa, prior=prior, online=online)
@@ -118,11 +113,6 @@ class LikelihoodSets(Model):
     def in_given_order(self, array: NDArray[Any]) -> Any:
         """Return an array ``(N, M, ...)`` with the models in the order in which they were given."""
         return array
-
-    @property
-    def updates(self) -> Index:
-        """Rewards learned, ``(N,)``."""
-        return self.bank.updates
 
     @property
     def misspecified(self) -> Mask:

@@ -72,11 +72,6 @@ class Regions:
         center = np.take_along_axis(np.broadcast_to(middle, (N, M, d)), order[:, :, None], axis=1)
         return cls(center, np.take_along_axis(radius, order, axis=1), matrices, order, constant)
 
-    def printed_regularization(self) -> Array:
-        """Return the paper's lambda_i = 1 / r_i^2, ``(N, M)``; infinite for a known parameter."""
-        with np.errstate(divide="ignore", over="ignore"):
-            return 1.0 / self.radius**2
-
     def regularization(self, noise: Array) -> Array:
         """Return lambda_i = d R^2 / r_i^2 rounded to a power of two, ``(N, M)``; infinite for a known parameter.
 

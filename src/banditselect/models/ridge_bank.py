@@ -141,8 +141,8 @@ class Bank(Model):
 
     @property
     def widths(self) -> Index:
-        """Number of parameters that a model has, ``(M,)``."""
-        return self.dims
+        """Number of parameters that a model has, those of all blocks together, ``(M,)``."""
+        return self.dims * np.diff(self.first)
 
     def constants(self) -> Array:
         """Return the constant terms of the estimates, ``(N, cells)``."""
@@ -169,6 +169,36 @@ class Bank(Model):
             return np.diag(np.full(len(root), np.inf))
         inverse = np.linalg.inv(root[:, : len(root)])
         return inverse.T @ inverse
+
+
+class BankModel(Model):
+    """A model of a bank of regressions, with the rewards that the bank has learned and its estimates."""
+
+    reads_lookups = True
+
+    def __init__(self, bank: Bank) -> None:
+        super().__init__(bank.shape)
+        self.bank = bank
+        self.constant, self.ridge_estimates = bank.constant, bank.ridge_estimates
+
+    @property
+    def updates(self) -> Index:
+        """Rewards learned, ``(N,)``."""
+        return self.bank.updates
+
+    @property
+    def rounds(self) -> Array:
+        """Number of rewards that count, ``(N,)``."""
+        bank = self.bank
+        return bank.updates if bank.forgetting is None else bank.forgetting.seen  # type: ignore[return-value]
+
+    def constants(self) -> Array:
+        """Return the constant terms of the estimates, ``(N, cells)``."""
+        return self.bank.constants()
+
+    def parameters(self) -> Array:
+        """Return the estimates without their constant terms, ``(N, cells, d)``."""
+        return self.bank.parameters()
 
 
 class RidgeBank(Bank):
@@ -248,17 +278,12 @@ class RidgeBank(Bank):
         """Return the arrays that kernels read, ``ridges`` in ``kernels.ridge``."""
         return self.theta, self.root, self.evidence, self.updates, self.dims, self.first
 
-    @property
-    def widths(self) -> Index:
-        """Number of parameters that a model has, those of all blocks together, ``(M,)``."""
-        return self.dims * np.diff(self.first)
-
     def step(self, ids: Index, x: Features, y: Array) -> Array:
         """Learn; return predictions of y made before and leverages, ``(2, n, M)``, after rewards have faded."""
         before = np.empty((2, ids.size, self.dims.size))
         if self.forgetting is not None:
             self.fade(ids)
-        ridge.learn_ridges(ids, x.values, x.block, y, self.arrays(), before)
+        ridge.learn(ids, x.values, x.block, y, self.arrays(), before)
         return before
 
     def fade(self, ids: Index) -> None:

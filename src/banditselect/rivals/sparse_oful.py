@@ -12,7 +12,7 @@ from ..kernels import ridge
 from ..kernels.features import Features, played
 from ..models.model import Model
 from ..models.reward_range import RewardRange
-from ..models.ridge_bank import RidgeBank, with_zero
+from ..models.ridge_bank import BankModel, RidgeBank, with_zero
 from ..models.sqalg import SqAlg
 from ..plays.optimism import Optimism
 from ..plays.play import Play
@@ -118,8 +118,8 @@ class SparseOFUL(Policy):
     intercept: bool = argument(YesNo(), default=False)
 
     model_weights = answer("weights", "Weights of SqAlg, ``(M,)``.")
-    parameters = answer("bank.parameters", "Ridge estimates of the maps, ``(M, d)``.")
-    constants = answer("bank.constants", "Their constant terms, ``(M,)``; 0 without an intercept.")
+    parameters = answer("parameters", "Ridge estimates of the maps, ``(M, d)``.")
+    constants = answer("constants", "Their constant terms, ``(M,)``; 0 without an intercept.")
     squared_radii = answer("squared_radius", "The squared radius of the set, ``scale`` included; negative if empty.")
     clipped = answer("sqalg.clipped", "How many rewards SqAlg had to clip to its range.")
 
@@ -151,7 +151,7 @@ class SparseOFUL(Policy):
         return np.array(sets.covers(whole.reshape(self._size, -1)[:, sets.columns]), dtype=float)
 
 
-class OnlineSet(Model):
+class OnlineSet(BankModel):
     """The ellipsoid around the ridge estimate of the predictions that SqAlg made over M ridges.
 
     Attributes
@@ -164,7 +164,7 @@ class OnlineSet(Model):
 
     state = ("loss",)
     shared = ("columns",)
-    ridge_estimates = True
+    reads_lookups = False
 
     def __init__(
         self,
@@ -175,15 +175,14 @@ class OnlineSet(Model):
         delta: float,
         scale: float,
     ) -> None:
-        super().__init__(bank.shape)
+        super().__init__(bank)
         largest, lanes = terms["regularization"].max(axis=1, keepdims=True), len(bank.theta)
-        self.constant, self.confidence, self.delta, self.scale = bank.constant, confidence, delta, scale
-        self.bank, self.expected = bank, expected
+        self.expected, self.confidence, self.delta, self.scale = expected, confidence, delta, scale
         self.terms = LaneConstants(**terms, prior=largest[:, 0] * terms["bound"] ** 2)
         self.loss = np.zeros(lanes)
         self.columns = np.flatnonzero(np.arange(bank.dims.max()) < bank.dims[:, None])
         D = self.columns.size
-        self.target = RidgeBank(maps_of(D), lanes, np.array([D]), largest)
+        self.target = RidgeBank.of(maps_of(D), lanes, largest)
         lower, upper = self.limits(np.arange(lanes))
         self.sqalg = SqAlg(lower=lower, upper=upper, n_models=bank.dims.size)
 
