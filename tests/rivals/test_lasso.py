@@ -77,11 +77,10 @@ def test_one_group_by_hand():
 
     With G = diag(1, 3), pull (2, 4), s = 1: theta = (1, 1), and the threshold is s |theta| = sqrt(2).
     """
-    factor = np.empty((2, 2))
 
     def solved(diagonal, pull, threshold, start):
         theta = np.array(start, dtype=float)
-        solve_group(packed(np.diag(diagonal)), 0, np.array(pull), threshold, theta, factor)
+        solve_group(np.diag(diagonal), np.array(pull), threshold, theta)
         return theta
 
     for start in ([0.0, 0.0], [5.0, -1.0]):

@@ -43,7 +43,7 @@ def predict(ids: Index, x: Any, block: Index, theta: Array, first: Index, out: A
                 out[r, i, a] = total
 
 
-@kernel
+@inlined
 def mixtures(ids: Index, x: Any, block: Index, theta: Array, first: Index, weight: Array, out: Array) -> None:
     """``out[r, a] = sum_i weight[r, i] <x_i(a), theta_i>``; models of weight 0 cost nothing."""
     P = x.shape[1]
@@ -231,12 +231,51 @@ def learn(ids: Index, x: Array, block: Index, y: Array, ridges: Any, before: Arr
         updates[n] += 1
 
 
+@inlined
+def dot(u: Array, v: Array) -> float:
+    """``<u, v>``."""
+    total = 0.0
+    for j in range(u.size):
+        total += u[j] * v[j]
+    return total
+
+
+@inlined
+def cholesky(A: Array, shift: float, least: float, lower: Array) -> float:
+    """Write the factor ``lower (d, d)`` of ``A + shift I``, and return ``log det((A + shift I) / least)``.
+
+    The square of no entry on its diagonal is below ``least``, but by rounding: then it is ``least``.
+    """
+    logdet = 0.0
+    for j in range(lower.shape[0]):
+        for k in range(j):
+            total = A[j, k]
+            for m in range(k):
+                total -= lower[j, m] * lower[k, m]
+            lower[j, k] = total / lower[k, k]
+        total = A[j, j]
+        for m in range(j):
+            total -= lower[j, m] * lower[j, m]
+        pivot = max(total + shift, least)
+        lower[j, j] = math.sqrt(pivot)
+        logdet += math.log(pivot / least)
+    return logdet
+
+
+@inlined
+def solve_lower(lower: Array, b: Array) -> None:
+    """Take ``b (d,)`` to ``lower^-1 b``; an entry is 0 where the diagonal is."""
+    for j in range(b.size):
+        total = b[j]
+        for k in range(j):
+            total -= lower[j, k] * b[k]
+        b[j] = total / lower[j, j] if lower[j, j] > 0.0 else 0.0
+
+
 @kernel
 def _eliminate(root: Array, d: int, factor: Array, pivots: Index) -> bool:
     """Take ``factor (d, d)`` to the triangles of ``root`` by elimination with row pivoting; False if it is singular."""
-    for j in range(d):
-        for k in range(d):
-            factor[j, k] = root[j, k]
+    factor[:] = root[:d, :d]
     for k in range(d):
         pivot = k
         for j in range(k + 1, d):

@@ -215,32 +215,17 @@ def fade_ellipsoids(
                 total += root_of_W[n, 0, j, k] * x[r, 0, j]
             width += total * total
         spent[n] += 2.0 * math.sqrt(squared[n, 0] * width)
-        logdet = 0.0
         for j in range(d):
-            for k in range(j + 1):
+            for k in range(d):
                 W[n, j, k] = gamma * gamma * W[n, j, k] + x[r, 0, j] * x[r, 0, k]
             W[n, j, j] += (1.0 - gamma * gamma) * penalty[n]
-            for k in range(j):
-                W[n, k, j] = W[n, j, k]
-                total = W[n, j, k]
-                for m in range(k):
-                    total -= half[j, m] * half[k, m]
-                half[j, k] = total / half[k, k]
-            total = W[n, j, j]
-            for m in range(j):
-                total -= half[j, m] * half[j, m]
-            half[j, j] = math.sqrt(max(total, penalty[n]))  # no pivot is smaller but by rounding
-            logdet += math.log(max(total, penalty[n]) / penalty[n])
-        for k in range(d):
-            for m in range(d):
-                across[k, m] = 0.0
+        logdet = ridge.cholesky(W[n], 0.0, penalty[n], half)
+        across[:] = root_of_W[n, 0] = 0.0
         for j in range(d):
             for k in range(d):
                 for m in range(j + 1):
                     across[k, m] += root[n, 0, j, k] * half[j, m]
         for j in range(d):
-            for m in range(d):
-                root_of_W[n, 0, j, m] = 0.0
             for k in range(d):
                 for m in range(d):
                     root_of_W[n, 0, j, m] += root[n, 0, j, k] * across[k, m]

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..kernels import kernel
 from ..kernels.features import Features
-from ..kernels.ridge import LOGDET
+from ..kernels.ridge import LOGDET, solve_lower
 from ..models.posterior import LEVEL, members, predictions, spreads
 from ..types import Array, Index, Mask
 from .optimism import ALL_OFFERED
@@ -157,12 +157,10 @@ def design(x: Array, block: Index, r: int, i: int, d: int, scale: Array, q: Arra
         top, total = 0.0, 0.0
         for a in range(K):
             leverage[a] = 0.0
-            own = lower[part[a]]
             for j in range(d):
                 w[j] = x[j, a]
-                for m in range(j):
-                    w[j] -= own[j, m] * w[m]
-                w[j] = w[j] / own[j, j] if own[j, j] > 0.0 else 0.0
+            solve_lower(lower[part[a]], w)
+            for j in range(d):
                 leverage[a] += scale[a] * w[j] ** 2
             top = max(top, leverage[a])
             total += q[a] * leverage[a]
