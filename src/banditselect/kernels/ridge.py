@@ -3,7 +3,7 @@
 Per lane and model, or per block of a model that has several (``kernels.features``): ``theta`` the estimate;
 ``root`` a square root of the inverse of ``V = Lambda + sum x x'``, that is ``V^-1 = root root'``. Per model:
 ``evidence``, three running sums (see the indices below). A step follows Potter: the root is multiplied by a symmetric
-square root of ``I - w w' / (1 + q)``, so that ``V^-1`` stays positive definite, and accurate whatever the rank of the
+square root of ``I - w w' / (1 + q)``, so that ``V^-1`` stays positive definite, and accurate for any rank of the
 features and for scales that differ up to about 1e10; nothing has to be refactorised. A model with an infinite prior
 precision is a known parameter: its root is zero, and every formula below then leaves ``theta`` alone by itself.
 
@@ -63,16 +63,16 @@ def mixtures(ids: Index, x: Any, block: Index, theta: Array, first: Index, weigh
                     out[r, a] += weight[r, i] * total
 
 
-def roomy(root: Array) -> Array:
+def padded(root: Array) -> Array:
     """Return roots ``(N, G, d, .)`` with columns of zeros behind up to a multiple of four, beginning a cache line.
 
     ``V^-1 = root root'`` stays as it is; loops along a row have no remainder, and their vectors straddle fewer lines.
     """
     d = root.shape[2]
     shape = (*root.shape[:3], d + -d % 4)
-    room = np.zeros(math.prod(shape) + 7)
-    first = -room.ctypes.data % 64 // 8
-    out = room[first : first + math.prod(shape)].reshape(shape)
+    buffer = np.zeros(math.prod(shape) + 7)
+    first = -buffer.ctypes.data % 64 // 8
+    out = buffer[first : first + math.prod(shape)].reshape(shape)
     out[..., :d] = root[..., :d]
     return out
 
@@ -85,7 +85,7 @@ def images(root: Array, first: int, block: Index, r: int, p: int, x: Array, d: i
     """
     K = x.shape[0]
     wide = min(d + -d % 4, root.shape[2])
-    whole = d - d % 4
+    fours = d - d % 4
     a = 0
     while a < K:
         c = first + (block[r, p, a] if block.size > 0 else 0)
@@ -95,14 +95,14 @@ def images(root: Array, first: int, block: Index, r: int, p: int, x: Array, d: i
         t = b if b > a else K
         for k in range(wide):
             w[a, k] = w[t, k] = 0.0
-        for j in range(0, whole, 4):
+        for j in range(0, fours, 4):
             u_0, u_1, u_2, u_3 = x[a, j], x[a, j + 1], x[a, j + 2], x[a, j + 3]
             v_0, v_1, v_2, v_3 = x[b, j], x[b, j + 1], x[b, j + 2], x[b, j + 3]
             for k in range(wide):
                 r_0, r_1, r_2, r_3 = root[c, j, k], root[c, j + 1, k], root[c, j + 2, k], root[c, j + 3, k]
                 w[a, k] += r_0 * u_0 + r_1 * u_1 + r_2 * u_2 + r_3 * u_3
                 w[t, k] += r_0 * v_0 + r_1 * v_1 + r_2 * v_2 + r_3 * v_3
-        for j in range(whole, d):
+        for j in range(fours, d):
             u_0, v_0 = x[a, j], x[b, j]
             for k in range(wide):
                 w[a, k] += root[c, j, k] * u_0
@@ -161,15 +161,15 @@ def step_roots(ids: Index, x: Array, cells: Index, root: Array, dims: Index, gai
             c = cells[r, g]
             d = dims[g]
             wide = min(d + -d % 4, root.shape[3])
-            whole = d - d % 4  # four rows at a time: fewer loads and stores for each product
+            fours = d - d % 4  # four rows at a time: fewer loads and stores for each product
             for k in range(wide):
                 w[k] = 0.0
-            for j in range(0, whole, 4):
+            for j in range(0, fours, 4):
                 x_0, x_1, x_2, x_3 = x[r, p, j], x[r, p, j + 1], x[r, p, j + 2], x[r, p, j + 3]
                 for k in range(wide):
                     above = root[n, c, j, k] * x_0 + root[n, c, j + 1, k] * x_1
                     w[k] += above + root[n, c, j + 2, k] * x_2 + root[n, c, j + 3, k] * x_3
-            for j in range(whole, d):
+            for j in range(fours, d):
                 for k in range(wide):
                     w[k] += root[n, c, j, k] * x[r, p, j]
             q = 0.0
@@ -180,7 +180,7 @@ def step_roots(ids: Index, x: Array, cells: Index, root: Array, dims: Index, gai
             factor = 1.0 / (s * (s + 1.0))
             for k in range(wide):  # written down: a product of three in the last loop would halve its speed
                 shrunk[k] = factor * w[k]
-            for j in range(0, whole, 4):
+            for j in range(0, fours, 4):
                 v_0 = v_1 = v_2 = v_3 = 0.0
                 for k in range(wide):
                     v_0 += root[n, c, j, k] * w[k]
@@ -188,7 +188,7 @@ def step_roots(ids: Index, x: Array, cells: Index, root: Array, dims: Index, gai
                     v_2 += root[n, c, j + 2, k] * w[k]
                     v_3 += root[n, c, j + 3, k] * w[k]
                 gain[r, g, j], gain[r, g, j + 1], gain[r, g, j + 2], gain[r, g, j + 3] = v_0, v_1, v_2, v_3
-            for j in range(whole, d):
+            for j in range(fours, d):
                 v_0 = 0.0  # a sum in memory would not become vector instructions
                 for k in range(wide):
                     v_0 += root[n, c, j, k] * w[k]

@@ -28,8 +28,8 @@ class SelfNormalizedRadii(LaneArrays):
     ----------
     constants: noise and priors, ``(N, 1 + M)``.
     squared: beta^2 after the last update, ``(N, M)``.
-    spent: the sum of 2 beta |phi|_{V^-1} over what was played, the least of any model, ``(N,)``: bounds the regret of
-        playing the action of highest least upper bound while all sets are valid.
+    spent: the sum of 2 beta |phi|_{V^-1} over the actions played, the least of any model, ``(N,)``: bounds the regret
+        of playing the action of highest least upper bound while all sets are valid.
     """
 
     state = ("squared", "spent")
@@ -55,7 +55,7 @@ class Ellipsoids(BankModel):
     bound: on the norms of the parameters, about the centres of the bank, ``(N,)``.
     regularization: that of the bank, ``(N, M)``; infinite for a known parameter.
     delta: each ellipsoid fails with at most this probability.  scale: multiplies the radii; 1 is the theory.
-    least: whether an action counts with its least upper bound of any model instead of its largest.
+    least: whether the upper bound of an action is the least of all models instead of the largest.
     """
 
     one_kernel = True
@@ -103,7 +103,7 @@ class Ellipsoids(BankModel):
         return self.squared_radii()[:, 0]
 
     def regret_bound(self) -> Array:
-        """Return twice the widths of what was played, summed, ``(N,)``."""
+        """Return twice the widths of the actions played, summed, ``(N,)``."""
         return self.scale * self.radii.spent
 
     def covers(self, thetas: Array, models: slice = slice(None)) -> Mask:
@@ -168,7 +168,7 @@ class DiscountedEllipsoid(Ellipsoids):
 
 @inlined
 def take_radii(ids: Index, evidence: Array, before: Array, sets: Any) -> None:
-    """``spent[n] += min_i 2 beta_i sqrt(q_i)``, then ``beta_i^2 = squared[n, i]`` for what has been learned since.
+    """``spent[n] += min_i 2 beta_i sqrt(q_i)``, then ``beta_i^2 = squared[n, i]`` for the bank as it is now.
 
     ``beta_i = R sqrt(logdet_i + 2 log(1 / delta)) + prior_i`` with R and the priors in ``constants (N, 1 + M)``,
     ``log_term = log(1 / delta)``, ``q_i = before[1, r, i]``.
@@ -199,7 +199,7 @@ def fade_ellipsoids(
     """Let ``W`` fade to ``gamma^2 W + (1 - gamma^2) penalty I + x x'``, and take the ellipsoid, for ``x (n, 1, d)``.
 
     ``discounted = (penalty, W, root_of_W)``, with the ``V`` that has learned ``x`` already.
-    ``spent[n] += 2 beta |root_of_W' x|`` with what they were, then ``beta^2 = squared[n, 0]``:
+    ``spent[n] += 2 beta |root_of_W' x|`` with the old ones, then ``beta^2 = squared[n, 0]``:
     ``beta = R sqrt(logdet(W / penalty) + 2 log(t (t + 1) / delta)) + prior`` with R and prior in ``constants (N, 2)``.
     """
     penalty, W, root_of_W = discounted

@@ -144,12 +144,8 @@ class Posterior(LaneArrays):
         self.log_prior[:, kept] += (total + np.log1p(-shares.sum()) - before)[:, None]
         self.log_prior[:, new] = np.log(shares)
         if new.size and not replayed:
-            self.enter(bank, new, -2.0 * self.variance * total)
-
-    def enter(self, bank: Bank, new: Index, loss: Array) -> None:
-        """Let models begin with the mixture's ``loss (N,)`` in the place of their own."""
-        bank.evidence[:, ridge.LOGDET, new] = 0.0
-        bank.penalised[:, new] = bank.online[:, new] = loss[:, None]
+            bank.logdet[:, new] = 0.0
+            bank.penalised[:, new] = bank.online[:, new] = (-2.0 * self.variance * total)[:, None]
 
     @contextlib.contextmanager
     def asleep(self, ids: Index, members: Index, bank: RidgeBank) -> Iterator[None]:

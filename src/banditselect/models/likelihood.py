@@ -47,7 +47,7 @@ class LikelihoodSets(BankModel):
 
     With ``misspecification`` eps > 0, R^2 becomes 2 R^2 and 2 t eps^2 is added (Theorem 8 with kappa = 1/2).
 
-    What is asked of the models comes in the order in which they were given.
+    Answers about the models come in the order in which they were given.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class LikelihoodSets(BankModel):
         return *weights, self.penalty, self.noise, self.squared, self.drift, self.log_term
 
     def _take_radii(self, ids: Index) -> None:
-        """Take the radii that belong to what the bank has learned."""
+        """Take the radii for the bank as it is now."""
         take_radii(ids, self.bank.evidence, self.bank.updates, self.arrays())
 
     def _judge(self, ids: Index, verdict: Array) -> None:
@@ -266,8 +266,8 @@ class RegionSets(LikelihoodSets):
         prior = self.in_given_order(posterior.log_prior)
         share = np.exp(prior[:, move.new.size :]).sum(axis=1)
         online = np.tile(-2.0 * posterior.variance[:, None] * total[:, None], move.n_new)
-        for mine, theirs in ((online, other.bank.online), (prior, other.posterior.log_prior)):
-            mine[:, move.new] = other.in_given_order(theirs)[:, move.old]
+        for target, source in ((online, other.bank.online), (prior, other.posterior.log_prior)):
+            target[:, move.new] = other.in_given_order(source)[:, move.old]
         np.put_along_axis(self.bank.online, self.rank, online, axis=1)
         np.put_along_axis(posterior.log_prior, self.rank, prior, axis=1)
         kept = log_sum(self.in_given_order(posterior.log_weights(self.bank))[:, move.new])

@@ -33,9 +33,9 @@ class Mixture(Model):
     .. math:: s_k^2 = \frac{b_k + J_k / 2}{a + t / 2}, \qquad
               w_k \propto \pi_k b_k^a e^{-\text{logdet}_k / 2} (b_k + J_k / 2)^{-(a + t / 2)}
 
-    and :math:`\theta \mid s_k \sim N(\hat\theta_k, s_k^2 V_k^{-1})`. :math:`v_k` is the variance ``told``, or where it
-    is 0 the variance of the rewards so far. Where it is told, the variance is also known to lie within ``limits`` about
-    it, and w has one more factor: how probable that is. Noise that is known has :math:`s_k = R` and the Gaussian
+    and :math:`\theta \mid s_k \sim N(\hat\theta_k, s_k^2 V_k^{-1})`. :math:`v_k` is the ``prior_variance``, or
+    where that is 0 the variance of the rewards so far. A variance that is given is also known to lie within ``limits``
+    about it, and w has one more factor: how probable that is. Noise that is known has :math:`s_k = R` and the Gaussian
     evidence.
 
     Parameters
@@ -45,7 +45,7 @@ class Mixture(Model):
     n_models, n_maps: M; and P, the number of feature maps.
     intercept: whether a constant term stands before the features.
     prior: of the M models, ``(M,)`` or ``(N, M)``.
-    told: v, ``(N, members)``; 0 where it is to be learned.
+    prior_variance: v, ``(N, members)``; 0 where it is to be learned.
     limits: rows ``LOW``, ``HIGH`` and ``LEVEL`` of ``models.posterior``, ``(3, members)``.
 
     Attributes
@@ -59,7 +59,7 @@ class Mixture(Model):
 
     state: tuple[str, ...] = ("size", "logs", "counts", "moments", "log_prior")
     nonnegative: tuple[str, ...] = ("size", "counts")
-    fixed: tuple[str, ...] = ("told",)
+    fixed: tuple[str, ...] = ("prior_variance",)
     shared: tuple[str, ...] = ("limits", "blocks")
     unit_free = True
     reads_lookups = True
@@ -75,7 +75,7 @@ class Mixture(Model):
         n_maps: int,
         intercept: bool,
         prior: Array,
-        told: Array,
+        prior_variance: Array,
         limits: Array,
     ) -> None:
         super().__init__(shape)
@@ -89,7 +89,7 @@ class Mixture(Model):
         self.moments = np.zeros((N, 3))
         times = M // n_models
         self.log_prior = np.array(np.broadcast_to(np.tile(np.log(prior / times), times), (N, M)), order="C")
-        self.told = told
+        self.prior_variance = prior_variance
         self.limits = limits
         self.one_kernel = bank.forgetting is None
         if bank.forgetting is not None:
@@ -109,7 +109,7 @@ class Mixture(Model):
     def _beliefs(self) -> tuple[Any, ...]:
         bank, precision = self.bank, FLAT if self.intercept else 0.0
         seen = bank.updates if bank.forgetting is None else bank.forgetting.seen
-        return bank.evidence, seen, self.moments, self.log_prior, self.told, self.limits, self.size, precision
+        return bank.evidence, seen, self.moments, self.log_prior, self.prior_variance, self.limits, self.size, precision
 
     @property
     def n_normals(self) -> int:
@@ -147,7 +147,7 @@ class Mixture(Model):
         _, weight, variance = self.weigh(np.arange(len(self.size)))
         known = self.limits[posterior.LOW, 0] == self.limits[posterior.HIGH, 0]
         found = np.sqrt((weight * variance).sum(axis=1)) * self._reward_unit()
-        return np.where((known & (self.told[:, 0] > 0.0)) | (self.moments[:, SQUARES] > 0.0), found, np.nan)
+        return np.where((known & (self.prior_variance[:, 0] > 0.0)) | (self.moments[:, SQUARES] > 0.0), found, np.nan)
 
     def constants(self) -> Array:
         """Return the constant terms of the estimates, ``(N, M)``; with blocks of every block, ``(N, cells)``."""

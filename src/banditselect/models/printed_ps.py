@@ -22,7 +22,7 @@ EMPTY = "the printed confidence set is empty: its constants do not hold. No furt
 class PrintedSet(BankModel):
     r"""One ellipsoid around the predictions of SqAlg (eq:PS-OFUL:ConfidenceSet), for N lanes.
 
-    With :math:`\hat y_s` the aggregated predictions of what was played, :math:`\gamma_t` the printed radius
+    With :math:`\hat y_s` the aggregated predictions of the actions played, :math:`\gamma_t` the printed radius
     (eq:final-conf-set), L the feature bound, :math:`\lambda_0 = L^2` and S the largest :math:`|\hat\mu_i| + r_i`:
 
     .. math:: C_t = \Big\{\theta : \sum_{s \le t} (\hat y_s - \langle \phi_s, \theta \rangle)^2 + \lambda_0 |\theta|^2
@@ -82,9 +82,9 @@ class PrintedSet(BankModel):
         self.alarm = Alarm(N, delta)
 
     def _evaluate(self, ids: Index) -> None:
-        """Take the printed bounds and radii that belong to what these lanes have learned."""
-        own = {name: getattr(self, name)[ids] for name in ("noise", "feature_bound", "reward_bound", "radius")}
-        arguments = {"t": self.target.updates[ids], **self._formula, **own}
+        """Take the printed bounds and radii for the rewards that these lanes have learned."""
+        terms = {name: getattr(self, name)[ids] for name in ("noise", "feature_bound", "reward_bound", "radius")}
+        arguments = {"t": self.target.updates[ids], **self._formula, **terms}
         self.bounds[ids] = prediction_bound(**arguments)
         errors = gamma(n_models=self.radius.shape[1], **arguments)
         self.squared[ids] = errors + self.prior[ids] - self.target.penalised[ids, 0]

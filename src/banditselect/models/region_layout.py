@@ -120,10 +120,10 @@ class Regions:
         """
         d = self.center.shape[2]
         apart = ((self.center - self.center.mean(axis=1, keepdims=True)) ** 2).sum(axis=2)
-        own = self.radius**2
+        within = self.radius**2
         if self.shapes is not None:
-            own = own * np.trace(self.shapes, axis1=1, axis2=2) / d
-        found = (apart + own).mean(axis=1) / d
+            within = within * np.trace(self.shapes, axis1=1, axis2=2) / d
+        found = (apart + within).mean(axis=1) / d
         found = np.where(found > 0.0, found, (self.center**2).sum(axis=2).mean(axis=1) / d)
         return np.where(found > 0.0, found, 1.0)
 

@@ -1,4 +1,4 @@
-"""Information-directed play: mix the action that looks best with the one whose regret is smallest for what it teaches.
+"""Information-directed play: mix the action that looks best with the one of least regret for its information.
 
 Reference: Russo, Van Roy, "Learning to optimize via information-directed sampling", Operations Research 2018.
 """
@@ -55,31 +55,31 @@ def inform(ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any, offered:
     """
     seen, precision = beliefs[1], beliefs[7]
     K = p.shape[1]
-    open_ = np.ones(K, dtype=np.bool_)
+    allowed = np.ones(K, dtype=np.bool_)
     for r in range(ids.size):
         if offered.size > 1:
-            open_ = offered[r]
-        counted = members(r, ids[r], x, block, ridges, beliefs, open_)
+            allowed = offered[r]
+        counted = members(r, ids[r], x, block, ridges, beliefs, allowed)
         weight, share = counted[0], counted[2]
         common = math.log1p(share / (precision + seen[ids[r]])) if precision > 0.0 else 0.0
         gap, deviation, mean, taught = np.empty((weight.size, K)), np.empty((weight.size, K)), np.empty(K), np.empty(K)
-        leader, noise = predictions(counted, r, block, open_, gap, mean)
+        leader, noise = predictions(counted, r, block, allowed, gap, mean)
         while True:
             spreads(counted, r, block, leader, gap, mean, deviation, taught)
             best = leader
             for a in range(K):
                 taught[a] = max(0.5 * (math.log1p(taught[a] / noise) - common), 0.0)
-                if open_[a] and mean[a] == mean[best] and taught[a] > taught[best]:
+                if allowed[a] and mean[a] == mean[best] and taught[a] > taught[best]:
                     best = a
             if best == leader:
                 break
             leader = best  # as good, and it teaches more
         for c in range(weight.size):
-            own = gap[c, leader]
+            of_leader = gap[c, leader]
             for a in range(K):
-                gap[c, a] -= own
-        regret = expected_regret(leader, weight, gap, deviation, open_)
-        mix_two(leader, mean, taught, regret, open_, floor, p[r])
+                gap[c, a] -= of_leader
+        regret = expected_regret(leader, weight, gap, deviation, allowed)
+        mix_two(leader, mean, taught, regret, allowed, floor, p[r])
 
 
 @inlined
@@ -94,18 +94,18 @@ def excess(mean: float, deviation: float) -> tuple[float, float, float]:
 
 
 @inlined
-def expected_regret(leader: int, weight: Array, gap: Array, deviation: Array, open_: Mask) -> float:
+def expected_regret(leader: int, weight: Array, gap: Array, deviation: Array, allowed: Mask) -> float:
     """Estimate ``E max_a Z_a`` for ``Z_a = f(a) - f(leader)``, under model c normal: ``gap[c, a], deviation[c, a]``.
 
     It lies between ``max_a E (Z_a)^+`` and ``c + sum_a E (Z_a - c)^+`` for every ``c >= 0``, which is least where on
     average one ``Z_a`` exceeds ``c`` (Lai and Robbins 1976): found by Newton steps, or halving where they leave. The
-    estimate is the middle of the two bounds: at least half of what it estimates.
+    estimate is the middle of the two bounds: at least half of that maximum.
     """
     lower = 0.0
     upper = np.inf
     threshold = left = right = 0.0
     for a in range(gap.shape[1]):
-        if open_[a]:
+        if allowed[a]:
             for c in range(weight.size):
                 right = max(right, gap[c, a] + 9.0 * deviation[c, a])
     for _ in range(20):
@@ -113,17 +113,17 @@ def expected_regret(leader: int, weight: Array, gap: Array, deviation: Array, op
         count = 0.0
         slope = 0.0
         for a in range(gap.shape[1]):
-            if not open_[a] or a == leader:
+            if not allowed[a] or a == leader:
                 continue
-            own = 0.0
+            mean_gain = 0.0
             for c in range(weight.size):
                 gain, above, density = excess(gap[c, a] - threshold, deviation[c, a])
-                own += weight[c] * gain
+                mean_gain += weight[c] * gain
                 count += weight[c] * above
                 slope += weight[c] * density
-            total += own
+            total += mean_gain
             if threshold == 0.0:
-                lower = max(lower, own)
+                lower = max(lower, mean_gain)
         upper = min(upper, total)
         if abs(count - 1.0) <= CLOSE or (count < 1.0 and threshold == 0.0):
             break
@@ -138,15 +138,7 @@ def expected_regret(leader: int, weight: Array, gap: Array, deviation: Array, op
 
 
 @inlined
-def mix_two(
-    leader: int,
-    mean: Array,
-    taught: Array,
-    regret: float,
-    open_: Mask,
-    floor: float,
-    p: Array,
-) -> None:
+def mix_two(leader: int, mean: Array, taught: Array, regret: float, allowed: Mask, floor: float, p: Array) -> None:
     """Give the best mixture of the leader and another action its probabilities ``p (K,)``.
 
     It minimises ``(D + q g(a))^2 / (I(b) + q (I(a) - I(b)))`` over actions ``a`` and ``0 <= q <= 1``, with ``D`` the
@@ -158,7 +150,7 @@ def mix_two(
     share = 0.0
     for a in range(K):
         p[a] = 0.0
-        if not open_[a] or taught[a] <= taught[b] or regret == 0.0:
+        if not allowed[a] or taught[a] <= taught[b] or regret == 0.0:
             continue
         gap, more = mean[b] - mean[a], taught[a] - taught[b]
         q = 1.0
@@ -173,13 +165,13 @@ def mix_two(
             p[a] = 1.0
     leaders = others = offered = 0
     for a in range(K):
-        offered += open_[a]
+        offered += allowed[a]
         others += p[a] > 0.0
-        leaders += open_[a] and mean[a] == mean[b] and taught[a] == taught[b]
+        leaders += allowed[a] and mean[a] == mean[b] and taught[a] == taught[b]
     if others == 0:
         share = 0.0
     for a in range(K):
-        if open_[a]:
+        if allowed[a]:
             p[a] *= share / max(others, 1)
             if mean[a] == mean[b] and taught[a] == taught[b]:
                 p[a] += (1.0 - share) / leaders

@@ -102,7 +102,7 @@ def inverse_gaps(ids: Index, score: Array, rates: Rates, offered: Mask, p: Array
 
 
 class GapRate:
-    """The rate ``schedule(t) / span`` after t rewards; a number c stands for the schedule ``c sqrt(t)``.
+    """The rate ``schedule(t) / span`` after t rewards; a number c means the schedule ``c sqrt(t)``.
 
     Attributes
     ----------

@@ -2,8 +2,8 @@
 
 ``theta (M, d)`` minimises ``|y - sum_i x_i theta_i|^2 / 2 + sum_i threshold_i |theta_i|`` over all that was learned.
 Kept are the lower triangle of ``gram = sum x x'`` of all features of a row side by side, row after row, and
-``moment = sum x y``; so an update costs ``(M d)^2 / 2`` products whatever the number of rows, and a solution begins
-with the one before.
+``moment = sum x y``; so an update costs ``(M d)^2 / 2`` products for any number of rows, and a solution starts from
+the one before.
 
 Reference: Qin, Scheinberg, Goldfarb, "Efficient block-coordinate descent algorithms for the group lasso", 2013.
 """
@@ -19,7 +19,7 @@ from ..runtime.lanes import LaneArrays
 from ..types import Array, Index
 
 TOLERANCE = 1e-4  #: of the conditions of a minimum, in penalties
-PASSES = 5  #: over all groups after one reward; what is missing then is made up after the next
+PASSES = 5  #: at most, over all groups after one reward; the next reward continues from there
 
 
 class GroupLasso(LaneArrays):
@@ -56,10 +56,6 @@ class GroupLasso(LaneArrays):
         """Return what kernels read: ``lasso``."""
         return self.gram, self.moment, self.theta, self.penalty, TOLERANCE, PASSES
 
-    def learn(self, ids: Index, x: Features, y: Array) -> None:
-        """Learn ``x (n, M, d)``, ``y (n,)``."""
-        learn_lasso(ids, x.values, y, self.arrays())
-
     def predict(self, ids: Index, x: Features) -> Array:
         """Return the prediction for every action, ``(n, K)``."""
         out, used = np.empty((ids.size, x.values.shape[2])), (self.theta[ids] != 0.0).any(axis=2).astype(float)
@@ -69,7 +65,7 @@ class GroupLasso(LaneArrays):
 
 @kernel
 def learn_lasso(ids: Index, x: Array, y: Array, lasso: Any) -> None:
-    """Learn ``x (n, M, d)`` and ``y (n,)``, with the penalties of what has been learned then."""
+    """Learn ``x (n, M, d)`` and ``y (n,)``, with the penalties that belong to all rows so far."""
     gram, moment, theta, penalty, tolerance, passes = lasso
     gather(ids, x, y, gram, moment)
     threshold = np.empty(theta.shape[:2])
@@ -193,10 +189,7 @@ def descend(
             for i in range(M):
                 first, group, limit = i * d, theta[n, i], threshold[n, i]
                 pull, size = -slope[first : first + d], norm(group)
-                if size > 0.0:
-                    wrong = norm(limit * group / size - pull)
-                else:
-                    wrong = norm(pull) - limit
+                wrong = norm(limit * group / size - pull) if size > 0.0 else norm(pull) - limit
                 if wrong <= tolerance * limit:
                     continue
                 done = False

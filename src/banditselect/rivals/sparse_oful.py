@@ -39,8 +39,8 @@ class SparseOFUL(Policy):
     r"""Sparse OFUL: optimism over one ellipsoid in all features, which an online learner of sparse parameters shrinks.
 
     The parameter of the features :math:`\phi` of all maps side by side is 0 outside one of the M maps. SqAlg over M
-    ridge regressions, one for every such support, predicts :math:`\hat y_s` of what is played before :math:`y_s` is
-    seen, and its regret is turned into a confidence set:
+    ridge regressions, one for every such support, predicts the reward of each action played as
+    :math:`\hat y_s` before :math:`y_s` is seen, and its regret is turned into a confidence set:
 
     .. math:: C_t = \Big\{\theta : \sum_{s \le t} (\hat y_s - \langle \phi_s, \theta \rangle)^2
               + \lambda_0 |\theta|^2 \le \gamma_t + \lambda_0 S^2\Big\}, \qquad
@@ -64,7 +64,7 @@ class SparseOFUL(Policy):
         ``"paper"``, whose range is :math:`\pm (G + n_t)`, :math:`n_t` a bound on the noise of all rounds.
     scale: multiplies the radius; 1 is the theory, less is practice.
     intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`, and S
-        speaks of the whole parameter then.
+        then bounds the parameter with its constant term.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class SparseOFUL(Policy):
     share columns.
 
     Guarantee: with ``"data"`` and ``"corrected"`` the set holds at every round with probability 1 - delta, if some map
-    is right (for ``"data"`` whatever the range); log M enters :math:`\gamma_t` alone. But the ellipsoid lies in all
+    is right (for ``"data"`` with any range); log M enters :math:`\gamma_t` alone. But the ellipsoid lies in all
     :math:`D = \sum_i d_i` features, so that the regret is of order :math:`\sqrt{D T (d + \log M)}` up to logarithms:
     it saves a factor :math:`\sqrt M` against OFUL on all features, and pays the other. Where :math:`\gamma_t` is
     negative no map is right, or R or S is too small.
@@ -146,9 +146,9 @@ class SparseOFUL(Policy):
             return None
         sets: Any = self._model
         parameter = with_zero(parameter) if self.intercept else parameter
-        whole = np.zeros((self._size, *sets.bank.theta.shape[1:]))
-        whole[np.arange(self._size), np.broadcast_to(model, self._size), : parameter.shape[-1]] = parameter
-        return np.array(sets.covers(whole.reshape(self._size, -1)[:, sets.columns]), dtype=float)
+        thetas = np.zeros((self._size, *sets.bank.theta.shape[1:]))
+        thetas[np.arange(self._size), np.broadcast_to(model, self._size), : parameter.shape[-1]] = parameter
+        return np.array(sets.covers(thetas.reshape(self._size, -1)[:, sets.columns]), dtype=float)
 
 
 class OnlineSet(BankModel):
