@@ -16,16 +16,16 @@ from banditselect.runtime.shapes import lay_out
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1.01 * LIMIT, -1.01 * LIMIT])
 def test_usable_finds_one_bad_entry_anywhere(bad):
-    for shape in [(1,), (7,), (2, 3), (2, 2, 3)]:
-        for position in range(int(np.prod(shape))):
-            x = np.ones(shape)
-            x.reshape(-1)[position] = bad
+    for size in (1, 7, 12):
+        for position in range(size):
+            x = np.ones(size)
+            x[position] = bad
             assert not usable(x)
 
 
 def test_usable_accepts_the_rest():
     assert usable(np.array([0.0, -0.0, LIMIT, -LIMIT, 5e-324]))
-    assert usable(np.zeros((0, 3)))
+    assert usable(np.zeros(0))
 
 
 def test_what_lies_outside_a_range_is_counted():

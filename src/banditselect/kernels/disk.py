@@ -10,6 +10,7 @@ the others wait for its result.
 
 import contextlib
 import functools
+import gc
 import os
 import sys
 import time
@@ -73,16 +74,22 @@ def _accept(place: type, function: Any, file: str) -> Any:
 def keep(compiled: Any) -> None:
     """Keep the compiled forms of a kernel on disk, and compile each form once on a machine.
 
-    A form for a constant argument would be a second one beside that for any value, and is not compiled.
+    A form for a constant argument would be a second one beside that for any value, and is not compiled. The garbage
+    collector waits meanwhile: the compiler makes millions of objects, and looking through them again and again would
+    take a sixth of the time.
     """
     cache, compile = DiskCache(compiled), compiled.compile
 
     def compile_once(signature: Any) -> Any:
         with global_compiler_lock:
+            collects = gc.isenabled()
+            gc.disable()
             try:
                 return compile(tuple(map(unliteral, signature)))
             finally:
                 cache.release()
+                if collects:
+                    gc.enable()
 
     compiled._cache, compiled.compile = cache, compile_once
 

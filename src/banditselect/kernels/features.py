@@ -138,11 +138,10 @@ def entry(x: Any, r: int, p: int, a: int, j: int) -> Any:
 
 @kernel
 def usable(values: Array) -> bool:
-    """Return whether all entries of a contiguous array are finite and at most ``LIMIT`` in magnitude."""
+    """Return whether all ``values (n,)`` are finite and at most ``LIMIT`` in magnitude."""
     good = True
-    flat = values.reshape(-1)
-    for j in range(flat.size):
-        good &= abs(flat[j]) <= LIMIT
+    for j in range(values.size):
+        good &= abs(values[j]) <= LIMIT
     return good
 
 

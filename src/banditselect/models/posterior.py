@@ -136,7 +136,7 @@ def members(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, all
     return of(r, n, x, block, ridges, beliefs, allowed)
 
 
-@kernel
+@inlined
 def _members_of_maps(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, allowed: Mask) -> Any:
     theta, root, dims, first = ridges
     size, precision = beliefs[6], beliefs[7]
@@ -158,7 +158,7 @@ def _members_of_maps(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs:
     return weight, variance, share, z, theta[n], root[n], chosen, cells, cells, own_dims
 
 
-@kernel
+@inlined
 def _members_of_regions(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, allowed: Mask) -> Any:
     columns, root, group = ridges
     size, precision = beliefs[6], beliefs[7]
@@ -213,13 +213,13 @@ def predictions(counted: Any, r: int, block: Index, allowed: Mask, each: Array, 
         noise += weight[c] * variance[c]
         p = chosen[c] % z.shape[0]
         each[c] = 0.0
-        for j in range(dims[c]):
-            if block.size > 0:
-                for a in range(mean.size):
-                    each[c, a] += z[p, j, a] * theta[cells[c] + block[r, p, a], j]
-            else:
-                for a in range(mean.size):
-                    each[c, a] += z[p, j, a] * theta[cells[c], j]
+        start = 0
+        while start < mean.size:
+            cell, stop = run_of(cells[c], block, r, p, start, mean.size)
+            for j in range(dims[c]):
+                for a in range(start, stop):
+                    each[c, a] += z[p, j, a] * theta[cell, j]
+            start = stop
         for a in range(mean.size):
             mean[a] += weight[c] * each[c, a]
     leader = -1
@@ -240,82 +240,70 @@ def spreads(
     """
     weight, variance, _, z, _, root, chosen, _, places, dims = counted
     K = mean.size
-    square, apart, scratch = np.empty(K), np.empty(K), np.empty((3, max(root.shape[2], CHUNK)))
+    square, apart, scratch = np.empty(K), np.empty(K), np.empty((2, CHUNK))
     total[:] = 0.0
     for c in range(weight.size):
         if c == 0 or places[c] != places[c - 1]:
             p = chosen[c] % z.shape[0]
-            if block.size > 0:
-                widths_in_blocks(z[p], root, places[c], block[r, p], dims[c], leader, scratch, square, apart)
-            else:
-                widths(z[p], root[places[c]], dims[c], leader, scratch, square, apart)
+            square[:] = apart[:] = 0.0
+            start = 0
+            while start < K:
+                place, stop = run_of(places[c], block, r, p, start, K)
+                stop = min(stop, start + CHUNK)
+                widths(z[p], root[place], dims[c], leader, start, stop, scratch, square, apart)
+                start = stop
+            for a in range(K):
+                if block.size > 0 and block[r, p, a] != block[r, p, leader]:
+                    apart[a] = square[a] + square[leader]  # what is known of two blocks is independent
         for a in range(K):
             total[a] += weight[c] * (variance[c] * square[a] + (each[c, a] - mean[a]) ** 2)
             deviation[c, a] = math.sqrt(variance[c] * apart[a])
 
 
 @inlined
-def widths(z: Array, root: Array, d: int, leader: int, scratch: Array, square: Array, apart: Array) -> None:
-    """``square[a] = |z[:, a]|^2_{V^-1}`` and ``apart[a]`` the same of the difference to the leader; ``z (d, K)``.
+def run_of(first: int, block: Index, r: int, p: int, start: int, K: int) -> tuple[int, int]:
+    """Return the cell of an action whose map has its first block there, and where the run of its block ends."""
+    if block.size == 0:
+        return first, K
+    stop = start + 1
+    while stop < K and block[r, p, stop] == block[r, p, start]:
+        stop += 1
+    return first + block[r, p, start], stop
 
-    Two columns of the root and four features at a time, for the actions of a chunk: few loads and stores for each
+
+@inlined
+def widths(
+    z: Array, root: Array, d: int, leader: int, start: int, stop: int, scratch: Array, square: Array, apart: Array
+) -> None:
+    """Add ``|z[:, a]|^2_{V^-1}`` to ``square`` and that of the difference to the leader to ``apart``; ``z (d, K)``.
+
+    Two columns of the root and four features at a time, for ``start <= a < stop``: few loads and stores for each
     product, and what they need stays in the fastest cache.
     """
-    K, wide, fours = square.size, min(d + -d % 4, root.shape[1]), d - d % 4
-    best, u, v = scratch[2], scratch[0], scratch[1]
-    image(z, root, d, leader, best)
-    for a in range(K):
-        square[a] = apart[a] = 0.0
-    for start in range(0, K, CHUNK):
-        n = min(CHUNK, K - start)
-        for k in range(0, wide, 2):
+    wide, fours, n = min(d + -d % 4, root.shape[1]), d - d % 4, stop - start
+    u, v = scratch[0], scratch[1]
+    for k in range(0, wide, 2):
+        best_u = best_v = 0.0
+        for j in range(d):
+            best_u += root[j, k] * z[j, leader]
+            best_v += root[j, k + 1] * z[j, leader]
+        for a in range(n):
+            u[a] = v[a] = 0.0
+        for j in range(0, fours, 4):
+            p_0, p_1, p_2, p_3 = root[j, k], root[j + 1, k], root[j + 2, k], root[j + 3, k]
+            q_0, q_1, q_2, q_3 = root[j, k + 1], root[j + 1, k + 1], root[j + 2, k + 1], root[j + 3, k + 1]
             for a in range(n):
-                u[a] = v[a] = 0.0
-            for j in range(0, fours, 4):
-                p_0, p_1, p_2, p_3 = root[j, k], root[j + 1, k], root[j + 2, k], root[j + 3, k]
-                q_0, q_1, q_2, q_3 = root[j, k + 1], root[j + 1, k + 1], root[j + 2, k + 1], root[j + 3, k + 1]
-                for a in range(n):
-                    b = start + a
-                    u[a] += p_0 * z[j, b] + p_1 * z[j + 1, b] + p_2 * z[j + 2, b] + p_3 * z[j + 3, b]
-                    v[a] += q_0 * z[j, b] + q_1 * z[j + 1, b] + q_2 * z[j + 2, b] + q_3 * z[j + 3, b]
-            for j in range(fours, d):
-                p_0, q_0 = root[j, k], root[j, k + 1]
-                for a in range(n):
-                    u[a] += p_0 * z[j, start + a]
-                    v[a] += q_0 * z[j, start + a]
+                b = start + a
+                u[a] += p_0 * z[j, b] + p_1 * z[j + 1, b] + p_2 * z[j + 2, b] + p_3 * z[j + 3, b]
+                v[a] += q_0 * z[j, b] + q_1 * z[j + 1, b] + q_2 * z[j + 2, b] + q_3 * z[j + 3, b]
+        for j in range(fours, d):
+            p_0, q_0 = root[j, k], root[j, k + 1]
             for a in range(n):
-                square[start + a] += u[a] * u[a] + v[a] * v[a]
-                apart[start + a] += (u[a] - best[k]) ** 2 + (v[a] - best[k + 1]) ** 2
-
-
-@inlined
-def widths_in_blocks(
-    z: Array, root: Array, place: int, block: Index, d: int, leader: int, scratch: Array, square: Array, apart: Array
-) -> None:
-    """Do the same where actions have the blocks ``block (K,)``; what is known of two blocks is independent."""
-    best, w = scratch[2], scratch[0]
-    image(z, root[place + block[leader]], d, leader, best)
-    for a in range(square.size):
-        image(z, root[place + block[a]], d, a, w)
-        norm = distance = 0.0
-        for k in range(d):
-            norm += w[k] * w[k]
-            distance += (w[k] - best[k]) ** 2
-        square[a], apart[a] = norm, distance
-    for a in range(square.size):
-        if block[a] != block[leader]:
-            apart[a] = square[a] + square[leader]
-
-
-@inlined
-def image(z: Array, root: Array, d: int, a: int, w: Array) -> None:
-    """``w[k] = sum_j root[j, k] z[j, a]``."""
-    wide = min(d + -d % 4, root.shape[1])
-    for k in range(wide):
-        w[k] = 0.0
-    for j in range(d):
-        for k in range(wide):
-            w[k] += root[j, k] * z[j, a]
+                u[a] += p_0 * z[j, start + a]
+                v[a] += q_0 * z[j, start + a]
+        for a in range(n):
+            square[start + a] += u[a] * u[a] + v[a] * v[a]
+            apart[start + a] += (u[a] - best_u) ** 2 + (v[a] - best_v) ** 2
 
 
 @kernel

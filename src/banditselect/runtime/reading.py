@@ -34,7 +34,8 @@ class Reader:
             shape = features.shape
             K, d = shape[-2:]
             outer = (n, *self._outer) if self.lanes else self._outer
-            if shape[:-2] == outer and d == self._width and K > 0 and features.flags.carray and usable(features):
+            fits = shape[:-2] == outer and d == self._width and K > 0 and features.flags.carray
+            if fits and usable(features.reshape(-1)):
                 return Features(features.reshape(n, self._maps, K, d), NO_BLOCK)
         x = self.shape.shaped_actions(features, n if self.lanes else None)
         if isinstance(x, Lookup):
@@ -45,12 +46,12 @@ class Reader:
         """Return the features of what n rows played, every number checked, in an array of their own."""
         if type(features) is np.ndarray and features.ndim == self._ndim - 1 and features.dtype is FLOAT:
             outer = (n, *self._outer) if self.lanes else self._outer
-            if features.shape == (*outer, self._width) and usable(x := features.copy()):
+            if features.shape == (*outer, self._width) and usable(x := features.flatten()):
                 return Features(x.reshape(n, self._maps, self._width), NO_BLOCK_PLAYED)
         return self._checked(self.shape.shaped_one(features, n if self.lanes else None), features, n, NO_BLOCK_PLAYED)
 
     def _checked(self, x: Any, given: Any, n: int, none: Any) -> Features:
-        if not usable(x):
+        if not usable(x.reshape(-1)):
             raise self.unusable(given, n)
         if not self.blocked:
             return Features(x, none)

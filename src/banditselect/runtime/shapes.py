@@ -239,7 +239,7 @@ class AnyShape(FeatureShape):
     def shaped_one(self, value: Any, lanes: int | None) -> Array:
         """Return zeros ``(n, 1, 1)``: nothing is learned from it."""
         for m in value if isinstance(value, list | tuple) and value and not isinstance(value, Blocked) else [value]:
-            if not usable(np.array(as_floats("features", _values(m), "finite numbers"))):
+            if not usable(as_floats("features", _values(m), "finite numbers").flatten()):
                 raise refuse("features", value, "finite numbers")
         return np.zeros((lanes or 1, 1, 1))
 
