@@ -1,11 +1,13 @@
 """A small game that any policy can play, and what the checks of policies share."""
 
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..policies import Policy
+from ..policies import Policy, load
 from ..runtime.blocks import BlockedShape
 from ..runtime.shapes import ExactShape, SomeMaps
 from ..types import Array, Blocked
@@ -118,6 +120,16 @@ def snapshot(policy: Policy, lanes: slice = slice(None)) -> dict[str, bytes]:
         for part, content in policy._parts
         for name, array in content.learned().items()
     }
+
+
+def saved(policy: Policy) -> Any:
+    """Return the policy as it is loaded from a file to which it was saved; assert that it is the same."""
+    with tempfile.TemporaryDirectory() as folder:
+        policy.save(Path(folder) / "policy.bsel")
+        again = load(Path(folder) / "policy.bsel")
+    assert repr(again) == repr(policy), "the settings changed"
+    assert snapshot(again) == snapshot(policy), "the state changed"
+    return again
 
 
 def arrays_of(shown: Any) -> list[Any]:

@@ -304,10 +304,10 @@ def _constant(instances: Instances, name: str) -> Any:
 
 
 def _known_means(instances: Instances, t: int) -> Array:
-    """Return the means of a round; skip the check if nobody knows them."""
+    """Return the means of a round; skip the check if they are not known."""
     means = instances.means(t)
     if means is None:
-        raise SkipTest("nobody knows its means")
+        raise SkipTest("its means are not known")
     return means
 
 
