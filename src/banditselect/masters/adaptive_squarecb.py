@@ -10,7 +10,7 @@ import numpy as np
 from ..kernels.features import Features
 from ..models.model import Model
 from ..policies import shared
-from ..policies.contract import Played
+from ..policies.contract import Played, answer
 from ..policies.squarecb import EXPLORATION, SquareCB
 from ..runtime.arguments import argument
 from ..runtime.constraints import Number, OneOf, YesNo
@@ -90,7 +90,7 @@ class AdaptiveSquareCB(Master):
 
     notes_share: ClassVar[bool] = True
 
-    outside = shared.OUTSIDE
+    outside = answer("range.outside", "Number of rewards outside ``reward_range``.")
 
     def build(self, lanes: int) -> tuple[Model, None]:
         """Return weights under the log barrier, over a SquareCB for each level of error."""

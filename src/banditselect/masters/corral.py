@@ -11,7 +11,7 @@ from ..kernels import kernel
 from ..kernels.features import Features
 from ..models.model import Model
 from ..policies import shared
-from ..policies.contract import Played
+from ..policies.contract import Played, answer
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
 from ..runtime.constraints import Number, OneOf, YesNo
@@ -108,7 +108,7 @@ class Corral(Master):
 
     notes_share: ClassVar[bool] = True
 
-    outside = shared.OUTSIDE
+    outside = answer("range.outside", "Number of rewards outside ``reward_range``.")
 
     def build(self, lanes: int) -> tuple[Model, None]:
         """Return weights under the log barrier."""

@@ -95,7 +95,7 @@ class EXP4(Policy):
         "weights",
         "Weight of each base where as many actions are offered as on average so far, ``(M,)``; equal at first.",
     )
-    outside = shared.OUTSIDE
+    outside = answer("range.outside", "Number of rewards outside ``reward_range``.")
 
     def build(self, lanes: int) -> tuple[Model, None]:
         """Return the losses of the bases, and the weights that follow."""
@@ -180,8 +180,3 @@ class AdviceWeights(Model):
         kappa = np.maximum(bases.offers[:, 0] / np.maximum(bases.visits[:, 0], 1), 1.0)
         ids = np.arange(len(kappa))
         return self.weights_at(ids, self.rates(ids, kappa)[0])
-
-    @property
-    def outside(self) -> Index:
-        """Number of rewards outside the range, ``(N,)``."""
-        return self.range.outside

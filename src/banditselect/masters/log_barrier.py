@@ -46,19 +46,14 @@ class BarrierModel(MasterModel):
         if base is None or share is None:
             return y
         self.warnings += self.range.watch(ids, y)
-        learned, expected = np.empty(ids.size), (self.range.lower, self.range.upper)
+        learned, ends = np.empty(ids.size), (self.range.lower, self.range.upper)
         options = (self.replays, self.weigh, self.barrier.rate, self.barrier.doubling)
-        update(ids, base, share, y, expected, self.plays, self.barrier.arrays(), options, learned)
+        update(ids, base, share, y, ends, self.plays, self.barrier.arrays(), options, learned)
         return learned
 
     def weights(self) -> Array:
         """Return the weight of each base, ``(N, M)``."""
         return self.barrier.weights
-
-    @property
-    def outside(self) -> Index:
-        """Number of rewards outside the range, ``(N,)``."""
-        return self.range.outside
 
 
 class LogBarrier(LaneArrays):

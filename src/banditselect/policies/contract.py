@@ -83,24 +83,16 @@ def answer(question: str, doc: str, *, by_map: bool = False) -> Any:
     """Return a property that asks the model, or a part of it (``"bank.parameters"``): an attribute or a method.
 
     The answer leads with the lanes, ``(N, ...)``. ``by_map``: it has an entry for every cell, ``(N, cells, ...)``, and
-    is given map by map.
+    is given map by map; of a policy with several maps as an array, or as a list if some map has blocks.
     """
 
     def ask(policy: Policy) -> Any:
         found = attrgetter(question)(policy._model)
         found = found() if callable(found) else found
-        return split_by_map(policy, found) if by_map else policy._answer(found)
+        shape = policy.feature_shape
+        if by_map and isinstance(shape, BlockedShape):
+            answers = [policy._answer(part) for part in shape.by_map(found)]
+            return answers if shape.many else answers[0]
+        return policy._answer(found[:, 0] if by_map and not shape.many else found)
 
     return property(ask, doc=doc)
-
-
-def split_by_map(policy: Policy, cells: Array) -> Any:
-    """Return an answer about all cells, ``(N, cells, ...)``, of one map, or of every map.
-
-    An array without blocks; with blocks a list with an entry per map for a policy with several maps.
-    """
-    shape = policy.feature_shape
-    if not isinstance(shape, BlockedShape):
-        return policy._answer(cells if shape.many else cells[:, 0])
-    answers = [policy._answer(part) for part in shape.by_map(cells)]
-    return answers if shape.many else answers[0]

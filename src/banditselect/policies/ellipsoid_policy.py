@@ -34,10 +34,6 @@ class EllipsoidPolicy(Policy):
         width = int(model.bank.widths[0])
         return self._answer(model.covers(lane_vectors(theta, self._size, width)))
 
-    def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
-        """Return for each lane whether its set holds the true ``parameter``, of constant term 0, ``(N,)``."""
-        return np.array(self.covers(with_zero(parameter) if self._model.constant else parameter), dtype=float, ndmin=1)
-
 
 def covers_of_maps(policy: Any, theta: ArrayLike, model: int | None) -> Any:
     """Return whether the confidence set of ``model`` (of any, for None) contains ``theta``, per lane.

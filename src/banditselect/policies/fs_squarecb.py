@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from ..runtime.lanes import per_lane
 from ..types import Array, Index, Mask
 from . import shared
 from .contract import answer
-from .members import MapPolicy
+from .members import MapPolicy, prior_of
 from .squarecb import EXPLORATION, demand_choices, formulas, rate_of
 
 SCALED = "exploration and noise are scaled to that range"
@@ -165,7 +165,7 @@ class FSSquareCB(MapPolicy):
     def build(self, lanes: int) -> tuple[Model, Play]:
         """Return ridge regressions whose predictions are aggregated, played by inverse gaps."""
         self._refuse_choices()
-        maps, prior = self._maps(), np.full(self._n, 1.0 / self._n)
+        maps, prior = self._maps(), prior_of(self)
         expected = RewardRange(self.reward_range, lanes, MEANING.get(self.weighting, SCALED))
         noise = per_lane(expected.span / 2.0 if self.noise is None else self.noise, lanes)
         bound = per_lane(expected.span / 2.0 if self.parameter_bound is None else self.parameter_bound, lanes)
@@ -178,16 +178,17 @@ class FSSquareCB(MapPolicy):
         rate = rate_of(self, counts, lam, noise)
         bank = RidgeBank.of(maps, lanes, lam, constant=self.intercept, memory=self.memory)
 
-        models: dict[str, Callable[[], Any]] = {
-            "noise": lambda: EvidenceWeighted(bank, expected, Posterior(variance=noise**2, prior=prior, online=False)),
-            "range": lambda: SqAlgWeighted(bank, expected, share=self.share, rate=self.aggregation_rate),
-            "learned": lambda: MixtureInRange(
-                expected, maps, lanes, noise=None, prior=prior, intercept=self.intercept, memory=self.memory
-            ),
-            "paper": lambda: PrintedSqAlg(bank, expected, formulas(self, "paper", counts, lam, noise)),
-            "corrected": lambda: CorrectedSqAlg(bank, expected, formulas(self, "corrected", counts, lam, noise)),
-        }
-        model = models[self.weighting]()
+        model: Any
+        if self.weighting == "noise":
+            model = EvidenceWeighted(bank, expected, Posterior(variance=noise**2, prior=prior, online=False))
+        elif self.weighting == "range":
+            model = SqAlgWeighted(bank, expected, share=self.share, rate=self.aggregation_rate)
+        elif self.weighting == "learned":
+            own = {"noise": None, "prior": prior, "intercept": self.intercept, "memory": self.memory}
+            model = MixtureInRange(expected, maps, lanes, **own)
+        else:
+            aggregation = PrintedSqAlg if self.weighting == "paper" else CorrectedSqAlg
+            model = aggregation(bank, expected, formulas(self, self.weighting, counts, lam, noise))
         if isinstance(rate, PrintedFS):
             model.printed, model.fixed_members = (rate,), FIXED
         if self.design == "optimal":
@@ -221,11 +222,6 @@ class MixtureInRange(MapMixture):
         """Learn rewards, and count those outside the range."""
         super().learn(ids, x, y, note)
         self.warnings += self.expected.watch(ids, y)
-
-    @property
-    def outside(self) -> Index:
-        """Number of rewards that fell outside the range, ``(N,)``."""
-        return self.expected.outside
 
     @property
     def clipped(self) -> Index:

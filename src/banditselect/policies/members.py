@@ -176,8 +176,7 @@ class MapPolicy(Policy):
         for name, part in parts_of(fresh):
             if name != "_ledger":
                 part.take(before[name], move, True)
-        prior = prior_weights("prior_weights", fresh.settings.get("prior_weights"), move.n_new)
-        fresh._model.reweigh(total, prior[move.old.size :], replayed)
+        fresh._model.reweigh(total, prior_of(fresh)[move.old.size :], replayed)
 
     def _changed(self, columns: Index) -> list[Any]:
         """Return the history of the list of maps, with the change to maps that were the ``columns`` so far."""
@@ -321,6 +320,11 @@ class RegionPolicy(Policy):
 
     def _changed(self, columns: Index) -> list[Any]:
         return list(self._changes)  # a decision has the same features whatever the regions are
+
+
+def prior_of(policy: Any) -> Array:
+    """Return the prior weights of the models, ``(M,)``, of sum 1; equal ones where none are given."""
+    return prior_weights(f"{type(policy).__name__}: prior_weights", policy.settings.get("prior_weights"), policy._n)
 
 
 def _check_members_may_change(policy: Policy) -> None:

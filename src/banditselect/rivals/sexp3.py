@@ -84,7 +84,7 @@ class SEXP3(Policy):
     reads_propensity: ClassVar[bool] = True
 
     visits = answer("visits", "Rounds learned of each class, ``(C,)``.")
-    outside = shared.OUTSIDE
+    outside = answer("range.outside", "Number of rewards outside ``reward_range``.")
 
     def build(self, lanes: int) -> tuple[Model, None]:
         """Return the losses of the arms in every class."""
@@ -152,8 +152,3 @@ class ArmsOfClasses(Model):
     def visits(self) -> Index:
         """Rounds learned of each class, ``(N, C)``."""
         return self.arms.visits
-
-    @property
-    def outside(self) -> Index:
-        """Number of rewards outside the range, ``(N,)``."""
-        return self.range.outside
