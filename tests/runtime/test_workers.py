@@ -318,7 +318,7 @@ def test_runs_agree_with_a_set(steps):
     book, learned, worker = LearnedFromWorkers(), set(), Worker(1, 5)
     for lane, number in steps:
         row = np.array([lane]), np.array([number])
-        assert (book.learned(worker, *row) == 0) == ((lane, number) in learned)
+        assert book.learned(worker, *row).tolist() == [(lane, number) in learned]
         book.toggle(worker, *row)
         learned ^= {(lane, number)}
     rows = [(lane, k) for _, _, lane, begin, end in book.table().tolist() for k in range(begin, end)]

@@ -15,7 +15,7 @@ from ..policies.contract import Played, answer
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
 from ..runtime.constraints import Number, OneOf, YesNo
-from ..runtime.drawing import Channel, Streams, philox
+from ..runtime.drawing import Channel, Streams, uniform
 from ..runtime.files import register
 from ..runtime.inputs import SMALLEST
 from ..runtime.lanes import LaneArrays
@@ -155,6 +155,4 @@ def replaced(ids: Index, keys: Index, counts: Array, first: int, out: Mask) -> N
     """
     for r in range(ids.size):
         for k in range(out.shape[1]):
-            high, low, _, _ = philox(int(keys[ids[r]]), int(counts[r]), first + k)
-            u = ((high >> 5) * 67108864.0 + (low >> 6)) / 9007199254740992.0
-            out[r, k] = u * counts[r] < 1.0
+            out[r, k] = uniform(keys[ids[r]], counts[r], first + k) * counts[r] < 1.0

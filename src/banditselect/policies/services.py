@@ -49,20 +49,21 @@ def fork(self: P, worker: int | str | Policy) -> P:
     >>> policy.rounds
     2
     """
+    former: Any = worker
     with self._guard:
         twin, acts = copy.deepcopy(self), np.zeros(self._size, dtype=np.int64)
-    if hasattr(worker, "_acts"):
-        who, theirs = worker._acts.worker, worker._ledger.acts
-        if worker._lineage != self._lineage or who == MAIN or theirs.size > acts.size:
+    if hasattr(former, "_acts"):
+        who, theirs = former._acts.worker, former._ledger.acts
+        if former._lineage != self._lineage or who == MAIN or theirs.size > acts.size:
             raise refuse("worker", worker, "a worker that was forked from this policy")
         acts[: theirs.size] = theirs
         if self._acts.from_workers.is_closed(who):
             who, acts[:] = Worker.fresh(who.number), 0
     else:
-        if not isinstance(worker, str):
-            Number(low=0, high=MOST - 1, integer=True).check("worker", worker, None)
-            worker = int(worker)  # type: ignore[arg-type]
-        who = Worker.fresh(worker)
+        if not isinstance(former, str):
+            Number(low=0, high=MOST - 1, integer=True).check("worker", former, None)
+            former = int(former)
+        who = Worker.fresh(former)
     twin._acts.act_as(who, acts)
     twin._seed_streams(who.channel)
     return twin

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from ..kernels.features import NO_BLOCK, NO_BLOCK_PLAYED, Features, Lookup, usable
-from .errors import ArgumentError
 from .inputs import FLOAT
 from .shapes import ExactShape, FeatureShape
 
@@ -51,11 +50,7 @@ class Reader:
 
     def _checked(self, x: Any, given: Any, n: int, none: Any) -> Features:
         if not usable(x):
-            raise self.unusable(given, n)
+            raise self.shape.unusable(given, n if self.lanes else None)
         if not self.blocked:
             return Features(x, none)
         return Features(np.ascontiguousarray(x[..., :-1]), np.ascontiguousarray(x[..., -1]).astype(np.int64))
-
-    def unusable(self, features: Any, n: int) -> ArgumentError:
-        """Return the error for features of the right shape that are not finite."""
-        return self.shape.unusable(features, n if self.lanes else None)
