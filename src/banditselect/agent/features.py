@@ -11,7 +11,7 @@ from ..runtime.binding import Binding
 from ..runtime.blocks import BlockedShape
 from ..runtime.drawing import Seed
 from ..runtime.errors import refuse
-from ..runtime.shapes import AnyShape
+from ..runtime.shapes import AnyShape, values_of
 from ..types import Array, Blocked
 
 
@@ -79,7 +79,7 @@ def replayed(
 
 def _joined(part: FeatureMap, features: list[Any]) -> Array | Blocked:
     """Return features of items, one after the other."""
-    values = [x.values if isinstance(x, Blocked) else x for x in features]
+    values = [values_of(x) for x in features]
     x = np.concatenate([np.empty((0, part.width)), *values])
     if part.blocks == 1:
         return x
@@ -105,4 +105,4 @@ def estimates(policy: Policy, lane: int, maps: Sequence[FeatureMap]) -> list[Arr
 
 def sample_row(features: Sequence[Array | Blocked], k: int) -> Array:
     """Return the features of item k in all maps side by side."""
-    return np.concatenate([(x.values if isinstance(x, Blocked) else x)[k] for x in features])
+    return np.concatenate([values_of(x)[k] for x in features])

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..policies import Policy, load
 from ..runtime.blocks import BlockedShape
-from ..runtime.shapes import ExactShape, SomeMaps
+from ..runtime.shapes import ExactShape, SomeMaps, values_of
 from ..types import Array, Blocked
 
 Factory = Callable[..., Policy]
@@ -134,8 +134,7 @@ def saved(policy: Policy) -> Any:
 
 def arrays_of(shown: Any) -> list[Any]:
     """Return the arrays of features that are shown to a policy; without the blocks of actions."""
-    maps = shown if isinstance(shown, list) else [shown]
-    return [m.values if isinstance(m, Blocked) else m for m in maps]
+    return [values_of(m) for m in (shown if isinstance(shown, list) else [shown])]
 
 
 def refuses(call: Callable[[], Any], word: str, what: str) -> None:

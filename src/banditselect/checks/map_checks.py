@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..kernels.features import LIMIT
 from ..maps import FeatureMap, Records, from_dict, to_dict
 from ..maps.recipe import Recipe
+from ..runtime.shapes import values_of
 from ..types import Array, Blocked
 
 WORD = "a word that no example has"
@@ -208,7 +209,7 @@ def _stored(part: Any, arrays: list[NDArray[Any]]) -> int:
 
 def _check_features(fitted: FeatureMap, features: Array | Blocked, K: int, what: str) -> None:
     """Assert that features are numbers that policies take."""
-    values = features.values if isinstance(features, Blocked) else features
+    values = values_of(features)
     shape = np.shape(values)
     assert getattr(values, "dtype", None) == np.float64, f"features of {what} are no float64 array"
     assert shape == (K, fitted.width), f"features of {what} have the shape {shape}, not {(K, fitted.width)}"
