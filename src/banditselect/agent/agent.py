@@ -139,7 +139,7 @@ class Agent:
     ) -> Array | None:
         """Return what ``act`` would sample from, ``(K,)``, and change nothing; None where it has no closed form.
 
-        What is scaled online is scaled by what was offered before.
+        Features that are scaled online are scaled by the items offered before.
         """
         with self._guard:
             rows, _ = self._offered(items)
@@ -236,7 +236,7 @@ class Agent:
         prior_weights: the share of each new map, by default that of equal weights.
         replay: rounds that the agent has learned, in that order, which the new maps learn too: ``(context, item,
             reward)``, of a key ``(context, item, reward, key)``. If they are all, it is as if the new maps had been
-            there from the first, but for what is scaled online.
+            there from the first, except for features that are scaled online.
         """
         with self._guard:
             policy = self._changing("add_maps")
@@ -386,7 +386,7 @@ class Agent:
 
 
 def _named(maps: Any, taken: Iterable[str] = ()) -> dict[str, FeatureMap]:
-    """Return maps by name, those of a list by what they are and where they stand, behind those ``taken``."""
+    """Return maps by name; those of a list are named by position and class, numbered behind those ``taken``."""
     if isinstance(maps, FeatureMap):
         maps = [maps]
     if isinstance(maps, Mapping):
@@ -420,7 +420,7 @@ def _plain(name: Any) -> Any:
 
 
 def _written(items: Mapping[Any, Any]) -> str:
-    """Return items as JSON; a value that is none is refused by name."""
+    """Return items as JSON; refuse values that JSON has not, by the name of the item."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, np.ndarray | np.generic):

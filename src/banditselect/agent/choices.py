@@ -21,7 +21,7 @@ class Choice:
     ----------
     item: the id of the item to play; its position among those offered where it has none.
     key: of the learner that decided, None for the one without a key.
-    decision: of the policy inside, with what learning needs.
+    decision: of the policy inside, with everything that learning needs.
     """
 
     item: Any

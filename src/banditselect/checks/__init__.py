@@ -80,8 +80,8 @@ def check_map(
 ) -> dict[str, str]:
     """Run every check on a feature map; return those that could not run, with the reasons.
 
-    Features have the shape and the names that the map says, are finite whatever records hold, and depend on nothing but
-    the records; ``strict=True`` refuses what cannot be read; a fit, an observation and a save change what they should.
+    Features have the shape and the names that the map says, are finite for any records, and depend on nothing but the
+    records; ``strict=True`` refuses values that cannot be read; a fit, an observation and a save change only their part.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ N_ACTIONS = 6
 
 
 class Game:
-    """Features and rewards for a policy, one instance per lane; lane j is the same whatever lanes stand beside it."""
+    """Features and rewards for a policy, one instance per lane; lane j is the same in any set of lanes."""
 
     def __init__(self, policy: Policy, lanes: range, n_actions: int = N_ACTIONS, noise: float = 0.05) -> None:
         shape = policy.feature_shape
@@ -77,7 +77,7 @@ class Game:
         return maps[self.map] @ self.theta
 
     def reward(self, maps: list[Array], action: Any) -> Any:
-        """Return the reward of what was played, a float or ``(n,)``."""
+        """Return the reward of the action played, a float or ``(n,)``."""
         actions = np.atleast_1d(action)
         noise = np.array([rng.normal(0.0, self.noise) for rng in self.rngs])
         y = self.means(maps)[np.arange(actions.size), actions] + noise

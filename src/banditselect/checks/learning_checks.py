@@ -1,4 +1,4 @@
-"""Checks of what a policy learns: symmetry, estimates of a batch solve, regret, late rewards, changing models."""
+"""Checks of learning: symmetry, estimates equal to a batch solve, regret, late rewards, changing models."""
 
 from typing import Any
 from unittest import SkipTest

@@ -57,7 +57,7 @@ def check_actions(factory: Factory) -> None:
 
 
 def check_probabilities(factory: Factory) -> None:
-    """Probabilities sum to one, belong to what is played, and are 0 for what is not available."""
+    """Probabilities sum to one, are those of the actions played, and are 0 for actions that are not available."""
     policy, game = make(factory)
     play(policy, game, 5)
     for shown, available, mask in _offers(game):
@@ -71,7 +71,7 @@ def check_probabilities(factory: Factory) -> None:
 
 
 def _known(probabilities: Any) -> Any:
-    """Return probabilities; skip the check if there are none."""
+    """Return probabilities; skip the check where they are not known."""
     if probabilities is None:
         raise SkipTest("its probabilities have no closed form")
     return probabilities

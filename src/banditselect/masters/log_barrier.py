@@ -42,7 +42,7 @@ class BarrierModel(MasterModel):
         return self.barrier.shares(ids, self.replays), True
 
     def record(self, ids: Index, base: Index | None, share: Array | None, y: Array) -> Array:
-        """Move the weights by the losses of the bases drawn; data from elsewhere tell nothing, as no base was drawn."""
+        """Move the weights by the losses of the bases drawn; other data have no losses, as no base was drawn."""
         if base is None or share is None:
             return y
         self.warnings += self.range.watch(ids, y)

@@ -213,7 +213,7 @@ class Bases(Constraint):
 
 
 def copies(name: str, bases: Sequence[Any], lanes: int | None, seed: Seed) -> tuple[Policy, ...]:
-    """Return fresh copies of policies, or of what factories return; ``name`` of the argument is for errors."""
+    """Return fresh copies of policies, which may come from factories; ``name`` of the argument is for errors."""
     return tuple(fresh_copy(base, lanes, seed, f"{name}[{i}]") for i, base in enumerate(bases))
 
 

@@ -23,7 +23,7 @@ class Chosen(NamedTuple):
     Attributes
     ----------
     p: to draw from, ``(n, K)``.  keys: of the streams to draw with, ``(n,)``.
-    note: told again with the reward, ``(n, w)``.  by_action: numbers ``(n, w, K)`` whose column of the action drawn
+    note: given back with the reward, ``(n, w)``.  by_action: numbers ``(n, w, K)`` whose column of the action drawn
         stands behind the note.  reported: propensities to report where they are not ``p``, ``(n, K)``.
     base: the base that plays, ``(n,)``.
     """
@@ -55,11 +55,11 @@ class Played(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A decision that has been checked, or data from elsewhere, which have neither numbers nor a decision.
+    """A decision that has been checked, or data of ``learn``, which have neither numbers nor a decision.
 
     Attributes
     ----------
-    ids, x, numbers: lanes, features of what was played, numbers of the acts.
+    ids, x, numbers: lanes, features of the actions played, numbers of the acts.
     worker: the worker that decided, None for the policy itself.  generation: of the list of models that decided.
     """
 
@@ -72,7 +72,7 @@ class Row(NamedTuple):
 
     @property
     def played(self) -> Played | None:
-        """The round that was played; None for data from elsewhere."""
+        """The round that was played; None for data of ``learn``."""
         if self.decision is None:
             return None
         action, p = self.decision.action, self.decision.probability

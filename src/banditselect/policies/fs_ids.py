@@ -19,7 +19,7 @@ from .members import MapPolicy, prior_of
 
 @register
 class FSIDS(MapPolicy):
-    r"""Feature-selection IDS: learns which of M maps explains the rewards while it plays. Only shapes have to be told.
+    r"""Feature-selection IDS: learns which of M maps explains the rewards while it plays. Only shapes have to be given.
 
     Every map is a linear regression at five prior scales, whose noise is learned; how probable each is follows from the
     rewards (``models.mixture``). The play is that of :class:`LinIDS` under the mixture of all: with w the weights,

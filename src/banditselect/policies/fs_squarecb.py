@@ -36,7 +36,7 @@ SCALED = "exploration and noise are scaled to that range"
 MEANING = {
     "range": "it is clipped where experts are weighted",
     "learned": "exploration is scaled to that range",
-    "corrected": "noise and a schedule of exploration are scaled to that range where nothing else is told",
+    "corrected": "noise and a schedule of exploration are scaled to that range where they are not given",
 }
 """The meaning of a reward outside its range, where it is something else."""
 
@@ -65,7 +65,7 @@ class FSSquareCB(MapPolicy):
     noise: sub-Gaussian constant R of the rewards; (hi - lo) / 2 by default.
     reward_range: (lo, hi), where rewards are expected: a scale, not a law.
     regularization: ridge penalty lambda, a number or one per model. By default :math:`\lambda_i = d_i R^2 / S^2` with S
-        the ``parameter_bound``, or (hi - lo) / 2 where it is not told; 1, as in the paper, when ``"paper"`` is chosen.
+        the ``parameter_bound``, or (hi - lo) / 2 where it is not given; 1, as in the paper, when ``"paper"`` is chosen.
     exploration: c of :math:`\alpha_t = c \sqrt t / (hi - lo)`, a ``Power``, a callable of t, ``"paper"``:
         :math:`\alpha = \sqrt{K T / D_T}` with the printed :math:`D_T`, or ``"corrected"``, which needs the weighting
         of that name: :math:`\alpha = \sqrt{8 (K - 1) T / D'}` (``theory.feature_selection.learning_rate``).
@@ -77,7 +77,7 @@ class FSSquareCB(MapPolicy):
         ``"corrected"``: SqAlg on :math:`\pm (G + n_T)`, :math:`n_T = R \sqrt{2 \log(10 T / \delta)}`, and
         :math:`\hat y_t` clipped to :math:`[-G, G]` before it is played.
         ``"learned"``: by how probable they are when noise and prior scales are learned (``models.mixture``), with the
-        weighted mean; noise and regularization are not told then.
+        weighted mean; noise and regularization are not given then.
     delta, feature_bound (L), reward_bound (G), parameter_bound (S), horizon (T): what the formulas need; asked for by
         name when ``"paper"`` or ``"corrected"`` is chosen. Without a horizon the printed range grows with t.
     intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`, as
@@ -86,7 +86,7 @@ class FSSquareCB(MapPolicy):
     memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
         :math:`(1 - 1 / m)^k`, in the regressions, in the weights of the maps and in t. The formulas know none.
     share: a rate :math:`\alpha` per round, for ``"range"``: the weights of SqAlg can return (fixed-share), since every
-        map gives this part of its weight to the others after each reward. It stands for how likely it is that another
+        map gives this part of its weight to the others after each reward. It says how likely it is that another
         map is best in the next round, 1 / s if one lasts s rounds. Losses do not fade then; with a memory the
         regressions do.
     aggregation_rate: for ``"range"``: multiplies :math:`\eta`; above 1 is practice.
@@ -117,7 +117,7 @@ class FSSquareCB(MapPolicy):
 
     With ``design="optimal"`` and weights whose mean is played, ``"noise"`` and ``"learned"``, the regret of a round is
     as with 1.5 s actions, up to a constant (Lemma 8 of ``docs/math.md``), s the rank of all maps side by side: at most
-    :math:`\sum_i d_i`, whatever the number of actions. The maps left out are those that weigh less than a hundredth of
+    :math:`\sum_i d_i`, for any number of actions. The maps left out are those that weigh less than a hundredth of
     the leading one, and those beyond 128 features together, which makes s the width of one map once that has won; this
     is practice, and so is SqAlg's prediction (``"range"``), which is not linear in the features.
 

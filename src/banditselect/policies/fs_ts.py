@@ -49,7 +49,7 @@ class FSTS(MapPolicy):
 
     Notes
     -----
-    Published: the two draws, for a mixture of priors with a known noise. Ours: a map at five prior scales stands for a
+    Published: the two draws, for a mixture of priors with a known noise. Ours: a map at five prior scales is a
     component, and the noise of a model is its estimate, as learned. Guarantee: the reference bounds the Bayesian regret
     for a prior that is true and a noise that is known.
 

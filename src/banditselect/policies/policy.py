@@ -52,8 +52,8 @@ class Policy(Configured):
     seed: Seed = argument(Seeds(), default=0)
 
     savable: ClassVar[bool] = True  #: whether a file can hold all that it is made of
-    is_master: ClassVar[bool] = False  #: whether it judges policies of its own by what it played itself
-    reads_propensity: ClassVar[bool] = False  #: whether it learns with the propensity of what was played
+    is_master: ClassVar[bool] = False  #: whether it judges policies inside it by its own rounds
+    reads_propensity: ClassVar[bool] = False  #: whether it learns with the propensity of the action played
     _warned_of_actions: bool = False
 
     # Choose.
@@ -183,7 +183,7 @@ class Policy(Configured):
         return self._choose(ids, x, offered, self._ledger.book[:, ACTS]).p
 
     def _learn(self, ids: Index, x: Features, y: Array, played: Played | None) -> None:
-        """Learn features of what was played and rewards ``(n,)``; no lane repeats. None for data from elsewhere."""
+        """Learn features and rewards ``(n,)`` of the actions played; no lane repeats. None for data of ``learn``."""
         model = self._model
         model.learn(ids, x.with_constant() if model.constant else x, y, None if played is None else played.note)
         if model.warnings:
@@ -302,7 +302,7 @@ class Policy(Configured):
     def _decision(
         self, served: Index | None, chosen: Chosen, drawn: Index, propensity: Array, played: Array
     ) -> Decision:
-        """Return a decision, from what ``commit`` has drawn."""
+        """Return the decision of an act, whose actions ``commit`` has drawn."""
         _, _, note, by_action, reported, base = chosen
         many, probability = self._many or played.shape[1] > 1, propensity if self.has_propensity else None
         if reported is not None and probability is not None:
@@ -325,7 +325,7 @@ class Policy(Configured):
         return Decision(drawn[0], probability, base, played if many else played[:, 0], lanes, drawn[1], *known)
 
     def _settle_and_learn(self, row: Row, y: Array) -> None:
-        """Learn a row or leave everything as it was, whatever interrupts."""
+        """Learn a row; an interruption leaves everything as it was."""
         if row.worker is not None or row.generation != self._generation or not self._one_kernel:
             self._acts.check_waiting(row.worker, row.ids, row.numbers)
             with self._all_or_nothing([row]):
@@ -366,7 +366,7 @@ class Policy(Configured):
             raise
 
     def _parts_that_learn(self, notes: Sequence[Array | None]) -> Iterable[LaneArrays]:
-        """Return the parts that learning decisions with these notes may change; None for data from elsewhere."""
+        """Return the parts that learning decisions with these notes may change; None for data of ``learn``."""
         return [part for _, part in self._parts]
 
     def _to_current_models(self, decision: Decision) -> Decision:
@@ -392,7 +392,7 @@ class Policy(Configured):
             errors.warn(f"{type(self).__name__}: {text}")
 
     def _answer(self, array: NDArray[Any]) -> Any:
-        """Return a copy without the axis of lanes where there are none."""
+        """Return a copy, without the axis of lanes for a policy without lanes."""
         found = np.array(array if self.lanes is not None else array[0])
         return found.item() if found.ndim == 0 else found
 

@@ -18,7 +18,7 @@ from .members import RegionPolicy, prior_of
 
 @register
 class PSIDS(RegionPolicy):
-    r"""Parameter-selection IDS: learns near which of M centres the reward parameter lies. Only the balls are told.
+    r"""Parameter-selection IDS: learns near which of M centres the reward parameter lies. Only the balls are given.
 
     Model i is a Gaussian about the centre :math:`\mu_i` whose mean squared distance from it is :math:`r_i^2`, or, with
     ``shapes`` :math:`P_i`, whose covariance is :math:`r_i^2 P_i / d`: a prior, not a bound, so a parameter outside all

@@ -176,7 +176,7 @@ class PSOFUL(RegionPolicy):
         means: ``(M, d)``.  weights: ``(M,)``.
         covariances: ``"full"`` ``(M, d, d)``, ``"tied"`` ``(d, d)``, ``"diag"`` ``(M, d)`` or ``"spherical"`` ``(M,)``;
             with an intercept of d + 1 entries, the constant first.
-        covariance_type: which of these, in the words of scikit-learn; must be told where M = d, else their shape tells.
+        covariance_type: which of these, in the words of scikit-learn; needed where M = d, else the shape decides.
         arguments: of the constructor, such as ``noise`` and ``delta``.
         """
         Number(low=0.0, high=1.0, above=True, below=True).check("from_mixture: coverage", coverage, None)

@@ -42,7 +42,7 @@ class PSTS(RegionPolicy):
     Notes
     -----
     Published for a mixture of Gaussian priors, which ``from_mixture`` takes, and a known noise; learning the noise, at
-    six levels, is ours. With the noise told, ``radii=0`` is the mTS of latent bandits, which samples one of M known
+    six levels, is ours. With the noise given, ``radii=0`` is the mTS of latent bandits, which samples one of M known
     models, and radii that say how far off the models are make it mmTS. Guarantee: as for :class:`FSTS`.
 
     References

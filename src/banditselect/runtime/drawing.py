@@ -1,7 +1,7 @@
 """Random numbers and the draw of an action: a key per lane, a counter per act.
 
 A random number (Philox4x32-10) is a function of the key of the lane, the number of the act and the index of the draw,
-so a lane draws the same numbers whatever lanes stand beside it.
+so a lane draws the same numbers in any set of lanes.
 
 Reference: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
 """

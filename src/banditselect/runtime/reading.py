@@ -14,7 +14,7 @@ class Reader:
 
     Attributes
     ----------
-    reads_lookups: whether items of a catalogue may stay a lookup; else they become the array that it stands for.
+    reads_lookups: whether items of a catalogue may stay a lookup; else they become an array.
     """
 
     def __init__(self, shape: FeatureShape, lanes: bool) -> None:
@@ -41,7 +41,7 @@ class Reader:
         return self._checked(x, features, n, NO_BLOCK)
 
     def played(self, features: Any, n: int) -> Features:
-        """Return the features of what n rows played, every number checked, in an array of their own."""
+        """Return the features of the actions that n rows played, every number checked, in an array of their own."""
         if type(features) is np.ndarray and features.ndim == self._ndim - 1 and features.dtype is FLOAT:
             outer = (n, *self._outer) if self.lanes else self._outer
             if features.shape == (*outer, self._width) and usable(x := features.copy()):

@@ -85,7 +85,7 @@ class FeatureShape(ABC):
         raise refuse("features", x if x.size > 8 else value, expected)
 
     def _converted(self, value: Any, lanes: int | None, inner: int, ndim: int) -> tuple[Array, tuple[int, ...] | None]:
-        """Return what is not a float64 array yet as one; a list of maps also tells their widths."""
+        """Return features as a float64 array; those of a list of maps with the widths of the maps."""
         value = self._undivided(value, lanes)
         several = isinstance(value, list | tuple) and len(value) > 0 and all(depth_of(m) == ndim for m in value)
         expected = self._expected(lanes, inner) + self._hint(several)
@@ -275,7 +275,7 @@ def common_shape(name: str, shapes: Sequence[FeatureShape]) -> FeatureShape:
 
 
 def _common_maps(name: str, shapes: Sequence[FeatureShape]) -> FeatureShape:
-    """Return the one shape that suits all, whatever the number of actions."""
+    """Return the one shape that suits all, for any number of actions."""
     exact = [s for s in shapes if isinstance(s, ExactShape)]
     some = [s for s in shapes if isinstance(s, SomeMaps)]
     for i, shape in enumerate(shapes):

@@ -12,7 +12,7 @@ import numpy as np
 from ..types import Index, Mask
 from .drawing import Channel
 
-_RANDOM = 21  #: bits of a session that are drawn; 32 tell the second in which it began, so that it fits a double
+_RANDOM = 21  #: bits of a session that are drawn; 32 are the second in which it began, so that it fits a double
 
 
 class Worker(NamedTuple):
@@ -80,11 +80,11 @@ class LearnedFromWorkers:
             runs[i:j] = sorted({number, number + 1}.symmetric_difference(runs[i:j]))
 
     def put(self, worker: Worker, runs: dict[int, list[int]]) -> None:
-        """Take over what has been learned of a worker, by lane."""
+        """Put in the runs of a worker, by lane."""
         self._runs |= {(worker, lane): own for lane, own in runs.items() if own}
 
     def take(self, worker: Worker) -> dict[int, list[int]]:
-        """Hand over what has been learned of a worker, by lane."""
+        """Take out the runs of a worker, by lane."""
         mine = [key for key in self._runs if key[0] == worker]
         return {key[1]: self._runs.pop(key) for key in mine}
 
