@@ -30,9 +30,7 @@ class EllipsoidPolicy(Policy):
 
         With an intercept it has d + 1 entries, the constant first; with blocks those of one after those of the other.
         """
-        model: Any = self._model
-        width = int(model.bank.widths[0])
-        return self._answer(model.covers(lane_vectors(theta, self._size, width)))
+        return covers_of_maps(self, theta, None)
 
 
 def covers_of_maps(policy: Any, theta: ArrayLike, model: int | None) -> Any:
