@@ -11,7 +11,6 @@ import pytest
 from banditselect.kernels.features import LIMIT, NO_BLOCK, Features, Lookup, entry, played, rows_of_map, usable
 from banditselect.kernels.ridge import gaussian_estimates, images, padded, upper_bounds
 from banditselect.models.reward_range import count_outside
-from banditselect.runtime.shapes import lay_out
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1.01 * LIMIT, -1.01 * LIMIT])
@@ -46,17 +45,6 @@ def test_roots_have_room_that_changes_nothing(d):
     np.testing.assert_array_equal(wide[..., :d], root)
     assert not wide[..., d:].any()
     np.testing.assert_array_equal(padded(wide), wide)
-
-
-@pytest.mark.parametrize("widths", [[3], [2, 4, 1], [3, 3]])
-@pytest.mark.parametrize("n", [1, 3])
-def test_maps_laid_out(n, widths):
-    maps = [np.random.default_rng(w).normal(size=(n, 5, w)) for w in widths]
-    x = np.full((n, len(widths), 5, max(widths)), np.nan)
-    lay_out(np.concatenate(maps, axis=2), np.array(widths), x)
-    for i, m in enumerate(maps):
-        np.testing.assert_array_equal(x[:, i, :, : widths[i]], m)
-        assert not x[:, i, :, widths[i] :].any()
 
 
 @pytest.mark.parametrize("K", [1, 2, 5])

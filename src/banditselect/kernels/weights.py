@@ -27,7 +27,7 @@ def exponential_weights(ids: Index, loss: Array, rate: Array, alive: Mask, out: 
         normalise(log_weight, out[r])
 
 
-@inlined
+@kernel
 def posterior(
     ids: Index, evidence: Array, log_prior: Array, variance: Array, online: bool, weight: Array, mixture: Array
 ) -> None:

@@ -35,6 +35,12 @@ class InRange(BankModel):
             self.fixed_members = "rewards fade: memory has to be None"
 
     @property
+    def rounds(self) -> Array:
+        """Number of rewards that count, ``(N,)``."""
+        bank = self.bank
+        return bank.updates if bank.forgetting is None else bank.forgetting.seen  # type: ignore[return-value]
+
+    @property
     def outside(self) -> Index:
         """Number of rewards that fell outside the range, ``(N,)``."""
         return self.expected.outside
@@ -62,9 +68,10 @@ class EvidenceWeighted(InRange):
         bank, posterior = self.bank, self.posterior
         if posterior is None:
             return bank.predict(ids, x)
-        out = np.empty((ids.size, x.values.shape[2]))
-        ridges = bank.theta, bank.evidence, bank.first, posterior.log_prior, posterior.variance
-        mean_predictions(ids, x.values, x.block, ridges, out)
+        n, M = ids.size, bank.first.size - 1
+        weight, out = np.empty((n, M)), np.empty((n, x.values.shape[2]))
+        weights.posterior(ids, bank.evidence, posterior.log_prior, posterior.variance, False, weight, np.empty(n))
+        ridge.mixtures(ids, x.values, x.block, bank.theta, bank.first, weight, out)
         return out
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
@@ -158,18 +165,6 @@ class Posterior(LaneArrays):
         loss = 2.0 * self.variance[ids] * (before - after)
         for row in (ridge.PENALISED, ridge.ONLINE):
             bank.evidence[ids[:, None], row, members] += loss[:, None]
-
-
-@kernel
-def mean_predictions(ids: Index, x: Any, block: Index, weighted: Any, out: Array) -> None:
-    """``out[r, a] = sum_i w_i <x_i(a), theta_i>`` with weights ``w_i ~ pi_i exp(-L_i / (2 R^2))`` by the evidence.
-
-    ``weighted = (theta, evidence, first, log_prior, variance)``; models of weight 0 cost nothing.
-    """
-    theta, evidence, first, log_prior, variance = weighted
-    weight, mixture = np.empty((ids.size, log_prior.shape[1])), np.empty(ids.size)
-    weights.posterior(ids, evidence, log_prior, variance, False, weight, mixture)
-    ridge.mixtures(ids, x, block, theta, first, weight, out)
 
 
 @kernel

@@ -186,12 +186,6 @@ class BankModel(Model):
         """Rewards learned, ``(N,)``."""
         return self.bank.updates
 
-    @property
-    def rounds(self) -> Array:
-        """Number of rewards that count, ``(N,)``."""
-        bank = self.bank
-        return bank.updates if bank.forgetting is None else bank.forgetting.seen  # type: ignore[return-value]
-
     def constants(self) -> Array:
         """Return the constant terms of the estimates, ``(N, cells)``."""
         return self.bank.constants()

@@ -13,14 +13,13 @@ from ..plays.play import Play
 from ..runtime.arguments import argument
 from ..runtime.constraints import Number, Widths, YesNo
 from ..runtime.files import register
-from ..runtime.inputs import prior_weights
 from . import shared
-from .members import MapPolicy
+from .members import MapPolicy, prior_of
 
 
 @register
 class FSIDS(MapPolicy):
-    r"""Feature-selection IDS: learns which of M maps explains the rewards while it plays. Only shapes have to be told.
+    r"""Feature-selection IDS: learns which of M maps explains the rewards while it plays. Only shapes have to be given.
 
     Every map is a linear regression at five prior scales, whose noise is learned; how probable each is follows from the
     rewards (``models.mixture``). The play is that of :class:`LinIDS` under the mixture of all: with w the weights,
@@ -85,8 +84,6 @@ class FSIDS(MapPolicy):
 
     def build(self, lanes: int) -> tuple[Model, Play]:
         """Return all maps at several prior scales, played by information-directed play."""
-        prior = prior_weights("FSIDS: prior_weights", self.prior_weights, int(self.n_models))
-        model = MapMixture(
-            self._maps(), lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory
-        )
+        maps, prior = self._maps(), prior_of(self)
+        model = MapMixture(maps, lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory)
         return model, Information(self.floor)

@@ -150,7 +150,7 @@ class Rate(Constraint):
 
 @dataclass(frozen=True)
 class Numbers(Constraint):
-    """An array of finite numbers of one of these shapes (``None`` stands for any length).
+    """An array of finite numbers of one of these shapes (``None`` is any length).
 
     A value with ``lane_axes`` axes has one entry for every lane on the first.
     """
