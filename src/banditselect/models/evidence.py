@@ -41,11 +41,6 @@ class InRange(BankModel):
         return bank.updates if bank.forgetting is None else bank.forgetting.seen  # type: ignore[return-value]
 
     @property
-    def outside(self) -> Index:
-        """Number of rewards that fell outside the range, ``(N,)``."""
-        return self.expected.outside
-
-    @property
     def clipped(self) -> Index:
         """Number of rewards that had to be clipped, ``(N,)``."""
         return np.zeros(self.updates.size, dtype=np.int64)
