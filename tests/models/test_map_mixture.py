@@ -8,7 +8,7 @@ import pytest
 from banditselect.models.map_mixture import DRIFT, KNOWN_NOISE_SCALES, sizes_off
 from banditselect.models.mixture import FLAT
 from banditselect.models.posterior import center, prepare_map, squared_norm, take_size
-from mixtures_by_hand import LANE, evidence_of, mixture_of, regressions, teach
+from mixtures_by_hand import LANE, evidence_of, mixture_of, offered, regressions, teach
 
 
 def student_log_density(y, mean, shape, a):
@@ -60,6 +60,19 @@ def test_known_noise_weighs_by_the_gaussian_evidence():
         )
     assert weight.sum() == pytest.approx(1.0)
     assert (variance == 0.25).all()
+
+
+@pytest.mark.parametrize("constant", [True, False])
+def test_predictions_are_those_of_the_maps_by_their_weights(constant):
+    rng = np.random.default_rng(6)
+    mixture, y = mixture_of([3, 2], constant=constant), 2.0 + rng.normal(size=12)
+    for reward in y:
+        teach(mixture, [rng.normal(size=3), rng.normal(size=2)], reward, 3)
+    rows = [rng.normal(size=(5, 3)), rng.normal(size=(5, 2))]
+    weights, constants, parameters = mixture.weights()[0], mixture.constants()[0], mixture.parameters()[0]
+    expected = sum(weights[i] * (constants[i] + row @ parameters[i, : row.shape[1]]) for i, row in enumerate(rows))
+    first = y[0] if constant else 0.0
+    assert mixture.predict(LANE, offered(rows, 3))[0] + first == pytest.approx(expected, rel=1e-9)
 
 
 def test_features_get_a_constant_and_the_unit_of_the_first():
