@@ -20,7 +20,7 @@ from .posterior import LEVEL, SQUARES, center, squared_norm, take_size
 from .ridge_bank import RidgeBank
 
 SCALES = (10.0**-3, 10.0**-1.5, 1.0, 10.0**1.5, 10.0**3)
-"""Prior scales of a map: the variance of what it explains over that of the noise."""
+"""Prior scales of a map: the prior variance of its parameters over that of the noise, for features of norm 1."""
 
 KNOWN_NOISE_SCALES = (*SCALES, 10.0**4.5, 10.0**6)
 """Prior scales where the noise is given: learned noise is large as long as little is known, given noise is not."""
@@ -29,12 +29,12 @@ DRIFT = math.log(10.0)  #: by how much the log of a size may be off
 
 
 class MapMixture(Mixture):
-    """M feature maps, each at every prior scale.
+    """M feature maps, each at every prior scale. A map gets a new size when its features drift from it by a factor 10.
 
     A map may have several blocks of parameters, each with a constant term of its own then. Such constants
     distinguish actions as other features do, and have the prior scale of those; they are counted from the level of the
     first reward. A priori that level is known as little as the constant term of a map without blocks, and the evidence
-    of that reward is the same for both.
+    of that reward is nearly the same for both.
 
     Parameters
     ----------
@@ -135,10 +135,11 @@ class MapMixture(Mixture):
         return learn_mixture(ids, x.values, x.block, y, self.bank.arrays(), self._beliefs(), counts, gamma, drift)
 
     def _resize(self, ids: Index, x: Array) -> None:
-        """Let maps whose size would be off by a factor 10 have the geometric mean of their squared norms as their size.
+        """Give a map whose size would be off by a factor 10 a new one, before it learns ``x (n, P, d)``.
 
-        The posterior becomes what it had been with that size from the start: with C the change of units and
-        ``V = Lambda + G``, it has ``Lambda + C G C`` and ``C V theta``.
+        That is off the geometric mean of all squared norms, of features learned and of ``x``: this is the new size.
+        The posterior becomes what it had been with that size from the start: with C the change of units, the precision
+        ``V = Lambda + G`` becomes ``Lambda + C G C``, the moment ``V theta`` becomes ``C V theta``.
         """
         sizes = np.empty(x.shape[:2])
         if not sizes_off(ids, x, self.size, self.logs, self.counts, sizes):

@@ -7,12 +7,14 @@ A mixture comes as two tuples. ``ridges`` is ``(theta, root, dims, first)`` for 
 group)``. The weights follow from ``beliefs = (evidence, seen, moments, log_prior, prior_variance, limits, size,
 precision)``:
 
-* ``evidence (N, 3, members)`` and ``seen (N,)``, the rewards that count, of the bank;
+* ``evidence (N, 3, members)`` of the bank, in it for rewards y counted from the first, the ridge estimate theta and
+  prior precisions Lambda: ``PENALISED``, ``J = |y|^2 - theta' V theta``, and ``LOGDET``, ``log(det V / det Lambda)``;
+* ``seen (N,)``, the rewards that count;
 * ``moments (N, 3)`` of the rewards, and ``log_prior (N, members)``;
 * ``prior_variance (N, members)``: the noise variance that is given, or 0 where it is learned from the rewards alone;
 * ``limits (3, members)``: how far the log of the variance may be from that of the given one, ``LOW`` and ``HIGH``, both
   0 where it is known; and ``LEVEL``, the part of logdet that belongs to the level of rewards, with blocks;
-* ``size (N, P)``: the squared norm that the features of each map are divided by;
+* ``size (N, P)``: the features of each map are divided by its root; a squared norm;
 * ``precision``: prior precision of the constant term, 0 without one.
 """
 
@@ -28,7 +30,7 @@ from ..kernels.ridge import LOGDET, PENALISED
 from ..kernels.weights import normalise
 from ..types import Array, Index, Mask
 
-NEGLIGIBLE = 1e-3  #: members are left out of an act whose weights sum to less
+NEGLIGIBLE = 1e-3  #: of an act members are left out that weigh less than this over their number; the others sum to 1
 TRUST = 1.0  #: shape of the inverse gamma prior of the variance
 CHUNK = 256  #: actions whose widths are computed together
 ROOT_HALF = 0.7071067811865476

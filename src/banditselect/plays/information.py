@@ -15,19 +15,25 @@ from ..types import Array, Index, Mask
 from .optimism import ALL_OFFERED
 from .play import Play
 
-CLOSE = 0.05  #: how far from one the expected number of exceeding actions may be where a bound on regret is taken
+CLOSE = 0.05  #: ``expected_regret`` stops where the expected number of actions above its threshold is so close to 1
 FAR = 7.0  #: so many standard deviations from 0, a normal variable has one sign: the other one has probability 1e-12
 _DENSITY = 0.3989422804014327  # of a standard normal at 0
 
 
 class Information(Play):
-    r"""Mixes two actions: the leader b, and another one.
+    r"""Mixes two actions: the leader b with probability 1 - q, another one with q.
 
-    With w, f and s the weights, predictions and noise of the members of a posterior, and :math:`\Delta` its expected
-    regret of playing b, it minimises the ratio of squared regret to information over a and :math:`0 \le q \le 1`:
+    With w, f and :math:`s^2` the weights, predictions and noise variances of the members of a posterior, a bar for a
+    mean by w, and :math:`\Delta` an estimate of the expected regret of playing b (``expected_regret``), it minimises
+    the ratio of squared regret to information over a and :math:`0 \le q \le 1`:
 
     .. math:: \frac{(\Delta + q (\bar f(b) - \bar f(a)))^2}{I(b) + q (I(a) - I(b))}, \qquad
-              I(a) = \tfrac12 \log\left(1 + \frac{\mathrm{Var} f(a)}{\bar{s^2}}\right)
+              I(a) = \max\left(\tfrac12 \log\left(1 + \frac{\mathrm{Var} f(a)}{\bar{s^2}}\right) - I_0, 0\right)
+
+    b has the highest :math:`\bar f`, of several the highest I. :math:`\mathrm{Var} f(a)` is that within members and
+    between them. :math:`I_0 = \tfrac12 \log(1 + \sigma / (\epsilon + t))` is what any reward teaches of the constant
+    term, on which no decision depends: its prior precision is :math:`\epsilon`, t rewards count, and :math:`\sigma` is
+    the weight of members in which it is common to all actions, 1 without blocks. Without one :math:`I_0 = 0`.
 
     Parameters
     ----------
@@ -52,7 +58,7 @@ class Information(Play):
 def inform(ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any, offered: Mask, floor: float, p: Array) -> None:
     """Write the probabilities ``p (n, K)`` of a mixture, ``ridges`` and ``beliefs`` as in ``models.posterior``.
 
-    What every reward teaches of the constant term, on which no decision depends, is no information.
+    ``common`` is twice the ``I_0`` of :class:`Information`.
     """
     seen, precision = beliefs[1], beliefs[7]
     K = p.shape[1]
@@ -64,9 +70,9 @@ def inform(ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any, offered:
         weight, share = counted[0], counted[2]
         common = math.log1p(share / (precision + seen[ids[r]])) if precision > 0.0 else 0.0
         gap, deviation, mean, taught = np.empty((weight.size, K)), np.empty((weight.size, K)), np.empty(K), np.empty(K)
-        leader, noise = predictions(counted, r, block, allowed, gap, mean)
+        leader, noise = predictions(counted, r, block, allowed, gap, mean)  # gap: predictions until the leader is known
         while True:
-            spreads(counted, r, block, leader, gap, mean, deviation, taught)
+            spreads(counted, r, block, leader, gap, mean, deviation, taught)  # taught: first the variances
             best = leader
             for a in range(K):
                 taught[a] = max(0.5 * (math.log1p(taught[a] / noise) - common), 0.0)
@@ -114,11 +120,13 @@ def excess(mean: float, deviation: float) -> tuple[float, float, float]:
 
 @inlined
 def expected_regret(leader: int, weight: Array, gap: Array, deviation: Array, allowed: Mask) -> float:
-    """Estimate ``E max_a Z_a`` for ``Z_a = f(a) - f(leader)``, under model c normal: ``gap[c, a], deviation[c, a]``.
+    """Estimate ``E max_a Z_a``, ``Z_a = f(a) - f(leader)``: of member c ``Z_a ~ N(gap[c, a], deviation[c, a]^2)``.
 
-    It lies between ``max_a E (Z_a)^+`` and ``c + sum_a E (Z_a - c)^+`` for every ``c >= 0``, which is least where on
-    average one ``Z_a`` exceeds ``c`` (Lai and Robbins 1976): found by Newton steps on the logarithm of this number, or
-    by halving where they leave. The estimate is the middle of the two bounds: at least half of that maximum.
+    Lower bound: ``max_a E (Z_a)^+``. Upper bound: ``h + sum_a E (Z_a - h)^+`` for any threshold ``h >= 0``, least where
+    the expected number of actions with ``Z_a > h`` is 1, or at 0 if it is less there (Lai and Robbins 1976). Newton
+    steps on the logarithm of this number, from ``h = 0``, or halving where they leave the bracket, stop within
+    ``CLOSE`` of 1; the least upper bound on the way counts. The estimate is the middle of the two bounds: at least half
+    of ``E max_a Z_a``. The leader does not count among the actions.
     """
     C, K = gap.shape
     lower, upper = 0.0, np.inf
@@ -161,8 +169,9 @@ def expected_regret(leader: int, weight: Array, gap: Array, deviation: Array, al
 def mix_two(leader: int, mean: Array, taught: Array, regret: float, allowed: Mask, floor: float, p: Array) -> None:
     """Give the best mixture of the leader and another action its probabilities ``p (K,)``.
 
-    It minimises ``(D + q g(a))^2 / (I(b) + q (I(a) - I(b)))`` over actions ``a`` and ``0 <= q <= 1``, with ``D`` the
-    ``regret``, ``g`` the gaps of the ``mean``, ``I`` what is ``taught``. Equals share; ``floor`` is played uniformly.
+    It minimises ``(D + q g(a))^2 / (I(b) + q (I(a) - I(b)))`` over ``0 <= q <= 1`` and actions ``a`` that teach more
+    than ``b``, with ``D`` the ``regret``, ``g`` the gaps of the ``mean``, ``I`` what is ``taught``. Actions of the same
+    least ratio share q, those with mean and I of the leader 1 - q; q is 0 if ``D`` is 0. ``floor`` is played uniformly.
     """
     K = mean.size
     b = leader
