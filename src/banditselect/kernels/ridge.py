@@ -145,57 +145,48 @@ def upper_bounds(ids: Index, x: Any, block: Index, ellipsoids: Any, scale: float
 
 
 @inlined
-def step_roots(ids: Index, x: Array, cells: Index, root: Array, dims: Index, gain: Array, leverage: Array) -> None:
-    """Let the matrix ``V_g`` of every root of a lane grow by ``x_g x_g'``, ``x (n, P, d)``, of ``dims[g]`` features.
+def step_root(x: Array, root: Array, d: int, w: Array, shrunk: Array, gain: Array) -> float:
+    """Let the matrix ``V`` of ``root (., .)`` grow by ``x x'``, of d features; return ``q = x' V^-1 x`` of the old one.
 
-    The root that grows for ``g`` is ``cells[r, g]``: with blocks, that of the block played.
-    ``gain[r, g] = V_g^-1 x_g`` and ``q = leverage[r, g] = x_g' V_g^-1 x_g`` are those of the old ``V_g``. With
-    ``w = root' x`` and ``s = sqrt(1 + q)``, the gain is ``root w``, and the new root ``root (I - w w' / (s (s + 1)))``.
+    ``gain = V^-1 x`` is of the old ``V``, too. With ``w = root' x`` and ``s = sqrt(1 + q)``, the gain is ``root w``,
+    and the new root ``root (I - w w' / (s (s + 1)))``. ``w`` and ``shrunk`` are scratch, as wide as the root.
     """
-    w = np.empty(root.shape[3])
-    shrunk = np.empty(root.shape[3])
-    for r in range(ids.size):
-        n = ids[r]
-        for g in range(leverage.shape[1]):
-            p = g % x.shape[1]
-            c = cells[r, g]
-            d = dims[g]
-            wide = min(d + -d % 4, root.shape[3])
-            fours = d - d % 4  # four rows at a time: fewer loads and stores for each product
-            for k in range(wide):
-                w[k] = 0.0
-            for j in range(0, fours, 4):
-                x_0, x_1, x_2, x_3 = x[r, p, j], x[r, p, j + 1], x[r, p, j + 2], x[r, p, j + 3]
-                for k in range(wide):
-                    above = root[n, c, j, k] * x_0 + root[n, c, j + 1, k] * x_1
-                    w[k] += above + root[n, c, j + 2, k] * x_2 + root[n, c, j + 3, k] * x_3
-            for j in range(fours, d):
-                for k in range(wide):
-                    w[k] += root[n, c, j, k] * x[r, p, j]
-            q = 0.0
-            for k in range(wide):
-                q += w[k] * w[k]
-            leverage[r, g] = q
-            s = math.sqrt(1.0 + q)
-            factor = 1.0 / (s * (s + 1.0))
-            for k in range(wide):  # written down: a product of three in the last loop would halve its speed
-                shrunk[k] = factor * w[k]
-            for j in range(0, fours, 4):
-                v_0 = v_1 = v_2 = v_3 = 0.0
-                for k in range(wide):
-                    v_0 += root[n, c, j, k] * w[k]
-                    v_1 += root[n, c, j + 1, k] * w[k]
-                    v_2 += root[n, c, j + 2, k] * w[k]
-                    v_3 += root[n, c, j + 3, k] * w[k]
-                gain[r, g, j], gain[r, g, j + 1], gain[r, g, j + 2], gain[r, g, j + 3] = v_0, v_1, v_2, v_3
-            for j in range(fours, d):
-                v_0 = 0.0  # a sum in memory would not become vector instructions
-                for k in range(wide):
-                    v_0 += root[n, c, j, k] * w[k]
-                gain[r, g, j] = v_0
-            for j in range(d):
-                for k in range(wide):
-                    root[n, c, j, k] -= gain[r, g, j] * shrunk[k]
+    wide = min(d + -d % 4, root.shape[1])
+    fours = d - d % 4  # four rows at a time: fewer loads and stores for each product
+    for k in range(wide):
+        w[k] = 0.0
+    for j in range(0, fours, 4):
+        x_0, x_1, x_2, x_3 = x[j], x[j + 1], x[j + 2], x[j + 3]
+        for k in range(wide):
+            above = root[j, k] * x_0 + root[j + 1, k] * x_1
+            w[k] += above + root[j + 2, k] * x_2 + root[j + 3, k] * x_3
+    for j in range(fours, d):
+        for k in range(wide):
+            w[k] += root[j, k] * x[j]
+    q = 0.0
+    for k in range(wide):
+        q += w[k] * w[k]
+    s = math.sqrt(1.0 + q)
+    factor = 1.0 / (s * (s + 1.0))
+    for k in range(wide):  # written down: a product of three in the last loop would halve its speed
+        shrunk[k] = factor * w[k]
+    for j in range(0, fours, 4):
+        v_0 = v_1 = v_2 = v_3 = 0.0
+        for k in range(wide):
+            v_0 += root[j, k] * w[k]
+            v_1 += root[j + 1, k] * w[k]
+            v_2 += root[j + 2, k] * w[k]
+            v_3 += root[j + 3, k] * w[k]
+        gain[j], gain[j + 1], gain[j + 2], gain[j + 3] = v_0, v_1, v_2, v_3
+    for j in range(fours, d):
+        v_0 = 0.0  # a sum in memory would not become vector instructions
+        for k in range(wide):
+            v_0 += root[j, k] * w[k]
+        gain[j] = v_0
+    for j in range(d):
+        for k in range(wide):
+            root[j, k] -= gain[j] * shrunk[k]
+    return q
 
 
 @inlined
@@ -206,28 +197,24 @@ def learn(ids: Index, x: Array, block: Index, y: Array, ridges: Any, before: Arr
     ``theta += V^-1 x (y - f) / (1 + q)``.
     """
     theta, root, evidence, updates, dims, first = ridges
-    gain = np.empty((ids.size, dims.size, theta.shape[2]))
-    cells = np.empty((ids.size, dims.size), dtype=np.int64)
-    for r in range(ids.size):
-        for i in range(dims.size):
-            cells[r, i] = first[i] + (block[r, i % x.shape[1]] if block.size > 0 else 0)
-    step_roots(ids, x, cells, root, dims, gain, before[1])
+    P, w, gain = x.shape[1], np.empty((2, root.shape[3])), np.empty(theta.shape[2])
     for r in range(ids.size):
         n = ids[r]
         for i in range(dims.size):
-            p, c = i % x.shape[1], cells[r, i]
+            p, d = i % P, dims[i]
+            c = first[i] + (block[r, p] if block.size > 0 else 0)
+            q = step_root(x[r, p], root[n, c], d, w[0], w[1], gain)
             f = 0.0
-            for j in range(dims[i]):
+            for j in range(d):
                 f += x[r, p, j] * theta[n, c, j]
-            before[0, r, i] = f
-            q = before[1, r, i]
+            before[0, r, i], before[1, r, i] = f, q
             error = y[r] - f
             evidence[n, LOGDET, i] += math.log1p(q)
             evidence[n, PENALISED, i] += error * error / (1.0 + q)
             evidence[n, ONLINE, i] += error * error
             step = error / (1.0 + q)
-            for j in range(dims[i]):
-                theta[n, c, j] += gain[r, i, j] * step
+            for j in range(d):
+                theta[n, c, j] += gain[j] * step
         updates[n] += 1
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from ..types import Array, Index
 from . import inlined, kernel
 from .features import entry
-from .ridge import step_roots
+from .ridge import step_root
 
 
 @inlined
@@ -29,13 +29,12 @@ def learn(ids: Index, x: Array, y: Array, shared: Any, prediction: Array) -> Non
     columns, root, group, evidence, updates, dims = shared
     T, d, B = columns.shape[1:]
     M, G = group.shape[1], root.shape[1]
-    gain, leverage = np.empty((ids.size, G, d)), np.empty((ids.size, G))
-    cells = np.empty((ids.size, G), dtype=np.int64)
-    cells[:] = np.arange(G)
-    step_roots(ids, x, cells, root, dims, gain, leverage)
+    gain, leverage, w = np.empty((G, d)), np.empty(G), np.empty((2, root.shape[3]))
     twice, f, ends = np.empty((2, d)), np.empty((2, B)), np.empty(B, dtype=np.int64)
     for r in range(ids.size):
         n = ids[r]
+        for g in range(G):
+            leverage[g] = step_root(x[r, 0], root[n, g], dims[g], w[0], w[1], gain[g])
         for j in range(d):
             twice[0, j] = twice[1, j] = x[r, 0, j]
         for t in range(T):
@@ -47,8 +46,8 @@ def learn(ids: Index, x: Array, y: Array, shared: Any, prediction: Array) -> Non
             start = 0
             for run in range(_runs(group[n, first:], size, ends)):
                 g = group[n, first + start]
-                shrink = 1.0 / (1.0 + leverage[r, g])
-                log_growth = math.log1p(leverage[r, g])
+                shrink = 1.0 / (1.0 + leverage[g])
+                log_growth = math.log1p(leverage[g])
                 for b in range(start, ends[run]):
                     prediction[r, first + b] = f[0, b]
                     f[0, b] = y[r] - f[0, b]
@@ -59,7 +58,7 @@ def learn(ids: Index, x: Array, y: Array, shared: Any, prediction: Array) -> Non
                     evidence[n, 1, first + b] += f[0, b] * f[1, b]
                 for b in range(start, ends[run]):
                     evidence[n, 2, first + b] += f[0, b] * f[0, b]
-                _move(panel, gain[r, g], f, start, ends[run])
+                _move(panel, gain[g], f, start, ends[run])
                 start = ends[run]
         updates[n] += 1
 

@@ -72,6 +72,7 @@ class Policy(Configured):
         while guard.busy is not None:
             guard.refuse()
         guard.busy = frame  # no thread can come between: nothing was called since busy was looked at
+        del frame  # a frame that refers to itself would live until the next garbage collection, with all its arrays
         try:
             ids = self._all if lanes is None else self._ids(lanes)
             x = self._reader.actions(features, ids.size)
@@ -116,6 +117,7 @@ class Policy(Configured):
         while guard.busy is not None:
             guard.refuse()
         guard.busy = frame
+        del frame
         try:
             row = checking.checked(self, decision)
             y = inputs.rewards(reward, row.ids.size, self.lanes is not None)
