@@ -240,15 +240,15 @@ def held_out(kept: dict[str, list[Any]]) -> str:
             more = ours - theirs
             cells += [_spread(theirs), "" if name == OURS else f"{_spread(more)}, {(more > 0).sum()} of {more.size}"]
         rows.append(cells)
-    head = ["who plays"]
+    head = ["policy"]
     for words in told.values():
-        head += [words, "regions more, in how many splits"]
+        head += [words, "advantage of regions, splits where they win"]
     numbers = {known: sorted({run["regions"] for run in kept[known]}) for known in told}
     found = ", ".join(f"{min(n)} to {max(n)} with {told[known]}" for known, n in numbers.items())
     caption = (
-        f"{len(kept['answers'])} random halves: one is past, the other one is played. Share of the questions in which "
-        "the customer took what was offered (1/4 by chance), mean ± standard deviation over the splits, and by how "
-        f"much regions earned more, split by split. Regions found: {found}."
+        f"{len(kept['answers'])} random splits: one half is past, the other half is played. Share of the questions in "
+        "which the customer took the offer (1/4 by chance), mean ± standard deviation over the splits, and the "
+        f"advantage of regions, split by split. Regions found: {found}."
     )
     return f"{caption}\n\n{markdown_table(head, rows)}"
 
@@ -259,7 +259,7 @@ def in_order(kept: dict[str, list[Any]]) -> str:
     for name in (LEARNER, ONE, POOLED, ALONE):
         shares = np.array([run[name] for run in kept["sequence"]])
         rows.append([name, *(_spread(shares[:, a:b].mean(axis=1)) for a, b in pairwise(EDGES))])
-    head = ["who plays", *(f"customers {a + 1} to {b}" for a, b in pairwise(EDGES))]
+    head = ["policy", *(f"customers {a + 1} to {b}" for a, b in pairwise(EDGES))]
     caption = f"{len(kept['sequence'])} random orders of all 361 customers: the same share, mean ± standard deviation."
     return f"{caption}\n\n{markdown_table(head, rows)}"
 
