@@ -1,4 +1,4 @@
-"""What an act costs among many actions: SquareCB by optimal design against plain, and against OFUL."""
+"""The cost of an act among many actions: SquareCB by optimal design against plain SquareCB and OFUL."""
 
 import warnings
 
@@ -40,7 +40,7 @@ def crowds(quick: bool) -> Part:
     return Part(
         title="Many actions",
         settings=f"d = {D}, one lane, after 200 rounds; {blocks} blocks of 50 (K = 100) to 2 rounds (K = 100,000) of "
-        "each, in random turns; the ball is all unit vectors and less",
+        "each, in random turns; the ball has all vectors of length at most 1",
         figures=figures,
     )
 

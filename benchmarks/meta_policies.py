@@ -1,4 +1,4 @@
-"""What it costs to choose among M bases, over the bases that play: one lane, and many side by side."""
+"""The cost of choosing among M bases, over the bases that play: one lane, and many side by side."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -33,7 +33,7 @@ def meta_policies(quick: bool) -> Part:
         title="Choosing among policies",
         settings=f"M times SquareCB on one map, d = {D}, K = {K}; policies at their defaults, after two blocks; "
         f"{blocks} blocks of {rounds} rounds of each, with lanes {rounds // 15}, in random turns. Each base on its "
-        "lanes: every base acts and learns for the lanes that chose it in the second block, in calls of its own",
+        "lanes: every base acts and learns for the lanes that chose it in the second block, in separate calls",
         figures=figures,
     )
 

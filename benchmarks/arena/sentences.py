@@ -218,7 +218,7 @@ SENTENCES = (
     _published(
         "arena-masters",
         "rate-corral-importance",
-        "over two UCB bases that learn importance-weighted rewards CORRAL has regret of at least the order T^(2/3)",
+        "over two UCB bases that learn importance-weighted rewards, CORRAL has regret of at least the order T^(2/3)",
         "often stated; we found no proof",
         of_master(who.CORRAL_IMPORTANCE, rounds=TWO_THIRDS, two=True),
         about=(who.CORRAL_IMPORTANCE,),
@@ -226,7 +226,7 @@ SENTENCES = (
     _published(
         "arena-masters",
         "fails-corral-importance",
-        "over two UCB bases CORRAL loses much more with importance-weighted rewards than with smoothing",
+        "over two UCB bases, CORRAL loses much more with importance-weighted rewards than with smoothing",
         "Pacchiano et al. 2020, of Agarwal et al. 2017",
         _times(who.CORRAL_IMPORTANCE, who.CORRAL_SMOOTHED, MUCH, two=True),
         about=(who.CORRAL_SMOOTHED,),
@@ -235,7 +235,7 @@ SENTENCES = (
         _published(
             "arena-masters",
             id,
-            f"with smoothing the regret of CORRAL over two UCB bases is of order sqrt(T), at {words}",
+            f"with smoothing, the regret of CORRAL over two UCB bases is of order sqrt(T), at {words}",
             "Pacchiano et al. 2020",
             of_master(policy, two=True),
             premise=has_learned(policy),
@@ -256,7 +256,7 @@ SENTENCES = (
     _published(
         "arena-rates",
         "fails-leader-beside",
-        "LEADER loses much more than FS-OFUL where only one map is right",
+        "LEADER loses much more than FS-OFUL if only one map is right",
         "Papini et al. 2021, the assumption",
         _times(who.LEADER_MAPS, who.FS_OFUL, MUCH),
         about=(who.FS_OFUL,),
@@ -264,7 +264,7 @@ SENTENCES = (
     _published(
         "arena-rates",
         "rate-alexp",
-        "for actions that stay the same the regret of ALEXP grows with M as (log M)^(3/2) at most",
+        "for fixed actions, the regret of ALEXP grows with M at most as (log M)^(3/2)",
         "Kassraie et al. 2023",
         in_size(who.ALEXP_MAPS, f"{STAY}M", (-math.inf, 1.5), log=True),
         about=(who.ALEXP_MAPS,),
@@ -272,7 +272,7 @@ SENTENCES = (
     _published(
         "arena-rates",
         "rate-design",
-        "with an optimal design the regret of SquareCB, over that of uniform play, does not grow with K",
+        "with an optimal design, the regret of SquareCB, over that of uniform play, does not grow with K",
         "Zhu et al. 2022",
         in_size(DESIGN, "K", FLAT, over=UNIFORM),
         about=(DESIGN,),
@@ -280,7 +280,7 @@ SENTENCES = (
     _published(
         "arena-rates",
         "rate-plain",
-        "without one it does",
+        "without an optimal design, this ratio grows with K",
         "Foster and Rakhlin 2020, the bound",
         in_size(PLAIN, "K", GROWS, over=UNIFORM),
         about=(PLAIN,),
