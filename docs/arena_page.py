@@ -1,4 +1,4 @@
-"""Writes docs/arena.md from a run of the arena: python docs/arena_page.py out/arena (make arena-docs).
+"""Write docs/arena.md from a run of the arena: python docs/arena_page.py out/arena (make arena-docs).
 
 All numbers come from the stored tables of `banditselect reproduce arena --scale paper --out out/arena` and
 `python -m benchmarks.arena --scale paper`.
@@ -87,7 +87,7 @@ def settings(ran: Regimes, folder: Path) -> str:
 
 
 def summary(found: Groups) -> str:
-    """Return the first three of every group and regime, in words."""
+    """Return the three best policies of every group and regime, in words."""
     lines = []
     for group in next(iter(found.values())):
         for regime, groups in found.items():
