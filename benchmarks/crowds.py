@@ -12,11 +12,11 @@ from .measuring import Array, Block, interleaved
 from .problem import NOISE, REWARD_RANGE, LinearProblem
 
 D = 10
-CROWDS = {100: 50, 1000: 20, 10_000: 5, 100_000: 2}  #: how many rounds a block has, by the number of actions
+CROWDS = {100: 50, 1000: 20, 10_000: 5, 100_000: 2}  #: rounds of a block, by the number of actions
 
 
 def crowds(quick: bool) -> Part:
-    """Target o: a round by design against one of plain SquareCB and, where there are most actions, of OFUL."""
+    """Target o: a round by design against one of plain SquareCB and, for the most actions, of OFUL."""
     blocks, figures = (4 if quick else 30), []
     for K, rounds in CROWDS.items():
         problem = LinearProblem.draw(rounds=rounds, dim=D, n_actions=K)

@@ -16,7 +16,7 @@ from .problem import REWARD_RANGE, LinearProblem
 
 BALANCING = (RegretBalancing, BalancingElimination, DynamicBalancing, D3RB, ED2RB)
 POLICIES = {cls.__name__: cls.bind() for cls in BALANCING} | {"Corral": Corral.bind(reward_range=REWARD_RANGE)}
-"""Those that ask one base in a round."""
+"""Policies that ask one base in a round."""
 
 D, LANES, LIMIT = 10, 50, 3.0
 
@@ -75,7 +75,7 @@ def _many_lanes(M: int, rounds: int, blocks: int) -> list[Figure]:
 
 
 def side_by_side(policy: Any, x: Array, rewards: Array, chosen: list[Index]) -> Block:
-    """Return a block in which all lanes play; ``chosen`` gets the base of each, where there are several."""
+    """Return a block in which all lanes play; ``chosen`` gets the base of each lane, if there are several."""
     every = np.arange(LANES)
 
     def block() -> None:

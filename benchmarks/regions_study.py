@@ -1,7 +1,7 @@
-"""Measures what docs/regions.md tells, and writes it: python -m benchmarks.regions_study [out/paper]
+"""Measure and write the tables of docs/regions.md: python -m benchmarks.regions_study [out/paper]
 
-About two minutes on one core; every game is seeded. With a folder, the table on tasks in sequence is written from the
-results of `banditselect reproduce meta-tasks` that are stored there; without one it stays.
+This takes about two minutes on one core; every game is seeded. With a folder, the table on tasks in sequence is written
+from the results of `banditselect reproduce meta-tasks` stored there; without one it stays.
 """
 
 import itertools
@@ -40,7 +40,7 @@ def log_density(prior: Prior, theta: Array) -> Array:
 
 
 def plain_mixture(estimates: Array) -> Prior:
-    """Return what scikit-learn makes of estimates, with the number of components by BIC."""
+    """Return the Gaussian mixture that scikit-learn fits to estimates, with the number of components by BIC."""
     tried = [GaussianMixture(k, n_init=3, random_state=0).fit(estimates) for k in range(1, 9)]
     best = min(tried, key=lambda model: model.bic(estimates))
     return {"means": best.means_, "covariances": best.covariances_, "weights": best.weights_}
@@ -162,7 +162,7 @@ def spread(values: Array) -> str:
 
 
 def in_sequence(folder: Path) -> str:
-    """Return the regret per task, by how many tasks there were before, from stored results."""
+    """Return the regret per task, by the number of tasks before it, from stored results."""
     results = Results.load(folder / "meta-tasks" / "theory" / "results.parquet")
     (result,) = results.values()
     tasks = result.checkpoints / meta_tasks.TASK_ROUNDS

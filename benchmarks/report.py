@@ -146,7 +146,7 @@ def speed_line(parts: Mapping[str, Part]) -> str:
 
 
 def machines(parts: Mapping[str, Part]) -> str:
-    """Return what was measured on what, one paragraph for each machine."""
+    """Return the machines and the parts measured on each, one paragraph per machine."""
     found: dict[str, list[str]] = {}
     for name, part in parts.items():
         found.setdefault(machine_words(part.machine), []).append(f"{name} ({part.measured}, {part.seconds:.0f} s)")
@@ -163,7 +163,7 @@ def machine_words(machine: Mapping[str, Any]) -> str:
 
 
 def middle(spread: Spread) -> str:
-    """Return a median and where the middle 80 % lie."""
+    """Return a median and the range of the middle 80 %."""
     return f"{number(spread.median)} ({number(spread.low)} to {number(spread.high)})"
 
 
