@@ -1,7 +1,7 @@
 """A process that starts sweeps in sessions of their own, to be killed: a JSON request per line, a process id back.
 
 Everything is imported and compiled once, so that a sweep starts at once and is killed in the middle of its work. The
-fingerprint of the code is taken once too: all sweeps of one test belong to the same code.
+digest of the code is taken once too: all sweeps of one test belong to the same code.
 """
 
 import json
@@ -11,8 +11,8 @@ import sys
 
 from banditselect import FSSquareCB, RegretBalancing, SquareCB, Uniform, given, on_every_map, sweep
 from banditselect.problems import SyntheticFeatureSelection
-from banditselect.simulation import cells, engine
-from banditselect.simulation.code_version import code_version
+from banditselect.simulation import cells
+from banditselect.simulation.identity import installed
 
 BLOCK = 2
 
@@ -32,12 +32,14 @@ def plan(rounds, replicates, problems):
 def count_starts(path):
     """Write a line for every cell that is begun in this process."""
 
-    def run_here(task, tell=None):
+    original = cells.Task.run
+
+    def run(task, *arguments):
         with open(path, "a") as file:
             file.write(f"{task.cell.key}\n")
-        return cells.run_here(task, tell)
+        return original(task, *arguments)
 
-    engine.run_here = run_here
+    cells.Task.run = run
 
 
 def die_before(count):
@@ -69,7 +71,7 @@ def main():
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the children are not waited for
     policies, problems, options = plan(20, 2, 2)
     sweep(policies, problems, workers=1, **options)
-    code_version()
+    installed()
     print("ready", flush=True)
     for line in sys.stdin:
         if os.fork():

@@ -336,12 +336,12 @@ def test_what_cannot_be_sent_is_an_error_and_no_standstill(options):
 OTHER_CODE = """
 import sys
 import distributed
-from banditselect.simulation import code_version
+from banditselect.simulation import identity
 if __name__ == "__main__":
     scheduler = distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0", protocol="tcp://"
     )
-    code_version._library_digest = lambda: "other code"
+    identity._library_digest = lambda: "other code"
     print(scheduler.scheduler_address, flush=True)
     sys.stdin.read()
 """

@@ -27,33 +27,33 @@ def meter(cells, *, reused=(), timings=None, workers=1):
     return Meter(cells, reused, timings or {}, workers, told.append, clock), told, clock
 
 
-def state(cells, done, reused, rounds, rounds_done, rate, seconds_left):
-    return cells, done, reused, rounds, rounds_done, rate, seconds_left
+def state(cells, done, reused, fraction, seconds_left):
+    return cells, done, reused, pytest.approx(fraction), seconds_left
 
 
 def shown(p):
-    return p.cells, p.cells_done, p.cells_reused, p.rounds, p.rounds_done, p.rate, p.seconds_left
+    return p.cells, p.cells_done, p.cells_reused, p.fraction, p.seconds_left
 
 
 def test_before_anything_is_known_there_is_no_estimate():
     _, told, _ = meter([cell("a", 0), cell("a", 2)])
-    assert [shown(p) for p in told] == [state(2, 0, 0, 400, 0, 0.0, None)]
+    assert [shown(p) for p in told] == [state(2, 0, 0, 0.0, None)]
 
 
-def test_counts_rate_and_time_left_by_hand():
+def test_counts_and_time_left_by_hand():
     cells = [cell("a", 0), cell("b", 0), cell("a", 2), cell("b", 2)]  # 200 rounds each
     m, told, clock = meter(cells)
     clock.now += 5.0
     m.playing(cells[0], 50)  # of 100 rounds, on two lanes
-    assert shown(told[-1]) == state(4, 0, 0, 800, 100, 20.0, None)
+    assert shown(told[-1]) == state(4, 0, 0, 1 / 8, None)
     clock.now += 5.0
     m.finished(cells[0], 10.0)  # a: 0.05 s a round; b is not known and taken to cost the same
-    assert shown(told[-1]) == state(4, 1, 0, 800, 200, 20.0, pytest.approx(30.0))
+    assert shown(told[-1]) == state(4, 1, 0, 1 / 4, pytest.approx(30.0))
     clock.now += 40.0
     m.finished(cells[1], 40.0)  # b: 0.2 s a round; left are one a (10 s) and one b (40 s)
-    assert shown(told[-1]) == state(4, 2, 0, 800, 400, 8.0, pytest.approx(50.0))
+    assert shown(told[-1]) == state(4, 2, 0, 1 / 2, pytest.approx(50.0))
     m.playing(cells[2], 50)
-    assert shown(told[-1]) == state(4, 2, 0, 800, 500, 10.0, pytest.approx(45.0))
+    assert shown(told[-1]) == state(4, 2, 0, 0.55, pytest.approx(45.0))
 
 
 def test_what_is_left_is_shared_by_the_workers_but_not_by_more_than_there_are_cells():
@@ -79,16 +79,16 @@ def test_an_unknown_number_of_workers_is_told_from_how_many_ran_at_a_time():
 def test_what_the_store_has_counts_as_done_but_not_as_speed():
     cells = [cell("a", 0, "k0"), cell("a", 2, "k1"), cell("a", 4, "k2")]
     m, told, clock = meter(cells, reused=cells[:2])
-    assert shown(told[-1]) == state(3, 2, 2, 600, 400, 0.0, None)
+    assert shown(told[-1]) == state(3, 2, 2, 2 / 3, None)
     clock.now += 4.0
     m.finished(cells[2], 4.0)
-    assert shown(told[-1]) == state(3, 3, 2, 600, 600, 50.0, 0.0)
+    assert shown(told[-1]) == state(3, 3, 2, 1.0, 0.0)
 
 
 def test_a_resumed_sweep_knows_from_the_timings_of_the_store_how_long_it_takes():
     cells = [cell("a", 0, "k0"), cell("b", 0, "k1"), cell("a", 2, "k2"), cell("b", 2, "k3")]
     _, told, _ = meter(cells, reused=cells[:2], timings={"k0": 10.0, "k1": 30.0, "another sweep": 1e9}, workers=2)
-    assert shown(told[-1]) == state(4, 2, 2, 800, 400, 0.0, pytest.approx(20.0))
+    assert shown(told[-1]) == state(4, 2, 2, 1 / 2, pytest.approx(20.0))
 
 
 def test_the_same_policy_on_another_problem_costs_what_it_cost_there():
@@ -122,18 +122,18 @@ def test_counts_never_fall_and_end_in_the_totals_also_where_cells_fail(tmp_path,
     sweep(policies, {"p": PROBLEM}, **options, progress=told.append)
     sweep(policies, {"p": PROBLEM}, **options, progress=again.append)
     for seen, reused in ((told, 0), (again, 4)):
-        assert all(p.cells == 8 and p.rounds == 240 and p.cells_reused == reused for p in seen)
-        for counts in ([p.cells_done for p in seen], [p.rounds_done for p in seen]):
-            assert counts == sorted(counts)
-        assert (seen[0].cells_done, seen[0].rounds_done) == (reused, 30 * reused)
-        assert (seen[-1].cells_done, seen[-1].rounds_done, seen[-1].seconds_left) == (8, 240, 0.0)
+        assert all(p.cells == 8 and p.cells_reused == reused for p in seen)
+        done = [p.cells_done for p in seen]
+        assert done == sorted(done)
+        assert (done[0], done[-1]) == (reused, 8)
+        assert (seen[-1].fraction, seen[-1].seconds_left) == (1.0, 0.0)
         assert all(p.seconds_left is None or p.seconds_left >= 0.0 for p in seen)
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_an_error_in_progress_is_the_caller_s_and_no_failure_of_a_cell(workers):
     def broken(progress):
-        if progress.rounds_done:
+        if progress.fraction:
             raise LookupError("no terminal")
 
     with pytest.raises(LookupError, match="no terminal"):
@@ -145,10 +145,10 @@ def test_a_failed_cell_counts_as_done_and_teaches_nothing_about_time():
     m, told, clock = meter(cells)
     clock.now += 10.0
     m.finished(cells[0], 0.5, failed=True)
-    assert shown(told[-1]) == state(3, 1, 0, 600, 200, 20.0, None)
+    assert shown(told[-1]) == state(3, 1, 0, 1 / 3, None)
     assert told[-1].cells_failed == 1
     m.finished(cells[1], 10.0)
-    assert shown(told[-1]) == state(3, 2, 0, 600, 400, 40.0, pytest.approx(10.0))
+    assert shown(told[-1]) == state(3, 2, 0, 2 / 3, pytest.approx(10.0))
     assert told[-1].cells_failed == 1
 
 

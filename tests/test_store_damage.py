@@ -6,8 +6,8 @@ import time
 import numpy as np
 import pytest
 
-from banditselect.simulation.cells import Outcome
-from banditselect.simulation.fingerprint import digest
+from banditselect.simulation.cells import Cell, Outcome
+from banditselect.simulation.identity import digest
 from banditselect.simulation.store import Store
 from stored_sweeps import CELLS, cells_played, names, run, table, whole_sweep
 
@@ -29,7 +29,7 @@ def test_damaged_cells_are_put_aside_and_run_again(tmp_path, whole, played, kind
     hurt = sorted((tmp_path / "cells").glob("*.cell"))[:3]
     for path in hurt:
         damage(path, kind, rng)
-    with pytest.warns(RuntimeWarning, match="put aside and run again") as caught:
+    with pytest.warns(RuntimeWarning, match="renamed to .*damaged and is run again") as caught:
         run(tmp_path)
     assert len(caught) == 3
     assert all(any(path.name in str(w.message) for w in caught) for path in hurt)
@@ -41,15 +41,17 @@ def test_damaged_cells_are_put_aside_and_run_again(tmp_path, whole, played, kind
 
 def test_every_bit_of_a_cell_is_watched(tmp_path):
     kept = Store(tmp_path)
+    kept.prepare()
     key = digest("what")
-    kept.put(key, Outcome(np.array([[[0.5]]]), {"a": 1}, ("careful",)), "what")
+    cell = Cell("problem", "policy", range(1), 1, 0, key)
+    kept.put(cell, Outcome(np.array([[[0.5]]]), {"a": 1}, ("careful",)), "what", "policy")
     path = tmp_path / "cells" / f"{key}.cell"
     whole = path.read_bytes()
     for position in range(0, 8 * len(whole), 3):
         content = bytearray(whole)
         content[position // 8] ^= 1 << position % 8
         path.write_bytes(content)
-        with pytest.warns(RuntimeWarning, match="put aside"):
+        with pytest.warns(RuntimeWarning, match="was renamed"):
             assert kept.get(key) is None
     path.write_bytes(whole)
     found = kept.get(key)
@@ -98,6 +100,12 @@ def test_a_damaged_description_loses_no_cells_and_no_tables(tmp_path, whole, pla
     run(tmp_path)
     assert len(played) == CELLS
     assert table(tmp_path) == table(whole)
+
+
+def test_reading_a_store_writes_nothing(tmp_path):
+    there = Store(tmp_path / "nowhere")
+    assert (there.keys(), there.timings(), there.round_times(), there.get("a" * 32)) == (set(), {}, {}, None)
+    assert not (tmp_path / "nowhere").exists()
 
 
 def test_unfinished_files_do_no_harm_and_are_removed_when_they_are_old(tmp_path, whole):

@@ -93,6 +93,15 @@ def test_a_sweep_may_tune_the_policies_of_every_problem(tmp_path):
         assert list(result.settings["tuning"]["policies"]) == ["RB"]
 
 
+def test_policies_may_be_given_by_the_name_of_the_problem():
+    """Also where two names stand for one problem."""
+    policies = {"known": {"oracle": on_map(SCB, 0)}, "unknown": {"uniform": Uniform.bind()}}
+    results = sweep(policies, {"known": FS, "unknown": FS}, rounds=5, replicates=2)
+    assert {name: result.policies for name, result in results.items()} == {"known": ["oracle"], "unknown": ["uniform"]}
+    with pytest.raises(ValueError, match=r"policies: got \['known', 'unknown'\], expected the names of the problems"):
+        sweep(policies, {"known": FS}, rounds=5, replicates=2)
+
+
 def test_a_grid_makes_every_combination_and_names_what_varies():
     made = grid(OFUL.bind, scale=[0.1, 1.0], noise=0.5)
     assert {name: binding.arguments for name, binding in made.items()} == {
@@ -175,17 +184,16 @@ def test_bad_arguments_are_refused_by_name(tmp_path):
         simulate({"u": Uniform.bind()}, PS, out=tmp_path / "file", **good)
 
 
-def test_progress_counts_every_round_of_every_policy():
+def test_progress_counts_every_cell_of_every_policy():
     calls: list[Progress] = []
     policies = {"a": OFUL_TOLD, "b": Uniform.bind()}
     simulate(policies, PS, rounds=3, replicates=2, block=1, progress=calls.append)
-    assert {p.rounds for p in calls} == {12}
     assert {p.cells for p in calls} == {4}
-    done = [p.rounds_done for p in calls]
-    assert (done[0], done[-1]) == (0, 12)
+    done = [p.cells_done for p in calls]
+    assert (done[0], done[-1]) == (0, 4)
     assert done == sorted(done)
-    assert set(done) == set(range(13))
-    assert [p.cells_done for p in calls][-1] == 4
+    assert set(done) == set(range(5))
+    assert len(calls) > 12  # one for every checkpoint of every cell
     assert calls[-1].seconds_left == 0.0
 
 
@@ -316,7 +324,7 @@ def test_more_replicates_keep_all_that_is_stored_also_in_blocks_that_were_not_fu
     policies = {"u": Uniform.bind()}
     simulate(policies, PS, rounds=5, replicates=4, out=tmp_path)
     for replicates in (7, 9):
-        with pytest.warns(RuntimeWarning, match="replicates: . is now"):
+        with pytest.warns(RuntimeWarning, match="different: replicates"):
             simulate(policies, PS, rounds=5, replicates=replicates, out=tmp_path)
     assert met == [range(4), range(4, 7), range(7, 9)]
     whole = simulate(policies, PS, rounds=5, replicates=9)

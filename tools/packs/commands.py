@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from banditselect.cli import listing
-from banditselect.cli.display import Display, amount
+from banditselect.cli.display import Display
 from banditselect.cli.options import Quiet, all_or_some
 from banditselect.cli.session import INTERRUPTED, say, session
 from banditselect.cli.stopping import Stop
@@ -71,7 +71,7 @@ def fetch(
             if origin is not None:
                 files.take(name, origin, to)
             else:
-                display.cells, display.rounds = "downloads", "bytes"
+                display.cells = "downloads"
                 with display:
                     files.fetch(name, to, tell=_shown_on(display, name))
             count = len(DATASETS[name].files)
@@ -148,7 +148,7 @@ def _stopping(kept: str) -> Iterator[None]:
 
 
 def _shown_on(display: Display, name: str) -> Callable[[files.Transfer], None]:
-    """Return what shows how far a download is, as if bytes were rounds."""
+    """Return what shows how far a download is."""
     begun, show = time.monotonic(), display.phase(name)
 
     def tell(at: files.Transfer) -> None:
@@ -160,10 +160,7 @@ def _shown_on(display: Display, name: str) -> Callable[[files.Transfer], None]:
                 cells_done=at.downloads_done,
                 cells_reused=at.downloads_there,
                 cells_failed=0,
-                rounds=at.size,
-                rounds_done=at.size_done,
                 fraction=at.size_done / at.size,
-                rate=rate,
                 seconds_left=(at.size - at.size_done) / rate if rate > 0.0 else None,
             )
         )
@@ -176,7 +173,7 @@ def _state(name: str, data: Path, wrong: dict[str, str]) -> str:
     known = DATASETS[name].files
     if not wrong:
         size = sum(file.size for file in known.values())
-        return f"complete and verified, {len(known)} files, {amount(size)} bytes"
+        return f"complete and verified, {len(known)} files, {size / 1e6:.3g} MB"
     if set(wrong.values()) == {"missing"} and len(wrong) == len(known):
         return f"not there; {PROGRAM} fetch {name} --to {data}"
     return "incomplete: " + "; ".join(f"{file}: {trouble}" for file, trouble in wrong.items())

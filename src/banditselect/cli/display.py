@@ -18,32 +18,18 @@ from ..simulation.progress import OnProgress
 EVERY = 30.0  #: seconds between two lines
 
 
-def amount(number: float) -> str:
-    """Return a number with three digits.
-
-    Examples
-    --------
-    >>> [amount(x) for x in (0, 12.3, 45_678, 1_234_567)]
-    ['0', '12', '45.7k', '1.23M']
-    """
-    for unit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if number >= unit:
-            return f"{number / unit:.3g}{letter}"
-    return f"{number:.0f}"
-
-
 class Display:
     """Keeps the latest progress and shows nothing: the display of a quiet run.
 
     Attributes
     ----------
     last: the latest progress, None before there is any.
-    cells, rounds: what these are called, if they are something else.
+    cells: what these are called, if they are something else.
     """
 
     def __init__(self) -> None:
         self.last: Progress | None = None
-        self.cells, self.rounds = "cells", "rounds"
+        self.cells = "cells"
         self._title = ""
         self._begun = self._updated = self._entered = time.monotonic()
 
@@ -81,8 +67,7 @@ class Display:
         return f"{at.cells_done} of {at.cells} {self.cells}{f' ({said})' if said else ''}"
 
     def _pace(self, at: Progress) -> str:
-        rate = f", {amount(at.rate)} {self.rounds}/s" if at.rate else ""
-        return f"{self._done(at)}{rate}, {duration(time.monotonic() - self._begun)} so far"
+        return f"{self._done(at)}, {duration(time.monotonic() - self._begun)} so far"
 
     def _left(self, at: Progress) -> str:
         if at.seconds_left is None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..simulation import engine as engines
+from ..simulation import engines
 from .listing import one_of
 
 

@@ -13,7 +13,7 @@ from ..experiments.claims import judge
 from ..experiments.report.files import REPORT_FILES, figure_lines, write_report
 from ..experiments.report.words import claims_json, counted, verdict_lines
 from ..kernels.disk import DiskCache
-from ..simulation import engine as engines
+from ..simulation import engines
 from ..simulation.store import refuse_foreign
 from .options import (
     Address,

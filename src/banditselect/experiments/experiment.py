@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from ..problems import Problem
-from ..simulation import Results
+from ..simulation import Results, sweep
+from ..simulation.plan import Policies
 from ..simulation.progress import OnProgress
-from ..simulation.sweeps import Policies
-from ..simulation.tuning import Grid, sweep_tuned
+from ..simulation.tuning import Grid, tune_all
 
 SCALES = ("quick", "paper")
 KNOWN_ALARM = ".*no model explains the rewards"
@@ -126,22 +126,19 @@ class Experiment:
         phase: from the title of a phase to what is told of its progress.
         options: seed, engine, workers, address: those of ``sweep``.
         """
-        chosen = self.regimes[regime]
+        chosen, problems = self.regimes[regime], self.problems(scale.models)
+        policies: dict[str, Policies] = {name: chosen.policies(one, scale.rounds) for name, one in problems.items()}
+        options |= {"rounds": scale.rounds, "out": out}
+
+        def tell(title: str) -> OnProgress | None:
+            return phase(f"{self.name}, {regime}: {title}")
+
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", KNOWN_ALARM, RuntimeWarning)
-            return sweep_tuned(
-                lambda problem: chosen.policies(problem, scale.rounds),
-                self.problems(scale.models),
-                chosen.grid,
-                own=chosen.own,
-                rounds=scale.rounds,
-                replicates=scale.replicates,
-                tuning_replicates=scale.tuning,
-                metric=self.metric,
-                out=out,
-                phase=lambda title: phase(f"{self.name}, {regime}: {title}"),
-                **options,
-            )
+            if chosen.grid or chosen.own:
+                tuning: dict[str, Any] = {"replicates": scale.tuning, "metric": self.metric, "phase": tell}
+                policies |= tune_all(policies, problems, chosen.grid, own=chosen.own, **tuning, **options)
+            return sweep(policies, problems, replicates=scale.replicates, progress=tell("playing"), **options)
 
 
 def stored(folder: Path, experiments: Mapping[str, Experiment]) -> Iterator[tuple[Experiment, str, Results]]:

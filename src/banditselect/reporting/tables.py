@@ -42,7 +42,7 @@ def summary_table(
     check_mapping("finals", finals)
     if not isinstance(metric, str):
         raise errors.refuse("metric", metric, "words")
-    lower = _lower(metric) if lower_is_better is None else lower_is_better
+    lower = is_lower_better(metric) if lower_is_better is None else lower_is_better
     numbers = np.array([_row(name, values, lower) for name, values in finals.items()])
     digits = decimals(*np.nanmax(np.abs(numbers[:, :2]), axis=0, initial=0.0).tolist())
     cells = [["policy", *COLUMNS]]
@@ -79,11 +79,11 @@ def latex_table(finals: Mapping[str, Mapping[str, ArrayLike]], *, metric: str) -
     for column in finals.values():
         numbers = np.full((len(policies), 2), np.nan)
         for k, name in enumerate(policies):
-            numbers[k] = _row(name, column[name], _lower(metric))[:2] if name in column else np.nan
+            numbers[k] = _row(name, column[name], is_lower_better(metric))[:2] if name in column else np.nan
         digits = decimals(*np.nanmax(np.abs(numbers), axis=0, initial=0.0).tolist())
         shown = [f"{x:.{digits}f}" for x in numbers[:, 0]]
         known = [float(mean) for mean in shown if mean != "nan"]
-        best = (min if _lower(metric) else max)(known, default=np.nan)
+        best = (min if is_lower_better(metric) else max)(known, default=np.nan)
         for row, mean, error in zip(rows, shown, numbers[:, 1], strict=True):
             words = rf"\mathbf{{{mean}}}" if float(mean) == best else mean
             spread = rf" \pm {error:.{digits}f}" if np.isfinite(error) else ""
@@ -94,7 +94,7 @@ def latex_table(finals: Mapping[str, Mapping[str, ArrayLike]], *, metric: str) -
     return "\n".join([begin, r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule", r"\end{tabular}"])
 
 
-def _lower(metric: str) -> bool:
+def is_lower_better(metric: str) -> bool:
     """Tell whether less of a metric is better."""
     return "regret" in metric.lower()
 

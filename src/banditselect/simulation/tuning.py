@@ -9,19 +9,19 @@ import numpy as np
 
 from ..policies import Binding, Pending, Several
 from ..problems import Problem
+from ..reporting.tables import is_lower_better
 from ..runtime import constraints, errors
 from ..runtime.quantiles import standard_error
-from . import engine as engines
+from . import engines
 from .cells import Cell, Failure, Outcome
-from .fingerprint import record_of
+from .identity import record_of
 from .loop import METRICS
+from .plan import Plan, Policies
 from .progress import OnProgress
 from .results import Results
 from .search import Axis, Request, Search, Steps
 from .store import Store
-from .sweeps import RESERVED, Plan, Policies, check_seed, check_size, raise_first, sweep
-
-SMALLER_IS_BETTER = ("regret", "pseudo_regret")
+from .sweeps import RESERVED, check_seed, check_size, raise_first
 
 Grid = Mapping[str, Axis]
 
@@ -157,7 +157,9 @@ def tune_all(
                 plan, labels = _plan(policies, problems, searches, asked, rounds, seed)
                 if out is not None:
                     plan.description()  # refuses what cannot be stored, before there is a folder
-                    store = store or Store(out)
+                    if store is None:
+                        store = Store(out)
+                        store.prepare()
                 outcomes, failures = plan.run(store, engine, workers, address, phase(f"tuning, step {step}"))
                 _learn(searches, labels, plan, outcomes, failures, metric)
     settings = {
@@ -224,7 +226,7 @@ def _plan(
 
 
 def _sign(metric: str) -> float:
-    return 1.0 if metric in SMALLER_IS_BETTER else -1.0
+    return 1.0 if is_lower_better(metric) else -1.0
 
 
 def _learn(
@@ -280,38 +282,6 @@ def _values(grid: Grid) -> dict[str, Any]:
 def _recorded(values: Mapping[Any, Any]) -> dict[Any, Any]:
     """Return values as JSON; what is known only when a policy meets its problem, by its name."""
     return {name: repr(v) if isinstance(v, Pending) else record_of(v, {}, {}) for name, v in values.items()}
-
-
-def sweep_tuned(
-    policies: Policies | Callable[[Problem], Policies],
-    problems: Mapping[str, Problem],
-    grid: Grid,
-    *,
-    replicates: int,
-    tuning_replicates: int,
-    metric: str,
-    phase: Callable[[str], OnProgress | None],
-    own: Mapping[str, Grid] | None = None,
-    **options: Any,
-) -> Results:
-    """Tune the policies on every problem, then play them: ``tune`` and ``sweep`` with the same options.
-
-    Parameters
-    ----------
-    policies, problems, replicates: as for ``sweep``.
-    grid, own, metric: as for ``tune``; where both are empty the policies stay as they are.
-    tuning_replicates: the replicates of ``tune``.
-    phase: called with what comes next, in words; returns the ``progress`` to be told.
-    options: of both: rounds, seed, engine, workers, address, out.
-    """
-    named = {name: policies(problem) if callable(policies) else policies for name, problem in problems.items()}
-    chosen: Mapping[str, Policies] = named
-    if grid or own:
-        tuning: dict[str, Any] = {"replicates": tuning_replicates, "metric": metric, "phase": phase}
-        chosen = tune_all(named, problems, grid, own=own, **tuning, **options)
-    by_id = {id(problem): chosen[name] for name, problem in problems.items()}
-    play = phase("playing")
-    return sweep(lambda problem: by_id[id(problem)], problems, replicates=replicates, progress=play, **options)
 
 
 def tuning_summary(results: Results) -> str:

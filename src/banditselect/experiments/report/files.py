@@ -7,25 +7,28 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from ...reporting import plot_rows, save_figure
 from ...reporting.markdown import markdown_table
 from ...reporting.numbers import duration, interval, measured
 from ...reporting.page import Citation, Figure, Page, Picture, render
 from ...reporting.verdicts import Checked, Claim, outcome
+from ...runtime import errors
 from ...runtime.extras import need
 from ...simulation import Results
-from ...simulation.engine import cores
-from ...simulation.results import FORMATS, save_figures
+from ...simulation.engines import cores
 from ...simulation.store import write_text
 from ...simulation.tuning import tuning_summary
 from ..claims import Verdict
 from ..experiment import REGIMES, Experiment, stored
 from .figure_words import order_sentence
 from .sections import first_shown, listed, pictures, section, settings_tables
-from .standings import save_ranks, standing_tables
+from .standings import plot_standings, standing_tables
 from .words import claims_json, counted
 
+FORMATS = ("png", "svg", "pdf")
+COLUMN = 6  #: problems whose final values fit into a column of a paper
 REPORT_FILES = ("report.html", "claims.json", "summary.md")
 TITLE = "Feature and Parameter Selection in Stochastic Linear Bandits, reproduced"
 SIDE_BY_SIDE = Path("docs") / "results.md"  #: where the regimes are compared
@@ -155,21 +158,33 @@ def _draw_all(folder: Path, experiments: Mapping[str, Experiment], found: Found)
 
 
 def _draw(experiment: Experiment, results: Results, folder: Path) -> list[Path]:
-    """Draw a regime of an experiment: the paper's figure, ranks, or curves and final values."""
-    if experiment.ranking is not None:
-        return save_ranks(results, experiment.ranking, folder)
-    if not experiment.shown:
-        return save_figures(results, experiment.metric, folder, setting=experiment.setting)
-    names = (*experiment.shown, *experiment.added)
-    panels = {
-        title: (result.checkpoints, {name: result.curve(name, experiment.metric) for name in names if name in played})
-        for title, result in results.items()
-        if set(names) & set(played := result.curves)
-    }
-    if not panels:
+    """Draw a regime of an experiment, in every format."""
+    try:
+        figures = _drawings(experiment, results)
+    except ValueError as error:
+        errors.warn(f"no figures: {error}")
         return []
-    figure = plot_rows(panels, metric=experiment.metric, added=experiment.added)
-    return [save_figure(figure, folder / f"figure.{kind}") for kind in FORMATS]
+    return [save_figure(figure, folder / f"{name}.{kind}") for name, figure in figures.items() for kind in FORMATS]
+
+
+def _drawings(experiment: Experiment, results: Results) -> dict[str, Any]:
+    """Return the figures of a regime by name: the paper's, ranks, or curves and final values."""
+    if experiment.ranking is not None:
+        return plot_standings(results, experiment.ranking)
+    metric, names = experiment.metric, (*experiment.shown, *experiment.added)
+    played = Results({name: result for name, result in results.items() if result.curves})
+    if names:
+        panels = {
+            title: (one.checkpoints, {name: one.curve(name, metric) for name in names if name in one.curves})
+            for title, one in played.items()
+            if set(names) & set(one.curves)
+        }
+        return {"figure": plot_rows(panels, metric=metric, added=experiment.added)} if panels else {}
+    drawn = {"curves": played.plot(metric)} if played else {}
+    if len(played) > 1:
+        width = {"width": "page"} if len(played) > COLUMN else {}
+        drawn["finals"] = played.plot_finals(metric, setting=experiment.setting, **width)
+    return drawn
 
 
 def _figures(

@@ -3,15 +3,14 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...reporting import plot_ranks, save_figure
+from ...reporting import plot_ranks
 from ...reporting.numbers import NOTHING
 from ...reporting.page import Table
 from ...simulation import Results
-from ...simulation.results import FORMATS
 from ...simulation.store import Store
 from ...statistics import Comparison, paired_difference
 from ...types import Array
@@ -148,10 +147,9 @@ def round_time(policy: str, finals: Finals, times: Times) -> str:
     return f"{1e6 * median(own):.1f}" if own else NOTHING
 
 
-def save_ranks(results: Results, ranking: Ranking, folder: Path) -> list[Path]:
-    """Write a figure of ranks for every group of problems."""
-    files = []
-    for group, finals in grouped(results, ranking).items():
-        figure = plot_ranks(ranks(finals, ranking), title=f"{group}, {len(finals)} problems")
-        files += [save_figure(figure, folder / f"ranks-{group}.{kind}") for kind in FORMATS]
-    return files
+def plot_standings(results: Results, ranking: Ranking) -> dict[str, Any]:
+    """Return a figure of ranks for every group of problems."""
+    return {
+        f"ranks-{group}": plot_ranks(ranks(finals, ranking), title=f"{group}, {len(finals)} problems")
+        for group, finals in grouped(results, ranking).items()
+    }

@@ -1,11 +1,13 @@
 """Verdicts in words: as JSON for programs, as lines for a terminal, as a count."""
 
+import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Any
 
 from ...reporting.numbers import interval, measured
 from ...reporting.verdicts import SIGNS, outcome
-from ...simulation.store import json_text
 from ..claims import Verdict
 from ..experiment import REGIMES
 from .figure_words import SETTINGS
@@ -23,7 +25,15 @@ def claims_json(verdicts: Sequence[Verdict]) -> str:
     """Return the verdicts as a JSON list; a number that there is not is null."""
     # "arm" is what "regime" was called when the format was published
     records = [asdict(verdict) | {"arm": verdict.regime} for verdict in verdicts]
-    return json_text(records)
+    return json.dumps(_finite(records), indent=1, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def split(verdicts: Sequence[Verdict]) -> tuple[list[Verdict], list[Verdict]]:

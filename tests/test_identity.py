@@ -1,7 +1,13 @@
-"""Settings as JSON: equal ones have equal fingerprints and others have others; a record has everything filled in."""
+"""What cells depend on: equal settings have equal names and others have others; a record has everything filled in."""
 
+import ast
+import importlib
 import json
+import shutil
+import subprocess
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,10 +15,13 @@ from hypothesis import given as given_that
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import banditselect
 from banditselect import OFUL, FSSquareCB, Power, RegretBalancing, SquareCB, Uniform, given, on_every_map, on_map
 from banditselect.problems import SyntheticFeatureSelection, SyntheticParameterSelection
-from banditselect.simulation.fingerprint import describe, digest, join_records, record_of
+from banditselect.simulation import identity
+from banditselect.simulation.identity import describe, digest, join_records, record_of
 
+LIBRARY = Path(banditselect.__file__).parent
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5)
 SETTINGS = st.dictionaries(st.text(max_size=4), PLAIN | st.lists(PLAIN, max_size=3), max_size=4)
 
@@ -192,3 +201,184 @@ def test_long_arrays_are_recorded_by_a_digest_of_their_content():
     assert told != record_of(long + 1.0, {}, {})
     per_lane = record_of(given.x, {}, {"x": np.stack([long, long + 1.0])})["per replicate"]
     assert per_lane == [told, record_of(long + 1.0, {}, {})]
+
+
+# The code
+
+
+SOURCE = """
+from dataclasses import dataclass
+
+from banditselect import Uniform
+
+RATE = 1.0
+
+
+def helper(x):
+    return RATE * x
+
+
+class Mine(Uniform):
+    def _learn(self, ids, x, y, played):
+        helper(1.0)
+
+
+@dataclass(frozen=True)
+class Falling:
+    scale: float
+
+    def __call__(self, t):
+        return self.scale / t
+"""
+CHANGED = {
+    "the method": SOURCE.replace("helper(1.0)", "helper(2.0)"),
+    "a function it calls": SOURCE.replace("RATE * x", "RATE + x"),
+    "a number of the file": SOURCE.replace("RATE = 1.0", "RATE = 2.0"),
+    "a comment": SOURCE + "# a comment\n",
+}
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """Return a function that writes a file of the user's own and loads it as a new process would."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def written(source, module="my_own_policies"):
+        ast.parse(source)
+        (tmp_path / f"{module}.py").write_text(source)
+        sys.modules.pop(module, None)
+        importlib.invalidate_caches()
+        return importlib.import_module(module)
+
+    yield written
+    sys.modules.pop("my_own_policies", None)
+
+
+@pytest.mark.parametrize("source", CHANGED.values(), ids=CHANGED)
+def test_a_change_of_its_file_counts_wherever_the_policy_is_used(write, source):
+    def versions(module):
+        mine = module.Mine.bind()
+        uses = [mine, on_map(mine, 0), RegretBalancing.bind(bases=on_every_map(mine)), {"a": [mine]}]
+        return [name(use) for use in uses]
+
+    before, again, after = (versions(write(one)) for one in (SOURCE, SOURCE, source))
+    assert before == again
+    assert not set(before) & set(after)
+
+
+def test_the_code_of_a_schedule_of_one_s_own_counts(write):
+    before = name(SquareCB.bind(exploration=write(SOURCE).Falling(2.0)))
+    assert before != name(SquareCB.bind(exploration=write(SOURCE.replace("/ t", "/ t**2")).Falling(2.0)))
+
+
+def test_a_base_class_in_another_file_counts(write, tmp_path):
+    child = "from my_own_policies import Mine\n\n\nclass Child(Mine):\n    pass\n"
+    write(SOURCE)
+    before = name(write(child, "my_children").Child.bind())
+    write(CHANGED["the method"])
+    assert before != name(write(child, "my_children").Child.bind())
+    sys.modules.pop("my_children")
+
+
+def test_a_policy_inside_another_counts_with_its_file(write):
+    def version(source):
+        mine = write("from banditselect import register\n" + source.replace("class Mine", "@register\nclass Mine")).Mine
+        return name(RegretBalancing.bind(bases=[mine()]))
+
+    assert version(SOURCE) == version(SOURCE)
+    assert version(SOURCE) != version(CHANGED["the method"])
+
+
+def test_policies_of_the_library_depend_on_the_library_and_what_it_stands_on_only():
+    assert set(identity.installed()) == {"banditselect", "python", "numpy", "numba", "compiled for"}
+    assert describe("x", Uniform.bind())["bind"] == "banditselect.policies.uniform.Uniform"
+
+
+def test_a_class_without_a_source_is_refused():
+    made = type("Made", (Uniform,), {"__module__": "nowhere"})
+    with pytest.raises(ValueError, match=r"out: got .*Made.*source"):
+        describe("x", made.bind())
+
+
+def test_a_class_made_inside_a_function_is_refused_by_name():
+    class Inside(Uniform):
+        pass
+
+    with pytest.raises(ValueError, match=r"out: .*a class at the top of its file"):
+        describe("x", Inside.bind())
+
+
+def test_a_class_is_known_by_the_file_that_it_was_first_read_from(write, tmp_path):
+    mine = write(SOURCE).Mine.bind()
+    before = name(mine)
+    (tmp_path / "my_own_policies.py").write_text(CHANGED["the method"])  # and not loaded again
+    assert name(mine) == before
+
+
+def test_a_file_that_a_file_imports_does_not_count(write):
+    write("EXTRA = 1\n", "helping")
+    uses = "from helping import EXTRA\n" + SOURCE
+    before = name(write(uses).Mine.bind())
+    write("EXTRA = 3\n", "helping")
+    assert name(write(uses).Mine.bind()) == before
+    sys.modules.pop("helping")
+
+
+HOLDS = """
+from banditselect.problems import LatentBandit
+
+class Mine(LatentBandit):
+    def _set_up(self):
+        self.data = DATA
+"""
+
+
+def test_the_data_that_a_problem_of_one_s_own_holds_count(write):
+    module = write("DATA = [1.0, 2.0]\n" + HOLDS)
+    before = describe("p", module.Mine())
+    assert before == describe("p", module.Mine())
+    module.DATA = [1.0, 3.0]
+    assert describe("p", module.Mine()) != before
+
+
+# The library
+
+
+@pytest.fixture
+def library(tmp_path, monkeypatch):
+    """Return a copy of the library's source, which the digest is taken of, and a function that takes it."""
+    root = tmp_path / "banditselect"
+    shutil.copytree(LIBRARY, root, ignore=lambda folder, names: [n for n in names if "." in n and n[-3:] != ".py"])
+    monkeypatch.setattr(identity, "_ROOT", root)
+    return root, identity._library_digest.__wrapped__
+
+
+@pytest.mark.parametrize(
+    ("file", "counts"),
+    [
+        ("types.py", True),
+        ("kernels/ridge.py", True),
+        ("problems/base.py", True),
+        ("simulation/loop.py", True),
+        ("masters/anew.py", True),
+        ("cli/app.py", False),
+        ("experiments/arena.py", False),
+        ("reporting/tables.py", False),
+        ("py.typed", False),
+    ],
+)
+def test_a_changed_file_of_the_library_counts_where_numbers_depend_on_it(library, file, counts):
+    root, digest = library
+    before = digest()
+    assert digest() == before
+    with (root / file).open("a") as changed:
+        changed.write("# a comment\n")
+    assert (digest() != before) == counts
+
+
+def test_another_process_has_the_same_digest():
+    code = "from banditselect.simulation.identity import installed; print(installed()['banditselect'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    identity._library_digest.cache_clear()
+    assert done.stdout.strip() == identity.installed()["banditselect"]

@@ -1,17 +1,26 @@
-"""Settings of policies and problems as JSON: as a fingerprint, under which cells are stored, and as a record, to read.
+"""What a cell depends on, as JSON: its settings and the code, so that other settings or code never find its outcome.
 
-A fingerprint is the digest of a description that equal settings share and no others; in a record, which results carry,
-everything is filled in that a policy was given, and what is long is abbreviated.
+A description tells equal settings from all others, and its digest is the name of a cell; a record, which results carry,
+is for readers: everything is filled in that a policy was given, and what is long is abbreviated. The code is the
+library's files, every file with a class of the user's own (not what it imports), and the versions of what is installed.
 """
 
 import dataclasses
+import functools
 import hashlib
+import inspect
 import json
+import sys
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
+from llvmlite.binding import get_host_cpu_name
+from numba.core import config
 
+from .. import __version__
 from ..policies import Binding, Constant, EveryBall, EveryMap, Policy
 from ..problems import Problem
 from ..runtime import errors
@@ -19,30 +28,30 @@ from ..runtime.binding import resolved
 from ..runtime.files import encode
 from ..runtime.settings import is_foreign
 
-_LONG = 64  #: arrays with more entries than this are told by a digest
+_LONG = 64  #: arrays with more entries than this are recorded by a digest
+_ROOT = Path(__file__).parent.parent
+_APART = ("checks", "cli", "experiments", "reporting")  #: packages that no number depends on
 
 
 def digest(description: Any) -> str:
-    """Return the fingerprint of a description: 32 hexadecimal digits."""
-    return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:32]
-
-
-def full_name(cls: type) -> str:
-    """Return the name of a class with its module."""
-    return f"{cls.__module__}.{cls.__qualname__}"
+    """Return the name of what is described: 32 hexadecimal digits."""
+    return _hexadecimal(json.dumps(description, sort_keys=True).encode())
 
 
 def describe(name: str, value: Any) -> Any:
-    """Return a setting as JSON that tells it from every other; a function, which has no such form, is refused."""
+    """Return a setting as JSON that tells it from every other; a function, which has no such form, is refused.
+
+    A class of the user's own is described with the digest of its file.
+    """
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Binding):
-        return {"bind": full_name(value.cls), "arguments": _parts(name, value.arguments)}
+        return {"bind": _class(value.cls), "arguments": _parts(name, value.arguments)}
     if isinstance(value, Problem):
         described = {"settings": value.settings, "shapes": value.shapes}
         if is_foreign(type(value)):  # it may have read data that are not among its arguments
             described["held"] = {key: part for key, part in vars(value).items() if key not in value.settings}
-        return {"problem": full_name(type(value)), **{key: _parts(name, part) for key, part in described.items()}}
+        return {"problem": _class(type(value)), **{key: _parts(name, part) for key, part in described.items()}}
     if isinstance(value, Constant):
         return {"given": value.name} | ({"factor": value.factor} if value.factor != 1.0 else {})
     if isinstance(value, Mapping):
@@ -53,16 +62,64 @@ def describe(name: str, value: Any) -> Any:
         return {"array": _array_digest(value)}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        return {"is": full_name(type(value)), "fields": _parts(name, fields)}
+        return {"is": _class(type(value)), "fields": _parts(name, fields)}
     arrays: dict[str, Any] = {}
     encoded = encode("out", name, value, arrays)
-    return {"value": encoded, "arrays": {key: _array_digest(array) for key, array in arrays.items()}}
+    own = {"class": _class(type(value))} if isinstance(value, Policy) else {}
+    return own | {"value": encoded, "arrays": {key: _array_digest(array) for key, array in arrays.items()}}
 
 
 def _parts(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
     if not all(isinstance(key, str) for key in values):
         raise errors.refuse(name, values, "text as keys")
     return {key: describe(f"{name}: {key}", part) for key, part in values.items()}
+
+
+def _class(cls: type) -> Any:
+    """Return the name of a class with its module; for one of the user's own, and its bases, the digest of the file."""
+    name = f"{cls.__module__}.{cls.__qualname__}"
+    own = [c for c in cls.__mro__ if is_foreign(c) and c.__module__ not in ("builtins", "abc")]
+    return [name, *map(_class_digest, own)] if own else name
+
+
+@functools.cache
+def _class_digest(cls: type) -> str:
+    """Return the digest of the file that a class is written in, or of its own source where there is no file."""
+    if "<locals>" in cls.__qualname__:
+        raise errors.refuse("out", cls, "a class at the top of its file: one made inside a function may differ")
+    try:
+        path = Path(inspect.getsourcefile(cls) or "")
+        return _hexadecimal(path.read_bytes() if path.is_file() else inspect.getsource(cls).encode())
+    except (OSError, TypeError):
+        raise errors.refuse("out", cls, "a class whose source can be read, so that changes are noticed") from None
+
+
+def installed() -> dict[str, str]:
+    """Return the library's code and the versions of what is beneath it, as this process has them."""
+    compiled = not config.DISABLE_JIT  # type: ignore[attr-defined]
+    processor = (config.CPU_NAME or get_host_cpu_name()) if compiled else "none"  # type: ignore[attr-defined]
+    return versions() | {"banditselect": _library_digest(), "compiled for": str(processor)}
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the library and of what is beneath it."""
+    return {
+        "banditselect": __version__,
+        "python": f"{sys.version_info.major}.{sys.version_info.minor}",
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+    }
+
+
+@functools.cache
+def _library_digest() -> str:
+    """Return a digest of the library's files and their names, as they are when the process first asks."""
+    found = hashlib.sha256()
+    for path in sorted(_ROOT.rglob("*.py")):
+        name = path.relative_to(_ROOT)
+        if name.parts[0] not in _APART:
+            found.update(f"{name.as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}".encode())
+    return found.hexdigest()[:32]
 
 
 def record_of(value: Any, shapes: Mapping[str, Any], constants: Mapping[str, Any]) -> Any:
@@ -83,11 +140,10 @@ def record_of(value: Any, shapes: Mapping[str, Any], constants: Mapping[str, Any
         return {"on every map": record_of(value.policy, inside, constants)}
     if isinstance(value, EveryBall):
         return {"on every ball": record_of(value.whole, shapes, constants)}
-    if isinstance(value, Policy):
+    if isinstance(value, Policy | Problem):
         own = {name: part for name, part in value.settings.items() if name not in ("lanes", "seed")}
-        return {"policy": type(value).__name__, "arguments": record_of(own, shapes, constants)}
-    if isinstance(value, Problem):
-        return {"problem": type(value).__name__, "arguments": record_of(value.settings, shapes, constants)}
+        kind = "problem" if isinstance(value, Problem) else "policy"
+        return {kind: type(value).__name__, "arguments": record_of(own, shapes, constants)}
     if isinstance(value, Mapping):
         return {str(name): record_of(part, shapes, constants) for name, part in value.items()}
     if isinstance(value, list | tuple):
@@ -121,5 +177,8 @@ def _plain(value: Any) -> Any:
 def _array_digest(array: np.ndarray) -> str:
     if array.dtype.hasobject:
         raise errors.refuse("out", array, "arrays of numbers, truth values or text: objects have no form to compare")
-    header = f"{array.dtype.descr}{array.shape}".encode()
-    return hashlib.sha256(header + array.tobytes()).hexdigest()[:32]
+    return _hexadecimal(f"{array.dtype.descr}{array.shape}".encode() + array.tobytes())
+
+
+def _hexadecimal(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:32]
