@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from banditselect import OFUL, RegretBalancing, SquareCB, given, on_every_map, simulate, tune
-from banditselect.experiments import arena, latent
-from banditselect.experiments.contestants import MAPS, REGIONS, YARDSTICKS, Contestant, everyone, tuned
+from banditselect.experiments.beyond import arena
+from banditselect.experiments.beyond.arena_policies import MAPS, REGIONS, YARDSTICKS, Contestant, everyone, tuned
 from banditselect.experiments.experiment import Ranking
-from banditselect.experiments.report.standings import grouped, ranks, standing_tables, standings, winners
+from banditselect.experiments.ranking import grouped, ranks, standing_tables, standings, winners
 from banditselect.simulation import METRICS, Result, Results
+from banditselect.simulation.store import Store
 from banditselect.simulation.tuning import axes_of
 
 RANKING = Ranking(lambda problem: problem[0], "Uniform", ("Uniform",))
@@ -86,12 +87,12 @@ def test_the_table_has_the_time_of_a_round(tmp_path):
         '{"key": "n", "sec',
     ]
     (tmp_path / "timings.jsonl").write_text("\n".join(lines))
+    times = Store(tmp_path).round_times()
     results = Results({"section 9, M = 2": result({"FS-IDS": around(10.0), "Uniform": around(100.0)})})
-    (table,) = standing_tables(arena.EXPERIMENT, results, tmp_path)
+    (table,) = standing_tables(arena.EXPERIMENT.ranking, results, times)
     assert table.caption == "Who comes where: maps"
     assert table.rows[0] == ["FS-IDS", "1", "10.0", "–", "1.0", "1 of 1", "10.0"]
     assert table.rows[1][:4] == ["Uniform", "1", "100.0", "90.0 [90.0, 90.0]"]
-    assert standing_tables(latent.EXPERIMENT, results, tmp_path) == []
 
 
 # Who plays

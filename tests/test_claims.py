@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from banditselect.experiments import EXPERIMENTS, latent
-from banditselect.experiments import fs_shared as fs
-from banditselect.experiments import ps_shared as ps
+from banditselect.experiments import feature_selection as fs
+from banditselect.experiments import parameter_selection as ps
 from banditselect.experiments.claims import judge, theorems
-from banditselect.experiments.claims.latent_sentences import LATENT_SENTENCES
-from banditselect.experiments.claims.measuring import (
+from banditselect.experiments.claims.claim import (
     FAILS,
     HOLDS,
     NOT_APPLICABLE,
@@ -19,12 +18,14 @@ from banditselect.experiments.claims.measuring import (
     Measured,
     Runs,
     Statistic,
-    judged,
+    combine,
     measure_all,
     share,
-    together,
+    verdict_of,
 )
-from banditselect.experiments.claims.sentences import INDIVIDUAL, INDIVIDUAL_10, OURS, SENTENCES
+from banditselect.experiments.claims.latent import LATENT_SENTENCES
+from banditselect.experiments.claims.paper import OURS, SENTENCES
+from banditselect.experiments.experiment import load_runs
 from banditselect.problems.synthetic import EXTREMES
 from banditselect.simulation import METRICS, Result, Results
 from banditselect.statistics import share_interval
@@ -39,36 +40,36 @@ def measured(value, low, high, *, at_least=-math.inf, at_most=math.inf):
 
 
 @pytest.mark.parametrize(
-    ("interval", "verdict", "room"),
+    ("interval", "verdict", "margin"),
     [((0.2, 0.8), HOLDS, 1 / 3), ((0.2, 1.0), HOLDS, 0.0), ((0.8, 1.2), OPEN, -0.5), ((1.1, 1.5), FAILS, -1.25)],
 )
-def test_an_interval_is_inside_outside_or_neither(interval, verdict, room):
+def test_an_interval_is_inside_outside_or_neither(interval, verdict, margin):
     part = measured(0.5, *interval, at_most=1.0)
     assert (part.verdict, part.expected) == (verdict, "at most 1")
-    assert part.room == pytest.approx(room)
+    assert part.margin == pytest.approx(margin)
 
 
 def test_words_and_intervals_that_are_not_known():
     assert measured(1.0, 0.9, 1.1, at_least=0.8, at_most=1.25).expected == "between 0.8 and 1.25"
     assert measured(1.0, 0.9, 1.1, at_least=1.5).expected == "at least 1.5"
     unknown = measured(1.0, math.nan, math.nan, at_least=0.0)
-    assert (unknown.verdict, unknown.room) == (OPEN, -math.inf)
+    assert (unknown.verdict, unknown.margin) == (OPEN, -math.inf)
 
 
 def test_a_sentence_fails_with_one_part_and_holds_with_all():
     good, open_, bad = (measured(x, x - 0.1, x + 0.1, at_most=1.0) for x in (0.5, 0.95, 1.5))
     worse = measured(2.0, 1.9, 2.1, at_most=1.0)
-    assert together([good, good]) == (good, HOLDS)
-    assert together([good, open_]) == (open_, OPEN)
-    assert together([good, bad, worse, open_]) == (worse, FAILS)
+    assert combine([good, good]) == (good, HOLDS)
+    assert combine([good, open_]) == (open_, OPEN)
+    assert combine([good, bad, worse, open_]) == (worse, FAILS)
 
 
 def test_a_premise_that_fails_or_is_open_leaves_nothing_to_judge():
     good, open_, bad = (measured(x, x - 0.1, x + 0.1, at_most=1.0) for x in (0.5, 0.95, 1.5))
-    assert judged([bad], []) == (bad, FAILS)
-    assert judged([bad], [good]) == (bad, FAILS)
-    assert judged([good], [good, open_]) == (dataclasses.replace(open_, words="premise: it"), OPEN)
-    assert judged([good], [open_, bad]) == (dataclasses.replace(bad, words="premise: it"), NOT_APPLICABLE)
+    assert verdict_of([bad], []) == (bad, FAILS)
+    assert verdict_of([bad], [good]) == (bad, FAILS)
+    assert verdict_of([good], [good, open_]) == (dataclasses.replace(open_, words="premise: it"), OPEN)
+    assert verdict_of([good], [open_, bad]) == (dataclasses.replace(bad, words="premise: it"), NOT_APPLICABLE)
 
 
 def test_shares_by_hand():
@@ -117,7 +118,7 @@ def stored(folder, name, regime, finals_by_problem, **options):
 
 
 def verdicts(folder):
-    return {(v.id, v.experiment, v.regime): v for v in judge(folder, EXPERIMENTS)}
+    return {(v.id, v.experiment, v.regime): v for v in judge(load_runs(folder, EXPERIMENTS), EXPERIMENTS)}
 
 
 def test_feature_selection_sentences(tmp_path):
@@ -259,9 +260,9 @@ def synthetic(folder, own, largest, ten):
     path.mkdir(parents=True)
     results = {}
     for k, b in enumerate(("0", "sqrt(d)", "2 sqrt(d)")):
-        finals = {ps.PS: own[k], ps.LIKELIHOOD: 1.0, INDIVIDUAL: largest[k], INDIVIDUAL_10: ten[k]}
+        finals = {ps.PS: own[k], ps.LIKELIHOOD: 1.0, ps.OFUL_MAX: largest[k], ps.OFUL_10: ten[k]}
         bounds = {"per replicate": (5.5 + 4.5 * k + np.tile([-1.0, 1.0], N // 2)).tolist()}
-        told = {INDIVIDUAL: bounds, INDIVIDUAL_10: 10.0}
+        told = {ps.OFUL_MAX: bounds, ps.OFUL_10: 10.0}
         policies = {name: {"arguments": {"parameter_bound": bound}} for name, bound in told.items()}
         results[f"b = {b}"] = result(finals, "regret", {"policies": policies})
     Results(results).save(path / "results.parquet")
@@ -416,5 +417,5 @@ def test_every_sentence_names_experiments_and_policies_that_there_are():
             assert {*sentence.policies, *sentence.about} <= played, (sentence.id, name)
 
 
-def test_nothing_stored_nothing_judged(tmp_path):
-    assert judge(tmp_path, EXPERIMENTS) == []
+def test_nothing_stored_nothing_verdict_of(tmp_path):
+    assert judge(load_runs(tmp_path, EXPERIMENTS), EXPERIMENTS) == []

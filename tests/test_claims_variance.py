@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from banditselect.experiments import EXPERIMENTS
-from banditselect.experiments import fs_shared as fs
+from banditselect.experiments import feature_selection as fs
 from banditselect.experiments.claims import judge
-from banditselect.experiments.claims.measuring import FAILS, OPEN, Runs, Statistic, measure_all
-from banditselect.experiments.claims.sentence import ratio
-from banditselect.experiments.claims.variance import within_classes
+from banditselect.experiments.claims.claim import FAILS, OPEN, Runs, Statistic, measure_all
+from banditselect.experiments.claims.statistics import ratio, within_classes
+from banditselect.experiments.experiment import load_runs
 from banditselect.simulation import METRICS, Result, Results
 
 N = 40
@@ -46,7 +46,9 @@ def judged(folder, name, problem, finals, seed):
     path = folder / name / "tuned"
     path.mkdir(parents=True, exist_ok=True)
     Results({problem: Result(np.array([1000]), curves, {"seed": seed})}).save(path / "results.parquet")
-    return next(verdict for verdict in judge(folder, EXPERIMENTS) if verdict.id == "fs-variance")
+    return next(
+        verdict for verdict in judge(load_runs(folder, EXPERIMENTS), EXPERIMENTS) if verdict.id == "fs-variance"
+    )
 
 
 def test_classes_are_those_of_the_problem_and_do_not_count_as_variance(tmp_path):

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import banditselect
 from banditselect import PSOFUL
-from banditselect.cli import display as displays
+from banditselect.cli import progress as displays
 from banditselect.cli.app import app
 from banditselect.simulation import METRICS, Progress, Results
 
@@ -273,8 +273,8 @@ def progress(done: int, *, fraction: float, seconds_left: float | None, reused: 
 def test_lines_come_seldom(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     now = 1000.0
     monkeypatch.setattr(displays.time, "monotonic", lambda: now)
-    with displays.Lines() as lines:
-        tell = lines.phase("playing")
+    with displays.Display(quiet=False) as display:
+        tell = display.phase("playing")
         for second in range(100):
             now = 1000.0 + second
             tell(progress(second // 10, fraction=second / 100, seconds_left=99.0 - second if second else None))
@@ -288,19 +288,19 @@ def test_lines_come_seldom(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     ]
 
 
-def test_the_bar_counts_down_between_events(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bar_on_a_terminal() -> None:
     from rich.console import Console
 
-    now = 1000.0
-    monkeypatch.setattr(displays.time, "monotonic", lambda: now)
-    console = Console(width=80, record=True, force_terminal=True, file=io.StringIO())
-    bar = displays.Bar(console)
-    bar.phase("playing")(progress(3, reused=1, fraction=0.25, seconds_left=100.0))
-    shown = []
-    for elapsed in (0.0, 40.0, 200.0):
-        now = 1000.0 + elapsed
-        console.print(bar)
-        shown.append(re.sub(r"\s+", " ", console.export_text()))
-    assert "25 % about 1 min 40 s left 3 of 10 cells (1 from an earlier run)" in shown[0]
-    assert "25 % about 1 min left" in shown[1]
-    assert "25 % almost done" in shown[2]
+    file = io.StringIO()
+    with displays.Display(quiet=False, console=Console(width=100, force_terminal=True, file=file)) as display:
+        display.phase("playing")(progress(3, reused=1, fraction=0.25, seconds_left=100.0))
+        display._bar.refresh()
+        text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", file.getvalue())
+    assert text.split("\r")[-1].startswith("playing ")
+    assert text.endswith(" 25% 3 of 10 cells (1 from an earlier run), about 1 min 40 s left")
+
+
+def test_quiet_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with displays.Display(quiet=True) as display:
+        display.phase("playing")(progress(3, fraction=0.25, seconds_left=100.0))
+    assert capsys.readouterr() == ("", "")

@@ -9,7 +9,7 @@ import pytest
 from banditselect import PSOFUL, given
 from banditselect.experiments import EXPERIMENTS, REGIMES, SCALES, Scale, latent
 from banditselect.experiments.experiment import Regime
-from banditselect.experiments.fs_shared import BEST, FS, RB, SECOND, UNIFORM, chosen_maps
+from banditselect.experiments.feature_selection import BEST, FS, RB, SECOND, UNIFORM, chosen_maps
 from banditselect.experiments.packs import load_pack
 from banditselect.simulation import Results, simulate
 

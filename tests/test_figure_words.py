@@ -6,8 +6,8 @@ import pytest
 
 from banditselect.experiments import EXPERIMENTS
 from banditselect.experiments.claims import Verdict
-from banditselect.experiments.claims.sentences import SENTENCES
-from banditselect.experiments.report.figure_words import SETTINGS, order_sentence
+from banditselect.experiments.claims.paper import SENTENCES
+from banditselect.experiments.words import SETTINGS, order_sentence
 
 OUTCOMES = {"✓": ("holds", ""), "(✓)": ("holds", "a wide bound"), "✗": ("does not hold", "")}
 OUTCOMES |= {"∅": ("not applicable", ""), "?": ("not decided", "")}

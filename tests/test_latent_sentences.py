@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from banditselect.experiments import EXPERIMENTS, latent
-from banditselect.experiments import ps_shared as ps
+from banditselect.experiments import parameter_selection as ps
 from banditselect.experiments.claims import judge
-from banditselect.experiments.claims.latent_sentences import LATENT_SENTENCES
-from banditselect.experiments.claims.measuring import FAILS, HOLDS
-from banditselect.experiments.claims.sentences import SENTENCES
+from banditselect.experiments.claims.claim import FAILS, HOLDS
+from banditselect.experiments.claims.latent import LATENT_SENTENCES
+from banditselect.experiments.claims.paper import SENTENCES
+from banditselect.experiments.experiment import load_runs
 from banditselect.simulation import METRICS, Result, Results
 
 N, ROUNDS = 40, 1000
@@ -32,7 +33,7 @@ def stored(folder, regret):
     path = folder / "latent" / "theory"
     path.mkdir(parents=True)
     Results(results).save(path / "results.parquet")
-    return {verdict.id: verdict for verdict in judge(folder, EXPERIMENTS)}
+    return {verdict.id: verdict for verdict in judge(load_runs(folder, EXPERIMENTS), EXPERIMENTS)}
 
 
 def powers(**exponents):

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from banditselect import Result, Results
+from banditselect.experiments import report as reports
 from banditselect.experiments.claims import Verdict
-from banditselect.experiments.experiment import Experiment, Regime, Scale
-from banditselect.experiments.report.files import figure_lines, write_report
-from banditselect.experiments.report.sections import merged
-from banditselect.experiments.report.words import claims_json, counted, verdict_lines
+from banditselect.experiments.experiment import Experiment, Regime, Scale, load_runs
+from banditselect.experiments.words import claims_json, counted, figure_lines, verdict_lines
 from banditselect.simulation import METRICS
 from test_page import Reader
 
@@ -30,7 +29,6 @@ def experiment(name, place="Figure 1", **shown):
         problems=lambda models: {},
         regimes={regime: Regime(lambda problem, rounds: {}) for regime in ("theory", "practical", "tuned")},
         scales={"quick": Scale((2, 10), 3, 4, 2)},
-        data=lambda: {"images": f"those of {name}"},
     )
 
 
@@ -108,7 +106,8 @@ def report(tmp_path_factory):
         verdict(name="shown", regime="theory", claim="FS beats RB", said="not decided"),
         verdict("x-ours", value=math.nan, interval=(-math.inf, math.nan), ours=True),
     ]
-    files = write_report(folder, experiments=experiments, verdicts=verdicts, seconds=200.0, command=COMMAND)
+    ran = load_runs(folder, experiments)
+    files = reports.write(folder, ran, verdicts, experiments=experiments, seconds=200.0, command=COMMAND)
     return folder, files
 
 
@@ -193,9 +192,9 @@ def test_claims_json(report):
 def test_the_summary(report):
     text = (report[0] / "summary.md").read_text()
     assert text.startswith("# ")
-    assert "FSSquareCB(n\\_models=2 \\| 10, noise=0.5)" in text
-    assert "## Title of two (`two`, Figure 1)" in text
-    assert "tuned on M = 2: FS & co: exploration = 0.5 (the end of its values)" in text
+    assert '| M = 10 | FS &amp; co | {"policy": "FSSquareCB", "arguments": {"n\\_models": 10, "noise": 0.5}} |' in text
+    assert "## Title of two (`two`, Figure 1): theory" in text
+    assert "| FS &amp; co | exploration 0.5† | exploration 0.5† |" in text
 
 
 def test_words_for_the_terminal():
@@ -209,12 +208,9 @@ def test_words_for_the_terminal():
     lines = verdict_lines(verdicts).splitlines()
     assert lines[0] == "“FS | is <good> fs-between” (Section 5)"
     assert lines[1] == "  ✓ holds           one, theory: a ratio: 0.50 [0.40, 0.60], expected at most 1, n = 4"
-    assert lines[3].endswith("n = 4; shows nothing: a wide bound")
-    assert lines[5:7] == [
-        "Beyond the paper: our variants, and what is published of rivals:",
-        "FS | is <good> x-ours (Section 5)",
-    ]
-    assert len(lines) == 8
+    assert lines[3] == "FS | is <good> x-ours (Section 5; not a sentence of the paper)"
+    assert lines[6].endswith("n = 4; shows nothing: a wide bound")
+    assert len(lines) == 9
 
 
 def test_a_line_for_every_figure():
@@ -235,23 +231,20 @@ def test_a_line_for_every_figure():
 
 def test_nothing_was_run_or_one_policy_has_no_values(tmp_path):
     experiments = {"one": experiment("one")}
-    write_report(tmp_path, experiments=experiments, verdicts=[], seconds=None, command=COMMAND)
+    reports.write(tmp_path, {}, [], experiments=experiments, seconds=None, command=COMMAND)
     words = Reader((tmp_path / "report.html").read_text()).words
     assert "No claim of the paper was checked." in words
-    (tmp_path / "one" / "theory").mkdir(parents=True)
-    made(False, missing=True).save(tmp_path / "one" / "theory" / "results.parquet")
-    files = write_report(tmp_path, experiments=experiments, verdicts=[], seconds=None, command=COMMAND, figures=False)
+    ran = {("one", "theory"): made(False, missing=True)}
+    files = reports.write(tmp_path, ran, [], experiments=experiments, seconds=None, command=COMMAND, figures=False)
     words = Reader((tmp_path / "report.html").read_text()).words
     assert len(files) == 3
     assert "nan" not in words
     assert "–" in words
 
 
-def test_settings_in_words():
-    inside = {"policy": "SquareCB", "arguments": {"dim": 5, "exploration": 1.0 / 3.0}}
-    assert merged([{"on every map": inside}]) == "on every map: SquareCB(dim=5, exploration=0.3333)"
-    assert merged([{"per replicate": [1.0, 2.0]}, {"per replicate": [3.0]}]) == "one per replicate"
-    assert merged([[1, 2], [1, 2, 3, 4, 5, 6, 7]]) == "[1, 2] | [7 values]"
-    assert merged([]) == ""
-    other = {"policy": "OFUL", "arguments": {}}
-    assert merged([inside, other]) == "SquareCB(dim=5, exploration=0.3333) | OFUL()"
+def test_settings_are_shortened_where_they_are_long():
+    inside = {"policy": "SquareCB", "arguments": {"dim": 5, "exploration": 1.0 / 3.0, "horizon": None}}
+    assert reports._short({"on every map": inside}) == {
+        "on every map": {"policy": "SquareCB", "arguments": {"dim": 5, "exploration": 0.3333}}
+    }
+    assert reports._short([[1, 2], [1, 2, 3, 4, 5, 6, 7]]) == [[1, 2], "7 values"]

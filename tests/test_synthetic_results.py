@@ -15,8 +15,7 @@ from banditselect import (
     on_map,
     simulate,
 )
-from banditselect.experiments import ps_synthetic
-from banditselect.experiments.ps_shared import LIKELIHOOD, PS
+from banditselect.experiments.parameter_selection import LIKELIHOOD, OFUL_10, OFUL_MAX, PS, SYNTHETIC
 from banditselect.problems import SyntheticFeatureSelection, SyntheticParameterSelection
 
 SCB = SquareCB.bind(reward_range=given.reward_range)
@@ -58,11 +57,11 @@ def test_feature_selection_with_every_argument_at_its_default():
 @pytest.mark.slow
 @pytest.mark.parametrize(("label", "factor"), [("0", 10.0), ("sqrt(d)", 3.0), ("2 sqrt(d)", 3.0)])
 def test_parameter_selection(label, factor):
-    problem = ps_synthetic.problems(())[f"b = {label}"]
-    result = simulate(ps_synthetic.theory(problem, 1000), problem, rounds=1000, replicates=50)
+    problem = SYNTHETIC.problems(())[f"b = {label}"]
+    result = simulate(SYNTHETIC.regimes["theory"].policies(problem, 1000), problem, rounds=1000, replicates=50)
     print(f"\nb = {label}\n{result.summary()}")
     regret = {name: float(values.mean()) for name, values in result.finals("regret").items()}
-    better = min(regret[ps_synthetic.INDIVIDUAL], regret[ps_synthetic.INDIVIDUAL_10])
+    better = min(regret[OFUL_MAX], regret[OFUL_10])
     assert factor * regret[LIKELIHOOD] <= better
     assert regret[PS] > better  # the printed radius runs, and is as bad as it is: worse than plain OFUL
 
@@ -73,8 +72,6 @@ def test_a_small_version_learns():
     )
     assert np.all(result.final("FS-SCB") < 0.7 * result.final("wrong"))
     problem = SyntheticParameterSelection(radius=0.0)
-    policies = ps_synthetic.theory(problem, 100)
-    result = simulate(
-        {name: policies[name] for name in (LIKELIHOOD, ps_synthetic.INDIVIDUAL)}, problem, rounds=100, replicates=4
-    )
-    assert np.all(result.final(LIKELIHOOD) < result.final(ps_synthetic.INDIVIDUAL))
+    policies = SYNTHETIC.regimes["theory"].policies(problem, 100)
+    result = simulate({name: policies[name] for name in (LIKELIHOOD, OFUL_MAX)}, problem, rounds=100, replicates=4)
+    assert np.all(result.final(LIKELIHOOD) < result.final(OFUL_MAX))

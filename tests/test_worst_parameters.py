@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from banditselect.experiments import EXPERIMENTS
-from banditselect.experiments import ps_shared as ps
+from banditselect.experiments import parameter_selection as ps
 from banditselect.experiments.claims import judge
-from banditselect.experiments.claims.measuring import FAILS, HOLDS
+from banditselect.experiments.claims.claim import FAILS, HOLDS
+from banditselect.experiments.experiment import load_runs
 from banditselect.simulation import METRICS, Result, Results
 from banditselect.theory import parameter_selection as theory
 
@@ -26,7 +27,7 @@ def verdict(folder, shares):
     path = folder / "ps-worst" / "theory"
     path.mkdir(parents=True)
     Results({"b = 1": Result(np.array([100]), {ps.PS: values}, SETTINGS)}).save(path / "results.parquet")
-    return {one.id: one for one in judge(folder, EXPERIMENTS)}.get("ps-theorem")
+    return {one.id: one for one in judge(load_runs(folder, EXPERIMENTS), EXPERIMENTS)}.get("ps-theorem")
 
 
 def test_one_parameter_above_the_bound_fails_its_set_of_balls(tmp_path):

@@ -11,10 +11,10 @@ bandit with d = 4 and actions N(0, 0.01 I). Everyone at its defaults, told what 
 from collections.abc import Sequence
 from typing import Any
 
-from banditselect.experiments import contestants as who
-from banditselect.experiments.contestants import of_maps
+from banditselect.experiments.beyond import arena_policies as who
+from banditselect.experiments.beyond.arena_policies import of_maps
 from banditselect.experiments.experiment import Experiment, Regime, Scale
-from banditselect.experiments.ps_shared import UNIFORM
+from banditselect.experiments.parameter_selection import UNIFORM
 from banditselect.policies import Binding, LinIDS, SquareCB, Uniform, given
 from banditselect.problems import Problem, SyntheticFeatureSelection, SyntheticParameterSelection
 

@@ -5,17 +5,16 @@ import json
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from banditselect.cli import listing
-from banditselect.cli.display import Display
-from banditselect.cli.options import Quiet, all_or_some
-from banditselect.cli.session import INTERRUPTED, say, session
-from banditselect.cli.stopping import Stop
+from banditselect.cli.app import known
+from banditselect.cli.progress import Display
+from banditselect.cli.session import INTERRUPTED, Stop, say, session
 from banditselect.experiments.packs import NAMES, load_pack
 from banditselect.simulation import Progress
 
@@ -34,6 +33,13 @@ app = typer.Typer(
 )
 
 Folder = Path("data")
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors on stderr.")]
+
+
+def all_or_some(option: str, given: list[str] | None, words: Collection[str]) -> list[str]:
+    """Return the words that are meant, each once; all of them for "all" or nothing."""
+    names = [known(option, name, [*words, "all"]) for name in given or ["all"]]
+    return list(dict.fromkeys(part for name in names for part in (words if name == "all" else [name])))
 
 
 @app.command()

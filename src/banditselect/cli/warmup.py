@@ -82,11 +82,11 @@ def warm_up_aloud(names: Sequence[str] = ()) -> None:
     in_turns = itertools.zip_longest(*(known[name]() for name in names or known))  # neighbours share few kernels
     steps = list(dict.fromkeys(step for turn in in_turns for step in turn if step is not None))
     try:
-        from .display import display_for
+        from .progress import Display
     except ImportError:  # without rich
         folders, refused = warm_up(steps, _say)
     else:
-        with display_for(quiet=False) as display:
+        with Display(quiet=False) as display:
             display.cells = "steps"
             folders, refused = warm_up(steps, display.phase("compiling"))
     if refused or not folders:

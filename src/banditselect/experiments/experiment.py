@@ -1,7 +1,7 @@
 """An experiment of the paper: which policies play which problems, for how long, in which regimes."""
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -80,13 +80,12 @@ class Experiment:
     name: on the command line.
     title: one line.
     place: where it is in the paper.
-    about: what the paper did, what its text leaves open and what was chosen: the docstring of the module.
+    about: what the paper did, what its text leaves open and what was chosen.
     metric: what the figure shows.
     setting: what the problems differ in, in words.
     problems: from values of M to problems by name; an experiment whose M is fixed ignores them.
     regimes: "theory" or "defaults", and "tuned" where it says more.
     scales: "quick" and "paper".
-    data: what it plays on, as pairs of a name and words, made from the data when they are asked for.
     of_paper: whether it is one of "all".
     ranking: how its policies are ranked over its problems; None where curves are shown instead.
     shown, added: the policies of the paper's figure, and ours, which stand below them; none where the paper has no
@@ -102,7 +101,6 @@ class Experiment:
     problems: Callable[[Sequence[int]], dict[str, Problem]]
     regimes: Mapping[str, Regime]
     scales: Mapping[str, Scale]
-    data: Callable[[], Mapping[str, str]] = dict
     of_paper: bool = True
     ranking: Ranking | None = None
     shown: tuple[str, ...] = ()
@@ -141,10 +139,13 @@ class Experiment:
             return sweep(policies, problems, replicates=scale.replicates, progress=tell("playing"), **options)
 
 
-def stored(folder: Path, experiments: Mapping[str, Experiment]) -> Iterator[tuple[Experiment, str, Results]]:
-    """Yield every experiment and regime whose results are in ``folder``, with the results."""
-    for name, experiment in experiments.items():
-        for regime in experiment.regimes:
-            path = folder / name / regime / "results.parquet"
-            if path.is_file():
-                yield experiment, regime, Results.load(path)
+def load_runs(
+    folder: Path, experiments: Mapping[str, Experiment], known: Mapping[tuple[str, str], Results] | None = None
+) -> dict[tuple[str, str], Results]:
+    """Return the results that are stored in ``folder`` by experiment and regime; ``known``: those in memory."""
+    found = dict(known or {})
+    for key in [(name, regime) for name, experiment in experiments.items() for regime in experiment.regimes]:
+        path = folder.joinpath(*key, "results.parquet")
+        if key in found or path.is_file():
+            found[key] = found.pop(key) if key in found else Results.load(path)
+    return found

@@ -24,7 +24,7 @@ from ..problems import LatentBandit, Problem
 from ..rivals import MUCB, UCB1
 from ..simulation.search import Steps
 from .experiment import Experiment, Regime, Scale
-from .ps_shared import LIKELIHOOD, PS, TRUE_BALL, UNIFORM, UNTUNED, printed
+from .parameter_selection import LIKELIHOOD, PS, TRUE_BALL, UNIFORM, UNTUNED, printed
 
 ARMS = (10, 50, 200)
 MODELS = (2, 5, 20)

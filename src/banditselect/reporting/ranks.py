@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from ..runtime import errors
 from ..statistics import replicates
-from .drawing import new_figure
+from .figures import new_figure
 from .series import check_mapping
 from .style import COLOURS, INK, SMALL, Width, house_style, tidy
 

@@ -1,6 +1,8 @@
-"""Tables of final values: mean, standard error, median and worst of every policy, as plain text, Markdown or LaTeX."""
+"""Tables of final values as plain text, Markdown or LaTeX; numbers with as many decimals as their error allows."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,7 +10,6 @@ from numpy.typing import ArrayLike
 from ..runtime import errors
 from ..runtime.quantiles import standard_error
 from ..statistics import decimals, replicates
-from .numbers import NOTHING
 from .series import check_mapping
 
 # what LaTeX would take for a sign
@@ -17,7 +18,17 @@ LATEX = str.maketrans(
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$"}
 )
 
+NOTHING = "–"  #: where there is no number
 COLUMNS = ("mean", "± s.e.", "median", "worst")
+
+
+class Table(NamedTuple):
+    """A table of words: the first cell of every row names it, the others are set flush right."""
+
+    caption: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
 
 
 def summary_table(
@@ -116,3 +127,46 @@ def _plain(cells: list[list[str]]) -> str:
 def _markdown(cells: list[list[str]]) -> str:
     rows = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells]
     return "\n".join([rows[0], "|:---" + "|---:" * len(COLUMNS) + "|", *rows[1:]])
+
+
+def number(value: float, error: float = math.nan, largest: float = math.nan) -> str:
+    """Return a number with as many decimals as its error allows; numbers of one column share ``error`` and ``largest``.
+
+    Examples
+    --------
+    >>> number(-0.123456, 0.02), number(math.nan), number(math.inf)
+    ('−0.123', '–', '∞')
+    """
+    if not math.isfinite(value):
+        return NOTHING if math.isnan(value) else "∞" if value > 0 else "−∞"
+    digits = decimals(value if math.isnan(largest) else largest, error)
+    return f"{value:,.{digits}f}".replace("-", "−").replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def interval(bounds: tuple[float, float]) -> str:
+    """Return an interval, a dash where it has no bounds."""
+    if any(map(math.isnan, bounds)):
+        return NOTHING
+    return f"[{measured(bounds[0], bounds)}, {measured(bounds[1], bounds)}]"
+
+
+def measured(value: float, bounds: tuple[float, float]) -> str:
+    """Return a value with as many decimals as its interval has."""
+    known = [abs(bound) for bound in bounds if math.isfinite(bound)]
+    return number(value, (bounds[1] - bounds[0]) / 2.0, max(known, default=math.nan))
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words.
+
+    Examples
+    --------
+    >>> [duration(x) for x in (0.4, 59, 150, 4000, 90_000)]
+    ['1 s', '59 s', '2 min 30 s', '1 h 7 min', '1 d 1 h']
+    """
+    whole = max(1, round(seconds))
+    for unit, small, names in ((86_400, 3600, "dh"), (3600, 60, ("h", "min")), (60, 1, ("min", "s"))):
+        if whole >= unit:
+            large, rest = divmod(round(whole / small), unit // small)
+            return f"{large} {names[0]}" + (f" {rest} {names[1]}" if rest else "")
+    return f"{whole} s"

@@ -13,7 +13,9 @@ import os
 import signal
 import sys
 import threading
+import time
 import warnings
+import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -109,17 +111,24 @@ def _elsewhere(tasks: Sequence[Task], started: contextlib.AbstractContextManager
 @contextlib.contextmanager
 def _processes(count: int) -> Iterator[Workers]:
     """Start processes, or take those of the sweep before; they are stopped if this one is."""
+    sent = weakref.WeakSet["Future[Any]"]()
 
     def submit(*call: Any) -> "Future[Any]":
         try:
-            return _pool(count).submit(*call)
+            future = _pool(count).submit(*call)
         except BrokenProcessPool:  # a worker of the pool has died
             _pools.clear()
-            return _pool(count).submit(*call)
+            future = _pool(count).submit(*call)
+        sent.add(future)
+        return future
 
     try:
         yield Workers(submit, count, (BrokenProcessPool,))
     except BaseException:
+        for _ in range(100):  # killed while it takes a call over, loky's own thread would die with a traceback
+            if all(future.running() or future.done() for future in list(sent)):
+                break
+            time.sleep(0.01)
         for pool in _pools.values():
             pool.shutdown(wait=True, kill_workers=True)
         _pools.clear()

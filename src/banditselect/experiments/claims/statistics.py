@@ -1,59 +1,21 @@
-"""What a sentence of the paper is made of: whom it compares, on what, and the statistics that it is about."""
+"""Statistics that several sentences are about: ratios, differences, exponents of growth, variances within a class."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from ..experiment import REGIMES
-from .measuring import Evidence, Measured, Runs, Statistic, measure_all
-
-Parts: TypeAlias = Callable[..., list[Statistic]]  #: of the runs of an experiment, or of two that are compared
-Comparison: TypeAlias = Callable[[str, str, str], Callable[[Runs], Any]]  #: of two policies on a problem
+from ...types import Array
+from .claim import Comparison, Measure, Measured, Parts, Runs, Sentence, Statistic, measure_all, models_of
 
 
-@dataclass(frozen=True)
-class Sentence:
-    """A sentence of the paper.
-
-    Attributes
-    ----------
-    id, quote: what it is called, what it says.
-    experiments: what it is about.
-    policies: without which it cannot be judged; a regime that does not have them is left out.
-    measure: from the evidence of an experiment to what was measured; of two for a sentence that compares them.
-    regimes: in which it can be judged.
-    beside: the experiment that each is compared with, for such a sentence.
-    place: where it is, if not where the paper speaks of the experiment.
-    about: whose play it speaks of: if all of them play nearly uniformly it holds vacuously.
-    premise: from the evidence to what it takes for granted, measured.
-    claim: its content as a short clause, for sentences of the paper on its figures; "" for all others.
-    note: a remark that is shown beside the verdict.
-    ours: whether it is no sentence of the paper: what is published of a rival, or the statistic for a variant of ours.
-    """
-
-    id: str
-    quote: str
-    experiments: Sequence[str]
-    policies: tuple[str, ...]
-    measure: Callable[..., list[Measured]]
-    regimes: Sequence[str] = tuple(REGIMES)
-    beside: Mapping[str, str] | None = None
-    place: str | None = None
-    about: tuple[str, ...] = ()
-    premise: Callable[..., list[Measured]] = lambda *evidence: []
-    claim: str = ""
-    note: str = ""
-    ours: bool = False
-
-
-def statistics(parts: Parts, metric: str | None = None) -> Callable[..., list[Measured]]:
+def statistics(parts: Parts, metric: str | None = None) -> Measure:
     """Return the measure that takes statistics of the final values, of what the figure shows or of another metric."""
 
-    def measure(*evidence: Evidence) -> list[Measured]:
-        runs = [one.runs if metric is None else Runs.of(one.results, metric) for one in evidence]
+    def measure(*several: Runs) -> list[Measured]:
+        runs = [one if metric is None else Runs.of(one.results, metric) for one in several]
         return measure_all(parts(*runs), runs)
 
     return measure
@@ -67,6 +29,11 @@ def ratio(problem: str, a: str, b: str) -> Callable[[Runs], Any]:
 def difference(problem: str, a: str, b: str) -> Callable[[Runs], Any]:
     """Return the statistic: the mean of a minus the mean of b."""
     return lambda runs: runs.mean(problem, a) - runs.mean(problem, b)
+
+
+def part_of(problem: str, policy: str, bound: float) -> Callable[[Runs], Any]:
+    """Return the statistic: the mean of a policy over a bound."""
+    return lambda runs: runs.mean(problem, policy) / bound
 
 
 def compared(
@@ -96,11 +63,6 @@ def compared(
         ]
 
     return Sentence(id, quote, experiments, (a, *others, *also), statistics(parts), about=(a,), **options)
-
-
-def models_of(problem: str) -> int:
-    """Return M of a problem that is named after it."""
-    return int(problem.rpartition("= ")[2])
 
 
 def at_ends(parts: Callable[[str, str], list[Statistic]]) -> Parts:
@@ -140,3 +102,38 @@ def growth(
     claim = f"{policy}'s regret grows at most as sqrt({'log M' if log else 'M'})"
     measure = statistics(at_ends(parts), "regret")
     return Sentence(id, quote, experiments, policies, measure, about=(policy,), claim=claim)
+
+
+def variances(a: str, *others: str, low: float) -> Measure:
+    """Return the measure: the variance of ``a``, between runs in which the same class pays, over that of the others.
+
+    For the largest M, of those of the others that played.
+    """
+
+    def measure(runs: Runs) -> list[Measured]:
+        assert runs.classes is not None
+        last = max(runs.problems, key=models_of)
+        finals, classes = runs.finals[last], runs.classes(last)
+        squares = {one: within_classes(finals[one], classes) ** 2 for one in (a, *others) if one in finals}
+        if not squares[a].size:  # no class has two replicates
+            squares = dict.fromkeys(squares, np.full(1, math.nan))
+        words = f"variance within a class of {a} over that of {{}}, {last}"
+        played = [b for b in others if b in squares]
+        parts = [Statistic(words.format(b), ratio(last, a, b), low, math.inf, (last,), True) for b in played]
+        return [replace(part, n=classes.size) for part in measure_all(parts, [Runs({last: squares})])]
+
+    return measure
+
+
+def within_classes(values: Array, classes: Array) -> Array:
+    """Return values of mean zero with the variance within a class: from each replicate of a class but the first.
+
+    The k-th minus the mean of those before it, times sqrt((k - 1) / k): they are uncorrelated, and their squares add up
+    to those about the means of the classes, so that they can be resampled as replicates are.
+    """
+    found = [np.full(0, math.nan)]
+    for name in np.unique(classes):
+        own = values[classes == name]
+        before = np.arange(1, own.size)
+        found.append((own[1:] - own.cumsum()[:-1] / before) * np.sqrt(before / (before + 1.0)))
+    return np.concatenate(found)

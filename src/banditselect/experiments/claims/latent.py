@@ -13,10 +13,10 @@ import numpy as np
 from ...simulation import Result
 from ...types import Array
 from .. import latent
-from .. import ps_shared as ps
-from .measuring import Evidence, Measured, Runs, Statistic, measure_all, part_of
-from .sentence import Sentence
-from .sentences import CLOSE
+from .. import parameter_selection as ps
+from .claim import Measure, Measured, Runs, Sentence, Statistic, measure_all
+from .paper import CLOSE
+from .statistics import part_of
 
 CENTRAL, LARGE = latent.CENTRE["error"], latent.ERRORS[-1]
 
@@ -24,11 +24,11 @@ Ends = tuple[tuple[float, str], tuple[float, str]]
 """The smallest and the largest value of what was varied, each with its problem."""
 
 
-def _ends(evidence: Evidence, axis: str, *policies: str, **others: float) -> Ends | None:
+def _ends(runs: Runs, axis: str, *policies: str, **others: float) -> Ends | None:
     """Return the ends of an axis about the centre, among problems that all of these policies played."""
     fixed = {name: value for name, value in (latent.CENTRE | others).items() if name != axis}
     found = []
-    for problem, result in evidence.results.items():
+    for problem, result in runs.results.items():
         told = result.settings["problem"]["arguments"]
         if fixed.items() <= told.items() and told[axis] > 0 and set(policies) <= set(result.policies):
             found.append((told[axis], problem))
@@ -46,11 +46,11 @@ def _difference(ends: Ends, a: str, b: str) -> Callable[[Runs], Any]:
     return lambda runs: one(runs) - other(runs)
 
 
-def _root_of_arms_and_rounds(policy: str) -> Callable[[Evidence], list[Measured]]:
+def _root_of_arms_and_rounds(policy: str) -> Measure:
     """Return the measure: the exponents of K, and of T for both ends of K, where the error is large."""
 
-    def measure(evidence: Evidence) -> list[Measured]:
-        ends = _ends(evidence, "n_arms", policy, error=LARGE)
+    def measure(runs: Runs) -> list[Measured]:
+        ends = _ends(runs, "n_arms", policy, error=LARGE)
         if ends is None:
             return []
         arms = _exponent(ends, policy)
@@ -58,10 +58,10 @@ def _root_of_arms_and_rounds(policy: str) -> Callable[[Evidence], list[Measured]
         parts = [Statistic(f"exponent e of K^e, {words}", lambda late, early: arms(late), high=0.5)]
         quarters = {}
         for _, problem in ends:
-            quarters[problem], span = at_a_quarter(evidence.results[problem], policy)
+            quarters[problem], span = at_a_quarter(runs.results[problem], policy)
             words = f"exponent e of T^e, regret of {policy} in the last three quarters, {problem}"
             parts.append(Statistic(words, since(problem, policy, span), high=0.5))
-        return measure_all(parts, [evidence.runs, Runs(quarters)])
+        return measure_all(parts, [runs, Runs(quarters)])
 
     return measure
 
@@ -77,10 +77,10 @@ def since(problem: str, policy: str, span: float) -> Callable[[Runs, Runs], Any]
     return lambda late, early: np.log(late.mean(problem, policy) / early.mean(problem, policy)) / span
 
 
-def _within_bound(evidence: Evidence) -> list[Measured]:
+def _within_bound(runs: Runs) -> list[Measured]:
     """Measure the regret of both algorithms of Hong et al. over their bound, problem by problem."""
     parts = []
-    for problem, result in evidence.results.items():
+    for problem, result in runs.results.items():
         told, noise = result.settings["problem"]["arguments"], result.settings["policies"][latent.OPTIMISM]
         arguments = {"n_models": told["n_models"], "error": told["error"], "noise": noise["arguments"]["noise"]}
         bound = latent.rivals_bound(result.settings["rounds"], **arguments)
@@ -88,14 +88,14 @@ def _within_bound(evidence: Evidence) -> list[Measured]:
             parts.append(
                 Statistic(f"regret of {policy} over its bound, {problem}", part_of(problem, policy, bound), high=1.0)
             )
-    return measure_all(parts, [evidence.runs])
+    return measure_all(parts, [runs])
 
 
-def _best_of_both(evidence: Evidence) -> list[Measured]:
+def _best_of_both(runs: Runs) -> list[Measured]:
     """Measure the regret of regret balancing over the smaller of PS-OFUL's and mmUCB's."""
     words = f"regret of {latent.PRINTED} over the smaller of those of PS-OFUL and {latent.OPTIMISM}, "
-    played = [problem for problem, result in evidence.results.items() if ps.LIKELIHOOD in result.policies]
-    return measure_all([Statistic(words + p, _to_smaller(p), high=CLOSE) for p in played], [evidence.runs])
+    played = [problem for problem, result in runs.results.items() if ps.LIKELIHOOD in result.policies]
+    return measure_all([Statistic(words + p, _to_smaller(p), high=CLOSE) for p in played], [runs])
 
 
 def _to_smaller(problem: str) -> Callable[[Runs], Any]:
@@ -106,17 +106,17 @@ def _to_smaller(problem: str) -> Callable[[Runs], Any]:
     return compute
 
 
-def _dependence(a: str, b: str, *axes: tuple[str, str, float]) -> Callable[[Evidence], list[Measured]]:
+def _dependence(a: str, b: str, *axes: tuple[str, str, float]) -> Measure:
     """Return the measure: the exponent of ``a`` minus that of ``b``, along (an axis, its symbol, at this error)."""
 
-    def measure(evidence: Evidence) -> list[Measured]:
+    def measure(runs: Runs) -> list[Measured]:
         parts = []
         for axis, symbol, error in axes:
-            ends = _ends(evidence, axis, a, b, error=error)
+            ends = _ends(runs, axis, a, b, error=error)
             if ends is not None:
                 words = f"exponent of {symbol} in the regret of {a} minus that of {b}, {ends[0][1]} to {ends[1][1]}"
                 parts.append(Statistic(words, _difference(ends, a, b), high=0.0))
-        return measure_all(parts, [evidence.runs])
+        return measure_all(parts, [runs])
 
     return measure
 

@@ -19,13 +19,12 @@ from typing import Any
 import numpy as np
 
 from ...statistics import mean_interval
-from .. import fs_shared as fs
-from .. import latent, ps_synthetic
-from .. import ps_shared as ps
+from .. import feature_selection as fs
+from .. import latent
+from .. import parameter_selection as ps
 from . import theorems
-from .measuring import Evidence, Measured, Runs, Statistic, measure_all
-from .sentence import Parts, Sentence, at_ends, compared, difference, growth, models_of, ratio, statistics
-from .variance import variances
+from .claim import Measured, Parts, Runs, Sentence, Statistic, measure_all, models_of
+from .statistics import at_ends, compared, difference, growth, ratio, statistics, variances
 
 CLOSE, MUCH = 1.25, 1.5
 
@@ -98,14 +97,14 @@ def _closer(runs: Runs) -> list[Statistic]:
     return [Statistic(words.format(b), shrinks(b), low=0.0, problems=(first, last)) for b in BOTH]
 
 
-def _tighter(evidence: Evidence) -> list[Measured]:
+def _tighter(runs: Runs) -> list[Measured]:
     """Measure where S = max is tighter, which the sentence takes for granted: on average, by a 95 % interval."""
     parts, bound = [], "parameter_bound"
-    for problem, result in evidence.results.items():
-        if mean_interval([one[bound] for one in theorems.arguments_of(result, INDIVIDUAL, [bound])]).high < 10.0:
+    for problem, result in runs.results.items():
+        if mean_interval([one[bound] for one in theorems.arguments_of(result, ps.OFUL_MAX, [bound])]).high < 10.0:
             words = f"regret of OFUL with S = max over that with S = 10, {problem}"
             parts.append(Statistic(words, ratio(problem, *BOTH), high=1.0, problems=(problem,), log=True))
-    return measure_all(parts, [evidence.runs])
+    return measure_all(parts, [runs])
 
 
 def _above(coarse: Runs, fine: Runs) -> list[Statistic]:
@@ -166,7 +165,7 @@ BETTER = (
 )
 LATENT = "an improved regret that scales as min{eps T + sqrt(MT), sqrt(KMT)}"
 SYNTHETIC, EXTREME = ("ps-synthetic",), ("ps-worst",)
-BOTH = INDIVIDUAL, INDIVIDUAL_10 = ps_synthetic.INDIVIDUAL, ps_synthetic.INDIVIDUAL_10
+BOTH = ps.OFUL_MAX, ps.OFUL_10
 
 TO_SECOND = "regret of {a} over that of the second best map"
 TO_OFUL = "regret of {a} over that of {b}"
@@ -245,7 +244,7 @@ SENTENCES = (
         SYNTHETIC,
         BOTH,
         _tighter,
-        about=(INDIVIDUAL,),
+        about=(ps.OFUL_MAX,),
         claim="OFUL is best with S = max at b = 0, where that is tighter",
         note="judged only where S = max is tighter, that is below 10 on average",
     ),
@@ -405,7 +404,7 @@ OURS = (
         ours=True,
     ),
     untuned("fs-untuned-ours", FS, fs.UNTUNED, fs.FS, fs.NOISE_AWARE, fs.OPTIMISTIC, fs.RB),
-    untuned("ps-untuned-synthetic-ours", SYNTHETIC, ps.UNTUNED, ps.PS, ps.LIKELIHOOD, INDIVIDUAL, INDIVIDUAL_10),
+    untuned("ps-untuned-synthetic-ours", SYNTHETIC, ps.UNTUNED, ps.PS, ps.LIKELIHOOD, *BOTH),
     untuned("ps-untuned-ours", (*IMAGES, *COARSE), ps.UNTUNED, ps.PS, ps.LIKELIHOOD, ps.NARROW, ps.RB, ps.INDIVIDUAL),
 )
 """No sentences of the paper: the same statistics for our variants, and what our untuned policies lose to tuned ones."""

@@ -1,6 +1,6 @@
 """Figures from plain arrays: curves over rounds, panels of them, final values against a setting."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..runtime import errors
-from .drawing import draw_bars, draw_lines, new_figure
+from ..statistics import Interval
+from ..types import Array
 from .labels import End, label_ends, wrapped
 from .scales import LogAxes, scales, set_places, set_rounds, set_y
-from .series import check_mapping, check_options, increasing, read_curves, read_finals
-from .style import Width, house_style, looks, tidy
+from .series import Series, check_mapping, check_options, increasing, read_curves, read_finals
+from .style import COLOURS, DASHES, INKS, WIDTHS, Look, Width, house_style, looks, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,6 +26,9 @@ HEIGHTS = {"column": 2.2, "page": 2.7, "panel": 1.7}  #: inches
 SIDE_BY_SIDE = {"column": 2, "page": 4}  #: panels in a row
 WRAP = {"column": 18, "page": 30}  #: characters in a line of a label
 LINE, FRAME = 10.5, 40.0  #: points of height for one label, and for what is above and below the axes
+GREY = "#BBBBBB"
+ROW, NARROW = 1.55, 17  #: inches of a row of `plot_rows`; characters in a line of a label there
+POINTS = 50  #: of a curve, so that a page of many figures stays small
 
 
 def plot_curves(
@@ -168,6 +172,51 @@ def plot_finals(
         return axes.figure.figure
 
 
+def plot_rows(
+    panels: Mapping[str, tuple[ArrayLike, Mapping[str, ArrayLike]]], *, metric: str, added: Collection[str] = ()
+) -> "Figure":
+    """Draw a panel of mean curves per problem, with bands of Student's 95 % interval.
+
+    Parameters
+    ----------
+    panels: by title, checkpoints ``(C,)`` and curves by policy, ``(C, R)`` for R replicates.
+    metric: the name of the values, for the vertical axis.
+    added: the policies of the second row, which are dashed there; the others stand there again in grey.
+    """
+    label = check_options(metric, 0.95, "auto", "page")
+    names = list(dict.fromkeys(name for _, curves in panels.values() for name in curves))
+    groups = [group for inside in (False, True) if (group := [n for n in names if (n in added) == inside])]
+    order = [(name, row) for row, group in enumerate(groups) for name in group]
+    look = {
+        name: Look(COLOURS[k % 8], INKS[k % 8], DASHES[row], "o", float(row)) for k, (name, row) in enumerate(order)
+    }
+    read = {}
+    for title, (checkpoints, curves) in panels.items():
+        x = increasing(f"panels[{title!r}]: checkpoints", checkpoints)
+        panel = read_curves(x, f"panels[{title!r}]: curves", curves, metric, 0.95)
+        kept = np.unique(np.linspace(0, x.size - 1, min(x.size, POINTS)).round().astype(int))
+        means = {name: Interval(*(part[kept] for part in parts)) for name, parts in panel.means.items()}
+        read[title] = panel._replace(x=x[kept], means=means)
+    with house_style():
+        figure = new_figure("page", ROW * len(groups) + 0.25)
+        grid = figure.subplots(len(groups), len(panels), squeeze=False, sharex=True, sharey=True)
+        for row, (group, cells) in enumerate(zip(groups, grid, strict=True)):
+            for column, (axes, (title, panel)) in enumerate(zip(cells, read.items(), strict=True)):
+                tidy(axes)
+                for name, mean in panel.means.items():
+                    if row and name not in added:
+                        axes.plot(panel.x, mean.estimate, color=GREY, linewidth=0.8)
+                own = {name: panel.means[name] for name in group if name in panel.means}
+                ends = draw_lines(axes, panel._replace(means=own), look, (False, False))
+                set_y(axes, list(read.values()), False, 4)
+                set_rounds(axes, panel.x, False, 3)
+                axes.set(title=title if row == 0 else "", xlabel="round" if row == len(groups) - 1 else "")
+                axes.set_ylabel(label if column == 0 else "")
+                if column == len(panels) - 1:
+                    label_ends(axes, ends, wrap=NARROW)
+        return figure
+
+
 def _axes(axes: "Axes | None", width: Width, names: Iterable[str], title: str | None) -> "Axes":
     """Return the axes to draw on, by default those of a new figure that is high enough for all labels."""
     if axes is None:
@@ -190,3 +239,52 @@ def _once(ends: Sequence[Sequence[End]], columns: int) -> list[list[End]]:
     for k in [*(k for k in range(len(ends)) if k not in right), *right]:
         home.update({end.name: k for end in ends[k]})
     return [[end for end in found if home[end.name] == k] for k, found in enumerate(ends)]
+
+
+def new_figure(width: Width, height: float) -> "Figure":
+    """Return a figure that no global list holds, ``height`` in inches."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(WIDTHS[width], height), layout="constrained")
+
+
+def draw_lines(axes: "Axes", panel: Series, look: Mapping[str, Look], log: tuple[bool, bool]) -> list[End]:
+    """Draw means with bands and return the ends of the lines."""
+    faint = min(0.18, 0.8 / len(panel.means))
+    for name, (mean, low, high) in panel.means.items():
+        style = look[name]
+        if np.isfinite(low).any():
+            axes.fill_between(panel.x, _drawable(low, log), high, color=style.colour, alpha=faint, linewidth=0.0)
+        line = np.where(mean > 0.0, mean, np.nan) if log[1] else mean
+        point = style.marker if panel.x.size == 1 else "none"
+        kind: dict[str, Any] = {"color": style.colour, "linestyle": style.dashes, "marker": point, "markersize": 4.0}
+        axes.plot(panel.x, line, zorder=2.0 + style.depth, clip_on=panel.x.size > 1, **kind)
+    return [_end(name, panel.x, mean, look) for name, (mean, _, _) in panel.means.items()]
+
+
+def draw_bars(axes: "Axes", panel: Series, look: Mapping[str, Look], log: tuple[bool, bool]) -> list[End]:
+    """Draw means as markers with bars, joined by lines, side by side where they share a setting; return the last."""
+    u = np.log(panel.x) if log[0] else panel.x
+    step = min(0.01 * (u[-1] - u[0]), 0.5 * float(np.diff(u).min()) / len(panel.means)) if u.size > 1 else 0.04
+    ends = []
+    for k, (name, (mean, low, high)) in enumerate(panel.means.items()):
+        style, known = look[name], np.isfinite(mean)
+        shifted = u + step * (k - (len(panel.means) - 1) / 2.0)
+        x = np.exp(shifted) if log[0] else shifted
+        line: dict[str, Any] = {"color": style.colour, "linewidth": 0.9, "zorder": 2.0 + style.depth}
+        if np.isfinite(low).any():
+            axes.vlines(x, _drawable(low, log), high, **line)
+        axes.plot(x[known], mean[known], linestyle=style.dashes, **line)
+        face: dict[str, Any] = {"markersize": 4.0, "markeredgewidth": 0.5, "markeredgecolor": "white"}
+        axes.plot(x[known], mean[known], style.marker, color=style.colour, zorder=3.0 + style.depth, **face)
+        ends.append(_end(name, x, mean, look))
+    return ends
+
+
+def _drawable(low: Array, log: tuple[bool, bool]) -> Array:
+    return np.maximum(low, np.finfo(np.float64).tiny) if log[1] else low
+
+
+def _end(name: str, x: Array, mean: Array, look: Mapping[str, Look]) -> End:
+    k = np.flatnonzero(np.isfinite(mean))[-1]
+    return End(name, float(x[k]), float(mean[k]), look[name])

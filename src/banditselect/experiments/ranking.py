@@ -1,23 +1,21 @@
 """Who comes where over many problems: paired regrets in units of uniform play, ranks, and who wins which problem."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...reporting import plot_ranks
-from ...reporting.numbers import NOTHING
-from ...reporting.page import Table
-from ...simulation import Results
-from ...simulation.store import Store
-from ...statistics import Comparison, paired_difference
-from ...types import Array
-from ..experiment import Experiment, Ranking
+from ..reporting import plot_ranks
+from ..reporting.tables import NOTHING, Table
+from ..simulation import Results
+from ..statistics import Comparison, paired_difference
+from ..types import Array
+from .experiment import Ranking
 
 Finals = Mapping[str, Mapping[str, Array]]
 Times = Mapping[tuple[str, str], float]
+CAPTION = "Rank on every problem (dots, larger for several) and on average (bar) by mean"
 CLOSE = 1.25  #: times the best regret, above which a policy is not close to it, however wide the interval
 
 
@@ -118,12 +116,8 @@ def standings_table(group: str, finals: Finals, ranking: Ranking, times: Times) 
     return Table(f"Who comes where: {group}", [*head, "µs a round"], rows, note)
 
 
-def standing_tables(experiment: Experiment, results: Results, folder: Path) -> list[Table]:
-    """Return the table of every group of a regime that is stored in ``folder``; none where policies are not ranked."""
-    ranking = experiment.ranking
-    if ranking is None:
-        return []
-    times = Store(folder).round_times() if (folder / "timings.jsonl").is_file() else {}
+def standing_tables(ranking: Ranking, results: Results, times: Times) -> list[Table]:
+    """Return the table of every group of problems."""
     return [standings_table(group, finals, ranking, times) for group, finals in grouped(results, ranking).items()]
 
 

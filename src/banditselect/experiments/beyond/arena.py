@@ -1,6 +1,6 @@
 """Every rival in one arena: all policies that select among maps or regions, on the same problems.
 
-Not in the paper, which compares with regret balancing. Everyone in the table of ``contestants`` plays the synthetic
+Not in the paper, which compares with regret balancing. Everyone in the table of ``arena_policies`` plays the synthetic
 problems, the images, the example of docs/math.md in which every wrong map is refuted on a context of its own (section
 9), and latent bandits; all on the same instances and the same noise.
 
@@ -15,21 +15,21 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..policies import Binding
-from ..problems import (
+from ...policies import Binding
+from ...problems import (
     ContextPerMap,
     LatentBandit,
     Problem,
     SyntheticFeatureSelection,
     SyntheticParameterSelection,
 )
-from ..runtime.errors import refuse
-from .contestants import MAPS, REGIONS, YARDSTICKS, Contestant, of_maps, of_regions, tuned
-from .experiment import Experiment, Ranking, Regime, Scale
-from .fs_shared import image_problems as map_images
-from .packs import load_pack
-from .ps_shared import UNIFORM
-from .ps_shared import image_problems as ball_images
+from ...runtime.errors import refuse
+from ..experiment import Experiment, Ranking, Regime, Scale
+from ..feature_selection import image_problems as map_images
+from ..packs import load_pack
+from ..parameter_selection import UNIFORM
+from ..parameter_selection import image_problems as ball_images
+from .arena_policies import MAPS, REGIONS, YARDSTICKS, Contestant, of_maps, of_regions, tuned
 
 DIM = 20
 KINDS = {

@@ -14,10 +14,10 @@ distance from it, and PS-IDS that is told the true mixture and the noise. Nothin
 from collections.abc import Sequence
 from typing import Any
 
-from ..policies import OFUL, PSIDS, BiasOFUL, Binding, LinIDS, given
-from ..problems import Problem, SyntheticTasks
-from ..regions.in_tasks import InTasks
-from .experiment import Experiment, Regime, Scale
+from ...policies import OFUL, PSIDS, BiasOFUL, Binding, LinIDS, given
+from ...problems import Problem, SyntheticTasks
+from ...regions.in_tasks import InTasks
+from ..experiment import Experiment, Regime, Scale
 
 LEARNED, TOLD = "PS-IDS, regions learned (ours)", "PS-IDS, true mixture"
 CENTRE, ALONE, ALONE_OFUL = "BIAS-OFUL, centre of every task", "IDS, every task alone", "OFUL, every task alone"

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..masters import D3RB, ED2RB, EXP4, BalancingElimination, Corral, DynamicBalancing, RegretBalancing
-from ..policies import (
+from ...masters import D3RB, ED2RB, EXP4, BalancingElimination, Corral, DynamicBalancing, RegretBalancing
+from ...policies import (
     FSIDS,
     FSMED,
     FSOFUL,
@@ -30,13 +30,13 @@ from ..policies import (
     on_every_map,
     on_map,
 )
-from ..problems import Classification, ContextPerMap, LatentBandit, Problem
-from ..rivals import ALEXP, LEADER, MUCB, SparseOFUL, maillard_munos
-from ..runtime.binding import Constant, Several
-from ..runtime.inputs import map_widths
-from ..simulation.search import Steps
-from ..simulation.tuning import Grid
-from .ps_shared import UNIFORM, printed
+from ...problems import Classification, ContextPerMap, LatentBandit, Problem
+from ...rivals import ALEXP, LEADER, MUCB, SparseOFUL, maillard_munos
+from ...runtime.binding import Constant, Several
+from ...runtime.inputs import map_widths
+from ...simulation.search import Steps
+from ...simulation.tuning import Grid
+from ..parameter_selection import UNIFORM, printed
 
 MAPS, REGIONS = "maps", "regions"
 BEST_MAP, TRUE_BALL, ALONE = "LinIDS, best map", "PS-IDS, true ball", "LinIDS, no balls"
