@@ -22,8 +22,9 @@ from ...statistics import mean_interval
 from .. import feature_selection as fs
 from .. import latent
 from .. import parameter_selection as ps
+from ..experiment import REGIMES
 from . import theorems
-from .claim import Measured, Parts, Runs, Sentence, Statistic, measure_all, models_of
+from .claim import Measure, Measured, Parts, Runs, Sentence, Statistic, measure_all, models_of
 from .statistics import at_ends, compared, difference, growth, ratio, statistics, variances
 
 CLOSE, MUCH = 1.25, 1.5
@@ -135,7 +136,87 @@ def _pulled(coarse: Runs, fine: Runs) -> list[Statistic]:
     ]
 
 
-def untuned(id: str, experiments: Sequence[str], policy: str, *others: str) -> Sentence:
+LATENT = "an improved regret that scales as min{eps T + sqrt(MT), sqrt(KMT)}"
+QUOTES = {
+    "fs-between": "FS-SCB always performs between the best and second-best experts",
+    "fs-near": "FS-SCB always performs close to the best and second-best experts",
+    "fs-few": "the regret of FS-SCB [...] is close to RB-SCB [...] for small M",
+    "fs-many": "[the regret of FS-SCB] gets much better [than that of RB-SCB] as M grows",
+    "fs-variance": "RB-SCB has much higher variance than the other algorithms",
+    "fs-growth": "the regret of FS-SCB that scales as sqrt(log M)",
+    "rb-growth": "RB-SCB (scales as sqrt(M))",
+    "ps-better": "the regret of PS-OFUL is better than OFUL [...] This clearly shows the potential advantage of "
+    "transfer (PS-OFUL) over individual (OFUL) learning",
+    "ps-closer": "and gets closer to it as we increase the size of the balls from b = 0 to b = 2 sqrt(d)",
+    "ps-bound": "the second bound [S = max] is tighter and shows the best performance of OFUL",
+    "ps-good": "the good performance of PS-OFUL",
+    "ps-many": "the performance of PS-OFUL gets better than RB-OFUL as M grows",
+    "ps-growth": "(sqrt(log M) [...] scaling) [of the regret of PS-OFUL]",
+    "ps-rb-growth": "([...] sqrt(M) scaling) [of the regret of RB-OFUL]",
+    "ps-variance": "the large variance of RB-OFUL, especially in comparison to PS-OFUL",
+    "ps-transfer": "the advantage of transfer (PS-OFUL) over individual (OFUL) learning",
+    "ps-coarse": "with decreasing in the accuracy of the models, the performance of PS-OFUL and RB-OFUL get closer to "
+    "that for OFUL",
+    "fs-theorem": "w.p. at least 1 - delta, the regret [...] for FS-SCB is bounded as [3 sqrt(K T D_T) + sqrt(2 T "
+    "log(2/delta))]",
+    "ps-theorem": "with probability at least 1 - delta, the transfer-regret [...] of PS-OFUL is bounded as [eq:lem5]",
+    "ps-set": "with probability at least 1 - delta, the true reward parameter theta_* lies in C_t",
+    "latent-rate": f"{LATENT} [by the rule as printed]",
+    "latent-rate-source": f"{LATENT} [by the rule of its source]",
+}
+"""What the paper says, by the name of the sentence."""
+
+CLAIMS = {
+    "fs-between": "FS-SCB lies between the best two maps",
+    "fs-near": "FS-SCB stays close to the best two maps",
+    "fs-few": "RB-SCB is near FS-SCB at small M",
+    "fs-many": "FS-SCB beats RB-SCB clearly at large M",
+    "fs-variance": "RB-SCB varies by far the most",
+    "fs-growth": "FS-SCB's regret grows at most as sqrt(log M)",
+    "rb-growth": "RB-SCB's regret grows at most as sqrt(M)",
+    "ps-better": "PS-OFUL beats OFUL at every b",
+    "ps-closer": "PS-OFUL's lead shrinks as the balls grow",
+    "ps-bound": "OFUL is best with S = max at b = 0, where that is tighter",
+    "ps-good": "PS-OFUL comes close to the oracle",
+    "ps-many": "PS-OFUL pulls ahead of RB-OFUL as M grows",
+    "ps-growth": "PS-OFUL's regret grows at most as sqrt(log M)",
+    "ps-rb-growth": "RB-OFUL's regret grows at most as sqrt(M)",
+    "ps-variance": "RB-OFUL varies far more than PS-OFUL",
+    "ps-transfer": "PS-OFUL beats OFUL",
+    "ps-coarse": "PS-OFUL and RB-OFUL approach OFUL with coarse models",
+}
+"""The same as a short clause, for sentences on the paper's figures."""
+
+NOTES = {
+    "ps-bound": "judged only where S = max is tighter, that is below 10 on average",
+    "ps-many": "the penalty of BIAS-OFUL, the base of RB-OFUL, decides: lambda = 1 / r^2 here, 1 / (T Var) in its "
+    "source",
+    "ps-coarse": "judged by the sign of the change, however small",
+}
+PROVED = {
+    "fs-theorem": "Theorem 3.2, with the constants of its proof",
+    "ps-theorem": "Theorem 4.2, with the constants of its proof; judged where b <= 1, which it assumes",
+    "ps-set": "Theorem 4.3; judged where b <= 1, which it assumes",
+}
+
+
+def _said(
+    id: str, experiments: Sequence[str], policies: tuple[str, ...], measure: Measure, about: int = 1, **options: Any
+) -> Sentence:
+    """Return a sentence of the paper; it speaks of the first ``about`` of its policies."""
+    regimes, own = ("theory",) if id in PROVED else tuple(REGIMES), policies[:about]
+    options |= {"about": own, "place": PROVED.get(id), "claim": CLAIMS.get(id, ""), "note": NOTES.get(id, "")}
+    return Sentence(id, QUOTES[id], experiments, policies, measure, regimes, **options)
+
+
+def _ours(
+    id: str, quote: str, experiments: Sequence[str], policies: tuple[str, ...], measure: Measure, **options: Any
+) -> Sentence:
+    """Return a sentence that is not the paper's; it speaks of the first of its policies."""
+    return Sentence(id, quote, experiments, policies, measure, about=policies[:1], ours=True, **options)
+
+
+def _untuned(id: str, experiments: Sequence[str], policy: str, *others: str) -> Sentence:
     """Return the sentence about a policy that has nothing to tune, beside the best of those that were tuned."""
 
     def over_best(problem: str) -> Callable[[Runs], Any]:
@@ -145,266 +226,103 @@ def untuned(id: str, experiments: Sequence[str], policy: str, *others: str) -> S
         words = f"regret of {policy} over that of the best tuned policy, "
         return [Statistic(words + p, over_best(p), high=1.0, problems=(p,), log=True) for p in runs.problems]
 
-    name = policy.partition(",")[0]
-    return Sentence(
-        id,
-        f"{name}, which is not tuned, has at most the regret of the best policy that is",
-        experiments,
-        (policy, *others),
-        statistics(parts, "regret"),
-        ("tuned",),
-        place="not in the paper",
-        about=(policy,),
-        ours=True,
-    )
+    quote = f"{policy.partition(',')[0]}, which is not tuned, has at most the regret of the best policy that is"
+    options: dict[str, Any] = {"regimes": ("tuned",), "place": "not in the paper"}
+    return _ours(id, quote, experiments, (policy, *others), statistics(parts, "regret"), **options)
 
 
-BETTER = (
-    "the regret of PS-OFUL is better than OFUL [...] This clearly shows the potential advantage of transfer (PS-OFUL) "
-    "over individual (OFUL) learning"
-)
-LATENT = "an improved regret that scales as min{eps T + sqrt(MT), sqrt(KMT)}"
 SYNTHETIC, EXTREME = ("ps-synthetic",), ("ps-worst",)
-BOTH = ps.OFUL_MAX, ps.OFUL_10
-
+PAIR, BOTH = (fs.FS, fs.RB), (ps.OFUL_MAX, ps.OFUL_10)
 TO_SECOND = "regret of {a} over that of the second best map"
-TO_OFUL = "regret of {a} over that of {b}"
-FROM_OFUL = "mean reward of {a} minus that of OFUL"
+TO_OFUL, FROM_OFUL = "regret of {a} over that of {b}", "mean reward of {a} minus that of OFUL"
+TO_ORACLE = "mean reward of PS-OFUL over that of BIAS-OFUL with the true centre"
+
+ORDERED, AWAY, ABOVE = statistics(_ordered), statistics(_away), statistics(_above)
+BETWEEN = compared(ratio, TO_SECOND, fs.FS, fs.SECOND, high=1.0)
+NEAR = compared(ratio, TO_SECOND, fs.FS, fs.SECOND, high=CLOSE)
+FS_VARIES = variances(fs.RB, fs.FS, fs.BEST, fs.SECOND, fs.WORST, low=MUCH)
+BETTER = compared(ratio, TO_OFUL, ps.PS, *BOTH, high=1.0)
+GOOD = compared(ratio, TO_ORACLE, ps.PS, ps.ORACLE, low=0.95)
+TRANSFER = compared(difference, FROM_OFUL, ps.PS, ps.INDIVIDUAL, low=0.0)
+SMALL = theorems.assuming_small_balls
 
 SENTENCES = (
-    compared(
-        "fs-between",
-        "FS-SCB always performs between the best and second-best experts",
-        FS[:2],
-        ratio,
-        TO_SECOND,
-        fs.FS,
-        fs.SECOND,
-        high=1.0,
-        also=(fs.BEST,),
-        premise=statistics(_ordered),
-        claim="FS-SCB lies between the best two maps",
-    ),
-    compared(
-        "fs-near",
-        "FS-SCB always performs close to the best and second-best experts",
-        FS[2:],
-        ratio,
-        TO_SECOND,
-        fs.FS,
-        fs.SECOND,
-        high=CLOSE,
-        claim="FS-SCB stays close to the best two maps",
-    ),
-    Sentence(
-        "fs-few",
-        "the regret of FS-SCB [...] is close to RB-SCB [...] for small M",
-        FS,
-        (fs.FS, fs.RB),
-        statistics(_close_for_few),
-        about=(fs.FS, fs.RB),
-        claim="RB-SCB is near FS-SCB at small M",
-    ),
-    Sentence(
-        "fs-many",
-        "[the regret of FS-SCB] gets much better [than that of RB-SCB] as M grows",
-        FS,
-        (fs.FS, fs.RB),
-        statistics(_better_for_many),
-        about=(fs.FS,),
-        claim="FS-SCB beats RB-SCB clearly at large M",
-    ),
-    Sentence(
-        "fs-variance",
-        "RB-SCB has much higher variance than the other algorithms",
-        FS[1:],
-        (fs.FS, fs.RB),
-        variances(fs.RB, fs.FS, fs.BEST, fs.SECOND, fs.WORST, low=MUCH),
-        about=(fs.FS,),
-        claim="RB-SCB varies by far the most",
-    ),
-    growth("fs-growth", "the regret of FS-SCB that scales as sqrt(log M)", FS, fs.FS, log=True),
-    growth("rb-growth", "RB-SCB (scales as sqrt(M))", FS, fs.RB, log=False),
-    compared(
-        "ps-better", BETTER, SYNTHETIC, ratio, TO_OFUL, ps.PS, *BOTH, high=1.0, claim="PS-OFUL beats OFUL at every b"
-    ),
-    Sentence(
-        "ps-closer",
-        "and gets closer to it as we increase the size of the balls from b = 0 to b = 2 sqrt(d)",
-        SYNTHETIC,
-        (ps.PS, *BOTH),
-        statistics(_closer),
-        about=(ps.PS,),
-        premise=statistics(_away),
-        claim="PS-OFUL's lead shrinks as the balls grow",
-    ),
-    Sentence(
-        "ps-bound",
-        "the second bound [S = max] is tighter and shows the best performance of OFUL",
-        SYNTHETIC,
-        BOTH,
-        _tighter,
-        about=(ps.OFUL_MAX,),
-        claim="OFUL is best with S = max at b = 0, where that is tighter",
-        note="judged only where S = max is tighter, that is below 10 on average",
-    ),
-    compared(
-        "ps-good",
-        "the good performance of PS-OFUL",
-        IMAGES,
-        ratio,
-        "mean reward of PS-OFUL over that of BIAS-OFUL with the true centre",
-        ps.PS,
-        ps.ORACLE,
-        low=0.95,
-        claim="PS-OFUL comes close to the oracle",
-    ),
-    Sentence(
-        "ps-many",
-        "the performance of PS-OFUL gets better than RB-OFUL as M grows",
-        IMAGES,
-        (ps.PS, ps.RB),
-        statistics(_better_than_balancing(ps.PS)),
-        about=(ps.PS,),
-        claim="PS-OFUL pulls ahead of RB-OFUL as M grows",
-        note="the penalty of BIAS-OFUL, the base of RB-OFUL, decides: lambda = 1 / r^2 here, 1 / (T Var) in its source",
-    ),
-    growth(
-        "ps-growth", "(sqrt(log M) [...] scaling) [of the regret of PS-OFUL]", IMAGES, ps.PS, log=True, over=ps.ORACLE
-    ),
-    growth(
-        "ps-rb-growth", "([...] sqrt(M) scaling) [of the regret of RB-OFUL]", IMAGES, ps.RB, log=False, over=ps.ORACLE
-    ),
-    Sentence(
-        "ps-variance",
-        "the large variance of RB-OFUL, especially in comparison to PS-OFUL",
-        IMAGES,
-        (ps.PS, ps.RB),
-        variances(ps.RB, ps.PS, low=MUCH),
-        about=(ps.PS,),
-        claim="RB-OFUL varies far more than PS-OFUL",
-    ),
-    compared(
-        "ps-transfer",
-        "the advantage of transfer (PS-OFUL) over individual (OFUL) learning",
-        IMAGES,
-        difference,
-        FROM_OFUL,
-        ps.PS,
-        ps.INDIVIDUAL,
-        low=0.0,
-        claim="PS-OFUL beats OFUL",
-    ),
-    Sentence(
+    _said("fs-between", FS[:2], (fs.FS, fs.SECOND, fs.BEST), BETWEEN, premise=ORDERED),
+    _said("fs-near", FS[2:], (fs.FS, fs.SECOND), NEAR),
+    _said("fs-few", FS, PAIR, statistics(_close_for_few), about=2),
+    _said("fs-many", FS, PAIR, statistics(_better_for_many)),
+    _said("fs-variance", FS[1:], PAIR, FS_VARIES),
+    _said("fs-growth", FS, (fs.FS,), growth(fs.FS, log=True)),
+    _said("rb-growth", FS, (fs.RB,), growth(fs.RB, log=False)),
+    _said("ps-better", SYNTHETIC, (ps.PS, *BOTH), BETTER),
+    _said("ps-closer", SYNTHETIC, (ps.PS, *BOTH), statistics(_closer), premise=AWAY),
+    _said("ps-bound", SYNTHETIC, BOTH, _tighter),
+    _said("ps-good", IMAGES, (ps.PS, ps.ORACLE), GOOD),
+    _said("ps-many", IMAGES, (ps.PS, ps.RB), statistics(_better_than_balancing(ps.PS))),
+    _said("ps-growth", IMAGES, (ps.PS, ps.ORACLE), growth(ps.PS, log=True, over=ps.ORACLE)),
+    _said("ps-rb-growth", IMAGES, (ps.RB, ps.ORACLE), growth(ps.RB, log=False, over=ps.ORACLE)),
+    _said("ps-variance", IMAGES, (ps.PS, ps.RB), variances(ps.RB, ps.PS, low=MUCH)),
+    _said("ps-transfer", IMAGES, (ps.PS, ps.INDIVIDUAL), TRANSFER),
+    _said(
         "ps-coarse",
-        "with decreasing in the accuracy of the models, the performance of PS-OFUL and RB-OFUL get closer to that for "
-        "OFUL",
         tuple(COARSE),
         (ps.PS, ps.RB, ps.INDIVIDUAL),
         statistics(_pulled),
+        about=2,
         beside=COARSE,
-        about=(ps.PS, ps.RB),
-        premise=statistics(_above),
-        claim="PS-OFUL and RB-OFUL approach OFUL with coarse models",
-        note="judged by the sign of the change, however small",
+        premise=ABOVE,
     ),
-    Sentence(
-        "fs-theorem",
-        "w.p. at least 1 - delta, the regret [...] for FS-SCB is bounded as [3 sqrt(K T D_T) + sqrt(2 T log(2/delta))]",
-        FS,
-        (fs.FS,),
-        theorems.feature_selection,
-        ("theory",),
-        place="Theorem 3.2, with the constants of its proof",
-        about=(fs.FS,),
-    ),
-    Sentence(
-        "ps-theorem",
-        "with probability at least 1 - delta, the transfer-regret [...] of PS-OFUL is bounded as [eq:lem5]",
-        EXTREME,
-        (ps.PS,),
-        theorems.assuming_small_balls(theorems.transfer_regret),
-        ("theory",),
-        place="Theorem 4.2, with the constants of its proof; judged where b <= 1, which it assumes",
-        about=(ps.PS,),
-    ),
-    Sentence(
-        "ps-set",
-        "with probability at least 1 - delta, the true reward parameter theta_* lies in C_t",
-        EXTREME,
-        (ps.PS,),
-        theorems.assuming_small_balls(theorems.coverage(ps.PS)),
-        ("theory",),
-        place="Theorem 4.3; judged where b <= 1, which it assumes",
-        about=(ps.PS,),
-    ),
-    *(
-        Sentence(id, f"{LATENT} [by the rule {rule}]", ("latent",), (policy,), theorems.latent_rate(policy))
-        for id, rule, policy in (
-            ("latent-rate", "as printed", latent.PRINTED),
-            ("latent-rate-source", "of its source", latent.SOURCE),
-        )
-    ),
+    _said("fs-theorem", FS, (fs.FS,), theorems.feature_selection),
+    _said("ps-theorem", EXTREME, (ps.PS,), SMALL(theorems.transfer_regret)),
+    _said("ps-set", EXTREME, (ps.PS,), SMALL(theorems.coverage(ps.PS))),
+    _said("latent-rate", ("latent",), (latent.PRINTED,), theorems.latent_rate(latent.PRINTED), about=0),
+    _said("latent-rate-source", ("latent",), (latent.SOURCE,), theorems.latent_rate(latent.SOURCE), about=0),
 )
 
+TUNED_FS = (fs.FS, fs.NOISE_AWARE, fs.OPTIMISTIC, fs.RB)
+TUNED_IMAGES = (ps.PS, ps.LIKELIHOOD, ps.NARROW, ps.RB, ps.INDIVIDUAL)
+
 OURS = (
-    compared(
+    _ours(
         "fs-between-ours",
         "FS-SCB, noise-aware, performs between the best and second-best experts",
         FS,
-        ratio,
-        TO_SECOND,
-        fs.NOISE_AWARE,
-        fs.SECOND,
-        high=1.0,
-        also=(fs.BEST,),
-        premise=statistics(_ordered),
-        ours=True,
+        (fs.NOISE_AWARE, fs.SECOND, fs.BEST),
+        compared(ratio, TO_SECOND, fs.NOISE_AWARE, fs.SECOND, high=1.0),
+        premise=ORDERED,
     ),
-    compared(
+    _ours(
         "ps-better-ours",
         "the regret of PS-OFUL with likelihood sets is better than OFUL",
         SYNTHETIC,
-        ratio,
-        TO_OFUL,
-        ps.LIKELIHOOD,
-        *BOTH,
-        high=1.0,
-        ours=True,
+        (ps.LIKELIHOOD, *BOTH),
+        compared(ratio, TO_OFUL, ps.LIKELIHOOD, *BOTH, high=1.0),
     ),
-    compared(
+    _ours(
         "ps-transfer-ours",
         "the mean reward of PS-OFUL with likelihood sets is higher than that of OFUL",
         IMAGES,
-        difference,
-        FROM_OFUL,
-        ps.LIKELIHOOD,
-        ps.INDIVIDUAL,
-        low=0.0,
-        ours=True,
+        (ps.LIKELIHOOD, ps.INDIVIDUAL),
+        compared(difference, FROM_OFUL, ps.LIKELIHOOD, ps.INDIVIDUAL, low=0.0),
     ),
-    Sentence(
+    _ours(
         "ps-many-ours",
         "the performance of PS-OFUL with likelihood sets gets better than RB-OFUL as M grows",
         IMAGES,
         (ps.LIKELIHOOD, ps.RB),
         statistics(_better_than_balancing(ps.LIKELIHOOD)),
-        about=(ps.LIKELIHOOD,),
-        ours=True,
     ),
-    Sentence(
+    _ours(
         "ps-set-ours",
         "the likelihood-ratio sets hold the true parameter at all rounds with probability at least 1 - delta",
         EXTREME,
         (ps.LIKELIHOOD,),
         theorems.coverage(ps.LIKELIHOOD),
-        ("theory",),
+        regimes=("theory",),
         place="docs/math.md",
-        about=(ps.LIKELIHOOD,),
-        ours=True,
     ),
-    untuned("fs-untuned-ours", FS, fs.UNTUNED, fs.FS, fs.NOISE_AWARE, fs.OPTIMISTIC, fs.RB),
-    untuned("ps-untuned-synthetic-ours", SYNTHETIC, ps.UNTUNED, ps.PS, ps.LIKELIHOOD, *BOTH),
-    untuned("ps-untuned-ours", (*IMAGES, *COARSE), ps.UNTUNED, ps.PS, ps.LIKELIHOOD, ps.NARROW, ps.RB, ps.INDIVIDUAL),
+    _untuned("fs-untuned-ours", FS, fs.UNTUNED, *TUNED_FS),
+    _untuned("ps-untuned-synthetic-ours", SYNTHETIC, ps.UNTUNED, ps.PS, ps.LIKELIHOOD, *BOTH),
+    _untuned("ps-untuned-ours", (*IMAGES, *COARSE), ps.UNTUNED, *TUNED_IMAGES),
 )
 """No sentences of the paper: the same statistics for our variants, and what our untuned policies lose to tuned ones."""

@@ -1,14 +1,14 @@
 """Statistics that several sentences are about: ratios, differences, exponents of growth, variances within a class."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...types import Array
-from .claim import Comparison, Measure, Measured, Parts, Runs, Sentence, Statistic, measure_all, models_of
+from .claim import Comparison, Measure, Measured, Parts, Runs, Statistic, measure_all, models_of
 
 
 def statistics(parts: Parts, metric: str | None = None) -> Measure:
@@ -37,23 +37,12 @@ def part_of(problem: str, policy: str, bound: float) -> Callable[[Runs], Any]:
 
 
 def compared(
-    id: str,
-    quote: str,
-    experiments: Sequence[str],
-    how: Comparison,
-    words: str,
-    a: str,
-    *others: str,
-    low: float = -math.inf,
-    high: float = math.inf,
-    also: tuple[str, ...] = (),
-    **options: Any,
-) -> Sentence:
-    """Return the sentence that compares policy ``a`` with each of the others, on every problem.
+    how: Comparison, words: str, a: str, *others: str, low: float = -math.inf, high: float = math.inf
+) -> Measure:
+    """Return the measure that compares policy ``a`` with each of the others, on every problem.
 
     ``how``: by `ratio` or `difference`.  ``words``: what that is, with {a} and {b} for the policies.  ``low``,
-    ``high``: between which the sentence says that it lies.  ``also``: whom its premise needs.  ``options``: those of
-    `Sentence`.
+    ``high``: between which the sentence says that it lies.
     """
 
     def parts(runs: Runs) -> list[Statistic]:
@@ -62,7 +51,7 @@ def compared(
             Statistic(f"{words.format(a=a, b=b)}, {p}", how(p, a, b), low, high, (p,), how is ratio) for b, p in pairs
         ]
 
-    return Sentence(id, quote, experiments, (a, *others, *also), statistics(parts), about=(a,), **options)
+    return statistics(parts)
 
 
 def at_ends(parts: Callable[[str, str], list[Statistic]]) -> Parts:
@@ -75,10 +64,8 @@ def at_ends(parts: Callable[[str, str], list[Statistic]]) -> Parts:
     return of_runs
 
 
-def growth(
-    id: str, quote: str, experiments: Sequence[str], policy: str, *, log: bool, over: str | None = None
-) -> Sentence:
-    """Return the sentence about the exponent of M, or of log M, with which a regret grows; at most 1/2 is claimed.
+def growth(policy: str, *, log: bool, over: str | None = None) -> Measure:
+    """Return the measure: the exponent of M, or of log M, with which a regret grows; at most 1/2 is claimed.
 
     ``over``: the policy whose regret it is divided by, where problems with more models are harder or easier also for
     one that selects nothing.
@@ -98,10 +85,7 @@ def growth(
 
         return [Statistic(words, exponent, high=0.5, problems=(first, last))]
 
-    policies = (policy, over) if over else (policy,)
-    claim = f"{policy}'s regret grows at most as sqrt({'log M' if log else 'M'})"
-    measure = statistics(at_ends(parts), "regret")
-    return Sentence(id, quote, experiments, policies, measure, about=(policy,), claim=claim)
+    return statistics(at_ends(parts), "regret")
 
 
 def variances(a: str, *others: str, low: float) -> Measure:
