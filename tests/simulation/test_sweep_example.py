@@ -9,7 +9,7 @@ import pytest
 from banditselect import Results
 from banditselect.problems import SyntheticFeatureSelection
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "sweep.py"
 
 

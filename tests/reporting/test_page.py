@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from html.parser import HTMLParser
 
 import pytest
 
@@ -11,37 +10,11 @@ from banditselect.experiments.claims.claim import FAILS, HOLDS, NOT_APPLICABLE, 
 from banditselect.reporting.markdown import markdown_table, replace_between
 from banditselect.reporting.page import SIGNS, render
 from banditselect.reporting.tables import Table, interval, measured
+from page_reader import Reader
 
-VOID = {"meta", "img", "br", "hr", "link", "input"}
 NAMES = ("fs-synthetic", "fs-mnist", "fs-cifar100", "ps-synthetic", "ps-cifar10", "ps-cifar10-coarse", "ps-mnist")
 NAMES += ("ps-mnist-coarse", "latent")
 HOSTILE = "<script>alert('x')</script> \"&\" {{ 7 * 7 }} <blink>"
-
-
-class Reader(HTMLParser):
-    """Reads a page and refuses one whose tags are not balanced."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.tags, self.ids, self.links, self.sources, self.words = [], [], [], [], [], ""
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        told = dict(attrs)
-        self.tags.append((tag, told))
-        self.ids += [told["id"]] if "id" in told else []
-        self.links += [told["href"]] if "href" in told else []
-        self.sources += [told["src"]] if "src" in told else []
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.words += data if self.open and self.open[-1] != "style" else ""
 
 
 def verdict(words="PS is better", where="ps-mnist", regime="theory", said=HOLDS, **other):

@@ -12,7 +12,7 @@ from banditselect.experiments.claims import Verdict
 from banditselect.experiments.experiment import Experiment, Regime, Scale, load_runs
 from banditselect.experiments.words import claims_json, counted, figure_lines, verdict_lines
 from banditselect.simulation import METRICS
-from test_page import Reader
+from page_reader import Reader
 
 COMMAND = "banditselect reproduce 'a b' --quiet"
 

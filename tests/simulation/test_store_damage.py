@@ -5,11 +5,11 @@ import time
 
 import numpy as np
 import pytest
+from stored_sweeps import CELLS, cells_played, names, run, table, whole_sweep
 
 from banditselect.simulation.cells import Cell, Outcome
 from banditselect.simulation.identity import digest
 from banditselect.simulation.store import Store
-from stored_sweeps import CELLS, cells_played, names, run, table, whole_sweep
 
 played = pytest.fixture(cells_played)
 whole = pytest.fixture(scope="module")(whole_sweep)

@@ -21,7 +21,7 @@ from banditselect.cli import progress as displays
 from banditselect.cli.app import app
 from banditselect.simulation import METRICS, Progress, Results
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 MAIN = (
     "from banditselect.kernels.disk import DiskCache; DiskCache.noticed = True; "
     "from banditselect.cli import main; main()"

@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
+from stored_sweeps import CELLS, POLICIES, PROBLEMS, cells_played, names, run, table, whole_sweep
 
 from banditselect import (
     FSSquareCB,
@@ -26,7 +27,6 @@ from banditselect.runtime import files
 from banditselect.simulation import Results, cells, identity
 from banditselect.simulation.identity import digest
 from banditselect.simulation.store import Store
-from stored_sweeps import CELLS, POLICIES, PROBLEMS, cells_played, names, run, table, whole_sweep
 
 RANGE = (-10.0, 10.0)
 
