@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from ..runtime import errors
 from ..statistics import replicates
 from .figures import new_figure
-from .series import check_mapping
 from .style import COLOURS, INK, SMALL, Width, house_style, tidy
+from .tables import check_mapping
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

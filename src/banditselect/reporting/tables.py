@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from ..runtime import errors
 from ..runtime.quantiles import standard_error
 from ..statistics import decimals, replicates
-from .series import check_mapping
 
 # what LaTeX would take for a sign
 LATEX = str.maketrans(
@@ -103,6 +102,12 @@ def latex_table(finals: Mapping[str, Mapping[str, ArrayLike]], *, metric: str) -
     lines = [" & ".join(cells) + r" \\" for cells in (head, *rows)]
     begin = rf"\begin{{tabular}}{{l{'r' * len(finals)}}}"
     return "\n".join([begin, r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule", r"\end{tabular}"])
+
+
+def check_mapping(name: str, value: Any) -> None:
+    """Refuse what is not a mapping with something in it."""
+    if not isinstance(value, Mapping) or not value:
+        raise errors.refuse(name, value, "a mapping with at least one entry")
 
 
 def is_lower_better(metric: str) -> bool:

@@ -18,7 +18,6 @@ from .identity import record_of
 from .loop import METRICS
 from .plan import Plan, Policies
 from .progress import OnProgress
-from .results import Results
 from .search import Axis, Request, Search, Steps
 from .store import Store
 from .sweeps import RESERVED, check_seed, check_size, raise_first
@@ -282,17 +281,6 @@ def _values(grid: Grid) -> dict[str, Any]:
 def _recorded(values: Mapping[Any, Any]) -> dict[Any, Any]:
     """Return values as JSON; what is known only when a policy meets its problem, by its name."""
     return {name: repr(v) if isinstance(v, Pending) else record_of(v, {}, {}) for name, v in values.items()}
-
-
-def tuning_summary(results: Results) -> str:
-    """Return what the tuning chose, a line per problem; a choice at the end of its values is marked."""
-    lines = []
-    for problem, result in results.items():
-        for policy, tuned in result.settings.get("tuning", {"policies": {}})["policies"].items():
-            ends = dict.fromkeys(tuned.get("ends", ()), " (the end of its values)")
-            choice = [f"{name} = {value}{ends.get(name, '')}" for name, value in tuned["choice"].items()]
-            lines.append(f"tuned on {problem}: {policy}: {', '.join(choice)}")
-    return "\n".join(lines)
 
 
 def axes_of(binding: Binding[Any], grid: Grid) -> dict[str, Axis]:
