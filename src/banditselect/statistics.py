@@ -16,7 +16,7 @@ from .runtime.quantiles import standard_error
 from .types import Array
 
 BLOCK = 2**21  #: how many resampled values are held at a time
-LARGEST = 1e300  #: stands for infinity where infinities would be subtracted
+LARGEST = 1e300  #: in place of infinity where infinities would be subtracted
 FLAT = 1e-12  #: a spread below this share of the largest deviation is rounding
 NUDGE = 1e-4  #: the weight that one replicate is given more of when a derivative is taken
 

@@ -170,7 +170,7 @@ def reproduce(
 
 
 def _chosen(experiments: list[str], regimes: list[str], *, quick: bool) -> list[tuple[str, str]]:
-    """Return the experiments and regimes that are meant."""
+    """Return the experiments and regimes to run."""
     quick = quick and not regimes
     names: list[str] = []
     for name in experiments or ["all"]:
@@ -185,7 +185,7 @@ def _chosen(experiments: list[str], regimes: list[str], *, quick: bool) -> list[
 
 
 def _resized(scale: Scale, models: str | None, rounds: int | None, replicates: int | None) -> Scale:
-    """Return the scale with what was given instead of its own."""
+    """Return the scale with the options instead of its own numbers."""
     chosen = scale.models
     if models is not None:
         parts = models.split(",")

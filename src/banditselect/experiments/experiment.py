@@ -47,7 +47,7 @@ class Regime:
 
 @dataclass(frozen=True)
 class Scale:
-    """How large a version is: values of M (empty where M is fixed), rounds, replicates, replicates for tuning."""
+    """The size of a version: values of M (empty where M is fixed), rounds, replicates, replicates for tuning."""
 
     models: tuple[int, ...]
     rounds: int
@@ -57,13 +57,13 @@ class Scale:
 
 @dataclass(frozen=True)
 class Ranking:
-    """How policies are ranked over problems.
+    """A ranking of policies over problems.
 
     Attributes
     ----------
-    group: from the name of a problem to what it is ranked together with.
+    group: from the name of a problem to the group it is ranked with.
     floor: the policy whose regret is the unit.
-    yardsticks: who is shown, but not ranked.
+    yardsticks: policies that are shown, but not ranked.
     """
 
     group: Callable[[str], str]
@@ -121,7 +121,7 @@ class Experiment:
         ----------
         regime, scale: which policies; how large.
         out: the folder; what is there of an earlier run is used.
-        phase: from the title of a phase to what is told of its progress.
+        phase: from the title of a phase to the callback for its progress.
         options: seed, engine, workers, address: those of ``sweep``.
         """
         chosen, problems = self.regimes[regime], self.problems(scale.models)

@@ -37,7 +37,7 @@ OWN = {FS: {"aggregation_rate": Steps(1.0)}}
 
 
 def theory(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
-    """Return the policies with what the paper prints: the constant rates and SqAlg's range, for this horizon.
+    """Return the policies as the paper prints them: the constant rates and SqAlg's range, for this horizon.
 
     FS-SCB also has them as they are proved.
     """
@@ -79,7 +79,7 @@ def practical(problem: Any, rounds: int) -> dict[str, Binding[Any]]:
 
 
 def tuned(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
-    """Return the policies before they are tuned; all but the untuned one are told the range of the rewards."""
+    """Return the policies before they are tuned; all but the untuned one are given the range of the rewards."""
     scale = {"reward_range": given.reward_range}
     paper, ours = (FSSquareCB.bind(**scale, noise=given.noise, weighting=w) for w in ("range", "noise"))
     return _policies(problem, SquareCB.bind(**scale), {FS: paper, NOISE_AWARE: ours}) | {UNTUNED: FSIDS.bind()}

@@ -1,4 +1,4 @@
-"""Who comes where over many problems: paired regrets in units of uniform play, ranks, and who wins which problem."""
+"""Rankings over many problems: paired regrets in units of uniform play, ranks, and winners."""
 
 from collections.abc import Mapping, Sequence
 from statistics import median
@@ -76,10 +76,10 @@ def winners(finals: Finals, ranking: Ranking) -> dict[str, list[str]]:
 
 
 def standings(finals: Finals, ranking: Ranking) -> list[Standing]:
-    """Return where everyone stands, the smallest paired regret first.
+    """Return the standing of every policy, the smallest paired regret first.
 
-    The leader is the policy of the smallest regret among those that played every problem; who played some of them only
-    is compared with it on these.
+    The leader is the policy of the smallest regret among those that played every problem; a policy that played only
+    some of them is compared with it on these.
     """
     unit = {problem: float(own[ranking.floor].mean()) for problem, own in finals.items()}
     policies = list(dict.fromkeys(name for own in finals.values() for name in own))

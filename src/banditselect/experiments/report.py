@@ -272,7 +272,7 @@ def _largest(values: Iterable[float]) -> float:
 
 
 def _tuned(results: Results) -> list[Table]:
-    """Return the table of what was tuned, if anything was."""
+    """Return the table of tuned arguments, if any were tuned."""
     records = {name: result.settings["tuning"] for name, result in results.items() if "tuning" in result.settings}
     if not records:
         return []

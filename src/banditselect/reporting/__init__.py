@@ -1,4 +1,4 @@
-"""Results as figures, tables and one HTML page. Takes plain arrays and words, and knows nothing of what made them."""
+"""Results as figures, tables and one HTML page. Takes plain arrays and words, and never runs a policy."""
 
 from .figures import plot_curves, plot_finals, plot_panels, plot_rows
 from .ranks import plot_ranks

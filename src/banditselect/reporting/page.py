@@ -1,6 +1,6 @@
 """One self-contained HTML page: figures first, then one table of claims, then everything else, folded.
 
-It knows nothing of what was run. All words are escaped, figures are inside the page, and it loads nothing from
+It never runs anything. All words are escaped, figures are inside the page, and it loads nothing from
 elsewhere.
 """
 
@@ -37,11 +37,11 @@ def render(**content: Any) -> str:
     ----------
     title, summary, facts: the title, a few sentences, and one line.
     figures: shown first: a heading with pictures (svg, caption, alt), each with a sentence or "".
-    regimes: the regimes of the claims by name, with what each of them asks.
+    regimes: the regimes of the claims by name, with the question of each.
     claims, further: claims that are checked, and those that are folded with the details: where each is, and its
         verdicts by regime (regime, outcome, claim, quote, statistic, value, interval, expected, n, vacuous, note).
-    added: on what the figures show besides the paper, "" for nothing.
-    link: where the regimes are compared: an address, or "" where there is none.
+    added: a paragraph on the policies that the paper does not have, or "".
+    link: where the regimes are compared: an address, or "".
     sections, more: the details (title, facts, parts of title, pictures and tables), and where to find more of them.
     run: about everything together: pairs of a name and a value.
     citations: what to cite, in words and as BibTeX.

@@ -15,7 +15,7 @@ from .tables import check_mapping
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LINE, FRAME = 12.0, 42.0  #: points of height for a policy, and for what is above and below
+LINE, FRAME = 12.0, 42.0  #: points of height for a policy, and above and below
 
 
 def plot_ranks(ranks: Mapping[str, ArrayLike], *, title: str | None = None, width: Width = "column") -> "Figure":

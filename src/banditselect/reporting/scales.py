@@ -1,4 +1,4 @@
-"""Which axes are logarithmic, where they end, and what their ticks say."""
+"""Axes: linear or logarithmic, their ends and ticks."""
 
 from collections.abc import Mapping, Sequence
 from math import exp
@@ -23,7 +23,7 @@ ROOM = 0.5  #: bands make the vertical axis longer by at most this share
 
 
 class Series(NamedTuple):
-    """What one panel shows: ``x (C,)``, intervals ``(C,)`` by policy, and the range of all single values."""
+    """The content of a panel: ``x (C,)``, intervals ``(C,)`` by policy, and the range of all single values."""
 
     x: Array
     means: Mapping[str, Interval]

@@ -1,4 +1,4 @@
-"""How figures look, and the files they become: the sizes of a two-column paper, colours, dashes, bytes.
+"""The look of figures, and the files they become: the sizes of a two-column paper, colours, dashes, bytes.
 
 Matplotlib is imported only when it is used. The bytes depend on the data alone, so that running again changes nothing.
 """
@@ -24,7 +24,7 @@ WIDTHS = {"column": 3.35, "page": 6.9}  #: inches
 TEXT, SMALL = 8.0, 7.5  #: points
 INK = "#222222"
 
-# Okabe and Ito's colours (their yellow cannot be read as text, a dark brown stands for it), and as inks: darkened until
+# Okabe and Ito's colours (their yellow cannot be read as text, a dark brown replaces it), and as inks: darkened until
 # their contrast with white is 4 to 1
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#333333", "#E69F00", "#56B4E9", "#661100")
 INKS = ("#0072B2", "#CF5B00", "#009069", "#AF688F", "#333333", "#A57200", "#3F85AC", "#661100")
@@ -55,7 +55,7 @@ SETTINGS: dict[str, Any] = {
 
 
 class Look(NamedTuple):
-    """How one policy is drawn in every panel."""
+    """The look of a policy in every panel."""
 
     colour: str
     ink: str  # the colour, dark enough to be read as text
@@ -65,7 +65,7 @@ class Look(NamedTuple):
 
 
 def house_style() -> AbstractContextManager[None]:
-    """Apply the style inside the block, whatever the settings of the user are, and put those back."""
+    """Apply the style inside the block, then restore the settings of the user."""
     return need("matplotlib.style", "experiments").context(["default", SETTINGS])
 
 
@@ -79,7 +79,7 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
 
 
 def tidy(axes: "Axes") -> None:
-    """Give axes of whatever origin the fonts and ticks of the house, also for ticks that are made later."""
+    """Give any axes the fonts and ticks of this style, also for ticks that are made later."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(which="both", labelsize=SMALL, labelfontfamily=SETTINGS["font.family"], color=INK, labelcolor=INK)
 

@@ -111,7 +111,7 @@ def check_mapping(name: str, value: Any) -> None:
 
 
 def is_lower_better(metric: str) -> bool:
-    """Tell whether less of a metric is better."""
+    """Return whether less of a metric is better."""
     return "regret" in metric.lower()
 
 

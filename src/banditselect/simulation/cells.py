@@ -50,7 +50,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a cell gave.
+    """The outcome of a cell.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Failure:
-    """What a cell that failed gave: the error, where it happened, and the settings it happened with."""
+    """A cell that failed: the error, where it happened, and the settings it happened with."""
 
     cell: Cell
     error: Exception
@@ -145,8 +145,8 @@ class Task:
 def run_remote(cell: Cell, payload: bytes, code: Mapping[str, str]) -> Outcome | Failure:
     """Run a pickled task in a worker.
 
-    It compares its code with that of the parent, ``code``: what other code, or another processor, made must not be
-    taken for what this code makes here. An error that would not survive the way back is put into words.
+    It compares its code with that of the parent, ``code``: results of other code, or of another processor, must not be
+    stored under this one's name. An error that would not survive the way back is put into words.
     """
     with _one_at_a_time:  # a dask worker may have several threads
         try:
@@ -164,7 +164,7 @@ def run_remote(cell: Cell, payload: bytes, code: Mapping[str, str]) -> Outcome |
 
 
 def leave_with(parent: int, noticed: bool) -> None:
-    """Let this process end soon after its parent has died, whatever it does or waits for, and not before.
+    """Let this process end soon after its parent has died, even while it works or waits, and not before.
 
     ``noticed``: whether the user knows, or need not know, that kernels are being compiled.
     """

@@ -1,9 +1,9 @@
 """Where tasks run: in this process, in processes of this machine, on a dask or a ray cluster.
 
-Every engine yields results as they come, in any order; the parent alone stores them, so a worker that outlives its
-parent writes nothing. Tasks travel as bytes, so that every engine hands the same arrays to the same code. An engine is
-a way to submit a call that returns a future; which calls run when, and what follows from a worker that dies, is
-decided here for all of them.
+Every engine yields results in the order in which they finish; the parent alone stores them, so a worker that outlives
+its parent writes nothing. Tasks travel as bytes, so that every engine hands the same arrays to the same code. An
+engine is a way to submit a call that returns a future; the order of calls, and the consequences of a worker that dies,
+are decided here for all of them.
 """
 
 import contextlib

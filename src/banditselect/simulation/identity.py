@@ -1,8 +1,8 @@
-"""What a cell depends on, as JSON: its settings and the code, so that other settings or code never find its outcome.
+"""The settings and the code of a cell as JSON, so that other settings or code never find its outcome.
 
 A description tells equal settings from all others, and its digest is the name of a cell; a record, which results carry,
 is for readers: everything is filled in that a policy was given, and what is long is abbreviated. The code is the
-library's files, every file with a class of the user's own (not what it imports), and the versions of what is installed.
+library's files, every file with a class of the user's own (not its imports), and installed versions.
 """
 
 import dataclasses
@@ -34,7 +34,7 @@ _APART = ("checks", "cli", "experiments", "reporting")  #: packages that no numb
 
 
 def digest(description: Any) -> str:
-    """Return the name of what is described: 32 hexadecimal digits."""
+    """Return the name that belongs to a description: 32 hexadecimal digits."""
     return _hexadecimal(json.dumps(description, sort_keys=True).encode())
 
 
@@ -95,14 +95,14 @@ def _class_digest(cls: type) -> str:
 
 
 def installed() -> dict[str, str]:
-    """Return the library's code and the versions of what is beneath it, as this process has them."""
+    """Return the digest of the library's code, and installed versions, as this process has them."""
     compiled = not config.DISABLE_JIT  # type: ignore[attr-defined]
     processor = (config.CPU_NAME or get_host_cpu_name()) if compiled else "none"  # type: ignore[attr-defined]
     return versions() | {"banditselect": _library_digest(), "compiled for": str(processor)}
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of the library and of what is beneath it."""
+    """Return the versions of the library, Python, numpy and numba."""
     return {
         "banditselect": __version__,
         "python": f"{sys.version_info.major}.{sys.version_info.minor}",

@@ -1,4 +1,4 @@
-"""Which policy meets which replicates in which order, and how what the cells gave is put together."""
+"""Plan a sweep: the order of its cells, running them, and putting their outcomes together."""
 
 import contextlib
 import dataclasses
@@ -33,7 +33,7 @@ BLOCK_LANES = 50  #: and a block has at most this many lanes: enough to amortise
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be run: which policies meet which problem, on which replicates.
+    """Policies by problem, and the replicates that they are to play.
 
     The replicates are those of ``sweep``, from 0 on, or those of ``tune``, from ``RESERVED`` on. ``candidate_of``: from
     the label of a candidate to the policy that is tuned, under whose name it warns.
@@ -121,7 +121,7 @@ class Plan:
             meter.playing(waiting[number].cell, played)
 
         results = engines.run_all(waiting, engine=engine, workers=workers, address=address, tell=tell)
-        with contextlib.closing(results):  # at once, also if somebody keeps the error and with it this frame
+        with contextlib.closing(results):  # at once, also if the error is kept, and this frame with it
             for number, result in results:
                 task = waiting[number]
                 if isinstance(result, Failure):
@@ -137,7 +137,7 @@ class Plan:
         return outcomes, sorted(failures, key=lambda failure: order[failure.cell])
 
     def _warn(self, outcomes: Iterable[tuple[str, Outcome]]) -> None:
-        """Repeat the warnings of the policies; of those that differ only in their numbers, the first.
+        """Repeat the warnings of the policies; where they differ only in numbers, the first.
 
         All candidates of a policy that is tuned count as one policy.
         """

@@ -1,4 +1,4 @@
-"""How far a sweep is and how long it will take."""
+"""The progress of a sweep, and an estimate of the time left."""
 
 import time
 from collections import Counter, defaultdict

@@ -1,4 +1,4 @@
-"""What a simulation returns: curves, finals, comparisons, plots, tables, and the parquet file that keeps them."""
+"""Results of simulations: curves, finals, comparisons, plots, tables, and the parquet file that keeps them."""
 
 import itertools
 import json
@@ -32,7 +32,7 @@ class Result:
     Attributes
     ----------
     checkpoints: the rounds after which the metrics were read, ``(C,)``.
-    curves: by policy and metric, ``(C, replicates)``; see ``banditselect.simulation.METRICS`` for what they mean.
+    curves: by policy and metric, ``(C, replicates)``; ``banditselect.simulation.METRICS`` explains them.
     settings: what was run: the problem, rounds, replicates, seed, and the arguments that each policy really had.
     """
 
@@ -49,7 +49,7 @@ class Result:
 
     @property
     def replicates(self) -> int:
-        """How many there are."""
+        """The number of replicates."""
         return next((curves["regret"].shape[1] for curves in self.curves.values()), 0)
 
     def curve(self, policy: str, metric: str = "regret") -> Array:

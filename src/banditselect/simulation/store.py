@@ -1,4 +1,4 @@
-"""A folder in which the cells of sweeps lie under the names of what was run.
+"""A folder with the cells of sweeps, under names made from settings and code.
 
 ``cells/<key>.cell``: one outcome each, written once and atomically, checksummed; the key is a digest of the settings
 and of the code (see identity.py), so what other code or other settings made is never found under it.
@@ -50,7 +50,7 @@ class Store:
         return {path.stem for path in self._cells.glob("*.cell")}
 
     def get(self, key: str) -> Outcome | None:
-        """Return an outcome, None where there is none; a damaged file is put aside with a warning."""
+        """Return an outcome, None if there is not one; a damaged file is renamed with a warning."""
         path = self._cells / f"{key}.cell"
         try:
             content, arrays = files.read(path)

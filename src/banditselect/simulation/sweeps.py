@@ -160,7 +160,7 @@ def grid(factory: Callable[..., Any], **arguments: Any) -> dict[str, Any]:
     Parameters
     ----------
     factory: a problem class, or the ``bind`` of a policy.
-    arguments: a list stands for several values; everything else is one.
+    arguments: a list has several values; everything else is one.
 
     Examples
     --------

@@ -31,7 +31,7 @@ class Tuned(dict[str, Binding[Any]]):
     Attributes
     ----------
     record: the grid, the settings of the tuning and, per policy, the mean and standard error of every candidate on the
-        replicates that it played, and the choice; ``ends``: the arguments whose choice is the end of what was tried.
+        replicates that it played, and the choice; ``ends``: the arguments whose choice lies on the edge of the grid.
     """
 
     def __init__(self, policies: Policies, record: Mapping[str, Any]) -> None:
@@ -62,7 +62,7 @@ def tune(
     """Choose arguments of every policy by the mean of a metric on instances that are never reported.
 
     Replicates of ``simulate`` and ``sweep`` are numbered from 0; those used here from 2 ** 40, so that no instance and
-    no random number is met again, whatever the seed. Problems made of data (``Classification``, ``LoggedReplay``) draw
+    no random number is met again, for any seed. Problems made of data (``Classification``, ``LoggedReplay``) draw
     from the same data for all: to tune on data that are not reported, split them, and tune on one part.
 
     Parameters
@@ -78,8 +78,8 @@ def tune(
     metric: what is to be best after the last round: smallest for regrets, else largest. Ties go to the first; of values
         by steps, the nearest to the start is chosen that is not worse than the best by more than one standard error of
         the difference.
-    seed, engine, workers, address, out, progress: as for ``simulate``; ``out`` keeps the cells there; progress is told
-        of one step of the search at a time.
+    seed, engine, workers, address, out, progress: as for ``simulate``; ``out`` keeps the cells there; progress is
+        called with one step of the search at a time.
 
     Examples
     --------
@@ -289,7 +289,7 @@ def axes_of(binding: Binding[Any], grid: Grid) -> dict[str, Axis]:
 
 
 def has_argument(value: Any, argument: str) -> bool:
-    """Tell whether a policy, or one inside it, has an argument."""
+    """Return whether a policy, or one inside it, has an argument."""
     if isinstance(value, Binding):
         own = argument in value.parameters and argument not in ("lanes", "seed")  # those are simulate's
         return own or any(has_argument(part, argument) for part in value.arguments.values())

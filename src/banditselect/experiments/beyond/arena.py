@@ -1,14 +1,14 @@
 """Every rival in one arena: all policies that select among maps or regions, on the same problems.
 
-Not in the paper, which compares with regret balancing. Everyone in the table of ``arena_policies`` plays the synthetic
-problems, the images, the example of docs/math.md in which every wrong map is refuted on a context of its own (section
-9), and latent bandits; all on the same instances and the same noise.
+Not in the paper, which compares with regret balancing. The policies of the table in ``arena_policies`` play the
+synthetic problems, the images, the example of docs/math.md in which every wrong map is refuted on a context of its own
+(section 9), and latent bandits; all on the same instances and the same noise.
 
 What we chose: T = 1000; M = 2, 10, 50, on images as far as their packs go; d = 20 and balls of radius sqrt(d) where
 problems are synthetic, K = 20 arms and eps = 0.1 for latent bandits. Regret also where the paper shows mean rewards.
-"defaults": everyone as it comes, told what it asks for. "tuned": every rate of exploration, radius, width of a test
-and one argument of a master by the same steps, on the same replicates, which are not reported; ridge penalties stay at
-their defaults, and who has no such argument stays as it is.
+"defaults": default arguments plus the constants each policy requires. "tuned": every rate of exploration, radius, width
+of a test and one argument of a master by the same steps, on the same replicates, which are not reported; ridge
+penalties stay at their defaults. Policies without tunable arguments are left unchanged.
 """
 
 import math
@@ -46,7 +46,7 @@ KINDS = {
 
 
 def contestants(problem: Problem, rounds: int) -> tuple[Contestant, ...]:
-    """Return who plays on a problem."""
+    """Return the policies of the table that can play a problem."""
     return (of_maps if "n_models" in problem.shapes else of_regions)(problem, rounds)
 
 

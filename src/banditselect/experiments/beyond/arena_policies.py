@@ -1,8 +1,8 @@
-"""Who plays in the arena: the one table of all policies that select among maps or regions, a line each.
+"""The policies of the arena: one table of all that select among maps or regions, a line each.
 
-A line has the name, the policy with what it is told of a problem, what is proved of its regret, and what of it is
-tuned: the rate or radius of whoever explores, the width of a master's tests and one more argument of it. What it is
-told is read off the binding, so that it is stated once.
+A line has the name, the policy with the constants that it is given, the regret bound that is proved, and the arguments
+that are tuned: rates and radii of exploration, the width of a master's tests and one more argument of a master. The
+constants are read off the binding, so that they are stated once.
 """
 
 from collections.abc import Callable, Iterator
@@ -40,7 +40,7 @@ from ..parameter_selection import UNIFORM, printed
 
 MAPS, REGIONS = "maps", "regions"
 BEST_MAP, TRUE_BALL, ALONE = "LinIDS, best map", "PS-IDS, true ball", "LinIDS, no balls"
-YARDSTICKS = (BEST_MAP, TRUE_BALL, ALONE, UNIFORM)  #: who is told the right model, or selects nothing
+YARDSTICKS = (BEST_MAP, TRUE_BALL, ALONE, UNIFORM)  #: given the right model, or selecting nothing
 FS_OFUL, RB_SCB, RBE_SCB, DB_SCB = "FS-OFUL", "RB-SCB", "RBE-SCB", "DB-SCB"
 D3RB_SCB, ED2RB_SCB, LEADER_MAPS, ALEXP_MAPS = "D3RB-SCB", "ED2RB-SCB", "LEADER", "ALEXP"
 CORRAL_SCB, CORRAL = "CORRAL-SCB", "CORRAL-OFUL"
@@ -55,7 +55,7 @@ WORDS = {
     "error": "error of the models",
     "horizon": "horizon",
 }
-"""What a policy may be told beside the models themselves."""
+"""Constants that a policy may be given beside the models themselves."""
 
 NOTHING = "nothing for this setting"
 BALANCED = "order sqrt(M T), if one reference for all bases bounds the regret of one (math.md, Theorem 11)"
@@ -102,11 +102,11 @@ class Contestant:
     Attributes
     ----------
     name: in tables and figures.
-    policy: what ``bind`` returned, with what it is told.
+    policy: what ``bind`` returned, with the constants that it is given.
     proved: of its regret, in one line.
     tuned: arguments with the values that are tried; the same steps for all.
     ours: whether it is of this library, not of others.
-    where: from a problem to whether it plays there.
+    where: from a problem to True if it plays there.
     """
 
     name: str
@@ -118,7 +118,7 @@ class Contestant:
 
     @property
     def told(self) -> list[str]:
-        """What it has to be told of a problem beside shapes, maps and balls, in words."""
+        """Constants of the problem that it needs beside shapes, maps and balls, in words."""
         found = set(_told(self.policy))
         return [words for name, words in WORDS.items() if name in found]
 
@@ -149,7 +149,7 @@ def _narrow(most: int) -> Callable[[Problem], bool]:
 
 
 def of_maps(problem: Problem, rounds: int) -> tuple[Contestant, ...]:
-    """Return who selects among feature maps, on this problem."""
+    """Return the policies that select among feature maps on this problem."""
     span, noise = {"reward_range": given.reward_range}, {"noise": given.noise}
     bound, timed = noise | {"parameter_bound": given.parameter_bound}, span | {"horizon": rounds}
     scb, ucb = on_every_map(SquareCB.bind(**span)), on_every_map(OFUL.bind(**bound))
@@ -185,7 +185,7 @@ def of_maps(problem: Problem, rounds: int) -> tuple[Contestant, ...]:
 
 
 def of_regions(problem: Problem, rounds: int) -> tuple[Contestant, ...]:
-    """Return who selects among regions of the parameter, on this problem."""
+    """Return the policies that select among regions of the parameter on this problem."""
     images = isinstance(problem, Classification)
     radii, true_radii = (given.whole_radii, given.true_radii) if images else (given.radii, given.radii)
     balls, noise = {"centers": given.centers, "radii": radii}, {"noise": given.noise}
@@ -216,17 +216,17 @@ def of_regions(problem: Problem, rounds: int) -> tuple[Contestant, ...]:
 
 
 def _contexts(problem: Problem) -> bool:
-    """Tell whether the actions are the same arms in every round, and a map tells contexts apart."""
+    """Return whether the actions are the same arms in every round, and a map distinguishes contexts."""
     return isinstance(problem, ContextPerMap)
 
 
 def _latent(problem: Problem) -> bool:
-    """Tell whether an error of the models is known."""
+    """Return whether an error of the models is known."""
     return isinstance(problem, LatentBandit)
 
 
 def everyone() -> dict[str, dict[str, Contestant]]:
-    """Return all contestants by what they select among and by name."""
+    """Return all contestants by kind (maps or regions) and name."""
     return {MAPS: _named(of_maps(ContextPerMap(n_models=2), 2)), REGIONS: _named(of_regions(LatentBandit(), 2))}
 
 

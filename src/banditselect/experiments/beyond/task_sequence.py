@@ -1,4 +1,4 @@
-"""Tasks in sequence: regions that nobody tells, found while playing.
+"""Tasks in sequence: regions that are not given, but found while playing.
 
 The paper assumes that M regions are known, and leaves to future work how they are learned from the tasks themselves.
 Here a learner starts from nothing, plays task after task of 50 rounds, fits each when it has ended, and hands the next
@@ -7,8 +7,8 @@ is what it grows by in 50 rounds.
 
 What the text leaves open and what we chose: d = 8, M = 5 centres N(0, I), the parameter of a task N(centre, 0.04 I), 10
 actions N(0, 0.01 I) a round, noise U[-1/2, 1/2]. A fit of 50 rounds is then off by about twice the width of a region.
-Beside it play OFUL and IDS that learn every task alone, BIAS-OFUL that is told the centre of every task and the largest
-distance from it, and PS-IDS that is told the true mixture and the noise. Nothing is tuned.
+Beside it play OFUL and IDS that learn every task alone, BIAS-OFUL that is given the centre of every task and the
+largest distance from it, and PS-IDS that is given the true mixture and the noise. Nothing is tuned.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ TASK_ROUNDS = 50
 
 
 def policies(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
-    """Return the learner, those that learn every task alone, and those that are told."""
+    """Return the learner, policies that learn every task alone, and policies that are given the regions."""
     centre = BiasOFUL.bind(center=given.task_centers, radius=given.task_radius, noise=given.noise)
     inside: dict[str, dict[str, Any]] = {
         LEARNED: {},

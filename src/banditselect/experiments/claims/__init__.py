@@ -1,4 +1,4 @@
-"""Whether the empirical sentences of the paper hold on results.
+"""Judge the empirical sentences of the paper on results.
 
 Every sentence is a statistic of the results, an interval around it and what the sentence says about it; ``judge`` needs
 nothing else. Only classes of replicates are drawn again, by seed.

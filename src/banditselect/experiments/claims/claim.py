@@ -1,4 +1,4 @@
-"""What a sentence of the paper is made of, what was measured of it, and the verdict on it."""
+"""Sentences of the paper, statistics measured for them, and verdicts."""
 
 import dataclasses
 import math
@@ -58,7 +58,7 @@ class Runs:
 
     @cached_property
     def n(self) -> int:
-        """How many replicates there are."""
+        """The number of replicates."""
         return min(v.size for finals in self.finals.values() for v in finals.values())
 
     @property
@@ -79,7 +79,7 @@ class Runs:
 class Measured:
     """A value with its interval, and what is expected of it: to lie between ``low`` and ``high``.
 
-    ``words``: what it is.  ``n``: replicates.  ``problems``: on which; none stands for all.  ``vacuous``: why nothing
+    ``words``: what it is.  ``n``: replicates.  ``problems``: on which; () means all.  ``vacuous``: why nothing
     is shown although it lies where it is expected, in words.
     """
 
@@ -94,7 +94,7 @@ class Measured:
 
     @property
     def verdict(self) -> str:
-        """Whether all of the interval is where it is expected, none of it, or some."""
+        """The verdict: all of the interval is where it is expected, none of it, or some."""
         below, above = self.interval
         if self.low <= below and above <= self.high:
             return HOLDS
@@ -102,7 +102,7 @@ class Measured:
 
     @property
     def margin(self) -> float:
-        """How far inside the expectation the interval is, in its own lengths; negative if it reaches outside."""
+        """The distance of the interval from the ends of the expectation, in its lengths; negative outside."""
         below, above = self.interval
         length = max(above - below, 1e-300)
         inside = min(below - self.low, self.high - above) / length
@@ -110,7 +110,7 @@ class Measured:
 
     @property
     def expected(self) -> str:
-        """What is expected, in words."""
+        """The expectation in words."""
         if math.isinf(self.low):
             return f"at most {self.high:.3g}"
         return f"at least {self.low:.3g}" if math.isinf(self.high) else f"between {self.low:.3g} and {self.high:.3g}"
@@ -118,14 +118,14 @@ class Measured:
 
 @dataclass(frozen=True)
 class Statistic:
-    """What a sentence is about: a number that is computed from runs, and where the sentence says that it lies.
+    """A number that a sentence is about, computed from runs, and where the sentence says that it lies.
 
     Attributes
     ----------
     words: what it is.
     compute: from runs, one for every experiment that the sentence compares, to the value.
     low, high: where the sentence says that it lies.
-    problems: on which it is taken; none stands for all.
+    problems: on which it is taken; () means all.
     log: whether it is positive and its interval is taken on a logarithmic scale, as for ratios.
     """
 
@@ -160,7 +160,7 @@ def share(words: str, successes: int, n: int, low: float, confidence: float = CO
 
 
 Measure: TypeAlias = Callable[..., list[Measured]]  #: from the runs of an experiment, or of two that are compared
-Parts: TypeAlias = Callable[..., list[Statistic]]  #: the same, to what is to be measured
+Parts: TypeAlias = Callable[..., list[Statistic]]  #: the same, to statistics that are to be measured
 Comparison: TypeAlias = Callable[[str, str, str], Callable[[Runs], Any]]  #: of two policies on a problem
 
 
@@ -173,12 +173,12 @@ class Sentence:
     id, quote: what it is called, what it says.
     experiments: what it is about.
     policies: without which it cannot be judged; a regime that does not have them is left out.
-    measure: from the runs of an experiment to what was measured; of two for a sentence that compares them.
+    measure: measures the runs of an experiment; of two for a sentence that compares them.
     regimes: in which it can be judged.
     beside: the experiment that each is compared with, for such a sentence.
     place: where it is, if not where the paper speaks of the experiment.
     about: whose play it speaks of: if all of them play nearly uniformly it holds vacuously.
-    premise: from the runs to what it takes for granted, measured.
+    premise: measures the assumptions of the sentence.
     claim: its content as a short clause, for sentences of the paper on its figures; "" for all others.
     note: a remark that is shown beside the verdict.
     ours: whether it is no sentence of the paper: what is published of a rival, or the statistic for a variant of ours.

@@ -1,6 +1,6 @@
-"""What the paper says of latent bandits beside the rate: PS-OFUL, the algorithms of Hong et al., and which is better.
+"""Sentences on latent bandits beside the rate: PS-OFUL, the algorithms of Hong et al., and which is better.
 
-"Scales as" a power: grows no faster, between the ends of what was varied; in T, from a quarter of the rounds to all.
+"Scales as" a power: grows no faster, between the ends of the axis; in T, from a quarter of the rounds to all.
 "A better dependence": a smaller exponent. "The best of" two: within a quarter of the smaller.
 """
 
@@ -36,7 +36,7 @@ def _ends(runs: Runs, axis: str, *policies: str, **others: float) -> Ends | None
 
 
 def _exponent(ends: Ends, policy: str) -> Callable[[Runs], Any]:
-    """Return the statistic: e if the regret grows as the e-th power of what was varied."""
+    """Return the statistic: e if the regret grows as the e-th power of the axis."""
     (small, first), (large, last) = ends
     return lambda runs: np.log(runs.mean(last, policy) / runs.mean(first, policy)) / math.log(large / small)
 

@@ -217,7 +217,7 @@ def _ours(
 
 
 def _untuned(id: str, experiments: Sequence[str], policy: str, *others: str) -> Sentence:
-    """Return the sentence about a policy that has nothing to tune, beside the best of those that were tuned."""
+    """Return the sentence about a policy that has nothing to tune, beside the best of the tuned policies."""
 
     def over_best(problem: str) -> Callable[[Runs], Any]:
         return lambda runs: runs.mean(problem, policy) / np.min([runs.mean(problem, one) for one in others], axis=0)

@@ -12,7 +12,7 @@ from .claim import Comparison, Measure, Measured, Parts, Runs, Statistic, measur
 
 
 def statistics(parts: Parts, metric: str | None = None) -> Measure:
-    """Return the measure that takes statistics of the final values, of what the figure shows or of another metric."""
+    """Return the measure that takes statistics of final values, in the metric of the figure or in another one."""
 
     def measure(*several: Runs) -> list[Measured]:
         runs = [one if metric is None else Runs.of(one.results, metric) for one in several]

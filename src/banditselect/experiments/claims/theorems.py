@@ -1,4 +1,4 @@
-"""Whether the paper's theorems hold on the runs: regrets against bounds, parameters against confidence sets."""
+"""The paper's theorems on the runs: regrets against bounds, parameters against confidence sets."""
 
 import math
 from collections.abc import Mapping, Sequence
