@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from banditselect.reporting import save_figure
-from banditselect.reporting.drawing import new_figure
+from banditselect.reporting.figures import new_figure
 from banditselect.reporting.markdown import replace_between
 from banditselect.reporting.style import INK, house_style, looks, tidy
 from banditselect.simulation.store import write_text

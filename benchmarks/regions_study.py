@@ -15,7 +15,7 @@ from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
 
 from banditselect import PSIDS, LinIDS, regions
-from banditselect.experiments import meta_tasks
+from banditselect.experiments.beyond import task_sequence
 from banditselect.reporting.markdown import markdown_table, replace_between
 from banditselect.runtime.quantiles import standard_error
 from banditselect.simulation import Results
@@ -165,7 +165,7 @@ def in_sequence(folder: Path) -> str:
     """Return the regret per task, by the number of tasks before it, from stored results."""
     results = Results.load(folder / "meta-tasks" / "theory" / "results.parquet")
     (result,) = results.values()
-    tasks = result.checkpoints / meta_tasks.TASK_ROUNDS
+    tasks = result.checkpoints / task_sequence.TASK_ROUNDS
     edges = [0, *(edge for edge in (5, 10, 20, 30, 50, 100, 200, 350, 500) if edge <= tasks[-1])]
     rows = []
     for policy in result.policies:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from banditselect.reporting import save_figure
-from banditselect.reporting.drawing import new_figure
+from banditselect.reporting.figures import new_figure
 from banditselect.reporting.labels import End, label_ends
 from banditselect.reporting.markdown import markdown_table, replace_between
 from banditselect.reporting.scales import human

@@ -11,13 +11,14 @@ from pathlib import Path
 
 from from_results import details
 
-from banditselect.experiments import EXPERIMENTS, arena
+from banditselect.experiments import EXPERIMENTS
+from banditselect.experiments import ranking as report
+from banditselect.experiments.beyond import arena
+from banditselect.experiments.beyond.arena_policies import everyone
 from banditselect.experiments.claims import judge
-from banditselect.experiments.contestants import everyone
-from banditselect.experiments.experiment import stored
-from banditselect.experiments.report import standings as report
+from banditselect.experiments.experiment import load_runs
 from banditselect.reporting.markdown import markdown_table
-from banditselect.reporting.numbers import NOTHING, duration
+from banditselect.reporting.tables import NOTHING, duration
 from banditselect.simulation import Results
 from banditselect.simulation.store import Store, write_text
 from benchmarks.arena import EXPERIMENTS as PUBLISHED
@@ -31,7 +32,7 @@ Groups = Mapping[str, Mapping[str, report.Finals]]  #: by regime and group
 
 def main(folder: Path) -> None:
     """Write the page and its figures."""
-    ran = {regime: results for one, regime, results in stored(folder, EXPERIMENTS) if one.name == "arena"}
+    ran = {regime: results for (_, regime), results in load_runs(folder, {"arena": EXPERIMENTS["arena"]}).items()}
     if not ran:
         sys.exit(f"{folder} lacks the arena: run `banditselect reproduce arena --out {folder}` first")
     found = {regime: report.grouped(results, RANKING) for regime, results in ran.items()}
@@ -198,12 +199,13 @@ def known() -> str:
 
 def rates(folder: Path) -> str:
     """Return the verdicts on the published rates and failures of rivals."""
-    verdicts = judge(folder, PUBLISHED, SENTENCES)
+    published = load_runs(folder, PUBLISHED)
+    verdicts = judge(published, PUBLISHED, SENTENCES)
     if not verdicts:
         return "Not run here: `python -m benchmarks.arena`."
     lengths = [
-        f"T = {max(result.settings['rounds'] for result in results.values()):,} in {one.name}"
-        for one, _, results in stored(folder, PUBLISHED)
+        f"T = {max(result.settings['rounds'] for result in results.values()):,} in {name}"
+        for (name, _), results in published.items()
     ]
     caption = (
         "Each statement is our formulation of a proof or an assumption in the reference, judged by measured exponents: "
@@ -217,7 +219,7 @@ def rates(folder: Path) -> str:
         "maps. Intervals are 95 % for all parts of a statement together, and the table shows the deciding part; they "
         "are not corrected for the number of statements."
     )
-    return f"{caption}\n\n{details(verdicts, 'published', '{} ({})')}"
+    return f"{caption}\n\n{details(verdicts)}"
 
 
 if __name__ == "__main__":

@@ -10,17 +10,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from banditselect.experiments import EXPERIMENTS, REGIMES, Experiment, latent
-from banditselect.experiments import fs_shared as fs
-from banditselect.experiments import ps_shared as ps
+from banditselect.experiments import feature_selection as fs
+from banditselect.experiments import parameter_selection as ps
 from banditselect.experiments.claims import Verdict, judge
-from banditselect.experiments.experiment import stored
-from banditselect.experiments.ps_synthetic import INDIVIDUAL
-from banditselect.experiments.report.sections import finals_table, picture_captions
-from banditselect.experiments.report.words import counted, shown
+from banditselect.experiments.experiment import load_runs
+from banditselect.experiments.report import finals_table, picture_captions
+from banditselect.experiments.words import counted
 from banditselect.problems.synthetic import EXTREMES
 from banditselect.reporting.markdown import markdown_table, replace_between
-from banditselect.reporting.numbers import interval, measured
-from banditselect.reporting.verdicts import SIGNS, outcome
+from banditselect.reporting.page import SIGNS
+from banditselect.reporting.tables import interval, measured
 from banditselect.runtime.quantiles import standard_error
 from banditselect.simulation import Result, Results
 from banditselect.simulation.store import write_text
@@ -33,12 +32,12 @@ SETTINGS = ("theory", "practical", "tuned")
 
 def main(folder: Path) -> None:
     """Write everything."""
-    found = {(experiment.name, regime): results for experiment, regime, results in stored(folder, PAPER)}
+    found = load_runs(folder, PAPER)
     wanted = [(name, regime) for name, experiment in PAPER.items() for regime in experiment.regimes]
     missing = [", ".join(one) for one in wanted if one not in found]
     if missing:
         sys.exit(f"{folder} lacks {'; '.join(missing)}: run `banditselect reproduce all --scale paper` first")
-    verdicts = judge(folder, PAPER)
+    verdicts = judge(found, PAPER)
     figures = DOCS / "figures"
     figures.mkdir(exist_ok=True)
     for name, regime in found:
@@ -80,15 +79,10 @@ def by_claim(verdicts: Sequence[Verdict]) -> dict[tuple[str, str], dict[str, Ver
     return rows
 
 
-def said(verdict: Verdict) -> str:
-    """Return the verdict in the words used for counting."""
-    return outcome(verdict.verdict, verdict.vacuous)
-
-
 def claims_table(verdicts: Sequence[Verdict]) -> str:
     """Return a row per claim and experiment, a column per setting."""
     rows = [
-        [claim, f"{PAPER[name].place}: {name}", *(f"{SIGNS[said(own[s])].symbol} {said(own[s])}" for s in SETTINGS)]
+        [claim, f"{PAPER[name].place}: {name}", *(f"{SIGNS[own[s].outcome].symbol} {own[s].outcome}" for s in SETTINGS)]
         for (claim, name), own in by_claim(verdicts).items()
     ]
     return markdown_table(["claim", "where", *SETTINGS], rows)
@@ -98,7 +92,7 @@ def flips(verdicts: Sequence[Verdict]) -> str:
     """Return the claims whose verdicts differ between the practical and the tuned setting."""
     turned: dict[tuple[str, str], list[str]] = {}
     for (claim, name), own in by_claim(verdicts).items():
-        kind = said(own["practical"]), said(own["tuned"])
+        kind = own["practical"].outcome, own["tuned"].outcome
         if kind[0] != kind[1]:
             turned.setdefault(kind, []).append(f"{claim} ({name})")
     lines = [
@@ -121,7 +115,7 @@ def details(verdicts: Sequence[Verdict]) -> str:
             f"{measured(v.value, v.interval)} {interval(v.interval)}",
             v.expected,
             str(v.n),
-            shown(v),
+            f"{SIGNS[v.outcome].symbol} {v.outcome}" + (f" ({v.vacuous})" if v.vacuous else ""),
         ]
         for v in verdicts
     ]
@@ -198,7 +192,7 @@ def learned_parts(found: Found, verdicts: Sequence[Verdict]) -> dict[str, str]:
     return {
         "claims": counted([one for one in verdicts if one.claim]),
         "parameter selection": table(
-            found, "ps-synthetic", [ps.PS, ps.LIKELIHOOD, ps.UNTUNED, INDIVIDUAL, ps.ORACLE, ps.TRUE_BALL]
+            found, "ps-synthetic", [ps.PS, ps.LIKELIHOOD, ps.UNTUNED, ps.OFUL_MAX, ps.ORACLE, ps.TRUE_BALL]
         ),
         "feature selection": "\n\n".join(
             table(

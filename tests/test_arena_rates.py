@@ -5,8 +5,9 @@ import pytest
 
 from banditselect import simulate
 from banditselect.experiments.claims import judge
-from banditselect.experiments.claims.measuring import FAILS, HOLDS, NOT_APPLICABLE
-from banditselect.experiments.ps_shared import UNIFORM
+from banditselect.experiments.claims.claim import FAILS, HOLDS, NOT_APPLICABLE
+from banditselect.experiments.experiment import load_runs
+from banditselect.experiments.parameter_selection import UNIFORM
 from banditselect.simulation import METRICS, Result, Results
 from benchmarks.arena import EXPERIMENTS, masters, rates
 from benchmarks.arena import __main__ as command
@@ -40,7 +41,7 @@ def stored(folder, regret):
         path = folder / module.EXPERIMENT.name / "defaults"
         path.mkdir(parents=True)
         Results(results).save(path / "results.parquet")
-    return {verdict.id: verdict for verdict in judge(folder, EXPERIMENTS, SENTENCES)}
+    return {verdict.id: verdict for verdict in judge(load_runs(folder, EXPERIMENTS), EXPERIMENTS, SENTENCES)}
 
 
 def powers(m, t):

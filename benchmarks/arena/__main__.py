@@ -10,7 +10,8 @@ from pathlib import Path
 
 from banditselect.experiments import SCALES
 from banditselect.experiments.claims import judge
-from banditselect.experiments.report.words import verdict_lines
+from banditselect.experiments.experiment import load_runs
+from banditselect.experiments.words import verdict_lines
 from banditselect.simulation import Progress
 
 from . import EXPERIMENTS
@@ -38,7 +39,7 @@ def main() -> None:
         print(file=sys.stderr)
         if results.failures:
             sys.exit(f"{len(results.failures)} cells failed: {place / 'failures.json'}")
-    print(verdict_lines(judge(folder, EXPERIMENTS, SENTENCES)))
+    print(verdict_lines(judge(load_runs(folder, EXPERIMENTS), EXPERIMENTS, SENTENCES)))
 
 
 def tell(title: str, now: Progress) -> None:

@@ -14,10 +14,10 @@ reference of the balancing masters, sqrt(n), bounds the regret of a base.
 from collections.abc import Sequence
 from typing import Any
 
-from banditselect.experiments import contestants as who
-from banditselect.experiments.contestants import of_maps
+from banditselect.experiments.beyond import arena_policies as who
+from banditselect.experiments.beyond.arena_policies import of_maps
 from banditselect.experiments.experiment import Experiment, Regime, Scale
-from banditselect.experiments.ps_shared import UNIFORM
+from banditselect.experiments.parameter_selection import UNIFORM
 from banditselect.masters import Corral
 from banditselect.policies import Binding, SquareCB, given, on_map
 from banditselect.problems import Problem, SyntheticFeatureSelection

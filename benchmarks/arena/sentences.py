@@ -15,38 +15,46 @@ from typing import Any
 
 import numpy as np
 
-from banditselect.experiments import contestants as who
-from banditselect.experiments.claims.latent_sentences import at_a_quarter, since
-from banditselect.experiments.claims.measuring import Evidence, Measured, Runs, Statistic, measure_all
-from banditselect.experiments.claims.sentence import Sentence, models_of, ratio
-from banditselect.experiments.claims.sentences import MUCH
-from banditselect.experiments.fs_shared import UNIFORM
+from banditselect.experiments.beyond import arena_policies as who
+from banditselect.experiments.claims.claim import (
+    Measure,
+    Measured,
+    Runs,
+    Sentence,
+    Statistic,
+    measure_all,
+    models_of,
+)
+from banditselect.experiments.claims.latent import at_a_quarter, since
+from banditselect.experiments.claims.paper import MUCH
+from banditselect.experiments.claims.statistics import ratio
+from banditselect.experiments.feature_selection import UNIFORM
 from banditselect.types import Array
 
 from .masters import BASE, OWN_RATE
 from .rates import DESIGN, PLAIN, STAY
 
 Bounds = tuple[float, float]  #: of an exponent, in a sentence
-Measure = Callable[[Evidence], list[Measured]]
+
 LOGARITHMS, LEARNED = 0.1, 0.5  #: what may be added to an exponent; of the regret of uniform play
 TINY = 1e-12  #: replaces a regret of 0
 ROOT, FLAT = (-math.inf, 0.5 + LOGARITHMS), (-math.inf, 0.1)
 TWO_THIRDS, LINEAR, GROWS = (2.0 / 3.0, math.inf), (0.9, math.inf), (0.1, math.inf)
 
 
-def _ordered(evidence: Evidence, axis: str, *policies: str) -> list[str]:
+def _ordered(runs: Runs, axis: str, *policies: str) -> list[str]:
     """Return the problems that all of these policies played, in the order of M, or K."""
-    names = [name for name, own in evidence.results.items() if name.startswith(axis) and {*policies} <= {*own.curves}]
+    names = [name for name, own in runs.results.items() if name.startswith(axis) and {*policies} <= {*own.curves}]
     return sorted(names, key=models_of)
 
 
-def _early(evidence: Evidence, names: Sequence[str], *policies: str) -> tuple[Runs, float]:
+def _early(runs: Runs, names: Sequence[str], *policies: str) -> tuple[Runs, float]:
     """Return the regrets after a quarter of the rounds, and the logarithm of all rounds over these."""
     found: dict[str, dict[str, Array]] = {name: {} for name in names}
     span = 0.0
     for name in names:
         for policy in policies:
-            own, span = at_a_quarter(evidence.results[name], policy)
+            own, span = at_a_quarter(runs.results[name], policy)
             found[name] |= own
     return Runs(found), span
 
@@ -67,11 +75,11 @@ def of_master(policy: str, *, rounds: Bounds = ROOT, together: float | None = No
     largest M and all rounds.  ``two``: only for M = 2.
     """
 
-    def measure(evidence: Evidence) -> list[Measured]:
-        names = _ordered(evidence, "M", policy, UNIFORM)[: 1 if two else None]
+    def measure(runs: Runs) -> list[Measured]:
+        names = _ordered(runs, "M", policy, UNIFORM)[: 1 if two else None]
         if not names:
             return []
-        early, span = _early(evidence, names, policy, UNIFORM)
+        early, span = _early(runs, names, policy, UNIFORM)
         learned = [name for name in names if _learned(early, name, policy)] or names[:1]
         parts = []
         for name in dict.fromkeys((learned[0], learned[-1])):
@@ -79,11 +87,11 @@ def of_master(policy: str, *, rounds: Bounds = ROOT, together: float | None = No
             parts.append(Statistic(words, _growth(policy, name, name, span), *rounds, (name,)))
         if together is not None:
             more, less = names[-1], f"M = {models_of(names[-1]) // 4}"
-            if less in names and _learned(early, less, policy) and _learned(evidence.runs, more, policy):
+            if less in names and _learned(early, less, policy) and _learned(runs, more, policy):
                 words = f"exponent e of (M T)^e, regret of {policy}, from {less} and a quarter of the rounds to {more}"
                 joint = _growth(policy, less, more, span + math.log(4.0))
                 parts.append(Statistic(words, joint, high=together + LOGARITHMS, problems=(less, more)))
-        played = Runs({name: {policy: evidence.runs.finals[name][policy]} for name in names})
+        played = Runs({name: {policy: runs.finals[name][policy]} for name in names})
         return measure_all(parts, [_logarithms(played), _logarithms(early)])
 
     return measure
@@ -99,22 +107,22 @@ def has_learned(policy: str, *others: str) -> Measure:
     ``others``: policies whose regret over sqrt(t) is at most 1 there and at the end, on every problem.
     """
 
-    def measure(evidence: Evidence) -> list[Measured]:
-        names = _ordered(evidence, "M", policy, UNIFORM, *others)
+    def measure(runs: Runs) -> list[Measured]:
+        names = _ordered(runs, "M", policy, UNIFORM, *others)
         if not names:
             return []
-        early, span = _early(evidence, names, policy, UNIFORM, *others)
+        early, span = _early(runs, names, policy, UNIFORM, *others)
         words = f"regret of {policy} over that of {UNIFORM} after a quarter of the rounds, {names[0]}"
         share = _contrast(names[0], policy, float(early.mean(names[0], UNIFORM)))
         parts = [Statistic(words, share, high=LEARNED, problems=(names[0],))]
-        T = float(evidence.results[names[0]].checkpoints[-1])
+        T = float(runs.results[names[0]].checkpoints[-1])
         for other in others:
             for name in names:
                 words = f"regret of {other} over sqrt(t), {name}, "
                 quarter = _over(name, other, math.sqrt(T * math.exp(-span)), late=False)
                 parts.append(Statistic(words + "after a quarter of the rounds", quarter, high=1.0, problems=(name,)))
                 parts.append(Statistic(words + "at the end", _over(name, other, math.sqrt(T), late=True), high=1.0))
-        return measure_all(parts, [evidence.runs, early])
+        return measure_all(parts, [runs, early])
 
     return measure
 
@@ -138,15 +146,15 @@ def _over(problem: str, policy: str, unit: float, *, late: bool) -> Callable[[Ru
 def in_rounds(policy: str, within: Bounds) -> Measure:
     """Return the measure: the exponents of T in a mean regret, for the smallest M and the largest."""
 
-    def measure(evidence: Evidence) -> list[Measured]:
-        names = _ordered(evidence, "M", policy)
+    def measure(runs: Runs) -> list[Measured]:
+        names = _ordered(runs, "M", policy)
         if not names:
             return []
-        early, span = _early(evidence, names, policy)
+        early, span = _early(runs, names, policy)
         words = f"exponent e of T^e, regret of {policy} in the last three quarters, "
         ends = dict.fromkeys((names[0], names[-1]))
         parts = [Statistic(words + name, since(name, policy, span), *within, (name,)) for name in ends]
-        return measure_all(parts, [evidence.runs, early])
+        return measure_all(parts, [runs, early])
 
     return measure
 
@@ -158,8 +166,8 @@ def in_size(policy: str, axis: str, within: Bounds, *, over: str | None = None, 
     the exponent of log M.
     """
 
-    def measure(evidence: Evidence) -> list[Measured]:
-        names = _ordered(evidence, axis, policy, *([over] if over else []))
+    def measure(runs: Runs) -> list[Measured]:
+        names = _ordered(runs, axis, policy, *([over] if over else []))
         if len(names) < 2:
             return []
         ends, symbol = (names[0], names[-1]), axis[-1]
@@ -167,7 +175,7 @@ def in_size(policy: str, axis: str, within: Bounds, *, over: str | None = None, 
         sizes = [math.log(models_of(end)) if log else float(models_of(end)) for end in ends]
         words = f"exponent e of {f'(log {symbol})' if log else symbol}^e, {of}, between {ends[0]} and {ends[1]}"
         exponent = _exponent(policy, over, ends, math.log(sizes[1] / sizes[0]))
-        return measure_all([Statistic(words, exponent, *within, ends)], [evidence.runs])
+        return measure_all([Statistic(words, exponent, *within, ends)], [runs])
 
     return measure
 
@@ -182,11 +190,11 @@ def _exponent(policy: str, over: str | None, ends: tuple[str, str], span: float)
 def _times(policy: str, other: str, low: float, *, two: bool = False) -> Measure:
     """Return the measure: the regret of one policy over that of another, for every M, or for M = 2."""
 
-    def measure(evidence: Evidence) -> list[Measured]:
-        names = _ordered(evidence, "M", policy, other)[: 1 if two else None]
+    def measure(runs: Runs) -> list[Measured]:
+        names = _ordered(runs, "M", policy, other)[: 1 if two else None]
         words = f"regret of {policy} over that of {other}, "
         parts = [Statistic(words + p, ratio(p, policy, other), low=low, problems=(p,), log=True) for p in names]
-        return measure_all(parts, [evidence.runs]) if parts else []
+        return measure_all(parts, [runs]) if parts else []
 
     return measure
 

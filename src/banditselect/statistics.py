@@ -1,7 +1,4 @@
-"""Standard errors and intervals of means, differences, ratios and shares over replicates.
-
-Plain arrays in, numbers out; whoever compares policies, judges a claim or evaluates a log computes its intervals here.
-"""
+"""Intervals of means, differences, ratios and shares over replicates: all of the laboratory are computed here."""
 
 import math
 from collections.abc import Callable
@@ -14,11 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .runtime import constraints, errors, inputs
+from .runtime.extras import need
 from .runtime.quantiles import standard_error
 from .types import Array
 
 BLOCK = 2**21  #: how many resampled values are held at a time
-LARGEST = 1e300  #: stands for infinity where infinities would be subtracted
+LARGEST = 1e300  #: in place of infinity where infinities would be subtracted
 FLAT = 1e-12  #: a spread below this share of the largest deviation is rounding
 NUDGE = 1e-4  #: the weight that one replicate is given more of when a derivative is taken
 
@@ -88,7 +86,7 @@ def mean_interval(values: ArrayLike, *, confidence: float = 0.95) -> Interval:
     if x.ndim == 0 or x.size == 0:
         raise errors.refuse("values", values, "numbers of shape (..., R) with at least one replicate")
     mean, R = x.mean(axis=-1), x.shape[-1]
-    half = standard_error(x) * (student_quantile(confidence, R - 1) if R > 1 else 1.0)
+    half = standard_error(x) * (_student(confidence, R - 1) if R > 1 else 1.0)
     return Interval(mean, mean - half, mean + half)
 
 
@@ -225,7 +223,7 @@ def bootstrap_interval(
     check_confidence(confidence)
     if n < 2:
         return math.nan, math.nan
-    level = NormalDist().cdf(-math.sqrt(n / (n - 1)) * student_quantile(confidence, n - 1))
+    level = NormalDist().cdf(-math.sqrt(n / (n - 1)) * _student(confidence, n - 1))
     most = 10 * resamples
     if level * most < 5.0:  # the ends of the interval would be the extremes of the resamples
         return math.nan, math.nan
@@ -270,10 +268,14 @@ def share_interval(successes: int, n: int, *, confidence: float = 0.95) -> tuple
     (0.929..., 0.994...)
     """
     check_confidence(confidence)
-    z = NormalDist().inv_cdf((1.0 + confidence) / 2.0)
-    p, w = successes / n, z * z / n
-    middle, half = (p + w / 2.0) / (1.0 + w), z / (1.0 + w) * math.sqrt(p * (1.0 - p) / n + w / (4.0 * n))
-    return max(0.0, middle - half), min(1.0, middle + half)
+    test = need("scipy.stats", "experiments").binomtest(successes, n)
+    low, high = test.proportion_ci(confidence, method="wilson")
+    return float(low), float(high)
+
+
+def _student(confidence: float, freedom: int) -> float:
+    """Return q with P(|T| <= q) = ``confidence`` for Student's T."""
+    return float(need("scipy.special", "experiments").stdtrit(freedom, (1.0 + confidence) / 2.0))
 
 
 def _studentized(d: Array, resamples: int, rng: np.random.Generator) -> Array:
@@ -299,33 +301,6 @@ def replicates(name: str, values: ArrayLike, expected: str, fits: Callable[[Arra
 def check_confidence(confidence: float) -> None:
     """Refuse what is not a probability strictly between 0 and 1."""
     constraints.Number(low=0.0, high=1.0, above=True, below=True).check("confidence", confidence, None)
-
-
-@lru_cache(maxsize=256)
-def student_quantile(confidence: float, freedom: int) -> float:
-    r"""Return q with P(|T| <= q) = ``confidence`` for Student's T with a whole number of degrees of freedom.
-
-    With :math:`\theta = \arctan(q / \sqrt\nu)` the probability is a finite sum of positive terms ([1]_, 26.7.3 and
-    26.7.4), concave in theta, so that Newton's steps from the normal quantile, which is smaller, rise to the root.
-
-    References
-    ----------
-    .. [1] Abramowitz and Stegun, "Handbook of Mathematical Functions", 1964.
-    """
-    terms, odd = freedom // 2, freedom % 2
-    j = np.arange(1, terms)
-    c = np.cumprod(np.concatenate(([1.0], (2 * j - 1 + odd) / (2 * j + odd))))[:terms]
-    slope = 2.0 / math.pi * (1.0 + c.sum()) if odd else c.sum()
-    theta = math.atan(NormalDist().inv_cdf((1.0 + confidence) / 2.0) / math.sqrt(freedom))
-    for _ in range(200):
-        cosine = math.cos(theta)
-        series = math.sin(theta) * float(c @ cosine ** (2.0 * np.arange(terms)))
-        inside = 2.0 / math.pi * (theta + cosine * series) if odd else series
-        step = (confidence - inside) / (slope * cosine ** (freedom - 1))
-        theta += step
-        if abs(step) <= 1e-15 * theta:
-            break
-    return math.sqrt(freedom) * math.tan(theta)
 
 
 def decimals(largest: float, error: float) -> int:

@@ -29,7 +29,7 @@ from banditselect.masters import LatentReference
 from banditselect.policies import Binding
 from banditselect.problems import LatentBandit, SyntheticParameterSelection
 from banditselect.rivals import UCB1
-from banditselect.simulation.fingerprint import describe, digest, record_of
+from banditselect.simulation.identity import describe, digest, record_of
 
 # UCB1
 

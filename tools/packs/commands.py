@@ -5,17 +5,16 @@ import json
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from banditselect.cli import listing
-from banditselect.cli.display import Display, amount
-from banditselect.cli.options import Quiet, all_or_some
-from banditselect.cli.session import INTERRUPTED, say, session
-from banditselect.cli.stopping import Stop
+from banditselect.cli.app import known
+from banditselect.cli.progress import Display
+from banditselect.cli.session import INTERRUPTED, Stop, say, session
 from banditselect.experiments.packs import NAMES, load_pack
 from banditselect.simulation import Progress
 
@@ -34,6 +33,13 @@ app = typer.Typer(
 )
 
 Folder = Path("data")
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors on stderr.")]
+
+
+def all_or_some(option: str, given: list[str] | None, words: Collection[str]) -> list[str]:
+    """Return the words that are meant, each once; all of them for "all" or nothing."""
+    names = [known(option, name, [*words, "all"]) for name in given or ["all"]]
+    return list(dict.fromkeys(part for name in names for part in (words if name == "all" else [name])))
 
 
 @app.command()
@@ -71,7 +77,7 @@ def fetch(
             if origin is not None:
                 files.take(name, origin, to)
             else:
-                display.cells, display.rounds = "downloads", "bytes"
+                display.cells = "downloads"
                 with display:
                     files.fetch(name, to, tell=_shown_on(display, name))
             count = len(DATASETS[name].files)
@@ -160,10 +166,7 @@ def _shown_on(display: Display, name: str) -> Callable[[files.Transfer], None]:
                 cells_done=at.downloads_done,
                 cells_reused=at.downloads_there,
                 cells_failed=0,
-                rounds=at.size,
-                rounds_done=at.size_done,
                 fraction=at.size_done / at.size,
-                rate=rate,
                 seconds_left=(at.size - at.size_done) / rate if rate > 0.0 else None,
             )
         )
@@ -176,7 +179,7 @@ def _state(name: str, data: Path, wrong: dict[str, str]) -> str:
     known = DATASETS[name].files
     if not wrong:
         size = sum(file.size for file in known.values())
-        return f"complete and verified, {len(known)} files, {amount(size)} bytes"
+        return f"complete and verified, {len(known)} files, {size / 1e6:.3g} MB"
     if set(wrong.values()) == {"missing"} and len(wrong) == len(known):
         return f"not there; {PROGRAM} fetch {name} --to {data}"
     return "incomplete: " + "; ".join(f"{file}: {trouble}" for file, trouble in wrong.items())

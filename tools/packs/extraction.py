@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from banditselect.experiments.packs import Features
-from banditselect.reporting.numbers import duration
+from banditselect.reporting.tables import duration
 from banditselect.types import Array, Index
 
 from .networks import import_torch, lite0_network, mnist_network

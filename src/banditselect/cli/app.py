@@ -1,13 +1,33 @@
-"""The program that all commands belong to, and the commands ``list``, ``show`` and ``warmup``."""
+"""Every command: parse, call the library, print."""
 
+import shlex
+import sys
+import time
+from collections.abc import Callable, Collection, Iterable
 from importlib.metadata import version
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from . import listing, paper
-from .options import CODES, choice, known
-from .warmup import known_names, warm_up_aloud
+from ..experiments import EXPERIMENTS, REGIMES, SCALES, Scale, report
+from ..experiments.claims import judge
+from ..experiments.experiment import load_runs
+from ..experiments.words import claims_json, counted, figure_lines, verdict_lines
+from ..kernels.disk import DiskCache
+from ..simulation import engines
+from ..simulation.store import refuse_foreign
+from . import listing
+from .session import FAILED, say_failures, session
+from .warmup import known_names, of_experiments, warm_up, warm_up_aloud
+
+CODES = """[bold]Exit codes[/bold]
+
+  0         all went well
+  1         something failed while running; the rest is kept
+  2         wrong usage or specification; nothing was run
+  130, 143  interrupted (Ctrl-C, SIGTERM); the same command continues
+"""
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -16,6 +36,29 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=CODES,
 )
+
+
+def choice(metavar: str, words: Callable[[], Iterable[str]], help: str) -> Any:
+    """Return a positional argument that is one of these words, which the shell completes."""
+    return typer.Argument(help=help, metavar=metavar, show_default=False, autocompletion=lambda: list(words()))
+
+
+def choice_option(name: str, words: Iterable[str], help: str) -> Any:
+    """Return an option ``--name`` that is one of these words, which the shell completes."""
+    return typer.Option(f"--{name}", help=help, metavar=name.upper(), autocompletion=lambda: list(words))
+
+
+def known(option: str, value: str, words: Collection[str]) -> str:
+    """Return a word that is one of these; refuse any other."""
+    if value not in words:
+        raise typer.BadParameter(f"got {value!r}, expected {listing.one_of(value, list(words))}", param_hint=option)
+    return value
+
+
+def _folder(name: str) -> Path:
+    if not name:
+        raise typer.BadParameter("got '', expected the name of a folder")
+    return Path(name)
 
 
 def _version(wanted: bool) -> None:
@@ -39,8 +82,138 @@ def banditselect(
     """
 
 
-app.command(epilog=CODES)(paper.reproduce)
-app.command(epilog=CODES)(paper.claims)
+@app.command(epilog=CODES)
+def reproduce(
+    experiments: Annotated[
+        list[str] | None, choice("EXPERIMENT", lambda: [*EXPERIMENTS, "all"], f"{', '.join(EXPERIMENTS)}, or all.")
+    ] = None,
+    scale: Annotated[
+        str, choice_option("scale", SCALES, "quick, or paper: as many replicates as the paper, and more values of M.")
+    ] = "quick",
+    regimes: Annotated[
+        list[str] | None,
+        choice_option(
+            "regime",
+            REGIMES,
+            "theory, practical, tuned or defaults; if not given, all of them, in the "
+            "quick version only practical where it exists.",
+        ),
+    ] = None,
+    replicates: Annotated[int | None, typer.Option(min=1, help="Instead of the scale's.", metavar="N")] = None,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Instead of the scale's.", metavar="N")] = None,
+    models: Annotated[
+        str | None, typer.Option(help="Values of M instead of the scale's, where M varies.", metavar="M,M,...")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, metavar="N")] = 0,
+    engine: Annotated[str, choice_option("engine", engines.ENGINES, "Where cells run: local, dask or ray.")] = "local",
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; all cores if not given.", metavar="N")] = None,
+    address: Annotated[str | None, typer.Option(help="Of a running dask or ray cluster.", metavar="ADDRESS")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="For the results; out/SCALE if not given.", metavar="DIR", parser=_folder)
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors on stderr.")] = False,
+    figures: Annotated[bool, typer.Option(help="Draw figures: PNG, SVG and PDF.")] = True,
+) -> None:
+    """Run the paper's experiments: figures, its claims checked, and one page, report.html.
+
+    The quick version shows the paper's figures at practical settings. The other
+    regimes are theory (every rate and radius as printed) and tuned (everything
+    tuned on problems that are not reported). Running again continues and reuses.
+    Experiments beyond the paper run only when they are named.
+
+    [bold]Examples[/bold]
+
+      banditselect reproduce
+      banditselect reproduce all --scale paper
+      banditselect reproduce fs-mnist --regime tuned --models 2,20 --replicates 50
+    """
+    known("--scale", scale, SCALES)
+    chosen = _chosen(experiments or [], regimes or [], quick=scale == "quick")
+    sizes = {name: _resized(EXPERIMENTS[name].scales[scale], models, rounds, replicates) for name, _ in chosen}
+    folder, begun = out or Path("out") / scale, time.monotonic()
+    with session(folder, quiet=quiet) as display:
+        engines.check(engine, workers, address)
+        if not any(folder.glob("*/*/cells")):
+            refuse_foreign(folder, report.REPORT_FILES)
+        if workers is None and address is None:
+            workers = engines.cores()  # all of it together is large, however small a part is
+        options = {"seed": seed, "engine": engine, "workers": workers, "address": address}
+        missing = [key for key in chosen if not folder.joinpath(*key, "results.parquet").is_file()]
+        if missing and engine == "local":
+            DiskCache.noticed = True  # the display says that kernels are being compiled
+            with display:
+                display.cells = "steps"
+                warm_up(of_experiments(missing), display.phase("compiling"))
+            display.cells = "cells"
+        ran = {}
+        for name, regime in chosen:
+            place = folder / name / regime
+            with display:
+                ran[name, regime] = EXPERIMENTS[name].run(
+                    regime, sizes[name], out=place, phase=display.phase, **options
+                )
+            say_failures(ran[name, regime], place)
+        everything = load_runs(folder, EXPERIMENTS, ran)  # also what an earlier command has run
+        verdicts = judge(everything, EXPERIMENTS)
+        report.write(
+            folder,
+            everything,
+            verdicts,
+            experiments=EXPERIMENTS,
+            seconds=time.monotonic() - begun,
+            command=shlex.join(["banditselect", *sys.argv[1:]]),
+            figures=figures,
+        )
+        lines = figure_lines(EXPERIMENTS, verdicts) or [counted(verdicts)]
+        print("\n".join([*lines, f"report: {folder / 'report.html'}"]), flush=True)
+    raise typer.Exit(FAILED if any(results.failures for results in ran.values()) else 0)
+
+
+def _chosen(experiments: list[str], regimes: list[str], *, quick: bool) -> list[tuple[str, str]]:
+    """Return the experiments and regimes to run."""
+    quick = quick and not regimes
+    names: list[str] = []
+    for name in experiments or ["all"]:
+        whole = [n for n, one in EXPERIMENTS.items() if one.of_paper and (one.shown or experiments or not quick)]
+        names += whole if known("EXPERIMENT", name, [*EXPERIMENTS, "all"]) == "all" else [name]
+    wanted = [known("--regime", regime, REGIMES) for regime in regimes or REGIMES]
+    chosen = []
+    for name in dict.fromkeys(names):
+        found = [regime for regime in wanted if regime in EXPERIMENTS[name].regimes]
+        chosen += [(name, regime) for regime in (["practical"] if quick and "practical" in found else found)]
+    return chosen
+
+
+def _resized(scale: Scale, models: str | None, rounds: int | None, replicates: int | None) -> Scale:
+    """Return the scale with the options instead of its own numbers."""
+    chosen = scale.models
+    if models is not None:
+        parts = models.split(",")
+        if not all(part.strip().isdecimal() and int(part) >= 2 for part in parts):
+            raise typer.BadParameter(f"got {models!r}, expected whole numbers >= 2, as 2,10", param_hint="--models")
+        chosen = tuple(sorted({int(part) for part in parts})) if chosen else ()
+    return Scale(chosen, rounds or scale.rounds, replicates or scale.replicates, scale.tuning)
+
+
+@app.command(epilog=CODES)
+def claims(
+    folder: Annotated[
+        Path, typer.Argument(help="Where reproduce wrote its results.", metavar="DIR", show_default=False)
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout instead of tables.")] = False,
+) -> None:
+    """Judge the paper's sentences on results that are stored, from the tables alone.
+
+    [bold]Examples[/bold]
+
+      banditselect claims out/quick
+      banditselect claims out/paper --json
+    """
+    with session(folder, quiet=False):
+        verdicts = judge(load_runs(folder, EXPERIMENTS), EXPERIMENTS)
+        if not verdicts:
+            raise ValueError(f"{folder}: no results of `banditselect reproduce` are there")
+        print(claims_json(verdicts) if as_json else f"{verdict_lines(verdicts)}\n\n{counted(verdicts)}")
 
 
 @app.command("list")

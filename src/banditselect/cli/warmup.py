@@ -23,8 +23,7 @@ from ..kernels.disk import DiskCache
 from ..maps import candidates
 from ..policies import OFUL, Binding, Policy, registered
 from ..runtime.constraints import Constraint, OneOf, Rate, YesNo
-from ..simulation import engine as engines
-from ..simulation import simulate
+from ..simulation import engines, simulate
 from ..simulation.cells import leave_with
 from ..simulation.progress import OnProgress, Progress
 from .listing import one_of
@@ -67,7 +66,7 @@ def warm_up(steps: Sequence[Step], tell: OnProgress = lambda progress: None) -> 
         for done, future in enumerate(as_completed([pool.submit(_take, *step) for step in steps]), 1):
             found, reasons = future.result()
             folders, refused = folders | found, refused or reasons
-            tell(Progress(len(steps), done, 0, 0, len(steps), done, done / len(steps), 0.0, None))
+            tell(Progress(len(steps), done, 0, 0, done / len(steps), None))
         pool.shutdown()
     finally:
         for worker in set(multiprocessing.active_children()) - others:  # interrupted
@@ -83,11 +82,11 @@ def warm_up_aloud(names: Sequence[str] = ()) -> None:
     in_turns = itertools.zip_longest(*(known[name]() for name in names or known))  # neighbours share few kernels
     steps = list(dict.fromkeys(step for turn in in_turns for step in turn if step is not None))
     try:
-        from .display import display_for
+        from .progress import Display
     except ImportError:  # without rich
         folders, refused = warm_up(steps, _say)
     else:
-        with display_for(quiet=False) as display:
+        with Display(quiet=False) as display:
             display.cells = "steps"
             folders, refused = warm_up(steps, display.phase("compiling"))
     if refused or not folders:

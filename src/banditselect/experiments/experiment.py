@@ -1,16 +1,16 @@
 """An experiment of the paper: which policies play which problems, for how long, in which regimes."""
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..problems import Problem
-from ..simulation import Results
+from ..simulation import Results, sweep
+from ..simulation.plan import Policies
 from ..simulation.progress import OnProgress
-from ..simulation.sweeps import Policies
-from ..simulation.tuning import Grid, sweep_tuned
+from ..simulation.tuning import Grid, tune_all
 
 SCALES = ("quick", "paper")
 KNOWN_ALARM = ".*no model explains the rewards"
@@ -47,7 +47,7 @@ class Regime:
 
 @dataclass(frozen=True)
 class Scale:
-    """How large a version is: values of M (empty where M is fixed), rounds, replicates, replicates for tuning."""
+    """The size of a version: values of M (empty where M is fixed), rounds, replicates, replicates for tuning."""
 
     models: tuple[int, ...]
     rounds: int
@@ -57,13 +57,13 @@ class Scale:
 
 @dataclass(frozen=True)
 class Ranking:
-    """How policies are ranked over problems.
+    """A ranking of policies over problems.
 
     Attributes
     ----------
-    group: from the name of a problem to what it is ranked together with.
+    group: from the name of a problem to the group it is ranked with.
     floor: the policy whose regret is the unit.
-    yardsticks: who is shown, but not ranked.
+    yardsticks: policies that are shown, but not ranked.
     """
 
     group: Callable[[str], str]
@@ -80,13 +80,12 @@ class Experiment:
     name: on the command line.
     title: one line.
     place: where it is in the paper.
-    about: what the paper did, what its text leaves open and what was chosen: the docstring of the module.
+    about: what the paper did, what its text leaves open and what was chosen.
     metric: what the figure shows.
     setting: what the problems differ in, in words.
     problems: from values of M to problems by name; an experiment whose M is fixed ignores them.
     regimes: "theory" or "defaults", and "tuned" where it says more.
     scales: "quick" and "paper".
-    data: what it plays on, as pairs of a name and words, made from the data when they are asked for.
     of_paper: whether it is one of "all".
     ranking: how its policies are ranked over its problems; None where curves are shown instead.
     shown, added: the policies of the paper's figure, and ours, which stand below them; none where the paper has no
@@ -102,7 +101,6 @@ class Experiment:
     problems: Callable[[Sequence[int]], dict[str, Problem]]
     regimes: Mapping[str, Regime]
     scales: Mapping[str, Scale]
-    data: Callable[[], Mapping[str, str]] = dict
     of_paper: bool = True
     ranking: Ranking | None = None
     shown: tuple[str, ...] = ()
@@ -123,31 +121,31 @@ class Experiment:
         ----------
         regime, scale: which policies; how large.
         out: the folder; what is there of an earlier run is used.
-        phase: from the title of a phase to what is told of its progress.
+        phase: from the title of a phase to the callback for its progress.
         options: seed, engine, workers, address: those of ``sweep``.
         """
-        chosen = self.regimes[regime]
+        chosen, problems = self.regimes[regime], self.problems(scale.models)
+        policies: dict[str, Policies] = {name: chosen.policies(one, scale.rounds) for name, one in problems.items()}
+        options |= {"rounds": scale.rounds, "out": out}
+
+        def tell(title: str) -> OnProgress | None:
+            return phase(f"{self.name}, {regime}: {title}")
+
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", KNOWN_ALARM, RuntimeWarning)
-            return sweep_tuned(
-                lambda problem: chosen.policies(problem, scale.rounds),
-                self.problems(scale.models),
-                chosen.grid,
-                own=chosen.own,
-                rounds=scale.rounds,
-                replicates=scale.replicates,
-                tuning_replicates=scale.tuning,
-                metric=self.metric,
-                out=out,
-                phase=lambda title: phase(f"{self.name}, {regime}: {title}"),
-                **options,
-            )
+            if chosen.grid or chosen.own:
+                tuning: dict[str, Any] = {"replicates": scale.tuning, "metric": self.metric, "phase": tell}
+                policies |= tune_all(policies, problems, chosen.grid, own=chosen.own, **tuning, **options)
+            return sweep(policies, problems, replicates=scale.replicates, progress=tell("playing"), **options)
 
 
-def stored(folder: Path, experiments: Mapping[str, Experiment]) -> Iterator[tuple[Experiment, str, Results]]:
-    """Yield every experiment and regime whose results are in ``folder``, with the results."""
-    for name, experiment in experiments.items():
-        for regime in experiment.regimes:
-            path = folder / name / regime / "results.parquet"
-            if path.is_file():
-                yield experiment, regime, Results.load(path)
+def load_runs(
+    folder: Path, experiments: Mapping[str, Experiment], known: Mapping[tuple[str, str], Results] | None = None
+) -> dict[tuple[str, str], Results]:
+    """Return the results that are stored in ``folder`` by experiment and regime; ``known``: those in memory."""
+    found = dict(known or {})
+    for key in [(name, regime) for name, experiment in experiments.items() for regime in experiment.regimes]:
+        path = folder.joinpath(*key, "results.parquet")
+        if key in found or path.is_file():
+            found[key] = found.pop(key) if key in found else Results.load(path)
+    return found

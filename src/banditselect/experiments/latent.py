@@ -8,7 +8,7 @@ the UCB and Thompson sampling of Hong et al. at most 3 M + 2 eps T + 2 R sqrt(6 
 What we chose: known means U[0, 1], wrong by at most eps, noise U[-1/2, 1/2], T = 2000; K, M and eps one at a time about
 K = 50, M = 5, eps = 0.1, and K also at eps = 0.5, since the claimed rate depends on K for a large error only. UCB is
 UCB1 told the noise. Both rules of regret balancing play: the printed one, and that of its source. The rate is taken
-with the constants that the derivation ends with, which are one. The rivals are told eps as well: mmUCB as its error,
+with the constants that the derivation ends with, which are one. The rivals are given eps as well: mmUCB as its error,
 mmTS as the standard deviation of the means about the known ones. PS-OFUL with the printed radius plays at the largest
 eps only. Tuned: the radii of UCB1, mmUCB and PS-OFUL.
 """
@@ -24,7 +24,7 @@ from ..problems import LatentBandit, Problem
 from ..rivals import MUCB, UCB1
 from ..simulation.search import Steps
 from .experiment import Experiment, Regime, Scale
-from .ps_shared import LIKELIHOOD, PS, TRUE_BALL, UNIFORM, UNTUNED, printed
+from .parameter_selection import LIKELIHOOD, PS, TRUE_BALL, UNIFORM, UNTUNED, printed
 
 ARMS = (10, 50, 200)
 MODELS = (2, 5, 20)

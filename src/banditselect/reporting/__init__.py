@@ -1,12 +1,12 @@
-"""Results as figures, tables and one HTML page. Takes plain arrays and words, and knows nothing of what made them."""
+"""Results as figures, tables and one HTML page. Takes plain arrays and words, and never runs a policy."""
 
-from .files import save_figure
-from .plots import plot_curves, plot_finals, plot_panels
+from .figures import plot_curves, plot_finals, plot_panels, plot_rows
 from .ranks import plot_ranks
-from .rows import plot_rows
+from .style import figure_bytes, save_figure
 from .tables import latex_table, summary_table
 
 __all__ = [
+    "figure_bytes",
     "latex_table",
     "plot_curves",
     "plot_finals",

@@ -1,112 +1,58 @@
 """One self-contained HTML page: figures first, then one table of claims, then everything else, folded.
 
-It takes plain values and knows nothing of what was run. All words are escaped, figures are inside the page, and it
-loads nothing from elsewhere.
+It never runs anything. All words are escaped, figures are inside the page, and it loads nothing from
+elsewhere.
 """
 
 import base64
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ..runtime import constraints
 from ..runtime.extras import need
-from .verdicts import SIGNS, Claim, ordered
+from .tables import interval, measured
 
 
-class Picture(NamedTuple):
-    """A figure as SVG, with a description for readers who cannot see it."""
+class Sign(NamedTuple):
+    """A verdict as it is shown: a symbol and a short word; ``kind`` is its class in the style sheet."""
 
-    svg: str
-    caption: str
-    alt: str
-
-
-class Table(NamedTuple):
-    """A table of words: the first cell of every row names it; ``numbers`` are set flush right, code in its face."""
-
-    caption: str
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    note: str = ""
-    face: str = "numbers"
+    symbol: str
+    word: str
+    kind: str
+    meaning: str
 
 
-class Figure(NamedTuple):
-    """Pictures under one heading, each with the sentence that says what it shows."""
-
-    title: str
-    pictures: Sequence[tuple[Picture, str]]
-
-
-class Part(NamedTuple):
-    """Pictures and tables of one regime of a section."""
-
-    title: str
-    pictures: Sequence[Picture]
-    tables: Sequence[Table]
+SIGNS = {
+    "holds": Sign("✓", "holds", "yes", "it holds"),
+    "does not hold": Sign("✗", "fails", "no", "it does not hold"),
+    "holds vacuously": Sign("(✓)", "vacuous", "empty", "it holds, but shows nothing, for the reason given"),
+    "not applicable": Sign("∅", "n/a", "apart", "its premise does not hold"),
+    "not decided": Sign("?", "open", "open", "these runs do not decide it"),
+}
+"""The verdicts in the order in which a table lists them."""
 
 
-class Section(NamedTuple):
-    """An experiment in detail; ``facts`` are pairs of a name and a value."""
+def render(**content: Any) -> str:
+    """Return the page as HTML.
 
-    title: str
-    facts: Sequence[tuple[str, str]]
-    parts: Sequence[Part]
-
-
-class Citation(NamedTuple):
-    """What to cite, in words and as BibTeX."""
-
-    words: str
-    bibtex: str
-
-
-@dataclass(frozen=True)
-class Page:
-    """The content of the page.
-
-    Attributes
+    Parameters
     ----------
     title, summary, facts: the title, a few sentences, and one line.
-    figures: shown first.
-    regimes: the regimes of the claims by name, with what each of them asks.
-    claims, further: the claims that are checked, and those that are folded with the details.
-    added: on what the figures show besides the paper, "" for nothing.
-    link: where the regimes are compared: an address, or "" where there is none.
-    sections, more: the details, and where to find more of them.
+    figures: shown first: a heading with pictures (svg, caption, alt), each with a sentence or "".
+    regimes: the regimes of the claims by name, with the question of each.
+    claims, further: claims that are checked, and those that are folded with the details: where each is, and its
+        verdicts by regime (regime, outcome, claim, quote, statistic, value, interval, expected, n, vacuous, note).
+    added: a paragraph on the policies that the paper does not have, or "".
+    link: where the regimes are compared: an address, or "".
+    sections, more: the details (title, facts, parts of title, pictures and tables), and where to find more of them.
     run: about everything together: pairs of a name and a value.
-    citations: how to cite.
+    citations: what to cite, in words and as BibTeX.
     """
-
-    title: str
-    summary: Sequence[str]
-    facts: str
-    figures: Sequence[Figure]
-    regimes: Mapping[str, str]
-    claims: Sequence[Claim]
-    further: Sequence[Claim] = ()
-    added: str = ""
-    link: str = ""
-    sections: Sequence[Section] = ()
-    more: str = ""
-    run: Sequence[tuple[str, str]] = ()
-    citations: Sequence[Citation] = ()
-
-
-def render(page: Page) -> str:
-    """Return the page as HTML."""
     jinja2 = need("jinja2", "experiments")
-    for claim in (*page.claims, *page.further):
-        for checked in claim.checked:
-            constraints.OneOf(tuple(SIGNS)).check("verdict", checked.outcome, None)
-            constraints.OneOf(tuple(page.regimes)).check("regime", checked.regime, None)
     loader = jinja2.PackageLoader("banditselect.reporting", "templates")
     environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"image": image, "ordered": ordered}
-    return environment.get_template("report.html").render(page=page, signs=SIGNS)
+    environment.filters |= {"image": image, "interval": interval, "measured": measured}
+    return environment.get_template("report.html").render(signs=SIGNS, **content)
 
 
 def image(svg: str) -> str:

@@ -8,14 +8,14 @@ from numpy.typing import ArrayLike
 
 from ..runtime import errors
 from ..statistics import replicates
-from .drawing import new_figure
-from .series import check_mapping
+from .figures import new_figure
 from .style import COLOURS, INK, SMALL, Width, house_style, tidy
+from .tables import check_mapping
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LINE, FRAME = 12.0, 42.0  #: points of height for a policy, and for what is above and below
+LINE, FRAME = 12.0, 42.0  #: points of height for a policy, and above and below
 
 
 def plot_ranks(ranks: Mapping[str, ArrayLike], *, title: str | None = None, width: Width = "column") -> "Figure":

@@ -1,14 +1,14 @@
-"""Which axes are logarithmic, where they end, and what their ticks say."""
+"""Axes: linear or logarithmic, their ends and ticks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import exp
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from ..runtime import errors
+from ..statistics import Interval
 from ..types import Array
-from .series import Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +20,14 @@ RATIO = 30.0  #: means further apart than this factor are shown on a log axis
 DECADE = 10.0  #: settings further apart than this factor are shown on a log axis
 LETTER = 5.0  #: points of width
 ROOM = 0.5  #: bands make the vertical axis longer by at most this share
+
+
+class Series(NamedTuple):
+    """The content of a panel: ``x (C,)``, intervals ``(C,)`` by policy, and the range of all single values."""
+
+    x: Array
+    means: Mapping[str, Interval]
+    values: tuple[float, float]
 
 
 def scales(log: LogAxes, panels: Sequence[Series], *, settings: bool = False) -> tuple[bool, bool]:

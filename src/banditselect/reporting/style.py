@@ -1,13 +1,22 @@
-"""How figures look: the sizes of a two-column paper, colours, dashes. Matplotlib is imported only when it is used."""
+"""The look of figures, and the files they become: the sizes of a two-column paper, colours, dashes, bytes.
 
+Matplotlib is imported only when it is used. The bytes depend on the data alone, so that running again changes nothing.
+"""
+
+import io
+import os
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from ..runtime import errors
 from ..runtime.extras import need
+from ..runtime.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Width = Literal["column", "page"]
 
@@ -15,7 +24,7 @@ WIDTHS = {"column": 3.35, "page": 6.9}  #: inches
 TEXT, SMALL = 8.0, 7.5  #: points
 INK = "#222222"
 
-# Okabe and Ito's colours (their yellow cannot be read as text, a dark brown stands for it), and as inks: darkened until
+# Okabe and Ito's colours (their yellow cannot be read as text, a dark brown replaces it), and as inks: darkened until
 # their contrast with white is 4 to 1
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#333333", "#E69F00", "#56B4E9", "#661100")
 INKS = ("#0072B2", "#CF5B00", "#009069", "#AF688F", "#333333", "#A57200", "#3F85AC", "#661100")
@@ -46,7 +55,7 @@ SETTINGS: dict[str, Any] = {
 
 
 class Look(NamedTuple):
-    """How one policy is drawn in every panel."""
+    """The look of a policy in every panel."""
 
     colour: str
     ink: str  # the colour, dark enough to be read as text
@@ -56,7 +65,7 @@ class Look(NamedTuple):
 
 
 def house_style() -> AbstractContextManager[None]:
-    """Apply the style inside the block, whatever the settings of the user are, and put those back."""
+    """Apply the style inside the block, then restore the settings of the user."""
     return need("matplotlib.style", "experiments").context(["default", SETTINGS])
 
 
@@ -70,6 +79,39 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
 
 
 def tidy(axes: "Axes") -> None:
-    """Give axes of whatever origin the fonts and ticks of the house, also for ticks that are made later."""
+    """Give any axes the fonts and ticks of this style, also for ticks that are made later."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(which="both", labelsize=SMALL, labelfontfamily=SETTINGS["font.family"], color=INK, labelcolor=INK)
+
+
+# what would make the bytes depend on the day or on the version
+METADATA: dict[str, dict[str, Any]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+
+
+def figure_bytes(figure: "Figure", kind: str) -> bytes:
+    """Return a figure as PNG (200 dots per inch), SVG or PDF; the same data give the same bytes."""
+    content = io.BytesIO()
+    with house_style():
+        figure.savefig(content, format=kind, dpi=200, metadata=METADATA[kind])
+    return content.getvalue()
+
+
+def save_figure(figure: "Figure", path: str | os.PathLike[str]) -> Path:
+    """Write a figure as PNG (200 dots per inch), SVG or PDF, by the suffix of ``path``, and return the path.
+
+    Folders are made as needed, a file that is there is replaced in one step, and the same data give the same bytes.
+    Text stays text in SVG and embedded TrueType in PDF.
+    """
+    target = Path(path)
+    kind = target.suffix.lower().removeprefix(".")
+    if kind not in METADATA:
+        raise errors.refuse("path", str(path), "a file name that ends in " + ", ".join(f".{kind}" for kind in METADATA))
+    content = figure_bytes(figure, kind)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(target) as file:
+        file.write(content)
+    return target

@@ -1,6 +1,8 @@
-"""Tables of final values: mean, standard error, median and worst of every policy, as plain text, Markdown or LaTeX."""
+"""Tables of final values as plain text, Markdown or LaTeX; numbers with as many decimals as their error allows."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,8 +10,6 @@ from numpy.typing import ArrayLike
 from ..runtime import errors
 from ..runtime.quantiles import standard_error
 from ..statistics import decimals, replicates
-from .numbers import NOTHING
-from .series import check_mapping
 
 # what LaTeX would take for a sign
 LATEX = str.maketrans(
@@ -17,7 +17,17 @@ LATEX = str.maketrans(
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$"}
 )
 
+NOTHING = "–"  #: where there is no number
 COLUMNS = ("mean", "± s.e.", "median", "worst")
+
+
+class Table(NamedTuple):
+    """A table of words: the first cell of every row names it, the others are set flush right."""
+
+    caption: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
 
 
 def summary_table(
@@ -42,7 +52,7 @@ def summary_table(
     check_mapping("finals", finals)
     if not isinstance(metric, str):
         raise errors.refuse("metric", metric, "words")
-    lower = _lower(metric) if lower_is_better is None else lower_is_better
+    lower = is_lower_better(metric) if lower_is_better is None else lower_is_better
     numbers = np.array([_row(name, values, lower) for name, values in finals.items()])
     digits = decimals(*np.nanmax(np.abs(numbers[:, :2]), axis=0, initial=0.0).tolist())
     cells = [["policy", *COLUMNS]]
@@ -79,11 +89,11 @@ def latex_table(finals: Mapping[str, Mapping[str, ArrayLike]], *, metric: str) -
     for column in finals.values():
         numbers = np.full((len(policies), 2), np.nan)
         for k, name in enumerate(policies):
-            numbers[k] = _row(name, column[name], _lower(metric))[:2] if name in column else np.nan
+            numbers[k] = _row(name, column[name], is_lower_better(metric))[:2] if name in column else np.nan
         digits = decimals(*np.nanmax(np.abs(numbers), axis=0, initial=0.0).tolist())
         shown = [f"{x:.{digits}f}" for x in numbers[:, 0]]
         known = [float(mean) for mean in shown if mean != "nan"]
-        best = (min if _lower(metric) else max)(known, default=np.nan)
+        best = (min if is_lower_better(metric) else max)(known, default=np.nan)
         for row, mean, error in zip(rows, shown, numbers[:, 1], strict=True):
             words = rf"\mathbf{{{mean}}}" if float(mean) == best else mean
             spread = rf" \pm {error:.{digits}f}" if np.isfinite(error) else ""
@@ -94,8 +104,14 @@ def latex_table(finals: Mapping[str, Mapping[str, ArrayLike]], *, metric: str) -
     return "\n".join([begin, r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule", r"\end{tabular}"])
 
 
-def _lower(metric: str) -> bool:
-    """Tell whether less of a metric is better."""
+def check_mapping(name: str, value: Any) -> None:
+    """Refuse what is not a mapping with something in it."""
+    if not isinstance(value, Mapping) or not value:
+        raise errors.refuse(name, value, "a mapping with at least one entry")
+
+
+def is_lower_better(metric: str) -> bool:
+    """Return whether less of a metric is better."""
     return "regret" in metric.lower()
 
 
@@ -116,3 +132,46 @@ def _plain(cells: list[list[str]]) -> str:
 def _markdown(cells: list[list[str]]) -> str:
     rows = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells]
     return "\n".join([rows[0], "|:---" + "|---:" * len(COLUMNS) + "|", *rows[1:]])
+
+
+def number(value: float, error: float = math.nan, largest: float = math.nan) -> str:
+    """Return a number with as many decimals as its error allows; numbers of one column share ``error`` and ``largest``.
+
+    Examples
+    --------
+    >>> number(-0.123456, 0.02), number(math.nan), number(math.inf)
+    ('−0.123', '–', '∞')
+    """
+    if not math.isfinite(value):
+        return NOTHING if math.isnan(value) else "∞" if value > 0 else "−∞"
+    digits = decimals(value if math.isnan(largest) else largest, error)
+    return f"{value:,.{digits}f}".replace("-", "−").replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def interval(bounds: tuple[float, float]) -> str:
+    """Return an interval, a dash where it has no bounds."""
+    if any(map(math.isnan, bounds)):
+        return NOTHING
+    return f"[{measured(bounds[0], bounds)}, {measured(bounds[1], bounds)}]"
+
+
+def measured(value: float, bounds: tuple[float, float]) -> str:
+    """Return a value with as many decimals as its interval has."""
+    known = [abs(bound) for bound in bounds if math.isfinite(bound)]
+    return number(value, (bounds[1] - bounds[0]) / 2.0, max(known, default=math.nan))
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words.
+
+    Examples
+    --------
+    >>> [duration(x) for x in (0.4, 59, 150, 4000, 90_000)]
+    ['1 s', '59 s', '2 min 30 s', '1 h 7 min', '1 d 1 h']
+    """
+    whole = max(1, round(seconds))
+    for unit, small, names in ((86_400, 3600, "dh"), (3600, 60, ("h", "min")), (60, 1, ("min", "s"))):
+        if whole >= unit:
+            large, rest = divmod(round(whole / small), unit // small)
+            return f"{large} {names[0]}" + (f" {rest} {names[1]}" if rest else "")
+    return f"{whole} s"

@@ -1,7 +1,6 @@
-"""The unit of work and of storage: one policy on one block of instances."""
+"""The unit of work and of storage: one policy on one block of instances, here or in a worker."""
 
 import contextlib
-import itertools
 import os
 import pickle
 import signal
@@ -9,7 +8,7 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,12 +18,8 @@ from numpy.typing import NDArray
 from ..kernels.disk import DiskCache
 from ..policies import Binding
 from ..problems import Instances, Problem
-from .code_version import installed
-from .fingerprint import record_of
+from .identity import installed, record_of
 from .loop import METRICS, build, checkpoints_of, play
-
-BLOCK_BYTES = 400_000_000  #: instances of a block take at most about this much memory
-BLOCK_LANES = 50  #: and a block has at most this many lanes: enough to amortise a call, few enough to stay in cache
 
 
 @dataclass(frozen=True)
@@ -55,30 +50,33 @@ class Cell:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a cell gave.
+    """The outcome of a cell.
 
     Attributes
     ----------
     curves: ``(metrics, checkpoints, lanes)``.
     settings: the arguments that the policy really had.
     messages: its warnings.
-    playing: the seconds that its rounds took, drawing and building not included; of no meaning for one that is stored.
+    seconds: how long it took, drawing included; 0.0 for one that is read from the store.
+    playing: how long its rounds took, drawing and building not included.
     """
 
     curves: NDArray[np.float64]
     settings: Any
     messages: tuple[str, ...] = ()
+    seconds: float = 0.0
     playing: float = 0.0
 
 
 @dataclass(frozen=True)
 class Failure:
-    """What a cell that failed gave: the error, where it happened, and the settings it happened with."""
+    """A cell that failed: the error, where it happened, and the settings it happened with."""
 
     cell: Cell
     error: Exception
     traceback: str
     settings: str = ""
+    seconds: float = 0.0
 
     def __str__(self) -> str:
         return f"{self.cell}, {self.cell.rounds} rounds, seed {self.cell.seed}, {self.settings}: {self.error!r}"
@@ -103,25 +101,28 @@ class Task:
     group: str
     description: Any = None
 
-    def run(self, tell: Callable[[int], None] | None = None) -> "Outcome | Failure":
+    def run(self, tell: Callable[[int], None] | None = None) -> Outcome | Failure:
         """Play; an error becomes a Failure. ``tell`` is called with the rounds played, at every checkpoint.
 
         What ``tell`` raises or warns of is not the cell's.
         """
         messages: dict[str, None] = {}
+        start = begun = time.perf_counter()
         with single_threaded():
-            steps, begun = self._play(), 0.0
+            steps = self._play()
             while True:
                 try:
                     with warnings.catch_warnings(record=True) as caught:
                         warnings.simplefilter("always")
                         played = next(steps)
                 except Exception as error:
-                    return Failure(self.cell, error, traceback.format_exc())
+                    seconds = time.perf_counter() - start
+                    return Failure(self.cell, error, traceback.format_exc(), seconds=seconds)
                 relevant = (w for w in caught if issubclass(w.category, (RuntimeWarning, UserWarning)))
                 messages |= dict.fromkeys(str(w.message) for w in relevant)
                 if not isinstance(played, int):
-                    return Outcome(*played, tuple(messages), time.perf_counter() - begun)
+                    now = time.perf_counter()
+                    return Outcome(*played, tuple(messages), now - start, now - begun)
                 if not played:
                     begun = time.perf_counter()
                 elif tell is not None:
@@ -141,39 +142,29 @@ class Task:
         yield curves, record_of(self.binding, self.problem.shapes, instances.constants)
 
 
-@dataclass(frozen=True)
-class Timed:
-    """An outcome or failure with the seconds it took, drawing included."""
-
-    result: Outcome | Failure
-    seconds: float
-
-
-def run_here(task: Task, tell: Callable[[int], None] | None = None) -> Timed:
-    """Run a task in this process."""
-    start = time.perf_counter()
-    result = task.run(tell)
-    return Timed(result, time.perf_counter() - start)
-
-
-def run_remote(number: int, cell: Cell, payload: bytes, code: Mapping[str, str]) -> tuple[int, Timed]:
+def run_remote(cell: Cell, payload: bytes, code: Mapping[str, str]) -> Outcome | Failure:
     """Run a pickled task in a worker.
 
-    It compares its code with that of the parent, ``code``: what other code, or another processor, made must not be
-    taken for what this code makes here.
+    It compares its code with that of the parent, ``code``: results of other code, or of another processor, must not be
+    stored under this one's name. An error that would not survive the way back is put into words.
     """
     with _one_at_a_time:  # a dask worker may have several threads
         try:
             if code != installed():
                 raise RuntimeError(f"the worker has other code or another processor: {installed()}, not {dict(code)}")
-            timed = run_here(pickle.loads(payload))
+            result = pickle.loads(payload).run()
         except Exception as error:
-            timed = Timed(Failure(cell, error, traceback.format_exc()), 0.0)
-    return number, Timed(_portable(timed.result), timed.seconds)
+            result = Failure(cell, error, traceback.format_exc())
+    if isinstance(result, Failure):
+        try:
+            pickle.loads(pickle.dumps(result.error))
+        except Exception:
+            return replace(result, error=RuntimeError(f"{type(result.error).__name__}: {result.error}"))
+    return result
 
 
 def leave_with(parent: int, noticed: bool) -> None:
-    """Let this process end soon after its parent has died, whatever it does or waits for, and not before.
+    """Let this process end soon after its parent has died, even while it works or waits, and not before.
 
     ``noticed``: whether the user knows, or need not know, that kernels are being compiled.
     """
@@ -186,35 +177,6 @@ def leave_with(parent: int, noticed: bool) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-def _portable(result: Outcome | Failure) -> Outcome | Failure:
-    """Return a result that survives the way back to the parent: an error that would not is put into words."""
-    if isinstance(result, Failure):
-        try:
-            pickle.loads(pickle.dumps(result.error))
-        except Exception:
-            return replace(result, error=RuntimeError(f"{type(result.error).__name__}: {result.error}"))
-    return result
-
-
-def block_size(problem: Problem, rounds: int) -> int:
-    """Return how many replicates fit memory and cache side by side."""
-    return max(1, min(BLOCK_LANES, BLOCK_BYTES // max(1, problem.lane_bytes(rounds))))
-
-
-def blocks(
-    problem: Problem, rounds: int, replicates: range, lanes: int | None = None, cuts: Iterable[int] = ()
-) -> list[range]:
-    """Cut replicates into blocks of ``lanes``, by default as many as fit memory and cache, and at ``cuts``.
-
-    Where else a block begins does not depend on the number of replicates: with a cut where an earlier sweep ended,
-    adding some keeps all that was stored.
-    """
-    size = lanes or block_size(problem, rounds)
-    inside = {cut for cut in cuts if cut in replicates}
-    edges = sorted({*range(replicates.start, replicates.stop, size), *inside, replicates.stop})
-    return [range(first, stop) for first, stop in itertools.pairwise(edges)]
 
 
 def single_threaded() -> contextlib.AbstractContextManager[Any]:

@@ -151,6 +151,6 @@ def _admissible(policy: Policy) -> Array:
 
 
 def _coverage(policy: Policy, parameter: Any, model: Any) -> Array:
-    """Return 1 where the confidence set holds the true parameter, 0 where not, ``(N,)``; NaN where there is none."""
+    """Return 1 where the confidence set holds the true parameter, 0 where not, ``(N,)``; NaN without a set."""
     answer = None if parameter is None else policy.coverage(parameter, model)
     return np.full(int(policy.lanes or 1), np.nan) if answer is None else answer

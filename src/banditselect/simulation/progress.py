@@ -1,4 +1,4 @@
-"""How far a sweep is and how long it will take."""
+"""The progress of a sweep, and an estimate of the time left."""
 
 import time
 from collections import Counter, defaultdict
@@ -16,9 +16,7 @@ class Progress:
     ----------
     cells, cells_done: in all, and those that are done with, from the store or run now.
     cells_reused, cells_failed: of those, from the store; and not finished, because something went wrong in them.
-    rounds, rounds_done: the same in rounds of all lanes together.
     fraction: the share of the work that is done, by the time it takes.
-    rate: rounds a second since this run began, 0.0 before anything is known.
     seconds_left: an estimate, None before anything is known.
     """
 
@@ -26,10 +24,7 @@ class Progress:
     cells_done: int
     cells_reused: int
     cells_failed: int
-    rounds: int
-    rounds_done: int
     fraction: float
-    rate: float
     seconds_left: float | None
 
 
@@ -37,7 +32,7 @@ OnProgress = Callable[[Progress], None]
 
 
 class Meter:
-    """Counts what is done and tells how much is left.
+    """Counts what is done and estimates the time left.
 
     A round costs what it cost in finished cells of the same policy on the same problem, in this run or, by the store's
     timings, in earlier ones; before there is one, what it cost on average. What is left is divided by ``workers``, or
@@ -67,7 +62,6 @@ class Meter:
             self._left[_kind(cell)] -= cell.size
             if cell.key in timings:
                 self._learn(cell, timings[str(cell.key)])
-        self._rounds_reused = self._rounds_done
         self._start = clock()
         self._report()
 
@@ -86,10 +80,6 @@ class Meter:
             self._learn(cell, seconds)
         self._done += 1
         self._report()
-
-    @property
-    def _rounds_done(self) -> int:
-        return self._all.total() - self._left.total()
 
     def _advance(self, cell: Cell, rounds: int) -> None:
         self._left[_kind(cell)] -= (rounds - self._played.get(cell, 0)) * len(cell.lanes)
@@ -110,22 +100,11 @@ class Meter:
     def _report(self) -> None:
         if self._tell is None:
             return
-        elapsed = self._clock() - self._start
-        done, cost, left = self._rounds_done, self._cost(self._all), self._cost(self._left)
+        elapsed, cost, left = self._clock() - self._start, self._cost(self._all), self._cost(self._left)
         at_a_time = self._workers or (self._busy / elapsed if elapsed > 0.0 else 1.0)
-        self._tell(
-            Progress(
-                cells=self._cells,
-                cells_done=self._done,
-                cells_reused=self._reused,
-                cells_failed=self._failed,
-                rounds=self._all.total(),
-                rounds_done=done,
-                fraction=1.0 - left / cost if cost > 0.0 else 1.0,
-                rate=(done - self._rounds_reused) / elapsed if elapsed > 0.0 else 0.0,
-                seconds_left=left / max(1.0, min(at_a_time, self._cells - self._done)) if self._timed else None,
-            )
-        )
+        fraction = 1.0 - left / cost if cost > 0.0 else 1.0
+        seconds = left / max(1.0, min(at_a_time, self._cells - self._done)) if self._timed else None
+        self._tell(Progress(self._cells, self._done, self._reused, self._failed, fraction, seconds))
 
 
 def _kind(cell: Cell) -> tuple[str, str]:

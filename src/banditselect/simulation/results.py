@@ -1,5 +1,7 @@
-"""What a simulation returns: curves, finals, comparisons, plots, tables."""
+"""Results of simulations: curves, finals, comparisons, plots, tables, and the parquet file that keeps them."""
 
+import itertools
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,19 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import reporting
-from ..runtime import constraints, errors
+from ..runtime import constraints, errors, files
+from ..runtime.extras import need
 from ..statistics import Comparison, paired_difference
 from ..types import Array
 from .cells import Failure
 from .loop import METRICS
-from .tables import Recorded, frame, read_table, write_table
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
-FORMATS = ("png", "svg", "pdf")
-COLUMN = 6  #: problems whose final values fit into a column of a paper
+_KEY = b"banditselect"  #: of the metadata of a file
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,7 +32,7 @@ class Result:
     Attributes
     ----------
     checkpoints: the rounds after which the metrics were read, ``(C,)``.
-    curves: by policy and metric, ``(C, replicates)``; see ``banditselect.simulation.METRICS`` for what they mean.
+    curves: by policy and metric, ``(C, replicates)``; ``banditselect.simulation.METRICS`` explains them.
     settings: what was run: the problem, rounds, replicates, seed, and the arguments that each policy really had.
     """
 
@@ -48,7 +49,7 @@ class Result:
 
     @property
     def replicates(self) -> int:
-        """How many there are."""
+        """The number of replicates."""
         return next((curves["regret"].shape[1] for curves in self.curves.values()), 0)
 
     def curve(self, policy: str, metric: str = "regret") -> Array:
@@ -97,7 +98,7 @@ class Result:
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Return tidy rows: policy, replicate, round, and a column per metric."""
-        return frame({"": (self.checkpoints, self.curves)}).drop(columns="problem")
+        return Results({"": self}).to_pandas().drop(columns="problem")
 
     def save(self, path: str | Path) -> None:
         """Write everything to one parquet file, replaced atomically; ``Result.load`` reads it."""
@@ -170,43 +171,66 @@ class Results(dict[str, Result]):
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Return tidy rows: problem, policy, replicate, round, and a column per metric."""
-        return frame(self._recorded)
+        need("pandas", "experiments")
+        return self._table().to_pandas()
 
     def save(self, path: str | Path) -> None:
-        """Write everything to one parquet file, replaced atomically; ``Results.load`` reads it."""
+        """Write everything to one parquet file, replaced atomically; the same content gives the same bytes."""
+        parquet = need("pyarrow.parquet", "experiments")
         if Path(path).suffix != ".parquet":
             raise errors.refuse("path", str(path), "a file name that ends in .parquet")
-        write_table(path, self._recorded, {name: result.settings for name, result in self.items()})
+        about = json.dumps({"format": 1, "settings": {name: result.settings for name, result in self.items()}})
+        table = self._table().replace_schema_metadata({_KEY: about.encode()})
+        with files.replacing(path) as file:
+            parquet.write_table(table, file, compression="zstd")
 
     @classmethod
     def load(cls, path: str | Path) -> "Results":
         """Read what ``save`` wrote; any other file raises ValueError."""
-        settings, parts = read_table(path)
-        return cls({name: Result(*parts[name], settings[name]) for name in settings})
+        pa, parquet = need("pyarrow", "experiments"), need("pyarrow.parquet", "experiments")
+        try:
+            table = parquet.read_table(path)
+            settings = json.loads(table.schema.metadata[_KEY])["settings"]
+            numbers = {name: table.column(name).to_numpy() for name in ("replicate", "round")}
+            unknown = np.full(len(table), np.nan)  # an older table has fewer metrics
+            numbers |= {m: table.column(m).to_numpy() if m in table.column_names else unknown for m in METRICS}
+            problems, policies = (table.column(name).to_pylist() for name in ("problem", "policy"))
+        except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path}: not a table of results, or damaged: {error}") from None
+        checkpoints = dict.fromkeys(settings, np.empty(0, np.int64))
+        curves: dict[str, dict[str, dict[str, Array]]] = {name: {} for name in settings}
+        start = 0
+        for (problem, policy), group in itertools.groupby(zip(problems, policies, strict=True)):
+            stop = start + sum(1 for _ in group)
+            checkpoints[problem] = np.unique(numbers["round"][start:stop])
+            rows = {m: numbers[m][start:stop].reshape(-1, checkpoints[problem].size) for m in METRICS}
+            curves[problem][policy] = {m: np.ascontiguousarray(row.T) for m, row in rows.items()}
+            start = stop
+        return cls({name: Result(checkpoints[name], curves[name], settings[name]) for name in settings})
 
     @property
     def _played(self) -> dict[str, Result]:
         """The results of which there is a curve."""
         return {name: result for name, result in self.items() if result.curves}
 
-    @property
-    def _recorded(self) -> dict[str, Recorded]:
-        return {name: (result.checkpoints, result.curves) for name, result in self.items()}
-
-
-def save_figures(results: Results, metric: str, folder: Path, **options: Any) -> list[Path]:
-    """Write the curves, a panel per problem, and, for several problems, the final values, drawn with ``options``."""
-    figures, panels = {}, len(results._played)
-    try:
-        if panels:
-            figures["curves"] = results.plot(metric)
-        if panels > 1:
-            width = {"width": "page"} if panels > COLUMN else {}
-            figures["finals"] = results.plot_finals(metric, **(width | options))
-    except ValueError as error:
-        errors.warn(f"no figures: {error}")
-    files = [(figure, folder / f"{name}.{kind}") for name, figure in figures.items() for kind in FORMATS]
-    return [reporting.save_figure(figure, path) for figure, path in files]
+    def _table(self) -> Any:
+        """Return the rows as a table of pyarrow; words are codes into a list."""
+        pa = need("pyarrow", "experiments")
+        policies = list(dict.fromkeys(policy for result in self.values() for policy in result.curves))
+        rows: dict[str, list[NDArray[Any]]] = {n: [] for n in ("problem", "policy", "replicate", "round", *METRICS)}
+        for i, result in enumerate(self.values()):
+            for policy, curves in result.curves.items():
+                C, R = next(iter(curves.values())).shape
+                rows["problem"].append(np.full(R * C, i))
+                rows["policy"].append(np.full(R * C, policies.index(policy)))
+                rows["replicate"].append(np.repeat(np.arange(R), C))
+                rows["round"].append(np.tile(result.checkpoints, R))
+                for metric in METRICS:
+                    rows[metric].append(curves[metric].T.ravel() if metric in curves else np.full(R * C, np.nan))
+        columns = {name: np.concatenate(pieces or [np.empty(0)]) for name, pieces in rows.items()}
+        words = {"problem": list(self), "policy": policies}
+        labels = {n: pa.DictionaryArray.from_arrays(columns[n].astype(np.int32), words[n]) for n in words}
+        return pa.table(columns | labels)
 
 
 def _varied(results: Sequence[Result]) -> tuple[str, list[float] | None]:

@@ -1,7 +1,7 @@
-"""A folder in which the cells of sweeps lie under the names of what was run.
+"""A folder with the cells of sweeps, under names made from settings and code.
 
 ``cells/<key>.cell``: one outcome each, written once and atomically, checksummed; the key is a digest of the settings
-and of the code (see code_version.py), so what other code or other settings made is never found under it.
+and of the code (see identity.py), so what other code or other settings made is never found under it.
 ``timings.jsonl``: how long each took, apart from the results. Any number of processes may read and write at a time.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 
 from ..runtime import errors, files
 from .cells import Cell, Failure, Outcome
-from .fingerprint import digest
+from .identity import digest
 
 TABLES = ("results.parquet", "failures.json")
 BESIDE = ("curves.png", "finals.png")  #: what a report draws there
@@ -24,19 +24,22 @@ _ABANDONED = 3600.0  #: seconds after which an unfinished file is taken for one 
 
 
 class Store:
-    """Outcomes by key."""
+    """Outcomes by key. Reading writes nothing; ``prepare`` comes before everything that does."""
 
     def __init__(self, folder: str | Path) -> None:
         if str(folder) == "":
             raise errors.refuse("out", "", "the name of a folder")
         self.folder = Path(folder)
         self._cells = self.folder / "cells"
+
+    def prepare(self) -> None:
+        """Make the folder, and remove what writers that were killed have left in it."""
         if not self._cells.exists():
             refuse_foreign(self.folder, (*TABLES, *BESIDE))
         try:
             self._cells.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
-            raise errors.refuse("out", str(folder), "a folder, or a path where one can be made") from None
+            raise errors.refuse("out", str(self.folder), "a folder, or a path where one can be made") from None
         for part in (*self._cells.glob(".*.part"), *self.folder.glob(".*.part")):
             with contextlib.suppress(FileNotFoundError):
                 if time.time() - part.stat().st_mtime > _ABANDONED:
@@ -47,7 +50,7 @@ class Store:
         return {path.stem for path in self._cells.glob("*.cell")}
 
     def get(self, key: str) -> Outcome | None:
-        """Return an outcome, None where there is none; a damaged file is put aside with a warning."""
+        """Return an outcome, None if there is not one; a damaged file is renamed with a warning."""
         path = self._cells / f"{key}.cell"
         try:
             content, arrays = files.read(path)
@@ -58,20 +61,20 @@ class Store:
         except ValueError as error:
             with contextlib.suppress(FileNotFoundError):
                 path.rename(path.with_suffix(".damaged"))
-            errors.warn(f"{error}; it is put aside and run again")
+            errors.warn(f"{error}; the damaged cell was renamed to *.damaged and is run again")
             return None
         return Outcome(arrays["curves"], content["settings"], tuple(content["messages"]))
 
-    def put(self, key: str, outcome: Outcome, description: object) -> None:
-        """Store an outcome with the description that its key is the digest of."""
-        content = {"description": description, "settings": outcome.settings, "messages": list(outcome.messages)}
-        files.write(self._cells / f"{key}.cell", content, {"curves": outcome.curves})
+    def put(self, cell: Cell, outcome: Outcome, description: object, policy: str) -> None:
+        """Store an outcome with the description that its key is the digest of, and note how long it took.
 
-    def note_time(self, cell: Cell, seconds: float, playing: float, policy: str) -> None:
-        """Note how long a cell took, and the playing in it; ``policy``: what it is called, or what it is tuned for."""
-        what = {"key": cell.key, "seconds": round(seconds, 3), "problem": cell.problem, "policy": policy}
+        ``policy``: what the policy is called, or what it is tuned for.
+        """
+        content = {"description": description, "settings": outcome.settings, "messages": list(outcome.messages)}
+        files.write(self._cells / f"{cell.key}.cell", content, {"curves": outcome.curves})
+        times = {"seconds": round(outcome.seconds, 3), "playing": round(outcome.playing, 6), "rounds": cell.size}
         with (self.folder / "timings.jsonl").open("a") as file:
-            file.write(json.dumps(what | {"playing": round(playing, 6), "rounds": cell.size}) + "\n")
+            file.write(json.dumps({"key": cell.key, "problem": cell.problem, "policy": policy} | times) + "\n")
 
     def timings(self) -> dict[str, float]:
         """Return the seconds noted, by key."""
@@ -100,11 +103,11 @@ class Store:
             with contextlib.suppress(ValueError):
                 yield json.loads(line)
 
-    def claim(self, description: dict[str, Any]) -> None:
+    def start_sweep(self, description: dict[str, Any]) -> None:
         """Say in ``sweep.json`` what this folder holds the tables of.
 
-        If it held those of another sweep, they are moved to ``earlier/`` and a warning says what differs: cells with
-        the same settings and the same code are used again, no others.
+        If it held those of another sweep, they are moved to ``earlier/`` with a warning: cells with the same settings
+        and the same code are used again, no others.
         """
         path = self.folder / "sweep.json"
         try:
@@ -113,7 +116,7 @@ class Store:
             before = None
         except ValueError:
             before = {}
-        if _equal(before, description):
+        if before is not None and _text(before) == _text(description):
             return
         if before is not None:
             earlier = self.folder / "earlier" / digest(before)
@@ -121,11 +124,13 @@ class Store:
             for name in (*TABLES, path.name):
                 with contextlib.suppress(FileNotFoundError):
                     (self.folder / name).replace(earlier / name)
+            known = before if isinstance(before, dict) else {}
+            parts = [name for name in description if _text(known.get(name)) != _text(description[name])]
             errors.warn(
-                f"{self.folder} holds another sweep ({', '.join(_changes(before, description))}): its tables are now "
-                f"in {earlier}; only cells with the same settings and code are used again"
+                f"{self.folder} holds another sweep (different: {', '.join(parts)}): its tables are now in {earlier}; "
+                "only cells with the same settings and code are used again"
             )
-        write_text(path, json.dumps(description, indent=1, sort_keys=True) + "\n")
+        write_text(path, _text(description) + "\n")
 
     def earlier_replicates(self) -> tuple[int, ...]:
         """Return how many replicates the sweeps had whose tables this folder has held."""
@@ -159,32 +164,6 @@ def write_text(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
-def json_text(content: Any) -> str:
-    """Return JSON; a number that is not finite is null."""
-    return json.dumps(_finite(content), indent=1, allow_nan=False)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _finite(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _equal(before: Any, after: Any) -> bool:
-    """Tell whether two descriptions are the same, as digests have it: 1, 1.0 and True are not, NaN is."""
-    return json.dumps(before, sort_keys=True) == json.dumps(after, sort_keys=True)
-
-
-def _changes(before: Any, after: Any, name: str = "") -> list[str]:
-    """Return where two descriptions differ, as short phrases."""
-    if isinstance(before, dict) and isinstance(after, dict):
-        keys = [*before, *(key for key in after if key not in before)]
-        return [
-            phrase
-            for key in keys
-            if not _equal(before.get(key), after.get(key))
-            for phrase in _changes(before.get(key), after.get(key), f"{name}.{key}" if name else key)
-        ]
-    return [f"{name}: {errors.shown(before)} is now {errors.shown(after)}"]
+def _text(content: Any) -> str:
+    """Return JSON that is the same for the same content: 1, 1.0 and True are not the same, NaN is."""
+    return json.dumps(content, indent=1, sort_keys=True)

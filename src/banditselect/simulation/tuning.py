@@ -9,19 +9,18 @@ import numpy as np
 
 from ..policies import Binding, Pending, Several
 from ..problems import Problem
+from ..reporting.tables import is_lower_better
 from ..runtime import constraints, errors
 from ..runtime.quantiles import standard_error
-from . import engine as engines
+from . import engines
 from .cells import Cell, Failure, Outcome
-from .fingerprint import record_of
+from .identity import record_of
 from .loop import METRICS
+from .plan import Plan, Policies
 from .progress import OnProgress
-from .results import Results
 from .search import Axis, Request, Search, Steps
 from .store import Store
-from .sweeps import RESERVED, Plan, Policies, check_seed, check_size, raise_first, sweep
-
-SMALLER_IS_BETTER = ("regret", "pseudo_regret")
+from .sweeps import RESERVED, check_seed, check_size, raise_first
 
 Grid = Mapping[str, Axis]
 
@@ -32,7 +31,7 @@ class Tuned(dict[str, Binding[Any]]):
     Attributes
     ----------
     record: the grid, the settings of the tuning and, per policy, the mean and standard error of every candidate on the
-        replicates that it played, and the choice; ``ends``: the arguments whose choice is the end of what was tried.
+        replicates that it played, and the choice; ``ends``: the arguments whose choice lies on the edge of the grid.
     """
 
     def __init__(self, policies: Policies, record: Mapping[str, Any]) -> None:
@@ -63,7 +62,7 @@ def tune(
     """Choose arguments of every policy by the mean of a metric on instances that are never reported.
 
     Replicates of ``simulate`` and ``sweep`` are numbered from 0; those used here from 2 ** 40, so that no instance and
-    no random number is met again, whatever the seed. Problems made of data (``Classification``, ``LoggedReplay``) draw
+    no random number is met again, for any seed. Problems made of data (``Classification``, ``LoggedReplay``) draw
     from the same data for all: to tune on data that are not reported, split them, and tune on one part.
 
     Parameters
@@ -79,8 +78,8 @@ def tune(
     metric: what is to be best after the last round: smallest for regrets, else largest. Ties go to the first; of values
         by steps, the nearest to the start is chosen that is not worse than the best by more than one standard error of
         the difference.
-    seed, engine, workers, address, out, progress: as for ``simulate``; ``out`` keeps the cells there; progress is told
-        of one step of the search at a time.
+    seed, engine, workers, address, out, progress: as for ``simulate``; ``out`` keeps the cells there; progress is
+        called with one step of the search at a time.
 
     Examples
     --------
@@ -157,7 +156,9 @@ def tune_all(
                 plan, labels = _plan(policies, problems, searches, asked, rounds, seed)
                 if out is not None:
                     plan.description()  # refuses what cannot be stored, before there is a folder
-                    store = store or Store(out)
+                    if store is None:
+                        store = Store(out)
+                        store.prepare()
                 outcomes, failures = plan.run(store, engine, workers, address, phase(f"tuning, step {step}"))
                 _learn(searches, labels, plan, outcomes, failures, metric)
     settings = {
@@ -224,7 +225,7 @@ def _plan(
 
 
 def _sign(metric: str) -> float:
-    return 1.0 if metric in SMALLER_IS_BETTER else -1.0
+    return 1.0 if is_lower_better(metric) else -1.0
 
 
 def _learn(
@@ -282,56 +283,13 @@ def _recorded(values: Mapping[Any, Any]) -> dict[Any, Any]:
     return {name: repr(v) if isinstance(v, Pending) else record_of(v, {}, {}) for name, v in values.items()}
 
 
-def sweep_tuned(
-    policies: Policies | Callable[[Problem], Policies],
-    problems: Mapping[str, Problem],
-    grid: Grid,
-    *,
-    replicates: int,
-    tuning_replicates: int,
-    metric: str,
-    phase: Callable[[str], OnProgress | None],
-    own: Mapping[str, Grid] | None = None,
-    **options: Any,
-) -> Results:
-    """Tune the policies on every problem, then play them: ``tune`` and ``sweep`` with the same options.
-
-    Parameters
-    ----------
-    policies, problems, replicates: as for ``sweep``.
-    grid, own, metric: as for ``tune``; where both are empty the policies stay as they are.
-    tuning_replicates: the replicates of ``tune``.
-    phase: called with what comes next, in words; returns the ``progress`` to be told.
-    options: of both: rounds, seed, engine, workers, address, out.
-    """
-    named = {name: policies(problem) if callable(policies) else policies for name, problem in problems.items()}
-    chosen: Mapping[str, Policies] = named
-    if grid or own:
-        tuning: dict[str, Any] = {"replicates": tuning_replicates, "metric": metric, "phase": phase}
-        chosen = tune_all(named, problems, grid, own=own, **tuning, **options)
-    by_id = {id(problem): chosen[name] for name, problem in problems.items()}
-    play = phase("playing")
-    return sweep(lambda problem: by_id[id(problem)], problems, replicates=replicates, progress=play, **options)
-
-
-def tuning_summary(results: Results) -> str:
-    """Return what the tuning chose, a line per problem; a choice at the end of its values is marked."""
-    lines = []
-    for problem, result in results.items():
-        for policy, tuned in result.settings.get("tuning", {"policies": {}})["policies"].items():
-            ends = dict.fromkeys(tuned.get("ends", ()), " (the end of its values)")
-            choice = [f"{name} = {value}{ends.get(name, '')}" for name, value in tuned["choice"].items()]
-            lines.append(f"tuned on {problem}: {policy}: {', '.join(choice)}")
-    return "\n".join(lines)
-
-
 def axes_of(binding: Binding[Any], grid: Grid) -> dict[str, Axis]:
     """Return the values of those arguments that a policy, or one inside it, has."""
     return {name: axis for name, axis in grid.items() if has_argument(binding, name)}
 
 
 def has_argument(value: Any, argument: str) -> bool:
-    """Tell whether a policy, or one inside it, has an argument."""
+    """Return whether a policy, or one inside it, has an argument."""
     if isinstance(value, Binding):
         own = argument in value.parameters and argument not in ("lanes", "seed")  # those are simulate's
         return own or any(has_argument(part, argument) for part in value.arguments.values())

@@ -1,7 +1,7 @@
-"""Whether the paper's theorems hold on the runs: regrets against bounds, parameters against confidence sets."""
+"""The paper's theorems on the runs: regrets against bounds, parameters against confidence sets."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,10 +12,11 @@ from ...problems.synthetic import EXTREMES
 from ...simulation import Result, Results
 from ...theory import feature_selection as fs_theory
 from ...theory import parameter_selection as ps_theory
-from .. import fs_shared as fs
+from .. import feature_selection as fs
 from .. import latent
-from .. import ps_shared as ps
-from .measuring import CONFIDENCE, FAILS, Evidence, Measured, Statistic, measure_all, part_of, share
+from .. import parameter_selection as ps
+from .claim import CONFIDENCE, FAILS, Measure, Measured, Runs, Statistic, measure_all, share
+from .statistics import part_of
 
 ROUNDING = 1e-9  #: of a sum of shares
 SLACK = 0.1  #: a bound of which all regrets stay below this part shows nothing
@@ -29,7 +30,7 @@ def arguments_of(result: Result, policy: str, names: Sequence[str]) -> list[dict
     return [{name: told[name]["per replicate"][n] if name in varying else told[name] for name in names} for n in rows]
 
 
-def _shares(words: str, evidence: Evidence, policy: str, held: Mapping[str, Any]) -> list[Measured]:
+def _shares(words: str, runs: Runs, policy: str, held: Mapping[str, Any]) -> list[Measured]:
     """Return the share of runs in which something held, of all problems; and of each problem in which it fails.
 
     ``held``: by problem, how much of every independent run held, 0 to 1.
@@ -38,7 +39,7 @@ def _shares(words: str, evidence: Evidence, policy: str, held: Mapping[str, Any]
     confidence = 1.0 - (1.0 - CONFIDENCE) / (len(held) + 1) if several else CONFIDENCE
     parts = []
     for problem, values in held.items():
-        delta = evidence.results[problem].settings["policies"][policy]["arguments"]["delta"]
+        delta = runs.results[problem].settings["policies"][policy]["arguments"]["delta"]
         label = f"{words}, {problem}" if several else words
         parts.append(share(label, math.floor(values.sum() + ROUNDING), values.size, 1.0 - delta, confidence))
     if not several:
@@ -51,31 +52,31 @@ def _shares(words: str, evidence: Evidence, policy: str, held: Mapping[str, Any]
     ]
 
 
-def _within(evidence: Evidence, policy: str, of_bound: Mapping[str, NDArray[Any]], what: str) -> list[Measured]:
+def _within(runs: Runs, policy: str, of_bound: Mapping[str, NDArray[Any]], what: str) -> list[Measured]:
     """Return the share of ``what`` whose regret, as a part of the bound, is at most 1; vacuous if all are far below."""
     largest = max(float(parts.max()) for parts in of_bound.values())
     words = f"share of {what}; the largest regret is {largest:.2g} of it"
-    shares = _shares(words, evidence, policy, {problem: parts <= 1.0 for problem, parts in of_bound.items()})
+    shares = _shares(words, runs, policy, {problem: parts <= 1.0 for problem, parts in of_bound.items()})
     vacuous = f"a wide bound: the largest regret is {largest:.2g} of it" if largest < SLACK else ""
     return [replace(part, vacuous=vacuous) for part in shares]
 
 
-def feature_selection(evidence: Evidence) -> list[Measured]:
+def feature_selection(runs: Runs) -> list[Measured]:
     """Compare the regret of FS-SCB with the printed bound."""
     names = ("noise", "feature_bound", "reward_bound", "parameter_bound", "dim", "n_models", "regularization", "delta")
     of_bound = {}
-    for problem, result in evidence.results.items():
+    for problem, result in runs.results.items():
         rounds, K = result.settings["rounds"], result.settings["problem"]["arguments"]["n_actions"]
         fixed = {"t": rounds, "n_actions": K, "form": "printed"}
         bounds = [float(fs_theory.regret_bound(**fixed, **one)) for one in arguments_of(result, fs.FS, names)]
         of_bound[problem] = result.final(fs.FS) / np.array(bounds)
-    return _within(evidence, fs.FS, of_bound, "runs within the bound")
+    return _within(runs, fs.FS, of_bound, "runs within the bound")
 
 
-def transfer_regret(evidence: Evidence) -> list[Measured]:
+def transfer_regret(runs: Runs) -> list[Measured]:
     """Compare the largest regret of PS-OFUL, over parameters that meet the same balls and noise, with the bound."""
     of_bound = {}
-    for problem, result in evidence.results.items():
+    for problem, result in runs.results.items():
         told = result.settings["problem"]["arguments"]
         T, M, d = result.settings["rounds"], told["n_models"], told["dim"]
         arguments = arguments_of(result, ps.PS, ("noise", "feature_bound", "reward_bound", "delta"))
@@ -85,7 +86,7 @@ def transfer_regret(evidence: Evidence) -> list[Measured]:
     if not all(parts.size for parts in of_bound.values()):
         return []
     what = f"sets of balls within the bound at each of {EXTREMES} parameters"
-    return _within(evidence, ps.PS, of_bound, what)
+    return _within(runs, ps.PS, of_bound, what)
 
 
 def _of_sets(values: NDArray[Any]) -> NDArray[Any]:
@@ -93,39 +94,39 @@ def _of_sets(values: NDArray[Any]) -> NDArray[Any]:
     return values[: values.size // EXTREMES * EXTREMES].reshape(-1, EXTREMES)
 
 
-def assuming_small_balls(measure: Callable[[Evidence], list[Measured]]) -> Callable[[Evidence], list[Measured]]:
+def assuming_small_balls(measure: Measure) -> Measure:
     """Return the measure on the problems whose radius is at most 1, as the theorems on PS-OFUL assume."""
 
-    def of_some(evidence: Evidence) -> list[Measured]:
-        radii = {name: one.settings["problem"]["arguments"]["radius"] for name, one in evidence.results.items()}
-        some = {name: one for name, one in evidence.results.items() if radii[name] <= 1.0}
-        parts = measure(replace(evidence, results=Results(some))) if some else []
+    def of_some(runs: Runs) -> list[Measured]:
+        radii = {name: one.settings["problem"]["arguments"]["radius"] for name, one in runs.results.items()}
+        some = {name: one for name, one in runs.results.items() if radii[name] <= 1.0}
+        parts = measure(replace(runs, results=Results(some))) if some else []
         return [part if part.problems else replace(part, problems=tuple(some)) for part in parts]
 
     return of_some
 
 
-def coverage(policy: str) -> Callable[[Evidence], list[Measured]]:
+def coverage(policy: str) -> Measure:
     """Return the measure: the share of parameters that were held throughout; those with the same balls are one run."""
 
-    def measure(evidence: Evidence) -> list[Measured]:
+    def measure(runs: Runs) -> list[Measured]:
         words = f"share of parameters, {EXTREMES} for a set of balls, that the set of {policy} held at all checkpoints"
-        found = {problem: result.final(policy, "coverage") == 1.0 for problem, result in evidence.results.items()}
+        found = {problem: result.final(policy, "coverage") == 1.0 for problem, result in runs.results.items()}
         held = {problem: _of_sets(values).mean(axis=1) for problem, values in found.items()}
-        return _shares(words, evidence, policy, held) if all(values.size for values in held.values()) else []
+        return _shares(words, runs, policy, held) if all(values.size for values in held.values()) else []
 
     return measure
 
 
-def latent_rate(policy: str) -> Callable[[Evidence], list[Measured]]:
+def latent_rate(policy: str) -> Measure:
     """Return the measure: the regret over the rate that the paper claims for latent bandits, problem by problem."""
 
-    def measure(evidence: Evidence) -> list[Measured]:
+    def measure(runs: Runs) -> list[Measured]:
         parts = []
-        for problem, result in evidence.results.items():
+        for problem, result in runs.results.items():
             arguments = {name: result.settings["problem"]["arguments"][name] for name in latent.CENTRE}
             over = part_of(problem, policy, latent.rate(result.settings["rounds"], **arguments))
             parts.append(Statistic(f"regret of {policy} over the rate, {problem}", over, high=1.0))
-        return measure_all(parts, [evidence.runs])
+        return measure_all(parts, [runs])
 
     return measure

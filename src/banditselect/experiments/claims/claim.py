@@ -1,0 +1,344 @@
+"""Sentences of the paper, statistics measured for them, and verdicts."""
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ...simulation import Results
+from ...statistics import Mean, bootstrap_interval, share_interval
+from ...types import Array
+from ..experiment import REGIMES, Experiment
+from ..feature_selection import UNIFORM
+
+HOLDS, FAILS, OPEN, NOT_APPLICABLE = "holds", "does not hold", "not decided", "not applicable"
+VACUOUS = f"{HOLDS} vacuously"
+PREMISE = "premise: "  #: before the words of a statistic that a sentence takes for granted
+CONFIDENCE = 0.95
+NEARLY_UNIFORM = 0.8  #: of the regret of uniform play, from which on a policy has shown nothing
+
+Ran = Mapping[tuple[str, str], Results]  #: results by experiment and regime
+
+
+def mean_over_all(values: Array) -> Any:
+    """Return the mean over the replicates, each once."""
+    return values.mean()
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The final values of one regime of an experiment, by problem and policy; of all replicates, or of resamples.
+
+    Attributes
+    ----------
+    finals: by problem and policy, ``(n,)``.
+    results: all that was recorded; empty for values that are computed from it.
+    classes: from a problem of classification to the class that pays in every replicate, ``(n,)``.
+    over: how a mean over the replicates is taken.
+    """
+
+    finals: Mapping[str, Mapping[str, Array]]
+    results: Results = dataclasses.field(default_factory=lambda: Results({}))
+    classes: Callable[[str], Array] | None = None
+    over: Mean = mean_over_all
+
+    @classmethod
+    def of(cls, results: Results, metric: str, classes: Callable[[str], Array] | None = None) -> "Runs":
+        """Return the runs of results."""
+        return cls({name: result.finals(metric) for name, result in results.items()}, results, classes)
+
+    @property
+    def problems(self) -> list[str]:
+        """The names of the problems."""
+        return list(self.finals)
+
+    @cached_property
+    def n(self) -> int:
+        """The number of replicates."""
+        return min(v.size for finals in self.finals.values() for v in finals.values())
+
+    @property
+    def scale(self) -> tuple[Any, ...]:
+        """Problems, rounds and seed: what two experiments must share to be compared."""
+        return tuple((name, one.settings.get("rounds"), one.settings.get("seed")) for name, one in self.results.items())
+
+    def has(self, *policies: str) -> bool:
+        """Return whether all of these policies were played on every problem."""
+        return all(policy in finals for finals in self.finals.values() for policy in policies)
+
+    def mean(self, problem: str, policy: str) -> Any:
+        """Return the mean over the replicates, or over each resample."""
+        return self.over(self.finals[problem][policy][: self.n])
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A value with its interval, and what is expected of it: to lie between ``low`` and ``high``.
+
+    ``words``: what it is.  ``n``: replicates.  ``problems``: on which; () means all.  ``vacuous``: why nothing
+    is shown although it lies where it is expected, in words.
+    """
+
+    words: str
+    value: float
+    interval: tuple[float, float]
+    low: float
+    high: float
+    n: int
+    problems: tuple[str, ...] = ()
+    vacuous: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """The verdict: all of the interval is where it is expected, none of it, or some."""
+        below, above = self.interval
+        if self.low <= below and above <= self.high:
+            return HOLDS
+        return FAILS if above < self.low or below > self.high else OPEN
+
+    @property
+    def margin(self) -> float:
+        """The distance of the interval from the ends of the expectation, in its lengths; negative outside."""
+        below, above = self.interval
+        length = max(above - below, 1e-300)
+        inside = min(below - self.low, self.high - above) / length
+        return inside if not math.isnan(inside) else -math.inf
+
+    @property
+    def expected(self) -> str:
+        """The expectation in words."""
+        if math.isinf(self.low):
+            return f"at most {self.high:.3g}"
+        return f"at least {self.low:.3g}" if math.isinf(self.high) else f"between {self.low:.3g} and {self.high:.3g}"
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """A number that a sentence is about, computed from runs, and where the sentence says that it lies.
+
+    Attributes
+    ----------
+    words: what it is.
+    compute: from runs, one for every experiment that the sentence compares, to the value.
+    low, high: where the sentence says that it lies.
+    problems: on which it is taken; () means all.
+    log: whether it is positive and its interval is taken on a logarithmic scale, as for ratios.
+    """
+
+    words: str
+    compute: Callable[..., Any]
+    low: float = -math.inf
+    high: float = math.inf
+    problems: tuple[str, ...] = ()
+    log: bool = False
+
+    def measure(self, runs: Sequence[Runs], confidence: float) -> Measured:
+        """Return the value with its interval; replicate by replicate, since they met the same problems."""
+        n = min(one.n for one in runs)
+
+        def compute(over: Mean) -> Any:
+            return self.compute(*(replace(one, over=lambda values: over(values[:n])) for one in runs))
+
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = float(compute(mean_over_all))
+            interval = bootstrap_interval(compute, n, confidence=confidence, log=self.log)
+        return Measured(self.words, value, interval, self.low, self.high, n, self.problems)
+
+
+def measure_all(statistics: Sequence[Statistic], runs: Sequence[Runs]) -> list[Measured]:
+    """Measure all statistics of a sentence; their intervals hold together with probability 0.95 (Bonferroni)."""
+    return [one.measure(runs, 1.0 - (1.0 - CONFIDENCE) / len(statistics)) for one in statistics]
+
+
+def share(words: str, successes: int, n: int, low: float, confidence: float = CONFIDENCE) -> Measured:
+    """Return the share of runs in which something is true, which should be at least ``low``."""
+    return Measured(words, successes / n, share_interval(successes, n, confidence=confidence), low, math.inf, n)
+
+
+Measure: TypeAlias = Callable[..., list[Measured]]  #: from the runs of an experiment, or of two that are compared
+Parts: TypeAlias = Callable[..., list[Statistic]]  #: the same, to statistics that are to be measured
+Comparison: TypeAlias = Callable[[str, str, str], Callable[[Runs], Any]]  #: of two policies on a problem
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of the paper.
+
+    Attributes
+    ----------
+    id, quote: what it is called, what it says.
+    experiments: what it is about.
+    policies: without which it cannot be judged; a regime that does not have them is left out.
+    measure: measures the runs of an experiment; of two for a sentence that compares them.
+    regimes: in which it can be judged.
+    beside: the experiment that each is compared with, for such a sentence.
+    place: where it is, if not where the paper speaks of the experiment.
+    about: whose play it speaks of: if all of them play nearly uniformly it holds vacuously.
+    premise: measures the assumptions of the sentence.
+    claim: its content as a short clause, for sentences of the paper on its figures; "" for all others.
+    note: a remark that is shown beside the verdict.
+    ours: whether it is no sentence of the paper: what is published of a rival, or the statistic for a variant of ours.
+    """
+
+    id: str
+    quote: str
+    experiments: Sequence[str]
+    policies: tuple[str, ...]
+    measure: Measure
+    regimes: Sequence[str] = tuple(REGIMES)
+    beside: Mapping[str, str] | None = None
+    place: str | None = None
+    about: tuple[str, ...] = ()
+    premise: Measure = lambda *runs: []
+    claim: str = ""
+    note: str = ""
+    ours: bool = False
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A sentence of the paper on one experiment and regime.
+
+    Attributes
+    ----------
+    id: of the sentence, e.g. "fs-between".
+    quote: the sentence, from the paper.
+    place: where it is.
+    experiment, regime: what it was judged on.
+    statistic: what was measured, in words; of several parts of a sentence, the one that decides.
+    value: the measured value.
+    interval: around it, 95 % (all parts of a sentence together).
+    expected: what the sentence says about the value, in words, e.g. "at most 1".
+    verdict: "holds", "does not hold", "not decided"; "not applicable" where what the sentence takes for granted fails,
+        which then is the statistic.
+    n: replicates.
+    vacuous: why nothing is shown although it holds, or that it fails in nearly uniform play, in words; "" otherwise.
+    claim: the content of a sentence on a figure of the paper as a short clause, of which there are 34; "" for others.
+    note: a remark on the verdict.
+    ours: whether it is no sentence of the paper: what is published of a rival, or the statistic for a variant of ours.
+    """
+
+    id: str
+    quote: str
+    place: str
+    experiment: str
+    regime: str
+    statistic: str
+    value: float
+    interval: tuple[float, float]
+    expected: str
+    verdict: str
+    n: int
+    vacuous: str = ""
+    claim: str = ""
+    note: str = ""
+    ours: bool = False
+
+    @property
+    def outcome(self) -> str:
+        """The verdict as it is shown and counted: a claim that holds vacuously stands apart."""
+        return VACUOUS if self.vacuous and self.verdict == HOLDS else self.verdict
+
+    def record(self) -> dict[str, Any]:
+        """Return it as JSON; a number that there is not is None."""
+        known = [x if math.isfinite(x) else None for x in (self.value, *self.interval)]
+        # "arm" is what "regime" was called when the format was published
+        return dataclasses.asdict(self) | {"value": known[0], "interval": known[1:], "arm": self.regime}
+
+
+def judge(
+    ran: Ran, experiments: Mapping[str, Experiment], sentences: Sequence[Sentence], places: Mapping[str, str]
+) -> list[Verdict]:
+    """Judge every sentence on results; what was not run is left out. ``places``: of the experiments in the paper."""
+    runs = {
+        (name, regime): Runs.of(results, experiments[name].metric, partial(_classes, experiments[name], results))
+        for (name, regime), results in ran.items()
+    }
+    judged = (
+        _judge_one(s, name, regime, runs, places) for s in sentences for name in s.experiments for regime in s.regimes
+    )
+    return [verdict for verdict in judged if verdict is not None]
+
+
+def _classes(experiment: Experiment, results: Results, problem: str) -> Array:
+    """Return the class that pays in every replicate; it is drawn again, since no table has it."""
+    one, played = results[problem], experiment.problems([models_of(problem)])[problem]
+    return played.draw(range(one.replicates), 1, one.settings["seed"]).constants["label"]
+
+
+def _judge_one(
+    sentence: Sentence, name: str, regime: str, runs: Mapping[tuple[str, str], Runs], places: Mapping[str, str]
+) -> Verdict | None:
+    names = [name, *([sentence.beside[name]] if sentence.beside else [])]
+    found = [runs[one, regime] for one in names if (one, regime) in runs]
+    if len(found) < len(names) or not all(one.has(*sentence.policies) for one in found):
+        return None
+    if len({one.scale for one in found}) > 1:  # not the same problems
+        return None
+    measured = sentence.measure(*found)
+    if not measured:
+        return None
+    decides, verdict = verdict_of(measured, sentence.premise(*found))
+    idle = nearly_uniform(sentence.about, measured, found) if sentence.about and verdict in (HOLDS, FAILS) else ""
+    return Verdict(
+        id=sentence.id,
+        quote=sentence.quote,
+        place=sentence.place or places[name],
+        experiment=name,
+        regime=regime,
+        statistic=decides.words,
+        value=decides.value,
+        interval=decides.interval,
+        expected=decides.expected,
+        verdict=verdict,
+        n=decides.n,
+        vacuous="; ".join(filter(None, (decides.vacuous if verdict == HOLDS else "", idle))),
+        claim=sentence.claim,
+        note=sentence.note,
+        ours=sentence.ours,
+    )
+
+
+def combine(measured: Sequence[Measured]) -> tuple[Measured, str]:
+    """Return the part that decides, and the verdict: a sentence holds if all of its parts do, and fails with one."""
+    failed = [part for part in measured if part.verdict == FAILS]
+    decides = min(failed or measured, key=lambda part: part.margin)
+    if failed:
+        return decides, FAILS
+    return decides, HOLDS if all(part.verdict == HOLDS for part in measured) else OPEN
+
+
+def verdict_of(measured: Sequence[Measured], premises: Sequence[Measured]) -> tuple[Measured, str]:
+    """Return the part that decides, and the verdict: none on a sentence whose premise fails or is not decided."""
+    if premises:
+        decides, verdict = combine(premises)
+        if verdict != HOLDS:
+            return replace(decides, words=PREMISE + decides.words), NOT_APPLICABLE if verdict == FAILS else OPEN
+    return combine(measured)
+
+
+def nearly_uniform(policies: Sequence[str], measured: Sequence[Measured], runs: Sequence[Runs]) -> str:
+    """Return, in words, that all of these policies played nearly uniformly wherever a sentence was judged; "" if not.
+
+    Their mean regrets are compared with that of uniform play on the same problems, as they were measured.
+    """
+    shares = []
+    for one in runs:
+        regrets = Runs.of(one.results, "regret")
+        for problem in {problem for part in measured for problem in part.problems or regrets.problems}:
+            if not {UNIFORM, *policies} <= set(regrets.finals[problem]):
+                return ""
+            shares += [regrets.mean(problem, policy) / regrets.mean(problem, UNIFORM) for policy in policies]
+    if not shares or not min(shares) >= NEARLY_UNIFORM:  # not a number where no regret was stored
+        return ""
+    who = " and ".join(policies)
+    return f"nearly uniform play: regret of {who} at least {100.0 * min(shares):.0f} % of that of uniform play"
+
+
+def models_of(problem: str) -> int:
+    """Return M of a problem that is named after it."""
+    return int(problem.rpartition("= ")[2])

@@ -1,0 +1,328 @@
+"""The empirical sentences of the paper: what each says, and the statistics that it is about.
+
+Where words are vague, this is what they are taken to mean: "close": within a quarter; "much better", "much higher": at
+least 1.5 times; "good": at least 95 % of the oracle's mean reward; "scales as" a power: grows no faster, between the
+smallest and the largest M; "between the best and second-best": not worse than the second best; "close to the best and
+second-best": at most a quarter worse than the second best, since to be better than both is no failure. "Always" is: for
+every M, after the last round. "OFUL", where the figure shows it with two bounds S: with both. "Variance": between runs
+in which the same class pays; classes differ in difficulty, so a variance over all runs would compare the classes.
+
+A sentence may take something for granted: "gets closer" that it was away, on the side that the paper says. Where that
+premise fails the sentence is not applicable. And a sentence may hold although nothing is shown, because who it speaks
+of plays nearly uniformly, or because a bound is so wide that nothing could exceed it: then it holds vacuously.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...statistics import mean_interval
+from .. import feature_selection as fs
+from .. import latent
+from .. import parameter_selection as ps
+from ..experiment import REGIMES
+from . import theorems
+from .claim import Measure, Measured, Parts, Runs, Sentence, Statistic, measure_all, models_of
+from .statistics import at_ends, compared, difference, growth, ratio, statistics, variances
+
+CLOSE, MUCH = 1.25, 1.5
+
+PLACES = {
+    "fs-synthetic": "Section 5, on Figure 1",
+    "fs-mnist": "Section 5, on Figure 1",
+    "fs-cifar100": "Appendix F",
+    "ps-synthetic": "Section 5, on Figure 2, left",
+    "ps-worst": "Section 2.3",
+    "ps-cifar10": "Section 5, on Figure 2, right",
+    "ps-mnist": "Appendix F",
+    "ps-cifar10-coarse": "Section 5, on Figure 3",
+    "ps-mnist-coarse": "Section 5, said of CIFAR-10",
+    "latent": "Appendix E",
+}
+
+FS = ("fs-synthetic", "fs-mnist", "fs-cifar100")
+IMAGES = ("ps-cifar10", "ps-mnist")
+COARSE = {"ps-cifar10-coarse": "ps-cifar10", "ps-mnist-coarse": "ps-mnist"}
+
+
+@at_ends
+def _close_for_few(first: str, last: str) -> list[Statistic]:
+    words = f"regret of RB-SCB over that of FS-SCB, {first}"
+    return [Statistic(words, ratio(first, fs.RB, fs.FS), 1.0 / CLOSE, CLOSE, (first,), log=True)]
+
+
+@at_ends
+def _better_for_many(first: str, last: str) -> list[Statistic]:
+    few, many = (ratio(p, fs.RB, fs.FS) for p in (first, last))
+    words = "regret of RB-SCB over that of FS-SCB, "
+    return [
+        Statistic(words + last, many, low=MUCH, problems=(last,), log=True),
+        Statistic(f"{words}at {last} over that at {first}", lambda runs: many(runs) / few(runs), low=1.0, log=True),
+    ]
+
+
+def _better_than_balancing(policy: str) -> Parts:
+    def parts(first: str, last: str) -> list[Statistic]:
+        few, many = (difference(p, policy, ps.RB) for p in (first, last))
+        words = f"mean reward of {policy} minus that of RB-OFUL, "
+        return [
+            Statistic(words + last, many, low=0.0, problems=(last,)),
+            Statistic(f"{words}at {last} minus at {first}", lambda runs: many(runs) - few(runs), low=0.0),
+        ]
+
+    return at_ends(parts)
+
+
+def _ordered(runs: Runs) -> list[Statistic]:
+    """The best map is better than the second best: there is something between them."""
+    words = "regret of the best map over that of the second best, "
+    return [Statistic(words + p, ratio(p, fs.BEST, fs.SECOND), -math.inf, 1.0, (p,), True) for p in runs.problems]
+
+
+def _away(runs: Runs) -> list[Statistic]:
+    """PS-OFUL is better than OFUL where the balls are points: it can get closer from there."""
+    words, first = "regret of PS-OFUL over that of {}, {}", runs.problems[0]
+    return [Statistic(words.format(b, first), ratio(first, ps.PS, b), -math.inf, 1.0, (first,), True) for b in BOTH]
+
+
+def _closer(runs: Runs) -> list[Statistic]:
+    first, last = runs.problems[0], runs.problems[-1]
+
+    def shrinks(other: str) -> Callable[[Runs], Any]:
+        few, many = (ratio(problem, ps.PS, other) for problem in (first, last))
+        return lambda runs: np.abs(np.log(few(runs))) - np.abs(np.log(many(runs)))
+
+    words = f"|log(regret of PS-OFUL / regret of {{}})|, at {first} minus at {last}"
+    return [Statistic(words.format(b), shrinks(b), low=0.0, problems=(first, last)) for b in BOTH]
+
+
+def _tighter(runs: Runs) -> list[Measured]:
+    """Measure where S = max is tighter, which the sentence takes for granted: on average, by a 95 % interval."""
+    parts, bound = [], "parameter_bound"
+    for problem, result in runs.results.items():
+        if mean_interval([one[bound] for one in theorems.arguments_of(result, ps.OFUL_MAX, [bound])]).high < 10.0:
+            words = f"regret of OFUL with S = max over that with S = 10, {problem}"
+            parts.append(Statistic(words, ratio(problem, *BOTH), high=1.0, problems=(problem,), log=True))
+    return measure_all(parts, [runs])
+
+
+def _above(coarse: Runs, fine: Runs) -> list[Statistic]:
+    """With fine models both are better than OFUL: they can get closer from there."""
+    last = max(fine.problems, key=models_of)
+
+    def over(policy: str) -> Callable[[Runs, Runs], Any]:
+        return lambda coarse, fine: difference(last, policy, ps.INDIVIDUAL)(fine)
+
+    words = "mean reward of {} minus that of OFUL, fine models, " + last
+    return [Statistic(words.format(policy), over(policy), 0.0, math.inf, (last,)) for policy in (ps.PS, ps.RB)]
+
+
+def _pulled(coarse: Runs, fine: Runs) -> list[Statistic]:
+    """OFUL does not know the balls, so it is the same for fine and coarse ones."""
+    words = "distance of {} from OFUL in mean reward, {}: fine minus coarse models"
+
+    def distance(runs: Runs, problem: str, policy: str) -> Any:
+        return np.abs(difference(problem, policy, ps.INDIVIDUAL)(runs))
+
+    def shrinks(problem: str, policy: str) -> Callable[[Runs, Runs], Any]:
+        return lambda coarse, fine: distance(fine, problem, policy) - distance(coarse, problem, policy)
+
+    last = max(coarse.problems, key=models_of)
+    return [
+        Statistic(words.format(policy, last), shrinks(last, policy), 0.0, math.inf, (last,))
+        for policy in (ps.PS, ps.RB)
+    ]
+
+
+LATENT = "an improved regret that scales as min{eps T + sqrt(MT), sqrt(KMT)}"
+QUOTES = {
+    "fs-between": "FS-SCB always performs between the best and second-best experts",
+    "fs-near": "FS-SCB always performs close to the best and second-best experts",
+    "fs-few": "the regret of FS-SCB [...] is close to RB-SCB [...] for small M",
+    "fs-many": "[the regret of FS-SCB] gets much better [than that of RB-SCB] as M grows",
+    "fs-variance": "RB-SCB has much higher variance than the other algorithms",
+    "fs-growth": "the regret of FS-SCB that scales as sqrt(log M)",
+    "rb-growth": "RB-SCB (scales as sqrt(M))",
+    "ps-better": "the regret of PS-OFUL is better than OFUL [...] This clearly shows the potential advantage of "
+    "transfer (PS-OFUL) over individual (OFUL) learning",
+    "ps-closer": "and gets closer to it as we increase the size of the balls from b = 0 to b = 2 sqrt(d)",
+    "ps-bound": "the second bound [S = max] is tighter and shows the best performance of OFUL",
+    "ps-good": "the good performance of PS-OFUL",
+    "ps-many": "the performance of PS-OFUL gets better than RB-OFUL as M grows",
+    "ps-growth": "(sqrt(log M) [...] scaling) [of the regret of PS-OFUL]",
+    "ps-rb-growth": "([...] sqrt(M) scaling) [of the regret of RB-OFUL]",
+    "ps-variance": "the large variance of RB-OFUL, especially in comparison to PS-OFUL",
+    "ps-transfer": "the advantage of transfer (PS-OFUL) over individual (OFUL) learning",
+    "ps-coarse": "with decreasing in the accuracy of the models, the performance of PS-OFUL and RB-OFUL get closer to "
+    "that for OFUL",
+    "fs-theorem": "w.p. at least 1 - delta, the regret [...] for FS-SCB is bounded as [3 sqrt(K T D_T) + sqrt(2 T "
+    "log(2/delta))]",
+    "ps-theorem": "with probability at least 1 - delta, the transfer-regret [...] of PS-OFUL is bounded as [eq:lem5]",
+    "ps-set": "with probability at least 1 - delta, the true reward parameter theta_* lies in C_t",
+    "latent-rate": f"{LATENT} [by the rule as printed]",
+    "latent-rate-source": f"{LATENT} [by the rule of its source]",
+}
+"""What the paper says, by the name of the sentence."""
+
+CLAIMS = {
+    "fs-between": "FS-SCB lies between the best two maps",
+    "fs-near": "FS-SCB stays close to the best two maps",
+    "fs-few": "RB-SCB is near FS-SCB at small M",
+    "fs-many": "FS-SCB beats RB-SCB clearly at large M",
+    "fs-variance": "RB-SCB varies by far the most",
+    "fs-growth": "FS-SCB's regret grows at most as sqrt(log M)",
+    "rb-growth": "RB-SCB's regret grows at most as sqrt(M)",
+    "ps-better": "PS-OFUL beats OFUL at every b",
+    "ps-closer": "PS-OFUL's lead shrinks as the balls grow",
+    "ps-bound": "OFUL is best with S = max at b = 0, where that is tighter",
+    "ps-good": "PS-OFUL comes close to the oracle",
+    "ps-many": "PS-OFUL pulls ahead of RB-OFUL as M grows",
+    "ps-growth": "PS-OFUL's regret grows at most as sqrt(log M)",
+    "ps-rb-growth": "RB-OFUL's regret grows at most as sqrt(M)",
+    "ps-variance": "RB-OFUL varies far more than PS-OFUL",
+    "ps-transfer": "PS-OFUL beats OFUL",
+    "ps-coarse": "PS-OFUL and RB-OFUL approach OFUL with coarse models",
+}
+"""The same as a short clause, for sentences on the paper's figures."""
+
+NOTES = {
+    "ps-bound": "judged only where S = max is tighter, that is below 10 on average",
+    "ps-many": "the penalty of BIAS-OFUL, the base of RB-OFUL, decides: lambda = 1 / r^2 here, 1 / (T Var) in its "
+    "source",
+    "ps-coarse": "judged by the sign of the change, however small",
+}
+PROVED = {
+    "fs-theorem": "Theorem 3.2, with the constants of its proof",
+    "ps-theorem": "Theorem 4.2, with the constants of its proof; judged where b <= 1, which it assumes",
+    "ps-set": "Theorem 4.3; judged where b <= 1, which it assumes",
+}
+
+
+def _said(
+    id: str, experiments: Sequence[str], policies: tuple[str, ...], measure: Measure, about: int = 1, **options: Any
+) -> Sentence:
+    """Return a sentence of the paper; it speaks of the first ``about`` of its policies."""
+    regimes, own = ("theory",) if id in PROVED else tuple(REGIMES), policies[:about]
+    options |= {"about": own, "place": PROVED.get(id), "claim": CLAIMS.get(id, ""), "note": NOTES.get(id, "")}
+    return Sentence(id, QUOTES[id], experiments, policies, measure, regimes, **options)
+
+
+def _ours(
+    id: str, quote: str, experiments: Sequence[str], policies: tuple[str, ...], measure: Measure, **options: Any
+) -> Sentence:
+    """Return a sentence that is not the paper's; it speaks of the first of its policies."""
+    return Sentence(id, quote, experiments, policies, measure, about=policies[:1], ours=True, **options)
+
+
+def _untuned(id: str, experiments: Sequence[str], policy: str, *others: str) -> Sentence:
+    """Return the sentence about a policy that has nothing to tune, beside the best of the tuned policies."""
+
+    def over_best(problem: str) -> Callable[[Runs], Any]:
+        return lambda runs: runs.mean(problem, policy) / np.min([runs.mean(problem, one) for one in others], axis=0)
+
+    def parts(runs: Runs) -> list[Statistic]:
+        words = f"regret of {policy} over that of the best tuned policy, "
+        return [Statistic(words + p, over_best(p), high=1.0, problems=(p,), log=True) for p in runs.problems]
+
+    quote = f"{policy.partition(',')[0]}, which is not tuned, has at most the regret of the best policy that is"
+    options: dict[str, Any] = {"regimes": ("tuned",), "place": "not in the paper"}
+    return _ours(id, quote, experiments, (policy, *others), statistics(parts, "regret"), **options)
+
+
+SYNTHETIC, EXTREME = ("ps-synthetic",), ("ps-worst",)
+PAIR, BOTH = (fs.FS, fs.RB), (ps.OFUL_MAX, ps.OFUL_10)
+TO_SECOND = "regret of {a} over that of the second best map"
+TO_OFUL, FROM_OFUL = "regret of {a} over that of {b}", "mean reward of {a} minus that of OFUL"
+TO_ORACLE = "mean reward of PS-OFUL over that of BIAS-OFUL with the true centre"
+
+ORDERED, AWAY, ABOVE = statistics(_ordered), statistics(_away), statistics(_above)
+BETWEEN = compared(ratio, TO_SECOND, fs.FS, fs.SECOND, high=1.0)
+NEAR = compared(ratio, TO_SECOND, fs.FS, fs.SECOND, high=CLOSE)
+FS_VARIES = variances(fs.RB, fs.FS, fs.BEST, fs.SECOND, fs.WORST, low=MUCH)
+BETTER = compared(ratio, TO_OFUL, ps.PS, *BOTH, high=1.0)
+GOOD = compared(ratio, TO_ORACLE, ps.PS, ps.ORACLE, low=0.95)
+TRANSFER = compared(difference, FROM_OFUL, ps.PS, ps.INDIVIDUAL, low=0.0)
+SMALL = theorems.assuming_small_balls
+
+SENTENCES = (
+    _said("fs-between", FS[:2], (fs.FS, fs.SECOND, fs.BEST), BETWEEN, premise=ORDERED),
+    _said("fs-near", FS[2:], (fs.FS, fs.SECOND), NEAR),
+    _said("fs-few", FS, PAIR, statistics(_close_for_few), about=2),
+    _said("fs-many", FS, PAIR, statistics(_better_for_many)),
+    _said("fs-variance", FS[1:], PAIR, FS_VARIES),
+    _said("fs-growth", FS, (fs.FS,), growth(fs.FS, log=True)),
+    _said("rb-growth", FS, (fs.RB,), growth(fs.RB, log=False)),
+    _said("ps-better", SYNTHETIC, (ps.PS, *BOTH), BETTER),
+    _said("ps-closer", SYNTHETIC, (ps.PS, *BOTH), statistics(_closer), premise=AWAY),
+    _said("ps-bound", SYNTHETIC, BOTH, _tighter),
+    _said("ps-good", IMAGES, (ps.PS, ps.ORACLE), GOOD),
+    _said("ps-many", IMAGES, (ps.PS, ps.RB), statistics(_better_than_balancing(ps.PS))),
+    _said("ps-growth", IMAGES, (ps.PS, ps.ORACLE), growth(ps.PS, log=True, over=ps.ORACLE)),
+    _said("ps-rb-growth", IMAGES, (ps.RB, ps.ORACLE), growth(ps.RB, log=False, over=ps.ORACLE)),
+    _said("ps-variance", IMAGES, (ps.PS, ps.RB), variances(ps.RB, ps.PS, low=MUCH)),
+    _said("ps-transfer", IMAGES, (ps.PS, ps.INDIVIDUAL), TRANSFER),
+    _said(
+        "ps-coarse",
+        tuple(COARSE),
+        (ps.PS, ps.RB, ps.INDIVIDUAL),
+        statistics(_pulled),
+        about=2,
+        beside=COARSE,
+        premise=ABOVE,
+    ),
+    _said("fs-theorem", FS, (fs.FS,), theorems.feature_selection),
+    _said("ps-theorem", EXTREME, (ps.PS,), SMALL(theorems.transfer_regret)),
+    _said("ps-set", EXTREME, (ps.PS,), SMALL(theorems.coverage(ps.PS))),
+    _said("latent-rate", ("latent",), (latent.PRINTED,), theorems.latent_rate(latent.PRINTED), about=0),
+    _said("latent-rate-source", ("latent",), (latent.SOURCE,), theorems.latent_rate(latent.SOURCE), about=0),
+)
+
+TUNED_FS = (fs.FS, fs.NOISE_AWARE, fs.OPTIMISTIC, fs.RB)
+TUNED_IMAGES = (ps.PS, ps.LIKELIHOOD, ps.NARROW, ps.RB, ps.INDIVIDUAL)
+
+OURS = (
+    _ours(
+        "fs-between-ours",
+        "FS-SCB, noise-aware, performs between the best and second-best experts",
+        FS,
+        (fs.NOISE_AWARE, fs.SECOND, fs.BEST),
+        compared(ratio, TO_SECOND, fs.NOISE_AWARE, fs.SECOND, high=1.0),
+        premise=ORDERED,
+    ),
+    _ours(
+        "ps-better-ours",
+        "the regret of PS-OFUL with likelihood sets is better than OFUL",
+        SYNTHETIC,
+        (ps.LIKELIHOOD, *BOTH),
+        compared(ratio, TO_OFUL, ps.LIKELIHOOD, *BOTH, high=1.0),
+    ),
+    _ours(
+        "ps-transfer-ours",
+        "the mean reward of PS-OFUL with likelihood sets is higher than that of OFUL",
+        IMAGES,
+        (ps.LIKELIHOOD, ps.INDIVIDUAL),
+        compared(difference, FROM_OFUL, ps.LIKELIHOOD, ps.INDIVIDUAL, low=0.0),
+    ),
+    _ours(
+        "ps-many-ours",
+        "the performance of PS-OFUL with likelihood sets gets better than RB-OFUL as M grows",
+        IMAGES,
+        (ps.LIKELIHOOD, ps.RB),
+        statistics(_better_than_balancing(ps.LIKELIHOOD)),
+    ),
+    _ours(
+        "ps-set-ours",
+        "the likelihood-ratio sets hold the true parameter at all rounds with probability at least 1 - delta",
+        EXTREME,
+        (ps.LIKELIHOOD,),
+        theorems.coverage(ps.LIKELIHOOD),
+        regimes=("theory",),
+        place="docs/math.md",
+    ),
+    _untuned("fs-untuned-ours", FS, fs.UNTUNED, *TUNED_FS),
+    _untuned("ps-untuned-synthetic-ours", SYNTHETIC, ps.UNTUNED, ps.PS, ps.LIKELIHOOD, *BOTH),
+    _untuned("ps-untuned-ours", (*IMAGES, *COARSE), ps.UNTUNED, *TUNED_IMAGES),
+)
+"""No sentences of the paper: the same statistics for our variants, and what our untuned policies lose to tuned ones."""

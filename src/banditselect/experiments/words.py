@@ -1,0 +1,102 @@
+"""Verdicts in words: as JSON for programs, as lines for a terminal, as counts, as one sentence under a figure."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+
+from ..reporting.page import SIGNS
+from ..reporting.tables import interval, measured
+from .claims import Verdict
+from .experiment import REGIMES, Experiment
+
+SETTINGS = {
+    "theory": "printed constants",
+    "practical": "practical settings",
+    "tuned": "everything tuned",
+    "defaults": "defaults",
+}
+COUNTED = {
+    "does not hold": "fail",
+    "holds vacuously": "hold vacuously",
+    "not applicable": "not applicable",
+    "not decided": "not decided",
+}
+UNDER_A_FIGURE = {"does not hold": "not", "not decided": "undecided", "holds vacuously": "only vacuously"}
+
+
+def claims_json(verdicts: Sequence[Verdict]) -> str:
+    """Return the verdicts as a JSON list; a number that there is not is null."""
+    return json.dumps([verdict.record() for verdict in verdicts], indent=1, allow_nan=False)
+
+
+def counted(verdicts: Sequence[Verdict]) -> str:
+    """Return how many claims hold, by regime; those that hold vacuously are counted apart."""
+    words = []
+    for whose, ours in (("the paper's", False), ("our", True)):
+        for regime in REGIMES:
+            found = [one.outcome for one in verdicts if (one.regime, one.ours) == (regime, ours)]
+            others = [f"{found.count(name)} {word}" for name, word in COUNTED.items() if name in found]
+            held = f"{found.count('holds')} of {whose} {len(found)} claims hold"
+            words += [f"With {SETTINGS[regime]} {', '.join([held, *others])}."] if found else []
+    return " ".join(words)
+
+
+def verdict_lines(verdicts: Sequence[Verdict]) -> str:
+    """Return the verdicts for a terminal: each sentence, and below it a line for every experiment and regime."""
+    lines = []
+    for v, before in zip(verdicts, [None, *verdicts], strict=False):
+        if before is None or before.quote != v.quote:
+            lines.append(
+                f"{v.quote} ({v.place}; not a sentence of the paper)" if v.ours else f"“{v.quote}” ({v.place})"
+            )
+        why = f"; shows nothing: {v.vacuous}" if v.vacuous else ""
+        value = f"{measured(v.value, v.interval)} {interval(v.interval)}, expected {v.expected}, n = {v.n}{why}"
+        sign = f"{SIGNS[v.verdict].symbol} {v.verdict:14}"
+        lines.append(f"  {sign}  {v.experiment}, {v.regime}: {v.statistic}: {value}")
+    return "\n".join(lines)
+
+
+def figure_lines(experiments: Mapping[str, Experiment], verdicts: Sequence[Verdict]) -> list[str]:
+    """Return a line for every numbered figure of the paper: how many of its claims hold, and which do not."""
+    groups: dict[tuple[str, str], list[Verdict]] = {}
+    for verdict in verdicts:
+        figure = figure_of(experiments[verdict.experiment])
+        if verdict.claim and figure.startswith("Figure"):
+            groups.setdefault((figure, verdict.regime), []).append(verdict)
+    lines = []
+    for (figure, regime), own in sorted(groups.items()):
+        held = sum(v.outcome == "holds" for v in own)
+        others = listed(f"{v.claim} ({v.experiment}: {v.outcome})" for v in own if v.outcome != "holds")
+        lines.append(
+            f"{figure}, {regime}: {held} of {len(own)} claims hold" + (f"; others: {others}" if others else "")
+        )
+    return lines
+
+
+def order_sentence(verdicts: Sequence[Verdict]) -> str:
+    """Return whether the order that the paper describes appears in a figure, in one regime; "" if it claims none."""
+    claims = {verdict.claim: verdict.outcome for verdict in verdicts if verdict.claim}
+    if not claims:
+        return ""
+    found = {how: _listed([claim for claim in claims if claims[claim] == how]) for how in SIGNS}
+    held, others = found.pop("holds"), {how: words for how, words in found.items() if words}
+    if held:
+        where = " where it is decided" if set(others) == {"not decided"} else " in part" if others else ""
+        order = f"appears{where}: {held}"
+    else:
+        order = "does not appear" if {"does not hold", "not applicable"} & set(others) else "is not shown"
+    parts = [order, *(f"{UNDER_A_FIGURE.get(how, how)}: {words}" for how, words in others.items())]
+    return f"With {SETTINGS[verdicts[0].regime]} the paper's order {'; '.join(parts)}."
+
+
+def _listed(claims: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(claims[:-1]), *claims[-1:])))
+
+
+def listed(words: Iterable[str]) -> str:
+    """Return words with commas between them, each once."""
+    return ", ".join(dict.fromkeys(filter(None, words)))
+
+
+def figure_of(experiment: Experiment) -> str:
+    """Return the heading under which the pictures of an experiment stand: the figure of the paper, or the title."""
+    return experiment.place.partition(",")[0] if experiment.shown else experiment.title

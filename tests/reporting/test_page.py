@@ -1,0 +1,133 @@
+"""The HTML page: well-formed, self-contained, escaped, honest where there is nothing to say."""
+
+import itertools
+import math
+
+import pytest
+
+from banditselect.experiments.claims import Verdict
+from banditselect.experiments.claims.claim import FAILS, HOLDS, NOT_APPLICABLE, OPEN, VACUOUS
+from banditselect.reporting.markdown import markdown_table, replace_between
+from banditselect.reporting.page import SIGNS, render
+from banditselect.reporting.tables import Table, interval, measured
+from page_reader import Reader
+
+NAMES = ("fs-synthetic", "fs-mnist", "fs-cifar100", "ps-synthetic", "ps-cifar10", "ps-cifar10-coarse", "ps-mnist")
+NAMES += ("ps-mnist-coarse", "latent")
+HOSTILE = "<script>alert('x')</script> \"&\" {{ 7 * 7 }} <blink>"
+
+
+def verdict(words="PS is better", where="ps-mnist", regime="theory", said=HOLDS, **other):
+    vacuous = "a wide bound" if said == VACUOUS else ""
+    said = HOLDS if vacuous else said
+    told = {"id": words, "quote": words, "place": where, "experiment": where, "claim": words, "note": words} | other
+    measured = {"statistic": words, "value": 1.0, "interval": (0.5, 2.0), "expected": words, "n": 4}
+    return Verdict(regime=regime, verdict=said, vacuous=vacuous, **(measured | told))
+
+
+def row(words="PS is better", where="ps-mnist", **other):
+    return where, [verdict(words, where, **other)]
+
+
+def picture(words="words"):
+    return {"svg": "<svg xmlns='http://www.w3.org/2000/svg'/>", "caption": words, "alt": words}
+
+
+def section(name, words="words"):
+    table = Table(words, ["policy", words], [[words, "1.0 ± 0.1"]], words)
+    return {
+        "title": name,
+        "facts": [(words, words)],
+        "parts": [{"title": "theory", "pictures": [picture(words)], "tables": [table, table]}],
+    }
+
+
+def page(claims, names=NAMES, words="words", regimes=("theory", "tuned")):
+    return render(
+        title=words,
+        summary=[words],
+        facts=words,
+        figures=[(name, [(picture(words), words)]) for name in names],
+        regimes=dict.fromkeys(regimes, words),
+        claims=claims,
+        further=claims,
+        added=words,
+        link="",
+        sections=[section(name, words) for name in names],
+        more=words,
+        run=[(words, words)],
+        citations=[(words, "@article{" + words + "}")],
+    )
+
+
+def test_the_page_is_well_formed_and_figures_come_first():
+    text = page([row(where=name, regime=r) for name in NAMES for r in ("theory", "tuned")])
+    read = Reader(text)
+    assert len(set(read.ids)) == len(read.ids)
+    assert len(read.sources) == 2 * len(NAMES)
+    assert all(source.startswith("data:image/svg+xml;base64,") for source in read.sources)
+    assert all(told.get("alt") for tag, told in read.tags if tag == "img")
+    assert all(told.get("scope") in ("row", "col") for tag, told in read.tags if tag == "th")
+    assert not {"script", "link", "iframe", "object"} & {tag for tag, _ in read.tags}
+    levels = [int(tag[1]) for tag, _ in read.tags if tag in ("h1", "h2", "h3", "h4")]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(b <= a + 1 for a, b in itertools.pairwise(levels))
+    assert dict(read.tags)["html"] == {"lang": "en"}
+    assert all(name in read.words for name in NAMES)
+    assert text.index("<figure>") < text.index('id="claims"') < text.index('id="details"')
+
+
+def test_the_page_loads_nothing_from_elsewhere():
+    text = page([row()])
+    for address in ("url(", "@import", "http:", "https:"):
+        assert address not in text
+
+
+@pytest.mark.parametrize("hostile", [HOSTILE, "]]>", "javascript:alert(1)"])
+def test_everything_is_escaped(hostile):
+    read = Reader(page([row(hostile, hostile, regime=hostile)], [hostile, hostile + "?"], hostile, [hostile]))
+    assert not {"script", "blink"} & {tag for tag, _ in read.tags}
+    assert hostile in read.words
+
+
+def test_a_verdict_is_a_symbol_a_word_and_a_class_and_opens_its_numbers():
+    assert set(SIGNS) == {HOLDS, VACUOUS, FAILS, NOT_APPLICABLE, OPEN}
+    for parts in zip(*SIGNS.values(), strict=True):
+        assert len(set(parts)) == 5
+    text = page([row(said=said, expected=f"numbers of {said}") for said in SIGNS])
+    for said, sign in SIGNS.items():
+        shown = f'<span class="sign {sign.kind}">{sign.symbol}<span class="hidden"> {sign.word}</span></span></summary>'
+        why = "; a wide bound" if said == VACUOUS else ""
+        numbers = f"PS is better: 1.00 [0.50, 2.00], expected numbers of {said}{why}; PS is better</details>"
+        assert shown + numbers in text
+
+
+def test_a_table_has_a_column_for_every_regime_that_was_judged():
+    text = page([row(regime="tuned")])
+    assert '<th scope="col">tuned</th>' in text
+    assert '<th scope="col">theory</th>' not in text
+
+
+def test_numbers_that_are_not_there():
+    assert interval((-math.inf, 2.0)) == "[−∞, 2.00]"
+    assert measured(1.23456, (1.2, 1.3)) == "1.235"
+    assert measured(12345.6, (12000.0, 13000.0)) == "12\N{NARROW NO-BREAK SPACE}345.6"
+
+
+def test_an_empty_page():
+    assert "No claim of the paper was checked." in Reader(page([], [])).words
+
+
+def test_markdown_cells_are_words():
+    assert markdown_table(["a"], [["x|y\n<b> `c` _d_"]]).splitlines()[-1] == "| x\\|y &lt;b> \\`c\\` \\_d\\_ |"
+
+
+def test_replacing_between_markers():
+    text = "before\n<!-- claims -->\nold\n<!-- end of claims -->\nafter\n"
+    new = replace_between(text, "claims", "| new |\n")
+    assert new == "before\n<!-- claims -->\n| new |\n<!-- end of claims -->\nafter\n"
+    assert replace_between(new, "claims", "| new |") == new
+    for bad in ("", "<!-- claims -->", "<!-- end of claims --><!-- claims -->", text + text):
+        with pytest.raises(ValueError, match="<!-- claims -->"):
+            replace_between(bad, "claims", "new")
