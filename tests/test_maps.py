@@ -379,8 +379,11 @@ def test_a_map_of_your_own():
 
 
 def test_of_two_classes_of_one_name_the_later_one_is_known():
-    with pytest.raises(ValueError, match="class: got 'Numbers', expected a name of its own"):
+    with pytest.raises(ValueError, match=r"class: got 'Numbers', expected another name: banditselect"):
         type("Numbers", (maps.Encoder,), {})
+    type("Ours", (maps.Encoder,), {"__module__": "shop"})
+    with pytest.raises(ValueError, match=r"class: got 'Ours', expected another name: shop has a map or encoder"):
+        type("Ours", (maps.Encoder,), {"__module__": "store"})
     old, new = (type("Twice", (maps.Numbers,), {}) for _ in range(2))
     assert type(maps.from_dict(maps.to_dict(new("a")))) is new
     with pytest.raises(ValueError, match="that was written last"):
@@ -404,3 +407,16 @@ def test_what_to_dict_never_returned_is_a_value_error(harm):
     harm(stored)
     with pytest.raises(ValueError):  # noqa: PT011
         maps.from_dict(stored)
+
+
+@pytest.mark.parametrize(
+    "wrong", [np.ones((2, 3)), np.ones((1, 1)), np.full((2, 1), np.nan), [[1.0], [1.0]][:1]], ids=str
+)
+def test_features_of_a_map_of_ones_own_are_checked_by_its_name(wrong):
+    made = type(
+        "Wrong",
+        (maps.FeatureMap,),
+        {"names": property(lambda self: ["a"]), "_features": lambda self, context, items, strict: wrong},
+    )()
+    with pytest.raises(ValueError, match=r"Wrong: features: got (.|\n)* expected finite numbers of shape \(2, 1\)"):
+        made.features({}, [{"id": 1}, {"id": 2}])

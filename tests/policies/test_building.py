@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from banditselect.authoring import Best, Model, Policy, maps_of
+from banditselect import Uniform
+from banditselect.authoring import Best, Model, Play, Policy, maps_of
 
 
 class Sums(Model):
@@ -61,12 +62,15 @@ def test_a_mistake_in_a_model_is_named(model, message):
         Mine(lanes=3)
 
 
-def test_build_returns_a_model_and_a_play():
+@pytest.mark.parametrize("wrong", [lambda model: model, lambda model: (Best(), model), lambda model: (model, Best)])
+def test_build_returns_a_model_and_a_play(wrong):
     class Mine(Policy):
         def build(self, lanes):
-            return Sums(lanes)
+            return wrong(Sums(lanes))
 
-    with pytest.raises(TypeError, match=r"^Mine: build returned <.*Sums object.*not a pair of a model and a play$"):
+    with pytest.raises(
+        TypeError, match=r"^Mine: build returned .*, expected a pair: a Model and a Play, both objects$"
+    ):
         Mine()
 
 
@@ -78,3 +82,23 @@ def test_without_a_mistake_it_is_built():
     policy = Mine(lanes=3)
     policy.add_lanes(2)
     assert policy._model.step.shape == (5,)
+
+
+def test_a_play_cannot_choose_an_action_that_is_not_available():
+    class Unmasked(Play):
+        asks = ()
+
+        def probabilities(self, model, ids, x, offered, normals=None):
+            return np.full((ids.size, x.values.shape[2]), 1.0 / x.values.shape[2])
+
+    class Careless(Uniform):
+        def build(self, lanes):
+            return super().build(lanes)[0], Unmasked()
+
+    policy, x = Careless(), np.ones((2, 1))
+    for call in (policy.act, policy.probabilities):
+        with pytest.raises(
+            ValueError, match=r"Careless: probabilities: got .* expected 0 for every action that is not"
+        ):
+            call(x, available=[True, False])
+    assert policy.act(x).number == 0

@@ -3,6 +3,11 @@
 from abc import abstractmethod
 from typing import Any, Self
 
+import numpy as np
+
+from ..runtime.errors import refuse
+from ..runtime.settings import is_foreign
+from ..runtime.shapes import values_of
 from ..types import Array, Blocked
 from .recipe import Recipe, check_shape
 from .records import Records
@@ -52,7 +57,14 @@ class FeatureMap(Recipe):
         items: K records, or a :class:`Records` that keeps what is made of them.
         strict: raise ValueError, by column and value, for what is missing, unknown or of the wrong type.
         """
-        return self._features(Records.one(context), Records.of(items, "items"), strict)
+        rows = Records.of(items, "items")
+        found = self._features(Records.one(context), rows, strict)
+        if is_foreign(type(self)):
+            values, shape = values_of(found), (len(rows), self.width)
+            if np.shape(values) != shape or not np.isfinite(values).all():
+                expected = f"finite numbers of shape {shape}: a row for every item, a column for every name"
+                raise refuse(f"{type(self).__name__}: features", values, expected)
+        return found
 
     def observe(self, context: Any, items: Any) -> None:
         """Take note of what is about to be decided, for what is learned online: scales, and blocks of new items.

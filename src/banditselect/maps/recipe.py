@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..runtime.errors import refuse
-from ..runtime.settings import is_foreign, literal, same
+from ..runtime.settings import literal, same
 
 FORMAT = 1  #: of what ``to_dict`` returns
 _known: dict[str, "type[Recipe]"] = {}
@@ -19,7 +19,8 @@ class Recipe(ABC):
     """Settings stored under the names of the constructor's arguments, and state that a fit or use fills.
 
     Where an argument has the name of a property (``width``), it is stored as ``_width``. A subclass is known by its
-    name from the moment that it is written, so that it can be restored; of two of one name, the later one.
+    name from the moment that it is written, so that it can be restored. A class of the same name in the same module
+    takes the place of the one before: the cell of a notebook was run again.
 
     Attributes
     ----------
@@ -33,8 +34,9 @@ class Recipe(ABC):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls._arguments = inspect.signature(cls).parameters
-        if is_foreign(cls) and not is_foreign(_known.get(cls.__name__, cls)):
-            raise refuse("class", cls.__name__, "a name of its own: the library has one of this name")
+        known = _known.get(cls.__name__, cls)
+        if known.__module__ != cls.__module__:
+            raise refuse("class", cls.__name__, f"another name: {known.__module__} has a map or encoder of this name")
         _known[cls.__name__] = cls
 
     @property
@@ -160,7 +162,7 @@ def _described(recipe: Recipe) -> dict[str, Any]:
 def _restored(stored: Mapping[str, Any]) -> Recipe:
     kind = stored["kind"]
     if kind not in _known:
-        raise refuse("from_dict: kind", kind, f"one of {', '.join(sorted(_known))}")
+        raise refuse("from_dict: kind", kind, "a class that is known here: first import the module that defines it")
     cls = _known[kind]
     several: list[Any] = []
     others: dict[str, Any] = {}

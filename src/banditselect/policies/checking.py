@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..models.model import Model
+from ..plays.play import Play
 from ..runtime.decisions import Decision
 from ..runtime.errors import refuse, shown
 from ..runtime.inputs import rewards as rewards_of
 from ..runtime.ledger import MOST
 from ..runtime.settings import literal, same
 from ..runtime.workers import Worker
-from ..types import Array
+from ..types import Array, Mask
 from .contract import Row
 
 if TYPE_CHECKING:
-    from ..models.model import Model
     from .policy import Policy
 
 STORED = tuple(map(np.dtype, (np.float64, np.int64, np.uint8, np.bool_)))  #: what files hold
@@ -115,20 +116,25 @@ def demand(
             raise refuse(f"{owner}: {name}", getattr(self, name), f"another choice, since {reason}")
 
 
-def check_distribution(policy: Policy, p: Any, shape: tuple[int, int]) -> None:
-    """Refuse probabilities that are no array of this shape whose rows sum to 1."""
+def check_distribution(policy: Policy, p: Any, shape: tuple[int, int], offered: Mask | None = None) -> None:
+    """Refuse probabilities that are no array of this shape whose rows sum to 1 over the actions offered."""
     right = isinstance(p, np.ndarray) and p.shape == shape and p.dtype == np.float64
     if not (right and (p >= 0.0).all() and (np.abs(p.sum(axis=1) - 1.0) <= 1e-9).all()):
         name = f"{type(policy).__name__}: probabilities"
         raise refuse(name, p, f"probabilities, float64 of shape {shape}, whose rows sum to 1")
+    if offered is not None and p[~offered].any():
+        raise refuse(f"{type(policy).__name__}: probabilities", p, "0 for every action that is not available")
 
 
-def built(policy: Policy) -> tuple[Model, Any]:
-    """Return the model and the play that ``build`` makes; refuse a model that does not answer what the play asks."""
+def built(policy: Policy, chooses: bool) -> tuple[Model, Any]:
+    """Return the model and the play that ``build`` makes; refuse a model that does not answer what the play asks.
+
+    ``chooses``: whether the policy writes ``_choose``, so that it needs no play.
+    """
     made, owner = policy.build(policy._size), type(policy).__name__
-    if not isinstance(made, tuple) or len(made) != 2:
-        raise TypeError(f"{owner}: build returned {made!r:.80}, not a pair of a model and a play")
-    model, play = made
+    model, play = made if isinstance(made, tuple) and len(made) == 2 else (None, None)
+    if not isinstance(model, Model) or not (isinstance(play, Play) or (play is None and chooses)):
+        raise TypeError(f"{owner}: build returned {made!r:.80}, expected a pair: a Model and a Play, both objects")
     kind = type(model).__name__
     if not hasattr(model, "shape"):
         raise TypeError(f"{owner}: {kind} has no shape: call super().__init__(shape) in its __init__")

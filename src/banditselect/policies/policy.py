@@ -81,8 +81,8 @@ class Policy(Configured):
             if K > services.MANY_ACTIONS:
                 services.warn_of_actions(self, K if offered is None else int(offered.sum(axis=1).max()))
             chosen, book = self._choose(ids, x, offered, self._ledger.book[:, ACTS]), self._ledger.book
-            if getattr(chosen.p, "shape", None) != (n, K):
-                checking.check_distribution(self, chosen.p, (n, K))
+            if offered is not None or getattr(chosen.p, "shape", None) != (n, K):
+                checking.check_distribution(self, chosen.p, (n, K), offered)
             drawn, propensity = np.empty((2, n), dtype=np.int64), np.empty(n)
             played = np.empty((n, P, d + (x.block.size > 0)))
             while not commit(ids, x.values, x.block, chosen.p, chosen.keys, book, drawn, propensity, played):
@@ -104,7 +104,7 @@ class Policy(Configured):
             if not self.has_propensity:
                 return None
             p = self._probabilities(ids, x, offered)
-        checking.check_distribution(self, p, (ids.size, x.values.shape[2]))
+        checking.check_distribution(self, p, (ids.size, x.values.shape[2]), offered)
         return p[0] if self.lanes is None else p
 
     probabilities_many = services.probabilities_many
@@ -271,7 +271,7 @@ class Policy(Configured):
         self._streams, self._ledger = Streams(self.seed, self._lane_range(0)), Ledger(self._size)
         self._acts = Acts(self._ledger)
         self.has_propensity = True
-        self._model, self._play = checking.built(self)
+        self._model, self._play = checking.built(self, type(self)._choose is not Policy._choose)
         self._n_normals = 0
         if self._play is not None:
             self.has_propensity, self._n_normals = self._play.closed_form, self._play.n_normals(self._model)

@@ -184,7 +184,7 @@ def _decode(value: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
     if kind == "dict":
         return {name: _decode(part, arrays) for name, part in content.items()}
     if kind not in _classes:
-        raise ValueError(f"policy class {kind!r} is not registered here; known: {', '.join(sorted(registered()))}")
+        raise ValueError(f"policy class {kind!r} is not known here: first import the module that defines it")
     arguments = {name: _decode(part, arrays) for name, part in content.items()}
     if issubclass(_classes[kind], Configured):
         _check_sizes(arguments, arrays)
