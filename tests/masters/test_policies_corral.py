@@ -194,7 +194,10 @@ def test_a_saved_corral_replays_what_it_replayed(tmp_path):
     np.testing.assert_array_equal(again.model_weights, policy.model_weights)
 
 
-@pytest.mark.parametrize("note", [[[4, 1]], [[-1, 1]], [[0.5, 1]], [[0, 0]], [[0, 1.0001]], [[0, np.nan]], [[0]], None])
+@pytest.mark.parametrize(
+    "note",
+    [[[4, 1]], [[-1, 1]], [[0.5, 1]], [[0, 0]], [[0, 1e-320]], [[0, 1e-20]], [[0, 1.0001]], [[0, np.nan]], [[0]], None],
+)
 def test_a_note_that_it_cannot_have_written_is_refused(note):
     policy = Corral(bases=[Uniform(), Uniform()])
     decision = policy.act(ONE)

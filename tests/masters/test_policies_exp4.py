@@ -153,7 +153,7 @@ def test_a_note_that_it_cannot_have_written_is_refused(change):
     policy.update(decision, 1.0)
 
 
-@pytest.mark.parametrize("probability", [None, 0.0, -0.5, 1.1, np.nan])
+@pytest.mark.parametrize("probability", [None, 0.0, -0.5, 1.1, np.nan, 1e-320, 1e-20])
 @pytest.mark.parametrize("policy", [EXP4(bases=[Uniform()]), SEXP3(n_arms=2)], ids=["EXP4", "SEXP3"])
 def test_a_propensity_that_cannot_be_is_refused(policy, probability):
     decision = policy.act(ARMS)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..kernels.features import Features
 from ..models.model import Model
-from ..policies.checking import LARGEST
+from ..policies.checking import LARGEST, LEAST
 from ..policies.contract import Chosen, Played, answer
 from ..policies.on_map import fresh_copy
 from ..policies.policy import Policy
@@ -189,9 +189,9 @@ class Master(Policy):
         own, players = self._own, self._players
         if not all(0 <= base < len(players) and base == int(base) for base in note[:, 0].tolist()):
             return False
-        if self.notes_share and not all(0.0 < share <= LARGEST for share in note[:, 1].tolist()):
+        if self.notes_share and not all(LEAST < share <= LARGEST for share in note[:, 1].tolist()):
             return False
-        if self._notes_propensity and not all(0.0 < p <= LARGEST for p in note[:, -1].tolist()):
+        if self._notes_propensity and not all(LEAST < p <= LARGEST for p in note[:, -1].tolist()):
             return False
         if self._width == own:
             return True

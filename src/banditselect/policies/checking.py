@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 STORED = tuple(map(np.dtype, (np.float64, np.int64, np.uint8, np.bool_)))  #: what files hold
 LARGEST = 1.0 + 1e-9  #: a probability may be as large, by rounding
+LEAST = 2.0**-54  #: one that rewards are divided by is larger: a draw has 53 random bits
 
 
 def checked(policy: Policy, decision: Decision) -> Row:
@@ -38,20 +39,20 @@ def checked(policy: Policy, decision: Decision) -> Row:
     if generation != policy._generation:
         return checked(policy, policy._to_current_models(decision))._replace(generation=generation)
     K, width = policy._n_actions, policy._note_width
-    most = MOST if K is None else K
+    most, least = MOST if K is None else K, LEAST if policy.reads_propensity else 0.0
     if served is None:
         ids, right = policy._all, type(action) is type(number) is int and 0 <= action < most and 0 <= number < MOST
-        possible = probability is None or (type(probability) is float and 0.0 < probability <= LARGEST)
+        possible = probability is None or (type(probability) is float and least < probability <= LARGEST)
     else:
         ids = policy._all if served is policy._every else policy._ids(served)
         right = _are_whole(action, ids.size, most) and _are_whole(number, ids.size, MOST)
         p = probability
-        possible = p is None or (p.shape == ids.shape and bool((p > 0.0).all()) and bool((p <= LARGEST).all()))
+        possible = p is None or (p.shape == ids.shape and bool((p > least).all()) and bool((p <= LARGEST).all()))
     if not right:
         limit = "" if K is None else f" below {K}"
         raise refuse("decision", (action, number), f"an action{limit} and the number of an act for each lane")
     if not possible or (probability is None and policy.reads_propensity):
-        raise refuse("decision", probability, "probabilities above 0 and at most 1")
+        raise refuse("decision", probability, f"probabilities above {least:g} and at most 1")
     if (note is not None or width) and (note is None or note.shape != (ids.size, width) or not policy._reads(note)):
         raise refuse("decision", note, f"the note of width {width} that act gave it")
     mine = policy._acts.worker
