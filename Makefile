@@ -1,5 +1,5 @@
-# On a machine with python3: `make reproduce` runs the paper in a quick version and writes a report, `make test` runs
-# every check, `make lint` and `make quick` parts of it, `make test-slow` what takes minutes, `make bench` the benchmarks.
+# Needs only python3: `make reproduce` runs the paper in a quick version and writes a report, `make test` runs every
+# check, `make lint` and `make quick` parts of it, `make test-slow` the tests that take minutes, `make bench` benchmarks.
 PYTHON ?= python3
 BIN := .venv/bin
 BENCH := .venv-bench/bin
@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 .PHONY: reproduce test lint quick test-slow docs arena-docs bench bench-docs scaling clean
 
-# Everything is pinned, so nothing is resolved; Python compiles what it imports, which is less than all that there is.
+# All packages are pinned, so pip resolves nothing. Skipping compilation saves time: Python compiles what it imports.
 .venv/ready: pyproject.toml requirements-run.lock
 	$(PYTHON) -m venv .venv
 	$(BIN)/python $(INSTALL) --no-deps --no-compile --requirement requirements-run.lock
@@ -58,9 +58,9 @@ arena-docs: .venv/dev # after `banditselect reproduce arena --scale paper --out 
 .venv-bench/ready: pyproject.toml requirements-bench.lock requirements-bench-compiled.lock requirements-bench-data.lock
 	$(PYTHON) -m venv .venv-bench
 	$(BENCH)/python $(INSTALL) --requirement requirements-bench.lock
-	@# one peer is compiled here; without a compiler the suite goes on and says that it is missing
+	@# one peer is compiled here; without a compiler the suite runs without it and says so
 	-$(BENCH)/python $(INSTALL) --no-deps --requirement requirements-bench-compiled.lock
-	@# of this one only a file of data is read: neither what it needs nor its limit on Python matters
+	@# only a data file of this package is read, so its dependencies and its Python version do not matter
 	$(BENCH)/python $(INSTALL) --no-deps --ignore-requires-python --requirement requirements-bench-data.lock
 	$(BENCH)/python $(INSTALL) --no-deps --no-build-isolation --editable .
 	touch $@

@@ -1,1 +1,1 @@
-"""How fast banditselect is: against its peers, against plain NumPy, and against what the machine allows."""
+"""The speed of banditselect: against its peers, against plain NumPy, and against the limits of the machine."""

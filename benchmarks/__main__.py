@@ -1,7 +1,8 @@
 """Run the suite: `python -m benchmarks`, or `make bench`, which also installs the peers.
 
-Results are kept part by part in out/bench/results.json, so that parts may be measured apart; the report is printed and
-written beside. `--docs` measures nothing and fills docs/benchmarks.md and one line of README.md from the results kept.
+Results are stored part by part in out/bench/results.json, so that parts can be measured separately; the report is
+printed and written beside it. `--docs` measures nothing, and fills docs/benchmarks.md and one line of README.md from
+the stored results.
 """
 
 import argparse
@@ -51,16 +52,14 @@ README = Path("README.md")
 
 
 def main() -> None:
-    """Measure, keep, report."""
+    """Measure, store, report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--only", nargs="+", choices=PARTS, default=list(PARTS), help="parts to measure, all by default"
     )
+    parser.add_argument("--quick", action="store_true", help="few blocks, to test that it runs (out/bench/quick)")
     parser.add_argument(
-        "--quick", action="store_true", help="few blocks: whether it runs, not how fast (out/bench/quick)"
-    )
-    parser.add_argument(
-        "--docs", action="store_true", help=f"write {PAGE} and the speed in {README} from the results kept"
+        "--docs", action="store_true", help=f"write {PAGE} and the speed in {README} from the stored results"
     )
     options = parser.parse_args()
     out = OUT / "quick" if options.quick else OUT

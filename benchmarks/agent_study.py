@@ -1,9 +1,9 @@
 """The study behind docs/agent_study.md: five public tables as records, six candidate maps, an agent against peers.
 
-A round is a row of the table; its columns are the context, the classes are the items, a right guess earns 1. Compared
-are FSIDS over all six maps, LinIDS on each of them alone (the best of these is known in hindsight only), and Vowpal
-Wabbit's squarecb on the same stream. ``python -m benchmarks.agent_study`` plays and writes the page; with a number, so
-many streams of each table.
+A round is a row of the table; its columns are the context, the classes are the items, a right guess earns 1. The study
+compares FSIDS over all six maps, LinIDS on each map alone (the best is known only in hindsight), and Vowpal Wabbit's
+squarecb on the same stream. ``python -m benchmarks.agent_study`` plays and writes the page; a number sets the number of
+streams of each table.
 """
 
 import json
@@ -40,7 +40,7 @@ class Table(NamedTuple):
 
 
 def of_sklearn(name: str) -> Callable[[], Table]:
-    """Return what loads a table that comes with scikit-learn."""
+    """Return the function that loads a table of scikit-learn."""
 
     def load() -> Table:
         data = getattr(datasets, f"load_{name}")()
@@ -82,7 +82,7 @@ def candidates(table: Table) -> dict[str, maps.FeatureMap]:
         "sharper waves": maps.Fourier(scaled, width=128, bandwidth=np.sqrt(len(columns) / 2.0)),
     }
     capacity = len(items) - 1  # the last class has the block of all others
-    examples = table.rows[:: max(1, len(table.rows) // 100)]  # what is known before play: how columns are scaled
+    examples = table.rows[:: max(1, len(table.rows) // 100)]  # known before play: the scales of the columns
     return {
         name: maps.Disjoint(context=encoder, capacity=capacity).fit(examples, items)
         for name, encoder in encoders.items()
@@ -97,7 +97,7 @@ def stream(table: Table, seed: int) -> Iterator[int]:
 
 
 def play_agent(agent: Agent, table: Table, seed: int) -> dict[str, float]:
-    """Return what an agent earns in a stream, and its median time per round in microseconds."""
+    """Return the mean reward of an agent in a stream, and its median time per round in microseconds."""
     items = [{"id": name} for name in sorted(set(table.classes))]
     agent.register(items)
 
@@ -111,7 +111,7 @@ def play_agent(agent: Agent, table: Table, seed: int) -> dict[str, float]:
 
 
 def play_vw(table: Table, seed: int) -> dict[str, float]:
-    """Return the same for Vowpal Wabbit, told the products of context and class, as a weight per class needs them."""
+    """Return the same for Vowpal Wabbit with products of context and class, which a weight per class needs."""
     from vowpalwabbit import Workspace
 
     names = sorted(set(table.classes))
@@ -143,7 +143,7 @@ def _played(play: Callable[[dict[str, float], str], float], table: Table, seed: 
 
 
 def measure(streams: int) -> dict[str, Any]:
-    """Play all streams; what was played before is kept."""
+    """Play all streams that are not stored yet."""
     kept: dict[str, Any] = json.loads(OUT.read_text()) if OUT.exists() else {}
     OUT.parent.mkdir(parents=True, exist_ok=True)
     for seed in range(streams):

@@ -79,7 +79,7 @@ def peers(dim: int, quick: bool) -> Part:
     rows = compare([*YARDSTICKS, *OURS, *present], dim=dim, n_models=10, seeds=seeds, rounds=rounds, block=block)
     return Part(
         title=f"Peers on one problem, d = {dim}, K = 10",
-        settings=f"One lane; {seeds} problems of {rounds} rounds, fewer for what is slow; {block} rounds at a time, in "
+        settings=f"One lane; {seeds} problems of {rounds} rounds, fewer for slow ones; {block} rounds at a time, in "
         "random turns",
         rows=rows,
         missing=sorted({peer.package for peer in PEERS if not peer.installed}),

@@ -1,7 +1,7 @@
-"""Who plays: plain NumPy loops, which are the yardstick, and our policies. The peers are in peers.py.
+"""The contestants: plain NumPy loops, which are the yardstick, and our policies. The peers are in peers.py.
 
 A contestant is made for a problem and returns a function that plays round t - chooses, looks the reward up, learns -
-and returns the action. Features lie ready in the form that the contestant takes; all else is inside the clock.
+and returns the action. Features are stored in the form that the contestant takes; everything else is timed.
 """
 
 from collections.abc import Callable
@@ -24,27 +24,27 @@ from .problem import NOISE, REWARD_RANGE, LinearProblem
 
 Play = Callable[[int], int]
 
-WORST_NOISE = 100.0  #: stated where no model may lose its weight or be refuted: one that is gone costs less
+WORST_NOISE = 100.0  #: so large that no model loses its weight or is refuted, which would make a round cheaper
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """A name, what it does, how it is made, and where it comes from."""
+    """A contestant: its name, description, factory and package."""
 
     name: str
     what: str
     make: Callable[[LinearProblem, int], Play]
     package: str = "numpy"  #: as it is imported
-    most_seeds: int | None = None  #: fewer problems for what is slow
+    most_seeds: int | None = None  #: fewer problems if it is slow
 
     @property
     def installed(self) -> bool:
-        """Whether its package can be imported."""
+        """True if its package can be imported."""
         return find_spec(self.package) is not None
 
 
 class NumpyLinUCB:
-    """LinUCB with Sherman-Morrison updates, as one would write it for a notebook: no checks, no objects, no files."""
+    """LinUCB with Sherman-Morrison updates, as written in a notebook: no checks, no objects, no files."""
 
     def __init__(self, problem: LinearProblem, seed: int) -> None:
         self.x, self.rewards = problem.first_map, problem.rewards
@@ -117,14 +117,14 @@ class Empty(Policy):
     dim: int = argument(Number(low=1, integer=True))
 
     def build(self, lanes: int) -> tuple[Model, PlayOf]:
-        """Return a model that learns nothing, of which the first action is played."""
+        """Return a model that learns nothing, and a play of the first action."""
         model = Nothing(maps_of([self.dim] * self.n_models, many=self.n_models > 1))
         model.updates = np.zeros(lanes, dtype=np.int64)
         return model, First()
 
 
 class Nothing(Model):
-    """Counts the rewards that it is given."""
+    """Counts its rewards."""
 
     state = ("updates",)
     one_kernel = True
@@ -148,7 +148,7 @@ class First(PlayOf):
 
 
 def ours(build: Callable[[int, int, int], Policy], every_map: bool = False) -> Callable[[LinearProblem, int], Play]:
-    """Return how a policy is made; ``build`` gets M, d and the seed. It sees every map, or the true one only."""
+    """Return the factory of a policy, which sees all maps or only the true one; ``build`` gets M, d and the seed."""
 
     def make(problem: LinearProblem, seed: int) -> Play:
         _, M, _, d = problem.features.shape
@@ -168,12 +168,12 @@ def ours(build: Callable[[int, int, int], Policy], every_map: bool = False) -> C
 
 
 def fs_squarecb(M: int, d: int, seed: int, lanes: int | None = None, noise: float = NOISE) -> FSSquareCB:
-    """Return FS-SCB at its defaults, told the range and the noise of the problem."""
+    """Return FS-SCB at its defaults, given the range and the noise of the problem."""
     return FSSquareCB(n_models=M, dim=d, noise=noise, reward_range=REWARD_RANGE, lanes=lanes, seed=seed)
 
 
 def fs_squarecb_at_worst(M: int, d: int, seed: int, lanes: int | None = None) -> FSSquareCB:
-    """Return FS-SCB told of noise so large that no model ever loses its weight."""
+    """Return FS-SCB given a noise so large that no model ever loses its weight."""
     return fs_squarecb(M, d, seed, lanes, noise=WORST_NOISE)
 
 

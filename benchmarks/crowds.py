@@ -1,4 +1,4 @@
-"""What an act costs among many actions: SquareCB by optimal design against plain, and against OFUL."""
+"""The cost of an act among many actions: SquareCB by optimal design against plain SquareCB and OFUL."""
 
 import warnings
 
@@ -12,11 +12,11 @@ from .measuring import Array, Block, interleaved
 from .problem import NOISE, REWARD_RANGE, LinearProblem
 
 D = 10
-CROWDS = {100: 50, 1000: 20, 10_000: 5, 100_000: 2}  #: how many rounds a block has, by the number of actions
+CROWDS = {100: 50, 1000: 20, 10_000: 5, 100_000: 2}  #: rounds of a block, by the number of actions
 
 
 def crowds(quick: bool) -> Part:
-    """Target o: a round by design against one of plain SquareCB and, where there are most actions, of OFUL."""
+    """Target o: a round by design against one of plain SquareCB and, for the most actions, of OFUL."""
     blocks, figures = (4 if quick else 30), []
     for K, rounds in CROWDS.items():
         problem = LinearProblem.draw(rounds=rounds, dim=D, n_actions=K)
@@ -40,7 +40,7 @@ def crowds(quick: bool) -> Part:
     return Part(
         title="Many actions",
         settings=f"d = {D}, one lane, after 200 rounds; {blocks} blocks of 50 (K = 100) to 2 rounds (K = 100,000) of "
-        "each, in random turns; the ball is all unit vectors and less",
+        "each, in random turns; the ball has all vectors of length at most 1",
         figures=figures,
     )
 

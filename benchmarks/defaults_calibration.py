@@ -1,9 +1,9 @@
-"""Are model weights probabilities? Many random problems, each stopped at a random round, and who was right.
+"""Are model weights probabilities? Stop many random problems at a random round, and compare weights and winners.
 
 A problem has M maps (2 to 10) of 2 to 20 features each, 2 to 20 actions, a true map that is drawn with equal
 probability, a signal of .03 to 10 times the noise, units and a zero of its own. It is stopped once, after 20 to 2,000
-rounds (all log-uniform), so that what is counted is independent. In the misspecified kinds rewards are coins, rare
-clicks or heavy-tailed, or every map is a blurred picture of what matters, the least blurred one being right.
+rounds (all log-uniform), so that the counts are independent. In the misspecified kinds, rewards are coins, rare clicks
+or heavy-tailed, or every map has the relevant features with added noise ("blurred"), the least blurred one being right.
 """
 
 import warnings
@@ -33,7 +33,7 @@ HORIZONS = (20, 65, 200, 650, 2001)
 def play(kind: str, seed: int) -> dict[str, Any]:
     """Play one problem; return the round at which it was stopped, the true map and the weights of both policies.
 
-    FS-SCB is told the noise, the range, and the zero of the rewards, which it has no constant term for.
+    FS-SCB is given the noise, the range, and the zero of the rewards, because it has no constant term.
     """
     rng = np.random.default_rng((31, KINDS.index(kind), seed))
     clicks, blurred = kind in ("coins", "rare clicks"), kind == "blurred"
@@ -77,7 +77,7 @@ def play(kind: str, seed: int) -> dict[str, Any]:
 
 def play_many(kind: str, seeds: list[int]) -> list[dict[str, Any]]:
     """Play several problems."""
-    warnings.filterwarnings("ignore", ".*lies outside")  # the range is a scale, not a law
+    warnings.filterwarnings("ignore", ".*lies outside")  # the range is a scale, not a limit
     return [play(kind, seed) for seed in seeds]
 
 
@@ -100,6 +100,6 @@ def reliability(weight: Array, right: NDArray[np.bool_]) -> list[tuple[str, int,
 
 
 def expected_error(weight: Array, right: NDArray[np.bool_]) -> float:
-    """Return the mean distance of what was claimed and what was right, over the bins."""
+    """Return the mean distance of weight and frequency over the bins."""
     rows = reliability(weight, right)
     return sum(n * abs(claimed - share) for _, n, claimed, share, *_ in rows) / sum(row[1] for row in rows)

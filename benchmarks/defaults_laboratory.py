@@ -1,8 +1,8 @@
 """The laboratory: information-directed play as one short loop in which every choice behind the defaults is a switch.
 
-It is a second way to compute what `LinIDS`, `FSIDS` and `PSIDS` play, written to be read and to be varied: all models
-in every round, inverses instead of roots, one replicate at a time. At its default switches it gives the probabilities
-of the shipped policies; a test compares them.
+It computes the probabilities of `LinIDS`, `FSIDS` and `PSIDS` in a second way that is easy to read and to vary: all
+models in every round, inverses instead of roots, one replicate at a time. At its default switches it agrees with the
+shipped policies; a test compares them.
 """
 
 import math
@@ -34,12 +34,12 @@ class Switches:
     regret: D, the expected regret of the leader: the largest gain of one other action ("max", a lower bound), the sum
         of all ("sum") or the bound of Lai and Robbins ("upper"), both upper bounds; the "middle" of "max" and "upper",
         or their "geometric" mean.
-    constant_teaches: whether what a reward teaches of the constant term counts as information.
+    constant_teaches: whether information about the constant term counts.
     scales: prior scales of a map.
     trust: a, how many rewards the guess about the noise is worth, times one half.
-    negligible: models are left out of a round whose weight, times their number, is below it.
+    negligible: models whose weight, times their number, is below it are left out of a round.
     all_pairs: mix the best two of all actions, instead of the leader and the best other one.
-    close: how far above one the expected number of exceeding actions may be where "upper" is taken; 0 is its minimum.
+    close: largest excess over one of the expected number of exceeding actions at "upper"; 0 is its minimum.
     levels: noise levels of a region, a constant factor apart.
     windows: whether the noise of a level stays half way to the next.
     """
@@ -76,7 +76,7 @@ class Models(NamedTuple):
 
 
 class State(NamedTuple):
-    """What is learned."""
+    """The learned statistics."""
 
     inverse: Array  # (C, p, p): V^-1
     theta: Array  # (C, p)
@@ -156,7 +156,7 @@ def expected_regret(models: Models, leader: int, weight: Array, gap: Array, devi
 
 @njit(cache=True)
 def best_mixture(regret: float, mean: Array, taught: Array, leader: int, all_pairs: bool) -> Array:
-    """Return the probabilities of the two actions whose mixture has the least squared regret for what it teaches."""
+    """Return the probabilities of the two actions whose mixture has the least squared regret per information."""
     K = mean.size
     least, share, base = np.inf, 0.0, leader
     other = np.zeros(K, dtype=np.bool_)
@@ -183,7 +183,7 @@ def best_mixture(regret: float, mean: Array, taught: Array, leader: int, all_pai
 
 @njit(cache=True)
 def scaled(models: Models, state: State, x: Array) -> Array:
-    """Return features ``(P, K, d)`` in units of their own, behind a one where there is a constant term."""
+    """Return features ``(P, K, d)`` in units of their own, after a one if there is a constant term."""
     P, K, d = x.shape
     first = 1 if models.precision > 0.0 else 0
     out = np.ones((P, K, first + d))
@@ -326,7 +326,7 @@ class Laboratory:
 
     @property
     def model_weights(self) -> Array:
-        """How probable the maps or balls are, ``(M,)``."""
+        """Probabilities of the maps or balls, ``(M,)``."""
         return self._sums(weigh(self.models, self.state)[0])
 
     def play(self, features: Array, rewards: Array, seed: Any, read: Sequence[int] = ()) -> tuple[Any, Array]:

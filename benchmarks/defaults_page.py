@@ -1,4 +1,4 @@
-"""Puts the tables of the study into docs/defaults.md, and draws its two figures."""
+"""Write the tables of the study into docs/defaults.md, and draw its two figures."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -59,14 +59,14 @@ def draw_multiples(multiples: Mapping[str, Array]) -> "Figure":
         axes.axhline(1.0, color=INK, linewidth=0.6)
         axes.set_xticks(range(len(SHORT)), SHORT)
         axes.set_ylabel("regret, multiple of the best")
-        axes.set_title("One default for everything: regret after 2,000 rounds, every policy as it comes", pad=18.0)
+        axes.set_title("One default for everything: regret after 2,000 rounds, every policy at its defaults", pad=18.0)
         figure.legend(loc="upper right", bbox_to_anchor=(1.0, 0.945), ncols=len(multiples), frameon=False)
         tidy(axes)
     return figure
 
 
 def draw_reliability(found: Mapping[str, list[dict[str, Any]]]) -> "Figure":
-    """Draw how often the winner is right against its weight: where a map is right, and for the other kinds."""
+    """Draw the frequency of right winners against their weight: if a map is right, and for the other kinds."""
     with house_style():
         figure = new_figure("page", 3.3)
         left, right = figure.subplots(1, 2, sharey=True)

@@ -1,6 +1,6 @@
 """The problems on which defaults are chosen, each drawn whole: every policy meets the same features and noise.
 
-None of them is an experiment of the paper as it is reported: seeds are others, and the image packs are left out.
+They are not the reported experiments of the paper: they use other seeds, and no image packs.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ class Trace(NamedTuple):
         return float((self.means.max(axis=1) - self.means[np.arange(len(actions)), actions]).sum())
 
     def late(self, actions: NDArray[np.int64]) -> float:
-        """Return what is lost in the last tenth of the rounds, over what uniform play loses there; 0 if nothing."""
+        """Return the regret in the last tenth of the rounds over that of uniform play; 0 if both are 0."""
         rows = np.arange(len(actions) - max(len(actions) // 10, 1), len(actions))
         best = self.means[rows].max(axis=1)
         uniform = float((best - self.means[rows].mean(axis=1)).sum())
@@ -37,19 +37,19 @@ class Trace(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """How a trace is drawn from a seed and a number of rounds, and what policies may be told of it."""
+    """A problem: draws a trace from a seed and a number of rounds, and has constants for the policies."""
 
     draw: Callable[[int, int], Trace]
     rounds: int = 2000
     widths: tuple[int, ...] = (10,)
     span: tuple[float, float] = (0.0, 1.0)  # the scale of rewards
-    noise: float = 0.5  # a sub-Gaussian constant of the rewards, or the standard deviation where there is none
+    noise: float = 0.5  # a sub-Gaussian constant of the rewards, or the standard deviation if they have none
     arms: int = 0  # K, where an action is its number and nothing else
-    regions: bool = False  # the balls of a trace are told
+    regions: bool = False  # policies get the balls of a trace
 
 
 def rng_of(seed: int, *key: int) -> np.random.Generator:
-    """Return the randomness of a replicate; keys keep problems apart."""
+    """Return the random generator of a replicate; keys separate problems."""
     return np.random.default_rng((20_000 + seed, *key))
 
 
@@ -85,14 +85,14 @@ def arms(seed: int, T: int, K: int, best: float, others: float) -> Trace:
 
 
 def quiet_arms(seed: int, T: int, noise: float, K: int = 10) -> Trace:
-    """K arms of means N(0, 1) with little noise: nothing that one teaches helps with another."""
+    """K arms of means N(0, 1) with little noise; no arm is informative about another."""
     rng = rng_of(seed, 3, K)
     means = np.tile(rng.normal(size=K), (T, 1))
     return Trace(np.broadcast_to(np.eye(K), (T, 1, K, K)), means, means + noise * rng.normal(size=(T, K)))
 
 
 def classes(seed: int, T: int, noise: float | None = None) -> Trace:
-    """Ten noisy class embeddings and a one, one class wanted: .9 for it, .1 for the others; coins, or with noise."""
+    """Ten noisy class embeddings and a one, with a target class: .9 for it, .1 for the others; coins, or with noise."""
     rng = rng_of(seed, 4)
     K, d = 10, 12
     x = np.ones((T, 1, K, d + 1))
@@ -103,7 +103,7 @@ def classes(seed: int, T: int, noise: float | None = None) -> Trace:
 
 
 def class_balls(seed: int, T: int) -> Trace:
-    """Classes again; a ball about the parameter that was fitted for each class that may be wanted, one is."""
+    """Classes again; a ball around the parameter fitted for each class, one of which is the target."""
     rng = rng_of(seed, 5)
     K, d = 10, 12
     embedded = rng.normal(size=(K, d))
@@ -138,7 +138,7 @@ def ps_synthetic(seed: int, T: int, radius: float = 4.5) -> Trace:
 
 
 def contexts_of_maps(seed: int, T: int, M: int) -> Trace:
-    """Section 9 of docs/math.md: a map is told from the others on one context in M only; D = R = 1/2."""
+    """Section 9 of docs/math.md: a map differs from the others on only one context in M; D = R = 1/2."""
     rng = rng_of(seed, 8, M)
     context = rng.integers(M, size=T)
     x = np.zeros((T, M, 2, 2))
@@ -150,7 +150,7 @@ def contexts_of_maps(seed: int, T: int, M: int) -> Trace:
 
 
 def rare_clicks(seed: int, T: int, true: int, K: int = 10) -> Trace:
-    """Clicks, 4 % of them where nothing is known; maps of 40, 80, 160 features, one true, or with -1 none.
+    """Clicks at a base rate of 4 %; maps of 40, 80, 160 features, one true, or with -1 none.
 
     The mean is .04 e^s, at most .9, with s a standard normal that is linear in the features of the true map.
     """

@@ -1,4 +1,4 @@
-"""Who plays in the study of defaults, and how runs are made, on two cores, and kept."""
+"""The policies in the study of defaults; their runs, on two cores, and the file that stores them."""
 
 import json
 import warnings
@@ -31,7 +31,7 @@ Make = Callable[[Problem, dict[str, Any]], Policy]
 
 
 def one_map(kind: type[Policy], **told: str) -> Make:
-    """Return how a policy for one map is made; ``told`` maps its arguments to what a problem says of itself."""
+    """Return the factory of a policy for one map; ``told`` maps its arguments to constants of the problem."""
 
     def make(problem: Problem, common: dict[str, Any]) -> Policy:
         return kind(dim=problem.widths[0], **{key: getattr(problem, what) for key, what in told.items()}, **common)  # type: ignore[call-arg]
@@ -40,7 +40,7 @@ def one_map(kind: type[Policy], **told: str) -> Make:
 
 
 def many_maps(kind: type[Policy], **told: str) -> Make:
-    """Return how a policy for several maps is made."""
+    """Return the factory of a policy for several maps."""
 
     def make(problem: Problem, common: dict[str, Any]) -> Policy:
         shape = {"n_models": len(problem.widths), "dim": problem.widths}
@@ -50,7 +50,7 @@ def many_maps(kind: type[Policy], **told: str) -> Make:
 
 
 def squarecb(c: float) -> Make:
-    """Return how SquareCB with a constant c is made."""
+    """Return the factory of SquareCB with a constant c."""
     return lambda p, common: SquareCB(dim=p.widths[0], exploration=c, reward_range=p.span, **common)
 
 
@@ -96,7 +96,7 @@ SWITCHES: dict[str, Switches] = {
     "levels a factor 100 apart": replace(SHIPPED, levels=(1e-3, 1e-1, 10.0)),
     "levels a factor 3.2 apart": replace(SHIPPED, levels=tuple(10.0 ** np.arange(-3.0, 2.1, 0.5))),
 }
-"""The shipped choices in the laboratory, and what else was tried: one switch at a time."""
+"""The shipped choices in the laboratory, and their alternatives: one switch at a time."""
 
 
 def play_policy(policy: Policy, problem: Problem, traces: Sequence[Trace]) -> Record:
@@ -128,9 +128,9 @@ def play_laboratory(switches: Switches, problem: Problem, traces: Sequence[Trace
 
 
 def record(traces: Sequence[Trace], actions: NDArray[np.int64], weights: Array | None) -> Record:
-    """Return what is kept of runs: regret, mean rewards earned, model weights at every reading.
+    """Return the record of runs: regret, mean rewards earned, model weights at every reading.
 
-    And what is lost in the last tenth of the rounds, as a share of what uniform play loses there.
+    Also the regret in the last tenth of the rounds, as a share of that of uniform play.
     """
     rows = np.arange(actions.shape[1])
     earned = [float(trace.means[rows, a].sum()) for trace, a in zip(traces, actions, strict=True)]
@@ -143,7 +143,7 @@ def record(traces: Sequence[Trace], actions: NDArray[np.int64], weights: Array |
 
 
 def play_chunk(name: str, contestants: Sequence[str], seeds: Sequence[int], rounds: int) -> dict[str, Record]:
-    """Draw some replicates of a problem and let everyone play them."""
+    """Draw some replicates of a problem and let all contestants play them."""
     warnings.filterwarnings("ignore", ".*(lies outside|no model explains)")  # a range is a scale; coins are not linear
     problem = PROBLEMS[name]
     traces = [problem.draw(seed, rounds) for seed in seeds]
@@ -161,7 +161,7 @@ def play_chunk(name: str, contestants: Sequence[str], seeds: Sequence[int], roun
 
 
 class Runs:
-    """All runs so far, in a file: what is there is not run again. Delete the file after a change of code."""
+    """All runs so far, in a file; stored runs are not repeated. Delete the file after a change of code."""
 
     def __init__(self, path: Path, *, quick: bool, workers: int) -> None:
         self.path, self.quick, self.workers = path, quick, workers
@@ -185,11 +185,11 @@ class Runs:
         return found
 
     def rounds(self, name: str) -> int:
-        """Return how many rounds a problem is played."""
+        """Return the number of rounds of a problem."""
         return PROBLEMS[name].rounds // (20 if self.quick else 1)
 
     def one(self, key: str, function: Callable[..., Any], jobs: Sequence[tuple[Any, ...]]) -> Any:
-        """Return the results of other jobs, kept under a key."""
+        """Return the results of other jobs, stored under a key."""
         if key not in self.kept:
             self.kept[key] = self.spread(function, jobs)
             self.save()
@@ -201,11 +201,11 @@ class Runs:
             return list(pool.map(function, *zip(*jobs, strict=True)))
 
     def save(self) -> None:
-        """Write the file anew, whole or not at all."""
+        """Replace the file atomically."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         write_text(self.path, json.dumps(self.kept))
 
 
 def applies(contestant: str, problem: Problem) -> bool:
-    """Tell whether a contestant can play a problem."""
+    """Return whether a contestant can play a problem."""
     return contestant not in ARMS or problem.arms > 0

@@ -1,10 +1,10 @@
-"""The study behind the defaults: what was chosen, against what, on which problems; docs/defaults.md is made from it.
+"""The study behind the defaults: the choices, their alternatives and the problems; it writes docs/defaults.md.
 
     python -m benchmarks.defaults_study [--replicates 100] [--only NAME ...] [--quick] [--docs]
 
-Every table is printed as Markdown. Runs are kept in out/bench/defaults.json and not made again, so the study can be
-stopped and taken up; delete the file after a change of code. `--docs` puts the tables into docs/defaults.md and draws
-its figures. `--quick` plays a twentieth of the rounds with six replicates, to see that it runs.
+Every table is printed as Markdown. Runs are stored in out/bench/defaults.json and not repeated, so the study can be
+stopped and resumed; delete the file after a change of code. `--docs` writes the tables into docs/defaults.md and draws
+its figures. `--quick` plays a twentieth of the rounds with six replicates, to test that it runs.
 
 To add a policy to the comparisons, add a line to `ONE_MAP`, `MANY_MAPS` or `REGIONS` in `benchmarks.defaults_runs`,
 and to `SINGLE` or `SELECTING` in `benchmarks.defaults_tables`.
@@ -31,7 +31,7 @@ from .defaults_runs import ARMS, GRID, MANY_MAPS, ONE_MAP, REGIONS, TUNED, Runs
 
 Array = NDArray[np.float64]
 JSON = Path("out/bench/defaults.json")
-STICKS = 0.1  #: a run sticks that at last loses more than this share of what uniform play loses
+STICKS = 0.1  #: a run sticks if at the end it loses more than this share of the loss of uniform play
 COINS = "10 arms, coins .9/.1"
 
 
@@ -44,7 +44,7 @@ def spread(values: ArrayLike, digits: int | None = None) -> str:
 
 
 def means_of(cells: Mapping[str, Any], names: Sequence[str]) -> Array:
-    """Return mean regrets, ``(problems, contestants)``; NaN where a contestant does not play."""
+    """Return mean regrets, ``(problems, contestants)``; NaN if a contestant does not play."""
     return np.array(
         [[np.mean(row[name]["regret"]) if name in row else np.nan for name in names] for row in cells.values()]
     )
@@ -77,7 +77,7 @@ def summary(multiples: Array) -> list[list[str]]:
 
 
 def sticking(cells: Mapping[str, Any], names: Sequence[str], problem: str) -> list[str]:
-    """Return how many runs stick, as a row."""
+    """Return the numbers of runs that stick, as a row."""
     row = cells[problem]
     runs = [np.array(row[name]["late"]) if name in row else None for name in names]
     counts = ["–" if x is None else f"{int((x > STICKS).sum())} of {x.size}" for x in runs]
@@ -172,13 +172,13 @@ def table_clicks(runs: Runs, n: int) -> str:
 
 
 def table_regions(runs: Runs, n: int) -> str:
-    """Balls: the shipped policies, and in the laboratory what the noise levels are for."""
+    """Balls: the shipped policies, and in the laboratory the effect of the noise levels."""
     names = [*REGIONS, "shipped", "no windows", "levels a factor 100 apart", "levels a factor 3.2 apart"]
     return markdown_table(["problem", *names], regrets(runs.cells(BALLS, names, n), names))
 
 
 def table_regret(runs: Runs, n: int) -> str:
-    """What stands for the regret of the leader."""
+    """Estimates of the regret of the leader."""
     names = ["shipped", "D: max", "D: geometric", "D: upper", "D: sum"]
     cells = runs.cells({**EIGHT, **HARD, **GRIDS, **SELECTION}, names, n)
     means = means_of(cells, names)
@@ -269,7 +269,7 @@ def table_calibration(runs: Runs, n: int) -> str:
 
 
 def table_calibration_kinds(runs: Runs, n: int) -> str:
-    """How sure and how often right, by horizon and by kind of problem."""
+    """Weights and frequencies of right winners, by horizon and by kind of problem."""
     rows = []
     for kind in calibration.KINDS:
         found = calibrated(runs, kind, n)

@@ -25,7 +25,7 @@ WIDEST = 32  #: columns of a map; wider tables are cut to their principal compon
 
 SELECTING: dict[str, type[Policy]] = {"FSIDS": FSIDS, "FSSquareCB": FSSquareCB, "FSOFUL": FSOFUL}
 SINGLE: dict[str, type[Policy]] = {"LinIDS": LinIDS, "SquareCB": SquareCB, "OFUL": OFUL, "LinTS": LinTS}
-"""Who is compared, at defaults: rewards are 0 and 1, which the defaults of the others are made for."""
+"""The compared policies, at their defaults, which fit rewards of 0 and 1."""
 
 
 def maps_of(table: str, seed: int) -> tuple[dict[str, Array], NDArray[np.int64]]:
@@ -49,7 +49,7 @@ def maps_of(table: str, seed: int) -> tuple[dict[str, Array], NDArray[np.int64]]
 
 
 def play(table: str, name: str, seed: int) -> dict[str, float]:
-    """Return what is earned: by a policy that selects, or by one that knows its map, for each that is not useless."""
+    """Return the reward of a policy that selects, or of a policy on each map that is not useless."""
     warnings.filterwarnings("ignore", ".*lies outside")
     maps, classes = maps_of(table, seed)
 

@@ -1,4 +1,4 @@
-"""What the parts of the suite hand over, and how it is kept as JSON."""
+"""The results of the parts of the suite, stored as JSON."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from .measuring import Spread, write_json
 
 @dataclass(frozen=True)
 class Figure:
-    """A ratio within one run, or seconds, and the limit it is held to where there is one. The median is judged."""
+    """A ratio within one run, or seconds, with an optional limit on the median."""
 
     what: str
     over: str  #: the denominator in words; empty for seconds
@@ -24,7 +24,7 @@ class Figure:
 
     @property
     def holds(self) -> bool | None:
-        """Whether the limit holds; None where there is none."""
+        """True if the limit holds; None without a limit."""
         if self.limit is None:
             return None
         return self.spread.median >= self.limit if self.at_least else self.spread.median <= self.limit
@@ -48,7 +48,7 @@ class Row:
     per_round: Spread  #: microseconds, block by block
     to_yardstick: Spread  #: paired with the yardstick's blocks
     to_empty_call: Spread
-    calls: int  #: how many single calls the percentiles are of
+    calls: int  #: number of single calls behind the percentiles
     latency: dict[str, float]  #: percentile: microseconds
     problems: int
     regret: float
@@ -63,7 +63,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Part:
-    """What one part measured, and on what."""
+    """The results of one part, and its machine."""
 
     title: str
     settings: str
@@ -82,7 +82,7 @@ class Part:
 
 
 def load_parts(path: Path) -> dict[str, Part]:
-    """Return the parts stored, none where there is no file."""
+    """Return the stored parts, none if there is no file."""
     if not path.exists():
         return {}
     return {name: Part.of(part) for name, part in json.loads(path.read_text())["parts"].items()}

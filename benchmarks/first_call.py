@@ -1,4 +1,4 @@
-"""Target h: what the first call costs, with nothing compiled yet and in a new process after that."""
+"""Target h: the cost of the first call, with nothing compiled yet and then in a new process."""
 
 import json
 import os
@@ -39,7 +39,7 @@ def new_process(cache: str, **policy: str) -> tuple[float, float]:
 
 
 def first_call(quick: bool) -> Part:
-    """Measure the first call with an empty folder of the compiler, then new processes with what it left there."""
+    """Measure the first call with an empty compiler cache, then in new processes with the cache that it left."""
     fresh_runs, later_runs = (1, 3) if quick else (2, 10)
     figures = []
     for label, policy in list(POLICIES.items())[: 1 if quick else None]:
@@ -58,6 +58,7 @@ def first_call(quick: bool) -> Part:
         ]
     return Part(
         title="The first call, in seconds",
-        settings=f"New processes: {fresh_runs} with an empty NUMBA_CACHE_DIR, {later_runs} with what they left there",
+        settings=f"New processes: {fresh_runs} with an empty NUMBA_CACHE_DIR, {later_runs} with the cache that these "
+        "left",
         figures=figures,
     )

@@ -1,6 +1,6 @@
-"""How often the intervals of ``statistics.bootstrap_interval`` miss, and on which side: the table of its docstring.
+"""Misses of the intervals of ``statistics.bootstrap_interval``, by side: the table of its docstring.
 
-``python -m benchmarks.interval_coverage`` prints it (about ten minutes); with a number, so many data sets each.
+``python -m benchmarks.interval_coverage`` prints it (about ten minutes); a number sets the number of data sets each.
 """
 
 import math
@@ -18,7 +18,7 @@ CORRELATION = 0.5
 
 
 class Kind(NamedTuple):
-    """What the values of a policy are like: how n are drawn, their mean and their variance."""
+    """A distribution of the values of a policy: a sampler of n values, their mean and their variance."""
 
     draw: Callable[[np.random.Generator, int], Array]
     mean: float

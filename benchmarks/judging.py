@@ -1,4 +1,4 @@
-"""What it costs to judge a policy by a log of many maps, against a log of one."""
+"""The cost of judging a policy by a log of many maps, against a log of one."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ JUDGED: dict[str, Callable[[int], Any]] = {
 
 
 def judging(quick: bool) -> Part:
-    """Target p: ``evaluate`` on M maps, where nobody but the reward model has to read them, against one map."""
+    """Target p: ``evaluate`` on M maps, which only the reward model has to read, against one map."""
     blocks, T = (4, 2000) if quick else (30, 20_000)
     figures = []
     logs = {M: _drawn(M, T) for M in MAPS}

@@ -1,4 +1,4 @@
-"""The limits that we hold ourselves to: against plain NumPy, against a peer, and against what the machine allows.
+"""The limits that we set ourselves: against plain NumPy, against a peer, and against the limits of the machine.
 
 Rounds are timed at worst: no model loses its weight, no region is refuted.
 """
@@ -113,7 +113,7 @@ def one_lane(quick: bool) -> Part:
 
 
 def same_code(quick: bool) -> Part:
-    """Targets k, l: what a choice among one and a list of maps cost over what they are made of."""
+    """Targets k, l: the extra cost of selecting among one model, and of a list of maps."""
     rounds, blocks, d, M = 500, (10 if quick else 60), 10, 10
     problem = LinearProblem.draw(rounds=rounds, dim=d, n_actions=K, n_models=M)
     wide = LinearProblem.draw(rounds=rounds, dim=40, n_actions=K, n_models=M).features
@@ -139,8 +139,8 @@ def same_code(quick: bool) -> Part:
         ("a list of maps of widths 20 to 40", "an array of maps of width 30", 3.0, "l"),
     ]
     return Part(
-        title="The same code inside and around",
-        settings=f"d = {d} and M = {M} where nothing else is said, K = {K}; maps: FS-SCB at worst; {blocks} blocks of "
+        title="One model, and lists of maps",
+        settings=f"d = {d} and M = {M} unless stated otherwise, K = {K}; maps: FS-SCB at worst; {blocks} blocks of "
         f"{rounds} rounds of each, in random turns",
         figures=[
             figure(seconds, (a, b), a, b, rounds=dict.fromkeys((a, b), rounds), limit=limit, target=target)
@@ -150,7 +150,7 @@ def same_code(quick: bool) -> Part:
 
 
 def untuned(quick: bool) -> Part:
-    """Target m: what it costs to learn the noise and the prior scales, over FS-SCB, which is told them."""
+    """Target m: the cost of learning the noise and the prior scales, over FS-SCB, which is given them."""
     cases, figures = [(10, 10, 500, 4.0), (100, 50, 20, float(len(SCALES)))], []
     blocks = 10 if quick else 60
     for M, d, rounds, limit in cases:
@@ -268,7 +268,7 @@ def workers(quick: bool) -> Part:
 
 
 def simulation_loop(quick: bool) -> Part:
-    """Target i: what simulate adds to the policy."""
+    """Target i: the time that simulate adds to that of the policy."""
     settings = ((1000, 500),) if quick else ((1000, 2000), (10_000, 2000), (10_000, 10_000))
     repeats = 2 if quick else 5
     whole_loop.measure(10, 100)  # compile

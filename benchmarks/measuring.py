@@ -1,7 +1,7 @@
-"""How everything here is timed: contestants take turns within one run, and what counts are ratios of their times.
+"""Timing: contestants take turns within one run, and the results are ratios of their times.
 
-The speed of a machine drifts by a tenth and more within minutes, so a time means little and a ratio of two times taken
-one after the other means much. Wall time is measured, not CPU time: work in other threads must count.
+The speed of a machine drifts by a tenth and more within minutes, so ratios of times taken one after the other are more
+reliable than times. Wall time is measured, not CPU time: work in other threads must count.
 """
 
 import gc
@@ -31,7 +31,7 @@ PERCENTILES = (50.0, 99.0, 99.9)
 
 @dataclass(frozen=True)
 class Spread:
-    """What n measurements were: the best (smallest), the median, and where the middle 80 % lie."""
+    """A summary of n measurements: the best (smallest), the median, and the range of the middle 80 %."""
 
     n: int
     best: float
@@ -109,7 +109,7 @@ def percentiles(nanoseconds: ArrayLike) -> dict[str, float]:
 
 
 def machine(packages: Sequence[str] = PACKAGES) -> dict[str, Any]:
-    """Return what the figures depend on: processor, cores, memory, system, versions. No names of hosts or users."""
+    """Return a description of the machine: processor, cores, memory, system, versions; no names of hosts or users."""
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
     return {
         "cpu": _processor(),
@@ -139,7 +139,7 @@ def _memory_gib() -> float | None:
 
 
 def package_version(name: str) -> str | None:
-    """Return the version of an installed package, None where it is not."""
+    """Return the version of an installed package, None if it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""What it costs to choose among M bases, over the bases that play: one lane, and many side by side."""
+"""The cost of choosing among M bases, over the bases that play: one lane, and many side by side."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from .problem import REWARD_RANGE, LinearProblem
 
 BALANCING = (RegretBalancing, BalancingElimination, DynamicBalancing, D3RB, ED2RB)
 POLICIES = {cls.__name__: cls.bind() for cls in BALANCING} | {"Corral": Corral.bind(reward_range=REWARD_RANGE)}
-"""Those that ask one base in a round."""
+"""Policies that ask one base in a round."""
 
 D, LANES, LIMIT = 10, 50, 3.0
 
@@ -33,7 +33,7 @@ def meta_policies(quick: bool) -> Part:
         title="Choosing among policies",
         settings=f"M times SquareCB on one map, d = {D}, K = {K}; policies at their defaults, after two blocks; "
         f"{blocks} blocks of {rounds} rounds of each, with lanes {rounds // 15}, in random turns. Each base on its "
-        "lanes: every base acts and learns for the lanes that chose it in the second block, in calls of its own",
+        "lanes: every base acts and learns for the lanes that chose it in the second block, in separate calls",
         figures=figures,
     )
 
@@ -75,7 +75,7 @@ def _many_lanes(M: int, rounds: int, blocks: int) -> list[Figure]:
 
 
 def side_by_side(policy: Any, x: Array, rewards: Array, chosen: list[Index]) -> Block:
-    """Return a block in which all lanes play; ``chosen`` gets the base of each, where there are several."""
+    """Return a block in which all lanes play; ``chosen`` gets the base of each lane, if there are several."""
     every = np.arange(LANES)
 
     def block() -> None:

@@ -1,8 +1,8 @@
 """The peers: other libraries for contextual bandits, each by the fastest path that it documents for this problem.
 
 The problem has features per action and one parameter shared by all. Libraries whose bandits have one model per arm
-do it with one arm (or with the regression under their bandit), asked for the scores of K contexts. Features lie ready
-in the container that a peer takes (array, tuples, dictionaries, text); none pays for converting an array.
+solve it with one arm (or with the regression under their bandit), asked for the scores of K contexts. Features are
+stored in the container that a peer takes (array, tuples, dictionaries, text); none pays for converting an array.
 """
 
 import random
@@ -68,7 +68,7 @@ def coba_linucb(problem: LinearProblem, seed: int) -> Play:
 
 
 def coba_corral(problem: LinearProblem, seed: int) -> Play:
-    """CORRAL of coba over four LinUCB; rewards scaled to [0, 1], as it demands."""
+    """CORRAL of coba over four LinUCB; rewards scaled to [0, 1], as it requires."""
     from coba.learners import CorralLearner, LinUCBLearner
 
     offered, (low, high) = _tuples(problem), REWARD_RANGE
@@ -140,7 +140,7 @@ def river(problem: LinearProblem, seed: int) -> Play:
 
 
 def bayesianbandits(policy: str) -> Callable[[LinearProblem, int], Play]:
-    """An agent of bayesianbandits with one learner for all arms, told the true noise."""
+    """An agent of bayesianbandits with one learner for all arms, given the true noise."""
 
     def make(problem: LinearProblem, seed: int) -> Play:
         import bayesianbandits as bb

@@ -1,7 +1,7 @@
-"""Measures what docs/regions.md tells, and writes it: python -m benchmarks.regions_study [out/paper]
+"""Measure and write the tables of docs/regions.md: python -m benchmarks.regions_study [out/paper]
 
-About two minutes on one core; every game is seeded. With a folder, the table on tasks in sequence is written from the
-results of `banditselect reproduce meta-tasks` that are stored there; without one it stays.
+This takes about two minutes on one core; every game is seeded. With a folder, the table on tasks in sequence is written
+from the results of `banditselect reproduce meta-tasks` stored there; without one it stays.
 """
 
 import itertools
@@ -40,7 +40,7 @@ def log_density(prior: Prior, theta: Array) -> Array:
 
 
 def plain_mixture(estimates: Array) -> Prior:
-    """Return what scikit-learn makes of estimates, with the number of components by BIC."""
+    """Return the Gaussian mixture that scikit-learn fits to estimates, with the number of components by BIC."""
     tried = [GaussianMixture(k, n_init=3, random_state=0).fit(estimates) for k in range(1, 9)]
     best = min(tried, key=lambda model: model.bic(estimates))
     return {"means": best.means_, "covariances": best.covariances_, "weights": best.weights_}
@@ -104,10 +104,11 @@ def compared(worlds: int = 30) -> str:
         rows.append([name, *cells, "" if name == OURS else spread(more)])
     head = ["regions", "log density of new parameters", f"regret of PSIDS in {ROUNDS} rounds", "regret more than ours"]
     caption = (
-        f"{worlds} worlds: {M} centres $N(0, I)$, $d={D}$, parameters $N(\\text{{centre}}, {WIDTH}^2 I)$, {TASKS} past "
-        f"tasks of {D} to {ROUNDS} rounds, noise {NOISE}; {NEW} new tasks of {ROUNDS} rounds with {ACTIONS} actions. "
-        "Mean ± standard error over worlds. The mixture of scikit-learn has its number of components by BIC, k-means "
-        "the true one; both see ridge estimates with the best penalty. All policies are told the same noise."
+        f"{worlds} simulations: {M} centres $N(0, I)$, $d={D}$, parameters $N(\\text{{centre}}, {WIDTH}^2 I)$, {TASKS} "
+        f"past tasks of {D} to {ROUNDS} rounds, noise {NOISE}; {NEW} new tasks of {ROUNDS} rounds with {ACTIONS} "
+        "actions. Mean ± standard error over simulations. The number of components is chosen by BIC for the mixture of "
+        "scikit-learn, and is the true one for k-means; both get ridge estimates with the best penalty. All policies "
+        "are given the same noise."
     )
     counts = ", ".join(f"{k} ({numbers.count(k)} times)" for k in sorted(set(numbers)))
     right = np.array([share for share, k in zip(covered, numbers, strict=True) if k == M])
@@ -119,17 +120,17 @@ def compared(worlds: int = 30) -> str:
 
 
 def elongated(worlds: int = 12) -> str:
-    """Return what a pull towards balls costs where regions are no balls."""
+    """Return the cost of shrinkage towards balls for regions that are not balls."""
     pulls = {"0": 0.0, "d": 1.0 * D, "2 d (default)": 2.0 * D, "4 d": 4.0 * D}
     rows = []
     for tasks, ratio in itertools.product((60, 300), (1, 10, 100)):
         lost = np.array([[_lost(seed, tasks, ratio, pull) for pull in pulls.values()] for seed in range(worlds)])
         rows.append([str(tasks), f"{ratio} : 1", *(spread(values) for values in lost.T)])
     caption = (
-        f"By how much the log density of new parameters is below that under the true mixture, {worlds} worlds, mean ± "
-        f"standard error: {M} regions, each with directions of its own, variances from the largest to the smallest as "
-        f"given, on average ${WIDTH}^2$; $d={D}$, tasks of {D} to {ROUNDS} rounds, noise 0.5. The number of regions is "
-        "told."
+        f"Log density of new parameters under the true mixture, less that under the fitted one; {worlds} simulations, "
+        f"mean ± standard error: {M} regions, each with directions of its own, variances from the largest to the "
+        f"smallest as given, on average ${WIDTH}^2$; $d={D}$, tasks of {D} to {ROUNDS} rounds, noise 0.5. The number "
+        "of regions is given."
     )
     return f"{caption}\n\n{markdown_table(['past tasks', 'variances', *(f'shrinkage {p}' for p in pulls)], rows)}"
 
@@ -161,7 +162,7 @@ def spread(values: Array) -> str:
 
 
 def in_sequence(folder: Path) -> str:
-    """Return the regret per task, by how many tasks there were before, from stored results."""
+    """Return the regret per task, by the number of tasks before it, from stored results."""
     results = Results.load(folder / "meta-tasks" / "theory" / "results.parquet")
     (result,) = results.values()
     tasks = result.checkpoints / task_sequence.TASK_ROUNDS

@@ -20,23 +20,23 @@ PEERS_IN_README = (
 VERDICTS = {True: "✓ holds", False: "✗ missed", None: "–"}
 
 HOW = """\
-Made by `make bench`; no number here is typed. Every figure but the first call and the act of an agent is a ratio
-of wall times within one run: contestants take turns, block by block, in random order, and blocks are compared in pairs;
-shown are the median ratio, where the middle 80 % of the pairs lie, and the best block of one over the best of another.
-Limits are held against the median. BLAS has one thread, the garbage collector rests inside blocks. Limits a to f are
-judged at worst: no model ever loses its weight and no region is refuted, which would make a round cheaper.
+`make bench` measures all numbers below. Every figure except the first call and the act of an agent is a ratio of wall
+times within one run: contestants take turns, block by block, in random order, and blocks are compared in pairs. The
+tables show the median ratio, the middle 80 % of the pairs, and the best block of one over the best of the other. Limits
+apply to the median. BLAS has one thread, and the garbage collector is off inside blocks. Limits a to f are measured in
+the worst case: no model ever loses its weight and no region is refuted, which would make a round cheaper.
 
 The problem: features and parameter of unit length, one parameter for all actions, noise uniform on [-1/2, 1/2];
-everything is drawn before play, and a reward is one lookup for everybody. Features lie ready in the container that a
-contestant takes, so no peer pays for converting an array. Time is of one decision and its update; single calls are
-timed one by one, the two readings of the clock included. Peers choose no model: they get the true map, and so do our
-policies on one map; FS-SCB gets ten maps. The empty call checks its features, gives a decision and settles it like
-every policy of ours, and computes nothing."""
+everything is drawn before play, and a reward is one lookup for every contestant. Features are stored in the container
+that a contestant takes, so no peer pays for converting an array. Times are for one decision and its update; single
+calls are timed one by one, including the two readings of the clock. Peers do not select a model: they get the true map,
+as do our policies on one map; FS-SCB gets ten maps. The empty call checks its features, returns a decision and settles
+it like every policy of ours, but computes nothing."""
 
 
 SHORT = """\
-One decision and its update, checks and propensity included, beside other libraries on the same linear bandit with ten
-actions and ten features. FS-SCB chooses among ten maps of them, the others are given the right one."""
+One decision and its update, including checks and propensity, compared with other libraries on the same linear bandit
+with ten actions and ten features. FS-SCB chooses among ten maps; the others get the right one."""
 
 
 def page(parts: Mapping[str, Part]) -> str:
@@ -146,7 +146,7 @@ def speed_line(parts: Mapping[str, Part]) -> str:
 
 
 def machines(parts: Mapping[str, Part]) -> str:
-    """Return what was measured on what, one paragraph for each machine."""
+    """Return the machines and the parts measured on each, one paragraph per machine."""
     found: dict[str, list[str]] = {}
     for name, part in parts.items():
         found.setdefault(machine_words(part.machine), []).append(f"{name} ({part.measured}, {part.seconds:.0f} s)")
@@ -163,7 +163,7 @@ def machine_words(machine: Mapping[str, Any]) -> str:
 
 
 def middle(spread: Spread) -> str:
-    """Return a median and where the middle 80 % lie."""
+    """Return a median and the range of the middle 80 %."""
     return f"{number(spread.median)} ({number(spread.low)} to {number(spread.high)})"
 
 

@@ -1,4 +1,4 @@
-"""How a round grows with models, features, actions, lanes and rounds learned, and what cores bring: time and memory.
+"""Time and memory of a round by models, features, actions, lanes and rounds learned, and the speed-up by cores.
 
 Every policy plays rounds of one act and one update. One size varies, the others stay at those of `SIZES` (and of the
 axis). All points of an axis take turns (`measuring.interleaved`); a block is as many rounds as fill its time. The
@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 JSON = Path("out/bench/scaling.json")
 NOISE = 100.0  #: the constant stated to the policies; rewards lie in [0, 1]
 ITEMS = 10_000  #: of tables and catalogues
-POOL, POOL_BYTES = 16, 8e6  #: different offers that a block repeats, fewer where they are large
+POOL, POOL_BYTES = 16, 8e6  #: different offers that a block repeats, fewer if they are large
 REWARDS = 10_000  #: different ones: bases of a meta-policy that earned the same tie, which costs more
 REPLICATES = 16  #: of the simulation that cores share
 
@@ -184,7 +184,7 @@ class Game:
         return (time.perf_counter() - start) / 2
 
     def round_bytes(self) -> int:
-        """Return the most that one round allocates through NumPy beyond what was there."""
+        """Return the peak memory that one round allocates through NumPy."""
         tracemalloc.start()
         try:
             self.play(1)
@@ -202,12 +202,12 @@ def part_bytes(part: LaneArrays) -> int:
 
 
 def state_bytes(policy: Policy) -> int:
-    """Return the bytes of all that a policy learns and of what its settings determine."""
+    """Return the bytes of the learned arrays of a policy and of those derived from its settings."""
     return sum(part_bytes(part) for _, part in policy._parts)
 
 
 def measure(group: list[Series], blocks: int, seconds: float) -> Iterator[dict[str, Any]]:
-    """Yield what was measured of every series of an axis: microseconds a round, bytes."""
+    """Yield the measurements of every series of an axis: microseconds a round, bytes."""
     games: dict[str, tuple[Game, int]] = {}
     for series in group:
         for value in series.grid:

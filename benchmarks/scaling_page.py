@@ -1,4 +1,4 @@
-"""Makes docs/scaling.md and docs/figures/scaling-*.png from what `benchmarks.scaling` measured.
+"""Make docs/scaling.md and docs/figures/scaling-*.png from the results of `benchmarks.scaling`.
 
 python -m benchmarks.scaling_page [out/bench/scaling.json]
 """
@@ -31,7 +31,7 @@ Array = NDArray[np.float64]
 Found = Mapping[str, Any]  # one series of the file
 
 DOCS = Path(__file__).parent.parent / "docs"
-WITHIN = 0.25  #: a slope that differs by less is what the formula says
+WITHIN = 0.25  #: a slope that differs by less agrees with the formula
 DEGREES = {
     "time": {"M": 1, "d": 2, "K": 1, "lanes": 1, "held": 0, "rounds": 0},
     "state": {"M": 1, "d": 2, "K": 0, "lanes": 1, "held": 1},
@@ -75,7 +75,7 @@ def slope(x: Array, y: Array) -> float:
 
 
 class Verdict(NamedTuple):
-    """Slopes of the formula and of what was measured in the last decade, and the steepest step between two points."""
+    """Slopes of the formula and of the measurements in the last decade, and the steepest step between two points."""
 
     degree: int
     formula: float
@@ -85,7 +85,7 @@ class Verdict(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether the slopes agree."""
+        """True if the slopes agree."""
         return abs(self.measured - self.formula) <= WITHIN
 
     @property
@@ -126,7 +126,7 @@ def of_axis(series: Sequence[Found], axis: str) -> list[Found]:
 
 
 def base_of(series: Found) -> str:
-    """Return the policy of a series, without the word for how it is offered actions."""
+    """Return the policy of a series, without the suffix for the form of its actions."""
     return series["policy"].split(",")[0]
 
 
@@ -179,7 +179,7 @@ def time_figure(series: Sequence[Found]) -> "Figure":
 
 
 def memory_figure(series: Sequence[Found]) -> "Figure":
-    """Return the state against M, d and lanes, and what one decision moves against K."""
+    """Return the state against M, d and lanes, and the bytes moved by one decision against K."""
     with house_style():
         figure = new_figure("page", 5.4)
         for axes, axis in zip(figure.subplots(2, 2).flat, ("M", "d", "lanes", "K"), strict=True):
@@ -193,7 +193,7 @@ def memory_figure(series: Sequence[Found]) -> "Figure":
 
 
 def with_moved(series: Found) -> Found:
-    """Return a series with what one decision moves: what is handed over, and what the round allocates."""
+    """Return a series with the bytes moved by one decision: those passed in, and those that the round allocates."""
     return {**series, "points": [{**p, "round": p["offer"] + p["round"]} for p in series["points"]]}
 
 
@@ -220,7 +220,7 @@ def rest_figure(series: Sequence[Found]) -> "Figure":
 
 
 def others(series: Found) -> str:
-    """Return the sizes that stay, in words."""
+    """Return the fixed sizes, in words."""
     fixed = {name: size for name, size in series["others"].items() if size}
     return ", ".join(f"{name} = {size}" for name, size in fixed.items())
 
@@ -265,7 +265,7 @@ def time_table(series: Sequence[Found]) -> str:
 
 
 def memory_table(series: Sequence[Found]) -> str:
-    """Return the verdicts on state and on what a round allocates."""
+    """Return the verdicts on state and on the allocations of a round."""
     rows = []
     for one in series:
         if one["axis"] not in DEGREES["state"]:
@@ -278,7 +278,7 @@ def memory_table(series: Sequence[Found]) -> str:
 
 
 def catalogue_table(series: Sequence[Found]) -> str:
-    """Return what one decision among the most actions costs, in every way."""
+    """Return the costs of one decision among the most actions, for every form of the actions."""
     rows = []
     for one in of_axis(series, "K"):
         if base_of(one) not in ("FS-SCB", "OFUL"):
@@ -294,7 +294,7 @@ def catalogue_table(series: Sequence[Found]) -> str:
                 time_text(last["time"]["median"]),
             ]
         )
-    head = ["policy", "offered are", "K", "handed over", "allocated by the round", "time of the round"]
+    head = ["policy", "actions", "K", "passed in", "allocated by the round", "time of the round"]
     return markdown_table(head, rows)
 
 
@@ -306,7 +306,7 @@ def rounds_table(series: Sequence[Found]) -> str:
         times = [time_text(point["time"]["median"]) for point in (first, last)]
         rows.append([one["policy"], *times, judge(one).words, *(bytes_text(p["held"]) for p in (first, last))])
     ends = [f"{found[0]['points'][k]['x']:,}" for k in (0, -1)]
-    times, held = ([f"{what} {end}" for end in ends] for what in ("a round up to", "held more after"))
+    times, held = ([f"{what} {end}" for end in ends] for what in ("a round up to", "extra memory after"))
     return markdown_table(["policy", *times, "slope (formula)", *held], rows)
 
 
@@ -319,11 +319,11 @@ def cores_table(series: Sequence[Found]) -> str:
         spread = point["time"]
         seconds = f"{two(spread['median'])} ({two(spread['low'])} to {two(spread['high'])})"
         rows.append([f"{point['x']}", seconds, f"{spread['n']}", two(alone / spread["median"])])
-    return markdown_table(["worker processes", "seconds (10 to 90 %)", "runs", "times as fast"], rows)
+    return markdown_table(["worker processes", "seconds (10 to 90 %)", "runs", "speed-up"], rows)
 
 
 def parts(content: Mapping[str, Any]) -> dict[str, str]:
-    """Return what stands between the markers of the page, by marker."""
+    """Return the text between the markers of the page, by marker."""
     about, series = content["machine"], content["series"]
     versions = ", ".join(f"{name} {number}" for name, number in about["packages"].items())
     return {

@@ -1,12 +1,11 @@
-"""What the loop costs besides the policy: the time of `simulate` over the time inside act and update, in one run.
+"""The cost of the loop around the policy: the time of `simulate` over the time inside act and update, in one run.
 
 The problem is synthetic feature selection with M = 10, d = 10, K = 10, 100 replicates side by side, and 1,000 items
-each or the paper's 10,000. Drawing the instances, offering their items, and the rest (means, rewards, recording,
-putting together) are told apart. With 10,000 items an instance is up to a million random numbers (350 MB for all),
-nearly as many for 2,000 rounds as for 10,000: for few rounds that is most of what the loop adds. The first run of a row
-is slower where its memory is new to the process or, on a virtual machine, to the host; the runs after it use the memory
-that the run before gave back, as the blocks of a sweep do. A sweep draws an instance once for all policies that play
-it.
+each or the paper's 10,000. Drawing the instances, offering their items, and all else (means, rewards, recording,
+collecting) are timed separately. With 10,000 items an instance has up to a million random numbers (350 MB for all),
+nearly as many for 2,000 rounds as for 10,000: for few rounds they are most of the cost of the loop. The first run of a
+row is slower if its memory is new to the process or, on a virtual machine, to the host; later runs reuse the memory of
+the run before, as the blocks of a sweep do. A sweep draws an instance once for all policies that play it.
 """
 
 import statistics
@@ -55,7 +54,7 @@ class TimedProblem(SyntheticFeatureSelection):
 
 
 def measure(rounds: int, n_items: int) -> dict[str, float]:
-    """Return microseconds per lane and round: of the whole and of its parts."""
+    """Return microseconds per lane and round: in total and by part."""
     spent.clear()
     problem = TimedProblem(n_models=10, dim=10, n_actions=10, n_items=n_items)
     policies = {"FS-SCB": Timed.bind(reward_range=given.reward_range, noise=given.noise)}

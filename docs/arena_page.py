@@ -1,4 +1,4 @@
-"""Writes docs/arena.md from a run of the arena: python docs/arena_page.py out/arena (make arena-docs).
+"""Write docs/arena.md from a run of the arena: python docs/arena_page.py out/arena (make arena-docs).
 
 All numbers come from the stored tables of `banditselect reproduce arena --scale paper --out out/arena` and
 `python -m benchmarks.arena --scale paper`.
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from from_results import details
 
-from banditselect.experiments import EXPERIMENTS, REGIMES
+from banditselect.experiments import EXPERIMENTS
 from banditselect.experiments import ranking as report
 from banditselect.experiments.beyond import arena
 from banditselect.experiments.beyond.arena_policies import everyone
@@ -42,28 +42,27 @@ def main(folder: Path) -> None:
             shutil.copyfile(figure, DOCS / "figures" / f"arena-{regime}-{group}.svg")
     parts = [
         "# Every rival in one arena",
-        "Written by `python docs/arena_page.py` from the tables of `banditselect reproduce arena` and `python -m "
-        "benchmarks.arena`; no number here is typed. Policies that select among M feature maps play four families of "
-        "problems, those that select among M regions (balls in which the parameter may lie) four others; all meet the "
-        "same instances and the same noise. T is the number of rounds, K that of actions. “Section 9” is the example "
-        "of math.md, section 9, in which every wrong map is refuted on a context of its own. A master plays through "
-        "bases, one for every map or region: RB balances regrets, RBE eliminates bases, DB balances dynamically; SCB "
-        "says that the bases are SquareCB. `banditselect show arena` says what was chosen, `banditselect list arena` "
-        "who plays.",
+        "`python docs/arena_page.py` writes this page from the tables of `banditselect reproduce arena` and `python -m "
+        "benchmarks.arena`. Policies that select among M feature maps play four families of problems, those that "
+        "select among M regions (balls that may contain the parameter) four others; all meet the same instances and "
+        "the same noise. T is the number of rounds, K that of actions. “Section 9” is the example of math.md, section "
+        "9, in which every wrong map is refuted on a context of its own. A master plays through bases, one for every "
+        "map or region: RB balances regrets, RBE eliminates bases, DB balances dynamically; SCB means that the bases "
+        "are SquareCB. `banditselect show arena` describes the settings, `banditselect list arena` lists the policies.",
         settings(ran, folder),
         summary(found),
-        f"## Who comes where\n\n{standing(found, folder)}",
+        f"## Ranking\n\n{standing(found, folder)}",
         *(figures(found, group) for group in next(iter(found.values()))),
-        f"## Who wins where\n\n{wins(found)}",
-        f"## Where our own lose\n\n{losses(found)}",
-        f"## What each is told, and what is proved\n\n{known()}",
-        f"## What is published of rates and failures\n\n{rates(folder)}",
+        f"## Winners by problem\n\n{wins(found)}",
+        f"## Where our policies lose\n\n{losses(found)}",
+        f"## Inputs and guarantees\n\n{known()}",
+        f"## Published rates and failures\n\n{rates(folder)}",
     ]
     write_text(DOCS / "arena.md", "\n\n".join(parts) + "\n")
 
 
 def settings(ran: Regimes, folder: Path) -> str:
-    """Return how large the run was, and what it cost."""
+    """Return the size and the cost of the run, and the settings of the policies."""
     (first, *_) = next(reversed(ran.values())).values()
     rounds, replicates = first.settings["rounds"], first.replicates
     sizes = {(scale.rounds, scale.replicates): name for name, scale in arena.EXPERIMENT.scales.items()}
@@ -75,20 +74,21 @@ def settings(ran: Regimes, folder: Path) -> str:
     others = f", tuned on {stop - start} others" if stop else ""
     spent = {regime: sum(Store(folder / "arena" / regime).timings().values()) for regime in ran}
     cost = ", ".join(f"{duration(seconds)} for “{regime}”" for regime, seconds in spent.items())
-    told = "; ".join(f"“{regime}”: {REGIMES[regime]}" for regime in ran if regime == "defaults")
     return (
-        f"{named}: T = {rounds}, {replicates} replicates{others}.{lacking} Computing, one core: {cost}. "
-        f"{told}. They are this library's, for rivals too; radii and tests have the constants of theory, which are "
-        "wide. “tuned”: the rate or radius of whoever explores, the width of a master's tests and one more argument of "
-        "it, as the table below lists them, by the same steps; of settings within one standard error of the best, the "
-        "one nearest to the start. This is the fairer comparison. Ridge penalties, confidence levels and the rest "
-        "stay at their defaults; who has nothing to tune stays as it is. Twelve replicates choose roughly: a policy "
-        "whose regret varies much tends to stay near the start. On images they are drawn from the same data."
+        f"{named}: T = {rounds}, {replicates} replicates{others}.{lacking} Computing, one core: {cost}. “defaults”: "
+        "default arguments, plus the constants that each policy requires. Defaults are those of this library, for "
+        "rivals too; radii and tests have the constants of theory, which are wide. “tuned”: rates of exploration, "
+        "radii, the widths of the masters' tests and one more argument of each master, listed in the table below, are "
+        "tuned by the same steps; among settings within one standard error of the best, the one nearest to the start "
+        "is chosen. This is the fairer comparison. Ridge penalties, confidence levels and all other arguments keep "
+        "their defaults; policies without tunable arguments are unchanged. Tuning on few replicates is coarse: a "
+        "policy whose regret varies much tends to stay near the start. On images, the tuning replicates are drawn from "
+        "the same data."
     )
 
 
 def summary(found: Groups) -> str:
-    """Return the first three of every group and regime, in words."""
+    """Return the three best policies of every group and regime, in words."""
     lines = []
     for group in next(iter(found.values())):
         for regime, groups in found.items():
@@ -102,7 +102,7 @@ def summary(found: Groups) -> str:
 
 
 def standing(found: Groups, folder: Path) -> str:
-    """Return the one table: everyone's paired regret in both regimes."""
+    """Return the table of paired regrets of all policies, in both regimes."""
     times = {regime: Store(folder / "arena" / regime).round_times() for regime in found}
     final = next(reversed(found))
     rows, leaders = [], []
@@ -122,14 +122,14 @@ def standing(found: Groups, folder: Path) -> str:
     caption = (
         "Regrets in % of that of uniform play, mean over the problems; “ours”: proposed by this library; sorted by "
         f"the difference from the leader in “{final}”. The leader ("
-        f"{'; '.join(leaders)}) has the smallest regret of those that played every problem; differences from it are "
-        "paired, replicate by replicate, in points of %, with 95 % intervals over replicates: for these problems, not "
-        "for others. Who played only some problems has its regret and rank over these, which are not comparable with "
-        "other rows; the difference is, since the leader's is then over the same problems. Best or close: on how many "
-        "problems a policy is neither clearly worse than the best one there nor by more than a quarter. Yardsticks are "
-        "told the right model, or select nothing; they have no rank, are not tuned and are no lower bound. Time: a "
-        "round of one lane where all replicates play side by side, the least of all runs of the tuning, median over "
-        "the problems."
+        f"{'; '.join(leaders)}) has the smallest regret among the policies that played every problem; differences from "
+        "it are paired, replicate by replicate, in points of %, with 95 % intervals over replicates: for these "
+        "problems, not for others. If a policy played only some problems, its regret and rank are over these and "
+        "cannot be compared with other rows; its difference can, since the leader's regret is then taken over the same "
+        "problems. Best or close: the number of problems on which a policy is neither clearly worse than the best one "
+        "nor worse by more than a quarter. Yardsticks are given the right model, or select nothing; they have no rank, "
+        "are not tuned and are not a lower bound. Time: a round of one lane with all replicates side by side, the "
+        "fastest of all tuning runs, median over the problems."
     )
     return f"{caption}\n\n{markdown_table(head, rows)}"
 
@@ -143,7 +143,7 @@ def figures(found: Groups, group: str) -> str:
 
 
 def wins(found: Groups) -> str:
-    """Return who is best on every problem, and who is not clearly worse."""
+    """Return the best policy on every problem, and those that are not clearly worse."""
     won = {
         regime: {problem: names for finals in groups.values() for problem, names in winners_of(finals).items()}
         for regime, groups in found.items()
@@ -186,19 +186,19 @@ def losses(found: Groups) -> str:
 
 
 def known() -> str:
-    """Return what every contestant is told and what is proved of it."""
+    """Return the inputs and the guarantee of every policy."""
     rows = [
         [group, name, ", ".join(one.told) or "nothing", ", ".join(one.tuned) or "nothing", one.proved]
         for group, named in everyone().items()
         for name, one in named.items()
         if name not in RANKING.yardsticks
     ]
-    head = ["among", "policy", "told, beside shapes and models", "tuned", "proved of its regret"]
+    head = ["among", "policy", "inputs besides shapes and models", "tuned", "proved regret"]
     return markdown_table(head, rows)
 
 
 def rates(folder: Path) -> str:
-    """Return the verdicts on what is published of rivals."""
+    """Return the verdicts on the published rates and failures of rivals."""
     published = load_runs(folder, PUBLISHED)
     verdicts = judge(published, PUBLISHED, SENTENCES)
     if not verdicts:
@@ -208,16 +208,16 @@ def rates(folder: Path) -> str:
         for (name, _), results in published.items()
     ]
     caption = (
-        "Each statement is ours, of what the reference proves or assumes, judged by exponents that are measured: "
-        f"{', '.join(lengths)}; everyone at its defaults, but CORRAL, which has no horizon here and, where "
-        "nothing else is said, ten times its rate, chosen after a look at such runs so that it learns within T. "
-        "A rate speaks of large T: it is asked of masters where they had told "
-        "their bases apart before, that is where after a quarter of the rounds their regret was at most half of that "
-        "of uniform play. At a fixed T a regret in proportion to M may be far below sqrt(M T); so M and T grow "
-        "together. A tenth is added to exponents of T for logarithms. “Holds” means that the regret grew no faster on "
-        "these problems; no run shows a bound for all. That of ALEXP could hardly fail: it would need eleven times the "
-        "regret with 15 times the maps. Intervals are 95 % for all parts of a statement together, of which the table "
-        "has the one that decides; they are not corrected for the number of statements."
+        "Each statement is our formulation of a proof or an assumption in the reference, judged by measured exponents: "
+        f"{', '.join(lengths)}. All policies use their defaults, except CORRAL, which has no horizon here and, unless "
+        "stated otherwise, ten times its rate, chosen after looking at such runs so that it learns within T. A rate is "
+        "a statement about large T, so a master is judged only where it had already identified good bases, that is, "
+        "where its regret after a quarter of the rounds was at most half of that of uniform play. At a fixed T, a "
+        "regret proportional to M may be far below sqrt(M T), so M and T grow together. Exponents of T are allowed an "
+        "extra tenth for logarithms. “Holds” means that the regret grew no faster on these problems; no run proves a "
+        "bound. The statement about ALEXP could hardly fail: it would need eleven times the regret with 15 times the "
+        "maps. Intervals are 95 % for all parts of a statement together, and the table shows the deciding part; they "
+        "are not corrected for the number of statements."
     )
     return f"{caption}\n\n{details(verdicts)}"
 

@@ -1,4 +1,4 @@
-"""Puts what a run of the paper showed into the pages: python docs/from_results.py out/paper (make docs).
+"""Write the results of a run of the paper into the pages: python docs/from_results.py out/paper (make docs).
 
 Writes docs/figures/ and docs/results.md, and the tables between the markers of docs/learned.md. All numbers come from
 the stored tables.
@@ -57,10 +57,10 @@ def results_page(found: Found, verdicts: Sequence[Verdict]) -> str:
     claims, rest = ([one for one in verdicts if bool(one.claim) == on_figure] for on_figure in (True, False))
     parts = [
         "# The paper at its own scale, in three settings",
-        "Made by `make docs` from the tables of `banditselect reproduce all --scale paper`; no number here is typed.",
+        "`make docs` writes this page from the tables of `banditselect reproduce all --scale paper`.",
         "\n".join(f"* **{name}**: {REGIMES[name]}." for name in SETTINGS),
-        "The tuned column will be run again with another tuner. An interval has 95 %; the verdicts are not corrected "
-        "for their number.",
+        "The tuned column will be run again with another tuner. Intervals are 95 %; the verdicts are not corrected for "
+        "their number.",
         f"## The paper's claims on its figures\n\n{counted(claims)}",
         claims_table(claims),
         f"## Claims that depend on the setting\n\n{flips(claims)}",
@@ -89,7 +89,7 @@ def claims_table(verdicts: Sequence[Verdict]) -> str:
 
 
 def flips(verdicts: Sequence[Verdict]) -> str:
-    """Return the claims whose verdict turns between the practical setting and the tuned one."""
+    """Return the claims whose verdicts differ between the practical and the tuned setting."""
     turned: dict[tuple[str, str], list[str]] = {}
     for (claim, name), own in by_claim(verdicts).items():
         kind = own["practical"].outcome, own["tuned"].outcome
@@ -100,8 +100,8 @@ def flips(verdicts: Sequence[Verdict]) -> str:
         for (first, then), claims in turned.items()
     ]
     return (
-        "What holds with practical settings and fails when everything is tuned rests on rivals that are not tuned.\n\n"
-        + "\n".join(lines)
+        "Claims that hold with practical settings and fail when everything is tuned rest on rivals that are not tuned."
+        "\n\n" + "\n".join(lines)
     )
 
 
@@ -148,7 +148,7 @@ def mean(result: Result, policy: str, metric: str) -> str:
 
 
 def table(found: Found, experiment: str, policies: Sequence[str]) -> str:
-    """Return final values of some policies in all settings, of images on the fewest and the most models."""
+    """Return final values of some policies in all settings; for images, with the fewest and the most models."""
     metric = PAPER[experiment].metric
     problems = list(found[experiment, "practical"])
     ends = problems if experiment == "ps-synthetic" else [problems[0], problems[-1]]

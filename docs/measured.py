@@ -1,6 +1,6 @@
-"""Measures what math.md and choosing.md tell of policies, and writes it between the markers: python docs/measured.py
+"""Measure policies for math.md and choosing.md, and write the tables between the markers: python docs/measured.py
 
-About a minute and a half on one core. Every game is seeded.
+This takes about a minute and a half on one core. Every game is seeded.
 """
 
 import math
@@ -40,7 +40,7 @@ def unit(rng: np.random.Generator, *shape: int) -> Array:
 
 
 def misspecification(lanes: int = 1000, rounds: int = 300, R: float = 0.3) -> str:
-    """Return how often sets ever miss the parameter of rewards that are almost linear, widened and as they are."""
+    """Return how often sets, widened or not, ever miss the parameter when rewards are almost linear."""
     rows = []
     for eps in (0.05, 0.2):
         for name in ("sign", "random", "constant"):
@@ -71,7 +71,7 @@ def _misses(eps: float, name: str, told: float, lanes: int, rounds: int, R: floa
 
 
 def alarms(lanes: int = 500, rounds: int = 1000, R: float = 0.5) -> str:
-    """Return how often the alarm rings, and when, for noise of the size stated and larger."""
+    """Return how often and when the alarm is raised, for noise of the stated size and larger."""
     rows = []
     for factor in (1.0, 1.2, 1.5, 2.0):
         rng = np.random.default_rng(1)
@@ -127,7 +127,7 @@ def _contexts(policy: Policy, M: int, T: int, D: float, R: float) -> Array:
 
 
 def scb(lanes: int = 20, R: float = 0.1) -> str:
-    """Return the regret of FS-SCB as it is proved, and by default, beside the bound."""
+    """Return the regret of FS-SCB with proved, printed and default constants, beside the bound."""
     model: dict[str, Any] = {"n_models": 3, "dim": 3, "noise": R, "parameter_bound": 0.8}
     proved: dict[str, Any] = {**model, "feature_bound": 1.0, "reward_bound": 0.8, "regularization": 1.0, "delta": DELTA}
     rows = []
@@ -153,7 +153,7 @@ def scb(lanes: int = 20, R: float = 0.1) -> str:
         bound = feature_selection.regret_bound(t=T, n_actions=4, **proved)
         rows.append([f"{T}", *found, f"{bound:.0f}"])
     caption = f"3 maps, $d=3$, $K=4$, $R={R}$, $L=1$, $G=S=.8$, $\\lambda=1$, {lanes} lanes, mean ± standard error:"
-    head = ["T", "corrected", "paper", "the defaults, told R and S", "bound of Theorem 5"]
+    head = ["T", "corrected", "paper", "the defaults, given R and S", "bound of Theorem 5"]
     return f"{caption}\n\n{markdown_table(head, rows)}"
 
 
@@ -198,7 +198,7 @@ PAGES: dict[str, dict[str, Callable[[], str]]] = {
 def main() -> None:
     """Measure everything."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # alarms are what is counted here
+        warnings.simplefilter("ignore", RuntimeWarning)  # alarms are counted here
         for name, parts in PAGES.items():
             text = (DOCS / name).read_text()
             for marker, measure in parts.items():

@@ -1,6 +1,6 @@
 """Draw the packages, docs/figures/packages.svg, from the import rules in pyproject.toml: python docs/packages.py
 
-Each package stands with the first sentence of its docstring, and a dot where it imports from a package above it.
+Each row shows a package, the first sentence of its docstring, and a dot for each package above that it imports from.
 """
 
 import ast

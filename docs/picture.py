@@ -1,4 +1,4 @@
-"""Draws the picture of the README, docs/picture.png: python docs/picture.py (under a minute)."""
+"""Draw the picture of the README, docs/picture.png: python docs/picture.py (under a minute)."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ def main() -> None:
 
     The encodings are the outputs of one network after different amounts of training. The policies that need the range
     or the noise of the rewards are given it. The regrets are printed, also those of a harder problem, which is not
-    drawn: clicks with chance .9 for the digit that is wanted and .1 for all others, linear in no encoding.
+    drawn: clicks with chance .9 for the target digit and .1 for all others, linear in no encoding.
     """
     pack = load_pack("fs-mnist")
     linear = Classification(features=pack.maps, labels=pack.labels, parameters=pack.parameters)

@@ -1,14 +1,14 @@
 """Several processes act for one policy, one learns, and any of them may be killed at any instant.
 
 ``python examples/several_processes.py`` serves 3,000 visits with four workers and one learner. At 20 random instants it
-kills one of the five (SIGKILL, no goodbye) and starts it again; then it tells what was learned. In the folder are
+kills one of the five (SIGKILL) and starts it again; then it prints what was learned. The folder contains
 
 * ``policy.bsel``, the policy as the learner saved it last; a reader sees the old file or the new one;
 * ``*.jsonl``, a journal for every start of a worker, with a line for every decision and its reward. A reward is
   acknowledged once its line is on the disk.
 
-A learner that is started again loads the policy it saved last and reads all journals anew: what it has learned it
-knows.
+A restarted learner loads the policy that it saved last and reads all journals again; the policy knows which decisions
+it has learned.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ TRUTH = np.array([0.4, 0.1, -0.2])
 
 
 def serve(folder: Path, worker: int) -> None:
-    """Act for the policy as this worker, with the state published last, and keep every reward."""
+    """Act as this worker, with the latest published policy, and write every reward to the journal."""
     published, rng = folder / "policy.bsel", np.random.default_rng()
     seen, policy = published.stat().st_mtime_ns, load(published, worker=worker)
     with open(folder / f"{worker}-{uuid.uuid4().hex}.jsonl", "wb") as journal:
@@ -48,7 +48,7 @@ def serve(folder: Path, worker: int) -> None:
 
 
 def learn(folder: Path) -> None:
-    """Learn what the journals hold, each decision once, and publish what was learned."""
+    """Learn the decisions in the journals, each once, and publish the policy."""
     policy, read = load(folder / "policy.bsel"), dict[Path, int]()
     while True:
         before = policy.rounds
@@ -62,7 +62,7 @@ def learn(folder: Path) -> None:
 
 
 def entries(folder: Path, read: dict[Path, int]) -> Iterator[dict[str, Any]]:
-    """Yield the lines of all journals behind what was ``read`` of them; a line cut off was never acknowledged."""
+    """Yield the new lines of all journals, after the ``read`` ones; an incomplete line was never acknowledged."""
     for path in sorted(folder.glob("*.jsonl")):
         with open(path, "rb") as journal:
             journal.seek(read.get(path, 0))
@@ -72,7 +72,7 @@ def entries(folder: Path, read: dict[Path, int]) -> Iterator[dict[str, Any]]:
 
 
 def run(folder: Path, workers: int = 4, visits: int = 3000, kills: int = 20) -> tuple[int, int]:
-    """Serve visits while processes are killed; return how many rewards were acknowledged, and how many learned."""
+    """Serve visits while processes are killed; return the numbers of acknowledged and of learned rewards."""
     SquareCB(dim=3, intercept=True).save(folder / "policy.bsel")
     tasks = {0: (learn, (folder,))} | {number: (serve, (folder, number)) for number in range(1, 1 + workers)}
     running = {number: start(*task) for number, task in tasks.items()}
@@ -105,7 +105,7 @@ def start(target: Any, arguments: tuple[Any, ...]) -> multiprocessing.Process:
 
 
 def kill(process: multiprocessing.Process) -> None:
-    """End a process without a goodbye."""
+    """Kill a process."""
     process.kill()
     process.join()
 

@@ -31,7 +31,7 @@ class Softmax(Policy):
 
 
 class Exponentials(Play):
-    """Plays by the exponentials of predictions times a rate: a schedule, or c for c sqrt(t), of the rewards so far."""
+    """Plays by the exponentials of predictions times a rate: a schedule of the rewards so far, or c for c sqrt(t)."""
 
     asks = ("predict", "rounds")
 

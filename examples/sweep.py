@@ -1,7 +1,7 @@
 """A sweep of our own: four policies, one of them from a file beside this one, on three problems.
 
-``python examples/sweep.py`` runs it and leaves tables and figures in ``out/sweep``. The same command goes on where it
-was stopped or killed; after a change only the changed cells run.
+``python examples/sweep.py`` runs it and writes tables and figures to ``out/sweep``. After a stop or a kill, the same
+command continues; after a change, only the changed cells run.
 """
 
 import sys
@@ -14,7 +14,7 @@ from banditselect.problems import SyntheticFeatureSelection
 from banditselect.reporting import save_figure
 from banditselect.simulation import Progress, Results
 
-SCB = SquareCB.bind(reward_range=given.reward_range)  # given: a constant that the problem tells
+SCB = SquareCB.bind(reward_range=given.reward_range)  # given: a constant of the problem
 POLICIES = {
     "oracle": on_map(SCB, 0),  # looks at map 0, the true one
     "FS-SCB": FSSquareCB.bind(reward_range=given.reward_range, noise=given.noise),
@@ -25,7 +25,7 @@ PROBLEMS = grid(SyntheticFeatureSelection, n_models=[2, 10, 30], dim=10, n_items
 
 
 def run(rounds: int = 500, replicates: int = 20, out: str = "out/sweep") -> Results:
-    """Play everything that is not in the folder yet, and draw it."""
+    """Run all cells that are not in the folder yet, and draw the figures."""
     results = sweep(POLICIES, PROBLEMS, rounds=rounds, replicates=replicates, out=out, progress=tell)
     save_figure(results.plot("regret"), Path(out) / "curves.png")
     save_figure(results.plot_finals("regret"), Path(out) / "finals.png")
@@ -33,7 +33,7 @@ def run(rounds: int = 500, replicates: int = 20, out: str = "out/sweep") -> Resu
 
 
 def tell(now: Progress) -> None:
-    """Show how much is done."""
+    """Show progress."""
     print(f"\r{now.cells_done} of {now.cells} cells, {100 * now.fraction:.0f} %", end="", file=sys.stderr)
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from banditselect.kernels.features import NO_BLOCK, Features, played
-from banditselect.models.map_mixture import SCALES, TOLD_SCALES, MapMixture
+from banditselect.models.map_mixture import KNOWN_NOISE_SCALES, SCALES, MapMixture
 from banditselect.models.mixture import FLAT
 from banditselect.runtime.blocks import maps_of
 
@@ -62,7 +62,7 @@ class Maps:
         if self.constant and t:
             y = y - y[0]
         spread = ((y - y.mean() * self.constant) ** 2).sum() / max(t - self.constant, 1) if t else 0.0
-        for scale in SCALES if self.noise is None else TOLD_SCALES:
+        for scale in SCALES if self.noise is None else KNOWN_NOISE_SCALES:
             for i, d in enumerate(self.dims):
                 precision = np.full(d + self.constant, 1.0 / scale)
                 if self.constant:

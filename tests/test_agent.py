@@ -24,8 +24,8 @@ def agent_of(**arguments):
 
 def everything(agent):
     """All that an agent holds, by value."""
-    spread = agent._spread
-    return snapshot(agent.policy), agent._seats.to_dict(), spread.count, spread.mean.tobytes(), agent.id, agent._items
+    spread = agent._scale
+    return snapshot(agent.policy), agent._lanes.to_dict(), spread.count, spread.mean.tobytes(), agent.id, agent._items
 
 
 def played(agent, rounds, key=None):

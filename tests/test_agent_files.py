@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from banditselect import FSIDS, Agent, load, maps
-from banditselect.agent.seats import Seats
+from banditselect.agent.learners import LaneTable
 from banditselect.runtime import files
 
 # Lanes by key.
 
 
 class Lanes:
-    """What seats need of a policy; knows which lanes were used since they were fresh."""
+    """The part of a policy that a LaneTable calls; it knows which lanes were used since they were fresh."""
 
     def __init__(self):
         self.used = [False]
@@ -46,35 +46,35 @@ STEPS = st.one_of(
 def test_lanes_by_key_are_those_of_a_dict(steps):
     """Whatever comes in whichever order: a key keeps its lane, two keys share none, a new key has a fresh one."""
     policy = Lanes()
-    seats, known = Seats(policy), {}
+    table, known = LaneTable(policy), {}
     for what, key in steps:
         if what == "take":
-            lane = seats.take(key)
+            lane = table.assign(key)
             assert key in known or not policy.used[lane]
             assert lane == known.setdefault(key, lane)
             policy.used[lane] = True
         elif what == "leave":
-            seats.leave(key)
+            table.release(key)
             known.pop(key, None)
         elif what == "see":
-            lane = seats.see(key)
+            lane = table.lane_or_next(key)
             assert lane == known.get(key, lane)
             assert key in known or (not policy.used[lane] and lane not in known.values())
         elif what == "fail":
-            before = dict(seats.taken)
-            with contextlib.suppress(KeyError), seats:
-                seats.take(key)
-                seats.take("another")
+            before = dict(table.lane_of)
+            with contextlib.suppress(KeyError), table:
+                table.assign(key)
+                table.assign("another")
                 raise KeyError
-            assert seats.taken == before
+            assert table.lane_of == before
         elif what == "tidy":
-            seats.tidy()
-            assert not seats.left
+            table.reset_released()
+            assert not table.released
         else:
-            seats = Seats.restored(policy, json.loads(json.dumps(seats.to_dict())))
-        assert seats.taken == known
-        assert sorted([*known.values(), *seats.free, *seats.left]) == list(range(policy.lanes))
-        assert not any(policy.used[lane] for lane in seats.free)
+            table = LaneTable.restored(policy, json.loads(json.dumps(table.to_dict())))
+        assert table.lane_of == known
+        assert sorted([*known.values(), *table.free, *table.released]) == list(range(policy.lanes))
+        assert not any(policy.used[lane] for lane in table.free)
 
 
 # Files.

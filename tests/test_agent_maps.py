@@ -101,7 +101,7 @@ def test_an_explanation_names_the_features_of_every_map_that_is_there():
     assert told["taste"] <= set(TASTE.names)
     assert told["arms"] <= {f"{item['id']}: age" for item in ITEMS}  # a constant tells nothing apart
     assert told["arms"]
-    spread = agent._spread
+    spread = agent._scale
     assert spread.since.tolist() == [0] * TASTE.width + [20] * 2
     assert spread.deviation()[-1] == pytest.approx(
         np.std([(v["age"] - 42.5) / 16.770509831 for v in VISITORS]), rel=0.3
@@ -129,10 +129,10 @@ def test_an_explanation_names_the_features_of_every_map_that_is_there():
 )
 def test_what_is_refused_changes_nothing(call, word):
     agent = taught(Agent(maps={"price": PRICE, "arms": ARMS}), rounds_of(9))
-    before = snapshot(agent.policy), agent._seats.to_dict(), list(agent.maps), agent._spread.mean.size
+    before = snapshot(agent.policy), agent._lanes.to_dict(), list(agent.maps), agent._scale.mean.size
     with pytest.raises(ValueError, match=word):
         call(agent)
-    assert (snapshot(agent.policy), agent._seats.to_dict(), list(agent.maps), agent._spread.mean.size) == before
+    assert (snapshot(agent.policy), agent._lanes.to_dict(), list(agent.maps), agent._scale.mean.size) == before
 
 
 def test_a_policy_over_one_map_keeps_it():

@@ -248,7 +248,7 @@ def test_fair_problems_pass(cls, check):
 
 def test_what_cannot_be_checked_is_returned_with_the_reason():
     assert check_problem(Fair()) == {}
-    assert check_problem(Unknown()) == dict.fromkeys(SKIPPED[Unknown], "nobody knows its means")
+    assert check_problem(Unknown()) == dict.fromkeys(SKIPPED[Unknown], "its means are not known")
     assert check_problem(Bare()) == {
         "check_constants": "it has no constants",
         "check_feature_bound": "it has no constant feature_bound",
@@ -256,7 +256,7 @@ def test_what_cannot_be_checked_is_returned_with_the_reason():
         "check_reward_bound": "it has no constant reward_bound",
         "check_linear_means": "it has no constant parameter",
     }
-    with pytest.raises(AssertionError, match=r"check_means: cannot run \(nobody knows its means\), but was expected"):
+    with pytest.raises(AssertionError, match=r"check_means: cannot run \(its means are not known\), but was expected"):
         check_problem(Unknown(), expected_failures={"check_means": "no reason"})
 
 

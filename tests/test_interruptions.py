@@ -106,7 +106,7 @@ def test_wherever_it_is_interrupted_an_agent_serves_and_its_file_can_be_loaded(n
         assert held(one) in (before, after)
         gates = bool(one._guard.busy), bool(one.policy._guard.busy)
         state = repr(
-            (gates, held(one), one._seats.to_dict(), one._spread.to_dict(), snapshot(one.policy), one.policy.lanes)
+            (gates, held(one), one._lanes.to_dict(), one._scale.to_dict(), snapshot(one.policy), one.policy.lanes)
         )
         if state in seen:
             continue
@@ -130,7 +130,7 @@ def test_what_cannot_be_loaded_does_not_replace_a_good_file(tmp_path):
     agent.save(path)
     good = path.read_bytes()
     agent.act(VISITORS[0], key="key 0")
-    agent._seats.taken["twin"] = agent._seats.taken["key 0"]
+    agent._lanes.lane_of["twin"] = agent._lanes.lane_of["key 0"]
     with pytest.raises(RuntimeError) as caught:
         agent.save(path)
     message = "save: what was written cannot be loaded, so it was deleted and {} left as it was (seats: keys of other"
@@ -139,7 +139,7 @@ def test_what_cannot_be_loaded_does_not_replace_a_good_file(tmp_path):
     assert path.read_bytes() == good
     assert [file.name for file in tmp_path.iterdir()] == ["agent.bsel"]
     assert load(path).keys == ["key 0", "key 1", "key 2"]
-    del agent._seats.taken["twin"]
+    del agent._lanes.lane_of["twin"]
     agent.save(path)
     assert path.read_bytes() != good
 

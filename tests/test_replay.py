@@ -38,7 +38,7 @@ def test_an_instance_depends_on_seed_and_lane_only():
 
 def test_replay_keeps_the_contract_of_problems_as_far_as_it_can_be_checked():
     skipped = check_problem(LoggedReplay(log=logged(4000, 0)[0], floor=0.5))
-    parameter, means = "it has no constant parameter", "nobody knows its means"
+    parameter, means = "it has no constant parameter", "its means are not known"
     assert skipped == {
         "check_parameter_bound": parameter,
         "check_reward_bound": means,

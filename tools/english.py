@@ -18,10 +18,11 @@ FOLDERS = ("src", "tests", "tools", "benchmarks", "docs", "examples")
 
 FIRST_WORDS = re.compile(r"(What|Who|Whom|Whose|Whoever|Whatever|Whether|Which|How|Of)\b")
 PHRASES = re.compile(
-    r"\b(nobody|everybody|somebody|everyone|whoever|whatever"
-    r"|is told|are told|told from|tells? (?:\w+ )?apart"
+    r"\b(nobody|everybody|somebody|anybody|everyone|whoever|whomever|whatever|whom|(?:her|his) own|of (?:hers|his)"
+    r"|is told|are told|was told|told from|told apart|tells|tells? (?:\w+ )?apart"
     r"|as it comes|as they come|will do|stands? for|is none|are none|for ever|of late|of those that"
-    r"|(?:with|of|from|by|to|for|than|on) what)\b",
+    r"|(?:with|of|from|by|to|for|than|on|in) what)\b"
+    r"|(?:^|[.:;] )(?:What|Who) (?![^.]*\?)",
 )
 
 

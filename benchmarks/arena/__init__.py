@@ -1,4 +1,4 @@
-"""Published rates and failures of the rivals in the arena: two experiments, and the verdicts on what was published."""
+"""Published rates and failures of the rivals in the arena: two experiments, and their verdicts."""
 
 from . import masters, rates
 

@@ -1,7 +1,7 @@
-"""Run the experiments and judge what is published: `python -m benchmarks.arena`, with `--scale paper` for the docs.
+"""Run the experiments and judge the published claims: `python -m benchmarks.arena`, with `--scale paper` for the docs.
 
-Results are kept in out/arena, where `banditselect reproduce arena --scale paper --out out/arena` has its own, those of
-the quick scale in out/arena-quick; run again, it goes on where it was stopped. `make arena-docs` writes docs/arena.md.
+Results are stored in out/arena, beside those of `banditselect reproduce arena --scale paper --out out/arena`; those of
+the quick scale in out/arena-quick. A stopped run continues where it was. `make arena-docs` writes docs/arena.md.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from .sentences import SENTENCES
 
 
 def main() -> None:
-    """Run, keep, judge."""
+    """Run, store, judge."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=EXPERIMENTS, default=list(EXPERIMENTS), help="both by default")
     parser.add_argument("--scale", choices=SCALES, default="quick", help="quick by default")
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def tell(title: str, now: Progress) -> None:
-    """Show how much is done."""
+    """Show progress."""
     print(f"\r{title}: {100 * now.fraction:.0f} %", end="", file=sys.stderr, flush=True)
 
 

@@ -1,14 +1,14 @@
 """Published rates of masters over bases: growth with T, and with T and M together.
 
-Not in the paper, which says of regret balancing that it pays sqrt(M). What is proved of masters speaks of many rounds:
-a base of M whose regret is a gap of uniform play is told from a good one after some hundred rounds of its own, and a
-master that has not told them apart yet plays each in turn, with a regret that is linear in T whatever it will do later.
+Not in the paper, which states that regret balancing pays sqrt(M). Guarantees of masters are about many rounds: a master
+needs some hundred rounds of each base to distinguish bad bases from good ones. Until then it plays each in turn, with a
+regret that is linear in T.
 
-What we chose: synthetic maps with d = 10, of which the first is true, for M = 2, 4, 16, and T = 128,000; 1,000 items.
-Everyone as in the arena, but CORRAL is not told the horizon, since its rate within a run is judged, and moves its
-weights at ten times its rate; with smoothing at its own, too. Ten was chosen after runs of the same problem in which it
-had hardly learned at its own rate: the rewards fill about a fifth of the range that it is told. SquareCB on the true
-map shows whether the reference of the balancing masters, sqrt(n), bounds the regret of a base.
+Our choices: synthetic maps with d = 10, the first one true, for M = 2, 4, 16, and T = 128,000; 1,000 items. Policies
+are those of the arena, except that CORRAL has no horizon, because its rate within a run is judged, and ten times its
+rate; with smoothing also at its own rate. Ten was chosen after runs of the same problem in which it had hardly learned
+at its own rate: the rewards fill about a fifth of the stated range. SquareCB on the true map shows whether the
+reference of the balancing masters, sqrt(n), bounds the regret of a base.
 """
 
 from collections.abc import Sequence

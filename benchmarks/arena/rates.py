@@ -1,11 +1,11 @@
 """Published rates and failures of the rivals, where they can be checked: growth with M, with K and with T.
 
-Not in the paper. What is published of a rival is a rate, or that it fails where an assumption does; here M, K and T
-grow, and the exponents of the regret are measured. What speaks of many rounds more is in arena-masters.
+Not in the paper. Publications give a rate of a rival, or an assumption without which it fails; here M, K and T grow,
+and the exponents of the regret are measured. Claims about many more rounds are in arena-masters.
 
-What we chose: synthetic maps with d = 10, of which the first is true, for M = 2, 8, 30; the same with 20 items that are
-all offered in every round, for what is published of actions that stay the same; and for K = 10, 100, 1000 one linear
-bandit with d = 4 and actions N(0, 0.01 I). Everyone at its defaults, told what it asks for; T = 4000.
+Our choices: synthetic maps with d = 10, the first one true, for M = 2, 8, 30; the same with 20 items that are all
+offered in every round, for claims about fixed actions; and for K = 10, 100, 1000 one linear bandit with d = 4 and
+actions N(0, 0.01 I). All policies use their defaults and the constants that they require; T = 4000.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ STAY = "actions that stay, "  #: before the names of the problems with the same 
 
 
 def policies(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
-    """Return those of whom something is published, and what they are compared with."""
+    """Return the policies with published claims, and those to compare them with."""
     if "n_models" in problem.shapes:
         stays = problem.settings["n_items"] == problem.settings["n_actions"]
         names = (who.ALEXP_MAPS, UNIFORM) if stays else (who.LEADER_MAPS, who.FS_OFUL, UNIFORM)

@@ -1,12 +1,12 @@
-"""What is published of the rivals and can be checked: rates in T, M and K, and where an assumption is needed.
+"""Published claims about the rivals that can be checked: rates in T, M and K, and necessary assumptions.
 
-"Of order" a power: grows no faster, but for a tenth that is added to exponents of T, one factor log T being about that
-from a quarter of the rounds to all. In T: over these rounds; in M or K: between the ends of what was varied; in M and T
-together: where both become four times as large, since at a fixed T a regret in proportion to M may be far below the
-root of M T. That it holds means that it grew no faster on these problems; no run shows a bound for all. Bounds of
-masters hold with a probability and not in the mean: their exponents are those of the mean logarithm, and they are asked
-for where the master had told its bases apart before, that is where its regret was at most half of that of uniform play.
-"Does not grow": an exponent of at most a tenth. "Linear": an exponent of at least 0.9.
+"Of order" a power: grows no faster, except for a tenth that is added to exponents of T, which is about the effect of a
+factor log T from a quarter of the rounds to all. Exponents in T are over these rounds; in M or K, between the smallest
+and the largest value; in M and T together, where both become four times as large, because at a fixed T a regret
+proportional to M may be far below the root of M T. "Holds" means that the regret grew no faster on these problems; no
+run proves a bound. Bounds of masters hold with a probability and not in the mean: their exponents are those of the mean
+logarithm, and are judged only where the master had identified good bases before, that is, where its regret was at most
+half of that of uniform play. "Does not grow": an exponent of at most a tenth. "Linear": an exponent of at least 0.9.
 """
 
 import math
@@ -34,10 +34,10 @@ from banditselect.types import Array
 from .masters import BASE, OWN_RATE
 from .rates import DESIGN, PLAIN, STAY
 
-Bounds = tuple[float, float]  #: between which a sentence says that an exponent lies
+Bounds = tuple[float, float]  #: of an exponent, in a sentence
 
 LOGARITHMS, LEARNED = 0.1, 0.5  #: what may be added to an exponent; of the regret of uniform play
-TINY = 1e-12  #: in the place of a regret of 0
+TINY = 1e-12  #: replaces a regret of 0
 ROOT, FLAT = (-math.inf, 0.5 + LOGARITHMS), (-math.inf, 0.1)
 TWO_THIRDS, LINEAR, GROWS = (2.0 / 3.0, math.inf), (0.9, math.inf), (0.1, math.inf)
 
@@ -102,9 +102,9 @@ def _growth(policy: str, less: str, more: str, span: float) -> Callable[[Runs, R
 
 
 def has_learned(policy: str, *others: str) -> Measure:
-    """Return the measure: what was lost after a quarter of the rounds with M = 2, over uniform play.
+    """Return the measure: the regret after a quarter of the rounds with M = 2, over that of uniform play.
 
-    ``others``: of whom the regret over sqrt(t) is at most 1 there and at the end, on every problem.
+    ``others``: policies whose regret over sqrt(t) is at most 1 there and at the end, on every problem.
     """
 
     def measure(runs: Runs) -> list[Measured]:
@@ -130,7 +130,7 @@ def has_learned(policy: str, *others: str) -> Measure:
 def _contrast(problem: str, policy: str, unit: float) -> Callable[[Runs, Runs], Any]:
     """Return the statistic: a share of uniform play, with the interval of the difference from the share in question.
 
-    One run that is stuck makes the interval of a ratio useless; that of this difference stays.
+    One stuck run makes the interval of a ratio useless, but not that of this difference.
     """
 
     def compute(late: Runs, early: Runs) -> Any:
@@ -162,7 +162,7 @@ def in_rounds(policy: str, within: Bounds) -> Measure:
 def in_size(policy: str, axis: str, within: Bounds, *, over: str | None = None, log: bool = False) -> Measure:
     """Return the measure: the exponent of M or K, ``axis``, in a regret.
 
-    ``over``: the policy whose regret it is divided by, where problems with more actions are harder for all.  ``log``:
+    ``over``: the policy whose regret it is divided by, if problems with more actions are harder for all.  ``log``:
     the exponent of log M.
     """
 
@@ -204,7 +204,7 @@ def _published(experiment: str, id: str, words: str, place: str, measure: Measur
 
 
 DATA_DRIVEN = "Pacchiano, Dann and Gentile 2024"
-BALANCING = {  # of whom, where it is proved, the exponent of M T where both grow alike
+BALANCING = {  # policy: (reference, exponent of M T if both grow alike)
     who.RB_SCB: ("math.md, Theorem 11, after Abbasi-Yadkori, Pacchiano and Phan 2020", 0.5),
     who.RBE_SCB: ("math.md, Theorem 12, for Pacchiano, Dann, Gentile and Bartlett 2020", 0.5),
     who.DB_SCB: ("math.md, Theorem 13, for Cutkosky et al. 2021", 0.5),
@@ -226,7 +226,7 @@ SENTENCES = (
     _published(
         "arena-masters",
         "rate-corral-importance",
-        "over two UCB bases that learn importance-weighted rewards CORRAL has regret of at least the order T^(2/3)",
+        "over two UCB bases that learn importance-weighted rewards, CORRAL has regret of at least the order T^(2/3)",
         "often stated; we found no proof",
         of_master(who.CORRAL_IMPORTANCE, rounds=TWO_THIRDS, two=True),
         about=(who.CORRAL_IMPORTANCE,),
@@ -234,7 +234,7 @@ SENTENCES = (
     _published(
         "arena-masters",
         "fails-corral-importance",
-        "over two UCB bases CORRAL loses much more with importance-weighted rewards than with smoothing",
+        "over two UCB bases, CORRAL loses much more with importance-weighted rewards than with smoothing",
         "Pacchiano et al. 2020, of Agarwal et al. 2017",
         _times(who.CORRAL_IMPORTANCE, who.CORRAL_SMOOTHED, MUCH, two=True),
         about=(who.CORRAL_SMOOTHED,),
@@ -243,7 +243,7 @@ SENTENCES = (
         _published(
             "arena-masters",
             id,
-            f"with smoothing the regret of CORRAL over two UCB bases is of order sqrt(T), at {words}",
+            f"with smoothing, the regret of CORRAL over two UCB bases is of order sqrt(T), at {words}",
             "Pacchiano et al. 2020",
             of_master(policy, two=True),
             premise=has_learned(policy),
@@ -264,7 +264,7 @@ SENTENCES = (
     _published(
         "arena-rates",
         "fails-leader-beside",
-        "LEADER loses much more than FS-OFUL where only one map is right",
+        "LEADER loses much more than FS-OFUL if only one map is right",
         "Papini et al. 2021, the assumption",
         _times(who.LEADER_MAPS, who.FS_OFUL, MUCH),
         about=(who.FS_OFUL,),
@@ -272,7 +272,7 @@ SENTENCES = (
     _published(
         "arena-rates",
         "rate-alexp",
-        "for actions that stay the same the regret of ALEXP grows with M as (log M)^(3/2) at most",
+        "for fixed actions, the regret of ALEXP grows with M at most as (log M)^(3/2)",
         "Kassraie et al. 2023",
         in_size(who.ALEXP_MAPS, f"{STAY}M", (-math.inf, 1.5), log=True),
         about=(who.ALEXP_MAPS,),
@@ -280,7 +280,7 @@ SENTENCES = (
     _published(
         "arena-rates",
         "rate-design",
-        "with an optimal design the regret of SquareCB, over that of uniform play, does not grow with K",
+        "with an optimal design, the regret of SquareCB, over that of uniform play, does not grow with K",
         "Zhu et al. 2022",
         in_size(DESIGN, "K", FLAT, over=UNIFORM),
         about=(DESIGN,),
@@ -288,7 +288,7 @@ SENTENCES = (
     _published(
         "arena-rates",
         "rate-plain",
-        "without one it does",
+        "without an optimal design, this ratio grows with K",
         "Foster and Rakhlin 2020, the bound",
         in_size(PLAIN, "K", GROWS, over=UNIFORM),
         about=(PLAIN,),

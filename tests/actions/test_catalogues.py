@@ -120,7 +120,7 @@ def test_an_offer_that_does_not_fit_the_policy_is_refused_and_nothing_changes():
         OFUL(dim=3).act(several.offer([1]))
     with pytest.raises(ValueError, match="features: got"):
         OFUL(dim=2).act(one.offer([1]))
-    assert policy._ledger.acts.tolist() == [0, 0]
+    assert policy.act(several.offer([[1], [2]])).number.tolist() == [0, 0]
 
 
 class Own(Uniform):

@@ -42,11 +42,12 @@ def test_eq_regression_oracle():
 def test_eq_regret_balancing():
     """One play each, rewards .2 and .9, U = sqrt(n): 1.2 against 1.9; a reward 0 later (.9 + sqrt 2) / 2 = 1.157."""
     policy = RegretBalancing(bases=[Uniform(), Uniform()], reference=1.0)
-    policy._model.tally.plays[:] = [[1, 1]]
-    policy._model.tally.earned[:] = [[0.2, 0.9]]
-    assert policy.act([[1.0]]).base == 1
-    policy._model.tally.plays[:] = [[1, 2]]
-    policy._model.tally.earned[:] = [[0.2, 0.9]]
+    for _ in range(2):
+        decision = policy.act([[1.0]])
+        policy.update(decision, [0.2, 0.9][decision.base])
+    decision = policy.act([[1.0]])
+    assert decision.base == 1
+    policy.update(decision, 0.0)
     assert policy.act([[1.0]]).base == 0
 
 

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from banditselect.models.map_mixture import DRIFT, TOLD_SCALES, sizes_off
+from banditselect.models.map_mixture import DRIFT, KNOWN_NOISE_SCALES, sizes_off
 from banditselect.models.mixture import FLAT
 from banditselect.models.posterior import center, prepare_map, squared_norm, take_size
-from mixtures_by_hand import LANE, evidence_of, mixture_of, regressions, teach
+from mixtures_by_hand import LANE, evidence_of, mixture_of, offered, regressions, teach
 
 
 def student_log_density(y, mean, shape, a):
@@ -53,7 +53,7 @@ def test_known_noise_weighs_by_the_gaussian_evidence():
     for x, y in ((1.0, 1.0), (2.0, 1.5), (1.0, 0.8)):
         teach(mixture, [[x]], y, 1)
     log_w, weight, variance = mixture.weigh(LANE)
-    for j, S in enumerate(TOLD_SCALES):  # by hand: V = 1/S + 6, J = 1 + 2.25 + .64 - 4.8^2 / V
+    for j, S in enumerate(KNOWN_NOISE_SCALES):  # by hand: V = 1/S + 6, J = 1 + 2.25 + .64 - 4.8^2 / V
         V = 1.0 / S + 6.0
         assert log_w[0, j] == pytest.approx(
             math.log(1.0 / 7.0) - math.log(V * S) / 2 - (3.89 - 4.8**2 / V) / (2 * 0.25)
@@ -62,11 +62,24 @@ def test_known_noise_weighs_by_the_gaussian_evidence():
     assert (variance == 0.25).all()
 
 
+@pytest.mark.parametrize("constant", [True, False])
+def test_predictions_are_those_of_the_maps_by_their_weights(constant):
+    rng = np.random.default_rng(6)
+    mixture, y = mixture_of([3, 2], constant=constant), 2.0 + rng.normal(size=12)
+    for reward in y:
+        teach(mixture, [rng.normal(size=3), rng.normal(size=2)], reward, 3)
+    rows = [rng.normal(size=(5, 3)), rng.normal(size=(5, 2))]
+    weights, constants, parameters = mixture.weights()[0], mixture.constants()[0], mixture.parameters()[0]
+    expected = sum(weights[i] * (constants[i] + row @ parameters[i, : row.shape[1]]) for i, row in enumerate(rows))
+    first = y[0] if constant else 0.0
+    assert mixture.predict(LANE, offered(rows, 3))[0] + first == pytest.approx(expected, rel=1e-9)
+
+
 def test_features_get_a_constant_and_the_unit_of_the_first():
-    x, open_, out = np.array([[3.0, 4.0], [0.0, 1.0]]), np.ones(2, dtype=bool), np.empty((3, 2))
-    prepare_map(x, 25.0, FLAT, open_, out)
+    x, allowed, out = np.array([[3.0, 4.0], [0.0, 1.0]]), np.ones(2, dtype=bool), np.empty((3, 2))
+    prepare_map(x, 25.0, FLAT, allowed, out)
     assert pytest.approx(np.array([[1.0, 0.6, 0.8], [1.0, 0.0, 0.2]])) == out.T
-    prepare_map(x, 0.0, FLAT, open_, out)  # not known yet: the mean of 25 and 1
+    prepare_map(x, 0.0, FLAT, allowed, out)  # not known yet: the mean of 25 and 1
     assert out[1:, 0] == pytest.approx(np.array([3.0, 4.0]) / math.sqrt(13.0))
 
 

@@ -140,6 +140,17 @@ def test_excess_is_an_integral(mean, deviation):
     assert at_zero == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.parametrize("deviation", [1e-3, 1.0, 50.0])
+def test_excess_is_exact_within_seven_deviations(deviation):
+    for z in np.linspace(-6.99, 6.99, 141):
+        gain, above, at_zero = excess(z * deviation, deviation)
+        assert gain == pytest.approx(deviation * (z * stats.norm.cdf(z) + stats.norm.pdf(z)), abs=1e-14 * deviation)
+        assert above == pytest.approx(stats.norm.cdf(z), rel=1e-8)
+        assert at_zero == pytest.approx(stats.norm.pdf(z) / deviation, rel=1e-10)
+    assert excess(-7.01 * deviation, deviation) == (0.0, 0.0, 0.0)
+    assert excess(7.01 * deviation, deviation) == (7.01 * deviation, 1.0, 0.0)
+
+
 def test_expected_regret_is_the_middle_of_bounds_that_hold():
     rng = np.random.default_rng(5)
     for K in (2, 5, 40):
@@ -158,16 +169,17 @@ def test_expected_regret_is_the_middle_of_bounds_that_hold():
         assert estimate == pytest.approx((lower + upper) / 2, rel=0.02)
 
 
-def test_the_expected_regret_lies_in_the_middle_of_its_bounds():
+@pytest.mark.parametrize("K", [2, 5, 1000])
+def test_the_expected_regret_lies_in_the_middle_of_its_bounds(K):
     rng = np.random.default_rng(10)
-    weight, gap, deviation = np.array([0.3, 0.7]), -rng.uniform(0.0, 1.0, (2, 5)), rng.uniform(0.1, 2.0, (2, 5))
+    weight, gap, deviation = np.array([0.3, 0.7]), -rng.uniform(0.0, 1.0, (2, K)), rng.uniform(0.1, 2.0, (2, K))
 
     def gains(c):
         z = (gap[:, 1:] - c) / deviation[:, 1:]
         return weight @ ((gap[:, 1:] - c) * stats.norm.cdf(z) + deviation[:, 1:] * stats.norm.pdf(z))
 
-    upper = min(c + gains(c).sum() for c in np.linspace(0.0, 5.0, 2001))
-    found = expected_regret(0, weight, gap, deviation, np.ones(5, dtype=bool))
+    upper = min(c + gains(c).sum() for c in np.linspace(0.0, 9.0, 1001))
+    found = expected_regret(0, weight, gap, deviation, np.ones(K, dtype=bool))
     assert found == pytest.approx(0.5 * (gains(0.0).max() + upper), rel=5e-3)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from banditselect import FSIDS, LinIDS
-from banditselect.models.map_mixture import SCALES, TOLD_SCALES
+from banditselect.models.map_mixture import KNOWN_NOISE_SCALES, SCALES
 from banditselect.models.mixture import FLAT
 from banditselect.plays.information import expected_regret, mix_two
 from blocks_by_hand import EXACT, Traffic, wide
@@ -22,7 +22,7 @@ class Believed:
         self.sizes, self.logs = np.zeros(len(dims)), np.zeros(len(dims))
 
     def models(self):
-        for scale in SCALES if self.noise is None else TOLD_SCALES:
+        for scale in SCALES if self.noise is None else KNOWN_NOISE_SCALES:
             for i, (d, B) in enumerate(zip(self.dims, self.blocks, strict=True)):
                 precision = np.full((B, self.constant + d), 1.0 / scale)
                 if self.constant and B == 1:

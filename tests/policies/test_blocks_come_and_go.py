@@ -7,7 +7,7 @@ import pytest
 
 from banditselect import FSIDS, FSMED, FSOFUL, FSTS, Blocked, Decision, FSSquareCB, LinIDS, LinMED, load
 from banditselect.checks.game import snapshot
-from banditselect.models.map_mixture import SCALES, TOLD_SCALES
+from banditselect.models.map_mixture import KNOWN_NOISE_SCALES, SCALES
 from banditselect.models.mixture import FLAT
 from blocks_by_hand import EXACT, Traffic, wide
 
@@ -139,12 +139,12 @@ def test_a_map_with_blocks_that_comes_late_pays_for_itself():
     size = policy._model.size[0, 2]  # the unit of the map, which has changed on the way
     z, centred = wide(values[1][t:] / np.sqrt(size), blocks[1][t:], 3, True), y[t:] - y[0]
     log_likelihood = []
-    for scale in TOLD_SCALES:
+    for scale in KNOWN_NOISE_SCALES:
         V = np.eye(9) / scale + z.T @ z
         theta = np.linalg.solve(V, z.T @ centred)
         logdet = np.linalg.slogdet(V)[1] + 9 * math.log(scale)
         log_likelihood.append(-(centred @ centred - theta @ V @ theta) / (2 * R**2) - logdet / 2)
-    late = np.logaddexp.reduce(log_likelihood) - math.log(len(TOLD_SCALES))
+    late = np.logaddexp.reduce(log_likelihood) - math.log(len(KNOWN_NOISE_SCALES))
     odds = math.log(0.1 / 0.9) + late - (old._model.total_weight()[0] - before)
     assert math.log(policy.model_weights[2] / policy.model_weights[:2].sum()) == pytest.approx(odds, rel=1e-9)
     assert size > 100 * (values[1][t] ** 2).sum()
@@ -246,7 +246,7 @@ def test_the_confidence_of_divergent_play_knows_no_level(blocks):
     size = policy._model.size[0, 0]
     Z, A = wide(x / np.sqrt(size), b, blocks, True), wide(offer / np.sqrt(size), of, blocks, True)
     centred, models, log_weight = y - y[0], [], []
-    for scale in TOLD_SCALES:
+    for scale in KNOWN_NOISE_SCALES:
         precision = np.full((blocks, 1 + d), 1.0 / scale)
         if blocks == 1:
             precision[:, 0] = FLAT

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from banditselect.kernels.features import NO_BLOCK, Features, played
-from banditselect.rivals.group_lasso import GroupLasso, descend, gather, solve_group, take_thresholds
+from banditselect.kernels.features import NO_BLOCK, Features
+from banditselect.rivals.group_lasso import GroupLasso, descend, gather, learn_lasso, solve_group, take_thresholds
 
 LANE = np.array([0])
 
@@ -77,11 +77,10 @@ def test_one_group_by_hand():
 
     With G = diag(1, 3), pull (2, 4), s = 1: theta = (1, 1), and the threshold is s |theta| = sqrt(2).
     """
-    factor = np.empty((2, 2))
 
     def solved(diagonal, pull, threshold, start):
         theta = np.array(start, dtype=float)
-        solve_group(packed(np.diag(diagonal)), 0, np.array(pull), threshold, theta, factor)
+        solve_group(np.diag(diagonal), np.array(pull), threshold, theta)
         return theta
 
     for start in ([0.0, 0.0], [5.0, -1.0]):
@@ -109,8 +108,8 @@ def test_the_part_fits_after_every_row_with_penalties_in_units_of_the_features()
     part, other = (GroupLasso(lanes=2, n_models=3, dim=2, penalty=np.array([0.0, 3.0])) for _ in range(2))
     scale = np.array([1.0, 7.0, 0.1])[:, None]
     for s in range(60):
-        part.learn(np.array([1]), played(X[s : s + 1]), y[s : s + 1])
-        other.learn(np.array([1]), played(X[s : s + 1] * scale), y[s : s + 1])
+        learn_lasso(np.array([1]), X[s : s + 1], y[s : s + 1], part.arrays())
+        learn_lasso(np.array([1]), X[s : s + 1] * scale, y[s : s + 1], other.arrays())
     threshold = 3.0 * np.sqrt((X**2).sum(axis=(0, 2)))
     told = np.zeros((2, 3))
     take_thresholds(np.array([1]), part.gram, part.penalty, 2, told)

@@ -224,7 +224,7 @@ def test_the_reference_with_numbers():
     ("name", "value"), [("error", -0.1), ("error", math.nan), ("n_arms", 0), ("scale", -1.0), ("scale", "wide")]
 )
 def test_a_bad_reference_is_refused_by_name(name, value):
-    with pytest.raises(ValueError, match=f"LatentReference: {name}={value!r}: expected a finite number"):
+    with pytest.raises(ValueError, match=f"LatentReference: {name}: got {value!r}, expected a finite number"):
         LatentReference(**({"error": 0.1, "n_arms": 3} | {name: value}))
 
 
@@ -234,7 +234,7 @@ def test_constants_of_the_problem_inside_a_schedule():
     assert SquareCB.bind(exploration=Power(given.rate)).resolve({"dim": 2}, {"rate": 3.0})().exploration == Power(3.0)
     with pytest.raises(ValueError, match=r"given.error: got 'error', expected a constant of the problem: n_arms"):
         binding.resolve({}, {"n_arms": 7})
-    with pytest.raises(ValueError, match=r"LatentReference: error=-1.0"):
+    with pytest.raises(ValueError, match=r"LatentReference: error: got -1.0"):
         binding.resolve({}, {"error": -1.0, "n_arms": 7})
 
 

@@ -1,6 +1,7 @@
 """One call at a time: a second one is refused while the first runs, and nothing that was accepted is lost."""
 
 import copy
+import gc
 import pickle
 import sys
 import threading
@@ -132,3 +133,16 @@ def test_a_call_that_ended_before_it_could_take_its_mark_away_locks_nothing():
     with guard:
         pass
     assert guard.busy is None
+
+
+def test_a_round_leaves_no_cycle_for_the_garbage_collector():
+    policy = SquareCB(dim=2)
+    policy.update(policy.act(X), 0.5)
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(5):
+            policy.update(policy.act(X), 0.5)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

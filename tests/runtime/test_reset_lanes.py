@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 
 from banditselect import SquareCB
-from banditselect.checks.game import Game, make, play
-from banditselect.runtime.ledger import Ledger
+from banditselect.checks.game import Game, make, play, snapshot
 from policies_under_check import NAMES, POLICIES
 
 
 def rows(policy, lane):
     """Everything that a lane has learned, but for the count of its acts."""
-    parts = [(way, part) for way, part in policy._parts if not isinstance(part, Ledger)]
-    return {f"{way}/{name}": array[lane].tobytes() for way, part in parts for name, array in part.learned().items()}
+    learned = snapshot(policy, slice(lane, lane + 1))
+    return {name: content for name, content in learned.items() if "_ledger" not in name}
 
 
 @pytest.mark.parametrize("name", NAMES)

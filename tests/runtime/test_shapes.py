@@ -5,7 +5,7 @@ import pytest
 
 from banditselect.runtime.inputs import rewards
 from banditselect.runtime.reading import Reader
-from banditselect.runtime.shapes import AnyShape, ExactShape, SomeMaps, common_shape
+from banditselect.runtime.shapes import AnyShape, ExactShape, SomeMaps, common_shape, join_maps
 from refusals import HUGE, INF, NAN, refused
 
 ONE_MAP = ExactShape((2,), many=False)
@@ -31,6 +31,17 @@ def test_features_of_any_real_dtype_become_float64(dtype):
         assert x.dtype == np.float64
         assert x.flags.c_contiguous
         np.testing.assert_array_equal(x, [[[[1, 0], [0, 1], [1, 1]]]])
+
+
+@pytest.mark.parametrize("widths", [[3], [2, 4, 1], [3, 3]])
+@pytest.mark.parametrize("n", [1, 3])
+def test_maps_are_joined_and_padded_with_zeros(n, widths):
+    maps = [np.random.default_rng(w).normal(size=(n, 5, w)) for w in widths]
+    x = join_maps(maps)
+    assert x.shape == (n, len(widths), 5, max(widths))
+    for i, m in enumerate(maps):
+        np.testing.assert_array_equal(x[:, i, :, : widths[i]], m)
+        assert not x[:, i, :, widths[i] :].any()
 
 
 def test_shapes_of_one_map():

@@ -1,4 +1,4 @@
-"""The regions of parameter selection, estimated as in the paper: balls that hold the linear models of past tasks.
+"""The regions of parameter selection, estimated as in the paper: balls around the linear models of past tasks.
 
 Many small data sets are drawn, a linear model is fitted to each, and a Gaussian mixture to the models; every component
 is a ball with a centre, a radius and an error of the centre.
@@ -28,7 +28,7 @@ def fit_data_sets(
 ) -> tuple[Array, Index]:
     r"""Draw data sets, and fit to each the indicator of one class by ridge least squares.
 
-    Each data set draws a class s below ``models`` and ``size`` different images, whatever their classes (they are not
+    Each data set draws a class s below ``models`` and ``size`` different images of any class (they are not
     balanced), and fits :math:`\theta = (X'X + \lambda n I)^{-1} X'y` with y = 1 for images of class s, else 0.
 
     Returns
@@ -56,7 +56,7 @@ def fit_balls(parameters: Array, classes: Index, *, models: int, seed: int, shar
     .. math:: c_i = \sqrt{q v_i (1 / n_i + \text{shared})}
 
     where q is the 95 % quantile of the chi-square distribution with d degrees of freedom. Components are spherical
-    because a ball is what is asked for, and few data sets cannot tell d (d + 1) / 2 covariances.
+    because regions are balls, and few data sets do not determine d (d + 1) / 2 covariances.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def fit_balls(parameters: Array, classes: Index, *, models: int, seed: int, shar
 
 
 def _matched(counts: Index) -> tuple[Index, Index]:
-    """Return an order of components in which that of class i comes i-th where possible, and the one of each class.
+    """Return an order of components, that of class i in place i if possible, and the component of each class.
 
     Parameters
     ----------

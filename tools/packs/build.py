@@ -1,6 +1,6 @@
-"""A pack from the images of its data set: features, what is fitted to them, 8 or 16 bits for each, and provenance.
+"""Build a pack from the images of its data set: features in 8 or 16 bits, fits and provenance.
 
-`build_pack` goes the whole way and writes the file; `assemble` is the part of it that needs no network.
+`build_pack` does everything and writes the file; `assemble` is the part that needs no network.
 """
 
 import platform
@@ -43,10 +43,10 @@ def build_pack(
     ----------
     name: one of "fs-mnist", "fs-cifar100", "ps-mnist", "ps-cifar10".
     data: the folder with the data sets.  out: the folder that gets ``NAME.npz``; `load_pack(NAME, out)` reads it.
-    say: is told how it goes.
+    say: called with progress messages.
     device: "cpu", "cuda", or "auto" for a GPU if there is one. Without one, MNIST takes minutes and CIFAR days.
-    limit: at most so many images of each part, and few steps of training: a trial of the whole way, of no other use.
-        Files then need not be the official ones.
+    limit: at most so many images of each part, and few steps of training, for a trial run only. Files then need not be
+        the official ones.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def _class_parameters(table: Any, labels: Any) -> Array:
 
 
 def _held(balls: Balls, theta: Array) -> dict[str, Any]:
-    """Return how far the classes' parameters are from the centres of their balls."""
+    """Return the distances of the classes' parameters from the centres of their balls."""
     own = balls.components
     distance = np.linalg.norm(theta[: len(own)] - balls.centers[own], axis=1)
     b, c = balls.radii[own], balls.center_errors[own]
@@ -217,7 +217,7 @@ def _held(balls: Balls, theta: Array) -> dict[str, Any]:
 
 
 def _rewards(table: Any, labels: Any, theta: Array) -> dict[str, float]:
-    """Return what the linear models give on the items: means for their class and for others, spread, best class."""
+    """Return statistics of the linear models on the items: means for their class and for others, spread, best class."""
     scores = np.asarray(table, dtype=float) @ theta.T
     own = np.eye(len(theta), dtype=bool)[labels]
     return {

@@ -1,4 +1,4 @@
-"""The command line of the tool: get the official files, build feature packs from them, tell what there is."""
+"""The command line of the tool: download the official files, build feature packs from them, list them."""
 
 import contextlib
 import json
@@ -29,7 +29,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Feature packs from image files: get the official files, build packs from them, tell what there is.",
+    help="Feature packs from image files: download the official files, build packs from them, list them.",
 )
 
 Folder = Path("data")
@@ -61,9 +61,9 @@ def fetch(
 ) -> None:
     """Get the official files of MNIST, CIFAR-10 and CIFAR-100, and verify them.
 
-    What is there and right is not downloaded again; what broke off continues
-    where it stopped. With --from, files are taken from a folder, unpacked or
-    as archives: no internet is needed. docs/data.md says more.
+    Correct files are not downloaded again; interrupted downloads are resumed.
+    With --from, files are taken from a folder, unpacked or as archives, without
+    internet. See docs/data.md.
 
     [bold]Examples[/bold]
 
@@ -100,10 +100,10 @@ def build(
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.", metavar="DEVICE")] = "auto",
     quiet: Quiet = False,
 ) -> None:
-    """Build feature packs from the official files: what the image experiments play on.
+    """Build the feature packs of the image experiments from the official files.
 
-    The packs that come with banditselect were built by this command; nobody
-    needs it to run the experiments.
+    This command built the packs that come with banditselect; running the
+    experiments does not need it.
 
     [bold]Examples[/bold]
 
@@ -124,7 +124,7 @@ def list_(
     data: Annotated[Path, typer.Option(help="Where the official files are.", metavar="DIR")] = Folder,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with all provenance.")] = False,
 ) -> None:
-    """Tell which data sets are complete, which packs there are and where they come from.
+    """List the complete data sets, and the packs with their provenance.
 
     [bold]Examples[/bold]
 
@@ -145,7 +145,7 @@ def list_(
 
 @contextlib.contextmanager
 def _stopping(kept: str) -> Iterator[None]:
-    """Say after an interruption how to continue."""
+    """Print, after an interruption, how to continue."""
     try:
         yield
     except KeyboardInterrupt as stop:
@@ -154,7 +154,7 @@ def _stopping(kept: str) -> Iterator[None]:
 
 
 def _shown_on(display: Display, name: str) -> Callable[[files.Transfer], None]:
-    """Return what shows how far a download is."""
+    """Return a progress display of a download, with bytes as rounds."""
     begun, show = time.monotonic(), display.phase(name)
 
     def tell(at: files.Transfer) -> None:

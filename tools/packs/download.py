@@ -1,6 +1,6 @@
-"""One file over HTTP: continued where it broke off, from the next mirror if one fails, and checked.
+"""Download a file over HTTP: resume it, switch to the next mirror after a failure, and verify it.
 
-What has arrived lies in a ``.part`` file, also after Ctrl-C. It is deleted only if it is whole and wrong.
+Partial downloads stay in a ``.part`` file, also after Ctrl-C. It is deleted only if it is complete and wrong.
 """
 
 import contextlib
@@ -15,17 +15,17 @@ from pathlib import Path
 from .official import Source
 
 TIMEOUT = 30.0  #: seconds without a byte after which a connection counts as broken
-PAUSES = (1.0, 5.0)  #: seconds to wait after a round of all mirrors that brought nothing; after the last it is given up
+PAUSES = (1.0, 5.0)  #: seconds to wait after all mirrors failed to send new bytes; after the last pause it is given up
 
 _CHUNK = 1 << 18
 
 
 class NotFetchedError(OSError):
-    """A file could not be downloaded; the message says what happened with each URL."""
+    """A file could not be downloaded; the message has the error of each URL."""
 
 
 class _BrokenError(Exception):
-    """It did not work this time; worth another try."""
+    """A temporary failure; worth another try."""
 
 
 class _UselessError(Exception):
@@ -36,7 +36,7 @@ class _NoSuchRangeError(_UselessError):
     """This URL will not be continued from there."""
 
 
-# what asking again will not change; "took too long" and "too many requests" are not of that kind
+# permanent errors, unlike "took too long" and "too many requests"
 _ANSWERS = {code: _UselessError for code in range(400, 500) if code not in (408, 429)} | {416: _NoSuchRangeError}
 
 
@@ -48,15 +48,15 @@ def download(
     timeout: float = TIMEOUT,
     pauses: Sequence[float] = PAUSES,
 ) -> None:
-    """Bring what ``source`` names to the file ``part``, with the right size and MD5.
+    """Download ``source`` to the file ``part``, with the right size and MD5.
 
     Parameters
     ----------
-    source: what to download.
-    part: continued if it exists.
-    tell: is told how many bytes ``part`` has.
+    source: the file and its mirrors.
+    part: resumed if it exists.
+    tell: called with the number of bytes in ``part``.
     timeout: seconds without a byte after which a connection counts as broken.
-    pauses: seconds to wait after a round of all mirrors that brought nothing new; after the last it is given up.
+    pauses: seconds to wait after all mirrors failed to send new bytes; after the last pause it is given up.
 
     Raises
     ------
@@ -89,17 +89,17 @@ def download(
 
 @contextlib.contextmanager
 def naming(path: Path, done: str) -> Iterator[None]:
-    """Turn what the system says when ``path`` cannot be read or written (``done``) into a message that names it."""
+    """Raise system errors of reading or writing ``path`` (``done``) with a message that names it."""
     try:
         yield
     except OSError as error:
-        if error.errno is None:  # in our words already
+        if error.errno is None:  # already has our message
             raise
         raise OSError(f"{path}: cannot be {done}: {error.strerror}") from error
 
 
 def _attempt(url: str, source: Source, part: Path, tell: Callable[[int], None], timeout: float) -> None:
-    """Fetch what is missing and check the whole; a wrong whole of which a part was there before is fetched anew."""
+    """Fetch the missing bytes and verify the file; if a resumed file is wrong, fetch all of it again."""
     if _size(part) > source.size:
         part.unlink()
     while True:
@@ -115,7 +115,7 @@ def _attempt(url: str, source: Source, part: Path, tell: Callable[[int], None], 
 def _transfer(
     url: str, source: Source, part: Path, tell: Callable[[int], None], timeout: float, *, anew: bool = False
 ) -> int:
-    """Write what is missing to ``part``; return where the server began: 0 if it sent everything."""
+    """Append the missing bytes to ``part``; return the first byte sent: 0 if the server sent everything."""
     have = 0 if anew else _size(part)
     headers = {"User-Agent": "banditselect", "Accept-Encoding": "identity"}
     request = urllib.request.Request(url, headers=headers | ({"Range": f"bytes={have}-"} if have else {}))
@@ -142,7 +142,7 @@ def _transfer(
 
 
 def _start(response: http.client.HTTPResponse, have: int) -> int:
-    """Return where what the server sends belongs."""
+    """Return the position of the first byte that the server sends."""
     if response.status == http.client.OK:
         return 0
     span = response.headers.get("Content-Range", "")
@@ -159,7 +159,7 @@ def _chunk(response: http.client.HTTPResponse, most: int) -> bytes:
 
 @contextlib.contextmanager
 def _network() -> Iterator[None]:
-    """Sort what goes wrong on the way."""
+    """Raise network errors as temporary or permanent ones."""
     try:
         yield
     except urllib.error.HTTPError as error:

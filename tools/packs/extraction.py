@@ -1,6 +1,6 @@
-"""From images to features: the network of a recipe is trained, and its last hidden layer is the feature map.
+"""From images to features: train the network of a recipe; its last hidden layer is the feature map.
 
-A recipe may keep the network at several accuracies on its way; each is a feature map of its own.
+A recipe may save the network at several accuracies during training; each gives a feature map.
 """
 
 import time
@@ -18,11 +18,11 @@ from .readers import Images
 from .recipes import Recipe
 from .training import choose_device, features_of, head_of, seeded, train
 
-_WATCHED = 2000  #: images on which the accuracy is watched
+_WATCHED = 2000  #: images on which the accuracy is measured
 
 
 class Extract(NamedTuple):
-    """What comes from the network.
+    """The features from the network.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ def first(labels: Index, limit: int | None) -> Index:
 
 
 def nearest(accuracies: Sequence[float], targets: Sequence[float]) -> list[int]:
-    """Return for each target, in turn, the place of the nearest accuracy that is not taken yet.
+    """Return for each target, in turn, the position of the nearest unused accuracy.
 
     >>> nearest([0.1, 0.5, 0.52, 0.9], [0.5, 0.5, 0.8])
     [1, 2, 3]
@@ -117,7 +117,7 @@ def nearest(accuracies: Sequence[float], targets: Sequence[float]) -> list[int]:
 
 
 class _Kept:
-    """Networks on their way, until the highest of the accuracies asked for is passed."""
+    """Snapshots of a network during training, until the highest requested accuracy is passed."""
 
     def __init__(self, targets: Sequence[float]) -> None:
         self._targets = targets

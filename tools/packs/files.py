@@ -1,7 +1,7 @@
 """The files of a data set on this disk: downloaded, or copied from a folder; verified in either case.
 
-They lie in ``FOLDER/mnist/``, ``FOLDER/cifar-10-batches-bin/`` and ``FOLDER/cifar-100-binary/``. A file that lies there
-under its name is whole: it is verified while it is written under another one.
+The folders are ``FOLDER/mnist/``, ``FOLDER/cifar-10-batches-bin/`` and ``FOLDER/cifar-100-binary/``. A file is written
+and verified under a temporary name, so a file under its own name is complete.
 """
 
 import hashlib
@@ -20,11 +20,11 @@ _CHUNK = 1 << 20
 
 
 class Transfer(NamedTuple):
-    """How far the download of a data set is.
+    """Progress of the download of a data set.
 
     Attributes
     ----------
-    downloads, downloads_done, downloads_there: in all; done with; and of those, there before.
+    downloads, downloads_done, downloads_there: in all; finished; and of those, present before.
     size, size_done, size_there: the same in bytes.
     """
 
@@ -44,15 +44,15 @@ def fetch(
     timeout: float = TIMEOUT,
     pauses: Sequence[float] = PAUSES,
 ) -> None:
-    """Download what of a data set is not in ``folder`` yet.
+    """Download the files of a data set that are not in ``folder`` yet.
 
-    Interrupted in any way, the next call continues where this one stopped.
+    After an interruption of any kind, the next call continues where this one stopped.
 
     Parameters
     ----------
     dataset: ``"mnist"``, ``"cifar10"``, ``"cifar100"``, or a description of another one.
     folder: made if it does not exist.
-    tell: is told how far it is.
+    tell: called with the progress.
     timeout, pauses: see :func:`~tools.packs.download.download`.
 
     Raises
@@ -94,7 +94,7 @@ def fetch(
 
 
 def take(dataset: str | DataSet, source_folder: str | Path, folder: str | Path) -> None:
-    """Copy what of a data set is not in ``folder`` yet from another folder.
+    """Copy the files of a data set that are not in ``folder`` yet from another folder.
 
     Parameters
     ----------
@@ -130,13 +130,13 @@ def take(dataset: str | DataSet, source_folder: str | Path, folder: str | Path) 
 
 
 def checksums(dataset: str | DataSet, folder: str | Path) -> dict[str, str]:
-    """Return the SHA-256 of every file of a data set, by name, as it lies in ``folder``."""
+    """Return the SHA-256 of every file of a data set in ``folder``, by name."""
     found = lookup(dataset)
     return {name: _sha256(Path(folder) / found.folder / name) for name in found.files}
 
 
 def wrong(dataset: str | DataSet, folder: str | Path) -> dict[str, str]:
-    """Return what is wrong with the files of a data set in ``folder``, by name; nothing if it is complete and right."""
+    """Return the faults of the files of a data set in ``folder``, by name; none if it is complete and correct."""
     found = lookup(dataset)
     looked = {name: _wrong(Path(folder) / found.folder / name, file) for name, file in found.files.items()}
     return {name: trouble for name, trouble in looked.items() if trouble}
@@ -147,7 +147,7 @@ def _part(source: Source, place: Path) -> Path:
 
 
 def _take(dataset: DataSet, source: Source, paths: list[Path], place: Path, troubles: list[str]) -> bool:
-    """Install from the first of several paths that exists and is right; note what is wrong with others."""
+    """Install from the first of several paths that exists and is correct; note the faults of the others."""
     for path in paths:
         if path.is_file():
             try:
@@ -161,7 +161,7 @@ def _take(dataset: DataSet, source: Source, paths: list[Path], place: Path, trou
 
 
 def _install(dataset: DataSet, source: Source, path: Path, place: Path) -> None:
-    """Put the files that ``path`` is, or is an archive of, in their place; ValueError for what is not right."""
+    """Install the file ``path``, or the files in the archive ``path``; ValueError if one is not correct."""
     with naming(path, "read"), path.open("rb") as stream:
         if source.packed:
             _unpack(dataset, source, stream, path, place)
@@ -170,7 +170,7 @@ def _install(dataset: DataSet, source: Source, path: Path, place: Path) -> None:
 
 
 def _unpack(dataset: DataSet, source: Source, archive: IO[bytes], path: Path, place: Path) -> None:
-    """Write the members that are expected, and no others: what else is in an archive is not even looked at."""
+    """Write the expected members of an archive; others are ignored."""
     wanted = {f"{dataset.folder}/{file.name}": file for file in source.files}
     try:
         with tarfile.open(fileobj=archive, mode="r|gz") as members:
@@ -185,7 +185,7 @@ def _unpack(dataset: DataSet, source: Source, archive: IO[bytes], path: Path, pl
 
 
 def _put(file: File, stream: IO[bytes], origin: str, place: Path) -> None:
-    """Write a file that is right, atomically; ValueError if it is not."""
+    """Write a file atomically if it is correct, else raise ValueError."""
     digest, size = hashlib.sha256(), 0
     with naming(place / file.name, "written"), files.replacing(place / file.name) as out:
         while chunk := _chunk(stream, origin, file.size + 1 - size):
@@ -208,7 +208,7 @@ def _difference(file: File, size: int, sha256: str) -> str:
 
 
 def _wrong(path: Path, file: File) -> str:
-    """Return what is wrong with a file, nothing if it is there and right."""
+    """Return the fault of a file, or nothing if it is present and correct."""
     if not path.is_file():
         return "missing"
     size = path.stat().st_size

@@ -1,4 +1,4 @@
-"""Linear algebra on features: the discriminant whose accuracy says how good a map is, and whitening."""
+"""Linear algebra on features: the discriminant whose accuracy rates a map, and whitening."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,7 @@ def discriminant(table: NDArray[np.generic], labels: Index, regularization: floa
 
     .. math:: \text{score}_s(x) = \mu_s' \Sigma^{-1} x - \tfrac12 \mu_s' \Sigma^{-1} \mu_s
 
-    Unlike least squares of indicators it does not let classes hide each other where there are more classes than
-    dimensions.
+    Unlike least squares of indicators, it does not mask classes if there are more classes than dimensions.
 
     Parameters
     ----------

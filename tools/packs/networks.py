@@ -64,7 +64,7 @@ def _with_head(body: Any, width: int, dim: int | None, classes: int, start: floa
             self.body = body
             self.neck = nn.Identity() if dim is None else nn.Sequential(nn.Linear(width, dim), nn.ReLU())
             self.head = nn.Linear(width if dim is None else dim, classes)
-            if dim is not None:  # a unit that starts below zero everywhere may never come back
+            if dim is not None:  # a unit that starts below zero everywhere may never recover
                 nn.init.constant_(self.neck[0].bias, start)
 
         def forward(self, images: Any) -> Any:

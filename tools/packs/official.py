@@ -1,7 +1,7 @@
-"""The official files of MNIST, CIFAR-10 and CIFAR-100: where they come from and how to tell that they are right.
+"""The official files of MNIST, CIFAR-10 and CIFAR-100: their URLs and checksums.
 
-What counts is the SHA-256 of the files that are read: it was computed from the official content. The MD5s and sizes of
-the archives are the published ones; they find a wrong download before it is unpacked.
+The SHA-256 of each file decides; it was computed from the official content. The MD5s and sizes of the archives are the
+published ones; they detect a wrong download before it is unpacked.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from banditselect.runtime import errors
 
 @dataclass(frozen=True)
 class File:
-    """A file as it lies on disk and is read."""
+    """A file on the disk."""
 
     name: str
     size: int
@@ -20,13 +20,13 @@ class File:
 
 @dataclass(frozen=True)
 class Source:
-    """What is downloaded: one file, or a ``.tar.gz`` archive with several.
+    """A download: one file, or a ``.tar.gz`` archive with several.
 
     Attributes
     ----------
     urls: mirrors, tried in this order.
-    size, md5: of what is downloaded.
-    files: what it brings. In an archive, they lie in the data set's folder.
+    size, md5: of the download.
+    files: the files in it. In an archive, they are in the data set's folder.
     """
 
     urls: tuple[str, ...]
@@ -41,7 +41,7 @@ class Source:
 
     @property
     def packed(self) -> bool:
-        """Whether it is an archive."""
+        """True for an archive."""
         return self.name.endswith(".tar.gz")
 
 

@@ -1,4 +1,4 @@
-"""Images and labels as arrays from the official files, whose checksums, headers, sizes and labels are all checked."""
+"""Read images and labels as arrays from the official files; check their checksums, headers, sizes and labels."""
 
 import gzip
 import hashlib
@@ -42,9 +42,9 @@ def read(dataset: str | DataSet, folder: str | Path, *, verify: bool = True) -> 
     Parameters
     ----------
     dataset: ``"mnist"``, ``"cifar10"`` or ``"cifar100"``.
-    folder: where ``python -m tools.packs fetch`` has put the files: holds ``mnist/``, ``cifar-10-batches-bin/``,
+    folder: the folder of ``python -m tools.packs fetch``, with ``mnist/``, ``cifar-10-batches-bin/``,
         ``cifar-100-binary/``.
-    verify: False reads files of the right format with other content too, with any number of images.
+    verify: False also accepts files of the right format with other content and any number of images.
 
     Raises
     ------

@@ -7,7 +7,7 @@ from .training import Training
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a pack comes about.
+    """The settings of a pack.
 
     Attributes
     ----------
@@ -15,7 +15,7 @@ class Recipe:
     dim: neurons of the ReLU layer before the last; None for the 1280 features of Lite0.
     train, fit: how many of the training images the network learns from, and how many others the fits use.
     training: of the network.  seed: of everything.
-    snapshots: accuracies at which the network is kept on its way, besides the one at the end.
+    snapshots: accuracies at which the network is saved during training, besides the one at the end.
     projections: widths of the Gaussian random matrices that make maps out of the features; empty for none.
     bits: of a coded feature.
     """

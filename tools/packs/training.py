@@ -1,4 +1,4 @@
-"""How a classifier of images is trained, and how features are read off it. All randomness comes from a seed."""
+"""Train a classifier of images, and extract features from it. All randomness comes from a seed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _BATCH = 500  #: images per batch where nothing is learned
 
 @dataclass(frozen=True)
 class Training:
-    """How a network is trained: SGD with momentum .9, one cycle of the learning rate.
+    """The settings of training: SGD with momentum .9, one cycle of the learning rate.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Training:
 
 
 def seeded(seed: int, make: Callable[[], Any]) -> Any:
-    """Return what ``make`` makes with torch's global randomness seeded, which is left as it was."""
+    """Return the result of ``make`` with torch's global random state seeded, and restore the state."""
     torch = import_torch()
     with torch.random.fork_rng():
         torch.manual_seed(seed)
@@ -103,7 +103,7 @@ def train(
 
 
 def features_of(network: Any, pixels: Pixels, training: Training, *, device: str) -> NDArray[np.float32]:
-    """Return the features of images, ``(n, d)``, with the network as it is, rounded to 16 bits as packs travel."""
+    """Return the features of images, ``(n, d)``, from a trained network, rounded to 16 bits."""
     torch = import_torch()
     network.to(device).eval()
     parts = []
@@ -121,7 +121,7 @@ def head_of(network: Any) -> Array:
 
 
 def _prepared(x: Any, training: Training, random: Any) -> Any:
-    """Return pixels ``(n, h, w)`` or ``(n, h, w, 3)`` as what a network takes; shifted and flipped if ``random``."""
+    """Return pixels ``(n, h, w)`` or ``(n, h, w, 3)`` as network input; shifted and flipped if ``random``."""
     torch = import_torch()
     functional = torch.nn.functional
     images = (x[:, None] if x.dim() == 3 else x.permute(0, 3, 1, 2)).float()

@@ -1,6 +1,6 @@
-"""How a pack is written: features as whole numbers of few bits, to keep packs small enough to ship.
+"""Write a pack: features as integers of few bits, so that packs are small enough to ship.
 
-`banditselect.experiments.packs` reads what is written here.
+`banditselect.experiments.packs` reads packs.
 """
 
 import json
@@ -16,7 +16,7 @@ from banditselect.types import Array
 
 
 def save(pack: Pack, path: Path) -> None:
-    """Write a pack; equal packs give equal bytes, and a reader sees the old file or the new one, never a part."""
+    """Write a pack atomically; equal packs give equal bytes."""
     kind = next(name for name, one in KINDS.items() if isinstance(pack, one))
     header = json.dumps({"format": FORMAT, "kind": kind, "provenance": pack.provenance}, indent=1)
     arrays: dict[str, Any] = {"header": np.frombuffer(header.encode(), dtype=np.uint8)}
@@ -39,7 +39,7 @@ def _coded_arrays(name: str, part: Coded) -> dict[str, NDArray[Any]]:
 
 
 def code(table: NDArray[Any], bits: int = 8) -> Coded:
-    """Code a table; no value moves by more than half a ``scale``, of which a column's range has 2^bits - 1."""
+    """Code a table; no value changes by more than half a ``scale``; a column's range is 2^bits - 1 scales."""
     x = np.asarray(table, dtype=float)
     low, span = x.min(axis=0), np.ptp(x, axis=0)
     offset = low.astype(np.float32)

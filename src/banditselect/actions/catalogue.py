@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..kernels.features import LIMIT, Lookup, Offer
 from ..runtime.errors import refuse
 from ..runtime.inputs import as_floats
+from ..runtime.shapes import values_of
 from ..types import Blocked, Index
 
 
@@ -43,7 +44,7 @@ class Catalogue:
         expected = "finite numbers of shape (items, d) or (M, items, d), or a list of M arrays of shape (items, d_i)"
         parts = [features] if isinstance(features, Blocked) else features
         if isinstance(parts, list | tuple) and all(isinstance(part, Blocked) or np.ndim(part) == 2 for part in parts):
-            maps, many = [_map(_values(part), expected) for part in parts], not isinstance(features, Blocked)
+            maps, many = [_map(values_of(part), expected) for part in parts], not isinstance(features, Blocked)
         else:
             whole = _map(features, expected)
             many = whole.ndim == 3
@@ -102,10 +103,6 @@ class Catalogue:
         maps, width = self._table.shape[2:]
         lookup = Lookup(self._table, where, items, 0, (where.size, maps, items.shape[1], width))
         return Offer(lookup, self._widths, self._many, blocks=self._blocks)
-
-
-def _values(part: Any) -> Any:
-    return part.values if isinstance(part, Blocked) else part
 
 
 def _count(block: Any, n: int) -> int:

@@ -1,4 +1,4 @@
-"""Features of items in a context: the products of what is known of the visitor and of the item."""
+"""Features of items in a context: the products of the visitor's numbers and the item's."""
 
 from typing import Any
 

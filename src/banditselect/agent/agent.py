@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import maps as maps_room
+from .. import maps as maps_module
 from ..maps import FeatureMap, Records
 from ..policies import FSIDS, Binding, Policy
 from ..policies.members import MapPolicy
@@ -20,12 +20,12 @@ from ..runtime import constraints, errors, files, inputs
 from ..runtime.drawing import Seed
 from ..runtime.guard import OneCallAtATime
 from ..runtime.workers import MAIN
-from ..types import Array
+from ..types import Array, Blocked
 from . import explanations
-from .bridge import build, first_item, handed, replayed, spread_row
 from .choices import Choice, Key, checked_key, serves_one
-from .explanations import Explanation, Spread
-from .seats import Seats
+from .explanations import Explanation, FeatureScale
+from .features import build, played_item, replayed, sample_row, to_policy_input
+from .learners import LaneTable
 
 VERSION = 2  #: of the section of an agent in a file
 
@@ -34,7 +34,7 @@ class Agent:
     """Feature maps and a policy put together: it chooses among items as they are known, dicts or rows of a table.
 
     Every map turns the context and the items into features, the policy learns which of the maps explains the rewards
-    and plays. With a ``key`` every customer has a learner of her own, from when she is first seen until she is retired;
+    and plays. With a ``key`` every customer has a separate learner, from the first act until the key is retired;
     without keys there is one learner. One call at a time; two agents never share state.
 
     Parameters
@@ -49,7 +49,7 @@ class Agent:
     ----------
     maps: the maps by name.
     policy: with a lane for every learner.
-    keys: who has a learner.
+    keys: the keys that have a learner.
 
     Examples
     --------
@@ -94,8 +94,8 @@ class Agent:
 
     def _hold(self, maps: dict[str, FeatureMap], policy: Policy, id: str) -> None:
         self.maps, self.policy, self.id = maps, policy, id
-        self._seats = Seats(policy)
-        self._spread = Spread(sum(part.width for part in maps.values()))
+        self._lanes = LaneTable(policy)
+        self._scale = FeatureScale(sum(part.width for part in maps.values()))
         self._items: dict[Any, int] = {}
         self._catalogue = Records(())
         self._guard = OneCallAtATime()
@@ -110,7 +110,7 @@ class Agent:
     @property
     def keys(self) -> list[Key]:
         """The keys that have a learner, in the order in which they were first seen; None is the one without a key."""
-        return list(self._seats.taken)
+        return list(self._lanes.lane_of)
 
     # Deciding.
 
@@ -121,19 +121,16 @@ class Agent:
         ----------
         context: a dict, or a row of a DataFrame; None where nothing is known.
         items: those offered now: dicts, a DataFrame, or ids that were registered; all that are registered by default.
-        key: whose learner decides; a new one gets a learner. Without a key, the one of all.
+        key: of the learner that decides; a new key gets a learner. Without a key, the one that all share.
         available: booleans, one for each item: False for one that may not be played now.
         """
-        with self._guard, self._seats as seats:
+        with self._guard, self._lanes as lanes:
             rows, names = self._offered(items)
             mask = None if available is None else inputs.offered(available, 1, len(rows))
-            lane = seats.take(checked_key(key))
-            context = Records.one(context)
-            for part in self.maps.values():
-                part.observe(context, rows)
-            features = [part.features(context, rows) for part in self.maps.values()]
-            decision = self.policy.act(handed(self.policy, features), available=mask, lanes=[lane])
-            self._spread.add(spread_row(features, self._spread.count % len(rows)))
+            lane = lanes.assign(checked_key(key))
+            features = self._features(context, rows, observe=True)
+            decision = self.policy.act(to_policy_input(self.policy, features), available=mask, lanes=[lane])
+            self._scale.add(sample_row(features, self._scale.count % len(rows)))
             action = int(decision.action[0])
             return Choice(_item(rows, names, self.id, action), checked_key(key), decision)
 
@@ -142,12 +139,13 @@ class Agent:
     ) -> Array | None:
         """Return what ``act`` would sample from, ``(K,)``, and change nothing; None where it has no closed form.
 
-        What is scaled online is scaled by what was offered before.
+        Features that are scaled online are scaled by the items offered before.
         """
         with self._guard:
             rows, _ = self._offered(items)
-            lane = self._seats.see(checked_key(key))
-            p = self.policy.probabilities(self._features(context, rows), available=available, lanes=[lane])
+            lane = self._lanes.lane_or_next(checked_key(key))
+            features = to_policy_input(self.policy, self._features(context, rows))
+            p = self.policy.probabilities(features, available=available, lanes=[lane])
         return None if p is None else p[0]
 
     def register(self, items: Any, *, id: str | None = None) -> None:
@@ -180,46 +178,44 @@ class Agent:
 
     def update(self, decision: Choice, reward: float) -> None:
         """Learn the reward of a decision: now or later, in any order, once."""
-        with self._guard, self._seats:
+        with self._guard, self._lanes:
             self.policy.update(self._own(decision), inputs.rewards(reward, 1, False))
 
     def update_many(self, decisions: Iterable[Choice], rewards: Iterable[float]) -> None:
         """Learn many decisions in the order given: all of them, or none and an error."""
-        with self._guard, self._seats:
+        with self._guard, self._lanes:
             own = [self._own(decision) for decision in decisions]
             self.policy.update_many(own, [inputs.rewards(reward, 1, False) for reward in rewards])
 
     def forget(self, decision: Choice) -> None:
         """Give up on a reward that will never come: the decision is settled, and nothing is learned."""
-        with self._guard, self._seats:
+        with self._guard, self._lanes:
             self.policy.forget(self._own(decision))
 
     def has_learned(self, decision: Choice) -> bool:
-        """Tell whether a decision was learned or given up: whoever gets it twice may drop it."""
+        """Return whether a decision was learned or given up; a reward that arrives twice may then be dropped."""
         with self._guard:
             if self._is_retired(decision):
                 return True
-            if decision.key not in self._seats.taken:
+            if decision.key not in self._lanes.lane_of:
                 return False
             return bool(self.policy.has_learned(self._own(decision))[0])
 
     def learn(self, context: Any, item: Any, reward: float, *, key: Key = None) -> None:
         """Learn from data that the agent did not play: an item, or the id of one registered, and its reward."""
-        with self._guard, self._seats as seats:
+        with self._guard, self._lanes as lanes:
             rows, _ = self._offered([item])
             y = inputs.rewards(reward, 1, False)
-            lane = seats.take(checked_key(key))
-            context = Records.one(context)
-            for part in self.maps.values():
-                part.observe(context, rows)
-            self.policy.learn(first_item(self._features(context, rows)), y, lanes=[lane])
+            lane = lanes.assign(checked_key(key))
+            features = to_policy_input(self.policy, self._features(context, rows, observe=True))
+            self.policy.learn(played_item(features), y, lanes=[lane])
 
     def retire(self, key: Key) -> None:
-        """Free the learner of a key for others; what it decided is not learned any more. Unknown keys are ignored."""
+        """Free the learner of a key for others; late rewards for it are refused. Unknown keys are ignored."""
         if self.policy._acts.worker != MAIN:
             raise errors.refuse("retire", key, "the agent that this one was forked from: retire it there")
         with self._guard:
-            self._seats.leave(checked_key(key))
+            self._lanes.release(checked_key(key))
 
     # Maps that come and go.
 
@@ -230,7 +226,7 @@ class Agent:
         prior_weights: ArrayLike | None = None,
         replay: Iterable[Sequence[Any]] = (),
     ) -> None:
-        """Add feature maps while the agent runs, for all keys; ``add_models`` of the policy says what they weigh.
+        """Add feature maps while the agent runs, for all keys; ``add_models`` of the policy sets their weights.
 
         Decisions that wait for their rewards are still learned, by the maps that were there.
 
@@ -240,7 +236,7 @@ class Agent:
         prior_weights: the share of each new map, by default that of equal weights.
         replay: rounds that the agent has learned, in that order, which the new maps learn too: ``(context, item,
             reward)``, of a key ``(context, item, reward, key)``. If they are all, it is as if the new maps had been
-            there from the first, but for what is scaled online.
+            there from the first, except for features that are scaled online.
         """
         with self._guard:
             policy = self._changing("add_maps")
@@ -249,14 +245,14 @@ class Agent:
             if twice is not None:
                 raise errors.refuse("add_maps: maps", twice, "names that no other map has")
             parts, rounds = list(new.values()), list(replay)
-            told = None
+            given = None
             if rounds:
-                told = replayed(int(policy.lanes or 0), parts, self._learned(rounds))
-                self._seats.tidy()
+                given = replayed(int(policy.lanes or 0), parts, self._learned(rounds))
+                self._lanes.reset_released()
             widths, blocks = [part.width for part in parts], [part.blocks for part in parts]
-            policy.add_models(widths, blocks=blocks, prior_weights=prior_weights, replay=told)
+            policy.add_models(widths, blocks=blocks, prior_weights=prior_weights, replay=given)
             self.maps = self.maps | new
-            self._spread.grow(sum(part.width for part in parts))
+            self._scale.grow(sum(part.width for part in parts))
 
     def retire_maps(self, names: str | Sequence[str]) -> None:
         """Take maps away, by name; at least one stays. What they weigh goes to the others in proportion."""
@@ -267,7 +263,7 @@ class Agent:
                 raise errors.refuse("retire_maps: names", names, expected)
             policy.retire_models([i for i, name in enumerate(self.maps) if name in gone])
             stays = [np.full(part.width, name not in gone) for name, part in self.maps.items()]
-            self._spread.keep(np.concatenate(stays))
+            self._scale.keep(np.concatenate(stays))
             self.maps = {name: part for name, part in self.maps.items() if name not in gone}
 
     def _changing(self, what: str) -> MapPolicy:
@@ -280,29 +276,29 @@ class Agent:
 
     def _learned(self, rounds: Sequence[Sequence[Any]]) -> Iterator[tuple[int, Records, Records, Any]]:
         """Yield the lane, the context, the item and the reward of rounds that are replayed."""
-        for k, told in enumerate(rounds):
-            if not isinstance(told, Sequence) or len(told) not in (3, 4):
-                raise errors.refuse(f"add_maps: replay[{k}]", told, "(context, item, reward), or with a key")
-            context, item, reward, *key = told
-            lane = self._seats.taken.get(checked_key(key[0] if key else None))
+        for k, one in enumerate(rounds):
+            if not isinstance(one, Sequence) or len(one) not in (3, 4):
+                raise errors.refuse(f"add_maps: replay[{k}]", one, "(context, item, reward), or with a key")
+            context, item, reward, *key = one
+            lane = self._lanes.lane_of.get(checked_key(key[0] if key else None))
             if lane is None:
-                raise errors.refuse(f"add_maps: replay[{k}]", told, "a round of a key that has a learner")
+                raise errors.refuse(f"add_maps: replay[{k}]", one, "a round of a key that has a learner")
             yield lane, Records.one(context), self._offered([item])[0], reward
 
-    # Telling.
+    # Explain, save, fork.
 
     def explain(self, key: Key = None, *, top: int = 5) -> Explanation:
-        """Tell which map explains the rewards, which features matter, how sure that is.
+        """Explain which map predicts the rewards, which features matter, and how sure that is.
 
         Parameters
         ----------
-        key: whose learner is asked; one that is not known has learned nothing.
+        key: of the learner to explain; the learner of an unknown key has learned nothing.
         top: how many features of every map.
         """
         constraints.whole_number("explain: top", top, 0)
         with self._guard:
             key = checked_key(key)
-            return explanations.explain(self.policy, self._seats.see(key), key, self.maps, self._spread, top)
+            return explanations.explain(self.policy, self._lanes.lane_or_next(key), key, self.maps, self._scale, top)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, replacing it atomically; ``banditselect.load`` continues bit-identically."""
@@ -314,15 +310,15 @@ class Agent:
                 "version": VERSION,
                 "id": self.id,
                 "names": list(self.maps),
-                "maps": [maps_room.to_dict(part) for part in self.maps.values()],
-                "seats": self._seats.to_dict(),
-                "spread": self._spread.to_dict(),
+                "maps": [maps_module.to_dict(part) for part in self.maps.values()],
+                "seats": self._lanes.to_dict(),
+                "spread": self._scale.to_dict(),
                 "items": _written(dict(zip(self._items, self._catalogue.rows(), strict=True))),
             }
             files.save(self.policy, path, ("agent", content))
 
     def fork(self, worker: int | str) -> Self:
-        """Return a copy that decides for this agent elsewhere, as :meth:`Policy.fork` does.
+        """Return a copy that decides for this agent in another process, as :meth:`Policy.fork` does.
 
         What a copy decides is learned by key: a customer whom only the copy has seen gets a learner here with the first
         reward. What was learned is taken over with ``load(path, worker=...)``. Keys are retired in the original alone.
@@ -335,10 +331,10 @@ class Agent:
             raise errors.refuse("worker", worker, "a whole number or a name")
         twin = copy.deepcopy(self)
         twin.policy = self.policy.fork(worker)
-        twin._seats._policy = twin.policy
+        twin._lanes._policy = twin.policy
         return twin
 
-    # Behind the door.
+    # Inside.
 
     def _offered(self, items: Any) -> tuple[Records, list[Any] | None]:
         """Return the records of items, and their ids where they were offered by these."""
@@ -363,9 +359,12 @@ class Agent:
             raise errors.refuse("items", unknown, "ids of items that were registered (Agent.register), or records")
         return self._catalogue.take([self._items[name] for name in names]), names
 
-    def _features(self, context: Any, rows: Records) -> Any:
+    def _features(self, context: Any, rows: Records, *, observe: bool = False) -> list[Array | Blocked]:
+        """Return the features of items in every map; ``observe``: maps that are scaled online see them before."""
         context = Records.one(context)
-        return handed(self.policy, [part.features(context, rows) for part in self.maps.values()])
+        for part in self.maps.values() if observe else ():
+            part.observe(context, rows)
+        return [part.features(context, rows) for part in self.maps.values()]
 
     def _own(self, choice: Choice) -> Any:
         """Return the decision inside, in the lane that its key has here."""
@@ -375,19 +374,19 @@ class Agent:
         decision = choice.decision
         if decision.worker == self.policy._acts.worker or decision.lineage != self.policy._lineage:
             return decision
-        return decision._replace(lanes=np.array([self._seats.take(checked_key(choice.key))]))
+        return decision._replace(lanes=np.array([self._lanes.assign(checked_key(choice.key))]))
 
     def _is_retired(self, choice: Choice) -> bool:
-        """Tell whether this agent decided it for a learner that is gone."""
+        """Return whether this agent decided it for a learner that was retired since."""
         if not isinstance(choice, Choice) or not serves_one(choice.decision):
             raise errors.refuse("decision", choice, "what Agent.act returned")
         decision = choice.decision
         mine = decision.worker == self.policy._acts.worker and decision.lineage == self.policy._lineage
-        return mine and [self._seats.taken.get(choice.key)] != list(decision.lanes)  # type: ignore[arg-type]
+        return mine and [self._lanes.lane_of.get(choice.key)] != list(decision.lanes)  # type: ignore[arg-type]
 
 
 def _named(maps: Any, taken: Iterable[str] = ()) -> dict[str, FeatureMap]:
-    """Return maps by name, those of a list by what they are and where they stand, behind those ``taken``."""
+    """Return maps by name; those of a list are named by position and class, numbered behind those ``taken``."""
     if isinstance(maps, FeatureMap):
         maps = [maps]
     if isinstance(maps, Mapping):
@@ -421,7 +420,7 @@ def _plain(name: Any) -> Any:
 
 
 def _written(items: Mapping[Any, Any]) -> str:
-    """Return items as JSON; a value that is none is refused by name."""
+    """Return items as JSON; refuse values that JSON has not, by the name of the item."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, np.ndarray | np.generic):

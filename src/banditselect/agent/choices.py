@@ -1,4 +1,4 @@
-"""What an agent decided, as a value that can wait for its reward."""
+"""A decision of an agent, as a value that can wait for its reward."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Choice:
     ----------
     item: the id of the item to play; its position among those offered where it has none.
     key: of the learner that decided, None for the one without a key.
-    decision: of the policy inside, with what learning needs.
+    decision: of the policy inside, with everything that learning needs.
     """
 
     item: Any
@@ -41,8 +41,7 @@ class Choice:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the decision as plain numbers, words, lists and None, fit for JSON."""
-        told = {name: getattr(self, name) for name in _FIELDS}
-        return told | {"decision": self.decision.to_dict()}
+        return {name: getattr(self, name) for name in _FIELDS} | {"decision": self.decision.to_dict()}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
@@ -57,13 +56,13 @@ class Choice:
 
 
 def serves_one(decision: Any) -> bool:
-    """Tell whether a decision of a policy is for one lane."""
+    """Return whether a decision of a policy is for one lane."""
     arrays = (decision.lanes, decision.action, decision.number) if isinstance(decision, Decision) else (None,)
     return all(isinstance(array, np.ndarray) and array.shape == (1,) for array in arrays)
 
 
 def checked_key(key: Any) -> Key:
-    """Return a key; what a file could not tell apart is refused."""
+    """Return a key; refuse keys that a file would not keep distinct."""
     if isinstance(key, np.integer | np.str_):
         key = key.item()
     if key is None or isinstance(key, str) or (isinstance(key, int) and not isinstance(key, bool)):

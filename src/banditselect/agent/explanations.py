@@ -1,4 +1,4 @@
-"""What an agent has learned, in words: which map, which features, how sure."""
+"""Explain in words what an agent has learned: the map, its features, how sure that is."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Self
@@ -9,12 +9,12 @@ from ..maps import Disjoint, FeatureMap
 from ..policies import Policy
 from ..runtime.shapes import SomeMaps
 from ..types import Array, Mask
-from .bridge import estimates
 from .choices import Key
+from .features import estimates
 
 
-class Spread:
-    """How much every feature varies among the items offered: of every act, one item is looked at, each in its turn.
+class FeatureScale:
+    """The spread of every feature among the items offered: each act adds one item, the next position in turn.
 
     Attributes
     ----------
@@ -103,14 +103,14 @@ class Model:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a learner has learned. Printed, it is a few lines.
+    """The state of a learner in words. Printed, it is a few lines.
 
     Attributes
     ----------
-    key: whose it is.
+    key: of the learner.
     rounds: rewards learned.
-    noise: estimated standard deviation of the rewards; None where the policy does not tell, or cannot yet.
-    models: by weight, the most probable first; empty for a policy that tells neither weights nor estimates.
+    noise: estimated standard deviation of the rewards; None where the policy does not estimate it, or cannot yet.
+    models: by weight, the most probable first; empty for a policy that has neither weights nor estimates.
     """
 
     key: Key
@@ -132,7 +132,9 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain(policy: Policy, lane: int, key: Key, maps: dict[str, FeatureMap], spread: Spread, top: int) -> Explanation:
+def explain(
+    policy: Policy, lane: int, key: Key, maps: dict[str, FeatureMap], scale: FeatureScale, top: int
+) -> Explanation:
     """Return what the policy has learned in a lane, with the ``top`` features of every model."""
     weights, noise = getattr(policy, "model_weights", None), getattr(policy, "noise_estimate", None)
     noise = None if noise is None or np.isnan(noise[lane]) else float(noise[lane])
@@ -143,7 +145,7 @@ def explain(policy: Policy, lane: int, key: Key, maps: dict[str, FeatureMap], sp
     for i, (row, part) in enumerate(zip(theta, _maps_of(policy, len(theta), len(maps)), strict=True)):
         name, own = list(maps.items())[part]
         label = f"{name}, region {i}" if len(theta) > 1 and not policy.feature_shape.many else name
-        deviation = spread.deviation()[ends[part] - own.width : ends[part]]
+        deviation = scale.deviation()[ends[part] - own.width : ends[part]]
         models.append(Model(label, float(weight[i]), _effects(own, row, deviation, top)))
     rounds = int(policy.rounds[lane])
     return Explanation(key, rounds, noise, tuple(sorted(models, key=lambda model: -model.weight)))

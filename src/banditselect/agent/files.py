@@ -4,14 +4,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from .. import maps as maps_room
+from .. import maps as maps_module
 from ..maps import FeatureMap
 from ..policies import Policy
 from ..runtime import files
 from .agent import VERSION, Agent
-from .bridge import takes
-from .explanations import Spread
-from .seats import Seats
+from .explanations import FeatureScale
+from .features import takes
+from .learners import LaneTable
 
 
 @files.holder("agent")
@@ -25,15 +25,15 @@ def restored(policy: Policy, stored: Mapping[str, Any]) -> Agent:
     if policy.lanes is None or not takes(policy, maps.values()):
         raise ValueError(f"maps: other ones than {type(policy).__name__} in this file takes")
     agent._hold(maps, policy, column)
-    agent._seats = Seats.restored(policy, stored["seats"])
-    agent._spread = Spread.restored(agent._spread.mean.size, stored["spread"])
+    agent._lanes = LaneTable.restored(policy, stored["seats"])
+    agent._scale = FeatureScale.restored(agent._scale.mean.size, stored["spread"])
     agent._keep(_items(stored["items"]), column)
     return agent
 
 
 def _maps(stored: Mapping[str, Any]) -> dict[str, FeatureMap]:
     """Return the maps by name."""
-    names, parts = stored["names"], [maps_room.from_dict(part) for part in stored["maps"]]
+    names, parts = stored["names"], [maps_module.from_dict(part) for part in stored["maps"]]
     if len(names) != len(parts) or len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
         raise ValueError(f"names: got {names!r:.80}, expected one of its own for each of {len(parts)} maps")
     for name, part in zip(names, parts, strict=True):

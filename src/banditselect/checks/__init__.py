@@ -16,7 +16,7 @@ from ..maps import Encoder, FeatureMap, Items, Records
 from ..policies import Policy
 from ..problems import Problem
 from ..runtime.errors import refuse
-from . import learning_checks, map_checks, policy_checks, problem_checks, roster_checks
+from . import learning_checks, map_checks, policy_checks, problem_checks
 from .game import Factory
 
 Check = Callable[[Any], None]
@@ -26,7 +26,7 @@ def _checks(module: ModuleType) -> dict[str, Check]:
     return {name: value for name, value in vars(module).items() if name.startswith("check_")}
 
 
-CHECKS = _checks(policy_checks) | _checks(learning_checks) | _checks(roster_checks)
+CHECKS = _checks(policy_checks) | _checks(learning_checks)
 PROBLEM_CHECKS = _checks(problem_checks)
 MAP_CHECKS = _checks(map_checks)
 
@@ -80,8 +80,8 @@ def check_map(
 ) -> dict[str, str]:
     """Run every check on a feature map; return those that could not run, with the reasons.
 
-    Features have the shape and the names that the map says, are finite whatever records hold, and depend on nothing but
-    the records; ``strict=True`` refuses what cannot be read; a fit, an observation and a save change what they should.
+    Features have the shape and the names that the map says, are finite for any records, and depend on nothing but the
+    records; ``strict=True`` refuses values that cannot be read; fitting, observing and saving change only their part.
 
     Parameters
     ----------

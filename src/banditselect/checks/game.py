@@ -1,13 +1,15 @@
 """A small game that any policy can play, and what the checks of policies share."""
 
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..policies import Policy
+from ..policies import Policy, load
 from ..runtime.blocks import BlockedShape
-from ..runtime.shapes import ExactShape, SomeMaps
+from ..runtime.shapes import ExactShape, SomeMaps, values_of
 from ..types import Array, Blocked
 
 Factory = Callable[..., Policy]
@@ -17,7 +19,7 @@ N_ACTIONS = 6
 
 
 class Game:
-    """Features and rewards for a policy, one instance per lane; lane j is the same whatever lanes stand beside it."""
+    """Features and rewards for a policy, one instance per lane; lane j is the same in any set of lanes."""
 
     def __init__(self, policy: Policy, lanes: range, n_actions: int = N_ACTIONS, noise: float = 0.05) -> None:
         shape = policy.feature_shape
@@ -75,7 +77,7 @@ class Game:
         return maps[self.map] @ self.theta
 
     def reward(self, maps: list[Array], action: Any) -> Any:
-        """Return the reward of what was played, a float or ``(n,)``."""
+        """Return the reward of the action played, a float or ``(n,)``."""
         actions = np.atleast_1d(action)
         noise = np.array([rng.normal(0.0, self.noise) for rng in self.rngs])
         y = self.means(maps)[np.arange(actions.size), actions] + noise
@@ -120,10 +122,19 @@ def snapshot(policy: Policy, lanes: slice = slice(None)) -> dict[str, bytes]:
     }
 
 
+def saved(policy: Policy) -> Any:
+    """Return the policy as it is loaded from a file to which it was saved; assert that it is the same."""
+    with tempfile.TemporaryDirectory() as folder:
+        policy.save(Path(folder) / "policy.bsel")
+        again = load(Path(folder) / "policy.bsel")
+    assert repr(again) == repr(policy), "the settings changed"
+    assert snapshot(again) == snapshot(policy), "the state changed"
+    return again
+
+
 def arrays_of(shown: Any) -> list[Any]:
     """Return the arrays of features that are shown to a policy; without the blocks of actions."""
-    maps = shown if isinstance(shown, list) else [shown]
-    return [m.values if isinstance(m, Blocked) else m for m in maps]
+    return [values_of(m) for m in (shown if isinstance(shown, list) else [shown])]
 
 
 def refuses(call: Callable[[], Any], word: str, what: str) -> None:

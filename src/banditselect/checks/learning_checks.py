@@ -1,4 +1,4 @@
-"""Checks of what a policy learns: symmetry, estimates that equal a batch solve, regret, rewards that come late."""
+"""Checks of learning: symmetry, estimates equal to a batch solve, regret, late rewards, changing models."""
 
 from typing import Any
 from unittest import SkipTest
@@ -7,9 +7,10 @@ import numpy as np
 
 from ..plays.schedules import SCHEDULES
 from ..policies import Decision, Policy, Uniform
+from ..policies.members import AXES
 from ..runtime.blocks import BlockedShape
 from ..types import Array
-from .game import ROUNDS, Factory, Game, make, refuses, snapshot
+from .game import ROUNDS, Factory, Game, make, play, refuses, saved, snapshot
 
 # 1 symmetry
 
@@ -49,7 +50,7 @@ def check_rescaling(factory: Factory) -> None:
 
 
 def check_units(factory: Factory) -> None:
-    """What is ``unit_free`` decides the same with every map in other units, and with rewards from another zero."""
+    """A ``unit_free`` policy decides the same with every map in other units, and with rewards from another zero."""
     policy, game = make(factory)
     if not policy.unit_free:
         raise SkipTest("it does not claim to be free of units")
@@ -202,7 +203,7 @@ def check_late_rewards(factory: Factory) -> None:
 
 
 def check_order_of_rewards(factory: Factory) -> None:
-    """Whether rewards come at once, in batches, out of order or with ``learn``, the estimates end the same."""
+    """Estimates end the same if rewards come at once, in batches, out of order or with ``learn``."""
     late, decisions, rewards = _unrewarded(factory)
     shuffled, again, _ = _unrewarded(factory)
     taught = factory(lanes=None, seed=3)
@@ -226,3 +227,66 @@ def _unrewarded(factory: Factory) -> tuple[Policy, list[Decision], list[float]]:
         decisions.append(policy.act(game.shown(maps)))
         rewards.append(game.reward(maps, decisions[-1].action))
     return policy, decisions, rewards
+
+
+# 5 models that come and go
+
+
+def check_models(factory: Factory) -> None:
+    """Models come and go: in every lane as alone, saved and loaded or not; earlier decisions are learned.
+
+    Weights are of all models there are, and sum to 1.
+    """
+    grown, trace = _grown(factory, 3)
+    assert grown.rounds.tolist() == [26] * 3, f"rounds are {grown.rounds}: some decision was not learned"
+    for j in range(3):
+        alone, own = _grown(factory, None, j)
+        for t, action in enumerate(own):
+            assert action == trace[t][j], f"lane {j} acts differently from the policy alone in round {t}"
+        assert _learned(alone, slice(None)) == _learned(grown, slice(j, j + 1)), f"lane {j} learned otherwise"
+
+
+def _grown(factory: Factory, lanes: int | None, first: int = 0) -> tuple[Any, list[Any]]:
+    """Return a policy after rounds in which models come and go, and the actions that it played."""
+    policy: Any = factory(lanes=lanes, seed=3 if lanes else (3, first))
+    served = range(lanes) if lanes else range(first, first + 1)
+    if not hasattr(policy, "add_models"):
+        raise SkipTest("its models do not come and go")
+    game = Game(policy, served)
+    trace = play(policy, game, 10)
+    for change in (_add, lambda some: some.retire_models(0)):
+        maps = game.features()
+        waiting = policy.act(game.shown(maps))
+        reward = game.reward(maps, waiting.action)
+        before = policy.model_weights.shape[-1]
+        change(policy)
+        weights = policy.model_weights
+        after = before + (1 if change is _add else -1)
+        right = weights.shape[-1] == after and np.allclose(weights.sum(axis=-1), 1.0, rtol=1e-12)
+        assert right, f"weights of {after} models are {weights}"
+        again = saved(policy)
+        policy.update(waiting, reward)
+        again.update(Decision.from_dict(waiting.to_dict()), reward)
+        assert snapshot(again) == snapshot(policy), "the loaded policy learned another's decision differently"
+        game = Game(policy, served)
+        played, twin = play(policy, game, 7), play(again, Game(again, served), 7)
+        assert repr(played) == repr(twin), "the loaded policy decided differently"
+        trace += played
+    return policy, [action for action, _ in trace]
+
+
+def _add(policy: Any) -> None:
+    """Add one model, like the first."""
+    settings = policy.settings
+    like = {name: axis for name, axis in AXES.items() if np.ndim(settings.get(name, 0.0)) >= -axis}
+    one: dict[str, Any] = {name: np.take(np.asarray(settings[name]), [0], axis=axis) for name, axis in like.items()}
+    one |= {"centers": 0.5 * one["centers"]} if "centers" in one else {"dim": 3}
+    try:
+        policy.add_models(**one)
+    except ValueError as error:
+        raise SkipTest(f"no model can be added: {error}") from error
+
+
+def _learned(policy: Policy, lanes: slice) -> dict[str, bytes]:
+    """Return what these lanes have learned, to the last bit, but for the book of acts."""
+    return {name: content for name, content in snapshot(policy, lanes).items() if not name.startswith("_ledger")}

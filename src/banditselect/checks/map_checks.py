@@ -1,4 +1,4 @@
-"""Checks that a feature map keeps the contract: shapes, finite features whatever records hold, no side effects."""
+"""Checks that a feature map keeps the contract: shapes, finite features for any records, no side effects."""
 
 import copy
 import json
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..kernels.features import LIMIT
 from ..maps import FeatureMap, Records, from_dict, to_dict
 from ..maps.recipe import Recipe
+from ..runtime.shapes import values_of
 from ..types import Array, Blocked
 
 WORD = "a word that no example has"
@@ -115,7 +116,7 @@ def check_permuted_items(subject: Subject) -> None:
 
 
 def check_odd_values(subject: Subject) -> None:
-    """Features are finite whatever a column holds, missing or of another type, and whatever other columns there are."""
+    """Features are finite for missing values and values of another type, and with columns that no example has."""
     fitted, extra = subject.fitted(), {"a column that no example has": 1.0}
     cases: list[tuple[str, Any, list[Any]]] = [(f"{c}={v!r:.40}", x, z) for c, v, x, z in subject.changed()]
     cases += [(f"the record {record}", record, [record]) for record in (extra, {}, None)]
@@ -144,7 +145,7 @@ def check_strict(subject: Subject) -> None:
         except Exception as error:
             raise AssertionError(f"strict=True, {column}={value!r:.40}: no ValueError, but {error!r}") from error
     lenient = sorted(changes - refused)
-    assert not lenient, f"strict=True takes whatever the columns {lenient} hold, even None"
+    assert not lenient, f"strict=True takes all that the columns {lenient} hold, even None"
     if not refused:
         raise SkipTest("no column of the examples changes the features")
 
@@ -208,7 +209,7 @@ def _stored(part: Any, arrays: list[NDArray[Any]]) -> int:
 
 def _check_features(fitted: FeatureMap, features: Array | Blocked, K: int, what: str) -> None:
     """Assert that features are numbers that policies take."""
-    values = features.values if isinstance(features, Blocked) else features
+    values = values_of(features)
     shape = np.shape(values)
     assert getattr(values, "dtype", None) == np.float64, f"features of {what} are no float64 array"
     assert shape == (K, fitted.width), f"features of {what} have the shape {shape}, not {(K, fitted.width)}"

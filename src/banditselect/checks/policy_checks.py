@@ -1,9 +1,7 @@
 """Checks that a policy keeps the contract: its interface, probabilities, state, lanes, and what it refuses."""
 
 import copy
-import tempfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 from unittest import SkipTest
 
@@ -12,11 +10,9 @@ import numpy as np
 from ..actions.catalogue import Catalogue
 from ..kernels.features import Offer
 from ..plays.schedules import SCHEDULES
-from ..policies import Decision, load, registered
+from ..policies import Decision, registered
 from ..types import Array, Mask
-from .game import N_ACTIONS, ROUNDS, Factory, Game, arrays_of, make, play, refuses, snapshot
-
-NO_PROPENSITY = "its probabilities have no closed form"
+from .game import N_ACTIONS, ROUNDS, Factory, Game, arrays_of, make, play, refuses, saved, snapshot
 
 # 1 interface
 
@@ -61,19 +57,24 @@ def check_actions(factory: Factory) -> None:
 
 
 def check_probabilities(factory: Factory) -> None:
-    """Probabilities sum to one, belong to what is played, and are 0 for what is not available."""
+    """Probabilities sum to one, are those of the actions played, and are 0 for actions that are not available."""
     policy, game = make(factory)
     play(policy, game, 5)
     for shown, available, mask in _offers(game):
-        p = policy.probabilities(shown, available=available)
-        if p is None:
-            raise SkipTest(NO_PROPENSITY)
+        p = _known(policy.probabilities(shown, available=available))
         decision = policy.act(shown, available=available)
         assert p.shape == mask.shape, f"probabilities of shape {p.shape}"
         assert (p >= 0.0).all(), "a negative probability or NaN"
         assert abs(p.sum() - 1.0) < 1e-12, f"probabilities sum to {p.sum()}"
         assert (p[~mask] == 0.0).all(), "probability on an action not available"
         assert decision.probability == p[decision.action], "the propensity is not the probability"
+
+
+def _known(probabilities: Any) -> Any:
+    """Return probabilities; skip the check where they are not known."""
+    if probabilities is None:
+        raise SkipTest("its probabilities have no closed form")
+    return probabilities
 
 
 def _offers(game: Game) -> Iterator[tuple[Any, Mask | None, Mask]]:
@@ -93,9 +94,7 @@ def check_frequencies(factory: Factory) -> None:
     lanes = 2000
     policy, game = make(factory, lanes)
     maps = [np.repeat(m[:1], lanes, axis=0) for m in game.features()]
-    p = policy.probabilities(game.shown(maps))
-    if p is None:
-        raise SkipTest(NO_PROPENSITY)
+    p = _known(policy.probabilities(game.shown(maps)))
     counts = np.bincount(policy.act(game.shown(maps)).action, minlength=game.n_actions)
     possible = p[0] > 0.0
     assert counts[~possible].sum() == 0, "an action of probability 0 was played"
@@ -110,9 +109,7 @@ def check_ties(factory: Factory) -> None:
         raise SkipTest("actions are known by their positions")
     play(policy, game, 10)
     maps = [np.repeat(m, 2, axis=1) for m in game.features()]
-    p = policy.probabilities(game.shown(maps))
-    if p is None:
-        raise SkipTest(NO_PROPENSITY)
+    p = _known(policy.probabilities(game.shown(maps)))
     assert np.array_equal(p[::2], p[1::2]), f"copies of an action have probabilities {p}"
 
 
@@ -172,9 +169,7 @@ def check_catalogue_probabilities(factory: Factory) -> None:
         policy, game = make(factory, lanes)
         for _ in range(5):
             offer, maps = _items(game)
-            p, q = policy.probabilities(offer), policy.probabilities(game.shown(maps))
-            if p is None or q is None:
-                raise SkipTest(NO_PROPENSITY)
+            p, q = (_known(policy.probabilities(shown)) for shown in (offer, game.shown(maps)))
             assert np.allclose(p, q, rtol=1e-9, atol=1e-12), f"probabilities {p} for items, {q} for their features"
             play(policy, game, 1)
 
@@ -196,11 +191,7 @@ def check_persistence(factory: Factory) -> None:
         play(policy, game, rounds)
         maps = game.features()
         waiting = policy.act(game.shown(maps))
-        with tempfile.TemporaryDirectory() as folder:
-            policy.save(Path(folder) / "policy.bsel")
-            again = load(Path(folder) / "policy.bsel")
-        assert repr(again) == repr(policy), "the settings changed"
-        assert snapshot(again) == snapshot(policy), "the state changed"
+        again = saved(policy)
         reward = game.reward(maps, waiting.action)
         policy.update(waiting, reward)
         again.update(Decision.from_dict(waiting.to_dict()), reward)
@@ -256,8 +247,7 @@ def check_lanes(factory: Factory) -> None:
 def check_propensities_of_lanes(factory: Factory) -> None:
     """Lane j plays with the propensities of the policy with ``seed=(seed, j)`` alone, bit for bit."""
     trace = play(*make(factory, lanes=3), ROUNDS)
-    if trace[0][1] is None:
-        raise SkipTest(NO_PROPENSITY)
+    _known(trace[0][1])
     for j in range(3):
         alone = factory(lanes=None, seed=(3, j))
         own = play(alone, Game(alone, range(j, j + 1)), ROUNDS)
@@ -274,9 +264,8 @@ def check_permuted_actions(factory: Factory) -> None:
     play(policy, game, ROUNDS)
     order = np.random.default_rng(1).permutation(game.n_actions)
     maps = game.features()
-    p, permuted = policy.probabilities(game.shown(maps)), policy.probabilities(game.shown([m[:, order] for m in maps]))
-    if p is None or permuted is None:
-        raise SkipTest(NO_PROPENSITY)
+    p = _known(policy.probabilities(game.shown(maps)))
+    permuted = _known(policy.probabilities(game.shown([m[:, order] for m in maps])))
     assert np.allclose(permuted, p[order], rtol=1e-9, atol=1e-12), "probabilities do not follow their actions"
 
 

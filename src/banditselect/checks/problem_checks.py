@@ -36,7 +36,7 @@ def check_problem_settings(problem: Problem) -> None:
 
 
 def check_shapes(problem: Problem) -> None:
-    """``shapes`` says what the features are, and the offers; all is finite; any number of lanes and rounds will do."""
+    """``shapes`` says what the features are, and the offers; all is finite; any number of lanes and rounds works."""
     shapes = problem.shapes
     assert "dim" in shapes, f"shapes have no dim: {shapes}"
     many = "n_models" in shapes
@@ -103,7 +103,7 @@ def check_common_randomness(problem: Problem) -> None:
 
 
 def check_neighbours(problem: Problem) -> None:
-    """The instance of a lane does not depend on the lanes beside it; large lane numbers and seeds will do."""
+    """The instance of a lane does not depend on the lanes beside it; large lane numbers and seeds work."""
     together = _trace(problem)
     for n, lane in enumerate(LANES):
         alone = _trace(problem, problem.draw(range(lane, lane + 1), ROUNDS, SEED))
@@ -179,7 +179,7 @@ def check_parameter_bound(problem: Problem) -> None:
 
 
 def check_reward_bound(problem: Problem) -> None:
-    """No mean reward is larger than the constant ``reward_bound``, whatever its sign."""
+    """No mean reward is larger in magnitude than the constant ``reward_bound``."""
     instances = problem.draw(LANES, ROUNDS, SEED)
     bound = _constant(instances, "reward_bound")
     for t in range(ROUNDS):
@@ -273,19 +273,19 @@ def _trace(problem: Problem, instances: Instances | None = None, order: range = 
 
 
 def _of_lane(value: Any, n: int, lanes: int) -> Any:
-    """Return what a trace says about one lane: entry n of whatever has an entry for each of these lanes."""
+    """Return the part of a trace about one lane: entry n of all that has an entry for each of these lanes."""
     if isinstance(value, dict):
         return {key: _of_lane(part, n, lanes) for key, part in value.items()}
     return value[n] if np.shape(value)[:1] == (lanes,) and not isinstance(value, tuple) else value
 
 
 def _difference(one: dict[str, Any], two: dict[str, Any]) -> str:
-    """Return the names of what differs, empty if nothing does."""
+    """Return the names of the parts that differ, empty if none does."""
     return " and ".join(name for name in one if not _same(one[name], two[name]))
 
 
 def _same(one: Any, two: Any) -> bool:
-    """Tell whether two values are equal to the last bit, inside containers too."""
+    """Return whether two values are equal to the last bit, inside containers too."""
     if isinstance(one, dict):
         return isinstance(two, dict) and one.keys() == two.keys() and all(_same(one[k], two[k]) for k in one)
     if isinstance(one, list | tuple):
@@ -297,17 +297,17 @@ def _same(one: Any, two: Any) -> bool:
 
 
 def _constant(instances: Instances, name: str) -> Any:
-    """Return a constant; skip the check if there is none of this name."""
+    """Return a constant; skip the check if the problem has no constant of this name."""
     if name not in instances.constants:
         raise SkipTest(f"it has no constant {name}")
     return instances.constants[name]
 
 
 def _known_means(instances: Instances, t: int) -> Array:
-    """Return the means of a round; skip the check if nobody knows them."""
+    """Return the means of a round; skip the check if they are not known."""
     means = instances.means(t)
     if means is None:
-        raise SkipTest("nobody knows its means")
+        raise SkipTest("its means are not known")
     return means
 
 

@@ -1,8 +1,8 @@
-"""Where compiled kernels are kept between processes, and what happens where nothing can be kept.
+"""Compiled kernels on disk, shared between processes.
 
-They are looked for in ``NUMBA_CACHE_DIR``, beside the source, and in the user's own cache, whether or not these can be
-written to: what was compiled when an image was built serves every user. They are written to the first of the three
-that can be written to. Where none can, each process compiles for itself, and warns once.
+They are looked for in ``NUMBA_CACHE_DIR``, beside the source, and in the cache of the user, even where these are read
+only: code compiled when an image was built serves every user. They are written to the first of the three that can be
+written to. Where none can, each process compiles for itself, and warns once.
 
 Processes that need the same kernel at the same time compile it once: the first one locks a file beside what is kept,
 the others wait for its result.
@@ -10,6 +10,7 @@ the others wait for its result.
 
 import contextlib
 import functools
+import gc
 import os
 import sys
 import time
@@ -47,7 +48,7 @@ PATIENCE, PAUSE = 120.0, 0.02  #: seconds to wait for another process before com
 
 @functools.cache
 def _caches() -> tuple[type, ...]:
-    """Return a cache for each place, which accepts it as it is: what can be done there shows when it is done."""
+    """Return a cache for each place, without a test whether it can be written to: that shows when it is."""
     made = []
     for place in (UserProvidedCacheLocator, InTreeCacheLocator, UserWideCacheLocator):
         if place is UserProvidedCacheLocator and not config.CACHE_DIR:  # type: ignore[attr-defined]
@@ -73,22 +74,28 @@ def _accept(place: type, function: Any, file: str) -> Any:
 def keep(compiled: Any) -> None:
     """Keep the compiled forms of a kernel on disk, and compile each form once on a machine.
 
-    A form for a constant argument would be a second one beside that for any value, and is not compiled.
+    A form for a constant argument would be a second one beside that for any value, and is not compiled. The garbage
+    collector waits meanwhile: the compiler makes millions of objects, and looking through them again and again would
+    take a sixth of the time.
     """
     cache, compile = DiskCache(compiled), compiled.compile
 
     def compile_once(signature: Any) -> Any:
         with global_compiler_lock:
+            collects = gc.isenabled()
+            gc.disable()
             try:
                 return compile(tuple(map(unliteral, signature)))
             finally:
                 cache.release()
+                if collects:
+                    gc.enable()
 
     compiled._cache, compiled.compile = cache, compile_once
 
 
 def lock(file: int) -> bool:
-    """Lock a file until it is closed; tell whether this is possible now, or never."""
+    """Lock a file until it is closed; return False while another process has it, True where files cannot be locked."""
     try:
         if sys.platform == "win32":
             msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
@@ -106,13 +113,13 @@ class DiskCache(NullCache):
     ----------
     folders: where forms of any kernel were found or put by this process.
     refused: why forms of a kernel could be kept nowhere; the first time, empty before.
-    noticed: whether the user has been told that this process compiles, or need not be.
+    noticed: whether the user has been notified that this process compiles, or need not be.
     """
 
     folders: ClassVar[set[str]] = set()
     refused: ClassVar[list[str]] = []
     noticed: ClassVar[bool] = False
-    _open: ClassVar[list["DiskCache"]] = []  #: what is being compiled now, each needed by the one before
+    _open: ClassVar[list["DiskCache"]] = []  #: kernels being compiled now, each needed by the one before
     _begun: ClassVar[float] = 0.0  #: when the first of them was started
     _spent: ClassVar[float] = 0.0  #: seconds spent on others before
 
@@ -185,7 +192,7 @@ class DiskCache(NullCache):
         self._notice()
 
     def release(self) -> None:
-        """End what ``load_overload`` has started, if anything."""
+        """End the compilation that ``load_overload`` has started, if any."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -199,5 +206,5 @@ class DiskCache(NullCache):
         """Say once that this process compiles, as soon as that has taken long."""
         if not DiskCache.noticed and DiskCache._spent + time.monotonic() - DiskCache._begun > SILENT:
             DiskCache.noticed = True
-            with contextlib.suppress(AttributeError, OSError, ValueError):  # there is none, or it is closed
+            with contextlib.suppress(AttributeError, OSError, ValueError):  # stderr is missing or closed
                 sys.stderr.write(f"{NOTICE}\n")

@@ -1,7 +1,7 @@
 """Features as kernels read them: an array ``(n, P, K, d)`` or a lookup of items in a table, and the block of an action.
 
-A map with several blocks of parameters has a cell of its own - an estimate and a root - for every block; a bank keeps
-the cells of all models in a row, those of model ``i`` from ``first[i]`` on.
+A map with several blocks of parameters has one cell - an estimate and a root - for every block; a bank keeps the cells
+of all models in a row, those of model ``i`` from ``first[i]`` on.
 """
 
 from typing import Any, NamedTuple
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from ..types import Array, Index
 from . import kernel
 
-LIMIT = 1e30  #: larger magnitudes are refused, so that squares and products of what comes in stay finite
+LIMIT = 1e30  #: larger magnitudes are refused, so that squares and products stay finite
 
 NO_BLOCK: Index = np.empty((0, 0, 0), dtype=np.int64)
 """The blocks of actions where every map has one block."""
 
 NO_BLOCK_PLAYED: Index = np.empty((0, 0), dtype=np.int64)
-"""The same of what was played."""
+"""The blocks of the actions played, where every map has one block."""
 
 
 class Lookup(NamedTuple):
@@ -31,7 +31,7 @@ class Lookup(NamedTuple):
     where: the table that a row looks in, ``(n,)``.
     items: the items that it is offered, ``(n, K)``.
     first: the first map that it sees.
-    shape: that of the array in whose place it stands.
+    shape: that of the array that it replaces.
     """
 
     table: NDArray[Any]
@@ -56,7 +56,7 @@ class Lookup(NamedTuple):
         return np.ascontiguousarray(seen[:, None], dtype=float)
 
     def array(self) -> Array:
-        """Return the array in whose place it stands."""
+        """Return the array that it replaces."""
         _, P, _, d = self.shape
         seen = self.table[self.where[:, None], self.items, self.first : self.first + P, :d]
         return np.ascontiguousarray(np.swapaxes(seen, 1, 2), dtype=float)
@@ -78,12 +78,12 @@ class Offer(NamedTuple):
 
 
 class Features(NamedTuple):
-    """Features of actions, checked, or of what was played.
+    """Features of all actions, checked, or of the actions played.
 
     Attributes
     ----------
-    values: ``(n, P, K, d)``, an array or a :class:`Lookup`; of what was played an array ``(n, P, d)``.
-    block: ``(n, P, K)``, of what was played ``(n, P)``; empty where every map has one block.
+    values: ``(n, P, K, d)``, an array or a :class:`Lookup`; of the actions played ``(n, P, d)``, an array.
+    block: ``(n, P, K)``, of the actions played ``(n, P)``; empty where every map has one block.
     """
 
     values: Any
@@ -99,12 +99,12 @@ class Features(NamedTuple):
         """Return one map of this width, or one for every row, as features with one map; blocks stay behind."""
         x, none = self.values, NO_BLOCK if len(self.values.shape) == 4 else NO_BLOCK_PLAYED
         if isinstance(x, Lookup):
-            mine: Any = x.on_map(index, width) if isinstance(index, int) else x.on_maps(index, width)
+            one: Any = x.on_map(index, width) if isinstance(index, int) else x.on_maps(index, width)
         elif isinstance(index, int):
-            mine = np.ascontiguousarray(x[:, index : index + 1, ..., :width])
+            one = np.ascontiguousarray(x[:, index : index + 1, ..., :width])
         else:
-            mine = np.ascontiguousarray(x[np.arange(len(x)), index, ..., :width][:, None])
-        return Features(mine, none)
+            one = np.ascontiguousarray(x[np.arange(len(x)), index, ..., :width][:, None])
+        return Features(one, none)
 
     def with_constant(self) -> "Features":
         """Return the features behind a constant 1."""
@@ -115,12 +115,12 @@ class Features(NamedTuple):
         return Features(out, self.block)
 
     def as_actions(self) -> "Features":
-        """Return what was played as the features of one action in every row."""
+        """Return features of the actions played as those of one action in every row."""
         return Features(self.values[:, :, None], self.block[:, :, None] if self.block.size else NO_BLOCK)
 
 
 def played(values: Array, block: Index | None = None) -> Features:
-    """Return features ``(n, P, d)`` of what was played, and their blocks ``(n, P)``."""
+    """Return features ``(n, P, d)`` of the actions played, and their blocks ``(n, P)``."""
     return Features(values, NO_BLOCK_PLAYED if block is None else block)
 
 
@@ -138,11 +138,10 @@ def entry(x: Any, r: int, p: int, a: int, j: int) -> Any:
 
 @kernel
 def usable(values: Array) -> bool:
-    """Return whether all entries of a contiguous array are finite and at most ``LIMIT`` in magnitude."""
+    """Return whether all ``values (n,)`` are finite and at most ``LIMIT`` in magnitude."""
     good = True
-    flat = values.reshape(-1)
-    for j in range(flat.size):
-        good &= abs(flat[j]) <= LIMIT
+    for j in range(values.size):
+        good &= abs(values[j]) <= LIMIT
     return good
 
 

@@ -3,7 +3,7 @@
 Per lane and model, or per block of a model that has several (``kernels.features``): ``theta`` the estimate;
 ``root`` a square root of the inverse of ``V = Lambda + sum x x'``, that is ``V^-1 = root root'``. Per model:
 ``evidence``, three running sums (see the indices below). A step follows Potter: the root is multiplied by a symmetric
-square root of ``I - w w' / (1 + q)``, so that ``V^-1`` stays positive definite, and accurate whatever the rank of the
+square root of ``I - w w' / (1 + q)``, so that ``V^-1`` stays positive definite, and accurate for any rank of the
 features and for scales that differ up to about 1e10; nothing has to be refactorised. A model with an infinite prior
 precision is a known parameter: its root is zero, and every formula below then leaves ``theta`` alone by itself.
 
@@ -43,7 +43,7 @@ def predict(ids: Index, x: Any, block: Index, theta: Array, first: Index, out: A
                 out[r, i, a] = total
 
 
-@kernel
+@inlined
 def mixtures(ids: Index, x: Any, block: Index, theta: Array, first: Index, weight: Array, out: Array) -> None:
     """``out[r, a] = sum_i weight[r, i] <x_i(a), theta_i>``; models of weight 0 cost nothing."""
     P = x.shape[1]
@@ -63,16 +63,16 @@ def mixtures(ids: Index, x: Any, block: Index, theta: Array, first: Index, weigh
                     out[r, a] += weight[r, i] * total
 
 
-def roomy(root: Array) -> Array:
+def padded(root: Array) -> Array:
     """Return roots ``(N, G, d, .)`` with columns of zeros behind up to a multiple of four, beginning a cache line.
 
     ``V^-1 = root root'`` stays as it is; loops along a row have no remainder, and their vectors straddle fewer lines.
     """
     d = root.shape[2]
     shape = (*root.shape[:3], d + -d % 4)
-    room = np.zeros(math.prod(shape) + 7)
-    first = -room.ctypes.data % 64 // 8
-    out = room[first : first + math.prod(shape)].reshape(shape)
+    buffer = np.zeros(math.prod(shape) + 7)
+    first = -buffer.ctypes.data % 64 // 8
+    out = buffer[first : first + math.prod(shape)].reshape(shape)
     out[..., :d] = root[..., :d]
     return out
 
@@ -85,7 +85,7 @@ def images(root: Array, first: int, block: Index, r: int, p: int, x: Array, d: i
     """
     K = x.shape[0]
     wide = min(d + -d % 4, root.shape[2])
-    whole = d - d % 4
+    fours = d - d % 4
     a = 0
     while a < K:
         c = first + (block[r, p, a] if block.size > 0 else 0)
@@ -95,14 +95,14 @@ def images(root: Array, first: int, block: Index, r: int, p: int, x: Array, d: i
         t = b if b > a else K
         for k in range(wide):
             w[a, k] = w[t, k] = 0.0
-        for j in range(0, whole, 4):
+        for j in range(0, fours, 4):
             u_0, u_1, u_2, u_3 = x[a, j], x[a, j + 1], x[a, j + 2], x[a, j + 3]
             v_0, v_1, v_2, v_3 = x[b, j], x[b, j + 1], x[b, j + 2], x[b, j + 3]
             for k in range(wide):
                 r_0, r_1, r_2, r_3 = root[c, j, k], root[c, j + 1, k], root[c, j + 2, k], root[c, j + 3, k]
                 w[a, k] += r_0 * u_0 + r_1 * u_1 + r_2 * u_2 + r_3 * u_3
                 w[t, k] += r_0 * v_0 + r_1 * v_1 + r_2 * v_2 + r_3 * v_3
-        for j in range(whole, d):
+        for j in range(fours, d):
             u_0, v_0 = x[a, j], x[b, j]
             for k in range(wide):
                 w[a, k] += root[c, j, k] * u_0
@@ -145,57 +145,48 @@ def upper_bounds(ids: Index, x: Any, block: Index, ellipsoids: Any, scale: float
 
 
 @inlined
-def step_roots(ids: Index, x: Array, cells: Index, root: Array, dims: Index, gain: Array, leverage: Array) -> None:
-    """Let the matrix ``V_g`` of every root of a lane grow by ``x_g x_g'``, ``x (n, P, d)``, of ``dims[g]`` features.
+def step_root(x: Array, root: Array, d: int, w: Array, shrunk: Array, gain: Array) -> float:
+    """Let the matrix ``V`` of ``root (., .)`` grow by ``x x'``, of d features; return ``q = x' V^-1 x`` of the old one.
 
-    The root that grows for ``g`` is ``cells[r, g]``: with blocks, that of the block played.
-    ``gain[r, g] = V_g^-1 x_g`` and ``q = leverage[r, g] = x_g' V_g^-1 x_g`` are those of the old ``V_g``. With
-    ``w = root' x`` and ``s = sqrt(1 + q)``, the gain is ``root w``, and the new root ``root (I - w w' / (s (s + 1)))``.
+    ``gain = V^-1 x`` is of the old ``V``, too. With ``w = root' x`` and ``s = sqrt(1 + q)``, the gain is ``root w``,
+    and the new root ``root (I - w w' / (s (s + 1)))``. ``w`` and ``shrunk`` are scratch, as wide as the root.
     """
-    w = np.empty(root.shape[3])
-    shrunk = np.empty(root.shape[3])
-    for r in range(ids.size):
-        n = ids[r]
-        for g in range(leverage.shape[1]):
-            p = g % x.shape[1]
-            c = cells[r, g]
-            d = dims[g]
-            wide = min(d + -d % 4, root.shape[3])
-            whole = d - d % 4  # four rows at a time: fewer loads and stores for each product
-            for k in range(wide):
-                w[k] = 0.0
-            for j in range(0, whole, 4):
-                x_0, x_1, x_2, x_3 = x[r, p, j], x[r, p, j + 1], x[r, p, j + 2], x[r, p, j + 3]
-                for k in range(wide):
-                    above = root[n, c, j, k] * x_0 + root[n, c, j + 1, k] * x_1
-                    w[k] += above + root[n, c, j + 2, k] * x_2 + root[n, c, j + 3, k] * x_3
-            for j in range(whole, d):
-                for k in range(wide):
-                    w[k] += root[n, c, j, k] * x[r, p, j]
-            q = 0.0
-            for k in range(wide):
-                q += w[k] * w[k]
-            leverage[r, g] = q
-            s = math.sqrt(1.0 + q)
-            factor = 1.0 / (s * (s + 1.0))
-            for k in range(wide):  # written down: a product of three in the last loop would halve its speed
-                shrunk[k] = factor * w[k]
-            for j in range(0, whole, 4):
-                v_0 = v_1 = v_2 = v_3 = 0.0
-                for k in range(wide):
-                    v_0 += root[n, c, j, k] * w[k]
-                    v_1 += root[n, c, j + 1, k] * w[k]
-                    v_2 += root[n, c, j + 2, k] * w[k]
-                    v_3 += root[n, c, j + 3, k] * w[k]
-                gain[r, g, j], gain[r, g, j + 1], gain[r, g, j + 2], gain[r, g, j + 3] = v_0, v_1, v_2, v_3
-            for j in range(whole, d):
-                v_0 = 0.0  # a sum in memory would not become vector instructions
-                for k in range(wide):
-                    v_0 += root[n, c, j, k] * w[k]
-                gain[r, g, j] = v_0
-            for j in range(d):
-                for k in range(wide):
-                    root[n, c, j, k] -= gain[r, g, j] * shrunk[k]
+    wide = min(d + -d % 4, root.shape[1])
+    fours = d - d % 4  # four rows at a time: fewer loads and stores for each product
+    for k in range(wide):
+        w[k] = 0.0
+    for j in range(0, fours, 4):
+        x_0, x_1, x_2, x_3 = x[j], x[j + 1], x[j + 2], x[j + 3]
+        for k in range(wide):
+            above = root[j, k] * x_0 + root[j + 1, k] * x_1
+            w[k] += above + root[j + 2, k] * x_2 + root[j + 3, k] * x_3
+    for j in range(fours, d):
+        for k in range(wide):
+            w[k] += root[j, k] * x[j]
+    q = 0.0
+    for k in range(wide):
+        q += w[k] * w[k]
+    s = math.sqrt(1.0 + q)
+    factor = 1.0 / (s * (s + 1.0))
+    for k in range(wide):  # written down: a product of three in the last loop would halve its speed
+        shrunk[k] = factor * w[k]
+    for j in range(0, fours, 4):
+        v_0 = v_1 = v_2 = v_3 = 0.0
+        for k in range(wide):
+            v_0 += root[j, k] * w[k]
+            v_1 += root[j + 1, k] * w[k]
+            v_2 += root[j + 2, k] * w[k]
+            v_3 += root[j + 3, k] * w[k]
+        gain[j], gain[j + 1], gain[j + 2], gain[j + 3] = v_0, v_1, v_2, v_3
+    for j in range(fours, d):
+        v_0 = 0.0  # a sum in memory would not become vector instructions
+        for k in range(wide):
+            v_0 += root[j, k] * w[k]
+        gain[j] = v_0
+    for j in range(d):
+        for k in range(wide):
+            root[j, k] -= gain[j] * shrunk[k]
+    return q
 
 
 @inlined
@@ -206,43 +197,72 @@ def learn(ids: Index, x: Array, block: Index, y: Array, ridges: Any, before: Arr
     ``theta += V^-1 x (y - f) / (1 + q)``.
     """
     theta, root, evidence, updates, dims, first = ridges
-    gain = np.empty((ids.size, dims.size, theta.shape[2]))
-    cells = np.empty((ids.size, dims.size), dtype=np.int64)
-    for r in range(ids.size):
-        for i in range(dims.size):
-            cells[r, i] = first[i] + (block[r, i % x.shape[1]] if block.size > 0 else 0)
-    step_roots(ids, x, cells, root, dims, gain, before[1])
+    P, w, gain = x.shape[1], np.empty((2, root.shape[3])), np.empty(theta.shape[2])
     for r in range(ids.size):
         n = ids[r]
         for i in range(dims.size):
-            p, c = i % x.shape[1], cells[r, i]
+            p, d = i % P, dims[i]
+            c = first[i] + (block[r, p] if block.size > 0 else 0)
+            q = step_root(x[r, p], root[n, c], d, w[0], w[1], gain)
             f = 0.0
-            for j in range(dims[i]):
+            for j in range(d):
                 f += x[r, p, j] * theta[n, c, j]
-            before[0, r, i] = f
-            q = before[1, r, i]
+            before[0, r, i], before[1, r, i] = f, q
             error = y[r] - f
             evidence[n, LOGDET, i] += math.log1p(q)
             evidence[n, PENALISED, i] += error * error / (1.0 + q)
             evidence[n, ONLINE, i] += error * error
             step = error / (1.0 + q)
-            for j in range(dims[i]):
-                theta[n, c, j] += gain[r, i, j] * step
+            for j in range(d):
+                theta[n, c, j] += gain[j] * step
         updates[n] += 1
 
 
-@kernel
-def learn_ridges(ids: Index, x: Array, block: Index, y: Array, ridges: Any, before: Array) -> None:
-    """``learn``, for callers in Python."""
-    learn(ids, x, block, y, ridges, before)
+@inlined
+def dot(u: Array, v: Array) -> float:
+    """``<u, v>``."""
+    total = 0.0
+    for j in range(u.size):
+        total += u[j] * v[j]
+    return total
+
+
+@inlined
+def cholesky(A: Array, shift: float, least: float, lower: Array) -> float:
+    """Write the factor ``lower (d, d)`` of ``A + shift I``, and return ``log det((A + shift I) / least)``.
+
+    The square of no entry on its diagonal is below ``least``, but by rounding: then it is ``least``.
+    """
+    logdet = 0.0
+    for j in range(lower.shape[0]):
+        for k in range(j):
+            total = A[j, k]
+            for m in range(k):
+                total -= lower[j, m] * lower[k, m]
+            lower[j, k] = total / lower[k, k]
+        total = A[j, j]
+        for m in range(j):
+            total -= lower[j, m] * lower[j, m]
+        pivot = max(total + shift, least)
+        lower[j, j] = math.sqrt(pivot)
+        logdet += math.log(pivot / least)
+    return logdet
+
+
+@inlined
+def solve_lower(lower: Array, b: Array) -> None:
+    """Take ``b (d,)`` to ``lower^-1 b``; an entry is 0 where the diagonal is."""
+    for j in range(b.size):
+        total = b[j]
+        for k in range(j):
+            total -= lower[j, k] * b[k]
+        b[j] = total / lower[j, j] if lower[j, j] > 0.0 else 0.0
 
 
 @kernel
 def _eliminate(root: Array, d: int, factor: Array, pivots: Index) -> bool:
     """Take ``factor (d, d)`` to the triangles of ``root`` by elimination with row pivoting; False if it is singular."""
-    for j in range(d):
-        for k in range(d):
-            factor[j, k] = root[j, k]
+    factor[:] = root[:d, :d]
     for k in range(d):
         pivot = k
         for j in range(k + 1, d):

@@ -2,9 +2,9 @@
 
 The estimates of the M models of a lane are the columns of T panels, ``columns (N, T, d, B)``: model ``i`` is column
 ``i % B`` of panel ``i // B``; ``B`` is a multiple of 16, and the columns left over in the last panel are zero. The
-innermost loops run along the models of a panel, which makes vector instructions of them, and a panel is read once for
-all that is asked of it. Models of one group share ``V``; what belongs to a group is looked up once for a run of its
-models, so models of one group are best side by side.
+innermost loops run along the models of a panel, which makes vector instructions of them, and a panel is read once.
+Models of one group share ``V``; the numbers of a group are looked up once for a run of its models, so models of one
+group are best side by side.
 
 Kernels take a bank as the tuple ``shared = (columns, root, group, evidence, updates, dims)``.
 """
@@ -17,25 +17,24 @@ import numpy as np
 from ..types import Array, Index
 from . import inlined, kernel
 from .features import entry
-from .ridge import step_roots
+from .ridge import step_root
 
 
 @inlined
 def learn(ids: Index, x: Array, y: Array, shared: Any, prediction: Array) -> None:
-    """Learn ``x (n, 1, d)``, ``y (n,)`` in M ridges, ``prediction (n, M)`` becomes theirs of y; updates count last.
+    """Learn ``x (n, 1, d)``, ``y (n,)`` in M ridges; write their ``prediction (n, M)`` of y; updates count last.
 
     With ``f`` the prediction and ``q`` the leverage, ``theta += V^-1 x (y - f) / (1 + q)``, as in ``ridge.learn``.
     """
     columns, root, group, evidence, updates, dims = shared
     T, d, B = columns.shape[1:]
     M, G = group.shape[1], root.shape[1]
-    gain, leverage = np.empty((ids.size, G, d)), np.empty((ids.size, G))
-    cells = np.empty((ids.size, G), dtype=np.int64)
-    cells[:] = np.arange(G)
-    step_roots(ids, x, cells, root, dims, gain, leverage)
+    gain, leverage, w = np.empty((G, d)), np.empty(G), np.empty((2, root.shape[3]))
     twice, f, ends = np.empty((2, d)), np.empty((2, B)), np.empty(B, dtype=np.int64)
     for r in range(ids.size):
         n = ids[r]
+        for g in range(G):
+            leverage[g] = step_root(x[r, 0], root[n, g], dims[g], w[0], w[1], gain[g])
         for j in range(d):
             twice[0, j] = twice[1, j] = x[r, 0, j]
         for t in range(T):
@@ -47,27 +46,21 @@ def learn(ids: Index, x: Array, y: Array, shared: Any, prediction: Array) -> Non
             start = 0
             for run in range(_runs(group[n, first:], size, ends)):
                 g = group[n, first + start]
-                shrink = 1.0 / (1.0 + leverage[r, g])
-                grown = math.log1p(leverage[r, g])
+                shrink = 1.0 / (1.0 + leverage[g])
+                log_growth = math.log1p(leverage[g])
                 for b in range(start, ends[run]):
                     prediction[r, first + b] = f[0, b]
                     f[0, b] = y[r] - f[0, b]
                     f[1, b] = shrink * f[0, b]
                 for b in range(start, ends[run]):
-                    evidence[n, 0, first + b] += grown
+                    evidence[n, 0, first + b] += log_growth
                 for b in range(start, ends[run]):
                     evidence[n, 1, first + b] += f[0, b] * f[1, b]
                 for b in range(start, ends[run]):
                     evidence[n, 2, first + b] += f[0, b] * f[0, b]
-                _move(panel, gain[r, g], f, start, ends[run])
+                _move(panel, gain[g], f, start, ends[run])
                 start = ends[run]
         updates[n] += 1
-
-
-@kernel
-def learn_shared(ids: Index, x: Array, y: Array, shared: Any, prediction: Array) -> None:
-    """``learn``, for callers in Python."""
-    learn(ids, x, y, shared, prediction)
 
 
 @kernel
@@ -84,9 +77,9 @@ def upper_bounds(ids: Index, x: Any, ellipsoids: Any, scale: float, out: Array) 
     M, G = group.shape[1], root.shape[1]
     even = K + K % 2
     z, width, known = np.zeros((even, d)), np.empty((G, even)), np.empty(G, dtype=np.bool_)
-    room, places, few = np.empty((4 + even, B)), np.empty((3, B), dtype=np.int64), np.zeros((d, B))
-    radius, few_radius, bound, most = room[0], room[1], room[2:4], room[4:]
-    chosen, ends, few_group = places[0], places[1], places[2]
+    floats, integers, few = np.empty((4 + even, B)), np.empty((3, B), dtype=np.int64), np.zeros((d, B))
+    radius, few_radius, bound, most = floats[0], floats[1], floats[2:4], floats[4:]
+    chosen, ends, few_group = integers[0], integers[1], integers[2]
     scratch = (width, known, ends, bound, np.empty((2, root.shape[3])))
     for r in range(ids.size):
         n = ids[r]
@@ -187,15 +180,15 @@ def _add_products(panel: Array, x: Array, a: int, size: int, out: Array) -> None
     """
     d = panel.shape[0]
     wide = min(16 * ((size + 15) // 16), panel.shape[1])
-    whole = d - d % 4
-    for j in range(0, whole, 4):
+    fours = d - d % 4
+    for j in range(0, fours, 4):
         u0, u1, u2, u3 = x[a, j], x[a, j + 1], x[a, j + 2], x[a, j + 3]
         v0, v1, v2, v3 = x[a + 1, j], x[a + 1, j + 1], x[a + 1, j + 2], x[a + 1, j + 3]
         for b in range(wide):
             t0, t1, t2, t3 = panel[j, b], panel[j + 1, b], panel[j + 2, b], panel[j + 3, b]
             out[0, b] += u0 * t0 + u1 * t1 + u2 * t2 + u3 * t3
             out[1, b] += v0 * t0 + v1 * t1 + v2 * t2 + v3 * t3
-    for j in range(whole, d):
+    for j in range(fours, d):
         u0, v0 = x[a, j], x[a + 1, j]
         for b in range(wide):
             t0 = panel[j, b]

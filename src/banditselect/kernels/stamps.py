@@ -1,7 +1,7 @@
 """Digests of the code that is compiled into a kernel; the cache on disk names its files by them.
 
-They are computed from loaded code and not from files, so an edit after the import cannot be mistaken for what runs, an
-edit of comments recompiles nothing, and a kernel defined in a notebook has one too.
+They are computed from loaded code and not from files, so an edit after the import does not count, an edit of comments
+recompiles nothing, and a kernel defined in a notebook has one too.
 """
 
 import enum

@@ -11,7 +11,7 @@ from ..types import Array, Index, Mask
 from . import inlined, kernel
 
 _PER_LOG_2 = 1.4426950408889634  # 1 / log(2)
-_LOG_2_HIGH = 0.693147180369123816490  # log(2) to 32 bits, so that its multiples by small whole numbers are exact
+_LOG_2_HIGH = 0.693147180369123816490  # log(2) to 32 bits, so that its multiples by small integers are exact
 _LOG_2_LOW = 1.90821492927058770002e-10  # the rest
 
 
@@ -65,15 +65,15 @@ def normalise(log_weight: Array, out: Array) -> float:
 
 @inlined
 def largest(values: Array) -> float:
-    """Largest entry, -inf if there is none; four at a time, so that none waits for the one before."""
+    """Return the largest entry, -inf without entries; four at a time, so that no step waits for the one before."""
     a = b = c = e = -np.inf
-    whole = values.size - values.size % 4
-    for i in range(0, whole, 4):
+    fours = values.size - values.size % 4
+    for i in range(0, fours, 4):
         a = max(a, values[i])
         b = max(b, values[i + 1])
         c = max(c, values[i + 2])
         e = max(e, values[i + 3])
-    for i in range(whole, values.size):
+    for i in range(fours, values.size):
         a = max(a, values[i])
     return max(max(a, b), max(c, e))
 
@@ -82,7 +82,7 @@ def largest(values: Array) -> float:
 def exponentials(values: Array, top: float, out: Array) -> float:
     """``out = exp(values - top)`` for ``values <= top``, and its sum; 0 below ``exp(-708)``, about the least normal.
 
-    In steps that become vector instructions: ``exp(z) = 2^k exp(f)`` with a whole number ``k`` and ``|f|`` at most
+    In steps that become vector instructions: ``exp(z) = 2^k exp(f)`` with an integer ``k`` and ``|f|`` at most
     ``log(2) / 2``, by Taylor's series to ``f^13 / 13!``; then ``k`` is added to the exponent of the result.
     """
     power = np.empty(values.size, dtype=np.int64)

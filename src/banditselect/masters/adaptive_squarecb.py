@@ -10,7 +10,7 @@ import numpy as np
 from ..kernels.features import Features
 from ..models.model import Model
 from ..policies import shared
-from ..policies.contract import Played
+from ..policies.contract import Played, answer
 from ..policies.squarecb import EXPLORATION, SquareCB
 from ..runtime.arguments import argument
 from ..runtime.constraints import Number, OneOf, YesNo
@@ -23,7 +23,7 @@ from .master import Master, copies
 
 @register
 class AdaptiveSquareCB(Master):
-    r"""SquareCB for rewards that are nearly linear in the features, without being told how nearly.
+    r"""SquareCB for rewards that are nearly linear in the features, to an unknown degree.
 
     If mean rewards lie within :math:`\varepsilon (hi - lo)` of a linear function, SquareCB should not grow greedier
     than :math:`\sqrt d / \varepsilon`: a smaller gap than the error is no reason to stay away from an action. CORRAL
@@ -55,8 +55,8 @@ class AdaptiveSquareCB(Master):
     :math:`\alpha = \min(\sqrt{d T / (\rho R)}, \sqrt d / \varepsilon_i)`, :math:`\rho` the largest 1 / p of the base
     and R the regret of its regression, an expected regret of order
     :math:`d \sqrt T + \varepsilon \sqrt d T`, up to logarithms, with the error :math:`\varepsilon` unknown, also where
-    contexts are chosen by an adversary. Here n, the rounds that a base has played, stands for :math:`T / \rho`. No
-    guarantee is proved for what is played.
+    contexts are chosen by an adversary. Here n, the rounds that a base has played, takes the place of
+    :math:`T / \rho`. No guarantee is proved for this play.
 
     Measured (d = 5, K = 20, T = 4000, ``levels=8``, 10 lanes, errors of 0, .1 and .3 with signs that look random to the
     features): regret 362, 572 and 1410, where ``SquareCB(design="optimal")`` has 8, 214 and 1010. Such errors average
@@ -90,17 +90,17 @@ class AdaptiveSquareCB(Master):
 
     notes_share: ClassVar[bool] = True
 
-    outside = shared.OUTSIDE
+    outside = answer("range.outside", "Number of rewards outside ``reward_range``.")
 
     def build(self, lanes: int) -> tuple[Model, None]:
         """Return weights under the log barrier, over a SquareCB for each level of error."""
         d, levels = int(self.dim), int(self.levels)
         caps = [*(2.0**i * d**0.5 for i in range(1, levels + 1)), None]
-        told: dict[str, Any] = {
+        own: dict[str, Any] = {
             name: getattr(self, name) for name in ("dim", "regularization", "design", "reward_range")
         }
         rates = [self.exploration if cap is None else Capped(self.exploration, cap) for cap in caps]
-        bases = [SquareCB.bind(exploration=rate, **told) for rate in rates]
+        bases = [SquareCB.bind(exploration=rate, **own) for rate in rates]
         self.bases = copies("AdaptiveSquareCB: bases", bases, self.lanes, self.seed)
         return BarrierModel(self, lanes), None
 

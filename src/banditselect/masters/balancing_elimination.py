@@ -54,7 +54,7 @@ class BalancingElimination(Master):
     every base; ``update`` only the one that played.
 
     Departure from print: its width is :math:`c \sqrt{\log(M \log n / \delta) / n}` for rewards in [0, 1] and a constant
-    c that it does not tell; at n = 1 that is no number.
+    c without a value; at n = 1 that is no number.
 
     Guarantee: with ``scale=1``, rewards learned at once, and a best expected reward that does not change, a base whose
     bound holds is never eliminated; for :math:`U_i(n) = u_i \sqrt n` and such a base g, regret of order

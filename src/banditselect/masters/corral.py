@@ -11,7 +11,7 @@ from ..kernels import kernel
 from ..kernels.features import Features
 from ..models.model import Model
 from ..policies import shared
-from ..policies.contract import Played
+from ..policies.contract import Played, answer
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
 from ..runtime.constraints import Number, OneOf, YesNo
@@ -64,7 +64,7 @@ class Corral(Master):
 
     * ``"importance"`` is for those whose regret grows at most as the root of :math:`\max_t 1 / p_{i,t}` when their
       losses are divided by the probabilities, such as an :class:`SEXP3` whose rate is divided by that root and that
-      begins anew when it doubles, which is not done here. A ridge regression is none: what it is told has the mean
+      begins anew when it doubles, which is not done here. A ridge regression is not: its rewards have the mean
       :math:`hi - (hi - \mu) / p_I`, which moves with :math:`p_I` and is not linear in the features, and
       :math:`1 / p_I` times the noise, which its confidence set does not know.
     * ``"smoothed"`` is for any base whose regret is at most :math:`u \sqrt n` after n lessons, with high probability:
@@ -78,7 +78,7 @@ class Corral(Master):
     Departures from print: a coin decides between the steps that take turns there, so that late rewards and propensities
     are those of any round; ``snapshots`` states are kept in reservoirs, each of them uniform over the past but the same
     for a while, where the reference draws anew from all; bases are not restarted at thresholds, for none is tuned to
-    one. A base that does not play is told nothing: to :class:`SEXP3` that is the loss of 0 of the first reference.
+    one. A base that does not play learns nothing: for :class:`SEXP3` that is the loss of 0 of the first reference.
     ``decision.base`` is i, or M (k + 1) + i where snapshot k of base i played. ``learn`` teaches every base.
 
     References
@@ -108,7 +108,7 @@ class Corral(Master):
 
     notes_share: ClassVar[bool] = True
 
-    outside = shared.OUTSIDE
+    outside = answer("range.outside", "Number of rewards outside ``reward_range``.")
 
     def build(self, lanes: int) -> tuple[Model, None]:
         """Return weights under the log barrier."""

@@ -38,8 +38,8 @@ class D3RB(Master):
     Parameters
     ----------
     bases: fresh policies, or factories; copied with this policy's lanes and seed, never shared.
-    coefficient: :math:`d_{min}`, the regret over :math:`\sqrt n` that every base is believed; smaller ones are not told
-        apart.
+    coefficient: :math:`d_{min}`, the regret over :math:`\sqrt n` that every base is believed; smaller ones are not
+        distinguished.
     noise: sub-Gaussian constant R of a reward, given all that was before; what contexts change of it included. Half the
         range, where rewards have one.
     delta: the guarantee holds with probability 1 - delta.
@@ -56,7 +56,7 @@ class D3RB(Master):
     propensity of an action is that of the base. ``learn`` teaches every base; ``update`` only the one that played.
 
     Departure from print: its width is :math:`c \sqrt{\log(M \log n / \delta) / n}` for rewards in [0, 1] and a constant
-    c that it does not tell; at n = 1 that is no number.
+    c without a value; at n = 1 that is no number.
 
     Guarantee, of the reference: with rewards learned at once, and a best expected reward that does not change, regret
     of order :math:`d M \sqrt T + d^2 \sqrt{M T}` up to logarithms, where d is the largest regret over :math:`\sqrt n`

@@ -1,4 +1,4 @@
-"""Regrets that are estimated from what the bases earn: the model of D3RB and ED2RB."""
+"""Regrets estimated from the rewards of the bases: the model of D3RB and ED2RB."""
 
 import math
 from typing import Any

@@ -38,8 +38,8 @@ class ED2RB(Master):
     Parameters
     ----------
     bases: fresh policies, or factories; copied with this policy's lanes and seed, never shared.
-    coefficient: :math:`d_{min}`, the regret over :math:`\sqrt n` that every base is believed; smaller ones are not told
-        apart.
+    coefficient: :math:`d_{min}`, the regret over :math:`\sqrt n` that every base is believed; smaller ones are not
+        distinguished.
     noise: sub-Gaussian constant R of a reward, given all that was before; what contexts change of it included. Half the
         range, where rewards have one.
     delta: the guarantee holds with probability 1 - delta.
@@ -58,7 +58,7 @@ class ED2RB(Master):
     late rewards potentials may be further apart.
 
     Departure from print: its width is :math:`c \sqrt{\log(M \log n / \delta) / n}` for rewards in [0, 1] and a constant
-    c that it does not tell; at n = 1 that is no number. The authors' code lets the floor :math:`d_{min} \sqrt{N_i}`
+    c without a value; at n = 1 that is no number. The authors' code lets the floor :math:`d_{min} \sqrt{N_i}`
     pass the factor of two.
 
     Guarantee, of the reference: with rewards learned at once, and a best expected reward that does not change, regret

@@ -26,7 +26,7 @@ from .master import Bases, learn_base, shape_of
 
 @register
 class EXP4(Policy):
-    r"""EXP4: plays the mixture of what its bases advise, by exponential weights of what each would have lost.
+    r"""EXP4: plays the mixture of the advice of its bases, by exponential weights of the loss of each.
 
     With :math:`\xi_i` the probabilities of base i, :math:`\kappa` the number of actions offered, S the sum of these
     numbers so far, this round included, and :math:`t = S / \kappa`, :math:`\ell = (hi - y) / (hi - lo)` clipped to
@@ -45,7 +45,7 @@ class EXP4(Policy):
     mixing: None for :math:`\gamma_t = \sqrt{\kappa \log M / t}`, or the g of :math:`\gamma_t = g t^{-1/3}`; at most
         1/2. Only ``"uniform"`` mixes.
     reward_range: (lo, hi) of the rewards.
-    horizon: T, the number of rounds: it then stands for t in :math:`\gamma_t`, and T / 2 in :math:`\eta_t`. None if
+    horizon: T, the number of rounds: it takes the place of t in :math:`\gamma_t`, and T / 2 in :math:`\eta_t`. None if
         unknown.
     learning_rate: b.
 
@@ -56,9 +56,9 @@ class EXP4(Policy):
 
     Notes
     -----
-    Every base learns from every round: the action is drawn from the mixture, whoever advised it, so that all of them
-    can be judged by it and taught by it. Those that learn from the rewards of any action lose nothing by that; those
-    that weigh by propensities (:class:`SEXP3`) are told that of the mixture. Each round asks and teaches all M.
+    Every base learns from every round: the action is drawn from the mixture, so that all of them can be
+    judged by it and learn from it. Those that learn from the rewards of any action lose nothing by that; those
+    that weigh by propensities (:class:`SEXP3`) get that of the mixture. Each round asks and teaches all M.
 
     Guarantee, for losses in [0, 1] fixed in advance, against the advice :math:`\xi_i` as it is given in this play: with
     the horizon and ``"ix"``, with probability 1 - delta, :math:`2 \sqrt{2 K T \log M} + (\sqrt{2 K T / \log M} + 1)
@@ -95,7 +95,7 @@ class EXP4(Policy):
         "weights",
         "Weight of each base where as many actions are offered as on average so far, ``(M,)``; equal at first.",
     )
-    outside = shared.OUTSIDE
+    outside = answer("range.outside", "Number of rewards outside ``reward_range``.")
 
     def build(self, lanes: int) -> tuple[Model, None]:
         """Return the losses of the bases, and the weights that follow."""
@@ -142,7 +142,7 @@ class EXP4(Policy):
 
 
 class AdviceWeights(Model):
-    """Exponential weights of bases by what the advice of each would have lost."""
+    """Exponential weights of bases by the losses of their advice."""
 
     reads_lookups = True
 
@@ -180,8 +180,3 @@ class AdviceWeights(Model):
         kappa = np.maximum(bases.offers[:, 0] / np.maximum(bases.visits[:, 0], 1), 1.0)
         ids = np.arange(len(kappa))
         return self.weights_at(ids, self.rates(ids, kappa)[0])
-
-    @property
-    def outside(self) -> Index:
-        """Number of rewards outside the range, ``(N,)``."""
-        return self.range.outside

@@ -42,23 +42,18 @@ class BarrierModel(MasterModel):
         return self.barrier.shares(ids, self.replays), True
 
     def record(self, ids: Index, base: Index | None, share: Array | None, y: Array) -> Array:
-        """Move the weights by the losses of the bases drawn; data from elsewhere tell nothing, as no base was drawn."""
+        """Move the weights by the losses of the bases drawn; other data have no losses, as no base was drawn."""
         if base is None or share is None:
             return y
         self.warnings += self.range.watch(ids, y)
-        learned, expected = np.empty(ids.size), (self.range.lower, self.range.upper)
+        learned, ends = np.empty(ids.size), (self.range.lower, self.range.upper)
         options = (self.replays, self.weigh, self.barrier.rate, self.barrier.doubling)
-        update(ids, base, share, y, expected, self.plays, self.barrier.arrays(), options, learned)
+        update(ids, base, share, y, ends, self.plays, self.barrier.arrays(), options, learned)
         return learned
 
     def weights(self) -> Array:
         """Return the weight of each base, ``(N, M)``."""
         return self.barrier.weights
-
-    @property
-    def outside(self) -> Index:
-        """Number of rewards outside the range, ``(N,)``."""
-        return self.range.outside
 
 
 class LogBarrier(LaneArrays):

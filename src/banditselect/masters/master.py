@@ -10,6 +10,7 @@ import numpy as np
 
 from ..kernels.features import Features
 from ..models.model import Model
+from ..policies.checking import LARGEST
 from ..policies.contract import Chosen, Played, answer
 from ..policies.on_map import fresh_copy
 from ..policies.policy import Policy
@@ -21,7 +22,6 @@ from ..runtime.shapes import FeatureShape, common_shape
 from ..types import Array, Index, Mask
 
 ALL = slice(None)  #: all rows
-LARGEST = 1.0 + 1e-9  #: a probability may be as large, by rounding
 
 
 class MasterModel(Model):
@@ -163,13 +163,11 @@ class Master(Policy):
 
     def _learn_base(self, i: int, ids: Index, x: Features, y: Array, played: Played | None) -> None:
         """Let one player learn what it played; ``played`` carries the note of the master."""
-        learn_base(self, i, ids, x, y, None if played is None else self._inner(self._bases[i], played))
-
-    def _inner(self, base: Policy, played: Played) -> Played:
-        """Return what a base played, with its own note and propensity."""
-        note: Any = played.note
-        p = note[:, -1] if self._notes_propensity else None
-        return Played(played.action, p, note[:, self._own : self._own + base._note_width])
+        if played is not None:
+            note: Any = played.note
+            p = note[:, -1] if self._notes_propensity else None
+            played = Played(played.action, p, note[:, self._own : self._own + self._bases[i]._note_width])
+        learn_base(self, i, ids, x, y, played)
 
     def _parts_that_learn(self, notes: Sequence[Array | None]) -> Iterable[LaneArrays]:
         players = {base for note in notes if note is not None for base in note[:, 0].tolist()}
@@ -215,7 +213,7 @@ class Bases(Constraint):
 
 
 def copies(name: str, bases: Sequence[Any], lanes: int | None, seed: Seed) -> tuple[Policy, ...]:
-    """Return fresh copies of policies, or of what factories return; ``name`` of the argument is for errors."""
+    """Return fresh copies of policies, which may come from factories; ``name`` of the argument is for errors."""
     return tuple(fresh_copy(base, lanes, seed, f"{name}[{i}]") for i, base in enumerate(bases))
 
 

@@ -19,7 +19,7 @@ from .master import Bases, Master
 
 @register
 class RegretBalancing(Master):
-    r"""Regret balancing: in each round one base plays and learns, chosen by what the bases earned so far.
+    r"""Regret balancing: in each round one base plays and learns, chosen by the rewards of the bases so far.
 
     With :math:`N_i` the number of rounds that base i played, :math:`R_i` what it earned in them and U the
     ``reference``, each base plays once, and then

@@ -20,12 +20,12 @@ from ..types import Array, Index
 class Alarm(LaneArrays):
     """An alarm for each lane that no model can be true or the noise is larger than stated: two tests at every round.
 
-    The variance test compares the least penalised sum of squares with what noise of constant R allows. The challenger
-    test compares it with the loss of a forecaster that is bound to no model. Each has level delta / 2. ``screen`` does
-    both as far as that is cheap, in the kernel that learns; the rest is done here.
+    The variance test compares the least penalised sum of squares with the most that noise of constant R allows. The
+    challenger test compares it with the loss of a forecaster that is bound to no model. Each has level delta / 2.
+    ``screen`` does the cheap part of both in the kernel that learns; the rest is done here.
 
-    A warning is of all N lanes together: it is due when the tests of some lane fire at level delta / (2 N), so that
-    right models are warned of with probability delta at most, however many lanes there are.
+    A warning is about all N lanes together: it is due when the tests of some lane fire at level delta / (2 N), so that
+    right models cause one with probability delta at most, for any number of lanes.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Alarm(LaneArrays):
 def screen(
     ids: Index, evidence: Array, updates: Index, challenger: Array, sets: Any, level: float, verdict: Array
 ) -> bool:
-    """Do what is cheap of both tests for ``sets`` of ``models.likelihood``; return whether any verdict is not 0.
+    """Do the cheap part of both tests for ``sets`` of ``models.likelihood``; return whether any verdict is not 0.
 
     ``verdict (n, 3)``: 2 where the challenger test fires, 1 where the variance test may fire, else 0; ``X = max(0,
     min_i (J_i - penalty_i)) / R^2``; and the value of the challenger test, which fires above the level. The variance

@@ -1,18 +1,19 @@
-r"""Models that come and go: what they weigh, so that the guarantees of the mixture stay.
+r"""Weights of models that come and go, so that the guarantees of the mixture stay.
 
-Let :math:`\pi_i e^{-L_i}` be the weights of the models, not normalised: :math:`L_i` is what the rewards so far have
-cost model i, and :math:`Z = \sum_i \pi_i e^{-L_i}`. The mixture is a forecaster like each of its models, which the
-rewards have cost :math:`-\log Z`. A list of models that changes is still one forecaster, as long as Z does not jump:
+Let :math:`\pi_i e^{-L_i}` be the weights of the models, not normalised: :math:`L_i` is the loss of model i on the
+rewards so far, and :math:`Z = \sum_i \pi_i e^{-L_i}`. The mixture is a forecaster like each of its models, with the
+loss :math:`-\log Z`. A list of models that changes is still one forecaster, as long as Z does not jump:
 
 * Models that come get a share w of the prior, all others :math:`1 - w` of theirs. If all rewards so far are replayed to
-  a new one, its :math:`L` is what they cost it, as if it had been there from the first: the mixture is then that of the
+  a new one, its :math:`L` is its loss on them, as if it had been there from the first: the mixture is then that of the
   old mixture, with weight :math:`1 - w`, and of the new model, with w.
 * A model that nothing can be replayed to is taken to have predicted as the mixture did until now: :math:`L = -\log Z`,
-  so that its weight is w and Z stays. From then on it pays for itself: over the rounds since, the mixture costs at most
-  :math:`\log(1 / w)` more than it does. The same holds for rewards of which it knows no features: it sleeps, and
-  :math:`L` grows by what that reward cost the mixture of those awake.
+  so that its weight is w and Z stays. Its losses count from then on: over the rounds since, the loss of the mixture is
+  at most :math:`\log(1 / w)` larger. The same holds for rewards of which it knows no features: it sleeps, and
+  :math:`L` grows by the loss of the mixture of the models awake.
 * Models that go leave Z to the others: all :math:`\pi_i` are multiplied by the one factor that keeps it. Over the
-  rounds since, the mixture costs at most :math:`\log(1 / w_i)` more than a model that stays with weight :math:`w_i`.
+  rounds since, the loss of the mixture is at most :math:`\log(1 / w_i)` above that of a model that stays, of weight
+  :math:`w_i`.
 
 So :math:`-\log Z` stays the loss of one forecaster that knows only the past, which is all that likelihood-ratio sets
 ask of it (``docs/math.md``), and the bound of SqAlg holds from the entry of a model on.
@@ -40,5 +41,5 @@ def others(some: Index, n: int) -> Index:
 
 
 def kept_and_new(n: int, new: int) -> tuple[Index, Index]:
-    """Return the positions of n models: of those that were there, and of the last ``new``, which have come."""
+    """Return the positions of the old ones among n models, and of the last ``new``, which have come."""
     return np.arange(n - new), np.arange(n - new, n)

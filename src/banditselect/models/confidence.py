@@ -10,8 +10,7 @@ from ..kernels import inlined, kernel, ridge
 from ..kernels.features import Features
 from ..runtime.lanes import LaneArrays, per_lane
 from ..types import Array, Index, Mask
-from .model import Model
-from .ridge_bank import RidgeBank
+from .ridge_bank import BankModel, RidgeBank
 
 
 class SelfNormalizedRadii(LaneArrays):
@@ -29,8 +28,8 @@ class SelfNormalizedRadii(LaneArrays):
     ----------
     constants: noise and priors, ``(N, 1 + M)``.
     squared: beta^2 after the last update, ``(N, M)``.
-    spent: the sum of 2 beta |phi|_{V^-1} over what was played, the least of any model, ``(N,)``: bounds the regret of
-        playing the action of highest least upper bound while all sets are valid.
+    spent: the sum of 2 beta |phi|_{V^-1} over the actions played, the least of any model, ``(N,)``: bounds the regret
+        of playing the action of highest least upper bound while all sets are valid.
     """
 
     state = ("squared", "spent")
@@ -47,7 +46,7 @@ class SelfNormalizedRadii(LaneArrays):
         return self.constants, self.log_term, self.squared, self.spent
 
 
-class Ellipsoids(Model):
+class Ellipsoids(BankModel):
     """OFUL's ellipsoids around the ridge estimates of M feature maps.
 
     Parameters
@@ -56,11 +55,11 @@ class Ellipsoids(Model):
     bound: on the norms of the parameters, about the centres of the bank, ``(N,)``.
     regularization: that of the bank, ``(N, M)``; infinite for a known parameter.
     delta: each ellipsoid fails with at most this probability.  scale: multiplies the radii; 1 is the theory.
-    least: whether an action counts with its least upper bound of any model instead of its largest.
+    least: whether the upper bound of an action is the least of all models instead of the largest.
     """
 
     one_kernel = True
-    reads_lookups = True
+    bank: RidgeBank
 
     def __init__(
         self,
@@ -73,13 +72,11 @@ class Ellipsoids(Model):
         scale: float,
         least: bool = False,
     ) -> None:
-        super().__init__(bank.shape)
+        super().__init__(bank)
         with np.errstate(invalid="ignore"):
             prior = np.where(np.isinf(regularization), 0.0, np.sqrt(regularization) * bound[:, None])
-        self.constant, self.ridge_estimates = bank.constant, bank.ridge_estimates
         self.scale = float(scale)
         self.least = least
-        self.bank = bank
         self.radii = SelfNormalizedRadii(per_lane(noise, len(prior)), prior, delta)
 
     def upper_bounds(self, ids: Index, x: Features) -> Array:
@@ -97,24 +94,6 @@ class Ellipsoids(Model):
         """Learn rewards and take the radii."""
         learn_ellipsoids(ids, x.values, x.block, y, self.bank.arrays(), self.radii.arrays())
 
-    @property
-    def updates(self) -> Index:
-        """Rewards learned, ``(N,)``."""
-        return self.bank.updates
-
-    @property
-    def rounds(self) -> Array:
-        """Number of rewards that count, ``(N,)``."""
-        return self.bank.rounds
-
-    def constants(self) -> Array:
-        """Return the constant terms of the estimates, ``(N, cells)``."""
-        return self.bank.constants()
-
-    def parameters(self) -> Array:
-        """Return the estimates without their constant terms, ``(N, cells, d)``."""
-        return self.bank.parameters()
-
     def squared_radii(self) -> Array:
         """Return the squared radii in the norms of V, ``(N, M)``."""
         return self.scale**2 * self.radii.squared
@@ -124,7 +103,7 @@ class Ellipsoids(Model):
         return self.squared_radii()[:, 0]
 
     def regret_bound(self) -> Array:
-        """Return twice the widths of what was played, summed, ``(N,)``."""
+        """Return twice the widths of the actions played, summed, ``(N,)``."""
         return self.scale * self.radii.spent
 
     def covers(self, thetas: Array, models: slice = slice(None)) -> Mask:
@@ -189,7 +168,7 @@ class DiscountedEllipsoid(Ellipsoids):
 
 @inlined
 def take_radii(ids: Index, evidence: Array, before: Array, sets: Any) -> None:
-    """``spent[n] += min_i 2 beta_i sqrt(q_i)``, then ``beta_i^2 = squared[n, i]`` for what has been learned since.
+    """``spent[n] += min_i 2 beta_i sqrt(q_i)``, then ``beta_i^2 = squared[n, i]`` for the bank as it is now.
 
     ``beta_i = R sqrt(logdet_i + 2 log(1 / delta)) + prior_i`` with R and the priors in ``constants (N, 1 + M)``,
     ``log_term = log(1 / delta)``, ``q_i = before[1, r, i]``.
@@ -220,7 +199,7 @@ def fade_ellipsoids(
     """Let ``W`` fade to ``gamma^2 W + (1 - gamma^2) penalty I + x x'``, and take the ellipsoid, for ``x (n, 1, d)``.
 
     ``discounted = (penalty, W, root_of_W)``, with the ``V`` that has learned ``x`` already.
-    ``spent[n] += 2 beta |root_of_W' x|`` with what they were, then ``beta^2 = squared[n, 0]``:
+    ``spent[n] += 2 beta |root_of_W' x|`` with the old ones, then ``beta^2 = squared[n, 0]``:
     ``beta = R sqrt(logdet(W / penalty) + 2 log(t (t + 1) / delta)) + prior`` with R and prior in ``constants (N, 2)``.
     """
     penalty, W, root_of_W = discounted
@@ -236,32 +215,17 @@ def fade_ellipsoids(
                 total += root_of_W[n, 0, j, k] * x[r, 0, j]
             width += total * total
         spent[n] += 2.0 * math.sqrt(squared[n, 0] * width)
-        logdet = 0.0
         for j in range(d):
-            for k in range(j + 1):
+            for k in range(d):
                 W[n, j, k] = gamma * gamma * W[n, j, k] + x[r, 0, j] * x[r, 0, k]
             W[n, j, j] += (1.0 - gamma * gamma) * penalty[n]
-            for k in range(j):
-                W[n, k, j] = W[n, j, k]
-                total = W[n, j, k]
-                for m in range(k):
-                    total -= half[j, m] * half[k, m]
-                half[j, k] = total / half[k, k]
-            total = W[n, j, j]
-            for m in range(j):
-                total -= half[j, m] * half[j, m]
-            half[j, j] = math.sqrt(max(total, penalty[n]))  # no pivot is smaller but by rounding
-            logdet += math.log(max(total, penalty[n]) / penalty[n])
-        for k in range(d):
-            for m in range(d):
-                across[k, m] = 0.0
+        logdet = ridge.cholesky(W[n], 0.0, penalty[n], half)
+        across[:] = root_of_W[n, 0] = 0.0
         for j in range(d):
             for k in range(d):
                 for m in range(j + 1):
                     across[k, m] += root[n, 0, j, k] * half[j, m]
         for j in range(d):
-            for m in range(d):
-                root_of_W[n, 0, j, m] = 0.0
             for k in range(d):
                 for m in range(d):
                     root_of_W[n, 0, j, m] += root[n, 0, j, k] * across[k, m]

@@ -7,16 +7,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..kernels import kernel, ridge, weights
-from ..kernels.features import Features, rows_of_map
+from ..kernels.features import Features
 from ..runtime.lanes import LaneArrays
 from ..types import Array, Index, Mask
 from .changes import kept_and_new, log_sum, others
-from .model import Model
 from .reward_range import RewardRange, count_outside
-from .ridge_bank import Bank, RidgeBank
+from .ridge_bank import Bank, BankModel, RidgeBank
 
 
-class InRange(Model):
+class InRange(BankModel):
     """A model of rewards that are expected in a range, over a bank of regressions whose predictions it aggregates.
 
     Attributes
@@ -27,31 +26,19 @@ class InRange(Model):
 
     fixed_members = None
     printed: tuple[LaneArrays, ...] = ()
-    reads_lookups = True
+    bank: RidgeBank
 
     def __init__(self, bank: RidgeBank, expected: RewardRange) -> None:
-        super().__init__(bank.shape)
-        self.bank = bank
+        super().__init__(bank)
         self.expected = expected
-        self.constant, self.ridge_estimates = bank.constant, bank.ridge_estimates
         if bank.forgetting is not None:
             self.fixed_members = "rewards fade: memory has to be None"
-
-    @property
-    def updates(self) -> Index:
-        """Rewards learned, ``(N,)``."""
-        return self.bank.updates
 
     @property
     def rounds(self) -> Array:
         """Number of rewards that count, ``(N,)``."""
         bank = self.bank
         return bank.updates if bank.forgetting is None else bank.forgetting.seen  # type: ignore[return-value]
-
-    @property
-    def outside(self) -> Index:
-        """Number of rewards that fell outside the range, ``(N,)``."""
-        return self.expected.outside
 
     @property
     def clipped(self) -> Index:
@@ -61,14 +48,6 @@ class InRange(Model):
     def admissible(self) -> Mask:
         """Return which members may be believed, ``(N, M)``."""
         return np.ones(self.bank.group.shape, dtype=bool)
-
-    def constants(self) -> Array:
-        """Return the constant terms of the estimates, ``(N, cells)``."""
-        return self.bank.constants()
-
-    def parameters(self) -> Array:
-        """Return the estimates without their constant terms, ``(N, cells, d)``."""
-        return self.bank.parameters()
 
 
 class EvidenceWeighted(InRange):
@@ -84,9 +63,10 @@ class EvidenceWeighted(InRange):
         bank, posterior = self.bank, self.posterior
         if posterior is None:
             return bank.predict(ids, x)
-        out = np.empty((ids.size, x.values.shape[2]))
-        ridges = bank.theta, bank.evidence, bank.first, posterior.log_prior, posterior.variance
-        mean_predictions(ids, x.values, x.block, ridges, out)
+        n, M = ids.size, bank.first.size - 1
+        weight, out = np.empty((n, M)), np.empty((n, x.values.shape[2]))
+        weights.posterior(ids, bank.evidence, posterior.log_prior, posterior.variance, False, weight, np.empty(n))
+        ridge.mixtures(ids, x.values, x.block, bank.theta, bank.first, weight, out)
         return out
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
@@ -166,12 +146,8 @@ class Posterior(LaneArrays):
         self.log_prior[:, kept] += (total + np.log1p(-shares.sum()) - before)[:, None]
         self.log_prior[:, new] = np.log(shares)
         if new.size and not replayed:
-            self.enter(bank, new, -2.0 * self.variance * total)
-
-    def enter(self, bank: Bank, new: Index, loss: Array) -> None:
-        """Let models begin with the mixture's ``loss (N,)`` in the place of their own."""
-        bank.evidence[:, ridge.LOGDET, new] = 0.0
-        bank.penalised[:, new] = bank.online[:, new] = loss[:, None]
+            bank.logdet[:, new] = 0.0
+            bank.penalised[:, new] = bank.online[:, new] = (-2.0 * self.variance * total)[:, None]
 
     @contextlib.contextmanager
     def asleep(self, ids: Index, members: Index, bank: RidgeBank) -> Iterator[None]:
@@ -184,35 +160,6 @@ class Posterior(LaneArrays):
         loss = 2.0 * self.variance[ids] * (before - after)
         for row in (ridge.PENALISED, ridge.ONLINE):
             bank.evidence[ids[:, None], row, members] += loss[:, None]
-
-
-@kernel
-def mean_predictions(ids: Index, x: Any, block: Index, weighted: Any, out: Array) -> None:
-    """``out[r, a] = sum_i w_i <x_i(a), theta_i>`` with weights ``w_i ~ pi_i exp(-L_i / (2 R^2))`` by the evidence.
-
-    ``weighted = (theta, evidence, first, log_prior, variance)``; models of weight 0 cost nothing.
-    """
-    theta, evidence, first, log_prior, variance = weighted
-    M = log_prior.shape[1]
-    log_weight, weight = np.empty(M), np.empty(M)
-    for r in range(ids.size):
-        n = ids[r]
-        for i in range(M):
-            loss = evidence[n, ridge.PENALISED, i] + variance[n] * evidence[n, ridge.LOGDET, i]
-            log_weight[i] = log_prior[n, i] - loss / (2.0 * variance[n])
-        weights.normalise(log_weight, weight)
-        for a in range(out.shape[1]):
-            out[r, a] = 0.0
-        for i in range(M):
-            if weight[i] > 0.0:
-                p = i % x.shape[1]
-                rows = rows_of_map(x, r, p)
-                for a in range(rows.shape[0]):
-                    c = first[i] + (block[r, p, a] if block.size > 0 else 0)
-                    total = 0.0
-                    for j in range(rows.shape[1]):
-                        total += rows[a, j] * theta[n, c, j]
-                    out[r, a] += weight[i] * total
 
 
 @kernel

@@ -22,9 +22,8 @@ from . import learned_sums
 from .alarms import Alarm, screen
 from .changes import kept_and_new, log_sum
 from .evidence import Posterior
-from .model import Model
 from .region_layout import Regions, in_order
-from .ridge_bank import Bank, RidgeBank
+from .ridge_bank import Bank, BankModel, RidgeBank
 from .shared_ridge_bank import SharedRidgeBank
 
 ALARM = (
@@ -33,7 +32,7 @@ ALARM = (
 )
 
 
-class LikelihoodSets(Model):
+class LikelihoodSets(BankModel):
     r"""Sequential likelihood-ratio confidence sets for M models, with no constant to tune.
 
     Let R be ``noise``, :math:`\pi_i` the prior weights, model i the region
@@ -48,7 +47,7 @@ class LikelihoodSets(Model):
 
     With ``misspecification`` eps > 0, R^2 becomes 2 R^2 and 2 t eps^2 is added (Theorem 8 with kappa = 1/2).
 
-    What is asked of the models comes in the order in which they were given.
+    Answers about the models come in the order in which they were given.
 
     Parameters
     ----------
@@ -69,9 +68,7 @@ class LikelihoodSets(Model):
     member_axis: ClassVar[dict[str, int]] = {"squared": 1}
     fixed: tuple[str, ...] = ("penalty", "noise")
     one_kernel = True
-    reads_lookups = True
     fixed_members = None
-    bank: Any
 
     def __init__(
         self,
@@ -85,10 +82,8 @@ class LikelihoodSets(Model):
         misspecification: float = 0.0,
         scale: float = 1.0,
     ) -> None:
-        super().__init__(bank.shape)
+        super().__init__(bank)
         kappa = 0.5 if misspecification > 0.0 else 1.0
-        self.bank = bank
-        self.constant, self.ridge_estimates = bank.constant, bank.ridge_estimates
         self.noise = noise
         self.penalty = penalty
         self.posterior = Posterior(variance=noise**2 / kappa, prior=prior, online=online)
@@ -105,7 +100,7 @@ class LikelihoodSets(Model):
         return *weights, self.penalty, self.noise, self.squared, self.drift, self.log_term
 
     def _take_radii(self, ids: Index) -> None:
-        """Take the radii that belong to what the bank has learned."""
+        """Take the radii for the bank as it is now."""
         take_radii(ids, self.bank.evidence, self.bank.updates, self.arrays())
 
     def _judge(self, ids: Index, verdict: Array) -> None:
@@ -118,11 +113,6 @@ class LikelihoodSets(Model):
     def in_given_order(self, array: NDArray[Any]) -> Any:
         """Return an array ``(N, M, ...)`` with the models in the order in which they were given."""
         return array
-
-    @property
-    def updates(self) -> Index:
-        """Rewards learned, ``(N,)``."""
-        return self.bank.updates
 
     @property
     def misspecified(self) -> Mask:
@@ -276,8 +266,8 @@ class RegionSets(LikelihoodSets):
         prior = self.in_given_order(posterior.log_prior)
         share = np.exp(prior[:, move.new.size :]).sum(axis=1)
         online = np.tile(-2.0 * posterior.variance[:, None] * total[:, None], move.n_new)
-        for mine, theirs in ((online, other.bank.online), (prior, other.posterior.log_prior)):
-            mine[:, move.new] = other.in_given_order(theirs)[:, move.old]
+        for target, source in ((online, other.bank.online), (prior, other.posterior.log_prior)):
+            target[:, move.new] = other.in_given_order(source)[:, move.old]
         np.put_along_axis(self.bank.online, self.rank, online, axis=1)
         np.put_along_axis(posterior.log_prior, self.rank, prior, axis=1)
         kept = log_sum(self.in_given_order(posterior.log_weights(self.bank))[:, move.new])

@@ -20,21 +20,21 @@ from .posterior import LEVEL, SQUARES, center, squared_norm, take_size
 from .ridge_bank import RidgeBank
 
 SCALES = (10.0**-3, 10.0**-1.5, 1.0, 10.0**1.5, 10.0**3)
-"""Prior scales of a map: the variance of what it explains over that of the noise."""
+"""Prior scales of a map: the prior variance of its parameters over that of the noise, for features of norm 1."""
 
-TOLD_SCALES = (*SCALES, 10.0**4.5, 10.0**6)
-"""Prior scales where the noise is told: a learned one is large as long as little is known, one that is told is not."""
+KNOWN_NOISE_SCALES = (*SCALES, 10.0**4.5, 10.0**6)
+"""Prior scales where the noise is given: learned noise is large as long as little is known, given noise is not."""
 
 DRIFT = math.log(10.0)  #: by how much the log of a size may be off
 
 
 class MapMixture(Mixture):
-    """M feature maps, each at every prior scale.
+    """M feature maps, each at every prior scale. A map gets a new size when its features drift from it by a factor 10.
 
-    A map may have several blocks of parameters, each with a constant term of its own then. Such constants tell actions
-    apart as other features do, and have the prior scale of those; the level that they are counted from is that of the
-    first reward. A priori it is known as little as the constant term of a map without blocks, which the evidence of
-    that reward says of both.
+    A map may have several blocks of parameters, each with a constant term of its own then. Such constants
+    distinguish actions as other features do, and have the prior scale of those; they are counted from the level of the
+    first reward. A priori that level is known as little as the constant term of a map without blocks, and the evidence
+    of that reward is nearly the same for both.
 
     Parameters
     ----------
@@ -65,14 +65,14 @@ class MapMixture(Mixture):
         prior: Array,
         memory: float | None = None,
     ) -> None:
-        scales = SCALES if noise is None else TOLD_SCALES
+        scales = SCALES if noise is None else KNOWN_NOISE_SCALES
         blocks = np.array(shape.blocks)
         M, J = blocks.size, len(scales)
         divided = np.tile(blocks > 1, J)
         penalties = np.repeat(1.0 / np.array(scales), M)
         constants = np.where(divided, penalties, FLAT)
         limits = np.zeros((3, M * J))
-        if intercept:  # by first features of norm 1, which they have in their own units, and so of leverage 2 scale
+        if intercept:  # the first features have norm 1 in the units of their map, and so leverage 2 scale
             limits[LEVEL, divided] = np.log1p(1.0 / (FLAT * (1.0 + 2.0 / penalties[divided])))
         bank = RidgeBank(
             shape,
@@ -83,7 +83,7 @@ class MapMixture(Mixture):
             blocks=np.tile(blocks, J),
             memory=memory,
         )
-        told = np.zeros(lanes) if noise is None else per_lane(noise, lanes) ** 2
+        prior_variance = np.zeros(lanes) if noise is None else per_lane(noise, lanes) ** 2
         super().__init__(
             shape,
             bank,
@@ -91,7 +91,7 @@ class MapMixture(Mixture):
             n_maps=M,
             intercept=intercept,
             prior=prior,
-            told=np.repeat(told[:, None], M * J, axis=1),
+            prior_variance=np.repeat(prior_variance[:, None], M * J, axis=1),
             limits=limits,
         )
         self.blocks = blocks
@@ -135,10 +135,11 @@ class MapMixture(Mixture):
         return learn_mixture(ids, x.values, x.block, y, self.bank.arrays(), self._beliefs(), counts, gamma, drift)
 
     def _resize(self, ids: Index, x: Array) -> None:
-        """Let maps whose size would be off by a factor 10 have the geometric mean of their squared norms as their size.
+        """Give a map whose size would be off by a factor 10 a new one, before it learns ``x (n, P, d)``.
 
-        The posterior becomes what it had been with that size from the start: with C the change of units and
-        ``V = Lambda + G``, it has ``Lambda + C G C`` and ``C V theta``.
+        That is off the geometric mean of all squared norms, of features learned and of ``x``: this is the new size.
+        The posterior becomes what it had been with that size from the start: with C the change of units, the precision
+        ``V = Lambda + G`` becomes ``Lambda + C G C``, the moment ``V theta`` becomes ``C V theta``.
         """
         sizes = np.empty(x.shape[:2])
         if not sizes_off(ids, x, self.size, self.logs, self.counts, sizes):

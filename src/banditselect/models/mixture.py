@@ -23,20 +23,26 @@ class Mixture(Model):
     r"""Conjugate regressions with unknown noise, and how probable each is; docs/defaults.md says why these.
 
     A member is a pair (feature map, prior scale) or (region, noise level). Everything is counted in units that the data
-    bring: the features of a map, all by one factor, by the size of the first that were learned, rewards from the first
-    reward and by their variance. So no decision depends on the unit of a map or of rewards, nor, with a constant term,
-    on the zero of rewards.
+    bring. The features of a map are all divided by the norm of the first learned that is not 0; before, by the root
+    mean square norm of those offered; maps may get another unit later (``MapMixture``). With a constant term the first
+    reward is subtracted from all. Rewards are not divided: their variance is the v below. So no decision depends on the
+    unit of a map or of rewards, nor, with a constant term, on the zero of rewards.
 
-    With V, logdet and J of member k as the bank keeps them, t rewards, prior weight :math:`\pi_k`, and a noise variance
-    that is inverse gamma of shape a (``posterior.TRUST``) and scale :math:`b_k = a v_k`:
+    Member k has features :math:`\phi`, prior precisions :math:`\Lambda_k` (diagonal; of a map without blocks ``FLAT``
+    for the constant term and one over the prior scale for features), :math:`V_k = \Lambda_k + \sum \phi \phi'`, logdet
+    :math:`\log(\det V_k / \det \Lambda_k)`, and :math:`J_k = |y|^2 - \hat\theta_k' V_k \hat\theta_k`, the least
+    penalised sum of squares. With t rewards, prior weight :math:`\pi_k`, of a map in equal parts for its scales, and a
+    noise variance that is inverse gamma of shape a (``posterior.TRUST``) and scale :math:`b_k = a v_k`:
 
     .. math:: s_k^2 = \frac{b_k + J_k / 2}{a + t / 2}, \qquad
               w_k \propto \pi_k b_k^a e^{-\text{logdet}_k / 2} (b_k + J_k / 2)^{-(a + t / 2)}
 
-    and :math:`\theta \mid s_k \sim N(\hat\theta_k, s_k^2 V_k^{-1})`. :math:`v_k` is the variance ``told``, or where it
-    is 0 the variance of the rewards so far. Where it is told, the variance is also known to lie within ``limits`` about
-    it, and w has one more factor: how probable that is. Noise that is known has :math:`s_k = R` and the Gaussian
-    evidence.
+    and :math:`\theta \mid s_k \sim N(\hat\theta_k, s_k^2 V_k^{-1})`. :math:`v_k` is the ``prior_variance`` (of the
+    noise, not of parameters), or where that is 0 the variance of the rewards so far: their sum of squares about the
+    mean over ``t - 1``, without a constant term that about 0 over t. While this is 0, :math:`s_k = 1` and
+    :math:`w_k \propto \pi_k e^{-\text{logdet}_k / 2}`. A variance that is given is also known to lie within ``limits``
+    about it, and w has one more factor: how probable that is. Noise that is known has :math:`s_k = R` and the Gaussian
+    evidence, :math:`w_k \propto \pi_k e^{-\text{logdet}_k / 2 - J_k / (2 R^2)}`.
 
     Parameters
     ----------
@@ -45,21 +51,22 @@ class Mixture(Model):
     n_models, n_maps: M; and P, the number of feature maps.
     intercept: whether a constant term stands before the features.
     prior: of the M models, ``(M,)`` or ``(N, M)``.
-    told: v, ``(N, members)``; 0 where it is to be learned.
+    prior_variance: v, ``(N, members)``; 0 where it is to be learned.
     limits: rows ``LOW``, ``HIGH`` and ``LEVEL`` of ``models.posterior``, ``(3, members)``.
 
     Attributes
     ----------
-    size: squared norm of the features of each map, which they are divided by, ``(N, P)``; 0 until known.
+    size: a squared norm of features of each map, by whose root they are divided, ``(N, P)``; 0 until known.
     logs, counts: sum of the logarithms of squared norms learned that are not zero, and how many they are, ``(N, P)``.
-    moments: the first reward, the mean of the others less the first, the sum of squares about it, ``(N, 3)``.
+    moments: the first reward, the mean of all rewards less the first, their sum of squares about it, ``(N, 3)``;
+        without a constant term the first two are 0.
     log_prior: of the members, ``(N, members)``; and what models that came and went have left in it.
     blocks: how many blocks of parameters each of the M models has, ``(M,)``.
     """
 
     state: tuple[str, ...] = ("size", "logs", "counts", "moments", "log_prior")
     nonnegative: tuple[str, ...] = ("size", "counts")
-    fixed: tuple[str, ...] = ("told",)
+    fixed: tuple[str, ...] = ("prior_variance",)
     shared: tuple[str, ...] = ("limits", "blocks")
     unit_free = True
     reads_lookups = True
@@ -75,7 +82,7 @@ class Mixture(Model):
         n_maps: int,
         intercept: bool,
         prior: Array,
-        told: Array,
+        prior_variance: Array,
         limits: Array,
     ) -> None:
         super().__init__(shape)
@@ -89,7 +96,7 @@ class Mixture(Model):
         self.moments = np.zeros((N, 3))
         times = M // n_models
         self.log_prior = np.array(np.broadcast_to(np.tile(np.log(prior / times), times), (N, M)), order="C")
-        self.told = told
+        self.prior_variance = prior_variance
         self.limits = limits
         self.one_kernel = bank.forgetting is None
         if bank.forgetting is not None:
@@ -109,7 +116,7 @@ class Mixture(Model):
     def _beliefs(self) -> tuple[Any, ...]:
         bank, precision = self.bank, FLAT if self.intercept else 0.0
         seen = bank.updates if bank.forgetting is None else bank.forgetting.seen
-        return bank.evidence, seen, self.moments, self.log_prior, self.told, self.limits, self.size, precision
+        return bank.evidence, seen, self.moments, self.log_prior, self.prior_variance, self.limits, self.size, precision
 
     @property
     def n_normals(self) -> int:
@@ -147,7 +154,7 @@ class Mixture(Model):
         _, weight, variance = self.weigh(np.arange(len(self.size)))
         known = self.limits[posterior.LOW, 0] == self.limits[posterior.HIGH, 0]
         found = np.sqrt((weight * variance).sum(axis=1)) * self._reward_unit()
-        return np.where((known & (self.told[:, 0] > 0.0)) | (self.moments[:, SQUARES] > 0.0), found, np.nan)
+        return np.where((known & (self.prior_variance[:, 0] > 0.0)) | (self.moments[:, SQUARES] > 0.0), found, np.nan)
 
     def constants(self) -> Array:
         """Return the constant terms of the estimates, ``(N, M)``; with blocks of every block, ``(N, cells)``."""

@@ -36,7 +36,7 @@ class Model(LaneArrays):
     and for regions ``adopt(other, fresh, move)``: learn what a model of other regions has, which was ``fresh`` before.
 
     Features of actions are :class:`~banditselect.kernels.features.Features` with values ``(n, P, K, d)`` (P maps),
-    those of what was played ``(n, P, d)``; row r belongs to lane ``ids[r]``. All are lent: copy what you keep.
+    those of the actions played ``(n, P, d)``; row r belongs to lane ``ids[r]``. Copy the arrays that you keep.
 
     This class learns nothing and answers nothing.
 
@@ -69,7 +69,7 @@ class Model(LaneArrays):
         self.warnings: list[str] = []
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
-        """Learn features of what was played and rewards ``y (n,)``; no lane repeats."""
+        """Learn features of the actions played and rewards ``y (n,)``; no lane repeats."""
 
     def note(self, ids: Index, x: Features, offered: Mask | None) -> Array:
         """Return the numbers that it needs again with the reward, ``(n, note_width)``. Changes nothing."""

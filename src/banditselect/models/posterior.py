@@ -4,14 +4,17 @@ A member ``k`` has ``evidence`` as in ``kernels.ridge``, a weight and a noise va
 member ``j M + i`` is map ``i`` at scale ``j``; so it is with regions and noise levels.
 
 A mixture comes as two tuples. ``ridges`` is ``(theta, root, dims, first)`` for maps, for regions ``(columns, root,
-group)``. The weights follow from ``beliefs = (evidence, seen, moments, log_prior, told, limits, size, precision)``:
+group)``. The weights follow from ``beliefs = (evidence, seen, moments, log_prior, prior_variance, limits, size,
+precision)``:
 
-* ``evidence (N, 3, members)`` and ``seen (N,)``, the rewards that count, of the bank;
+* ``evidence (N, 3, members)`` of the bank, in it for rewards y counted from the first, the ridge estimate theta and
+  prior precisions Lambda: ``PENALISED``, ``J = |y|^2 - theta' V theta``, and ``LOGDET``, ``log(det V / det Lambda)``;
+* ``seen (N,)``, the rewards that count;
 * ``moments (N, 3)`` of the rewards, and ``log_prior (N, members)``;
-* ``told (N, members)``: the noise variance as far as it is told, or 0;
-* ``limits (3, members)``: how far the log of the variance may be from that told, ``LOW`` and ``HIGH``, both 0 where it
-  is known; and ``LEVEL``, the part of logdet that is of the level which the constants of blocks are counted from;
-* ``size (N, P)``: the squared norm that the features of each map are divided by;
+* ``prior_variance (N, members)``: the noise variance that is given, or 0 where it is learned from the rewards alone;
+* ``limits (3, members)``: how far the log of the variance may be from that of the given one, ``LOW`` and ``HIGH``, both
+  0 where it is known; and ``LEVEL``, the part of logdet that belongs to the level of rewards, with blocks;
+* ``size (N, P)``: the features of each map are divided by its root; a squared norm;
 * ``precision``: prior precision of the constant term, 0 without one.
 """
 
@@ -27,8 +30,7 @@ from ..kernels.ridge import LOGDET, PENALISED
 from ..kernels.weights import normalise
 from ..types import Array, Index, Mask
 
-NEGLIGIBLE = 1e-3  #: members are left out of an act whose weights sum to less
-DRIFT = 2.302585092994046  #: by how much the log of a size may be off: a factor 10
+NEGLIGIBLE = 1e-3  #: of an act members are left out that weigh less than this over their number; the others sum to 1
 TRUST = 1.0  #: shape of the inverse gamma prior of the variance
 CHUNK = 256  #: actions whose widths are computed together
 ROOT_HALF = 0.7071067811865476
@@ -48,10 +50,10 @@ def weigh(n: int, beliefs: Any, log_weight: Array, weight: Array, variance: Arra
     """Write log weights up to a constant, weights and noise variances of the members of lane ``n``, ``(members,)``.
 
     With a noise that is known, they are those of the Gaussian evidence. Else the variance has an inverse gamma prior of
-    shape ``TRUST`` about the variance told, or about that of the rewards so far. While all rewards are equal nothing is
-    known of the noise, and nothing depends on it: it is 1.
+    shape ``TRUST`` about the given variance, or about that of the rewards so far. While all rewards are equal nothing
+    is known of the noise, and nothing depends on it: it is 1.
     """
-    evidence, seen, moments, log_prior, told, limits, _, precision = beliefs
+    evidence, seen, moments, log_prior, prior_variance, limits, _, precision = beliefs
     t = seen[n]
     spread = moments[n, SQUARES] / max(t - 1.0 if precision > 0.0 else float(t), 1.0)
     log_spread = math.log(spread) if spread > 0.0 else 0.0
@@ -60,18 +62,18 @@ def weigh(n: int, beliefs: Any, log_weight: Array, weight: Array, variance: Arra
         log_weight[k] = log_prior[n, k] - 0.5 * evidence[n, LOGDET, k]
         loss = 0.5 * evidence[n, PENALISED, k]
         about, log_about = spread, log_spread
-        if told[n, k] > 0.0:
+        if prior_variance[n, k] > 0.0:
             if limits[LOW, k] == limits[HIGH, k]:
-                variance[k] = told[n, k]
-                log_weight[k] -= loss / told[n, k]
+                variance[k] = prior_variance[n, k]
+                log_weight[k] -= loss / prior_variance[n, k]
                 continue
-            about, log_about = told[n, k], math.log(told[n, k])
+            about, log_about = prior_variance[n, k], math.log(prior_variance[n, k])
         variance[k] = 1.0
         if about > 0.0:
             scale = TRUST * about + loss
             variance[k] = scale / shape
             log_weight[k] += TRUST * log_about - shape * math.log(scale)
-            if told[n, k] > 0.0:
+            if prior_variance[n, k] > 0.0:
                 off = math.log(variance[k] / about)
                 log_weight[k] += log_inside(off, 1.0 / math.sqrt(shape), limits[LOW, k], limits[HIGH, k])
     normalise(log_weight, weight)
@@ -92,11 +94,11 @@ def weigh_rows(ids: Index, beliefs: Any, out: Array) -> None:
         weigh(ids[r], beliefs, out[0, r], out[1, r], out[2, r])
 
 
-# Features in units of their own.
+# Features in the units of their map.
 
 
 @inlined
-def prepare_map(rows: Array, size: float, precision: float, open_: Mask, out: Array) -> None:
+def prepare_map(rows: Array, size: float, precision: float, allowed: Mask, out: Array) -> None:
     """``out[:, a] = rows[a] / sqrt(size)`` for the features ``(K, d)`` of one map, behind a 1 if there is a constant.
 
     A size of 0 is not known yet: then the mean squared norm of the features that are offered takes its place.
@@ -106,7 +108,7 @@ def prepare_map(rows: Array, size: float, precision: float, open_: Mask, out: Ar
     if size == 0.0:
         count = 0
         for a in range(K):
-            if open_[a]:
+            if allowed[a]:
                 count += 1
                 for j in range(d):
                     size += rows[a, j] ** 2
@@ -123,7 +125,7 @@ def prepare_map(rows: Array, size: float, precision: float, open_: Mask, out: Ar
 # The members that count in an act.
 
 
-def members(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, open_: Mask) -> Any:
+def members(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, allowed: Mask) -> Any:
     """Return the C members that count in row ``r`` of lane ``n``.
 
     They are ``(weight, variance, share, z, theta, root, chosen, cells, places, dims)``: weights of sum 1 ``(C,)``,
@@ -133,11 +135,11 @@ def members(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, ope
     many features they have.
     """
     of = _members_of_maps if len(ridges) == 4 else _members_of_regions
-    return of(r, n, x, block, ridges, beliefs, open_)
+    return of(r, n, x, block, ridges, beliefs, allowed)
 
 
-@kernel
-def _members_of_maps(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, open_: Mask) -> Any:
+@inlined
+def _members_of_maps(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, allowed: Mask) -> Any:
     theta, root, dims, first = ridges
     size, precision = beliefs[6], beliefs[7]
     P, K = x.shape[1], x.shape[2]
@@ -153,13 +155,13 @@ def _members_of_maps(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs:
         if block.size > 0 and first[k + 1] == first[k] + 1:
             share += weight[c]
         if not ready[i]:
-            prepare_map(rows_of_map(x, r, i), size[n, i], precision, open_, z[i])
+            prepare_map(rows_of_map(x, r, i), size[n, i], precision, allowed, z[i])
             ready[i] = True
     return weight, variance, share, z, theta[n], root[n], chosen, cells, cells, own_dims
 
 
-@kernel
-def _members_of_regions(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, open_: Mask) -> Any:
+@inlined
+def _members_of_regions(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, allowed: Mask) -> Any:
     columns, root, group = ridges
     size, precision = beliefs[6], beliefs[7]
     widest, B = columns.shape[2], columns.shape[3]
@@ -170,24 +172,23 @@ def _members_of_regions(r: int, n: int, x: Any, block: Index, ridges: Any, belie
         places[c] = group[n, chosen[c]]
         for j in range(widest):
             theta[c, j] = columns[n, chosen[c] // B, j, chosen[c] % B]
-    prepare_map(rows_of_map(x, r, 0), size[n, 0], precision, open_, z[0])
+    prepare_map(rows_of_map(x, r, 0), size[n, 0], precision, allowed, z[0])
     return weight, variance, 1.0, z, theta, root[n], chosen, np.arange(C), places, np.full(C, widest)
 
 
 @overload(members, strict=False)
-def _members(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, open_: Mask) -> Any:
-    if len(ridges) == 4:
-        return lambda r, n, x, block, ridges, beliefs, open_: _members_of_maps(r, n, x, block, ridges, beliefs, open_)
-    return lambda r, n, x, block, ridges, beliefs, open_: _members_of_regions(r, n, x, block, ridges, beliefs, open_)
+def _members(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, allowed: Mask) -> Any:
+    of = _members_of_maps if len(ridges) == 4 else _members_of_regions
+    return lambda r, n, x, block, ridges, beliefs, allowed: of(r, n, x, block, ridges, beliefs, allowed)
 
 
 @inlined
 def _counted(n: int, beliefs: Any) -> tuple[Array, Array, Index]:
     """Return weights, of sum 1, and variances of the members that count, and which they are, ``(C,)`` each."""
     M = beliefs[3].shape[1]
-    room, chosen = np.empty((3, M)), np.empty(M, dtype=np.int64)
-    weight, variance = room[1], room[2]
-    weigh(n, beliefs, room[0], weight, variance)
+    scratch, chosen = np.empty((3, M)), np.empty(M, dtype=np.int64)
+    weight, variance = scratch[1], scratch[2]
+    weigh(n, beliefs, scratch[0], weight, variance)
     C = 0
     total = 0.0
     for k in range(M):
@@ -202,8 +203,8 @@ def _counted(n: int, beliefs: Any) -> tuple[Array, Array, Index]:
 
 
 @inlined
-def predictions(counted: Any, r: int, block: Index, open_: Mask, own: Array, mean: Array) -> tuple[int, float]:
-    """Write the predictions ``own (C, K)`` of the members and their ``mean (K,)``.
+def predictions(counted: Any, r: int, block: Index, allowed: Mask, each: Array, mean: Array) -> tuple[int, float]:
+    """Write the predictions ``each (C, K)`` of the members and their ``mean (K,)``.
 
     Returns the first of the best actions, and the mean variance.
     """
@@ -213,110 +214,98 @@ def predictions(counted: Any, r: int, block: Index, open_: Mask, own: Array, mea
     for c in range(weight.size):
         noise += weight[c] * variance[c]
         p = chosen[c] % z.shape[0]
-        own[c] = 0.0
-        for j in range(dims[c]):
-            if block.size > 0:
-                for a in range(mean.size):
-                    own[c, a] += z[p, j, a] * theta[cells[c] + block[r, p, a], j]
-            else:
-                for a in range(mean.size):
-                    own[c, a] += z[p, j, a] * theta[cells[c], j]
+        each[c] = 0.0
+        start = 0
+        while start < mean.size:
+            cell, stop = run_of(cells[c], block, r, p, start, mean.size)
+            for j in range(dims[c]):
+                for a in range(start, stop):
+                    each[c, a] += z[p, j, a] * theta[cell, j]
+            start = stop
         for a in range(mean.size):
-            mean[a] += weight[c] * own[c, a]
+            mean[a] += weight[c] * each[c, a]
     leader = -1
     for a in range(mean.size):
-        if open_[a] and (leader < 0 or mean[a] > mean[leader]):
+        if allowed[a] and (leader < 0 or mean[a] > mean[leader]):
             leader = a
     return leader, noise
 
 
 @inlined
 def spreads(
-    counted: Any, r: int, block: Index, leader: int, own: Array, mean: Array, deviation: Array, total: Array
+    counted: Any, r: int, block: Index, leader: int, each: Array, mean: Array, deviation: Array, total: Array
 ) -> None:
-    """Write how far rewards are known, from what ``predictions`` wrote for the members.
+    """Write how far rewards are known, given the predictions of the members and their mean.
 
     ``deviation (C, K)`` is that of the difference between an action and the leader under a member; ``total (K,)`` the
     variance of the reward of an action under all, within and between them.
     """
     weight, variance, _, z, _, root, chosen, _, places, dims = counted
     K = mean.size
-    square, apart, room = np.empty(K), np.empty(K), np.empty((3, max(root.shape[2], CHUNK)))
+    square, apart, scratch = np.empty(K), np.empty(K), np.empty((2, CHUNK))
     total[:] = 0.0
     for c in range(weight.size):
         if c == 0 or places[c] != places[c - 1]:
             p = chosen[c] % z.shape[0]
-            if block.size > 0:
-                widths_in_blocks(z[p], root, places[c], block[r, p], dims[c], leader, room, square, apart)
-            else:
-                widths(z[p], root[places[c]], dims[c], leader, room, square, apart)
+            square[:] = apart[:] = 0.0
+            start = 0
+            while start < K:
+                place, stop = run_of(places[c], block, r, p, start, K)
+                stop = min(stop, start + CHUNK)
+                widths(z[p], root[place], dims[c], leader, start, stop, scratch, square, apart)
+                start = stop
+            for a in range(K):
+                if block.size > 0 and block[r, p, a] != block[r, p, leader]:
+                    apart[a] = square[a] + square[leader]  # what is known of two blocks is independent
         for a in range(K):
-            total[a] += weight[c] * (variance[c] * square[a] + (own[c, a] - mean[a]) ** 2)
+            total[a] += weight[c] * (variance[c] * square[a] + (each[c, a] - mean[a]) ** 2)
             deviation[c, a] = math.sqrt(variance[c] * apart[a])
 
 
 @inlined
-def widths(z: Array, root: Array, d: int, leader: int, room: Array, square: Array, apart: Array) -> None:
-    """``square[a] = |z[:, a]|^2_{V^-1}`` and ``apart[a]`` the same of the difference to the leader; ``z (d, K)``.
+def run_of(first: int, block: Index, r: int, p: int, start: int, K: int) -> tuple[int, int]:
+    """Return the cell of an action whose map has its first block there, and where the run of its block ends."""
+    if block.size == 0:
+        return first, K
+    stop = start + 1
+    while stop < K and block[r, p, stop] == block[r, p, start]:
+        stop += 1
+    return first + block[r, p, start], stop
 
-    Two columns of the root and four features at a time, for the actions of a chunk: few loads and stores for each
+
+@inlined
+def widths(
+    z: Array, root: Array, d: int, leader: int, start: int, stop: int, scratch: Array, square: Array, apart: Array
+) -> None:
+    """Add ``|z[:, a]|^2_{V^-1}`` to ``square`` and that of the difference to the leader to ``apart``; ``z (d, K)``.
+
+    Two columns of the root and four features at a time, for ``start <= a < stop``: few loads and stores for each
     product, and what they need stays in the fastest cache.
     """
-    K, wide, whole = square.size, min(d + -d % 4, root.shape[1]), d - d % 4
-    best, u, v = room[2], room[0], room[1]
-    image(z, root, d, leader, best)
-    for a in range(K):
-        square[a] = apart[a] = 0.0
-    for start in range(0, K, CHUNK):
-        n = min(CHUNK, K - start)
-        for k in range(0, wide, 2):
+    wide, fours, n = min(d + -d % 4, root.shape[1]), d - d % 4, stop - start
+    u, v = scratch[0], scratch[1]
+    for k in range(0, wide, 2):
+        best_u = best_v = 0.0
+        for j in range(d):
+            best_u += root[j, k] * z[j, leader]
+            best_v += root[j, k + 1] * z[j, leader]
+        for a in range(n):
+            u[a] = v[a] = 0.0
+        for j in range(0, fours, 4):
+            p_0, p_1, p_2, p_3 = root[j, k], root[j + 1, k], root[j + 2, k], root[j + 3, k]
+            q_0, q_1, q_2, q_3 = root[j, k + 1], root[j + 1, k + 1], root[j + 2, k + 1], root[j + 3, k + 1]
             for a in range(n):
-                u[a] = v[a] = 0.0
-            for j in range(0, whole, 4):
-                p_0, p_1, p_2, p_3 = root[j, k], root[j + 1, k], root[j + 2, k], root[j + 3, k]
-                q_0, q_1, q_2, q_3 = root[j, k + 1], root[j + 1, k + 1], root[j + 2, k + 1], root[j + 3, k + 1]
-                for a in range(n):
-                    b = start + a
-                    u[a] += p_0 * z[j, b] + p_1 * z[j + 1, b] + p_2 * z[j + 2, b] + p_3 * z[j + 3, b]
-                    v[a] += q_0 * z[j, b] + q_1 * z[j + 1, b] + q_2 * z[j + 2, b] + q_3 * z[j + 3, b]
-            for j in range(whole, d):
-                p_0, q_0 = root[j, k], root[j, k + 1]
-                for a in range(n):
-                    u[a] += p_0 * z[j, start + a]
-                    v[a] += q_0 * z[j, start + a]
+                b = start + a
+                u[a] += p_0 * z[j, b] + p_1 * z[j + 1, b] + p_2 * z[j + 2, b] + p_3 * z[j + 3, b]
+                v[a] += q_0 * z[j, b] + q_1 * z[j + 1, b] + q_2 * z[j + 2, b] + q_3 * z[j + 3, b]
+        for j in range(fours, d):
+            p_0, q_0 = root[j, k], root[j, k + 1]
             for a in range(n):
-                square[start + a] += u[a] * u[a] + v[a] * v[a]
-                apart[start + a] += (u[a] - best[k]) ** 2 + (v[a] - best[k + 1]) ** 2
-
-
-@inlined
-def widths_in_blocks(
-    z: Array, root: Array, place: int, block: Index, d: int, leader: int, room: Array, square: Array, apart: Array
-) -> None:
-    """Do the same where actions have the blocks ``block (K,)``; what is known of two blocks is independent."""
-    best, w = room[2], room[0]
-    image(z, root[place + block[leader]], d, leader, best)
-    for a in range(square.size):
-        image(z, root[place + block[a]], d, a, w)
-        own = other = 0.0
-        for k in range(d):
-            own += w[k] * w[k]
-            other += (w[k] - best[k]) ** 2
-        square[a], apart[a] = own, other
-    for a in range(square.size):
-        if block[a] != block[leader]:
-            apart[a] = square[a] + square[leader]
-
-
-@inlined
-def image(z: Array, root: Array, d: int, a: int, w: Array) -> None:
-    """``w[k] = sum_j root[j, k] z[j, a]``."""
-    wide = min(d + -d % 4, root.shape[1])
-    for k in range(wide):
-        w[k] = 0.0
-    for j in range(d):
-        for k in range(wide):
-            w[k] += root[j, k] * z[j, a]
+                u[a] += p_0 * z[j, start + a]
+                v[a] += q_0 * z[j, start + a]
+        for a in range(n):
+            square[start + a] += u[a] * u[a] + v[a] * v[a]
+            apart[start + a] += (u[a] - best_u) ** 2 + (v[a] - best_v) ** 2
 
 
 @kernel
@@ -325,18 +314,18 @@ def mean_predictions(ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any
     theta, _, dims, first = ridges
     size, precision = beliefs[6], beliefs[7]
     P, K, M = x.shape[1], x.shape[2], dims.size
-    room, z, open_ = np.empty((3, M)), np.empty((theta.shape[2], K)), np.ones(K, dtype=np.bool_)
+    scratch, z, allowed = np.empty((3, M)), np.empty((theta.shape[2], K)), np.ones(K, dtype=np.bool_)
     for r in range(ids.size):
         n = ids[r]
-        weigh(n, beliefs, room[0], room[1], room[2])
+        weigh(n, beliefs, scratch[0], scratch[1], scratch[2])
         mean = np.zeros((first[P], theta.shape[2]))  # of the estimates at all scales, whose cells follow each other
         for k in range(M):
             for c in range(first[k], first[k + 1]):
                 for j in range(dims[k]):
-                    mean[c % first[P], j] += room[1, k] * theta[n, c, j]
+                    mean[c % first[P], j] += scratch[1, k] * theta[n, c, j]
         out[r] = 0.0
         for p in range(P):
-            prepare_map(rows_of_map(x, r, p), size[n, p], precision, open_, z)
+            prepare_map(rows_of_map(x, r, p), size[n, p], precision, allowed, z)
             for a in range(K):
                 c = first[p] + (block[r, p, a] if block.size > 0 else 0)
                 for j in range(dims[p]):
@@ -349,15 +338,15 @@ def mean_predictions(ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any
 @kernel
 def draw_members(ids: Index, beliefs: Any, z: Array, member: Index, deviation: Array) -> None:
     """Draw ``member (n,)`` by weight, inverting ``P(Z < z[r, 0])``, which is uniform; with its noise ``deviation``."""
-    room = np.empty((3, beliefs[3].shape[1]))
+    scratch = np.empty((3, beliefs[3].shape[1]))
     for r in range(ids.size):
-        weigh(ids[r], beliefs, room[0], room[1], room[2])
+        weigh(ids[r], beliefs, scratch[0], scratch[1], scratch[2])
         u = 0.5 * math.erfc(-ROOT_HALF * z[r, 0])
         reached = 0.0
-        for k in range(room.shape[1]):
-            if room[1, k] > 0.0:
-                reached += room[1, k]
-                member[r], deviation[r] = k, math.sqrt(room[2, k])
+        for k in range(scratch.shape[1]):
+            if scratch[1, k] > 0.0:
+                reached += scratch[1, k]
+                member[r], deviation[r] = k, math.sqrt(scratch[2, k])
                 if u < reached:
                     break
 
@@ -373,10 +362,10 @@ def sampled_scores(
     member, deviation, theta, place = drawn
     size, precision = beliefs[6], beliefs[7]
     K, d = x.shape[2], theta.shape[2]
-    rows, parameter, open_ = np.empty((d, K)), np.empty(d), np.ones(K, dtype=np.bool_)
+    rows, parameter, allowed = np.empty((d, K)), np.empty(d), np.ones(K, dtype=np.bool_)
     for r in range(ids.size):
         n, p = ids[r], member[r] % x.shape[1]
-        prepare_map(rows_of_map(x, r, p), size[n, p], precision, open_, rows)
+        prepare_map(rows_of_map(x, r, p), size[n, p], precision, allowed, rows)
         last = -1
         for a in range(K):
             b = block[r, p, a] if block.size > 0 else 0

@@ -86,11 +86,12 @@ class PrintedFS(LaneArrays):
 class PrintedSqAlg(SqAlgWeighted):
     """SqAlg on the printed range, over the experts that are admissible; which these are is the note of an act."""
 
+    fixed_members = FIXED
+
     def __init__(self, bank: RidgeBank, expected: RewardRange, formulas: PrintedFS) -> None:
         self.formulas = formulas
         self.note_width = bank.dims.size
         super().__init__(bank, expected)
-        self.fixed_members = FIXED
 
     def _range(self, ids: Index) -> tuple[Array, Array]:
         updates, horizon = self.bank.updates[ids], self.formulas.horizon or 0
@@ -120,10 +121,11 @@ class PrintedSqAlg(SqAlgWeighted):
 class CorrectedSqAlg(SqAlgWeighted):
     """SqAlg on the range that holds all rewards of T rounds; its prediction is clipped to that of the means."""
 
+    fixed_members = FIXED
+
     def __init__(self, bank: RidgeBank, expected: RewardRange, formulas: PrintedFS) -> None:
         self.formulas = formulas
         super().__init__(bank, expected)
-        self.fixed_members = FIXED
 
     def _range(self, ids: Index) -> tuple[Array, Array]:
         largest = self.formulas.largest_reward(ids)

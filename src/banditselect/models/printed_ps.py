@@ -11,19 +11,18 @@ from ..runtime.lanes import per_lane
 from ..theory import parameter_selection, trusted
 from ..types import Array, Index, Mask
 from .alarms import Alarm
-from .model import Model
 from .region_layout import Regions, in_order
-from .ridge_bank import RidgeBank
+from .ridge_bank import BankModel, RidgeBank
 from .sqalg import SqAlg
 
 prediction_bound, gamma = trusted(parameter_selection.prediction_bound), trusted(parameter_selection.gamma)
 EMPTY = "the printed confidence set is empty: its constants do not hold. No further warning is given."
 
 
-class PrintedSet(Model):
+class PrintedSet(BankModel):
     r"""One ellipsoid around the predictions of SqAlg (eq:PS-OFUL:ConfidenceSet), for N lanes.
 
-    With :math:`\hat y_s` the aggregated predictions of what was played, :math:`\gamma_t` the printed radius
+    With :math:`\hat y_s` the aggregated predictions of the actions played, :math:`\gamma_t` the printed radius
     (eq:final-conf-set), L the feature bound, :math:`\lambda_0 = L^2` and S the largest :math:`|\hat\mu_i| + r_i`:
 
     .. math:: C_t = \Big\{\theta : \sum_{s \le t} (\hat y_s - \langle \phi_s, \theta \rangle)^2 + \lambda_0 |\theta|^2
@@ -51,8 +50,6 @@ class PrintedSet(Model):
 
     state = ("bounds", "squared")
     fixed = ("noise", "feature_bound", "reward_bound", "radius", "prior", "rank")
-    reads_lookups = True
-    ridge_estimates = True
     fixed_members = 'confidence="paper" was chosen, whose set is a formula for a list of models that stays'
 
     def __init__(
@@ -67,7 +64,9 @@ class PrintedSet(Model):
         rate: float = 1.0,
         scale: float = 1.0,
     ) -> None:
-        super().__init__(regions.feature_shape)
+        with np.errstate(divide="ignore", over="ignore"):
+            regularization = 1.0 / regions.radius**2  # infinite for a known parameter
+        super().__init__(regions.bank(regularization))
         N, M, d = regions.center.shape
         self.scale, self.reward_range = float(scale), reward_range
         self._formula: dict[str, Any] = {"dim": d, "delta": delta, "form": "printed"}
@@ -75,7 +74,6 @@ class PrintedSet(Model):
         self.reward_bound, self.radius = per_lane(reward_bound, N), regions.radius
         self.prior = (self.feature_bound * (np.linalg.norm(regions.center, axis=2) + regions.radius).max(axis=1)) ** 2
         self.rank = np.argsort(regions.order, axis=1)
-        self.bank = regions.bank(regions.printed_regularization())
         self.target = RidgeBank.of(regions.feature_shape, N, self.feature_bound[:, None] ** 2)
         ids, self.bounds, self.squared = np.arange(N), np.empty((N, M)), np.empty(N)
         self._evaluate(ids)
@@ -84,9 +82,9 @@ class PrintedSet(Model):
         self.alarm = Alarm(N, delta)
 
     def _evaluate(self, ids: Index) -> None:
-        """Take the printed bounds and radii that belong to what these lanes have learned."""
-        own = {name: getattr(self, name)[ids] for name in ("noise", "feature_bound", "reward_bound", "radius")}
-        arguments = {"t": self.target.updates[ids], **self._formula, **own}
+        """Take the printed bounds and radii for the rewards that these lanes have learned."""
+        terms = {name: getattr(self, name)[ids] for name in ("noise", "feature_bound", "reward_bound", "radius")}
+        arguments = {"t": self.target.updates[ids], **self._formula, **terms}
         self.bounds[ids] = prediction_bound(**arguments)
         errors = gamma(n_models=self.radius.shape[1], **arguments)
         self.squared[ids] = errors + self.prior[ids] - self.target.penalised[ids, 0]
@@ -140,10 +138,6 @@ class PrintedSet(Model):
     def admissible(self) -> Mask:
         """Return which experts are admissible, ``(N, M)``."""
         return in_order(self.sqalg.alive, self.rank)
-
-    def constants(self) -> Array:
-        """Return zeros, since the paper knows no constant term, ``(N, M)``."""
-        return self.bank.constants()
 
     def parameters(self) -> Array:
         """Return the estimates of the experts, ``(N, M, d)``."""

@@ -72,11 +72,6 @@ class Regions:
         center = np.take_along_axis(np.broadcast_to(middle, (N, M, d)), order[:, :, None], axis=1)
         return cls(center, np.take_along_axis(radius, order, axis=1), matrices, order, constant)
 
-    def printed_regularization(self) -> Array:
-        """Return the paper's lambda_i = 1 / r_i^2, ``(N, M)``; infinite for a known parameter."""
-        with np.errstate(divide="ignore", over="ignore"):
-            return 1.0 / self.radius**2
-
     def regularization(self, noise: Array) -> Array:
         """Return lambda_i = d R^2 / r_i^2 rounded to a power of two, ``(N, M)``; infinite for a known parameter.
 
@@ -125,10 +120,10 @@ class Regions:
         """
         d = self.center.shape[2]
         apart = ((self.center - self.center.mean(axis=1, keepdims=True)) ** 2).sum(axis=2)
-        own = self.radius**2
+        within = self.radius**2
         if self.shapes is not None:
-            own = own * np.trace(self.shapes, axis1=1, axis2=2) / d
-        found = (apart + own).mean(axis=1) / d
+            within = within * np.trace(self.shapes, axis1=1, axis2=2) / d
+        found = (apart + within).mean(axis=1) / d
         found = np.where(found > 0.0, found, (self.center**2).sum(axis=2).mean(axis=1) / d)
         return np.where(found > 0.0, found, 1.0)
 

@@ -48,24 +48,20 @@ class RegionMixture(Mixture):
     bank: SharedRidgeBank
 
     def __init__(
-        self,
-        regions: Regions,
-        *,
-        intercept: bool,
-        noise: ArrayLike | None,
-        prior: Array,
-        memory: float | None = None,
+        self, regions: Regions, *, intercept: bool, noise: ArrayLike | None, prior: Array, memory: float | None = None
     ) -> None:
         N, M, _ = regions.center.shape
         levels = regions.spread[:, None] * np.array(LEVELS) if noise is None else per_lane(noise, N)[:, None] ** 2
-        told, repeated = np.repeat(levels, M, axis=1), regions.repeated(levels.shape[1])
-        limits = np.zeros((3, told.shape[1]))
+        prior_variance, repeated = np.repeat(levels, M, axis=1), regions.repeated(levels.shape[1])
+        limits = np.zeros((3, prior_variance.shape[1]))
         if noise is None:  # half way to the next level
             limits[HIGH] = 0.5 * np.log(LEVELS[1] / LEVELS[0])
             limits[LOW] = -limits[HIGH]
             limits[LOW, :M], limits[HIGH, -M:] = -np.inf, np.inf
         bank = repeated.bank(
-            repeated.regularization(np.sqrt(told)), constant_precision=FLAT if intercept else None, memory=memory
+            repeated.regularization(np.sqrt(prior_variance)),
+            constant_precision=FLAT if intercept else None,
+            memory=memory,
         )
         super().__init__(
             regions.feature_shape,
@@ -74,7 +70,7 @@ class RegionMixture(Mixture):
             n_maps=1,
             intercept=intercept,
             prior=prior[regions.order],
-            told=told,
+            prior_variance=prior_variance,
             limits=limits,
         )
         if noise is not None:
@@ -101,7 +97,7 @@ class RegionMixture(Mixture):
         """Learn, as a mixture that has learned nothing, what another of other regions has, which was ``fresh`` before.
 
         It is then what it had been with these regions from the first. Regions that are all known parameters do not
-        know what they have learned: they cannot be told to others, only taken over.
+        keep sums of rewards: new regions cannot learn from them, old ones are taken over.
         """
         for name in ("size", "logs", "counts", "moments", "updates"):
             getattr(self, name)[:] = getattr(other, name)
@@ -112,9 +108,9 @@ class RegionMixture(Mixture):
             raise refuse("add_models", "radii of 0", expected)
         else:
             for level in range(self.log_prior.shape[1] // self.n_models):
-                mine, theirs = (slice(level * M, (level + 1) * M) for M in (move.n_new, move.n_old))
-                found = other._as_given(other.bank.evidence[:, :, theirs].swapaxes(1, 2))[:, move.old]
-                np.put_along_axis(self.bank.evidence[:, :, mine], self.rank[:, None], found.swapaxes(1, 2), axis=2)
+                target, source = (slice(level * M, (level + 1) * M) for M in (move.n_new, move.n_old))
+                found = other._as_given(other.bank.evidence[:, :, source].swapaxes(1, 2))[:, move.old]
+                np.put_along_axis(self.bank.evidence[:, :, target], self.rank[:, None], found.swapaxes(1, 2), axis=2)
             self.bank.updates[:] = other.bank.updates
 
     def _reward_unit(self) -> Array:

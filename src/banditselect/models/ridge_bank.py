@@ -36,18 +36,18 @@ def split(theta: Array, constant: bool) -> tuple[Array, Array]:
 
 
 def with_zero(points: Array) -> Array:
-    """Return points ``(..., d)`` behind a zero: where they lie once there is a constant before the features."""
+    """Return points ``(..., d)`` behind a zero, for features that have a constant before them."""
     return np.insert(points, 0, 0.0, axis=-1)
 
 
 class Bank(Model):
-    """Regressions that tell the same three sums each: weights, confidence sets and alarms are built on these.
+    """Regressions with three sums each, on which weights, confidence sets and alarms are built.
 
     Attributes
     ----------
     theta: estimates, ``(N, M, d)``.
     root: square roots of the inverses of ``V_g = Lambda_g + sum x x'``: ``V_g^-1 = root_g root_g'``, ``(N, G, d, d)``,
-        with columns of zeros behind (``ridge.roomy``), which files do not have.
+        with columns of zeros behind (``ridge.padded``), which files do not have.
     group: which of them a model has, ``(N, M)``.
     dims: how many features a model has, ``(M,)``.
     first: the first cell of every model among the estimates, and the number of cells, ``(M + 1,)``.
@@ -67,7 +67,7 @@ class Bank(Model):
     def __init__(self, shape: FeatureShape, root: Array, group: Index, dims: Index, first: Index) -> None:
         super().__init__(shape)
         N, M = group.shape
-        self.root = ridge.roomy(root)
+        self.root = ridge.padded(root)
         self.group = group
         self.dims = dims
         self.first = first
@@ -93,12 +93,12 @@ class Bank(Model):
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take over the learned arrays of an equal bank."""
         super().restore(arrays)
-        self.root = ridge.roomy(self.root)
+        self.root = ridge.padded(self.root)
 
     def extend(self, other: Self) -> None:
         """Append the lanes of an equal bank."""
         super().extend(other)
-        self.root = ridge.roomy(self.root)
+        self.root = ridge.padded(self.root)
 
     @property
     def logdet(self) -> Array:
@@ -141,8 +141,8 @@ class Bank(Model):
 
     @property
     def widths(self) -> Index:
-        """Number of parameters that a model has, ``(M,)``."""
-        return self.dims
+        """Number of parameters that a model has, those of all blocks together, ``(M,)``."""
+        return self.dims * np.diff(self.first)
 
     def constants(self) -> Array:
         """Return the constant terms of the estimates, ``(N, cells)``."""
@@ -169,6 +169,30 @@ class Bank(Model):
             return np.diag(np.full(len(root), np.inf))
         inverse = np.linalg.inv(root[:, : len(root)])
         return inverse.T @ inverse
+
+
+class BankModel(Model):
+    """A model of a bank of regressions, with the rewards that the bank has learned and its estimates."""
+
+    reads_lookups = True
+
+    def __init__(self, bank: Bank) -> None:
+        super().__init__(bank.shape)
+        self.bank = bank
+        self.constant, self.ridge_estimates = bank.constant, bank.ridge_estimates
+
+    @property
+    def updates(self) -> Index:
+        """Rewards learned, ``(N,)``."""
+        return self.bank.updates
+
+    def constants(self) -> Array:
+        """Return the constant terms of the estimates, ``(N, cells)``."""
+        return self.bank.constants()
+
+    def parameters(self) -> Array:
+        """Return the estimates without their constant terms, ``(N, cells, d)``."""
+        return self.bank.parameters()
 
 
 class RidgeBank(Bank):
@@ -248,17 +272,12 @@ class RidgeBank(Bank):
         """Return the arrays that kernels read, ``ridges`` in ``kernels.ridge``."""
         return self.theta, self.root, self.evidence, self.updates, self.dims, self.first
 
-    @property
-    def widths(self) -> Index:
-        """Number of parameters that a model has, those of all blocks together, ``(M,)``."""
-        return self.dims * np.diff(self.first)
-
     def step(self, ids: Index, x: Features, y: Array) -> Array:
         """Learn; return predictions of y made before and leverages, ``(2, n, M)``, after rewards have faded."""
         before = np.empty((2, ids.size, self.dims.size))
         if self.forgetting is not None:
             self.fade(ids)
-        ridge.learn_ridges(ids, x.values, x.block, y, self.arrays(), before)
+        ridge.learn(ids, x.values, x.block, y, self.arrays(), before)
         return before
 
     def fade(self, ids: Index) -> None:
@@ -275,15 +294,15 @@ class RidgeBank(Bank):
         for k, i in enumerate(np.arange(self.dims.size)[models]):
             of_block = np.ascontiguousarray(np.swapaxes(points.reshape(N, first[i + 1] - first[i], -1), 0, 1))
             for c, part in enumerate(of_block, start=first[i]):
-                own, theta = np.empty((N, 1)), np.ascontiguousarray(self.theta[:, c : c + 1])
-                ridge.distances(theta, self.root, np.full((N, 1), c), part, own)
-                out[:, k] += own[:, 0]
+                square, theta = np.empty((N, 1)), np.ascontiguousarray(self.theta[:, c : c + 1])
+                ridge.distances(theta, self.root, np.full((N, 1), c), part, square)
+                out[:, k] += square[:, 0]
         return out
 
     def estimates_of(self, ids: Index, models: Index) -> Array:
         """Return the estimates of the blocks of one model ``models (n,)`` of every row, ``(n, B, d)``.
 
-        B is the largest number of blocks; what stands behind those of a model is not to be read.
+        B is the largest number of blocks; entries behind those of a model have no meaning.
         """
         cells = self.first[models, None] + np.arange(np.diff(self.first).max())
         return self.theta[ids[:, None], np.minimum(cells, self.first[-1] - 1)]
@@ -296,7 +315,7 @@ class RidgeBank(Bank):
         return MemberMove(old, new, other.owner.size, self.owner.size)
 
     def cells(self, models: Index) -> Index:
-        """Return the cells of these models, those of one after those of the other."""
+        """Return the cells of these models, model after model."""
         return np.concatenate([self.owner[:0], *(np.flatnonzero(self.owner == i) for i in models)])
 
     @contextlib.contextmanager

@@ -86,7 +86,7 @@ class SharedRidgeBank(Bank):
         before = np.empty((ids.size, self.dims.size))
         if self.forgetting is not None:
             self.fade(ids)
-        shared_ridge.learn_shared(ids, x.values, y, self.arrays(), before)
+        shared_ridge.learn(ids, x.values, y, self.arrays(), before)
         return before
 
     def fade(self, ids: Index) -> None:

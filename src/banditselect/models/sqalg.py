@@ -33,7 +33,7 @@ class SqAlgWeighted(InRange):
         self.sqalg = SqAlg(lower=lower, upper=upper, n_models=M, gamma=gamma, share=share, rate=rate)
 
     def _range(self, ids: Index) -> tuple[Array, Array]:
-        """Return the range of SqAlg for what has been learned, ``(n,)`` each."""
+        """Return the range of SqAlg after the rewards so far, ``(n,)`` each."""
         return np.full(ids.size, self.expected.lower), np.full(ids.size, self.expected.upper)
 
     def predict(self, ids: Index, x: Features) -> Array:
@@ -110,12 +110,12 @@ class SqAlg(LaneArrays):
     ----------
     lower, upper: the range, ``(N,)`` each.
     n_models: number of experts M.
-    gamma: what a loss counts in the round after it, of what it counted.  share: alpha, in [0, 1).
+    gamma: the factor by which losses fade in every round.  share: alpha, in [0, 1).
     rate: multiplies :math:`\eta`; the guarantee is lost above 1.
 
     Attributes
     ----------
-    loss: cumulative square losses, ``(N, M)``; with a share, those that the weights stand for.
+    loss: cumulative square losses, ``(N, M)``; with a share, those that belong to the weights.
     alive: admissible experts, ``(N, M)``.
     clipped: how many rewards overflowed the range, ``(N,)``.
     """

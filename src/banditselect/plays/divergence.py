@@ -11,7 +11,7 @@ import numpy as np
 
 from ..kernels import kernel
 from ..kernels.features import Features
-from ..kernels.ridge import LOGDET
+from ..kernels.ridge import LOGDET, solve_lower
 from ..models.posterior import LEVEL, members, predictions, spreads
 from ..types import Array, Index, Mask
 from .optimism import ALL_OFFERED
@@ -63,13 +63,13 @@ def diverge(
     The level of rewards is that of the constant term, or with blocks that which their constants are counted from.
     """
     K = p.shape[1]
-    open_ = np.ones(K, dtype=np.bool_)
+    allowed = np.ones(K, dtype=np.bool_)
     for r in range(ids.size):
         if offered.size > 1:
-            open_ = offered[r]
-        counted = members(r, ids[r], x, block, ridges, beliefs, open_)
+            allowed = offered[r]
+        counted = members(r, ids[r], x, block, ridges, beliefs, allowed)
         beta = _squared_radius(ids[r], counted, beliefs)
-        _spread_by_closeness(r, counted, block, beta, open_, best_share, p[r])
+        _spread_by_closeness(r, counted, block, beta, allowed, best_share, p[r])
 
 
 @kernel
@@ -87,24 +87,24 @@ def _squared_radius(n: int, counted: Any, beliefs: Any) -> float:
 
 @kernel
 def _spread_by_closeness(
-    r: int, counted: Any, block: Index, beta: float, open_: Mask, best_share: float, p: Array
+    r: int, counted: Any, block: Index, beta: float, allowed: Mask, best_share: float, p: Array
 ) -> None:
     """Write ``p = q f (K,)``, normalised, for the members that count in row ``r``."""
     weight, z, chosen, dims = counted[0], counted[3], counted[6], counted[9]
     P, K, C = z.shape[0], z.shape[2], weight.size
-    own, deviation, mean, total = np.empty((C, K)), np.empty((C, K)), np.empty(K), np.empty(K)
-    leader, _ = predictions(counted, r, block, open_, own, mean)
-    spreads(counted, r, block, leader, own, mean, deviation, total)
+    each, deviation, mean, total = np.empty((C, K)), np.empty((C, K)), np.empty(K), np.empty(K)
+    leader, _ = predictions(counted, r, block, allowed, each, mean)
+    spreads(counted, r, block, leader, each, mean, deviation, total)
     spread, close, believed, width = np.zeros(K), np.zeros(K), np.zeros(P), np.zeros(P, dtype=np.int64)
     for c in range(C):
         believed[chosen[c] % P] += weight[c]
         width[chosen[c] % P] = dims[c]
         for a in range(K):
-            between = (own[c, leader] - own[c, a]) - (mean[leader] - mean[a])
+            between = (each[c, leader] - each[c, a]) - (mean[leader] - mean[a])
             spread[a] += weight[c] * (deviation[c, a] ** 2 + between**2)
     best = offered = 0
     for a in range(K):
-        if open_[a]:
+        if allowed[a]:
             offered += 1
             best += mean[a] == mean[leader]
             gap = mean[leader] - mean[a]
@@ -130,7 +130,7 @@ def _spread_by_closeness(
 
 @kernel
 def design(x: Array, block: Index, r: int, i: int, d: int, scale: Array, q: Array) -> None:
-    """Give ``q (K,)`` a design over features ``sqrt(scale[a]) x[a]`` of map ``i``, nearly G-optimal on what they span.
+    """Give ``q (K,)`` a design over features ``sqrt(scale[a]) x[a]`` of map ``i``, nearly G-optimal on their span.
 
     From equal weights, every weight is multiplied by its leverage until the largest leverage is at most ``ACCURACY``
     times the rank, which is the least possible. With at most twice as many actions as features it stays as it is.
@@ -157,12 +157,10 @@ def design(x: Array, block: Index, r: int, i: int, d: int, scale: Array, q: Arra
         top, total = 0.0, 0.0
         for a in range(K):
             leverage[a] = 0.0
-            own = lower[part[a]]
             for j in range(d):
                 w[j] = x[j, a]
-                for m in range(j):
-                    w[j] -= own[j, m] * w[m]
-                w[j] = w[j] / own[j, j] if own[j, j] > 0.0 else 0.0
+            solve_lower(lower[part[a]], w)
+            for j in range(d):
                 leverage[a] += scale[a] * w[j] ** 2
             top = max(top, leverage[a])
             total += q[a] * leverage[a]

@@ -31,10 +31,11 @@ class InverseGaps(Play):
     Parameters
     ----------
     rate: returns alpha, see :class:`GapRate`.
-    instead: what plays fewer actions, in words, for the warning that there are many.
+    instead: the design that plays fewer actions, in words, for the warning that there are many.
     """
 
     asks: ClassVar = ("predict", "rounds")
+    by_offer = False
 
     def __init__(self, rate: Callable[[Index, Array, int, Mask | None], Rates], instead: str = "") -> None:
         self.rate = rate
@@ -44,7 +45,7 @@ class InverseGaps(Play):
         self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Array | None = None
     ) -> Array:
         """Return probabilities ``(n, K)``."""
-        score = model.predict(ids, x)
+        score = model.predict_offered(ids, x, offered) if self.by_offer else model.predict(ids, x)
         p = np.empty(score.shape)
         rates = self.rate(ids, model.rounds, score.shape[1], offered)
         inverse_gaps(ids, score, rates, ALL_OFFERED if offered is None else offered, p)
@@ -65,16 +66,7 @@ class OfferedGaps(InverseGaps):
     """Plays by inverse gaps predictions that depend on which actions are offered."""
 
     asks: ClassVar = ("predict_offered", "rounds")
-
-    def probabilities(
-        self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Array | None = None
-    ) -> Array:
-        """Return probabilities ``(n, K)``."""
-        score = model.predict_offered(ids, x, offered)
-        p = np.empty(score.shape)
-        rates = self.rate(ids, model.rounds, score.shape[1], offered)
-        inverse_gaps(ids, score, rates, ALL_OFFERED if offered is None else offered, p)
-        return p
+    by_offer = True
 
 
 @kernel
@@ -110,7 +102,7 @@ def inverse_gaps(ids: Index, score: Array, rates: Rates, offered: Mask, p: Array
 
 
 class GapRate:
-    """The rate ``schedule(t) / span`` after t rewards; a number c stands for the schedule ``c sqrt(t)``.
+    """The rate ``schedule(t) / span`` after t rewards; a number c means the schedule ``c sqrt(t)``.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..kernels import inlined, kernel
 from ..kernels.features import Features, Lookup
-from ..kernels.ridge import images
+from ..kernels.ridge import dot, images
 from ..types import Array, Index, Mask
 from .inverse_gaps import Rates, evaluated
 from .optimism import ALL_OFFERED
@@ -158,9 +158,7 @@ def design(x: Array, slope: Array, pool: Index, q: Array) -> tuple[int, int]:
     pivots = np.empty(D, dtype=np.int64)
     q[:] = 0.0
     for turn in range(SURVEYS):
-        y, z = np.empty((m, D)), np.empty((m, D))
-        for b in range(m):
-            y[b] = x[pool[b]]
+        y, z = x[pool[:m]], np.empty((m, D))
         if turn == 0:  # of every column the largest is in the pool
             for j in range(D):
                 largest = 0.0
@@ -177,11 +175,9 @@ def design(x: Array, slope: Array, pool: Index, q: Array) -> tuple[int, int]:
         if s != rank:  # all are reweighted anew
             rank = s
             continue
-        L, G = np.empty((s, s)), np.empty((s, s))
-        for k in range(s):
-            L[k] = z[pivots[k], :s]
-        c = z[:, :s].copy()
-        for b in range(m):
+        c, G = z[:, :s].copy(), np.empty((s, s))
+        L = c[pivots[:s]]
+        for b in range(m):  # c becomes c L^-1
             for k in range(s - 1, -1, -1):
                 for i in range(k + 1, s):
                     c[b, k] -= c[b, i] * L[i, k]
@@ -223,10 +219,7 @@ def survey(x: Array, slope: Array, root: Array, rank: int, least: float, pool: I
             if slope[a] < 0.0:
                 continue
             b, share = a - first, 1.0 / (rank + slope[a])
-            leverage = 0.0
-            for k in range(D):
-                leverage += w[b, k] * w[b, k]
-            leverage *= share
+            leverage = dot(w[b, :D], w[b, :D]) * share
             if leverage > least:
                 for k in range(D):
                     along = w[b, k] * w[b, k] * share
@@ -257,20 +250,16 @@ def pivot(y: Array, unit: Array, size: Array, pivots: Index, z: Array) -> int:
     while rank < D:
         far, at = THIN * THIN, -1
         for b in range(m):
-            norm = 0.0
-            for j in range(D):
-                norm += y[b, j] * y[b, j]
-            if norm > far:
-                far, at = norm, b
+            square = dot(y[b], y[b])
+            if square > far:
+                far, at = square, b
         if at < 0:
             break
         size[rank], pivots[rank] = math.sqrt(far), at
         unit[rank] = y[at]
         _orthogonalise(unit, rank)
         for b in range(m):
-            along = 0.0
-            for j in range(D):
-                along += y[b, j] * unit[rank, j]
+            along = dot(y[b], unit[rank])
             z[b, rank] = along / size[rank]
             for j in range(D):
                 y[b, j] -= along * unit[rank, j]
@@ -280,9 +269,7 @@ def pivot(y: Array, unit: Array, size: Array, pivots: Index, z: Array) -> int:
     for k in range(rank, D):
         least, at = np.inf, 0
         for j in range(D):
-            known = 0.0
-            for i in range(k):
-                known += unit[i, j] * unit[i, j]
+            known = dot(unit[:k, j], unit[:k, j])
             if known < least:
                 least, at = known, j
         unit[k] = 0.0
@@ -296,16 +283,12 @@ def _orthogonalise(unit: Array, k: int) -> None:
     """Make row ``k`` a unit vector that is orthogonal to the rows before it."""
     for _ in range(2):
         for i in range(k):
-            along = 0.0
-            for j in range(unit.shape[1]):
-                along += unit[i, j] * unit[k, j]
+            along = dot(unit[i], unit[k])
             for j in range(unit.shape[1]):
                 unit[k, j] -= along * unit[i, j]
-        norm = 0.0
+        norm = math.sqrt(dot(unit[k], unit[k]))
         for j in range(unit.shape[1]):
-            norm += unit[k, j] * unit[k, j]
-        for j in range(unit.shape[1]):
-            unit[k, j] /= math.sqrt(norm)
+            unit[k, j] /= norm
 
 
 @kernel
@@ -331,23 +314,15 @@ def balance(c: Array, pivots: Index, q: Array, G: Array) -> None:
         if leverage[b] <= (1.0 + FINE) * s:
             break
         for k in range(s):
-            g[k] = 0.0
-            for j in range(s):
-                g[k] += G[j, k] * c[b, j]
-        largest = 0.0
-        for k in range(s):
-            largest += g[k] * g[k]
+            g[k] = dot(G[:, k], c[b])
         for j in range(s):
-            h[j] = 0.0
-            for k in range(s):
-                h[j] += G[j, k] * g[k]
+            h[j] = dot(G[j], g)
+        largest = dot(g, g)
         beta = (largest / s - 1.0) / (largest - 1.0)
         left = 1.0 - beta + beta * largest
         factor = (1.0 - math.sqrt((1.0 - beta) / left)) / largest
         for a in range(m):
-            along = 0.0
-            for k in range(s):
-                along += c[a, k] * h[k]
+            along = dot(c[a], h)
             leverage[a] = (leverage[a] - beta / left * along * along) / (1.0 - beta)
             q[a] *= 1.0 - beta
         q[b] += beta

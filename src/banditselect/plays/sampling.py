@@ -9,7 +9,7 @@ from .play import Play
 
 
 class Sampling(Play):
-    """Draws a member and its parameter from what the model believes, and plays greedily for them."""
+    """Draws a member and its parameter from the beliefs of the model, and plays greedily for them."""
 
     asks: ClassVar = ("sampled", "n_normals")
     closed_form: ClassVar = False

@@ -3,10 +3,8 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
+from ..runtime.constraints import Number
 from ..runtime.files import register
 
 Schedule = Callable[[float], float]
@@ -17,7 +15,7 @@ Schedule = Callable[[float], float]
 class Power:
     """The schedule ``scale * t ** exponent`` of the number t of completed updates.
 
-    Where policies are bound, ``given.<constant>`` may stand for a number.
+    Where policies are bound, a number may be ``given.<constant>``.
 
     Examples
     --------
@@ -29,8 +27,7 @@ class Power:
     exponent: float = 0.5
 
     def __post_init__(self) -> None:
-        _check("Power", "scale", self.scale, 0.0)
-        _check("Power", "exponent", self.exponent, 0.0, 4.0)
+        _check(self, scale=Number(low=0.0), exponent=Number(low=0.0, high=4.0))
 
     def __call__(self, t: float) -> float:
         """Return the value after ``t`` updates."""
@@ -49,7 +46,7 @@ class LatentReference:
     .. math:: U(n) = \min(\varepsilon n, s \sqrt{K n}) + s \sqrt n
 
     where :math:`\varepsilon` is the ``error`` of the models, K = ``n_arms``, and s = ``scale`` the size of the noise,
-    for which the paper writes 1. ``given.<constant>`` may stand for a number. It is the reference as printed: a greedy
+    for which the paper writes 1. A number may be ``given.<constant>``. It is the reference as printed: a greedy
     policy may lose :math:`2 \varepsilon` a round, and the regret of UCB has a logarithm (``docs/paper.md``).
 
     Examples
@@ -63,9 +60,7 @@ class LatentReference:
     scale: float = 1.0
 
     def __post_init__(self) -> None:
-        _check("LatentReference", "error", self.error, 0.0)
-        _check("LatentReference", "n_arms", self.n_arms, 1.0)
-        _check("LatentReference", "scale", self.scale, 0.0)
+        _check(self, error=Number(low=0.0), n_arms=Number(low=1.0), scale=Number(low=0.0))
 
     def __call__(self, n: float) -> float:
         """Return the bound after ``n`` rounds."""
@@ -85,10 +80,8 @@ def as_schedule(value: float | Schedule) -> Schedule:
     return value if callable(value) else Power(float(value), 0.5)
 
 
-def _check(owner: str, name: str, value: Any, low: float, high: float = math.inf) -> None:
-    if hasattr(value, "resolve"):  # given.<constant>: checked when it is known
-        return
-    number = value if isinstance(value, int | float | np.number) and not isinstance(value, bool) else math.nan
-    if not (math.isfinite(number) and low <= number <= high):
-        limits = f"a finite number >= {low:g}" if high == math.inf else f"a number in [{low:g}, {high:g}]"
-        raise ValueError(f"{owner}: {name}={value!r}: expected {limits}")
+def _check(schedule: Power | LatentReference, **constraints: Number) -> None:
+    """Refuse numbers that a schedule cannot have; ``given.<constant>`` is checked when it is known."""
+    for name, constraint in constraints.items():
+        if not hasattr(value := getattr(schedule, name), "resolve"):
+            constraint.check(f"{type(schedule).__name__}: {name}", value, None)

@@ -11,7 +11,6 @@ import numpy as np
 from ..runtime.decisions import Decision
 from ..runtime.errors import refuse, shown
 from ..runtime.inputs import rewards as rewards_of
-from ..runtime.lanes import LaneArrays, members
 from ..runtime.ledger import MOST
 from ..runtime.settings import literal, same
 from ..runtime.workers import Worker
@@ -87,7 +86,7 @@ def _are_whole(values: Any, n: int, most: int) -> bool:
 
 
 def demand(
-    policy: Policy,
+    self: Policy,
     reason: str,
     *,
     default: Sequence[str] = (),
@@ -102,18 +101,18 @@ def demand(
     default: arguments that have to keep their defaults.  given: arguments that have to be given, not None.
     other: arguments with the values that they must not have.
     """
-    owner = type(policy).__name__
+    owner = type(self).__name__
     for name in default:
-        value, usual = getattr(policy, name), policy.arguments[name].default
+        value, usual = getattr(self, name), self.arguments[name].default
         if not same(value, usual) and not (np.ndim(value) and np.all(np.equal(value, usual))):
             raise refuse(f"{owner}: {name}", value, f"{literal(usual)}, since {reason}")
     for name in given:
-        if getattr(policy, name) is None:
-            expected = getattr(policy.arguments[name].constraint, "expected", "a value").removesuffix(" or None")
+        if getattr(self, name) is None:
+            expected = getattr(self.arguments[name].constraint, "expected", "a value").removesuffix(" or None")
             raise refuse(f"{owner}: {name}", None, f"{expected}, since {reason}")
     for name, values in other.items():
-        if getattr(policy, name) in values:
-            raise refuse(f"{owner}: {name}", getattr(policy, name), f"another choice, since {reason}")
+        if getattr(self, name) in values:
+            raise refuse(f"{owner}: {name}", getattr(self, name), f"another choice, since {reason}")
 
 
 def check_distribution(policy: Policy, p: Any, shape: tuple[int, int]) -> None:
@@ -125,25 +124,20 @@ def check_distribution(policy: Policy, p: Any, shape: tuple[int, int]) -> None:
 
 
 def built(policy: Policy) -> tuple[Model, Any]:
-    """Return the model and the play that ``build`` makes, or an error that says what is wrong with them."""
+    """Return the model and the play that ``build`` makes; refuse a model that does not answer what the play asks."""
     made, owner = policy.build(policy._size), type(policy).__name__
     if not isinstance(made, tuple) or len(made) != 2:
         raise TypeError(f"{owner}: build returned {made!r:.80}, not a pair of a model and a play")
-    if not hasattr(made[0], "shape"):
-        raise TypeError(f"{owner}: {type(made[0]).__name__} has no shape: call super().__init__(shape) in its __init__")
-    if getattr(made[0], "one_kernel", False) and not hasattr(made[0], "updates"):
-        raise TypeError(
-            f"{owner}: {type(made[0]).__name__} has one_kernel, but no updates (N,) that the kernel raises last"
-        )
-    return made
-
-
-def check_questions(policy: Policy) -> None:
-    """Refuse a play that asks its model a question that the model does not answer."""
-    for question in policy._play.asks:
-        if not hasattr(policy._model, question):
-            play, model = type(policy._play).__name__, type(policy._model).__name__
-            raise TypeError(f"{type(policy).__name__}: {play} asks for {question}, which {model} does not answer")
+    model, play = made
+    kind = type(model).__name__
+    if not hasattr(model, "shape"):
+        raise TypeError(f"{owner}: {kind} has no shape: call super().__init__(shape) in its __init__")
+    if getattr(model, "one_kernel", False) and not hasattr(model, "updates"):
+        raise TypeError(f"{owner}: {kind} has one_kernel, but no updates (N,) that the kernel raises last")
+    for question in () if play is None else play.asks:
+        if not hasattr(model, question):
+            raise TypeError(f"{owner}: {type(play).__name__} asks for {question}, which {kind} does not answer")
+    return model, play
 
 
 def check_arrays(policy: Policy) -> None:
@@ -171,8 +165,3 @@ def _holds_arrays(value: Any) -> bool:
     """Return whether a value is an array or a list, tuple or dict of arrays."""
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else (value,)
     return any(isinstance(part, np.ndarray) for part in parts)
-
-
-def parts_inside(policy: Any, kind: type[Any]) -> list[tuple[str, LaneArrays]]:
-    """Return the parts of the policies inside a policy, each under the way to it."""
-    return [(f"{name}.{way}", part) for name, inner in members(policy, kind) for way, part in inner._parts]

@@ -23,7 +23,7 @@ class Chosen(NamedTuple):
     Attributes
     ----------
     p: to draw from, ``(n, K)``.  keys: of the streams to draw with, ``(n,)``.
-    note: told again with the reward, ``(n, w)``.  by_action: numbers ``(n, w, K)`` whose column of the action drawn
+    note: given back with the reward, ``(n, w)``.  by_action: numbers ``(n, w, K)`` whose column of the action drawn
         stands behind the note.  reported: propensities to report where they are not ``p``, ``(n, K)``.
     base: the base that plays, ``(n,)``.
     """
@@ -55,11 +55,11 @@ class Played(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A decision that has been checked, or data from elsewhere, which have neither numbers nor a decision.
+    """A decision that has been checked, or data of ``learn``, which have neither numbers nor a decision.
 
     Attributes
     ----------
-    ids, x, numbers: lanes, features of what was played, numbers of the acts.
+    ids, x, numbers: lanes, features of the actions played, numbers of the acts.
     worker: the worker that decided, None for the policy itself.  generation: of the list of models that decided.
     """
 
@@ -72,7 +72,7 @@ class Row(NamedTuple):
 
     @property
     def played(self) -> Played | None:
-        """The round that was played; None for data from elsewhere."""
+        """The round that was played; None for data of ``learn``."""
         if self.decision is None:
             return None
         action, p = self.decision.action, self.decision.probability
@@ -83,24 +83,16 @@ def answer(question: str, doc: str, *, by_map: bool = False) -> Any:
     """Return a property that asks the model, or a part of it (``"bank.parameters"``): an attribute or a method.
 
     The answer leads with the lanes, ``(N, ...)``. ``by_map``: it has an entry for every cell, ``(N, cells, ...)``, and
-    is given map by map.
+    is given map by map; of a policy with several maps as an array, or as a list if some map has blocks.
     """
 
     def ask(policy: Policy) -> Any:
         found = attrgetter(question)(policy._model)
         found = found() if callable(found) else found
-        return split_by_map(policy, found) if by_map else policy._answer(found)
+        shape = policy.feature_shape
+        if by_map and isinstance(shape, BlockedShape):
+            answers = [policy._answer(part) for part in shape.by_map(found)]
+            return answers if shape.many else answers[0]
+        return policy._answer(found[:, 0] if by_map and not shape.many else found)
 
     return property(ask, doc=doc)
-
-
-def split_by_map(policy: Policy, cells: Array) -> Any:
-    """Return an answer about all cells, ``(N, cells, ...)``, of one map, or of every map.
-
-    An array without blocks; with blocks a list with an entry per map for a policy with several maps.
-    """
-    shape = policy.feature_shape
-    if not isinstance(shape, BlockedShape):
-        return policy._answer(cells if shape.many else cells[:, 0])
-    answers = [policy._answer(part) for part in shape.by_map(cells)]
-    return answers if shape.many else answers[0]

@@ -30,13 +30,7 @@ class EllipsoidPolicy(Policy):
 
         With an intercept it has d + 1 entries, the constant first; with blocks those of one after those of the other.
         """
-        model: Any = self._model
-        width = int(model.bank.widths[0])
-        return self._answer(model.covers(lane_vectors(theta, self._size, width)))
-
-    def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
-        """Return for each lane whether its set holds the true ``parameter``, of constant term 0, ``(N,)``."""
-        return np.array(self.covers(with_zero(parameter) if self._model.constant else parameter), dtype=float, ndmin=1)
+        return covers_of_maps(self, theta, None)
 
 
 def covers_of_maps(policy: Any, theta: ArrayLike, model: int | None) -> Any:

@@ -13,23 +13,26 @@ from ..plays.play import Play
 from ..runtime.arguments import argument
 from ..runtime.constraints import Number, Widths, YesNo
 from ..runtime.files import register
-from ..runtime.inputs import prior_weights
 from . import shared
-from .members import MapPolicy
+from .members import MapPolicy, prior_of
 
 
 @register
 class FSIDS(MapPolicy):
-    r"""Feature-selection IDS: learns which of M maps explains the rewards while it plays. Only shapes have to be told.
+    r"""Feature-selection IDS: learns which of M maps explains the rewards while it plays. Only shapes have to be given.
 
-    Every map is a linear regression at five prior scales, whose noise is learned; how probable each is follows from the
-    rewards (``models.mixture``). The play is that of :class:`LinIDS` under the mixture of all: with w the weights,
-    :math:`f_k(a)` the prediction of model k and :math:`s_k^2` its noise,
+    Every map is a linear regression at five prior scales, seven where the noise is given. A member k is a map at one of
+    them; its weight :math:`w_k` and its noise variance :math:`s_k^2` follow from the rewards (``models.mixture``). The
+    play is ``plays.information``: with :math:`\phi_k(a)` the features of the member's map, in the unit of that map and
+    behind a 1 for the constant term, and :math:`f_k(a) = \langle \phi_k(a), \hat\theta_k \rangle` its prediction,
 
-    .. math:: \bar f(a) = \sum_k w_k f_k(a), \qquad I(a) = \tfrac12 \log\left(1 + \frac{1}{s^2} \sum_k w_k
-              \left[ s_k^2 |\phi_k(a)|^2_{V_k^{-1}} + (f_k(a) - \bar f(a))^2 \right]\right),
+    .. math:: \bar f(a) = \sum_k w_k f_k(a), \qquad s^2 = \sum_k w_k s_k^2, \qquad
+              I(a) = \tfrac12 \log\left(1 + \frac{1}{s^2} \sum_k w_k
+              \left[ s_k^2 |\phi_k(a)|^2_{V_k^{-1}} + (f_k(a) - \bar f(a))^2 \right]\right) - I_0,
 
-    so that an action also teaches which map is right. What a reward teaches of the constant term is left out of I.
+    so that an action also teaches which map is right; I is 0 where this is negative. :math:`I_0` is what any reward
+    teaches of the constant term: after t rewards :math:`\tfrac12 \log(1 + 1 / (\epsilon + t))`, with :math:`\epsilon`
+    the prior precision ``models.mixture.FLAT``; 0 without a constant term.
 
     Parameters
     ----------
@@ -85,8 +88,6 @@ class FSIDS(MapPolicy):
 
     def build(self, lanes: int) -> tuple[Model, Play]:
         """Return all maps at several prior scales, played by information-directed play."""
-        prior = prior_weights("FSIDS: prior_weights", self.prior_weights, int(self.n_models))
-        model = MapMixture(
-            self._maps(), lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory
-        )
+        maps, prior = self._maps(), prior_of(self)
+        model = MapMixture(maps, lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory)
         return model, Information(self.floor)

@@ -13,9 +13,8 @@ from ..plays.play import Play
 from ..runtime.arguments import argument
 from ..runtime.constraints import Number, Widths, YesNo
 from ..runtime.files import register
-from ..runtime.inputs import prior_weights
 from . import shared
-from .members import MapPolicy
+from .members import MapPolicy, prior_of
 
 
 @register
@@ -84,8 +83,6 @@ class FSMED(MapPolicy):
 
     def build(self, lanes: int) -> tuple[Model, Play]:
         """Return all maps at several prior scales, played by minimum empirical divergence."""
-        prior = prior_weights("FSMED: prior_weights", self.prior_weights, int(self.n_models))
-        model = MapMixture(
-            self._maps(), lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory
-        )
+        maps, prior = self._maps(), prior_of(self)
+        model = MapMixture(maps, lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory)
         return model, Divergence(self.best_share)

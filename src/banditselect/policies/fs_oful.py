@@ -21,7 +21,7 @@ from ..types import Array
 from . import shared
 from .contract import answer
 from .ellipsoid_policy import coverage_of_maps, covers_of_maps
-from .members import MapPolicy
+from .members import MapPolicy, prior_of
 
 
 @register
@@ -110,7 +110,7 @@ class FSOFUL(MapPolicy):
             RidgeBank.of(maps, lanes, lam, constant=self.intercept),
             noise=noise,
             penalty=penalty,
-            prior=np.full(widths.size, 1.0 / widths.size),
+            prior=prior_of(self),
             delta=self.delta,
             online=self.likelihood == "online",
             misspecification=self.misspecification,

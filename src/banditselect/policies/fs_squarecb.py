@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -29,14 +29,14 @@ from ..runtime.lanes import per_lane
 from ..types import Array, Index, Mask
 from . import shared
 from .contract import answer
-from .members import MapPolicy
+from .members import MapPolicy, prior_of
 from .squarecb import EXPLORATION, demand_choices, formulas, rate_of
 
 SCALED = "exploration and noise are scaled to that range"
 MEANING = {
     "range": "it is clipped where experts are weighted",
     "learned": "exploration is scaled to that range",
-    "corrected": "noise and a schedule of exploration are scaled to that range where nothing else is told",
+    "corrected": "noise and a schedule of exploration are scaled to that range where they are not given",
 }
 """The meaning of a reward outside its range, where it is something else."""
 
@@ -65,7 +65,7 @@ class FSSquareCB(MapPolicy):
     noise: sub-Gaussian constant R of the rewards; (hi - lo) / 2 by default.
     reward_range: (lo, hi), where rewards are expected: a scale, not a law.
     regularization: ridge penalty lambda, a number or one per model. By default :math:`\lambda_i = d_i R^2 / S^2` with S
-        the ``parameter_bound``, or (hi - lo) / 2 where it is not told; 1, as in the paper, when ``"paper"`` is chosen.
+        the ``parameter_bound``, or (hi - lo) / 2 where it is not given; 1, as in the paper, when ``"paper"`` is chosen.
     exploration: c of :math:`\alpha_t = c \sqrt t / (hi - lo)`, a ``Power``, a callable of t, ``"paper"``:
         :math:`\alpha = \sqrt{K T / D_T}` with the printed :math:`D_T`, or ``"corrected"``, which needs the weighting
         of that name: :math:`\alpha = \sqrt{8 (K - 1) T / D'}` (``theory.feature_selection.learning_rate``).
@@ -77,7 +77,7 @@ class FSSquareCB(MapPolicy):
         ``"corrected"``: SqAlg on :math:`\pm (G + n_T)`, :math:`n_T = R \sqrt{2 \log(10 T / \delta)}`, and
         :math:`\hat y_t` clipped to :math:`[-G, G]` before it is played.
         ``"learned"``: by how probable they are when noise and prior scales are learned (``models.mixture``), with the
-        weighted mean; noise and regularization are not told then.
+        weighted mean; noise and regularization are not given then.
     delta, feature_bound (L), reward_bound (G), parameter_bound (S), horizon (T): what the formulas need; asked for by
         name when ``"paper"`` or ``"corrected"`` is chosen. Without a horizon the printed range grows with t.
     intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`, as
@@ -86,7 +86,7 @@ class FSSquareCB(MapPolicy):
     memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
         :math:`(1 - 1 / m)^k`, in the regressions, in the weights of the maps and in t. The formulas know none.
     share: a rate :math:`\alpha` per round, for ``"range"``: the weights of SqAlg can return (fixed-share), since every
-        map gives this part of its weight to the others after each reward. It stands for how likely it is that another
+        map gives this part of its weight to the others after each reward. It says how likely it is that another
         map is best in the next round, 1 / s if one lasts s rounds. Losses do not fade then; with a memory the
         regressions do.
     aggregation_rate: for ``"range"``: multiplies :math:`\eta`; above 1 is practice.
@@ -117,7 +117,7 @@ class FSSquareCB(MapPolicy):
 
     With ``design="optimal"`` and weights whose mean is played, ``"noise"`` and ``"learned"``, the regret of a round is
     as with 1.5 s actions, up to a constant (Lemma 8 of ``docs/math.md``), s the rank of all maps side by side: at most
-    :math:`\sum_i d_i`, whatever the number of actions. The maps left out are those that weigh less than a hundredth of
+    :math:`\sum_i d_i`, for any number of actions. The maps left out are those that weigh less than a hundredth of
     the leading one, and those beyond 128 features together, which makes s the width of one map once that has won; this
     is practice, and so is SqAlg's prediction (``"range"``), which is not linear in the features.
 
@@ -165,7 +165,7 @@ class FSSquareCB(MapPolicy):
     def build(self, lanes: int) -> tuple[Model, Play]:
         """Return ridge regressions whose predictions are aggregated, played by inverse gaps."""
         self._refuse_choices()
-        maps, prior = self._maps(), np.full(self._n, 1.0 / self._n)
+        maps, prior = self._maps(), prior_of(self)
         expected = RewardRange(self.reward_range, lanes, MEANING.get(self.weighting, SCALED))
         noise = per_lane(expected.span / 2.0 if self.noise is None else self.noise, lanes)
         bound = per_lane(expected.span / 2.0 if self.parameter_bound is None else self.parameter_bound, lanes)
@@ -178,16 +178,17 @@ class FSSquareCB(MapPolicy):
         rate = rate_of(self, counts, lam, noise)
         bank = RidgeBank.of(maps, lanes, lam, constant=self.intercept, memory=self.memory)
 
-        models: dict[str, Callable[[], Any]] = {
-            "noise": lambda: EvidenceWeighted(bank, expected, Posterior(variance=noise**2, prior=prior, online=False)),
-            "range": lambda: SqAlgWeighted(bank, expected, share=self.share, rate=self.aggregation_rate),
-            "learned": lambda: MixtureInRange(
-                expected, maps, lanes, noise=None, prior=prior, intercept=self.intercept, memory=self.memory
-            ),
-            "paper": lambda: PrintedSqAlg(bank, expected, formulas(self, "paper", counts, lam, noise)),
-            "corrected": lambda: CorrectedSqAlg(bank, expected, formulas(self, "corrected", counts, lam, noise)),
-        }
-        model = models[self.weighting]()
+        model: Any
+        if self.weighting == "noise":
+            model = EvidenceWeighted(bank, expected, Posterior(variance=noise**2, prior=prior, online=False))
+        elif self.weighting == "range":
+            model = SqAlgWeighted(bank, expected, share=self.share, rate=self.aggregation_rate)
+        elif self.weighting == "learned":
+            own = {"noise": None, "prior": prior, "intercept": self.intercept, "memory": self.memory}
+            model = MixtureInRange(expected, maps, lanes, **own)
+        else:
+            aggregation = PrintedSqAlg if self.weighting == "paper" else CorrectedSqAlg
+            model = aggregation(bank, expected, formulas(self, self.weighting, counts, lam, noise))
         if isinstance(rate, PrintedFS):
             model.printed, model.fixed_members = (rate,), FIXED
         if self.design == "optimal":
@@ -221,11 +222,6 @@ class MixtureInRange(MapMixture):
         """Learn rewards, and count those outside the range."""
         super().learn(ids, x, y, note)
         self.warnings += self.expected.watch(ids, y)
-
-    @property
-    def outside(self) -> Index:
-        """Number of rewards that fell outside the range, ``(N,)``."""
-        return self.expected.outside
 
     @property
     def clipped(self) -> Index:

@@ -13,9 +13,8 @@ from ..plays.sampling import Sampling
 from ..runtime.arguments import argument
 from ..runtime.constraints import Number, Widths, YesNo
 from ..runtime.files import register
-from ..runtime.inputs import prior_weights
 from . import shared
-from .members import MapPolicy
+from .members import MapPolicy, prior_of
 
 
 @register
@@ -50,7 +49,7 @@ class FSTS(MapPolicy):
 
     Notes
     -----
-    Published: the two draws, for a mixture of priors with a known noise. Ours: a map at five prior scales stands for a
+    Published: the two draws, for a mixture of priors with a known noise. Ours: a map at five prior scales is a
     component, and the noise of a model is its estimate, as learned. Guarantee: the reference bounds the Bayesian regret
     for a prior that is true and a noise that is known.
 
@@ -82,8 +81,6 @@ class FSTS(MapPolicy):
 
     def build(self, lanes: int) -> tuple[Model, Play]:
         """Return all maps at several prior scales, played by Thompson sampling."""
-        prior = prior_weights("FSTS: prior_weights", self.prior_weights, int(self.n_models))
-        model = MapMixture(
-            self._maps(), lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory
-        )
+        maps, prior = self._maps(), prior_of(self)
+        model = MapMixture(maps, lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory)
         return model, Sampling()

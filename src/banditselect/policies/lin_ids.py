@@ -19,7 +19,7 @@ from .policy import Policy
 
 @register
 class LinIDS(Policy):
-    r"""Linear information-directed sampling: explores where a small regret teaches much. Only ``dim`` has to be told.
+    r"""Linear information-directed sampling: explores where a small regret teaches much. Only ``dim`` has to be given.
 
     The posterior is that of a linear regression whose noise and prior scale are learned (``models.mixture``). Under it,
     with b the action of highest mean, let g(a) be the gap of the means of b and a, D an estimate of what is lost by

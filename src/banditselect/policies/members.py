@@ -98,11 +98,11 @@ class MapPolicy(Policy):
         blocks: how many separate parameters a new map has, or one number for each of several.
         prior_weights: the share of each new map, by default that of equal weights.
         regularization: of the new maps, where it was given for each map.
-        replay: rewards that were learned, and the features in the new map of what was played: ``(features, rewards)``
-            of shapes ``(n, d)`` and ``(n,)``, in the order in which they were learned; of several new maps a list of
-            features, of one with blocks ``Blocked`` with a block for each of n. With lanes, a list of N such pairs. If
-            they are all rewards learned so far the weights are exact; if they are some of them, the new map learns its
-            parameter from them, but its weight begins with its share.
+        replay: rewards that were learned, and the features of the actions played in the new map: ``(features,
+            rewards)`` of shapes ``(n, d)`` and ``(n,)``, in the order in which they were learned; of several new maps a
+            list of features, of one with blocks ``Blocked`` with a block for each of n. With lanes, a list of N such
+            pairs. If they are all rewards learned so far the weights are exact; if they are some of them, the new map
+            learns its parameter from them, but its weight begins with its share.
         """
         M, mine = self._n, self.settings
         Widths().check("add_models: dim", dim, None)
@@ -171,13 +171,12 @@ class MapPolicy(Policy):
         return Reader(maps, True).played(features, y.size), rewards(y, y.size, True)
 
     def _hand_over(self, fresh: Any, move: MemberMove, replayed: bool) -> None:
-        """Let a fresh policy of other maps take over what this one has learned of those that move."""
+        """Let a fresh policy of other maps take over everything learned of the maps that move."""
         total, before = self._model.total_weight(), dict(parts_of(self))  # type: ignore[attr-defined]
         for name, part in parts_of(fresh):
             if name != "_ledger":
                 part.take(before[name], move, True)
-        prior = prior_weights("prior_weights", fresh.settings.get("prior_weights"), move.n_new)
-        fresh._model.reweigh(total, prior[move.old.size :], replayed)
+        fresh._model.reweigh(total, prior_of(fresh)[move.old.size :], replayed)
 
     def _changed(self, columns: Index) -> list[Any]:
         """Return the history of the list of maps, with the change to maps that were the ``columns`` so far."""
@@ -300,8 +299,8 @@ class RegionPolicy(Policy):
         M, mine = self._n, self.settings
         Numbers(shapes=((None, None), (None, None, None))).check("add_models: centers", centers, None)
         k = np.shape(centers)[-2]
-        told = {"centers": centers, "radii": radii, "center_errors": center_errors, "radius_errors": radius_errors}
-        changed = _appended(mine, told | {"shapes": shapes}, M, k) | _with_shares(mine, prior_weights, M, k)
+        added = {"centers": centers, "radii": radii, "center_errors": center_errors, "radius_errors": radius_errors}
+        changed = _appended(mine, added | {"shapes": shapes}, M, k) | _with_shares(mine, prior_weights, M, k)
         _check_members_may_change(self)
         fresh = type(self)(**(mine | changed))
         with self._guard:
@@ -320,7 +319,12 @@ class RegionPolicy(Policy):
         fresh._model.adopt(self._model, type(self)(**self.settings)._model, move)
 
     def _changed(self, columns: Index) -> list[Any]:
-        return list(self._changes)  # a decision has the same features whatever the regions are
+        return list(self._changes)  # decisions have the same features for all lists of regions
+
+
+def prior_of(policy: Any) -> Array:
+    """Return the prior weights of the models, ``(M,)``, of sum 1; equal ones where none are given."""
+    return prior_weights(f"{type(policy).__name__}: prior_weights", policy.settings.get("prior_weights"), policy._n)
 
 
 def _check_members_may_change(policy: Policy) -> None:
@@ -344,14 +348,14 @@ def _become(policy: Any, fresh: Any, columns: Index) -> None:
 
 
 def _longer(mine: int | Sequence[int], M: int, new: list[int]) -> int | list[int]:
-    """Return a number for each of M maps and of those that are new, or the one that all have."""
+    """Return a number for each of M maps and of the new maps, or the one that all have."""
     if np.ndim(mine) == 0 and set(new) == {mine}:
         return mine  # type: ignore[return-value]
     return [*map_widths("", mine, M), *new]
 
 
 def _arrays(features: Any) -> list[Any]:
-    """Return the features of what was played, and behind them the blocks where there are some."""
+    """Return the features of the actions played, and behind them their blocks where there are some."""
     values, *block = features if isinstance(features, Blocked) else (features,)
     return [np.asarray(values, dtype=float), *map(np.asarray, block)]
 
@@ -359,24 +363,24 @@ def _arrays(features: Any) -> list[Any]:
 # Arguments with an entry per model.
 
 
-def _appended(settings: Mapping[str, Any], given: Mapping[str, Any], before: int, new: int) -> dict[str, Any]:
-    """Return the arguments in ``AXES`` for ``new`` models more; ``given``: those of the new models, or None."""
+def _appended(settings: Mapping[str, Any], added: Mapping[str, Any], before: int, new: int) -> dict[str, Any]:
+    """Return the arguments in ``AXES`` for ``new`` models more; ``added``: those of the new models, or None."""
     found = {}
     for name, axis in AXES.items():
-        told = given.get(name)
-        if name not in settings or (told is None and np.ndim(settings[name]) < -axis):
-            if told is not None:
-                raise refuse(f"add_models: {name}", told, "None: this policy has no such argument")
+        value = added.get(name)
+        if name not in settings or (value is None and np.ndim(settings[name]) < -axis):
+            if value is not None:
+                raise refuse(f"add_models: {name}", value, "None: this policy has no such argument")
             continue
         mine = settings[name]
-        if mine is None or told is None:
+        if mine is None or value is None:
             expected = "None, as for the other models" if mine is None else "one for each new model, as for the others"
-            raise refuse(f"add_models: {name}", told, expected)
-        parts = [_per_model(f"add_models: {name}", *part, axis) for part in ((mine, before), (told, new))]
+            raise refuse(f"add_models: {name}", value, expected)
+        parts = [_per_model(f"add_models: {name}", *part, axis) for part in ((mine, before), (value, new))]
         lead = max((part.shape[:axis] for part in parts), key=len)
         fits = len({part.shape[part.ndim + axis + 1 :] for part in parts}) == 1
         if not fits or any(part.shape[:axis] not in ((), lead) for part in parts):
-            raise refuse(f"add_models: {name}", told, f"numbers like those of the other models, {np.shape(mine)}")
+            raise refuse(f"add_models: {name}", value, f"numbers like those of the other models, {np.shape(mine)}")
         found[name] = np.concatenate([np.broadcast_to(p, (*lead, *p.shape[axis:])) for p in parts], axis=axis)
     return found
 
@@ -401,18 +405,18 @@ def _without(settings: Mapping[str, Any], kept: Index) -> dict[str, Any]:
     return found
 
 
-def _with_shares(settings: Mapping[str, Any], told: ArrayLike | None, before: int, new: int) -> dict[str, Any]:
+def _with_shares(settings: Mapping[str, Any], given: ArrayLike | None, before: int, new: int) -> dict[str, Any]:
     """Return the argument ``prior_weights`` once new models have a share each, by default that of equal weights."""
-    if told is not None and "prior_weights" not in settings:
-        raise refuse("add_models: prior_weights", told, "None: this policy takes all models to be equally probable")
-    if "prior_weights" not in settings or (told is None and settings["prior_weights"] is None):
+    if given is not None and "prior_weights" not in settings:
+        raise refuse("add_models: prior_weights", given, "None: this policy takes all models to be equally probable")
+    if "prior_weights" not in settings or (given is None and settings["prior_weights"] is None):
         return {}
     expected = f"shares of the {new} new models, numbers > 0 of sum < 1"
     share = (
-        np.full(new, 1.0 / (before + new)) if told is None else as_floats("add_models: prior_weights", told, expected)
+        np.full(new, 1.0 / (before + new)) if given is None else as_floats("add_models: prior_weights", given, expected)
     )
     if share.shape not in ((), (new,)) or not share.min() > 0.0 or not np.broadcast_to(share, new).sum() < 1.0:
-        raise refuse("add_models: prior_weights", told, expected)
+        raise refuse("add_models: prior_weights", given, expected)
     share = np.broadcast_to(share, new)
     mine = np.ones(before) if settings["prior_weights"] is None else np.asarray(settings["prior_weights"], dtype=float)
     return {"prior_weights": np.concatenate([mine / mine.sum() * (1.0 - share.sum()), share])}

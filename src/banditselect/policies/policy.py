@@ -7,13 +7,14 @@ import os
 import secrets
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..kernels.features import Features
 from ..models.model import Model
+from ..models.ridge_bank import with_zero
 from ..plays.play import Play
 from ..runtime import errors, files, inputs
 from ..runtime.acts import Acts
@@ -51,62 +52,9 @@ class Policy(Configured):
     seed: Seed = argument(Seeds(), default=0)
 
     savable: ClassVar[bool] = True  #: whether a file can hold all that it is made of
-    is_master: ClassVar[bool] = False  #: whether it judges policies of its own by what it played itself
-    reads_propensity: ClassVar[bool] = False  #: whether it learns with the propensity of what was played
+    is_master: ClassVar[bool] = False  #: whether it judges policies inside it by its own rounds
+    reads_propensity: ClassVar[bool] = False  #: whether it learns with the propensity of the action played
     _warned_of_actions: bool = False
-
-    def build(self, lanes: int) -> tuple[Model, Play | None]:
-        """Return the model and the play of this policy for fresh lanes; no play for one that writes ``_choose``."""
-        raise TypeError(f"{type(self).__name__} has no build: write one that returns a model and a play")
-
-    def _choose(self, ids: Index, x: Features, offered: Mask | None, numbers: Index) -> Chosen:
-        """Return what to draw from; ``numbers (N,)`` counts the acts of every lane. Changes nothing."""
-        model, normals, note = self._model, None, None
-        if model.constant:
-            x = x.with_constant()
-        if self._n_normals:
-            normals = self._streams.normals(ids, numbers, self._n_normals)
-        p = self._play.probabilities(model, ids, x, offered, normals)
-        if model.note_width:
-            note = model.note(ids, x, offered)
-        return Chosen(p, self._streams.keys[ids], note)
-
-    def _learn(self, ids: Index, x: Features, y: Array, played: Played | None) -> None:
-        """Learn features of what was played and rewards ``(n,)``; no lane repeats. None for data from elsewhere."""
-        model = self._model
-        model.learn(ids, x.with_constant() if model.constant else x, y, None if played is None else played.note)
-        if model.warnings:
-            self._keep_warnings()
-
-    def _learn_inside(self, ids: Index, x: Features, y: Array, played: Played | None) -> None:
-        """Learn as a policy inside another, which has the acts in its own ledger."""
-        settle(ids, UNNUMBERED, self._ledger.book)
-        self._learn(ids, x, y, played)
-
-    def _set_up(self) -> None:
-        self._size = self.lanes or 1
-        self._number_lanes()
-        self._lineage = secrets.randbits(53)  # survives stores that keep numbers as doubles, and save and load
-        self._guard = OneCallAtATime()
-        self._warnings: list[str] = []
-        self._owned, self._changes, self._generation = False, [], 0  # type: ignore[var-annotated]
-        self._streams, self._ledger = Streams(self.seed, self._lane_range(0)), Ledger(self._size)
-        self._acts = Acts(self._ledger)
-        self.has_propensity = True
-        self._model, self._play = checking.built(self)
-        self._n_normals = 0
-        if self._play is not None:
-            checking.check_questions(self)
-            self.has_propensity, self._n_normals = self._play.closed_form, self._play.n_normals(self._model)
-        self._reader = Reader(self._model.shape, self.lanes is not None)
-        self._n_actions, self._many = self._model.shape.n_actions, self._model.shape.many
-        self._collect_parts()
-        checking.check_arrays(self)
-        self._seed_streams(())
-
-    def demand(self, reason: str, **arguments: Any) -> None:
-        """Refuse arguments that do not go with a choice; see :func:`banditselect.policies.checking.demand`."""
-        checking.demand(self, reason, **arguments)
 
     # Choose.
 
@@ -124,6 +72,7 @@ class Policy(Configured):
         while guard.busy is not None:
             guard.refuse()
         guard.busy = frame  # no thread can come between: nothing was called since busy was looked at
+        del frame  # a frame that refers to itself would live until the next garbage collection, with all its arrays
         try:
             ids = self._all if lanes is None else self._ids(lanes)
             x = self._reader.actions(features, ids.size)
@@ -144,31 +93,6 @@ class Policy(Configured):
         finally:
             guard.busy = None
 
-    def _decision(
-        self, served: Index | None, chosen: Chosen, drawn: Index, propensity: Array, played: Array
-    ) -> Decision:
-        """Return a decision, from what ``commit`` has drawn."""
-        _, _, note, by_action, reported, base = chosen
-        many, probability = self._many or played.shape[1] > 1, propensity if self.has_propensity else None
-        if reported is not None and probability is not None:
-            probability = reported[np.arange(len(played)), drawn[0]]
-        if by_action is not None:
-            of_action = by_action[np.arange(len(played)), :, drawn[0]]
-            note = of_action if note is None else np.hstack([note, of_action])
-        if note is not None:
-            note.setflags(write=False)
-        played.setflags(write=False)
-        known = note, self._lineage, self._acts.worker, self._generation
-        if self.lanes is None:
-            (action,), (number,) = drawn.tolist()
-            p, own = probability if probability is None else probability.item(), base if base is None else base.item()
-            return Decision(action, p, own, played[0] if many else played[0, 0], None, number, *known)
-        for array in (drawn, probability, base):
-            if array is not None:
-                array.setflags(write=False)
-        lanes = self._every if served is None else read_only(served)
-        return Decision(drawn[0], probability, base, played if many else played[:, 0], lanes, drawn[1], *known)
-
     def probabilities(
         self, features: Any, *, available: ArrayLike | None = None, lanes: ArrayLike | None = None
     ) -> Array | None:
@@ -183,16 +107,7 @@ class Policy(Configured):
         checking.check_distribution(self, p, (ids.size, x.values.shape[2]))
         return p[0] if self.lanes is None else p
 
-    def probabilities_many(self, features: Any, *, available: ArrayLike | None = None) -> Array | None:
-        """Return the probabilities of n rounds in the present state, ``(n, K)``, for a policy without lanes.
-
-        ``features`` lead with an axis of n rounds; ``available`` is ``(n, K)``.
-        """
-        return services.probabilities_many(self, features, available)
-
-    def _probabilities(self, ids: Index, x: Features, offered: Mask | None) -> Array:
-        """Return the probabilities of the actions, ``(n, K)``; rows may share a lane."""
-        return self._choose(ids, x, offered, self._ledger.book[:, ACTS]).p
+    probabilities_many = services.probabilities_many
 
     # Learn.
 
@@ -202,6 +117,7 @@ class Policy(Configured):
         while guard.busy is not None:
             guard.refuse()
         guard.busy = frame
+        del frame
         try:
             row = checking.checked(self, decision)
             y = inputs.rewards(reward, row.ids.size, self.lanes is not None)
@@ -244,8 +160,174 @@ class Policy(Configured):
             known = self._acts.known(row.worker, row.ids, row.numbers)
             return bool(known[0]) if self.lanes is None else known
 
+    # A subclass writes ``build``, or ``_choose`` and ``_learn``.
+
+    def build(self, lanes: int) -> tuple[Model, Play | None]:
+        """Return the model and the play of this policy for fresh lanes; no play for one that writes ``_choose``."""
+        raise TypeError(f"{type(self).__name__} has no build: write one that returns a model and a play")
+
+    demand = checking.demand
+
+    def _choose(self, ids: Index, x: Features, offered: Mask | None, numbers: Index) -> Chosen:
+        """Return what to draw from; ``numbers (N,)`` counts the acts of every lane. Changes nothing."""
+        model, normals, note = self._model, None, None
+        if model.constant:
+            x = x.with_constant()
+        if self._n_normals:
+            normals = self._streams.normals(ids, numbers, self._n_normals)
+        p = self._play.probabilities(model, ids, x, offered, normals)
+        if model.note_width:
+            note = model.note(ids, x, offered)
+        return Chosen(p, self._streams.keys[ids], note)
+
+    def _probabilities(self, ids: Index, x: Features, offered: Mask | None) -> Array:
+        """Return the probabilities of the actions, ``(n, K)``; rows may share a lane."""
+        return self._choose(ids, x, offered, self._ledger.book[:, ACTS]).p
+
+    def _learn(self, ids: Index, x: Features, y: Array, played: Played | None) -> None:
+        """Learn features and rewards ``(n,)`` of the actions played; no lane repeats. None for data of ``learn``."""
+        model = self._model
+        model.learn(ids, x.with_constant() if model.constant else x, y, None if played is None else played.note)
+        if model.warnings:
+            self._keep_warnings()
+
+    def _learn_inside(self, ids: Index, x: Features, y: Array, played: Played | None) -> None:
+        """Learn as a policy inside another, which has the acts in its own ledger."""
+        settle(ids, UNNUMBERED, self._ledger.book)
+        self._learn(ids, x, y, played)
+
+    @property
+    def _note_width(self) -> int:
+        """Number of entries in the note of a decision."""
+        return self._model.note_width
+
+    def _reads(self, note: Array) -> bool:
+        """Return whether a note ``(n, w)`` can be one of this policy's."""
+        return bool(np.isfinite(note).all())
+
+    # Ask.
+
+    @property
+    def rounds(self) -> Any:
+        """Number of rewards learned."""
+        return self._answer(self._ledger.rounds)
+
+    @property
+    def feature_shape(self) -> FeatureShape:
+        """The shape of the features that it takes."""
+        return self._reader.shape
+
+    @property
+    def unit_free(self) -> bool:
+        """True if no decision depends on the units of the features."""
+        return self._model.unit_free
+
+    @property
+    def ridge_estimates(self) -> bool:
+        """True if ``parameters`` are of ridges with fixed penalties and equal rewards."""
+        return self._model.ridge_estimates
+
+    def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
+        """Return whether each confidence set holds the true parameter, ``(N,)``, NaN if unknown; None without sets.
+
+        The ``parameter`` is that of the features, without a constant term.
+        """
+        covers = getattr(self, "covers", None)
+        if covers is None:
+            return None
+        return np.array(covers(with_zero(parameter) if self._model.constant else parameter), dtype=float, ndmin=1)
+
+    # Save, fork, grow.
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file, replacing it atomically; ``banditselect.load`` continues bit-identically."""
+        with self._guard:
+            files.save(self, path)
+
+    fork = services.fork
+
+    def close_workers(self, before: float) -> None:
+        """Refuse decisions of workers forked ``before`` this time (as ``time.time()``), and free their memory.
+
+        Each session of a worker takes 40 bytes a lane in a file and 330 in memory, and each of its decisions without a
+        reward 40 and 80 more. A worker that still runs continues as a new one once it loads a file saved after this.
+        """
+        Number(low=0, high=2.0**32).check("before", before, None)
+        with self._guard:
+            self._acts.from_workers.close(since(before))
+
+    add_lanes = services.add_lanes
+    reset_lanes = services.reset_lanes
+
+    # Inside.
+
+    def _set_up(self) -> None:
+        self._size = self.lanes or 1
+        self._number_lanes()
+        self._lineage = secrets.randbits(53)  # survives stores that keep numbers as doubles, and save and load
+        self._guard = OneCallAtATime()
+        self._warnings: list[str] = []
+        self._owned, self._changes, self._generation = False, [], 0  # type: ignore[var-annotated]
+        self._streams, self._ledger = Streams(self.seed, self._lane_range(0)), Ledger(self._size)
+        self._acts = Acts(self._ledger)
+        self.has_propensity = True
+        self._model, self._play = checking.built(self)
+        self._n_normals = 0
+        if self._play is not None:
+            self.has_propensity, self._n_normals = self._play.closed_form, self._play.n_normals(self._model)
+        self._reader = Reader(self._model.shape, self.lanes is not None)
+        self._n_actions, self._many = self._model.shape.n_actions, self._model.shape.many
+        self._collect_parts()
+        checking.check_arrays(self)
+        self._seed_streams(())
+
+    def _collect_parts(self) -> None:
+        """Find every part, those of the policies inside too, each under the way to it."""
+        inside = list(self._inside())
+        theirs = [(f"{name}.{way}", part) for name, policy in inside for way, part in policy._parts]
+        self._parts: list[tuple[str, LaneArrays]] = [*parts_of(self), *theirs]
+        self._reader.reads_lookups = self._model.reads_lookups and all(p._reader.reads_lookups for _, p in inside)
+        self._one_kernel = self._model.one_kernel and type(self)._learn is Policy._learn
+
+    def _inside(self) -> Iterator[tuple[str, Policy]]:
+        """Yield the policies that this one is made of, each under the way to it."""
+        yield from members(self, Policy)
+
+    def _seed_streams(self, channel: Channel, first: int = 0) -> None:
+        """Draw from the streams of this channel, as the lanes from ``first`` on."""
+        self._channel = channel
+        self._streams.start(self.seed, self._lane_range(first), channel)
+        for i, (_, inner) in enumerate(self._inside()):  # the first keeps the channel: alone it draws as if by itself
+            inner._seed_streams((*channel, i) if i else channel, first)
+            inner._owned = True
+
+    def _decision(
+        self, served: Index | None, chosen: Chosen, drawn: Index, propensity: Array, played: Array
+    ) -> Decision:
+        """Return the decision of an act, whose actions ``commit`` has drawn."""
+        _, _, note, by_action, reported, base = chosen
+        many, probability = self._many or played.shape[1] > 1, propensity if self.has_propensity else None
+        if reported is not None and probability is not None:
+            probability = reported[np.arange(len(played)), drawn[0]]
+        if by_action is not None:
+            of_action = by_action[np.arange(len(played)), :, drawn[0]]
+            note = of_action if note is None else np.hstack([note, of_action])
+        if note is not None:
+            note.setflags(write=False)
+        played.setflags(write=False)
+        known = note, self._lineage, self._acts.worker, self._generation
+        if self.lanes is None:
+            (action,), (number,) = drawn.tolist()
+            p, own = probability if probability is None else probability.item(), base if base is None else base.item()
+            return Decision(action, p, own, played[0] if many else played[0, 0], None, number, *known)
+        for array in (drawn, probability, base):
+            if array is not None:
+                array.setflags(write=False)
+        lanes = self._every if served is None else read_only(served)
+        return Decision(drawn[0], probability, base, played if many else played[:, 0], lanes, drawn[1], *known)
+
     def _settle_and_learn(self, row: Row, y: Array) -> None:
-        """Learn a row or leave everything as it was, whatever interrupts."""
+        """Learn a row; an interruption leaves everything as it was."""
         if row.worker is not None or row.generation != self._generation or not self._one_kernel:
             self._acts.check_waiting(row.worker, row.ids, row.numbers)
             with self._all_or_nothing([row]):
@@ -286,155 +368,18 @@ class Policy(Configured):
             raise
 
     def _parts_that_learn(self, notes: Sequence[Array | None]) -> Iterable[LaneArrays]:
-        """Return the parts that learning decisions with these notes may change; None for data from elsewhere."""
+        """Return the parts that learning decisions with these notes may change; None for data of ``learn``."""
         return [part for _, part in self._parts]
-
-    @property
-    def _note_width(self) -> int:
-        """Number of entries in the note of a decision."""
-        return self._model.note_width
-
-    def _reads(self, note: Array) -> bool:
-        """Return whether a note ``(n, w)`` can be one of this policy's."""
-        return bool(np.isfinite(note).all())
 
     def _to_current_models(self, decision: Decision) -> Decision:
         """Return a decision of an earlier list of models as one of this list."""
         expected = f"at most {self._generation}: take over what the policy that decided has learned"
         raise errors.refuse("decision: generation", decision.generation, expected)
 
-    # Ask.
-
-    @property
-    def rounds(self) -> Any:
-        """Number of rewards learned."""
-        return self._answer(self._ledger.rounds)
-
-    @property
-    def feature_shape(self) -> FeatureShape:
-        """The shape of the features that it takes."""
-        return self._reader.shape
-
-    @property
-    def unit_free(self) -> bool:
-        """True if no decision depends on the units of the features."""
-        return self._model.unit_free
-
-    @property
-    def ridge_estimates(self) -> bool:
-        """True if ``parameters`` are of ridges with fixed penalties and equal rewards."""
-        return self._model.ridge_estimates
-
-    def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
-        """Return whether each confidence set holds the true parameter, ``(N,)``, NaN if unknown; None without sets."""
-        covers = getattr(self, "covers", None)
-        return None if covers is None else np.array(covers(parameter), dtype=float, ndmin=1)
-
-    def _answer(self, array: NDArray[Any]) -> Any:
-        """Return a copy without the axis of lanes where there are none."""
-        found = np.array(array if self.lanes is not None else array[0])
-        return found.item() if found.ndim == 0 else found
-
-    # Save, fork, grow.
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file, replacing it atomically; ``banditselect.load`` continues bit-identically."""
-        with self._guard:
-            files.save(self, path)
-
-    def fork(self, worker: int | str | Policy) -> Self:
-        """Return a copy that acts for this policy in another process, with random numbers and act numbers of its own.
-
-        Every copy, and the policy itself, can learn the decisions of all others: each once, in any order. Usually one
-        of them learns and is saved, and the others act and read what it has learned with ``load(path, worker=copy)``.
-
-        Parameters
-        ----------
-        worker: a whole number or a name, different for every process. The copy begins a new session, so a process that
-            is restarted under its number repeats nothing. Or the policy that has been this worker so far: the copy
-            takes its place and continues its count of acts; the other must not act again.
-
-        Examples
-        --------
-        >>> from banditselect import SquareCB
-        >>> policy = SquareCB(dim=2)
-        >>> copies = [policy.fork(worker) for worker in (0, "shop-7")]
-        >>> for decision in [copy.act([[1.0, 0.0], [0.0, 1.0]]) for copy in copies]:
-        ...     policy.update(decision, 0.5)
-        >>> policy.rounds
-        2
-        """
-        return services.forked(self, worker)
-
-    def close_workers(self, before: float) -> None:
-        """Refuse decisions of workers forked ``before`` this time (as ``time.time()``), and free their memory.
-
-        Each session of a worker takes 40 bytes a lane in a file and 330 in memory, and each of its decisions without a
-        reward 40 and 80 more. A worker that still runs continues as a new one once it loads a file saved after this.
-        """
-        Number(low=0, high=2.0**32).check("before", before, None)
-        with self._guard:
-            self._acts.from_workers.close(since(before))
-
-    def add_lanes(self, n: int, **arguments: Any) -> None:
-        """Append n fresh lanes. Arguments that were given per lane are given here for the new lanes.
-
-        The state is copied once: add many lanes at a time. A master whose bases have arguments per lane cannot grow.
-        """
-        services.add_lanes(self, n, arguments)
-
-    def reset_lanes(self, lanes: ArrayLike) -> None:
-        """Make lanes fresh again, to serve others; later rewards for what they decided are refused.
-
-        Act numbers continue, so a lane does not draw the random numbers of its first acts again.
-        """
-        services.reset_lanes(self, lanes)
-
     def _restore_model_history(self, changes: Any) -> None:
         """Take over how the list of models has changed, of a policy that was saved."""
         if changes:
             raise ValueError("changes of a list of models that does not change")
-
-    # Inside.
-
-    def _ids(self, lanes: ArrayLike | None) -> Index:
-        """Return the lanes named, all of them by default."""
-        if lanes is None:
-            return self._all
-        if self.lanes is None:
-            raise errors.refuse("lanes", lanes, "None: this policy was built without lanes")
-        return inputs.lane_ids(lanes, self.lanes)
-
-    def _number_lanes(self) -> None:
-        self._all = np.arange(self._size)
-        self._every = read_only(self._all)
-
-    def _add(self, fresh: Policy) -> None:
-        """Count the lanes of an equal policy, whose parts have been appended."""
-        self.__dict__["lanes"] = self._size = self._size + fresh._size
-        self._number_lanes()
-
-    def _lane_range(self, first: int) -> range | None:
-        return None if self.lanes is None else range(first, first + self.lanes)
-
-    def _inside(self) -> Iterator[tuple[str, Policy]]:
-        """Yield the policies that this one is made of, each under the way to it."""
-        yield from members(self, Policy)
-
-    def _collect_parts(self) -> None:
-        """Find every part, those of the policies inside too, each under the way to it."""
-        self._parts = [*parts_of(self), *checking.parts_inside(self, Policy)]
-        inner = (policy._reader.reads_lookups for _, policy in self._inside())
-        self._reader.reads_lookups = self._model.reads_lookups and all(inner)
-        self._one_kernel = self._model.one_kernel and type(self)._learn is Policy._learn
-
-    def _seed_streams(self, channel: Channel, first: int = 0) -> None:
-        """Draw from the streams of this channel, as the lanes from ``first`` on."""
-        self._channel = channel
-        self._streams.start(self.seed, self._lane_range(first), channel)
-        for i, (_, inner) in enumerate(self._inside()):  # the first keeps the channel: alone it draws as if by itself
-            inner._seed_streams((*channel, i) if i else channel, first)
-            inner._owned = True
 
     def _keep_warnings(self) -> None:
         """Take the warnings of the model, to give them when nothing is left half done."""
@@ -447,3 +392,28 @@ class Policy(Configured):
         self._warnings.clear()
         for text in texts:
             errors.warn(f"{type(self).__name__}: {text}")
+
+    def _answer(self, array: NDArray[Any]) -> Any:
+        """Return a copy, without the axis of lanes for a policy without lanes."""
+        found = np.array(array if self.lanes is not None else array[0])
+        return found.item() if found.ndim == 0 else found
+
+    def _ids(self, lanes: ArrayLike | None) -> Index:
+        """Return the lanes named, all of them by default."""
+        if lanes is None:
+            return self._all
+        if self.lanes is None:
+            raise errors.refuse("lanes", lanes, "None: this policy was built without lanes")
+        return inputs.lane_ids(lanes, self.lanes)
+
+    def _lane_range(self, first: int) -> range | None:
+        return None if self.lanes is None else range(first, first + self.lanes)
+
+    def _number_lanes(self) -> None:
+        self._all = np.arange(self._size)
+        self._every = read_only(self._all)
+
+    def _add(self, fresh: Policy) -> None:
+        """Count the lanes of an equal policy, whose parts have been appended."""
+        self.__dict__["lanes"] = self._size = self._size + fresh._size
+        self._number_lanes()

@@ -12,14 +12,13 @@ from ..plays.play import Play
 from ..runtime.arguments import argument
 from ..runtime.constraints import Numbers, YesNo
 from ..runtime.files import register
-from ..runtime.inputs import prior_weights
 from . import shared
-from .members import RegionPolicy
+from .members import RegionPolicy, prior_of
 
 
 @register
 class PSIDS(RegionPolicy):
-    r"""Parameter-selection IDS: learns near which of M centres the reward parameter lies. Only the balls are told.
+    r"""Parameter-selection IDS: learns near which of M centres the reward parameter lies. Only the balls are given.
 
     Model i is a Gaussian about the centre :math:`\mu_i` whose mean squared distance from it is :math:`r_i^2`, or, with
     ``shapes`` :math:`P_i`, whose covariance is :math:`r_i^2 P_i / d`: a prior, not a bound, so a parameter outside all
@@ -74,6 +73,6 @@ class PSIDS(RegionPolicy):
     def build(self, lanes: int) -> tuple[Model, Play]:
         """Return all regions at several levels of noise, played by information-directed play."""
         regions = Regions.read("PSIDS", self.lanes, self.centers, self.shapes, radii=self.radii)
-        prior = prior_weights("PSIDS: prior_weights", self.prior_weights, regions.radius.shape[1])
+        prior = prior_of(self)
         model = RegionMixture(regions, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory)
         return model, Information(self.floor)

@@ -11,21 +11,19 @@ from ..models.likelihood import RegionSets
 from ..models.model import Model
 from ..models.printed_ps import PrintedSet
 from ..models.region_layout import Regions, mixture_shapes
-from ..models.ridge_bank import with_zero
 from ..plays.optimism import Optimism
 from ..plays.play import Play
 from ..runtime.arguments import argument
 from ..runtime.binding import Binding
 from ..runtime.constraints import Bounds, Number, Numbers, OneOf, YesNo
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST, prior_weights
+from ..runtime.inputs import SMALLEST
 from ..runtime.lanes import per_lane
 from ..runtime.quantiles import chi_square_quantile
-from ..types import Array
 from . import shared
 from .contract import answer
 from .ellipsoid_policy import covers_of_maps
-from .members import RegionPolicy
+from .members import RegionPolicy, prior_of
 
 PER_MODEL = Numbers(shapes=((), (None,), (None, None)), low=0.0, lane_axes=2)
 
@@ -150,7 +148,7 @@ class PSOFUL(RegionPolicy):
         sets = RegionSets(
             regions,
             noise=per_lane(self.noise, lanes),
-            prior=prior_weights("PSOFUL: prior_weights", self.prior_weights, regions.radius.shape[1]),
+            prior=prior_of(self),
             delta=self.delta,
             online=self.likelihood == "online",
             misspecification=self.misspecification,
@@ -178,7 +176,7 @@ class PSOFUL(RegionPolicy):
         means: ``(M, d)``.  weights: ``(M,)``.
         covariances: ``"full"`` ``(M, d, d)``, ``"tied"`` ``(d, d)``, ``"diag"`` ``(M, d)`` or ``"spherical"`` ``(M,)``;
             with an intercept of d + 1 entries, the constant first.
-        covariance_type: which of these, in the words of scikit-learn; must be told where M = d, else their shape tells.
+        covariance_type: which of these, in the words of scikit-learn; needed where M = d, else the shape decides.
         arguments: of the constructor, such as ``noise`` and ``delta``.
         """
         Number(low=0.0, high=1.0, above=True, below=True).check("from_mixture: coverage", coverage, None)
@@ -192,7 +190,3 @@ class PSOFUL(RegionPolicy):
         With an intercept it has d + 1 entries, the constant first.
         """
         return covers_of_maps(self, theta, None)
-
-    def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
-        """Return for each lane whether its set holds the true ``parameter``, of constant term 0, ``(N,)``."""
-        return super().coverage(with_zero(parameter) if self.intercept else parameter, model)

@@ -12,9 +12,8 @@ from ..plays.sampling import Sampling
 from ..runtime.arguments import argument
 from ..runtime.constraints import Numbers, YesNo
 from ..runtime.files import register
-from ..runtime.inputs import prior_weights
 from . import shared
-from .members import RegionPolicy
+from .members import RegionPolicy, prior_of
 
 
 @register
@@ -43,7 +42,7 @@ class PSTS(RegionPolicy):
     Notes
     -----
     Published for a mixture of Gaussian priors, which ``from_mixture`` takes, and a known noise; learning the noise, at
-    six levels, is ours. With the noise told, ``radii=0`` is the mTS of latent bandits, which samples one of M known
+    six levels, is ours. With the noise given, ``radii=0`` is the mTS of latent bandits, which samples one of M known
     models, and radii that say how far off the models are make it mmTS. Guarantee: as for :class:`FSTS`.
 
     References
@@ -76,6 +75,6 @@ class PSTS(RegionPolicy):
     def build(self, lanes: int) -> tuple[Model, Play]:
         """Return all regions at several levels of noise, played by Thompson sampling."""
         regions = Regions.read("PSTS", self.lanes, self.centers, self.shapes, radii=self.radii)
-        prior = prior_weights("PSTS: prior_weights", self.prior_weights, regions.radius.shape[1])
+        prior = prior_of(self)
         model = RegionMixture(regions, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory)
         return model, Sampling()

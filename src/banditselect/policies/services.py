@@ -1,9 +1,8 @@
-"""Services of a policy beside its rounds: copies for workers, lanes, many rows at once."""
+"""Methods of a policy beside its rounds: copies for workers, more lanes, many rows at once."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -28,52 +27,76 @@ P = TypeVar("P", bound="Policy")
 MANY_ACTIONS = 1000  #: of more, a play may warn
 
 
-def forked(policy: P, worker: Any) -> P:
-    """Return a copy that acts as this worker: a number, a name, or the policy that was the worker so far."""
-    with policy._guard:
-        twin, acts = copy.deepcopy(policy), np.zeros(policy._size, dtype=np.int64)
-    if hasattr(worker, "_acts"):
-        who, theirs = worker._acts.worker, worker._ledger.acts
-        if worker._lineage != policy._lineage or who == MAIN or theirs.size > acts.size:
+def fork(self: P, worker: int | str | Policy) -> P:
+    """Return a copy that acts for this policy in another process, with random numbers and act numbers of its own.
+
+    Every copy, and the policy itself, can learn the decisions of all others: each once, in any order. Usually one
+    of them learns and is saved, and the others act and read what it has learned with ``load(path, worker=copy)``.
+
+    Parameters
+    ----------
+    worker: a whole number or a name, different for every process. The copy begins a new session, so a process that
+        is restarted under its number repeats nothing. Or the policy that has been this worker so far: the copy
+        takes its place and continues its count of acts; the other must not act again.
+
+    Examples
+    --------
+    >>> from banditselect import SquareCB
+    >>> policy = SquareCB(dim=2)
+    >>> copies = [policy.fork(worker) for worker in (0, "shop-7")]
+    >>> for decision in [copy.act([[1.0, 0.0], [0.0, 1.0]]) for copy in copies]:
+    ...     policy.update(decision, 0.5)
+    >>> policy.rounds
+    2
+    """
+    former: Any = worker
+    with self._guard:
+        twin, acts = copy.deepcopy(self), np.zeros(self._size, dtype=np.int64)
+    if hasattr(former, "_acts"):
+        who, theirs = former._acts.worker, former._ledger.acts
+        if former._lineage != self._lineage or who == MAIN or theirs.size > acts.size:
             raise refuse("worker", worker, "a worker that was forked from this policy")
         acts[: theirs.size] = theirs
-        if policy._acts.from_workers.is_closed(who):
+        if self._acts.from_workers.is_closed(who):
             who, acts[:] = Worker.fresh(who.number), 0
     else:
-        if not isinstance(worker, str):
-            Number(low=0, high=MOST - 1, integer=True).check("worker", worker, None)
-            worker = int(worker)
-        who = Worker.fresh(worker)
+        if not isinstance(former, str):
+            Number(low=0, high=MOST - 1, integer=True).check("worker", former, None)
+            former = int(former)
+        who = Worker.fresh(former)
     twin._acts.act_as(who, acts)
     twin._seed_streams(who.channel)
     return twin
 
 
-def add_lanes(policy: Policy, n: int, arguments: Mapping[str, Any]) -> None:
-    """Append n fresh lanes; ``arguments``: those that were given per lane, for the new lanes."""
-    if policy.lanes is None:
+def add_lanes(self: Policy, n: int, **arguments: Any) -> None:
+    """Append n fresh lanes. Arguments that were given per lane are given here for the new lanes.
+
+    The state is copied once: add many lanes at a time. A master whose bases have arguments per lane cannot grow.
+    """
+    if self.lanes is None:
         raise refuse("add_lanes", n, "a policy that was built with lanes")
     n = whole_number("add_lanes: n", n, 1)
-    names = _per_lane(policy)
+    names = _per_lane(self)
     if set(arguments) != set(names):
         expected = f"the arguments that were given per lane, for the new lanes: {', '.join(sorted(names)) or 'none'}"
         raise refuse("add_lanes", sorted(arguments), expected)
-    fresh = type(policy)(**(_blueprint(policy.settings) | dict(arguments) | {"lanes": n}))
+    fresh = type(self)(**(_blueprint(self.settings) | dict(arguments) | {"lanes": n}))
     joined = {}
     for name in names:
-        mine, new = np.asarray(getattr(policy, name)), np.asarray(arguments[name])
+        mine, new = np.asarray(getattr(self, name)), np.asarray(arguments[name])
         if new.shape != (n, *mine.shape[1:]):
             raise refuse(f"add_lanes: {name}", arguments[name], f"shape {(n, *mine.shape[1:])}")
         joined[name] = read_only(np.concatenate([mine, new]))
-    fresh._seed_streams(policy._channel, policy.lanes)
-    changing: list[Any] = [policy, *(part for _, part in policy._parts), *_policies_inside(policy)]
-    with policy._guard:
+    fresh._seed_streams(self._channel, self.lanes)
+    changing: list[Any] = [self, *(part for _, part in self._parts), *_policies_inside(self)]
+    with self._guard:
         before = [(vars(one), dict(vars(one))) for one in changing]
         try:
-            policy.__dict__ |= joined
-            for (_, part), (_, new_lanes) in zip(policy._parts, fresh._parts, strict=True):
+            self.__dict__ |= joined
+            for (_, part), (_, new_lanes) in zip(self._parts, fresh._parts, strict=True):
                 part.extend(new_lanes)
-            for one, other in zip([policy, *_policies_inside(policy)], [fresh, *_policies_inside(fresh)], strict=True):
+            for one, other in zip([self, *_policies_inside(self)], [fresh, *_policies_inside(fresh)], strict=True):
                 one._add(other)
         except BaseException:  # interrupted, or out of memory: all parts have as many lanes as before
             for now, then in before:
@@ -81,17 +104,20 @@ def add_lanes(policy: Policy, n: int, arguments: Mapping[str, Any]) -> None:
             raise
 
 
-def reset_lanes(policy: Policy, lanes: ArrayLike) -> None:
-    """Make these lanes fresh again."""
-    if policy.lanes is None:
+def reset_lanes(self: Policy, lanes: ArrayLike) -> None:
+    """Make lanes fresh again, to serve others; later rewards for their earlier decisions are refused.
+
+    Act numbers continue, so a lane does not draw the random numbers of its first acts again.
+    """
+    if self.lanes is None:
         raise refuse("reset_lanes", lanes, "a policy that was built with lanes")
-    ids = policy._ids(lanes)
-    per_lane = {name: np.asarray(getattr(policy, name))[ids] for name in _per_lane(policy)}
-    fresh = type(policy)(**(_blueprint(policy.settings) | per_lane | {"lanes": ids.size}))
-    with policy._guard:
-        for (_, mine), (_, theirs) in zip(policy._parts, fresh._parts, strict=True):
+    ids = self._ids(lanes)
+    per_lane = {name: np.asarray(getattr(self, name))[ids] for name in _per_lane(self)}
+    fresh = type(self)(**(_blueprint(self.settings) | per_lane | {"lanes": ids.size}))
+    with self._guard:
+        for (_, mine), (_, theirs) in zip(self._parts, fresh._parts, strict=True):
             mine.reset(ids, theirs)
-        policy._acts.from_workers.clear(set(ids.tolist()))
+        self._acts.from_workers.clear(set(ids.tolist()))
 
 
 def warn_of_actions(policy: Policy, n_actions: int) -> None:
@@ -106,24 +132,27 @@ def warn_of_actions(policy: Policy, n_actions: int) -> None:
             warn(f"{type(policy).__name__}: {text}")
 
 
-def probabilities_many(policy: Policy, features: Any, available: ArrayLike | None) -> Array | None:
-    """Return the probabilities of many rows in the present state of a policy without lanes, ``(n, K)``."""
-    if policy.lanes is not None:
-        raise refuse("probabilities_many", policy.lanes, "a policy without lanes")
-    first = features[0] if policy.feature_shape.many and isinstance(features, list | tuple) else features
+def probabilities_many(self: Policy, features: Any, *, available: ArrayLike | None = None) -> Array | None:
+    """Return the probabilities of n rounds in the present state, ``(n, K)``, for a policy without lanes.
+
+    ``features`` lead with an axis of n rounds; ``available`` is ``(n, K)``.
+    """
+    if self.lanes is not None:
+        raise refuse("probabilities_many", self.lanes, "a policy without lanes")
+    first = features[0] if self.feature_shape.many and isinstance(features, list | tuple) else features
     n = len(first.values if isinstance(first, Blocked) else first)
-    x = Reader(policy.feature_shape, True).actions(features, n)
+    x = Reader(self.feature_shape, True).actions(features, n)
     K = x.values.shape[2]
     mask = np.ones((n, K), dtype=bool) if available is None else offered(available, n, K)
-    if not policy.has_propensity:
+    if not self.has_propensity:
         return None
     p, counts = np.zeros((n, K)), mask.sum(axis=1)
-    with policy._guard:
+    with self._guard:
         for count in np.unique(counts).tolist():  # rows that share a lane are to offer equally many actions
             rows = np.flatnonzero(counts == count)
             some = None if count == K else mask[rows]
-            p[rows] = policy._probabilities(np.zeros(rows.size, dtype=np.int64), x.rows(rows), some)
-    check_distribution(policy, p, (n, K))
+            p[rows] = self._probabilities(np.zeros(rows.size, dtype=np.int64), x.rows(rows), some)
+    check_distribution(self, p, (n, K))
     return p
 
 

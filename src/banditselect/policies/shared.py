@@ -39,4 +39,4 @@ ADMISSIBLE = answer("admissible", "Which models are not refuted, ``(M,)``.")
 MISSPECIFIED = answer(
     "misspecified", "Whether it is proved, at level delta, that no model is true or the noise larger."
 )
-OUTSIDE = answer("outside", "Number of rewards outside ``reward_range``.")
+OUTSIDE = answer("expected.outside", "Number of rewards outside ``reward_range``.")

@@ -85,7 +85,7 @@ class SquareCB(Policy):
     Guarantee: with ``exploration="corrected"``, that of FS-SCB for one map:
     ``theory.feature_selection.regret_bound`` with ``n_models=1`` (Theorem 5 of ``docs/math.md``). The other rates, and
     predictions that are not clipped, are practice. With ``design="optimal"`` the regret of a round is as with 1.5 s
-    actions, up to a constant (Lemma 8 of ``docs/math.md``): of order :math:`d \sqrt{T \log T}` whatever their number.
+    actions, up to a constant (Lemma 8 of ``docs/math.md``): of order :math:`d \sqrt{T \log T}` for any number.
 
     References
     ----------
@@ -196,9 +196,9 @@ def rate_of(policy: Any, dims: Index, regularization: Array, noise: Array) -> An
 
 
 def formulas(policy: Any, choice: str, dims: Index, regularization: Array, noise: Array) -> PrintedFS:
-    """Return the formulas of this name; refuse what they do not know, and ask for what they need."""
+    """Return the formulas of this name; refuse arguments that they do not know, ask for those that they need."""
     horizon = ("horizon",) if choice in ("corrected", policy.exploration) else ()
     policy.demand(f'"{choice}" was chosen', default=("intercept",), given=BOUNDS + horizon)
     arrays: dict[str, Any] = {name: per_lane(getattr(policy, name), noise.size) for name in BOUNDS}
-    told = {"delta": policy.delta, "horizon": policy.horizon, "noise": noise, "regularization": regularization}
-    return PrintedFS(choice, dims, **told, **arrays)
+    known = {"delta": policy.delta, "horizon": policy.horizon, "noise": noise, "regularization": regularization}
+    return PrintedFS(choice, dims, **known, **arrays)

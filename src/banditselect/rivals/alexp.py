@@ -1,4 +1,4 @@
-"""ALEXP: exponential weights of M optimistic learners by what a group lasso predicts that each would earn."""
+"""ALEXP: exponential weights of M optimistic learners by the rewards that a group lasso predicts for each."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class ALEXP(Policy):
     .. math:: p_t(a) = (1 - \gamma_t) \sum_i q_{t,i} 1[a = a_{t,i}] + \frac{\gamma_t}{K}, \qquad
               q_{t,i} \propto \exp\Big(\eta_t \sum_{s \le t} \langle \phi_s(a_{s,i}), \hat\theta_{s-1} \rangle\Big)
 
-    Every reward is learned by all learners and by the lasso, so each learner's reward is predicted in every round, not
+    All learners and the lasso learn from every reward, so the reward of each learner is predicted in every round, not
     only when it plays. The lasso is
 
     .. math:: \hat\theta_t = \arg\min_\theta \frac1t \sum_{s \le t} (y_s - \langle \phi_s, \theta \rangle)^2
               + 2 \lambda_t \sum_i L_i |\theta^i|
 
-    with :math:`L_i` the root of the mean squared norm of what was played in map i, for which the reference has features
-    of norm at most 1; and
+    with :math:`L_i` the root of the mean squared norm of the features played in map i (the reference has features of
+    norm at most 1 instead), and
 
     .. math:: \gamma_t = \min(1, c \, t^{-1/4}), \qquad \eta_t = \frac{e}{hi - lo} \sqrt{\frac{\log M}{t}}, \qquad
               \lambda_t = \frac{8 \ell R}{\sqrt t} \sqrt{1 + \frac{5}{\sqrt2} \sqrt{d \log\frac{8M}{\delta}}
@@ -69,7 +69,7 @@ class ALEXP(Policy):
 
     Attributes
     ----------
-    model_weights: q for what was learned, ``(M,)``.  parameters: ridge estimates of the learners, ``(M, d)``.
+    model_weights: q after the rewards so far, ``(M,)``.  parameters: ridge estimates of the learners, ``(M, d)``.
     constants: their constant terms, ``(M,)``.  lasso: the group lasso estimate, ``(M, d_i)``, constants first.
     outside: how many rewards fell outside ``reward_range``.
 
@@ -85,10 +85,10 @@ class ALEXP(Policy):
     authors' code takes log M of a list that is empty then, so that M does not enter its rates, explores in
     :math:`t^{-1/2}` of the rounds, and lets every prediction keep the rate of its round.
 
-    Propensities are true: each learner's choice is known, and so is their mixture. What a round predicts of the
-    learners is in the note of its decision and counts when its reward is learned; ``learn``, which knows of no actions
-    but one, changes estimates and no weights. An update costs :math:`(M d)^2 / 2` products for the sums of the lasso,
-    and a lane as many numbers.
+    Propensities are true: each learner's choice is known, and so is their mixture. The predictions of a round are in
+    the note of its decision and count when its reward is learned; ``learn``, which knows no action but one, changes
+    estimates and no weights. An update costs :math:`(M d)^2 / 2` products for the sums of the lasso, and a lane as many
+    numbers.
 
     References
     ----------
@@ -123,14 +123,14 @@ class ALEXP(Policy):
     penalty: float = argument(Number(low=SMALLEST), default=0.02)
     intercept: bool = argument(YesNo(), default=False)
 
-    model_weights = answer("weights", "Weights of the learners for what was learned, ``(M,)``.")
+    model_weights = answer("weights", "Weights of the learners after the rewards so far, ``(M,)``.")
     parameters = answer("learners.parameters", "Ridge estimates of the maps, ``(M, d)``.")
     constants = answer("learners.constants", "Their constant terms, ``(M,)``; 0 without an intercept.")
     lasso = answer("lasso.theta", "The group lasso estimate, ``(M, d_i)``, with an intercept the constants first.")
     outside = answer("expected.outside", "How many rewards fell outside ``reward_range``.")
 
     def build(self, lanes: int) -> tuple[Model, None]:
-        """Return the learners and the lasso; what they predict of each other is a matter of ``_choose``."""
+        """Return the learners and the lasso; ``_choose`` plays them."""
         bank, terms = ridge_per_map(self, lanes)
         learners = Ellipsoids(bank, delta=self.delta, scale=self.scale, **terms)
         M, widest = bank.dims.size, int(bank.dims.max())
@@ -142,7 +142,7 @@ class ALEXP(Policy):
         return WeighedLearners(learners, lasso, expected, self.learning_rate), None
 
     def _choose(self, ids: Index, x: Features, offered: Mask | None, numbers: Index) -> Chosen:
-        """Return the mixture of the learners' choices, and as a note what each of them is predicted to earn."""
+        """Return the mixture of the learners' choices, and as a note the reward predicted for each of them."""
         model: Any = self._model
         x = x.with_constant() if model.constant else x
         bounds, score = model.bounds(ids, x), model.lasso.predict(ids, x)
@@ -157,11 +157,11 @@ class ALEXP(Policy):
 
 
 class WeighedLearners(Model):
-    """Optimistic learners on one map each, and exponential weights of what a lasso predicted each would have earned.
+    """Optimistic learners on one map each, weighted by the rewards that a lasso predicted for them.
 
     Attributes
     ----------
-    gained: what every learner would have earned in the rounds learned, as predicted in each, ``(N, M)``.
+    gained: the rewards predicted for every learner in the rounds learned, summed, ``(N, M)``.
     rate: of the weights in the first round.
     """
 
@@ -178,12 +178,12 @@ class WeighedLearners(Model):
         self.rate = learning_rate * (np.sqrt(np.log(M)) / expected.span)
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
-        """Let all learners and the lasso learn; ``note (n, M)``: what each learner was predicted to earn."""
+        """Let all learners and the lasso learn; ``note (n, M)``: the reward predicted for each learner."""
         learners, expected = self.learners, self.expected
         ellipsoids, lasso = (learners.bank.arrays(), learners.radii.arrays()), self.lasso.arrays()
         gains = self.gained, np.empty((0, 0)) if note is None else np.ascontiguousarray(note)
-        told = expected.lower, expected.upper, expected.outside
-        if learn_all(ids, x.values, x.block, y, lasso, gains, told, *ellipsoids):
+        limits = expected.lower, expected.upper, expected.outside
+        if learn_all(ids, x.values, x.block, y, lasso, gains, limits, *ellipsoids):
             self.warnings += expected.warnings(y)
 
     def bounds(self, ids: Index, x: Features) -> Array:
@@ -200,7 +200,7 @@ class WeighedLearners(Model):
         return self.learners.updates
 
     def weights(self) -> Array:
-        """Return the weights of the learners for what was learned, ``(N, M)``."""
+        """Return the weights of the learners after the rewards so far, ``(N, M)``."""
         out, rate = np.empty(self.gained.shape), -self.rate / np.sqrt(self.updates + 1.0)
         exponential_weights(np.arange(len(out)), self.gained, rate, np.ones(out.shape, dtype=bool), out)
         return out
@@ -210,7 +210,7 @@ class WeighedLearners(Model):
 def learn_all(
     ids: Index, x: Array, block: Index, y: Array, lasso: Any, gains: Any, expected: Any, ridges: Any, sets: Any
 ) -> bool:
-    """Learn in the lasso and, last, in all learners; add ``note (n, M)``, unless it is empty, to what they gained.
+    """Learn in the lasso and, last, in all learners; add ``note (n, M)``, unless it is empty, to their gains.
 
     Counts the rewards outside ``expected = (lower, upper, outside)``; returns whether there was one.
     """

@@ -2,8 +2,8 @@
 
 ``theta (M, d)`` minimises ``|y - sum_i x_i theta_i|^2 / 2 + sum_i threshold_i |theta_i|`` over all that was learned.
 Kept are the lower triangle of ``gram = sum x x'`` of all features of a row side by side, row after row, and
-``moment = sum x y``; so an update costs ``(M d)^2 / 2`` products whatever the number of rows, and a solution begins
-with the one before.
+``moment = sum x y``; so an update costs ``(M d)^2 / 2`` products for any number of rows, and a solution starts from
+the one before.
 
 Reference: Qin, Scheinberg, Goldfarb, "Efficient block-coordinate descent algorithms for the group lasso", 2013.
 """
@@ -19,7 +19,7 @@ from ..runtime.lanes import LaneArrays
 from ..types import Array, Index
 
 TOLERANCE = 1e-4  #: of the conditions of a minimum, in penalties
-PASSES = 5  #: over all groups after one reward; what is missing then is made up after the next
+PASSES = 5  #: at most, over all groups after one reward; the next reward continues from there
 
 
 class GroupLasso(LaneArrays):
@@ -56,10 +56,6 @@ class GroupLasso(LaneArrays):
         """Return what kernels read: ``lasso``."""
         return self.gram, self.moment, self.theta, self.penalty, TOLERANCE, PASSES
 
-    def learn(self, ids: Index, x: Features, y: Array) -> None:
-        """Learn ``x (n, M, d)``, ``y (n,)``."""
-        learn_lasso(ids, x.values, y, self.arrays())
-
     def predict(self, ids: Index, x: Features) -> Array:
         """Return the prediction for every action, ``(n, K)``."""
         out, used = np.empty((ids.size, x.values.shape[2])), (self.theta[ids] != 0.0).any(axis=2).astype(float)
@@ -69,7 +65,7 @@ class GroupLasso(LaneArrays):
 
 @kernel
 def learn_lasso(ids: Index, x: Array, y: Array, lasso: Any) -> None:
-    """Learn ``x (n, M, d)`` and ``y (n,)``, with the penalties of what has been learned then."""
+    """Learn ``x (n, M, d)`` and ``y (n,)``, with the penalties that belong to all rows so far."""
     gram, moment, theta, penalty, tolerance, passes = lasso
     gather(ids, x, y, gram, moment)
     threshold = np.empty(theta.shape[:2])
@@ -92,77 +88,43 @@ def take_thresholds(ids: Index, gram: Array, penalty: Array, d: int, out: Array)
 @kernel
 def gather(ids: Index, x: Array, y: Array, gram: Array, moment: Array) -> None:
     """Add rows ``x (n, M, d)`` with ``y (n,)`` to ``gram (N, D (D + 1) / 2)`` and ``moment (N, D)``, ``D = M d``."""
-    _, M, d = x.shape
-    row = np.empty(M * d)
     for r in range(ids.size):
-        n = ids[r]
-        for i in range(M):
-            for j in range(d):
-                row[i * d + j] = x[r, i, j]
+        n, row = ids[r], x[r].reshape(-1)
         for p in range(row.size):
-            u = row[p]
-            moment[n, p] += u * y[r]
-            if u != 0.0:
+            moment[n, p] += row[p] * y[r]
+            if row[p] != 0.0:
                 first = p * (p + 1) // 2
                 for q in range(p + 1):
-                    gram[n, first + q] += u * row[q]
+                    gram[n, first + q] += row[p] * row[q]
 
 
 @inlined
 def norm(v: Array) -> float:
     """``|v|``."""
-    total = 0.0
-    for j in range(v.size):
-        total += v[j] * v[j]
-    return math.sqrt(total)
+    return math.sqrt(ridge.dot(v, v))
 
 
 @inlined
-def _move(gram: Array, first: int, step: Array, slope: Array) -> None:
+def _add_products(gram: Array, first: int, step: Array, slope: Array) -> None:
     """``slope += gram[:, first : first + d] step`` for ``step (d,)``."""
     d = step.size
     for q in range(d):
         row = (first + q) * (first + q + 1) // 2
-        u = step[q]
-        for p in range(first):
-            slope[p] += gram[row + p] * u
-        for p in range(q + 1):
-            slope[first + p] += gram[row + first + p] * u
-        total = 0.0
-        for p in range(q):
-            total += gram[row + first + p] * step[p]
-        slope[first + q] += total
+        for p in range(first + q + 1):
+            slope[p] += gram[row + p] * step[q]
+        slope[first + q] += ridge.dot(gram[row + first : row + first + q], step)
     for p in range(first + d, slope.size):
         row = p * (p + 1) // 2 + first
-        total = 0.0
-        for q in range(d):
-            total += gram[row + q] * step[q]
-        slope[p] += total
+        slope[p] += ridge.dot(step, gram[row : row + d])
 
 
 @kernel
-def _factorise(gram: Array, first: int, shift: float, factor: Array) -> None:
-    """Take ``factor (d, d)`` to the lower Cholesky factor of a block of ``gram`` plus ``shift`` times the identity."""
-    d = factor.shape[0]
-    for j in range(d):
-        row = (first + j) * (first + j + 1) // 2 + first
-        for k in range(j + 1):
-            total = gram[row + k]
-            for m in range(k):
-                total -= factor[j, m] * factor[k, m]
-            if k < j:
-                factor[j, k] = total / factor[k, k]
-            else:
-                factor[j, j] = math.sqrt(max(total + shift, shift))  # the shift, at least, but for rounding
-
-
-@kernel
-def solve_group(gram: Array, first: int, pull: Array, threshold: float, theta: Array, factor: Array) -> None:
+def solve_group(G: Array, pull: Array, threshold: float, theta: Array) -> None:
     """Take ``theta (d,)`` from where it is to the minimum of ``theta' G theta / 2 - pull' theta + threshold |theta|``.
 
-    G is the block of ``gram`` that begins at ``first``. It is 0 if ``|pull| <= threshold``; else it is
-    ``(G + s I)^-1 pull`` for the ``s`` with ``s |theta| = threshold``: that grows with ``s`` from 0 to ``|pull|``, and
-    Newton's steps on the logarithms, kept between bounds, find it.
+    It is 0 if ``|pull| <= threshold``; else it is ``(G + s I)^-1 pull`` for the ``s`` with ``s |theta| = threshold``:
+    that grows with ``s`` from 0 to ``|pull|``, and Newton's steps on the logarithms, kept between bounds, find it.
+    Only the lower triangle of ``G (d, d)`` is read.
     """
     d = theta.size
     size = norm(pull)
@@ -171,23 +133,20 @@ def solve_group(gram: Array, first: int, pull: Array, threshold: float, theta: A
         theta[:] = 0.0
         return
     trace = 0.0
-    for j in range(first, first + d):
-        trace += gram[j * (j + 1) // 2 + j]
+    for j in range(d):
+        trace += G[j, j]
     low, high = 0.0, threshold * trace / (size - threshold)
     shift = min(threshold / before, high) if before > 0.0 else high
-    w = np.empty(d)
+    w, lower = np.empty(d), np.empty((d, d))
     for _ in range(100):
-        _factorise(gram, first, shift, factor)
-        for j in range(d):
-            w[j] = pull[j]
-            for k in range(j):
-                w[j] -= factor[j, k] * w[k]
-            w[j] /= factor[j, j]
+        ridge.cholesky(G, shift, shift, lower)
+        w[:] = pull
+        ridge.solve_lower(lower, w)
         for j in range(d - 1, -1, -1):
             theta[j] = w[j]
             for k in range(j + 1, d):
-                theta[j] -= factor[k, j] * theta[k]
-            theta[j] /= factor[j, j]
+                theta[j] -= lower[k, j] * theta[k]
+            theta[j] /= lower[j, j]
         found = norm(theta)
         ratio = shift * found / threshold
         if abs(ratio - 1.0) <= 1e-13:
@@ -196,14 +155,9 @@ def solve_group(gram: Array, first: int, pull: Array, threshold: float, theta: A
             high = shift
         else:
             low = shift
-        square = 0.0
-        for j in range(d):
-            w[j] = theta[j]
-            for k in range(j):
-                w[j] -= factor[j, k] * w[k]
-            w[j] /= factor[j, j]
-            square += w[j] * w[j]
-        bend = 1.0 - shift * square / (found * found)
+        w[:] = theta
+        ridge.solve_lower(lower, w)
+        bend = 1.0 - shift * ridge.dot(w, w) / (found * found)
         step = shift * math.exp(-math.log(ratio) / bend) if bend > 0.0 else 0.0
         if not low < step < high:
             step = math.sqrt(low * high) if low > 0.0 else high / 16.0
@@ -223,40 +177,31 @@ def descend(
     which none does, or after ``most`` passes.
     """
     _, M, d = theta.shape
-    slope, pull, step, factor = np.empty(M * d), np.empty(d), np.empty(d), np.empty((d, d))
+    G = np.empty((d, d))
     for r in range(ids.size):
         n = ids[r]
-        for p in range(M * d):
-            slope[p] = -moment[n, p]
+        slope = -moment[n]
         for i in range(M):
             if norm(theta[n, i]) > 0.0:
-                _move(gram[n], i * d, theta[n, i], slope)
+                _add_products(gram[n], i * d, theta[n, i], slope)
         for _ in range(most):
             done = True
             for i in range(M):
-                first, own = i * d, theta[n, i]
-                size = norm(own)
-                if size > 0.0:
-                    for j in range(d):
-                        pull[j] = slope[first + j] + threshold[n, i] * own[j] / size
-                    wrong = norm(pull)
-                else:
-                    wrong = norm(slope[first : first + d]) - threshold[n, i]
-                if wrong <= tolerance * threshold[n, i]:
+                first, group, limit = i * d, theta[n, i], threshold[n, i]
+                pull, size = -slope[first : first + d], norm(group)
+                wrong = norm(limit * group / size - pull) if size > 0.0 else norm(pull) - limit
+                if wrong <= tolerance * limit:
                     continue
                 done = False
-                for j in range(d):
-                    step[j] = own[j]
-                    pull[j] = -slope[first + j]
+                before = group.copy()
                 for j in range(d):
                     row = (first + j) * (first + j + 1) // 2 + first
+                    G[j, : j + 1] = gram[n, row : row + j + 1]
                     for k in range(j):
-                        pull[j] += gram[n, row + k] * own[k]
-                        pull[k] += gram[n, row + k] * own[j]
-                    pull[j] += gram[n, row + j] * own[j]
-                solve_group(gram[n], first, pull, threshold[n, i], own, factor)
-                for j in range(d):
-                    step[j] = own[j] - step[j]
-                _move(gram[n], first, step, slope)
+                        pull[j] += G[j, k] * group[k]
+                        pull[k] += G[j, k] * group[j]
+                    pull[j] += G[j, j] * group[j]
+                solve_group(G, pull, limit, group)
+                _add_products(gram[n], first, group - before, slope)
             if done:
                 break

@@ -47,7 +47,7 @@ class LEADER(Policy):
     regularization: ridge penalty lambda, a number or one per map; by default :math:`\lambda_i = d_i R^2 / S^2`.
     scale: multiplies the radii; 1 is the theory, less is practice.
     intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`, and S
-        speaks of the whole parameter then.
+        then bounds the parameter with its constant term.
 
     Attributes
     ----------

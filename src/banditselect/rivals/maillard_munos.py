@@ -47,9 +47,9 @@ def maillard_munos(
     0.25
     """
     classes = max(len(np.asarray(rows)) for rows in prototypes)
-    told: dict[str, Any] = {"n_arms": n_arms, "role": "adviser", "reward_range": reward_range, "horizon": horizon}
+    shared: dict[str, Any] = {"n_arms": n_arms, "role": "adviser", "reward_range": reward_range, "horizon": horizon}
     return EXP4.bind(
-        bases=[on_map(SEXP3.bind(prototypes=rows, **told), i) for i, rows in enumerate(prototypes)],
+        bases=[on_map(SEXP3.bind(prototypes=rows, **shared), i) for i, rows in enumerate(prototypes)],
         exploration="uniform",
         mixing=float(np.cbrt(classes * n_arms * np.log(n_arms))),
         reward_range=reward_range,

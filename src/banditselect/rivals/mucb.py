@@ -40,8 +40,8 @@ class MUCB(Policy):
     ----------
     centers: the models, ``(M, d)``, or one set per lane ``(N, M, d)``; features are ``(K, d)``.
     horizon: number T of rounds to be played.
-    error: bound on the distance of every mean reward from what the true model predicts. 0 is mUCB, more is its robust
-        version, mmUCB.
+    error: bound on the distance of every mean reward from the prediction of the true model. 0 is mUCB, more is its
+        robust version, mmUCB.
     noise: sub-Gaussian constant R of the rewards.
     scale: multiplies the width; 1 is the theory, less is practice.
 
@@ -53,11 +53,11 @@ class MUCB(Policy):
     Notes
     -----
     Of models that promise the same, the first is believed; ties of actions are drawn with equal probability. Where no
-    model is consistent, all are asked again. What ``learn`` is told counts for every model, since each predicts it.
+    model is consistent, all are asked again. A reward given to ``learn`` counts for every model.
     Guarantee: with immediate rewards and ``scale=1``, if no action is worse than the best by more than 1, expected
-    regret of at most :math:`3 M + 2 \varepsilon T + 2 R \sqrt{6 M T \log T}`, whatever K is (the reference; the paper's
+    regret of at most :math:`3 M + 2 \varepsilon T + 2 R \sqrt{6 M T \log T}`, for any K (the reference; the paper's
     section 4.2). Its rival mTS, Thompson sampling over the same models, is :class:`PSTS` with ``radii=0`` and the noise
-    told; with radii, mmTS.
+    given; with radii, mmTS.
 
     References
     ----------
@@ -81,10 +81,10 @@ class MUCB(Policy):
     scale: float = shared.SCALE
 
     consistent = answer("consistent", "Whether each model is in C_t, ``(M,)``.")
-    plays = answer("plays", "Rewards learned of the rounds in which each model was believed, ``(M,)``.")
+    plays = answer("tally.plays", "Rewards learned of the rounds in which each model was believed, ``(M,)``.")
 
     def build(self, lanes: int) -> tuple[Model, Play]:
-        """Return the known models, played by what the believed one promises."""
+        """Return the known models, played by the predictions of the believed one."""
         M, d = np.shape(self.centers)[-2:]
         theta = np.array(np.broadcast_to(np.asarray(self.centers, dtype=float), (lanes, M, d)), order="C")
         width = self.scale * np.sqrt(6.0 * np.log(self.horizon)) * per_lane(self.noise, lanes)
@@ -157,8 +157,3 @@ class KnownModels(Model):
     def consistent(self, ids: Index | slice = slice(None)) -> Mask:
         """Return which models are in C_t, ``(n, M)``."""
         return -self.tally.earned[ids] <= self.width[ids, None] * np.sqrt(self.tally.plays[ids])
-
-    @property
-    def plays(self) -> Index:
-        """Rewards learned of the rounds in which each model was believed, ``(N, M)``."""
-        return self.tally.plays

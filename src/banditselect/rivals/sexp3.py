@@ -83,8 +83,8 @@ class SEXP3(Policy):
 
     reads_propensity: ClassVar[bool] = True
 
-    visits = answer("visits", "Rounds learned of each class, ``(C,)``.")
-    outside = shared.OUTSIDE
+    visits = answer("arms.visits", "Rounds learned of each class, ``(C,)``.")
+    outside = answer("range.outside", "How many rewards fell outside ``reward_range``.")
 
     def build(self, lanes: int) -> tuple[Model, None]:
         """Return the losses of the arms in every class."""
@@ -147,13 +147,3 @@ class ArmsOfClasses(Model):
         self.warnings += self.range.watch(ids, y)
         self.arms.count(ids, cls, kappa)
         self.arms.losses[ids, cls, played.action] += (self.range.upper - y) / self.range.span / played.probability
-
-    @property
-    def visits(self) -> Index:
-        """Rounds learned of each class, ``(N, C)``."""
-        return self.arms.visits
-
-    @property
-    def outside(self) -> Index:
-        """Number of rewards outside the range, ``(N,)``."""
-        return self.range.outside

@@ -12,7 +12,7 @@ from ..kernels import ridge
 from ..kernels.features import Features, played
 from ..models.model import Model
 from ..models.reward_range import RewardRange
-from ..models.ridge_bank import RidgeBank, with_zero
+from ..models.ridge_bank import BankModel, RidgeBank, with_zero
 from ..models.sqalg import SqAlg
 from ..plays.optimism import Optimism
 from ..plays.play import Play
@@ -39,8 +39,8 @@ class SparseOFUL(Policy):
     r"""Sparse OFUL: optimism over one ellipsoid in all features, which an online learner of sparse parameters shrinks.
 
     The parameter of the features :math:`\phi` of all maps side by side is 0 outside one of the M maps. SqAlg over M
-    ridge regressions, one for every such support, predicts :math:`\hat y_s` of what is played before :math:`y_s` is
-    seen, and its regret is turned into a confidence set:
+    ridge regressions, one for every such support, predicts the reward of each action played as
+    :math:`\hat y_s` before :math:`y_s` is seen, and its regret is turned into a confidence set:
 
     .. math:: C_t = \Big\{\theta : \sum_{s \le t} (\hat y_s - \langle \phi_s, \theta \rangle)^2
               + \lambda_0 |\theta|^2 \le \gamma_t + \lambda_0 S^2\Big\}, \qquad
@@ -64,7 +64,7 @@ class SparseOFUL(Policy):
         ``"paper"``, whose range is :math:`\pm (G + n_t)`, :math:`n_t` a bound on the noise of all rounds.
     scale: multiplies the radius; 1 is the theory, less is practice.
     intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`, and S
-        speaks of the whole parameter then.
+        then bounds the parameter with its constant term.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class SparseOFUL(Policy):
     share columns.
 
     Guarantee: with ``"data"`` and ``"corrected"`` the set holds at every round with probability 1 - delta, if some map
-    is right (for ``"data"`` whatever the range); log M enters :math:`\gamma_t` alone. But the ellipsoid lies in all
+    is right (for ``"data"`` with any range); log M enters :math:`\gamma_t` alone. But the ellipsoid lies in all
     :math:`D = \sum_i d_i` features, so that the regret is of order :math:`\sqrt{D T (d + \log M)}` up to logarithms:
     it saves a factor :math:`\sqrt M` against OFUL on all features, and pays the other. Where :math:`\gamma_t` is
     negative no map is right, or R or S is too small.
@@ -118,8 +118,8 @@ class SparseOFUL(Policy):
     intercept: bool = argument(YesNo(), default=False)
 
     model_weights = answer("weights", "Weights of SqAlg, ``(M,)``.")
-    parameters = answer("bank.parameters", "Ridge estimates of the maps, ``(M, d)``.")
-    constants = answer("bank.constants", "Their constant terms, ``(M,)``; 0 without an intercept.")
+    parameters = answer("parameters", "Ridge estimates of the maps, ``(M, d)``.")
+    constants = answer("constants", "Their constant terms, ``(M,)``; 0 without an intercept.")
     squared_radii = answer("squared_radius", "The squared radius of the set, ``scale`` included; negative if empty.")
     clipped = answer("sqalg.clipped", "How many rewards SqAlg had to clip to its range.")
 
@@ -146,12 +146,12 @@ class SparseOFUL(Policy):
             return None
         sets: Any = self._model
         parameter = with_zero(parameter) if self.intercept else parameter
-        whole = np.zeros((self._size, *sets.bank.theta.shape[1:]))
-        whole[np.arange(self._size), np.broadcast_to(model, self._size), : parameter.shape[-1]] = parameter
-        return np.array(sets.covers(whole.reshape(self._size, -1)[:, sets.columns]), dtype=float)
+        thetas = np.zeros((self._size, *sets.bank.theta.shape[1:]))
+        thetas[np.arange(self._size), np.broadcast_to(model, self._size), : parameter.shape[-1]] = parameter
+        return np.array(sets.covers(thetas.reshape(self._size, -1)[:, sets.columns]), dtype=float)
 
 
-class OnlineSet(Model):
+class OnlineSet(BankModel):
     """The ellipsoid around the ridge estimate of the predictions that SqAlg made over M ridges.
 
     Attributes
@@ -164,7 +164,7 @@ class OnlineSet(Model):
 
     state = ("loss",)
     shared = ("columns",)
-    ridge_estimates = True
+    reads_lookups = False
 
     def __init__(
         self,
@@ -175,15 +175,14 @@ class OnlineSet(Model):
         delta: float,
         scale: float,
     ) -> None:
-        super().__init__(bank.shape)
+        super().__init__(bank)
         largest, lanes = terms["regularization"].max(axis=1, keepdims=True), len(bank.theta)
-        self.constant, self.confidence, self.delta, self.scale = bank.constant, confidence, delta, scale
-        self.bank, self.expected = bank, expected
+        self.expected, self.confidence, self.delta, self.scale = expected, confidence, delta, scale
         self.terms = LaneConstants(**terms, prior=largest[:, 0] * terms["bound"] ** 2)
         self.loss = np.zeros(lanes)
         self.columns = np.flatnonzero(np.arange(bank.dims.max()) < bank.dims[:, None])
         D = self.columns.size
-        self.target = RidgeBank(maps_of(D), lanes, np.array([D]), largest)
+        self.target = RidgeBank.of(maps_of(D), lanes, largest)
         lower, upper = self.limits(np.arange(lanes))
         self.sqalg = SqAlg(lower=lower, upper=upper, n_models=bank.dims.size)
 

@@ -42,7 +42,7 @@ class UCB1(Policy):
 
     Attributes
     ----------
-    plays: rewards learned of each arm, ``(K,)``.  means: of these rewards, ``(K,)``, NaN where there are none.
+    plays: rewards learned of each arm, ``(K,)``.  means: of these rewards, ``(K,)``, NaN without any.
 
     Notes
     -----
@@ -70,7 +70,7 @@ class UCB1(Policy):
     noise: float | ArrayLike = shared.NOISE
     scale: float = shared.SCALE
 
-    plays = answer("plays", "Rewards learned of each arm, ``(K,)``.")
+    plays = answer("tally.plays", "Rewards learned of each arm, ``(K,)``.")
     means = answer("means", "Mean reward of each arm so far, ``(K,)``; NaN where nothing is known.")
 
     def build(self, lanes: int) -> tuple[Model, Play]:
@@ -115,11 +115,6 @@ class Arms(Model):
         elif not self.warned:
             self.warned = True
             self.warnings.append("features do not tell an arm, so learn teaches nothing. No further warning is given.")
-
-    @property
-    def plays(self) -> Index:
-        """Rewards learned of each arm, ``(N, K)``."""
-        return self.tally.plays
 
     def means(self) -> Array:
         """Return the mean reward of each arm, ``(N, K)``."""

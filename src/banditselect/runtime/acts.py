@@ -22,15 +22,13 @@ class Acts:
         self.worker = MAIN
         self.from_workers = LearnedFromWorkers()
 
-    def first_settled(self, worker: Worker | None, ids: Index, numbers: Index) -> int:
-        """Return the first row that does not wait for its reward, -1 if there is none."""
-        if worker is None:
-            return self.ledger.waiting(ids, numbers)
-        return 0 if self.from_workers.is_closed(worker) else self.from_workers.learned(worker, ids, numbers)
-
     def check_waiting(self, worker: Worker | None, ids: Index, numbers: Index) -> None:
         """Refuse rows that do not wait for their rewards; data without acts have no numbers."""
-        if numbers.size and (row := self.first_settled(worker, ids, numbers)) >= 0:
+        if worker is None:
+            row = self.ledger.waiting(ids, numbers) if numbers.size else -1
+        else:
+            row = next((r for r, known in enumerate(self.known(worker, ids, numbers)) if known), -1)
+        if row >= 0:
             raise self.not_waiting(worker, ids, numbers, row)
 
     def not_waiting(self, worker: Worker | None, ids: Index, numbers: Index, row: int) -> ValueError:
@@ -61,17 +59,17 @@ class Acts:
 
     def known(self, worker: Worker | None, ids: Index, numbers: Index) -> np.ndarray:
         """Return for each row whether it was learned or dropped, ``(n,)``."""
+        if worker is not None:
+            return self.from_workers.learned(worker, ids, numbers) | self.from_workers.is_closed(worker)
         rows = (slice(r, r + 1) for r in range(ids.size))
-        settled = np.array([self.first_settled(worker, ids[row], numbers[row]) >= 0 for row in rows])
-        return settled & (numbers < self.ledger.acts[ids]) if worker is None else settled
+        settled = np.array([self.ledger.waiting(ids[row], numbers[row]) >= 0 for row in rows])
+        return settled & (numbers < self.ledger.acts[ids])
 
     def wait_again(self, worker: Worker | None, ids: Index, numbers: Index) -> None:
         """Let those of a worker's rows wait again that have been marked as learned."""
-        if worker is None:
-            return
-        for r in range(ids.size):
-            if self.from_workers.learned(worker, ids[r : r + 1], numbers[r : r + 1]) >= 0:
-                self.from_workers.toggle(worker, ids[r : r + 1], numbers[r : r + 1])
+        if worker is not None:
+            again = self.from_workers.learned(worker, ids, numbers)
+            self.from_workers.toggle(worker, ids[again], numbers[again])
 
     def act_as(self, worker: Worker, acts: Index) -> None:
         """Act from here on as this worker, which has acted ``acts (N,)`` times; the acts so far are another's."""

@@ -133,5 +133,5 @@ class Configured:
 
     @classmethod
     def bind(cls, **arguments: Any) -> Binding[Self]:
-        """Return a factory with these arguments; ``given.<name>`` stands for a constant of the problem it will meet."""
+        """Return a factory with these arguments; ``given.<name>`` is a constant of the problem that it will meet."""
         return Binding(cls, arguments)

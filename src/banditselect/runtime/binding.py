@@ -145,11 +145,6 @@ def resolved(value: Any, shapes: Mapping[str, Any], constants: Mapping[str, Any]
         return type(value)(parts)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):  # a schedule
         fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        pending = {name: part for name, part in fields.items() if isinstance(part, Pending)}
-        return dataclasses.replace(value, **resolved_all(pending, shapes, constants)) if pending else value
+        known = {n: part.resolve(shapes, constants) for n, part in fields.items() if isinstance(part, Pending)}
+        return dataclasses.replace(value, **known) if known else value
     return value
-
-
-def resolved_all(values: Mapping[str, Any], shapes: Mapping[str, Any], constants: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values by name in which everything that was pending is resolved."""
-    return {name: resolved(part, shapes, constants) for name, part in values.items()}

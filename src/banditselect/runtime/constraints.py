@@ -150,7 +150,7 @@ class Rate(Constraint):
 
 @dataclass(frozen=True)
 class Numbers(Constraint):
-    """An array of finite numbers of one of these shapes (``None`` stands for any length).
+    """An array of finite numbers of one of these shapes (``None`` is any length).
 
     A value with ``lane_axes`` axes has one entry for every lane on the first.
     """
@@ -172,7 +172,7 @@ class Numbers(Constraint):
                 break
         else:
             raise refuse(name, value, self.expected)
-        if values.size == 0 or not usable(np.ascontiguousarray(values)) or values.min() < self.low:
+        if values.size == 0 or not usable(values.flatten()) or values.min() < self.low:
             raise refuse(name, value, self.expected + too_large(values))
         if values.ndim == self.lane_axes and values.shape[0] != lanes:
             given = "which this policy has not" if lanes is None else f"of which there are {lanes}"

@@ -1,7 +1,7 @@
 """Random numbers and the draw of an action: a key per lane, a counter per act.
 
 A random number (Philox4x32-10) is a function of the key of the lane, the number of the act and the index of the draw,
-so a lane draws the same numbers whatever lanes stand beside it.
+so a lane draws the same numbers in any set of lanes.
 
 Reference: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import kernel
+from ..kernels import inlined, kernel
 from ..kernels.features import entry
 from ..types import Array, Index
 from .lanes import LaneArrays
@@ -50,16 +50,7 @@ def commit(
     P, d = played.shape[1], played.shape[2] - (1 if block.size > 0 else 0)
     for r in range(n):
         number = book[ids[r], ACTS]
-        high, low, _, _ = philox(int(keys[r]), int(number), 0)
-        u = ((high >> 5) * 67108864.0 + (low >> 6)) / 9007199254740992.0
-        action = -1
-        reached = 0.0
-        for a in range(K):
-            if p[r, a] > 0.0:
-                action = a
-                reached += p[r, a]
-                if u < reached:
-                    break
+        action = drawn_entry(p[r], keys[r], number)
         drawn[0, r], drawn[1, r], propensity[r] = action, number, p[r, action]
         book[ids[r], ACTS] += 1
         for i in range(P):
@@ -136,21 +127,27 @@ def philox(key: int, number: int, draw: int) -> tuple[int, int, int, int]:
     return c0, c1, c2, c3
 
 
+@inlined
+def drawn_entry(p: Array, key: int, number: int) -> int:
+    """Return the first entry whose sum with those before is above a random number in [0, 1), or the last positive."""
+    high, low, _, _ = philox(int(key), int(number), 0)
+    u = ((high >> 5) * 67108864.0 + (low >> 6)) / 9007199254740992.0
+    found = -1
+    reached = 0.0
+    for a in range(p.size):
+        if p[a] > 0.0:
+            found = a
+            reached += p[a]
+            if u < reached:
+                break
+    return found
+
+
 @kernel
 def draw(ids: Index, keys: Index, numbers: Index, p: Array, drawn: Index, probability: Array) -> None:
     """Draw one entry per row of ``p (n, K)``; ``numbers (N,)`` counts the acts of every lane."""
     for r in range(ids.size):
-        n = ids[r]
-        high, low, _, _ = philox(int(keys[n]), int(numbers[n]), 0)
-        u = ((high >> 5) * 67108864.0 + (low >> 6)) / 9007199254740992.0
-        drawn[r] = -1
-        reached = 0.0
-        for a in range(p.shape[1]):
-            if p[r, a] > 0.0:
-                drawn[r] = a
-                reached += p[r, a]
-                if u < reached:
-                    break
+        drawn[r] = drawn_entry(p[r], keys[ids[r]], numbers[ids[r]])
         probability[r] = p[r, drawn[r]]
 
 

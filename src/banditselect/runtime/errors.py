@@ -27,7 +27,7 @@ class ArgumentError(ValueError):
     owner: the class or function whose argument it is; empty where it was not named.
     argument: its name.
     value: what was given; its picture, after a journey between processes that it could not make itself.
-    expected: what would do, in words.
+    expected: the values that are accepted, in words.
     """
 
     def __init__(self, name: str, value: object, expected: str) -> None:
@@ -65,7 +65,7 @@ def shown(value: object) -> str:
 
 
 def _in_words(value: object) -> str | None:
-    """Return a short array as NumPy writes it, which tells its type, any other by its shape and its first fault."""
+    """Return a short array as NumPy writes it, with its type, any other by its shape and its first fault."""
     if not isinstance(value, np.ndarray):
         return None
     if value.size <= SMALL:
@@ -84,7 +84,7 @@ def _first_fault(value: object) -> str:
 
 
 def _fault(array: NDArray[Any]) -> str:
-    """Return why an array cannot be used, by its type or its first entry that is none; empty if it can."""
+    """Return why an array cannot be used, by its type or its first unusable entry; empty if it can."""
     if array.dtype.kind in "iub":
         return ""
     if array.dtype.kind not in "fO":
@@ -119,7 +119,7 @@ def number_of(value: object) -> float:
 
 
 def array_of(value: Any) -> NDArray[Any]:
-    """Return an array; of dtype object for what is ragged."""
+    """Return an array; of dtype object for ragged lists."""
     try:
         return np.asarray(value)
     except ValueError:

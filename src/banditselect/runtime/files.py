@@ -110,7 +110,7 @@ def load(path: str | os.PathLike[str], *, worker: Any = None) -> Any:
     Parameters
     ----------
     worker: None, or who acts with it, as in :meth:`Policy.fork`. Several processes that load one file and act each need
-        one: else they draw the same random numbers, and their decisions cannot be told apart.
+        one: else they draw the same random numbers, and their decisions cannot be distinguished.
     """
     settings, arrays = read(path)
     try:

@@ -41,7 +41,7 @@ fork it for every process
         self.busy = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), ()  # a copy is free, whatever its original is doing
+        return type(self), ()  # a copy is free, also while its original is busy
 
     def refuse(self) -> None:
         """Refuse a second call, unless the first has ended."""

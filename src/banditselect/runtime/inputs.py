@@ -29,7 +29,7 @@ def as_floats(name: str, value: Any, expected: str) -> Array:
 
 
 def depth_of(value: Any) -> int:
-    """Return the number of axes, -1 for what has none in common."""
+    """Return the number of axes, -1 for parts of different shapes."""
     try:
         return np.ndim(value)
     except ValueError:

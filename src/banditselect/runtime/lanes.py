@@ -47,11 +47,11 @@ class LaneArrays:
     """
 
     state: tuple[str, ...] = ()
-    growing: tuple[str, ...] = ()  # of these, the length of the second axis is part of what is learned: it only grows
+    growing: tuple[str, ...] = ()  # of these, the length of the second axis is learned too: it only grows
     nonnegative: tuple[str, ...] = ()  # of these, no entry is below 0
     unbounded: tuple[str, ...] = ()  # of these, entries may be NaN or infinite
     fixed: tuple[str, ...] = ()
-    member_axis: ClassVar[dict[str, int]] = {}  # of those that are learned for each model: the axis of the models
+    member_axis: ClassVar[dict[str, int]] = {}  # of arrays learned for each model: the axis of the models
     shared: tuple[str, ...] = ()  # arrays without an axis of lanes, determined by the settings
 
     def learned(self) -> dict[str, NDArray[Any]]:
@@ -60,7 +60,7 @@ class LaneArrays:
 
     @property
     def changes(self) -> bool:
-        """True if it learns anything, or computes anything from what was learned, which ``restore`` forgets."""
+        """True if it learns anything, or computes anything from learned arrays, which ``restore`` forgets."""
         return bool(self.state) or type(self).restore is not LaneArrays.restore
 
     def check(self, name: str, array: NDArray[Any]) -> None:
@@ -132,7 +132,7 @@ def _moved(mine: NDArray[Any], theirs: NDArray[Any], axis: int, move: MemberMove
 
 
 class Snapshot:
-    """A copy of what some lanes have learned in these parts, to be put back if a call is interrupted."""
+    """A copy of the learned arrays of these parts in some lanes, to be put back if a call is interrupted."""
 
     def __init__(self, parts: Iterable[LaneArrays], ids: NDArray[np.int64]) -> None:
         self._ids: Any = ids
@@ -146,7 +146,7 @@ class Snapshot:
                 kept.append((part, name, array, array.copy() if every else array[ids]))
 
     def restore(self) -> None:
-        """Put the copy back, whatever was learned since."""
+        """Put the copy back over everything learned since."""
         for part, name, array, rows in self._kept:
             array[slice(None) if len(rows) == len(array) else self._ids] = rows
             setattr(part, name, array)

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from ..kernels.features import NO_BLOCK, NO_BLOCK_PLAYED, Features, Lookup, usable
-from .errors import ArgumentError
 from .inputs import FLOAT
 from .shapes import ExactShape, FeatureShape
 
@@ -15,7 +14,7 @@ class Reader:
 
     Attributes
     ----------
-    reads_lookups: whether items of a catalogue may stay a lookup; else they become the array that it stands for.
+    reads_lookups: whether items of a catalogue may stay a lookup; else they become an array.
     """
 
     def __init__(self, shape: FeatureShape, lanes: bool) -> None:
@@ -34,7 +33,8 @@ class Reader:
             shape = features.shape
             K, d = shape[-2:]
             outer = (n, *self._outer) if self.lanes else self._outer
-            if shape[:-2] == outer and d == self._width and K > 0 and features.flags.carray and usable(features):
+            fits = shape[:-2] == outer and d == self._width and K > 0 and features.flags.carray
+            if fits and usable(features.reshape(-1)):
                 return Features(features.reshape(n, self._maps, K, d), NO_BLOCK)
         x = self.shape.shaped_actions(features, n if self.lanes else None)
         if isinstance(x, Lookup):
@@ -42,20 +42,16 @@ class Reader:
         return self._checked(x, features, n, NO_BLOCK)
 
     def played(self, features: Any, n: int) -> Features:
-        """Return the features of what n rows played, every number checked, in an array of their own."""
+        """Return the features of the actions that n rows played, every number checked, in an array of their own."""
         if type(features) is np.ndarray and features.ndim == self._ndim - 1 and features.dtype is FLOAT:
             outer = (n, *self._outer) if self.lanes else self._outer
-            if features.shape == (*outer, self._width) and usable(x := features.copy()):
+            if features.shape == (*outer, self._width) and usable(x := features.flatten()):
                 return Features(x.reshape(n, self._maps, self._width), NO_BLOCK_PLAYED)
         return self._checked(self.shape.shaped_one(features, n if self.lanes else None), features, n, NO_BLOCK_PLAYED)
 
     def _checked(self, x: Any, given: Any, n: int, none: Any) -> Features:
-        if not usable(x):
-            raise self.unusable(given, n)
+        if not usable(x.reshape(-1)):
+            raise self.shape.unusable(given, n if self.lanes else None)
         if not self.blocked:
             return Features(x, none)
         return Features(np.ascontiguousarray(x[..., :-1]), np.ascontiguousarray(x[..., -1]).astype(np.int64))
-
-    def unusable(self, features: Any, n: int) -> ArgumentError:
-        """Return the error for features of the right shape that are not finite."""
-        return self.shape.unusable(features, n if self.lanes else None)

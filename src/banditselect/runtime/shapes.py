@@ -7,7 +7,6 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from ..kernels import kernel
 from ..kernels.features import LIMIT, Offer, usable
 from ..types import Array, Blocked, Index
 from .errors import ArgumentError, refuse
@@ -86,7 +85,7 @@ class FeatureShape(ABC):
         raise refuse("features", x if x.size > 8 else value, expected)
 
     def _converted(self, value: Any, lanes: int | None, inner: int, ndim: int) -> tuple[Array, tuple[int, ...] | None]:
-        """Return what is not a float64 array yet as one; a list of maps also tells their widths."""
+        """Return features as a float64 array; those of a list of maps with the widths of the maps."""
         value = self._undivided(value, lanes)
         several = isinstance(value, list | tuple) and len(value) > 0 and all(depth_of(m) == ndim for m in value)
         expected = self._expected(lanes, inner) + self._hint(several)
@@ -224,9 +223,9 @@ class AnyShape(FeatureShape):
         if type(value) is Offer:
             return self._looked_up(value, lanes)
         depth = 2 if lanes is None else 3
-        ragged = isinstance(value, list | tuple) and all(depth_of(_values(m)) >= depth for m in value)
+        ragged = isinstance(value, list | tuple) and all(depth_of(values_of(m)) >= depth for m in value)
         given = value if ragged and not isinstance(value, Blocked) else [value]
-        maps = [as_floats("features", _values(m), self.words(lanes)) for m in given]
+        maps = [as_floats("features", values_of(m), self.words(lanes)) for m in given]
         if not maps:
             raise refuse("features", value, self.words(lanes))
         for x in maps:
@@ -239,14 +238,14 @@ class AnyShape(FeatureShape):
     def shaped_one(self, value: Any, lanes: int | None) -> Array:
         """Return zeros ``(n, 1, 1)``: nothing is learned from it."""
         for m in value if isinstance(value, list | tuple) and value and not isinstance(value, Blocked) else [value]:
-            if not usable(np.array(as_floats("features", _values(m), "finite numbers"))):
+            if not usable(as_floats("features", values_of(m), "finite numbers").flatten()):
                 raise refuse("features", value, "finite numbers")
         return np.zeros((lanes or 1, 1, 1))
 
 
-def _values(map_: Any) -> Any:
+def values_of(features: Any) -> Any:
     """Return the features of a map without its blocks."""
-    return map_.values if isinstance(map_, Blocked) else map_
+    return features.values if isinstance(features, Blocked) else features
 
 
 def widened(values: Array, block: Index, blocks: int) -> Array:
@@ -258,32 +257,11 @@ def widened(values: Array, block: Index, blocks: int) -> Array:
 
 def join_maps(maps: Sequence[Array]) -> Array:
     """Return maps ``(n, K, d_i)`` as one array ``(n, P, K, d)``, zero-padded to the widest."""
-    return laid_out(np.concatenate(maps, axis=-1), np.array([m.shape[-1] for m in maps]))
-
-
-def laid_out(joined: Array, widths: Index) -> Array:
-    """Return maps that are joined along their features, ``(n, K, d_1 + d_2 + ...)`` or without n, as ``join_maps``."""
-    side_by_side = joined if joined.ndim == 3 else joined[None]
-    n, K, _ = side_by_side.shape
-    x = np.empty((n, widths.size, K, int(widths.max())))
-    lay_out(side_by_side, widths, x)
+    n, K, _ = maps[0].shape
+    x = np.zeros((n, len(maps), K, max(m.shape[-1] for m in maps)))
+    for i, m in enumerate(maps):
+        x[:, i, :, : m.shape[-1]] = m
     return x
-
-
-@kernel
-def lay_out(joined: Array, widths: Index, x: Array) -> None:
-    """Fill ``x (n, P, K, d)`` from maps joined along their features, ``(n, K, sum of widths)``; the rest is 0."""
-    n, P, K, d = x.shape
-    for r in range(n):
-        first = 0
-        for i in range(P):
-            w = widths[i]
-            for a in range(K):
-                for j in range(w):
-                    x[r, i, a, j] = joined[r, a, first + j]
-                for j in range(w, d):
-                    x[r, i, a, j] = 0.0
-            first += w
 
 
 def common_shape(name: str, shapes: Sequence[FeatureShape]) -> FeatureShape:
@@ -297,7 +275,7 @@ def common_shape(name: str, shapes: Sequence[FeatureShape]) -> FeatureShape:
 
 
 def _common_maps(name: str, shapes: Sequence[FeatureShape]) -> FeatureShape:
-    """Return the one shape that suits all, whatever the number of actions."""
+    """Return the one shape that suits all, for any number of actions."""
     exact = [s for s in shapes if isinstance(s, ExactShape)]
     some = [s for s in shapes if isinstance(s, SomeMaps)]
     for i, shape in enumerate(shapes):

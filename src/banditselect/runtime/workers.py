@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..types import Index
+from ..types import Index, Mask
 from .drawing import Channel
 
-_RANDOM = 21  #: bits of a session that are drawn; 32 tell the second in which it began, so that it fits a double
+_RANDOM = 21  #: bits of a session that are drawn; 32 are the second in which it began, so that it fits a double
 
 
 class Worker(NamedTuple):
@@ -67,12 +67,10 @@ class LearnedFromWorkers:
         """Return whether decisions of this worker are no longer learned."""
         return worker != MAIN and worker.session < self.closed
 
-    def learned(self, worker: Worker, ids: Index, numbers: Index) -> int:
-        """Return the first row whose act has been learned, -1 if there is none."""
-        for r, (lane, number) in enumerate(zip(ids.tolist(), numbers.tolist(), strict=True)):
-            if bisect.bisect_right(self._runs.get((worker, lane), ()), number) % 2:
-                return r
-        return -1
+    def learned(self, worker: Worker, ids: Index, numbers: Index) -> Mask:
+        """Return which of these acts have been learned, ``(n,)``."""
+        acts = zip(ids.tolist(), numbers.tolist(), strict=True)
+        return np.array([bisect.bisect_right(self._runs.get((worker, n), ()), k) % 2 for n, k in acts], dtype=bool)
 
     def toggle(self, worker: Worker, ids: Index, numbers: Index) -> None:
         """Note that these acts have been learned; once more, that they have not."""
@@ -82,11 +80,11 @@ class LearnedFromWorkers:
             runs[i:j] = sorted({number, number + 1}.symmetric_difference(runs[i:j]))
 
     def put(self, worker: Worker, runs: dict[int, list[int]]) -> None:
-        """Take over what has been learned of a worker, by lane."""
+        """Put in the runs of a worker, by lane."""
         self._runs |= {(worker, lane): own for lane, own in runs.items() if own}
 
     def take(self, worker: Worker) -> dict[int, list[int]]:
-        """Hand over what has been learned of a worker, by lane."""
+        """Take out the runs of a worker, by lane."""
         mine = [key for key in self._runs if key[0] == worker]
         return {key[1]: self._runs.pop(key) for key in mine}
 

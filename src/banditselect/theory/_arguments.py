@@ -1,4 +1,4 @@
-"""What the equations share: what each argument may be, checked by `equation` at every call, and their arrays."""
+"""The arguments that equations share: their ranges, checked by `equation` at every call, and their arrays."""
 
 import math
 import sys
@@ -42,7 +42,7 @@ ARRAYS = [  # the same for arguments that are arrays
 EXPECTED = {name: row[:3] for row in NUMBERS + ARRAYS for name in row[3].split()}
 MANY = {name for row in ARRAYS for name in row[3].split()}
 PRINTED = {"noise", "feature_bound", "reward_bound", "parameter_bound"}  # these may be arrays in printed forms too
-TRUST = local()  # whether this thread's arguments come from an equation, or from who checked them before
+TRUST = local()  # whether this thread's arguments come from an equation, or were checked before
 
 
 def array(x: ArrayLike) -> Array:

@@ -1,4 +1,4 @@
-"""How well one ridge regression predicts: the bounds on experts that feature and parameter selection share.
+"""Prediction errors of one ridge regression: the bounds on experts that feature and parameter selection share.
 
 Notation: ``t`` completed rounds; :math:`V_t` the regularised Gram matrix; :math:`q_s = |\\phi_s|^2_{V_s^{-1}}`, at most
 :math:`c = L^2 / \\lambda`. A *true* model has mean rewards :math:`\\langle\\phi_s,\\theta_*\\rangle` with
@@ -84,7 +84,7 @@ def prediction_bound(
         upper:bound:exp-pred-fssqcb, ps-oful-admissible-expert, eq:temp04, printed), \\
         & G + \frac{L}{\sqrt\lambda} \rho_t \quad (corrected)
 
-    Printed, the bound needs :math:`\lambda \ge 1`, and :math:`d \ge 2` since :math:`d\log(1/\delta)` stands for
+    Printed, the bound needs :math:`\lambda \ge 1`, and :math:`d \ge 2` since :math:`d\log(1/\delta)` replaces
     :math:`2\log(1/\delta)`; a known parameter (radius 0) is its limit at :math:`\lambda = 1/r^2`. The bound is on both
     sides and for all actions, where the main text has one side.
 

@@ -243,7 +243,7 @@ def inverse_gap_bound(*, n_actions: ArrayLike, learning_rate: ArrayLike, form: F
 
 @equation
 def expected_total(*, realized: ArrayLike, upper: ArrayLike, delta: float) -> Float:
-    r"""Bound a sum of conditional expectations by the sum of what was realised.
+    r"""Bound a sum of conditional expectations by the sum of the realised values.
 
     With :math:`X_s \in [0, B]`, :math:`B` = ``upper``, :math:`\sum_s X_s` = ``realized``; for all rounds at once
 

@@ -80,7 +80,7 @@ MIXTURE += "in the information (math.md, 11)"
 SAMPLED = (
     "nothing for a noise that is learned; for a known one and an exact mixture prior Bayesian regret (Hong et al. 2022)"
 )
-LATENT = "expected regret 3 M + 2 eps T + 2 R sqrt(6 M T log T), whatever K (Hong et al. 2020)"
+LATENT = "expected regret 3 M + 2 eps T + 2 R sqrt(6 M T log T), for every K (Hong et al. 2020)"
 ADDITIVE = "an additive 2 R^2 log M in the squared radius (math.md, Theorem 7')"
 UNPROVED = "nothing: the printed radius rests on steps that fail (paper.md)"
 

@@ -1,4 +1,4 @@
-"""Which lane of a policy is whose: keys get one when they are first seen and give it back when they are retired."""
+"""The lane of each key: a key gets one when it is first seen and gives it back when it is retired."""
 
 from typing import Any, Self
 
@@ -8,7 +8,7 @@ from .choices import Key, checked_key
 WORTHWHILE = 8  #: lanes given back are made fresh together, when they are at least one in so many
 
 
-class Seats:
+class LaneTable:
     """The lanes of a policy by key.
 
     Lanes are added half as many as there are at a time, and made fresh again several at a time, so that neither is
@@ -20,79 +20,79 @@ class Seats:
 
     Attributes
     ----------
-    taken: the lane of every key.
+    lane_of: the lane of every key.
     free: fresh lanes; the last is the next that is taken.
     """
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        self.taken: dict[Key, int] = {}
+        self.lane_of: dict[Key, int] = {}
         self.free = list(range(int(policy.lanes or 0)))[::-1]
 
     @property
-    def left(self) -> list[int]:
+    def released(self) -> list[int]:
         """Lanes that are neither taken nor free: their key was retired, or a call was interrupted. Not fresh yet."""
-        held = {*self.taken.values(), *self.free}
+        held = {*self.lane_of.values(), *self.free}
         return [lane for lane in range(int(self._policy.lanes or 0)) if lane not in held]
 
     def next(self) -> int:
         """Return the lane that the next new key would get."""
         if not self.free:
-            self._make_room()
+            self._free_more()
         return self.free[-1]
 
-    def see(self, key: Key) -> int:
+    def lane_or_next(self, key: Key) -> int:
         """Return the lane of a key; of one that has none, the next."""
-        lane = self.taken.get(key)
+        lane = self.lane_of.get(key)
         return self.next() if lane is None else lane
 
-    def take(self, key: Key) -> int:
+    def assign(self, key: Key) -> int:
         """Return the lane of a key, which gets one if it has none."""
-        lane = self.taken.get(key)
+        lane = self.lane_of.get(key)
         if lane is None:
             lane = self.next()
-            self.taken[key] = self.free.pop()
+            self.lane_of[key] = self.free.pop()
         return lane
 
-    def leave(self, key: Key) -> None:
+    def release(self, key: Key) -> None:
         """Give back the lane of a key, if it has one."""
-        self.taken.pop(key, None)
+        self.lane_of.pop(key, None)
 
     def __enter__(self) -> Self:
-        self._before = len(self.taken)
+        self._before = len(self.lane_of)
         return self
 
     def __exit__(self, kind: object, *error: object) -> None:
         """Free the lanes that were taken in a call that fails."""
-        while kind is not None and len(self.taken) > self._before:
-            self.free.append(self.taken.popitem()[1])
+        while kind is not None and len(self.lane_of) > self._before:
+            self.free.append(self.lane_of.popitem()[1])
 
-    def tidy(self) -> None:
+    def reset_released(self) -> None:
         """Make all lanes that were given back fresh."""
-        if left := self.left:
-            self._policy.reset_lanes(left)
-            self.free = [*left[::-1], *self.free]
+        if released := self.released:
+            self._policy.reset_lanes(released)
+            self.free = [*released[::-1], *self.free]
 
-    def _make_room(self) -> None:
+    def _free_more(self) -> None:
         """Make the lanes that were given back fresh if they are many, else add some."""
         lanes = int(self._policy.lanes or 0)
-        if len(self.left) * WORTHWHILE >= lanes:
-            self.tidy()
+        if len(self.released) * WORTHWHILE >= lanes:
+            self.reset_released()
         else:
             self._policy.add_lanes(max(1, lanes // 2))
             self.free = list(range(lanes, int(self._policy.lanes or 0)))[::-1]
 
     def to_dict(self) -> dict[str, Any]:
         """Return it in the form that is saved."""
-        return {"taken": [list(pair) for pair in self.taken.items()], "free": list(self.free), "left": self.left}
+        return {"taken": [list(pair) for pair in self.lane_of.items()], "free": list(self.free), "left": self.released}
 
     @classmethod
     def restored(cls, policy: Policy, stored: dict[str, Any]) -> Self:
         """Return the lanes of a policy as they were saved; ValueError if they are not those that it has."""
-        seats = cls(policy)
-        seats.taken = {checked_key(key): lane for key, lane in stored["taken"]}
-        seats.free = list(stored["free"])
-        lanes = [*seats.taken.values(), *seats.free, *stored["left"]]
+        table = cls(policy)
+        table.lane_of = {checked_key(key): lane for key, lane in stored["taken"]}
+        table.free = list(stored["free"])
+        lanes = [*table.lane_of.values(), *table.free, *stored["left"]]
         if not all(type(lane) is int for lane in lanes) or sorted(lanes) != list(range(int(policy.lanes or 0))):
             raise ValueError("seats: keys of other lanes than the policy has")
-        return seats
+        return table

@@ -1,6 +1,6 @@
 """Between maps and policies: a policy of the right shape, and features as it takes them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from ..runtime.binding import Binding
 from ..runtime.blocks import BlockedShape
 from ..runtime.drawing import Seed
 from ..runtime.errors import refuse
-from ..runtime.shapes import AnyShape
+from ..runtime.shapes import AnyShape, values_of
 from ..types import Array, Blocked
 
 
@@ -34,7 +34,7 @@ def build(binding: Any, maps: Mapping[str, FeatureMap], seed: Seed) -> Policy:
 
 
 def takes(policy: Policy, maps: Iterable[FeatureMap]) -> bool:
-    """Tell whether a policy takes the features of these maps."""
+    """Return whether a policy takes the features of these maps."""
     shape, sizes = policy.feature_shape, [(part.width, part.blocks) for part in maps]
     if isinstance(shape, BlockedShape):
         return sizes == list(zip(shape.dims, shape.blocks, strict=True))
@@ -46,17 +46,17 @@ def _one_or_all(numbers: list[int]) -> int | list[int]:
     return numbers if len(set(numbers)) > 1 else numbers[0]
 
 
-def handed(policy: Policy, features: Sequence[Array | Blocked]) -> Any:
+def to_policy_input(policy: Policy, features: Sequence[Array | Blocked]) -> Any:
     """Return the features of K items in every map as the policy takes them for one lane."""
-    rows = [_row(x) for x in features]
+    rows = [_each(x, lambda part: part[None]) for x in features]
     return rows if policy.feature_shape.many or len(rows) > 1 else rows[0]
 
 
-def first_item(features: Any) -> Any:
-    """Return what ``handed`` returned as ``learn`` takes it: the first item alone."""
+def played_item(features: Any) -> Any:
+    """Return what ``to_policy_input`` returned as ``learn`` takes it: the first item alone."""
     if isinstance(features, list):
-        return [first_item(x) for x in features]
-    return Blocked(features.values[:, 0], features.block[:, 0]) if isinstance(features, Blocked) else features[:, 0]
+        return [played_item(x) for x in features]
+    return _each(features, lambda part: part[:, 0])
 
 
 def replayed(
@@ -70,25 +70,25 @@ def replayed(
         for part, features in zip(maps, played, strict=True):
             part.observe(context, item)
             features.append(part.features(context, item))
-    told = []
+    pairs = []
     for played, rewards in found:
         joined = [_joined(part, features) for part, features in zip(maps, played, strict=True)]
-        told.append((joined if len(joined) > 1 else joined[0], rewards))
-    return told
+        pairs.append((joined if len(joined) > 1 else joined[0], rewards))
+    return pairs
 
 
 def _joined(part: FeatureMap, features: list[Any]) -> Array | Blocked:
     """Return features of items, one after the other."""
-    values = [x.values if isinstance(x, Blocked) else x for x in features]
+    values = [values_of(x) for x in features]
     x = np.concatenate([np.empty((0, part.width)), *values])
     if part.blocks == 1:
         return x
     return Blocked(x, np.concatenate([np.empty(0, dtype=np.int64), *(x.block for x in features)]))
 
 
-def _row(x: Array | Blocked) -> Array | Blocked:
-    """Return features with an axis of lanes."""
-    return Blocked(x.values[None], x.block[None]) if isinstance(x, Blocked) else x[None]
+def _each(x: Array | Blocked, change: Callable[[Any], Any]) -> Any:
+    """Return features, and their blocks if there are some, changed alike."""
+    return Blocked(*map(change, x)) if isinstance(x, Blocked) else change(x)
 
 
 def estimates(policy: Policy, lane: int, maps: Sequence[FeatureMap]) -> list[Array]:
@@ -103,6 +103,6 @@ def estimates(policy: Policy, lane: int, maps: Sequence[FeatureMap]) -> list[Arr
     return [own.ravel()] if alone else list(own)
 
 
-def spread_row(features: Sequence[Array | Blocked], k: int) -> Array:
+def sample_row(features: Sequence[Array | Blocked], k: int) -> Array:
     """Return the features of item k in all maps side by side."""
-    return np.concatenate([(x.values if isinstance(x, Blocked) else x)[k] for x in features])
+    return np.concatenate([values_of(x)[k] for x in features])
