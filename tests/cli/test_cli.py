@@ -297,7 +297,7 @@ def test_the_bar_on_a_terminal() -> None:
         display._bar.refresh()
         text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", file.getvalue())
     assert text.split("\r")[-1].startswith("playing ")
-    assert text.endswith(" 25% 3 of 10 cells (1 from an earlier run), about 1 min 40 s left")
+    assert re.search(r" 25% +about 1 min 40 s left *$", text)
 
 
 def test_quiet_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:

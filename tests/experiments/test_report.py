@@ -210,7 +210,7 @@ def test_words_for_the_terminal():
     assert lines[1] == "  ✓ holds           one, theory: a ratio: 0.50 [0.40, 0.60], expected at most 1, n = 4"
     assert lines[3] == "FS | is <good> x-ours (Section 5; not a sentence of the paper)"
     assert lines[6].endswith("n = 4; shows nothing: a wide bound")
-    assert len(lines) == 9
+    assert len(lines) == 8
 
 
 def test_a_line_for_every_figure():

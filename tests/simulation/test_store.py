@@ -63,7 +63,7 @@ def test_what_is_stored_equals_what_is_not(whole):
 
 def test_more_replicates_use_the_cells_of_fewer(tmp_path, played):
     run(tmp_path, replicates=4)
-    with pytest.warns(RuntimeWarning, match=r"different: replicates\)"):
+    with pytest.warns(RuntimeWarning, match="replicates: 4 is now 8"):
         run(tmp_path, replicates=8)
     assert len(played) == 2 * CELLS
     assert {cell.lanes.start for cell in played[CELLS:]} == {4, 6}
@@ -83,7 +83,7 @@ def test_fewer_replicates_policies_or_problems_run_nothing(tmp_path, played):
 def test_names_and_order_of_policies_and_problems_are_not_part_of_a_cell(tmp_path, played):
     first = run(tmp_path)
     run(tmp_path, policies=dict(reversed(POLICIES.items())), problems=dict(reversed(PROBLEMS.items())))
-    with pytest.warns(RuntimeWarning, match=r"different: policies\)"):
+    with pytest.warns(RuntimeWarning, match=r"holds another sweep .*policies\)"):
         renamed = run(tmp_path, policies={f"new {name}": binding for name, binding in POLICIES.items()})
     assert len(played) == CELLS
     np.testing.assert_array_equal(first["2 maps"].curve("fs"), renamed["2 maps"].curve("new fs"))
@@ -109,19 +109,19 @@ def test_tuning_is_found_again(tmp_path, played):
 
 
 CHANGES = {
-    "rounds": ({"rounds": 31}, "different: rounds"),
-    "seed": ({"seed": 1}, "different: seed"),
+    "rounds": ({"rounds": 31}, "rounds: 30 is now 31"),
+    "seed": ({"seed": 1}, "seed: 0 is now 1"),
     "argument": (
         {"policies": {**POLICIES, "fs": FSSquareCB.bind(reward_range=RANGE, noise=given.noise)}},
-        "different: policies",
+        "holds another sweep .*policies",
     ),
     "schedule": (
         {"policies": {**POLICIES, "fs": FSSquareCB.bind(reward_range=RANGE, exploration=Power(1.0, 0.5))}},
-        "different: policies",
+        "holds another sweep .*policies",
     ),
     "problem": (
         {"problems": {**PROBLEMS, "2 maps": SyntheticFeatureSelection(n_models=2, dim=4, n_actions=4, n_items=40)}},
-        "different: problems",
+        "holds another sweep .*problems",
     ),
 }
 
@@ -148,14 +148,14 @@ def test_other_settings_are_other_cells_and_the_earlier_tables_are_moved(tmp_pat
 def test_one_and_one_point_zero_are_not_taken_for_the_same_sweep(tmp_path):
     policies = {"fs": FSSquareCB.bind(exploration=1, reward_range=RANGE)}
     run(tmp_path, policies)
-    with pytest.warns(RuntimeWarning, match="different: policies"):
+    with pytest.warns(RuntimeWarning, match="holds another sweep .*policies"):
         run(tmp_path, {"fs": FSSquareCB.bind(exploration=1.0, reward_range=RANGE)})
 
 
 def test_the_library_s_own_code_is_part_of_every_key(tmp_path, played, monkeypatch):
     run(tmp_path)
     monkeypatch.setattr(identity, "_library_digest", lambda: "other code")
-    with pytest.warns(RuntimeWarning, match="different: code"):
+    with pytest.warns(RuntimeWarning, match="holds another sweep .*code"):
         run(tmp_path)
     assert len(played) == 2 * CELLS
     assert len(names(tmp_path)) == 2 * CELLS
@@ -185,7 +185,7 @@ def test_the_file_of_a_policy_of_one_s_own_is_part_of_its_keys_and_of_no_other(t
     run(out, mine(SOURCE))
     run(out, mine(SOURCE))
     assert len(played) == 8
-    with pytest.warns(RuntimeWarning, match="different: policies"):
+    with pytest.warns(RuntimeWarning, match="holds another sweep .*policies"):
         run(out, mine(SOURCE.replace("1.0", "2.0")))
     assert [cell.policy for cell in played[8:]] == ["mine"] * 4
 

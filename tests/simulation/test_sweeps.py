@@ -324,7 +324,7 @@ def test_more_replicates_keep_all_that_is_stored_also_in_blocks_that_were_not_fu
     policies = {"u": Uniform.bind()}
     simulate(policies, PS, rounds=5, replicates=4, out=tmp_path)
     for replicates in (7, 9):
-        with pytest.warns(RuntimeWarning, match="different: replicates"):
+        with pytest.warns(RuntimeWarning, match="replicates: . is now"):
             simulate(policies, PS, rounds=5, replicates=replicates, out=tmp_path)
     assert met == [range(4), range(4, 7), range(7, 9)]
     whole = simulate(policies, PS, rounds=5, replicates=9)

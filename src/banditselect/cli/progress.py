@@ -32,7 +32,7 @@ class Display:
     def __enter__(self) -> Self:
         self._title, self._begun = "", time.monotonic()
         self._said = self._phase_begun = self._begun
-        columns = [TextColumn("{task.description}", markup=False), BarColumn(None), TaskProgressColumn()]
+        columns = [TextColumn("{task.description}", markup=False), BarColumn(20), TaskProgressColumn()]
         columns.append(TextColumn("{task.fields[left]}"))
         self._bar = Bar(*columns, console=self._console, transient=True, expand=True, disable=not self._live)
         self._task = self._bar.add_task("", total=1.0, left="")
@@ -54,7 +54,7 @@ class Display:
                 self._title, self._phase_begun = title, now
             self.last = at
             left = "time left not known yet" if at.seconds_left is None else f"about {duration(at.seconds_left)} left"
-            self._bar.update(self._task, description=title, completed=at.fraction, left=f"{self._done(at)}, {left}")
+            self._bar.update(self._task, description=title, completed=at.fraction, left=left)
             if not self._live and now - self._said >= EVERY:
                 self._said, so_far = now, duration(now - self._phase_begun)
                 self._say(f"{title}: {100 * at.fraction:.0f} %, {self._done(at)}, {so_far} so far, {left}")

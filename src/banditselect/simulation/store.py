@@ -125,9 +125,13 @@ class Store:
                 with contextlib.suppress(FileNotFoundError):
                     (self.folder / name).replace(earlier / name)
             known = before if isinstance(before, dict) else {}
-            parts = [name for name in description if _text(known.get(name)) != _text(description[name])]
+            parts = [
+                name if isinstance(now, dict) else f"{name}: {known.get(name)} is now {now}"
+                for name, now in description.items()
+                if _text(known.get(name)) != _text(now)
+            ]
             errors.warn(
-                f"{self.folder} holds another sweep (different: {', '.join(parts)}): its tables are now in {earlier}; "
+                f"{self.folder} holds another sweep ({', '.join(parts)}): its tables are now in {earlier}; "
                 "only cells with the same settings and code are used again"
             )
         write_text(path, _text(description) + "\n")
