@@ -54,7 +54,6 @@ class Policy(Configured):
     savable: ClassVar[bool] = True  #: whether a file can hold all that it is made of
     is_master: ClassVar[bool] = False  #: whether it judges policies inside it by its own rounds
     reads_propensity: ClassVar[bool] = False  #: whether it learns with the propensity of the action played
-    _warned_of_actions: bool = False
 
     # Choose.
 
@@ -267,6 +266,7 @@ class Policy(Configured):
         self._lineage = secrets.randbits(53)  # survives stores that keep numbers as doubles, and save and load
         self._guard = OneCallAtATime()
         self._warnings: list[str] = []
+        self._warned_of_actions = False
         self._owned, self._changes, self._generation = False, [], 0  # type: ignore[var-annotated]
         self._streams, self._ledger = Streams(self.seed, self._lane_range(0)), Ledger(self._size)
         self._acts = Acts(self._ledger)
