@@ -1,4 +1,4 @@
-"""A type checker sees the arguments of every policy, problem and map, although they are declared and not written out."""
+"""A type checker sees the arguments of every policy, problem and map, which are declared and not written out."""
 
 import os
 import subprocess
