@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from banditselect import regions
 from banditselect.regions import deconvolution
 from banditselect.regions.deconvolution import Mixture
-from banditselect.regions.deconvolution_kernels import expect, explain_fits
+from banditselect.regions.deconvolution_kernels import explain_fits
 from banditselect.regions.fits import Fits
 
 
@@ -91,23 +91,6 @@ def test_tasks_may_be_taken_some_at_a_time(monkeypatch):
     monkeypatch.setattr(deconvolution, "ROOM", 60)
     np.testing.assert_array_equal(deconvolution.log_likelihoods(fits, *mixture[:3]), whole[0])
     np.testing.assert_allclose(deconvolution.center_covariances(fits, mixture), whole[1], rtol=1e-9)
-
-
-def test_what_a_step_has_to_know_is_summed_over_all_fits():
-    fits, mixture = Fits.of_covariances(*random_fits(9, n=6, d=3)), random_mixture(9, 2, 3)
-    counts, pulls, squares = np.zeros(2), np.zeros((2, 3)), np.zeros((2, 3, 3))
-    known = (fits.estimates, fits.roots, fits.log_norms, mixture.means, mixture.covariances, np.log(mixture.weights))
-    total = expect(*known, counts, pulls, squares)
-    explained = (fits, *mixture[:3])
-    np.testing.assert_allclose(total, deconvolution.log_likelihoods(*explained).sum(), rtol=1e-12)
-    q = deconvolution.responsibilities(*explained)
-    np.testing.assert_allclose(counts, q.sum(axis=0), rtol=1e-12)
-    for k, (mean, V) in enumerate(zip(mixture.means, mixture.covariances, strict=True)):
-        precisions = np.linalg.inv(V + np.linalg.inv(fits.grams))
-        scores = np.einsum("nij,nj->ni", precisions, fits.estimates - mean)
-        np.testing.assert_allclose(pulls[k], q[:, k] @ scores, rtol=1e-9)
-        outer = scores[:, :, None] * scores[:, None, :] - precisions
-        np.testing.assert_allclose(squares[k], np.einsum("n,nij->ij", q[:, k], outer), rtol=1e-9, atol=1e-12)
 
 
 def test_the_kernel_by_an_inverse():

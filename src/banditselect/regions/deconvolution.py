@@ -23,7 +23,7 @@ import numpy as np
 
 from ..runtime.quantiles import standard_error
 from ..types import Array
-from .deconvolution_kernels import expect, explain_fits
+from .deconvolution_kernels import explain_fits
 from .fits import Fits
 
 FLOOR = 1e-6  #: the least variance of a region, as a share of the mean squared entry of all parameters
@@ -83,8 +83,14 @@ def step(fits: Fits, mixture: Mixture, shrinkage: float) -> tuple[Mixture, float
     """Return the mixture after one step of EM, and what the one before had of what increases."""
     V, (M, d) = mixture.covariances, mixture.means.shape
     counts, pulls, squares = np.zeros(M), np.zeros((M, d)), np.zeros((M, d, d))
-    known = (fits.estimates, fits.roots, fits.log_norms, mixture.means, V, np.log(mixture.weights))
-    objective = expect(*known, counts, pulls, squares) + _pull(mixture, shrinkage, fits.spread)
+    objective = _pull(mixture, shrinkage, fits.spread)
+    for _, told in explain(fits, mixture.means, V):
+        likelihood, q = _weighed(told.log_densities, mixture.weights)
+        objective += float(likelihood.sum())
+        counts += q.sum(axis=0)
+        pulls += np.einsum("nk,nki->ki", q, told.scores)
+        squares += np.einsum("nki,nkj->kij", q[:, :, None] * told.scores, told.scores)
+        squares -= np.einsum("nk,nkij->kij", q, told.precisions)
     safe = np.maximum(counts, 1e-12)[:, None]
     move = np.einsum("kij,kj->ki", V, pulls) / safe
     scatter = V @ squares @ V + counts[:, None, None] * (V - move[:, :, None] * move[:, None, :])
