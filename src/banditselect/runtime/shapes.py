@@ -87,19 +87,20 @@ class FeatureShape(ABC):
     def _converted(self, value: Any, lanes: int | None, inner: int, ndim: int) -> tuple[Array, tuple[int, ...] | None]:
         """Return features as a float64 array; those of a list of maps with the widths of the maps."""
         value = self._undivided(value, lanes)
-        several = isinstance(value, list | tuple) and len(value) > 0 and all(depth_of(m) == ndim for m in value)
-        expected = self._expected(lanes, inner) + self._hint(several)
-        if not (self.many and isinstance(value, list | tuple) and all(depth_of(m) == ndim - 1 for m in value)) or (
+        depths = {depth_of(m) for m in value} if isinstance(value, list | tuple) else set()
+        if not (self.many and depths == {ndim - 1}) or (
             lanes is not None and not any(isinstance(m, np.ndarray) for m in value)
         ):
-            return as_floats("features", value, expected), None
-        maps = [as_floats("features", m, expected) for m in value]
+            return as_floats("features", value, self._expected(lanes, inner) + self._hint(depths == {ndim})), None
+        maps = value
+        if not all(type(m) is np.ndarray and m.dtype is FLOAT for m in value):
+            maps = [as_floats("features", m, self._expected(lanes, inner)) for m in value]
         if len({m.shape[:-1] for m in maps}) != 1:
-            raise refuse("features", value, expected)
+            raise refuse("features", value, self._expected(lanes, inner))
         widths = tuple(m.shape[-1] for m in maps)
-        *front, K = (*maps[0].shape[: ndim - 2 - inner], maps[0].shape[-2] if inner else 1)
-        joined = join_maps([m.reshape(*(front or [1]), K, m.shape[-1]) for m in maps])
-        return joined.reshape(*front, len(maps), *([K] if inner else []), max(widths)), widths
+        if inner:
+            return join_maps(maps), widths
+        return join_maps([m[..., None, :] for m in maps])[..., 0, :], widths
 
     def _undivided(self, value: Any, lanes: int | None) -> Any:
         """Return features without blocks: in their places of a wide map, 0 elsewhere."""
@@ -256,11 +257,13 @@ def widened(values: Array, block: Index, blocks: int) -> Array:
 
 
 def join_maps(maps: Sequence[Array]) -> Array:
-    """Return maps ``(n, K, d_i)`` as one array ``(n, P, K, d)``, zero-padded to the widest."""
-    n, K, _ = maps[0].shape
-    x = np.zeros((n, len(maps), K, max(m.shape[-1] for m in maps)))
+    """Return maps ``(..., K, d_i)`` as one array ``(..., P, K, d)``, zero-padded to the widest."""
+    *front, K, d = maps[0].shape
+    if all(m.shape[-1] == d for m in maps):
+        return np.concatenate(maps, axis=-2).reshape(*front, len(maps), K, d)
+    x = np.zeros((*front, len(maps), K, max(m.shape[-1] for m in maps)))
     for i, m in enumerate(maps):
-        x[:, i, :, : m.shape[-1]] = m
+        x[..., i, :, : m.shape[-1]] = m
     return x
 
 
