@@ -117,7 +117,7 @@ def test_a_snapshot_puts_back_the_lanes_it_was_taken_of(replaced):
     whole = Both()
     parts = [part for _, part in parts_of(whole)]
     assert [way for way, _ in parts_of(whole)] == ["first", "rest[0]"]
-    snapshot = Snapshot(parts, np.array([2, 0]))
+    snapshot = Snapshot((part, np.array([2, 0])) for part in parts)
     for part in parts:
         part.total += 1.0
         part.seen[:] = 5

@@ -11,7 +11,7 @@ import numpy as np
 from ..kernels.features import Features
 from ..models.model import Model
 from ..policies.checking import LARGEST, LEAST
-from ..policies.contract import Chosen, Played, answer
+from ..policies.contract import Chosen, Played, Row, answer
 from ..policies.on_map import fresh_copy
 from ..policies.policy import Policy
 from ..runtime.constraints import Constraint
@@ -65,10 +65,9 @@ class Master(Policy):
         self._own = 1 + self.notes_share
         self._width = self._own + max(base._note_width for base in self._bases)
         self._notes_propensity = any(base.reads_propensity for base in self._bases)
-        own = [part for _, part in parts_of(self)]
-        self._learning = {
-            i: [part for part in (*own, *self._parts_of_player(i)) if part.changes] for i in range(len(self._players))
-        }
+        self._own_parts = [part for _, part in parts_of(self) if part.changes]
+        players = range(len(self._players))
+        self._learning = {i: [part for part in self._parts_of_player(i) if part.changes] for i in players}
 
     def _seed_streams(self, channel: Channel, first: int = 0) -> None:
         super()._seed_streams(channel, first)
@@ -169,13 +168,16 @@ class Master(Policy):
             played = Played(played.action, p, note[:, self._own : self._own + self._bases[i]._note_width])
         learn_base(self, i, ids, x, y, played)
 
-    def _parts_that_learn(self, notes: Sequence[Array | None]) -> Iterable[LaneArrays]:
-        players = {base for note in notes if note is not None for base in note[:, 0].tolist()}
-        if len(players) == 1 and len(notes) == 1:
-            return self._learning[players.pop()]
-        if any(note is None for note in notes):
-            return super()._parts_that_learn(notes)
-        return dict.fromkeys(part for base in players for part in self._learning[base])
+    def _parts_that_learn(self, rows: Sequence[Row], ids: Index) -> Iterable[tuple[LaneArrays, Index]]:
+        if any(row.decision is None for row in rows):
+            return super()._parts_that_learn(rows, ids)
+        found = [(part, ids) for part in self._own_parts]
+        for row in rows:
+            note: Any = row.decision.note  # type: ignore[union-attr]
+            for i, own in by_base(note[:, 0].astype(np.int64)):
+                lanes = row.ids[own]
+                found += [(part, lanes) for part in self._learning[i]]
+        return found
 
     def _parts_of_player(self, i: int) -> Iterable[LaneArrays]:
         """Return the parts that may change when player i learns, besides those of the master."""

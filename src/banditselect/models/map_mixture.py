@@ -122,7 +122,7 @@ class MapMixture(Mixture):
             self.bank.fade(ids)
             self._step(ids, x, y, forgetting.gamma, math.inf)
         elif not self._step(ids, x, y, 1.0, DRIFT):
-            before = Snapshot((self, self.bank), ids)
+            before = Snapshot(((self, ids), (self.bank, ids)))
             try:
                 self._resize(ids, x.values)
                 self._step(ids, x, y, 1.0, math.inf)

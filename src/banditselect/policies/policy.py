@@ -356,8 +356,7 @@ class Policy(Configured):
     def _all_or_nothing(self, rows: Sequence[Row]) -> Iterator[None]:
         """Let these rows, which all wait, be learned; if that is interrupted, restore everything and let them wait."""
         ids = rows[0].ids if len(rows) == 1 else np.unique(np.concatenate([self._all[:0], *(row.ids for row in rows)]))
-        notes = [None if row.decision is None else row.decision.note for row in rows]
-        before = Snapshot(self._parts_that_learn(notes), ids)
+        before = Snapshot(self._parts_that_learn(rows, ids))
         try:
             yield
         except BaseException:
@@ -367,9 +366,9 @@ class Policy(Configured):
             self._warnings.clear()
             raise
 
-    def _parts_that_learn(self, notes: Sequence[Array | None]) -> Iterable[LaneArrays]:
-        """Return the parts that learning decisions with these notes may change; None for data of ``learn``."""
-        return [part for _, part in self._parts]
+    def _parts_that_learn(self, rows: Sequence[Row], ids: Index) -> Iterable[tuple[LaneArrays, Index]]:
+        """Return the parts that learning these rows, of lanes ``ids``, may change, and in which lanes."""
+        return [(part, ids) for _, part in self._parts]
 
     def _to_current_models(self, decision: Decision) -> Decision:
         """Return a decision of an earlier list of models as one of this list."""

@@ -132,25 +132,22 @@ def _moved(mine: NDArray[Any], theirs: NDArray[Any], axis: int, move: MemberMove
 
 
 class Snapshot:
-    """A copy of the learned arrays of these parts in some lanes, to be put back if a call is interrupted."""
+    """A copy of the learned arrays of these parts in some lanes each, to be put back if a call is interrupted."""
 
-    def __init__(self, parts: Iterable[LaneArrays], ids: NDArray[np.int64]) -> None:
-        self._ids: Any = ids
-        self._parts = list(parts)
-        kept: list[Any] = []
-        self._kept = kept
-        for part in self._parts:
+    def __init__(self, parts: Iterable[tuple[LaneArrays, NDArray[np.int64]]]) -> None:
+        self._kept: list[tuple[LaneArrays, str, NDArray[Any], Any, NDArray[Any]]] = []
+        for part, ids in parts:
             for name in part.state:
                 array = getattr(part, name)
-                every = len(array) == ids.size  # then a copy is faster than a selection of all rows
-                kept.append((part, name, array, array.copy() if every else array[ids]))
+                lanes = slice(None) if len(array) == ids.size else ids  # a copy of all is faster than a selection
+                self._kept.append((part, name, array, lanes, array[lanes].copy() if lanes is not ids else array[ids]))
 
     def restore(self) -> None:
         """Put the copy back over everything learned since."""
-        for part, name, array, rows in self._kept:
-            array[slice(None) if len(rows) == len(array) else self._ids] = rows
+        for part, name, array, lanes, rows in self._kept:
+            array[lanes] = rows
             setattr(part, name, array)
-        for part in self._parts:
+        for part in dict.fromkeys(kept[0] for kept in self._kept):
             part.restore(part.learned())
 
 
