@@ -139,8 +139,10 @@ class Snapshot:
         for part, ids in parts:
             for name in part.state:
                 array = getattr(part, name)
-                lanes = slice(None) if len(array) == ids.size else ids  # a copy of all is faster than a selection
-                self._kept.append((part, name, array, lanes, array[lanes].copy() if lanes is not ids else array[ids]))
+                if len(array) == ids.size:  # a copy of all is faster than a selection
+                    self._kept.append((part, name, array, slice(None), array.copy()))
+                else:
+                    self._kept.append((part, name, array, ids, array[ids]))
 
     def restore(self) -> None:
         """Put the copy back over everything learned since."""
