@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from banditselect.kernels.disk import DiskCache
+from banditselect.runtime import files
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -57,3 +58,10 @@ def pytest_collection_finish() -> None:
 settings.register_profile("default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
 DiskCache.noticed = True  # which test compiles depends on the order: none reads that on stderr
+
+
+@pytest.fixture
+def registry(monkeypatch: pytest.MonkeyPatch) -> dict[str, type]:
+    """Give a test a register of classes of its own, which no other test sees."""
+    monkeypatch.setattr(files, "_classes", dict(files._classes))
+    return files._classes

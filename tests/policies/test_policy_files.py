@@ -30,8 +30,7 @@ def test_a_policy_that_is_not_registered_cannot_be_saved(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_registered_policy_can_be_saved_and_a_file_of_an_unknown_one_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "_classes", dict(files._classes))
+def test_a_registered_policy_can_be_saved_and_a_file_of_an_unknown_one_is_refused(tmp_path, registry):
 
     @register
     class Mine(Uniform):
@@ -49,13 +48,12 @@ def test_a_registered_policy_can_be_saved_and_a_file_of_an_unknown_one_is_refuse
     with pytest.raises(ValueError, match="this object is of an earlier version of the class, make it anew"):
         old.save(tmp_path / "old.bsel")
     register(Mine)
-    monkeypatch.delitem(files._classes, "Mine")
+    del registry["Mine"]
     with pytest.raises(ValueError, match=r"mine\.bsel: policy class 'Mine' is not known here: first import the module"):
         load(path)
 
 
-def test_a_policy_of_ones_own_needs_a_model_and_a_play(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "_classes", dict(files._classes))
+def test_a_policy_of_ones_own_needs_a_model_and_a_play(tmp_path, registry):
     with pytest.raises(TypeError, match="Policy has no build: write one that returns a model and a play"):
         Policy()
 
@@ -216,8 +214,7 @@ def test_a_policy_that_holds_no_numbers_is_not_saved_over_one_that_does(tmp_path
     load(tmp_path / "policy.bsel").act(X)
 
 
-def test_a_part_of_ones_own_may_hold_what_is_not_finite(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "_classes", dict(files._classes))
+def test_a_part_of_ones_own_may_hold_what_is_not_finite(tmp_path, registry):
 
     class Best(Model):
         state = ("most", "offset")

@@ -266,7 +266,7 @@ def test_an_act_of_several_bases_is_numbered_as_a_whole_or_not(lanes, monkeypatc
     assert raised > 3
 
 
-def test_policies_inside_a_policy_draw_the_same_however_lanes_came_to_be():
+def test_policies_inside_a_policy_draw_the_same_however_lanes_came_to_be(registry):
     @register
     class Two(Uniform):
         def build(self, lanes):

@@ -239,7 +239,7 @@ CHANGED = {
 
 
 @pytest.fixture
-def write(tmp_path, monkeypatch):
+def write(tmp_path, monkeypatch, registry):
     """Return a function that writes a file of the user's own and loads it as a new process would."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
