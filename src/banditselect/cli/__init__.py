@@ -11,7 +11,7 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command given on the command line."""
-    sys.stdout, sys.stderr = _forgiving(sys.stdout), _forgiving(sys.stderr)
+    sys.stdout, sys.stderr = _forgiving(sys.stdout, 1), _forgiving(sys.stderr, 2)
     installed = find_spec("rich") and find_spec("typer")  # the extra "experiments" brings both
     app = import_module(".app" if installed else ".without_extra", __package__).app
     try:
@@ -25,10 +25,13 @@ def main() -> None:
         raise SystemExit(1) from None
 
 
-def _forgiving(stream: TextIO | None) -> TextIO:
+def _forgiving(stream: TextIO | None, descriptor: int) -> TextIO:
     """Return a stream that shows "?" for a sign that it does not know; one that is closed shows nothing."""
     if stream is None:
-        return open(os.devnull, "w", encoding="utf-8")
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, descriptor)
+        os.set_inheritable(descriptor, True)  # worker processes need it too: joblib enables faulthandler in them
+        return open(descriptor, "w", encoding="utf-8", closefd=False)
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="replace")
     return stream
