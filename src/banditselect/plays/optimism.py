@@ -22,7 +22,10 @@ class Optimism(Play):
         self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Array | None = None
     ) -> Array:
         """Return probabilities ``(n, K)``."""
-        return best(model.upper_bounds(ids, x), offered)
+        score = model.upper_bounds(ids, x)
+        p = np.empty(score.shape)
+        best_actions(score, ALL_OFFERED if offered is None else offered, p)
+        return p
 
 
 class Best(Play):
