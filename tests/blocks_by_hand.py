@@ -16,6 +16,12 @@ def wide(values, block, blocks, constant=False):
     return out.reshape(*z.shape[:-1], -1)
 
 
+def with_level(values, block, blocks):
+    """``(1, e_block, e_block (x) x)``: the columns of a map with blocks and a constant term."""
+    z = wide(values, block, blocks, constant=True)
+    return np.concatenate([np.ones((*z.shape[:-1], 1)), z], axis=-1)
+
+
 class Traffic:
     """Random features of the maps, ``(n, K, d)`` each, and their blocks; rewards that the first map explains."""
 

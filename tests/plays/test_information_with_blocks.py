@@ -7,13 +7,14 @@ from banditselect import FSIDS, LinIDS
 from banditselect.models.map_mixture import KNOWN_NOISE_SCALES, SCALES
 from banditselect.models.mixture import FLAT
 from banditselect.plays.information import expected_regret, mix_two
-from blocks_by_hand import EXACT, Traffic, wide
+from blocks_by_hand import EXACT, Traffic, wide, with_level
 
 
 class Believed:
     """The mixture of MapsMixture and the play of LinIDS, from scratch at every act, with one wide parameter per map.
 
-    A map with one block has a constant of prior precision FLAT; the constants of blocks have that of other features.
+    Every map has a constant of prior precision FLAT. One with blocks also has an indicator of every block, with the
+    prior precision of other features: the columns are 1, e_k and e_k x.
     """
 
     def __init__(self, dims, blocks, constant, noise):
@@ -24,10 +25,13 @@ class Believed:
     def models(self):
         for scale in SCALES if self.noise is None else KNOWN_NOISE_SCALES:
             for i, (d, B) in enumerate(zip(self.dims, self.blocks, strict=True)):
-                precision = np.full((B, self.constant + d), 1.0 / scale)
-                if self.constant and B == 1:
-                    precision[:, 0] = FLAT
-                yield i, precision.ravel()
+                precision = np.full(B * (self.constant * (B > 1) + d), 1.0 / scale)
+                yield i, np.append(FLAT, precision) if self.constant else precision
+
+    def columns(self, i, values, block):
+        """The features of map i as columns of one matrix."""
+        B = self.blocks[i]
+        return with_level(values, block, B) if self.constant and B > 1 else wide(values, block, B, self.constant)
 
     def posterior(self, values, blocks, size):
         """Features of the actions, estimate, inverse of V, noise variance and weight of every model."""
@@ -38,17 +42,13 @@ class Believed:
             about = ((y - y.mean()) ** 2).sum() / max(t - 1, 1) if t else 0.0
         found, log_weight = [], []
         for i, precision in self.models():
-            B, root = self.blocks[i], np.sqrt(size[i])
-            rows = [wide(v[i] / root, np.array(b[i]), B, self.constant) for v, b in self.played]
+            root = np.sqrt(size[i])
+            rows = [self.columns(i, v[i] / root, np.array(b[i])) for v, b in self.played]
             Phi = np.array(rows).reshape(t, precision.size)
             V = np.diag(precision) + Phi.T @ Phi
             theta = np.linalg.solve(V, Phi.T @ y)
             J = y @ y - theta @ V @ theta
             logdet = np.linalg.slogdet(V)[1] - np.log(precision).sum()
-            if self.constant and B > 1 and t:  # how little was known of the level, from which constants are counted
-                first = self.played[0][0][i] / np.linalg.norm(self.played[0][0][i])
-                q = (1.0 + first @ first) / precision[0]
-                logdet += np.log1p(q + 1.0 / FLAT) - np.log1p(q)
             if self.noise is not None:
                 variance, weight = self.noise**2, -J / (2.0 * self.noise**2)
             elif about == 0.0:
@@ -56,7 +56,7 @@ class Believed:
             else:
                 variance = (about + J / 2.0) / (1.0 + t / 2.0)
                 weight = np.log(about) - (1.0 + t / 2.0) * np.log(about + J / 2.0)
-            found.append((wide(values[i] / root, blocks[i], B, self.constant), theta, np.linalg.inv(V), variance, B))
+            found.append((self.columns(i, values[i] / root, blocks[i]), theta, np.linalg.inv(V), variance))
             log_weight.append(weight - logdet / 2.0)
         weight = np.exp(np.array(log_weight) - max(log_weight))
         return found, weight / weight.sum()
@@ -70,18 +70,17 @@ class Believed:
         of_maps = weight.reshape(-1, len(self.dims)).sum(axis=0)
         counts = weight * weight.size >= 1e-3
         found, weight = [m for m, c in zip(found, counts, strict=True) if c], weight[counts] / weight[counts].sum()
-        f = np.array([x @ theta for x, theta, _, _, _ in found])
+        f = np.array([x @ theta for x, theta, _, _ in found])
         mean, noise = weight @ f, sum(w * m[3] for w, m in zip(weight, found, strict=True))
-        own = np.array([s2 * np.einsum("aj,jk,ak->a", x, inverse, x) for x, _, inverse, s2, _ in found])
+        own = np.array([s2 * np.einsum("aj,jk,ak->a", x, inverse, x) for x, _, inverse, s2 in found])
         taught = 0.5 * np.log1p(weight @ (own + (f - mean) ** 2) / noise)
         if self.constant:
-            share = sum(w for w, m in zip(weight, found, strict=True) if m[4] == 1)
-            taught -= 0.5 * np.log1p(share / (FLAT + len(self.rewards)))
+            taught -= 0.5 * np.log1p(1.0 / (FLAT + len(self.rewards)))
         taught = np.maximum(taught, 0.0)
         best = np.flatnonzero(offered & (mean == mean[offered].max()))
         leader = best[np.argmax(taught[best])]
         deviation = []
-        for x, _, inverse, s2, _ in found:
+        for x, _, inverse, s2 in found:
             gap = x - x[leader]
             deviation.append(np.sqrt(s2 * np.einsum("aj,jk,ak->a", gap, inverse, gap).clip(0.0)))
         gap, p = f - f[:, leader : leader + 1], np.empty(mean.size)

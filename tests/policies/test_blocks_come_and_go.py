@@ -9,7 +9,7 @@ from banditselect import FSIDS, FSMED, FSOFUL, FSTS, Blocked, Decision, FSSquare
 from banditselect.checks.game import snapshot
 from banditselect.models.map_mixture import KNOWN_NOISE_SCALES, SCALES
 from banditselect.models.mixture import FLAT
-from blocks_by_hand import EXACT, Traffic, wide
+from blocks_by_hand import EXACT, Traffic, wide, with_level
 
 DIMS, BLOCKS = (3, 2, 4), (1, 3, 2)
 WIDTHS = [d * B for d, B in zip(DIMS, BLOCKS, strict=True)]
@@ -137,12 +137,13 @@ def test_a_map_with_blocks_that_comes_late_pays_for_itself():
         policy.learn([values[0][r], other[r], Blocked(values[1][r], blocks[1][r])], y[r])
         old.learn([values[0][r], other[r]], y[r])
     size = policy._model.size[0, 2]  # the unit of the map, which has changed on the way
-    z, centred = wide(values[1][t:] / np.sqrt(size), blocks[1][t:], 3, True), y[t:] - y[0]
+    z, centred = with_level(values[1][t:] / np.sqrt(size), blocks[1][t:], 3), y[t:] - y[0]
     log_likelihood = []
     for scale in KNOWN_NOISE_SCALES:
-        V = np.eye(9) / scale + z.T @ z
+        precision = np.append(FLAT, np.full(9, 1.0 / scale))
+        V = np.diag(precision) + z.T @ z
         theta = np.linalg.solve(V, z.T @ centred)
-        logdet = np.linalg.slogdet(V)[1] + 9 * math.log(scale)
+        logdet = np.linalg.slogdet(V)[1] - np.log(precision).sum()
         log_likelihood.append(-(centred @ centred - theta @ V @ theta) / (2 * R**2) - logdet / 2)
     late = np.logaddexp.reduce(log_likelihood) - math.log(len(KNOWN_NOISE_SCALES))
     odds = math.log(0.1 / 0.9) + late - (old._model.total_weight()[0] - before)
@@ -208,11 +209,17 @@ def test_blocks_that_forget_against_a_batch_solve(first, constant):
         theta = np.linalg.solve(V, (weight * centred) @ z)
         J = (weight * (centred - z @ theta) ** 2).sum() + theta @ prior @ theta
         logdet = np.linalg.slogdet(V)[1] + z.shape[1] * math.log(scale)
-        level = math.log1p(1.0 / (FLAT * (1.0 + 2.0 * scale))) if constant else 0.0
         cells = slice(4 * k, 4 * k + 3)
         np.testing.assert_allclose(mixture.bank.theta[1, cells, :d].ravel(), theta, rtol=1e-7, atol=1e-12)
         np.testing.assert_allclose(mixture.bank.penalised[1, 2 * k], J, rtol=1e-7)
-        np.testing.assert_allclose(mixture.bank.logdet[1, 2 * k] - level, logdet, rtol=1e-7, atol=1e-8)
+        np.testing.assert_allclose(mixture.bank.logdet[1, 2 * k], logdet, rtol=1e-7, atol=1e-8)
+        if constant:  # the level and its precision, by a solve with a column of ones
+            dense = with_level(x / np.sqrt(mixture.size[1, 0]), block, 3)
+            V = np.diag(np.append(FLAT, np.diag(prior))) + (weight[:, None] * dense).T @ dense
+            information, moment, _ = mixture.level[1, :, 2 * k]
+            inverse = np.linalg.inv(V)
+            assert 1.0 / (FLAT + information) == pytest.approx(inverse[0, 0], rel=1e-7)
+            assert moment / (FLAT + information) == pytest.approx(inverse[0] @ dense.T @ (weight * centred), rel=1e-6)
 
 
 def test_a_block_that_is_not_played_is_forgotten_too(tmp_path):
@@ -244,18 +251,16 @@ def test_the_confidence_of_divergent_play_knows_no_level(blocks):
         policy.learn(Blocked(x[r], b[r]) if blocks > 1 else x[r], y[r])
     offer, of = rng.normal(size=(K, d)), np.arange(K) % blocks
     size = policy._model.size[0, 0]
-    Z, A = wide(x / np.sqrt(size), b, blocks, True), wide(offer / np.sqrt(size), of, blocks, True)
+    columns = with_level if blocks > 1 else lambda v, k, n: wide(v, k, n, True)
+    Z, A = columns(x / np.sqrt(size), b, blocks), columns(offer / np.sqrt(size), of, blocks)
     centred, models, log_weight = y - y[0], [], []
     for scale in KNOWN_NOISE_SCALES:
-        precision = np.full((blocks, 1 + d), 1.0 / scale)
-        if blocks == 1:
-            precision[:, 0] = FLAT
-        V = np.diag(precision.ravel()) + Z.T @ Z
+        precision = np.append(FLAT, np.full(Z.shape[1] - 1, 1.0 / scale))
+        V = np.diag(precision) + Z.T @ Z
         theta = np.linalg.solve(V, Z.T @ centred)
         logdet = np.linalg.slogdet(V)[1] - np.log(precision).sum()
-        level = math.log1p(1.0 / (FLAT * (1.0 + 2.0 * scale))) if blocks > 1 else 0.0
-        log_weight.append(-(centred @ centred - theta @ V @ theta) / (2 * 0.25) - (logdet + level) / 2)
-        models.append((theta, np.linalg.inv(V), logdet - (math.log1p(t / FLAT) if blocks == 1 else 0.0)))
+        log_weight.append(-(centred @ centred - theta @ V @ theta) / (2 * 0.25) - logdet / 2)
+        models.append((theta, np.linalg.inv(V), logdet - math.log1p(t / FLAT)))
     w = np.exp(np.array(log_weight) - max(log_weight))
     w /= w.sum()
     keep = w * w.size >= 1e-3

@@ -16,7 +16,7 @@ from ..types import Array, Index
 from . import posterior
 from .changes import kept_and_new, log_sum, others
 from .mixture import FLAT, Mixture
-from .posterior import LEVEL, SQUARES, center, squared_norm, take_size
+from .posterior import INFORMATION, MOMENT, PENALTY, SQUARES, center, squared_norm, take_size
 from .ridge_bank import RidgeBank
 
 SCALES = (10.0**-3, 10.0**-1.5, 1.0, 10.0**1.5, 10.0**3)
@@ -31,10 +31,10 @@ DRIFT = math.log(10.0)  #: by how much the log of a size may be off
 class MapMixture(Mixture):
     """M feature maps, each at every prior scale. A map gets a new size when its features drift from it by a factor 10.
 
-    A map may have several blocks of parameters, each with a constant term of its own then. Such constants
-    distinguish actions as other features do, and have the prior scale of those; they are counted from the level of the
-    first reward. A priori that level is known as little as the constant term of a map without blocks, and the evidence
-    of that reward is nearly the same for both.
+    A map may have several blocks of parameters, each with a constant term of its own then. Such constants distinguish
+    actions as other features do, and have the prior scale of those; beside them there is the level of all rewards, of
+    which as little is known a priori as of the constant term of a map without blocks. So blocks decide as one map does
+    that has a constant, an indicator of every block, and the features in the columns of their block.
 
     Parameters
     ----------
@@ -46,12 +46,10 @@ class MapMixture(Mixture):
 
     Attributes
     ----------
-    earlier: rewards that others had learned before it began, ``(N,)``.
     precisions: prior precisions of the constant term and of the features of every member, ``(2, members)``.
     """
 
-    member_axis: ClassVar[dict[str, int]] = {"size": 1, "logs": 1, "counts": 1, "log_prior": 1}
-    fixed = (*Mixture.fixed, "earlier")
+    member_axis: ClassVar[dict[str, int]] = {"size": 1, "logs": 1, "counts": 1, "log_prior": 1, "level": 2}
     shared = (*Mixture.shared, "precisions")
     bank: RidgeBank
 
@@ -71,9 +69,6 @@ class MapMixture(Mixture):
         divided = np.tile(blocks > 1, J)
         penalties = np.repeat(1.0 / np.array(scales), M)
         constants = np.where(divided, penalties, FLAT)
-        limits = np.zeros((3, M * J))
-        if intercept:  # the first features have norm 1 in the units of their map, and so leverage 2 scale
-            limits[LEVEL, divided] = np.log1p(1.0 / (FLAT * (1.0 + 2.0 / penalties[divided])))
         bank = RidgeBank(
             shape,
             lanes,
@@ -92,11 +87,13 @@ class MapMixture(Mixture):
             intercept=intercept,
             prior=prior,
             prior_variance=np.repeat(prior_variance[:, None], M * J, axis=1),
-            limits=limits,
+            limits=np.zeros((2, M * J)),
         )
         self.blocks = blocks
         self.precisions = np.stack([constants, penalties])
-        self.earlier = np.zeros(lanes, dtype=np.int64)
+        if intercept and divided.any():
+            self.level[:, PENALTY] = np.where(divided, penalties, 0.0)
+            self.state, self.fixed = (*Mixture.state, "level"), ("prior_variance",)
 
     @property
     def updates(self) -> Index:
@@ -121,6 +118,10 @@ class MapMixture(Mixture):
             self._resize(ids, x.values)
             self.bank.fade(ids)
             self._step(ids, x, y, forgetting.gamma, math.inf)
+            if self.level.any():
+                left = [forgetting.prior_left(t)[0] for t in self.updates[ids]]
+                self.level[ids, PENALTY] = np.outer(left, self.precisions[0]) * (self.level[ids, PENALTY] > 0.0)
+                self._sum_level(ids)
         elif not self._step(ids, x, y, 1.0, DRIFT):
             before = Snapshot(((self, ids), (self.bank, ids)))
             try:
@@ -131,8 +132,24 @@ class MapMixture(Mixture):
                 raise
 
     def _step(self, ids: Index, x: Features, y: Array, gamma: float, drift: float) -> bool:
-        counts = self.logs, self.counts, self.earlier
+        counts = self.logs, self.counts
         return learn_mixture(ids, x.values, x.block, y, self.bank.arrays(), self._beliefs(), counts, gamma, drift)
+
+    def _sum_level(self, ids: Index) -> None:
+        """Take the sums of the level over the blocks of every member of these lanes."""
+        bank, penalty = self.bank, np.repeat(self.level[ids, PENALTY], np.diff(self.bank.first), axis=1)
+        theta, square = bank.theta[ids, :, 0], (bank.root[ids, :, 0] ** 2).sum(axis=2)
+        first = bank.first[:-1]
+        self.level[ids, INFORMATION] = np.add.reduceat(penalty - penalty**2 * square, first, axis=1)
+        self.level[ids, MOMENT] = np.add.reduceat(penalty * theta, first, axis=1)
+
+    def _estimates(self) -> Array:
+        information, moment, penalty = np.moveaxis(self.level, 1, 0)
+        if not penalty.any():
+            return self.bank.theta
+        shift = np.repeat(penalty * moment / (FLAT + information), np.diff(self.bank.first), axis=1)
+        root = self.bank.root
+        return np.asarray(self.bank.theta + shift[..., None] * (root @ root[:, :, 0, :, None])[..., 0])
 
     def _resize(self, ids: Index, x: Array) -> None:
         """Give a map whose size would be off by a factor 10 a new one, before it learns ``x (n, P, d)``.
@@ -152,13 +169,13 @@ class MapMixture(Mixture):
 
     def _change_units(self, n: int, k: int, factor: float) -> None:
         """Multiply all features that member k of lane n has learned."""
-        bank, first, divided = self.bank, int(self.intercept), self.blocks[k % self.n_models] > 1
+        bank, first = self.bank, int(self.intercept)
         d = bank.dims[k]
         penalty, change = np.full(d, self.precisions[1, k]), np.full(d, factor)
         penalty[:first], change[:first] = self.precisions[0, k], 1.0
         left = penalty if bank.forgetting is None else penalty * bank.forgetting.prior_left(int(bank.updates[n]))[:d]
         prior = np.diag(1.0 / np.sqrt(penalty))
-        squares, logdet = float(bank.penalised[n, k]), float(bank.logdet[n, k]) if divided else 0.0
+        squares, logdet = float(bank.penalised[n, k]), 0.0
         explained = 0.0
         for c in range(bank.first[k], bank.first[k + 1]):
             if (bank.root[n, c, :d, :d] == prior).all():
@@ -173,10 +190,9 @@ class MapMixture(Mixture):
             bank.root[n, c, :d, :d], bank.theta[n, c, :d] = root, theta
             explained += float(theta @ (change * moment))
             logdet += 2.0 * np.log(np.diag(lower)).sum() - np.log(penalty).sum()
-            if divided:  # it also has the level of rewards in it, see ``limits``
-                logdet -= np.linalg.slogdet(V)[1] - np.log(penalty).sum()
         bank.penalised[n, k] = max(squares - explained, 0.0)
         bank.logdet[n, k] = logdet
+        self._sum_level(np.array([n]))
 
     # Maps that come and go.
 
@@ -187,7 +203,7 @@ class MapMixture(Mixture):
     def count_from(self, other: "MapMixture") -> None:
         """Count rewards from the one that another counts them from; nothing has been learned yet."""
         self.moments[:, posterior.FIRST] = other.moments[:, posterior.FIRST]
-        self.bank.updates[:] = self.earlier[:] = other.bank.updates
+        self.bank.updates[:] = other.bank.updates
 
     def reweigh(self, total: Array, shares: Array, replayed: bool) -> None:
         """Weigh the maps when the last have come, with prior ``shares (k,)``, or some have gone: ``models.changes``.
@@ -204,9 +220,8 @@ class MapMixture(Mixture):
         self.log_prior[:, new] = np.tile(np.log(shares / times), times)
         if new.size and not replayed:
             evidence, weight = self.bank.evidence, np.exp(before - log_sum(before)[:, None])
-            evidence[:, :, new] = (weight[:, None] * evidence[:, :, kept]).sum(axis=2, keepdims=True)
-            level = self.limits[LEVEL, new]
-            evidence[:, ridge.LOGDET, new] = np.where(self.bank.updates[:, None] > 0, level, 0.0)
+            evidence[:, :, new] = (weight[:, None] * self._evidence()[:, :, kept]).sum(axis=2, keepdims=True)
+            evidence[:, ridge.LOGDET, new] = 0.0
             wanted = self.log_prior[:, new] + total[:, None]
             self.log_prior[:, new] += wanted - self.weigh(ids)[0][:, new]
 
@@ -216,17 +231,25 @@ class MapMixture(Mixture):
         asleep, evidence = self._at_all_scales(models), self.bank.evidence
         awake = others(asleep, self.log_prior.shape[1])
         sums = np.ix_(ids, np.arange(3), awake)
-        log_weight = self.weigh(ids)[0]
-        before, losses = log_sum(log_weight[:, awake]), evidence[sums]
+        log_weight, level = self.weigh(ids)[0], self.level[np.ix_(ids, np.arange(3), asleep)]
+        before, losses = log_sum(log_weight[:, awake]), self._evidence()[sums]
         weight = np.exp(log_weight[:, awake] - before[:, None])
         gap = log_weight[:, asleep] - before[:, None]
         with self.bank.asleep(ids, asleep):
             yield
-        grown = (weight[:, None] * (evidence[sums] - losses)).sum(axis=2)
+        self.level[np.ix_(ids, np.arange(3), asleep)] = level
+        grown = (weight[:, None] * (self._evidence()[sums] - losses)).sum(axis=2)
         grown[:, ridge.LOGDET] = 0.0
         evidence[np.ix_(ids, np.arange(3), asleep)] += grown[:, :, None]
         after = self.weigh(ids)[0]
         self.log_prior[np.ix_(ids, asleep)] += gap + log_sum(after[:, awake])[:, None] - after[:, asleep]
+
+    def _evidence(self) -> Array:
+        """Return the evidence of the members, that of the level of rewards among it, ``(N, 3, members)``."""
+        evidence, known = self.bank.evidence.copy(), FLAT + self.level[:, INFORMATION]
+        evidence[:, ridge.LOGDET] += np.log(known / FLAT)
+        evidence[:, ridge.PENALISED] -= self.level[:, MOMENT] ** 2 / known
+        return evidence
 
     def _at_all_scales(self, maps: Index) -> Index:
         """Return the members of these maps."""
@@ -241,12 +264,12 @@ def learn_mixture(
     """Learn ``x (n, P, d)``, ``y (n,)``, unless the log of a map's size would then be off by more than ``drift``.
 
     Then nothing is done, and False is returned. ``ridges`` as in ``kernels.ridge``, ``beliefs`` as in
-    ``models.posterior``, ``counts = (logs, counts, earlier)`` of the mixture. ``gamma``: what earlier rewards count;
+    ``models.posterior``, ``counts = (logs, counts)`` of the mixture. ``gamma``: what earlier rewards count;
     below 1 the bank has faded already, and ``seen`` counts this reward.
     """
-    evidence, updates = ridges[2], ridges[3]
-    _, seen, moments, _, _, limits, size, precision = beliefs
-    logs, counted, earlier = counts
+    updates = ridges[3]
+    _, seen, moments, _, _, limits, size, precision, level = beliefs
+    logs, counted = counts
     P, M = x.shape[1], limits.shape[1]
     squares = np.empty((ids.size, P))
     for r in range(ids.size):
@@ -266,11 +289,25 @@ def learn_mixture(
             factor = 1.0 / math.sqrt(size[n, i]) if size[n, i] > 0.0 else 1.0
             for j in range(x.shape[2]):
                 z[r, i, first + j] = factor * x[r, i, j]
-        if updates[n] == earlier[n]:  # how little was known of the level of rewards, with blocks
-            for k in range(M):
-                evidence[n, ridge.LOGDET, k] += limits[LEVEL, k]
+    _count_level(ids, block, -1.0, ridges, level)
     ridge.learn(ids, z, block, centered, ridges, np.empty((2, ids.size, M)))
+    _count_level(ids, block, 1.0, ridges, level)
     return True
+
+
+@inlined
+def _count_level(ids: Index, block: Index, sign: float, ridges: Any, level: Array) -> None:
+    """Add to the sums of the level, or subtract from them, the blocks ``block (n, P)`` of every member."""
+    theta, root, _, _, _, first = ridges
+    if block.size > 0:
+        for r in range(ids.size):
+            n = ids[r]
+            for k in range(level.shape[2]):
+                penalty = level[n, PENALTY, k]
+                if penalty > 0.0:
+                    c = first[k] + block[r, k % block.shape[1]]
+                    level[n, INFORMATION, k] += sign * (penalty - penalty**2 * ridge.dot(root[n, c, 0], root[n, c, 0]))
+                    level[n, MOMENT, k] += sign * penalty * theta[n, c, 0]
 
 
 @kernel

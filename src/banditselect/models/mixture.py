@@ -52,7 +52,7 @@ class Mixture(Model):
     intercept: whether a constant term stands before the features.
     prior: of the M models, ``(M,)`` or ``(N, M)``.
     prior_variance: v, ``(N, members)``; 0 where it is to be learned.
-    limits: rows ``LOW``, ``HIGH`` and ``LEVEL`` of ``models.posterior``, ``(3, members)``.
+    limits: rows ``LOW`` and ``HIGH`` of ``models.posterior``, ``(2, members)``.
 
     Attributes
     ----------
@@ -62,11 +62,12 @@ class Mixture(Model):
         without a constant term the first two are 0.
     log_prior: of the members, ``(N, members)``; and what models that came and went have left in it.
     blocks: how many blocks of parameters each of the M models has, ``(M,)``.
+    level: the level of rewards where a map has blocks, ``(N, 3, members)``, as in ``models.posterior``.
     """
 
     state: tuple[str, ...] = ("size", "logs", "counts", "moments", "log_prior")
     nonnegative: tuple[str, ...] = ("size", "counts")
-    fixed: tuple[str, ...] = ("prior_variance",)
+    fixed: tuple[str, ...] = ("prior_variance", "level")
     shared: tuple[str, ...] = ("limits", "blocks")
     unit_free = True
     reads_lookups = True
@@ -98,6 +99,7 @@ class Mixture(Model):
         self.log_prior = np.array(np.broadcast_to(np.tile(np.log(prior / times), times), (N, M)), order="C")
         self.prior_variance = prior_variance
         self.limits = limits
+        self.level = np.zeros((N, 3, M))
         self.one_kernel = bank.forgetting is None
         if bank.forgetting is not None:
             self.fixed_members = "rewards fade: memory has to be None"
@@ -116,22 +118,27 @@ class Mixture(Model):
     def _beliefs(self) -> tuple[Any, ...]:
         bank, precision = self.bank, FLAT if self.intercept else 0.0
         seen = bank.updates if bank.forgetting is None else bank.forgetting.seen
-        return bank.evidence, seen, self.moments, self.log_prior, self.prior_variance, self.limits, self.size, precision
+        sums = bank.evidence, seen, self.moments
+        return *sums, self.log_prior, self.prior_variance, self.limits, self.size, precision, self.level
 
     @property
     def n_normals(self) -> int:
         """Number of normals that ``sampled`` takes."""
-        return 1 + int(self.blocks.max()) * self.bank.root.shape[2]
+        return 1 + int(self.blocks.max()) * self.bank.root.shape[2] + int(self.blocks.max() > 1)
 
     def sampled(self, ids: Index, x: Features, normals: Array) -> Array:
         """Return the rewards of actions under a member and a parameter drawn from the posterior, ``(n, K)``.
 
-        The first of the normals chooses the member, the others its parameter.
+        The first of the normals chooses the member, the others its parameter; the last its level, if it has blocks.
         """
         bank, beliefs = self.bank, self._beliefs()
         member, deviation = np.empty(ids.size, dtype=np.int64), np.empty(ids.size)
         posterior.draw_members(ids, beliefs, normals, member, deviation)
-        drawn = member, deviation, np.ascontiguousarray(bank.estimates_of(ids, member)), bank.group[ids, member]
+        information, moment, penalty = self.level[ids, :, member].T
+        known = FLAT + information
+        shift = penalty * (moment / known + deviation * normals[:, -1] / np.sqrt(known))
+        theta = np.ascontiguousarray(bank.estimates_of(ids, member))
+        drawn = member, deviation, theta, bank.group[ids, member], shift
         score = np.empty((ids.size, x.values.shape[2]))
         posterior.sampled_scores(ids, x.values, x.block, drawn, bank.root, beliefs, normals, score)
         return score
@@ -176,8 +183,12 @@ class Mixture(Model):
         share = log_weight.reshape(len(log_weight), -1, self.n_models)
         share = np.exp(share - share.max(axis=1, keepdims=True))
         share = np.repeat(share / share.sum(axis=1, keepdims=True), self.blocks, axis=2)
-        theta = self.bank.theta
+        theta = self._estimates()
         return np.asarray((share[..., None] * theta.reshape(*share.shape, theta.shape[2])).sum(axis=1))
+
+    def _estimates(self) -> Array:
+        """Return the estimates of all members, ``(N, cells, d)``."""
+        return self.bank.theta
 
     def _reward_unit(self) -> Array:
         """Return the unit in which rewards are learned, ``(N,)``."""

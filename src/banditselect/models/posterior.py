@@ -5,17 +5,26 @@ member ``j M + i`` is map ``i`` at scale ``j``; so it is with regions and noise 
 
 A mixture comes as two tuples. ``ridges`` is ``(theta, root, dims, first)`` for maps, for regions ``(columns, root,
 group)``. The weights follow from ``beliefs = (evidence, seen, moments, log_prior, prior_variance, limits, size,
-precision)``:
+precision, level)``:
 
 * ``evidence (N, 3, members)`` of the bank, in it for rewards y counted from the first, the ridge estimate theta and
   prior precisions Lambda: ``PENALISED``, ``J = |y|^2 - theta' V theta``, and ``LOGDET``, ``log(det V / det Lambda)``;
 * ``seen (N,)``, the rewards that count;
 * ``moments (N, 3)`` of the rewards, and ``log_prior (N, members)``;
 * ``prior_variance (N, members)``: the noise variance that is given, or 0 where it is learned from the rewards alone;
-* ``limits (3, members)``: how far the log of the variance may be from that of the given one, ``LOW`` and ``HIGH``, both
-  0 where it is known; and ``LEVEL``, the part of logdet that belongs to the level of rewards, with blocks;
+* ``limits (2, members)``: how far the log of the variance may be from that of the given one, ``LOW`` and ``HIGH``, both
+  0 where it is known;
 * ``size (N, P)``: the features of each map are divided by its root; a squared norm;
-* ``precision``: prior precision of the constant term, 0 without one.
+* ``precision``: prior precision of the constant term, 0 without one;
+* ``level (N, 3, members)``: the level of rewards where a map has blocks, 0 elsewhere.
+
+A map with blocks has three kinds of features: a constant 1, whose coefficient is the level of all rewards, with the
+``precision`` above; a constant for each block, and the features for each block. The blocks are kept as if the level
+were 0, each with an estimate theta and a matrix V. What that leaves out follows from two sums over the blocks (a Schur
+complement, ``docs/math.md``, section 11): with lambda the prior precision of a block's constant, e its unit vector and
+``h = V^-1 e``, the level has the precision ``pi = precision + sum (lambda - lambda^2 e'h)`` and the mean
+``sum lambda theta[0] / pi``. A reward is then predicted by ``theta + mean lambda h``, and the variance of a prediction
+``<phi, .>`` is larger by ``lambda^2 <phi, h>^2 / pi``. ``level`` has the two sums and lambda.
 """
 
 import math
@@ -26,7 +35,7 @@ from numba.extending import overload
 
 from ..kernels import inlined, kernel
 from ..kernels.features import rows_of_map
-from ..kernels.ridge import LOGDET, PENALISED
+from ..kernels.ridge import LOGDET, PENALISED, dot
 from ..kernels.weights import normalise
 from ..types import Array, Index, Mask
 
@@ -39,7 +48,8 @@ FIRST = 0  #: moments: the first reward, which all others are counted from; 0 wi
 MEAN = 1  #: mean of the rewards less the first; 0 without a constant term
 SQUARES = 2  #: sum of their squared distances from that mean
 
-LOW, HIGH, LEVEL = 0, 1, 2  #: rows of ``limits``
+LOW, HIGH = 0, 1  #: rows of ``limits``
+INFORMATION, MOMENT, PENALTY = 0, 1, 2  #: rows of ``level``: the two sums, and lambda
 
 
 # The weights.
@@ -53,7 +63,7 @@ def weigh(n: int, beliefs: Any, log_weight: Array, weight: Array, variance: Arra
     shape ``TRUST`` about the given variance, or about that of the rewards so far. While all rewards are equal nothing
     is known of the noise, and nothing depends on it: it is 1.
     """
-    evidence, seen, moments, log_prior, prior_variance, limits, _, precision = beliefs
+    evidence, seen, moments, log_prior, prior_variance, limits, _, precision, level = beliefs
     t = seen[n]
     spread = moments[n, SQUARES] / max(t - 1.0 if precision > 0.0 else float(t), 1.0)
     log_spread = math.log(spread) if spread > 0.0 else 0.0
@@ -61,6 +71,10 @@ def weigh(n: int, beliefs: Any, log_weight: Array, weight: Array, variance: Arra
     for k in range(weight.size):
         log_weight[k] = log_prior[n, k] - 0.5 * evidence[n, LOGDET, k]
         loss = 0.5 * evidence[n, PENALISED, k]
+        if level[n, INFORMATION, k] > 0.0:
+            log_weight[k] -= 0.5 * math.log1p(level[n, INFORMATION, k] / precision)
+            loss -= 0.5 * level[n, MOMENT, k] ** 2 / (precision + level[n, INFORMATION, k])
+            loss = max(loss, 0.0)
         about, log_about = spread, log_spread
         if prior_variance[n, k] > 0.0:
             if limits[LOW, k] == limits[HIGH, k]:
@@ -128,11 +142,11 @@ def prepare_map(rows: Array, size: float, precision: float, allowed: Mask, out: 
 def members(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, allowed: Mask) -> Any:
     """Return the C members that count in row ``r`` of lane ``n``.
 
-    They are ``(weight, variance, share, z, theta, root, chosen, cells, places, dims)``: weights of sum 1 ``(C,)``,
-    noise variances ``(C,)``; the weight of those in which the constant term is common to all actions; features
-    ``(P, d, K)`` as members read them, of the maps that any reads; estimates and roots, in rows; then, ``(C,)`` each,
-    which members they are (member ``k`` reads map ``k % P``), the rows of estimate and root of the first block, and how
-    many features they have.
+    They are ``(weight, variance, z, theta, root, chosen, cells, places, dims, shift, tilt)``: weights of sum 1
+    ``(C,)``, noise variances ``(C,)``; features ``(P, d, K)`` as members read them, of the maps that any reads;
+    estimates and roots, in rows; then, ``(C,)`` each, which members they are (member ``k`` reads map ``k % P``), the
+    rows of estimate and root of the first block, how many features they have, and what the level of rewards adds with
+    blocks: to estimates ``shift h``, to the variance of ``<phi, theta>`` ``tilt <phi, h>^2``.
     """
     of = _members_of_maps if len(ridges) == 4 else _members_of_regions
     return of(r, n, x, block, ridges, beliefs, allowed)
@@ -141,23 +155,23 @@ def members(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, all
 @inlined
 def _members_of_maps(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, allowed: Mask) -> Any:
     theta, root, dims, first = ridges
-    size, precision = beliefs[6], beliefs[7]
+    size, precision, level = beliefs[6], beliefs[7], beliefs[8]
     P, K = x.shape[1], x.shape[2]
     weight, variance, chosen = _counted(n, beliefs)
     C = chosen.size
     cells, own_dims = np.empty(C, dtype=np.int64), np.empty(C, dtype=np.int64)
     z, ready = np.empty((P, theta.shape[2], K)), np.zeros(P, dtype=np.bool_)
-    share = 0.0 if block.size > 0 else 1.0
+    shift, tilt = np.zeros(C), np.zeros(C)
     for c in range(C):
         k = chosen[c]
         i = k % P
         cells[c], own_dims[c] = first[k], dims[k]
-        if block.size > 0 and first[k + 1] == first[k] + 1:
-            share += weight[c]
+        if level[n, PENALTY, k] > 0.0:
+            shift[c], tilt[c] = of_level(n, k, precision, level)
         if not ready[i]:
             prepare_map(rows_of_map(x, r, i), size[n, i], precision, allowed, z[i])
             ready[i] = True
-    return weight, variance, share, z, theta[n], root[n], chosen, cells, cells, own_dims
+    return weight, variance, z, theta[n], root[n], chosen, cells, cells, own_dims, shift, tilt
 
 
 @inlined
@@ -173,7 +187,8 @@ def _members_of_regions(r: int, n: int, x: Any, block: Index, ridges: Any, belie
         for j in range(widest):
             theta[c, j] = columns[n, chosen[c] // B, j, chosen[c] % B]
     prepare_map(rows_of_map(x, r, 0), size[n, 0], precision, allowed, z[0])
-    return weight, variance, 1.0, z, theta, root[n], chosen, np.arange(C), places, np.full(C, widest)
+    none = np.zeros(C)
+    return weight, variance, z, theta, root[n], chosen, np.arange(C), places, np.full(C, widest), none, none
 
 
 @overload(members, strict=False)
@@ -203,12 +218,19 @@ def _counted(n: int, beliefs: Any) -> tuple[Array, Array, Index]:
 
 
 @inlined
+def of_level(n: int, k: int, precision: float, level: Array) -> tuple[float, float]:
+    """Return what the level of rewards adds in member ``k``: ``shift`` and ``tilt`` of :func:`members`."""
+    known, penalty = precision + level[n, INFORMATION, k], level[n, PENALTY, k]
+    return penalty * level[n, MOMENT, k] / known, penalty * penalty / known
+
+
+@inlined
 def predictions(counted: Any, r: int, block: Index, allowed: Mask, each: Array, mean: Array) -> tuple[int, float]:
     """Write the predictions ``each (C, K)`` of the members and their ``mean (K,)``.
 
     Returns the first of the best actions, and the mean variance.
     """
-    weight, variance, _, z, theta, _, chosen, cells, _, dims = counted
+    weight, variance, z, theta, root, chosen, cells, _, dims, shift, _ = counted
     noise = 0.0
     mean[:] = 0.0
     for c in range(weight.size):
@@ -219,8 +241,11 @@ def predictions(counted: Any, r: int, block: Index, allowed: Mask, each: Array, 
         while start < mean.size:
             cell, stop = run_of(cells[c], block, r, p, start, mean.size)
             for j in range(dims[c]):
+                coefficient = theta[cell, j]
+                if shift[c] != 0.0:
+                    coefficient += shift[c] * dot(root[cell, j], root[cell, 0])
                 for a in range(start, stop):
-                    each[c, a] += z[p, j, a] * theta[cell, j]
+                    each[c, a] += z[p, j, a] * coefficient
             start = stop
         for a in range(mean.size):
             mean[a] += weight[c] * each[c, a]
@@ -240,9 +265,9 @@ def spreads(
     ``deviation (C, K)`` is that of the difference between an action and the leader under a member; ``total (K,)`` the
     variance of the reward of an action under all, within and between them.
     """
-    weight, variance, _, z, _, root, chosen, _, places, dims = counted
+    weight, variance, z, _, root, chosen, _, places, dims, _, tilt = counted
     K = mean.size
-    square, apart, scratch = np.empty(K), np.empty(K), np.empty((2, CHUNK))
+    square, apart, along, scratch = np.empty(K), np.empty(K), np.empty(K), np.empty((2, CHUNK))
     total[:] = 0.0
     for c in range(weight.size):
         if c == 0 or places[c] != places[c - 1]:
@@ -256,7 +281,20 @@ def spreads(
                 start = stop
             for a in range(K):
                 if block.size > 0 and block[r, p, a] != block[r, p, leader]:
-                    apart[a] = square[a] + square[leader]  # what is known of two blocks is independent
+                    apart[a] = square[a] + square[leader]  # given the level, two blocks are independent
+            if tilt[c] > 0.0:
+                along[:] = 0.0
+                start = 0
+                while start < K:
+                    place, stop = run_of(places[c], block, r, p, start, K)
+                    for j in range(dims[c]):
+                        h = dot(root[place, j], root[place, 0])
+                        for a in range(start, stop):
+                            along[a] += z[p, j, a] * h
+                    start = stop
+                for a in range(K):
+                    square[a] += tilt[c] * along[a] ** 2
+                    apart[a] += tilt[c] * (along[a] - along[leader]) ** 2
         for a in range(K):
             total[a] += weight[c] * (variance[c] * square[a] + (each[c, a] - mean[a]) ** 2)
             deviation[c, a] = math.sqrt(variance[c] * apart[a])
@@ -311,8 +349,8 @@ def widths(
 @kernel
 def mean_predictions(ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any, out: Array) -> None:
     """``out[r, a]``: the mean of the predictions of all members of a mixture of maps, by their weights."""
-    theta, _, dims, first = ridges
-    size, precision = beliefs[6], beliefs[7]
+    theta, root, dims, first = ridges
+    size, precision, level = beliefs[6], beliefs[7], beliefs[8]
     P, K, M = x.shape[1], x.shape[2], dims.size
     scratch, z, allowed = np.empty((3, M)), np.empty((theta.shape[2], K)), np.ones(K, dtype=np.bool_)
     for r in range(ids.size):
@@ -320,9 +358,11 @@ def mean_predictions(ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any
         weigh(n, beliefs, scratch[0], scratch[1], scratch[2])
         mean = np.zeros((first[P], theta.shape[2]))  # of the estimates at all scales, whose cells follow each other
         for k in range(M):
+            shift = of_level(n, k, precision, level)[0] if level[n, PENALTY, k] > 0.0 else 0.0
             for c in range(first[k], first[k + 1]):
                 for j in range(dims[k]):
-                    mean[c % first[P], j] += scratch[1, k] * theta[n, c, j]
+                    h = dot(root[n, c, j], root[n, c, 0]) if shift != 0.0 else 0.0
+                    mean[c % first[P], j] += scratch[1, k] * (theta[n, c, j] + shift * h)
         out[r] = 0.0
         for p in range(P):
             prepare_map(rows_of_map(x, r, p), size[n, p], precision, allowed, z)
@@ -355,11 +395,12 @@ def draw_members(ids: Index, beliefs: Any, z: Array, member: Index, deviation: A
 def sampled_scores(
     ids: Index, x: Any, block: Index, drawn: Any, root: Array, beliefs: Any, z: Array, out: Array
 ) -> None:
-    """``out[r, a] = <x_i(a), theta[r] + s root z[r, 1:]>`` for ``drawn = (member, deviation, theta, place)``.
+    """``out[r, a] = <x_i(a), theta[r] + shift h + s root z[r, 1:]>`` for ``drawn = (member, s, theta, place, shift)``.
 
-    ``theta (n, B, d)`` and ``z (n, 1 + B d)``: of every block; ``place (n,)`` is the root of the first.
+    ``theta (n, B, d)`` and ``z (n, 1 + B d)``: of every block; ``place (n,)`` is the root of the first; ``shift h`` is
+    what the level of rewards adds, as in :func:`members`.
     """
-    member, deviation, theta, place = drawn
+    member, deviation, theta, place, shift = drawn
     size, precision = beliefs[6], beliefs[7]
     K, d = x.shape[2], theta.shape[2]
     rows, parameter, allowed = np.empty((d, K)), np.empty(d), np.ones(K, dtype=np.bool_)
@@ -375,6 +416,8 @@ def sampled_scores(
                     for m in range(d):
                         total += root[n, place[r] + b, j, m] * z[r, 1 + b * d + m]
                     parameter[j] = theta[r, b, j] + deviation[r] * total
+                    if shift[r] != 0.0:
+                        parameter[j] += shift[r] * dot(root[n, place[r] + b, j], root[n, place[r] + b, 0])
                 last = b
             out[r, a] = 0.0
             for j in range(d):

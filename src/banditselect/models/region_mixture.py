@@ -53,7 +53,7 @@ class RegionMixture(Mixture):
         N, M, _ = regions.center.shape
         levels = regions.spread[:, None] * np.array(LEVELS) if noise is None else per_lane(noise, N)[:, None] ** 2
         prior_variance, repeated = np.repeat(levels, M, axis=1), regions.repeated(levels.shape[1])
-        limits = np.zeros((3, prior_variance.shape[1]))
+        limits = np.zeros((2, prior_variance.shape[1]))
         if noise is None:  # half way to the next level
             limits[HIGH] = 0.5 * np.log(LEVELS[1] / LEVELS[0])
             limits[LOW] = -limits[HIGH]
@@ -130,7 +130,7 @@ def learn_mixture(ids: Index, x: Array, y: Array, shared: Any, beliefs: Any, cou
     counts this reward.
     """
     known = shared[4]
-    _, seen, moments, _, _, _, size, precision = beliefs
+    _, seen, moments, _, _, _, size, precision, _ = beliefs
     logs, counted, updates = counts
     first, d = 1 if precision > 0.0 else 0, x.shape[2]
     z, scaled, taught = np.ones((ids.size, 1, first + d)), np.empty(ids.size), np.empty(ids.size, dtype=np.int64)

@@ -12,7 +12,7 @@ import numpy as np
 from ..kernels import kernel
 from ..kernels.features import Features
 from ..kernels.ridge import LOGDET, solve_lower
-from ..models.posterior import LEVEL, members, predictions, spreads
+from ..models.posterior import INFORMATION, members, predictions, spreads
 from ..types import Array, Index, Mask
 from .optimism import ALL_OFFERED
 from .play import Play
@@ -58,10 +58,7 @@ class Divergence(Play):
 def diverge(
     ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any, offered: Mask, best_share: float, p: Array
 ) -> None:
-    """Write the probabilities ``p (n, K)`` of a mixture of maps, ``ridges`` and ``beliefs`` as in ``models.posterior``.
-
-    The level of rewards is that of the constant term, or with blocks that which their constants are counted from.
-    """
+    """Write the probabilities ``p (n, K)`` of a mixture, ``ridges`` and ``beliefs`` as in ``models.posterior``."""
     K = p.shape[1]
     allowed = np.ones(K, dtype=np.bool_)
     for r in range(ids.size):
@@ -75,13 +72,15 @@ def diverge(
 @kernel
 def _squared_radius(n: int, counted: Any, beliefs: Any) -> float:
     """Return beta in lane ``n``."""
-    evidence, seen, limits, precision = beliefs[0], beliefs[1], beliefs[5], beliefs[7]
-    weight, share, chosen = counted[0], counted[2], counted[6]
+    evidence, seen, precision, level = beliefs[0], beliefs[1], beliefs[7], beliefs[8]
+    weight, chosen = counted[0], counted[5]
     t = seen[n]
-    logdet = -share * math.log1p(t / precision) if precision > 0.0 else 0.0
+    logdet = -math.log1p(t / precision) if precision > 0.0 else 0.0
     for c in range(weight.size):
         k = chosen[c]
-        logdet += weight[c] * (evidence[n, LOGDET, k] - (limits[LEVEL, k] if t > 0 else 0.0))
+        logdet += weight[c] * evidence[n, LOGDET, k]
+        if level[n, INFORMATION, k] > 0.0:
+            logdet += weight[c] * math.log1p(level[n, INFORMATION, k] / precision)
     return (math.sqrt(max(logdet, 0.0) + 2.0 * math.log1p(t)) + 1.0) ** 2
 
 
@@ -90,7 +89,7 @@ def _spread_by_closeness(
     r: int, counted: Any, block: Index, beta: float, allowed: Mask, best_share: float, p: Array
 ) -> None:
     """Write ``p = q f (K,)``, normalised, for the members that count in row ``r``."""
-    weight, z, chosen, dims = counted[0], counted[3], counted[6], counted[9]
+    weight, z, chosen, dims = counted[0], counted[2], counted[5], counted[8]
     P, K, C = z.shape[0], z.shape[2], weight.size
     each, deviation, mean, total = np.empty((C, K)), np.empty((C, K)), np.empty(K), np.empty(K)
     leader, _ = predictions(counted, r, block, allowed, each, mean)

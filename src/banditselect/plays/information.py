@@ -31,9 +31,9 @@ class Information(Play):
               I(a) = \max\left(\tfrac12 \log\left(1 + \frac{\mathrm{Var} f(a)}{\bar{s^2}}\right) - I_0, 0\right)
 
     b has the highest :math:`\bar f`, of several the highest I. :math:`\mathrm{Var} f(a)` is that within members and
-    between them. :math:`I_0 = \tfrac12 \log(1 + \sigma / (\epsilon + t))` is what any reward teaches of the constant
-    term, on which no decision depends: its prior precision is :math:`\epsilon`, t rewards count, and :math:`\sigma` is
-    the weight of members in which it is common to all actions, 1 without blocks. Without one :math:`I_0 = 0`.
+    between them. :math:`I_0 = \tfrac12 \log(1 + 1 / (\epsilon + t))` is what any reward teaches of the constant term,
+    on which no decision depends: its prior precision is :math:`\epsilon`, and t rewards count. Without one
+    :math:`I_0 = 0`.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ def inform(ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any, offered:
         if offered.size > 1:
             allowed = offered[r]
         counted = members(r, ids[r], x, block, ridges, beliefs, allowed)
-        weight, share = counted[0], counted[2]
-        common = math.log1p(share / (precision + seen[ids[r]])) if precision > 0.0 else 0.0
+        weight = counted[0]
+        common = math.log1p(1.0 / (precision + seen[ids[r]])) if precision > 0.0 else 0.0
         gap, deviation, mean, taught = np.empty((weight.size, K)), np.empty((weight.size, K)), np.empty(K), np.empty(K)
         leader, noise = predictions(counted, r, block, allowed, gap, mean)  # gap: predictions until the leader is known
         while True:

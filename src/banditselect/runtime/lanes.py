@@ -92,6 +92,8 @@ class LaneArrays:
         arrays = self.learned()
         for name, theirs in other.learned().items():
             axis = self.member_axis.get(name)
+            if name not in arrays:
+                continue  # no model that moves has it
             if axis is not None:
                 arrays[name] = _moved(arrays[name], theirs, axis, self._move_of(name, other, move))
             elif whole:
