@@ -126,8 +126,7 @@ def test_with_replays_only_they_are_judged_and_only_the_bases_count():
 
 
 def test_shares_with_replays():
-    out = np.empty((1, 6))
-    barrier_shares(np.array([1]), np.array([[0.5, 0.5], [0.2, 0.8]]), np.array([9.0, 4.0]), 2, out)
+    out = barrier_shares(np.array([1]), np.array([[0.5, 0.5], [0.2, 0.8]]), np.array([9.0, 4.0]), 2)
     p = np.array([0.275, 0.725])  # three quarters of the weights and an eighth each
     np.testing.assert_allclose(out[0], [*(p / 2), *(p / 4), *(p / 4)])
 
@@ -136,9 +135,9 @@ def test_a_reservoir_holds_each_of_the_past_with_the_same_probability():
     """Chi-square with 4 degrees of freedom, false alarm below 1e-4; slots are independent of each other."""
     lanes, ids = 4000, np.arange(4000)
     keys = np.random.default_rng(0).integers(-(2**63), 2**63, size=lanes)
-    held, taken = np.full((lanes, 2), -1), np.empty((lanes, 2), dtype=bool)
+    held = np.full((lanes, 2), -1)
     for count in range(1, 6):
-        replaced(ids, keys, np.full(lanes, count), 3, taken)
+        taken = replaced(ids, keys, np.full(lanes, count), 3, 2)
         held[taken] = count
     for k in range(2):
         counts = np.bincount(held[:, k], minlength=6)[1:]

@@ -46,8 +46,7 @@ class AdaptiveSquareCB(Master):
 
     Attributes
     ----------
-    bases: the SquareCB of each level, the widest error first.  plays: rounds of each, ``(L + 1,)``.
-    model_weights: of the levels, ``(L + 1,)``.  outside: rewards outside ``reward_range``.
+    bases: the SquareCB of each level, the widest error first.
 
     Notes
     -----

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from ..kernels import inlined, kernel
 from ..models.tally import Tally
 from ..plays.schedules import Power, Schedule, as_schedule
+from ..runtime.arguments import argument
 from ..runtime.constraints import Rate
 from ..runtime.errors import refuse
 from ..runtime.lanes import LaneArrays, per_lane
@@ -22,27 +24,23 @@ Reference = float | Schedule | str
 """A bound on regret: a number u for ``u sqrt(n)``, a schedule, or the name of one."""
 
 
+@dataclass(frozen=True)
 class BoundsOnRegret(Rate):
-    """One bound on regret for all bases, or a list with one for each."""
+    """One bound on regret for all bases, or a list with one for each; all of them ``powers`` of the rounds, or any."""
+
+    powers: bool = False
 
     def check(self, name: str, value: Any, lanes: int | None) -> None:
         """Raise ValueError if ``value`` does not satisfy it."""
-        if not isinstance(value, list | tuple):
-            super().check(name, value, lanes)
-            return
-        for i, one in enumerate(value):
-            super().check(f"{name}[{i}]", one, lanes)
+        several = isinstance(value, list | tuple)
+        for i, one in enumerate(value if several else [value]):
+            super().check(f"{name}[{i}]" if several else name, one, lanes)
+            if self.powers and callable(one) and type(one) is not Power:
+                raise refuse(name, value, "finite numbers >= 0, or Power(scale, exponent)")
 
 
-class PowersOnRegret(BoundsOnRegret):
-    """Bounds on regret that are powers of the number of rounds."""
-
-    def check(self, name: str, value: Any, lanes: int | None) -> None:
-        """Raise ValueError if ``value`` does not satisfy it."""
-        super().check(name, value, lanes)
-        each = value if isinstance(value, list | tuple) else [value]
-        if any(callable(one) and type(one) is not Power for one in each):
-            raise refuse(name, value, "finite numbers >= 0, or Power(scale, exponent)")
+REFERENCE = argument(BoundsOnRegret(names=("own",)), default=1.0, unit="reward")
+POWERS = argument(BoundsOnRegret(powers=True), default=1.0, unit="reward")
 
 
 class TalliedBases(MasterModel):

@@ -21,7 +21,7 @@ from ..runtime.errors import refuse
 from ..runtime.files import register
 from ..runtime.inputs import SMALLEST
 from ..types import Array, Index, Mask
-from .master import Bases, learn_base, shape_of
+from .master import BASES, learn_base, shape_of
 
 
 @register
@@ -48,11 +48,6 @@ class EXP4(Policy):
     horizon: T, the number of rounds: it takes the place of t in :math:`\gamma_t`, and T / 2 in :math:`\eta_t`. None if
         unknown.
     learning_rate: b.
-
-    Attributes
-    ----------
-    bases: the copies.  model_weights: q where as many actions are offered as on average so far, ``(M,)``.
-    outside: rewards outside ``reward_range``.
 
     Notes
     -----
@@ -81,7 +76,7 @@ class EXP4(Policy):
     array([0.99, 0.01])
     """
 
-    bases: Sequence[Any] = argument(Bases(), unit="reward")
+    bases: Sequence[Any] = BASES
     exploration: str = argument(OneOf(("ix", "uniform")), default="ix")
     mixing: float | None = argument(Number(low=0.0, optional=True), default=None)
     reward_range: tuple[float, float] = shared.REWARD_RANGE

@@ -46,10 +46,9 @@ class BarrierModel(MasterModel):
         if base is None or share is None:
             return y
         self.warnings += self.range.watch(ids, y)
-        learned, ends = np.empty(ids.size), (self.range.lower, self.range.upper)
+        ends = (self.range.lower, self.range.upper)
         options = (self.replays, self.weigh, self.barrier.rate, self.barrier.doubling)
-        update(ids, base, share, y, ends, self.plays, self.barrier.arrays(), options, learned)
-        return learned
+        return update(ids, base, share, y, ends, self.plays, self.barrier.arrays(), options)
 
     def weights(self) -> Array:
         """Return the weight of each base, ``(N, M)``."""
@@ -85,9 +84,7 @@ class LogBarrier(LaneArrays):
 
     def shares(self, ids: Index, replays: int) -> Array:
         """Return the probability of each to be drawn, ``(n, M)``; with R replays ``(n, M (1 + R))``."""
-        out = np.empty((ids.size, self.weights.shape[1] * (1 + replays)))
-        barrier_shares(ids, self.weights, self.horizon, replays, out)
-        return out
+        return barrier_shares(ids, self.weights, self.horizon, replays)
 
     def arrays(self) -> tuple[Array, Array, Array, Array, Index]:
         """Return the arrays that kernels read, ``barrier``."""
@@ -95,12 +92,13 @@ class LogBarrier(LaneArrays):
 
 
 @kernel
-def barrier_shares(ids: Index, weights: Array, horizon: Array, replays: int, out: Array) -> None:
-    """``out[r]``: the probability of each base to play, mixed with the uniform one at 1 / T; ``(n, M)`` or wider.
+def barrier_shares(ids: Index, weights: Array, horizon: Array, replays: int) -> Array:
+    """Return the probability of each base to play, mixed with the uniform one at 1 / T, ``(n, M (1 + replays))``.
 
     With ``replays`` a base plays itself in half of its rounds, else as one of its replays, which follow M by M.
     """
     M = weights.shape[1]
+    out = np.empty((ids.size, M * (1 + replays)))
     for r in range(ids.size):
         n = ids[r]
         for j in range(M):
@@ -108,31 +106,25 @@ def barrier_shares(ids: Index, weights: Array, horizon: Array, replays: int, out
             out[r, j] = 0.5 * p if replays else p
             for k in range(replays):
                 out[r, (k + 1) * M + j] = 0.5 * p / replays
+    return out
 
 
 @kernel
 def update(
-    ids: Index,
-    base: Index,
-    share: Array,
-    y: Array,
-    expected: Any,
-    plays: Index,
-    barrier: Any,
-    options: Any,
-    learned: Array,
-) -> None:
+    ids: Index, base: Index, share: Array, y: Array, expected: Any, plays: Index, barrier: Any, options: Any
+) -> Array:
     """Update the weights of the bases drawn, ``(n,)``, with these probabilities by their rewards.
+
+    Return what the bases learn, ``(n,)``; if ``weigh``, with the distance from ``upper`` divided by the probability.
 
     Losses are ``(upper - y) / (upper - lower)``, clipped to [0, 1], for ``expected = (lower, upper)``. ``barrier``:
     ``LogBarrier.arrays``. ``options = (replays, weigh, rate, doubling)``: with ``replays`` only these are judged, each
-    drawn with its probability over ``2 replays``; bases count what they play themselves in ``plays``. ``learned (n,)``:
-    what the bases learn; if ``weigh``, with the distance from ``upper`` divided by the probability.
+    drawn with its probability over ``2 replays``; bases count what they play themselves in ``plays``.
     """
     lower, upper = expected
     weights, rates, thresholds, horizon, seen = barrier
     replays, weigh, rate, doubling = options
-    M = weights.shape[1]
+    M, learned = weights.shape[1], np.empty(ids.size)
     for r in range(ids.size):
         n = ids[r]
         learned[r] = y[r] + (upper - y[r]) * (1.0 - 1.0 / share[r]) if weigh else y[r]
@@ -156,6 +148,7 @@ def update(
                 weights[n, j] = 1.0 / M
                 rates[n, j] = rate * math.sqrt(M / horizon[n])
                 thresholds[n, j] = 2.0 * M
+    return learned
 
 
 @kernel

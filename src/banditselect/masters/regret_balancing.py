@@ -13,8 +13,8 @@ from ..runtime.arguments import argument
 from ..runtime.constraints import OneOf
 from ..runtime.files import register
 from ..types import Array, Index
-from .balancing import BoundsOnRegret, Reference, RegretBounds, TalliedBases, fill_powers, record
-from .master import Bases, Master
+from .balancing import REFERENCE, Reference, RegretBounds, TalliedBases, fill_powers, record
+from .master import BASES, Master
 
 
 @register
@@ -37,10 +37,6 @@ class RegretBalancing(Master):
     reference: U: a number u for :math:`u \sqrt n`, a schedule, or ``"own"``: each base's own ``regret_bound``. A list
         has one of these for each base.
     rule: ``"optimistic"`` or ``"balancing"``.
-
-    Attributes
-    ----------
-    bases: the copies.  plays: rounds per base, ``(M,)``.  model_weights: share of the rounds of each base, ``(M,)``.
 
     Notes
     -----
@@ -66,8 +62,8 @@ class RegretBalancing(Master):
     array([ 1, 99])
     """
 
-    bases: Sequence[Any] = argument(Bases(), unit="reward")
-    reference: Reference | Sequence[Reference] = argument(BoundsOnRegret(names=("own",)), default=1.0, unit="reward")
+    bases: Sequence[Any] = BASES
+    reference: Reference | Sequence[Reference] = REFERENCE
     rule: str = argument(OneOf(("optimistic", "balancing")), default="optimistic")
 
     def build(self, lanes: int) -> tuple[Model, None]:
