@@ -67,12 +67,6 @@ class ALEXP(Policy):
     intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`, and is
         penalised with them.
 
-    Attributes
-    ----------
-    model_weights: q after the rewards so far, ``(M,)``.  parameters: ridge estimates of the learners, ``(M, d)``.
-    constants: their constant terms, ``(M,)``.  lasso: the group lasso estimate, ``(M, d_i)``, constants first.
-    outside: how many rewards fell outside ``reward_range``.
-
     Notes
     -----
     Guarantee (the reference, for learners whose sets hold, a set of actions that stays and features whose uniform

@@ -47,10 +47,6 @@ class SEXP3(Policy):
     horizon: T, the number of rounds; then S is :math:`\kappa T / C`, and half of it if ``"alone"``. None if unknown.
     learning_rate: b.
 
-    Attributes
-    ----------
-    visits: rounds learned of each class, ``(C,)``.  outside: rewards outside ``reward_range``.
-
     Notes
     -----
     ``learn`` teaches nothing, since features tell neither an arm nor its probability, and warns of that once.

@@ -66,12 +66,6 @@ class SparseOFUL(Policy):
     intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`, and S
         then bounds the parameter with its constant term.
 
-    Attributes
-    ----------
-    model_weights: of SqAlg, ``(M,)``.  parameters: of the ridge regressions, ``(M, d)``.  constants: their constant
-    terms, ``(M,)``.  squared_radii: of the one set.  covers(theta): for a parameter of all maps side by side.
-    clipped: how many rewards SqAlg had to clip.
-
     Notes
     -----
     Of the reference: the conversion, and optimism over its set. Its online learner for entries of which any few are not
@@ -129,8 +123,7 @@ class SparseOFUL(Policy):
         self.demand(f'confidence="{self.confidence}"', given=needed)
         bank, terms = ridge_per_map(self, lanes)
         terms |= {name: per_lane(getattr(self, name), lanes) for name in needed}
-        expected = RewardRange(self.reward_range, lanes, "it is clipped where experts are weighted")
-        return OnlineSet(bank, expected, terms, self.confidence, self.delta, float(self.scale)), Optimism()
+        return OnlineSet(self, bank, terms), Optimism()
 
     def covers(self, theta: ArrayLike) -> Any:
         """Return whether the set contains ``theta``, of all maps side by side: ``(D,)``, or one per lane ``(N, D)``.
@@ -166,18 +159,11 @@ class OnlineSet(BankModel):
     shared = ("columns",)
     reads_lookups = False
 
-    def __init__(
-        self,
-        bank: RidgeBank,
-        expected: RewardRange,
-        terms: dict[str, Array],
-        confidence: str,
-        delta: float,
-        scale: float,
-    ) -> None:
+    def __init__(self, policy: SparseOFUL, bank: RidgeBank, terms: dict[str, Array]) -> None:
         super().__init__(bank)
         largest, lanes = terms["regularization"].max(axis=1, keepdims=True), len(bank.theta)
-        self.expected, self.confidence, self.delta, self.scale = expected, confidence, delta, scale
+        self.confidence, self.delta, self.scale = policy.confidence, policy.delta, float(policy.scale)
+        self.expected = RewardRange(policy.reward_range, lanes, "it is clipped where experts are weighted")
         self.terms = LaneConstants(**terms, prior=largest[:, 0] * terms["bound"] ** 2)
         self.loss = np.zeros(lanes)
         self.columns = np.flatnonzero(np.arange(bank.dims.max()) < bank.dims[:, None])

@@ -40,10 +40,6 @@ class UCB1(Policy):
     noise: sub-Gaussian constant R of the rewards (1/2 for rewards in [0, 1]).
     scale: multiplies the width; 1 is the theory, less is practice.
 
-    Attributes
-    ----------
-    plays: rewards learned of each arm, ``(K,)``.  means: of these rewards, ``(K,)``, NaN without any.
-
     Notes
     -----
     Arms of which no reward is known, and other ties, are drawn with equal probability. ``learn`` teaches nothing, since
