@@ -3,11 +3,10 @@
 The proofs are in ``docs/math.md``; every statement there holds for all rounds at once with probability 1 - delta.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..kernels import kernel, ridge, shared_ridge
 from ..kernels.features import Features
-from ..kernels.weights import exponentials, largest, log_weights, posterior
+from ..kernels.weights import posterior
 from ..runtime.lanes import MemberMove
 from ..types import Array, Index, Mask
 from . import learned_sums
@@ -86,7 +85,7 @@ class LikelihoodSets(BankModel):
         kappa = 0.5 if misspecification > 0.0 else 1.0
         self.noise = noise
         self.penalty = penalty
-        self.posterior = Posterior(variance=noise**2 / kappa, prior=prior, online=online)
+        self.posterior = Posterior(bank, variance=noise**2 / kappa, prior=prior, online=online)
         self.log_term = math.log(1.0 / delta)
         self.drift = misspecification**2 / (1.0 - kappa) if misspecification > 0.0 else 0.0
         self.scale = float(scale)
@@ -114,18 +113,12 @@ class LikelihoodSets(BankModel):
         """Return an array ``(N, M, ...)`` with the models in the order in which they were given."""
         return array
 
-    @property
-    def misspecified(self) -> Mask:
-        """True in lanes in which an alarm was raised, ``(N,)``."""
-        return self.alarm.raised
-
-    def total_weight(self) -> Array:
-        """Return the logarithm of the sum of the weights before they are normalised, ``(N,)``."""
-        return self.posterior.total_weight(self.bank)
+    misspecified = property(attrgetter("alarm.raised"))
+    total_weight = property(attrgetter("posterior.total_weight"))
 
     def weights(self) -> Array:
         """Return the posterior weights of the models, ``(N, M)``."""
-        return self.in_given_order(self.posterior.weigh(np.arange(self.noise.size), self.bank)[0])
+        return self.in_given_order(self.posterior.weigh(np.arange(self.noise.size))[0])
 
     def squared_radii(self) -> Array:
         """Return the squared radii of the sets, scale included, ``(N, M)``; negative where the model is refuted."""
@@ -191,7 +184,7 @@ class MapSets(LikelihoodSets):
         stays right if at every time some map of the list was true.
         """
         bank, posterior = self.bank, self.posterior
-        posterior.reweigh(bank, total, shares, replayed)
+        posterior.reweigh(total, shares, replayed)
         kept, new = kept_and_new(self.penalty.shape[1], shares.size)
         if new.size and not replayed:
             loss = bank.penalised[:, new]
@@ -210,7 +203,7 @@ class MapSets(LikelihoodSets):
         """
         self._watching = False
         try:
-            with self.posterior.asleep(ids, members, self.bank):
+            with self.posterior.asleep(ids, members):
                 yield
         finally:
             self._watching = True
@@ -254,7 +247,7 @@ class RegionSets(LikelihoodSets):
         """Return an array ``(N, M, ...)`` with the models in the order in which they were given."""
         return in_order(array, self.rank)
 
-    def adopt(self, other: RegionSets, fresh: RegionSets, move: MemberMove) -> None:
+    def adopt(self, other: "RegionSets", fresh: "RegionSets", move: MemberMove) -> None:
         """Learn, as sets that have learned nothing, what sets of other regions have, which were ``fresh`` before.
 
         Losses of new regions are exact but for the online loss, which depends on the order of the rewards: there they
@@ -270,7 +263,7 @@ class RegionSets(LikelihoodSets):
             target[:, move.new] = other.in_given_order(source)[:, move.old]
         np.put_along_axis(self.bank.online, self.rank, online, axis=1)
         np.put_along_axis(posterior.log_prior, self.rank, prior, axis=1)
-        kept = log_sum(self.in_given_order(posterior.log_weights(self.bank))[:, move.new])
+        kept = log_sum(self.in_given_order(posterior.log_weights())[:, move.new])
         prior[:, move.new] += (total + np.log1p(-share) - kept)[:, None]
         np.put_along_axis(posterior.log_prior, self.rank, prior, axis=1)
         self.alarm.raised[:] = other.alarm.raised
@@ -329,13 +322,10 @@ def take_radii(ids: Index, evidence: Array, updates: Index, sets: Any) -> None:
     ``B`` is the mixture loss, as in ``weights.posterior``; ``log_term = log(1 / delta)``.
     """
     log_prior, variance, online, penalty, _, squared, drift, log_term = sets
-    M = evidence.shape[2]
-    log_weight, weight = np.empty(M), np.empty(M)
+    weight, mixture = np.empty((ids.size, evidence.shape[2])), np.empty(ids.size)
+    posterior(ids, evidence, log_prior, variance, online, weight, mixture)
     for r in range(ids.size):
         n = ids[r]
-        log_weights(evidence[n], log_prior[n], variance[n], online, log_weight)
-        top = largest(log_weight)
-        mixture = -2.0 * variance[n] * (top + math.log(exponentials(log_weight, top, weight)))
-        level = mixture + 2.0 * variance[n] * log_term + drift * updates[n]
-        for i in range(M):
+        level = mixture[r] + 2.0 * variance[n] * log_term + drift * updates[n]
+        for i in range(evidence.shape[2]):
             squared[n, i] = level + penalty[n, i] - evidence[n, 1, i]

@@ -3,6 +3,7 @@
 import contextlib
 import math
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import ClassVar
 
 import numpy as np
@@ -57,22 +58,10 @@ class SqAlgWeighted(InRange):
         """Return the weights of the experts, ``(N, M)``."""
         return self.sqalg.weights(np.arange(self.updates.size))
 
-    def admissible(self) -> Mask:
-        """Return which experts are admissible, ``(N, M)``."""
-        return self.sqalg.alive
-
-    @property
-    def clipped(self) -> Index:
-        """Number of rewards that SqAlg clipped to its range, ``(N,)``."""
-        return self.sqalg.clipped
-
-    def total_weight(self) -> Array:
-        """Return the logarithm of the sum of the weights before they are normalised, ``(N,)``."""
-        return self.sqalg.total_weight()
-
-    def reweigh(self, total: Array, shares: Array, replayed: bool) -> None:
-        """Weigh the experts when the last have come or some have gone."""
-        self.sqalg.reweigh(total, shares, replayed)
+    admissible = property(attrgetter("sqalg.alive"))
+    clipped = property(attrgetter("sqalg.clipped"))
+    total_weight = property(attrgetter("sqalg.total_weight"))
+    reweigh = property(attrgetter("sqalg.reweigh"))
 
     @contextlib.contextmanager
     def asleep(self, ids: Index, members: Index) -> Iterator[None]:
