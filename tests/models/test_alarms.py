@@ -219,9 +219,9 @@ def watch(J, t, *, challenger=np.inf, R=1.0, penalty=0.0, misspecification=0.0, 
 
 def look(alarm, ids, sets, challenger):
     """Screen as the kernels that learn do, and judge what is suspect; return whether it is the first alarm."""
-    verdict, bank = np.empty((ids.size, 3)), sets.bank
-    limits = challenger, sets.arrays(), alarm.level, verdict
-    return screen(ids, bank.evidence, bank.updates, *limits) and alarm.judge(ids, verdict, bank.updates, sets.noise)
+    bank = sets.bank
+    verdict = screen(ids, bank.evidence, bank.updates, challenger, sets.arrays(), alarm.level)
+    return verdict.size > 0 and alarm.judge(ids, verdict, bank.updates, sets.noise)
 
 
 @pytest.mark.parametrize(

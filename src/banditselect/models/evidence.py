@@ -64,9 +64,8 @@ class EvidenceWeighted(InRange):
         bank, posterior = self.bank, self.posterior
         if posterior is None:
             return bank.predict(ids, x)
-        n, M = ids.size, bank.first.size - 1
-        weight, out = np.empty((n, M)), np.empty((n, x.values.shape[2]))
-        weights.posterior(ids, bank.evidence, posterior.log_prior, posterior.variance, False, weight, np.empty(n))
+        weight, _ = weights.posterior(ids, bank.evidence, posterior.log_prior, posterior.variance, False)
+        out = np.empty((ids.size, x.values.shape[2]))
         ridge.mixtures(ids, x.values, x.block, bank.theta, bank.first, weight, out)
         return out
 
@@ -114,9 +113,7 @@ class Posterior(LaneArrays):
 
     def weigh(self, ids: Index) -> tuple[Array, Array]:
         r"""Return weights ``(n, M)``, and :math:`-2 R^2 \log \sum_i \pi_i e^{-L_i / (2 R^2)}`, ``(n,)``."""
-        weight, mixture = np.empty((ids.size, self.log_prior.shape[1])), np.empty(ids.size)
-        weights.posterior(ids, self.bank.evidence, self.log_prior, self.variance, self.online, weight, mixture)
-        return weight, mixture
+        return weights.posterior(ids, self.bank.evidence, self.log_prior, self.variance, self.online)
 
     def log_weights(self, ids: Index | slice = slice(None)) -> Array:
         """Return the logarithms of the weights before they are normalised, ``(n, M)``."""

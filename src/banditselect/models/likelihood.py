@@ -170,10 +170,9 @@ class MapSets(LikelihoodSets):
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
         """Learn rewards, take the radii, look whether any model explains them."""
-        verdict = np.empty((ids.size, 3))
         challenger = self.loss, self.alarm.level
-        suspect = learn_map_sets(ids, x.values, x.block, y, self.bank.arrays(), challenger, self.arrays(), verdict)
-        if suspect and self._watching:
+        verdict = learn_map_sets(ids, x.values, x.block, y, self.bank.arrays(), challenger, self.arrays())
+        if verdict.size and self._watching:
             self._judge(ids, verdict)
 
     def reweigh(self, total: Array, shares: Array, replayed: bool) -> None:
@@ -231,16 +230,14 @@ class RegionSets(LikelihoodSets):
 
     def upper_bounds(self, ids: Index, x: Features) -> Array:
         """Return the largest reward that any set allows, ``(n, K)``."""
-        out, bank = np.empty((ids.size, x.values.shape[2])), self.bank
-        ellipsoids = bank.columns, bank.root, bank.group, self.squared
-        shared_ridge.upper_bounds(ids, x.values, ellipsoids, self.scale, out)
-        return out
+        bank = self.bank
+        return shared_ridge.upper_bounds(ids, x.values, (bank.columns, bank.root, bank.group, self.squared), self.scale)
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
         """Learn rewards, take the radii, look whether any model explains them."""
-        verdict = np.empty((ids.size, 3))
         challenger = self.wide.arrays(), self.alarm.level
-        if learn_region_sets(ids, x.values, x.block, y, self.bank.arrays(), challenger, self.arrays(), verdict):
+        verdict = learn_region_sets(ids, x.values, x.block, y, self.bank.arrays(), challenger, self.arrays())
+        if verdict.size:
             self._judge(ids, verdict)
 
     def in_given_order(self, array: NDArray[Any]) -> Any:
@@ -271,19 +268,17 @@ class RegionSets(LikelihoodSets):
 
 
 @kernel
-def learn_map_sets(
-    ids: Index, x: Array, block: Index, y: Array, ridges: Any, challenger: Any, sets: Any, verdict: Array
-) -> bool:
-    """Learn ``x (n, P, d)`` and ``y (n,)`` in ridges over maps, take the radii, return whether an alarm may be due.
+def learn_map_sets(ids: Index, x: Array, block: Index, y: Array, ridges: Any, challenger: Any, sets: Any) -> Array:
+    """Learn ``x (n, P, d)`` and ``y (n,)`` in ridges over maps, take the radii, return the verdicts of ``screen``.
 
     ``challenger = (loss, level)``: ``loss (N,)`` sums the squared errors of the mean prediction under the posterior.
     """
     loss, level = challenger
     evidence, updates = ridges[2], ridges[3]
     log_prior, variance, online = sets[:3]
-    n, M = verdict.shape[0], log_prior.shape[1]
-    weight, mixture, before = np.empty((n, M)), np.empty(n), np.empty((2, n, M))
-    posterior(ids, evidence, log_prior, variance, online, weight, mixture)
+    n, M = ids.size, log_prior.shape[1]
+    weight, mixture = posterior(ids, evidence, log_prior, variance, online)
+    before = np.empty((2, n, M))
     ridge.learn(ids, x, block, y, ridges, before)
     for r in range(n):
         forecast = 0.0
@@ -292,14 +287,12 @@ def learn_map_sets(
         loss[ids[r]] += (y[r] - forecast) ** 2
         mixture[r] = loss[ids[r]]
     take_radii(ids, evidence, updates, sets)
-    return screen(ids, evidence, updates, mixture, sets, level, verdict)
+    return screen(ids, evidence, updates, mixture, sets, level)
 
 
 @kernel
-def learn_region_sets(
-    ids: Index, x: Array, block: Index, y: Array, shared: Any, challenger: Any, sets: Any, verdict: Array
-) -> bool:
-    """Learn ``x (n, 1, d)`` and ``y (n,)`` in ridges over one map, take the radii, return whether an alarm may be due.
+def learn_region_sets(ids: Index, x: Array, block: Index, y: Array, shared: Any, challenger: Any, sets: Any) -> Array:
+    """Learn ``x (n, 1, d)`` and ``y (n,)`` in ridges over one map, take the radii, return the verdicts of ``screen``.
 
     ``challenger = (wide, level)``: its loss is the evidence of the one ridge ``wide``, wider than all regions.
     """
@@ -307,12 +300,12 @@ def learn_region_sets(
     evidence, updates = shared[3], shared[4]
     n, variance, wide_evidence = ids.size, sets[1], wide[2]
     ridge.learn(ids, x, block, y, wide, np.empty((2, n, 1)))
-    shared_ridge.learn(ids, x, y, shared, np.empty((n, sets[0].shape[1])))
+    shared_ridge.learn(ids, x, y, shared)
     loss = np.empty(n)
     for r in range(n):
         loss[r] = wide_evidence[ids[r], 1, 0] + variance[ids[r]] * wide_evidence[ids[r], 0, 0]
     take_radii(ids, evidence, updates, sets)
-    return screen(ids, evidence, updates, loss, sets, level, verdict)
+    return screen(ids, evidence, updates, loss, sets, level)
 
 
 @kernel
@@ -322,8 +315,7 @@ def take_radii(ids: Index, evidence: Array, updates: Index, sets: Any) -> None:
     ``B`` is the mixture loss, as in ``weights.posterior``; ``log_term = log(1 / delta)``.
     """
     log_prior, variance, online, penalty, _, squared, drift, log_term = sets
-    weight, mixture = np.empty((ids.size, evidence.shape[2])), np.empty(ids.size)
-    posterior(ids, evidence, log_prior, variance, online, weight, mixture)
+    _, mixture = posterior(ids, evidence, log_prior, variance, online)
     for r in range(ids.size):
         n = ids[r]
         level = mixture[r] + 2.0 * variance[n] * log_term + drift * updates[n]

@@ -43,33 +43,26 @@ class Divergence(Play):
     def __init__(self, best_share: float) -> None:
         self.best_share = float(best_share)
 
-    def probabilities(
-        self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Array | None = None
-    ) -> Array:
+    def probabilities(self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Any = None) -> Array:
         """Return probabilities ``(n, K)``."""
-        p, (ridges, beliefs) = np.empty((ids.size, x.values.shape[2])), model.beliefs()
-        diverge(
-            ids, x.values, x.block, ridges, beliefs, ALL_OFFERED if offered is None else offered, self.best_share, p
-        )
-        return p
+        mask = ALL_OFFERED if offered is None else offered
+        return diverge(ids, x.values, x.block, *model.beliefs(), mask, self.best_share)
 
 
 @kernel
-def diverge(
-    ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any, offered: Mask, best_share: float, p: Array
-) -> None:
-    """Write the probabilities ``p (n, K)`` of a mixture of maps, ``ridges`` and ``beliefs`` as in ``models.posterior``.
+def diverge(ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any, offered: Mask, best_share: float) -> Array:
+    """Return the probabilities ``(n, K)`` of a mixture of maps, ``ridges`` and ``beliefs`` as in ``models.posterior``.
 
     The level of rewards is that of the constant term, or with blocks that which their constants are counted from.
     """
-    K = p.shape[1]
-    allowed = np.ones(K, dtype=np.bool_)
+    p, allowed = np.empty((ids.size, x.shape[2])), np.ones(x.shape[2], dtype=np.bool_)
     for r in range(ids.size):
         if offered.size > 1:
             allowed = offered[r]
         counted = members(r, ids[r], x, block, ridges, beliefs, allowed)
         beta = _squared_radius(ids[r], counted, beliefs)
         _spread_by_closeness(r, counted, block, beta, allowed, best_share, p[r])
+    return p
 
 
 @kernel

@@ -183,10 +183,8 @@ class WeighedLearners(Model):
     def bounds(self, ids: Index, x: Features) -> Array:
         """Return the upper bounds of every learner, ``(M, n, K)``."""
         learners, bank = self.learners, self.learners.bank
-        out = np.empty((self.note_width, ids.size, x.values.shape[2]))
         ellipsoids = (bank.theta, bank.root, bank.dims, bank.first, learners.radii.squared)
-        every_bound(ids, x.values, x.block, ellipsoids, learners.scale, out)
-        return out
+        return every_bound(ids, x.values, x.block, ellipsoids, learners.scale)
 
     @property
     def updates(self) -> Index:
@@ -195,9 +193,8 @@ class WeighedLearners(Model):
 
     def weights(self) -> Array:
         """Return the weights of the learners after the rewards so far, ``(N, M)``."""
-        out, rate = np.empty(self.gained.shape), -self.rate / np.sqrt(self.updates + 1.0)
-        exponential_weights(np.arange(len(out)), self.gained, rate, np.ones(out.shape, dtype=bool), out)
-        return out
+        rate, every = -self.rate / np.sqrt(self.updates + 1.0), np.ones(self.gained.shape, dtype=bool)
+        return exponential_weights(np.arange(len(rate)), self.gained, rate, every)
 
 
 @kernel
@@ -220,14 +217,15 @@ def learn_all(
 
 
 @kernel
-def every_bound(ids: Index, x: Any, block: Index, ellipsoids: Any, scale: float, out: Array) -> None:
-    """``out[i, r, a]``: the upper bound of learner ``i`` alone, see ``kernels.ridge.upper_bounds``."""
+def every_bound(ids: Index, x: Any, block: Index, ellipsoids: Any, scale: float) -> Array:
+    """Return the upper bound of every learner alone, ``(M, n, K)``, see ``kernels.ridge.upper_bounds``."""
     theta, root, dims, first, squared = ellipsoids
-    only = np.full(squared.shape, -1.0)
-    for i in range(out.shape[0]):
+    out, only = np.empty((dims.size, ids.size, x.shape[2])), np.full(squared.shape, -1.0)
+    for i in range(dims.size):
         only[:, i] = squared[:, i]
         ridge.upper_bounds(ids, x, block, (theta, root, dims, first, only), scale, False, out[i])
         only[:, i] = -1.0
+    return out
 
 
 @kernel
