@@ -8,7 +8,7 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from banditselect import OFUL, LinTS, Power, RegretBalancing, SquareCB, Uniform, load, on_map
+from banditselect import OFUL, Power, RegretBalancing, Uniform, load
 from banditselect.masters import D3RB, ED2RB, BalancingElimination, DynamicBalancing
 from banditselect.masters.balancing import MeanWidths
 
@@ -251,21 +251,6 @@ def test_means_stay_within_their_widths():
 # Around it
 
 
-@pytest.mark.parametrize("base", [SquareCB.bind(dim=3, reward_range=(-9.0, 9.0)), LinTS.bind(dim=3)], ids=["SCB", "TS"])
-@pytest.mark.parametrize("cls", ALL)
-def test_one_base_alone_plays_as_if_by_itself(cls, base):
-    rng = np.random.default_rng(3)
-    alone, policy = base(lanes=2, seed=(5, 1)), cls(bases=[base], lanes=2, seed=(5, 1))
-    for _ in range(20):
-        x, y = rng.normal(size=(2, 4, 3)), rng.normal(size=2)
-        one, two = policy.act(x), alone.act(x)
-        np.testing.assert_array_equal(one.action, two.action)
-        np.testing.assert_array_equal(one.probability, two.probability)
-        policy.update(one, y)
-        alone.update(two, y)
-    np.testing.assert_array_equal(policy.bases[0].parameters, alone.parameters)
-
-
 @pytest.mark.parametrize("cls", ALL)
 def test_the_better_base_plays_most(cls):
     """Uniform earns 1.5 on average, OFUL soon 2; noise of standard deviation 0.1."""
@@ -298,12 +283,3 @@ def test_refusals():
         DynamicBalancing(bases=[Uniform()], reference=math.sqrt)
     with pytest.raises(ValueError, match=r"DynamicBalancing: reference: .*finite number"):
         DynamicBalancing(bases=[OFUL(dim=1)], reference="own")
-    with pytest.raises(ValueError, match="D3RB: coefficient"):
-        D3RB(bases=[Uniform()], coefficient=0.0)
-    with pytest.raises(ValueError, match="ED2RB: delta"):
-        ED2RB(bases=[Uniform()], delta=1.0)
-    for cls in ALL:
-        with pytest.raises(ValueError, match=f"{cls.__name__}: bases"):
-            cls(bases=[])
-        with pytest.raises(ValueError, match=rf"{cls.__name__}: bases\[1\]: takes"):
-            cls(bases=[SquareCB(dim=2), on_map(SquareCB(dim=2), 0)])

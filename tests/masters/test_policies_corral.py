@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from banditselect import OFUL, Greedy, LinTS, RegretBalancing, SquareCB, Uniform, load, on_map
+from banditselect import OFUL, Greedy, RegretBalancing, SquareCB, Uniform, load
 from banditselect.kernels.features import played
 from banditselect.masters import Corral
 from banditselect.policies.contract import Played
@@ -91,22 +91,6 @@ def test_learn_teaches_every_base_and_no_weights():
     assert policy.model_weights.tolist() == [0.5, 0.5]
 
 
-@pytest.mark.parametrize("feedback", ["plain", "importance"])
-@pytest.mark.parametrize("base", [SquareCB.bind(dim=3, reward_range=(-9.0, 9.0)), LinTS.bind(dim=3), OFUL.bind(dim=3)])
-def test_one_base_alone_plays_as_if_by_itself(base, feedback):
-    rng = np.random.default_rng(3)
-    alone = base(seed=5)
-    settings = {"feedback": feedback, "reward_range": (-9.0, 9.0), "propensities": True}
-    policy = Corral(bases=[base], seed=5, **settings)
-    for _ in range(25):
-        x, y = rng.normal(size=(4, 3)), float(rng.normal())
-        one, two = policy.act(x), alone.act(x)
-        assert (one.action, one.probability) == (two.action, two.probability)
-        policy.update(one, y)
-        alone.update(two, y)
-    np.testing.assert_array_equal(policy.bases[0].parameters, alone.parameters)
-
-
 # Replays
 
 
@@ -175,45 +159,6 @@ def test_a_master_inside_keeps_its_own_past(tmp_path):
 
 
 # Decisions, files, refusals
-
-
-def test_a_saved_corral_replays_what_it_replayed(tmp_path):
-    rng = np.random.default_rng(5)
-    bases = [on_map(SquareCB(dim=2), 1), on_map(OFUL(dim=2), 0)]
-    policy = Corral(bases=bases, feedback="smoothed", snapshots=2, lanes=2)
-    for t in range(30):
-        if t == 15:
-            policy.save(tmp_path / "policy.bsel")
-            again = load(tmp_path / "policy.bsel")
-        x, y = rng.normal(size=(2, 2, 3, 2)), rng.uniform(size=2)
-        decision = policy.act(x)
-        if t >= 15:
-            assert again.act(x) == decision
-            again.update(decision, y)
-        policy.update(decision, y)
-    np.testing.assert_array_equal(again.model_weights, policy.model_weights)
-
-
-@pytest.mark.parametrize(
-    "note",
-    [[[4, 1]], [[-1, 1]], [[0.5, 1]], [[0, 0]], [[0, 1e-320]], [[0, 1e-20]], [[0, 1.0001]], [[0, np.nan]], [[0]], None],
-)
-def test_a_note_that_it_cannot_have_written_is_refused(note):
-    policy = Corral(bases=[Uniform(), Uniform()])
-    decision = policy.act(ONE)
-    forged = decision._replace(note=None if note is None else np.array(note, dtype=float))
-    with pytest.raises(ValueError, match="decision"):
-        policy.update(forged, 1.0)
-    policy.update(decision, 1.0)
-
-
-def test_what_it_cannot_be_made_of_is_refused():
-    with pytest.raises(ValueError, match="Corral: bases: "):
-        Corral(bases=[])
-    with pytest.raises(ValueError, match=r"Corral: bases\[1\]"):
-        Corral(bases=[Uniform(), 3])
-    with pytest.raises(ValueError, match="Corral: horizon: got 1"):
-        Corral(bases=[Uniform()], horizon=1)
 
 
 # What it loses

@@ -135,7 +135,7 @@ def hard_features(kind, T, rng):
 
 @pytest.mark.parametrize("bank_of", ["maps", "shared"])
 @pytest.mark.parametrize("kind", ["columns", "rows", "one row", "rank", "repeated and large"])
-@pytest.mark.parametrize("T", [4, 100, 129, pytest.param(2000, id="at_length")])
+@pytest.mark.parametrize("T", [4, 100, 129, pytest.param(10_000, id="at_length")])
 def test_hard_features(kind, T, bank_of):
     rng = np.random.default_rng(T)
     X = hard_features(kind, T, rng)
@@ -152,17 +152,6 @@ def test_hard_features(kind, T, bank_of):
     expected = z @ reference(X, y, lam, center)
     found = bank.predictions(LANE, actions(z[None, None]))[0, 0]
     np.testing.assert_allclose(found, expected, atol=1e-8 * np.abs(expected).max(), rtol=0.0)
-
-
-def test_rank_deficient_features_at_length():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(10_000, 2)) @ rng.normal(size=(2, 6))
-    y = X[:, 0] + rng.normal(size=10_000)
-    bank = ridges(np.array([6]), np.array([[0.3]]))
-    for x, v in zip(X, y, strict=True):
-        learn(bank, LANE, x[None, None], v[None])
-    theta = reference(X, y, 0.3, np.zeros(6))
-    np.testing.assert_allclose(bank.theta[0, 0], theta, atol=1e-8 * np.abs(theta).max(), rtol=0.0)
 
 
 def test_zero_features_teach_nothing_but_cost():
@@ -432,15 +421,3 @@ def test_what_is_given_is_neither_changed_nor_kept():
     np.testing.assert_array_equal(bank.theta, theta)
     learn(bank, LANE, copies[1], copies[2])
     assert np.abs(bank.theta).max() < 10.0
-
-
-def test_a_bank_restored_continues_bit_identically():
-    run, fresh = Ragged(150), Ragged(0)
-    fresh.bank.restore(run.bank.learned())
-    rng = np.random.default_rng(7)
-    for _ in range(150):
-        x, y = rng.normal(size=(4, 3, 4)) * (np.arange(4) < run.dims[:, None]), rng.normal(size=4)
-        learn(run.bank, np.arange(4), x, y)
-        learn(fresh.bank, np.arange(4), x, y)
-    for name, array in run.bank.learned().items():
-        np.testing.assert_array_equal(array, fresh.bank.learned()[name])

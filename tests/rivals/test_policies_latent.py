@@ -17,7 +17,6 @@ from banditselect import (
     SquareCB,
     Uniform,
     given,
-    load,
     on_every_ball,
     on_every_map,
     on_map,
@@ -149,29 +148,6 @@ def test_a_decision_that_names_no_arm_is_refused_and_changes_nothing(changed):
         policy.update(decision._replace(**changed), 1.0)
     assert policy.rounds == policy.plays.sum() == 0
     policy.update(decision, 1.0)
-
-
-def test_a_saved_construction_continues(tmp_path):
-    rng = np.random.default_rng(4)
-    centers = rng.uniform(size=(3, 4))
-    policy = RegretBalancing(
-        bases=[UCB1(n_arms=4, noise=0.2), *(Greedy(center=c) for c in centers)],
-        reference=LatentReference(error=0.1, n_arms=4, scale=0.3),
-        seed=1,
-    )
-    for _ in range(30):
-        decision = policy.act(np.eye(4))
-        policy.update(decision, float(rng.normal()))
-    policy.save(tmp_path / "policy.bsel")
-    again = load(tmp_path / "policy.bsel")
-    assert repr(again) == repr(policy)
-    assert again.reference == policy.reference
-    for _ in range(30):
-        one, two = policy.act(np.eye(4)), again.act(np.eye(4))
-        assert one == two
-        y = float(rng.normal())
-        policy.update(one, y)
-        again.update(two, y)
 
 
 # Greedy
