@@ -158,15 +158,6 @@ def test_exponential_weights_with_numbers():
     np.testing.assert_allclose(out[1], [e[0] / (e[0] + e[2]), 0.0, e[2] / (e[0] + e[2])])
 
 
-def test_the_weights_of_a_class_are_those_of_its_own_losses():
-    weights = ExponentialWeights(2, 3, 2)
-    weights.losses[:] = np.arange(12.0).reshape(2, 3, 2) ** 2
-    ids, cls = np.array([1, 0, 1]), np.array([2, 1, 0])
-    expected = np.exp(-0.1 * weights.losses[ids, cls])
-    found = weights.weights(ids, cls, np.full(3, 0.1), None)
-    np.testing.assert_allclose(found, expected / expected.sum(axis=1, keepdims=True))
-
-
 @settings(deadline=None, max_examples=50)
 @given(st.lists(st.floats(0.0, 1e8), min_size=1, max_size=8), st.floats(0.0, 10.0))
 def test_exponential_weights_sum_to_one(losses, eta):

@@ -69,17 +69,6 @@ def test_a_round_with_numbers():
         assert {policy.act(ONE).base for _ in range(10)} == {expected}
 
 
-def test_each_base_plays_once_first_in_any_order():
-    policy = RegretBalancing(bases=[Uniform()] * 4, lanes=50)
-    order = []
-    for _ in range(4):
-        decision = policy.act(np.ones((50, 1, 1)))
-        policy.update(decision, np.random.default_rng(0).normal(size=50))
-        order.append(decision.base)
-    assert (np.sort(order, axis=0) == np.arange(4)[:, None]).all()
-    assert len({tuple(column) for column in np.transpose(order)}) > 10
-
-
 @pytest.mark.parametrize("rule", ["optimistic", "balancing"])
 def test_own_reference_is_the_width_of_what_the_base_played(rule):
     rng = np.random.default_rng(2)

@@ -251,18 +251,6 @@ def test_means_stay_within_their_widths():
 # Around it
 
 
-@pytest.mark.parametrize("cls", ALL)
-def test_the_better_base_plays_most(cls):
-    """Uniform earns 1.5 on average, OFUL soon 2; noise of standard deviation 0.1."""
-    noise = np.random.default_rng(6).normal(scale=0.1, size=(500, 8))
-    policy = cls(bases=[Uniform(), OFUL(dim=1, noise=0.1), Uniform()], noise=0.5, scale=0.3, lanes=8)
-    x = np.tile([[1.0], [2.0]], (8, 1, 1))
-    for row in noise:
-        decision = policy.act(x)
-        policy.update(decision, decision.features[:, 0] + row)
-    assert (policy.model_weights[:, 1] > 0.6).all()
-
-
 @pytest.mark.parametrize("cls", [RegretBalancing, BalancingElimination])
 def test_one_bound_for_each_base(cls):
     bases = [OFUL(dim=2), Uniform()]

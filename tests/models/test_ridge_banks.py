@@ -89,14 +89,6 @@ def test_what_stands_in_the_padding_is_not_learned():
         np.testing.assert_array_equal(array, dirty.learned()[name])
 
 
-def test_before_any_reward():
-    bank = ridges(np.array([2, 2]), np.array([[4.0, 1.0], [0.25, 1.0]]))
-    x = np.array([[[[3.0, 4.0]], [[1.0, 0.0]]]])
-    np.testing.assert_array_equal(bank.predictions(np.array([1]), actions(x)), np.zeros((1, 2, 1)))
-    for lane, model, expected in [(1, 0, 10.0), (1, 1, 1.0), (0, 0, 2.5), (0, 1, 1.0)]:
-        assert width(bank, lane, model, x[0, model, 0]) == pytest.approx(expected, rel=1e-14)
-
-
 def test_predictions_and_their_mean_by_brute_force():
     run = Ragged(40)
     rng = np.random.default_rng(5)
@@ -299,15 +291,6 @@ def test_distances_by_hand():
     found = bank.distances(np.array([[3.0, 4.0], [1.0, -1.0]]))
     np.testing.assert_allclose(found[:, 0], [25.0, 5.0], rtol=1e-14)
     np.testing.assert_allclose(bank.distances(np.array([[3.0], [2.0]]))[:, 1], [9.0, 28.0], rtol=1e-14)
-
-
-def test_distances_in_the_shared_bank():
-    precision = np.array([[[[2.0, 1.0], [1.0, 3.0]], [[1.0, 0.0], [0.0, 1.0]]]])
-    center = np.array([[[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]])
-    bank = shared_ridges(center, precision, np.array([[0, 1, 1]]))
-    np.testing.assert_allclose(bank.distances(np.array([[2.0, 1.0]])), [[7.0, 4.0, 2.0]], rtol=1e-14)
-    learn(bank, LANE, np.array([[[1.0, 1.0]]]), np.array([1.0]))  # all predict it exactly: only V grows, by ones
-    np.testing.assert_allclose(bank.distances(np.array([[2.0, 1.0]])), [[11.0, 8.0, 6.0]], rtol=1e-14)
 
 
 def test_distances_by_brute_force():

@@ -140,16 +140,6 @@ def test_what_ucb1_did_not_play_teaches_it_nothing_and_it_says_so_once():
         RegretBalancing(bases=[OFUL(dim=2), UCB1(n_arms=2)]).learn([1.0, 0.0], 1.0)
 
 
-@pytest.mark.parametrize("changed", [{"action": 2}, {"action": -1}, {"action": None}, {"note": np.zeros((1, 1))}])
-def test_a_decision_that_names_no_arm_is_refused_and_changes_nothing(changed):
-    policy = UCB1(n_arms=2)
-    decision = policy.act(np.eye(2))
-    with pytest.raises(ValueError, match="decision"):
-        policy.update(decision._replace(**changed), 1.0)
-    assert policy.rounds == policy.plays.sum() == 0
-    policy.update(decision, 1.0)
-
-
 # Greedy
 
 
