@@ -14,7 +14,7 @@ from ..kernels.weights import exponential_weights, normalise
 from ..models.confidence import Ellipsoids, learn_ellipsoids
 from ..models.model import Model
 from ..models.reward_range import RewardRange, count_outside
-from ..plays.optimism import ALL_OFFERED
+from ..plays.optimism import ALL_OFFERED, best_actions
 from ..policies import shared
 from ..policies.contract import Chosen, answer
 from ..policies.policy import Policy
@@ -140,10 +140,9 @@ class ALEXP(Policy):
         model: Any = self._model
         x = x.with_constant() if model.constant else x
         bounds, score = model.bounds(ids, x), model.lasso.predict(ids, x)
-        p = np.empty(score.shape)
         t, mask = model.updates[ids] + 1.0, ALL_OFFERED if offered is None else offered
         share = np.minimum(1.0, self.exploration * t**-0.25)
-        gain = mix_choices(ids, bounds, score, model.gained, model.rate / np.sqrt(t), share, mask, p)
+        p, gain = mix_choices(ids, bounds, score, model.gained, model.rate / np.sqrt(t), share, mask)
         return Chosen(p, self._streams.keys[ids], gain)
 
     def _reads(self, note: Array) -> bool:
@@ -230,40 +229,26 @@ def every_bound(ids: Index, x: Any, block: Index, ellipsoids: Any, scale: float)
 
 @kernel
 def mix_choices(
-    ids: Index, bound: Array, score: Array, total: Array, rate: Array, share: Array, offered: Mask, p: Array
-) -> Array:
-    """Probabilities ``p (n, K)`` of M learners' choices by exponential weights, ``share[r]`` of it spread evenly.
+    ids: Index, bound: Array, score: Array, total: Array, rate: Array, share: Array, offered: Mask
+) -> tuple[Array, Array]:
+    """Return probabilities ``(n, K)`` of M learners' choices by exponential weights, ``share[r]`` of it spread evenly.
 
-    Learner ``i`` plays the actions of highest ``bound[i, r] (K,)``. Returns ``gain (n, M)``, what these earn by the
-    ``score (n, K)`` of actions; the weight of a learner is proportional to ``exp(rate[r] (total[n, i] + gain[r, i]))``.
+    Learner ``i`` plays the actions of highest ``bound[i, r] (K,)``. Also returns ``gain (n, M)``, what these earn by
+    the ``score (n, K)`` of actions; the weight of a learner is in proportion to ``exp(rate[r] (total[n, i] + gain[r, i]))``.
     """
     M, n, K = bound.shape
-    gain, log_weight, weight = np.empty((n, M)), np.empty(M), np.empty(M)
-    best, ties = np.empty(M), np.empty(M, dtype=np.int64)
-    everything = offered.size < 2
-    for r in range(ids.size):
-        kappa = 0
-        for a in range(K):
-            kappa += 1 if everything or offered[r, a] else 0
+    p, gain, choice = np.empty((n, K)), np.empty((n, M)), np.empty((M, n, K))
+    log_weight, weight, everything = np.empty(M), np.empty(M), offered.size < 2
+    for i in range(M):
+        best_actions(bound[i], offered, choice[i])
+    for r in range(n):
         for i in range(M):
-            best[i] = -np.inf
-            for a in range(K):
-                if everything or offered[r, a]:
-                    best[i] = max(best[i], bound[i, r, a])
-            ties[i] = 0
-            gain[r, i] = 0.0
-            for a in range(K):
-                if (everything or offered[r, a]) and bound[i, r, a] == best[i]:
-                    ties[i] += 1
-                    gain[r, i] += score[r, a]
-            gain[r, i] /= ties[i]
+            gain[r, i] = ridge.dot(choice[i, r], score[r])
             log_weight[i] = rate[r] * (total[ids[r], i] + gain[r, i])
         normalise(log_weight, weight)
+        kappa = K if everything else offered[r].sum()
         for a in range(K):
-            p[r, a] = 0.0
-            if everything or offered[r, a]:
-                p[r, a] = share[r] / kappa
-                for i in range(M):
-                    if bound[i, r, a] == best[i]:
-                        p[r, a] += (1.0 - share[r]) * weight[i] / ties[i]
-    return gain
+            p[r, a] = share[r] / kappa if everything or offered[r, a] else 0.0
+            for i in range(M):
+                p[r, a] += (1.0 - share[r]) * weight[i] * choice[i, r, a]
+    return p, gain
