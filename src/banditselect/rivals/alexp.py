@@ -234,7 +234,7 @@ def mix_choices(
     """Return probabilities ``(n, K)`` of M learners' choices by exponential weights, ``share[r]`` of it spread evenly.
 
     Learner ``i`` plays the actions of highest ``bound[i, r] (K,)``. Also returns ``gain (n, M)``, what these earn by
-    the ``score (n, K)`` of actions; the weight of a learner is in proportion to ``exp(rate[r] (total[n, i] + gain[r, i]))``.
+    the ``score (n, K)`` of actions; weights are proportional to ``exp(rate[r] (total[n, i] + gain[r, i]))``.
     """
     M, n, K = bound.shape
     p, gain, choice = np.empty((n, K)), np.empty((n, M)), np.empty((M, n, K))
