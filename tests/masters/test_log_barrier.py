@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -156,14 +155,3 @@ def test_exponential_weights_with_numbers():
     out = weights.weights(ids, cls, np.array(eta), np.array([[True, True, False], [True, False, True]]))
     np.testing.assert_allclose(out[0], [1.0 / (1.0 + math.exp(-1.0)), 1.0 / (1.0 + math.e), 0.0])
     np.testing.assert_allclose(out[1], [e[0] / (e[0] + e[2]), 0.0, e[2] / (e[0] + e[2])])
-
-
-@settings(deadline=None, max_examples=50)
-@given(st.lists(st.floats(0.0, 1e8), min_size=1, max_size=8), st.floats(0.0, 10.0))
-def test_exponential_weights_sum_to_one(losses, eta):
-    weights = ExponentialWeights(1, 1, len(losses))
-    weights.losses[0, 0] = losses
-    zero = np.zeros(1, dtype=np.int64)
-    found = weights.weights(zero, zero, np.array([eta]), None)[0]
-    assert abs(found.sum() - 1.0) < 1e-12
-    assert found.argmax() == np.argmin(losses) or found.max() == pytest.approx(found[np.argmin(losses)])

@@ -8,7 +8,6 @@ import pytest
 
 from banditselect import (
     OFUL,
-    PSOFUL,
     BiasOFUL,
     Greedy,
     OnMap,
@@ -25,7 +24,6 @@ from banditselect import (
 )
 from banditselect.experiments import latent
 from banditselect.masters import LatentReference
-from banditselect.policies import Binding
 from banditselect.problems import LatentBandit, SyntheticParameterSelection
 from banditselect.rivals import UCB1
 from banditselect.simulation.identity import describe, digest, record_of
@@ -316,11 +314,3 @@ def test_one_thing_varies_at_a_time():
     centre = (50, 5, 0.1)
     assert centre in found
     assert all(sum(a != b for a, b in zip(case, centre, strict=True)) <= 1 or case[2] == 0.5 for case in found)
-
-
-def test_policies_of_the_experiment_can_be_described():
-    policies = latent.policies(LatentBandit(), 100)
-    for binding in policies.values():
-        assert isinstance(binding, Binding)
-        describe("policies", binding)
-    assert PSOFUL in {binding.cls for binding in policies.values()}
