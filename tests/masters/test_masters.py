@@ -108,12 +108,6 @@ def test_own_reference_follows_what_bases_are_taught(tmp_path):
             policy.learn(rng.normal(size=2), float(rng.normal()))
 
 
-def test_own_reference_needs_bases_that_have_a_bound():
-    with pytest.raises(ValueError, match=r"reference: .*bases\[1\] has no regret_bound"):
-        RegretBalancing(bases=[OFUL(dim=2), SquareCB(dim=2)], reference="own")
-    RegretBalancing(bases=[on_map(OFUL(dim=2), 0), on_map(BiasOFUL(center=[0.0, 1.0]), 1)], reference="own")
-
-
 # Propensities
 
 

@@ -8,7 +8,7 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from banditselect import OFUL, Power, RegretBalancing, Uniform, load
+from banditselect import OFUL, BiasOFUL, Power, RegretBalancing, Uniform, load
 from banditselect.masters import D3RB, ED2RB, BalancingElimination, DynamicBalancing
 from banditselect.masters.balancing import MeanWidths
 
@@ -264,6 +264,7 @@ def test_one_bound_for_each_base(cls):
         cls(bases=bases, reference=[1.0, -1.0])
     with pytest.raises(ValueError, match=r"reference: .*bases\[1\] has no regret_bound"):
         cls(bases=bases, reference=[1.0, "own"])
+    cls(bases=[on_map(OFUL(dim=2), 0), on_map(BiasOFUL(center=[0.0, 1.0]), 1)], reference="own")
 
 
 def test_refusals():

@@ -96,17 +96,6 @@ def test_predictions_and_their_mean_by_brute_force():
             assert mean[r, a] == pytest.approx(weights[r] @ each, rel=1e-11)
 
 
-def test_a_centre_that_is_given_is_neither_changed_nor_kept():
-    given, precision = np.ones((1, 1, 3)), np.eye(3)[None, None]
-    for bank in (ridges(np.array([3]), np.ones((1, 1)), given), shared_ridges(given, precision, np.array([[0]]))):
-        learn(bank, LANE, np.full((1, 1, 3), 2.0), np.ones(1))
-        assert (given == 1.0).all()
-        given[:] = 9.0
-        assert np.abs(bank.theta).max() < 2.0
-        given[:] = 1.0
-    np.testing.assert_array_equal(precision[0, 0], np.eye(3))
-
-
 def reference(X, y, lam, center):
     """Least squares by singular values on the stacked design, whose condition is the root of the Gram matrix's."""
     d = X.shape[1]
