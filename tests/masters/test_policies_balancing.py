@@ -8,7 +8,7 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from banditselect import OFUL, BiasOFUL, Power, RegretBalancing, Uniform, load
+from banditselect import OFUL, BiasOFUL, Power, RegretBalancing, Uniform, load, on_map
 from banditselect.masters import D3RB, ED2RB, BalancingElimination, DynamicBalancing
 from banditselect.masters.balancing import MeanWidths
 
