@@ -1,4 +1,4 @@
-"""Catalogues: items stand for their features, are checked once, and cost nothing per decision."""
+"""Catalogues: items take the place of their features, are checked once, and cost nothing per decision."""
 
 import tracemalloc
 

@@ -1,4 +1,4 @@
-"""What holds for every master: one base alone, the notes of decisions, bases and arguments that are refused."""
+"""Tests of every master: one base alone, the notes of decisions, bases and arguments that are refused."""
 
 import re
 

@@ -8,7 +8,7 @@ from banditselect.plays.inverse_gaps import evaluated
 
 
 def play(policy, rounds, rng):
-    """Play with rewards that are not linear; return what was played, by whom, with which probability, and earned."""
+    """Play with rewards that are not linear; return base, probability, features and reward of every round."""
     trace = []
     for _ in range(rounds):
         decision = policy.act(rng.uniform(-1.0, 1.0, size=(6, 3)))

@@ -29,7 +29,7 @@ def script(M, rounds, seed=0):
 
 
 def play(policy, rewards, rounds):
-    """Play a script; yield the base of every round, with what the policy says before its reward is learned."""
+    """Play a script; yield the base of every round before its reward is learned."""
     plays = np.zeros(len(rewards), dtype=int)
     for _ in range(rounds):
         decision = policy.act(ONE)
@@ -148,7 +148,7 @@ def test_rounds_with_numbers():
 
 
 def test_own_bounds_are_those_after_learning(tmp_path):
-    """What is asked of a policy in between, and files, change nothing of what is eliminated."""
+    """Questions and files in between eliminate nothing."""
     rng = np.random.default_rng(4)
     bases = [OFUL(dim=2, noise=0.05, regularization=lam, scale=0.05) for lam in (0.5, 3.0)]
     policy = BalancingElimination(bases=[*bases, OFUL(dim=2, noise=5.0)], reference="own", noise=0.02, scale=0.1)

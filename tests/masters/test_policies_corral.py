@@ -1,4 +1,4 @@
-"""CORRAL by hand: whom it draws, what its bases are told, what it replays, what it loses."""
+"""CORRAL by hand: its draws, the lessons of its bases, replays, regret."""
 
 import math
 
@@ -57,7 +57,7 @@ def test_rewards_outside_the_range_are_clipped_counted_and_warned_of_once():
     np.testing.assert_array_equal(policy.model_weights, twin.model_weights)
 
 
-# What a base is told
+# The lessons of a base
 
 
 def test_importance_weighs_the_distance_from_the_best_reward():
@@ -119,7 +119,7 @@ def test_half_of_the_rounds_are_replays_which_teach_the_weights_alone():
 
 
 def test_a_snapshot_is_any_state_so_far_with_the_same_probability():
-    """Of 5 states before 5 lessons; chi-square with 4 degrees of freedom, false alarm below 1e-4."""
+    """There are 5 states before 5 lessons; chi-square with 4 degrees of freedom, false alarm below 1e-4."""
     lanes = 2000
     policy, ids = Corral(bases=[OFUL(dim=1)], feedback="smoothed", lanes=lanes), np.arange(lanes)
     x = played(np.ones((lanes, 1, 1)))
@@ -145,7 +145,7 @@ def test_a_replay_plays_as_the_base_played_then():
 
 
 def test_a_master_inside_keeps_its_own_past(tmp_path):
-    """What a balancing inside has worked out belongs to the state that is replayed: loaded, it works it out anew."""
+    """The bounds of a balancing inside belong to the state that is replayed: loaded, it computes them anew."""
     inner = RegretBalancing(bases=[OFUL(dim=1), OFUL(dim=1)], reference="own")
     policy = Corral(bases=[inner, Uniform()], feedback="smoothed", seed=1)
     for _ in range(15):
@@ -161,7 +161,7 @@ def test_a_master_inside_keeps_its_own_past(tmp_path):
 # Decisions, files, refusals
 
 
-# What it loses
+# Regret
 
 
 @pytest.mark.parametrize("feedback", ["plain", "importance", "smoothed"])

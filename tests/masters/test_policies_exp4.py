@@ -17,7 +17,7 @@ UP, DOWN = Greedy(center=[1.0, 0.0]), Greedy(center=[0.0, 1.0])
 
 
 def test_three_rounds_of_ix_by_hand():
-    """Experts: the first arm, the second, both; losses .5, 1, 0 whatever is played; T = 8, so eta = sqrt(log 3 / 8)."""
+    """Experts: the first arm, the second, both; losses .5, 1, 0 of any arm; T = 8, so eta = sqrt(log 3 / 8)."""
     eta = math.sqrt(2.0 * math.log(3.0) / (2.0 * 8.0))
     assert eta == pytest.approx(0.370576, abs=1e-6)
     advice = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
@@ -185,7 +185,7 @@ def test_sexp3_with_one_class_takes_any_features_and_learns_only_what_it_played(
     assert policy.visits.tolist() == [1]
 
 
-# What they lose
+# Regret
 
 
 def adversary(T, K):

@@ -95,7 +95,7 @@ def test_the_first_alarm_is_warned_of_once_and_stays():
 
 
 def test_the_warning_says_how_many_lanes_and_has_one_level_for_all():
-    """Ten of 400 lanes are wrong; a lane that rings at its own level only is marked, and nobody is warned of it."""
+    """Ten of 400 lanes are wrong; a lane that rings at its own level only is marked, without a warning."""
     lanes, wrong = 400, 10
     rng = np.random.default_rng(5)
     policy = ball_policy(lanes)
@@ -274,6 +274,6 @@ def test_false_alarms_are_rare_at_length():
 
 
 def test_a_better_challenger_alarms_where_the_noise_is_small():
-    """A hidden feature of size .4, hardly any noise: the variance .16 is below R^2 = .25, only the challenger tells."""
+    """A hidden feature of size .4, hardly any noise: the variance .16 is below R^2 = .25; the challenger shows it."""
     assert play_alarm(seed=3, lanes=20, T=150, R=0.5, noise_scale=0.1, hidden=0.4) == 1.0
     assert play_alarm(seed=3, lanes=20, T=150, R=0.5, noise_scale=0.1, hidden=0.0) == 0.0

@@ -223,7 +223,7 @@ def test_weights_of_sqalg_fade(two_maps):
 
 @pytest.mark.parametrize("memory", [None, M])
 def test_weights_of_sqalg_are_shared(two_maps, memory):
-    """With a memory the regressions forget, and the weights do not but by what is shared."""
+    """With a memory the regressions forget, and the weights only as they are shared."""
     x, y = two_maps
     f = of_features(x, y) if memory is None else of_maps(x, y, 0.3)[0]
     weight = np.array([0.5, 0.5])
@@ -269,7 +269,7 @@ CHANGING = [
     *((cls.bind(n_models=2, dim=3, memory=50), 0.99) for cls in (FSIDS, FSTS)),
     (PSTS.bind(centers=np.eye(3), radii=0.1, memory=30), 0.9),
     *(
-        (FSSquareCB.bind(n_models=2, dim=3, reward_range=(-6.0, 6.0), **options), 0.7)  # in which a reward tells less
+        (FSSquareCB.bind(n_models=2, dim=3, reward_range=(-6.0, 6.0), **options), 0.7)  # wide, so a reward teaches less
         for options in (
             {"noise": 0.5, "memory": 50},
             {"weighting": "learned", "memory": 50},

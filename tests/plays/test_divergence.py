@@ -80,7 +80,7 @@ def test_med_plays_its_equations(make, posterior, dims, K, share):
 
 
 def test_before_any_reward_linmed_plays_the_design_and_uniformly():
-    """Nothing is better than anything: f = 1, and the share on the best is everybody's."""
+    """Nothing is better than anything: f = 1, and all actions are best."""
     x = np.array([[1.0, 0.0]] * 9 + [[0.0, 1.0]])
     p = LinMED(dim=2, intercept=False, best_share=0.6).probabilities(x)
     np.testing.assert_allclose(p[9], 0.6 / 10 + 0.2 / 10 + 0.2 * 0.5, rtol=1e-12)  # 9 to 1, then 1/2 to 1/2

@@ -99,7 +99,7 @@ def test_excess_is_exact_within_seven_deviations(deviation):
 
 @pytest.mark.parametrize("K", [2, 5, 40, 1000])
 def test_expected_regret_is_the_middle_of_bounds_that_hold(K):
-    """They hold whatever the correlation; here against draws of independent actions."""
+    """They hold for any correlation; here against draws of independent actions."""
     rng, weight = np.random.default_rng(5), np.array([0.3, 0.7])
     gap, deviation = rng.normal(-0.5, 1.0, (2, K)), rng.uniform(0.1, 2.0, (2, K))
     gap[:, 0] = deviation[:, 0] = 0.0

@@ -1,4 +1,4 @@
-"""What several rivals share: one map alone is OFUL, and what they refuse."""
+"""Tests of several rivals: one map alone is OFUL, and decisions and arguments that they refuse."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What the appendix on latent bandits needs: UCB1 and greedy policies by hand, one base per ball."""
+"""Policies of the appendix on latent bandits: UCB1 and greedy policies by hand, one base per ball."""
 
 import json
 import math

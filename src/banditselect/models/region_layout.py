@@ -159,7 +159,7 @@ def mixture_shapes(
 
     ``covariance_type`` says what they are, as scikit-learn does: ``"full"`` ``(M, d, d)``, ``"tied"`` ``(d, d)``,
     one for all, ``"diag"`` ``(M, d)``, variances, or ``"spherical"`` ``(M,)``, one variance each; None where their
-    shape tells. With a ``constant`` they have one row more than the means have entries.
+    shape shows it. With a ``constant`` they have one row more than the means have entries.
     """
     Numbers(shapes=((None, None),)).check("from_mixture: means", means, None)
     M, d = np.shape(means)[0], np.shape(means)[1] + constant

@@ -45,8 +45,8 @@ class Divergence(Play):
 
     def probabilities(self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Any = None) -> Array:
         """Return probabilities ``(n, K)``."""
-        mask = ALL_OFFERED if offered is None else offered
-        return diverge(ids, x.values, x.block, *model.beliefs(), mask, self.best_share)
+        (ridges, beliefs), mask = model.beliefs(), ALL_OFFERED if offered is None else offered
+        return diverge(ids, x.values, x.block, ridges, beliefs, mask, self.best_share)
 
 
 @kernel

@@ -42,8 +42,8 @@ class SEXP3(Policy):
     role: ``"alone"``, or ``"adviser"``: the arms are drawn by an :class:`EXP4` that mixes in uniform play at
         :math:`t^{-1/3}`, so that propensities may be that small; then :math:`\eta = b (\kappa \log^2 \kappa /
         S^2)^{1/3}`.
-    reward_range: (lo, hi) of the rewards: a scale. What lies outside is learned as it is, because a master may hand on
-        rewards that it has weighed.
+    reward_range: (lo, hi) of the rewards: a scale. Rewards outside are learned as they are: a master may have weighed
+        them.
     horizon: T, the number of rounds; then S is :math:`\kappa T / C`, and half of it if ``"alone"``. None if unknown.
     learning_rate: b.
 
