@@ -53,7 +53,7 @@ def test_weights_stay_a_distribution_and_thresholds_and_rates_only_grow(M, seed,
     barrier, ids = model.barrier, np.array([1, 0])
     for _ in range(80):
         before = barrier.thresholds.copy(), barrier.rates.copy()
-        p = barrier.shares(ids, 0)
+        p = model.shares(ids)[0]
         np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
         drawn = np.array([rng.choice(M, p=row / row.sum()) for row in p])
         learned = model.record(ids, drawn, p[[0, 1], drawn], rng.choice([0.0, 1.0, 0.3], size=2))
@@ -65,7 +65,7 @@ def test_weights_stay_a_distribution_and_thresholds_and_rates_only_grow(M, seed,
         raised = barrier.thresholds > before[0]
         np.testing.assert_array_equal(raised, barrier.rates > before[1])
         np.testing.assert_allclose(barrier.rates[raised] / before[1][raised], math.exp(1.0 / math.log(100.0)))
-        assert (1.0 / barrier.shares(np.arange(2), 0) <= barrier.thresholds * (1.0 + 1e-12)).all()
+        assert (1.0 / model.shares(np.arange(2))[0] <= barrier.thresholds * (1.0 + 1e-12)).all()
     assert model.plays.sum(axis=1).tolist() == [80, 80]
 
 
@@ -106,7 +106,7 @@ def test_an_unknown_horizon_doubles_and_the_weights_begin_anew():
             np.testing.assert_array_equal(barrier.weights, [[0.5, 0.5]])
             np.testing.assert_allclose(barrier.rates, 0.7 * math.sqrt(2.0 / barrier.horizon[0]))
             np.testing.assert_array_equal(barrier.thresholds, [[4.0, 4.0]])
-        model.record(ONE, ONE, barrier.shares(ONE, 0)[:, 0].copy(), np.zeros(1))
+        model.record(ONE, ONE, model.shares(ONE)[0][:, 0].copy(), np.zeros(1))
     assert barrier.weights[0, 0] < 0.5
 
 

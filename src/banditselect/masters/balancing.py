@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -44,16 +45,13 @@ POWERS = argument(BoundsOnRegret(powers=True), default=1.0, unit="reward")
 
 
 class TalliedBases(MasterModel):
-    """Counts the rounds of each base and sums what it earned."""
+    """Counts the rounds that each base played and learned, and sums what it earned."""
+
+    plays = property(attrgetter("tally.plays"))
 
     def __init__(self, master: Any, lanes: int) -> None:
         super().__init__(shape_of(master))
         self.tally = Tally(lanes, len(master.bases))
-
-    @property
-    def plays(self) -> Index:
-        """Rounds that each base played and learned, ``(N, M)``."""
-        return self.tally.plays
 
     def weights(self) -> Array:
         """Return the share of the rounds of each base, ``(N, M)``; equal before the first."""

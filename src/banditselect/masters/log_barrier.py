@@ -1,6 +1,7 @@
 """Mirror descent under the log barrier: the weights of CORRAL, and what a master learns by them."""
 
 import math
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ class BarrierModel(MasterModel):
 
     state = ("plays",)
     nonnegative = ("plays",)
+    weights = property(attrgetter("barrier.weights"))
 
     def __init__(self, master: Any, lanes: int, *, replays: int = 0, weigh: bool = False) -> None:
         super().__init__(shape_of(master))
@@ -39,7 +41,7 @@ class BarrierModel(MasterModel):
 
     def shares(self, ids: Index) -> tuple[Array, bool]:
         """Return the probability of each player to play next, ``(n, M (1 + R))``, and that lanes have a choice."""
-        return self.barrier.shares(ids, self.replays), True
+        return barrier_shares(ids, self.barrier.weights, self.barrier.horizon, self.replays), True
 
     def record(self, ids: Index, base: Index | None, share: Array | None, y: Array) -> Array:
         """Move the weights by the losses of the bases drawn; other data have no losses, as no base was drawn."""
@@ -49,10 +51,6 @@ class BarrierModel(MasterModel):
         ends = (self.range.lower, self.range.upper)
         options = (self.replays, self.weigh, self.barrier.rate, self.barrier.doubling)
         return update(ids, base, share, y, ends, self.plays, self.barrier.arrays(), options)
-
-    def weights(self) -> Array:
-        """Return the weight of each base, ``(N, M)``."""
-        return self.barrier.weights
 
 
 class LogBarrier(LaneArrays):
@@ -81,10 +79,6 @@ class LogBarrier(LaneArrays):
         self.thresholds = np.full((lanes, alternatives), 2.0 * alternatives)
         self.horizon = np.full(lanes, T)
         self.seen = np.zeros(lanes, dtype=np.int64)
-
-    def shares(self, ids: Index, replays: int) -> Array:
-        """Return the probability of each to be drawn, ``(n, M)``; with R replays ``(n, M (1 + R))``."""
-        return barrier_shares(ids, self.weights, self.horizon, replays)
 
     def arrays(self) -> tuple[Array, Array, Array, Array, Index]:
         """Return the arrays that kernels read, ``barrier``."""

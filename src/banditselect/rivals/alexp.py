@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -161,6 +162,7 @@ class WeighedLearners(Model):
     state = ("gained",)
     one_kernel = True
     reads_lookups = True
+    updates = property(attrgetter("learners.updates"))
 
     def __init__(self, learners: Ellipsoids, lasso: GroupLasso, expected: RewardRange, learning_rate: float) -> None:
         super().__init__(learners.shape)
@@ -184,11 +186,6 @@ class WeighedLearners(Model):
         learners, bank = self.learners, self.learners.bank
         ellipsoids = (bank.theta, bank.root, bank.dims, bank.first, learners.radii.squared)
         return every_bound(ids, x.values, x.block, ellipsoids, learners.scale)
-
-    @property
-    def updates(self) -> Index:
-        """Rewards learned, ``(N,)``."""
-        return self.learners.updates
 
     def weights(self) -> Array:
         """Return the weights of the learners after the rewards so far, ``(N, M)``."""
