@@ -34,9 +34,7 @@ class BalancingElimination(Master):
 
     Parameters
     ----------
-    bases: fresh policies, or factories; copied with this policy's lanes and seed, never shared.
-    reference: the :math:`U_i`: a number u for :math:`u \sqrt n`, a schedule, or ``"own"``: each base's own
-        ``regret_bound``. A list has one of these for each base.
+    bases, reference: as :class:`RegretBalancing` has them.
     noise: sub-Gaussian constant R of a reward, given all that was before; what contexts change of it included. Half the
         range, where rewards have one.
     delta: the guarantee holds with probability 1 - delta.

@@ -32,7 +32,7 @@ class DynamicBalancing(Master):
 
     Parameters
     ----------
-    bases: fresh policies, or factories; copied with this policy's lanes and seed, never shared.
+    bases: as :class:`RegretBalancing` has them.
     reference: the :math:`U_i`: a number u for :math:`u \sqrt n`, or a ``Power(scale, exponent)``. A list has one of
         these for each base.
     bias: :math:`\beta`; 0 for none.

@@ -54,19 +54,14 @@ class ALEXP(Policy):
 
     Parameters
     ----------
-    n_models: number of feature maps M.
-    dim: their width d, or one per map; features are ``(M, K, d)``, or a list of M arrays ``(K, d_i)``.
-    noise: sub-Gaussian constant R of the rewards.
+    n_models, dim, noise, regularization, scale, intercept: as :class:`LEADER` has them; the scale multiplies the radii
+        of the learners, and the lasso penalises constants with the features of their maps.
     parameter_bound: S, a bound on the norm of the true map's parameter.
     reward_range: (lo, hi), where rewards are expected: a scale, not a law.
     delta: of the learners' confidence sets, each, and of the penalty.
-    regularization: ridge penalty of the learners, a number or one per map; by default :math:`d_i R^2 / S^2`.
-    scale: multiplies the radii of the learners; 1 is the theory, less is practice.
     exploration: c, the share of rounds played uniformly in the first.
     learning_rate: e, in the rate of the weights.
     penalty: :math:`\ell`, multiplies the penalty of the lasso; 1 is the theory, less is practice.
-    intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`, and is
-        penalised with them.
 
     Notes
     -----

@@ -36,8 +36,7 @@ class SEXP3(Policy):
 
     Parameters
     ----------
-    n_arms: number K of arms. An arm is the position of an action: features are ``(K, d)``, the same actions in the same
-        order in every round. Arms that cannot be played now are left out with ``available``.
+    n_arms: number K of arms, as :class:`UCB1` has them.
     prototypes: one row for each of C classes, ``(C, d)``; None for one class: EXP3.
     role: ``"alone"``, or ``"adviser"``: the arms are drawn by an :class:`EXP4` that mixes in uniform play at
         :math:`t^{-1/3}`, so that propensities may be that small; then :math:`\eta = b (\kappa \log^2 \kappa /

@@ -48,13 +48,10 @@ class SparseOFUL(Policy):
 
     Parameters
     ----------
-    n_models: number of maps M, the groups of features.
-    dim: their width d, or one per map; features are ``(M, K, d)``, or a list of M arrays ``(K, d_i)``.
-    noise: sub-Gaussian constant R of the rewards.
+    n_models, dim, noise, regularization, intercept: as :class:`LEADER` has them; the maps are the groups of features,
+        and :math:`\lambda_0` is the largest penalty.
     parameter_bound: S, a bound on the norm of the parameter.
     delta: the set fails with at most this probability, over all rounds together.
-    regularization: ridge penalty, a number or one per map; by default :math:`\lambda_i = d_i R^2 / S^2`. The largest is
-        :math:`\lambda_0`.
     confidence: which :math:`\gamma_t`. ``"data"``: from the losses seen, of the predictions and of the ridge
         regressions (``theory.parameter_selection.gamma_data``). ``"corrected"``: from bounds on them
         (``theory.feature_selection.D``). ``"paper"``: from the same bounds, by the step as the reference prints it
@@ -63,8 +60,6 @@ class SparseOFUL(Policy):
     feature_bound (L), reward_bound (G): what the formulas need; asked for by name with ``"corrected"`` and
         ``"paper"``, whose range is :math:`\pm (G + n_t)`, :math:`n_t` a bound on the noise of all rounds.
     scale: multiplies the radius; 1 is the theory, less is practice.
-    intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`, and S
-        then bounds the parameter with its constant term.
 
     Notes
     -----
