@@ -35,7 +35,11 @@ class InRange(BankModel):
         if bank.forgetting is not None:
             self.fixed_members = "rewards fade: memory has to be None"
 
-    rounds = property(attrgetter("bank.rounds"))
+    @property
+    def rounds(self) -> Array:
+        """Number of rewards that count, ``(N,)``."""
+        bank = self.bank
+        return bank.updates if bank.forgetting is None else bank.forgetting.seen  # type: ignore[return-value]
 
     @property
     def clipped(self) -> Index:

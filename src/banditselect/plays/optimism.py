@@ -18,16 +18,20 @@ class Best(Play):
 
     def probabilities(self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Any = None) -> Array:
         """Return probabilities ``(n, K)``."""
-        score = getattr(model, self.asks[0])(ids, x)
-        p = np.empty(score.shape)
-        best_actions(score, ALL_OFFERED if offered is None else offered, p)
-        return p
+        return best(model.predict(ids, x), offered)
 
 
-class Optimism(Best):
+class Optimism(Play):
     """Plays the action whose reward could be highest in any confidence set of the model; ties share."""
 
     asks: ClassVar = ("upper_bounds",)
+
+    def probabilities(self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Any = None) -> Array:
+        """Return probabilities ``(n, K)``."""
+        score = model.upper_bounds(ids, x)
+        p = np.empty(score.shape)
+        best_actions(score, ALL_OFFERED if offered is None else offered, p)
+        return p
 
 
 def best(score: Array, offered: Mask | None) -> Array:
