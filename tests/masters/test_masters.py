@@ -183,7 +183,7 @@ def test_a_base_without_propensities_takes_them_from_all():
     assert {policy.act(np.eye(2)).probability for _ in range(10)} == {None}
 
 
-# One base, nested
+# References, nesting, warnings
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

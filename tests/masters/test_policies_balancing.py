@@ -248,7 +248,7 @@ def test_means_stay_within_their_widths():
     assert off[99] == pytest.approx(width(100, M, 1.0))
 
 
-# Around it
+# Refusals
 
 
 @pytest.mark.parametrize("cls", [RegretBalancing, BalancingElimination])

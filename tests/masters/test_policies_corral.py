@@ -158,9 +158,6 @@ def test_a_master_inside_keeps_its_own_past(tmp_path):
     assert 0 < policy._earlier[0].plays.sum() < policy.bases[0].plays.sum()
 
 
-# Decisions, files, refusals
-
-
 # Regret
 
 

@@ -170,7 +170,7 @@ def test_variance_grid_worked_numbers():
     assert log_variance_grid(150.0, 100, 0.2) == pytest.approx(2.41560054, abs=6e-9)
 
 
-# delta = .1 gives each of its tests the level .05, at which the thresholds above are stated.
+# delta = .1 gives each of its tests the level .05, at which the thresholds below are stated.
 
 
 def watch(J, t, *, challenger=np.inf, R=1.0, penalty=0.0, misspecification=0.0, alarm=None):

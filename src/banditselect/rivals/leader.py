@@ -23,7 +23,6 @@ from ..runtime.constraints import Number, Widths, YesNo
 from ..runtime.files import register
 from ..runtime.inputs import map_widths
 from ..runtime.lanes import per_lane
-from ..types import Array
 
 
 @register
@@ -112,9 +111,7 @@ class LEADER(Policy):
         """
         return covers_of_maps(self, theta, model)
 
-    def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
-        """Return for each lane whether the set of the true ``model`` holds the true ``parameter``, ``(N,)``."""
-        return coverage_of_maps(self, parameter, model)
+    coverage = coverage_of_maps
 
 
 def ridge_per_map(policy: Any, lanes: int) -> tuple[RidgeBank, dict[str, Any]]:
