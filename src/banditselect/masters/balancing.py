@@ -144,8 +144,7 @@ class RegretBounds(LaneArrays):
         """Compute the bounds of these lanes that are not powers, of bases that have learned since."""
         if self.are_powers:
             return
-        found = np.empty((ids.size * len(self.bases), 2), dtype=np.int64)
-        found = found[: stale(ids, plays, self.U, found)]
+        found = stale(ids, plays, self.U)
         values: dict[tuple[int, int], float] = {}  # by schedule and count: each is called once
         for i in np.unique(found[:, 1]).tolist():
             lanes, schedule = found[found[:, 1] == i, 0], self.schedules[i]
@@ -212,19 +211,16 @@ def fill_powers(ids: Index, plays: Index, bounds: Any) -> None:
 
 
 @kernel
-def stale(ids: Index, plays: Index, U: Array, found: Index) -> int:
-    """Write lane and base of every bound that is not known (NaN) of a base that has played; return how many there are.
-
-    ``found (n M, 2)``.
-    """
-    count = 0
+def stale(ids: Index, plays: Index, U: Array) -> Index:
+    """Return lane and base of every bound that is not known (NaN) of a base that has played, ``(bounds, 2)``."""
+    found, count = np.empty((ids.size * plays.shape[1], 2), dtype=np.int64), 0
     for r in range(ids.size):
         n = ids[r]
         for i in range(plays.shape[1]):
             if plays[n, i] > 0 and np.isnan(U[n, i]):
                 found[count, 0], found[count, 1] = n, i
                 count += 1
-    return count
+    return found[:count]
 
 
 @kernel

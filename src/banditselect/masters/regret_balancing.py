@@ -81,10 +81,8 @@ class BalancedBases(TalliedBases):
 
     def shares(self, ids: Index) -> tuple[Array, bool]:
         """Return the probability of each base to play next, ``(n, M)``, equal among the best; and if some tie."""
-        tally, bounds = self.tally, self.bounds
-        bounds.refresh(ids, tally.plays)
-        shares = np.empty((ids.size, tally.plays.shape[1]))
-        return shares, share_best(ids, tally.arrays(), bounds.arrays(), self.balancing, shares)
+        self.bounds.refresh(ids, self.tally.plays)
+        return share_best(ids, self.tally.arrays(), self.bounds.arrays(), self.balancing)
 
     def record(self, ids: Index, base: Index | None, share: Array | None, y: Array) -> Array:
         """Count rewards."""
@@ -96,8 +94,8 @@ class BalancedBases(TalliedBases):
 
 
 @kernel
-def share_best(ids: Index, tally: Any, bounds: Any, balancing: bool, share: Array) -> bool:
-    """``share[r, i]``: the probability of base ``i`` to play next, equal among the best; return whether there are ties.
+def share_best(ids: Index, tally: Any, bounds: Any, balancing: bool) -> tuple[Array, bool]:
+    """Return the probability of each base to play next, ``(n, M)``, equal among the best; and if there are ties.
 
     A base that has not played comes first. Then the best have the largest ``b_i = (earned_i + U_i) / plays_i``, or, if
     ``balancing``, the smallest empirical regret ``plays_i max_j b_j - earned_i``. Bounds: see ``fill_powers``.
@@ -106,8 +104,7 @@ def share_best(ids: Index, tally: Any, bounds: Any, balancing: bool, share: Arra
     U = bounds[0]
     fill_powers(ids, plays, bounds)
     M = plays.shape[1]
-    value = np.empty(M)
-    tied = False
+    value, share, tied = np.empty(M), np.empty((ids.size, M)), False
     for r in range(ids.size):
         n = ids[r]
         best = -np.inf
@@ -126,4 +123,4 @@ def share_best(ids: Index, tally: Any, bounds: Any, balancing: bool, share: Arra
         tied = tied or ties > 1
         for i in range(M):
             share[r, i] = 1.0 / ties if value[i] == best else 0.0
-    return tied
+    return share, tied
