@@ -8,7 +8,6 @@ from banditselect import (
     OFUL,
     BiasOFUL,
     Catalogue,
-    FSSquareCB,
     LinTS,
     Power,
     RegretBalancing,
@@ -70,17 +69,6 @@ def test_a_round_with_numbers():
         assert {policy.act(ONE).base for _ in range(10)} == {expected}
 
 
-def test_each_base_plays_once_first_in_any_order():
-    policy = RegretBalancing(bases=[Uniform()] * 4, lanes=50)
-    order = []
-    for _ in range(4):
-        decision = policy.act(np.ones((50, 1, 1)))
-        policy.update(decision, np.random.default_rng(0).normal(size=50))
-        order.append(decision.base)
-    assert (np.sort(order, axis=0) == np.arange(4)[:, None]).all()
-    assert len({tuple(column) for column in np.transpose(order)}) > 10
-
-
 @pytest.mark.parametrize("rule", ["optimistic", "balancing"])
 def test_own_reference_is_the_width_of_what_the_base_played(rule):
     rng = np.random.default_rng(2)
@@ -118,12 +106,6 @@ def test_own_reference_follows_what_bases_are_taught(tmp_path):
         policy.update(decision, float(rng.normal()))
         if t % 3 == 0:
             policy.learn(rng.normal(size=2), float(rng.normal()))
-
-
-def test_own_reference_needs_bases_that_have_a_bound():
-    with pytest.raises(ValueError, match=r"reference: .*bases\[1\] has no regret_bound"):
-        RegretBalancing(bases=[OFUL(dim=2), SquareCB(dim=2)], reference="own")
-    RegretBalancing(bases=[on_map(OFUL(dim=2), 0), on_map(BiasOFUL(center=[0.0, 1.0]), 1)], reference="own")
 
 
 # Propensities
@@ -201,42 +183,7 @@ def test_a_base_without_propensities_takes_them_from_all():
     assert {policy.act(np.eye(2)).probability for _ in range(10)} == {None}
 
 
-# One base, nested
-
-
-PAPER = {"weighting": "paper", "noise": 0.1, "feature_bound": 0.5, "reward_bound": 0.2, "parameter_bound": 0.5}
-ALONE = {
-    "SquareCB": (SquareCB.bind(dim=3, reward_range=(-9.0, 9.0)), (4, 3)),
-    "LinTS": (LinTS.bind(dim=3), (4, 3)),
-    "OFUL": (OFUL.bind(dim=3), (4, 3)),
-    "with a note": (FSSquareCB.bind(n_models=2, dim=3, reward_range=(-9.0, 9.0), **PAPER), (2, 4, 3)),
-}
-
-
-@pytest.mark.filterwarnings("ignore:.*no expert predicts:RuntimeWarning")
-@pytest.mark.parametrize("depth", [1, 2])
-@pytest.mark.parametrize("lanes", [None, 2])
-@pytest.mark.parametrize("name", ALONE)
-def test_one_base_alone_plays_as_if_by_itself(name, lanes, depth):
-    factory, shape = ALONE[name]
-    shape = shape if lanes is None else (lanes, *shape)
-    rng = np.random.default_rng(3)
-    alone = factory(lanes=lanes, seed=(5, 1))
-    inner = RegretBalancing(bases=[factory], lanes=lanes) if depth == 2 else factory
-    policy = RegretBalancing(bases=[inner], lanes=lanes, seed=(5, 1))
-    for _ in range(25):
-        x = rng.normal(size=shape)
-        one, two = policy.act(x), alone.act(x)
-        np.testing.assert_array_equal(one.action, two.action)
-        np.testing.assert_array_equal(one.probability, two.probability)
-        y = rng.normal(size=lanes)
-        policy.update(one, y if lanes else float(y))
-        alone.update(two, y if lanes else float(y))
-    base = policy.bases[0] if depth == 1 else policy.bases[0].bases[0]
-    np.testing.assert_array_equal(base.parameters, alone.parameters)
-    if name == "with a note":
-        np.testing.assert_array_equal(base.admissible, alone.admissible)
-        assert not alone.admissible.all()
+# References, nesting, warnings
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
@@ -268,21 +215,6 @@ def test_a_nested_policy_keeps_its_own_books():
     np.testing.assert_array_equal(policy.plays, outer)
     np.testing.assert_array_equal(policy.bases[1].plays, inner)
     assert inner.min() > 3
-
-
-@pytest.mark.parametrize(
-    "note",
-    [[[0, 7]], [[0, -1]], [[-1, 0]], [[2, 0]], [[0.5, 0]], [[0, 1.5]], [[np.nan, 0]], [[0, np.inf]], [[0]], None],
-)
-def test_a_note_that_names_no_base_is_refused_and_changes_nothing(note):
-    policy = RegretBalancing(bases=[RegretBalancing(bases=[Uniform(), Uniform()]), Uniform()])
-    decision = policy.act(ONE)  # by either base: a forged note decides which
-    forged = decision._replace(note=None if note is None else np.array(note, dtype=float))
-    with pytest.raises(ValueError, match="decision"):
-        policy.update(forged, 1.0)
-    assert policy.rounds == 0
-    assert policy.plays.sum() == policy.bases[0].plays.sum() == 0
-    policy.update(decision, 1.0)
 
 
 @pytest.mark.parametrize("how", ["update", "update_many", "learn"])
@@ -342,15 +274,6 @@ def test_factories_are_called_with_lanes_and_seed():
     assert policy.bases[0].lanes == 3
 
 
-@pytest.mark.parametrize("bases", [[], None, Uniform(), [Uniform(), 3], [lambda lanes, seed: None], [Uniform]])
-def test_what_is_not_a_list_of_policies_is_refused(bases):
-    if bases == [Uniform]:
-        assert isinstance(RegretBalancing(bases=bases).bases[0], Uniform)  # a class is a factory
-        return
-    with pytest.raises(ValueError, match="RegretBalancing: bases"):
-        RegretBalancing(bases=bases)
-
-
 def test_bases_must_take_the_same_features():
     with pytest.raises(ValueError, match=r"bases\[1\]: takes .*\(K, 3\); expected .*\(K, 2\)"):
         RegretBalancing(bases=[SquareCB(dim=2), SquareCB(dim=3)])
@@ -372,39 +295,3 @@ def test_learn_teaches_every_base_and_update_only_the_one_that_played():
     policy.update(decision, 1.0)  # V = 6, sum x y = 3
     assert float(policy.bases[0].parameters[0]) == before
     assert float(policy.bases[1].parameters[0]) == pytest.approx(0.5)
-
-
-def test_a_saved_balancing_continues_and_a_callable_reference_is_named(tmp_path):
-    rng = np.random.default_rng(5)
-    policy = RegretBalancing(
-        bases=[on_map(SquareCB(dim=2), 1), RegretBalancing(bases=[on_map(OFUL(dim=2), 0)])], reference=Power(0.3, 0.4)
-    )
-    for _ in range(20):
-        policy.update(policy.act(rng.normal(size=(2, 3, 2))), float(rng.uniform()))
-    policy.save(tmp_path / "policy.bsel")
-    again = load(tmp_path / "policy.bsel")
-    assert repr(again) == repr(policy)
-    for _ in range(20):
-        x, y = rng.normal(size=(2, 3, 2)), float(rng.uniform())
-        one, two = policy.act(x), again.act(x)
-        assert one == two
-        policy.update(one, y)
-        again.update(two, y)
-    with pytest.raises(ValueError, match="reference=log1p cannot be stored"):
-        RegretBalancing(bases=[Uniform()], reference=np.log1p).save(tmp_path / "other.bsel")
-
-
-def test_lanes_can_be_added_while_playing():
-    rng = np.random.default_rng(6)
-    factory = RegretBalancing.bind(bases=[SquareCB(dim=2, reward_range=(-9.0, 9.0)), LinTS(dim=2)], seed=7)
-    policy, alone = factory(lanes=1), factory(seed=(7, 1))
-    policy.update(policy.act(rng.normal(size=(1, 3, 2))), [1.0])
-    policy.add_lanes(1)
-    for _ in range(10):
-        x, y = rng.normal(size=(3, 2)), float(rng.normal())
-        one, two = policy.act(x[None], lanes=[1]), alone.act(x)
-        assert (one.action[0], one.base[0]) == (two.action, two.base)
-        policy.update(one, [y])
-        alone.update(two, y)
-    np.testing.assert_array_equal(policy.plays[1], alone.plays)
-    assert policy.plays[0].sum() == 1

@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 
-from banditselect import load
 from banditselect.masters import AdaptiveSquareCB
 from banditselect.plays.inverse_gaps import evaluated
-from refusals import refused
 
 
 def play(policy, rounds, rng):
-    """Play with rewards that are not linear; return what was played, by whom, with which probability, and earned."""
+    """Play with rewards that are not linear; return base, probability, features and reward of every round."""
     trace = []
     for _ in range(rounds):
         decision = policy.act(rng.uniform(-1.0, 1.0, size=(6, 3)))
@@ -53,18 +51,3 @@ def test_a_base_that_knows_less_than_its_range_says_nothing():
     with pytest.warns(RuntimeWarning, match="AdaptiveSquareCB: reward 2 lies outside"):
         policy.update(policy.act(np.ones((2, 1))), 2.0)
     assert policy.outside == 1
-
-
-def test_levels_go_into_the_file(tmp_path):
-    policy = AdaptiveSquareCB(dim=3, levels=2, design="uniform", reward_range=(-2.0, 2.0))
-    play(policy, 20, np.random.default_rng(0))
-    policy.save(tmp_path / "policy.bsel")
-    again = load(tmp_path / "policy.bsel")
-    assert repr(again) == repr(policy)
-    x = np.eye(3)
-    assert again.act(x) == policy.act(x)
-
-
-@pytest.mark.parametrize(("arguments", "name"), [({"levels": 0}, "levels"), ({"exploration": -1.0}, "exploration")])
-def test_bad_arguments_are_refused(arguments, name):
-    refused(lambda: AdaptiveSquareCB(dim=3, **arguments), name=f"AdaptiveSquareCB: {name}")

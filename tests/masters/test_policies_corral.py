@@ -1,11 +1,11 @@
-"""CORRAL by hand: whom it draws, what its bases are told, what it replays, what it loses."""
+"""CORRAL by hand: its draws, the lessons of its bases, replays, regret."""
 
 import math
 
 import numpy as np
 import pytest
 
-from banditselect import OFUL, Greedy, LinTS, RegretBalancing, SquareCB, Uniform, load, on_map
+from banditselect import OFUL, Greedy, RegretBalancing, SquareCB, Uniform, load
 from banditselect.kernels.features import played
 from banditselect.masters import Corral
 from banditselect.policies.contract import Played
@@ -57,7 +57,7 @@ def test_rewards_outside_the_range_are_clipped_counted_and_warned_of_once():
     np.testing.assert_array_equal(policy.model_weights, twin.model_weights)
 
 
-# What a base is told
+# The lessons of a base
 
 
 def test_importance_weighs_the_distance_from_the_best_reward():
@@ -91,22 +91,6 @@ def test_learn_teaches_every_base_and_no_weights():
     assert policy.model_weights.tolist() == [0.5, 0.5]
 
 
-@pytest.mark.parametrize("feedback", ["plain", "importance"])
-@pytest.mark.parametrize("base", [SquareCB.bind(dim=3, reward_range=(-9.0, 9.0)), LinTS.bind(dim=3), OFUL.bind(dim=3)])
-def test_one_base_alone_plays_as_if_by_itself(base, feedback):
-    rng = np.random.default_rng(3)
-    alone = base(seed=5)
-    settings = {"feedback": feedback, "reward_range": (-9.0, 9.0), "propensities": True}
-    policy = Corral(bases=[base], seed=5, **settings)
-    for _ in range(25):
-        x, y = rng.normal(size=(4, 3)), float(rng.normal())
-        one, two = policy.act(x), alone.act(x)
-        assert (one.action, one.probability) == (two.action, two.probability)
-        policy.update(one, y)
-        alone.update(two, y)
-    np.testing.assert_array_equal(policy.bases[0].parameters, alone.parameters)
-
-
 # Replays
 
 
@@ -135,7 +119,7 @@ def test_half_of_the_rounds_are_replays_which_teach_the_weights_alone():
 
 
 def test_a_snapshot_is_any_state_so_far_with_the_same_probability():
-    """Of 5 states before 5 lessons; chi-square with 4 degrees of freedom, false alarm below 1e-4."""
+    """There are 5 states before 5 lessons; chi-square with 4 degrees of freedom, false alarm below 1e-4."""
     lanes = 2000
     policy, ids = Corral(bases=[OFUL(dim=1)], feedback="smoothed", lanes=lanes), np.arange(lanes)
     x = played(np.ones((lanes, 1, 1)))
@@ -161,7 +145,7 @@ def test_a_replay_plays_as_the_base_played_then():
 
 
 def test_a_master_inside_keeps_its_own_past(tmp_path):
-    """What a balancing inside has worked out belongs to the state that is replayed: loaded, it works it out anew."""
+    """The bounds of a balancing inside belong to the state that is replayed: loaded, it computes them anew."""
     inner = RegretBalancing(bases=[OFUL(dim=1), OFUL(dim=1)], reference="own")
     policy = Corral(bases=[inner, Uniform()], feedback="smoothed", seed=1)
     for _ in range(15):
@@ -174,49 +158,7 @@ def test_a_master_inside_keeps_its_own_past(tmp_path):
     assert 0 < policy._earlier[0].plays.sum() < policy.bases[0].plays.sum()
 
 
-# Decisions, files, refusals
-
-
-def test_a_saved_corral_replays_what_it_replayed(tmp_path):
-    rng = np.random.default_rng(5)
-    bases = [on_map(SquareCB(dim=2), 1), on_map(OFUL(dim=2), 0)]
-    policy = Corral(bases=bases, feedback="smoothed", snapshots=2, lanes=2)
-    for t in range(30):
-        if t == 15:
-            policy.save(tmp_path / "policy.bsel")
-            again = load(tmp_path / "policy.bsel")
-        x, y = rng.normal(size=(2, 2, 3, 2)), rng.uniform(size=2)
-        decision = policy.act(x)
-        if t >= 15:
-            assert again.act(x) == decision
-            again.update(decision, y)
-        policy.update(decision, y)
-    np.testing.assert_array_equal(again.model_weights, policy.model_weights)
-
-
-@pytest.mark.parametrize(
-    "note",
-    [[[4, 1]], [[-1, 1]], [[0.5, 1]], [[0, 0]], [[0, 1e-320]], [[0, 1e-20]], [[0, 1.0001]], [[0, np.nan]], [[0]], None],
-)
-def test_a_note_that_it_cannot_have_written_is_refused(note):
-    policy = Corral(bases=[Uniform(), Uniform()])
-    decision = policy.act(ONE)
-    forged = decision._replace(note=None if note is None else np.array(note, dtype=float))
-    with pytest.raises(ValueError, match="decision"):
-        policy.update(forged, 1.0)
-    policy.update(decision, 1.0)
-
-
-def test_what_it_cannot_be_made_of_is_refused():
-    with pytest.raises(ValueError, match="Corral: bases: "):
-        Corral(bases=[])
-    with pytest.raises(ValueError, match=r"Corral: bases\[1\]"):
-        Corral(bases=[Uniform(), 3])
-    with pytest.raises(ValueError, match="Corral: horizon: got 1"):
-        Corral(bases=[Uniform()], horizon=1)
-
-
-# What it loses
+# Regret
 
 
 @pytest.mark.parametrize("feedback", ["plain", "importance", "smoothed"])

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from banditselect import OFUL, Greedy, LinTS, RegretBalancing, SquareCB, Uniform, on_map
+from banditselect import OFUL, Greedy, RegretBalancing, SquareCB, Uniform, on_map
 from banditselect.masters import EXP4, Corral
 from banditselect.rivals import SEXP3, UCB1, maillard_munos
 
@@ -17,7 +17,7 @@ UP, DOWN = Greedy(center=[1.0, 0.0]), Greedy(center=[0.0, 1.0])
 
 
 def test_three_rounds_of_ix_by_hand():
-    """Experts: the first arm, the second, both; losses .5, 1, 0 whatever is played; T = 8, so eta = sqrt(log 3 / 8)."""
+    """Experts: the first arm, the second, both; losses .5, 1, 0 of any arm; T = 8, so eta = sqrt(log 3 / 8)."""
     eta = math.sqrt(2.0 * math.log(3.0) / (2.0 * 8.0))
     assert eta == pytest.approx(0.370576, abs=1e-6)
     advice = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
@@ -105,54 +105,6 @@ def test_a_base_that_weighs_is_told_the_propensity_of_the_mixture():
     assert policy.bases[0].visits.tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("exploration", ["ix", "uniform"])
-@pytest.mark.parametrize(
-    "base",
-    [
-        SquareCB.bind(dim=3, reward_range=(-9.0, 9.0)),
-        OFUL.bind(dim=3),
-        SEXP3.bind(n_arms=4, reward_range=(-9.0, 9.0)),
-    ],
-)
-def test_one_base_alone_plays_as_if_by_itself(base, exploration):
-    rng = np.random.default_rng(3)
-    alone, policy = base(seed=5), EXP4(bases=[base], exploration=exploration, reward_range=(-9.0, 9.0), seed=5)
-    for _ in range(25):
-        x, y = rng.normal(size=(4, 3)), float(rng.normal())
-        one, two = policy.act(x), alone.act(x)
-        assert (one.action, one.probability) == (two.action, two.probability)
-        policy.update(one, y)
-        alone.update(two, y)
-    np.testing.assert_array_equal(policy.probabilities(x), alone.probabilities(x))
-
-
-@pytest.mark.parametrize(
-    ("base", "reason"),
-    [
-        (LinTS(dim=2), "closed form"),
-        (Corral(bases=[OFUL(dim=2)]), "closed form"),
-        (Corral(bases=[OFUL(dim=2)], propensities=True), "not a master"),
-        (RegretBalancing(bases=[OFUL(dim=2)]), "not a master"),
-        (EXP4(bases=[OFUL(dim=2)]), "not a master"),
-    ],
-)
-def test_what_cannot_advise_is_refused_by_name(base, reason):
-    with pytest.raises(ValueError, match=rf"EXP4: bases\[1\]: .*{reason}"):
-        EXP4(bases=[Uniform(), base])
-
-
-@pytest.mark.parametrize("change", [(0, 0), (1, -0.1), (2, -1), (3, np.nan), (4, 9), (4, 0.5), (5, 0), (5, 3)])
-def test_a_note_that_it_cannot_have_written_is_refused(change):
-    policy = EXP4(bases=[SEXP3(n_arms=2), Uniform()])
-    decision = policy.act(ARMS)
-    assert decision.note.shape == (1, 6)  # offered, beta, advice of both, class and offered of SEXP3
-    note = decision.note.copy()
-    note[0, change[0]] = change[1]
-    with pytest.raises(ValueError, match="decision"):
-        policy.update(decision._replace(note=note), 1.0)
-    policy.update(decision, 1.0)
-
-
 @pytest.mark.parametrize("probability", [None, 0.0, -0.5, 1.1, np.nan, 1e-320, 1e-20])
 @pytest.mark.parametrize("policy", [EXP4(bases=[Uniform()]), SEXP3(n_arms=2)], ids=["EXP4", "SEXP3"])
 def test_a_propensity_that_cannot_be_is_refused(policy, probability):
@@ -233,7 +185,7 @@ def test_sexp3_with_one_class_takes_any_features_and_learns_only_what_it_played(
     assert policy.visits.tolist() == [1]
 
 
-# What they lose
+# Regret
 
 
 def adversary(T, K):

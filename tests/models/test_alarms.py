@@ -32,86 +32,60 @@ def ball_policy(lanes, noise=0.5, **arguments):
     return PSOFUL(centers=centers, radii=0.3, noise=noise, delta=DELTA, lanes=lanes, **arguments)
 
 
+def map_policy(lanes, noise=0.5):
+    return FSOFUL(n_models=2, dim=3, noise=noise, parameter_bound=1.1, delta=DELTA, lanes=lanes)
+
+
+def explained(features, noise, rng):
+    """Return rewards that are linear in the features of the first map, with this much noise."""
+    first = features if features.ndim == 2 else features[:, 0]
+    return first @ [1.0, 0.3, 0.0] + noise * rng.normal(size=len(features))
+
+
+def unexplained(features, noise, rng):
+    return np.sin(3.0 * features.sum(axis=(1, 2))) + noise * rng.normal(size=len(features))
+
+
+def outside(features, noise, rng):
+    return features @ [-1.0, -1.0, 1.0] + noise * rng.normal(size=len(features))
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings(ALARM)
-@pytest.mark.parametrize("kind", ["balls", "maps"])
-def test_false_alarms(kind):
+@pytest.mark.parametrize(("policy_of", "shape"), [(ball_policy, (3, 3)), (map_policy, (2, 3, 3))])
+def test_false_alarms(policy_of, shape):
     """At most delta of the lanes ring over 1,000 rounds; false alarm of this test below 1e-4."""
-    lanes = 2000
-    rng = np.random.default_rng(0)
-    theta = np.array([1.0, 0.3, 0.0])
-    if kind == "balls":
-        policy = ball_policy(lanes)
-        raised = play(
-            policy,
-            lambda: rng.normal(size=(lanes, 3, 3)),
-            lambda x, d: d.features @ theta + 0.5 * rng.normal(size=lanes),
-            1000,
-        )
-    else:
-        policy = FSOFUL(n_models=2, dim=3, noise=0.5, parameter_bound=1.1, delta=DELTA, lanes=lanes)
-        raised = play(
-            policy,
-            lambda: rng.normal(size=(lanes, 2, 3, 3)),
-            lambda x, d: d.features[:, 0] @ theta + 0.5 * rng.normal(size=lanes),
-            1000,
-        )
-    print(f"{kind}: false alarm in {100 * raised.mean():.2f} % of {lanes} lanes")
-    assert raised.sum() <= stats.binom.ppf(1.0 - 1e-4, lanes, DELTA)
+    lanes, rng = 2000, np.random.default_rng(0)
+    features, reward = (lambda: rng.normal(size=(lanes, *shape))), (lambda x, d: explained(d.features, 0.5, rng))
+    assert play(policy_of(lanes), features, reward, 1000).sum() <= stats.binom.ppf(1.0 - 1e-4, lanes, DELTA)
 
 
 @pytest.mark.filterwarnings(ALARM)
-def test_noise_larger_than_stated_rings():
-    lanes = 20
+@pytest.mark.parametrize(
+    ("policy", "shape", "reward", "noise", "rings"),
+    [
+        (ball_policy(20), (3, 3), explained, 0.45, False),
+        (ball_policy(20), (3, 3), explained, 1.0, True),  # of .5
+        (ball_policy(20), (3, 3), outside, 0.1, True),
+        (map_policy(20, 0.3), (2, 3, 3), unexplained, 0.3, True),
+    ],
+)
+def test_what_no_model_explains_rings(policy, shape, reward, noise, rings):
     rng = np.random.default_rng(1)
-    theta = np.array([1.0, 0.3, 0.0])
-    for factor, expected in ((0.9, False), (2.0, True)):
-        raised = play(
-            ball_policy(lanes),
-            lambda: rng.normal(size=(lanes, 3, 3)),
-            lambda x, d, f=factor: d.features @ theta + 0.5 * f * rng.normal(size=lanes),
-            150,
-        )
-        assert raised.all() if expected else not raised.any()
-
-
-@pytest.mark.filterwarnings(ALARM)
-def test_a_parameter_outside_all_balls_rings_even_with_little_noise():
-    lanes = 20
-    rng = np.random.default_rng(2)
-    raised = play(
-        ball_policy(lanes),
-        lambda: rng.normal(size=(lanes, 3, 3)),
-        lambda x, d: d.features @ [-1.0, -1.0, 1.0] + 0.1 * rng.normal(size=lanes),
-        200,
-    )
-    assert raised.all()
-
-
-@pytest.mark.filterwarnings(ALARM)
-def test_rewards_that_no_map_explains_ring():
-    lanes = 20
-    rng = np.random.default_rng(3)
-    policy = FSOFUL(n_models=2, dim=3, noise=0.3, parameter_bound=1.0, delta=DELTA, lanes=lanes)
-    raised = play(
-        policy,
-        lambda: rng.normal(size=(lanes, 2, 3, 3)),
-        lambda x, d: np.sin(3.0 * d.features.sum(axis=(1, 2))) + 0.3 * rng.normal(size=lanes),
-        300,
-    )
-    assert raised.all()
+    raised = play(policy, lambda: rng.normal(size=(20, *shape)), lambda x, d: reward(d.features, noise, rng), 300)
+    assert raised.all() if rings else not raised.any()
 
 
 def test_the_first_alarm_is_warned_of_once_and_stays():
     rng = np.random.default_rng(4)
     policy = ball_policy(None, noise=0.1)
 
-    def unexplained(rounds):
+    def noise(rounds):
         for _ in range(rounds):
             policy.update(policy.act(rng.normal(size=(3, 3))), float(rng.normal()))
 
     with pytest.warns(RuntimeWarning, match="no model explains the rewards") as caught:
-        unexplained(100)
+        noise(100)
     assert len(caught) == 1
     assert policy.misspecified
     for _ in range(200):
@@ -121,7 +95,7 @@ def test_the_first_alarm_is_warned_of_once_and_stays():
 
 
 def test_the_warning_says_how_many_lanes_and_has_one_level_for_all():
-    """Ten of 400 lanes are wrong; a lane that rings at its own level only is marked, and nobody is warned of it."""
+    """Ten of 400 lanes are wrong; a lane that rings at its own level only is marked, without a warning."""
     lanes, wrong = 400, 10
     rng = np.random.default_rng(5)
     policy = ball_policy(lanes)
@@ -191,22 +165,12 @@ def test_variance_martingale_is_the_integral(X, t):
     assert log_variance_martingale(X, t) == pytest.approx(math.log(value), abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("t", "ratio", "digits"), [(10, 2.8167, 4), (100, 1.48175, 5), (1000, 1.15316, 5), (10_000, 1.05139, 5)]
-)
-def test_variance_martingale_thresholds(t, ratio, digits):
-    half = 0.5 * 10.0**-digits
-    assert (
-        log_variance_martingale((ratio - half) * t, t) < math.log(20.0) < log_variance_martingale((ratio + half) * t, t)
-    )
-
-
 def test_variance_grid_worked_numbers():
     assert log_variance_grid(150.0, 100, 0.0) == pytest.approx(3.33463430, abs=6e-9)
     assert log_variance_grid(150.0, 100, 0.2) == pytest.approx(2.41560054, abs=6e-9)
 
 
-# delta = .1 gives each of its tests the level .05, at which the thresholds above are stated.
+# delta = .1 gives each of its tests the level .05, at which the thresholds below are stated.
 
 
 def watch(J, t, *, challenger=np.inf, R=1.0, penalty=0.0, misspecification=0.0, alarm=None):
@@ -219,9 +183,9 @@ def watch(J, t, *, challenger=np.inf, R=1.0, penalty=0.0, misspecification=0.0, 
 
 def look(alarm, ids, sets, challenger):
     """Screen as the kernels that learn do, and judge what is suspect; return whether it is the first alarm."""
-    verdict, bank = np.empty((ids.size, 3)), sets.bank
-    limits = challenger, sets.arrays(), alarm.level, verdict
-    return screen(ids, bank.evidence, bank.updates, *limits) and alarm.judge(ids, verdict, bank.updates, sets.noise)
+    bank = sets.bank
+    verdict = screen(ids, bank.evidence, bank.updates, challenger, sets.arrays(), alarm.level)
+    return verdict.size > 0 and alarm.judge(ids, verdict, bank.updates, sets.noise)
 
 
 @pytest.mark.parametrize(
@@ -309,15 +273,7 @@ def test_false_alarms_are_rare_at_length():
     assert play_alarm(seed=0, lanes=300, T=150, R=0.5, noise_scale=1.0) * 300 <= stats.binom.isf(1e-6, 300, 0.1)
 
 
-def test_small_noise_never_alarms_at_length():
-    assert play_alarm(seed=1, lanes=50, T=150, R=0.5, noise_scale=0.5) == 0.0
-
-
-def test_too_much_noise_alarms():
-    assert play_alarm(seed=2, lanes=20, T=100, R=0.5, noise_scale=2.0) == 1.0
-
-
 def test_a_better_challenger_alarms_where_the_noise_is_small():
-    """A hidden feature of size .4, hardly any noise: the variance .16 is below R^2 = .25, only the challenger tells."""
+    """A hidden feature of size .4, hardly any noise: the variance .16 is below R^2 = .25; the challenger shows it."""
     assert play_alarm(seed=3, lanes=20, T=150, R=0.5, noise_scale=0.1, hidden=0.4) == 1.0
     assert play_alarm(seed=3, lanes=20, T=150, R=0.5, noise_scale=0.1, hidden=0.0) == 0.0

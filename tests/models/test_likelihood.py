@@ -41,13 +41,13 @@ def test_worked_example_of_the_bank(two_balls):
 )
 def test_worked_example_of_the_sets(two_balls, online, B, squared):
     sets = sets_of(two_balls, penalty=(1.0 * 1.0**2, 4.0 * 0.5**2), prior=(0.5, 0.5), online=online)
-    assert sets.posterior.weigh(LANE, two_balls)[1][0] == pytest.approx(B, rel=5e-9)
+    assert sets.posterior.weigh(LANE)[1][0] == pytest.approx(B, rel=5e-9)
     np.testing.assert_allclose(sets.squared[0], squared, rtol=5e-9)
 
 
 def test_worked_example_with_misspecification(two_balls):
     sets = sets_of(two_balls, misspecification=0.1)
-    assert sets.posterior.weigh(LANE, two_balls)[1][0] == pytest.approx(0.737915966, rel=5e-9)
+    assert sets.posterior.weigh(LANE)[1][0] == pytest.approx(0.737915966, rel=5e-9)
     np.testing.assert_allclose(sets.squared[0], [4.35364824, 4.74164824], rtol=5e-9)
 
 

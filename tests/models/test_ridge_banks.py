@@ -53,15 +53,9 @@ class Ragged:
                 assert_equals_batch(self.bank, lane, i, Xi, np.array(y), prior, self.center[lane, i, :d], rel)
 
 
-@pytest.mark.parametrize("rounds", [0, 1, 30, 300])
+@pytest.mark.parametrize("rounds", [0, 1, 30, 300, pytest.param(16_500, id="at_length")])
 def test_step_by_step_equals_all_at_once(rounds):
     Ragged(rounds).check()
-
-
-def test_step_by_step_equals_all_at_once_at_length():
-    run = Ragged(16_500)
-    assert run.bank.updates.min() > 10_000
-    run.check()
 
 
 def test_predictions_and_leverages_are_those_before_the_reward():
@@ -87,14 +81,6 @@ def test_what_stands_in_the_padding_is_not_learned():
         learn(clean, LANE, x, y)
     for name, array in clean.learned().items():
         np.testing.assert_array_equal(array, dirty.learned()[name])
-
-
-def test_before_any_reward():
-    bank = ridges(np.array([2, 2]), np.array([[4.0, 1.0], [0.25, 1.0]]))
-    x = np.array([[[[3.0, 4.0]], [[1.0, 0.0]]]])
-    np.testing.assert_array_equal(bank.predictions(np.array([1]), actions(x)), np.zeros((1, 2, 1)))
-    for lane, model, expected in [(1, 0, 10.0), (1, 1, 1.0), (0, 0, 2.5), (0, 1, 1.0)]:
-        assert width(bank, lane, model, x[0, model, 0]) == pytest.approx(expected, rel=1e-14)
 
 
 def test_predictions_and_their_mean_by_brute_force():
@@ -135,7 +121,7 @@ def hard_features(kind, T, rng):
 
 @pytest.mark.parametrize("bank_of", ["maps", "shared"])
 @pytest.mark.parametrize("kind", ["columns", "rows", "one row", "rank", "repeated and large"])
-@pytest.mark.parametrize("T", [4, 100, 129, pytest.param(2000, id="at_length")])
+@pytest.mark.parametrize("T", [4, 100, 129, pytest.param(10_000, id="at_length")])
 def test_hard_features(kind, T, bank_of):
     rng = np.random.default_rng(T)
     X = hard_features(kind, T, rng)
@@ -152,17 +138,6 @@ def test_hard_features(kind, T, bank_of):
     expected = z @ reference(X, y, lam, center)
     found = bank.predictions(LANE, actions(z[None, None]))[0, 0]
     np.testing.assert_allclose(found, expected, atol=1e-8 * np.abs(expected).max(), rtol=0.0)
-
-
-def test_rank_deficient_features_at_length():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(10_000, 2)) @ rng.normal(size=(2, 6))
-    y = X[:, 0] + rng.normal(size=10_000)
-    bank = ridges(np.array([6]), np.array([[0.3]]))
-    for x, v in zip(X, y, strict=True):
-        learn(bank, LANE, x[None, None], v[None])
-    theta = reference(X, y, 0.3, np.zeros(6))
-    np.testing.assert_allclose(bank.theta[0, 0], theta, atol=1e-8 * np.abs(theta).max(), rtol=0.0)
 
 
 def test_zero_features_teach_nothing_but_cost():
@@ -275,7 +250,7 @@ def test_shared_bank_of_many_models_equals_repeated_features(M, sorted_groups):
     np.testing.assert_array_equal(shared.updates, bank.updates)
 
 
-@pytest.mark.parametrize("rounds", [0, 1, 40, 300])
+@pytest.mark.parametrize("rounds", [0, 1, 40, 300, pytest.param(10_000, id="at_length")])
 def test_shared_bank_with_full_precisions_equals_all_at_once(rounds):
     rng = np.random.default_rng(3)
     N, G, M, d = 2, 2, 3, 4
@@ -291,18 +266,6 @@ def test_shared_bank_with_full_precisions_equals_all_at_once(rounds):
             assert_equals_batch(bank, n, i, X[:, n], y[:, n], precision[n, group[n, i]], center[n, i])
 
 
-def test_shared_bank_at_length():
-    rng = np.random.default_rng(4)
-    X, center = rng.normal(size=(10_000, 3)), rng.normal(size=(1, 2, 3))
-    y = X @ [1.0, 0.0, -1.0] + rng.normal(size=10_000)
-    lam = np.array([0.2, 30.0])
-    bank = shared_ridges(center, (lam[:, None, None] * np.eye(3))[None], np.array([[0, 1]]))
-    for x, v in zip(X, y, strict=True):
-        learn(bank, LANE, x[None, None], v[None])
-    for i in range(2):
-        assert_equals_batch(bank, 0, i, X, y, lam[i] * np.eye(3), center[0, i])
-
-
 def test_distances_by_hand():
     bank = ridges(np.array([2, 1]), np.array([[1.0, 1.0], [2.0, 3.0]]))
     learn(bank, np.array([1]), np.array([[[1.0, 2.0], [2.0, 0.0]]]), np.array([0.0]))
@@ -310,15 +273,6 @@ def test_distances_by_hand():
     found = bank.distances(np.array([[3.0, 4.0], [1.0, -1.0]]))
     np.testing.assert_allclose(found[:, 0], [25.0, 5.0], rtol=1e-14)
     np.testing.assert_allclose(bank.distances(np.array([[3.0], [2.0]]))[:, 1], [9.0, 28.0], rtol=1e-14)
-
-
-def test_distances_in_the_shared_bank():
-    precision = np.array([[[[2.0, 1.0], [1.0, 3.0]], [[1.0, 0.0], [0.0, 1.0]]]])
-    center = np.array([[[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]])
-    bank = shared_ridges(center, precision, np.array([[0, 1, 1]]))
-    np.testing.assert_allclose(bank.distances(np.array([[2.0, 1.0]])), [[7.0, 4.0, 2.0]], rtol=1e-14)
-    learn(bank, LANE, np.array([[[1.0, 1.0]]]), np.array([1.0]))  # all predict it exactly: only V grows, by ones
-    np.testing.assert_allclose(bank.distances(np.array([[2.0, 1.0]])), [[11.0, 8.0, 6.0]], rtol=1e-14)
 
 
 def test_distances_by_brute_force():
@@ -412,35 +366,3 @@ def test_a_lane_is_bit_identical_to_itself_alone(serves, seed):
     for together, apart in ((many, alone), (shared, shared_alone)):
         for name, array in together.learned().items():
             np.testing.assert_array_equal(array, np.concatenate([a.learned()[name] for a in apart]))
-
-
-def test_what_is_given_is_neither_changed_nor_kept():
-    rng = np.random.default_rng(0)
-    center, x, y = rng.normal(size=(1, 1, 3)), rng.normal(size=(1, 1, 3)), rng.normal(size=1)
-    copies = center.copy(), x.copy(), y.copy()
-    bank = ridges(np.array([3]), np.array([[1.0]]), center)
-    precision = np.eye(3)[None, None]
-    shared = shared_ridges(center, precision, np.array([[0]]))
-    for _ in range(130):
-        learn(bank, LANE, x, y)
-        learn(shared, LANE, np.ascontiguousarray(x[:, :1]), y)
-    for array, copy in zip((center, x, y), copies, strict=True):
-        np.testing.assert_array_equal(array, copy)
-    np.testing.assert_array_equal(precision[0, 0], np.eye(3))
-    theta = bank.theta.copy()
-    center[:] = x[:] = 99.0
-    np.testing.assert_array_equal(bank.theta, theta)
-    learn(bank, LANE, copies[1], copies[2])
-    assert np.abs(bank.theta).max() < 10.0
-
-
-def test_a_bank_restored_continues_bit_identically():
-    run, fresh = Ragged(150), Ragged(0)
-    fresh.bank.restore(run.bank.learned())
-    rng = np.random.default_rng(7)
-    for _ in range(150):
-        x, y = rng.normal(size=(4, 3, 4)) * (np.arange(4) < run.dims[:, None]), rng.normal(size=4)
-        learn(run.bank, np.arange(4), x, y)
-        learn(fresh.bank, np.arange(4), x, y)
-    for name, array in run.bank.learned().items():
-        np.testing.assert_array_equal(array, fresh.bank.learned()[name])

@@ -49,41 +49,38 @@ def divergence(models, posterior, x, share):
     return q * f / (q * f).sum()
 
 
-@pytest.mark.parametrize("noise", [None, 0.7])
-@pytest.mark.parametrize("constant", [True, False])
-@pytest.mark.parametrize("K", [3, 4, 40])
-def test_linmed_plays_its_equations(K, constant, noise):
+@pytest.mark.parametrize(
+    ("make", "posterior", "dims", "K", "share"),
+    [
+        *(
+            (LinMED.bind(dim=3, noise=R, intercept=c, best_share=0.5), Maps([3], [1.0], R, c), [3], K, 0.5)
+            for R in (None, 0.7)
+            for c in (True, False)
+            for K in (3, 4, 40)
+        ),
+        (
+            FSMED.bind(n_models=2, dim=[2, 3], prior_weights=[1.0, 3.0], best_share=0.9),
+            Maps([2, 3], [0.25, 0.75]), [2, 3], 6, 0.9,
+        ),
+    ],
+)  # fmt: skip
+def test_med_plays_its_equations(make, posterior, dims, K, share):
     """Forty actions of three features are more than twice as many as features: there the design is not uniform."""
-    rng = rng_of(K)
-    policy = LinMED(dim=3, noise=noise, intercept=constant, best_share=0.5, seed=1)
-    posterior = Maps([3], [1.0], noise, constant)
+    rng, policy = rng_of(K), make(seed=1)
     for _ in range(25):
-        x = rng.normal(size=(K, 3))
-        p = policy.probabilities(x)
-        np.testing.assert_allclose(p, divergence(posterior.solve(), posterior, [x], 0.5), rtol=1e-7, atol=1e-12)
-        decision = policy.act(x)
-        reward = 2.0 + decision.features @ [1.0, 0.0, -0.5] + 0.7 * rng.normal()
-        policy.update(decision, reward)
-        posterior.add([decision.features], reward)
-
-
-def test_fsmed_plays_its_equations():
-    rng = rng_of(0)
-    policy = FSMED(n_models=2, dim=[2, 3], prior_weights=[1.0, 3.0], best_share=0.9, seed=1)
-    posterior = Maps([2, 3], [0.25, 0.75])
-    for _ in range(25):
-        x = [rng.normal(size=(6, 2)), rng.normal(size=(6, 3))]
-        p = policy.probabilities(x)
-        np.testing.assert_allclose(p, divergence(posterior.solve(), posterior, x, 0.9), rtol=1e-7, atol=1e-12)
-        decision = policy.act(x)
+        x = [rng.normal(size=(K, d)) for d in dims]
+        shown = x if len(dims) > 1 else x[0]
+        expected = divergence(posterior.solve(), posterior, x, share)
+        np.testing.assert_allclose(policy.probabilities(shown), expected, rtol=1e-7, atol=1e-12)
+        decision = policy.act(shown)
         played = [features[decision.action] for features in x]
-        reward = played[0].sum() + 0.5 * rng.normal()
+        reward = 2.0 + played[0].sum() + 0.7 * rng.normal()
         policy.update(decision, reward)
         posterior.add(played, reward)
 
 
 def test_before_any_reward_linmed_plays_the_design_and_uniformly():
-    """Nothing is better than anything: f = 1, and the share on the best is everybody's."""
+    """Nothing is better than anything: f = 1, and all actions are best."""
     x = np.array([[1.0, 0.0]] * 9 + [[0.0, 1.0]])
     p = LinMED(dim=2, intercept=False, best_share=0.6).probabilities(x)
     np.testing.assert_allclose(p[9], 0.6 / 10 + 0.2 / 10 + 0.2 * 0.5, rtol=1e-12)  # 9 to 1, then 1/2 to 1/2

@@ -21,26 +21,21 @@ def igw(score, alpha, offered=None):
     return inverse_gap_weighting(np.array([score], dtype=float), np.array([float(alpha)]), mask)[0]
 
 
-def test_inverse_gaps_by_hand():
-    # K = 3, alpha = 10: gaps .2, 0, .7 -> 1/(3 + 2), rest, 1/(3 + 7)
-    np.testing.assert_allclose(igw([0.5, 0.7, 0.0], 10), [0.2, 0.7, 0.1], rtol=1e-14)
-
-
-def test_inverse_gaps_share_ties():
-    np.testing.assert_allclose(igw([1.0, 0.5, 1.0], 2), [0.375, 0.25, 0.375], rtol=1e-14)
-    np.testing.assert_allclose(igw([3.0, 3.0, 3.0, 3.0], 7), [0.25] * 4, rtol=1e-14)
-
-
-def test_inverse_gaps_count_only_what_is_offered():
-    p = igw([9.0, 0.7, 0.5, 0.0], 10, [False, True, True, True])
-    np.testing.assert_allclose(p, [0.0, 0.7, 0.2, 0.1], rtol=1e-14)
-    np.testing.assert_array_equal(igw([9.0, 0.7], 10, [False, True]), [0.0, 1.0])
-
-
-def test_no_rate_is_uniform_and_a_huge_one_greedy():
-    np.testing.assert_allclose(igw([0.1, 5.0, -3.0, 0.2, 0.3], 0), [0.2] * 5, rtol=1e-14)
-    np.testing.assert_allclose(igw([0.1, 5.0, -3.0], 1e300), [0.0, 1.0, 0.0], atol=1e-290)
-    np.testing.assert_array_equal(igw([-4.0], 3), [1.0])
+@pytest.mark.parametrize(
+    ("score", "alpha", "offered", "expected"),
+    [
+        ([0.5, 0.7, 0.0], 10, None, [0.2, 0.7, 0.1]),  # gaps .2, 0, .7 -> 1 / (3 + 2), the rest, 1 / (3 + 7)
+        ([1.0, 0.5, 1.0], 2, None, [0.375, 0.25, 0.375]),  # ties share
+        ([3.0, 3.0, 3.0, 3.0], 7, None, [0.25] * 4),
+        ([9.0, 0.7, 0.5, 0.0], 10, [False, True, True, True], [0.0, 0.7, 0.2, 0.1]),  # only what is offered counts
+        ([9.0, 0.7], 10, [False, True], [0.0, 1.0]),
+        ([0.1, 5.0, -3.0, 0.2, 0.3], 0, None, [0.2] * 5),  # no rate is uniform, a huge one greedy
+        ([0.1, 5.0, -3.0], 1e300, None, [0.0, 1.0, 0.0]),
+        ([-4.0], 3, None, [1.0]),
+    ],
+)
+def test_inverse_gaps_by_hand(score, alpha, offered, expected):
+    np.testing.assert_allclose(igw(score, alpha, offered), expected, rtol=1e-14, atol=1e-290)
 
 
 def test_rows_have_their_own_rate_and_mask():

@@ -18,16 +18,16 @@ def test_power():
     assert repr(Power(1.5, 0.25)) == "Power(scale=1.5, exponent=0.25)"
 
 
-@pytest.mark.parametrize("scale", [-1.0, math.nan, math.inf, -math.inf])
-def test_power_refuses_a_bad_scale(scale):
-    with pytest.raises(ValueError, match=f"Power: scale: got {scale!r}, expected a finite number >= 0"):
-        Power(scale)
-
-
-@pytest.mark.parametrize("exponent", [-0.1, 4.1, math.nan, math.inf])
-def test_power_refuses_a_bad_exponent(exponent):
-    with pytest.raises(ValueError, match=f"Power: exponent: got {exponent!r}, expected a finite number >= 0 and <= 4"):
-        Power(1.0, exponent)
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        *(("scale", bad, ">= 0") for bad in (-1.0, math.nan, math.inf, -math.inf)),
+        *(("exponent", bad, ">= 0 and <= 4") for bad in (-0.1, 4.1, math.nan, math.inf)),
+    ],
+)
+def test_power_refuses_bad_numbers(name, value, expected):
+    with pytest.raises(ValueError, match=f"Power: {name}: got {value!r}, expected a finite number {expected}"):
+        Power(**({"scale": 1.0} | {name: value}))
 
 
 def test_schedules():

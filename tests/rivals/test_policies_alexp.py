@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from banditselect import OFUL
 from banditselect.rivals import ALEXP, group_lasso
 
 
@@ -100,28 +99,6 @@ def test_plays_by_its_definition_with_late_rewards(monkeypatch):
     np.testing.assert_allclose(policy.model_weights, before, atol=0.05)
     V = lam * np.eye(d) + X[:, 0].T @ X[:, 0]
     np.testing.assert_allclose(policy.parameters[0], np.linalg.solve(V, X[:, 0].T @ Y), rtol=1e-9)
-
-
-def test_one_map_without_exploration_is_oful():
-    rng = np.random.default_rng(1)
-    policy, other = ALEXP(n_models=1, dim=3, regularization=0.5, exploration=0.0), OFUL(dim=3, regularization=0.5)
-    for _ in range(40):
-        x = rng.normal(size=(6, 3))
-        one, two = policy.act(x[None]), other.act(x)
-        assert (one.action, one.probability) == (two.action, 1.0)
-        y = rng.uniform()
-        policy.update(one, y)
-        other.update(two, y)
-
-
-def test_a_note_that_it_cannot_have_written_is_refused():
-    policy = ALEXP(n_models=2, dim=2)
-    decision = policy.act(np.ones((2, 3, 2)))
-    for bad in (np.nan, np.inf, 1e300):
-        with pytest.raises(ValueError, match="the note of width 2 that act gave it"):
-            policy.update(decision._replace(note=np.array([[0.0, bad]])), 0.5)
-    policy.update(decision, 0.5)
-    assert policy.rounds == 1
 
 
 def test_finds_the_right_map_among_eight_at_length():

@@ -1,4 +1,4 @@
-"""What the appendix on latent bandits needs: UCB1 and greedy policies by hand, one base per ball."""
+"""Policies of the appendix on latent bandits: UCB1 and greedy policies by hand, one base per ball."""
 
 import json
 import math
@@ -8,7 +8,6 @@ import pytest
 
 from banditselect import (
     OFUL,
-    PSOFUL,
     BiasOFUL,
     Greedy,
     OnMap,
@@ -17,7 +16,6 @@ from banditselect import (
     SquareCB,
     Uniform,
     given,
-    load,
     on_every_ball,
     on_every_map,
     on_map,
@@ -26,7 +24,6 @@ from banditselect import (
 )
 from banditselect.experiments import latent
 from banditselect.masters import LatentReference
-from banditselect.policies import Binding
 from banditselect.problems import LatentBandit, SyntheticParameterSelection
 from banditselect.rivals import UCB1
 from banditselect.simulation.identity import describe, digest, record_of
@@ -139,39 +136,6 @@ def test_what_ucb1_did_not_play_teaches_it_nothing_and_it_says_so_once():
     assert np.isnan(policy.means).all()
     with pytest.warns(RuntimeWarning, match=r"RegretBalancing: bases\[1\]: features do not tell an arm"):
         RegretBalancing(bases=[OFUL(dim=2), UCB1(n_arms=2)]).learn([1.0, 0.0], 1.0)
-
-
-@pytest.mark.parametrize("changed", [{"action": 2}, {"action": -1}, {"action": None}, {"note": np.zeros((1, 1))}])
-def test_a_decision_that_names_no_arm_is_refused_and_changes_nothing(changed):
-    policy = UCB1(n_arms=2)
-    decision = policy.act(np.eye(2))
-    with pytest.raises(ValueError, match="decision"):
-        policy.update(decision._replace(**changed), 1.0)
-    assert policy.rounds == policy.plays.sum() == 0
-    policy.update(decision, 1.0)
-
-
-def test_a_saved_construction_continues(tmp_path):
-    rng = np.random.default_rng(4)
-    centers = rng.uniform(size=(3, 4))
-    policy = RegretBalancing(
-        bases=[UCB1(n_arms=4, noise=0.2), *(Greedy(center=c) for c in centers)],
-        reference=LatentReference(error=0.1, n_arms=4, scale=0.3),
-        seed=1,
-    )
-    for _ in range(30):
-        decision = policy.act(np.eye(4))
-        policy.update(decision, float(rng.normal()))
-    policy.save(tmp_path / "policy.bsel")
-    again = load(tmp_path / "policy.bsel")
-    assert repr(again) == repr(policy)
-    assert again.reference == policy.reference
-    for _ in range(30):
-        one, two = policy.act(np.eye(4)), again.act(np.eye(4))
-        assert one == two
-        y = float(rng.normal())
-        policy.update(one, y)
-        again.update(two, y)
 
 
 # Greedy
@@ -350,11 +314,3 @@ def test_one_thing_varies_at_a_time():
     centre = (50, 5, 0.1)
     assert centre in found
     assert all(sum(a != b for a, b in zip(case, centre, strict=True)) <= 1 or case[2] == 0.5 for case in found)
-
-
-def test_policies_of_the_experiment_can_be_described():
-    policies = latent.policies(LatentBandit(), 100)
-    for binding in policies.values():
-        assert isinstance(binding, Binding)
-        describe("policies", binding)
-    assert PSOFUL in {binding.cls for binding in policies.values()}

@@ -65,19 +65,6 @@ def test_plays_the_highest_least_upper_bound():
         policy.covers(theta)
 
 
-def test_one_map_is_oful():
-    rng = np.random.default_rng(1)
-    policy, other = LEADER(n_models=1, dim=3, regularization=0.5), OFUL(dim=3, regularization=0.5)
-    for _ in range(50):
-        x = rng.normal(size=(6, 3))
-        one, two = policy.act(x[None]), other.act(x)
-        assert one.action == two.action
-        y = rng.normal()
-        policy.update(one, y)
-        other.update(two, y)
-    assert policy.regret_bound == pytest.approx(other.regret_bound, rel=1e-12)
-
-
 def _shown(maps):
     return np.stack(maps, axis=1) if len({m.shape for m in maps}) == 1 else maps
 

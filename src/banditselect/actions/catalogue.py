@@ -115,8 +115,8 @@ def _count(block: Any, n: int) -> int:
 
 def _map(value: Any, expected: str) -> NDArray[Any]:
     """Return features as numbers that can be used, single precision as it is."""
-    array = np.asarray(value) if getattr(value, "dtype", None) == np.float32 else None
-    array = as_floats("Catalogue: features", value, expected) if array is None else array
+    single = getattr(value, "dtype", None) == np.float32
+    array = np.asarray(value) if single else as_floats("Catalogue: features", value, expected)
     if array.ndim not in (2, 3) or array.size == 0 or not (np.abs(array) <= LIMIT).all():
         raise refuse("Catalogue: features", value, f"{expected}, every entry finite and at most {LIMIT:g}")
     return array

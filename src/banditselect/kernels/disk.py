@@ -49,18 +49,15 @@ PATIENCE, PAUSE = 120.0, 0.02  #: seconds to wait for another process before com
 @functools.cache
 def _caches() -> tuple[type, ...]:
     """Return a cache for each place, without a test whether it can be written to: that shows when it is."""
+    places: list[Any] = [InTreeCacheLocator, UserWideCacheLocator]
+    if config.CACHE_DIR:  # type: ignore[attr-defined]
+        places.insert(0, UserProvidedCacheLocator)
+    stamped = {name: lambda self: self.stamp for name in ("get_disambiguator", "get_source_stamp")}
     made = []
-    for place in (UserProvidedCacheLocator, InTreeCacheLocator, UserWideCacheLocator):
-        if place is UserProvidedCacheLocator and not config.CACHE_DIR:  # type: ignore[attr-defined]
-            continue
-        methods = {
-            "from_function": classmethod(_accept),
-            "get_disambiguator": lambda self: self.stamp,
-            "get_source_stamp": lambda self: self.stamp,
-        }
-        implementation = {"_locator_classes": [type(place.__name__, (place,), methods)]}
-        kept = {"_impl_class": type("Implementation", (CompileResultCacheImpl,), implementation)}
-        made.append(type("DiskCache", (FunctionCache,), kept))
+    for place in places:
+        locator = type(place.__name__, (place,), {"from_function": classmethod(_accept), **stamped})
+        implementation = type("Implementation", (CompileResultCacheImpl,), {"_locator_classes": [locator]})
+        made.append(type("DiskCache", (FunctionCache,), {"_impl_class": implementation}))
     return tuple(made)
 
 
@@ -133,11 +130,6 @@ class DiskCache(NullCache):
         function.stamp = stamp(self._kernel)[:12]  # not earlier: the functions that it calls are defined by now
         caches = [cache(function) for cache in _caches()]
         return [cache for cache in caches if os.path.isabs(cache.cache_path)]  # a user may have no home
-
-    @property
-    def cache_path(self) -> str:
-        """The folder that is looked into first."""
-        return str(self._places[0].cache_path)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """Return a compiled form; None where this process has to compile it, which lasts until ``release``."""

@@ -21,14 +21,15 @@ from .ridge import step_root
 
 
 @inlined
-def learn(ids: Index, x: Array, y: Array, shared: Any, prediction: Array) -> None:
-    """Learn ``x (n, 1, d)``, ``y (n,)`` in M ridges; write their ``prediction (n, M)`` of y; updates count last.
+def learn(ids: Index, x: Array, y: Array, shared: Any) -> Array:
+    """Learn ``x (n, 1, d)``, ``y (n,)`` in M ridges; return their predictions of y, ``(n, M)``; updates count last.
 
     With ``f`` the prediction and ``q`` the leverage, ``theta += V^-1 x (y - f) / (1 + q)``, as in ``ridge.learn``.
     """
     columns, root, group, evidence, updates, dims = shared
     T, d, B = columns.shape[1:]
     M, G = group.shape[1], root.shape[1]
+    prediction = np.empty((ids.size, M))
     gain, leverage, w = np.empty((G, d)), np.empty(G), np.empty((2, root.shape[3]))
     twice, f, ends = np.empty((2, d)), np.empty((2, B)), np.empty(B, dtype=np.int64)
     for r in range(ids.size):
@@ -61,11 +62,12 @@ def learn(ids: Index, x: Array, y: Array, shared: Any, prediction: Array) -> Non
                 _move(panel, gain[g], f, start, ends[run])
                 start = ends[run]
         updates[n] += 1
+    return prediction
 
 
 @kernel
-def upper_bounds(ids: Index, x: Any, ellipsoids: Any, scale: float, out: Array) -> None:
-    """``out[r, a] = max_i <x(a), theta_i> + scale rho_i |x(a)|_{V_g^-1}``, ``rho_i^2 = squared[n, i]``.
+def upper_bounds(ids: Index, x: Any, ellipsoids: Any, scale: float) -> Array:
+    """Return ``max_i <x(a), theta_i> + scale rho_i |x(a)|_{V_g^-1}``, ``rho_i^2 = squared[n, i]``, ``(n, K)``.
 
     ``ellipsoids = (columns, root, group, squared)``; the maximum runs over the models with ``squared[n, i] >= 0``.
     Where these are few in a panel they are collected in a panel of their own, so that the others cost next to nothing;
@@ -81,6 +83,7 @@ def upper_bounds(ids: Index, x: Any, ellipsoids: Any, scale: float, out: Array) 
     radius, few_radius, bound, most = floats[0], floats[1], floats[2:4], floats[4:]
     chosen, ends, few_group = integers[0], integers[1], integers[2]
     scratch = (width, known, ends, bound, np.empty((2, root.shape[3])))
+    out = np.full((ids.size, K), -np.inf)
     for r in range(ids.size):
         n = ids[r]
         known[:] = False
@@ -114,11 +117,10 @@ def upper_bounds(ids: Index, x: Any, ellipsoids: Any, scale: float, out: Array) 
             collected += standing
         if collected > 0:
             _raise_bounds((few, few_group, few_radius), collected, z, root[n], scratch, most)
-        for a in range(K):
-            out[r, a] = -np.inf
         for b in range(B):
             for a in range(K):
                 out[r, a] = max(out[r, a], most[a, b])
+    return out
 
 
 @kernel

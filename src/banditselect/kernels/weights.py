@@ -16,27 +16,28 @@ _LOG_2_LOW = 1.90821492927058770002e-10  # the rest
 
 
 @kernel
-def exponential_weights(ids: Index, loss: Array, rate: Array, alive: Mask, out: Array) -> None:
-    """``out[r, i]`` proportional to ``exp(-rate[r] loss[n, i])`` over the models alive in row ``r``, 0 elsewhere."""
+def exponential_weights(ids: Index, loss: Array, rate: Array, alive: Mask) -> Array:
+    """Return weights in proportion to ``exp(-rate[r] loss[n, i])``, 0 for models not alive in row ``r``, ``(n, M)``."""
     M = loss.shape[1]
-    log_weight = np.empty(M)
+    out, log_weight = np.empty((ids.size, M)), np.empty(M)
     for r in range(ids.size):
         n = ids[r]
         for i in range(M):
             log_weight[i] = -rate[r] * loss[n, i] if alive[r, i] else -np.inf
         normalise(log_weight, out[r])
+    return out
 
 
 @kernel
-def posterior(
-    ids: Index, evidence: Array, log_prior: Array, variance: Array, online: bool, weight: Array, mixture: Array
-) -> None:
-    """Posterior weights of the models and the mixture loss ``B = -2 R^2 log sum_i pi_i exp(-L_i / (2 R^2))``."""
-    log_weight = np.empty(evidence.shape[2])
-    for r in range(ids.size):
-        n = ids[r]
-        log_weights(evidence[n], log_prior[n], variance[n], online, log_weight)
-        mixture[r] = -2.0 * variance[n] * normalise(log_weight, weight[r])
+def posterior(ids: Index, evidence: Array, log_prior: Array, variance: Array, online: bool) -> tuple[Array, Array]:
+    """Return weights of the models ``(n, M)`` and ``B = -2 R^2 log sum_i pi_i exp(-L_i / (2 R^2))``, ``(n,)``."""
+    n, M = ids.size, evidence.shape[2]
+    weight, mixture, log_weight = np.empty((n, M)), np.empty(n), np.empty(M)
+    for r in range(n):
+        lane = ids[r]
+        log_weights(evidence[lane], log_prior[lane], variance[lane], online, log_weight)
+        mixture[r] = -2.0 * variance[lane] * normalise(log_weight, weight[r])
+    return weight, mixture
 
 
 @inlined

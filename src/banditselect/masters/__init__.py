@@ -4,9 +4,8 @@ from ..plays.schedules import LatentReference
 from .adaptive_squarecb import AdaptiveSquareCB
 from .balancing_elimination import BalancingElimination
 from .corral import Corral
-from .d3rb import D3RB
+from .data_driven import D3RB, ED2RB
 from .dynamic_balancing import DynamicBalancing
-from .ed2rb import ED2RB
 from .exp4 import EXP4
 from .regret_balancing import RegretBalancing
 

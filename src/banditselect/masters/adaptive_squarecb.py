@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -46,8 +45,7 @@ class AdaptiveSquareCB(Master):
 
     Attributes
     ----------
-    bases: the SquareCB of each level, the widest error first.  plays: rounds of each, ``(L + 1,)``.
-    model_weights: of the levels, ``(L + 1,)``.  outside: rewards outside ``reward_range``.
+    bases: the SquareCB of each level, the widest error first.
 
     Notes
     -----
@@ -94,12 +92,10 @@ class AdaptiveSquareCB(Master):
 
     def build(self, lanes: int) -> tuple[Model, None]:
         """Return weights under the log barrier, over a SquareCB for each level of error."""
-        d, levels = int(self.dim), int(self.levels)
+        d, levels, c = int(self.dim), int(self.levels), self.exploration
         caps = [*(2.0**i * d**0.5 for i in range(1, levels + 1)), None]
-        own: dict[str, Any] = {
-            name: getattr(self, name) for name in ("dim", "regularization", "design", "reward_range")
-        }
-        rates = [self.exploration if cap is None else Capped(self.exploration, cap) for cap in caps]
+        own = {name: getattr(self, name) for name in ("dim", "regularization", "design", "reward_range")}
+        rates: list[Any] = [c if cap is None else (lambda t, cap=cap: float(min(c * t**0.5, cap))) for cap in caps]
         bases = [SquareCB.bind(exploration=rate, **own) for rate in rates]
         self.bases = copies("AdaptiveSquareCB: bases", bases, self.lanes, self.seed)
         return BarrierModel(self, lanes), None
@@ -112,15 +108,3 @@ class AdaptiveSquareCB(Master):
         warnings = list(self._warnings)
         super()._learn_base(i, ids, x, y, played)
         self._warnings[:] = warnings  # a base has rewards of other sizes than its range is for
-
-
-@dataclass(frozen=True)
-class Capped:
-    """The schedule ``scale sqrt(t)``, at most ``most``."""
-
-    scale: float
-    most: float
-
-    def __call__(self, t: float) -> float:
-        """Return the value after ``t`` updates."""
-        return float(min(self.scale * t**0.5, self.most))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 from ..kernels import inlined, kernel
 from ..models.tally import Tally
 from ..plays.schedules import Power, Schedule, as_schedule
+from ..runtime.arguments import argument
 from ..runtime.constraints import Rate
 from ..runtime.errors import refuse
 from ..runtime.lanes import LaneArrays, per_lane
@@ -22,40 +25,33 @@ Reference = float | Schedule | str
 """A bound on regret: a number u for ``u sqrt(n)``, a schedule, or the name of one."""
 
 
+@dataclass(frozen=True)
 class BoundsOnRegret(Rate):
-    """One bound on regret for all bases, or a list with one for each."""
+    """One bound on regret for all bases, or a list with one for each; all of them ``powers`` of the rounds, or any."""
+
+    powers: bool = False
 
     def check(self, name: str, value: Any, lanes: int | None) -> None:
         """Raise ValueError if ``value`` does not satisfy it."""
-        if not isinstance(value, list | tuple):
-            super().check(name, value, lanes)
-            return
-        for i, one in enumerate(value):
-            super().check(f"{name}[{i}]", one, lanes)
+        several = isinstance(value, list | tuple)
+        for i, one in enumerate(value if several else [value]):
+            super().check(f"{name}[{i}]" if several else name, one, lanes)
+            if self.powers and callable(one) and type(one) is not Power:
+                raise refuse(name, value, "finite numbers >= 0, or Power(scale, exponent)")
 
 
-class PowersOnRegret(BoundsOnRegret):
-    """Bounds on regret that are powers of the number of rounds."""
-
-    def check(self, name: str, value: Any, lanes: int | None) -> None:
-        """Raise ValueError if ``value`` does not satisfy it."""
-        super().check(name, value, lanes)
-        each = value if isinstance(value, list | tuple) else [value]
-        if any(callable(one) and type(one) is not Power for one in each):
-            raise refuse(name, value, "finite numbers >= 0, or Power(scale, exponent)")
+REFERENCE = argument(BoundsOnRegret(names=("own",)), default=1.0, unit="reward")
+POWERS = argument(BoundsOnRegret(powers=True), default=1.0, unit="reward")
 
 
 class TalliedBases(MasterModel):
-    """Counts the rounds of each base and sums what it earned."""
+    """Counts the rounds that each base played and learned, and sums what it earned."""
+
+    plays = property(attrgetter("tally.plays"))
 
     def __init__(self, master: Any, lanes: int) -> None:
         super().__init__(shape_of(master))
         self.tally = Tally(lanes, len(master.bases))
-
-    @property
-    def plays(self) -> Index:
-        """Rounds that each base played and learned, ``(N, M)``."""
-        return self.tally.plays
 
     def weights(self) -> Array:
         """Return the share of the rounds of each base, ``(N, M)``; equal before the first."""
@@ -148,8 +144,7 @@ class RegretBounds(LaneArrays):
         """Compute the bounds of these lanes that are not powers, of bases that have learned since."""
         if self.are_powers:
             return
-        found = np.empty((ids.size * len(self.bases), 2), dtype=np.int64)
-        found = found[: stale(ids, plays, self.U, found)]
+        found = stale(ids, plays, self.U)
         values: dict[tuple[int, int], float] = {}  # by schedule and count: each is called once
         for i in np.unique(found[:, 1]).tolist():
             lanes, schedule = found[found[:, 1] == i, 0], self.schedules[i]
@@ -216,19 +211,16 @@ def fill_powers(ids: Index, plays: Index, bounds: Any) -> None:
 
 
 @kernel
-def stale(ids: Index, plays: Index, U: Array, found: Index) -> int:
-    """Write lane and base of every bound that is not known (NaN) of a base that has played; return how many there are.
-
-    ``found (n M, 2)``.
-    """
-    count = 0
+def stale(ids: Index, plays: Index, U: Array) -> Index:
+    """Return lane and base of every bound that is not known (NaN) of a base that has played, ``(bounds, 2)``."""
+    found, count = np.empty((ids.size * plays.shape[1], 2), dtype=np.int64), 0
     for r in range(ids.size):
         n = ids[r]
         for i in range(plays.shape[1]):
             if plays[n, i] > 0 and np.isnan(U[n, i]):
                 found[count, 0], found[count, 1] = n, i
                 count += 1
-    return count
+    return found[:count]
 
 
 @kernel

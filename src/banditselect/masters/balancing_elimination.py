@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike
 from ..models.model import Model
 from ..policies import shared
 from ..policies.contract import answer
-from ..runtime.arguments import argument
 from ..runtime.files import register
-from .balancing import BoundedBases, BoundsOnRegret, Reference
-from .master import Bases, Master
+from .balancing import REFERENCE, BoundedBases, Reference
+from .master import BASES, Master
 
 
 @register
@@ -35,18 +34,11 @@ class BalancingElimination(Master):
 
     Parameters
     ----------
-    bases: fresh policies, or factories; copied with this policy's lanes and seed, never shared.
-    reference: the :math:`U_i`: a number u for :math:`u \sqrt n`, a schedule, or ``"own"``: each base's own
-        ``regret_bound``. A list has one of these for each base.
+    bases, reference: as :class:`RegretBalancing` has them.
     noise: sub-Gaussian constant R of a reward, given all that was before; what contexts change of it included. Half the
         range, where rewards have one.
     delta: the guarantee holds with probability 1 - delta.
     scale: multiplies the width r; 1 is the theory, less is practice.
-
-    Attributes
-    ----------
-    bases: the copies.  plays: rounds per base, ``(M,)``.  model_weights: share of the rounds of each base, ``(M,)``.
-    admissible: whether each base is not eliminated, ``(M,)``; some base always is not.
 
     Notes
     -----
@@ -78,13 +70,13 @@ class BalancingElimination(Master):
     (array([ 18, 182]), array([False,  True]))
     """
 
-    bases: Sequence[Any] = argument(Bases(), unit="reward")
-    reference: Reference | Sequence[Reference] = argument(BoundsOnRegret(names=("own",)), default=1.0, unit="reward")
+    bases: Sequence[Any] = BASES
+    reference: Reference | Sequence[Reference] = REFERENCE
     noise: float | ArrayLike = shared.NOISE
     delta: float = shared.DELTA
     scale: float = shared.SCALE
 
-    admissible = answer("admissible", "Whether each base may play in the next round, ``(M,)``.")
+    admissible = answer("admissible", "Whether each base is not eliminated, ``(M,)``; some base always is not.")
 
     def build(self, lanes: int) -> tuple[Model, None]:
         """Return what bases earned, and a test of their bounds that eliminates for good."""

@@ -21,7 +21,7 @@ from ..runtime.inputs import SMALLEST
 from ..runtime.lanes import LaneArrays
 from ..types import Array, Index, Mask
 from .log_barrier import BarrierModel
-from .master import Bases, Master, copies
+from .master import BASES, Master, copies
 
 
 @register
@@ -52,11 +52,6 @@ class Corral(Master):
     snapshots: how many earlier states are kept of each base, for ``"smoothed"``.
     propensities: whether decisions carry the propensity of the action, which asks every base in every round.
 
-    Attributes
-    ----------
-    bases: the copies.  plays: lessons of each base, ``(M,)``.  model_weights: w, ``(M,)``.
-    outside: rewards outside ``reward_range``.
-
     Notes
     -----
     Guarantee: against M policies that do not learn, expected regret of order :math:`M \log T / \eta + \eta T` with
@@ -79,7 +74,8 @@ class Corral(Master):
     are those of any round; ``snapshots`` states are kept in reservoirs, each of them uniform over the past but the same
     for a while, where the reference draws anew from all; bases are not restarted at thresholds, for none is tuned to
     one. A base that does not play learns nothing: for :class:`SEXP3` that is the loss of 0 of the first reference.
-    ``decision.base`` is i, or M (k + 1) + i where snapshot k of base i played. ``learn`` teaches every base.
+    ``plays`` counts the lessons of a base. ``decision.base`` is i, or M (k + 1) + i where snapshot k of base i played.
+    ``learn`` teaches every base.
 
     References
     ----------
@@ -98,7 +94,7 @@ class Corral(Master):
     array([0.09, 0.91])
     """
 
-    bases: Sequence[Any] = argument(Bases(), unit="reward")
+    bases: Sequence[Any] = BASES
     feedback: str = argument(OneOf(("plain", "smoothed", "importance")), default="plain")
     reward_range: tuple[float, float] = shared.REWARD_RANGE
     horizon: int | None = argument(Number(low=2, integer=True, optional=True), default=None)
@@ -134,8 +130,8 @@ class Corral(Master):
     def _keep(self, i: int, ids: Index) -> None:
         """Keep base i as it is before this lesson: each slot holds any of its states with the same probability."""
         M, plays = len(self.bases), self._model.plays[ids, i]  # type: ignore[attr-defined]
-        taken = np.empty((ids.size, len(self._earlier) // M), dtype=bool)
-        replaced(ids, self._slots.keys, plays, i * taken.shape[1], taken)
+        slots = len(self._earlier) // M
+        taken = replaced(ids, self._slots.keys, plays, i * slots, slots)
         for k in np.flatnonzero(taken.any(axis=0)).tolist():
             for (_, earlier), (_, now) in zip(self._earlier[k * M + i]._parts, self.bases[i]._parts, strict=True):
                 earlier.copy_lanes(ids[taken[:, k]], now)
@@ -148,13 +144,15 @@ class Corral(Master):
 
 
 @kernel
-def replaced(ids: Index, keys: Index, counts: Array, first: int, out: Mask) -> None:
-    """``out[r, k]``: whether slot k of a reservoir takes the newest of ``counts[r]`` things, by one chance in so many.
+def replaced(ids: Index, keys: Index, counts: Array, first: int, slots: int) -> Mask:
+    """Return which slots of a reservoir take the newest of ``counts[r]`` things, by one chance in so many, ``(n, k)``.
 
     Slot k then holds each of them with the same probability. The numbers of slot k are those of draw ``first + k``.
     """
+    out = np.empty((ids.size, slots), dtype=np.bool_)
     for r in range(ids.size):
-        for k in range(out.shape[1]):
+        for k in range(slots):
             high, low, _, _ = philox(int(keys[ids[r]]), int(counts[r]), first + k)
             u = ((high >> 5) * 67108864.0 + (low >> 6)) / 9007199254740992.0
             out[r, k] = u * counts[r] < 1.0
+    return out

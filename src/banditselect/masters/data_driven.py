@@ -1,13 +1,144 @@
-"""Regrets estimated from the rewards of the bases: the model of D3RB and ED2RB."""
+"""D3RB and ED2RB: balancing of regrets that are estimated from the rewards of the bases."""
+
+from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..kernels import kernel
+from ..models.model import Model
+from ..policies import shared
+from ..policies.contract import answer
+from ..runtime.arguments import argument
+from ..runtime.constraints import Number
+from ..runtime.files import register
+from ..runtime.inputs import SMALLEST
 from ..types import Array, Index
 from .balancing import MeanWidths, TalliedBases, radius, share_least
+from .master import BASES, Master
+
+COEFFICIENT = argument(Number(low=SMALLEST), default=1.0, unit="reward")
+COEFFICIENTS = answer("coefficient", "Estimated regret of each base over the root of its rounds, ``(M,)``.")
+POTENTIALS = answer("potential", "Balanced regrets: the base with the smallest plays next, ``(M,)``.")
+
+
+@register
+class D3RB(Master):
+    r"""Doubling data-driven regret balancing: each base is believed a small regret until its rewards refute that.
+
+    Base i has played :math:`N_i` rounds and earned :math:`R_i` in them. Its regret is thought to be
+    :math:`\hat d_i \sqrt{N_i}`, where :math:`\hat d_i` begins with the ``coefficient``. Each base plays once, and then
+    the one whose regret is smallest:
+
+    .. math:: I_t = \arg\min_i \phi_i, \qquad \phi_i = \hat d_i \sqrt{N_i}
+
+    After its reward, the :math:`\hat d_i` of the base that played is doubled if that is too little to explain it:
+
+    .. math:: \frac{R_i}{N_i} + \frac{\hat d_i}{\sqrt{N_i}} + r(N_i) < \max_j \frac{R_j}{N_j} - r(N_j), \qquad
+              r(n) = 1.7 c R \sqrt{\frac{\log\log 2n + 0.72 \log(10.4 M / \delta)}{n}}
+
+    where R is the ``noise`` and c the ``scale``.
+
+    Parameters
+    ----------
+    bases: fresh policies, or factories; copied with this policy's lanes and seed, never shared.
+    coefficient: :math:`d_{min}`, the regret over :math:`\sqrt n` that every base is believed; smaller ones are not
+        distinguished.
+    noise, delta, scale: as :class:`BalancingElimination` has them.
+
+    Notes
+    -----
+    No bound on the regret of any base has to be known. Of bases with the same potential the first plays, so the
+    propensity of an action is that of the base. ``learn`` teaches every base; ``update`` only the one that played.
+    The ``coefficients`` :math:`\hat d_i` never fall. The width departs from print as in :class:`BalancingElimination`.
+
+    Guarantee, of the reference: with rewards learned at once, and a best expected reward that does not change, regret
+    of order :math:`d M \sqrt T + d^2 \sqrt{M T}` up to logarithms, where d is the largest regret over :math:`\sqrt n`
+    that the best base has had in its rounds, or :math:`d_{min}` if that is larger, for rewards in [0, 1].
+
+    References
+    ----------
+    Pacchiano, Dann, Gentile, "Data-driven online model selection with regret guarantees", AISTATS 2024.
+
+    Examples
+    --------
+    >>> from banditselect import OFUL, Uniform
+    >>> policy = D3RB(bases=[Uniform(), OFUL(dim=1)], noise=0.1, seed=0)
+    >>> for _ in range(200):
+    ...     decision = policy.act([[1.0], [2.0]])
+    ...     policy.update(decision, decision.features[0])
+    >>> policy.plays, policy.coefficients
+    (array([ 37, 163]), array([4., 1.]))
+    """
+
+    bases: Sequence[Any] = BASES
+    coefficient: float = COEFFICIENT
+    noise: float | ArrayLike = shared.NOISE
+    delta: float = shared.DELTA
+    scale: float = shared.SCALE
+
+    coefficients, potentials = COEFFICIENTS, POTENTIALS
+
+    def build(self, lanes: int) -> tuple[Model, None]:
+        """Return what bases earned, and the regrets that this shows."""
+        return EstimatedRegrets(self, lanes, doubling=True), None
+
+
+@register
+class ED2RB(Master):
+    r"""Estimating data-driven regret balancing: each base is believed the regret that its rewards show.
+
+    Base i has played :math:`N_i` rounds and earned :math:`R_i` in them; its potential :math:`\phi_i` begins with the
+    ``coefficient`` :math:`d_{min}`. Each base plays once, and then the one with the smallest potential,
+    :math:`I_t = \arg\min_i \phi_i`. After its reward, the regret of the base that played is estimated, and its
+    potential becomes :math:`\phi'_i`:
+
+    .. math:: \hat d_i = \max\Big\{ d_{min}, \sqrt{N_i} \Big( \max_j \Big( \frac{R_j}{N_j} - r(N_j) \Big) -
+              \frac{R_i}{N_i} - r(N_i) \Big) \Big\}, \qquad
+              \phi'_i = \min\big\{ \max\{ \phi_i, \hat d_i \sqrt{N_i} \}, 2 \phi_i \big\}
+
+    with the width r of :class:`D3RB`. Potentials stay within a factor of two of each other.
+
+    Parameters
+    ----------
+    bases, coefficient, noise, delta, scale: as :class:`D3RB` has them.
+
+    Notes
+    -----
+    As for :class:`D3RB`, but the ``coefficients`` fall again when a base does better; with late rewards potentials may
+    be further apart. The authors' code lets the floor :math:`d_{min} \sqrt{N_i}` pass the factor of two. In the
+    guarantee d is a regret over :math:`\sqrt n` that the best base has had late in its rounds.
+
+    References
+    ----------
+    Pacchiano, Dann, Gentile, "Data-driven online model selection with regret guarantees", AISTATS 2024.
+
+    Examples
+    --------
+    >>> from banditselect import OFUL, Uniform
+    >>> policy = ED2RB(bases=[Uniform(), OFUL(dim=1)], noise=0.1, seed=0)
+    >>> for _ in range(200):
+    ...     decision = policy.act([[1.0], [2.0]])
+    ...     policy.update(decision, decision.features[0])
+    >>> policy.plays, policy.coefficients.round(2)
+    (array([ 37, 163]), array([2.18, 1.  ]))
+    """
+
+    bases: Sequence[Any] = BASES
+    coefficient: float = COEFFICIENT
+    noise: float | ArrayLike = shared.NOISE
+    delta: float = shared.DELTA
+    scale: float = shared.SCALE
+
+    coefficients, potentials = COEFFICIENTS, POTENTIALS
+
+    def build(self, lanes: int) -> tuple[Model, None]:
+        """Return what bases earned, and the regrets that this shows."""
+        return EstimatedRegrets(self, lanes, doubling=False), None
 
 
 class EstimatedRegrets(TalliedBases):

@@ -11,10 +11,9 @@ from ..models.model import Model
 from ..plays.schedules import Power
 from ..policies import shared
 from ..policies.contract import answer
-from ..runtime.arguments import argument
 from ..runtime.files import register
-from .balancing import BoundedBases, PowersOnRegret
-from .master import Bases, Master
+from .balancing import POWERS, BoundedBases
+from .master import BASES, Master
 
 
 @register
@@ -27,27 +26,17 @@ class DynamicBalancing(Master):
     .. math:: I_t = \arg\min_{i \in A_t} U_i(N_i), \qquad A_t = \Big\{ i : \eta_i + \frac{U_i(N_i)}{N_i} + r(N_i) \ge
               \max_j \eta_j - r(N_j) \Big\}, \qquad \eta_i = \frac{R_i}{N_i} - \beta \frac{U_i(t)}{t}
 
-    .. math:: r(n) = 1.7 c R \sqrt{\frac{\log\log 2n + 0.72 \log(10.4 M / \delta)}{n}}
-
-    where R is the ``noise`` and c the ``scale``. A base that fails rests, and comes back when it passes again. The bias
-    holds against a base what it is allowed to lose: only one of a smaller bound can keep a base from playing whose
+    with the width r of :class:`BalancingElimination`. A base that fails rests, and comes back when it passes again. The
+    bias holds against a base what it is allowed to lose: only one of a smaller bound can keep a base from playing whose
     bound is true, and then it earns as much.
 
     Parameters
     ----------
-    bases: fresh policies, or factories; copied with this policy's lanes and seed, never shared.
+    bases: as :class:`RegretBalancing` has them.
     reference: the :math:`U_i`: a number u for :math:`u \sqrt n`, or a ``Power(scale, exponent)``. A list has one of
         these for each base.
     bias: :math:`\beta`; 0 for none.
-    noise: sub-Gaussian constant R of a reward, given all that was before; what contexts change of it included. Half the
-        range, where rewards have one.
-    delta: the guarantee holds with probability 1 - delta.
-    scale: multiplies the width r; 1 is the theory, less is practice.
-
-    Attributes
-    ----------
-    bases: the copies.  plays: rounds per base, ``(M,)``.  model_weights: share of the rounds of each base, ``(M,)``.
-    admissible: whether each base is in :math:`A_t`, ``(M,)``.
+    noise, delta, scale: as :class:`BalancingElimination` has them.
 
     Notes
     -----
@@ -76,14 +65,14 @@ class DynamicBalancing(Master):
     (array([ 18, 182]), array([False,  True]))
     """
 
-    bases: Sequence[Any] = argument(Bases(), unit="reward")
-    reference: float | Power | Sequence[float | Power] = argument(PowersOnRegret(), default=1.0, unit="reward")
+    bases: Sequence[Any] = BASES
+    reference: float | Power | Sequence[float | Power] = POWERS
     bias: float = shared.SCALE
     noise: float | ArrayLike = shared.NOISE
     delta: float = shared.DELTA
     scale: float = shared.SCALE
 
-    admissible = answer("admissible", "Whether each base may play in the next round, ``(M,)``.")
+    admissible = answer("admissible", "Whether each base is in A_t, ``(M,)``: may play in the next round.")
 
     def build(self, lanes: int) -> tuple[Model, None]:
         """Return what bases earned, and a test of their bounds in every round."""

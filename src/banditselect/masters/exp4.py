@@ -21,7 +21,7 @@ from ..runtime.errors import refuse
 from ..runtime.files import register
 from ..runtime.inputs import SMALLEST
 from ..types import Array, Index, Mask
-from .master import Bases, learn_base, shape_of
+from .master import BASES, learn_base, shape_of
 
 
 @register
@@ -39,7 +39,7 @@ class EXP4(Policy):
     Parameters
     ----------
     bases: fresh policies, or factories; copied with this policy's lanes and seed, never shared. A predictor that does
-        not learn is ``Greedy(center=...)``. What has no propensities, or draws among bases of its own, is refused.
+        not learn is ``Greedy(center=...)``. A base without propensities, or with bases of its own, is refused.
     exploration: ``"ix"`` (EXP4.IX): :math:`\gamma_t = 0`, :math:`\beta_t = \eta_t / 2`; ``"uniform"``:
         :math:`\beta_t = 0`, :math:`\gamma_t` as ``mixing`` says.
     mixing: None for :math:`\gamma_t = \sqrt{\kappa \log M / t}`, or the g of :math:`\gamma_t = g t^{-1/3}`; at most
@@ -48,11 +48,6 @@ class EXP4(Policy):
     horizon: T, the number of rounds: it takes the place of t in :math:`\gamma_t`, and T / 2 in :math:`\eta_t`. None if
         unknown.
     learning_rate: b.
-
-    Attributes
-    ----------
-    bases: the copies.  model_weights: q where as many actions are offered as on average so far, ``(M,)``.
-    outside: rewards outside ``reward_range``.
 
     Notes
     -----
@@ -81,7 +76,7 @@ class EXP4(Policy):
     array([0.99, 0.01])
     """
 
-    bases: Sequence[Any] = argument(Bases(), unit="reward")
+    bases: Sequence[Any] = BASES
     exploration: str = argument(OneOf(("ix", "uniform")), default="ix")
     mixing: float | None = argument(Number(low=0.0, optional=True), default=None)
     reward_range: tuple[float, float] = shared.REWARD_RANGE

@@ -1,6 +1,7 @@
 """Mirror descent under the log barrier: the weights of CORRAL, and what a master learns by them."""
 
 import math
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ class BarrierModel(MasterModel):
 
     state = ("plays",)
     nonnegative = ("plays",)
+    weights = property(attrgetter("barrier.weights"))
 
     def __init__(self, master: Any, lanes: int, *, replays: int = 0, weigh: bool = False) -> None:
         super().__init__(shape_of(master))
@@ -39,21 +41,16 @@ class BarrierModel(MasterModel):
 
     def shares(self, ids: Index) -> tuple[Array, bool]:
         """Return the probability of each player to play next, ``(n, M (1 + R))``, and that lanes have a choice."""
-        return self.barrier.shares(ids, self.replays), True
+        return barrier_shares(ids, self.barrier.weights, self.barrier.horizon, self.replays), True
 
     def record(self, ids: Index, base: Index | None, share: Array | None, y: Array) -> Array:
         """Move the weights by the losses of the bases drawn; other data have no losses, as no base was drawn."""
         if base is None or share is None:
             return y
         self.warnings += self.range.watch(ids, y)
-        learned, ends = np.empty(ids.size), (self.range.lower, self.range.upper)
+        ends = (self.range.lower, self.range.upper)
         options = (self.replays, self.weigh, self.barrier.rate, self.barrier.doubling)
-        update(ids, base, share, y, ends, self.plays, self.barrier.arrays(), options, learned)
-        return learned
-
-    def weights(self) -> Array:
-        """Return the weight of each base, ``(N, M)``."""
-        return self.barrier.weights
+        return update(ids, base, share, y, ends, self.plays, self.barrier.arrays(), options)
 
 
 class LogBarrier(LaneArrays):
@@ -83,24 +80,19 @@ class LogBarrier(LaneArrays):
         self.horizon = np.full(lanes, T)
         self.seen = np.zeros(lanes, dtype=np.int64)
 
-    def shares(self, ids: Index, replays: int) -> Array:
-        """Return the probability of each to be drawn, ``(n, M)``; with R replays ``(n, M (1 + R))``."""
-        out = np.empty((ids.size, self.weights.shape[1] * (1 + replays)))
-        barrier_shares(ids, self.weights, self.horizon, replays, out)
-        return out
-
     def arrays(self) -> tuple[Array, Array, Array, Array, Index]:
         """Return the arrays that kernels read, ``barrier``."""
         return self.weights, self.rates, self.thresholds, self.horizon, self.seen
 
 
 @kernel
-def barrier_shares(ids: Index, weights: Array, horizon: Array, replays: int, out: Array) -> None:
-    """``out[r]``: the probability of each base to play, mixed with the uniform one at 1 / T; ``(n, M)`` or wider.
+def barrier_shares(ids: Index, weights: Array, horizon: Array, replays: int) -> Array:
+    """Return the probability of each base to play, mixed with the uniform one at 1 / T, ``(n, M (1 + replays))``.
 
     With ``replays`` a base plays itself in half of its rounds, else as one of its replays, which follow M by M.
     """
     M = weights.shape[1]
+    out = np.empty((ids.size, M * (1 + replays)))
     for r in range(ids.size):
         n = ids[r]
         for j in range(M):
@@ -108,31 +100,25 @@ def barrier_shares(ids: Index, weights: Array, horizon: Array, replays: int, out
             out[r, j] = 0.5 * p if replays else p
             for k in range(replays):
                 out[r, (k + 1) * M + j] = 0.5 * p / replays
+    return out
 
 
 @kernel
 def update(
-    ids: Index,
-    base: Index,
-    share: Array,
-    y: Array,
-    expected: Any,
-    plays: Index,
-    barrier: Any,
-    options: Any,
-    learned: Array,
-) -> None:
+    ids: Index, base: Index, share: Array, y: Array, expected: Any, plays: Index, barrier: Any, options: Any
+) -> Array:
     """Update the weights of the bases drawn, ``(n,)``, with these probabilities by their rewards.
+
+    Return what the bases learn, ``(n,)``; if ``weigh``, with the distance from ``upper`` divided by the probability.
 
     Losses are ``(upper - y) / (upper - lower)``, clipped to [0, 1], for ``expected = (lower, upper)``. ``barrier``:
     ``LogBarrier.arrays``. ``options = (replays, weigh, rate, doubling)``: with ``replays`` only these are judged, each
-    drawn with its probability over ``2 replays``; bases count what they play themselves in ``plays``. ``learned (n,)``:
-    what the bases learn; if ``weigh``, with the distance from ``upper`` divided by the probability.
+    drawn with its probability over ``2 replays``; bases count what they play themselves in ``plays``.
     """
     lower, upper = expected
     weights, rates, thresholds, horizon, seen = barrier
     replays, weigh, rate, doubling = options
-    M = weights.shape[1]
+    M, learned = weights.shape[1], np.empty(ids.size)
     for r in range(ids.size):
         n = ids[r]
         learned[r] = y[r] + (upper - y[r]) * (1.0 - 1.0 / share[r]) if weigh else y[r]
@@ -156,6 +142,7 @@ def update(
                 weights[n, j] = 1.0 / M
                 rates[n, j] = rate * math.sqrt(M / horizon[n])
                 thresholds[n, j] = 2.0 * M
+    return learned
 
 
 @kernel

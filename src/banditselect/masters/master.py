@@ -14,6 +14,7 @@ from ..policies.checking import LARGEST, LEAST
 from ..policies.contract import Chosen, Played, Row, answer
 from ..policies.on_map import fresh_copy
 from ..policies.policy import Policy
+from ..runtime.arguments import argument
 from ..runtime.constraints import Constraint
 from ..runtime.drawing import Channel, Seed, Streams
 from ..runtime.errors import refuse
@@ -212,6 +213,10 @@ class Bases(Constraint):
     def stored(self, name: str, value: Any, lanes: int | None, seed: Any) -> tuple[Policy, ...]:
         """Return fresh policies of these lanes and this seed."""
         return copies(name, value, lanes, seed)
+
+
+BASES = argument(Bases(), unit="reward")
+"""The argument ``bases``: fresh policies, or factories; copied with the lanes and seed of the master, never shared."""
 
 
 def copies(name: str, bases: Sequence[Any], lanes: int | None, seed: Seed) -> tuple[Policy, ...]:

@@ -13,8 +13,8 @@ from ..runtime.arguments import argument
 from ..runtime.constraints import OneOf
 from ..runtime.files import register
 from ..types import Array, Index
-from .balancing import BoundsOnRegret, Reference, RegretBounds, TalliedBases, fill_powers, record
-from .master import Bases, Master
+from .balancing import REFERENCE, Reference, RegretBounds, TalliedBases, fill_powers, record
+from .master import BASES, Master
 
 
 @register
@@ -37,10 +37,6 @@ class RegretBalancing(Master):
     reference: U: a number u for :math:`u \sqrt n`, a schedule, or ``"own"``: each base's own ``regret_bound``. A list
         has one of these for each base.
     rule: ``"optimistic"`` or ``"balancing"``.
-
-    Attributes
-    ----------
-    bases: the copies.  plays: rounds per base, ``(M,)``.  model_weights: share of the rounds of each base, ``(M,)``.
 
     Notes
     -----
@@ -66,8 +62,8 @@ class RegretBalancing(Master):
     array([ 1, 99])
     """
 
-    bases: Sequence[Any] = argument(Bases(), unit="reward")
-    reference: Reference | Sequence[Reference] = argument(BoundsOnRegret(names=("own",)), default=1.0, unit="reward")
+    bases: Sequence[Any] = BASES
+    reference: Reference | Sequence[Reference] = REFERENCE
     rule: str = argument(OneOf(("optimistic", "balancing")), default="optimistic")
 
     def build(self, lanes: int) -> tuple[Model, None]:
@@ -85,10 +81,8 @@ class BalancedBases(TalliedBases):
 
     def shares(self, ids: Index) -> tuple[Array, bool]:
         """Return the probability of each base to play next, ``(n, M)``, equal among the best; and if some tie."""
-        tally, bounds = self.tally, self.bounds
-        bounds.refresh(ids, tally.plays)
-        shares = np.empty((ids.size, tally.plays.shape[1]))
-        return shares, share_best(ids, tally.arrays(), bounds.arrays(), self.balancing, shares)
+        self.bounds.refresh(ids, self.tally.plays)
+        return share_best(ids, self.tally.arrays(), self.bounds.arrays(), self.balancing)
 
     def record(self, ids: Index, base: Index | None, share: Array | None, y: Array) -> Array:
         """Count rewards."""
@@ -100,8 +94,8 @@ class BalancedBases(TalliedBases):
 
 
 @kernel
-def share_best(ids: Index, tally: Any, bounds: Any, balancing: bool, share: Array) -> bool:
-    """``share[r, i]``: the probability of base ``i`` to play next, equal among the best; return whether there are ties.
+def share_best(ids: Index, tally: Any, bounds: Any, balancing: bool) -> tuple[Array, bool]:
+    """Return the probability of each base to play next, ``(n, M)``, equal among the best; and if there are ties.
 
     A base that has not played comes first. Then the best have the largest ``b_i = (earned_i + U_i) / plays_i``, or, if
     ``balancing``, the smallest empirical regret ``plays_i max_j b_j - earned_i``. Bounds: see ``fill_powers``.
@@ -110,8 +104,7 @@ def share_best(ids: Index, tally: Any, bounds: Any, balancing: bool, share: Arra
     U = bounds[0]
     fill_powers(ids, plays, bounds)
     M = plays.shape[1]
-    value = np.empty(M)
-    tied = False
+    value, share, tied = np.empty(M), np.empty((ids.size, M)), False
     for r in range(ids.size):
         n = ids[r]
         best = -np.inf
@@ -130,4 +123,4 @@ def share_best(ids: Index, tally: Any, bounds: Any, balancing: bool, share: Arra
         tied = tied or ties > 1
         for i in range(M):
             share[r, i] = 1.0 / ties if value[i] == best else 0.0
-    return tied
+    return share, tied

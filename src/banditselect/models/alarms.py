@@ -70,18 +70,15 @@ class Alarm(LaneArrays):
 
 
 @inlined
-def screen(
-    ids: Index, evidence: Array, updates: Index, challenger: Array, sets: Any, level: float, verdict: Array
-) -> bool:
-    """Do the cheap part of both tests for ``sets`` of ``models.likelihood``; return whether any verdict is not 0.
+def screen(ids: Index, evidence: Array, updates: Index, challenger: Array, sets: Any, level: float) -> Array:
+    """Do the cheap part of both tests for ``sets`` of ``models.likelihood``; return verdicts, none if all are 0.
 
-    ``verdict (n, 3)``: 2 where the challenger test fires, 1 where the variance test may fire, else 0; ``X = max(0,
+    Verdicts ``(n, 3)``: 2 where the challenger test fires, 1 where the variance test may fire, else 0; ``X = max(0,
     min_i (J_i - penalty_i)) / R^2``; and the value of the challenger test, which fires above the level. The variance
     test can only fire where the largest value of its integrand, ``(t / X)^(t / 2) e^((X - t) / 2)``, reaches the level.
     """
     _, variance, _, penalty, noise, _, drift, _ = sets
-    some = False
-    slack = np.empty(evidence.shape[2])
+    verdict, slack = np.empty((ids.size, 3)), np.empty(evidence.shape[2])
     for r in range(ids.size):
         n = ids[r]
         for i in range(slack.size):
@@ -96,8 +93,7 @@ def screen(
             verdict[r, 0] = 2.0
         elif t < X and 0.5 * (t * math.log(t / X) + X - t) >= level:
             verdict[r, 0] = 1.0
-        some = some or verdict[r, 0] > 0.0
-    return some
+    return verdict if verdict[:, 0].any() else verdict[:0]
 
 
 def log_variance_martingale(excess: float, t: int) -> float:

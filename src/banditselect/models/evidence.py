@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -63,9 +64,8 @@ class EvidenceWeighted(InRange):
         bank, posterior = self.bank, self.posterior
         if posterior is None:
             return bank.predict(ids, x)
-        n, M = ids.size, bank.first.size - 1
-        weight, out = np.empty((n, M)), np.empty((n, x.values.shape[2]))
-        weights.posterior(ids, bank.evidence, posterior.log_prior, posterior.variance, False, weight, np.empty(n))
+        weight, _ = weights.posterior(ids, bank.evidence, posterior.log_prior, posterior.variance, False)
+        out = np.empty((ids.size, x.values.shape[2]))
         ridge.mixtures(ids, x.values, x.block, bank.theta, bank.first, weight, out)
         return out
 
@@ -80,21 +80,12 @@ class EvidenceWeighted(InRange):
 
     def weights(self) -> Array:
         """Return the weights of the members, ``(N, M)``."""
-        if self.posterior is None:
-            return np.ones((self.updates.size, 1))
-        return self.posterior.weigh(np.arange(self.updates.size), self.bank)[0]
+        n = self.updates.size
+        return np.ones((n, 1)) if self.posterior is None else self.posterior.weigh(np.arange(n))[0]
 
-    def total_weight(self) -> Array:
-        """Return the logarithm of the sum of the weights before they are normalised, ``(N,)``."""
-        return self.posterior.total_weight(self.bank)  # type: ignore[union-attr]
-
-    def reweigh(self, total: Array, shares: Array, replayed: bool) -> None:
-        """Weigh the members when the last have come or some have gone, see ``Posterior``."""
-        self.posterior.reweigh(self.bank, total, shares, replayed)  # type: ignore[union-attr]
-
-    def asleep(self, ids: Index, members: Index) -> contextlib.AbstractContextManager[None]:
-        """Learn a reward that these members know nothing about."""
-        return self.posterior.asleep(ids, members, self.bank)  # type: ignore[union-attr]
+    total_weight = property(attrgetter("posterior.total_weight"))
+    reweigh = property(attrgetter("posterior.reweigh"))
+    asleep = property(attrgetter("posterior.asleep"))
 
 
 class Posterior(LaneArrays):
@@ -104,7 +95,7 @@ class Posterior(LaneArrays):
 
     Parameters
     ----------
-    variance: R^2, ``(N,)``.  prior: :math:`\pi`, ``(M,)`` or ``(N, M)``.  online: which loss.
+    bank: the regressions.  variance: R^2, ``(N,)``.  prior: :math:`\pi`, ``(M,)`` or ``(N, M)``.  online: which loss.
 
     Attributes
     ----------
@@ -115,34 +106,32 @@ class Posterior(LaneArrays):
     member_axis: ClassVar[dict[str, int]] = {"log_prior": 1}
     fixed: tuple[str, ...] = ("variance",)
 
-    def __init__(self, *, variance: Array, prior: Array, online: bool) -> None:
-        self.variance = variance
+    def __init__(self, bank: Bank, *, variance: Array, prior: Array, online: bool) -> None:
+        self.bank, self.variance = bank, variance
         self.log_prior = np.array(np.broadcast_to(np.log(prior), (variance.size, prior.shape[-1])), order="C")
         self.online = online
 
-    def weigh(self, ids: Index, bank: Bank) -> tuple[Array, Array]:
+    def weigh(self, ids: Index) -> tuple[Array, Array]:
         r"""Return weights ``(n, M)``, and :math:`-2 R^2 \log \sum_i \pi_i e^{-L_i / (2 R^2)}`, ``(n,)``."""
-        weight, mixture = np.empty((ids.size, self.log_prior.shape[1])), np.empty(ids.size)
-        weights.posterior(ids, bank.evidence, self.log_prior, self.variance, self.online, weight, mixture)
-        return weight, mixture
+        return weights.posterior(ids, self.bank.evidence, self.log_prior, self.variance, self.online)
 
-    def log_weights(self, bank: Bank, ids: Index | slice = slice(None)) -> Array:
+    def log_weights(self, ids: Index | slice = slice(None)) -> Array:
         """Return the logarithms of the weights before they are normalised, ``(n, M)``."""
-        logdet, penalised, online = np.moveaxis(bank.evidence[ids], 1, 0)
+        logdet, penalised, online = np.moveaxis(self.bank.evidence[ids], 1, 0)
         variance = self.variance[ids, None]
         return self.log_prior[ids] - (online if self.online else penalised + variance * logdet) / (2.0 * variance)
 
-    def total_weight(self, bank: Bank) -> Array:
+    def total_weight(self) -> Array:
         r"""Return :math:`\log \sum_i \pi_i e^{-L_i / (2 R^2)}`, ``(N,)``."""
-        return self.weigh(np.arange(self.variance.size), bank)[1] / (-2.0 * self.variance)
+        return self.weigh(np.arange(self.variance.size))[1] / (-2.0 * self.variance)
 
-    def reweigh(self, bank: Bank, total: Array, shares: Array, replayed: bool) -> None:
+    def reweigh(self, total: Array, shares: Array, replayed: bool) -> None:
         """Weigh the models when the last have come, with prior ``shares (k,)``, or some have gone: ``models.changes``.
 
         ``total``: what it was before, ``(N,)``.  replayed: whether all rewards so far were replayed to the new ones.
         """
-        kept, new = kept_and_new(self.log_prior.shape[1], shares.size)
-        before = log_sum(self.log_weights(bank)[:, kept])
+        (kept, new), bank = kept_and_new(self.log_prior.shape[1], shares.size), self.bank
+        before = log_sum(self.log_weights()[:, kept])
         self.log_prior[:, kept] += (total + np.log1p(-shares.sum()) - before)[:, None]
         self.log_prior[:, new] = np.log(shares)
         if new.size and not replayed:
@@ -150,16 +139,16 @@ class Posterior(LaneArrays):
             bank.penalised[:, new] = bank.online[:, new] = (-2.0 * self.variance * total)[:, None]
 
     @contextlib.contextmanager
-    def asleep(self, ids: Index, members: Index, bank: RidgeBank) -> Iterator[None]:
+    def asleep(self, ids: Index, members: Index) -> Iterator[None]:
         """Learn a reward that these models know nothing about: it costs them what it costs the others."""
         awake = others(members, self.log_prior.shape[1])
-        before = log_sum(self.log_weights(bank, ids)[:, awake])
-        with bank.asleep(ids, members):
+        before = log_sum(self.log_weights(ids)[:, awake])
+        with self.bank.asleep(ids, members):  # type: ignore[attr-defined]
             yield
-        after = log_sum(self.log_weights(bank, ids)[:, awake])
+        after = log_sum(self.log_weights(ids)[:, awake])
         loss = 2.0 * self.variance[ids] * (before - after)
         for row in (ridge.PENALISED, ridge.ONLINE):
-            bank.evidence[ids[:, None], row, members] += loss[:, None]
+            self.bank.evidence[ids[:, None], row, members] += loss[:, None]
 
 
 @kernel

@@ -28,10 +28,8 @@ class ExponentialWeights(LaneArrays):
     def weights(self, ids: Index, cls: Index, eta: Array, offered: Mask | None) -> Array:
         """Return the weights in the classes ``cls (n,)`` at the rates ``eta (n,)``: ``(n, A)``, 0 where not offered."""
         _, C, A = self.losses.shape
-        out = np.empty((ids.size, A))
-        mask = np.ones(out.shape, dtype=bool) if offered is None else offered
-        weights.exponential_weights(ids * C + cls, self.losses.reshape(-1, A), eta, mask, out)
-        return out
+        mask = np.ones((ids.size, A), dtype=bool) if offered is None else offered
+        return weights.exponential_weights(ids * C + cls, self.losses.reshape(-1, A), eta, mask)
 
     def count(self, ids: Index, cls: Index, kappa: Index) -> None:
         """Count a round of each of these classes, in which ``kappa (n,)`` actions were offered."""

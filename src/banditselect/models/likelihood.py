@@ -3,11 +3,10 @@
 The proofs are in ``docs/math.md``; every statement there holds for all rounds at once with probability 1 - delta.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..kernels import kernel, ridge, shared_ridge
 from ..kernels.features import Features
-from ..kernels.weights import exponentials, largest, log_weights, posterior
+from ..kernels.weights import posterior
 from ..runtime.lanes import MemberMove
 from ..types import Array, Index, Mask
 from . import learned_sums
@@ -86,7 +85,7 @@ class LikelihoodSets(BankModel):
         kappa = 0.5 if misspecification > 0.0 else 1.0
         self.noise = noise
         self.penalty = penalty
-        self.posterior = Posterior(variance=noise**2 / kappa, prior=prior, online=online)
+        self.posterior = Posterior(bank, variance=noise**2 / kappa, prior=prior, online=online)
         self.log_term = math.log(1.0 / delta)
         self.drift = misspecification**2 / (1.0 - kappa) if misspecification > 0.0 else 0.0
         self.scale = float(scale)
@@ -114,18 +113,12 @@ class LikelihoodSets(BankModel):
         """Return an array ``(N, M, ...)`` with the models in the order in which they were given."""
         return array
 
-    @property
-    def misspecified(self) -> Mask:
-        """True in lanes in which an alarm was raised, ``(N,)``."""
-        return self.alarm.raised
-
-    def total_weight(self) -> Array:
-        """Return the logarithm of the sum of the weights before they are normalised, ``(N,)``."""
-        return self.posterior.total_weight(self.bank)
+    misspecified = property(attrgetter("alarm.raised"))
+    total_weight = property(attrgetter("posterior.total_weight"))
 
     def weights(self) -> Array:
         """Return the posterior weights of the models, ``(N, M)``."""
-        return self.in_given_order(self.posterior.weigh(np.arange(self.noise.size), self.bank)[0])
+        return self.in_given_order(self.posterior.weigh(np.arange(self.noise.size))[0])
 
     def squared_radii(self) -> Array:
         """Return the squared radii of the sets, scale included, ``(N, M)``; negative where the model is refuted."""
@@ -177,10 +170,9 @@ class MapSets(LikelihoodSets):
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
         """Learn rewards, take the radii, look whether any model explains them."""
-        verdict = np.empty((ids.size, 3))
         challenger = self.loss, self.alarm.level
-        suspect = learn_map_sets(ids, x.values, x.block, y, self.bank.arrays(), challenger, self.arrays(), verdict)
-        if suspect and self._watching:
+        verdict = learn_map_sets(ids, x.values, x.block, y, self.bank.arrays(), challenger, self.arrays())
+        if verdict.size and self._watching:
             self._judge(ids, verdict)
 
     def reweigh(self, total: Array, shares: Array, replayed: bool) -> None:
@@ -191,7 +183,7 @@ class MapSets(LikelihoodSets):
         stays right if at every time some map of the list was true.
         """
         bank, posterior = self.bank, self.posterior
-        posterior.reweigh(bank, total, shares, replayed)
+        posterior.reweigh(total, shares, replayed)
         kept, new = kept_and_new(self.penalty.shape[1], shares.size)
         if new.size and not replayed:
             loss = bank.penalised[:, new]
@@ -210,7 +202,7 @@ class MapSets(LikelihoodSets):
         """
         self._watching = False
         try:
-            with self.posterior.asleep(ids, members, self.bank):
+            with self.posterior.asleep(ids, members):
                 yield
         finally:
             self._watching = True
@@ -238,23 +230,21 @@ class RegionSets(LikelihoodSets):
 
     def upper_bounds(self, ids: Index, x: Features) -> Array:
         """Return the largest reward that any set allows, ``(n, K)``."""
-        out, bank = np.empty((ids.size, x.values.shape[2])), self.bank
-        ellipsoids = bank.columns, bank.root, bank.group, self.squared
-        shared_ridge.upper_bounds(ids, x.values, ellipsoids, self.scale, out)
-        return out
+        bank = self.bank
+        return shared_ridge.upper_bounds(ids, x.values, (bank.columns, bank.root, bank.group, self.squared), self.scale)
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
         """Learn rewards, take the radii, look whether any model explains them."""
-        verdict = np.empty((ids.size, 3))
         challenger = self.wide.arrays(), self.alarm.level
-        if learn_region_sets(ids, x.values, x.block, y, self.bank.arrays(), challenger, self.arrays(), verdict):
+        verdict = learn_region_sets(ids, x.values, x.block, y, self.bank.arrays(), challenger, self.arrays())
+        if verdict.size:
             self._judge(ids, verdict)
 
     def in_given_order(self, array: NDArray[Any]) -> Any:
         """Return an array ``(N, M, ...)`` with the models in the order in which they were given."""
         return in_order(array, self.rank)
 
-    def adopt(self, other: RegionSets, fresh: RegionSets, move: MemberMove) -> None:
+    def adopt(self, other: "RegionSets", fresh: "RegionSets", move: MemberMove) -> None:
         """Learn, as sets that have learned nothing, what sets of other regions have, which were ``fresh`` before.
 
         Losses of new regions are exact but for the online loss, which depends on the order of the rewards: there they
@@ -270,7 +260,7 @@ class RegionSets(LikelihoodSets):
             target[:, move.new] = other.in_given_order(source)[:, move.old]
         np.put_along_axis(self.bank.online, self.rank, online, axis=1)
         np.put_along_axis(posterior.log_prior, self.rank, prior, axis=1)
-        kept = log_sum(self.in_given_order(posterior.log_weights(self.bank))[:, move.new])
+        kept = log_sum(self.in_given_order(posterior.log_weights())[:, move.new])
         prior[:, move.new] += (total + np.log1p(-share) - kept)[:, None]
         np.put_along_axis(posterior.log_prior, self.rank, prior, axis=1)
         self.alarm.raised[:] = other.alarm.raised
@@ -278,19 +268,17 @@ class RegionSets(LikelihoodSets):
 
 
 @kernel
-def learn_map_sets(
-    ids: Index, x: Array, block: Index, y: Array, ridges: Any, challenger: Any, sets: Any, verdict: Array
-) -> bool:
-    """Learn ``x (n, P, d)`` and ``y (n,)`` in ridges over maps, take the radii, return whether an alarm may be due.
+def learn_map_sets(ids: Index, x: Array, block: Index, y: Array, ridges: Any, challenger: Any, sets: Any) -> Array:
+    """Learn ``x (n, P, d)`` and ``y (n,)`` in ridges over maps, take the radii, return the verdicts of ``screen``.
 
     ``challenger = (loss, level)``: ``loss (N,)`` sums the squared errors of the mean prediction under the posterior.
     """
     loss, level = challenger
     evidence, updates = ridges[2], ridges[3]
     log_prior, variance, online = sets[:3]
-    n, M = verdict.shape[0], log_prior.shape[1]
-    weight, mixture, before = np.empty((n, M)), np.empty(n), np.empty((2, n, M))
-    posterior(ids, evidence, log_prior, variance, online, weight, mixture)
+    n, M = ids.size, log_prior.shape[1]
+    weight, mixture = posterior(ids, evidence, log_prior, variance, online)
+    before = np.empty((2, n, M))
     ridge.learn(ids, x, block, y, ridges, before)
     for r in range(n):
         forecast = 0.0
@@ -299,14 +287,12 @@ def learn_map_sets(
         loss[ids[r]] += (y[r] - forecast) ** 2
         mixture[r] = loss[ids[r]]
     take_radii(ids, evidence, updates, sets)
-    return screen(ids, evidence, updates, mixture, sets, level, verdict)
+    return screen(ids, evidence, updates, mixture, sets, level)
 
 
 @kernel
-def learn_region_sets(
-    ids: Index, x: Array, block: Index, y: Array, shared: Any, challenger: Any, sets: Any, verdict: Array
-) -> bool:
-    """Learn ``x (n, 1, d)`` and ``y (n,)`` in ridges over one map, take the radii, return whether an alarm may be due.
+def learn_region_sets(ids: Index, x: Array, block: Index, y: Array, shared: Any, challenger: Any, sets: Any) -> Array:
+    """Learn ``x (n, 1, d)`` and ``y (n,)`` in ridges over one map, take the radii, return the verdicts of ``screen``.
 
     ``challenger = (wide, level)``: its loss is the evidence of the one ridge ``wide``, wider than all regions.
     """
@@ -314,12 +300,12 @@ def learn_region_sets(
     evidence, updates = shared[3], shared[4]
     n, variance, wide_evidence = ids.size, sets[1], wide[2]
     ridge.learn(ids, x, block, y, wide, np.empty((2, n, 1)))
-    shared_ridge.learn(ids, x, y, shared, np.empty((n, sets[0].shape[1])))
+    shared_ridge.learn(ids, x, y, shared)
     loss = np.empty(n)
     for r in range(n):
         loss[r] = wide_evidence[ids[r], 1, 0] + variance[ids[r]] * wide_evidence[ids[r], 0, 0]
     take_radii(ids, evidence, updates, sets)
-    return screen(ids, evidence, updates, loss, sets, level, verdict)
+    return screen(ids, evidence, updates, loss, sets, level)
 
 
 @kernel
@@ -329,13 +315,9 @@ def take_radii(ids: Index, evidence: Array, updates: Index, sets: Any) -> None:
     ``B`` is the mixture loss, as in ``weights.posterior``; ``log_term = log(1 / delta)``.
     """
     log_prior, variance, online, penalty, _, squared, drift, log_term = sets
-    M = evidence.shape[2]
-    log_weight, weight = np.empty(M), np.empty(M)
+    _, mixture = posterior(ids, evidence, log_prior, variance, online)
     for r in range(ids.size):
         n = ids[r]
-        log_weights(evidence[n], log_prior[n], variance[n], online, log_weight)
-        top = largest(log_weight)
-        mixture = -2.0 * variance[n] * (top + math.log(exponentials(log_weight, top, weight)))
-        level = mixture + 2.0 * variance[n] * log_term + drift * updates[n]
-        for i in range(M):
+        level = mixture[r] + 2.0 * variance[n] * log_term + drift * updates[n]
+        for i in range(evidence.shape[2]):
             squared[n, i] = level + penalty[n, i] - evidence[n, 1, i]

@@ -1,5 +1,6 @@
 """The confidence set of PS-OFUL as the paper prints it."""
 
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -118,10 +119,7 @@ class PrintedSet(BankModel):
         if self.alarm.raise_for(ids, empty, empty):
             self.warnings.append(EMPTY)
 
-    @property
-    def misspecified(self) -> Mask:
-        """True in lanes in which the set became empty, ``(N,)``."""
-        return self.alarm.raised
+    misspecified = property(attrgetter("alarm.raised"))  #: in lanes in which the set became empty
 
     def covers(self, thetas: Array, models: slice = slice(None)) -> Mask:
         """Return whether the set of lane n holds ``thetas[n]``, ``(N,)``."""

@@ -130,22 +130,15 @@ class Regions:
     def _balls(self, lam: Array) -> tuple[Array, Index]:
         """Return the distinct prior precisions ``(N, G, d, d)`` and which of them each model has ``(N, M)``."""
         d = self.center.shape[2]
-        order = np.argsort(lam, axis=1, kind="stable")
-        rising = np.take_along_axis(lam, order, axis=1)
-        steps = np.zeros_like(order)
-        np.cumsum(rising[:, 1:] > rising[:, :-1], axis=1, out=steps[:, 1:])
-        group = np.empty_like(order)
-        np.put_along_axis(group, order, steps, axis=1)
-        G = int(steps.max()) + 1
-        values = np.repeat(rising[:, -1:], G, axis=1)
-        np.put_along_axis(values, steps, rising, axis=1)
-        precision = np.zeros((lam.shape[0], G, d, d))
-        precision[:, :, np.arange(d), np.arange(d)] = values[:, :, None]
-        return precision, group
+        found = [np.unique(row, return_inverse=True) for row in lam]
+        G = max(values.size for values, _ in found)
+        precision = np.zeros((len(lam), G, d, d))
+        for own, (values, _) in zip(precision, found, strict=True):
+            own[:, np.arange(d), np.arange(d)] = np.pad(values, (0, G - values.size), mode="edge")[:, None]
+        return precision, np.stack([group for _, group in found])
 
     def _ellipsoids(self, lam: Array, shapes: Array) -> tuple[Array, Index]:
-        N, M, d = self.center.shape
-        known = np.isinf(lam)
+        (N, M, d), known = self.center.shape, np.isinf(lam)
         inverse = np.linalg.inv(shapes)
         precision = np.where(known, 0.0, lam)[:, :, None, None] * (inverse + np.swapaxes(inverse, 1, 2)) / 2.0
         precision[known] = np.diag(np.full(d, np.inf))
@@ -166,7 +159,7 @@ def mixture_shapes(
 
     ``covariance_type`` says what they are, as scikit-learn does: ``"full"`` ``(M, d, d)``, ``"tied"`` ``(d, d)``,
     one for all, ``"diag"`` ``(M, d)``, variances, or ``"spherical"`` ``(M,)``, one variance each; None where their
-    shape tells. With a ``constant`` they have one row more than the means have entries.
+    shape shows it. With a ``constant`` they have one row more than the means have entries.
     """
     Numbers(shapes=((None, None),)).check("from_mixture: means", means, None)
     M, d = np.shape(means)[0], np.shape(means)[1] + constant

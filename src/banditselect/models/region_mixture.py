@@ -147,6 +147,6 @@ def learn_mixture(ids: Index, x: Array, y: Array, shared: Any, beliefs: Any, cou
             z[t, 0, first + j] = x[r, 0, j] / unit
         taught[t] = n
         t += 1
-    shared_ridge.learn(taught[:t], z[:t], scaled[:t], shared, np.empty((t, beliefs[3].shape[1])))
+    shared_ridge.learn(taught[:t], z[:t], scaled[:t], shared)
     for r in range(ids.size):
         updates[ids[r]] += 1

@@ -83,11 +83,9 @@ class SharedRidgeBank(Bank):
 
     def step(self, ids: Index, x: Features, y: Array) -> Array:
         """Learn; return the predictions of y made before, ``(n, M)``, after rewards have faded."""
-        before = np.empty((ids.size, self.dims.size))
         if self.forgetting is not None:
             self.fade(ids)
-        shared_ridge.learn(ids, x.values, y, self.arrays(), before)
-        return before
+        return shared_ridge.learn(ids, x.values, y, self.arrays())
 
     def fade(self, ids: Index) -> None:
         """Let a round pass in these lanes, and one reward more count."""

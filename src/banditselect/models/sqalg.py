@@ -3,6 +3,7 @@
 import contextlib
 import math
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import ClassVar
 
 import numpy as np
@@ -57,22 +58,10 @@ class SqAlgWeighted(InRange):
         """Return the weights of the experts, ``(N, M)``."""
         return self.sqalg.weights(np.arange(self.updates.size))
 
-    def admissible(self) -> Mask:
-        """Return which experts are admissible, ``(N, M)``."""
-        return self.sqalg.alive
-
-    @property
-    def clipped(self) -> Index:
-        """Number of rewards that SqAlg clipped to its range, ``(N,)``."""
-        return self.sqalg.clipped
-
-    def total_weight(self) -> Array:
-        """Return the logarithm of the sum of the weights before they are normalised, ``(N,)``."""
-        return self.sqalg.total_weight()
-
-    def reweigh(self, total: Array, shares: Array, replayed: bool) -> None:
-        """Weigh the experts when the last have come or some have gone."""
-        self.sqalg.reweigh(total, shares, replayed)
+    admissible = property(attrgetter("sqalg.alive"))
+    clipped = property(attrgetter("sqalg.clipped"))
+    total_weight = property(attrgetter("sqalg.total_weight"))
+    reweigh = property(attrgetter("sqalg.reweigh"))
 
     @contextlib.contextmanager
     def asleep(self, ids: Index, members: Index) -> Iterator[None]:
@@ -143,16 +132,12 @@ class SqAlg(LaneArrays):
 
     def weights(self, ids: Index, alive: Mask | None = None) -> Array:
         """Return the weights ``(n, M)`` over the admissible experts, or over those of ``alive (n, M)``."""
-        out = np.empty((ids.size, self.loss.shape[1]))
-        weights.exponential_weights(ids, self.loss, self._eta(ids), self.alive[ids] if alive is None else alive, out)
-        return out
+        return weights.exponential_weights(ids, self.loss, self._eta(ids), self.alive[ids] if alive is None else alive)
 
     def predict(self, ids: Index, f: Array, alive: Mask | None = None) -> Array:
         """Return the prediction ``(n, K)`` for experts' predictions ``f (n, M, K)``."""
-        out = np.empty((ids.size, f.shape[2]))
         lower = self.lower[ids]
-        substitute(f, self.weights(ids, alive), lower, self.upper[ids] - lower, out)
-        return out
+        return substitute(f, self.weights(ids, alive), lower, self.upper[ids] - lower)
 
     def update(self, ids: Index, f: Array, y: Array) -> None:
         """Charge the experts for their predictions ``f (n, M)`` of rewards ``y (n,)``. Lanes may not repeat."""
@@ -253,12 +238,13 @@ def share_weights(ids: Index, rate: Array, share: float, loss: Array) -> None:
 
 
 @kernel
-def substitute(f: Array, weight: Array, lower: Array, length: Array, out: Array) -> None:
+def substitute(f: Array, weight: Array, lower: Array, length: Array) -> Array:
     """Vovk's substitution on ``[lower, lower + length]``: ``f (n, M, K)``, weights ``(n, M)`` -> ``(n, K)``.
 
     With h the predictions scaled to [0, 1] and clipped, ``Delta(y) = -1/2 log sum_i w_i exp(-2 (y - h_i)^2)`` and
     ``1/2 + (Delta(0) - Delta(1)) / 2`` satisfies both conditions of the paper's Alg. 3 (bounds, Theorem 1).
     """
+    out = np.empty((f.shape[0], f.shape[2]))
     for r in range(f.shape[0]):
         for a in range(f.shape[2]):
             at_0 = 0.0
@@ -271,3 +257,4 @@ def substitute(f: Array, weight: Array, lower: Array, length: Array, out: Array)
             delta_0 = max(-0.5 * math.log(at_0), 0.0)
             delta_1 = max(-0.5 * math.log(at_1), 0.0)
             out[r, a] = lower[r] + length[r] * (0.5 + 0.5 * (delta_0 - delta_1))
+    return out

@@ -43,30 +43,23 @@ class Divergence(Play):
     def __init__(self, best_share: float) -> None:
         self.best_share = float(best_share)
 
-    def probabilities(
-        self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Array | None = None
-    ) -> Array:
+    def probabilities(self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Any = None) -> Array:
         """Return probabilities ``(n, K)``."""
-        p, (ridges, beliefs) = np.empty((ids.size, x.values.shape[2])), model.beliefs()
-        diverge(
-            ids, x.values, x.block, ridges, beliefs, ALL_OFFERED if offered is None else offered, self.best_share, p
-        )
-        return p
+        (ridges, beliefs), mask = model.beliefs(), ALL_OFFERED if offered is None else offered
+        return diverge(ids, x.values, x.block, ridges, beliefs, mask, self.best_share)
 
 
 @kernel
-def diverge(
-    ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any, offered: Mask, best_share: float, p: Array
-) -> None:
-    """Write the probabilities ``p (n, K)`` of a mixture, ``ridges`` and ``beliefs`` as in ``models.posterior``."""
-    K = p.shape[1]
-    allowed = np.ones(K, dtype=np.bool_)
+def diverge(ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any, offered: Mask, best_share: float) -> Array:
+    """Return the probabilities ``(n, K)`` of a mixture, ``ridges`` and ``beliefs`` as in ``models.posterior``."""
+    p, allowed = np.empty((ids.size, x.shape[2])), np.ones(x.shape[2], dtype=np.bool_)
     for r in range(ids.size):
         if offered.size > 1:
             allowed = offered[r]
         counted = members(r, ids[r], x, block, ridges, beliefs, allowed)
         beta = _squared_radius(ids[r], counted, beliefs)
         _spread_by_closeness(r, counted, block, beta, allowed, best_share, p[r])
+    return p
 
 
 @kernel
@@ -171,20 +164,11 @@ def design(x: Array, block: Index, r: int, i: int, d: int, scale: Array, q: Arra
 
 @kernel
 def _parts(block: Index, r: int, i: int, K: int) -> tuple[Index, int]:
-    """Number the blocks of ``K`` actions as they first occur; return that of every action, and how many they are."""
-    part, last = np.zeros(K, dtype=np.int64), 0
+    """Number the blocks of ``K`` actions without gaps; return that of every action, and how many they are."""
     if block.size == 0:
-        return part, 1
-    for a in range(K):
-        last = max(last, block[r, i, a])
-    number, parts = np.full(last + 1, -1), 0
-    for a in range(K):
-        b = block[r, i, a]
-        if number[b] < 0:
-            number[b] = parts
-            parts += 1
-        part[a] = number[b]
-    return part, parts
+        return np.zeros(K, dtype=np.int64), 1
+    found = np.unique(block[r, i])
+    return np.searchsorted(found, block[r, i]), found.size
 
 
 @kernel

@@ -41,9 +41,7 @@ class InverseGaps(Play):
         self.rate = rate
         self.instead = instead
 
-    def probabilities(
-        self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Array | None = None
-    ) -> Array:
+    def probabilities(self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Any = None) -> Array:
         """Return probabilities ``(n, K)``."""
         score = model.predict_offered(ids, x, offered) if self.by_offer else model.predict(ids, x)
         p = np.empty(score.shape)

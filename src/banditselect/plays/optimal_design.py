@@ -59,9 +59,7 @@ class OptimalGaps(Play):
         self._constant = constant
         self._dims = dims + constant
 
-    def probabilities(
-        self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Array | None = None
-    ) -> Array:
+    def probabilities(self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Any = None) -> Array:
         """Return probabilities ``(n, K)``."""
         score = model.predict(ids, x)
         alpha = evaluated(ids, self.rate(ids, model.rounds, score.shape[1], offered))

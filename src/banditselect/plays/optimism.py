@@ -13,29 +13,25 @@ ALL_OFFERED: Mask = np.ones((1, 1), dtype=bool)
 """The mask where every action is offered, whatever their number."""
 
 
+class Best(Play):
+    """Plays the action of highest prediction; ties share."""
+
+    def probabilities(self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Any = None) -> Array:
+        """Return probabilities ``(n, K)``."""
+        return best(model.predict(ids, x), offered)
+
+
 class Optimism(Play):
     """Plays the action whose reward could be highest in any confidence set of the model; ties share."""
 
     asks: ClassVar = ("upper_bounds",)
 
-    def probabilities(
-        self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Array | None = None
-    ) -> Array:
+    def probabilities(self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Any = None) -> Array:
         """Return probabilities ``(n, K)``."""
         score = model.upper_bounds(ids, x)
         p = np.empty(score.shape)
         best_actions(score, ALL_OFFERED if offered is None else offered, p)
         return p
-
-
-class Best(Play):
-    """Plays the action of highest prediction; ties share."""
-
-    def probabilities(
-        self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Array | None = None
-    ) -> Array:
-        """Return probabilities ``(n, K)``."""
-        return best(model.predict(ids, x), offered)
 
 
 def best(score: Array, offered: Mask | None) -> Array:

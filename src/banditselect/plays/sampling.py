@@ -14,9 +14,7 @@ class Sampling(Play):
     asks: ClassVar = ("sampled", "n_normals")
     closed_form: ClassVar = False
 
-    def probabilities(
-        self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Array | None = None
-    ) -> Array:
+    def probabilities(self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Any = None) -> Array:
         """Return probabilities ``(n, K)``, all on the best action of the draw."""
         return best(model.sampled(ids, x, normals), offered)
 

@@ -180,7 +180,7 @@ class FSSquareCB(MapPolicy):
 
         model: Any
         if self.weighting == "noise":
-            model = EvidenceWeighted(bank, expected, Posterior(variance=noise**2, prior=prior, online=False))
+            model = EvidenceWeighted(bank, expected, Posterior(bank, variance=noise**2, prior=prior, online=False))
         elif self.weighting == "range":
             model = SqAlgWeighted(bank, expected, share=self.share, rate=self.aggregation_rate)
         elif self.weighting == "learned":

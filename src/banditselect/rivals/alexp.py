@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..kernels.weights import exponential_weights, normalise
 from ..models.confidence import Ellipsoids, learn_ellipsoids
 from ..models.model import Model
 from ..models.reward_range import RewardRange, count_outside
-from ..plays.optimism import ALL_OFFERED
+from ..plays.optimism import ALL_OFFERED, best_actions
 from ..policies import shared
 from ..policies.contract import Chosen, answer
 from ..policies.policy import Policy
@@ -53,25 +54,14 @@ class ALEXP(Policy):
 
     Parameters
     ----------
-    n_models: number of feature maps M.
-    dim: their width d, or one per map; features are ``(M, K, d)``, or a list of M arrays ``(K, d_i)``.
-    noise: sub-Gaussian constant R of the rewards.
+    n_models, dim, noise, regularization, scale, intercept: as :class:`LEADER` has them; the scale multiplies the radii
+        of the learners, and the lasso penalises constants with the features of their maps.
     parameter_bound: S, a bound on the norm of the true map's parameter.
     reward_range: (lo, hi), where rewards are expected: a scale, not a law.
     delta: of the learners' confidence sets, each, and of the penalty.
-    regularization: ridge penalty of the learners, a number or one per map; by default :math:`d_i R^2 / S^2`.
-    scale: multiplies the radii of the learners; 1 is the theory, less is practice.
     exploration: c, the share of rounds played uniformly in the first.
     learning_rate: e, in the rate of the weights.
     penalty: :math:`\ell`, multiplies the penalty of the lasso; 1 is the theory, less is practice.
-    intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`, and is
-        penalised with them.
-
-    Attributes
-    ----------
-    model_weights: q after the rewards so far, ``(M,)``.  parameters: ridge estimates of the learners, ``(M, d)``.
-    constants: their constant terms, ``(M,)``.  lasso: the group lasso estimate, ``(M, d_i)``, constants first.
-    outside: how many rewards fell outside ``reward_range``.
 
     Notes
     -----
@@ -146,10 +136,9 @@ class ALEXP(Policy):
         model: Any = self._model
         x = x.with_constant() if model.constant else x
         bounds, score = model.bounds(ids, x), model.lasso.predict(ids, x)
-        p = np.empty(score.shape)
         t, mask = model.updates[ids] + 1.0, ALL_OFFERED if offered is None else offered
         share = np.minimum(1.0, self.exploration * t**-0.25)
-        gain = mix_choices(ids, bounds, score, model.gained, model.rate / np.sqrt(t), share, mask, p)
+        p, gain = mix_choices(ids, bounds, score, model.gained, model.rate / np.sqrt(t), share, mask)
         return Chosen(p, self._streams.keys[ids], gain)
 
     def _reads(self, note: Array) -> bool:
@@ -168,6 +157,7 @@ class WeighedLearners(Model):
     state = ("gained",)
     one_kernel = True
     reads_lookups = True
+    updates = property(attrgetter("learners.updates"))
 
     def __init__(self, learners: Ellipsoids, lasso: GroupLasso, expected: RewardRange, learning_rate: float) -> None:
         super().__init__(learners.shape)
@@ -189,21 +179,13 @@ class WeighedLearners(Model):
     def bounds(self, ids: Index, x: Features) -> Array:
         """Return the upper bounds of every learner, ``(M, n, K)``."""
         learners, bank = self.learners, self.learners.bank
-        out = np.empty((self.note_width, ids.size, x.values.shape[2]))
         ellipsoids = (bank.theta, bank.root, bank.dims, bank.first, learners.radii.squared)
-        every_bound(ids, x.values, x.block, ellipsoids, learners.scale, out)
-        return out
-
-    @property
-    def updates(self) -> Index:
-        """Rewards learned, ``(N,)``."""
-        return self.learners.updates
+        return every_bound(ids, x.values, x.block, ellipsoids, learners.scale)
 
     def weights(self) -> Array:
         """Return the weights of the learners after the rewards so far, ``(N, M)``."""
-        out, rate = np.empty(self.gained.shape), -self.rate / np.sqrt(self.updates + 1.0)
-        exponential_weights(np.arange(len(out)), self.gained, rate, np.ones(out.shape, dtype=bool), out)
-        return out
+        rate, every = -self.rate / np.sqrt(self.updates + 1.0), np.ones(self.gained.shape, dtype=bool)
+        return exponential_weights(np.arange(len(rate)), self.gained, rate, every)
 
 
 @kernel
@@ -226,52 +208,39 @@ def learn_all(
 
 
 @kernel
-def every_bound(ids: Index, x: Any, block: Index, ellipsoids: Any, scale: float, out: Array) -> None:
-    """``out[i, r, a]``: the upper bound of learner ``i`` alone, see ``kernels.ridge.upper_bounds``."""
+def every_bound(ids: Index, x: Any, block: Index, ellipsoids: Any, scale: float) -> Array:
+    """Return the upper bound of every learner alone, ``(M, n, K)``, see ``kernels.ridge.upper_bounds``."""
     theta, root, dims, first, squared = ellipsoids
-    only = np.full(squared.shape, -1.0)
-    for i in range(out.shape[0]):
+    out, only = np.empty((dims.size, ids.size, x.shape[2])), np.full(squared.shape, -1.0)
+    for i in range(dims.size):
         only[:, i] = squared[:, i]
         ridge.upper_bounds(ids, x, block, (theta, root, dims, first, only), scale, False, out[i])
         only[:, i] = -1.0
+    return out
 
 
 @kernel
 def mix_choices(
-    ids: Index, bound: Array, score: Array, total: Array, rate: Array, share: Array, offered: Mask, p: Array
-) -> Array:
-    """Probabilities ``p (n, K)`` of M learners' choices by exponential weights, ``share[r]`` of it spread evenly.
+    ids: Index, bound: Array, score: Array, total: Array, rate: Array, share: Array, offered: Mask
+) -> tuple[Array, Array]:
+    """Return probabilities ``(n, K)`` of M learners' choices by exponential weights, ``share[r]`` of it spread evenly.
 
-    Learner ``i`` plays the actions of highest ``bound[i, r] (K,)``. Returns ``gain (n, M)``, what these earn by the
-    ``score (n, K)`` of actions; the weight of a learner is proportional to ``exp(rate[r] (total[n, i] + gain[r, i]))``.
+    Learner ``i`` plays the actions of highest ``bound[i, r] (K,)``. Also returns ``gain (n, M)``, what these earn by
+    the ``score (n, K)`` of actions; weights are proportional to ``exp(rate[r] (total[n, i] + gain[r, i]))``.
     """
     M, n, K = bound.shape
-    gain, log_weight, weight = np.empty((n, M)), np.empty(M), np.empty(M)
-    best, ties = np.empty(M), np.empty(M, dtype=np.int64)
-    everything = offered.size < 2
-    for r in range(ids.size):
-        kappa = 0
-        for a in range(K):
-            kappa += 1 if everything or offered[r, a] else 0
+    p, gain, choice = np.empty((n, K)), np.empty((n, M)), np.empty((M, n, K))
+    log_weight, weight, everything = np.empty(M), np.empty(M), offered.size < 2
+    for i in range(M):
+        best_actions(bound[i], offered, choice[i])
+    for r in range(n):
         for i in range(M):
-            best[i] = -np.inf
-            for a in range(K):
-                if everything or offered[r, a]:
-                    best[i] = max(best[i], bound[i, r, a])
-            ties[i] = 0
-            gain[r, i] = 0.0
-            for a in range(K):
-                if (everything or offered[r, a]) and bound[i, r, a] == best[i]:
-                    ties[i] += 1
-                    gain[r, i] += score[r, a]
-            gain[r, i] /= ties[i]
+            gain[r, i] = ridge.dot(choice[i, r], score[r])
             log_weight[i] = rate[r] * (total[ids[r], i] + gain[r, i])
         normalise(log_weight, weight)
+        kappa = K if everything else offered[r].sum()
         for a in range(K):
-            p[r, a] = 0.0
-            if everything or offered[r, a]:
-                p[r, a] = share[r] / kappa
-                for i in range(M):
-                    if bound[i, r, a] == best[i]:
-                        p[r, a] += (1.0 - share[r]) * weight[i] / ties[i]
-    return gain
+            p[r, a] = share[r] / kappa if everything or offered[r, a] else 0.0
+            for i in range(M):
+                p[r, a] += (1.0 - share[r]) * weight[i] * choice[i, r, a]
+    return p, gain

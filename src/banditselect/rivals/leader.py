@@ -23,7 +23,6 @@ from ..runtime.constraints import Number, Widths, YesNo
 from ..runtime.files import register
 from ..runtime.inputs import map_widths
 from ..runtime.lanes import per_lane
-from ..types import Array
 
 
 @register
@@ -49,12 +48,6 @@ class LEADER(Policy):
     intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`, and S
         then bounds the parameter with its constant term.
 
-    Attributes
-    ----------
-    parameters: ``(M, d)``.  constants: ``(M,)``, the constant terms.  squared_radii: ``(M,)``.
-    covers(theta, model).
-    regret_bound: of the regret so far, with probability 1 - delta, if every reward is learned before the next act.
-
     Notes
     -----
     Its assumption is stronger than that of any other policy over maps: *every* map is to explain the mean rewards of
@@ -62,7 +55,8 @@ class LEADER(Policy):
     wrong spoils it: its bounds become tight around rewards that are not true, the least of all bounds is that of the
     wrong map, and the best action may never be played again. Where only some map is right, take :class:`FSOFUL`.
 
-    Guarantee: if all maps are right, with probability 1 - delta the regret of T rounds is at most
+    Guarantee: if all maps are right and every reward is learned before the next act, with probability 1 - delta the
+    regret of T rounds is at most
 
     .. math:: \sum_{t \le T} \min_i 2 \beta_{i,t} |\phi^i(a_t)|_{V_{i,t}^{-1}},
 
@@ -117,9 +111,7 @@ class LEADER(Policy):
         """
         return covers_of_maps(self, theta, model)
 
-    def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
-        """Return for each lane whether the set of the true ``model`` holds the true ``parameter``, ``(N,)``."""
-        return coverage_of_maps(self, parameter, model)
+    coverage = coverage_of_maps
 
 
 def ridge_per_map(policy: Any, lanes: int) -> tuple[RidgeBank, dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,9 +12,8 @@ from ..kernels.features import Features
 from ..models.model import Model
 from ..models.tally import Tally
 from ..plays.optimism import best
-from ..plays.play import Play
 from ..policies import shared
-from ..policies.contract import answer
+from ..policies.contract import Chosen, answer
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
 from ..runtime.blocks import maps_of
@@ -44,11 +43,6 @@ class MUCB(Policy):
         robust version, mmUCB.
     noise: sub-Gaussian constant R of the rewards.
     scale: multiplies the width; 1 is the theory, less is practice.
-
-    Attributes
-    ----------
-    consistent: whether each model is in C_t, ``(M,)``.  plays: rewards learned of the rounds in which each was
-    believed, ``(M,)``.
 
     Notes
     -----
@@ -83,28 +77,21 @@ class MUCB(Policy):
     consistent = answer("consistent", "Whether each model is in C_t, ``(M,)``.")
     plays = answer("tally.plays", "Rewards learned of the rounds in which each model was believed, ``(M,)``.")
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
-        """Return the known models, played by the predictions of the believed one."""
+    def build(self, lanes: int) -> tuple[Model, None]:
+        """Return the known models; ``_choose`` plays by the predictions of the believed one."""
         M, d = np.shape(self.centers)[-2:]
         theta = np.array(np.broadcast_to(np.asarray(self.centers, dtype=float), (lanes, M, d)), order="C")
         width = self.scale * np.sqrt(6.0 * np.log(self.horizon)) * per_lane(self.noise, lanes)
-        return KnownModels(theta, width, per_lane(self.error, lanes)), Believed()
+        return KnownModels(theta, width, per_lane(self.error, lanes)), None
+
+    def _choose(self, ids: Index, x: Features, offered: Mask | None, numbers: Index) -> Chosen:
+        model: Any = self._model
+        promised, believed = model.believed(ids, x, offered)
+        p = best(promised[np.arange(ids.size), believed], offered)
+        return Chosen(p, self._streams.keys[ids], believed[:, None].astype(float))
 
     def _reads(self, note: Array) -> bool:
         return bool(((note >= 0) & (note < np.shape(self.centers)[-2]) & (note == np.floor(note))).all())
-
-
-class Believed(Play):
-    """Plays the best action of the model that promises most, among those that are consistent; ties share."""
-
-    asks: ClassVar = ("believed",)
-
-    def probabilities(
-        self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Array | None = None
-    ) -> Array:
-        """Return probabilities ``(n, K)``."""
-        promised, believed = model.believed(ids, x, offered)
-        return best(promised[np.arange(ids.size), believed], offered)
 
 
 class KnownModels(Model):
@@ -142,10 +129,6 @@ class KnownModels(Model):
         asked = self.consistent(ids)
         asked |= ~asked.any(axis=1, keepdims=True)
         return promised, np.where(asked, most, -np.inf).argmax(axis=1)
-
-    def note(self, ids: Index, x: Features, offered: Mask | None) -> Array:
-        """Return the model believed, ``(n, 1)``."""
-        return self.believed(ids, x, offered)[1][:, None].astype(float)
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
         """Learn what the believed model earned less than promised; of data from elsewhere, what every model did."""

@@ -18,7 +18,7 @@ from ..runtime.arguments import argument
 from ..runtime.constraints import Number, Numbers, OneOf
 from ..runtime.files import register
 from ..runtime.inputs import SMALLEST
-from ..runtime.shapes import AnyShape, ExactShape, FeatureShape
+from ..runtime.shapes import AnyShape, ExactShape
 from ..types import Array, Index, Mask
 
 
@@ -36,20 +36,15 @@ class SEXP3(Policy):
 
     Parameters
     ----------
-    n_arms: number K of arms. An arm is the position of an action: features are ``(K, d)``, the same actions in the same
-        order in every round. Arms that cannot be played now are left out with ``available``.
+    n_arms: number K of arms, as :class:`UCB1` has them.
     prototypes: one row for each of C classes, ``(C, d)``; None for one class: EXP3.
     role: ``"alone"``, or ``"adviser"``: the arms are drawn by an :class:`EXP4` that mixes in uniform play at
         :math:`t^{-1/3}`, so that propensities may be that small; then :math:`\eta = b (\kappa \log^2 \kappa /
         S^2)^{1/3}`.
-    reward_range: (lo, hi) of the rewards: a scale. What lies outside is learned as it is, because a master may hand on
-        rewards that it has weighed.
+    reward_range: (lo, hi) of the rewards: a scale. Rewards outside are learned as they are: a master may have weighed
+        them.
     horizon: T, the number of rounds; then S is :math:`\kappa T / C`, and half of it if ``"alone"``. None if unknown.
     learning_rate: b.
-
-    Attributes
-    ----------
-    visits: rounds learned of each class, ``(C,)``.  outside: rewards outside ``reward_range``.
 
     Notes
     -----
@@ -92,7 +87,11 @@ class SEXP3(Policy):
         K, C = int(self.n_arms), 1 if self.prototypes is None else len(np.asarray(self.prototypes))
         d = None if self.prototypes is None else np.shape(self.prototypes)[1]
         shape = AnyShape(n_actions=K) if d is None else ExactShape((d,), many=False, n_actions=K)
-        return ArmsOfClasses(shape, lanes, C, K, self.reward_range), None
+        model: Any = Model(shape)
+        model.note_width = 2  # the class, and how many arms were offered
+        model.arms = ExponentialWeights(lanes, C, K)
+        model.range = RewardRange(self.reward_range, lanes, "losses are scaled to it, and no bound holds")
+        return model, None
 
     def _class(self, x: Array) -> Index:
         """Return the class of every row of features, ``(n,)``."""
@@ -117,9 +116,14 @@ class SEXP3(Policy):
         return Chosen(p, self._streams.keys[ids], np.column_stack([cls, kappa]).astype(float))
 
     def _learn(self, ids: Index, x: Features, y: Array, played: Played | None) -> None:
+        model: Any = self._model
         if played is not None:
-            self._model.learn_arms(ids, y, played)  # type: ignore[attr-defined]
-            self._keep_warnings()
+            note: Any = played.note
+            cls, kappa = note.T.astype(np.int64)
+            self._warnings += model.range.watch(ids, y)
+            model.arms.count(ids, cls, kappa)
+            loss = (model.range.upper - y) / model.range.span
+            model.arms.losses[ids, cls, played.action] += loss / played.probability
         elif not self._warned:
             self._warned = True
             self._warnings.append("features tell no arm, so learn teaches nothing. No further warning is given.")
@@ -127,23 +131,3 @@ class SEXP3(Policy):
     def _reads(self, note: Array) -> bool:
         low, high = [0, 1], [self._model.arms.visits.shape[1] - 1, int(self.n_arms)]  # type: ignore[attr-defined]
         return bool(((note >= low) & (note <= high) & (note == np.floor(note))).all())
-
-
-class ArmsOfClasses(Model):
-    """Estimated losses of every arm in every class; notes are the class and how many arms were offered."""
-
-    note_width = 2
-
-    def __init__(
-        self, shape: FeatureShape, lanes: int, classes: int, n_arms: int, reward_range: tuple[float, float]
-    ) -> None:
-        super().__init__(shape)
-        self.arms = ExponentialWeights(lanes, classes, n_arms)
-        self.range = RewardRange(reward_range, lanes, "losses are scaled to it, and no bound holds")
-
-    def learn_arms(self, ids: Index, y: Array, played: Any) -> None:
-        """Learn the rewards of the arms played."""
-        cls, kappa = played.note.T.astype(np.int64)
-        self.warnings += self.range.watch(ids, y)
-        self.arms.count(ids, cls, kappa)
-        self.arms.losses[ids, cls, played.action] += (self.range.upper - y) / self.range.span / played.probability

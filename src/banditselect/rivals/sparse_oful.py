@@ -48,13 +48,10 @@ class SparseOFUL(Policy):
 
     Parameters
     ----------
-    n_models: number of maps M, the groups of features.
-    dim: their width d, or one per map; features are ``(M, K, d)``, or a list of M arrays ``(K, d_i)``.
-    noise: sub-Gaussian constant R of the rewards.
+    n_models, dim, noise, regularization, intercept: as :class:`LEADER` has them; the maps are the groups of features,
+        and :math:`\lambda_0` is the largest penalty.
     parameter_bound: S, a bound on the norm of the parameter.
     delta: the set fails with at most this probability, over all rounds together.
-    regularization: ridge penalty, a number or one per map; by default :math:`\lambda_i = d_i R^2 / S^2`. The largest is
-        :math:`\lambda_0`.
     confidence: which :math:`\gamma_t`. ``"data"``: from the losses seen, of the predictions and of the ridge
         regressions (``theory.parameter_selection.gamma_data``). ``"corrected"``: from bounds on them
         (``theory.feature_selection.D``). ``"paper"``: from the same bounds, by the step as the reference prints it
@@ -63,14 +60,6 @@ class SparseOFUL(Policy):
     feature_bound (L), reward_bound (G): what the formulas need; asked for by name with ``"corrected"`` and
         ``"paper"``, whose range is :math:`\pm (G + n_t)`, :math:`n_t` a bound on the noise of all rounds.
     scale: multiplies the radius; 1 is the theory, less is practice.
-    intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`, and S
-        then bounds the parameter with its constant term.
-
-    Attributes
-    ----------
-    model_weights: of SqAlg, ``(M,)``.  parameters: of the ridge regressions, ``(M, d)``.  constants: their constant
-    terms, ``(M,)``.  squared_radii: of the one set.  covers(theta): for a parameter of all maps side by side.
-    clipped: how many rewards SqAlg had to clip.
 
     Notes
     -----
@@ -129,8 +118,7 @@ class SparseOFUL(Policy):
         self.demand(f'confidence="{self.confidence}"', given=needed)
         bank, terms = ridge_per_map(self, lanes)
         terms |= {name: per_lane(getattr(self, name), lanes) for name in needed}
-        expected = RewardRange(self.reward_range, lanes, "it is clipped where experts are weighted")
-        return OnlineSet(bank, expected, terms, self.confidence, self.delta, float(self.scale)), Optimism()
+        return OnlineSet(self, bank, terms), Optimism()
 
     def covers(self, theta: ArrayLike) -> Any:
         """Return whether the set contains ``theta``, of all maps side by side: ``(D,)``, or one per lane ``(N, D)``.
@@ -166,18 +154,11 @@ class OnlineSet(BankModel):
     shared = ("columns",)
     reads_lookups = False
 
-    def __init__(
-        self,
-        bank: RidgeBank,
-        expected: RewardRange,
-        terms: dict[str, Array],
-        confidence: str,
-        delta: float,
-        scale: float,
-    ) -> None:
+    def __init__(self, policy: SparseOFUL, bank: RidgeBank, terms: dict[str, Array]) -> None:
         super().__init__(bank)
         largest, lanes = terms["regularization"].max(axis=1, keepdims=True), len(bank.theta)
-        self.expected, self.confidence, self.delta, self.scale = expected, confidence, delta, scale
+        self.confidence, self.delta, self.scale = policy.confidence, policy.delta, float(policy.scale)
+        self.expected = RewardRange(policy.reward_range, lanes, "it is clipped where experts are weighted")
         self.terms = LaneConstants(**terms, prior=largest[:, 0] * terms["bound"] ** 2)
         self.loss = np.zeros(lanes)
         self.columns = np.flatnonzero(np.arange(bank.dims.max()) < bank.dims[:, None])

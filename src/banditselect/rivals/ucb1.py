@@ -40,10 +40,6 @@ class UCB1(Policy):
     noise: sub-Gaussian constant R of the rewards (1/2 for rewards in [0, 1]).
     scale: multiplies the width; 1 is the theory, less is practice.
 
-    Attributes
-    ----------
-    plays: rewards learned of each arm, ``(K,)``.  means: of these rewards, ``(K,)``, NaN without any.
-
     Notes
     -----
     Arms of which no reward is known, and other ties, are drawn with equal probability. ``learn`` teaches nothing, since
@@ -75,15 +71,21 @@ class UCB1(Policy):
 
     def build(self, lanes: int) -> tuple[Model, Play]:
         """Return the rewards of every arm, played by optimism."""
+        self._warned = False
         return Arms(int(self.n_arms), 2.0 * self.scale * per_lane(self.noise, lanes)), Optimism()
 
     def _learn(self, ids: Index, x: Features, y: Array, played: Played | None) -> None:
-        self._model.learn_arms(ids, y, played)  # type: ignore[attr-defined]
-        self._keep_warnings()
+        tally: Tally = self._model.tally  # type: ignore[attr-defined]
+        if played is not None:
+            tally.plays[ids, played.action] += 1
+            tally.earned[ids, played.action] += y
+        elif not self._warned:
+            self._warned = True
+            self._warnings.append("features do not tell an arm, so learn teaches nothing. No further warning is given.")
 
 
 class Arms(Model):
-    """Counts and sums the rewards of every arm.
+    """Scores arms by the counts and sums of their rewards.
 
     Attributes
     ----------
@@ -97,7 +99,6 @@ class Arms(Model):
         super().__init__(AnyShape(n_actions=n_arms))
         self.width = width
         self.tally = Tally(width.size, n_arms)
-        self.warned = False
 
     def upper_bounds(self, ids: Index, x: Features) -> Array:
         """Return the index of every arm, ``(n, K)``."""
@@ -106,15 +107,6 @@ class Arms(Model):
         t = np.maximum(plays.sum(axis=1, keepdims=True), 1)
         index = earned / n + self.width[ids, None] * np.sqrt(2.0 * np.log(t) / n)
         return np.where(plays == 0, np.inf, index)
-
-    def learn_arms(self, ids: Index, y: Array, played: Played | None) -> None:
-        """Learn the rewards of the arms played."""
-        if played is not None:
-            self.tally.plays[ids, played.action] += 1
-            self.tally.earned[ids, played.action] += y
-        elif not self.warned:
-            self.warned = True
-            self.warnings.append("features do not tell an arm, so learn teaches nothing. No further warning is given.")
 
     def means(self) -> Array:
         """Return the mean reward of each arm, ``(N, K)``."""
