@@ -28,7 +28,7 @@ WRAP = {"column": 18, "page": 30}  #: characters in a line of a label
 LINE, FRAME = 10.5, 40.0  #: points of height for one label, and above and below the axes
 GREY = "#BBBBBB"
 ROW, NARROW = 1.55, 17  #: inches of a row of `plot_rows`; characters in a line of a label there
-POINTS = 50  #: of a curve in a panel, so that a page of many figures stays small
+POINTS = 25  #: of a curve in a panel, so that a page of many figures stays small
 
 WORDS = {
     "weight": "weight of the true model",

@@ -75,13 +75,24 @@ def figure_bytes(figure: "Figure", kind: str) -> bytes:
     content = io.BytesIO()
     with house_style():
         figure.savefig(content, format=kind, dpi=200, metadata=METADATA[kind])
-    return content.getvalue() if kind != "svg" else re.sub(rb' d="[^"]*"', _shorter, content.getvalue())
+    return _slim(content.getvalue().decode()).encode() if kind == "svg" else content.getvalue()
 
 
-def _shorter(path: "re.Match[bytes]") -> bytes:
-    """Return a path of an SVG with one decimal of a point, and the letter of a line only once."""
-    words = b" " + re.sub(rb"(\.\d)\d+", rb"\1", b" ".join(path[0].split()))
-    return words if b"C" in words else words.replace(b" L ", b" ")
+def _slim(svg: str) -> str:
+    """Return an SVG without what draws nothing: names of groups, comments, indentation, and tiny parts of a point."""
+    short = re.sub(r'<!--.*?-->|(?<=<g) id="[^"]*"|(?<=\n) +', "", svg, flags=re.DOTALL)
+    return re.sub(r' d="([^"CQ]*)"', _relative, short)
+
+
+def _relative(path: re.Match[str]) -> str:
+    """Return a path of lines, each from the end of the one before, in tenths of a point."""
+    words, x, y, before = [], 0, 0, ""
+    for letter, a, b in re.findall(r"([MLz])(?: ([-.\d]+) ([-.\d]+))?", " ".join(path[1].split())):
+        u, v = (round(10.0 * float(a)), round(10.0 * float(b))) if a else (x, y)
+        step = f"{(u - x) / 10:g} {(v - y) / 10:g}" if letter == "L" else f"{u / 10:g} {v / 10:g}" if a else ""
+        words.append(step if before == letter == "L" else letter.replace("L", "l") + step)
+        x, y, before = u, v, letter
+    return f' d="{" ".join(words).replace(" -", "-")}"'
 
 
 def save_figure(figure: "Figure", path: str | os.PathLike[str]) -> Path:

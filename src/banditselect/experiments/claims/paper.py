@@ -24,8 +24,8 @@ from .. import latent
 from .. import parameter_selection as ps
 from ..experiment import REGIMES
 from . import theorems
-from .claim import Measure, Measured, Parts, Runs, Sentence, Statistic, measure_all, models_of
-from .statistics import at_ends, compared, difference, growth, ratio, statistics, variances
+from .claim import Measure, Measured, Runs, Sentence, Statistic, measure_all, models_of
+from .statistics import Parts, at_ends, compared, difference, growth, ratio, statistics, variances
 
 CLOSE, MUCH = 1.25, 1.5
 
@@ -84,7 +84,7 @@ def _ordered(runs: Runs) -> list[Statistic]:
 def _away(runs: Runs) -> list[Statistic]:
     """PS-OFUL is better than OFUL where the balls are points: it can get closer from there."""
     words, first = "regret of PS-OFUL over that of {}, {}", runs.problems[0]
-    return [Statistic(words.format(b, first), ratio(first, ps.PS, b), -math.inf, 1.0, (first,), True) for b in BOTH]
+    return [Statistic(words.format(b, first), ratio(first, ps.PS, b), -math.inf, 1.0, (first,), True, b) for b in BOTH]
 
 
 def _closer(runs: Runs) -> list[Statistic]:
@@ -95,7 +95,7 @@ def _closer(runs: Runs) -> list[Statistic]:
         return lambda runs: np.abs(np.log(few(runs))) - np.abs(np.log(many(runs)))
 
     words = f"|log(regret of PS-OFUL / regret of {{}})|, at {first} minus at {last}"
-    return [Statistic(words.format(b), shrinks(b), low=0.0, problems=(first, last)) for b in BOTH]
+    return [Statistic(words.format(b), shrinks(b), low=0.0, problems=(first, last), policy=b) for b in BOTH]
 
 
 def _tighter(runs: Runs) -> list[Measured]:
@@ -116,7 +116,7 @@ def _above(coarse: Runs, fine: Runs) -> list[Statistic]:
         return lambda coarse, fine: difference(last, policy, ps.INDIVIDUAL)(fine)
 
     words = "mean reward of {} minus that of OFUL, fine models, " + last
-    return [Statistic(words.format(policy), over(policy), 0.0, math.inf, (last,)) for policy in (ps.PS, ps.RB)]
+    return [Statistic(words.format(own), over(own), low=0.0, problems=(last,), policy=own) for own in (ps.PS, ps.RB)]
 
 
 def _pulled(coarse: Runs, fine: Runs) -> list[Statistic]:
@@ -131,8 +131,8 @@ def _pulled(coarse: Runs, fine: Runs) -> list[Statistic]:
 
     last = max(coarse.problems, key=models_of)
     return [
-        Statistic(words.format(policy, last), shrinks(last, policy), 0.0, math.inf, (last,))
-        for policy in (ps.PS, ps.RB)
+        Statistic(words.format(own, last), shrinks(last, own), low=0.0, problems=(last,), policy=own)
+        for own in (ps.PS, ps.RB)
     ]
 
 

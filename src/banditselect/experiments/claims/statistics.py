@@ -3,12 +3,14 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ...types import Array
-from .claim import Comparison, Measure, Measured, Parts, Runs, Statistic, measure_all, models_of
+from .claim import Measure, Measured, Runs, Statistic, measure_all, models_of
+
+Parts: TypeAlias = Callable[..., list[Statistic]]  #: from the runs of an experiment, or of two that are compared
 
 
 def statistics(parts: Parts, metric: str | None = None) -> Measure:
@@ -37,21 +39,19 @@ def part_of(problem: str, policy: str, bound: float) -> Callable[[Runs], Any]:
 
 
 def compared(
-    how: Comparison, words: str, a: str, *others: str, low: float = -math.inf, high: float = math.inf
+    how: Callable[[str, str, str], Callable[[Runs], Any]], words: str, a: str, *others: str, **bounds: float
 ) -> Measure:
     """Return the measure that compares policy ``a`` with each of the others, on every problem.
 
-    ``how``: by `ratio` or `difference`.  ``words``: what that is, with {a} and {b} for the policies.  ``low``,
-    ``high``: between which the sentence says that it lies.
+    ``how``: by `ratio` or `difference`.  ``words``: what that is, with {a} and {b} for the policies.  ``bounds``:
+    ``low`` and ``high``, between which the sentence says that it lies.
     """
 
-    def parts(runs: Runs) -> list[Statistic]:
-        pairs = [(b, problem) for b in others for problem in runs.problems]
-        return [
-            Statistic(f"{words.format(a=a, b=b)}, {p}", how(p, a, b), low, high, (p,), how is ratio) for b, p in pairs
-        ]
+    def part(b: str, problem: str) -> Statistic:
+        known: dict[str, Any] = {"problems": (problem,), "log": how is ratio, "policy": b} | bounds
+        return Statistic(f"{words.format(a=a, b=b)}, {problem}", how(problem, a, b), **known)
 
-    return statistics(parts)
+    return statistics(lambda runs: [part(b, problem) for b in others for problem in runs.problems])
 
 
 def at_ends(parts: Callable[[str, str], list[Statistic]]) -> Parts:
@@ -102,8 +102,8 @@ def variances(a: str, *others: str, low: float) -> Measure:
         if not squares[a].size:  # no class has two replicates
             squares = dict.fromkeys(squares, np.full(1, math.nan))
         words = f"variance within a class of {a} over that of {{}}, {last}"
-        played = [b for b in others if b in squares]
-        parts = [Statistic(words.format(b), ratio(last, a, b), low, math.inf, (last,), True) for b in played]
+        known: dict[str, Any] = {"low": low, "problems": (last,), "log": True}
+        parts = [Statistic(words.format(b), ratio(last, a, b), policy=b, **known) for b in others if b in squares]
         return [replace(part, n=classes.size) for part in measure_all(parts, [Runs({last: squares})])]
 
     return measure
