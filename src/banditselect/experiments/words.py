@@ -27,7 +27,7 @@ def counted(verdicts: Sequence[Verdict]) -> str:
     for whose, ours in (("the paper's", False), ("our", True)):
         for regime in REGIMES:
             found = [one.outcome for one in verdicts if (one.regime, one.ours) == (regime, ours)]
-            others = [f"{found.count(how)} {sign.count}" for how, sign in SIGNS.items() if how in found and sign.count]
+            others = [f"{found.count(how)} {s.counted}" for how, s in SIGNS.items() if how in found and s.counted]
             held = f"{found.count('holds')} of {whose} {len(found)} claims hold"
             words += [f"With {SETTINGS[regime]} {', '.join([held, *others])}."] if found else []
     return " ".join(words)

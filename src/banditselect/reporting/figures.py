@@ -313,7 +313,7 @@ def draw_lines(
         style, alone = look[name], panel.x.size == 1
         if np.isfinite(low).any():
             axes.fill_between(panel.x, low, high, color=style.colour, alpha=faint, linewidth=0.0)
-        point = {"marker": style.marker if alone else "none", "markersize": 4.0, "clip_on": not alone}
+        point: dict[str, Any] = {"marker": style.marker if alone else "none", "markersize": 4.0, "clip_on": not alone}
         axes.plot(panel.x, mean, color=style.colour, linestyle=style.dashes, zorder=2.0 + style.depth, **point)
     return [_end(name, panel.x, mean, look) for name, (mean, _, _) in panel.means.items()]
 
@@ -328,7 +328,8 @@ def draw_bars(axes: "Axes", panel: Series, look: Mapping[str, Look], log: tuple[
         shifted = u + step * (k - (len(panel.means) - 1) / 2.0)
         x, known, style = np.exp(shifted) if log[0] else shifted, np.isfinite(mean), look[name]
         bars: dict[str, Any] = {"color": style.colour, "linewidth": 0.9, "zorder": 2.0 + style.depth}
-        point = {"marker": style.marker, "markersize": 4.0, "markeredgewidth": 0.5, "markeredgecolor": "white"}
+        point: dict[str, Any] = {"marker": style.marker, "markersize": 4.0}
+        point |= {"markeredgewidth": 0.5, "markeredgecolor": "white"}
         error = np.where(np.isnan(low), 0.0, [mean - low, high - mean])[:, known]
         axes.errorbar(x[known], mean[known], error, linestyle=style.dashes, **bars, **point)
         ends.append(_end(name, x, mean, look))

@@ -17,7 +17,7 @@ class Sign(NamedTuple):
     word: str
     kind: str
     meaning: str
-    count: str = ""
+    counted: str = ""
     short: str = ""
 
 
