@@ -25,7 +25,7 @@ from .. import parameter_selection as ps
 from ..experiment import REGIMES
 from . import theorems
 from .claim import Measure, Measured, Runs, Sentence, Statistic, measure_all, models_of
-from .statistics import Parts, at_ends, compared, difference, growth, ratio, statistics, variances
+from .statistics import Parts, arguments_of, at_ends, compared, difference, growth, ratio, statistics, variances
 
 CLOSE, MUCH = 1.25, 1.5
 
@@ -102,7 +102,7 @@ def _tighter(runs: Runs) -> list[Measured]:
     """Measure where S = max is tighter, which the sentence takes for granted: on average, by a 95 % interval."""
     parts, bound = [], "parameter_bound"
     for problem, result in runs.results.items():
-        if mean_interval([one[bound] for one in theorems.arguments_of(result, ps.OFUL_MAX, [bound])]).high < 10.0:
+        if mean_interval([one[bound] for one in arguments_of(result, ps.OFUL_MAX, [bound])]).high < 10.0:
             words = f"regret of OFUL with S = max over that with S = 10, {problem}"
             parts.append(Statistic(words, ratio(problem, *BOTH), high=1.0, problems=(problem,), log=True))
     return measure_all(parts, [runs])

@@ -1,12 +1,13 @@
 """Statistics that several sentences are about: ratios, differences, exponents of growth, variances within a class."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from ...simulation import Result
 from ...types import Array
 from .claim import Measure, Measured, Runs, Statistic, measure_all, models_of
 
@@ -21,6 +22,14 @@ def statistics(parts: Parts, metric: str | None = None) -> Measure:
         return measure_all(parts(*runs), runs)
 
     return measure
+
+
+def arguments_of(result: Result, policy: str, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return arguments that a policy had, one mapping per replicate."""
+    told = result.settings["policies"][policy]["arguments"]
+    varying = {name for name in names if isinstance(told[name], Mapping)}
+    rows = range(result.replicates)
+    return [{name: told[name]["per replicate"][n] if name in varying else told[name] for name in names} for n in rows]
 
 
 def ratio(problem: str, a: str, b: str) -> Callable[[Runs], Any]:

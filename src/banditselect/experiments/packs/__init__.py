@@ -23,16 +23,14 @@ ps-mnist, ps-cifar10      BallPack       one feature map, and for M in (2, 5, 10
 ``provenance`` says where the numbers come from: data set and SHA-256 of its files, network, training, seeds, split,
 versions, accuracies before and after quantisation, and the command that builds the pack anew.
 
-A file is a compressed ``.npz`` without pickles. Features are kept as whole numbers of 8 or 16 bits with a scale and an
-offset for each column; everything else as it is. The tool that builds packs from images and writes them is in the
-repository, not in the wheel: ``python -m tools.packs``, described in docs/data.md.
+A file is a compressed ``.npz``; features are whole numbers of 8 or 16 bits with a scale and an offset for each column.
+docs/data.md describes the tool that builds packs from images.
 """
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -188,24 +186,10 @@ def load_pack(name: str, folder: Path | None = None) -> Pack:
     """Return the pack of this name, the one shipped with the package or the one that was built into ``folder``."""
     if name not in NAMES:
         raise ValueError(f"load_pack: name: got {name!r}, expected one of {', '.join(NAMES)}")
-    where = resources.files(__name__) if folder is None else folder
-    with resources.as_file(where / f"{name}.npz") as path:
-        pack = read_pack(path)
-    if pack.provenance.get("pack") != name:
-        raise ValueError(f"{path}: holds the pack {pack.provenance.get('pack')!r}, expected {name!r}")
-    return pack
-
-
-def read_pack(path: Path) -> Pack:
-    """Read a pack; a file that is damaged or holds something else is refused by its name."""
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = dict(archive)
-        form = json.loads(arrays["header"].tobytes().decode())
-        if form["format"] != FORMAT:
-            raise ValueError(f"its format is {form['format']!r}, not {FORMAT!r}")
-        return KINDS[form["kind"]]._read(arrays, form["provenance"])
-    except FileNotFoundError:
-        raise FileNotFoundError(f"there is no pack {path}; docs/data.md says how to build one") from None
-    except Exception as error:  # zipfile, zlib and numpy have a dozen kinds for damage
-        raise ValueError(f"{path}: damaged, or no pack of banditselect: {error}") from error
+    path = (folder or Path(__file__).parent) / f"{name}.npz"
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no pack {path}; docs/data.md says how to build one")
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    form = json.loads(arrays["header"].tobytes())
+    return KINDS[form["kind"]]._read(arrays, form["provenance"])
