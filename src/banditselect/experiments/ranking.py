@@ -102,23 +102,20 @@ def standings(finals: Finals, ranking: Ranking) -> list[Standing]:
     return sorted(found, key=lambda one: one.behind.mean)
 
 
-def standings_table(group: str, finals: Finals, ranking: Ranking, times: Times) -> Table:
-    """Return the table of a group; ``times``: seconds a round of one lane, by problem and policy."""
-    found = standings(finals, ranking)
-    leader = found[0].behind.b
-    rows = [[one.policy, *cells(one, ranking), round_time(one.policy, finals, times)] for one in found]
-    head = ["policy", "problems", f"regret, % of {ranking.floor}", f"more than {leader}", "mean rank", "best or close"]
+def standing_tables(ranking: Ranking, results: Results, times: Times) -> list[Table]:
+    """Return a table for every group of problems; ``times``: seconds a round of one lane, by problem and policy."""
+    tables = []
     note = (
         "Mean over the problems; differences are paired, replicate by replicate, with 95 % intervals. Best or close: "
         "on how many problems it is neither clearly worse than the best there nor by more than a quarter. Yardsticks "
         "have no rank. Time: a round of one lane when all replicates play side by side, median over the problems."
     )
-    return Table(f"Who comes where: {group}", [*head, "µs a round"], rows, note)
-
-
-def standing_tables(ranking: Ranking, results: Results, times: Times) -> list[Table]:
-    """Return the table of every group of problems."""
-    return [standings_table(group, finals, ranking, times) for group, finals in grouped(results, ranking).items()]
+    for group, finals in grouped(results, ranking).items():
+        found = standings(finals, ranking)
+        rows = [[one.policy, *cells(one, ranking), round_time(one.policy, finals, times)] for one in found]
+        columns = ["policy", "problems", f"regret, % of {ranking.floor}", f"more than {found[0].behind.b}", "mean rank"]
+        tables.append(Table(f"Who comes where: {group}", [*columns, "best or close", "µs a round"], rows, note))
+    return tables
 
 
 def cells(one: Standing, ranking: Ranking) -> list[str]:

@@ -25,7 +25,7 @@ from ..simulation.engines import cores
 from ..simulation.store import Store
 from .claims import Ran, Verdict
 from .experiment import REGIMES, Experiment
-from .ranking import CAPTION, grouped, plot_standings, standings_table
+from .ranking import CAPTION, plot_standings, standing_tables
 from .words import claims_json, counted, figure_of, listed, order_sentence
 
 FORMATS = ("png", "svg", "pdf")
@@ -256,13 +256,10 @@ def verdicts_table(verdicts: Sequence[Verdict]) -> str:
 
 def _tables(experiment: Experiment, results: Results, folder: Path) -> list[Table]:
     """Return the standings, the final values, what was tuned, and all arguments."""
-    tables = []
-    if experiment.ranking is not None:
-        times = Store(folder).round_times()
-        groups = grouped(results, experiment.ranking).items()
-        tables = [standings_table(group, finals, experiment.ranking, times) for group, finals in groups]
-    played = any(result.curves for result in results.values())
-    return [*tables, *([finals_table(experiment, results)] if played else []), *_tuned(results), *_arguments(results)]
+    ranking, played = experiment.ranking, any(result.curves for result in results.values())
+    standings = [] if ranking is None else standing_tables(ranking, results, Store(folder).round_times())
+    finals = [finals_table(experiment, results)] if played else []
+    return [*standings, *finals, *_tuned(results), *_arguments(results)]
 
 
 def finals_table(experiment: Experiment, results: Results) -> Table:
