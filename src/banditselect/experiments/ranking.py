@@ -20,24 +20,14 @@ CLOSE = 1.25  #: times the best regret, above which a policy is not close to it,
 
 
 class Standing(NamedTuple):
-    """Where a policy stands.
-
-    Attributes
-    ----------
-    policy: its name.
-    problems: how many it played.
-    share: its regret over that of the floor, mean over these problems.
-    behind: that minus the same of the leader, paired, with an interval.
-    rank: on average, from 1; NaN for a yardstick.
-    close: on how many problems it is the best policy, or close to it.
-    """
+    """Where a policy stands."""
 
     policy: str
-    problems: int
-    share: float
-    behind: Comparison
-    rank: float
-    close: int
+    problems: int  # how many it played
+    share: float  # its regret over that of the floor, mean over these problems
+    behind: Comparison  # that minus the same of the leader, paired
+    rank: float  # on average, from 1; NaN for a yardstick
+    close: int  # on how many problems it is the best policy, or close to it
 
 
 def grouped(results: Results, ranking: Ranking) -> dict[str, Finals]:

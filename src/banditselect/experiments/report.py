@@ -36,7 +36,7 @@ REPORT_FILES = ("report.html", "claims.json", "summary.md")
 TITLE = "Feature and Parameter Selection in Stochastic Linear Bandits, reproduced"
 SIDE_BY_SIDE = Path("docs") / "results.md"  #: where the regimes are compared
 
-Key = tuple[str, str]  #: experiment and regime
+Pictures = Mapping[tuple[str, str], list[dict[str, str]]]  #: by experiment and regime: svg, caption and alt
 
 
 def write(
@@ -61,6 +61,7 @@ def write(
     figures: whether to draw.
     """
     drawn = _draw_all(experiments, ran) if figures else {}
+    pictures = {key: _pictures(experiments[key[0]], ran[key], files) for key, files in drawn.items()}
     names = sorted(dict.fromkeys(name for name, _ in ran), key=lambda name: _order(experiments[name]))
     claims, further = ([v for v in verdicts if bool(v.claim) == of_figure] for of_figure in (True, False))
     page = render(
@@ -68,13 +69,13 @@ def write(
         version=version("banditselect"),
         counts=counted(claims),
         facts=_facts(ran, seconds),
-        figures=_figures(experiments, ran, drawn, names, claims),
+        figures=_figures(experiments, ran, pictures, names, claims),
         regimes=REGIMES,
         claims=_rows(experiments, claims),
         further=counted(further),
         added=any(experiments[name].added for name in names),
         link=os.path.relpath(SIDE_BY_SIDE, folder) if SIDE_BY_SIDE.is_file() else "",
-        sections=[_section(experiments[name], ran, drawn, folder) for name in names],
+        sections=[_section(experiments[name], ran, pictures, folder) for name in names],
         run={"command": command, **_made_by(ran)},
     )
     texts = (page, claims_json(verdicts) + "\n", _markdown(experiments, ran, verdicts, folder))
@@ -93,7 +94,7 @@ def _order(experiment: Experiment) -> tuple[bool, bool, str]:
     return not experiment.shown, not figure.startswith("Figure"), figure
 
 
-def _draw_all(experiments: Mapping[str, Experiment], ran: Ran) -> dict[Key, dict[str, bytes]]:
+def _draw_all(experiments: Mapping[str, Experiment], ran: Ran) -> dict[tuple[str, str], dict[str, bytes]]:
     """Draw everything, on all cores; return the files by experiment and regime, and by name."""
     joblib = need("joblib", "experiments")
     tasks = {key: joblib.delayed(_draw)(experiments[key[0]], results) for key, results in ran.items()}
@@ -134,20 +135,16 @@ def _drawings(experiment: Experiment, results: Results) -> dict[str, Any]:
 
 
 def _figures(
-    experiments: Mapping[str, Experiment],
-    ran: Ran,
-    drawn: Mapping[Key, Mapping[str, bytes]],
-    names: Sequence[str],
-    claims: Sequence[Verdict],
+    experiments: Mapping[str, Experiment], ran: Ran, pictures: Pictures, names: Sequence[str], claims: Sequence[Verdict]
 ) -> list[tuple[str, list[Any]]]:
     """Return the pictures of one regime of every experiment, each with a sentence, by the figure of the paper."""
     shown: dict[str, list[Any]] = {}
     for name in names:
         regime = first_shown(ran, name)
         words = order_sentence([v for v in claims if v.experiment == name and v.regime == regime])
-        pictures = _pictures(experiments[name], ran[name, regime], drawn.get((name, regime), {}))
-        sentences = [*[""] * (len(pictures) - 1), words]
-        shown.setdefault(figure_of(experiments[name]), []).extend(zip(pictures, sentences, strict=False))
+        own = pictures.get((name, regime), [])
+        sentences = [*[""] * (len(own) - 1), words]
+        shown.setdefault(figure_of(experiments[name]), []).extend(zip(own, sentences, strict=False))
     return [(title, several) for title, several in shown.items() if several]
 
 
@@ -182,7 +179,7 @@ def picture_captions(experiment: Experiment, results: Results) -> dict[str, str]
 
 def _rows(experiments: Mapping[str, Experiment], verdicts: Sequence[Verdict]) -> list[tuple[str, list[Verdict]]]:
     """Return a row for every sentence and experiment: where it is, and its verdicts; undecided ones come last."""
-    rows: dict[Key, list[Verdict]] = {}
+    rows: dict[tuple[str, str], list[Verdict]] = {}
     for verdict in verdicts:
         rows.setdefault((verdict.id, verdict.experiment), []).append(verdict)
     places = list(SIGNS)
@@ -190,17 +187,15 @@ def _rows(experiments: Mapping[str, Experiment], verdicts: Sequence[Verdict]) ->
     return [(f"{experiments[name].place}: {name}", own) for (_, name), own in ordered]
 
 
-def _section(
-    experiment: Experiment, ran: Ran, drawn: Mapping[Key, Mapping[str, bytes]], folder: Path
-) -> dict[str, Any]:
+def _section(experiment: Experiment, ran: Ran, pictures: Pictures, folder: Path) -> dict[str, Any]:
     """Return the details of an experiment: the pictures that are not at the top, and what failed."""
     parts, name = [], experiment.name
     for regime in (regime for other, regime in ran if other == name):
-        files = {} if regime == first_shown(ran, name) else drawn.get((name, regime), {})
-        pictures = [one | {"caption": ""} for one in _pictures(experiment, ran[name, regime], files)]
+        own = [] if regime == first_shown(ran, name) else pictures.get((name, regime), [])
         failures = Path(name, regime, "failures.json")
         note = f"Some cells failed: see {failures}." if (folder / failures).is_file() else ""
-        parts += [{"title": regime, "pictures": pictures, "note": note}] if pictures or note else []
+        without = [one | {"caption": ""} for one in own]
+        parts += [{"title": regime, "pictures": without, "note": note}] if own or note else []
     return {"title": f"{experiment.title} ({experiment.place})", "parts": parts}
 
 

@@ -106,25 +106,15 @@ class Measured:
 
 @dataclass(frozen=True)
 class Statistic:
-    """A number that a sentence is about, computed from runs, and where the sentence says that it lies.
+    """A number that a sentence is about, computed from runs, and where the sentence says that it lies."""
 
-    Attributes
-    ----------
-    words: what it is.
-    compute: from runs, one for every experiment that the sentence compares, to the value.
-    low, high: where the sentence says that it lies.
-    problems: on which it is taken; () means all.
-    log: whether it is positive and its interval is taken on a logarithmic scale, as for ratios.
-    policy: whose part it is, of several that a sentence compares.
-    """
-
-    words: str
-    compute: Callable[..., Any]
+    words: str  # what it is
+    compute: Callable[..., Any]  # from runs, one for every experiment that the sentence compares, to the value
     low: float = -math.inf
     high: float = math.inf
-    problems: tuple[str, ...] = ()
-    log: bool = False
-    policy: str = ""
+    problems: tuple[str, ...] = ()  # on which it is taken; () means all
+    log: bool = False  # whether it is positive and its interval is taken on a logarithmic scale, as for ratios
+    policy: str = ""  # whose part it is, of several that a sentence compares
 
     def measure(self, runs: Sequence[Runs], confidence: float) -> Measured:
         """Return the value with its interval; replicate by replicate, since they met the same problems."""
@@ -154,36 +144,20 @@ Measure: TypeAlias = Callable[..., list[Measured]]  #: from the runs of an exper
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of the paper.
-
-    Attributes
-    ----------
-    id, quote: what it is called, what it says.
-    experiments: what it is about.
-    policies: without which it cannot be judged; a regime that does not have them is left out.
-    measure: measures the runs of an experiment; of two for a sentence that compares them.
-    regimes: in which it can be judged.
-    beside: the experiment that each is compared with, for such a sentence.
-    place: where it is, if not where the paper speaks of the experiment.
-    about: whose play it speaks of: if all of them play nearly uniformly it holds vacuously.
-    premise: measures the assumptions of the sentence.
-    claim: its content as a short clause, for sentences of the paper on its figures; "" for all others.
-    note: a remark that is shown beside the verdict.
-    ours: whether it is no sentence of the paper: what is published of a rival, or the statistic for a variant of ours.
-    """
+    """A sentence of the paper, or what is published of a rival, or the same of a variant of ours (``ours``)."""
 
     id: str
     quote: str
-    experiments: Sequence[str]
-    policies: tuple[str, ...]
-    measure: Measure
-    regimes: Sequence[str] = tuple(REGIMES)
-    beside: Mapping[str, str] = field(default_factory=dict)
-    place: str | None = None
-    about: tuple[str, ...] = ()
-    premise: Measure = lambda *runs: []
-    claim: str = ""
-    note: str = ""
+    experiments: Sequence[str]  # what it is about
+    policies: tuple[str, ...]  # without which it cannot be judged; a regime that does not have them is left out
+    measure: Measure  # of the runs of an experiment; of two for a sentence that compares them
+    regimes: Sequence[str] = tuple(REGIMES)  # in which it can be judged
+    beside: Mapping[str, str] = field(default_factory=dict)  # the experiment that each is compared with
+    place: str | None = None  # where it is, if not where the paper speaks of the experiment
+    about: tuple[str, ...] = ()  # whose play it speaks of: if all of them play nearly uniformly it holds vacuously
+    premise: Measure = lambda *runs: []  # measures what the sentence takes for granted
+    claim: str = ""  # its content as a short clause, for sentences of the paper on its figures
+    note: str = ""  # a remark that is shown beside the verdict
     ours: bool = False
 
 
@@ -191,18 +165,7 @@ class Sentence:
 class Verdict:
     """A sentence on one experiment and regime: a row of the page, of the summary and of claims.json.
 
-    Attributes
-    ----------
-    id, quote, place, claim, note, ours: those of the sentence.
-    experiment, regime: what it was judged on.
-    statistic: what was measured, in words; of several parts of a sentence, the one that decides.
-    value, interval: the measured value, and 95 % around it (all parts of a sentence together).
-    expected: what the sentence says about the value, in words, e.g. "at most 1".
-    verdict: "holds", "does not hold", "not decided"; "not applicable" where what the sentence takes for granted fails,
-        which then is the statistic.
-    n: replicates.
-    vacuous: why nothing is shown although it holds, or that it fails in nearly uniform play, in words; "" otherwise.
-    policy: the one that decides, of several that are compared; "" where there is nothing to choose.
+    "Not applicable" is a sentence that takes something for granted which fails; that then is the statistic.
     """
 
     id: str
@@ -210,17 +173,17 @@ class Verdict:
     place: str
     experiment: str
     regime: str
-    statistic: str
+    statistic: str  # what was measured; of several parts of a sentence, the one that decides
     value: float
-    interval: tuple[float, float]
-    expected: str
-    verdict: str
-    n: int
-    vacuous: str = ""
+    interval: tuple[float, float]  # 95 % around it, all parts of a sentence together
+    expected: str  # what the sentence says about the value, e.g. "at most 1"
+    verdict: str  # "holds", "does not hold", "not decided" or "not applicable"
+    n: int  # replicates
+    vacuous: str = ""  # why nothing is shown although it holds, or that it fails in nearly uniform play
     claim: str = ""
     note: str = ""
     ours: bool = False
-    policy: str = ""
+    policy: str = ""  # the one that decides, of several that are compared
 
     @property
     def outcome(self) -> str:
