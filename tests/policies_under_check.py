@@ -314,8 +314,6 @@ PROBABILITIES = {  # need a closed form
     "check_probabilities",
     "check_frequencies",
     "check_ties",
-    "check_catalogue_probabilities",
-    "check_propensities_of_lanes",
     "check_permuted_actions",
 }
 

@@ -1,9 +1,12 @@
-"""Equations of the paper and of docs/math.md that the library does not need: approximations, a count, a best split."""
+"""Equations of the paper and of docs/math.md that the library does not need: approximations, a count, proof steps."""
 
 import math
 
 import numpy as np
 from numpy import log, log1p, sqrt
+
+from banditselect.theory import feature_selection as fs
+from banditselect.theory import linear, oracle
 
 
 def U_simplified(*, t, dim, noise, feature_bound, radius, delta):
@@ -66,3 +69,49 @@ def misspecification_split(*, t, noise, complexity, misspecification):
     """
     a, b = noise * sqrt(complexity), misspecification * sqrt(t)
     return (a / (a + b) if b > 0 else 1.0), (a + b) ** 2
+
+
+def prediction_range(*, t, horizon=None, form="corrected", **model):
+    r"""Return :math:`(\beta, \ell)`, the range on which SqAlg works (eq:boudningrangefor-fs, eq:temp06).
+
+    .. math::
+        \ell = 2\max_i B_{i,t} \quad (printed), \qquad \ell = 2(G + n_T) \quad (corrected), \qquad \beta = -\ell/2
+    """
+    if form == "printed":
+        bounds = linear.prediction_bound(t=t, form=form, **model)
+        width = 2 * (np.max(bounds, axis=-1) if np.ndim(bounds) > np.ndim(t) else bounds)
+    else:
+        own = {name: model[name] for name in ("noise", "reward_bound", "delta")}
+        width = oracle.clipping_width(t=t, horizon=horizon, **own)
+    return -width / 2, width
+
+
+def inverse_gap_bound(*, n_actions, learning_rate, form="corrected"):
+    r"""Bound the regret of a round of inverse gap weighting that its squared error does not pay for.
+
+    .. math:: \sum_a p(a) \big[f(a^*) - f(a) - \tfrac\alpha4 (\hat y(a) - f(a))^2\big] \le \frac{2(K-1)}{\alpha}
+        \quad (lemma3offosterrakhlin)
+
+    Printed :math:`2K/\alpha`; the corrected constant is attained as the gaps grow.
+    """
+    return 2 * (n_actions if form == "printed" else n_actions - 1) / learning_rate
+
+
+def noise_aware_rate(*, noise, reward_bound):
+    r"""Return :math:`\rho = \min\{1/4R^2, 1/8G^2\}`, the largest proved rate of the weights :math:`e^{-\rho L_i}`."""
+    scale = max(4 * noise**2, 8 * reward_bound**2)
+    return 1 / scale if scale > 0 else math.inf
+
+
+def D_noise_aware(*, noise, reward_bound, n_models, delta, prior=None, **model):
+    r"""Bound the squared error of the noise-aware mean of the experts (docs/math.md, Theorem 4).
+
+    With :math:`\rho` of `noise_aware_rate`, :math:`\kappa = 2R^2\rho`, :math:`\pi` = ``prior`` (None: 1/M):
+
+    .. math:: D_t = \frac{1}{1-\kappa}\Big[\frac32 Q_t(\delta/3) + 4R^2\log\frac3\delta
+        + \frac1\rho\log\frac{3}{\pi\delta}\Big]
+    """
+    R, rho, pi = noise, noise_aware_rate(noise=noise, reward_bound=reward_bound), prior or 1 / n_models
+    Q_t = fs.Q(noise=R, n_models=n_models, delta=delta / 3, **model)
+    kappa = 2 * R**2 * rho if R > 0 else 0.0
+    return (1.5 * Q_t + 4 * R**2 * log(3 / delta) + log(3 / (pi * delta)) / rho) / (1 - kappa)

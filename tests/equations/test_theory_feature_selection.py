@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import other_forms
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -33,7 +34,7 @@ def prediction_bound(*, parameter_bound, **given):
 
 
 def prediction_range(*, parameter_bound, **given):
-    return fs.prediction_range(radius=parameter_bound, **given)
+    return other_forms.prediction_range(radius=parameter_bound, **given)
 
 
 # A second example small enough to write out: t=6, d=2, M=2, R=.5, L=2, G=1, S=3, lam=(1, 3), delta=.1.
@@ -165,7 +166,7 @@ def test_eq_definigitonofd_t_fs_corrected():
 
 
 def test_eq_definigitonofd_t_fs_noise_aware():
-    assert fs.D_noise_aware(t=T1, **E1) == pytest.approx(132.873878, rel=1e-8)
+    assert other_forms.D_noise_aware(t=T1, **E1) == pytest.approx(132.873878, rel=1e-8)
     Q = max(
         (1 + 0.5 * 4 / lam) / 0.5 * (lam * 9 + 0.25 * ld + 2 * 0.25 / 0.5 * math.log(30))
         for lam, ld in zip((1, 3), LD, strict=True)
@@ -174,28 +175,28 @@ def test_eq_definigitonofd_t_fs_noise_aware():
         kappa = min(1 / 2, 0.25 / (4 * G**2))
         pi = prior or 1 / 2
         by_hand = (1.5 * Q + 4 * 0.25 * math.log(30) + 2 * 0.25 / kappa * math.log(30 / pi)) / (1 - kappa)
-        bound = fs.D_noise_aware(t=6, n_models=2, reward_bound=G, prior=prior, **SMALL)
+        bound = other_forms.D_noise_aware(t=6, n_models=2, reward_bound=G, prior=prior, **SMALL)
         assert bound == pytest.approx(by_hand, rel=1e-14)
-        assert fs.noise_aware_rate(noise=0.5, reward_bound=G) == pytest.approx(kappa / (2 * 0.25))
+        assert other_forms.noise_aware_rate(noise=0.5, reward_bound=G) == pytest.approx(kappa / (2 * 0.25))
 
 
 def test_eq_definigitonofd_t_fs_noise_aware_without_noise():
     quiet = {**SMALL, "noise": 0}
     Q = max((1 + 0.5 * 4 / lam) / 0.5 * lam * 9 for lam in (1, 3))
-    bound = fs.D_noise_aware(t=6, n_models=2, reward_bound=2, **quiet)
+    bound = other_forms.D_noise_aware(t=6, n_models=2, reward_bound=2, **quiet)
     assert bound == pytest.approx(1.5 * Q + 8 * 4 * math.log(3 * 2 / 0.1), rel=1e-14)
 
 
 def test_noise_aware_rate_keeps_the_mixture_concave():
     """exp(-C a^2) is concave on |a| <= 2G iff 8 C G^2 <= 1, with C = kappa (1 - kappa) / 2R^2."""
     for R, G in ((0.5, 1.0), (1.0, 0.2), (0.1, 3.0)):
-        kappa = 2 * R**2 * fs.noise_aware_rate(noise=R, reward_bound=G)
+        kappa = 2 * R**2 * other_forms.noise_aware_rate(noise=R, reward_bound=G)
         C = kappa * (1 - kappa) / (2 * R**2)
         a = np.linspace(-2 * G, 2 * G, 2001)
         second = (4 * C**2 * a**2 - 2 * C) * np.exp(-C * a**2)
         assert kappa <= 0.5
         assert np.all(second <= 0)
-    assert fs.noise_aware_rate(noise=0, reward_bound=0) == math.inf
+    assert other_forms.noise_aware_rate(noise=0, reward_bound=0) == math.inf
 
 
 # --- regret ---------------------------------------------------------------------------------------
@@ -318,7 +319,7 @@ def test_corrected_forms_follow_the_scale_of_the_rewards(model, s):
     scaled = {**model, **{name: s * model[name] for name in ("noise", "reward_bound", "parameter_bound")}}
     fit, fit_scaled = without(model, "reward_bound"), without(scaled, "reward_bound")
     assert fs.Q(t=50, **fit_scaled) == pytest.approx(s**2 * fs.Q(t=50, **fit), rel=1e-9)
-    for bound in (fs.R_sq, fs.D, fs.D_noise_aware):
+    for bound in (fs.R_sq, fs.D, other_forms.D_noise_aware):
         assert bound(t=50, n_models=3, **scaled) == pytest.approx(s**2 * bound(t=50, n_models=3, **model), rel=1e-9)
     play, play_scaled = ({"t": 50, "n_actions": 4, "n_models": 3, **m} for m in (model, scaled))
     assert fs.learning_rate(**play_scaled) == pytest.approx(fs.learning_rate(**play) / s, rel=1e-9)

@@ -35,7 +35,7 @@ def random_features(rng: np.random.Generator, shape: tuple[int, ...], bound: flo
 
 
 def test_eq_aux_lemm_det_teace_ineq_value():
-    bound = linear.log_det_bound(t=3, dim=2, feature_bound=2, regularization=0.5)
+    bound = linear.log_det(3, 2, 2, 0.5)
     assert bound == pytest.approx(2 * math.log(1 + 3 * 4 / (0.5 * 2)), rel=1e-14)
 
 
@@ -46,13 +46,13 @@ def test_eq_aux_lemm_det_teace_ineq_on_random_matrices():
             lam, L, t = rng.uniform(0.1, 3), rng.uniform(0.1, 3), int(rng.integers(1, 40))
             phi = random_features(rng, (t, dim), L) * rng.uniform(0, 1, size=(t, 1))
             exact = np.linalg.slogdet(np.eye(dim) + phi.T @ phi / lam)[1]
-            assert exact <= linear.log_det_bound(t=t, dim=dim, feature_bound=L, regularization=lam) * (1 + 1e-12)
+            assert exact <= linear.log_det(t, dim, L, lam) * (1 + 1e-12)
 
 
 def test_eq_aux_lemm_det_teace_ineq_is_attained_by_an_even_design():
     phi = np.tile(2.0 * np.eye(3), (4, 1))
     exact = np.linalg.slogdet(np.eye(3) + phi.T @ phi / 0.7)[1]
-    bound = linear.log_det_bound(t=12, dim=3, feature_bound=2, regularization=0.7)
+    bound = linear.log_det(12, 3, 2, 0.7)
     assert bound == pytest.approx(exact, rel=1e-13)
 
 
@@ -245,11 +245,7 @@ def test_expert_error_by_hand():
 
 def test_expert_error_route_by_the_confidence_set_is_larger():
     """Squared radius times the sum of leverages: the classical way, of order (log t)^2."""
-    route = (
-        likelihood.squared_radius(**E1)
-        * linear.capped_sum_factor(cap=1, slope=1)
-        * linear.log_det_bound(t=1000, dim=10, feature_bound=1, regularization=1)
-    )
+    route = likelihood.squared_radius(**E1) * linear.capped_sum_factor(cap=1, slope=1) * linear.log_det(1000, 10, 1, 1)
     assert route == pytest.approx(934.524, rel=1e-6)
     assert linear.expert_error(**E1) < route
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from other_forms import inverse_gap_bound
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 from scipy.stats import binom
@@ -220,9 +221,9 @@ def test_eq_lemma3offosterrakhlin_by_numeric_maximisation():
     for _ in range(10):
         K, alpha = int(rng.integers(2, 6)), rng.uniform(0.5, 10)
         prediction = rng.normal(size=K)
-        bound = oracle.inverse_gap_bound(n_actions=K, learning_rate=alpha)
+        bound = inverse_gap_bound(n_actions=K, learning_rate=alpha)
         assert bound == pytest.approx(2 * (K - 1) / alpha)
-        assert bound < oracle.inverse_gap_bound(n_actions=K, learning_rate=alpha, form="printed") == 2 * K / alpha
+        assert bound < inverse_gap_bound(n_actions=K, learning_rate=alpha, form="printed") == 2 * K / alpha
         assert max(largest_value(prediction, alpha, star) for star in range(K)) <= bound + 1e-6
 
 
@@ -234,7 +235,7 @@ def test_eq_lemma3offosterrakhlin_is_attained_as_the_gaps_grow():
     z[1] = 2 / alpha * (1 - 1 / p[1])
     f = prediction - z
     value = p @ (f[1] - f - alpha / 4 * z**2)
-    assert value == pytest.approx(oracle.inverse_gap_bound(n_actions=K, learning_rate=alpha), rel=1e-5)
+    assert value == pytest.approx(inverse_gap_bound(n_actions=K, learning_rate=alpha), rel=1e-5)
 
 
 def test_eq_dist_over_actions_printed_sign_is_no_distribution():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from other_forms import U_simplified, gamma_simplified, regret_bound_simplified
+from other_forms import U_simplified, gamma_simplified, prediction_range, regret_bound_simplified
 
 from banditselect.theory import parameter_selection as ps
 
@@ -106,18 +106,16 @@ def test_eq_temp05_shapes():
 
 
 def test_eq_temp06_printed():
-    beta, width = ps.prediction_range(t=6, reward_bound=1, **SMALL, form="printed")
+    beta, width = prediction_range(t=6, reward_bound=1, **SMALL, form="printed")
     assert width == pytest.approx(2 * (1 + 2 + 0.5 * 2 * math.sqrt(2 * math.log((1 + 6 * 4 * 9 / 2) / 0.1))), rel=1e-13)
     assert beta == -width / 2
-    assert ps.prediction_range(t=T1, **without(E1, "n_models"), form="printed")[1] == pytest.approx(
-        12.7240202, rel=1e-8
-    )
+    assert prediction_range(t=T1, **without(E1, "n_models"), form="printed")[1] == pytest.approx(12.7240202, rel=1e-8)
 
 
 def test_eq_temp06_corrected():
     model = without(E1, "n_models")
-    assert ps.prediction_range(t=T1, **model)[1] == pytest.approx(6.60361483, rel=1e-8)
-    assert ps.prediction_range(t=T2, **without(E2, "n_models"))[1] == pytest.approx(5.87911555, rel=1e-8)
+    assert prediction_range(t=T1, **model)[1] == pytest.approx(6.60361483, rel=1e-8)
+    assert prediction_range(t=T2, **without(E2, "n_models"))[1] == pytest.approx(5.87911555, rel=1e-8)
 
 
 def test_eq_temp07_printed():

@@ -14,9 +14,11 @@ OUTCOMES |= {"∅": ("not applicable", ""), "?": ("not decided", "")}
 FIGURES = {name for one in SENTENCES for name in one.experiments if one.claim}
 
 
-def verdicts(*told, regime="practical"):
+def verdicts(*told, regime="practical", policy=""):
     return [
-        Verdict("x", "", "", "fs-mnist", regime, "", 1.0, (0.0, 2.0), "", verdict, 9, vacuous, claim=claim)
+        Verdict(
+            "x", "", "", "fs-mnist", regime, "", 1.0, (0.0, 2.0), "", verdict, 9, vacuous, claim=claim, policy=policy
+        )
         for claim, (verdict, vacuous) in told
     ]
 
@@ -46,6 +48,12 @@ def test_the_setting_leads_and_sentences_on_no_figure_are_left_out():
     assert order_sentence(verdicts(*told, regime="tuned")) == "With everything tuned the paper's order appears: A wins."
     assert order_sentence(verdicts(*told, regime="theory")).startswith("With printed constants the paper's")
     assert order_sentence(verdicts(*told[:1])) == order_sentence([]) == ""
+
+
+def test_the_policy_that_decides_is_named_where_a_claim_does_not_hold():
+    told = [("A wins", OUTCOMES["✓"]), ("B wins", OUTCOMES["✗"])]
+    words = order_sentence(verdicts(*told, policy="OFUL, S = 10"))
+    assert words.endswith("appears in part: A wins; not: B wins (decided by OFUL, S = 10).")
 
 
 @pytest.mark.parametrize("figure", sorted(FIGURES))

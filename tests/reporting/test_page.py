@@ -9,7 +9,7 @@ from banditselect.experiments.claims import Verdict
 from banditselect.experiments.claims.claim import FAILS, HOLDS, NOT_APPLICABLE, OPEN, VACUOUS
 from banditselect.reporting.markdown import markdown_table, replace_between
 from banditselect.reporting.page import SIGNS, render
-from banditselect.reporting.tables import Table, interval, measured
+from banditselect.reporting.tables import interval, measured
 from page_reader import Reader
 
 NAMES = ("fs-synthetic", "fs-mnist", "fs-cifar100", "ps-synthetic", "ps-cifar10", "ps-cifar10-coarse", "ps-mnist")
@@ -34,29 +34,23 @@ def picture(words="words"):
 
 
 def section(name, words="words"):
-    table = Table(words, ["policy", words], [[words, "1.0 ± 0.1"]], words)
-    return {
-        "title": name,
-        "facts": [(words, words)],
-        "parts": [{"title": "theory", "pictures": [picture(words)], "tables": [table, table]}],
-    }
+    return {"title": name, "parts": [{"title": "theory", "pictures": [picture(words)], "note": words}]}
 
 
 def page(claims, names=NAMES, words="words", regimes=("theory", "tuned")):
     return render(
         title=words,
-        summary=[words],
+        version=words,
+        counts=words,
         facts=words,
         figures=[(name, [(picture(words), words)]) for name in names],
         regimes=dict.fromkeys(regimes, words),
         claims=claims,
-        further=claims,
-        added=words,
+        further=words,
+        added=True,
         link="",
         sections=[section(name, words) for name in names],
-        more=words,
-        run=[(words, words)],
-        citations=[(words, "@article{" + words + "}")],
+        run={words: words},
     )
 
 
@@ -99,8 +93,14 @@ def test_a_verdict_is_a_symbol_a_word_and_a_class_and_opens_its_numbers():
     for said, sign in SIGNS.items():
         shown = f'<span class="sign {sign.kind}">{sign.symbol}<span class="hidden"> {sign.word}</span></span></summary>'
         why = "; a wide bound" if said == VACUOUS else ""
-        numbers = f"PS is better: 1.00 [0.50, 2.00], expected numbers of {said}{why}; PS is better</details>"
-        assert shown + numbers in text
+        assert f"{shown}1.00 [0.50, 2.00]{why}</details>" in text
+        assert f"PS is better, expected numbers of {said}; PS is better</details></th>" in text
+
+
+def test_numbers_that_differ_from_those_of_the_row_stand_with_the_symbol():
+    several = [verdict(), verdict(regime="tuned", statistic="another", expected="at least 2")]
+    text = page([("ps-mnist", several)])
+    assert "another: 1.00 [0.50, 2.00], expected at least 2</details>" in text
 
 
 def test_a_table_has_a_column_for_every_regime_that_was_judged():

@@ -26,7 +26,7 @@ from banditselect.reporting import (
 )
 from banditselect.reporting.labels import spread
 from banditselect.reporting.scales import human
-from banditselect.reporting.style import looks
+from banditselect.reporting.style import _slim, looks
 
 ROUNDS = np.array([1, 100, 200, 400, 1000])
 
@@ -138,7 +138,7 @@ def test_the_second_row_shows_what_was_added_dashed_before_the_others_in_grey():
     assert [text.get_text() for axes in figure.axes for text in labels_of(axes)] == ["a", "b", "new"]
     assert {axes.get_ylim() for axes in figure.axes} == {first.get_ylim()}
     x, y = second.lines[1].get_data()
-    assert x.size == 50  # of 200 checkpoints
+    assert x.size == 25  # of 200 checkpoints
     assert (x[0], x[-1]) == (1, 200)
     np.testing.assert_allclose(y, 2.5 * x)
     assert len(plot_rows(panels, metric="regret").axes) == 2
@@ -235,6 +235,15 @@ def test_same_data_same_bytes(tmp_path):
     assert b">FS-SCB</text>" in files[0]["figure.svg"]
     assert b"/Type3" not in files[0]["figure.pdf"]
     assert b"/FontFile2" in files[0]["figure.pdf"]
+
+
+def test_paths_of_an_svg_are_those_that_matplotlib_draws_to_a_twentieth_of_a_point():
+    text = ' d="M 10.04 -20 \nL 12.36 -3.25 \nL 13 -3.25 \nL 10 0 \nz\nM 1 2 \nL 1.5 1 \n"'
+    assert _slim(f'<g id="line2d_1">\n <path{text}/></g>') == (
+        '<g>\n<path d="M10-20 l2.4 16.8 0.6 0-3 3.2 z M1 2 l0.5-1"/></g>'
+    )
+    curve = '<path d="M 0 1.5 \nC 0.4 1.5 0.8 1.3 1.1 1.1 \nz"/>'
+    assert _slim(curve) == curve
 
 
 def test_saving_twice_replaces_and_changes_nothing(tmp_path):

@@ -149,29 +149,22 @@ def check_inputs_are_copied(factory: Factory) -> None:
 
 
 def check_catalogue(factory: Factory) -> None:
-    """Acting on the items of a catalogue is acting on their features."""
+    """Acting on the items of a catalogue is acting on their features, and the probabilities are the same."""
     for lanes in (None, 3):
         policy, game = make(factory, lanes)
         other, _ = make(factory, lanes)
         for _ in range(5):
             offer, maps = _items(game)
-            decision, twin = policy.act(offer), other.act(game.shown(maps))
+            shown = game.shown(maps)
+            p, q = policy.probabilities(offer), other.probabilities(shown)
+            close = p is q is None or np.allclose(p, q, rtol=1e-9, atol=1e-12)  # type: ignore[arg-type]
+            assert close, f"probabilities {p} for items, {q} for their features"
+            decision, twin = policy.act(offer), other.act(shown)
             assert np.array_equal(decision.action, twin.action), f"items: {decision.action}, features: {twin.action}"
             assert np.array_equal(decision.features, twin.features), "the decision has other features"
             reward = game.reward(maps, decision.action)
             policy.update(decision, reward)
             other.update(twin, reward)
-
-
-def check_catalogue_probabilities(factory: Factory) -> None:
-    """The probabilities of the items of a catalogue are those of their features."""
-    for lanes in (None, 3):
-        policy, game = make(factory, lanes)
-        for _ in range(5):
-            offer, maps = _items(game)
-            p, q = (_known(policy.probabilities(shown)) for shown in (offer, game.shown(maps)))
-            assert np.allclose(p, q, rtol=1e-9, atol=1e-12), f"probabilities {p} for items, {q} for their features"
-            play(policy, game, 1)
 
 
 def _items(game: Game) -> tuple[Offer, list[Array]]:
@@ -233,8 +226,11 @@ def check_lanes(factory: Factory) -> None:
     for j in range(3):
         alone = factory(lanes=None, seed=(3, j))
         own = Game(alone, range(j, j + 1))
-        for t, (action, _) in enumerate(play(alone, own, ROUNDS)):
-            assert action == trace[t][0][j], f"lane {j} acts differently from the policy alone in round {t}"
+        for t, (action, p) in enumerate(play(alone, own, ROUNDS)):
+            actions, propensities = trace[t]
+            assert action == actions[j], f"lane {j} acts differently from the policy alone in round {t}"
+            same = p is propensities is None or p == propensities[j]
+            assert same, f"propensities of lane {j} differ from those of the policy alone in round {t}"
     learned = {name: content for name, content in snapshot(together).items() if "_ledger" not in name}
     assert {name: snapshot(grown)[name] for name in learned} == learned, "lanes added later learned differently"
     together.add_lanes(1)
@@ -242,17 +238,6 @@ def check_lanes(factory: Factory) -> None:
     added = [action[0] for action, _ in play(together, Game(together, range(3, 4)), 5, lanes=[3])]
     own_actions = [action for action, _ in play(fresh, Game(fresh, range(3, 4)), 5)]
     assert added == own_actions, "a lane added after the others played is not a fresh one"
-
-
-def check_propensities_of_lanes(factory: Factory) -> None:
-    """Lane j plays with the propensities of the policy with ``seed=(seed, j)`` alone, bit for bit."""
-    trace = play(*make(factory, lanes=3), ROUNDS)
-    _known(trace[0][1])
-    for j in range(3):
-        alone = factory(lanes=None, seed=(3, j))
-        own = play(alone, Game(alone, range(j, j + 1)), ROUNDS)
-        same = [p for _, p in own] == [p[j] for _, p in trace]
-        assert same, f"propensities of lane {j} differ from those of the policy alone"
 
 
 # 5 symmetry

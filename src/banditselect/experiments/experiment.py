@@ -31,18 +31,11 @@ REGIMES = {
 
 @dataclass(frozen=True)
 class Regime:
-    """Where the rates and radii of an experiment's policies come from: theory, or tuning.
+    """Where the rates and radii of an experiment's policies come from: theory, or tuning."""
 
-    Attributes
-    ----------
-    policies: from a problem and the number of rounds to the policies that play it, by name.
-    grid: the values over which arguments are tuned, by name.
-    own: further values for single policies, by name of the policy.
-    """
-
-    policies: Callable[[Any, int], Policies]
-    grid: Grid = field(default_factory=dict)
-    own: Mapping[str, Grid] = field(default_factory=dict)
+    policies: Callable[[Any, int], Policies]  # that play a problem for so many rounds, by name
+    grid: Grid = field(default_factory=dict)  # the values over which arguments are tuned, by name
+    own: Mapping[str, Grid] = field(default_factory=dict)  # further values for single policies, by name of the policy
 
 
 @dataclass(frozen=True)
@@ -57,54 +50,30 @@ class Scale:
 
 @dataclass(frozen=True)
 class Ranking:
-    """A ranking of policies over problems.
+    """A ranking of policies over problems."""
 
-    Attributes
-    ----------
-    group: from the name of a problem to the group it is ranked with.
-    floor: the policy whose regret is the unit.
-    yardsticks: policies that are shown, but not ranked.
-    """
-
-    group: Callable[[str], str]
-    floor: str
-    yardsticks: tuple[str, ...]
+    group: Callable[[str], str]  # from the name of a problem to the group it is ranked with
+    floor: str  # the policy whose regret is the unit
+    yardsticks: tuple[str, ...]  # policies that are shown, but not ranked
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A figure of the paper, or what goes beyond it.
+    """A figure of the paper, or what goes beyond it."""
 
-    Attributes
-    ----------
-    name: on the command line.
-    title: one line.
-    place: where it is in the paper.
-    about: what the paper did, what its text leaves open and what was chosen.
-    metric: what the figure shows.
-    setting: what the problems differ in, in words.
-    problems: from values of M to problems by name; an experiment whose M is fixed ignores them.
-    regimes: "theory" or "defaults", and "tuned" where it says more.
-    scales: "quick" and "paper".
-    of_paper: whether it is one of "all".
-    ranking: how its policies are ranked over its problems; None where curves are shown instead.
-    shown, added: the policies of the paper's figure, and ours, which stand below them; none where the paper has no
-        figure.
-    """
-
-    name: str
+    name: str  # on the command line
     title: str
-    place: str
-    about: str
-    metric: str
-    setting: str
-    problems: Callable[[Sequence[int]], dict[str, Problem]]
+    place: str  # where it is in the paper
+    about: str  # what the paper did, what its text leaves open and what was chosen
+    metric: str  # what the figure shows
+    setting: str  # what the problems differ in, in words
+    problems: Callable[[Sequence[int]], dict[str, Problem]]  # by name, for values of M; ignored where M is fixed
     regimes: Mapping[str, Regime]
-    scales: Mapping[str, Scale]
-    of_paper: bool = True
-    ranking: Ranking | None = None
-    shown: tuple[str, ...] = ()
-    added: tuple[str, ...] = ()
+    scales: Mapping[str, Scale]  # "quick" and "paper"
+    of_paper: bool = True  # whether it is one of "all"
+    ranking: Ranking | None = None  # of its policies over its problems; None where curves are shown instead
+    shown: tuple[str, ...] = ()  # the policies of the paper's figure
+    added: tuple[str, ...] = ()  # ours, which stand below them
 
     def run(
         self,

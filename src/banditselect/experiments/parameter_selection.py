@@ -64,10 +64,15 @@ def synthetic_practical(problem: Problem, rounds: int) -> dict[str, Binding[Any]
     """Return PS-OFUL with the printed radius times ``FACTOR``, OFUL with that of theory, and our two."""
     chosen = synthetic_policies(problem, rounds, given.reward_range)
     del chosen[ORACLE], chosen[TRUE_BALL]
-    chosen[PS] = Binding(PSOFUL, chosen[PS].arguments | {"scale": FACTOR})
-    for name in (OFUL_MAX, OFUL_10):
-        chosen[name] = Binding(OFUL, chosen[name].arguments | {"regularization": PENALTY_OF_OFUL})
-    return chosen
+    penalty = {"regularization": PENALTY_OF_OFUL}
+    return _changed(chosen, {OFUL_MAX: penalty, OFUL_10: penalty, PS: {"scale": FACTOR}})
+
+
+def _changed(policies: dict[str, Binding[Any]], changes: Mapping[str, Mapping[str, Any]]) -> dict[str, Binding[Any]]:
+    """Return policies with other arguments for some of them."""
+    return policies | {
+        one: Binding(policies[one].cls, {**policies[one].arguments, **own}) for one, own in changes.items()
+    }
 
 
 def worst_policies(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
@@ -107,7 +112,7 @@ def image_practical(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
     """Return PS-OFUL with the printed radius times ``FACTOR``, its rivals with the radii of theory, and our two."""
     chosen = image_policies(problem, rounds, given.reward_range, "own")
     del chosen[TRUE_BALL], chosen[NARROW]
-    return chosen | {PS: Binding(PSOFUL, chosen[PS].arguments | {"scale": FACTOR})}
+    return _changed(chosen, {PS: {"scale": FACTOR}})
 
 
 def image_problems(name: str, kind: str, models: Sequence[int]) -> dict[str, Problem]:

@@ -20,24 +20,14 @@ CLOSE = 1.25  #: times the best regret, above which a policy is not close to it,
 
 
 class Standing(NamedTuple):
-    """Where a policy stands.
-
-    Attributes
-    ----------
-    policy: its name.
-    problems: how many it played.
-    share: its regret over that of the floor, mean over these problems.
-    behind: that minus the same of the leader, paired, with an interval.
-    rank: on average, from 1; NaN for a yardstick.
-    close: on how many problems it is the best policy, or close to it.
-    """
+    """Where a policy stands."""
 
     policy: str
-    problems: int
-    share: float
-    behind: Comparison
-    rank: float
-    close: int
+    problems: int  # how many it played
+    share: float  # its regret over that of the floor, mean over these problems
+    behind: Comparison  # that minus the same of the leader, paired
+    rank: float  # on average, from 1; NaN for a yardstick
+    close: int  # on how many problems it is the best policy, or close to it
 
 
 def grouped(results: Results, ranking: Ranking) -> dict[str, Finals]:
@@ -102,23 +92,20 @@ def standings(finals: Finals, ranking: Ranking) -> list[Standing]:
     return sorted(found, key=lambda one: one.behind.mean)
 
 
-def standings_table(group: str, finals: Finals, ranking: Ranking, times: Times) -> Table:
-    """Return the table of a group; ``times``: seconds a round of one lane, by problem and policy."""
-    found = standings(finals, ranking)
-    leader = found[0].behind.b
-    rows = [[one.policy, *cells(one, ranking), round_time(one.policy, finals, times)] for one in found]
-    head = ["policy", "problems", f"regret, % of {ranking.floor}", f"more than {leader}", "mean rank", "best or close"]
+def standing_tables(ranking: Ranking, results: Results, times: Times) -> list[Table]:
+    """Return a table for every group of problems; ``times``: seconds a round of one lane, by problem and policy."""
+    tables = []
     note = (
         "Mean over the problems; differences are paired, replicate by replicate, with 95 % intervals. Best or close: "
         "on how many problems it is neither clearly worse than the best there nor by more than a quarter. Yardsticks "
         "have no rank. Time: a round of one lane when all replicates play side by side, median over the problems."
     )
-    return Table(f"Who comes where: {group}", [*head, "µs a round"], rows, note)
-
-
-def standing_tables(ranking: Ranking, results: Results, times: Times) -> list[Table]:
-    """Return the table of every group of problems."""
-    return [standings_table(group, finals, ranking, times) for group, finals in grouped(results, ranking).items()]
+    for group, finals in grouped(results, ranking).items():
+        found = standings(finals, ranking)
+        rows = [[one.policy, *cells(one, ranking), round_time(one.policy, finals, times)] for one in found]
+        columns = ["policy", "problems", f"regret, % of {ranking.floor}", f"more than {found[0].behind.b}", "mean rank"]
+        tables.append(Table(f"Who comes where: {group}", [*columns, "best or close", "µs a round"], rows, note))
+    return tables
 
 
 def cells(one: Standing, ranking: Ranking) -> list[str]:

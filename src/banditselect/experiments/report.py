@@ -1,21 +1,21 @@
-"""The report of a reproduction: ``report.html``, ``claims.json``, ``summary.md``, and figures beside the results."""
+"""The report of a reproduction: ``report.html``, ``claims.json``, ``summary.md``, and figures beside the results.
+
+The page has the figures and one table of claims; every other number is in the summary, so that the page stays short.
+"""
 
 import json
 import math
 import os
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..reporting import figure_bytes, plot_rows
 from ..reporting.markdown import markdown_table
 from ..reporting.page import SIGNS, render
-from ..reporting.tables import NOTHING, Table, duration, number
+from ..reporting.tables import NOTHING, Table, duration, interval, measured, number
 from ..runtime import errors
 from ..runtime.extras import need
 from ..runtime.files import replacing
@@ -36,42 +36,7 @@ REPORT_FILES = ("report.html", "claims.json", "summary.md")
 TITLE = "Feature and Parameter Selection in Stochastic Linear Bandits, reproduced"
 SIDE_BY_SIDE = Path("docs") / "results.md"  #: where the regimes are compared
 
-PAPER = (
-    "The paper: Ahmadreza Moradipari, Berkay Turan, Yasin Abbasi-Yadkori, Mahnoosh Alizadeh and Mohammad Ghavamzadeh, "
-    "Feature and Parameter Selection in Stochastic Linear Bandits, ICML 2022.",
-    """@inproceedings{moradipari2022feature,
-  title     = {Feature and Parameter Selection in Stochastic Linear Bandits},
-  author    = {Moradipari, Ahmadreza and Turan, Berkay and Abbasi-Yadkori, Yasin and
-               Alizadeh, Mahnoosh and Ghavamzadeh, Mohammad},
-  booktitle = {Proceedings of the 39th International Conference on Machine Learning},
-  year      = {2022}
-}""",
-)
-SOFTWARE = """@software{{banditselect,
-  title   = {{banditselect: linear bandits that choose their own model}},
-  author  = {{{{The banditselect authors}}}},
-  version = {{{0}}},
-  year    = {{2026}}
-}}"""
-ABOUT = (
-    "The paper chooses among M feature maps (FS-SCB) or M balls of parameters (PS-OFUL) while it plays, and says that "
-    "both come close to a policy that is given the right one, where regret balancing (RB) falls behind as M grows. "
-    "Practical settings, below, were searched for so that its figures appear; rivals are not tuned in them."
-)
-ADDED = (
-    "The dashed policies are this library's. FS-IDS and PS-IDS have nothing to tune, and learn the noise as well; "
-    "FS-OFUL and PS-OFUL with likelihood sets have confidence sets that hold at every round if a model is right. Here "
-    "they play at their defaults against rivals that are not tuned, and still lose in places: FS-OFUL on CIFAR-100, "
-    "likelihood sets with coarse models. Only the comparison with everything tuned says which method is better."
-)
-MORE = (
-    "Regret is the expected reward lost to the best action, summed over rounds. SCB: SquareCB, which plays by inverse "
-    "gaps; OFUL: optimism; BIAS-OFUL: OFUL about a centre (the true one: the oracle); RB-X: regret balancing over X; "
-    "b: the radius of the balls; S: the bound on the parameter that OFUL is given. `banditselect show NAME` prints the "
-    "paper's set-up of an experiment, and our choices; summary.md lists the arguments of every policy."
-)
-
-Drawn = Mapping[tuple[str, str], Mapping[str, bytes]]  #: figures by experiment and regime, and by the name of the file
+Pictures = Mapping[tuple[str, str], list[dict[str, str]]]  #: by experiment and regime: svg, caption and alt
 
 
 def write(
@@ -93,25 +58,25 @@ def write(
     experiments: all that can be run.
     seconds: how long the command took; None if that is not known.
     command: as it was typed.
-    figures: whether to draw; without them the page has the tables only.
+    figures: whether to draw.
     """
-    drawn, own = _draw_all(experiments, ran) if figures else {}, version("banditselect")
+    drawn = _draw_all(experiments, ran) if figures else {}
+    pictures = {key: _pictures(experiments[key[0]], ran[key], files) for key, files in drawn.items()}
     names = sorted(dict.fromkeys(name for name, _ in ran), key=lambda name: _order(experiments[name]))
-    claims = [verdict for verdict in verdicts if verdict.claim]
+    claims, further = ([v for v in verdicts if bool(v.claim) == of_figure] for of_figure in (True, False))
     page = render(
         title=TITLE,
-        summary=[ABOUT, counted(claims)] if claims else [counted(verdicts)],
-        facts=_line(ran, seconds),
-        figures=_figures(experiments, ran, drawn, names, verdicts),
-        regimes={name: words for name, words in REGIMES.items() if name in {verdict.regime for verdict in verdicts}},
+        version=version("banditselect"),
+        counts=counted(claims),
+        facts=_facts(ran, seconds),
+        figures=_figures(experiments, ran, pictures, names, claims),
+        regimes=REGIMES,
         claims=_rows(experiments, claims),
-        further=_rows(experiments, [verdict for verdict in verdicts if not verdict.claim]),
-        added=ADDED if any(experiments[name].added for name in names) else "",
+        further=counted(further),
+        added=any(experiments[name].added for name in names),
         link=os.path.relpath(SIDE_BY_SIDE, folder) if SIDE_BY_SIDE.is_file() else "",
-        sections=[_section(experiments[name], ran, drawn, folder) for name in names],
-        more=MORE,
-        run=_facts(ran, command),
-        citations=[PAPER, (f"This library: The banditselect authors, banditselect {own}.", SOFTWARE.format(own))],
+        sections=[_section(experiments[name], ran, pictures, folder) for name in names],
+        run={"command": command, **_made_by(ran)},
     )
     texts = (page, claims_json(verdicts) + "\n", _markdown(experiments, ran, verdicts, folder))
     files = {folder / name: text.encode() for name, text in zip(REPORT_FILES, texts, strict=True)}
@@ -129,8 +94,8 @@ def _order(experiment: Experiment) -> tuple[bool, bool, str]:
     return not experiment.shown, not figure.startswith("Figure"), figure
 
 
-def _draw_all(experiments: Mapping[str, Experiment], ran: Ran) -> Drawn:
-    """Draw everything, on all cores; return the files by experiment and regime."""
+def _draw_all(experiments: Mapping[str, Experiment], ran: Ran) -> dict[tuple[str, str], dict[str, bytes]]:
+    """Draw everything, on all cores; return the files by experiment and regime, and by name."""
     joblib = need("joblib", "experiments")
     tasks = {key: joblib.delayed(_draw)(experiments[key[0]], results) for key, results in ran.items()}
     return dict(zip(tasks, joblib.Parallel(n_jobs=min(cores(), len(tasks)) or 1)(tasks.values()), strict=True))
@@ -170,16 +135,16 @@ def _drawings(experiment: Experiment, results: Results) -> dict[str, Any]:
 
 
 def _figures(
-    experiments: Mapping[str, Experiment], ran: Ran, drawn: Drawn, names: Sequence[str], verdicts: Sequence[Verdict]
+    experiments: Mapping[str, Experiment], ran: Ran, pictures: Pictures, names: Sequence[str], claims: Sequence[Verdict]
 ) -> list[tuple[str, list[Any]]]:
     """Return the pictures of one regime of every experiment, each with a sentence, by the figure of the paper."""
     shown: dict[str, list[Any]] = {}
     for name in names:
         regime = first_shown(ran, name)
-        own = [v for v in verdicts if v.experiment == name and v.regime == regime]
-        pictures = _pictures(experiments[name], ran[name, regime], drawn.get((name, regime), {}))
-        words = [*[""] * (len(pictures) - 1), order_sentence(own)]
-        shown.setdefault(figure_of(experiments[name]), []).extend(zip(pictures, words, strict=False))
+        words = order_sentence([v for v in claims if v.experiment == name and v.regime == regime])
+        own = pictures.get((name, regime), [])
+        sentences = [*[""] * (len(own) - 1), words]
+        shown.setdefault(figure_of(experiments[name]), []).extend(zip(own, sentences, strict=False))
     return [(title, several) for title, several in shown.items() if several]
 
 
@@ -222,53 +187,89 @@ def _rows(experiments: Mapping[str, Experiment], verdicts: Sequence[Verdict]) ->
     return [(f"{experiments[name].place}: {name}", own) for (_, name), own in ordered]
 
 
-def _section(experiment: Experiment, ran: Ran, drawn: Drawn, folder: Path) -> dict[str, Any]:
-    """Return the details of an experiment: pictures that are not at the top, and tables."""
-    parts, failed, top = [], [], first_shown(ran, experiment.name)
+def _section(experiment: Experiment, ran: Ran, pictures: Pictures, folder: Path) -> dict[str, Any]:
+    """Return the details of an experiment: the pictures that are not at the top, and what failed."""
+    parts, name = [], experiment.name
+    for regime in (regime for other, regime in ran if other == name):
+        own = [] if regime == first_shown(ran, name) else pictures.get((name, regime), [])
+        failures = Path(name, regime, "failures.json")
+        note = f"Some cells failed: see {failures}." if (folder / failures).is_file() else ""
+        without = [one | {"caption": ""} for one in own]
+        parts += [{"title": regime, "pictures": without, "note": note}] if own or note else []
+    return {"title": f"{experiment.title} ({experiment.place})", "parts": parts}
+
+
+def _facts(ran: Ran, seconds: float | None) -> str:
+    """Return replicates, rounds, time and machine in one line."""
+    runs = [result for results in ran.values() for result in results.values()]
+    sizes = {"replicates": [one.replicates for one in runs], "rounds": [int(one.checkpoints[-1]) for one in runs]}
+    parts = [f"{listed([str(min(of)), str(max(of))], ' to ')} {name}" for name, of in sizes.items() if of]
+    machine = f"{cores()} cores, {platform.system()} {platform.machine()}"
+    own = f"banditselect {version('banditselect')}"
+    return " · ".join([*parts, *([] if seconds is None else [duration(seconds)]), machine, own])
+
+
+def _made_by(ran: Ran) -> dict[str, str]:
+    """Return the seeds and the versions with which the results were made."""
+    settings = [one.settings for results in ran.values() for one in results.values()]
+    versions = [f"{name} {own}" for one in settings for name, own in one.get("versions", {}).items()]
+    return {"seed": listed(str(one.get("seed", "")) for one in settings), "numbers made by": listed(versions)}
+
+
+# The summary
+
+
+def _markdown(experiments: Mapping[str, Experiment], ran: Ran, verdicts: Sequence[Verdict], folder: Path) -> str:
+    """Return the summary: all claims, final values, what was tuned, and the arguments of every policy."""
+    parts = [f"# {TITLE}", counted(verdicts), verdicts_table(verdicts)]
     for (name, regime), results in ran.items():
-        if name != experiment.name:
-            continue
-        files = {} if regime == top else drawn.get((name, regime), {})
-        tables = _tables(experiment, results, folder / name / regime)
-        parts.append({"title": regime, "pictures": _pictures(experiment, results, files), "tables": tables})
-        path = folder / name / regime / "failures.json"
-        if path.is_file():
-            failed.append(f"{len(json.loads(path.read_bytes()))} cells of “{regime}”, see {regime}/failures.json")
-    facts = [("name", experiment.name), *([("failed", ", ".join(failed))] if failed else [])]
-    return {"title": f"{experiment.title} ({experiment.place})", "facts": facts, "parts": parts}
+        experiment = experiments[name]
+        parts.append(f"## {experiment.title} (`{name}`, {experiment.place}): {regime}")
+        for table in _tables(experiment, results, folder / name / regime):
+            parts += [table.caption, markdown_table(table.head, table.rows), table.note]
+        parts.append(results.summary(experiment.metric, markdown=True))
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def verdicts_table(verdicts: Sequence[Verdict]) -> str:
+    """Return every verdict with its numbers, in Markdown."""
+    rows = [
+        [
+            v.claim or v.quote,
+            f"{v.experiment}, {v.regime}",
+            "; ".join(filter(None, (v.statistic, v.note))),
+            f"{measured(v.value, v.interval)} {interval(v.interval)}",
+            v.expected,
+            str(v.n),
+            f"{SIGNS[v.outcome].symbol} {v.outcome}" + (f" ({v.vacuous})" if v.vacuous else ""),
+        ]
+        for v in verdicts
+    ]
+    head = ["claim", "on", "measured", "value and 95 % interval", "expected", "n", "verdict"]
+    return markdown_table(head, rows) if rows else ""
 
 
 def _tables(experiment: Experiment, results: Results, folder: Path) -> list[Table]:
-    """Return the standings, the final values, and what was tuned."""
-    times = Store(folder).round_times()
-    standings = [] if experiment.ranking is None else standing_tables(experiment.ranking, results, times)
-    played = any(result.curves for result in results.values())
-    return [*standings, *([finals_table(experiment, results)] if played else []), *_tuned(results)]
+    """Return the standings, the final values, what was tuned, and all arguments."""
+    ranking, played = experiment.ranking, any(result.curves for result in results.values())
+    standings = [] if ranking is None else standing_tables(ranking, results, Store(folder).round_times())
+    finals = [finals_table(experiment, results)] if played else []
+    return [*standings, *finals, *_tuned(results), *_arguments(results)]
 
 
 def finals_table(experiment: Experiment, results: Results) -> Table:
-    """Return the final values of every policy on every problem."""
-    played = {name: result for name, result in results.items() if result.curves}
-    policies = dict.fromkeys(policy for result in played.values() for policy in result.curves)
-    columns = {name: _column(result.finals(experiment.metric)) for name, result in played.items()}
-    head = ["policy", *(f"{name} (n = {result.replicates})" for name, result in played.items())]
-    rows = [[policy, *(column.get(policy, NOTHING) for column in columns.values())] for policy in policies]
+    """Return the final values of every policy on every problem: mean and standard error."""
+    finals = {name: result.finals(experiment.metric) for name, result in results.items() if result.curves}
+    policies = dict.fromkeys(policy for own in finals.values() for policy in own)
+    rows = [[one, *(_mean(own[one]) if one in own else NOTHING for own in finals.values())] for one in policies]
+    head = ["policy", *(f"{name} (n = {results[name].replicates})" for name in finals)]
     words = experiment.metric.replace("_", " ").capitalize()
     return Table(f"{words} after the last round: mean ± standard error", head, rows)
 
 
-def _column(finals: Mapping[str, NDArray[np.float64]]) -> dict[str, str]:
-    """Return mean and standard error in words, with the same number of decimals for all."""
-    means = {name: float(values.mean()) for name, values in finals.items()}
-    errors = {name: float(standard_error(values)) for name, values in finals.items()}
-    scale = _largest(errors.values()), _largest(means.values())
-    shown = {name: number(mean, *scale) for name, mean in means.items()}
-    known = [name for name in finals if math.isfinite(means[name]) and math.isfinite(errors[name])]
-    return shown | {name: f"{shown[name]} ± {number(errors[name], *scale)}" for name in known}
-
-
-def _largest(values: Iterable[float]) -> float:
-    return max((abs(value) for value in values if math.isfinite(value)), default=math.nan)
+def _mean(values: Any) -> str:
+    mean, error = float(values.mean()), float(standard_error(values))
+    return number(mean, error) + (f" ± {number(error, error, mean)}" if math.isfinite(error) else "")
 
 
 def _tuned(results: Results) -> list[Table]:
@@ -282,72 +283,17 @@ def _tuned(results: Results) -> list[Table]:
     for record in records.values():
         tried |= {f"{name} of {p}": v for p, own in record.get("own", {}).items() for name, v in own.items()}
     n = listed(str(record["replicates"][1] - record["replicates"][0]) for record in records.values())
-    note = f"Values tried, for every policy that has the argument: {'; '.join(map(_values, tried, tried.values()))}. "
-    note += f"Chosen by the mean over {n} problems that are not among those reported."
-    if any(END in cell for row in rows for cell in row):
-        note += f" {END} the end of the values tried: a wider range might suit this policy better."
+    words = "; ".join(f"{name}: {json.dumps(_short(values)).strip('[]')}" for name, values in tried.items())
+    note = f"Values tried, for every policy that has the argument: {words}. Chosen by the mean over {n} problems that "
+    note += f"are not among those reported. {END} the end of the values tried: another might suit this policy better."
     return [Table("What was tuned, and chosen", ["policy", *records], rows, note)]
 
 
-def _values(name: str, values: Sequence[Any] | Mapping[str, Any]) -> str:
-    """Return the values of an argument in words; ``search.Steps`` has a start, a factor and no end in practice."""
-    if isinstance(values, Mapping):
-        start, factor = _word(values["start"]), _word(values["factor"])
-        return f"{name}: {start} times powers of {factor}, as far as it got better"
-    return f"{name}: {', '.join(map(_word, values))}"
-
-
 def _choice(policy: str, record: Mapping[str, Any]) -> str:
+    """Return the chosen values of a policy on a problem; those at an end of what was tried are marked."""
     tuned = record["policies"].get(policy, {"choice": {}})
     marked = {name: END if name in tuned.get("ends", ()) else "" for name in tuned["choice"]}
-    return ", ".join(f"{name} {_word(value)}{marked[name]}" for name, value in tuned["choice"].items()) or NOTHING
-
-
-def _word(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _line(ran: Ran, seconds: float | None) -> str:
-    """Return the facts of a run in one line: replicates, time, machine."""
-    runs = [result for results in ran.values() for result in results.values()]
-    parts = [
-        f"{_span([result.replicates for result in runs])} replicates",
-        f"{_span([int(result.checkpoints[-1]) for result in runs])} rounds",
-        "" if seconds is None else duration(seconds),
-        f"{cores()} cores, {platform.system()} {platform.machine()}",
-        f"banditselect {version('banditselect')}",
-    ]
-    return " · ".join(filter(None, parts))
-
-
-def _span(values: Sequence[int]) -> str:
-    return " to ".join(dict.fromkeys(map(str, (min(values, default=0), max(values, default=0)))))
-
-
-def _facts(ran: Ran, command: str) -> list[tuple[str, str]]:
-    settings = [one.settings for results in ran.values() for one in results.values()]
-    versions: dict[str, dict[str, None]] = {}  # a dictionary is a set that keeps its order
-    for name, own in (item for one in settings for item in one.get("versions", {}).items()):
-        versions.setdefault(name, {})[own] = None
-    facts = {
-        "command": command,
-        "seed": listed(str(one["seed"]) for one in settings if "seed" in one),
-        "versions that made the numbers": ", ".join(f"{name} {' / '.join(n)}" for name, n in versions.items()),
-        "beside this page": "claims.json, summary.md; for every experiment and regime results.parquet and the figures",
-    }
-    return [(name, words) for name, words in facts.items() if words]
-
-
-def _markdown(experiments: Mapping[str, Experiment], ran: Ran, verdicts: Sequence[Verdict], folder: Path) -> str:
-    """Return the summary: every table of the page, and the arguments of every policy on every problem."""
-    parts = [f"# {TITLE}", counted(verdicts)]
-    for (name, regime), results in ran.items():
-        experiment = experiments[name]
-        parts.append(f"## {experiment.title} (`{name}`, {experiment.place}): {regime}")
-        for table in (*_tables(experiment, results, folder / name / regime), *_arguments(results)):
-            parts += [table.caption, markdown_table(table.head, table.rows), table.note]
-        parts.append(results.summary(experiment.metric, markdown=True))
-    return "\n\n".join(filter(None, parts)) + "\n"
+    return ", ".join(f"{name} {_short(value)}{marked[name]}" for name, value in tuned["choice"].items()) or NOTHING
 
 
 def _arguments(results: Results) -> list[Table]:

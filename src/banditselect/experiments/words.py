@@ -14,13 +14,6 @@ SETTINGS = {
     "tuned": "everything tuned",
     "defaults": "defaults",
 }
-COUNTED = {
-    "does not hold": "fail",
-    "holds vacuously": "hold vacuously",
-    "not applicable": "not applicable",
-    "not decided": "not decided",
-}
-UNDER_A_FIGURE = {"does not hold": "not", "not decided": "undecided", "holds vacuously": "only vacuously"}
 
 
 def claims_json(verdicts: Sequence[Verdict]) -> str:
@@ -34,7 +27,7 @@ def counted(verdicts: Sequence[Verdict]) -> str:
     for whose, ours in (("the paper's", False), ("our", True)):
         for regime in REGIMES:
             found = [one.outcome for one in verdicts if (one.regime, one.ours) == (regime, ours)]
-            others = [f"{found.count(name)} {word}" for name, word in COUNTED.items() if name in found]
+            others = [f"{found.count(how)} {s.counted}" for how, s in SIGNS.items() if how in found and s.counted]
             held = f"{found.count('holds')} of {whose} {len(found)} claims hold"
             words += [f"With {SETTINGS[regime]} {', '.join([held, *others])}."] if found else []
     return " ".join(words)
@@ -73,18 +66,23 @@ def figure_lines(experiments: Mapping[str, Experiment], verdicts: Sequence[Verdi
 
 
 def order_sentence(verdicts: Sequence[Verdict]) -> str:
-    """Return whether the order that the paper describes appears in a figure, in one regime; "" if it claims none."""
-    claims = {verdict.claim: verdict.outcome for verdict in verdicts if verdict.claim}
-    if not claims:
-        return ""
-    found = {how: _listed([claim for claim in claims if claims[claim] == how]) for how in SIGNS}
-    held, others = found.pop("holds"), {how: words for how, words in found.items() if words}
+    """Return whether the order that the paper describes appears in a figure, in one regime; "" if it claims none.
+
+    Behind a claim that does not hold stands the policy that decides, where it might be one of several.
+    """
+    found: dict[str, list[str]] = {how: [] for how in SIGNS}
+    for v in verdicts:
+        who = f" (decided by {v.policy})" if v.policy and v.outcome != "holds" else ""
+        found[v.outcome] += [v.claim + who] if v.claim else []
+    held, others = found.pop("holds"), {how: claims for how, claims in found.items() if claims}
     if held:
         where = " where it is decided" if set(others) == {"not decided"} else " in part" if others else ""
-        order = f"appears{where}: {held}"
-    else:
+        order = f"appears{where}: {_listed(held)}"
+    elif others:
         order = "does not appear" if {"does not hold", "not applicable"} & set(others) else "is not shown"
-    parts = [order, *(f"{UNDER_A_FIGURE.get(how, how)}: {words}" for how, words in others.items())]
+    else:
+        return ""
+    parts = [order, *(f"{SIGNS[how].short}: {_listed(claims)}" for how, claims in others.items())]
     return f"With {SETTINGS[verdicts[0].regime]} the paper's order {'; '.join(parts)}."
 
 
@@ -92,9 +90,9 @@ def _listed(claims: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(claims[:-1]), *claims[-1:])))
 
 
-def listed(words: Iterable[str]) -> str:
+def listed(words: Iterable[str], between: str = ", ") -> str:
     """Return words with commas between them, each once."""
-    return ", ".join(dict.fromkeys(filter(None, words)))
+    return between.join(dict.fromkeys(filter(None, words)))
 
 
 def figure_of(experiment: Experiment) -> str:

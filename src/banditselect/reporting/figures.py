@@ -1,7 +1,6 @@
 """Figures from plain arrays: curves over rounds, panels of them, final values against a setting."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import product
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from ..statistics import Interval, check_confidence, mean_interval, replicates
 from ..types import Array
 from .labels import End, label_ends, wrapped
 from .scales import LogAxes, Series, scales, set_places, set_rounds, set_y
-from .style import COLOURS, DASHES, INKS, WIDTHS, Look, Width, house_style, looks, tidy
+from .style import DASHES, WIDTHS, Look, Width, house_style, looks, tidy
 from .tables import check_mapping
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ WRAP = {"column": 18, "page": 30}  #: characters in a line of a label
 LINE, FRAME = 10.5, 40.0  #: points of height for one label, and above and below the axes
 GREY = "#BBBBBB"
 ROW, NARROW = 1.55, 17  #: inches of a row of `plot_rows`; characters in a line of a label there
-POINTS = 50  #: of a curve, so that a page of many figures stays small
+POINTS = 25  #: of a curve in a panel, so that a page of many figures stays small
 
 WORDS = {
     "weight": "weight of the true model",
@@ -67,14 +66,11 @@ def plot_curves(
     width: of a new figure and its labels, that of a column or of the page of a two-column paper.
     """
     label = check_options(metric, confidence, log, width)
-    x = increasing("checkpoints", checkpoints)
-    panel = read_curves(x, "curves", curves, metric, confidence)
+    panel = read_curves("", checkpoints, curves, metric, confidence)
     kinds = scales(log, [panel])
     with house_style():
         axes = _axes(axes, width, panel.means, title)
-        ends = draw_lines(axes, panel, looks(list(curves)), kinds)
-        set_y(axes, [panel], kinds[1], 5)
-        set_rounds(axes, x, kinds[0], 5)
+        ends = draw_lines(axes, panel, [panel], looks(list(curves)), kinds, 5)
         axes.set(xlabel="round", ylabel=label)
         label_ends(axes, ends, wrap=WRAP[width])
         return axes.figure.figure
@@ -99,34 +95,23 @@ def plot_panels(
         by a factor below 5.
     """
     label = check_options(metric, confidence, log, width)
-    check_mapping("panels", panels)
-    drawn = []
-    for title, pair in panels.items():
-        owner = f"panels[{title!r}]"
-        if not isinstance(pair, tuple) or len(pair) != 2:
-            raise errors.refuse(owner, pair, "a pair (checkpoints, curves)")
-        checkpoints, curves = pair
-        x = increasing(f"{owner}: checkpoints", checkpoints)
-        drawn.append(read_curves(x, f"{owner}: curves", curves, metric, confidence))
-    kinds = scales(log, drawn)
-    tops = [max(np.nanmax(mean.estimate) for mean in panel.means.values()) for panel in drawn]
-    if share is None:
-        share = kinds[1] or bool(max(tops) < SHARED * min(tops))
+    drawn = read_panels(panels, metric, confidence)
+    every = list(drawn.values())
+    kinds = scales(log, every)
+    tops = [max(np.nanmax(mean.estimate) for mean in panel.means.values()) for panel in every]
+    share = share if share is not None else kinds[1] or bool(max(tops) < SHARED * min(tops))
     look = looks(list(dict.fromkeys(name for _, curves in panels.values() for name in curves)))
     rows = ceil(len(drawn) / SIDE_BY_SIDE[width])
     columns = ceil(len(drawn) / rows)
     with house_style():
-        height = rows * max(HEIGHTS["panel"], *(_needed(panel.means, WRAP["column"]) for panel in drawn))
+        height = rows * max(HEIGHTS["panel"], *(_needed(panel.means, WRAP["column"]) for panel in every))
         cells = list(new_figure(width, height).subplots(rows, columns, squeeze=False).flat)
         for unused in cells[len(drawn) :]:
             unused.remove()
         ends = []
-        for k, (axes, title, panel) in enumerate(zip(cells, panels, drawn, strict=False)):
+        for k, (axes, (title, panel)) in enumerate(zip(cells, drawn.items(), strict=False)):
             last_row, first_column = k + columns >= len(drawn), k % columns == 0
-            tidy(axes)
-            ends.append(draw_lines(axes, panel, look, kinds))
-            set_y(axes, drawn if share else [panel], kinds[1], 4)
-            set_rounds(axes, panel.x, kinds[0], 3)
+            ends.append(draw_lines(axes, panel, every if share else [panel], look, kinds, 4))
             axes.set(title=title, xlabel="round" if last_row else "", ylabel=label if first_column else "")
             axes.tick_params(labelleft=first_column or not share)
         for axes, last in zip(cells, _once(ends, columns), strict=False):
@@ -175,7 +160,6 @@ def plot_finals(
     with house_style():
         axes = _axes(axes, width, series.means, title)
         ends = draw_bars(axes, series, looks(names), kinds)
-        set_y(axes, [series], kinds[1], 5)
         set_places(axes, places, None if numbers else [str(key) for key in keys], kinds[0])
         axes.set(xlabel=setting, ylabel=label)
         label_ends(axes, ends, wrap=WRAP[width])
@@ -196,34 +180,22 @@ def plot_rows(
     label = check_options(metric, 0.95, "auto", "page")
     names = list(dict.fromkeys(name for _, curves in panels.values() for name in curves))
     groups = [group for inside in (False, True) if (group := [n for n in names if (n in added) == inside])]
-    order = [(name, row) for row, group in enumerate(groups) for name in group]
-    look = {
-        name: Look(COLOURS[k % 8], INKS[k % 8], DASHES[row], "o", float(row)) for k, (name, row) in enumerate(order)
-    }
-    read = {}
-    for title, (checkpoints, curves) in panels.items():
-        x = increasing(f"panels[{title!r}]: checkpoints", checkpoints)
-        panel = read_curves(x, f"panels[{title!r}]: curves", curves, metric, 0.95)
-        kept = np.unique(np.linspace(0, x.size - 1, min(x.size, POINTS)).round().astype(int))
-        means = {name: Interval(*(part[kept] for part in parts)) for name, parts in panel.means.items()}
-        read[title] = panel._replace(x=x[kept], means=means)
+    solid = looks([name for group in groups for name in group])
+    look = {n: own._replace(dashes=DASHES[n in added], depth=float(n in added)) for n, own in solid.items()}
+    read = read_panels(panels, metric, 0.95)
     with house_style():
         figure = new_figure("page", ROW * len(groups) + 0.25)
         grid = figure.subplots(len(groups), len(panels), squeeze=False, sharex=True, sharey=True)
         for row, (group, cells) in enumerate(zip(groups, grid, strict=True)):
-            for column, (axes, (title, panel)) in enumerate(zip(cells, read.items(), strict=True)):
-                tidy(axes)
-                for name, mean in panel.means.items():
-                    if row and name not in added:
-                        axes.plot(panel.x, mean.estimate, color=GREY, linewidth=0.8)
-                own = {name: panel.means[name] for name in group if name in panel.means}
-                ends = draw_lines(axes, panel._replace(means=own), look, (False, False))
-                set_y(axes, list(read.values()), False, 4)
-                set_rounds(axes, panel.x, False, 3)
+            for axes, (title, panel) in zip(cells, read.items(), strict=True):
+                for name in panel.means if row else ():
+                    if name not in added:
+                        axes.plot(panel.x, panel.means[name].estimate, color=GREY, linewidth=0.8)
+                own = Series(panel.x, {name: panel.means[name] for name in group if name in panel.means})
+                ends = draw_lines(axes, own, list(read.values()), look, (False, False), 4)
                 axes.set(title=title if row == 0 else "", xlabel="round" if row == len(groups) - 1 else "")
-                axes.set_ylabel(label if column == 0 else "")
-                if column == len(panels) - 1:
-                    label_ends(axes, ends, wrap=NARROW)
+            cells[0].set_ylabel(label)
+            label_ends(axes, ends, wrap=NARROW)
         return figure
 
 
@@ -247,47 +219,55 @@ def increasing(name: str, values: Any, length: int | None = None) -> Array:
     return x
 
 
-def read_curves(x: Array, owner: str, curves: Mapping[str, ArrayLike], metric: str, confidence: float) -> Series:
+def read_panels(panels: Any, metric: str, confidence: float) -> dict[str, Series]:
+    """Return means and intervals by title, at no more than ``POINTS`` checkpoints."""
+    check_mapping("panels", panels)
+    found = {}
+    for title, pair in panels.items():
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise errors.refuse(f"panels[{title!r}]", pair, "a pair (checkpoints, curves)")
+        x, means = read_curves(f"panels[{title!r}]: ", *pair, metric, confidence)
+        few = np.unique(np.linspace(0, x.size - 1, min(x.size, POINTS)).round().astype(int))
+        found[title] = Series(x[few], {name: Interval(*(part[few] for part in i)) for name, i in means.items()})
+    return found
+
+
+def read_curves(owner: str, checkpoints: Any, curves: Curves, metric: str, confidence: float) -> Series:
     """Return means and intervals of ``curves``, ``(C, R)`` each, without those that are NaN everywhere."""
-    check_mapping(owner, curves)
+    x = increasing(f"{owner}checkpoints", checkpoints)
+    check_mapping(f"{owner}curves", curves)
     expected = f"numbers of shape ({x.size}, R), one row per checkpoint; a row with a NaN has no mean"
-    rows = {}
+    found = {}
     for name, curve in curves.items():
-        y = inputs.as_floats(f"{owner}[{name!r}]", curve, expected)
+        y = inputs.as_floats(f"{owner}curves[{name!r}]", curve, expected)
         if y.ndim != 2 or y.shape[0] != x.size or not y.shape[1] or np.isinf(y).any():
-            raise errors.refuse(f"{owner}[{name!r}]", curve, expected)
-        rows[name] = [np.where(np.isnan(row).any(), np.nan, row) for row in y]
-    return _series(x, owner, rows, metric, confidence)
+            raise errors.refuse(f"{owner}curves[{name!r}]", curve, expected)
+        found[name] = mean_interval(y, confidence=confidence)
+    return _series(x, f"{owner}curves", found, metric)
 
 
 def read_finals(
     x: Array, values: Mapping[Any, Mapping[str, ArrayLike]], names: Sequence[str], metric: str, confidence: float
 ) -> Series:
     """Return means and intervals of ``values``, by problem and policy ``(R,)``; what is missing is NaN."""
-    expected, absent = "numbers of shape (R,), all finite or all NaN", np.full(1, np.nan)
-    rows: dict[str, list[Array]] = {name: [] for name in names}
-    for name, key in product(names, values):
-        row = values[key].get(name, absent)
-        rows[name].append(replicates(f"values[{key!r}][{name!r}]", row, expected, _known_or_not))
-    return _series(x, "values", rows, metric, confidence)
+    expected, found = "numbers of shape (R,), NaN where there is none", {}
+    for name in names:
+        means = []
+        for key, own in values.items():
+            row = replicates(f"values[{key!r}][{name!r}]", own.get(name, [np.nan]), expected, lambda v: ~np.isinf(v))
+            means.append(mean_interval(row, confidence=confidence))
+        found[name] = Interval(*(np.array(part) for part in zip(*means, strict=True)))
+    return _series(x, "values", found, metric)
 
 
-def _known_or_not(row: Array) -> bool:
-    return bool(np.isfinite(row).all() or np.isnan(row).all())
-
-
-def _series(x: Array, owner: str, rows: Mapping[str, list[Array]], metric: str, confidence: float) -> Series:
-    means, values = {}, []
-    for name, found in rows.items():
-        known = [row for row in found if np.isfinite(row[0])]
-        if known:
-            intervals = [mean_interval(row, confidence=confidence) for row in found]
-            whole = Interval(*(np.array(part) for part in zip(*intervals, strict=True)))
-            means[name] = Interval(*(np.clip(part, 0.0, 1.0) for part in whole)) if metric in SHARES else whole
-            values += [float(extreme(row)) for row in known for extreme in (np.min, np.max)]
-    if not means:
-        raise errors.refuse(owner, list(rows), f"at least one policy that has the metric {metric!r}: all are NaN")
-    return Series(x, means, (min(values), max(values)))
+def _series(x: Array, owner: str, found: Mapping[str, Interval], metric: str) -> Series:
+    """Return the intervals of policies that have the metric; those of shares lie between 0 and 1."""
+    known = {name: parts for name, parts in found.items() if np.isfinite(parts.estimate).any()}
+    if not known:
+        raise errors.refuse(owner, list(found), f"at least one policy that has the metric {metric!r}: all are NaN")
+    if metric in SHARES:
+        known = {name: Interval(*(np.clip(part, 0.0, 1.0) for part in parts)) for name, parts in known.items()}
+    return Series(x, known)
 
 
 def _axes(axes: "Axes | None", width: Width, names: Iterable[str], title: str | None) -> "Axes":
@@ -321,41 +301,39 @@ def new_figure(width: Width, height: float) -> "Figure":
     return Figure(figsize=(WIDTHS[width], height), layout="constrained")
 
 
-def draw_lines(axes: "Axes", panel: Series, look: Mapping[str, Look], log: tuple[bool, bool]) -> list[End]:
-    """Draw means with bands and return the ends of the lines."""
-    faint = min(0.18, 0.8 / len(panel.means))
+def draw_lines(
+    axes: "Axes", panel: Series, like: Sequence[Series], look: Mapping[str, Look], log: tuple[bool, bool], ticks: int
+) -> list[End]:
+    """Draw means with bands on axes that suit all panels ``like`` this one; return the ends of the lines."""
+    tidy(axes)
+    set_y(axes, like, log[1], ticks)
+    set_rounds(axes, panel.x, log[0], ticks)
+    faint = min(0.18, 0.8 / max(1, len(panel.means)))
     for name, (mean, low, high) in panel.means.items():
-        style = look[name]
+        style, alone = look[name], panel.x.size == 1
         if np.isfinite(low).any():
-            axes.fill_between(panel.x, _drawable(low, log), high, color=style.colour, alpha=faint, linewidth=0.0)
-        line = np.where(mean > 0.0, mean, np.nan) if log[1] else mean
-        point = style.marker if panel.x.size == 1 else "none"
-        kind: dict[str, Any] = {"color": style.colour, "linestyle": style.dashes, "marker": point, "markersize": 4.0}
-        axes.plot(panel.x, line, zorder=2.0 + style.depth, clip_on=panel.x.size > 1, **kind)
+            axes.fill_between(panel.x, low, high, color=style.colour, alpha=faint, linewidth=0.0)
+        point: dict[str, Any] = {"marker": style.marker if alone else "none", "markersize": 4.0, "clip_on": not alone}
+        axes.plot(panel.x, mean, color=style.colour, linestyle=style.dashes, zorder=2.0 + style.depth, **point)
     return [_end(name, panel.x, mean, look) for name, (mean, _, _) in panel.means.items()]
 
 
 def draw_bars(axes: "Axes", panel: Series, look: Mapping[str, Look], log: tuple[bool, bool]) -> list[End]:
     """Draw means as markers with bars, joined by lines, side by side where they share a setting; return the last."""
+    set_y(axes, [panel], log[1], 5)
     u = np.log(panel.x) if log[0] else panel.x
     step = min(0.01 * (u[-1] - u[0]), 0.5 * float(np.diff(u).min()) / len(panel.means)) if u.size > 1 else 0.04
     ends = []
     for k, (name, (mean, low, high)) in enumerate(panel.means.items()):
-        style, known = look[name], np.isfinite(mean)
         shifted = u + step * (k - (len(panel.means) - 1) / 2.0)
-        x = np.exp(shifted) if log[0] else shifted
-        line: dict[str, Any] = {"color": style.colour, "linewidth": 0.9, "zorder": 2.0 + style.depth}
-        if np.isfinite(low).any():
-            axes.vlines(x, _drawable(low, log), high, **line)
-        axes.plot(x[known], mean[known], linestyle=style.dashes, **line)
-        face: dict[str, Any] = {"markersize": 4.0, "markeredgewidth": 0.5, "markeredgecolor": "white"}
-        axes.plot(x[known], mean[known], style.marker, color=style.colour, zorder=3.0 + style.depth, **face)
+        x, known, style = np.exp(shifted) if log[0] else shifted, np.isfinite(mean), look[name]
+        bars: dict[str, Any] = {"color": style.colour, "linewidth": 0.9, "zorder": 2.0 + style.depth}
+        point: dict[str, Any] = {"marker": style.marker, "markersize": 4.0}
+        point |= {"markeredgewidth": 0.5, "markeredgecolor": "white"}
+        error = np.where(np.isnan(low), 0.0, [mean - low, high - mean])[:, known]
+        axes.errorbar(x[known], mean[known], error, linestyle=style.dashes, **bars, **point)
         ends.append(_end(name, x, mean, look))
     return ends
-
-
-def _drawable(low: Array, log: tuple[bool, bool]) -> Array:
-    return np.maximum(low, np.finfo(np.float64).tiny) if log[1] else low
 
 
 def _end(name: str, x: Array, mean: Array, look: Mapping[str, Look]) -> End:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..runtime.extras import need
 from ..types import Array
 from .style import TEXT, Look
 
@@ -42,27 +43,13 @@ def spread(targets: Array, heights: Array, low: float, high: float) -> Array:
     order = np.argsort(targets, kind="stable")
     h = heights[order]
     offsets = np.concatenate(([0.0], np.cumsum((h[:-1] + h[1:]) / 2.0)))
-    free = _isotonic(targets[order] - offsets)
+    free = need("scipy.optimize", "experiments").isotonic_regression(targets[order] - offsets).x
     first, last = low + h[0] / 2.0, high - h[-1] / 2.0 - offsets[-1]
     if first > last:
         first = last = (first + last) / 2.0
     centres = np.empty_like(targets)
     centres[order] = np.clip(free, first, last) + offsets
     return centres
-
-
-def _isotonic(z: Array) -> Array:
-    """Return the non-decreasing sequence nearest to ``z`` in least squares: pool adjacent violators."""
-    means: list[float] = []
-    sizes: list[int] = []
-    for value in z:
-        means.append(float(value))
-        sizes.append(1)
-        while len(means) > 1 and means[-2] > means[-1]:
-            mean, size = means.pop(), sizes.pop()
-            means[-1] = (sizes[-1] * means[-1] + size * mean) / (sizes[-1] + size)
-            sizes[-1] += size
-    return np.repeat(means, sizes)
 
 
 def wrapped(name: str, wrap: int) -> str:

@@ -8,8 +8,10 @@ from ..runtime import errors
 PLAIN = str.maketrans({"&": "&amp;", "<": "&lt;"} | {sign: "\\" + sign for sign in "\\|*_`["})
 
 
-def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: bool = False) -> str:
     """Return a table whose cells are plain words: what Markdown or HTML would take for a sign is shown as it is.
+
+    ``numbers``: all columns but the first are flush right.
 
     Examples
     --------
@@ -20,7 +22,8 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """
     words = [[" ".join(cell.split()).translate(PLAIN) for cell in cells] for cells in (head, *rows)]
     lines = ["| " + " | ".join(cells) + " |" for cells in words]
-    return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]])
+    rule = "|:---|" + "---:|" * (len(head) - 1) if numbers else "|" + "---|" * len(head)
+    return "\n".join([lines[0], rule, *lines[1:]])
 
 
 def replace_between(text: str, marker: str, content: str) -> str:

@@ -23,11 +23,10 @@ ROOM = 0.5  #: bands make the vertical axis longer by at most this share
 
 
 class Series(NamedTuple):
-    """The content of a panel: ``x (C,)``, intervals ``(C,)`` by policy, and the range of all single values."""
+    """The content of a panel: ``x (C,)``, and intervals ``(C,)`` by policy."""
 
     x: Array
     means: Mapping[str, Interval]
-    values: tuple[float, float]
 
 
 def scales(log: LogAxes, panels: Sequence[Series], *, settings: bool = False) -> tuple[bool, bool]:
@@ -35,38 +34,29 @@ def scales(log: LogAxes, panels: Sequence[Series], *, settings: bool = False) ->
     x = np.concatenate([panel.x for panel in panels])
     means = [i.estimate[np.isfinite(i.estimate)] for panel in panels for i in panel.means.values()]
     y = np.concatenate([mean if settings else mean[-1:] for mean in means])
-    if log in ("x", "both") and x.min() <= 0.0:
-        raise errors.refuse("log", log, f"'none', 'y' or 'auto': the horizontal axis starts at {x.min():g}")
-    if log in ("y", "both") and y.min() <= 0.0:
-        raise errors.refuse("log", log, f"'none', 'x' or 'auto': the lowest mean is {y.min():g}")
+    for own, values, what in (("x", x, "horizontal axis starts at"), ("y", y, "lowest mean is")):
+        if log in (own, "both") and values.min() <= 0.0:
+            raise errors.refuse("log", log, f"a linear {own} axis: the {what} {values.min():g}")
     if log == "auto":
         return settings and 0.0 < DECADE * x.min() < x.max(), 0.0 < RATIO * y.min() < y.max()
     return log in ("x", "both"), log in ("y", "both")
 
 
-def limits(panels: Sequence[Series], *, log: bool) -> tuple[float, float]:
-    """Return the ends of the vertical axis: all means, bands where they do not dwarf the means, zero where near."""
+def set_y(axes: "Axes", panels: Sequence[Series], log: bool, number: int) -> None:
+    """Set up the vertical axis for several panels together: all means, bands where they do not dwarf the means."""
+    axes.set_yscale("log" if log else "linear")
     intervals = [i for panel in panels for i in panel.means.values()]
-    mean = np.concatenate([i.estimate for i in intervals])
+    mean, lows, highs = (np.concatenate(parts) for parts in zip(*intervals, strict=True))
+    low, high = float(np.nanmin(mean)), float(np.nanmax(mean))
     if log:
         last = min(i.estimate[np.isfinite(i.estimate)][-1] for i in intervals)
-        low, high = max(np.nanmin(mean[mean > 0.0]), last / RATIO), np.nanmax(mean)
-        return float(low / 1.2), float(high * 1.35)
-    low, high = np.nanmin(mean), np.nanmax(mean)
-    room = ROOM * (high - low) or 0.05 * abs(high) or 1.0
-    bottom = max(low - room, np.nanmin([low, *(b for i in intervals for b in i.low)]))
-    top = min(high + room, np.nanmax([high, *(b for i in intervals for b in i.high)]))
-    pad = 0.04 * (top - bottom) or 0.05 * abs(high) or 1.0
-    smallest, largest = (f(panel.values[k] for panel in panels) for k, f in enumerate((min, max)))
-    floor = smallest >= 0.0 and bottom < 0.5 * top
-    ceiling = smallest >= 0.0 and 0.8 < largest <= 1.0 and top > 0.8
-    return float(0.0 if floor else bottom - pad), float(1.02 if ceiling else top + pad)
-
-
-def set_y(axes: "Axes", panels: Sequence[Series], log: bool, number: int) -> None:
-    """Set up the vertical axis for several panels together."""
-    axes.set_yscale("log" if log else "linear")
-    axes.set_ylim(limits(panels, log=log))
+        axes.set_ylim(max(float(mean[mean > 0.0].min()), last / RATIO) / 1.2, high * 1.35)
+    else:
+        room = ROOM * (high - low) or 0.05 * abs(high) or 1.0
+        bottom, top = max(low - room, np.nanmin([low, *lows])), min(high + room, np.nanmax([high, *highs]))
+        pad = 0.04 * (top - bottom) or 0.05 * abs(high) or 1.0
+        floor, ceiling = low >= 0.0 and bottom < 0.5 * top, low >= 0.0 and 0.8 < high <= 1.0
+        axes.set_ylim(0.0 if floor else bottom - pad, 1.02 if ceiling else top + pad)
     _ticks(axes.yaxis, number, log=log)
 
 
@@ -80,27 +70,24 @@ def set_rounds(axes: "Axes", x: Array, log: bool, number: int) -> None:
 
 
 def set_places(axes: "Axes", x: Array, words: Sequence[str] | None, log: bool) -> None:
-    """Put ticks at the settings themselves: numbers without those that would touch; long words on several lines, or
-    aslant.
-    """
+    """Put ticks at the settings: numbers without those that would touch; long words on several lines, or aslant."""
     axes.set_xscale("log" if log else "linear")
     u = np.log(x) if log else x
     pad = 0.06 * (u[-1] - u[0]) or 0.5  # so that the markers beside the first setting clear the axis
     low, high = float(u[0] - pad), float(u[-1] + pad)
     axes.set_xlim((exp(low), exp(high)) if log else (low, high))
     axes.set_xticks([], minor=True)
-    if words is not None:
-        room = 0.6 * 72.0 * float(axes.figure.figure.get_figwidth()) / len(words) / LETTER
-        broken = [word if len(word) <= room else word.replace(", ", ",\n") for word in words]
-        aslant = max(len(line) for word in broken for line in word.split("\n")) > room
-        shown = words if aslant else broken
-        axes.set_xticks(x, shown, rotation=30 if aslant else 0, ha="right" if aslant else "center")
+    if words is None:
+        apart = [0]
+        for k in range(1, x.size):
+            if u[k] - u[apart[-1]] > 0.1 * (u[-1] - u[0]):
+                apart.append(k)
+        axes.set_xticks(x[apart], [human(v, x[-1]) for v in x[apart]])
         return
-    apart = [0]
-    for k in range(1, x.size):
-        if u[k] - u[apart[-1]] > 0.1 * (u[-1] - u[0]):
-            apart.append(k)
-    axes.set_xticks(x[apart], [human(v, x[-1]) for v in x[apart]])
+    room = 0.6 * 72.0 * float(axes.figure.figure.get_figwidth()) / len(words) / LETTER
+    broken = [word if len(word) <= room else word.replace(", ", ",\n") for word in words]
+    aslant = max(len(line) for word in broken for line in word.split("\n")) > room
+    axes.set_xticks(x, words if aslant else broken, rotation=30 * aslant, ha="right" if aslant else "center")
 
 
 def human(value: float, top: float) -> str:
@@ -118,8 +105,8 @@ def _ticks(axis: "Axis", number: int, *, log: bool, whole: bool = False) -> None
 
     low, high = axis.get_view_interval()
     if log:
-        narrow = high < 30.0 * low
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if narrow else (1.0,), numticks=number + 2))
+        subs = (1.0, 2.0, 5.0) if high < 30.0 * low else (1.0,)
+        axis.set_major_locator(LogLocator(subs=subs, numticks=number + 2))
         axis.set_minor_formatter(NullFormatter())
     else:
         steps, bins = ([1, 2, 5, 10], number + 1) if high - low < 2.0 else ([1, 2, 2.5, 5, 10], number)

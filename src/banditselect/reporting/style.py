@@ -1,10 +1,11 @@
-"""The look of figures, and the files they become: the sizes of a two-column paper, colours, dashes, bytes.
+"""The look of figures, and the files they become: sizes, colours, dashes, bytes.
 
-Matplotlib is imported only when it is used. The bytes depend on the data alone, so that running again changes nothing.
+Matplotlib is imported when it is used. The bytes depend on the data alone, so that running again changes nothing.
 """
 
 import io
 import os
+import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
 
 Width = Literal["column", "page"]
 
+STYLE = Path(__file__).with_name("banditselect.mplstyle")
 WIDTHS = {"column": 3.35, "page": 6.9}  #: inches
-TEXT, SMALL = 8.0, 7.5  #: points
-INK = "#222222"
+FONT, TEXT, SMALL, INK = "DejaVu Sans", 8.0, 7.5, "#222222"  #: as in the style sheet; sizes in points
 
 # Okabe and Ito's colours (their yellow cannot be read as text, a dark brown replaces it), and as inks: darkened until
 # their contrast with white is 4 to 1
@@ -31,26 +32,11 @@ INKS = ("#0072B2", "#CF5B00", "#009069", "#AF688F", "#333333", "#A57200", "#3F85
 DASHES: tuple[Any, ...] = ("-", (0, (5.0, 1.4)), (0, (6.0, 1.4, 1.2, 1.4)), (0, (1.4, 1.1)))
 MARKERS = "osD^v"
 
-TICKS = {"major.width": 0.6, "major.size": 2.5, "minor.width": 0.4, "minor.size": 1.5, "labelsize": SMALL, "color": INK}
-SETTINGS: dict[str, Any] = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib, so that a figure is the same on every machine
-    **dict.fromkeys(("font.size", "axes.titlesize", "axes.labelsize"), TEXT),
-    **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor"), INK),
-    **{f"{axis}tick.{name}": value for axis in "xy" for name, value in TICKS.items()},
-    "axes.linewidth": 0.6,
-    "axes.titlelocation": "left",
-    "axes.titlepad": 5.0,
-    "axes.labelpad": 2.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "lines.linewidth": 1.2,
-    "figure.dpi": 100.0,
-    "figure.constrained_layout.w_pad": 0.03,
-    "figure.constrained_layout.h_pad": 0.03,
-    "figure.constrained_layout.wspace": 0.04,
-    "pdf.fonttype": 42,  # TrueType: publishers refuse Type 3
-    "svg.fonttype": "none",
-    "svg.hashsalt": "banditselect",
+# what would make the bytes depend on the day or on the version
+METADATA: dict[str, dict[str, Any]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
 
 
@@ -66,7 +52,7 @@ class Look(NamedTuple):
 
 def house_style() -> AbstractContextManager[None]:
     """Apply the style inside the block, then restore the settings of the user."""
-    return need("matplotlib.style", "experiments").context(["default", SETTINGS])
+    return need("matplotlib.style", "experiments").context(["default", str(STYLE)])
 
 
 def looks(names: Sequence[str]) -> dict[str, Look]:
@@ -81,15 +67,7 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
 def tidy(axes: "Axes") -> None:
     """Give any axes the fonts and ticks of this style, also for ticks that are made later."""
     axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(which="both", labelsize=SMALL, labelfontfamily=SETTINGS["font.family"], color=INK, labelcolor=INK)
-
-
-# what would make the bytes depend on the day or on the version
-METADATA: dict[str, dict[str, Any]] = {
-    "png": {"Software": None},
-    "svg": {"Date": None, "Creator": None},
-    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
-}
+    axes.tick_params(which="both", labelsize=SMALL, labelfontfamily=FONT, color=INK, labelcolor=INK)
 
 
 def figure_bytes(figure: "Figure", kind: str) -> bytes:
@@ -97,7 +75,24 @@ def figure_bytes(figure: "Figure", kind: str) -> bytes:
     content = io.BytesIO()
     with house_style():
         figure.savefig(content, format=kind, dpi=200, metadata=METADATA[kind])
-    return content.getvalue()
+    return _slim(content.getvalue().decode()).encode() if kind == "svg" else content.getvalue()
+
+
+def _slim(svg: str) -> str:
+    """Return an SVG without what draws nothing: names of groups, comments, indentation, and tiny parts of a point."""
+    short = re.sub(r'<!--.*?-->|(?<=<g) id="[^"]*"|(?<=\n) +', "", svg, flags=re.DOTALL)
+    return re.sub(r' d="([^"CQ]*)"', _relative, short)
+
+
+def _relative(path: re.Match[str]) -> str:
+    """Return a path of lines, each from the end of the one before, in tenths of a point."""
+    words, x, y, before = [], 0, 0, ""
+    for letter, a, b in re.findall(r"([MLz])(?: ([-.\d]+) ([-.\d]+))?", " ".join(path[1].split())):
+        u, v = (round(10.0 * float(a)), round(10.0 * float(b))) if a else (x, y)
+        step = f"{(u - x) / 10:g} {(v - y) / 10:g}" if letter == "L" else f"{u / 10:g} {v / 10:g}" if a else ""
+        words.append(step if before == letter == "L" else letter.replace("L", "l") + step)
+        x, y, before = u, v, letter
+    return f' d="{" ".join(words).replace(" -", "-")}"'
 
 
 def save_figure(figure: "Figure", path: str | os.PathLike[str]) -> Path:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from ..runtime import errors
 from ..runtime.quantiles import standard_error
 from ..statistics import decimals, replicates
+from .markdown import markdown_table
 
 # what LaTeX would take for a sign
 LATEX = str.maketrans(
@@ -58,7 +59,7 @@ def summary_table(
     cells = [["policy", *COLUMNS]]
     for name, row in zip(finals, numbers, strict=True):
         cells.append([str(name), *(f"{x:.{digits}f}" if np.isfinite(x) else NOTHING for x in row)])
-    return _markdown(cells) if markdown else _plain(cells)
+    return markdown_table(cells[0], cells[1:], numbers=True) if markdown else _plain(cells)
 
 
 def latex_table(finals: Mapping[str, Mapping[str, ArrayLike]], *, metric: str) -> str:
@@ -127,11 +128,6 @@ def _plain(cells: list[list[str]]) -> str:
         "  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))])
         for row in cells
     )
-
-
-def _markdown(cells: list[list[str]]) -> str:
-    rows = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells]
-    return "\n".join([rows[0], "|:---" + "|---:" * len(COLUMNS) + "|", *rows[1:]])
 
 
 def number(value: float, error: float = math.nan, largest: float = math.nan) -> str:

@@ -4,10 +4,10 @@ import math
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import ContextVar
 from functools import wraps
-from threading import local
 from types import NoneType
-from typing import Literal, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast, get_args, get_origin
+from typing import Literal, ParamSpec, TypeAlias, TypeVar, cast, get_args, get_origin
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,26 +23,23 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 TINY, HUGE, BELOW_ONE = math.ulp(0.0), sys.float_info.max, math.nextafter(1.0, 0.0)
-NUMBERS = [  # least, largest, in words, and the arguments that are one such number, unless ArrayLike in a signature
+RANGES = [  # least, largest, in words, and the arguments: one such number, unless ArrayLike in a signature, or arrays
     (0, HUGE, "a finite number >= 0", "noise reward_bound parameter_bound center_distance upper"),
     (TINY, HUGE, "a finite number > 0", "feature_bound set_regularization"),
     (1, HUGE, "a number >= 1", "n_models n_actions"),
     (TINY, BELOW_ONE, "a number in (0, 1)", "delta kappa"),
     (TINY, 1, "a number in (0, 1]", "prior"),
-]
-ARRAYS = [  # the same for arguments that are arrays
     (0, HUGE, "finite numbers >= 0", "t cap slope v width sq_regret expert_error realized"),
-    (TINY, HUGE, "finite numbers > 0", "learning_rate"),
     (1, HUGE, "finite numbers >= 1", "horizon"),
     (1, HUGE, "numbers >= 1", "dim"),
     (TINY, math.inf, "numbers > 0, scalar or (M,)", "regularization"),
     (0, HUGE, "finite numbers >= 0, scalar or (M,)", "radius"),
     (-HUGE, HUGE, "finite numbers", "prediction_loss ridge_loss"),
 ]
-EXPECTED = {name: row[:3] for row in NUMBERS + ARRAYS for name in row[3].split()}
-MANY = {name for row in ARRAYS for name in row[3].split()}
+EXPECTED = {name: row[:3] for row in RANGES for name in row[3].split()}
+MANY = {name for name, (*_, words) in EXPECTED.items() if "numbers" in words}
 PRINTED = {"noise", "feature_bound", "reward_bound", "parameter_bound"}  # these may be arrays in printed forms too
-TRUST = local()  # whether this thread's arguments come from an equation, or were checked before
+CHECKED = ContextVar("CHECKED", default=False)  # the arguments come from an equation, or were checked before
 
 
 def array(x: ArrayLike) -> Array:
@@ -55,21 +52,20 @@ def trusted(function: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(function)
     def unchecked(*args: P.args, **kwargs: P.kwargs) -> T:
-        before, TRUST.given = getattr(TRUST, "given", False), True
+        token = CHECKED.set(True)
         try:
             return function(*args, **kwargs)
         finally:
-            TRUST.given = before
+            CHECKED.reset(token)
 
     return unchecked
 
 
 def equation(function: Callable[P, T]) -> Callable[P, T]:
-    """Check numbers by their names and words by the signature; return floats for scalars.
+    """Check numbers by their names and words by the signature, once; return floats for scalars.
 
-    What equations pass on to equations is not checked again. Constants of a problem may be arrays that broadcast with
-    ``t`` in printed forms and where the signature says ``ArrayLike``; ``regularization`` then has the axes of ``t``
-    before that of the models.
+    Constants of a problem may be arrays that broadcast with ``t`` in printed forms and where the signature says
+    ``ArrayLike``; ``regularization`` then has the axes of ``t`` before that of the models.
     """
     words = {name: _words(annotation) for name, annotation in function.__annotations__.items()}
     many = MANY | {name for name, annotation in function.__annotations__.items() if annotation is ArrayLike}
@@ -77,7 +73,7 @@ def equation(function: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> T:
-        if not getattr(TRUST, "given", False):
+        if not CHECKED.get():
             arrays = many | PRINTED if kwargs.get("form") == "printed" else many
             for name, value in kwargs.items():
                 _check(name, value, words.get(name, ()), name in arrays)
@@ -95,10 +91,9 @@ def _words(annotation: object) -> tuple[object, ...]:
 
 def _check(name: str, value: object, words: tuple[object, ...], many: bool) -> None:
     low, high, *expected = EXPECTED.get(name, (0, 0))
-    if value is None or isinstance(value, str):
-        if value in words:
-            return
-    elif expected:
+    if (value is None or isinstance(value, str)) and value in words:
+        return
+    if expected and not isinstance(value, str | None):
         with suppress(TypeError, ValueError):
             x = array(cast(ArrayLike, value))
             if (many or x.ndim == 0) and np.all((x >= low) & (x <= high)):
@@ -108,8 +103,6 @@ def _check(name: str, value: object, words: tuple[object, ...], many: bool) -> N
 
 
 def _plain(value: object) -> object:
-    if isinstance(value, tuple):
-        return tuple(map(_plain, value))
     x = np.asarray(value)
     return x.item() if x.ndim == 0 else x
 
@@ -121,29 +114,22 @@ def ratio(a: ArrayLike, b: ArrayLike, otherwise: ArrayLike) -> Array:
 
 
 def last_round(t: ArrayLike, horizon: Horizon) -> Array:
-    """Return the last round T that a bound at ``t`` speaks of: the horizon, or ``t`` itself."""
+    """Return the last round T of a bound at ``t``: the horizon, or ``t`` itself."""
     if horizon is None or isinstance(horizon, str):
         return array(t)
-    T, rounds = array(horizon), array(t)
-    if np.any(rounds > T):
+    if np.any(array(t) > array(horizon)):
         raise ValueError(f"horizon must be >= t; got horizon={horizon!r} with t={t!r}")
-    return np.broadcast_arrays(T, rounds)[0]
-
-
-class Models(NamedTuple):
-    """The per-model constants, broadcast to one shape: (), (M,), or (..., M) with the axes of ``t`` in front."""
-
-    d: Array
-    lam: Array
-    penalty: Array
-    """``lam r^2``, and ``known`` for a model with ``lam = inf``, whose parameter is known."""
-    known: Mask
+    return np.broadcast_arrays(array(horizon), array(t))[0]
 
 
 def models(
     dim: ArrayLike, regularization: ArrayLike | None, radius: ArrayLike, *, n_models: int = 0, known: float = 0.0
-) -> Models:
-    """Broadcast the per-model arguments; ``regularization=None`` is the paper's choice ``1 / radius**2``."""
+) -> tuple[Array, Array, Array, Mask]:
+    """Return d, lambda, lambda r^2 and which parameters are known, of one shape: (), (M,), or (..., M) with those of t.
+
+    ``regularization=None`` is the paper's choice 1 / r^2; with lambda = inf a parameter is known, and ``known`` its
+    lambda r^2.
+    """
     chosen = regularization is None
     if regularization is None:
         with np.errstate(divide="ignore", over="ignore"):
@@ -157,7 +143,7 @@ def models(
     if not chosen and np.any(np.isinf(lam) & (r > 0)):
         raise ValueError(f"regularization may be inf only where radius is 0; got {regularization!r} with {radius!r}")
     is_known = np.isinf(lam)
-    return Models(d, lam, np.where(is_known, known, np.where(is_known, 0, lam) * r**2), is_known)
+    return d, lam, np.where(is_known, known, np.where(is_known, 0, lam) * r**2), is_known
 
 
 def outer(t: ArrayLike, like: Array) -> Array:

@@ -6,7 +6,6 @@ First how well SqAlg predicts with an expert on every map, from `Q` to `D`; then
 worst model counts. ``horizon`` is the T of a bound that needs one: None is T = t, ``"anytime"`` holds at every round.
 """
 
-import math
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from . import linear, oracle
 from ._arguments import Float, Form, Horizon, Kappa, array, column, equation, models, outer, ratio, worst
 from .likelihood import union_regret_bound as union_regret_bound
 from .linear import prediction_bound as prediction_bound
-from .oracle import prediction_range as prediction_range
 
 
 @equation
@@ -86,7 +84,7 @@ def R_sq(
     .. math:: \mathcal R_{Sq}(t) = 8R^2L^2\log M \Big(G^2 + \max_i\Big\{\lambda_i S^2
         + d\log\Big(1 + \frac{tL^2}{\lambda_i d}\Big)\Big\} + \log\frac1\delta\Big)  \quad (eq:finalboundrsq:fs)
 
-    Corrected: :math:`\frac12\ell^2\log M` with :math:`\ell` of `prediction_range`, into which ``dim``,
+    Corrected: :math:`\frac12\ell^2\log M` with :math:`\ell` of `oracle.clipping_width`, into which ``dim``,
     ``feature_bound``, ``parameter_bound`` and ``regularization`` do not enter. In print :math:`R^2L^2` multiplies
     :math:`G^2 + \lambda S^2` too, so the bound is 0 without noise.
 
@@ -143,66 +141,8 @@ def D(
         model |= {"parameter_bound": parameter_bound, "form": form}
         errors = {"sq_regret": R_sq(n_models=n_models, reward_bound=reward_bound, **model), "expert_error": Q(**model)}
         return oracle.printed_oracle_error(noise=noise, delta=delta, **errors)
-    S = column(parameter_bound)
-    return oracle.oracle_error(
-        n_models=n_models, reward_bound=reward_bound, radius=S, horizon=horizon, kappa=kappa, **model
-    )
-
-
-@equation
-def D_noise_aware(
-    *,
-    t: ArrayLike,
-    dim: ArrayLike,
-    n_models: int,
-    noise: float,
-    feature_bound: float,
-    reward_bound: float,
-    parameter_bound: float,
-    regularization: ArrayLike,
-    delta: float,
-    prior: float | None = None,
-) -> Float:
-    r"""Bound the squared error of the noise-aware mean of the experts.
-
-    With predictions clipped to [-G, G] and averaged with weights :math:`\pi_i e^{-\rho L_i}` at the rate
-    :math:`\rho` of `noise_aware_rate`, :math:`\kappa = 2R^2\rho`, :math:`\pi` = ``prior`` of the true one (None: 1/M):
-
-    .. math:: D_t = \frac{1}{1-\kappa}\Big[\frac32 Q_t(\delta/3) + 4R^2\log\frac3\delta
-        + \frac1\rho\log\frac{3}{\pi\delta}\Big]
-
-    Not in the paper. It holds at every round and needs no horizon and no range.
-
-    Examples
-    --------
-    >>> E1 = dict(dim=10, noise=0.5, feature_bound=1, reward_bound=1, parameter_bound=1, regularization=1, delta=0.05)
-    >>> D_noise_aware(t=1000, n_models=5, **E1)
-    132.873878...
-    """
-    R, rho, pi = noise, noise_aware_rate(noise=noise, reward_bound=reward_bound), prior or 1 / n_models
-    model: dict[str, Any] = {"dim": dim, "feature_bound": feature_bound, "parameter_bound": parameter_bound}
-    Q_t = Q(t=t, noise=R, regularization=regularization, n_models=n_models, delta=delta / 3, **model)
-    kappa = 2 * R**2 * rho if R > 0 else 0.0
-    return (1.5 * Q_t + 4 * R**2 * log(3 / delta) + log(3 / (pi * delta)) / rho) / (1 - kappa)
-
-
-@equation
-def noise_aware_rate(*, noise: float, reward_bound: float) -> float:
-    r"""Return the largest rate of the noise-aware weights :math:`e^{-\rho L_i}` for which a bound is proved.
-
-    With :math:`R` = ``noise``, :math:`G` = ``reward_bound``:
-
-    .. math:: \rho = \min\Big\{\frac{1}{4R^2}, \frac{1}{8G^2}\Big\}
-
-    Not in the paper, whose rate is :math:`2/\ell^2`. The full rate :math:`1/2R^2` has no such proof.
-
-    Examples
-    --------
-    >>> noise_aware_rate(noise=0.5, reward_bound=1)
-    0.125
-    """
-    scale = max(4 * noise**2, 8 * reward_bound**2)
-    return 1 / scale if scale > 0 else math.inf
+    model |= {"radius": column(parameter_bound), "horizon": horizon, "kappa": kappa}
+    return oracle.oracle_error(n_models=n_models, reward_bound=reward_bound, **model)
 
 
 @equation

@@ -1,7 +1,6 @@
 """Likelihood-ratio confidence sets: their size, and the regret of playing optimistically over them.
 
-They are not in the paper. Symbols as in `linear`; this is what can be said before any data, the sets that are made from
-data are parts of the policies.
+They are not in the paper. Symbols as in `linear`; these bounds use no data, the sets of the policies do.
 """
 
 import numpy as np
@@ -29,7 +28,7 @@ def squared_radius(
     r"""Bound the squared distance of the true parameter from its ridge estimate, in the norm of :math:`V_{t+1}`.
 
     With :math:`R` = ``noise``, :math:`r` = ``radius`` (the ``parameter_bound`` S around 0), :math:`M` = ``n_models``,
-    :math:`\ell_t` the bound of `linear.log_det_bound`; shape of ``t`` followed by that of the models.
+    :math:`\ell_t` the bound of `linear.log_det`; shape of ``t`` followed by that of the models.
 
     .. math::
         \big(R\sqrt{\ell_t + 2\log(1/\delta)} + \sqrt\lambda r\big)^2 \quad (eq:fsscb:expertnoisebound, printed), \qquad
@@ -71,7 +70,7 @@ def likelihood_regret_bound(
 
     With :math:`W` = ``center_distance`` (the largest :math:`|m_i - \theta_*|`), :math:`\pi` = ``prior`` of the true
     model (None: 1/M), :math:`\lambda_0` half the least finite ``regularization``, :math:`\ell_0` and :math:`\ell_i` the
-    `linear.log_det_bound` at :math:`\lambda_0` and :math:`\lambda_i`, :math:`N^2 = R^2(\ell_0 + 2\log(2/\delta))`:
+    `linear.log_det` at :math:`\lambda_0` and :math:`\lambda_i`, :math:`N^2 = R^2(\ell_0 + 2\log(2/\delta))`:
 
     .. math::
         A &= \max_i\{\lambda_i r_i^2 + R^2\ell_i\} + 2R^2\log\frac{2}{\pi\delta}
@@ -113,7 +112,7 @@ def union_regret_bound(
     r"""Bound the regret of FS-OFUL: optimism over the union of M feature maps.
 
     With :math:`S` = ``parameter_bound``, :math:`\ell = (d+1)\log(1 + T(L^2/\lambda + 1)/(d+1))` (the largest over the
-    models), :math:`\ell_i` of `linear.log_det_bound`, :math:`N^2 = R^2(\ell + 2\log(2M/\delta))`:
+    models), :math:`\ell_i` of `linear.log_det`, :math:`N^2 = R^2(\ell + 2\log(2M/\delta))`:
 
     .. math::
         A &= \max_i\{\lambda_i S^2 + R^2\ell_i\} + \max_i\lambda_i S^2 + 2R^2\log\frac{2M}{\delta} + G^2,

@@ -14,27 +14,12 @@ from ..types import Array
 from ._arguments import Float, Form, Horizon, array, column, equation, last_round, models, outer, ratio, worst
 
 
-@equation
-def log_det_bound(*, t: ArrayLike, dim: ArrayLike, feature_bound: float, regularization: ArrayLike) -> Float:
-    r"""Bound the log-determinant of a regularised Gram matrix after ``t`` rounds.
-
-    With :math:`d` = ``dim``, :math:`L` = ``feature_bound``, :math:`\lambda` = ``regularization``; the result has the
-    shape of ``t`` followed by that of the models.
+def log_det(t: Array, d: Array, L: Float, lam: Array) -> Array:
+    r"""Bound the log-determinant of a regularised Gram matrix after ``t`` rounds, :math:`\ell_t` below.
 
     .. math:: \log\det(V_{t+1} / \lambda) \le d \log\Big(1 + \frac{t L^2}{\lambda d}\Big)
         \quad (aux:lemm:det-teace-ineq)
-
-    Examples
-    --------
-    >>> log_det_bound(t=1000, dim=10, feature_bound=1, regularization=1)
-    46.151205...
     """
-    d, lam, _, _ = models(dim, regularization, 0.0)
-    return log_det(outer(t, lam), d, feature_bound, lam)
-
-
-def log_det(t: Array, d: Array, L: Float, lam: Array) -> Array:
-    """Evaluate the formula of `log_det_bound` on arrays that are already broadcast."""
     return d * log1p(t * L**2 / (lam * d))
 
 

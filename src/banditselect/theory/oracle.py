@@ -4,20 +4,20 @@ Symbols as in `linear`; :math:`\\hat y_s` is the oracle's prediction, :math:`\\m
 """
 
 import math
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 from numpy import log, sqrt
 from numpy.typing import ArrayLike
 
-from ._arguments import Float, Form, Horizon, Kappa, array, equation, last_round, models, ratio, worst
-from .linear import expert_regret, noise_bound, prediction_bound
-
-SqAlgForm: TypeAlias = Literal["printed", "proposition", "corrected"]
+from ._arguments import Float, Horizon, Kappa, array, equation, last_round, models, ratio
+from .linear import expert_regret, noise_bound
 
 
 @equation
-def sqalg_regret(*, width: ArrayLike, n_models: int, form: SqAlgForm = "corrected") -> Float:
+def sqalg_regret(
+    *, width: ArrayLike, n_models: int, form: Literal["printed", "proposition", "corrected"] = "corrected"
+) -> Float:
     r"""Bound the regret of SqAlg against its best expert, for a range of known width.
 
     With :math:`\ell` = ``width``, :math:`M` = ``n_models``:
@@ -55,46 +55,6 @@ def clipping_width(
     6.603614...
     """
     return 2 * (array(reward_bound) + noise_bound(t=t, noise=noise, delta=delta, horizon=horizon))
-
-
-@equation
-def prediction_range(
-    *,
-    t: ArrayLike,
-    dim: ArrayLike,
-    noise: float,
-    feature_bound: float,
-    reward_bound: float,
-    radius: ArrayLike,
-    delta: float,
-    regularization: ArrayLike | None = None,
-    horizon: Horizon = None,
-    form: Form = "corrected",
-) -> tuple[Float, Float]:
-    r"""Return :math:`(\beta, \ell)`, the range of rewards and predictions that SqAlg works on.
-
-    With :math:`B_t` of `linear.prediction_bound`, :math:`n_T` of `noise_bound`; :math:`\beta = -\ell/2`:
-
-    .. math::
-        \ell = 2\max_i B_{i,t} \quad (eq:boudningrangefor-fs, eq:temp06, printed), \qquad
-        \ell = 2(G + n_T) \quad (corrected)
-
-    Corrected, predictions are clipped into the range. Printed, the noise of a single round is covered; at
-    :math:`\lambda_i = 1/r_i^2`, the default, this is eq:temp06 with :math:`G + L` for :math:`G + L\sqrt{\lambda_i}r_i`.
-
-    Examples
-    --------
-    >>> E1 = dict(dim=10, noise=0.5, feature_bound=1, reward_bound=1, regularization=1, radius=1, delta=0.05)
-    >>> prediction_range(t=1000, **E1)
-    (-3.301807..., 6.603614...)
-    """
-    if form == "printed":
-        model: dict[str, Any] = {"dim": dim, "noise": noise, "feature_bound": feature_bound, "delta": delta}
-        model |= {"reward_bound": reward_bound, "regularization": regularization, "radius": radius, "form": form}
-        half = worst(prediction_bound(t=t, **model), t)
-        return -half, 2 * half
-    width = clipping_width(t=t, noise=noise, reward_bound=reward_bound, delta=delta, horizon=horizon)
-    return -width / 2, width
 
 
 @equation
@@ -218,27 +178,6 @@ def oracle_error(
         raise ValueError("kappa='best' needs a horizon; got horizon='anytime'")
     root = sqrt(b) + sqrt(A(last_round(t, horizon)) + b)
     return (A(t) + sqrt(b) * root) / (1 - ratio(sqrt(b), root, 0.0))
-
-
-@equation
-def inverse_gap_bound(*, n_actions: ArrayLike, learning_rate: ArrayLike, form: Form = "corrected") -> Float:
-    r"""Bound the regret of one round of inverse gap weighting that its squared error does not pay for.
-
-    With :math:`K` = ``n_actions``, :math:`\alpha` = ``learning_rate``, :math:`p` the inverse gap weights on
-    :math:`\hat y`, and any mean rewards :math:`f`:
-
-    .. math:: \sum_a p(a) \big[f(a^*) - f(a) - \tfrac\alpha4 (\hat y(a) - f(a))^2\big] \le \frac{2(K-1)}{\alpha}
-        \quad (lemma3offosterrakhlin)
-
-    Printed :math:`2K/\alpha`; the corrected constant is attained as the gaps grow.
-
-    Examples
-    --------
-    >>> inverse_gap_bound(n_actions=10, learning_rate=2)
-    9.0
-    """
-    K = array(n_actions) if form == "printed" else array(n_actions) - 1
-    return 2 * K / array(learning_rate)
 
 
 @equation

@@ -19,7 +19,6 @@ from . import linear, oracle
 from ._arguments import Float, Form, Horizon, Kappa, array, column, equation, models, outer, worst
 from .likelihood import likelihood_regret_bound as likelihood_regret_bound
 from .linear import prediction_bound as prediction_bound
-from .oracle import prediction_range as prediction_range
 
 
 @equation
@@ -87,7 +86,7 @@ def R_sq(
         \quad (eq:temp07, eq:Rsq-simplified)
 
     (for another regularisation the worst model, with :math:`L\sqrt{\lambda_i}r_i` for L in the first square).
-    Corrected: :math:`\frac12\ell^2\log M` with :math:`\ell` of `prediction_range`, into which ``dim``,
+    Corrected: :math:`\frac12\ell^2\log M` with :math:`\ell` of `oracle.clipping_width`, into which ``dim``,
     ``feature_bound`` and the balls do not enter.
 
     Examples
@@ -225,4 +224,4 @@ def regret_bound(
         raise ValueError("parameter_bound must be a number >= 0 with form='corrected'; got None")
     lam_0 = L**2 if set_regularization is None else set_regularization
     factor = linear.capped_sum_factor(cap=G**2, slope=gamma_T + lam_0 * S**2)
-    return 2 * sqrt(T * factor * linear.log_det_bound(t=T, dim=d, feature_bound=L, regularization=lam_0))
+    return 2 * sqrt(T * factor * linear.log_det(T, array(d), L, array(lam_0)))

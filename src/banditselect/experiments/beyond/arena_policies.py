@@ -97,24 +97,14 @@ IMPORTANCE, REPLAYS = {"feedback": "importance"}, {"feedback": "smoothed"}
 
 @dataclass(frozen=True)
 class Contestant:
-    """A policy of the arena.
-
-    Attributes
-    ----------
-    name: in tables and figures.
-    policy: what ``bind`` returned, with the constants that it is given.
-    proved: of its regret, in one line.
-    tuned: arguments with the values that are tried; the same steps for all.
-    ours: whether it is of this library, not of others.
-    where: from a problem to True if it plays there.
-    """
+    """A policy of the arena."""
 
     name: str
-    policy: Binding[Any]
-    proved: str = ""
-    tuned: Grid = field(default_factory=dict)
-    ours: bool = False
-    where: Callable[[Problem], bool] = lambda problem: True
+    policy: Binding[Any]  # with the constants that it is given
+    proved: str = ""  # of its regret, in one line
+    tuned: Grid = field(default_factory=dict)  # arguments with the values that are tried; the same steps for all
+    ours: bool = False  # whether it is of this library, not of others
+    where: Callable[[Problem], bool] = lambda problem: True  # the problems that it plays
 
     @property
     def told(self) -> list[str]:

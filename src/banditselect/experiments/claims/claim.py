@@ -1,9 +1,8 @@
 """Sentences of the paper, statistics measured for them, and verdicts."""
 
-import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, TypeAlias
 
@@ -17,34 +16,28 @@ from ..feature_selection import UNIFORM
 
 HOLDS, FAILS, OPEN, NOT_APPLICABLE = "holds", "does not hold", "not decided", "not applicable"
 VACUOUS = f"{HOLDS} vacuously"
-PREMISE = "premise: "  #: before the words of a statistic that a sentence takes for granted
 CONFIDENCE = 0.95
 NEARLY_UNIFORM = 0.8  #: of the regret of uniform play, from which on a policy has shown nothing
 
-Ran = Mapping[tuple[str, str], Results]  #: results by experiment and regime
-
-
-def mean_over_all(values: Array) -> Any:
-    """Return the mean over the replicates, each once."""
-    return values.mean()
+Ran: TypeAlias = Mapping[tuple[str, str], Results]  #: results by experiment and regime
 
 
 @dataclass(frozen=True)
 class Runs:
-    """The final values of one regime of an experiment, by problem and policy; of all replicates, or of resamples.
+    """The final values of one regime of an experiment, by problem and policy.
 
     Attributes
     ----------
     finals: by problem and policy, ``(n,)``.
     results: all that was recorded; empty for values that are computed from it.
     classes: from a problem of classification to the class that pays in every replicate, ``(n,)``.
-    over: how a mean over the replicates is taken.
+    over: takes the mean over the replicates, each once or as often as a resample has it.
     """
 
     finals: Mapping[str, Mapping[str, Array]]
-    results: Results = dataclasses.field(default_factory=lambda: Results({}))
+    results: Results = field(default_factory=lambda: Results({}))
     classes: Callable[[str], Array] | None = None
-    over: Mean = mean_over_all
+    over: Mean = np.mean
 
     @classmethod
     def of(cls, results: Results, metric: str, classes: Callable[[str], Array] | None = None) -> "Runs":
@@ -61,11 +54,6 @@ class Runs:
         """The number of replicates."""
         return min(v.size for finals in self.finals.values() for v in finals.values())
 
-    @property
-    def scale(self) -> tuple[Any, ...]:
-        """Problems, rounds and seed: what two experiments must share to be compared."""
-        return tuple((name, one.settings.get("rounds"), one.settings.get("seed")) for name, one in self.results.items())
-
     def has(self, *policies: str) -> bool:
         """Return whether all of these policies were played on every problem."""
         return all(policy in finals for finals in self.finals.values() for policy in policies)
@@ -79,8 +67,8 @@ class Runs:
 class Measured:
     """A value with its interval, and what is expected of it: to lie between ``low`` and ``high``.
 
-    ``words``: what it is.  ``n``: replicates.  ``problems``: on which; () means all.  ``vacuous``: why nothing
-    is shown although it lies where it is expected, in words.
+    ``words``: what it is.  ``n``: replicates.  ``problems``: on which; () means all.  ``policy``: whose part it is, of
+    several that a sentence compares.  ``vacuous``: why nothing is shown although it lies where it is expected.
     """
 
     words: str
@@ -90,6 +78,7 @@ class Measured:
     high: float
     n: int
     problems: tuple[str, ...] = ()
+    policy: str = ""
     vacuous: str = ""
 
     @property
@@ -104,8 +93,7 @@ class Measured:
     def margin(self) -> float:
         """The distance of the interval from the ends of the expectation, in its lengths; negative outside."""
         below, above = self.interval
-        length = max(above - below, 1e-300)
-        inside = min(below - self.low, self.high - above) / length
+        inside = min(below - self.low, self.high - above) / max(above - below, 1e-300)
         return inside if not math.isnan(inside) else -math.inf
 
     @property
@@ -118,23 +106,15 @@ class Measured:
 
 @dataclass(frozen=True)
 class Statistic:
-    """A number that a sentence is about, computed from runs, and where the sentence says that it lies.
+    """A number that a sentence is about, computed from runs, and where the sentence says that it lies."""
 
-    Attributes
-    ----------
-    words: what it is.
-    compute: from runs, one for every experiment that the sentence compares, to the value.
-    low, high: where the sentence says that it lies.
-    problems: on which it is taken; () means all.
-    log: whether it is positive and its interval is taken on a logarithmic scale, as for ratios.
-    """
-
-    words: str
-    compute: Callable[..., Any]
+    words: str  # what it is
+    compute: Callable[..., Any]  # from runs, one for every experiment that the sentence compares, to the value
     low: float = -math.inf
     high: float = math.inf
-    problems: tuple[str, ...] = ()
-    log: bool = False
+    problems: tuple[str, ...] = ()  # on which it is taken; () means all
+    log: bool = False  # whether it is positive and its interval is taken on a logarithmic scale, as for ratios
+    policy: str = ""  # whose part it is, of several that a sentence compares
 
     def measure(self, runs: Sequence[Runs], confidence: float) -> Measured:
         """Return the value with its interval; replicate by replicate, since they met the same problems."""
@@ -144,9 +124,9 @@ class Statistic:
             return self.compute(*(replace(one, over=lambda values: over(values[:n])) for one in runs))
 
         with np.errstate(divide="ignore", invalid="ignore"):
-            value = float(compute(mean_over_all))
+            value = float(compute(np.mean))
             interval = bootstrap_interval(compute, n, confidence=confidence, log=self.log)
-        return Measured(self.words, value, interval, self.low, self.high, n, self.problems)
+        return Measured(self.words, value, interval, self.low, self.high, n, self.problems, self.policy)
 
 
 def measure_all(statistics: Sequence[Statistic], runs: Sequence[Runs]) -> list[Measured]:
@@ -160,66 +140,32 @@ def share(words: str, successes: int, n: int, low: float, confidence: float = CO
 
 
 Measure: TypeAlias = Callable[..., list[Measured]]  #: from the runs of an experiment, or of two that are compared
-Parts: TypeAlias = Callable[..., list[Statistic]]  #: the same, to statistics that are to be measured
-Comparison: TypeAlias = Callable[[str, str, str], Callable[[Runs], Any]]  #: of two policies on a problem
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of the paper.
-
-    Attributes
-    ----------
-    id, quote: what it is called, what it says.
-    experiments: what it is about.
-    policies: without which it cannot be judged; a regime that does not have them is left out.
-    measure: measures the runs of an experiment; of two for a sentence that compares them.
-    regimes: in which it can be judged.
-    beside: the experiment that each is compared with, for such a sentence.
-    place: where it is, if not where the paper speaks of the experiment.
-    about: whose play it speaks of: if all of them play nearly uniformly it holds vacuously.
-    premise: measures the assumptions of the sentence.
-    claim: its content as a short clause, for sentences of the paper on its figures; "" for all others.
-    note: a remark that is shown beside the verdict.
-    ours: whether it is no sentence of the paper: what is published of a rival, or the statistic for a variant of ours.
-    """
+    """A sentence of the paper, or what is published of a rival, or the same of a variant of ours (``ours``)."""
 
     id: str
     quote: str
-    experiments: Sequence[str]
-    policies: tuple[str, ...]
-    measure: Measure
-    regimes: Sequence[str] = tuple(REGIMES)
-    beside: Mapping[str, str] | None = None
-    place: str | None = None
-    about: tuple[str, ...] = ()
-    premise: Measure = lambda *runs: []
-    claim: str = ""
-    note: str = ""
+    experiments: Sequence[str]  # what it is about
+    policies: tuple[str, ...]  # without which it cannot be judged; a regime that does not have them is left out
+    measure: Measure  # of the runs of an experiment; of two for a sentence that compares them
+    regimes: Sequence[str] = tuple(REGIMES)  # in which it can be judged
+    beside: Mapping[str, str] = field(default_factory=dict)  # the experiment that each is compared with
+    place: str | None = None  # where it is, if not where the paper speaks of the experiment
+    about: tuple[str, ...] = ()  # whose play it speaks of: if all of them play nearly uniformly it holds vacuously
+    premise: Measure = lambda *runs: []  # measures what the sentence takes for granted
+    claim: str = ""  # its content as a short clause, for sentences of the paper on its figures
+    note: str = ""  # a remark that is shown beside the verdict
     ours: bool = False
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A sentence of the paper on one experiment and regime.
+    """A sentence on one experiment and regime: a row of the page, of the summary and of claims.json.
 
-    Attributes
-    ----------
-    id: of the sentence, e.g. "fs-between".
-    quote: the sentence, from the paper.
-    place: where it is.
-    experiment, regime: what it was judged on.
-    statistic: what was measured, in words; of several parts of a sentence, the one that decides.
-    value: the measured value.
-    interval: around it, 95 % (all parts of a sentence together).
-    expected: what the sentence says about the value, in words, e.g. "at most 1".
-    verdict: "holds", "does not hold", "not decided"; "not applicable" where what the sentence takes for granted fails,
-        which then is the statistic.
-    n: replicates.
-    vacuous: why nothing is shown although it holds, or that it fails in nearly uniform play, in words; "" otherwise.
-    claim: the content of a sentence on a figure of the paper as a short clause, of which there are 34; "" for others.
-    note: a remark on the verdict.
-    ours: whether it is no sentence of the paper: what is published of a rival, or the statistic for a variant of ours.
+    "Not applicable" is a sentence that takes something for granted which fails; that then is the statistic.
     """
 
     id: str
@@ -227,16 +173,17 @@ class Verdict:
     place: str
     experiment: str
     regime: str
-    statistic: str
+    statistic: str  # what was measured; of several parts of a sentence, the one that decides
     value: float
-    interval: tuple[float, float]
-    expected: str
-    verdict: str
-    n: int
-    vacuous: str = ""
+    interval: tuple[float, float]  # 95 % around it, all parts of a sentence together
+    expected: str  # what the sentence says about the value, e.g. "at most 1"
+    verdict: str  # "holds", "does not hold", "not decided" or "not applicable"
+    n: int  # replicates
+    vacuous: str = ""  # why nothing is shown although it holds, or that it fails in nearly uniform play
     claim: str = ""
     note: str = ""
     ours: bool = False
+    policy: str = ""  # the one that decides, of several that are compared
 
     @property
     def outcome(self) -> str:
@@ -247,7 +194,7 @@ class Verdict:
         """Return it as JSON; a number that there is not is None."""
         known = [x if math.isfinite(x) else None for x in (self.value, *self.interval)]
         # "arm" is what "regime" was called when the format was published
-        return dataclasses.asdict(self) | {"value": known[0], "interval": known[1:], "arm": self.regime}
+        return asdict(self) | {"value": known[0], "interval": known[1:], "arm": self.regime}
 
 
 def judge(
@@ -258,10 +205,15 @@ def judge(
         (name, regime): Runs.of(results, experiments[name].metric, partial(_classes, experiments[name], results))
         for (name, regime), results in ran.items()
     }
-    judged = (
-        _judge_one(s, name, regime, runs, places) for s in sentences for name in s.experiments for regime in s.regimes
-    )
-    return [verdict for verdict in judged if verdict is not None]
+    verdicts = []
+    for sentence in sentences:
+        for name in sentence.experiments:
+            for regime in sentence.regimes:
+                keys = [(one, regime) for one in (name, sentence.beside.get(name)) if one]
+                if all(key in runs and runs[key].has(*sentence.policies) for key in keys):
+                    verdict = _judge_one(sentence, name, regime, [runs[key] for key in keys], places)
+                    verdicts += [] if verdict is None else [verdict]
+    return verdicts
 
 
 def _classes(experiment: Experiment, results: Results, problem: str) -> Array:
@@ -271,22 +223,17 @@ def _classes(experiment: Experiment, results: Results, problem: str) -> Array:
 
 
 def _judge_one(
-    sentence: Sentence, name: str, regime: str, runs: Mapping[tuple[str, str], Runs], places: Mapping[str, str]
+    sentence: Sentence, name: str, regime: str, runs: Sequence[Runs], places: Mapping[str, str]
 ) -> Verdict | None:
-    names = [name, *([sentence.beside[name]] if sentence.beside else [])]
-    found = [runs[one, regime] for one in names if (one, regime) in runs]
-    if len(found) < len(names) or not all(one.has(*sentence.policies) for one in found):
-        return None
-    if len({one.scale for one in found}) > 1:  # not the same problems
-        return None
-    measured = sentence.measure(*found)
+    """Return the verdict of a sentence on runs; None if they say nothing about it, or met other problems."""
+    met = [[(p, r.settings.get("rounds"), r.settings.get("seed")) for p, r in one.results.items()] for one in runs]
+    measured = sentence.measure(*runs) if all(one == met[0] for one in met) else []
     if not measured:
         return None
-    decides, verdict = verdict_of(measured, sentence.premise(*found))
-    idle = nearly_uniform(sentence.about, measured, found) if sentence.about and verdict in (HOLDS, FAILS) else ""
+    decides, verdict = verdict_of(measured, sentence.premise(*runs))
+    idle = nearly_uniform(sentence.about, measured, runs) if sentence.about and verdict in (HOLDS, FAILS) else ""
+    copied = {name: getattr(sentence, name) for name in ("id", "quote", "claim", "note", "ours")}
     return Verdict(
-        id=sentence.id,
-        quote=sentence.quote,
         place=sentence.place or places[name],
         experiment=name,
         regime=regime,
@@ -297,9 +244,8 @@ def _judge_one(
         verdict=verdict,
         n=decides.n,
         vacuous="; ".join(filter(None, (decides.vacuous if verdict == HOLDS else "", idle))),
-        claim=sentence.claim,
-        note=sentence.note,
-        ours=sentence.ours,
+        policy=decides.policy,
+        **copied,
     )
 
 
@@ -317,7 +263,8 @@ def verdict_of(measured: Sequence[Measured], premises: Sequence[Measured]) -> tu
     if premises:
         decides, verdict = combine(premises)
         if verdict != HOLDS:
-            return replace(decides, words=PREMISE + decides.words), NOT_APPLICABLE if verdict == FAILS else OPEN
+            premise = replace(decides, words=f"premise: {decides.words}")
+            return premise, NOT_APPLICABLE if verdict == FAILS else OPEN
     return combine(measured)
 
 
@@ -335,8 +282,8 @@ def nearly_uniform(policies: Sequence[str], measured: Sequence[Measured], runs: 
             shares += [regrets.mean(problem, policy) / regrets.mean(problem, UNIFORM) for policy in policies]
     if not shares or not min(shares) >= NEARLY_UNIFORM:  # not a number where no regret was stored
         return ""
-    who = " and ".join(policies)
-    return f"nearly uniform play: regret of {who} at least {100.0 * min(shares):.0f} % of that of uniform play"
+    named = " and ".join(policies)
+    return f"nearly uniform play: regret of {named} at least {100.0 * min(shares):.0f} % of that of uniform play"
 
 
 def models_of(problem: str) -> int:

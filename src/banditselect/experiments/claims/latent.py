@@ -122,57 +122,30 @@ def _dependence(a: str, b: str, *axes: tuple[str, str, float]) -> Measure:
 
 
 ROOT = "the regret of PS-OFUL, which scales as sqrt(KT)"
+OURS_ROOT = "the regret of PS-OFUL with likelihood sets scales as sqrt(KT)"
 RELATED = "Section 4.2, said of the bounds"
 
+
+def _sentence(id: str, quote: str, needs: tuple[str, ...], measure: Measure, about: str, **options: Any) -> Sentence:
+    """Return a sentence on latent bandits; ``needs``: policies without which it cannot be judged."""
+    ours, speaks_of = id.endswith("-ours"), (about,) if about else ()
+    return Sentence(id, quote, ("latent",), needs, measure, about=speaks_of, ours=ours, **options)
+
+
+BOUND = "their regret (Bayes regret in case of TS) are bounded as 3M + 2T eps + 2R sqrt(6MT log T)"
+SMALLER = "regret balancing has about the smaller of the regrets of PS-OFUL with likelihood sets and of mmUCB"
+GROWS = "the regret of PS-OFUL with likelihood sets grows slower with the number and the error of the models than that "
+ARMS = "the regret of mmUCB grows slower with the number of actions than that of PS-OFUL with likelihood sets"
+IN_MODELS = _dependence(ps.LIKELIHOOD, latent.OPTIMISM, ("n_models", "M", CENTRAL), ("error", "eps", CENTRAL))
+IN_ARMS = _dependence(latent.OPTIMISM, ps.LIKELIHOOD, ("n_arms", "K", CENTRAL), ("n_arms", "K", LARGE))
+HONG = {"regimes": ("theory",), "place": "Section 4.2, of Hong et al. (2020)"}
+OF_BOTH, RIVAL = {"place": "said in Appendix E of its rate and theirs"}, (latent.OPTIMISM,)
+
 LATENT_SENTENCES = (
-    Sentence("latent-ps", ROOT, ("latent",), (), _root_of_arms_and_rounds(ps.PS), about=(ps.PS,)),
-    Sentence(
-        "latent-ps-ours",
-        "the regret of PS-OFUL with likelihood sets scales as sqrt(KT)",
-        ("latent",),
-        (),
-        _root_of_arms_and_rounds(ps.LIKELIHOOD),
-        about=(ps.LIKELIHOOD,),
-        ours=True,
-    ),
-    Sentence(
-        "latent-rivals",
-        "their regret (Bayes regret in case of TS) are bounded as 3M + 2T eps + 2R sqrt(6MT log T)",
-        ("latent",),
-        (latent.OPTIMISM, latent.SAMPLING),
-        _within_bound,
-        ("theory",),
-        place="Section 4.2, of Hong et al. (2020)",
-    ),
-    Sentence(
-        "latent-best-ours",
-        "regret balancing has about the smaller of the regrets of PS-OFUL with likelihood sets and of mmUCB",
-        ("latent",),
-        (latent.PRINTED, latent.OPTIMISM),
-        _best_of_both,
-        place="said in Appendix E of its rate and theirs",
-        about=(latent.PRINTED,),
-        ours=True,
-    ),
-    Sentence(
-        "latent-dependence-ours",
-        "the regret of PS-OFUL with likelihood sets grows slower with the number and the error of the models than that "
-        "of mmUCB",
-        ("latent",),
-        (latent.OPTIMISM,),
-        _dependence(ps.LIKELIHOOD, latent.OPTIMISM, ("n_models", "M", CENTRAL), ("error", "eps", CENTRAL)),
-        place=RELATED,
-        about=(ps.LIKELIHOOD,),
-        ours=True,
-    ),
-    Sentence(
-        "latent-arms-ours",
-        "the regret of mmUCB grows slower with the number of actions than that of PS-OFUL with likelihood sets",
-        ("latent",),
-        (latent.OPTIMISM,),
-        _dependence(latent.OPTIMISM, ps.LIKELIHOOD, ("n_arms", "K", CENTRAL), ("n_arms", "K", LARGE)),
-        place=RELATED,
-        about=(latent.OPTIMISM,),
-        ours=True,
-    ),
+    _sentence("latent-ps", ROOT, (), _root_of_arms_and_rounds(ps.PS), ps.PS),
+    _sentence("latent-ps-ours", OURS_ROOT, (), _root_of_arms_and_rounds(ps.LIKELIHOOD), ps.LIKELIHOOD),
+    _sentence("latent-rivals", BOUND, (latent.OPTIMISM, latent.SAMPLING), _within_bound, "", **HONG),
+    _sentence("latent-best-ours", SMALLER, (latent.PRINTED, latent.OPTIMISM), _best_of_both, latent.PRINTED, **OF_BOTH),
+    _sentence("latent-dependence-ours", f"{GROWS}of mmUCB", RIVAL, IN_MODELS, ps.LIKELIHOOD, place=RELATED),
+    _sentence("latent-arms-ours", ARMS, RIVAL, IN_ARMS, latent.OPTIMISM, place=RELATED),
 )

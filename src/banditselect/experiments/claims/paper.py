@@ -24,8 +24,8 @@ from .. import latent
 from .. import parameter_selection as ps
 from ..experiment import REGIMES
 from . import theorems
-from .claim import Measure, Measured, Parts, Runs, Sentence, Statistic, measure_all, models_of
-from .statistics import at_ends, compared, difference, growth, ratio, statistics, variances
+from .claim import Measure, Measured, Runs, Sentence, Statistic, measure_all, models_of
+from .statistics import Parts, arguments_of, at_ends, compared, difference, growth, ratio, statistics, variances
 
 CLOSE, MUCH = 1.25, 1.5
 
@@ -84,7 +84,7 @@ def _ordered(runs: Runs) -> list[Statistic]:
 def _away(runs: Runs) -> list[Statistic]:
     """PS-OFUL is better than OFUL where the balls are points: it can get closer from there."""
     words, first = "regret of PS-OFUL over that of {}, {}", runs.problems[0]
-    return [Statistic(words.format(b, first), ratio(first, ps.PS, b), -math.inf, 1.0, (first,), True) for b in BOTH]
+    return [Statistic(words.format(b, first), ratio(first, ps.PS, b), -math.inf, 1.0, (first,), True, b) for b in BOTH]
 
 
 def _closer(runs: Runs) -> list[Statistic]:
@@ -95,14 +95,14 @@ def _closer(runs: Runs) -> list[Statistic]:
         return lambda runs: np.abs(np.log(few(runs))) - np.abs(np.log(many(runs)))
 
     words = f"|log(regret of PS-OFUL / regret of {{}})|, at {first} minus at {last}"
-    return [Statistic(words.format(b), shrinks(b), low=0.0, problems=(first, last)) for b in BOTH]
+    return [Statistic(words.format(b), shrinks(b), low=0.0, problems=(first, last), policy=b) for b in BOTH]
 
 
 def _tighter(runs: Runs) -> list[Measured]:
     """Measure where S = max is tighter, which the sentence takes for granted: on average, by a 95 % interval."""
     parts, bound = [], "parameter_bound"
     for problem, result in runs.results.items():
-        if mean_interval([one[bound] for one in theorems.arguments_of(result, ps.OFUL_MAX, [bound])]).high < 10.0:
+        if mean_interval([one[bound] for one in arguments_of(result, ps.OFUL_MAX, [bound])]).high < 10.0:
             words = f"regret of OFUL with S = max over that with S = 10, {problem}"
             parts.append(Statistic(words, ratio(problem, *BOTH), high=1.0, problems=(problem,), log=True))
     return measure_all(parts, [runs])
@@ -116,7 +116,7 @@ def _above(coarse: Runs, fine: Runs) -> list[Statistic]:
         return lambda coarse, fine: difference(last, policy, ps.INDIVIDUAL)(fine)
 
     words = "mean reward of {} minus that of OFUL, fine models, " + last
-    return [Statistic(words.format(policy), over(policy), 0.0, math.inf, (last,)) for policy in (ps.PS, ps.RB)]
+    return [Statistic(words.format(own), over(own), low=0.0, problems=(last,), policy=own) for own in (ps.PS, ps.RB)]
 
 
 def _pulled(coarse: Runs, fine: Runs) -> list[Statistic]:
@@ -131,8 +131,8 @@ def _pulled(coarse: Runs, fine: Runs) -> list[Statistic]:
 
     last = max(coarse.problems, key=models_of)
     return [
-        Statistic(words.format(policy, last), shrinks(last, policy), 0.0, math.inf, (last,))
-        for policy in (ps.PS, ps.RB)
+        Statistic(words.format(own, last), shrinks(last, own), low=0.0, problems=(last,), policy=own)
+        for own in (ps.PS, ps.RB)
     ]
 
 
@@ -163,8 +163,17 @@ QUOTES = {
     "ps-set": "with probability at least 1 - delta, the true reward parameter theta_* lies in C_t",
     "latent-rate": f"{LATENT} [by the rule as printed]",
     "latent-rate-source": f"{LATENT} [by the rule of its source]",
+    "fs-between-ours": "FS-SCB, noise-aware, performs between the best and second-best experts",
+    "ps-better-ours": "the regret of PS-OFUL with likelihood sets is better than OFUL",
+    "ps-transfer-ours": "the mean reward of PS-OFUL with likelihood sets is higher than that of OFUL",
+    "ps-many-ours": "the performance of PS-OFUL with likelihood sets gets better than RB-OFUL as M grows",
+    "ps-set-ours": "the likelihood-ratio sets hold the true parameter at all rounds with probability at least "
+    "1 - delta",
+    "fs-untuned-ours": "FS-IDS, which is not tuned, has at most the regret of the best policy that is",
+    "ps-untuned-synthetic-ours": "PS-IDS, which is not tuned, has at most the regret of the best policy that is",
+    "ps-untuned-ours": "PS-IDS, which is not tuned, has at most the regret of the best policy that is",
 }
-"""What the paper says, by the name of the sentence."""
+"""What the paper says, and what we say of our own, by the name of the sentence."""
 
 CLAIMS = {
     "fs-between": "FS-SCB lies between the best two maps",
@@ -203,21 +212,14 @@ PROVED = {
 def _said(
     id: str, experiments: Sequence[str], policies: tuple[str, ...], measure: Measure, about: int = 1, **options: Any
 ) -> Sentence:
-    """Return a sentence of the paper; it speaks of the first ``about`` of its policies."""
-    regimes, own = ("theory",) if id in PROVED else tuple(REGIMES), policies[:about]
-    options |= {"about": own, "place": PROVED.get(id), "claim": CLAIMS.get(id, ""), "note": NOTES.get(id, "")}
-    return Sentence(id, QUOTES[id], experiments, policies, measure, regimes, **options)
+    """Return a sentence; it speaks of the first ``about`` of its policies."""
+    known: dict[str, Any] = {"regimes": ("theory",) if id in PROVED else tuple(REGIMES), "about": policies[:about]}
+    known |= {"place": PROVED.get(id), "claim": CLAIMS.get(id, ""), "note": NOTES.get(id, "")}
+    return Sentence(id, QUOTES[id], experiments, policies, measure, ours=id.endswith("-ours"), **known | options)
 
 
-def _ours(
-    id: str, quote: str, experiments: Sequence[str], policies: tuple[str, ...], measure: Measure, **options: Any
-) -> Sentence:
-    """Return a sentence that is not the paper's; it speaks of the first of its policies."""
-    return Sentence(id, quote, experiments, policies, measure, about=policies[:1], ours=True, **options)
-
-
-def _untuned(id: str, experiments: Sequence[str], policy: str, *others: str) -> Sentence:
-    """Return the sentence about a policy that has nothing to tune, beside the best of the tuned policies."""
+def _over_best(policy: str, *others: str) -> Measure:
+    """Return the measure that compares the regret of a policy with the smallest of the others, on every problem."""
 
     def over_best(problem: str) -> Callable[[Runs], Any]:
         return lambda runs: runs.mean(problem, policy) / np.min([runs.mean(problem, one) for one in others], axis=0)
@@ -226,13 +228,12 @@ def _untuned(id: str, experiments: Sequence[str], policy: str, *others: str) -> 
         words = f"regret of {policy} over that of the best tuned policy, "
         return [Statistic(words + p, over_best(p), high=1.0, problems=(p,), log=True) for p in runs.problems]
 
-    quote = f"{policy.partition(',')[0]}, which is not tuned, has at most the regret of the best policy that is"
-    options: dict[str, Any] = {"regimes": ("tuned",), "place": "not in the paper"}
-    return _ours(id, quote, experiments, (policy, *others), statistics(parts, "regret"), **options)
+    return statistics(parts, "regret")
 
 
 SYNTHETIC, EXTREME = ("ps-synthetic",), ("ps-worst",)
 PAIR, BOTH = (fs.FS, fs.RB), (ps.OFUL_MAX, ps.OFUL_10)
+CLOSING = (ps.PS, ps.RB, ps.INDIVIDUAL)
 TO_SECOND = "regret of {a} over that of the second best map"
 TO_OFUL, FROM_OFUL = "regret of {a} over that of {b}", "mean reward of {a} minus that of OFUL"
 TO_ORACLE = "mean reward of PS-OFUL over that of BIAS-OFUL with the true centre"
@@ -263,15 +264,7 @@ SENTENCES = (
     _said("ps-rb-growth", IMAGES, (ps.RB, ps.ORACLE), growth(ps.RB, log=False, over=ps.ORACLE)),
     _said("ps-variance", IMAGES, (ps.PS, ps.RB), variances(ps.RB, ps.PS, low=MUCH)),
     _said("ps-transfer", IMAGES, (ps.PS, ps.INDIVIDUAL), TRANSFER),
-    _said(
-        "ps-coarse",
-        tuple(COARSE),
-        (ps.PS, ps.RB, ps.INDIVIDUAL),
-        statistics(_pulled),
-        about=2,
-        beside=COARSE,
-        premise=ABOVE,
-    ),
+    _said("ps-coarse", tuple(COARSE), CLOSING, statistics(_pulled), about=2, beside=COARSE, premise=ABOVE),
     _said("fs-theorem", FS, (fs.FS,), theorems.feature_selection),
     _said("ps-theorem", EXTREME, (ps.PS,), SMALL(theorems.transfer_regret)),
     _said("ps-set", EXTREME, (ps.PS,), SMALL(theorems.coverage(ps.PS))),
@@ -280,49 +273,30 @@ SENTENCES = (
 )
 
 TUNED_FS = (fs.FS, fs.NOISE_AWARE, fs.OPTIMISTIC, fs.RB)
+TUNED_PS = (ps.PS, ps.LIKELIHOOD, *BOTH)
 TUNED_IMAGES = (ps.PS, ps.LIKELIHOOD, ps.NARROW, ps.RB, ps.INDIVIDUAL)
+UNTUNED: dict[str, Any] = {"regimes": ("tuned",), "place": "not in the paper"}
+LIKELY = (ps.LIKELIHOOD,)
+
+NOISE_AWARE = compared(ratio, TO_SECOND, fs.NOISE_AWARE, fs.SECOND, high=1.0)
+LIKELY_BETTER = compared(ratio, TO_OFUL, ps.LIKELIHOOD, *BOTH, high=1.0)
+LIKELY_TRANSFER = compared(difference, FROM_OFUL, ps.LIKELIHOOD, ps.INDIVIDUAL, low=0.0)
+LIKELY_MANY = statistics(_better_than_balancing(ps.LIKELIHOOD))
+HELD: dict[str, Any] = {"regimes": ("theory",), "place": "docs/math.md"}
 
 OURS = (
-    _ours(
-        "fs-between-ours",
-        "FS-SCB, noise-aware, performs between the best and second-best experts",
-        FS,
-        (fs.NOISE_AWARE, fs.SECOND, fs.BEST),
-        compared(ratio, TO_SECOND, fs.NOISE_AWARE, fs.SECOND, high=1.0),
-        premise=ORDERED,
+    _said("fs-between-ours", FS, (fs.NOISE_AWARE, fs.SECOND, fs.BEST), NOISE_AWARE, premise=ORDERED),
+    _said("ps-better-ours", SYNTHETIC, (*LIKELY, *BOTH), LIKELY_BETTER),
+    _said("ps-transfer-ours", IMAGES, (*LIKELY, ps.INDIVIDUAL), LIKELY_TRANSFER),
+    _said("ps-many-ours", IMAGES, (*LIKELY, ps.RB), LIKELY_MANY),
+    _said("ps-set-ours", EXTREME, LIKELY, theorems.coverage(ps.LIKELIHOOD), **HELD),
+    *(
+        _said(f"{id}-ours", where, (policy, *tuned), _over_best(policy, *tuned), **UNTUNED)
+        for id, where, policy, tuned in (
+            ("fs-untuned", FS, fs.UNTUNED, TUNED_FS),
+            ("ps-untuned-synthetic", SYNTHETIC, ps.UNTUNED, TUNED_PS),
+            ("ps-untuned", (*IMAGES, *COARSE), ps.UNTUNED, TUNED_IMAGES),
+        )
     ),
-    _ours(
-        "ps-better-ours",
-        "the regret of PS-OFUL with likelihood sets is better than OFUL",
-        SYNTHETIC,
-        (ps.LIKELIHOOD, *BOTH),
-        compared(ratio, TO_OFUL, ps.LIKELIHOOD, *BOTH, high=1.0),
-    ),
-    _ours(
-        "ps-transfer-ours",
-        "the mean reward of PS-OFUL with likelihood sets is higher than that of OFUL",
-        IMAGES,
-        (ps.LIKELIHOOD, ps.INDIVIDUAL),
-        compared(difference, FROM_OFUL, ps.LIKELIHOOD, ps.INDIVIDUAL, low=0.0),
-    ),
-    _ours(
-        "ps-many-ours",
-        "the performance of PS-OFUL with likelihood sets gets better than RB-OFUL as M grows",
-        IMAGES,
-        (ps.LIKELIHOOD, ps.RB),
-        statistics(_better_than_balancing(ps.LIKELIHOOD)),
-    ),
-    _ours(
-        "ps-set-ours",
-        "the likelihood-ratio sets hold the true parameter at all rounds with probability at least 1 - delta",
-        EXTREME,
-        (ps.LIKELIHOOD,),
-        theorems.coverage(ps.LIKELIHOOD),
-        regimes=("theory",),
-        place="docs/math.md",
-    ),
-    _untuned("fs-untuned-ours", FS, fs.UNTUNED, *TUNED_FS),
-    _untuned("ps-untuned-synthetic-ours", SYNTHETIC, ps.UNTUNED, ps.PS, ps.LIKELIHOOD, *BOTH),
-    _untuned("ps-untuned-ours", (*IMAGES, *COARSE), ps.UNTUNED, *TUNED_IMAGES),
 )
 """No sentences of the paper: the same statistics for our variants, and what our untuned policies lose to tuned ones."""

@@ -1,14 +1,17 @@
 """Statistics that several sentences are about: ratios, differences, exponents of growth, variances within a class."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from ...simulation import Result
 from ...types import Array
-from .claim import Comparison, Measure, Measured, Parts, Runs, Statistic, measure_all, models_of
+from .claim import Measure, Measured, Runs, Statistic, measure_all, models_of
+
+Parts: TypeAlias = Callable[..., list[Statistic]]  #: from the runs of an experiment, or of two that are compared
 
 
 def statistics(parts: Parts, metric: str | None = None) -> Measure:
@@ -19,6 +22,14 @@ def statistics(parts: Parts, metric: str | None = None) -> Measure:
         return measure_all(parts(*runs), runs)
 
     return measure
+
+
+def arguments_of(result: Result, policy: str, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return arguments that a policy had, one mapping per replicate."""
+    told = result.settings["policies"][policy]["arguments"]
+    varying = {name for name in names if isinstance(told[name], Mapping)}
+    rows = range(result.replicates)
+    return [{name: told[name]["per replicate"][n] if name in varying else told[name] for name in names} for n in rows]
 
 
 def ratio(problem: str, a: str, b: str) -> Callable[[Runs], Any]:
@@ -37,21 +48,19 @@ def part_of(problem: str, policy: str, bound: float) -> Callable[[Runs], Any]:
 
 
 def compared(
-    how: Comparison, words: str, a: str, *others: str, low: float = -math.inf, high: float = math.inf
+    how: Callable[[str, str, str], Callable[[Runs], Any]], words: str, a: str, *others: str, **bounds: float
 ) -> Measure:
     """Return the measure that compares policy ``a`` with each of the others, on every problem.
 
-    ``how``: by `ratio` or `difference`.  ``words``: what that is, with {a} and {b} for the policies.  ``low``,
-    ``high``: between which the sentence says that it lies.
+    ``how``: by `ratio` or `difference`.  ``words``: what that is, with {a} and {b} for the policies.  ``bounds``:
+    ``low`` and ``high``, between which the sentence says that it lies.
     """
 
-    def parts(runs: Runs) -> list[Statistic]:
-        pairs = [(b, problem) for b in others for problem in runs.problems]
-        return [
-            Statistic(f"{words.format(a=a, b=b)}, {p}", how(p, a, b), low, high, (p,), how is ratio) for b, p in pairs
-        ]
+    def part(b: str, problem: str) -> Statistic:
+        known: dict[str, Any] = {"problems": (problem,), "log": how is ratio, "policy": b} | bounds
+        return Statistic(f"{words.format(a=a, b=b)}, {problem}", how(problem, a, b), **known)
 
-    return statistics(parts)
+    return statistics(lambda runs: [part(b, problem) for b in others for problem in runs.problems])
 
 
 def at_ends(parts: Callable[[str, str], list[Statistic]]) -> Parts:
@@ -102,8 +111,8 @@ def variances(a: str, *others: str, low: float) -> Measure:
         if not squares[a].size:  # no class has two replicates
             squares = dict.fromkeys(squares, np.full(1, math.nan))
         words = f"variance within a class of {a} over that of {{}}, {last}"
-        played = [b for b in others if b in squares]
-        parts = [Statistic(words.format(b), ratio(last, a, b), low, math.inf, (last,), True) for b in played]
+        known: dict[str, Any] = {"low": low, "problems": (last,), "log": True}
+        parts = [Statistic(words.format(b), ratio(last, a, b), policy=b, **known) for b in others if b in squares]
         return [replace(part, n=classes.size) for part in measure_all(parts, [Runs({last: squares})])]
 
     return measure

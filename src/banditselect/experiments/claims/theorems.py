@@ -1,7 +1,7 @@
 """The paper's theorems on the runs: regrets against bounds, parameters against confidence sets."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,25 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...problems.synthetic import EXTREMES
-from ...simulation import Result, Results
+from ...simulation import Results
 from ...theory import feature_selection as fs_theory
 from ...theory import parameter_selection as ps_theory
 from .. import feature_selection as fs
 from .. import latent
 from .. import parameter_selection as ps
 from .claim import CONFIDENCE, FAILS, Measure, Measured, Runs, Statistic, measure_all, share
-from .statistics import part_of
+from .statistics import arguments_of, part_of
 
 ROUNDING = 1e-9  #: of a sum of shares
 SLACK = 0.1  #: a bound of which all regrets stay below this part shows nothing
-
-
-def arguments_of(result: Result, policy: str, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return arguments that a policy had, one mapping per replicate."""
-    told = result.settings["policies"][policy]["arguments"]
-    varying = {name for name in names if isinstance(told[name], Mapping)}
-    rows = range(result.replicates)
-    return [{name: told[name]["per replicate"][n] if name in varying else told[name] for name in names} for n in rows]
 
 
 def _shares(words: str, runs: Runs, policy: str, held: Mapping[str, Any]) -> list[Measured]:

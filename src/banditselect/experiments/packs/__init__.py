@@ -23,16 +23,14 @@ ps-mnist, ps-cifar10      BallPack       one feature map, and for M in (2, 5, 10
 ``provenance`` says where the numbers come from: data set and SHA-256 of its files, network, training, seeds, split,
 versions, accuracies before and after quantisation, and the command that builds the pack anew.
 
-A file is a compressed ``.npz`` without pickles. Features are kept as whole numbers of 8 or 16 bits with a scale and an
-offset for each column; everything else as it is. The tool that builds packs from images and writes them is in the
-repository, not in the wheel: ``python -m tools.packs``, described in docs/data.md.
+A file is a compressed ``.npz``; features are whole numbers of 8 or 16 bits with a scale and an offset for each column.
+docs/data.md describes the tool that builds packs from images.
 """
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from importlib import resources
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -51,16 +49,11 @@ Features = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """Features ``(items, d)`` as whole numbers: column j has the values ``offset[j] + scale[j] * codes[:, j]``.
+    """Features ``(items, d)`` as whole numbers: column j has the values ``offset[j] + scale[j] * codes[:, j]``."""
 
-    Attributes
-    ----------
-    codes: ``(items, d)``, of 8 or 16 bits, without sign.  scale, offset: ``(d,)``.
-    """
-
-    codes: NDArray[Any]
-    scale: Features
-    offset: Features
+    codes: NDArray[Any]  # (items, d), of 8 or 16 bits, without sign
+    scale: Features  # (d,)
+    offset: Features  # (d,)
 
     @cached_property
     def values(self) -> Features:
@@ -69,109 +62,62 @@ class Coded:
         values.flags.writeable = False
         return values
 
-    @classmethod
-    def _read(cls, arrays: Mapping[str, NDArray[Any]], name: str) -> "Coded":
-        """Return it from the arrays of a file."""
-        return cls(*(arrays[f"{name}.{field}"] for field in ("codes", "scale", "offset")))
-
 
 @dataclass(frozen=True, eq=False)
 class FeaturePack:
     """M feature maps of the same items, for feature selection.
 
-    Attributes
-    ----------
-    coded: the M maps, best first, each of RMS norm 1 over the images that the parameters were fitted on.
-    labels: ``(items,)``, classes 0, 1, ..., C - 1.
-    parameters: ``(C, d)``, on map ``true_map``: one linear model without intercept for each class, fitted to the 1/0
-        indicator on images that are not among the items, classes weighed 1:9.
-    true_map: 0.
-    heads: for each map ``(C, d_i + 1)``, weights and intercepts of the linear classifier whose accuracy is stated.
-    accuracies: ``(M,)``, of those classifiers on the items.
-    provenance: where all this comes from; JSON.
+    The maps come best first, each of RMS norm 1 over the images that the parameters were fitted on. The parameters are
+    one linear model without intercept for each class on map ``true_map``, fitted to the 1/0 indicator on images that
+    are not among the items, classes weighed 1:9.
     """
 
     coded: list[Coded]
-    labels: Index
-    parameters: Array
-    true_map: int
-    heads: list[Array]
-    accuracies: Array
-    provenance: dict[str, Any]
+    labels: Index  # (items,), classes 0, 1, ..., C - 1
+    parameters: Array  # (C, d)
+    true_map: int  # 0
+    heads: list[Array]  # for each map (C, d_i + 1), weights and intercepts of the classifier whose accuracy is stated
+    accuracies: Array  # (M,), of those classifiers on the items
+    provenance: dict[str, Any]  # where all this comes from; JSON
 
     @property
     def maps(self) -> list[Features]:
         """The maps, ``(items, d_i)`` each, read-only."""
         return [part.values for part in self.coded]
 
-    @classmethod
-    def _read(cls, arrays: Mapping[str, NDArray[Any]], provenance: dict[str, Any]) -> "FeaturePack":
-        several = range(arrays["accuracies"].size)
-        coded, heads = [Coded._read(arrays, f"map{i}") for i in several], [arrays[f"head{i}"] for i in several]
-        labels, parameters, true_map = arrays["labels"], arrays["parameters"], int(arrays["true_map"])
-        return cls(coded, labels, parameters, true_map, heads, arrays["accuracies"], provenance)
-
 
 @dataclass(frozen=True, eq=False)
 class Balls:
-    """M balls in which the parameters of the classes 0, ..., M - 1 should lie, as a Gaussian mixture has found them.
+    """M balls in which the parameters of the classes 0, ..., M - 1 should lie, as a Gaussian mixture has found them."""
 
-    Attributes
-    ----------
-    centers: ``(M, d)``.
-    radii: ``(M,)``, b: the RMS distance of the mixture's component to its centre.
-    center_errors: ``(M,)``, c: how far the centre may be from the mean of the population the data sets come from.
-    components: ``(M,)``, the ball of each of the classes; i for class i unless the mixture has mixed classes up.
-    weights: ``(M,)``, of the mixture's components.
-    purity: the share of the data sets that lie in the ball of their class.
-    """
-
-    centers: Array
-    radii: Array
-    center_errors: Array
-    components: Index
-    weights: Array
-    purity: float
+    centers: Array  # (M, d)
+    radii: Array  # (M,), b: the RMS distance of the mixture's component to its centre
+    center_errors: Array  # (M,), c: how far the centre may be from the mean of the population of the data sets
+    components: Index  # (M,), the ball of each of the classes; i for class i unless the mixture has mixed classes up
+    weights: Array  # (M,), of the mixture's components
+    purity: float  # the share of the data sets that lie in the ball of their class
 
 
 @dataclass(frozen=True, eq=False)
 class BallPack:
-    """One feature map with balls for parameter selection.
+    """One feature map with balls for parameter selection: whitened, the last column is 1.
 
-    Attributes
-    ----------
-    coded: the map; whitened, the last column is 1.
-    labels: ``(items,)``, classes 0, 1, ..., C - 1.
-    parameters: ``(C, d)``, the linear model of each class that is best for the rewards .9 (the class) and .1 (others)
-        on the items themselves, classes weighed 1:9. A policy does not know it; balls should hold it.
-    balls: by ("fine" or "coarse", M), M in (2, 5, 10), for the same rewards.
-    head: ``(C, d)``, the network's own last layer.
-    accuracy: of that layer on the items.
-    provenance: where all this comes from; JSON.
+    The parameters are the linear model of each class that is best for the rewards .9 (the class) and .1 (others) on the
+    items themselves, classes weighed 1:9. A policy does not know them; balls should hold them.
     """
 
     coded: Coded
-    labels: Index
-    parameters: Array
-    balls: dict[tuple[str, int], Balls]
-    head: Array
-    accuracy: float
-    provenance: dict[str, Any]
+    labels: Index  # (items,), classes 0, 1, ..., C - 1
+    parameters: Array  # (C, d)
+    balls: dict[tuple[str, int], Balls]  # by ("fine" or "coarse", M), M in (2, 5, 10), for the same rewards
+    head: Array  # (C, d), the network's own last layer
+    accuracy: float  # of that layer on the items
+    provenance: dict[str, Any]  # where all this comes from; JSON
 
     @property
     def features(self) -> Features:
         """The map, ``(items, d)``, read-only."""
         return self.coded.values
-
-    @classmethod
-    def _read(cls, arrays: Mapping[str, NDArray[Any]], provenance: dict[str, Any]) -> "BallPack":
-        balls = {}
-        for kind, M in ((kind, M) for kind in SETS for M in MODELS):
-            parts: dict[str, Any] = {field.name: arrays[f"{kind}{M}.{field.name}"] for field in fields(Balls)}
-            balls[kind, M] = Balls(**parts | {"purity": float(parts["purity"])})
-        labels, parameters, head = (arrays[name] for name in ("labels", "parameters", "head"))
-        accuracy = float(arrays["accuracy"])
-        return cls(Coded._read(arrays, "map"), labels, parameters, balls, head, accuracy, provenance)
 
 
 Pack = FeaturePack | BallPack
@@ -188,24 +134,23 @@ def load_pack(name: str, folder: Path | None = None) -> Pack:
     """Return the pack of this name, the one shipped with the package or the one that was built into ``folder``."""
     if name not in NAMES:
         raise ValueError(f"load_pack: name: got {name!r}, expected one of {', '.join(NAMES)}")
-    where = resources.files(__name__) if folder is None else folder
-    with resources.as_file(where / f"{name}.npz") as path:
-        pack = read_pack(path)
-    if pack.provenance.get("pack") != name:
-        raise ValueError(f"{path}: holds the pack {pack.provenance.get('pack')!r}, expected {name!r}")
-    return pack
+    path = (folder or Path(__file__).parent) / f"{name}.npz"
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no pack {path}; docs/data.md says how to build one")
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    form, labels, parameters = json.loads(arrays["header"].tobytes()), arrays["labels"], arrays["parameters"]
 
+    def coded(part: str) -> Coded:
+        return Coded(*(arrays[f"{part}.{field}"] for field in ("codes", "scale", "offset")))
 
-def read_pack(path: Path) -> Pack:
-    """Read a pack; a file that is damaged or holds something else is refused by its name."""
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = dict(archive)
-        form = json.loads(arrays["header"].tobytes().decode())
-        if form["format"] != FORMAT:
-            raise ValueError(f"its format is {form['format']!r}, not {FORMAT!r}")
-        return KINDS[form["kind"]]._read(arrays, form["provenance"])
-    except FileNotFoundError:
-        raise FileNotFoundError(f"there is no pack {path}; docs/data.md says how to build one") from None
-    except Exception as error:  # zipfile, zlib and numpy have a dozen kinds for damage
-        raise ValueError(f"{path}: damaged, or no pack of banditselect: {error}") from error
+    if form["kind"] == "features":
+        accuracies, true_map = arrays["accuracies"], int(arrays["true_map"])
+        maps, heads = zip(*((coded(f"map{i}"), arrays[f"head{i}"]) for i in range(accuracies.size)), strict=True)
+        return FeaturePack([*maps], labels, parameters, true_map, [*heads], accuracies, form["provenance"])
+    balls = {}
+    for kind, M in product(SETS, MODELS):
+        parts: dict[str, Any] = {field.name: arrays[f"{kind}{M}.{field.name}"] for field in fields(Balls)}
+        balls[kind, M] = Balls(**parts | {"purity": float(parts["purity"])})
+    accuracy = float(arrays["accuracy"])
+    return BallPack(coded("map"), labels, parameters, balls, arrays["head"], accuracy, form["provenance"])

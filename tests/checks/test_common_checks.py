@@ -6,17 +6,15 @@ from banditselect.policies import Policy, registered
 from expected_skips import run_or_skip
 from policies_under_check import ESSENTIAL, POLICIES, SKIPPED
 
+# each policy compiles forms of its own for catalogues
 ON_CATALOGUES = {"Uniform", "UCB1", "OFUL", "LinTS", "FSSquareCB", "FSOFUL", "SEXP3", "RegretBalancing", "OnMap"}
-
-
-CATALOGUES = ("check_catalogue", "check_catalogue_probabilities")  # each policy compiles forms of its own for these
 
 
 def cases():
     """Every check with every policy; slow: variants of policies, and most policies with catalogues."""
     for name in POLICIES:
         for check in CHECKS:
-            slow = name not in (ON_CATALOGUES if check in CATALOGUES else ESSENTIAL)
+            slow = name not in (ON_CATALOGUES if check == "check_catalogue" else ESSENTIAL)
             yield pytest.param(name, check, marks=pytest.mark.slow if slow else ())
 
 

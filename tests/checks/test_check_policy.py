@@ -144,7 +144,7 @@ FLAWS = [
         flawed(act=act_and_keep, update=lambda self, d, y: OFUL.update(self, d, y + np.nansum(self.kept))),
     ),
     ("check_catalogue", "^check_catalogue: items", flawed(act=only_the_first_item)),
-    ("check_catalogue_probabilities", "for items", flawed(SquareCB, probabilities=by_position_of_items)),
+    ("check_catalogue", "for items", flawed(SquareCB, probabilities=by_position_of_items)),
     ("check_persistence", "the loaded policy", FlawedMemory.bind(dim=D)),
     ("check_determinism", "two runs", flawed(update=lambda self, d, y: OFUL.update(self, d, LIVE.normal()))),
     (
@@ -157,7 +157,7 @@ FLAWS = [
         "lane",
         flawed(update=lambda self, d, y: OFUL.update(self, d, np.full_like(y, np.mean(y)))),
     ),
-    ("check_propensities_of_lanes", "of lane 0 differ", flawed(SquareCB, act=half_in_lanes)),
+    ("check_lanes", "of lane 0 differ", flawed(SquareCB, act=half_in_lanes)),
     ("check_permuted_actions", "do not follow", flawed(SquareCB, probabilities=by_position)),
     ("check_permuted_models", "do not follow", flawed(FSOFUL, model_weights=np.array([0.5, 0.3, 0.2]))),
     ("check_rescaling", "another action after rescaling: do all .* have unit=", flawed(noise=argument(default=0.5))),

@@ -59,12 +59,6 @@ def test_comparison_reads_like_a_sentence():
     assert "weight 0.0120 [" in repr(paired_difference([0.512, 0.511], [0.5, 0.499], metric="weight", confidence=0.5))
 
 
-def test_same_seed_same_interval_and_another_seed_another():
-    a, b = np.random.default_rng(0).exponential(size=(2, 30))
-    assert paired_difference(a, b) == paired_difference(a, b)
-    assert paired_difference(a, b) != paired_difference(a, b, seed=1)
-
-
 def test_long_tail_makes_its_side_longer():
     d = np.random.default_rng(1).lognormal(size=40)
     c = paired_difference(d, np.zeros(40))
@@ -93,11 +87,11 @@ def test_few_or_equal_replicates():
 @pytest.mark.parametrize(("draw", "mean", "coverage"), [("exponential", 1.0, 0.945), ("normal", 0.0, 0.952)])
 @pytest.mark.parametrize("n", [10, 50])
 def test_coverage(draw, mean, coverage, n):
-    """As documented for skewed and for normal differences; false alarm below 1e-4 (binomial, 600 data sets)."""
-    rng, sets = np.random.default_rng(7), 600
+    """As documented for skewed and for normal differences; false alarm below 1e-4 (binomial, 300 data sets)."""
+    rng, sets = np.random.default_rng(7), 300
     hits = 0
     for _ in range(sets):
-        c = paired_difference(getattr(rng, draw)(size=n), np.zeros(n), resamples=1000)
+        c = paired_difference(getattr(rng, draw)(size=n), np.zeros(n))
         hits += c.low <= mean <= c.high
     assert hits >= stats.binom.ppf(5e-5, sets, coverage)
 
@@ -172,8 +166,6 @@ def test_decimals():
         ({"a": []}, "a"),
         ({"a": "word"}, "a"),
         ({"confidence": 1.0}, "confidence"),
-        ({"resamples": 10}, "resamples"),
-        ({"seed": -1}, "seed"),
     ],
 )
 def test_refusals_name_the_argument(arguments, name):
