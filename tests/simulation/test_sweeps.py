@@ -270,7 +270,7 @@ def test_a_policy_is_tuned_where_it_has_the_argument_itself_or_inside():
     assert inner[1].arguments["policy"].arguments["exploration"] in grid["exploration"]
     assert tuned["RB"].arguments["bases"].policy.arguments["exploration"] in grid["exploration"]
     assert policies["RB"].arguments["bases"].policy.arguments == SCB.arguments  # what was given is as it was
-    assert told["RB"]["tried"][1]["arguments"] == {"exploration": 7.0, "reference": 2.0}
+    assert told["RB"]["tried"][2]["arguments"] == {"exploration": 7.0, "reference": 2.0}
 
 
 def test_what_cannot_be_stored_is_refused_before_there_is_a_folder(tmp_path):
@@ -406,15 +406,7 @@ def test_a_step_to_a_value_that_the_policy_refuses_is_no_step():
         tune({"OFUL": OFUL_TOLD}, PS, {"delta": Steps(1.5)}, rounds=10, replicates=2)
 
 
-def test_the_search_on_later_problems_looks_first_where_that_on_the_first_ended(monkeypatch):
-    begun = []
-
-    class Noted(tuning.Search):
-        def __init__(self, axes, replicates, hint=()):
-            super().__init__(axes, replicates, hint)
-            begun.append((hint, self))
-
-    monkeypatch.setattr(tuning, "Search", Noted)
+def test_several_problems_are_tuned_side_by_side_as_if_alone():
     problems = {f"M = {M}": SyntheticParameterSelection(n_models=M, dim=3) for M in (2, 3, 4)}
     policies = {name: {"OFUL": OFUL.bind(noise=given.noise), "uniform": Uniform.bind()} for name in problems}
     chosen = tuning.tune_all(
@@ -429,7 +421,7 @@ def test_the_search_on_later_problems_looks_first_where_that_on_the_first_ended(
         workers=1,
     )
     assert list(chosen) == list(problems)
-    first = begun[0][1]
-    assert [hint for hint, _ in begun] == [(), first.best, first.best]
-    assert first.best != (0,)
-    assert all(first.best in search.reached for _, search in begun)
+    alone = tune(
+        policies["M = 3"], problems["M = 3"], {"scale": tuning.Steps(1.0)}, rounds=50, replicates=4, engine="local"
+    )
+    assert chosen["M = 3"].record == alone.record
