@@ -5,6 +5,7 @@ instances are drawn (``draw``) and how large they are (``lane_bytes``).
 ``banditselect.checks.check_problem`` tells whether it keeps the contract.
 """
 
+import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -102,3 +103,12 @@ def stacked(maps: Sequence[Array | Blocked], many: bool, axis: int) -> Any:
     arrays = [m for m in maps if not isinstance(m, Blocked)]
     alike = len(arrays) == len(maps) and len({m.shape[-1] for m in arrays}) == 1
     return np.stack(arrays, axis=axis) if alike else list(maps)
+
+
+def single_threaded() -> contextlib.AbstractContextManager[Any]:
+    """Keep linear algebra libraries to one thread: their sums depend on how many there are."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return contextlib.nullcontext()
+    return threadpool_limits(1)

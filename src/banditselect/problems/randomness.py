@@ -108,3 +108,13 @@ class DrawnInstances(Instances):
     def rewards(self, t: int, action: Index) -> Array:
         """Return the rewards of these actions in round ``t``, ``(N,)``."""
         return self._noise.rewards(t, self._means[np.arange(action.size), t, action])
+
+
+class DrawnActions(DrawnInstances):
+    """Instances that also have the features of all actions drawn, ``actions (N, T, ...)``."""
+
+    actions: Array
+
+    def features(self, t: int) -> Array:
+        """Return the features of round ``t``."""
+        return self.actions[:, t].copy()

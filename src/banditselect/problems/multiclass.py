@@ -14,7 +14,7 @@ from ..runtime.constraints import YesNo
 from ..runtime.errors import refuse
 from ..types import Array, Blocked, Index
 from .base import Instances, Problem, map_shapes, stacked
-from .labelled import AsGiven, labels_of, same_rows, table_of
+from .labelled_items import AsGiven, labels_of, same_rows, table_of
 
 
 class ClassesAsArms(Problem):
