@@ -21,7 +21,6 @@ from .identity import record_of
 from .loop import METRICS
 from .plan import Plan, Policies
 from .progress import OnProgress
-from .results import Result
 from .store import Store
 from .sweeps import RESERVED, check_seed, check_size, raise_first
 
@@ -176,7 +175,7 @@ def tune_all(
         for name, binding in policies[problem].items()
         if (axes := axes_of(binding, {**grid, **own.get(name, {})}))
     }
-    store, step = None if out is None else Store(out), 0
+    store, step, sign = None if out is None else Store(out), 0, 1.0 if is_lower_better(metric) else -1.0
     while wanted := {key: request for key, search in searches.items() if (request := search.next())}:
         step += 1
         for start, stop in sorted({(request.start, request.stop) for request in wanted.values()}):
@@ -201,57 +200,41 @@ def tune_all(
                 search, _, place = trials[failure.cell.problem, failure.cell.policy]
                 if not isinstance(failure.error, errors.ArgumentError) or not search.steps(place):
                     raise_first([failure])
-            results = {name: plan.result(name, outcomes, failures) for name in candidates}
+            finals = {name: plan.result(name, outcomes, failures).finals(metric) for name in candidates}
             for (problem, label), (search, name, place) in trials.items():
-                search.learn(place, _losses(results[problem], label, name, metric, len(lanes)))
-    sign = 1.0 if is_lower_better(metric) else -1.0
+                values = finals[problem].get(label, np.full(len(lanes), sign * np.inf))  # a step that is refused
+                if np.isnan(values).any():
+                    raise errors.refuse("metric", metric, f"a metric that policies[{name!r}] has on every replicate")
+                search.learn(place, sign * values)
     known = {"metric": metric, "rounds": rounds, "replicates": [RESERVED, RESERVED + replicates], "seed": seed}
     chosen = {}
-    for problem in problems:
+    for problem, drawn in problems.items():
         mine = {name: search for (where, name), search in searches.items() if where == problem}
         best = {name: _with(policies[problem][name], search.arguments(search.best)) for name, search in mine.items()}
-        record = {
-            "problem": record_of(problems[problem], {}, {}),
-            "grid": _recorded(grid),
-            "own": _recorded(own),
-            **known,
-            "policies": {name: search.record(sign) for name, search in mine.items()},
-        }
+        record = {"problem": record_of(drawn, {}, {}), "grid": _recorded(grid), "own": _recorded(own), **known}
+        record["policies"] = {name: search.record(sign) for name, search in mine.items()}
         chosen[problem] = Tuned(dict(policies[problem]) | best, record)
     return chosen
 
 
 def _check(policies: Mapping[str, Policies], grid: Grid, own: Mapping[str, Grid]) -> None:
-    """Refuse what are no policies by name, values that cannot be tried, and arguments that no policy has."""
+    """Refuse values without policies by name, values that cannot be tried, and arguments that no policy has."""
     if not grid and not own:
         raise errors.refuse("grid", grid, 'arguments with values to try: {"scale": [0.1, 1.0]}')
     for named in policies.values():
         if not isinstance(named, Mapping):
             raise errors.refuse("policies", named, 'a dict of what bind returned by name, {"name": Policy.bind()}')
-    pairs = [(name, binding) for named in policies.values() for name, binding in named.items()]
     for policy, values in ((None, grid), *own.items()):
-        owner, expected = f"own[{policy!r}]", "one of its arguments"
-        asked = [binding for name, binding in pairs if name == policy]
-        if policy is None:
-            owner, expected = "grid", "an argument of at least one of the policies"
-            asked = [binding for _, binding in pairs]
-        elif not asked:
+        asked = [one for named in policies.values() for name, one in named.items() if policy in (None, name)]
+        if policy is not None and not asked:
             raise errors.refuse("own", policy, "the name of a policy")
+        owner = "grid" if policy is None else f"own[{policy!r}]"
         for argument, axis in values.items():
             if not isinstance(axis, Steps) and not (isinstance(axis, list | tuple | np.ndarray) and len(axis)):
                 raise errors.refuse(f"{owner}: {argument}", axis, "a list of at least one value, or Steps")
             if not any(has_argument(binding, argument) for binding in asked):
+                expected = "one of its arguments" if policy else "an argument of at least one of the policies"
                 raise errors.refuse(owner, argument, expected)
-
-
-def _losses(result: Result, label: str, name: str, metric: str, replicates: int) -> NDArray[np.float64]:
-    """Return what a candidate has after the last round, smaller is better: infinity where its arguments are refused."""
-    if label not in result.curves:
-        return np.full(replicates, np.inf)
-    values = result.final(label, metric)
-    if np.isnan(values).any():
-        raise errors.refuse("metric", metric, f"a metric that policies[{name!r}] has on every replicate")
-    return values if is_lower_better(metric) else -values
 
 
 class Request(NamedTuple):
@@ -264,11 +247,6 @@ class Request(NamedTuple):
 
 class Search:
     """Look for the place of the smallest mean: ``next`` returns what to play, ``learn`` takes the results.
-
-    Parameters
-    ----------
-    axes: the values by name of the argument.
-    replicates: on how many the best are compared in the end.
 
     Attributes
     ----------
@@ -283,8 +261,7 @@ class Search:
         self._stages = [replicates]
         while self._stages[0] >= FEWEST * SHARE:
             self._stages.insert(0, self._stages[0] // SHARE)
-        self._start: Place = (0,) * len(self.axes)
-        self._leader = self._start
+        self._leader: Place = (0,) * len(self.axes)
         self.reached: dict[Place, NDArray[np.float64]] = {}
         self.best: Place = ()
         self._requests = self._search()
@@ -294,7 +271,7 @@ class Search:
         return next(self._requests, None)
 
     def learn(self, place: Place, values: NDArray[np.float64]) -> None:
-        """Take the results of a place on the replicates that were asked for."""
+        """Take the results of a place on the replicates that were asked for; the smaller the better."""
         self.reached[place] = np.concatenate([self.reached.get(place, np.empty(0)), values])
 
     def arguments(self, place: Place) -> dict[str, Any]:
@@ -310,13 +287,9 @@ class Search:
         found = []
         for j, name in enumerate(self.axes):
             tried, k = {place[j] for place in self.reached}, self.best[j]
-            for edge, inside in ((min(tried), 1), (max(tried), -1)):
-                inner = (*self.best[:j], k + inside, *self.best[j + 1 :])
-                if (
-                    k == edge
-                    and len(tried) > 1
-                    and not (inner in self.reached and self._worse(inner, self.best) == 0.0)
-                ):
+            if len(tried) > 1 and k in (min(tried), max(tried)):
+                inner = (*self.best[:j], k + (1 if k == min(tried) else -1), *self.best[j + 1 :])
+                if inner not in self.reached or self._worse(inner, self.best) != 0.0:
                     found.append(name)
         return found
 
@@ -332,18 +305,18 @@ class Search:
 
     def _search(self) -> Iterator[Request]:
         """Search on few replicates; at every further stage, from the best third of the places of the stage before."""
-        pool, last = [self._start, *self._near(self._start, (0,), 2)], self._stages[-1]
+        pool = [self._leader, *self._near(self._leader, (0,), 2)]
         for n in self._stages:
             yield from self._race(pool, n, np.inf)
             self._leader = self._ranked(n)[0]
             yield from self._descend(n)
             ranked = self._ranked(n)
             pool = [place for place in ranked[: -(-len(ranked) // SHARE)] if self._worse(place, ranked[0]) < DOUBT]
-        self._leader = pool[0]
+        self._leader = ranked[0]
         while beyond := [place for place in self._next_to(self._leader) if place not in self.reached]:
-            yield from self._race(beyond, last, 0.0)
-            self._leader = self._ranked(last)[0]
-        yield from self._come_back(last)
+            yield from self._race(beyond, n, 0.0)
+            self._leader = self._ranked(n)[0]
+        yield from self._come_back(n)
 
     def _descend(self, n: int) -> Iterator[Request]:
         """Step downhill along one argument at a time, at first by strides of two; in the end along pairs of them."""
@@ -354,8 +327,8 @@ class Search:
             every = itertools.combinations(range(len(self.axes)), along)
             near = [place for arguments in every for place in self._near(leader, arguments, stride)]
             yield from self._race(near, n, doubt)
-            best = min([leader, *(p for p in near if self._played(p) >= n)], key=lambda p: self._mean(p, n))
-            self._leader, way = best, way + 1 if best == leader else min(way, 1)
+            self._leader = min([leader, *(p for p in near if self._played(p) >= n)], key=lambda p: self._mean(p, n))
+            way = way + 1 if self._leader == leader else min(way, 1)
 
     def _come_back(self, n: int) -> Iterator[Request]:
         """Choose the place nearest to the start that is not worse than the best by more than a standard error."""
@@ -370,20 +343,19 @@ class Search:
     def _race(self, places: Sequence[Place], n: int, doubt: float) -> Iterator[Request]:
         """Ask for n replicates of places, stage by stage; those worse than the leader by so many errors stop early."""
         for start, stop in itertools.pairwise([0, *(stage for stage in self._stages if stage <= n)]):
-            lacking = tuple(dict.fromkeys(place for place in places if self._played(place) == start))
-            if lacking:
+            if lacking := tuple(dict.fromkeys(place for place in places if self._played(place) == start)):
                 yield Request(lacking, start, stop)
             places = [place for place in places if self._worse(place, self._leader) < doubt]
 
-    def _near(self, place: Place, arguments: Sequence[int], stride: int = 1) -> Iterator[Place]:
-        """Yield the places that differ in all of these arguments: by a stride, or in any value of a list."""
-        others = {
-            j: [k for k in self._ranges[j] if abs(k - place[j]) == stride or (j not in self._walked and k != place[j])]
-            for j in arguments
-        }
-        for moved in itertools.product(*others.values()):
-            to = dict(zip(others, moved, strict=True))
-            yield tuple(to.get(j, k) for j, k in enumerate(place))
+    def _near(self, place: Place, arguments: Sequence[int], stride: int = 1) -> list[Place]:
+        """Return the places that differ in all of these arguments: by a stride, or in any value of a list."""
+        others = [
+            [k for k in values if (abs(k - place[j]) == stride if j in self._walked else k != place[j])]
+            if j in arguments
+            else [place[j]]
+            for j, values in enumerate(self._ranges)
+        ]
+        return list(itertools.product(*others))
 
     def _next_to(self, place: Place) -> list[Place]:
         """Return the places one step away along one argument."""
