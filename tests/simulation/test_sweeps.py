@@ -377,7 +377,7 @@ def test_a_policy_may_have_values_of_its_own_and_walks_where_they_are_steps():
     assert set(tuned.record["policies"]["LinTS"]["choice"]) == {"scale"}
     record = tuned.record["policies"]["OFUL"]
     assert set(record["choice"]) == {"scale", "regularization"}
-    assert tuned.record["own"] == {"OFUL": {"regularization": {"start": 1.0, "factor": 10.0, "reach": 10}}}
+    assert tuned.record["own"] == {"OFUL": {"regularization": {"start": 1.0, "factor": 10.0, "reach": 20}}}
     best = min(record["tried"], key=lambda row: row["mean"])["arguments"]["regularization"]
     assert best <= record["choice"]["regularization"] <= 1.0  # the best, or between it and the start
     tried = {round(row["arguments"]["regularization"], 12) for row in record["tried"]}

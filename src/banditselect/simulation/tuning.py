@@ -52,7 +52,7 @@ class Steps:
 
     start: Any
     factor: float = 10.0**0.5
-    reach: int = 10
+    reach: int = 20
 
     def __post_init__(self) -> None:
         if not isinstance(self.start, Constant):
