@@ -46,7 +46,7 @@ def test_common_check(name, check):
     run_or_skip(check, make(**settings), {"check_parameter_bound", "check_linear_means"} if by_label else ())
 
 
-# What is offered
+# Items offered
 
 
 @pytest.mark.parametrize("n_actions", [1, 2, 5, 40])
@@ -104,7 +104,7 @@ def test_big_arrays_are_not_copied_and_not_changed():
     assert problem.lane_bytes(100) < 20_000
 
 
-# What it pays
+# Rewards
 
 
 def test_linear_rewards_by_hand():
@@ -156,7 +156,7 @@ def test_constants_of_ones_own():
     np.testing.assert_array_equal(constants["model"], 3 - constants["label"])
 
 
-# What is fitted
+# Fits
 
 
 @pytest.mark.parametrize("share", [None, 0.1, 0.5])

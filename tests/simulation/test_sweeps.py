@@ -94,7 +94,7 @@ def test_a_sweep_may_tune_the_policies_of_every_problem(tmp_path):
 
 
 def test_policies_may_be_given_by_the_name_of_the_problem():
-    """Also where two names stand for one problem."""
+    """Also where one problem has two names."""
     policies = {"known": {"oracle": on_map(SCB, 0)}, "unknown": {"uniform": Uniform.bind()}}
     results = sweep(policies, {"known": FS, "unknown": FS}, rounds=5, replicates=2)
     assert {name: result.policies for name, result in results.items()} == {"known": ["oracle"], "unknown": ["uniform"]}
@@ -126,7 +126,8 @@ def test_a_cell_that_fails_is_reported_and_takes_no_other_down():
     assert "no more" in first.traceback
     assert str(first) == (
         "fragile on dim=4, replicates 0-1, 10 rounds, seed 0, Fragile.bind() on SyntheticParameterSelection("
-        "n_models=2, dim=4, n_actions=10, radius=0.0, noise='uniform', truth='random'): ZeroDivisionError('no more')"
+        "n_models=2, dim=4, n_actions=10, radius=0.0, noise='uniform', truth='random', stay=None): "
+        "ZeroDivisionError('no more')"
     )
     assert "2 cells failed" in repr(results)
 
@@ -312,7 +313,7 @@ def test_what_cannot_be_tuned_is_refused_by_name():
         tune({"o": OFUL_TOLD}, PS, {"scale": [-1.0]}, rounds=2)
 
 
-# What is kept
+# Seeds and storage
 
 
 def test_more_replicates_keep_all_that_is_stored_also_in_blocks_that_were_not_full(tmp_path, monkeypatch):
@@ -334,7 +335,7 @@ def test_more_replicates_keep_all_that_is_stored_also_in_blocks_that_were_not_fu
     assert len(met) == 4  # nothing but the comparison above was drawn again
 
 
-# What newcomers do
+# Mistakes of newcomers
 
 
 def test_what_is_not_a_mapping_of_policies_is_refused_by_name():
@@ -425,3 +426,22 @@ def test_several_problems_are_tuned_side_by_side_as_if_alone():
         policies["M = 3"], problems["M = 3"], {"scale": tuning.Steps(1.0)}, rounds=50, replicates=4, engine="local"
     )
     assert chosen["M = 3"].record == alone.record
+
+
+def test_an_interrupted_tuning_continues_to_the_same_choice_with_any_number_of_workers(tmp_path):
+    class Interrupted(Exception):
+        pass
+
+    def stop(at):
+        seen.append(at)
+        if len(seen) > 40:
+            raise Interrupted
+
+    options = {"rounds": 20, "replicates": 30}
+    seen, axes = [], {"scale": Steps(1.0), "regularization": Steps(1.0)}
+    whole = tune({"OFUL": OFUL_TOLD}, PS, axes, **options)
+    assert {row["n"] for row in whole.record["policies"]["OFUL"]["tried"]} == {10, 30}
+    with pytest.raises(Interrupted):
+        tune({"OFUL": OFUL_TOLD}, PS, axes, out=tmp_path, progress=stop, **options)
+    assert any(tmp_path.rglob("*.cell"))
+    assert tune({"OFUL": OFUL_TOLD}, PS, axes, out=tmp_path, workers=2, **options).record == whole.record

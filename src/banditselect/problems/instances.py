@@ -1,4 +1,4 @@
-"""What drawing the instances of a problem repeats: normals, linear rewards, numbers of items.
+"""Kernels that draw the instances of problems: normals, linear rewards, numbers of items.
 
 References: Box, Muller, "A note on the generation of random normal deviates", 1958; Steele, Lea, Flood, "Fast
 splittable pseudorandom number generators", 2014 (SplitMix64, the generator of random words).

@@ -48,7 +48,7 @@ class Classification(Problem):
     labels: ``(items,)``, whole numbers 0, 1, ..., C - 1, all of which occur.
     reward: "linear" or "label".
     n_actions: K.
-    noise: "uniform", "gaussian" (both of variance 1/12) or "bernoulli"; None stands for what the paper has: "uniform"
+    noise: "uniform", "gaussian" (both of variance 1/12) or "bernoulli"; None for the noise of the paper: "uniform"
         for linear rewards, "bernoulli" for labels. Coins for labels have the values 0 and 1; for linear rewards B and
         -B, where B is the instance's ``reward_bound``, so that the mean stays linear.
     true_map, parameters: for linear rewards: the map that explains them, and ``(C, d)``, one parameter for each class.

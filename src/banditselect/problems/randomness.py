@@ -67,9 +67,9 @@ def draw_noise(kind: str, rng: np.random.Generator, rounds: int) -> Array:
 
 
 class Noise:
-    """What stands between mean rewards and rewards, drawn beforehand: whoever plays meets the same.
+    """The noise between mean rewards and rewards, drawn beforehand: all policies meet the same.
 
-    ``"uniform"`` adds U[-1/2, 1/2] and ``"gaussian"`` adds N(0, 1/12), both whatever the action. ``"bernoulli"`` gives
+    ``"uniform"`` adds U[-1/2, 1/2] and ``"gaussian"`` adds N(0, 1/12), the same for all actions. ``"bernoulli"`` gives
     one of two values, ``high`` with the probability that makes the mean right; one uniform number a round decides for
     all actions, so the better of two actions never pays less.
 
@@ -85,7 +85,7 @@ class Noise:
 
     @property
     def constant(self) -> Any:
-        """A sub-Gaussian constant whatever the means are: a number, or ``(N,)``."""
+        """A sub-Gaussian constant that holds for all means: a number, or ``(N,)``."""
         return 0.5 * (self.high - self.low) if self.kind == "bernoulli" else NOISE_DEVIATION
 
     def rewards(self, t: int, means: Array) -> Array:

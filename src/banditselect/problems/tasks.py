@@ -1,4 +1,4 @@
-"""Tasks in sequence: the parameter is another one in every task, and lies in one of M regions that nobody tells."""
+"""Tasks in sequence: each has a new parameter, drawn near one of M centres that the learner does not know."""
 
 import math
 from typing import Any

@@ -104,7 +104,7 @@ class Task:
     def run(self, tell: Callable[[int], None] | None = None) -> Outcome | Failure:
         """Play; an error becomes a Failure. ``tell`` is called with the rounds played, at every checkpoint.
 
-        What ``tell`` raises or warns of is not the cell's.
+        An error or a warning of ``tell`` itself is not the cell's.
         """
         messages: dict[str, None] = {}
         start = begun = time.perf_counter()
