@@ -429,19 +429,16 @@ def test_several_problems_are_tuned_side_by_side_as_if_alone():
 
 
 def test_an_interrupted_tuning_continues_to_the_same_choice_with_any_number_of_workers(tmp_path):
-    class Interrupted(Exception):
-        pass
-
     def stop(at):
         seen.append(at)
         if len(seen) > 40:
-            raise Interrupted
+            raise KeyboardInterrupt
 
     options = {"rounds": 20, "replicates": 30}
     seen, axes = [], {"scale": Steps(1.0), "regularization": Steps(1.0)}
     whole = tune({"OFUL": OFUL_TOLD}, PS, axes, **options)
     assert {row["n"] for row in whole.record["policies"]["OFUL"]["tried"]} == {10, 30}
-    with pytest.raises(Interrupted):
+    with pytest.raises(KeyboardInterrupt):
         tune({"OFUL": OFUL_TOLD}, PS, axes, out=tmp_path, progress=stop, **options)
     assert any(tmp_path.rglob("*.cell"))
     assert tune({"OFUL": OFUL_TOLD}, PS, axes, out=tmp_path, workers=2, **options).record == whole.record

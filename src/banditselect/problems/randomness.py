@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ..runtime.constraints import Number, OneOf
 from ..types import Array, Index
-from . import instances as kernels
 from .base import Instances
 
 SIZE = Number(low=1, integer=True)
@@ -21,7 +20,7 @@ NOISE_DEVIATION = 1.0 / math.sqrt(12.0)
 
 
 def random_state(rng: np.random.Generator) -> NDArray[np.uint64]:
-    """Return a state for ``kernels.instances.random_words``."""
+    """Return a state for ``instances.random_words``."""
     return rng.integers(0, 2**64, 1, dtype=np.uint64)
 
 
@@ -37,11 +36,16 @@ def distinct_items(rng: np.random.Generator, rounds: int, k: int, n: int) -> Ind
     items = rng.integers(0, max(n, 1), (rounds, k))
     again = np.arange(rounds)
     while again.size:
-        repeated = np.empty(again.size, dtype=bool)
-        kernels.repeats(items[again], repeated)
-        again = again[repeated]
+        ordered = np.sort(items[again], axis=1)
+        again = again[(ordered[:, 1:] == ordered[:, :-1]).any(axis=1)]
         items[again] = rng.integers(0, n, (again.size, k))
     return items
+
+
+def renumbered(items: Index) -> tuple[Index, int]:
+    """Return the items numbered as they first appear, and how many there are."""
+    _, first, inverse = np.unique(items, return_index=True, return_inverse=True)
+    return first.argsort().argsort()[inverse].reshape(items.shape), first.size
 
 
 def coin_constant(probability: float) -> float:

@@ -11,7 +11,7 @@ from ..runtime.arguments import argument
 from ..runtime.constraints import Number, OneOf
 from ..types import Array, Index
 from .base import Problem
-from .instances import gaussian_items, look_up, measure, renumber
+from .instances import gaussian_items, measure
 from .randomness import (
     NOISES,
     SIZE,
@@ -22,6 +22,7 @@ from .randomness import (
     distinct_items,
     draw_noise,
     random_state,
+    renumbered,
 )
 
 EXTREMES = 5  #: how many parameters ``extremes`` returns
@@ -94,12 +95,12 @@ class _FeatureSelectionInstances(DrawnInstances):
         for n, lane in enumerate(lanes):
             rng = np.random.default_rng((seed, lane))
             theta[n] = rng.normal(0.0, 0.1, d)
-            offered = distinct_items(rng, rounds, K, problem.n_items)
-            self.counts[n] = count = renumber(offered, np.full(problem.n_items, -1), self.items[n])
+            self.items[n], count = renumbered(distinct_items(rng, rounds, K, problem.n_items))
+            self.counts[n] = count
             draws[n] = draw_noise(problem.noise, rng, rounds)
             with np.errstate(over="ignore"):
                 longest = gaussian_items(random_state(rng), table[n, :count], spread, theta[n], theta[n], values)
-            look_up(values, self.items[n], self._means[n])
+            self._means[n] = values[self.items[n]]
             bounds[:, n] = math.sqrt((theta[n] ** 2).sum()), longest, np.abs(values[:count]).max()
         self.catalogue, self._rows = Catalogue._of(table, (d,) * M, many=True), np.arange(N)
         self._noise = Noise(problem.noise, draws, low=-bounds[2], high=bounds[2])
