@@ -1,4 +1,4 @@
-"""The first use of a kernel: the cache is looked for then, one process compiles, the user is told once."""
+"""The first use of a kernel: the cache is looked for then, one process compiles, the user reads it once."""
 
 import os
 import subprocess
@@ -91,7 +91,7 @@ def test_a_constant_argument_makes_no_form_of_its_own() -> None:
     def increase(a: int) -> int:
         return add(a, 1)
 
-    increase._cache = NullCache()  # compiled here, whatever is on disk
+    increase._cache = NullCache()  # compiled here even if it is on disk
     assert increase(2) == 3
     assert add.signatures == [(int64, int64)]
 

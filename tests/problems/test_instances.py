@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from banditselect.problems.instances import gaussian_items, look_up, measure, normals, random_words, renumber, repeats
+from banditselect.problems.instances import gaussian_items, measure, normals, random_words
+from banditselect.problems.randomness import distinct_items, renumbered
 
 
 def test_random_words_are_those_of_splitmix():
@@ -60,13 +61,9 @@ def test_features_are_measured(dtype):
     assert longest == pytest.approx(np.linalg.norm(x.astype(float), axis=2).max(), rel=1e-12)
 
 
-def test_items_are_numbered_as_they_first_appear_and_looked_up():
-    items = np.array([[7, 2], [2, 5], [0, 7]])
-    numbers, values = np.empty_like(items), np.empty(items.shape)
-    assert renumber(items, np.full(9, -1), numbers) == 4
-    assert numbers.tolist() == [[0, 1], [1, 2], [3, 0]]
-    look_up(np.array([0.1, 0.2, 0.3, 0.4]), numbers, values)
-    assert values.tolist() == [[0.1, 0.2], [0.2, 0.3], [0.4, 0.1]]
+def test_items_are_numbered_as_they_first_appear():
+    numbers, count = renumbered(np.array([[7, 2], [2, 5], [0, 7]]))
+    assert (numbers.tolist(), count) == ([[0, 1], [1, 2], [3, 0]], 4)
 
 
 @pytest.mark.parametrize(("items", "maps", "few"), [(1500, 2, 341), (5, 701, 1), (700, 1, 682)])
@@ -91,7 +88,8 @@ def test_items_are_drawn_around_their_centre_and_measured(items, maps, few):
     np.testing.assert_allclose(values, told, rtol=1e-12)
 
 
-def test_repeated_items_are_found():
-    out = np.empty(4, dtype=bool)
-    repeats(np.array([[1, 2, 3], [1, 2, 1], [4, 4, 4], [0, 3, 3]]), out)
-    assert out.tolist() == [False, True, True, True]
+def test_no_round_offers_an_item_twice():
+    """Of 26 items five are drawn 400 times; a third of the rounds are drawn again."""
+    items = distinct_items(np.random.default_rng(0), 400, 5, 26)
+    assert all(np.unique(row).size == 5 for row in items)
+    assert set(items.ravel()) == set(range(26))

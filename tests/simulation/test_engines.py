@@ -414,5 +414,5 @@ def test_a_stored_sweep_starts_no_cluster(tmp_path):
     options = {"rounds": 20, "replicates": 2, "out": tmp_path}
     sweep({"u": Uniform.bind()}, {"p": PROBLEMS["maps"]}, **options)
     pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
-    address = "tcp://127.0.0.1:9"  # nobody answers there
+    address = "tcp://127.0.0.1:9"  # no cluster is there
     assert not sweep({"u": Uniform.bind()}, {"p": PROBLEMS["maps"]}, engine="dask", address=address, **options).failures

@@ -1,4 +1,4 @@
-"""What cells depend on: equal settings have equal names and others have others; a record has everything filled in."""
+"""The names of cells: equal settings have equal names and others have others; a record has everything filled in."""
 
 import ast
 import importlib
@@ -144,7 +144,7 @@ def test_dataclasses_are_told_by_their_class_and_fields():
         describe("x", Setting(1.0, lambda t: t))
 
 
-# What was really run
+# Records
 
 
 def test_the_record_has_shapes_defaults_and_what_was_given():

@@ -22,7 +22,7 @@ LONG = {"rounds": 300, "replicates": 6, "problems": 2}  # 3 policies, 2 problems
 
 
 def sessions():
-    """Return the processes alive by session: whoever a killed sweep left behind is in the session of that sweep."""
+    """Return the processes alive by session: processes that a killed sweep left behind are in its session."""
     found = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -57,7 +57,7 @@ class Nursery:
         return (Path(out) / "results.parquet").read_bytes()
 
     def end(self, pid):
-        """End whatever is left of a sweep: all that a session holds was started by it."""
+        """End the processes left of a sweep: it started all that its session holds."""
         while left := sessions().get(pid):
             for process in left:
                 with contextlib.suppress(ProcessLookupError):
@@ -81,7 +81,7 @@ def nursery():
 
 @pytest.fixture(scope="module")
 def whole(nursery, tmp_path_factory):
-    """The tables of sweeps that nobody interrupted."""
+    """The tables of sweeps that were not interrupted."""
     folder = tmp_path_factory.mktemp("whole")
     return {
         "long": nursery.finish(folder / "long", **LONG),

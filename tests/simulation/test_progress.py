@@ -1,4 +1,4 @@
-"""How far a sweep is: counts and estimates by hand, with a clock that the test moves."""
+"""Progress of a sweep: counts and estimates worked out beforehand, with a clock that the test moves."""
 
 import pytest
 

@@ -34,7 +34,7 @@ played = pytest.fixture(cells_played)
 whole = pytest.fixture(scope="module")(whole_sweep)
 
 
-# What is found again
+# Cells that are found again
 
 
 def test_a_finished_sweep_is_not_run_again_and_gives_the_same(tmp_path, whole, played):
@@ -105,7 +105,7 @@ def test_tuning_is_found_again(tmp_path, played):
     assert len(played) == count == 2
 
 
-# What is not
+# Cells that are not
 
 
 CHANGES = {
@@ -211,7 +211,7 @@ def test_a_function_cannot_be_stored_but_can_be_run(tmp_path, policies, told):
     assert not run(None, policies).failures
 
 
-# What lies where
+# Files
 
 
 def test_timings_are_apart_from_results(tmp_path, monkeypatch):

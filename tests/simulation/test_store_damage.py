@@ -120,7 +120,7 @@ def test_unfinished_files_do_no_harm_and_are_removed_when_they_are_old(tmp_path,
     run(tmp_path)
     assert table(tmp_path) == table(whole)
     assert names(tmp_path) == names(whole)
-    assert all(part.exists() for part in parts)  # somebody may be writing them
+    assert all(part.exists() for part in parts)  # another process may be writing them
     for part in parts:
         os.utime(part, (time.time() - 7200, time.time() - 7200))
     run(tmp_path)

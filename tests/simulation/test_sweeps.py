@@ -94,7 +94,7 @@ def test_a_sweep_may_tune_the_policies_of_every_problem(tmp_path):
 
 
 def test_policies_may_be_given_by_the_name_of_the_problem():
-    """Also where two names stand for one problem."""
+    """Also where one problem has two names."""
     policies = {"known": {"oracle": on_map(SCB, 0)}, "unknown": {"uniform": Uniform.bind()}}
     results = sweep(policies, {"known": FS, "unknown": FS}, rounds=5, replicates=2)
     assert {name: result.policies for name, result in results.items()} == {"known": ["oracle"], "unknown": ["uniform"]}
@@ -126,7 +126,8 @@ def test_a_cell_that_fails_is_reported_and_takes_no_other_down():
     assert "no more" in first.traceback
     assert str(first) == (
         "fragile on dim=4, replicates 0-1, 10 rounds, seed 0, Fragile.bind() on SyntheticParameterSelection("
-        "n_models=2, dim=4, n_actions=10, radius=0.0, noise='uniform', truth='random'): ZeroDivisionError('no more')"
+        "n_models=2, dim=4, n_actions=10, radius=0.0, noise='uniform', truth='random', stay=None): "
+        "ZeroDivisionError('no more')"
     )
     assert "2 cells failed" in repr(results)
 
@@ -270,7 +271,7 @@ def test_a_policy_is_tuned_where_it_has_the_argument_itself_or_inside():
     assert inner[1].arguments["policy"].arguments["exploration"] in grid["exploration"]
     assert tuned["RB"].arguments["bases"].policy.arguments["exploration"] in grid["exploration"]
     assert policies["RB"].arguments["bases"].policy.arguments == SCB.arguments  # what was given is as it was
-    assert told["RB"]["tried"][1]["arguments"] == {"exploration": 7.0, "reference": 2.0}
+    assert told["RB"]["tried"][2]["arguments"] == {"exploration": 7.0, "reference": 2.0}
 
 
 def test_what_cannot_be_stored_is_refused_before_there_is_a_folder(tmp_path):
@@ -312,7 +313,7 @@ def test_what_cannot_be_tuned_is_refused_by_name():
         tune({"o": OFUL_TOLD}, PS, {"scale": [-1.0]}, rounds=2)
 
 
-# What is kept
+# Seeds and storage
 
 
 def test_more_replicates_keep_all_that_is_stored_also_in_blocks_that_were_not_full(tmp_path, monkeypatch):
@@ -334,7 +335,7 @@ def test_more_replicates_keep_all_that_is_stored_also_in_blocks_that_were_not_fu
     assert len(met) == 4  # nothing but the comparison above was drawn again
 
 
-# What newcomers do
+# Mistakes of newcomers
 
 
 def test_what_is_not_a_mapping_of_policies_is_refused_by_name():
@@ -377,7 +378,7 @@ def test_a_policy_may_have_values_of_its_own_and_walks_where_they_are_steps():
     assert set(tuned.record["policies"]["LinTS"]["choice"]) == {"scale"}
     record = tuned.record["policies"]["OFUL"]
     assert set(record["choice"]) == {"scale", "regularization"}
-    assert tuned.record["own"] == {"OFUL": {"regularization": {"start": 1.0, "factor": 10.0, "reach": 10}}}
+    assert tuned.record["own"] == {"OFUL": {"regularization": {"start": 1.0, "factor": 10.0, "reach": 20}}}
     best = min(record["tried"], key=lambda row: row["mean"])["arguments"]["regularization"]
     assert best <= record["choice"]["regularization"] <= 1.0  # the best, or between it and the start
     tried = {round(row["arguments"]["regularization"], 12) for row in record["tried"]}
@@ -406,15 +407,7 @@ def test_a_step_to_a_value_that_the_policy_refuses_is_no_step():
         tune({"OFUL": OFUL_TOLD}, PS, {"delta": Steps(1.5)}, rounds=10, replicates=2)
 
 
-def test_the_search_on_later_problems_looks_first_where_that_on_the_first_ended(monkeypatch):
-    begun = []
-
-    class Noted(tuning.Search):
-        def __init__(self, axes, replicates, hint=()):
-            super().__init__(axes, replicates, hint)
-            begun.append((hint, self))
-
-    monkeypatch.setattr(tuning, "Search", Noted)
+def test_several_problems_are_tuned_side_by_side_as_if_alone():
     problems = {f"M = {M}": SyntheticParameterSelection(n_models=M, dim=3) for M in (2, 3, 4)}
     policies = {name: {"OFUL": OFUL.bind(noise=given.noise), "uniform": Uniform.bind()} for name in problems}
     chosen = tuning.tune_all(
@@ -429,7 +422,23 @@ def test_the_search_on_later_problems_looks_first_where_that_on_the_first_ended(
         workers=1,
     )
     assert list(chosen) == list(problems)
-    first = begun[0][1]
-    assert [hint for hint, _ in begun] == [(), first.best, first.best]
-    assert first.best != (0,)
-    assert all(first.best in search.reached for _, search in begun)
+    alone = tune(
+        policies["M = 3"], problems["M = 3"], {"scale": tuning.Steps(1.0)}, rounds=50, replicates=4, engine="local"
+    )
+    assert chosen["M = 3"].record == alone.record
+
+
+def test_an_interrupted_tuning_continues_to_the_same_choice_with_any_number_of_workers(tmp_path):
+    def stop(at):
+        seen.append(at)
+        if len(seen) > 40:
+            raise KeyboardInterrupt
+
+    options = {"rounds": 20, "replicates": 30}
+    seen, axes = [], {"scale": Steps(1.0), "regularization": Steps(1.0)}
+    whole = tune({"OFUL": OFUL_TOLD}, PS, axes, **options)
+    assert {row["n"] for row in whole.record["policies"]["OFUL"]["tried"]} == {10, 30}
+    with pytest.raises(KeyboardInterrupt):
+        tune({"OFUL": OFUL_TOLD}, PS, axes, out=tmp_path, progress=stop, **options)
+    assert any(tmp_path.rglob("*.cell"))
+    assert tune({"OFUL": OFUL_TOLD}, PS, axes, out=tmp_path, workers=2, **options).record == whole.record

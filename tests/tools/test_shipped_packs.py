@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from banditselect.experiments.packs import MODELS, NAMES, BallPack, FeaturePack, load_pack
-from banditselect.problems.one_vs_rest import fit_classes
+from banditselect.problems.labelled_items import fit_classes
 from tools.packs.balls import REGULARIZATION, calibrated
 from tools.packs.build import SHARE
 from tools.packs.linear import accuracy, discriminant

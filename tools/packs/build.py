@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from banditselect.experiments.packs import MODELS, SETS, BallPack, Balls, FeaturePack, Pack
-from banditselect.problems.one_vs_rest import fit_classes
+from banditselect.problems.labelled_items import fit_classes
 from banditselect.types import Array
 
 from .balls import COVERAGE, REGULARIZATION, calibrated, fit_balls, fit_data_sets

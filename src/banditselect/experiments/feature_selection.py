@@ -14,7 +14,7 @@ from ..plays.schedules import Power
 from ..policies import FSIDS, FSOFUL, Binding, FSSquareCB, Pending, SquareCB, Uniform, given, on_every_map, on_map
 from ..problems import Classification, Problem, SyntheticFeatureSelection
 from ..runtime.errors import refuse
-from ..simulation.search import Steps
+from ..simulation import Steps
 from .experiment import Experiment, Regime, Scale
 from .packs import load_pack
 

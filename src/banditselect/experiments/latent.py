@@ -22,7 +22,7 @@ from ..plays.schedules import LatentReference
 from ..policies import PSIDS, PSOFUL, PSTS, Binding, Greedy, Uniform, given, on_every_ball
 from ..problems import LatentBandit, Problem
 from ..rivals import MUCB, UCB1
-from ..simulation.search import Steps
+from ..simulation import Steps
 from .experiment import Experiment, Regime, Scale
 from .parameter_selection import LIKELIHOOD, PS, TRUE_BALL, UNIFORM, UNTUNED, printed
 

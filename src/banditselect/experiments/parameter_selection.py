@@ -11,7 +11,7 @@ from ..masters import RegretBalancing
 from ..policies import OFUL, PSIDS, PSOFUL, BiasOFUL, Binding, Uniform, given, on_every_ball
 from ..problems import Classification, Problem, SyntheticParameterSelection
 from ..runtime.errors import refuse
-from ..simulation.search import Steps
+from ..simulation import Steps
 from .experiment import Experiment, Regime, Scale
 from .packs import BallPack, load_pack
 

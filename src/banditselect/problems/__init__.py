@@ -1,12 +1,16 @@
 """Problems that policies play: the contract, those of the paper's experiments, and tables with classes."""
 
 from .base import Instances, Problem
-from .classes_as_arms import ClassesAsArms
-from .classification import Classification
 from .contexts import ContextPerMap
+from .labelled_items import Classification
 from .latent import LatentBandit
-from .moods import SwitchingFeatureSelection, SwitchingParameterSelection
-from .synthetic import SyntheticFeatureSelection, SyntheticParameterSelection
+from .multiclass import ClassesAsArms
+from .synthetic import (
+    SwitchingFeatureSelection,
+    SwitchingParameterSelection,
+    SyntheticFeatureSelection,
+    SyntheticParameterSelection,
+)
 from .tasks import SyntheticTasks
 
 __all__ = [

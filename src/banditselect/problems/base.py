@@ -1,10 +1,11 @@
-"""What a policy plays against: a problem draws instances, one per lane.
+"""The contract of problems, which policies play: a problem draws instances, one per lane.
 
 A problem of your own is one file: a class that declares its arguments, what follows from the features (``shapes``), how
 instances are drawn (``draw``) and how large they are (``lane_bytes``).
-``banditselect.checks.check_problem`` tells whether it keeps the contract.
+``banditselect.checks.check_problem`` checks that it keeps the contract.
 """
 
+import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +18,7 @@ from ..types import Array, Blocked, Index, Mask
 
 
 class Instances(ABC):
-    """Instances of a problem, one per lane, with all their randomness drawn: whoever plays them meets the same.
+    """Instances of a problem, one per lane, with all their randomness drawn: all policies meet the same.
 
     Attributes
     ----------
@@ -43,27 +44,27 @@ class Instances(ABC):
     def available_after(self, t: int, played: Index) -> Mask | None:
         """Return the same where it depends on the actions played so far, ``(N, t)``: items that are not repeated, say.
 
-        By default it is ``available(t)``. What a lane may play depends on its own actions only, and the regret of a
+        By default it is ``available(t)``. It depends on the lane's own actions only, and the regret of a
         policy is measured against the best action that it may still play itself.
         """
         return self.available(t)
 
     @abstractmethod
     def means(self, t: int) -> Array | None:
-        """Return the mean reward of every action of round ``t``, ``(N, K)``; None where nobody knows it."""
+        """Return the mean reward of every action of round ``t``, ``(N, K)``; None where it is not known."""
 
     @abstractmethod
     def rewards(self, t: int, action: Index) -> Array:
         """Return the rewards of these actions in round ``t``, ``(N,)``: the same whenever it is asked.
 
-        NaN stands for a reward that is not observed; then nothing is learned from the round.
+        NaN means that the reward is not observed; then nothing is learned from the round.
         """
 
 
 class Problem(Configured, ABC):
     """A distribution of instances. A subclass declares its arguments in its body, as a policy does.
 
-    What follows from the arguments is made in ``_set_up``, which is called once they are checked and stored.
+    It computes in ``_set_up`` what follows from the arguments; that is called once they are checked and stored.
     """
 
     @property
@@ -102,3 +103,12 @@ def stacked(maps: Sequence[Array | Blocked], many: bool, axis: int) -> Any:
     arrays = [m for m in maps if not isinstance(m, Blocked)]
     alike = len(arrays) == len(maps) and len({m.shape[-1] for m in arrays}) == 1
     return np.stack(arrays, axis=axis) if alike else list(maps)
+
+
+def single_threaded() -> contextlib.AbstractContextManager[Any]:
+    """Keep linear algebra libraries to one thread: their sums depend on how many there are."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return contextlib.nullcontext()
+    return threadpool_limits(1)

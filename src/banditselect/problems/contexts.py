@@ -14,7 +14,7 @@ from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, draw_nois
 
 
 class ContextPerMap(Problem):
-    r"""Two actions, M contexts and M maps, of which each can be told from the first on its own context only.
+    r"""Two actions, M contexts and M maps, each of which differs from the first on its own context only.
 
     A round has the context :math:`x`, uniform on :math:`1, \dots, M`. Action 0 has features 0 in every map and earns
     0; action 1 has :math:`\phi^j(x) = (1, 1[x = j])`. The first map is true with

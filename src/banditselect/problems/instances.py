@@ -1,4 +1,4 @@
-"""What drawing the instances of a problem repeats: normals, linear rewards, numbers of items.
+"""Kernels that draw the instances of problems: normals and linear rewards.
 
 References: Box, Muller, "A note on the generation of random normal deviates", 1958; Steele, Lea, Flood, "Fast
 splittable pseudorandom number generators", 2014 (SplitMix64, the generator of random words).
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import kernel
-from ..types import Array, Index
+from ..types import Array
 
 Single = NDArray[np.float32]
 Words = NDArray[np.uint32]
@@ -134,35 +134,3 @@ def gaussian_items(state: Bits, x: Single, deviation: float, center: Array, thet
                 flat[(first + j) * size + k] = around[k] + z[j * size + k]
         longest = max(longest, measure(x[first:last], theta, values[first:last]))
     return longest
-
-
-@kernel
-def repeats(items: Index, out: NDArray[np.bool_]) -> None:
-    """Tell for every row of ``items (n, k)`` whether a number occurs twice."""
-    for r in range(items.shape[0]):
-        out[r] = False
-        for a in range(items.shape[1]):
-            for b in range(a):
-                out[r] |= items[r, a] == items[r, b]
-
-
-@kernel
-def renumber(items: Index, number: Index, out: Index) -> int:
-    """Number ``items (T, K)`` as they first appear, in ``out``; ``number`` is -1 for all. Return how many there are."""
-    count = 0
-    for t in range(items.shape[0]):
-        for a in range(items.shape[1]):
-            j = items[t, a]
-            if number[j] < 0:
-                number[j] = count
-                count += 1
-            out[t, a] = number[j]
-    return count
-
-
-@kernel
-def look_up(values: Array, items: Index, out: Array) -> None:
-    """Let ``out[t, a] = values[items[t, a]]``."""
-    for t in range(items.shape[0]):
-        for a in range(items.shape[1]):
-            out[t, a] = values[items[t, a]]

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ..runtime.constraints import Number, OneOf
 from ..types import Array, Index
-from . import instances as kernels
 from .base import Instances
 
 SIZE = Number(low=1, integer=True)
@@ -21,7 +20,7 @@ NOISE_DEVIATION = 1.0 / math.sqrt(12.0)
 
 
 def random_state(rng: np.random.Generator) -> NDArray[np.uint64]:
-    """Return a state for ``kernels.instances.random_words``."""
+    """Return a state for ``instances.random_words``."""
     return rng.integers(0, 2**64, 1, dtype=np.uint64)
 
 
@@ -37,11 +36,16 @@ def distinct_items(rng: np.random.Generator, rounds: int, k: int, n: int) -> Ind
     items = rng.integers(0, max(n, 1), (rounds, k))
     again = np.arange(rounds)
     while again.size:
-        repeated = np.empty(again.size, dtype=bool)
-        kernels.repeats(items[again], repeated)
-        again = again[repeated]
+        ordered = np.sort(items[again], axis=1)
+        again = again[(ordered[:, 1:] == ordered[:, :-1]).any(axis=1)]
         items[again] = rng.integers(0, n, (again.size, k))
     return items
+
+
+def renumbered(items: Index) -> tuple[Index, int]:
+    """Return the items numbered as they first appear, and how many there are."""
+    _, first, inverse = np.unique(items, return_index=True, return_inverse=True)
+    return first.argsort().argsort()[inverse].reshape(items.shape), first.size
 
 
 def coin_constant(probability: float) -> float:
@@ -67,9 +71,9 @@ def draw_noise(kind: str, rng: np.random.Generator, rounds: int) -> Array:
 
 
 class Noise:
-    """What stands between mean rewards and rewards, drawn beforehand: whoever plays meets the same.
+    """The noise between mean rewards and rewards, drawn beforehand: all policies meet the same.
 
-    ``"uniform"`` adds U[-1/2, 1/2] and ``"gaussian"`` adds N(0, 1/12), both whatever the action. ``"bernoulli"`` gives
+    ``"uniform"`` adds U[-1/2, 1/2] and ``"gaussian"`` adds N(0, 1/12), the same for all actions. ``"bernoulli"`` gives
     one of two values, ``high`` with the probability that makes the mean right; one uniform number a round decides for
     all actions, so the better of two actions never pays less.
 
@@ -85,7 +89,7 @@ class Noise:
 
     @property
     def constant(self) -> Any:
-        """A sub-Gaussian constant whatever the means are: a number, or ``(N,)``."""
+        """A sub-Gaussian constant that holds for all means: a number, or ``(N,)``."""
         return 0.5 * (self.high - self.low) if self.kind == "bernoulli" else NOISE_DEVIATION
 
     def rewards(self, t: int, means: Array) -> Array:
@@ -108,3 +112,13 @@ class DrawnInstances(Instances):
     def rewards(self, t: int, action: Index) -> Array:
         """Return the rewards of these actions in round ``t``, ``(N,)``."""
         return self._noise.rewards(t, self._means[np.arange(action.size), t, action])
+
+
+class DrawnActions(DrawnInstances):
+    """Instances that also have the features of all actions drawn, ``actions (N, T, ...)``."""
+
+    actions: Array
+
+    def features(self, t: int) -> Array:
+        """Return the features of round ``t``."""
+        return self.actions[:, t].copy()

@@ -1,4 +1,4 @@
-"""The two synthetic problems of the paper's experiments: one true map among M, one true ball among M."""
+"""The paper's synthetic problems, one true map or ball among M; and both where another becomes true now and then."""
 
 import math
 from typing import Any
@@ -11,10 +11,23 @@ from ..runtime.arguments import argument
 from ..runtime.constraints import Number, OneOf
 from ..types import Array, Index
 from .base import Problem
-from .instances import gaussian_items, look_up, measure, renumber
-from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, distinct_items, draw_noise, random_state
+from .instances import gaussian_items, measure
+from .randomness import (
+    NOISES,
+    SIZE,
+    DrawnActions,
+    DrawnInstances,
+    Noise,
+    by_round,
+    distinct_items,
+    draw_noise,
+    random_state,
+    renumbered,
+)
 
 EXTREMES = 5  #: how many parameters ``extremes`` returns
+SEVERAL = Number(low=2, integer=True)
+STAY = Number(low=1.0, optional=True)
 
 
 class SyntheticFeatureSelection(Problem):
@@ -82,12 +95,12 @@ class _FeatureSelectionInstances(DrawnInstances):
         for n, lane in enumerate(lanes):
             rng = np.random.default_rng((seed, lane))
             theta[n] = rng.normal(0.0, 0.1, d)
-            offered = distinct_items(rng, rounds, K, problem.n_items)
-            self.counts[n] = count = renumber(offered, np.full(problem.n_items, -1), self.items[n])
+            self.items[n], count = renumbered(distinct_items(rng, rounds, K, problem.n_items))
+            self.counts[n] = count
             draws[n] = draw_noise(problem.noise, rng, rounds)
             with np.errstate(over="ignore"):
                 longest = gaussian_items(random_state(rng), table[n, :count], spread, theta[n], theta[n], values)
-            look_up(values, self.items[n], self._means[n])
+            self._means[n] = values[self.items[n]]
             bounds[:, n] = math.sqrt((theta[n] ** 2).sum()), longest, np.abs(values[:count]).max()
         self.catalogue, self._rows = Catalogue._of(table, (d,) * M, many=True), np.arange(N)
         self._noise = Noise(problem.noise, draws, low=-bounds[2], high=bounds[2])
@@ -124,6 +137,9 @@ class SyntheticParameterSelection(Problem):
     truth: "random" as above, or "extremes": five instances in a row have the same balls, actions and noise, and differ
         in :math:`\theta_*`, which is one of the ``extremes`` of the balls after the other. The largest of their five
         regrets is a lower bound of the transfer regret, a supremum over the balls (eq:transfer-regret).
+    stay: None, or for how many rounds a model stays true, on average: in each round the model changes with probability
+        1 / ``stay``, to one of the others, drawn uniformly, and :math:`\theta_*` is drawn in its ball. The instances
+        then have ``model (N, T)`` and ``parameter (N, T, d)``, and no constants of the truth.
 
     Notes
     -----
@@ -146,10 +162,17 @@ class SyntheticParameterSelection(Problem):
     radius: float = argument(Number(low=0.0), default=0.0)
     noise: str = argument(NOISES, default="uniform")
     truth: str = argument(OneOf(("random", "extremes")), default="random")
+    stay: float | None = argument(STAY, default=None)
 
     def _set_up(self) -> None:
-        if self.truth == "extremes":
-            Number(low=2, integer=True).check("SyntheticParameterSelection: n_models", self.n_models, None)
+        if self.truth == "extremes" or self._switches:
+            SEVERAL.check(f"{type(self).__name__}: n_models", self.n_models, None)
+        if self._switches:
+            OneOf(("random",)).check(f"{type(self).__name__}: truth", self.truth, None)
+
+    @property
+    def _switches(self) -> bool:
+        return self.stay is not None
 
     @property
     def shapes(self) -> dict[str, Any]:
@@ -158,7 +181,8 @@ class SyntheticParameterSelection(Problem):
 
     def lane_bytes(self, rounds: int) -> int:
         """Return about how much memory one instance takes."""
-        return 8 * rounds * (self.n_actions * (self.dim + 1) + 1) + 8 * self.dim * (self.n_models + 2)
+        parameters = rounds * (self.dim + 1) if self._switches else 2 * self.dim
+        return 8 * (rounds * (self.n_actions * (self.dim + 1) + 1) + self.dim * self.n_models + parameters)
 
     def draw(self, lanes: range, rounds: int, seed: int) -> "_ParameterSelectionInstances":
         """Draw one instance per lane."""
@@ -186,56 +210,154 @@ def extremes(centers: Array, radius: float) -> tuple[Index, Array]:
     return models, centers[models] + radius * np.array([out, -back, across, -across, 0.0 * across])
 
 
-def of_balls(kind: str, draws: Array, means: Array, centers: Array, radius: float) -> tuple[Noise, dict[str, Any]]:
-    """Return the noise of ``draws (N, T)`` about ``means (N, T, K)``, and what is told of balls about ``(N, M, d)``.
-
-    The range holds rewards of actions N(0, .01 I) for parameters in the balls, and noise of 1/2.
-    """
-    largest = np.abs(means).max(axis=(1, 2))
-    noise = Noise(kind, draws, low=-largest, high=largest)
-    reach = 0.4 * (math.sqrt(centers.shape[2]) + radius) + 0.5
-    return noise, {
-        "noise": noise.constant,
-        "centers": centers,
-        "radii": radius,
-        "parameter_bound": (np.linalg.norm(centers, axis=2) + radius).max(axis=1),
-        "reward_bound": largest,
-        "reward_range": (-reach, reach),
-    }
-
-
-class _ParameterSelectionInstances(DrawnInstances):
-    """Attributes: ``actions (N, T, K, d)``."""
+class _ParameterSelectionInstances(DrawnActions):
+    """Attributes: ``actions (N, T, K, d)``; where the model switches, ``model (N, T)`` and ``parameter (N, T, d)``."""
 
     def __init__(self, problem: SyntheticParameterSelection, lanes: range, rounds: int, seed: int) -> None:
         N, M, K, d, b = len(lanes), problem.n_models, problem.n_actions, problem.dim, problem.radius
-        centers, model, theta = np.empty((N, M, d)), np.empty(N, dtype=np.int64), np.empty((N, d))
+        times = (rounds,) if problem._switches else ()
+        centers, model, theta = np.empty((N, M, d)), np.empty((N, *times), dtype=np.int64), np.empty((N, *times, d))
         self.actions, self._means = by_round(N, rounds, K, d), by_round(N, rounds, K)
         draws, longest = by_round(N, rounds), np.empty(N)
         extreme = problem.truth == "extremes"
         for n, lane in enumerate(lanes):
             rng = np.random.default_rng((seed, lane // EXTREMES if extreme else lane))
             centers[n] = rng.normal(size=(M, d))
-            model[n] = rng.integers(M)
-            direction = rng.normal(size=d)
-            direction *= b * rng.uniform() ** (1.0 / d) / math.sqrt((direction**2).sum())
-            theta[n] = centers[n, model[n]] + direction
-            if extreme:
-                models, thetas = extremes(centers[n], b)
-                model[n], theta[n] = models[lane % EXTREMES], thetas[lane % EXTREMES]
-            rows, values = rng.normal(0.0, 0.1, (rounds * K, 1, d)), np.empty(rounds * K)
-            longest[n] = measure(rows, theta[n], values)
-            self.actions[n], self._means[n] = rows.reshape(rounds, K, d), values.reshape(rounds, K)
+            if problem._switches:
+                phase, models = _phases(rng, rounds, M, problem.stay)
+                ends = rng.normal(size=(models.size, d))
+                ends *= b * rng.random((models.size, 1)) ** (1.0 / d) / np.linalg.norm(ends, axis=1, keepdims=True)
+                model[n], theta[n] = models[phase], (centers[n, models] + ends)[phase]
+                self.actions[n] = rng.normal(0.0, 0.1, (rounds, K, d))
+                longest[n] = np.linalg.norm(self.actions[n], axis=2).max()
+                self._means[n] = np.einsum("tkd,td->tk", self.actions[n], theta[n])
+            else:
+                model[n] = rng.integers(M)
+                direction = rng.normal(size=d)
+                direction *= b * rng.uniform() ** (1.0 / d) / math.sqrt((direction**2).sum())
+                theta[n] = centers[n, model[n]] + direction
+                if extreme:
+                    models, thetas = extremes(centers[n], b)
+                    model[n], theta[n] = models[lane % EXTREMES], thetas[lane % EXTREMES]
+                rows, values = rng.normal(0.0, 0.1, (rounds * K, 1, d)), np.empty(rounds * K)
+                longest[n] = measure(rows, theta[n], values)
+                self.actions[n], self._means[n] = rows.reshape(rounds, K, d), values.reshape(rounds, K)
             draws[n] = draw_noise(problem.noise, rng, rounds)
-        self._noise, told = of_balls(problem.noise, draws, self._means, centers, b)
-        self.constants = told | {
-            "center": centers[np.arange(N), model],
-            "true_centers": centers[np.arange(N), model, None],
-            "model": model,
-            "parameter": theta,
+        largest = np.abs(self._means).max(axis=(1, 2))
+        self._noise = Noise(problem.noise, draws, low=-largest, high=largest)
+        reach = 0.4 * (math.sqrt(d) + b) + 0.5  # rewards of actions N(0, .01 I) for parameters in the balls, and noise
+        self.constants = {
+            "noise": self._noise.constant,
+            "centers": centers,
+            "radii": b,
+            "parameter_bound": (np.linalg.norm(centers, axis=2) + b).max(axis=1),
             "feature_bound": longest,
+            "reward_bound": largest,
+            "reward_range": (-reach, reach),
+        }
+        if problem._switches:
+            self.model, self.parameter = model, theta
+        else:
+            own = centers[np.arange(N), model]
+            self.constants |= {"center": own, "true_centers": own[:, None], "model": model, "parameter": theta}
+
+
+class SwitchingParameterSelection(SyntheticParameterSelection):
+    """:class:`SyntheticParameterSelection` where another ball becomes true from time to time; its arguments.
+
+    Examples
+    --------
+    >>> instances = SwitchingParameterSelection(n_models=3, dim=4, n_actions=5, stay=5).draw(range(2), 10, seed=0)
+    >>> instances.features(0).shape, instances.model[0]
+    ((2, 5, 4), array([1, 0, 0, 2, 2, 2, 2, 2, 1, 2]))
+    """
+
+    n_models: int = argument(SEVERAL, default=5)
+    radius: float = argument(Number(low=0.0), default=0.5)
+    stay: float | None = argument(STAY, default=300.0)
+
+    _switches = True  # None: no model ever follows the first
+
+
+class SwitchingFeatureSelection(Problem):
+    r"""Feature selection in which another map is true from time to time, and a map that returns has its old parameter.
+
+    Parameters :math:`\theta_i \sim N(0, I_d)`, one for each of M maps. In each round the true map changes with
+    probability 1 / ``stay``: to one of the others, drawn uniformly. Every round offers ``n_actions`` actions with
+    features :math:`\phi^i \sim N(0, 0.01 I_d)` in every map; rewards are
+    :math:`\langle \phi^i, \theta_i \rangle + U[-1/2, 1/2]` for the map i that is true. Regret is against the best
+    action of the round.
+
+    Parameters
+    ----------
+    n_models, dim, n_actions: M >= 2, d, K.
+    stay: how many rounds a map stays true, on average; None for a world that does not change.
+    noise: as in :class:`SyntheticFeatureSelection`.
+
+    Notes
+    -----
+    Constants: parameter_bound = max_i |theta_i|; feature_bound and reward_bound over the actions offered, noise, and
+    reward_range, which holds four standard deviations of a mean reward, and the noise. There is no one true model.
+
+    Examples
+    --------
+    >>> instances = SwitchingFeatureSelection(n_models=3, dim=4, n_actions=5, stay=5).draw(range(2), 10, seed=0)
+    >>> instances.features(0).shape, instances.model[0]
+    ((2, 3, 5, 4), array([1, 0, 0, 2, 2, 2, 2, 2, 1, 2]))
+    """
+
+    n_models: int = argument(SEVERAL, default=5)
+    dim: int = argument(SIZE, default=10)
+    n_actions: int = argument(SIZE, default=10)
+    stay: float | None = argument(STAY, default=300.0)
+    noise: str = argument(NOISES, default="uniform")
+
+    @property
+    def shapes(self) -> dict[str, Any]:
+        """Arguments that follow from the features."""
+        return {"n_models": self.n_models, "dim": self.dim}
+
+    def lane_bytes(self, rounds: int) -> int:
+        """Return about how much memory one instance takes."""
+        return 8 * rounds * (self.n_actions * (self.n_models * self.dim + 1) + 2) + 8 * self.dim * self.n_models
+
+    def draw(self, lanes: range, rounds: int, seed: int) -> "_SwitchingMaps":
+        """Draw one instance per lane."""
+        return _SwitchingMaps(self, lanes, rounds, seed)
+
+
+class _SwitchingMaps(DrawnActions):
+    """Attributes: ``actions (N, T, M, K, d)``; ``model (N, T)``, the true map in every round; ``theta (N, M, d)``."""
+
+    def __init__(self, problem: SwitchingFeatureSelection, lanes: range, rounds: int, seed: int) -> None:
+        N, M, K, d = len(lanes), problem.n_models, problem.n_actions, problem.dim
+        self.theta, self.model = np.empty((N, M, d)), np.empty((N, rounds), dtype=np.int64)
+        self.actions, self._means, draws = by_round(N, rounds, M, K, d), by_round(N, rounds, K), by_round(N, rounds)
+        longest, times = np.empty(N), np.arange(rounds)
+        for n, lane in enumerate(lanes):
+            rng = np.random.default_rng((seed, lane))
+            self.theta[n] = rng.normal(size=(M, d))
+            phase, models = _phases(rng, rounds, M, problem.stay)
+            self.model[n] = true = models[phase]
+            self.actions[n] = rng.normal(0.0, 0.1, (rounds, M, K, d))
+            longest[n] = np.linalg.norm(self.actions[n], axis=3).max()
+            self._means[n] = np.einsum("tkd,td->tk", self.actions[n, times, true], self.theta[n, true])
+            draws[n] = draw_noise(problem.noise, rng, rounds)
+        largest, reach = np.abs(self._means).max(axis=(1, 2)), 0.4 * math.sqrt(d) + 0.5
+        self._noise = Noise(problem.noise, draws, low=-largest, high=largest)
+        self.constants = {
+            "noise": self._noise.constant,
+            "parameter_bound": np.linalg.norm(self.theta, axis=2).max(axis=1),
+            "feature_bound": longest,
+            "reward_bound": largest,
+            "reward_range": (-reach, reach),
         }
 
-    def features(self, t: int) -> Array:
-        """Return the features of round ``t``, ``(N, K, d)``."""
-        return self.actions[:, t].copy()
+
+def _phases(rng: np.random.Generator, rounds: int, n_models: int, stay: float | None) -> tuple[Index, Index]:
+    """Draw when the model changes: the phase that every round is in, ``(T,)``, and the true model of every phase."""
+    switch = np.zeros(rounds, dtype=bool) if stay is None else rng.random(rounds) * stay < 1.0
+    switch[:1] = True
+    steps = rng.integers(1, n_models, int(switch.sum()))
+    steps[:1] = rng.integers(n_models)
+    return np.cumsum(switch) - 1, np.cumsum(steps) % n_models

@@ -1,4 +1,4 @@
-"""Tasks in sequence: the parameter is another one in every task, and lies in one of M regions that nobody tells."""
+"""Tasks in sequence: each has a new parameter, drawn near one of M centres that the learner does not know."""
 
 import math
 from typing import Any
@@ -7,9 +7,8 @@ import numpy as np
 
 from ..runtime.arguments import argument
 from ..runtime.constraints import Number
-from ..types import Array
 from .base import Problem
-from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, draw_noise
+from .randomness import NOISES, SIZE, DrawnActions, Noise, by_round, draw_noise
 
 
 class SyntheticTasks(Problem):
@@ -61,7 +60,7 @@ class SyntheticTasks(Problem):
         return _TaskInstances(self, lanes, rounds, seed)
 
 
-class _TaskInstances(DrawnInstances):
+class _TaskInstances(DrawnActions):
     """Attributes: ``actions (N, T, K, d)``."""
 
     def __init__(self, problem: SyntheticTasks, lanes: range, rounds: int, seed: int) -> None:
@@ -94,7 +93,3 @@ class _TaskInstances(DrawnInstances):
             "reward_bound": largest,
             "reward_range": (-reach, reach),
         }
-
-    def features(self, t: int) -> Array:
-        """Return the features of round ``t``, ``(N, K, d)``."""
-        return self.actions[:, t].copy()

@@ -4,8 +4,7 @@ from .cells import Failure
 from .loop import METRICS
 from .progress import Progress
 from .results import Result, Results
-from .search import Steps
 from .sweeps import grid, simulate, sweep
-from .tuning import Tuned, tune
+from .tuning import Steps, Tuned, tune
 
 __all__ = ["METRICS", "Failure", "Progress", "Result", "Results", "Steps", "Tuned", "grid", "simulate", "sweep", "tune"]

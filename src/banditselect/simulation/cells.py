@@ -1,6 +1,5 @@
 """The unit of work and of storage: one policy on one block of instances, here or in a worker."""
 
-import contextlib
 import os
 import pickle
 import signal
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from ..kernels.disk import DiskCache
 from ..policies import Binding
 from ..problems import Instances, Problem
+from ..problems.base import single_threaded
 from .identity import installed, record_of
 from .loop import METRICS, build, checkpoints_of, play
 
@@ -104,7 +104,7 @@ class Task:
     def run(self, tell: Callable[[int], None] | None = None) -> Outcome | Failure:
         """Play; an error becomes a Failure. ``tell`` is called with the rounds played, at every checkpoint.
 
-        What ``tell`` raises or warns of is not the cell's.
+        An error or a warning of ``tell`` itself is not the cell's.
         """
         messages: dict[str, None] = {}
         start = begun = time.perf_counter()
@@ -177,15 +177,6 @@ def leave_with(parent: int, noticed: bool) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-def single_threaded() -> contextlib.AbstractContextManager[Any]:
-    """Keep linear algebra libraries to one thread: their sums depend on how many there are."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        return contextlib.nullcontext()
-    return threadpool_limits(1)
 
 
 _one_at_a_time = threading.Lock()

@@ -1,7 +1,7 @@
 """The settings and the code of a cell as JSON, so that other settings or code never find its outcome.
 
-A description tells equal settings from all others, and its digest is the name of a cell; a record, which results carry,
-is for readers: everything is filled in that a policy was given, and what is long is abbreviated. The code is the
+A description differs wherever settings differ, and its digest is the name of a cell; a record, which results carry, is
+for readers: everything is filled in that a policy was given, and long arrays are abbreviated. The code is the
 library's files, every file with a class of the user's own (not its imports), and installed versions.
 """
 
@@ -39,7 +39,7 @@ def digest(description: Any) -> str:
 
 
 def describe(name: str, value: Any) -> Any:
-    """Return a setting as JSON that tells it from every other; a function, which has no such form, is refused.
+    """Return a setting as JSON, different for different settings; refuse a function, which has no such form.
 
     A class of the user's own is described with the digest of its file.
     """

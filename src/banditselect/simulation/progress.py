@@ -35,7 +35,7 @@ class Meter:
     """Counts what is done and estimates the time left.
 
     A round costs what it cost in finished cells of the same policy on the same problem, in this run or, by the store's
-    timings, in earlier ones; before there is one, what it cost on average. What is left is divided by ``workers``, or
+    timings, in earlier ones; before there is one, what it cost on average. The rest is divided by ``workers``, or
     where that is not known by how many cells ran at a time so far.
     """
 

@@ -1,28 +1,75 @@
-"""Fair tuning: every policy in all of its arguments, on replicates that no simulation reports."""
+"""Tune policies fairly: successive halving, one argument at a time, on replicates that no simulation reports."""
 
 import dataclasses
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..policies import Binding, Pending, Several
 from ..problems import Problem
 from ..reporting.tables import is_lower_better
 from ..runtime import constraints, errors
+from ..runtime.binding import Constant
 from ..runtime.quantiles import standard_error
 from . import engines
-from .cells import Cell, Failure, Outcome
 from .identity import record_of
 from .loop import METRICS
 from .plan import Plan, Policies
 from .progress import OnProgress
-from .search import Axis, Request, Search, Steps
 from .store import Store
 from .sweeps import RESERVED, check_seed, check_size, raise_first
 
-Grid = Mapping[str, Axis]
+SHARE = 3  #: a third of the candidates goes on to three times as many replicates
+FEWEST = 8  #: and never fewer replicates than this are played
+DOUBT = 2.0  #: standard errors by which a candidate may be worse than the best and still play more replicates
+CLOSE = 1.0  #: standard errors by which a candidate nearer to the start may be worse and still be chosen
+
+Place: TypeAlias = tuple[int, ...]
+"""A candidate: per argument the index in a list, or the number of steps from the start."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The values ``start * factor ** k`` of an argument, k = 0, 1, -1, 2, ...: a grid that grows while its end is best.
+
+    Parameters
+    ----------
+    start: a number > 0, or ``given.<constant>``; ``given.reward_range`` is multiplied about its middle.
+    factor: at least 1.01, between neighbours.
+    reach: never more than this many steps from the start; a choice there is marked as one at the end.
+
+    Examples
+    --------
+    >>> steps = Steps(1.0, factor=10.0)
+    >>> steps[0], steps[-2], steps[1]
+    (1.0, 0.01, 10.0)
+    """
+
+    start: Any
+    factor: float = 10.0**0.5
+    reach: int = 20
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.start, Constant):
+            constraints.Number(low=0.0, above=True).check("Steps: start", self.start, None)
+        constraints.Number(low=1.01).check("Steps: factor", self.factor, None)
+        constraints.Number(low=1, integer=True).check("Steps: reach", self.reach, None)
+
+    def __getitem__(self, k: int) -> Any:
+        """Return the value k steps from the start, numbers with four digits."""
+        if k == 0:
+            return self.start
+        value = self.start * float(f"{self.factor**k:.4g}")
+        return value if isinstance(value, Constant) else float(f"{value:.4g}")
+
+
+Axis: TypeAlias = Sequence[Any] | NDArray[Any] | Steps
+Grid: TypeAlias = Mapping[str, Axis]
 
 
 class Tuned(dict[str, Binding[Any]]):
@@ -65,15 +112,17 @@ def tune(
     no random number is met again, for any seed. Problems made of data (``Classification``, ``LoggedReplay``) draw
     from the same data for all: to tune on data that are not reported, split them, and tune on one part.
 
+    Arguments are tuned one at a time, then in pairs, until nothing near is better. From 24 replicates on, candidates
+    play 8 to 23 of them at first; the best third, without those that are clearly worse than the best, plays three times
+    as many, and so on.
+
     Parameters
     ----------
     policies: by name, what ``bind`` returned.
     problem: draws the instances.
     grid: by name of the argument, a list of values, or :class:`Steps`, which has no ends. A policy is tuned in those
-        arguments that it has, itself or in the policies inside it: over all combinations of listed values, and by
-        steps from the best of these. One that has none of them stays as it is.
-    rounds, replicates: how long, on how many instances. From 96 replicates on most candidates play fewer: all play the
-        first twelfth, the best four of them a quarter, the best two all.
+        arguments that it has, itself or in the policies inside it. One that has none of them stays as it is.
+    rounds, replicates: how long, on how many instances.
     own: values for single policies, by name of the policy; they go before those of the grid.
     metric: what is to be best after the last round: smallest for regrets, else largest. Ties go to the first; of values
         by steps, the nearest to the start is chosen that is not worse than the best by more than one standard error of
@@ -91,22 +140,10 @@ def tune(
     >>> tuned["OFUL"]
     OFUL.bind(noise=given.noise, scale=0.1)
     """
-    chosen = tune_all(
-        {"problem": policies},
-        {"problem": problem},
-        grid,
-        own=own,
-        rounds=rounds,
-        replicates=replicates,
-        metric=metric,
-        phase=lambda _: progress,
-        seed=seed,
-        engine=engine,
-        workers=workers,
-        address=address,
-        out=out,
-    )
-    return chosen["problem"]
+    size: dict[str, Any] = {"own": own, "rounds": rounds, "replicates": replicates, "metric": metric, "seed": seed}
+    where: dict[str, Any] = {"engine": engine, "workers": workers, "address": address, "out": out}
+    found = tune_all({"problem": policies}, {"problem": problem}, grid, phase=lambda _: progress, **size, **where)
+    return found["problem"]
 
 
 def tune_all(
@@ -125,162 +162,233 @@ def tune_all(
     address: str | None = None,
     out: str | Path | None = None,
 ) -> dict[str, Tuned]:
-    """Tune the policies of every problem, all problems side by side; ``phase`` is called before every step.
-
-    Where something is searched by steps the first problem goes before the others, which look first where it ended.
-    """
+    """Tune the policies of every problem, all problems side by side; ``phase`` is called before every step."""
     rounds, replicates = check_size(rounds, replicates)
     check_seed(seed)
     constraints.OneOf(tuple(METRICS)).check("metric", metric, None)
     engines.check(engine, workers, address)
     own = own or {}
-    if not grid and not own:
-        raise errors.refuse("grid", grid, 'arguments with values to try: {"scale": [0.1, 1.0]}')
     _check(policies, grid, own)
-    searches: dict[tuple[str, str], Search] = {}
-    store, step, names = None, 0, list(policies)
-    walked = any(isinstance(axis, Steps) for values in (grid, *own.values()) for axis in values.values())
-    for some in (names[:1], names[1:]) if walked else (names,):
-        hints = {(name, *search.axes): search.best for (_, name), search in searches.items()}
-        searched = {
-            (problem, name): Search(axes, replicates, hints.get((name, *axes), ()))
-            for problem in some
-            for name, binding in policies[problem].items()
-            if (axes := axes_of(binding, {**grid, **own.get(name, {})}))
-        }
-        searches |= searched
-        while wanted := {key: request for key, search in searched.items() if (request := search.next())}:
-            step += 1
-            for start, stop in sorted({(request.start, request.stop) for request in wanted.values()}):
-                asked = {key: r for key, r in wanted.items() if (r.start, r.stop) == (start, stop)}
-                plan, labels = _plan(policies, problems, searches, asked, rounds, seed)
-                if out is not None:
-                    plan.description()  # refuses what cannot be stored, before there is a folder
-                    if store is None:
-                        store = Store(out)
-                        store.prepare()
-                outcomes, failures = plan.run(store, engine, workers, address, phase(f"tuning, step {step}"))
-                _learn(searches, labels, plan, outcomes, failures, metric)
-    settings = {
-        "grid": _values(grid),
-        "own": {policy: _values(values) for policy, values in own.items()},
-        "metric": metric,
-        "rounds": rounds,
-        "replicates": [RESERVED, RESERVED + replicates],
-        "seed": seed,
+    searches = {
+        (problem, name): Search(axes, replicates)
+        for problem in problems
+        for name, binding in policies[problem].items()
+        if (axes := axes_of(binding, {**grid, **own.get(name, {})}))
     }
+    store, step, sign = None if out is None else Store(out), 0, 1.0 if is_lower_better(metric) else -1.0
+    while wanted := {key: request for key, search in searches.items() if (request := search.next())}:
+        step += 1
+        for start, stop in sorted({(request.start, request.stop) for request in wanted.values()}):
+            trials = {
+                (problem, f"{name} {place}"): (searches[problem, name], name, place)
+                for (problem, name), request in wanted.items()
+                if (request.start, request.stop) == (start, stop)
+                for place in request.places
+            }
+            candidates: dict[str, dict[str, Binding[Any]]] = {}
+            for (problem, label), (search, name, place) in trials.items():
+                changed = _with(policies[problem][name], search.arguments(place))
+                candidates.setdefault(problem, {})[label] = changed
+            asked, lanes = {name: problems[name] for name in candidates}, range(RESERVED + start, RESERVED + stop)
+            names = {label: name for (_, label), (_, name, _) in trials.items()}
+            plan = Plan(asked, candidates, rounds, lanes, seed, candidate_of=names)
+            if store is not None and step == 1:
+                plan.description()  # refuses what cannot be stored, before there is a folder
+                store.prepare()
+            outcomes, failures = plan.run(store, engine, workers, address, phase(f"tuning, step {step}"))
+            for failure in failures:
+                search, _, place = trials[failure.cell.problem, failure.cell.policy]
+                if not isinstance(failure.error, errors.ArgumentError) or not search.steps(place):
+                    raise_first([failure])
+            finals = {name: plan.result(name, outcomes, failures).finals(metric) for name in candidates}
+            for (problem, label), (search, name, place) in trials.items():
+                values = finals[problem].get(label, np.full(len(lanes), sign * np.inf))  # a step that is refused
+                if np.isnan(values).any():
+                    raise errors.refuse("metric", metric, f"a metric that policies[{name!r}] has on every replicate")
+                search.learn(place, sign * values)
+    known = {"metric": metric, "rounds": rounds, "replicates": [RESERVED, RESERVED + replicates], "seed": seed}
     chosen = {}
-    for name in problems:
-        mine = {policy: search for (where, policy), search in searches.items() if where == name}
-        best = {policy: _with(policies[name][policy], s.arguments(s.best)) for policy, s in mine.items()}
-        records = {policy: _record(search, _sign(metric)) for policy, search in mine.items()}
-        record = {"problem": record_of(problems[name], {}, {}), **settings, "policies": records}
-        chosen[name] = Tuned(dict(policies[name]) | best, record)
+    for problem, drawn in problems.items():
+        mine = {name: search for (where, name), search in searches.items() if where == problem}
+        best = {name: _with(policies[problem][name], search.arguments(search.best)) for name, search in mine.items()}
+        record = {"problem": record_of(drawn, {}, {}), "grid": _recorded(grid), "own": _recorded(own), **known}
+        record["policies"] = {name: search.record(sign) for name, search in mine.items()}
+        chosen[problem] = Tuned(dict(policies[problem]) | best, record)
     return chosen
 
 
 def _check(policies: Mapping[str, Policies], grid: Grid, own: Mapping[str, Grid]) -> None:
-    """Refuse what are no policies by name, values that cannot be tried, and arguments that no policy has."""
+    """Refuse values without policies by name, values that cannot be tried, and arguments that no policy has."""
+    if not grid and not own:
+        raise errors.refuse("grid", grid, 'arguments with values to try: {"scale": [0.1, 1.0]}')
     for named in policies.values():
         if not isinstance(named, Mapping):
             raise errors.refuse("policies", named, 'a dict of what bind returned by name, {"name": Policy.bind()}')
-    everyone = [(name, binding) for named in policies.values() for name, binding in named.items()]
-    for policy in own:
-        if policy not in dict(everyone):
+    for policy, values in ((None, grid), *own.items()):
+        asked = [one for named in policies.values() for name, one in named.items() if policy in (None, name)]
+        if policy is not None and not asked:
             raise errors.refuse("own", policy, "the name of a policy")
-    for policy, values in (("", grid), *own.items()):
-        owner = f"own[{policy!r}]" if policy else "grid"
-        asked = [binding for name, binding in everyone if policy in ("", name)]
+        owner = "grid" if policy is None else f"own[{policy!r}]"
         for argument, axis in values.items():
-            listed = isinstance(axis, list | tuple | np.ndarray) and len(axis) > 0
-            if not listed and not isinstance(axis, Steps):
+            if not isinstance(axis, Steps) and not (isinstance(axis, list | tuple | np.ndarray) and len(axis)):
                 raise errors.refuse(f"{owner}: {argument}", axis, "a list of at least one value, or Steps")
             if not any(has_argument(binding, argument) for binding in asked):
                 expected = "one of its arguments" if policy else "an argument of at least one of the policies"
                 raise errors.refuse(owner, argument, expected)
 
 
-def _plan(
-    policies: Mapping[str, Policies],
-    problems: Mapping[str, Problem],
-    searches: Mapping[tuple[str, str], Search],
-    asked: Mapping[tuple[str, str], Request],
-    rounds: int,
-    seed: int,
-) -> tuple[Plan, dict[tuple[str, str], dict[tuple[int, ...], str]]]:
-    """Return what is to be played, and the labels that the candidates of every problem and policy have there."""
-    candidates: dict[str, dict[str, Binding[Any]]] = {}
-    labels: dict[tuple[str, str], dict[tuple[int, ...], str]] = {}
-    candidate_of: dict[str, str] = {}
-    for (problem, name), request in asked.items():
-        search, binding = searches[problem, name], policies[problem][name]
-        labels[problem, name] = {place: f"{name} #{k}" for k, place in enumerate(request.places)}
-        for place, label in labels[problem, name].items():
-            candidates.setdefault(problem, {})[label] = _with(binding, search.arguments(place))
-            candidate_of[label] = name
-    request = next(iter(asked.values()))
-    lanes = range(RESERVED + request.start, RESERVED + request.stop)
-    chosen = {name: problems[name] for name in candidates}
-    return Plan(chosen, candidates, rounds, lanes, seed, candidate_of=candidate_of), labels
+class Request(NamedTuple):
+    """Places that are to play replicates ``start`` to ``stop - 1``."""
+
+    places: tuple[Place, ...]
+    start: int
+    stop: int
 
 
-def _sign(metric: str) -> float:
-    return 1.0 if is_lower_better(metric) else -1.0
+class Search:
+    """Look for the place of the smallest mean: ``next`` returns what to play, ``learn`` takes the results.
 
-
-def _learn(
-    searches: Mapping[tuple[str, str], Search],
-    labels: Mapping[tuple[str, str], Mapping[tuple[int, ...], str]],
-    plan: Plan,
-    outcomes: dict[Cell, Outcome],
-    failures: list[Failure],
-    metric: str,
-) -> None:
-    """Tell the searches what their candidates reached; a step to where a policy refuses to go has reached nothing.
-
-    Where a search begins nothing may be refused: that is the user's mistake.
+    Attributes
+    ----------
+    reached: by place, its results on the replicates that it played.
+    best: the place chosen; empty before.
     """
-    begun = {
-        (problem, found[place])
-        for (problem, name), found in labels.items()
-        for place in searches[problem, name].begin()
-        if place in found
-    }
-    refused = {(f.cell.problem, f.cell.policy) for f in failures if isinstance(f.error, errors.ArgumentError)}
-    raise_first([f for f in failures if (f.cell.problem, f.cell.policy) not in refused - begun])
-    finals = {name: plan.result(name, outcomes, failures).finals(metric) for name in plan.problems}
-    worse = _sign(metric)
-    for (problem, name), found in labels.items():
-        nothing = np.full(len(plan.replicates), worse * np.inf)
-        reached = {place: worse * finals[problem].get(label, nothing) for place, label in found.items()}
-        if any(np.isnan(values).any() for values in reached.values()):
-            raise errors.refuse("metric", metric, f"a metric that policies[{name!r}] has on every replicate")
-        searches[problem, name].learn(reached)
+
+    def __init__(self, axes: Mapping[str, Axis], replicates: int) -> None:
+        self.axes = dict(axes)
+        self._ranges = [range(-a.reach, a.reach + 1) if isinstance(a, Steps) else range(len(a)) for a in axes.values()]
+        self._walked = [j for j, axis in enumerate(axes.values()) if isinstance(axis, Steps)]
+        self._stages = [replicates]
+        while self._stages[0] >= FEWEST * SHARE:
+            self._stages.insert(0, self._stages[0] // SHARE)
+        self._leader: Place = (0,) * len(self.axes)
+        self.reached: dict[Place, NDArray[np.float64]] = {}
+        self.best: Place = ()
+        self._requests = self._search()
+
+    def next(self) -> Request | None:
+        """Return what is to be played next, None when the best is known."""
+        return next(self._requests, None)
+
+    def learn(self, place: Place, values: NDArray[np.float64]) -> None:
+        """Take the results of a place on the replicates that were asked for; the smaller the better."""
+        self.reached[place] = np.concatenate([self.reached.get(place, np.empty(0)), values])
+
+    def arguments(self, place: Place) -> dict[str, Any]:
+        """Return the values at a place, by name of the argument."""
+        return {name: axis[k] for (name, axis), k in zip(self.axes.items(), place, strict=True)}
+
+    def steps(self, place: Place) -> int:
+        """Return how many steps a place is from the start."""
+        return sum(abs(place[j]) for j in self._walked)
+
+    def ends(self) -> list[str]:
+        """Return the arguments whose best value lies on the edge of the grid (ties with the neighbour excluded)."""
+        found = []
+        for j, name in enumerate(self.axes):
+            tried, k = {place[j] for place in self.reached}, self.best[j]
+            if len(tried) > 1 and k in (min(tried), max(tried)):
+                inner = (*self.best[:j], k + (1 if k == min(tried) else -1), *self.best[j + 1 :])
+                if inner not in self.reached or self._worse(inner, self.best) != 0.0:
+                    found.append(name)
+        return found
+
+    def record(self, sign: float) -> dict[str, Any]:
+        """Return what was tried and chosen, as JSON, with results times ``sign``."""
+        tried = []
+        for place, values in self.reached.items():
+            if np.isfinite(values).all():
+                error = float(standard_error(values)) if values.size > 1 else None
+                known = {"mean": sign * float(values.mean()), "standard error": error, "n": values.size}
+                tried.append({"arguments": _recorded(self.arguments(place)), **known})
+        return {"choice": _recorded(self.arguments(self.best)), "ends": self.ends(), "tried": tried}
+
+    def _search(self) -> Iterator[Request]:
+        """Search on few replicates; at every further stage, from the best third of the places of the stage before."""
+        pool = [self._leader, *self._near(self._leader, (0,), 2)]
+        for n in self._stages:
+            yield from self._race(pool, n, np.inf)
+            self._leader = self._ranked(n)[0]
+            yield from self._descend(n)
+            ranked = self._ranked(n)
+            pool = [place for place in ranked[: -(-len(ranked) // SHARE)] if self._worse(place, ranked[0]) < DOUBT]
+        self._leader = ranked[0]
+        while beyond := [place for place in self._next_to(self._leader) if place not in self.reached]:
+            yield from self._race(beyond, n, 0.0)
+            self._leader = self._ranked(n)[0]
+        yield from self._come_back(n)
+
+    def _descend(self, n: int) -> Iterator[Request]:
+        """Step downhill along one argument at a time, at first by strides of two; in the end along pairs of them."""
+        ways, way = [(1, 2), (1, 1), (2, 1)], 0 if n == self._stages[0] else 1
+        while way < len(ways):
+            along, stride = ways[way]
+            leader, doubt = self._leader, DOUBT if along == 1 and n < self._stages[-1] else 0.0
+            every = itertools.combinations(range(len(self.axes)), along)
+            near = [place for arguments in every for place in self._near(leader, arguments, stride)]
+            yield from self._race(near, n, doubt)
+            self._leader = min([leader, *(p for p in near if self._played(p) >= n)], key=lambda p: self._mean(p, n))
+            way = way + 1 if self._leader == leader else min(way, 1)
+
+    def _come_back(self, n: int) -> Iterator[Request]:
+        """Choose the place nearest to the start that is not worse than the best by more than a standard error."""
+        self.best, before = self._leader, None
+        while self.best != before:
+            before = self.best
+            home = tuple(0 if j in self._walked else k for j, k in enumerate(before))
+            nearer = [place for place in self._next_to(before) if self.steps(place) < self.steps(before)]
+            yield from self._race([home, *nearer], n, CLOSE)
+            self.best = min((p for p in self._ranked(n) if self._worse(p, self._leader) <= CLOSE), key=self.steps)
+
+    def _race(self, places: Sequence[Place], n: int, doubt: float) -> Iterator[Request]:
+        """Ask for n replicates of places, stage by stage; those worse than the leader by so many errors stop early."""
+        for start, stop in itertools.pairwise([0, *(stage for stage in self._stages if stage <= n)]):
+            if lacking := tuple(dict.fromkeys(place for place in places if self._played(place) == start)):
+                yield Request(lacking, start, stop)
+            places = [place for place in places if self._worse(place, self._leader) < doubt]
+
+    def _near(self, place: Place, arguments: Sequence[int], stride: int = 1) -> list[Place]:
+        """Return the places that differ in all of these arguments: by a stride, or in any value of a list."""
+        others = [
+            [k for k in values if (abs(k - place[j]) == stride if j in self._walked else k != place[j])]
+            if j in arguments
+            else [place[j]]
+            for j, values in enumerate(self._ranges)
+        ]
+        return list(itertools.product(*others))
+
+    def _next_to(self, place: Place) -> list[Place]:
+        """Return the places one step away along one argument."""
+        return [near for j in self._walked for near in self._near(place, (j,))]
+
+    def _played(self, place: Place) -> int:
+        return self.reached[place].size if place in self.reached else 0
+
+    def _mean(self, place: Place, n: int) -> float:
+        return float(self.reached[place][:n].mean())
+
+    def _ranked(self, n: int) -> list[Place]:
+        """Return the places that have played so many replicates, the best first."""
+        return sorted((p for p in self.reached if self._played(p) >= n), key=lambda place: self._mean(place, n))
+
+    def _worse(self, place: Place, other: Place) -> float:
+        """Return by how many standard errors a place is worse than another, on the replicates that both have played."""
+        n = min(self._played(place), self._played(other))
+        if place == other or np.isinf(self.reached[place]).any():
+            return 0.0 if place == other else np.inf
+        difference = self.reached[place][:n] - self.reached[other][:n]
+        mean, error = float(difference.mean()), float(standard_error(difference)) if n > 1 else 0.0
+        return mean / error if error else float(np.sign(mean)) * np.inf if mean else 0.0
 
 
-def _record(search: Search, worse: float) -> dict[str, Any]:
-    """Return what a search tried and chose, as JSON."""
-    tried = []
-    for place, values in search.reached.items():
-        if np.isinf(values).all():
-            continue
-        error = float(standard_error(values)) if values.size > 1 else None
-        known = {"mean": worse * float(values.mean()), "standard error": error, "n": values.size}
-        tried.append({"arguments": _recorded(search.arguments(place)), **known})
-    return {"choice": _recorded(search.arguments(search.best)), "ends": search.ends(), "tried": tried}
-
-
-def _values(grid: Grid) -> dict[str, Any]:
-    """Return the values of arguments as JSON: a list, or what steps were given."""
-    found: dict[str, Any] = {}
-    for name, axis in grid.items():
-        found[name] = _recorded(vars(axis)) if isinstance(axis, Steps) else [*_recorded(dict(enumerate(axis))).values()]
-    return found
-
-
-def _recorded(values: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Return values as JSON; what is known only when a policy meets its problem, by its name."""
-    return {name: repr(v) if isinstance(v, Pending) else record_of(v, {}, {}) for name, v in values.items()}
+def _recorded(value: Any) -> Any:
+    """Return values of arguments as JSON: steps by their settings, what is known only in a problem by its name."""
+    if isinstance(value, Steps | Mapping):
+        parts = vars(value) if isinstance(value, Steps) else value
+        return {name: _recorded(part) for name, part in parts.items()}
+    if isinstance(value, list | tuple):
+        return [_recorded(part) for part in value]
+    return repr(value) if isinstance(value, Pending) else record_of(value, {}, {})
 
 
 def axes_of(binding: Binding[Any], grid: Grid) -> dict[str, Axis]:

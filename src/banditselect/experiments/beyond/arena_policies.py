@@ -34,7 +34,7 @@ from ...problems import Classification, ContextPerMap, LatentBandit, Problem
 from ...rivals import ALEXP, LEADER, MUCB, SparseOFUL, maillard_munos
 from ...runtime.binding import Constant, Several
 from ...runtime.inputs import map_widths
-from ...simulation.search import Steps
+from ...simulation import Steps
 from ...simulation.tuning import Grid
 from ..parameter_selection import UNIFORM, printed
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from banditselect.checks import PROBLEM_CHECKS
-from banditselect.problems import SwitchingFeatureSelection, SwitchingParameterSelection
+from banditselect.problems import SwitchingFeatureSelection, SwitchingParameterSelection, SyntheticParameterSelection
 from expected_skips import run_or_skip
 
 PROBLEMS = [
@@ -19,7 +19,7 @@ def test_problem_check(check, problem):
     run_or_skip(check, problem, {"check_parameter_bound", "check_linear_means"})  # it has no one true parameter
 
 
-def test_moods_last_as_long_as_said_and_another_follows():
+def test_models_last_as_long_as_said_and_another_follows():
     """A switch in each of 10,000 rounds with probability 1/20: 131 off 500 is six standard deviations."""
     problem = SwitchingParameterSelection(n_models=3, dim=2, n_actions=2, radius=0.7, stay=20)
     instances = problem.draw(range(1), 10_000, seed=0)
@@ -32,7 +32,7 @@ def test_moods_last_as_long_as_said_and_another_follows():
     assert (np.bincount(instances.model[0]) > 2000).all()
 
 
-def test_a_mood_that_stays():
+def test_a_ball_that_stays_true():
     instances = SwitchingParameterSelection(n_models=3, dim=2, stay=None).draw(range(4), 50, seed=0)
     assert (instances.model == instances.model[:, :1]).all()
     t, theta = 7, instances.parameter[:, 7]
@@ -41,6 +41,18 @@ def test_a_mood_that_stays():
         SwitchingParameterSelection(stay=0.5)
     with pytest.raises(ValueError, match="n_models: got 1"):
         SwitchingParameterSelection(n_models=1)
+
+
+def test_the_paper_s_problem_with_a_model_that_switches_is_the_same():
+    sizes = {"n_models": 3, "dim": 4, "n_actions": 5, "radius": 0.5, "stay": 4.0}
+    ours, same = (
+        cls(**sizes).draw(range(3), 20, seed=1) for cls in (SwitchingParameterSelection, SyntheticParameterSelection)
+    )
+    np.testing.assert_array_equal(ours.features(7), same.features(7))
+    np.testing.assert_array_equal(ours.parameter, same.parameter)
+    for wrong in ({"truth": "extremes"}, {"n_models": 1}):
+        with pytest.raises(ValueError, match=f"SyntheticParameterSelection: {next(iter(wrong))}: got"):
+            SyntheticParameterSelection(**(sizes | wrong))
 
 
 def test_a_map_that_returns_has_its_old_parameter():

@@ -133,7 +133,7 @@ def test_selection_learns_the_classes_and_arms_alone_do_not():
 
 
 def test_arms_with_parameters_of_their_own_are_blocks():
-    """What is offered has no zeros; without an intercept the rewards are those of the wide features, to rounding."""
+    """Offers have no zeros; without an intercept the rewards are those of the wide features, to rounding."""
     problem = ClassesAsArms(features=[NOISE, GOOD], labels=LABELS)
     shown = problem.draw(range(2), 3, seed=0).offer(1)
     assert [(type(m), m.values.shape) for m in shown] == [(Blocked, (2, 3, m.shape[1])) for m in (NOISE, GOOD)]

@@ -148,7 +148,7 @@ def test_a_radius_of_zero_puts_the_parameter_on_a_centre():
     np.testing.assert_array_equal(instances.constants["parameter"], instances.constants["center"])
 
 
-# What both do with noise
+# Noise of both
 
 
 @pytest.mark.parametrize("problem", [FS, PS], ids=["features", "parameters"])
@@ -210,7 +210,7 @@ def test_noise_depends_on_nothing_but_its_generator(kind):
     assert one.shape == (7,)
 
 
-# What is drawn for several problems
+# Draws shared by several problems
 
 
 @pytest.mark.parametrize("n", [5, 7, 25, 26, 50])

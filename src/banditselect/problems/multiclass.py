@@ -14,7 +14,7 @@ from ..runtime.constraints import YesNo
 from ..runtime.errors import refuse
 from ..types import Array, Blocked, Index
 from .base import Instances, Problem, map_shapes, stacked
-from .labelled import AsGiven, labels_of, same_rows, table_of
+from .labelled_items import AsGiven, labels_of, same_rows, table_of
 
 
 class ClassesAsArms(Problem):
@@ -32,7 +32,7 @@ class ClassesAsArms(Problem):
         the row in the k-th of C blocks, and zero elsewhere, C d in all. Policies are offered the row and the block,
         and those with an argument ``blocks`` have that one; with an intercept, they have one for every arm then. False:
         the arms share their parameters, and maps are ``(rows, C, d)``, the features of every arm.
-    table: what functions among the maps are given; None, which it is afterwards, where there are none.
+    table: the argument of functions among the maps; it is not kept.
 
     Notes
     -----

@@ -7,7 +7,7 @@ from scipy import stats
 from banditselect import OFUL, PSOFUL, BiasOFUL, FSSquareCB, Uniform, given, on_map, simulate
 from banditselect.checks import PROBLEM_CHECKS
 from banditselect.problems import Classification
-from banditselect.problems.one_vs_rest import fit_classes, solve
+from banditselect.problems.labelled_items import fit_classes
 from expected_skips import run_or_skip
 
 ITEMS, CLASSES = 240, 4
@@ -46,7 +46,7 @@ def test_common_check(name, check):
     run_or_skip(check, make(**settings), {"check_parameter_bound", "check_linear_means"} if by_label else ())
 
 
-# What is offered
+# Items offered
 
 
 @pytest.mark.parametrize("n_actions", [1, 2, 5, 40])
@@ -104,7 +104,7 @@ def test_big_arrays_are_not_copied_and_not_changed():
     assert problem.lane_bytes(100) < 20_000
 
 
-# What it pays
+# Rewards
 
 
 def test_linear_rewards_by_hand():
@@ -156,7 +156,7 @@ def test_constants_of_ones_own():
     np.testing.assert_array_equal(constants["model"], 3 - constants["label"])
 
 
-# What is fitted
+# Fits
 
 
 @pytest.mark.parametrize("share", [None, 0.1, 0.5])
@@ -192,11 +192,9 @@ def test_weights_lift_the_fit_of_a_rare_class():
     assert (own @ lifted[0]).mean() > 2.0 * (own @ plain[0]).mean()
 
 
-def test_elimination_solves_and_dead_features_get_nothing():
-    x = RNG.normal(size=(30, 7))
-    matrix, right = x.T @ x + 0.1 * np.eye(7), RNG.normal(size=7)
-    np.testing.assert_allclose(solve(matrix, right), np.linalg.solve(matrix, right), rtol=1e-10)
-    np.testing.assert_array_equal(solve(np.zeros((2, 2)), np.zeros(2)), np.zeros(2))
+def test_dead_features_get_nothing():
+    zeros = fit_classes(np.zeros((6, 2)), np.arange(6) % 2, share=None, regularization=1.0, classes=np.arange(2))
+    np.testing.assert_array_equal(zeros, np.zeros((2, 2)))
     dead = np.hstack([GOOD, np.zeros((ITEMS, 1))])
     theta = fit_classes(dead, LABELS, share=None, regularization=1e-3, classes=np.arange(CLASSES))
     np.testing.assert_array_equal(theta[:, 4], np.zeros(CLASSES))

@@ -1,4 +1,4 @@
-"""Data for classification as a bandit problem: actions are labelled items, and those of one class pay.
+"""Labelled items as a bandit problem: actions are items, and those of one class pay.
 
 This is how the paper makes bandits of image collections, one feature map for every network that looked at the images.
 """
@@ -14,16 +14,23 @@ from numpy.typing import ArrayLike, NDArray
 from ..actions.catalogue import Catalogue
 from ..kernels.features import Offer
 from ..runtime.arguments import argument
-from ..runtime.constraints import Number, OneOf, YesNo
+from ..runtime.constraints import Constraint, Number, OneOf, YesNo
 from ..runtime.errors import refuse
 from ..runtime.inputs import SMALLEST, as_floats
+from ..runtime.settings import read_only
 from ..types import Array, Index
-from .base import Problem, map_shapes, stacked
-from .labelled import AsGiven, labels_of, same_rows, table_of
-from .one_vs_rest import fit_classes
+from .base import Problem, map_shapes, single_threaded, stacked
 from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, coin_constant, distinct_items, draw_noise
 
 _BLOCK = 4096  #: items whose scores are computed at a time
+
+
+class AsGiven(Constraint):
+    """Anything, kept as it is: the problem makes tables of its own from it."""
+
+    def stored(self, name: str, value: Any, lanes: int | None, seed: Any) -> Any:
+        """Return the value itself."""
+        return value
 
 
 class Classification(Problem):
@@ -41,7 +48,7 @@ class Classification(Problem):
     labels: ``(items,)``, whole numbers 0, 1, ..., C - 1, all of which occur.
     reward: "linear" or "label".
     n_actions: K.
-    noise: "uniform", "gaussian" (both of variance 1/12) or "bernoulli"; None stands for what the paper has: "uniform"
+    noise: "uniform", "gaussian" (both of variance 1/12) or "bernoulli"; None for the noise of the paper: "uniform"
         for linear rewards, "bernoulli" for labels. Coins for labels have the values 0 and 1; for linear rewards B and
         -B, where B is the instance's ``reward_bound``, so that the mean stays linear.
     true_map, parameters: for linear rewards: the map that explains them, and ``(C, d)``, one parameter for each class.
@@ -257,3 +264,68 @@ def _tables(value: Any) -> NDArray[Any] | list[NDArray[Any]]:
         return table_of("Classification: features", value, expected)
     name = "Classification: features"
     return same_rows(name, [table_of(f"{name}[{i}]", part, expected) for i, part in enumerate(value)])
+
+
+def fit_classes(
+    table: NDArray[np.generic], labels: Index, *, share: float | None, regularization: float, classes: Index
+) -> Array:
+    r"""Fit one linear model without intercept for each of these classes by ridge least squares of its indicator.
+
+    .. math:: \theta_s = \arg\min_\theta \sum_j w_j (1[s_j = s] - \langle \phi_j, \theta \rangle)^2
+              + \lambda \frac{\operatorname{tr} G_s}{d} |\theta|^2, \quad G_s = \sum_j w_j \phi_j \phi_j'
+
+    The models ``(len(classes), d)`` do not depend on the number of cores; their last bits may depend on the BLAS.
+
+    Parameters
+    ----------
+    table, labels: features ``(items, d)`` and classes ``(items,)``.
+    share: the sum of the weights of the items of class s, those of the others adding up to 1 - share; None: all items
+        weigh the same.
+    regularization: lambda.
+    classes: the classes to fit.
+    """
+    theta = np.zeros((classes.size, table.shape[1]))
+    with single_threaded():
+        parts = [table[labels == s].astype(float) for s in range(labels.max() + 1)]
+        grams = [x.T @ x for x in parts]
+        total = np.sum(grams, axis=0)
+        for row, s in enumerate(classes.tolist()):
+            count = len(parts[s])
+            own, other = (1.0 / labels.size,) * 2
+            if share is not None:
+                own, other = share / count, (1.0 - share) / max(labels.size - count, 1)
+            G = own * grams[s] + other * (total - grams[s])
+            if np.trace(G) > 0.0:
+                G[np.diag_indices_from(G)] += regularization * np.trace(G) / table.shape[1]
+                theta[row] = np.linalg.solve(G, own * parts[s].sum(axis=0))
+    return theta
+
+
+def table_of(name: str, value: Any, expected: str, axes: int = 2) -> NDArray[Any]:
+    """Return features, ``(rows, d)`` or with more axes between them, as a read-only view."""
+    try:
+        table = np.asarray(value).view()
+    except ValueError:
+        raise refuse(name, value, expected) from None
+    if table.ndim != axes or table.size == 0 or table.dtype.kind not in "fiub" or not np.isfinite(table).all():
+        raise refuse(name, value, expected)
+    table.flags.writeable = False
+    return table
+
+
+def same_rows(name: str, tables: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Return maps that have the same number of rows."""
+    for i, table in enumerate(tables):
+        if table.shape[0] != tables[0].shape[0]:
+            raise refuse(f"{name}[{i}]", table, f"{tables[0].shape[0]} rows, as {name.split(': ')[-1]}[0] has")
+    return tables
+
+
+def labels_of(name: str, value: ArrayLike, rows: int) -> Index:
+    """Return the labels, one for every row, as a read-only array."""
+    labels = np.asarray(value)
+    expected = f"whole numbers 0, 1, ..., C - 1 of shape ({rows},), all of which occur"
+    fits = labels.shape == (rows,) and labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < rows
+    if not fits or np.bincount(labels).min() == 0:
+        raise refuse(name, value, expected)
+    return read_only(labels.astype(np.int64))
