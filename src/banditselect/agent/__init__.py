@@ -1,6 +1,5 @@
 """From records to decisions: feature maps and a policy put together, a learner for every key."""
 
-from . import files  # noqa: F401 # from here on agents are loaded
 from .agent import Agent
 from .choices import Choice
 from .explanations import Explanation

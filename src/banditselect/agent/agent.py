@@ -12,7 +12,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import maps as maps_module
 from ..maps import FeatureMap, Records
 from ..policies import FSIDS, Binding, Policy
 from ..policies.members import MapPolicy
@@ -24,12 +23,11 @@ from ..types import Array, Blocked
 from . import explanations
 from .choices import Choice, Key, checked_key, serves_one
 from .explanations import Explanation, FeatureScale
-from .features import build, played_item, replayed, sample_row, to_policy_input
+from .features import build, played_item, replayed, sample_row, takes, to_policy_input
 from .learners import LaneTable
 
-VERSION = 2  #: of the section of an agent in a file
 
-
+@files.register
 class Agent:
     """Feature maps and a policy put together: it chooses among items as they are known, dicts or rows of a table.
 
@@ -303,19 +301,36 @@ class Agent:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, replacing it atomically; ``banditselect.load`` continues bit-identically."""
         with self._guard:
-            for name, part in self.maps.items():
-                if part.unsaved is not None:
-                    raise errors.refuse(f"save: maps[{name!r}]", part.unsaved, "a map that can be saved")
-            content = {
-                "version": VERSION,
-                "id": self.id,
-                "names": list(self.maps),
-                "maps": [maps_module.to_dict(part) for part in self.maps.values()],
-                "seats": self._lanes.to_dict(),
-                "spread": self._scale.to_dict(),
-                "items": _written(dict(zip(self._items, self._catalogue.rows(), strict=True))),
-            }
-            files.save(self.policy, path, ("agent", content))
+            files.save(self, path)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The maps, with what they have learned, and the name of the column of ids."""
+        return {"maps": self.maps, "id": self.id}
+
+    def learned(self) -> dict[str, Any]:
+        """Return everything else that a file has of it."""
+        items = _as_json(dict(zip(self._items, self._catalogue.rows(), strict=True)))
+        state = {"lanes": self._lanes.learned(), "scale": self._scale.learned(), "items": items}
+        return {"policy": self.policy} | state
+
+    @classmethod
+    def restored(cls, settings: Mapping[str, Any], learned: Mapping[str, Any]) -> Self:
+        """Return the agent of a file; what cannot be is refused by name."""
+        agent, maps, policy, id = cls.__new__(cls), _named(settings["maps"]), learned["policy"], settings["id"]
+        if not isinstance(id, str):
+            raise errors.refuse("id", id, "the name of a column")
+        if policy.lanes is None or not takes(policy, maps.values()):
+            raise ValueError(f"maps: other ones than {type(policy).__name__} in this file takes")
+        agent._hold(maps, policy, id)
+        agent._lanes.restore(learned["lanes"])
+        agent._scale.restore(learned["scale"])
+        pairs = json.loads(learned["items"])
+        items = {name: row for name, row in pairs if isinstance(name, str | int) and isinstance(row, dict)}
+        if len(items) < len(pairs):
+            raise errors.refuse("items", pairs, "records, each under an id of its own")
+        agent._keep(items, id)
+        return agent
 
     def fork(self, worker: int | str) -> Self:
         """Return a copy that decides for this agent in another process, as :meth:`Policy.fork` does.
@@ -419,7 +434,7 @@ def _plain(name: Any) -> Any:
     return name.item() if isinstance(name, np.generic) else name
 
 
-def _written(items: Mapping[Any, Any]) -> str:
+def _as_json(items: Mapping[Any, Any]) -> str:
     """Return items as JSON; refuse values that JSON has not, by the name of the item."""
 
     def plain(value: Any) -> Any:

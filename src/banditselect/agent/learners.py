@@ -82,17 +82,14 @@ class LaneTable:
             self._policy.add_lanes(max(1, lanes // 2))
             self.free = list(range(lanes, int(self._policy.lanes or 0)))[::-1]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it in the form that is saved."""
-        return {"taken": [list(pair) for pair in self.lane_of.items()], "free": list(self.free), "left": self.released}
+    def learned(self) -> dict[str, Any]:
+        """Return the lanes as files have them."""
+        return {"taken": list(map(list, self.lane_of.items())), "free": list(self.free), "released": self.released}
 
-    @classmethod
-    def restored(cls, policy: Policy, stored: dict[str, Any]) -> Self:
-        """Return the lanes of a policy as they were saved; ValueError if they are not those that it has."""
-        table = cls(policy)
-        table.lane_of = {checked_key(key): lane for key, lane in stored["taken"]}
-        table.free = list(stored["free"])
-        lanes = [*table.lane_of.values(), *table.free, *stored["left"]]
-        if not all(type(lane) is int for lane in lanes) or sorted(lanes) != list(range(int(policy.lanes or 0))):
-            raise ValueError("seats: keys of other lanes than the policy has")
-        return table
+    def restore(self, learned: dict[str, Any]) -> None:
+        """Take over lanes that were saved; ValueError if they are not those that the policy has."""
+        lane_of = {checked_key(key): lane for key, lane in learned["taken"]}
+        lanes = [*lane_of.values(), *learned["free"], *learned["released"]]
+        if not all(type(lane) is int for lane in lanes) or sorted(lanes) != list(range(int(self._policy.lanes or 0))):
+            raise ValueError("lanes: keys of other lanes than the policy has")
+        self.lane_of, self.free = lane_of, learned["free"]

@@ -6,17 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from .base import FeatureMap
+from .base import Concat, Encoder, FeatureMap
 from .categories import Categories
 from .disjoint import Disjoint
-from .encoder import Concat, Encoder
-from .hashes import word_of
+from .hashing import category_key
 from .numbers import Numbers
 from .pairs import HashedInteractions, Items, Outer, SideBySide
 from .records import Records, as_number, is_missing
 from .text import Text
 from .transforms import Fourier, Polynomials
-from .vectors import Vectors
+from .vectors import Vectors, commonest_length, vector_of
 
 _LOOKED_AT = 5000  # records that tell what a column is
 _ENOUGH = 20  # records from which on a column without repetitions is an id
@@ -130,7 +129,7 @@ class _Side:
         kinds = {name: _kind(name, some.column(name)) for name in records.names}
         ids = [name for name, kind in kinds.items() if kind in ("id", "returning id")]
         id = "id" if "id" in kinds or not ids else ids[0]
-        distinct = {word_of(value) for value in records.column(id)} - {None}
+        distinct = {category_key(value) for value in records.column(id)} - {None}
         by_kind = {kind: tuple(n for n, k in kinds.items() if k == kind) for kind in ("number", "category", "text")}
         vectors = tuple(n for n, k in kinds.items() if k == "vector")
         returning = tuple(n for n in ids if role == "item" or kinds[n] == "returning id")
@@ -156,7 +155,7 @@ class _Side:
             parts.append(Categories(*self.categories, *self.returning, width=hashed))
         elif self.categories:
             plain = Categories(*self.categories, most=_CATEGORIES)
-            wide = plain.fit(self.records).width > _WIDE
+            wide = len(plain.fit(self.records).names) > _WIDE
             parts.append(Categories(*self.categories, width=32) if wide else plain)
         parts += self._rest(text or not (self.numbers or self.categories or self.vectors))
         return _joined(parts)
@@ -188,9 +187,10 @@ def _kind(name: str, values: list[Any]) -> str:
     if not there:
         return "nothing"
     if 2 * lists > len(there):
-        return "vector" if Vectors(name).fit([{name: v} for v in there]).encode([{name: there[0]}]).any() else "text"
+        first = vector_of(there[0])
+        return "text" if first is None or not first.any() or len(first) != commonest_length(there) else "vector"
     numbers = np.array([as_number(value) for value in there])
-    words = [word_of(value) for value in there]
+    words = [category_key(value) for value in there]
     distinct = len(set(words))
     if distinct <= 1:
         return "nothing"

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Number
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,9 @@ from ..runtime.errors import refuse
 from ..runtime.extras import frame_of
 from ..types import Array, Index
 from .columns import tidy
-from .recipe import Recipe
+
+if TYPE_CHECKING:
+    from .base import Part
 
 ROW = "a record (a dict, a row of a DataFrame, a named tuple) or an id (a word, a number)"
 ROWS = "a DataFrame, or a list of records (dicts, rows of a DataFrame, named tuples) or of ids (words, numbers)"
@@ -58,7 +60,7 @@ class Records:
         self._size = len(self._rows if self._frame is None else self._frame)
         self._columns: dict[str, list[Any]] = {}
         self._numbers: dict[str, Array] = {}
-        self._encoded: dict[tuple[Recipe, str], tuple[int, Any]] = {}
+        self._encoded: dict[tuple[Part, str], tuple[int, Any]] = {}
         self._whole: tuple[Records, Index] | None = None
 
     @classmethod
@@ -130,24 +132,22 @@ class Records:
             found = self._numbers[name] = _as_numbers(self.column(name))
         return found
 
-    def encoded(self, recipe: Recipe, how: str, strict: bool) -> Any:
-        """Return what a method of a recipe makes of these records; made anew only when the recipe has changed."""
-        if strict:
-            return getattr(recipe, how)(self, True)
-        kept, changes = self._encoded.get((recipe, how)), recipe.changes
+    def encoded(self, part: Part, how: str = "_encode") -> Any:
+        """Return what a method of an encoder or a map makes of these records; anew only when that has changed."""
+        kept, changes = self._encoded.get((part, how)), part.changes
         if kept is None or kept[0] != changes:
-            kept = self._encoded[recipe, how] = (changes, self._made(recipe, how, changes))
+            kept = self._encoded[part, how] = (changes, self._made(part, how, changes))
         return kept[1]
 
-    def _made(self, recipe: Recipe, how: str, changes: int) -> Any:
-        """Return what a recipe makes of these; what changes online is not made of a whole catalogue again and again."""
+    def _made(self, part: Part, how: str, changes: int) -> Any:
+        """Make it; what changes online is not made of a whole catalogue again and again."""
         if self._whole is None:
-            return getattr(recipe, how)(self, False)
+            return getattr(part, how)(self)
         whole, chosen = self._whole
-        if whole._encoded.get((recipe, how), (changes,))[0] != changes:
-            return getattr(recipe, how)(self, False)
-        made = whole.encoded(recipe, how, False)
-        return tuple(part[chosen] for part in made) if isinstance(made, tuple) else made[chosen]
+        if whole._encoded.get((part, how), (changes,))[0] != changes:
+            return getattr(part, how)(self)
+        made = whole.encoded(part, how)
+        return tuple(array[chosen] for array in made) if isinstance(made, tuple) else made[chosen]
 
 
 def _record(row: Any, name: str) -> Mapping[str, Any]:

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runtime.constraints import Number, YesNo, whole_number
+from ..runtime.arguments import argument
+from ..runtime.constraints import Number, YesNo
 from ..runtime.errors import refuse
 from ..types import Array, Index
+from .base import AnEncoder, Encoder
 from .columns import cut
-from .encoder import Encoder, owned
 from .records import LARGEST, Records
 
 _FEW = 500  # records whose distances tell the bandwidth
@@ -20,7 +21,7 @@ _FEW = 500  # records whose distances tell the bandwidth
 class Transform(Encoder):
     """Features made of those of an encoder; without one, of whatever map they are given to (``then=``)."""
 
-    of: Encoder | None
+    of: Encoder | None = argument(AnEncoder(optional=True), default=None, kw_only=False)
 
     @property
     def names(self) -> list[str]:
@@ -46,10 +47,10 @@ class Transform(Encoder):
     def _fit(self, records: Records) -> None:
         source = self._source()
         source._fit(records)
-        self.learn(records.encoded(source, "_encode", False))
+        self.learn(records.encoded(source))
 
-    def _encode(self, records: Records, strict: bool) -> Array:
-        return self.transform(records.encoded(self._source(), "_encode", strict))
+    def _encode(self, records: Records) -> Array:
+        return self.transform(records.encoded(self._source()))
 
 
 class Polynomials(Transform):
@@ -71,11 +72,10 @@ class Polynomials(Transform):
     array([[2., 3., 6.]])
     """
 
-    def __init__(self, of: Encoder | None = None, *, degree: int = 2, powers: bool = True) -> None:
-        self.of = None if of is None else owned("Polynomials: of", of)
-        Number(low=2, high=4, integer=True).check("Polynomials: degree", degree, None)
-        YesNo().check("Polynomials: powers", powers, None)
-        self.degree, self.powers = degree, powers
+    degree: int = argument(Number(low=2, high=4, integer=True), default=2)
+    powers: bool = argument(YesNo(), default=True)
+
+    def _set_up(self) -> None:
         self._factors: dict[int, Index] = {}
 
     def names_of(self, names: list[str]) -> list[str]:
@@ -143,27 +143,24 @@ class Fourier(Transform):
 
     state = ("directions", "shifts")
 
-    def __init__(
-        self, of: Encoder | None = None, *, width: int = 64, bandwidth: float | None = None, seed: int = 0
-    ) -> None:
-        self.of = None if of is None else owned("Fourier: of", of)
-        whole_number("Fourier: width", width, 1)
-        Number(low=0.0, above=True, optional=True).check("Fourier: bandwidth", bandwidth, None)
-        whole_number("Fourier: seed", seed, 0)
-        self._width, self.bandwidth, self.seed = width, bandwidth, seed
+    width: int = argument(Number(low=1, integer=True), default=64)
+    bandwidth: float | None = argument(Number(low=0.0, above=True, optional=True), default=None)
+    seed: int = argument(Number(low=0, integer=True), default=0)
+
+    def _set_up(self) -> None:
         self.directions: Array | None = None
         self.shifts: Array | None = None
 
     def names_of(self, names: list[str]) -> list[str]:
         """Return the names of the features made of features of these names."""
-        return [f"wave {k}" for k in range(self._width)]
+        return [f"wave {k}" for k in range(self.width)]
 
     def learn(self, x: Array) -> None:
         """Fit to features ``(n, d)``."""
         rng = np.random.default_rng(self.seed)
         bandwidth = self.bandwidth or median_distance(rng.permutation(x)[:_FEW])
-        self.directions = rng.normal(size=(x.shape[1], self._width)) / bandwidth
-        self.shifts = rng.uniform(0.0, 2.0 * np.pi, self._width)
+        self.directions = rng.normal(size=(x.shape[1], self.width)) / bandwidth
+        self.shifts = rng.uniform(0.0, 2.0 * np.pi, self.width)
 
     def transform(self, x: Array) -> Array:
         """Return the features made of ``(n, d)``."""
@@ -172,7 +169,7 @@ class Fourier(Transform):
         phase = x @ self.directions
         phase += self.shifts
         np.cos(phase, out=phase)
-        phase *= np.sqrt(2.0 / self._width)
+        phase *= np.sqrt(2.0 / self.width)
         return phase
 
 

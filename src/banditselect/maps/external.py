@@ -2,17 +2,17 @@
 
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..kernels.features import LIMIT
-from ..runtime.constraints import whole_number
+from ..runtime.arguments import argument
+from ..runtime.constraints import Number
 from ..runtime.errors import refuse
 from ..runtime.extras import need
 from ..types import Array
-from .base import FeatureMap
-from .encoder import Encoder, check_columns
+from .base import ColumnNames, Encoder, FeatureMap
 from .records import LARGEST, Records
 
 
@@ -37,26 +37,26 @@ class Transformer(Encoder):
     >>> country.encode([{"country": "FR"}, {"country": "IS"}])
     array([[0., 1.],
            [0., 0.]])
-    >>> country.unsaved
-    "OneHotEncoder of ('country',)"
     """
 
     state = ("size",)
 
-    def __init__(self, transformer: Any, *columns: str) -> None:
-        if not callable(getattr(transformer, "transform", None)) or isinstance(transformer, type):
-            raise refuse("Transformer: transformer", transformer, "a fitted object with a method transform")
-        check_columns("Transformer", columns)
-        self.transformer, self.columns = transformer, columns
-        names = getattr(transformer, "get_feature_names_out", None)
-        self._names = None if names is None else _told(names)
+    transformer: Any = argument(kw_only=False)
+    columns: tuple[str, ...] = argument(ColumnNames(), several=True)
+
+    savable = False
+
+    if TYPE_CHECKING:
+
+        def __init__(self, transformer: Any, *columns: str) -> None: ...
+
+    def _set_up(self) -> None:
+        if not callable(getattr(self.transformer, "transform", None)) or isinstance(self.transformer, type):
+            raise refuse("Transformer: transformer", self.transformer, "a fitted object with a method transform")
+        self._label = f"{type(self.transformer).__name__} of {self.columns}"
+        self._names = _names_of(self.transformer)
         self.size = None if self._names is None else len(self._names)
         self._warned = False
-
-    @property
-    def unsaved(self) -> str:
-        """What of it cannot be saved, by name."""
-        return f"{type(self.transformer).__name__} of {self.columns}"
 
     @property
     def names(self) -> list[str]:
@@ -75,28 +75,23 @@ class Transformer(Encoder):
         out = self.transformer.transform(frame if named else frame.to_numpy())
         out = np.asarray(out.toarray() if hasattr(out, "toarray") else out, dtype=float)
         if out.ndim != 2 or len(out) != len(records) or self.size not in (None, out.shape[1]):
-            raise refuse(f"Transformer: {self.unsaved}", out, f"an array ({len(records)}, {self.size or 'width'})")
+            raise refuse(f"Transformer: {self._label}", out, f"an array ({len(records)}, {self.size or 'width'})")
         return out
 
-    def _encode(self, records: Records, strict: bool) -> Array:
+    def _encode(self, records: Records) -> Array:
         if self.size is None:
             raise self._unfitted()
         out = np.zeros((len(records), self.size))
         try:
             out[:] = self._transform(records)
         except Exception as error:  # one record must not cost the others their features
-            if strict:
-                rows = [{name: row.get(name) for name in self.columns} for row in records.rows()]
-                raise refuse(f"Transformer: {self.unsaved}", rows, f"records that it takes: {error}") from error
             if len(records) > 1:
                 for row in range(len(records)):
-                    out[row] = self._encode(records.take([row]), False)[0]
+                    out[row] = self._encode(records.take([row]))[0]
             elif not self._warned:
                 self._warned = True
-                told = f"Transformer: {self.unsaved}: zeros for a record that it does not take ({error})"
-                warnings.warn(f"{told}; no further warning comes", RuntimeWarning, stacklevel=2)
-        if strict and not np.isfinite(out).all():
-            raise refuse(f"Transformer: {self.unsaved}", out, "finite numbers")
+                what = f"Transformer: {self._label}: zeros for a record that it does not take ({error})"
+                warnings.warn(f"{what}; no further warning comes", RuntimeWarning, stacklevel=2)
         return np.clip(np.nan_to_num(out, nan=0.0, posinf=0.0, neginf=0.0), -LARGEST, LARGEST)
 
 
@@ -117,40 +112,37 @@ class Function(FeatureMap):
     >>> near.features({"street": 7}, [{"street": 4}, {"street": 9}])
     array([[3.],
            [2.]])
-    >>> near.unsaved
-    'distance'
     """
 
-    def __init__(self, function: Callable[[Mapping[str, Any], list[Mapping[str, Any]]], Any], *, width: int) -> None:
-        if not callable(function):
-            raise refuse("Function: function", function, "a function of a context and a list of items")
-        whole_number("Function: width", width, 1)
-        self.function, self._width = function, width
+    function: Callable[[Mapping[str, Any], list[Mapping[str, Any]]], Any] = argument(kw_only=False)
+    width: int = argument(Number(low=1, integer=True))
 
-    @property
-    def unsaved(self) -> str:
-        """What of it cannot be saved, by name."""
-        return getattr(self.function, "__name__", type(self.function).__name__)
+    savable = False
+
+    def _set_up(self) -> None:
+        if not callable(self.function):
+            raise refuse("Function: function", self.function, "a function of a context and a list of items")
+        self._label = getattr(self.function, "__name__", type(self.function).__name__)
 
     @property
     def names(self) -> list[str]:
         """A name of every feature."""
-        return [f"{self.unsaved} {k}" for k in range(self._width)]
+        return [f"{self._label} {k}" for k in range(self.width)]
 
-    def _features(self, context: Records, items: Records, strict: bool) -> Array:
-        expected = f"finite numbers of shape ({len(items)}, {self._width})"
+    def _features(self, context: Records, items: Records) -> Array:
+        expected = f"finite numbers of shape ({len(items)}, {self.width})"
         try:
             out = np.asarray(self.function(context.rows()[0], items.rows()), dtype=float)
         except (ValueError, TypeError) as error:
-            raise ValueError(f"Function: {self.unsaved}: {error}; expected {expected}") from error
-        if out.shape != (len(items), self._width) or (strict and not np.isfinite(out).all()):
-            raise refuse(f"Function: {self.unsaved}", out, expected)
+            raise ValueError(f"Function: {self._label}: {error}; expected {expected}") from error
+        if out.shape != (len(items), self.width):
+            raise refuse(f"Function: {self._label}", out, expected)
         return np.clip(np.nan_to_num(out, nan=0.0, posinf=0.0, neginf=0.0), -LIMIT, LIMIT)
 
 
-def _told(names: Callable[[], Any]) -> list[str] | None:
+def _names_of(transformer: Any) -> list[str] | None:
     """Return the names that a transformer has for its features, None where it has none."""
     try:
-        return [str(name) for name in names()]
+        return [str(name) for name in transformer.get_feature_names_out()]
     except (AttributeError, RuntimeError, TypeError, ValueError):  # not fitted, or not to names
         return None

@@ -19,7 +19,7 @@ _GOLDEN, _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1C
 _30, _27, _31, _32, _1 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32), np.uint64(1)
 
 
-def word_of(value: Any) -> str | None:
+def category_key(value: Any) -> str | None:
     """Return a category as a word: 3, 3.0 and "3" are the same, True is 1; None for what is missing or no category."""
     if type(value) is str:
         return value
@@ -49,7 +49,7 @@ def hashes_of(*names: str) -> NDArray[np.uint64]:
     return np.array([hash_of(name) for name in names], dtype=np.uint64)
 
 
-def places(hashes: NDArray[np.uint64], width: int) -> tuple[Index, Array]:
+def bucket_and_sign(hashes: NDArray[np.uint64], width: int) -> tuple[Index, Array]:
     """Return the place of every hash among ``width`` features, and its sign; the kernel of interactions does the same.
 
     Two that share a place cancel as often as they add up.
@@ -58,7 +58,7 @@ def places(hashes: NDArray[np.uint64], width: int) -> tuple[Index, Array]:
     return place.astype(np.int64), 1.0 - 2.0 * (hashes & np.uint64(1)).astype(float)
 
 
-def remembered(memory: dict[Any, Any], values: list[Any], make: Callable[[Any], Any], most: int = MOST) -> list[Any]:
+def cached_map(memory: dict[Any, Any], values: list[Any], make: Callable[[Any], Any], most: int = MOST) -> list[Any]:
     """Return ``make`` of every value, looked up where it was made before; above ``most`` all are forgotten."""
     try:
         return [memory[value] for value in values]

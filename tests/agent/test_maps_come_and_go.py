@@ -129,10 +129,10 @@ def test_an_explanation_names_the_features_of_every_map_that_is_there():
 )
 def test_what_is_refused_changes_nothing(call, word):
     agent = taught(Agent(maps={"price": PRICE, "arms": ARMS}), rounds_of(9))
-    before = snapshot(agent.policy), agent._lanes.to_dict(), list(agent.maps), agent._scale.mean.size
+    before = snapshot(agent.policy), agent._lanes.learned(), list(agent.maps), agent._scale.mean.size
     with pytest.raises(ValueError, match=word):
         call(agent)
-    assert (snapshot(agent.policy), agent._lanes.to_dict(), list(agent.maps), agent._scale.mean.size) == before
+    assert (snapshot(agent.policy), agent._lanes.learned(), list(agent.maps), agent._scale.mean.size) == before
 
 
 def test_a_policy_over_one_map_keeps_it():

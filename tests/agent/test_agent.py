@@ -25,7 +25,7 @@ def agent_of(**arguments):
 def everything(agent):
     """All that an agent holds, by value."""
     spread = agent._scale
-    return snapshot(agent.policy), agent._lanes.to_dict(), spread.count, spread.mean.tobytes(), agent.id, agent._items
+    return snapshot(agent.policy), agent._lanes.learned(), spread.count, spread.mean.tobytes(), agent.id, agent._items
 
 
 def played(agent, rounds, key=None):
@@ -255,7 +255,7 @@ def test_what_cannot_be_saved_is_refused_by_name_and_the_file_stays(tmp_path):
     agent_of().save(path)
     before = path.read_bytes()
     code = maps.Function(lambda context, items: np.ones((len(items), 1)), width=1)
-    with pytest.raises(ValueError, match=r"save: maps\['code'\]"):
+    with pytest.raises(ValueError, match=r"save: Agent\.maps\.code: Function cannot be saved"):
         agent_of(maps={"price": PRICE, "code": code}).save(path)
     agent = agent_of()
     agent.register([{"id": "tea", "since": pd.Timestamp("2026-01-01")}])
@@ -357,6 +357,6 @@ def test_what_is_refused_changes_nothing(call, word):
 
 
 def test_from_a_table_to_a_running_policy_takes_at_most_forty_lines():
-    page = (Path(__file__).parent.parent / "docs" / "agent.md").read_text().partition("\n## 2.")[0]
+    page = (Path(__file__).parents[2] / "docs" / "agent.md").read_text().partition("\n## 2.")[0]
     code = [line for line in page.splitlines() if line.startswith((">>> ", "... "))]
     assert 10 < len(code) <= 40

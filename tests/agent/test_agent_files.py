@@ -71,7 +71,8 @@ def test_lanes_by_key_are_those_of_a_dict(steps):
             table.reset_released()
             assert not table.released
         else:
-            table = LaneTable.restored(policy, json.loads(json.dumps(table.to_dict())))
+            learned, table = json.loads(json.dumps(table.learned())), LaneTable(policy)
+            table.restore(learned)
         assert table.lane_of == known
         assert sorted([*known.values(), *table.free, *table.released]) == list(range(policy.lanes))
         assert not any(policy.used[lane] for lane in table.free)
@@ -97,26 +98,31 @@ def whole(tmp_path_factory):
     return files.read(path)
 
 
-def _put(name, value):
-    """Return what puts a value, as a file has it, into the section."""
+def _put(name, value, part="learned"):
+    """Return what puts a value, as a file has it, into a part of the agent."""
 
-    def change(section, arrays):
-        section[name] = value(section[name]) if callable(value) else value
+    def change(agent, arrays):
+        agent[part][name] = value(agent[part][name]) if callable(value) else value
 
     return change
 
 
+def _maps(value):
+    """Return what changes the maps."""
+    return _put("maps", lambda maps: {"dict": value(maps["dict"])}, "Agent")
+
+
 def _array(name, value):
-    def change(section, arrays):
-        key = section["spread"]["dict"][name]["array"]
+    def change(agent, arrays):
+        key = agent["learned"]["scale"]["dict"][name]["array"]
         arrays[key] = value(arrays[key].copy())
 
     return change
 
 
 def _lane(place, value):
-    def change(section, arrays):
-        taken = section["seats"]["dict"]["taken"]["list"]
+    def change(agent, arrays):
+        taken = agent["learned"]["lanes"]["dict"]["taken"]["list"]
         taken[0]["list"][place] = value
 
     return change
@@ -128,53 +134,46 @@ def _first(array, value):
 
 
 DAMAGES = {
-    "version": (_put("version", 1), "an agent of version 1, this library reads 2"),
-    "id": (_put("id", 3), "id: got 3"),
-    "a name twice": (_put("names", {"list": ["price", "price"]}), "names: got"),
-    "a name too few": (_put("names", {"list": ["price"]}), "names: got"),
-    "a name that is none": (_put("names", {"list": ["price", 3]}), "names: got"),
-    "a map too few": (_put("maps", lambda m: {"list": m["list"][:1]}), "names: got"),
-    "maps in another order": (_put("maps", lambda m: {"list": m["list"][::-1]}), "maps: other ones than FSIDS"),
-    "a map of no kind": (
-        lambda section, arrays: section["maps"]["list"][0]["dict"].update(kind="Magic"),
-        "from_dict: kind: got 'Magic'",
-    ),
+    "id": (_put("id", 3, "Agent"), "id: got 3"),
+    "maps without names": (_put("maps", {"list": []}, "Agent"), "Agent: maps: got []"),
+    "a map too few": (_maps(lambda maps: {"price": maps["price"]}), "maps: other ones than FSIDS"),
+    "maps in another order": (_maps(lambda maps: dict(reversed(maps.items()))), "maps: other ones than FSIDS"),
+    "a map of no kind": (_maps(lambda maps: maps | {"price": {"Magic": {}}}), "class 'Magic' is not known here"),
     "an encoder for a map": (
-        lambda section, arrays: section["maps"]["list"][0].update(
-            dict={"format": 1} | section["maps"]["list"][0]["dict"]["settings"]["dict"]["items"]["dict"]
-        ),
-        "maps: 'price' is not a fitted map",
+        _maps(lambda maps: maps | {"price": maps["price"]["Items"]["items"]}),
+        "Agent: maps['price']: got Numbers('price'), expected a FeatureMap under a name",
     ),
-    "a lane of two keys": (_lane(1, 1), "seats: keys of other lanes"),
-    "a lane that is not there": (_lane(1, 99), "seats: keys of other lanes"),
-    "a lane that is no number": (_lane(1, 0.0), "seats: keys of other lanes"),
+    "a lane of two keys": (_lane(1, 1), "lanes: keys of other lanes"),
+    "a lane that is not there": (_lane(1, 99), "lanes: keys of other lanes"),
+    "a lane that is no number": (_lane(1, 0.0), "lanes: keys of other lanes"),
     "a key that is none": (_lane(0, 1.5), "key: got 1.5"),
-    "widths": (_array("mean", lambda a: a[:-1]), "spread: mean is not that of"),
-    "no number": (_array("square", lambda a: _first(a, np.nan)), "spread: square"),
-    "a square below 0": (_array("square", lambda a: _first(a, -1.0)), "spread: counts or squares"),
-    "a feature of the future": (_array("since", lambda a: _first(a, 99)), "spread: counts or squares"),
+    "widths": (_array("mean", lambda a: a[:-1]), "scale: mean is not that of"),
+    "no number": (_array("square", lambda a: _first(a, np.nan)), "scale: square"),
+    "a square below 0": (_array("square", lambda a: _first(a, -1.0)), "scale: counts or squares"),
+    "a feature of the future": (_array("since", lambda a: _first(a, 99)), "scale: counts or squares"),
     "items that are no text": (_put("items", "[["), "Expecting value"),
-    "an item twice": (_put("items", lambda text: json.dumps(json.loads(text)[:1] * 2)), "items: expected records"),
-    "an item that is no record": (_put("items", '[["tea", 3]]'), "items: expected records"),
+    "an item twice": (_put("items", lambda text: json.dumps(json.loads(text)[:1] * 2)), "expected records, each under"),
+    "an item that is no record": (_put("items", '[["tea", 3]]'), "expected records, each under"),
+    "no policy": (_put("policy", None), "not what save wrote"),
 }
 
 
 def damaged(path, whole, change):
-    """Write the file with a change in its section; its checksum is right."""
+    """Write the file with a change in it; its checksum is right."""
     settings_, arrays = copy.deepcopy(whole)
-    change(settings_["holder"][1]["dict"], arrays)
+    change(settings_, arrays)
     files.write(path, settings_, arrays)
 
 
 def test_what_is_not_changed_is_loaded(whole, tmp_path):
-    damaged(tmp_path / "agent.bsel", whole, lambda section, arrays: None)
+    damaged(tmp_path / "agent.bsel", whole, lambda agent, arrays: None)
     agent = load(tmp_path / "agent.bsel")
     assert agent.keys == ["ada", "bob"]
     assert agent.explain("ada").rounds == 1
 
 
 @pytest.mark.parametrize("kind", DAMAGES)
-def test_a_damaged_section_is_refused_by_name(kind, whole, tmp_path):
+def test_what_no_agent_has_written_is_refused_by_name(kind, whole, tmp_path):
     change, word = DAMAGES[kind]
     damaged(tmp_path / "agent.bsel", whole, change)
     with pytest.raises(ValueError, match=r"agent\.bsel: ") as caught:
@@ -182,16 +181,11 @@ def test_a_damaged_section_is_refused_by_name(kind, whole, tmp_path):
     assert word in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["version", "id", "names", "maps", "seats", "spread", "items"])
-def test_what_is_missing_is_named(name, whole, tmp_path):
-    damaged(tmp_path / "agent.bsel", whole, lambda section, arrays: section.pop(name))
+@pytest.mark.parametrize(
+    ("part", "name"),
+    [("Agent", "maps"), ("Agent", "id"), *(("learned", n) for n in ("policy", "lanes", "scale", "items"))],
+)
+def test_what_is_missing_is_named(part, name, whole, tmp_path):
+    damaged(tmp_path / "agent.bsel", whole, lambda agent, arrays: agent[part].pop(name))
     with pytest.raises(ValueError, match=rf"agent\.bsel: not what save wrote: KeyError: '{name}'"):
-        load(tmp_path / "agent.bsel")
-
-
-def test_a_holder_that_nobody_knows_is_named(whole, tmp_path):
-    settings_, arrays = copy.deepcopy(whole)
-    settings_["holder"][0] = "broker"
-    files.write(tmp_path / "agent.bsel", settings_, arrays)
-    with pytest.raises(ValueError, match="a policy inside 'broker', which is not known here"):
         load(tmp_path / "agent.bsel")
