@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from ..kernels.features import LIMIT
 from ..runtime import constraints, errors, inputs
 from ..runtime.extras import frame_of
+from ..runtime.files import register
 from ..runtime.settings import read_only
 from ..types import Array, Index
 
@@ -18,6 +19,7 @@ RANK = 1e-10  #: eigenvalues below this share of the largest count as zero: a di
 ARRAYS = ("estimates", "grams", "squares", "freedom")
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class Fits:
     r"""Fits of N tasks: :math:`\hat\theta_i \sim N(\theta_i, s^2 G_i^{-1})`, with one noise for all of them.
@@ -145,7 +147,7 @@ class Fits:
         return variance
 
     @cached_property
-    def guesses(self) -> Array:
+    def shrunk_estimates(self) -> Array:
         """Estimates drawn towards 0 as far as they are unsure, ``(N, d)``: means under the ball of ``spread``."""
         values, axes = self._axes
         share = self.spread * values / (1.0 + self.spread * values)

@@ -1,10 +1,10 @@
-r"""A Gaussian mixture of the parameters of tasks, told apart from the noise of their fits: extreme deconvolution.
+r"""A Gaussian mixture of the parameters of tasks, separated from the noise of their fits: extreme deconvolution.
 
 Task i has a fit :math:`\hat\theta_i` with precision :math:`A_i`, and :math:`\theta_i` is drawn from region k with
 probability :math:`w_k` as :math:`N(m_k, V_k)`. EM knows every :math:`A_i`, so noise is not taken for width.
 
-Two departures from the source. Everything is written with precisions, so a task that has not met every direction is
-used for what it tells. And the :math:`V_k` are drawn towards a ball :math:`\sigma^2 I` of a size that they share, as
+Two departures from the source. Everything is written with precisions, so that a task counts in the directions in which
+it was observed. And the :math:`V_k` are drawn towards a ball :math:`\sigma^2 I` of a size that they share, as
 strongly as :math:`\nu` tasks (``shrinkage``), :math:`\sigma^2` itself towards the size :math:`b^2` of all parameters as
 strongly as one task: with few tasks in a region the likeliest :math:`V_k` is far too narrow. What increases in every
 step is then the log likelihood plus
@@ -17,13 +17,16 @@ heterogeneous and incomplete observations", Annals of Applied Statistics 2011.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..kernels import kernel
+from ..kernels.ridge import cholesky
+from ..runtime.files import register
 from ..runtime.quantiles import standard_error
 from ..types import Array
-from .deconvolution_kernels import explain_fits
 from .fits import Fits
 
 FLOOR = 1e-6  #: the least variance of a region, as a share of the mean squared entry of all parameters
@@ -32,13 +35,19 @@ GAIN = 1e-5  #: per task; a step that gains less is the last
 ROOM = 2_000_000  #: numbers that a step holds at a time
 
 
-class Mixture(NamedTuple):
+@register
+@dataclass(frozen=True, eq=False)
+class Mixture:
     """Regions: ``means (M, d)``, ``covariances (M, d, d)``, ``weights (M,)``, and the variance of their common ball."""
 
     means: Array
     covariances: Array
     weights: Array
     variance: float
+
+    def take(self, rows: Any) -> "Mixture":
+        """Return some of the regions, in this order."""
+        return Mixture(self.means[rows], self.covariances[rows], self.weights[rows], self.variance)
 
 
 class Explained(NamedTuple):
@@ -66,6 +75,62 @@ def explain(fits: Fits, means: Array, covariances: Array) -> Iterator[tuple[slic
         told = Explained(*(np.empty((rows.stop - start, M, *more)) for more in ((), (d,), (d, d))))
         explain_fits(*fit_rows, means, covariances, *told)
         yield rows, told
+
+
+@kernel
+def explain_fits(
+    estimates: Array,
+    roots: Array,
+    log_norms: Array,
+    means: Array,
+    covariances: Array,
+    log_densities: Array,
+    scores: Array,
+    precisions: Array,
+) -> None:
+    """Write log densities of fits, scores and precisions: those of ``V + S``, where the fit has the noise S.
+
+    ``estimates (n, d)`` have the precisions ``R R``, ``roots (n, d, d)`` symmetric, which may be singular:
+    ``(V + S)^-1`` is ``R (I + R V R)^-1 R = H' H`` with ``H = L^-1 R`` and ``L L' = I + R V R``. Out: ``log_densities
+    (n, M)``, ``scores (n, M, d)``, the precisions times the distances of the estimates from the means, and
+    ``precisions (n, M, d, d)``.
+    """
+    n, d = estimates.shape
+    half, inner, lower = np.empty((d, d)), np.empty((d, d)), np.empty((d, d))
+    for r in range(n):
+        root = roots[r]
+        for k in range(means.shape[0]):
+            half[:] = inner[:] = 0.0
+            for i in range(d):
+                for m in range(d):
+                    for j in range(d):
+                        half[i, j] += covariances[k, i, m] * root[m, j]
+            for i in range(d):
+                for m in range(d):
+                    for j in range(i + 1):
+                        inner[i, j] += root[i, m] * half[m, j]
+            log_density = log_norms[r] - 0.5 * cholesky(inner, 1.0, 1.0, lower)
+            for i in range(d):
+                for j in range(d):
+                    half[i, j] = root[i, j]
+                for m in range(i):
+                    for j in range(d):
+                        half[i, j] -= lower[i, m] * half[m, j]
+                for j in range(d):
+                    half[i, j] /= lower[i, i]
+            precision, score = precisions[r, k], scores[r, k]
+            precision[:] = 0.0
+            score[:] = 0.0
+            for m in range(d):
+                whitened = 0.0
+                for i in range(d):
+                    whitened += half[m, i] * (estimates[r, i] - means[k, i])
+                log_density -= 0.5 * whitened * whitened
+                for i in range(d):
+                    score[i] += half[m, i] * whitened
+                    for j in range(d):
+                        precision[i, j] += half[m, i] * half[m, j]
+            log_densities[r, k] = log_density
 
 
 def log_likelihoods(fits: Fits, means: Array, covariances: Array, weights: Array) -> Array:
@@ -123,16 +188,17 @@ def fit(fits: Fits, n_regions: int, *, restarts: int, shrinkage: float, rng: np.
 
 
 def _seeded(fits: Fits, n_regions: int, rng: np.random.Generator) -> Mixture:
-    """Return a start by k-means++: means at guesses far from each other, balls as wide as what they leave."""
-    guesses, (n, d) = fits.guesses, fits.guesses.shape
+    """Return a start by k-means++: means at estimates far from each other, balls as wide as the distances to them."""
+    estimates = fits.shrunk_estimates
+    n, d = estimates.shape
     chosen = [int(rng.integers(n))] if n_regions > 1 else []
-    means = guesses[chosen] if chosen else guesses.mean(axis=0, keepdims=True)
-    nearest = ((guesses - means[0]) ** 2).sum(axis=1)
+    means = estimates[chosen] if chosen else estimates.mean(axis=0, keepdims=True)
+    nearest = ((estimates - means[0]) ** 2).sum(axis=1)
     while len(means) < n_regions:
         share = nearest + 1e-300
         new = int(rng.choice(n, p=share / share.sum()))
-        means = np.concatenate([means, guesses[new : new + 1]])
-        nearest = np.minimum(nearest, ((guesses - guesses[new]) ** 2).sum(axis=1))
+        means = np.concatenate([means, estimates[new : new + 1]])
+        nearest = np.minimum(nearest, ((estimates - estimates[new]) ** 2).sum(axis=1))
     variance = max(float(nearest.mean()) / d, FLOOR * fits.spread)
     weights = np.full(n_regions, 1.0 / n_regions)
     return Mixture(means, np.tile(variance * np.eye(d), (n_regions, 1, 1)), weights, variance)

@@ -13,7 +13,7 @@ from ..types import Array
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from .found import Regions
+    from .regions import Regions
 
 
 def draw(regions: Regions, coverage: float, axes: Axes | None) -> Axes:
@@ -22,7 +22,7 @@ def draw(regions: Regions, coverage: float, axes: Axes | None) -> Axes:
         axes = need("matplotlib.pyplot", "experiments").figure().add_subplot()
     plane = _plane(regions)
     fits = regions.fits
-    spots = fits.guesses @ plane
+    spots = fits.shrunk_estimates @ plane
     inside = np.linalg.inv(np.swapaxes(fits.roots, 1, 2) @ fits.roots + np.eye(fits.dim) / fits.spread)
     bars = np.sqrt(np.einsum("di,ndk,ki->in", plane, inside, plane))
     rest: dict[str, Any] = {"fmt": ".", "color": "0.6", "elinewidth": 0.5, "markersize": 3, "zorder": 1}
