@@ -1,4 +1,4 @@
-"""The lanes of an agent's keys against a dict, and files whose agent section is damaged: refused by name."""
+"""The lanes of an agent's keys against a dict; files of agents and of every other kind, whole and damaged."""
 
 import contextlib
 import copy
@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from banditselect import FSIDS, Agent, load, maps
+from banditselect import FSIDS, PSIDS, Agent, load, maps, regions
 from banditselect.agent.learners import LaneTable
+from banditselect.checks.game import snapshot
 from banditselect.runtime import files
+from maps_under_check import MOVIES, VISITORS, YEAR, every_map
 
 # Lanes by key.
 
@@ -189,3 +191,54 @@ def test_what_is_missing_is_named(part, name, whole, tmp_path):
     damaged(tmp_path / "agent.bsel", whole, lambda agent, arrays: agent[part].pop(name))
     with pytest.raises(ValueError, match=rf"agent\.bsel: not what save wrote: KeyError: '{name}'"):
         load(tmp_path / "agent.bsel")
+
+
+# Every kind of object in one format.
+
+
+def saved_kinds():
+    """An object of every kind that has files, by name, with something learned."""
+    rng = np.random.default_rng(0)
+    agent = Agent(maps={"price": PRICE, "arms": ARMS}, seed=1)
+    agent.update(agent.act({}, ITEMS), 1.0)
+    theta, x = rng.normal(size=(6, 2)), rng.normal(size=(60, 2))
+    task = np.arange(60) % 6
+    table = {"task": task, "reward": (x * theta[task]).sum(axis=1) + 0.1 * rng.normal(size=60)}
+    sequence = regions.TaskSequence(dim=2, policy=PSIDS.bind(floor=0.1))
+    sequence.end(x[:9], table["reward"][:9])
+    found = regions.from_tasks(table, key="task", features=x, n_regions=2)
+    return {"policy": agent.policy, "agent": agent, "map": ARMS, "regions": found, "sequence": sequence}
+
+
+@pytest.mark.parametrize("kind", ["policy", "agent", "map", "regions", "sequence"])
+def test_any_flipped_byte_of_any_file_is_found(kind, tmp_path):
+    path = tmp_path / "whole.bsel"
+    thing = saved_kinds()[kind]
+    thing.save(path)
+    assert repr(load(path)) == repr(thing)
+    content = path.read_bytes()
+    for position in [*range(0, len(content), max(1, len(content) // 97)), len(content) - 1]:
+        changed = bytearray(content)
+        changed[position] ^= 1 << (position % 8)
+        path.write_bytes(changed)
+        with pytest.raises(ValueError, match=r"whole\.bsel: "):
+            load(path)
+
+
+@pytest.mark.parametrize("name", every_map())
+def test_an_agent_with_any_map_continues_bit_identically(name, tmp_path):
+    made = every_map()[name].fit(VISITORS, MOVIES)
+    agent = Agent(maps={"it": made, "films": maps.Items(YEAR).fit(None, MOVIES)}, seed=2)
+    agent.register(MOVIES)
+    for t in range(6):
+        agent.update(agent.act(VISITORS[t % 3], key=t % 2), 0.1 * t)
+    agent.save(tmp_path / "agent.bsel")
+    again = load(tmp_path / "agent.bsel")
+    for t in range(6):
+        mine, theirs = (
+            one.act(VISITORS[t % 3], [*MOVIES, {"id": t, "year": 1950 + t}], key=t % 3) for one in (agent, again)
+        )
+        assert mine.to_dict() == theirs.to_dict()
+        agent.update(mine, 0.3 * t)
+        again.update(theirs, 0.3 * t)
+    assert snapshot(again.policy) == snapshot(agent.policy)

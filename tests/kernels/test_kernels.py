@@ -153,7 +153,7 @@ def test_features_by_rows_by_maps_and_behind_a_constant(blocked):
     np.testing.assert_array_equal(one.map(1, 2).values, values[:, 1:, 2, :2])
 
 
-ALONE = ("hashing", "columns", "mixture")  # tests of a kernel that serves one package
+ALONE = ("hashing", "numbers", "mixture")  # tests of a kernel that serves one package
 
 
 PLAIN = """

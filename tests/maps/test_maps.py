@@ -197,7 +197,9 @@ def test_functions_and_transformers_are_not_saved_and_say_so(tmp_path):
     scaler = StandardScaler().fit(pd.DataFrame(VISITORS)[["age"]])
     age = maps.Transformer(scaler, "age")
     np.testing.assert_allclose(age.encode(VISITORS), AGE.fit(VISITORS).encode(VISITORS))
-    with pytest.warns(RuntimeWarning, match=r"StandardScaler of \('age',\): zeros for a record that it does not take"):
+    with pytest.warns(
+        RuntimeWarning, match=r"StandardScaler of \('age',\): zeros for a record that it does not accept"
+    ):
         assert age.encode([{"age": "old"}, VISITORS[1]]).tolist() == [[0.0], [0.0]]
     assert age.encode([{"age": "older"}]).tolist() == [[0.0]]  # told once
     assert age.names == ["age"]

@@ -253,7 +253,7 @@ class Agent:
             self._scale.grow(sum(part.width for part in parts))
 
     def retire_maps(self, names: str | Sequence[str]) -> None:
-        """Take maps away, by name; at least one stays. What they weigh goes to the others in proportion."""
+        """Remove maps, by name; at least one stays. Their weights go to the others in proportion."""
         with self._guard:
             policy, gone = self._changing("retire_maps"), [names] if isinstance(names, str) else list(names)
             if not gone or not set(gone) < set(self.maps) or len(set(gone)) < len(gone):
@@ -305,18 +305,18 @@ class Agent:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The maps, with what they have learned, and the name of the column of ids."""
+        """The maps, fitted as they are, and the name of the column of ids."""
         return {"maps": self.maps, "id": self.id}
 
     def learned(self) -> dict[str, Any]:
-        """Return everything else that a file has of it."""
+        """Return the rest of its state, as files have it."""
         items = _as_json(dict(zip(self._items, self._catalogue.rows(), strict=True)))
         state = {"lanes": self._lanes.learned(), "scale": self._scale.learned(), "items": items}
         return {"policy": self.policy} | state
 
     @classmethod
     def restored(cls, settings: Mapping[str, Any], learned: Mapping[str, Any]) -> Self:
-        """Return the agent of a file; what cannot be is refused by name."""
+        """Return the agent of a file; parts that do not fit together are refused by name."""
         agent, maps, policy, id = cls.__new__(cls), _named(settings["maps"]), learned["policy"], settings["id"]
         if not isinstance(id, str):
             raise errors.refuse("id", id, "the name of a column")
@@ -335,8 +335,8 @@ class Agent:
     def fork(self, worker: int | str) -> Self:
         """Return a copy that decides for this agent in another process, as :meth:`Policy.fork` does.
 
-        What a copy decides is learned by key: a customer whom only the copy has seen gets a learner here with the first
-        reward. What was learned is taken over with ``load(path, worker=...)``. Keys are retired in the original alone.
+        Decisions of a copy are learned by key: a customer whom only the copy has seen gets a learner here with the
+        first reward. A copy picks up new learning with ``load(path, worker=...)``. Keys are retired in the original.
 
         Parameters
         ----------

@@ -84,12 +84,13 @@ class LaneTable:
 
     def learned(self) -> dict[str, Any]:
         """Return the lanes as files have them."""
-        return {"taken": list(map(list, self.lane_of.items())), "free": list(self.free), "released": self.released}
+        return {"taken": list(map(list, self.lane_of.items())), "free": list(self.free)}
 
     def restore(self, learned: dict[str, Any]) -> None:
-        """Take over lanes that were saved; ValueError if they are not those that the policy has."""
-        lane_of = {checked_key(key): lane for key, lane in learned["taken"]}
-        lanes = [*lane_of.values(), *learned["free"], *learned["released"]]
-        if not all(type(lane) is int for lane in lanes) or sorted(lanes) != list(range(int(self._policy.lanes or 0))):
+        """Take over lanes that were saved; ValueError if the policy has others, or if two keys share one."""
+        lane_of, free = {checked_key(key): lane for key, lane in learned["taken"]}, learned["free"]
+        lanes = [*lane_of.values(), *free]
+        own = all(type(lane) is int and 0 <= lane < int(self._policy.lanes or 0) for lane in lanes)
+        if not own or len(set(lanes)) < len(lanes):
             raise ValueError("lanes: keys of other lanes than the policy has")
-        self.lane_of, self.free = lane_of, learned["free"]
+        self.lane_of, self.free = lane_of, free

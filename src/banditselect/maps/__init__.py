@@ -1,4 +1,4 @@
-"""From records to features: encoders of columns, and maps that bring a context and its items together."""
+"""From records to features: encoders of columns, and maps that combine a context and its items."""
 
 from .base import Concat, Encoder, FeatureMap
 from .categories import Categories

@@ -23,14 +23,14 @@ Tokens = tuple[NDArray[np.uint64], Array]
 
 
 class Part(Configured, ABC):
-    """The common base of encoders and maps: arguments, and state that a fit or use fills.
+    """The common base of encoders and maps: arguments, and attributes that a fit or observations fill.
 
     A subclass declares its arguments in its body; work that has to be done once they are stored goes into ``_set_up``.
-    It is registered by its name as soon as it is defined, so that it can be loaded from a file.
+    It is registered under its name when it is defined, so that it can be loaded from a file.
 
     Attributes
     ----------
-    state: the names of the attributes that are filled: plain values, lists of them, or arrays. None before a fit.
+    state: the names of these attributes: plain values, lists of them, or arrays. None before a fit.
     """
 
     state: ClassVar[tuple[str, ...]] = ()
@@ -47,8 +47,8 @@ class Part(Configured, ABC):
     @property
     def width(self) -> int:
         """The number of features."""
-        argument_of_this_name = vars(self).get("width")
-        return len(self.names) if argument_of_this_name is None else int(argument_of_this_name)
+        given = vars(self).get("width")  # an argument of this name
+        return len(self.names) if given is None else int(given)
 
     @property
     def fitted(self) -> bool:
@@ -58,7 +58,7 @@ class Part(Configured, ABC):
 
     @property
     def changes(self) -> int:
-        """How often what it has observed has changed it."""
+        """The number of times that an observation has changed it."""
         return sum(part.changes for _, part in self._parts)
 
     @cached_property
@@ -96,12 +96,14 @@ class Part(Configured, ABC):
         files.save(self, path)
 
     def _unfitted(self) -> RuntimeError:
-        """Return the error of what is asked before it is fitted."""
-        return RuntimeError(f"{self!r} is not fitted: call fit(contexts, items) of its map, and use what that returns")
+        """Return the error of a call before the fit."""
+        return RuntimeError(
+            f"{self!r} is not fitted: call fit(contexts, items) of its map, which returns a fitted copy"
+        )
 
 
 class Encoder(Part):
-    """Turns n records into ``(n, width)``; whatever is in them, the numbers are finite and at most 1e15 in magnitude.
+    """Turns n records into ``(n, width)``; for any records, the numbers are finite and at most 1e15 in magnitude.
 
     A subclass declares its arguments, names its features (``names``) and writes ``_encode``; if something has to be
     fitted, ``_fit`` as well, and ``state`` says which attributes that fills.
@@ -121,7 +123,7 @@ class Encoder(Part):
         return np.array(Records.of(records).encoded(self))
 
     def observe(self, records: Records) -> None:
-        """Take note of records before they are encoded, for what is learned online."""
+        """Update what is learned online with records that are about to be encoded."""
         for _, part in self._parts:
             part.observe(records)
 
@@ -135,7 +137,7 @@ class Encoder(Part):
         """Return the features of records; nothing is changed."""
 
     def _tokens(self, records: Records) -> Tokens:
-        """Return what hashed interactions are made of: hashes of the features that may not be 0, and their values."""
+        """Return hashes of the features that may not be 0, and their values, for hashed interactions."""
         values = records.encoded(self)
         return np.ascontiguousarray(np.broadcast_to(hashes_of(*self.names), values.shape)), values
 
@@ -150,33 +152,23 @@ class Encoder(Part):
 
 
 class AnEncoder(Constraint):
-    """An encoder. It is copied: of two maps with the same one, each observes for itself."""
+    """An encoder, or several in a tuple. They are copied: of two maps with the same one, each observes for itself."""
 
     def __init__(self, optional: bool = False) -> None:
         self.optional = optional
 
     def check(self, name: str, value: Any, lanes: int | None) -> None:
         """Raise ValueError if ``value`` does not satisfy it."""
-        if not (isinstance(value, Encoder) or (value is None and self.optional)):
-            raise refuse(name, value, 'an encoder of records, such as maps.Numbers("age")')
+        for one in (value or (None,)) if isinstance(value, tuple) else (value,):
+            if not (isinstance(one, Encoder) or (one is None and self.optional)):
+                raise refuse(name, one, 'an encoder of records, such as maps.Numbers("age")')
 
     def stored(self, name: str, value: Any, lanes: int | None, seed: Any) -> Any:
-        """Return a copy."""
+        """Return copies; of encoders that are combined already, their parts."""
+        if isinstance(value, tuple):
+            parts = ((encoder.encoders if type(encoder) is Concat else (encoder,)) for encoder in value)
+            return tuple(part._copy() for several in parts for part in several)
         return None if value is None else value._copy()
-
-
-class Encoders(AnEncoder):
-    """One or more encoders; those that are put together already are taken apart."""
-
-    def check(self, name: str, value: Any, lanes: int | None) -> None:
-        """Raise ValueError if ``value`` does not satisfy it."""
-        for encoder in value or (None,):
-            super().check(name, encoder, lanes)
-
-    def stored(self, name: str, value: Any, lanes: int | None, seed: Any) -> Any:
-        """Return copies."""
-        parts = ((encoder.encoders if type(encoder) is Concat else (encoder,)) for encoder in value)
-        return tuple(part._copy() for several in parts for part in several)
 
 
 class ColumnNames(Constraint):
@@ -201,7 +193,7 @@ class Concat(Encoder):
            [50.,  0.,  1.]])
     """
 
-    encoders: tuple[Encoder, ...] = argument(Encoders(), several=True)
+    encoders: tuple[Encoder, ...] = argument(AnEncoder(), several=True)
 
     if TYPE_CHECKING:
 
@@ -223,12 +215,12 @@ class Concat(Encoder):
 class FeatureMap(Part):
     """Turns a context record and K item records into features ``(K, width)`` that a policy can use.
 
-    Whatever the records hold - unknown columns and categories, missing values, words instead of numbers - the features
-    are finite and of the right shape. Records are dicts, rows of a DataFrame or named tuples; a word or a number in the
-    place of one is an id, ``{"id": value}``.
+    For any records - unknown columns and categories, missing values, words instead of numbers - the features are finite
+    and of the right shape. Records are dicts, rows of a DataFrame or named tuples; a word or a number in the place of
+    one is an id, ``{"id": value}``.
 
-    A subclass declares its arguments, names its features (``names``) and writes ``_features``; the encoders among its
-    arguments are fitted and observed without another line if they are called ``context`` or ``items``.
+    A subclass declares its arguments, names its features (``names``) and writes ``_features``; encoders among its
+    arguments that are called ``context`` or ``items`` are fitted and observed automatically.
 
     Attributes
     ----------
@@ -239,7 +231,7 @@ class FeatureMap(Part):
 
     @property
     def blocks(self) -> int:
-        """How many blocks of parameters there are."""
+        """The number of blocks of parameters."""
         return 1
 
     def fit(self, contexts: Any, items: Any) -> Self:
@@ -249,7 +241,7 @@ class FeatureMap(Part):
 
         Parameters
         ----------
-        contexts, items: examples, dicts or a DataFrame each; None where there are none. They need not belong together.
+        contexts, items: examples, dicts or a DataFrame each, or None. They need not belong together.
         """
         made = self._copy()
         made._fit(Records.of(contexts, "contexts"), Records.of(items, "items"))
@@ -261,7 +253,7 @@ class FeatureMap(Part):
         Parameters
         ----------
         context: a record; None for one without columns.
-        items: K records, or a :class:`Records` that keeps what is made of them.
+        items: K records, or a :class:`Records`, which caches their encodings.
         """
         rows = Records.of(items, "items")
         found = self._features(Records.one(context), rows)
@@ -273,10 +265,7 @@ class FeatureMap(Part):
         return found
 
     def observe(self, context: Any, items: Any) -> None:
-        """Take note of what is about to be decided, for what is learned online: scales, and blocks of new items.
-
-        To be called before ``features``, once for every decision. A map that learns nothing online ignores it.
-        """
+        """Update what is learned online: scales, and blocks of new items. Called once per decision, first."""
         self._observe(Records.one(context), Records.of(items, "items"))
 
     @classmethod
@@ -295,7 +284,7 @@ class FeatureMap(Part):
             part._fit(contexts if name == "context" else items)
 
     def _observe(self, context: Records, items: Records) -> None:
-        """Let the encoders take note."""
+        """Pass the records on to the encoders."""
         for name, part in self._parts:
             part.observe(context if name == "context" else items)
 

@@ -1,4 +1,4 @@
-"""Columns of categories: a feature for each that a fit has met, or a place for each by its hash."""
+"""Columns of categories: a feature for each category of a fit, or hashed to a number of features."""
 
 from collections import Counter
 from itertools import accumulate
@@ -16,22 +16,22 @@ from .records import Records
 
 
 class Categories(Encoder):
-    """Categories: one feature for each that the fit has met and one for all others; or hashed, without a fit.
+    """Categories: one feature for each in the examples of the fit and one for all others; or hashed, without a fit.
 
-    A category is known by how it is written: 3, 3.0 and "3" are the same. What is missing, or no category (a list),
-    counts as unknown; hashed it has no feature.
+    3, 3.0 and "3" are the same category. A value that is missing, or no category (a list), counts as unknown; hashed it
+    gives zeros.
 
     Parameters
     ----------
     columns: their names.
     width: None, or the number of features that the categories of all columns are hashed to, each to one of them with
         sign +1 or -1.
-    most: so many categories of a column get a feature of their own, those that the fit has met most often.
+    most: the number of categories of a column that get a separate feature, the most frequent ones of the fit.
     seed: of the hashes.
 
     Attributes
     ----------
-    known: the categories of every column that have a feature, a list each.
+    known: the categories with a feature, a list for every column.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class Categories(Encoder):
         return out
 
     def _slots(self, records: Records, k: int) -> Index:
-        """Return the feature of every record among those of column k, the last one for what is unknown."""
+        """Return the feature of every record among those of column k; the last is for unknown categories."""
         assert self.known is not None
         known = self.known[k]
 

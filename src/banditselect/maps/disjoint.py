@@ -1,4 +1,4 @@
-"""A block of parameters for every item."""
+"""A map with separate parameters for every item."""
 
 from typing import Any
 
@@ -14,19 +14,18 @@ from .records import Records
 
 
 class Disjoint(FeatureMap):
-    """Every item has parameters of its own, which meet the features of the context (disjoint arms).
+    """Features of the context, with a separate block of parameters for every item (disjoint arms).
 
-    Items are known by their id. Those of the fit have a block each; others get one when they are first offered, as long
-    as there are free ones; all later ones, and those without an id, share the last block. Which item has which block is
-    saved.
+    Items are identified by their id. Those of the fit have a block each; others get one when they are first offered, as
+    long as there are free ones; all later ones, and those without an id, share the last block. Blocks are saved.
 
     Parameters
     ----------
     context: the encoder of the context; None: every item has one parameter, its mean reward.
-    id: the column of the items' ids. An id is known by how it is written: 3, 3.0 and "3" are the same.
-    items: None, or an encoder of features of the item that stand beside those of the context.
-    capacity: how many items can have a block of their own.
-    constant: whether a 1 is the first feature, so that every item has a level of its own.
+    id: the column of the items' ids; 3, 3.0 and "3" are the same.
+    items: None, or an encoder of features of the item, placed behind those of the context.
+    capacity: the number of items that can have a separate block.
+    constant: begin with a feature that is 1, so that every item has a separate level.
 
     Attributes
     ----------
@@ -61,12 +60,12 @@ class Disjoint(FeatureMap):
 
     @property
     def blocks(self) -> int:
-        """How many blocks of parameters there are."""
+        """The number of blocks of parameters."""
         return self.capacity + 1
 
     @property
     def changes(self) -> int:
-        """How often what it has observed has changed it."""
+        """The number of times that an observation has changed it."""
         return super().changes + len(self.ids)
 
     @property

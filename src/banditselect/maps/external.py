@@ -1,4 +1,4 @@
-"""Maps of other making: a fitted transformer of scikit-learn, a plain function. They cannot be saved, and say so."""
+"""Maps from other code: a fitted transformer of scikit-learn, a plain function. They cannot be saved."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -13,14 +13,14 @@ from ..runtime.errors import refuse
 from ..runtime.extras import need
 from ..types import Array
 from .base import ColumnNames, Encoder, FeatureMap
-from .records import LARGEST, Records
+from .records import LARGEST, Records, clipped
 
 
 class Transformer(Encoder):
-    """What a fitted transformer of scikit-learn, or a pipeline of them, makes of some columns.
+    """The output of a fitted transformer of scikit-learn, or a pipeline of them, for some columns.
 
-    Records that it raises for, and what it returns that is not finite, become 0; of the first that it raises for, a
-    RuntimeWarning tells. It is not fitted here and not saved.
+    Records for which it raises, and values that are not finite, become 0; the first time that it raises, there is a
+    RuntimeWarning. It is not fitted here and not saved.
 
     Parameters
     ----------
@@ -90,13 +90,13 @@ class Transformer(Encoder):
                     out[row] = self._encode(records.take([row]))[0]
             elif not self._warned:
                 self._warned = True
-                what = f"Transformer: {self._label}: zeros for a record that it does not take ({error})"
-                warnings.warn(f"{what}; no further warning comes", RuntimeWarning, stacklevel=2)
-        return np.clip(np.nan_to_num(out, nan=0.0, posinf=0.0, neginf=0.0), -LARGEST, LARGEST)
+                what = f"Transformer: {self._label}: zeros for a record that it does not accept ({error})"
+                warnings.warn(f"{what}; this is the only warning", RuntimeWarning, stacklevel=2)
+        return clipped(np.nan_to_num(out, nan=0.0, posinf=0.0, neginf=0.0), LARGEST)
 
 
 class Function(FeatureMap):
-    """The features that a function returns; what of them is not finite becomes 0. It is not saved.
+    """The features that a function returns; values that are not finite become 0. It is not saved.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class Function(FeatureMap):
             raise ValueError(f"Function: {self._label}: {error}; expected {expected}") from error
         if out.shape != (len(items), self.width):
             raise refuse(f"Function: {self._label}", out, expected)
-        return np.clip(np.nan_to_num(out, nan=0.0, posinf=0.0, neginf=0.0), -LIMIT, LIMIT)
+        return clipped(np.nan_to_num(out, nan=0.0, posinf=0.0, neginf=0.0), LIMIT)
 
 
 def _names_of(transformer: Any) -> list[str] | None:

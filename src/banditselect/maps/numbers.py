@@ -1,16 +1,17 @@
-"""Columns of numbers: as they are, scaled by a fit, or scaled by what has been seen so far."""
+"""Columns of numbers: as they are, scaled by a fit, or scaled by all numbers so far."""
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
+from ..kernels import kernel
 from ..runtime.arguments import argument
 from ..runtime.constraints import OneOf, YesNo
 from ..runtime.errors import refuse
-from ..types import Array
+from ..types import Array, Mask
 from .base import ColumnNames, Encoder
-from .columns import standardize
 from .records import Records
 
 FARTHEST = 10.0  #: standard deviations; a number farther from its mean counts as this far
@@ -19,8 +20,8 @@ FARTHEST = 10.0  #: standard deviations; a number farther from its mean counts a
 class Numbers(Encoder):
     """Numbers as they stand in columns, scaled to mean 0 and standard deviation 1.
 
-    What is missing, infinite or no number (a word is none, whatever it says) counts as the mean. Scaled numbers are cut
-    at 10 standard deviations, others at 1e15. True is 1.
+    A value that is missing, infinite or no number (also a word such as "31") counts as the mean. Scaled numbers are
+    clipped at 10 standard deviations, others at 1e15. True is 1.
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ class Numbers(Encoder):
 
     @property
     def changes(self) -> int:
-        """How often what it has observed has changed it."""
+        """The number of times that an observation has changed it."""
         return self._changes
 
     @classmethod
@@ -83,7 +84,7 @@ class Numbers(Encoder):
         return super().restored(settings, learned)
 
     def observe(self, records: Records) -> None:
-        """Take note of records: what is scaled online is scaled by these too."""
+        """Update the scale if it is learned online."""
         if self.scale == "online" and len(records):
             self._add(self._numbers(records))
 
@@ -121,3 +122,20 @@ class Numbers(Encoder):
         out, absent = np.empty(x.shape), np.empty(x.shape, dtype=np.bool_)
         standardize(x, self.mean, self.variance, 0.0 if self.scale is None else FARTHEST, absent, out)
         return np.concatenate([out, absent], axis=1) if self.indicator else out
+
+
+@kernel
+def standardize(x: Array, mean: Array, variance: Array, farthest: float, absent: Mask, out: Array) -> None:
+    """Fill ``out (n, m)`` with ``x (n, m)`` scaled to mean 0 and variance 1, cut at ``farthest``; NaN is the mean.
+
+    With ``farthest = 0`` numbers stay as they are. A column without variance is only centred.
+    """
+    for j in range(x.shape[1]):
+        spread = math.sqrt(variance[j])
+        for r in range(x.shape[0]):
+            absent[r, j] = math.isnan(x[r, j])
+            value = mean[j] if absent[r, j] else x[r, j]
+            if farthest > 0.0:
+                value = (value - mean[j]) / (spread if spread > 0.0 else 1.0)
+                value = min(max(value, -farthest), farthest)
+            out[r, j] = value

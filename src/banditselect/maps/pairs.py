@@ -1,4 +1,4 @@
-"""Maps out of encoders of the context and of the items."""
+"""Maps that combine an encoder of the context and one of the items."""
 
 import numpy as np
 
@@ -9,16 +9,15 @@ from ..runtime.constraints import Number, YesNo
 from ..runtime.errors import refuse
 from ..types import Array
 from .base import AnEncoder, Encoder, FeatureMap
-from .columns import cut
 from .hashing import hashed_products
-from .records import Records
+from .records import Records, clipped
 from .transforms import Transform
 
 _PAIRS = 500  # pairs of a context and an item that a transformation is fitted to
 
 
 class Items(FeatureMap):
-    """The features of the items alone: what is best is the same in every context.
+    """The features of the items alone: the best item is the same in every context.
 
     Parameters
     ----------
@@ -45,7 +44,7 @@ class Items(FeatureMap):
 
 
 class SideBySide(FeatureMap):
-    """The features of the context and of the item in one row; what is made of them together, with ``then``.
+    """The features of the context and of the item in one row, or with ``then`` a transformation of that row.
 
     Alone, a linear reward of them has the same best item in every context. Interactions come from a transformation of
     both: all products, or random Fourier features.
@@ -78,7 +77,7 @@ class SideBySide(FeatureMap):
     def names(self) -> list[str]:
         """A name of every feature."""
         names = self.context.names + self.items.names
-        return names if self.then is None else self.then.names_of(names)
+        return names if self.then is None else self.then._names_of(names)
 
     def _fit(self, contexts: Records, items: Records) -> None:
         self.context._fit(contexts)
@@ -88,13 +87,13 @@ class SideBySide(FeatureMap):
             rng = np.random.default_rng(0)
             left, right = (rng.integers(0, max(n, 1), _PAIRS if n else 0) for n in (len(x), len(z)))
             n = min(left.size, right.size)
-            self.then.learn(np.concatenate([x[left[:n]], z[right[:n]]], axis=1))
+            self.then._learn(np.concatenate([x[left[:n]], z[right[:n]]], axis=1))
 
     def _features(self, context: Records, items: Records) -> Array:
         x, z = context.encoded(self.context), items.encoded(self.items)
         row = np.empty((len(z), x.shape[1] + z.shape[1]))
         row[:, : x.shape[1]], row[:, x.shape[1] :] = x, z
-        return row if self.then is None else self.then.transform(row)
+        return row if self.then is None else self.then._transform(row)
 
 
 class Outer(FeatureMap):
@@ -139,15 +138,15 @@ class Outer(FeatureMap):
 
 
 class HashedInteractions(FeatureMap):
-    """All products of a feature of the context and one of the item, hashed to some features, whatever their number.
+    """All products of a feature of the context and one of the item, hashed to a given number of features.
 
-    A category of the context and one of the item meet in a product without either having a feature of its own, so
-    that columns may have any number of categories. Two products that share a feature cannot be told apart.
+    A category of the context and one of the item form a product without a separate feature for either, so columns may
+    have any number of categories. Two products that share a feature have the same parameter, up to its sign.
 
     Parameters
     ----------
     context, items: their encoders. Categories need no fit if they are hashed (``maps.Categories("user", width=1)``:
-        here their width does not matter).
+        the width does not matter here).
     width: the number of features.
     own: hash the features of both sides among them.
     seed: of the hashes.
@@ -179,8 +178,7 @@ class HashedInteractions(FeatureMap):
         out = np.zeros((len(items), self.width))
         with np.errstate(over="ignore"):
             hashed_products(left[0], x[0], right, z, self.own, np.uint64(self.seed), out)
-        cut(out, LIMIT)
-        return out
+        return clipped(out, LIMIT)
 
 
 def _behind_one(x: Array) -> Array:

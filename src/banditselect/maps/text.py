@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ..runtime.arguments import argument
-from ..runtime.constraints import Constraint, Number, OneOf
+from ..runtime.constraints import Number, OneOf
 from ..runtime.errors import refuse
 from ..types import Array
 from .base import ColumnNames, Encoder
@@ -17,20 +17,6 @@ from .records import Records
 
 _WORD = re.compile(r"\w+")
 _MOST = 4096  # texts whose features are remembered
-
-
-class Lengths(Constraint):
-    """The shortest and the longest length of n-grams."""
-
-    def check(self, name: str, value: Any, lanes: int | None) -> None:
-        """Raise ValueError if ``value`` does not satisfy it."""
-        pair = tuple(value) if isinstance(value, list | tuple) else ()
-        if len(pair) != 2 or not all(type(n) is int for n in pair) or not 1 <= pair[0] <= pair[1]:
-            raise refuse(name, value, "a pair of whole numbers >= 1, the shortest and the longest")
-
-    def stored(self, name: str, value: Any, lanes: int | None, seed: Any) -> Any:
-        """Return a tuple."""
-        return tuple(value)
 
 
 class Text(Encoder):
@@ -57,7 +43,7 @@ class Text(Encoder):
 
     columns: tuple[str, ...] = argument(ColumnNames(), several=True)
     width: int = argument(Number(low=1, integer=True), default=128)
-    ngrams: tuple[int, int] = argument(Lengths(), default=(1, 2))
+    ngrams: tuple[int, int] = argument(default=(1, 2))
     units: Literal["words", "letters"] = argument(OneOf(("words", "letters")), default="words")
     seed: int = argument(Number(low=0, integer=True), default=0)
 
@@ -73,6 +59,9 @@ class Text(Encoder):
         ) -> None: ...
 
     def _set_up(self) -> None:
+        pair = self.ngrams if isinstance(self.ngrams, list | tuple) else ()
+        if len(pair) != 2 or not all(type(n) is int for n in pair) or not 1 <= pair[0] <= pair[1]:
+            raise refuse("Text: ngrams", self.ngrams, "a pair of whole numbers >= 1, the shortest and the longest")
         self._memory: list[dict[str | None, Array]] = [{} for _ in self.columns]
 
     @property
@@ -108,7 +97,7 @@ class Text(Encoder):
 
 
 def _text(value: Any) -> str | None:
-    """Return a value as text; None for what is missing or none."""
+    """Return a value as text; None if it is missing or no text."""
     if isinstance(value, list | tuple):
         words = [category_key(part) for part in value]
         return " ".join(word for word in words if word is not None)

@@ -13,7 +13,7 @@ from ..runtime.settings import read_only
 from ..types import Array, Index
 from .base import ColumnNames, Encoder
 from .hashing import cached_map, category_key
-from .records import LARGEST, Records
+from .records import LARGEST, Records, clipped
 
 
 class Table(Constraint):
@@ -50,7 +50,7 @@ class Embeddings(Encoder):
 
     Parameters
     ----------
-    column: the column of the keys. A key is known by how it is written: 3, 3.0 and "3" are the same.
+    column: the column of the keys; 3, 3.0 and "3" are the same.
     table: a dict from keys to vectors of one length; or a pair, a list of keys and their vectors ``(keys, width)``.
 
     Examples
@@ -93,12 +93,12 @@ class Embeddings(Encoder):
 
 
 class Vectors(Encoder):
-    """Vectors of numbers as they stand in a column; zeros for what is none of the right length.
+    """Vectors of numbers as they stand in a column; zeros for any other value, or a vector of another length.
 
     Parameters
     ----------
     column: its name.
-    length: of the vectors; None: that which is commonest in the fit.
+    length: of the vectors; None: the commonest in the fit.
 
     Examples
     --------
@@ -136,17 +136,17 @@ class Vectors(Encoder):
         for row, vector in enumerate(map(vector_of, records.column(self.column))):
             if vector is not None and len(vector) == self.size:
                 out[row] = vector
-        return np.clip(out, -LARGEST, LARGEST, out=out)
+        return clipped(out, LARGEST)
 
 
 def commonest_length(values: Iterable[Any]) -> int | None:
-    """Return the commonest length of the vectors among values; None where there are none."""
+    """Return the commonest length of the vectors among values, or None."""
     lengths = Counter(len(vector) for vector in map(vector_of, values) if vector is not None)
     return lengths.most_common(1)[0][0] if lengths else None
 
 
 def vector_of(value: Any) -> Array | None:
-    """Return a value as a vector of finite numbers, None if it is none."""
+    """Return a value as a vector of finite numbers, or None."""
     if not isinstance(value, list | tuple | np.ndarray):
         return None
     try:

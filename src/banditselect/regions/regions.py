@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +26,7 @@ COVERAGE = 0.95  #: of ``center_errors``, and of the ellipses in a plot
 
 @files.register
 @dataclass(frozen=True, eq=False, repr=False)
-class Regions:
+class Regions(Mixture):
     """The distribution of the parameters of tasks: a Gaussian mixture, separated from the noise of the fits. Immutable.
 
     :func:`from_tasks` and :func:`from_fits` find it.
@@ -35,11 +35,11 @@ class Regions:
     ----------
     means: ``(M, d)``; also ``centers``.  covariances: of a task's parameter about its centre, ``(M, d, d)``.
     weights: shares of the tasks, ``(M,)``, the largest first.
-    radii: root of the mean squared distance of a task's parameter from its centre, ``(M,)``.
-    center_covariances: of the errors of the centres, ``(M, d, d)``.  center_errors: how far a centre is off at most,
-        with probability 0.95, ``(M,)``, if the noise is Gaussian and the regions are.
+    fits: of the past tasks, with their errors.
+    intercept: True if every task has a constant term of its own, which regions leave free.
+    shrinkage: the number of tasks with whose weight regions are drawn towards balls of one size.
     held_out: mean log likelihood of tasks that were held out, for 1, 2, ... regions; empty where M was given.
-    noise: standard deviation of the rewards, given or pooled over the tasks; None for fits from elsewhere.
+    center_covariances: of the errors of the centres, ``(M, d, d)``.
     n_tasks, n_regions, dim: N, M, d.
 
     Examples
@@ -59,7 +59,6 @@ class Regions:
     array([0.49, 0.49, 0.02])
     """
 
-    mixture: Mixture
     fits: Fits
     intercept: bool
     shrinkage: float
@@ -68,64 +67,37 @@ class Regions:
 
     def __post_init__(self) -> None:
         (n, d), M = self.fits.estimates.shape, len(self.weights)
-        square = (self.fits.grams, self.fits.squares, self.means, self.covariances, self.center_covariances)
-        if [array.shape for array in square] != [(n, d, d), (n,), (M, d), (M, d, d), (M, d, d)]:
+        arrays = (self.fits.grams, self.fits.squares, self.means, self.covariances, self.center_covariances)
+        if [array.shape for array in arrays] != [(n, d, d), (n,), (M, d), (M, d, d), (M, d, d)]:
             raise ValueError("Regions: arrays of other shapes")
         for array in (self.means, self.covariances, self.weights, self.center_covariances):
             array.flags.writeable = False
 
-    @property
-    def means(self) -> Array:
-        """Centres, ``(M, d)``."""
-        return self.mixture.means
-
-    centers = means
-
-    @property
-    def covariances(self) -> Array:
-        """Covariances of a parameter about its centre, ``(M, d, d)``."""
-        return self.mixture.covariances
-
-    @property
-    def weights(self) -> Array:
-        """Shares of the tasks, ``(M,)``."""
-        return self.mixture.weights
+    n_tasks = property(lambda self: len(self.fits))
+    n_regions = property(lambda self: len(self.means))
+    dim = property(lambda self: self.fits.dim)
+    centers = property(lambda self: self.means)
 
     @property
     def radii(self) -> Array:
-        """Root of the mean squared distance from the centre, ``(M,)``."""
+        """Root of the mean squared distance of a task's parameter from its centre, ``(M,)``."""
         return np.sqrt(np.trace(self.covariances, axis1=1, axis2=2))
 
     @property
     def center_errors(self) -> Array:
-        """How far a centre is off at most, with probability 0.95, ``(M,)``."""
+        """Bounds on the errors of the centres with probability 0.95, ``(M,)``, for Gaussian noise and regions."""
         largest = np.linalg.eigvalsh(self.center_covariances)[:, -1]
         return np.sqrt(largest * chi_square_quantile(COVERAGE, self.dim))
 
     @property
     def noise(self) -> float | None:
-        """Standard deviation of the rewards; None for fits from elsewhere."""
+        """Standard deviation of the rewards, given or pooled over the tasks; None for fits from elsewhere."""
         return self.fits.deviation if self.fits.of_rewards else None
-
-    @property
-    def n_tasks(self) -> int:
-        """How many tasks there were."""
-        return len(self.fits)
-
-    @property
-    def n_regions(self) -> int:
-        """How many regions there are."""
-        return len(self.means)
-
-    @property
-    def dim(self) -> int:
-        """Width of the features."""
-        return self.fits.dim
 
     def __repr__(self) -> str:
         return f"Regions({self.n_regions} regions of {self.dim} features, from {self.n_tasks} tasks)"
 
-    # What the next task is expected to be.
+    # The next task.
 
     def next_task(self, *, background: bool = True) -> dict[str, Any]:
         """Return the mixture of the next task's parameter, as ``from_mixture`` of policies takes it.
@@ -134,7 +106,7 @@ class Regions:
         ball about 0 as large as all parameters comes last, for a task of no region: it counts as one task among N + 1.
         """
         constraints.YesNo().check("Regions.next_task: background", background, None)
-        means, covariances, weights = em.predictive(self.fits, self.mixture, self.center_covariances)
+        means, covariances, weights = em.predictive(self.fits, self, self.center_covariances)
         M = len(means) if background else self.n_regions
         share = weights[:M] / weights[:M].sum()
         return {"means": means[:M], "covariances": covariances[:M], "weights": share, "covariance_type": "full"}
@@ -163,12 +135,12 @@ class Regions:
     def update(
         self, logs: Any, *, key: str, features: Any = "features", reward: str = "reward", grow: bool = True
     ) -> Regions:
-        """Return the regions with the tasks of more logs, continuing from these; a key is a task that is new.
+        """Return the regions refined by the tasks of more logs; every key counts as a new task.
 
         Parameters
         ----------
         logs, key, features, reward: as in :func:`from_tasks`.
-        grow: whether a task that none of the regions explains may open a new one.
+        grow: let a task that no region explains add a new one.
         """
         if not self.fits.of_rewards:
             raise errors.refuse("Regions.update", self, "regions that from_tasks found; update_fits takes fits")
@@ -187,7 +159,7 @@ class Regions:
         if more.dim != self.dim:
             raise errors.refuse("Regions.update: features", f"{more.dim} of them", f"{self.dim}, as before")
         fits = self.fits.joined(more)
-        new, mixture = fits.take(slice(self.n_tasks, None)), self.mixture
+        new, mixture = fits.take(slice(self.n_tasks, None)), cast(Mixture, self)
         unexplained = np.full(len(new), grow)
         while unexplained.any():  # add a region for the task explained worst; others may be of its kind
             expected = em.predictive(fits, mixture, em.center_covariances(fits, mixture))
@@ -229,24 +201,25 @@ def from_tasks(
 ) -> Regions:
     """Find the regions in which the parameters of past tasks lie, from a table of their rounds.
 
-    Every task is fitted by least squares; a task with fewer rounds than features tells of the directions that it has
-    met, and no more. The regions are a mixture that knows how sure each fit is (extreme deconvolution).
+    Every task is fitted by least squares; a task with fewer rounds than features contributes only in the directions in
+    which it was observed. The regions are a mixture that takes the errors of the fits into account (extreme
+    deconvolution).
 
     Parameters
     ----------
-    logs: a DataFrame, or a mapping from names to columns, with a row per round; or what ``logs.read_*`` returns, of
-        which the context and the item that was played have the columns; or rows ``(key, features, reward)``.
-    key: the column that says which task a round belongs to, say the customer.
-    features: columns of numbers, or of lists of numbers: the features of what was played; or an array ``(n, d)``; or,
+    logs: a DataFrame, or a mapping from names to columns, with a row per round; or the result of ``logs.read_*``, whose
+        columns are those of the context and of the played item; or rows ``(key, features, reward)``.
+    key: the column of the task of a round, say the customer.
+    features: columns of numbers, or of lists of numbers: the features of the played item; or an array ``(n, d)``; or,
         for rounds of a log, a feature map of ``banditselect.maps`` with one block.
     reward: the column of rewards.
-    intercept: whether every task has a constant term of its own, which regions leave free.
+    intercept: fit a separate constant for every task, which regions leave free.
     noise: standard deviation of the rewards; None pools it over the residuals of all tasks.
     n_regions: M, if it is known; None takes the least number that is within a standard error of the best in the
         likelihood of tasks that were held out (``folds`` parts), up to ``max_regions``.
-    shrinkage: as strongly as so many tasks the regions are drawn towards balls of one size; 2 d by default, 0 for the
-        likeliest regions.
-    restarts: seeds that are tried out for each fit.
+    shrinkage: the number of tasks with whose weight regions are drawn towards balls of one size; 2 d by default, 0 for
+        the likeliest regions.
+    restarts: the number of seeds tried for each fit.
     """
     fits = read_rounds("from_tasks", logs, key, features, reward, intercept=intercept, noise=noise)
     if np.isnan(fits.deviation):
@@ -311,7 +284,14 @@ def _finished(fits: Fits, start: Mixture, intercept: bool, shrinkage: float, hel
         kept = mixture.take(large)
         mixture, _ = em.run(fits, replace(kept, weights=kept.weights / kept.weights.sum()), shrinkage)
     mixture = mixture.take(np.argsort(-mixture.weights, kind="stable"))
-    return Regions(mixture, fits, bool(intercept), shrinkage, held_out, em.center_covariances(fits, mixture))
+    errors = em.center_covariances(fits, mixture)
+    own: dict[str, Any] = {
+        "intercept": bool(intercept),
+        "shrinkage": shrinkage,
+        "held_out": held_out,
+        "center_covariances": errors,
+    }
+    return Regions(**vars(mixture), fits=fits, **own)
 
 
 def _with_region_at(mixture: Mixture, fits: Fits, task: int) -> Mixture:

@@ -16,7 +16,7 @@ from ..types import Array
 from .fits import Fits
 from .regions import Regions, find
 
-LOOK = 1.5  #: when so many times as many tasks have ended as at the last look, all of them are looked at afresh
+LOOK = 1.5  #: regions are found from scratch each time the number of tasks has grown by this factor
 
 
 class WithRegions(constraints.Constraint):
@@ -36,24 +36,24 @@ class WithRegions(constraints.Constraint):
 class TaskSequence(Configured):
     """Plays task after task, each with a policy that starts from the regions found in all tasks before.
 
-    The first policy learns alone, since nothing is known. From then on a policy chooses among the regions found so far
-    and a ball about 0 as large as all parameters, which always stays. A finished task that this ball explains better
-    than all regions opens a region of its own; then all regions are refined by EM. Whenever there are half as many
-    tasks again, regions are found afresh, with their number by held-out likelihood. Nothing is random but the play.
+    The first policy learns alone. From then on a policy chooses among the regions found so far and a ball about 0 as
+    large as all parameters. A finished task that this ball explains better than all regions adds a region; then all
+    regions are refined by EM. Each time the number of tasks has grown by half, regions are found from scratch, with
+    their number by held-out likelihood.
 
     Parameters
     ----------
     dim: width d of the features.
     policy: of a task, when there are regions: :class:`~banditselect.PSIDS`, ``PSTS`` or ``PSOFUL``, or the result of
         ``bind``, such as ``PSIDS.bind(floor=0.05)``.
-    intercept: whether every task has a constant term of its own.
+    intercept: fit a separate constant for every task.
     noise: standard deviation of the rewards; None pools it over all tasks.
     max_regions: as in :func:`from_tasks`.
     seed: a whole number; the policy of task n has ``seed=(seed, n)``.
 
     Attributes
     ----------
-    regions: of the tasks so far, a :class:`Regions`; None until they tell of the noise.  n_tasks: how many have ended.
+    regions: of the tasks so far, a :class:`Regions`; None until the noise can be estimated.
 
     Examples
     --------
@@ -82,14 +82,14 @@ class TaskSequence(Configured):
     def _set_up(self) -> None:
         self.regions: Regions | None = None
         self._fits: Fits | None = None
-        self._looked = 0  # how many tasks there were when regions were found afresh
+        self._looked = 0  # the number of tasks when regions were last found from scratch
 
     def __repr__(self) -> str:
         return f"<TaskSequence: {self.n_tasks} tasks of {self.dim} features>"
 
     @property
     def n_tasks(self) -> int:
-        """How many tasks have ended."""
+        """The number of tasks that have ended."""
         return 0 if self._fits is None else len(self._fits)
 
     def begin(self) -> Any:
@@ -104,7 +104,7 @@ class TaskSequence(Configured):
 
         Parameters
         ----------
-        played: its decisions, or the features of what was played, ``(n, d)``.  rewards: ``(n,)``.
+        played: its decisions, or the features of the actions played, ``(n, d)``.  rewards: ``(n,)``.
         """
         x, y = _rounds(played, rewards, self.dim)
         tasks = np.zeros(len(y), dtype=np.int64)
@@ -146,7 +146,7 @@ class TaskSequence(Configured):
 
 
 def _rounds(played: Any, rewards: ArrayLike, dim: int) -> tuple[Array, Array]:
-    """Return the features of what was played, ``(n, d)``, and rewards, ``(n,)``."""
+    """Return the features of the actions played, ``(n, d)``, and rewards, ``(n,)``."""
     if isinstance(played, list | tuple) and played and all(isinstance(one, Decision) for one in played):
         played = np.array([one.features for one in played])
     x = inputs.as_floats("TaskSequence.end: played", played, f"decisions, or numbers of shape (n, {dim})")

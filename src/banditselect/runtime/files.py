@@ -131,7 +131,7 @@ def _whole(name: str, value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
 
 
 def _policy(stored: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Any:
-    """Return a policy with what it has learned."""
+    """Return a policy in its learned state."""
     policy = _decode(stored["policy"], arrays)
     if not _is_policy(policy):
         raise ValueError("its content is not a policy")
@@ -146,9 +146,9 @@ def _policy(stored: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> An
 
 
 def encode(owner: str, name: str, value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
-    """Return a setting as JSON; arrays go to ``arrays`` and are named. What cannot be is refused by ``owner``.
+    """Return a setting as JSON; arrays go to ``arrays`` under a name. ``owner`` refuses what no file can hold.
 
-    A policy among the settings is written without what it has learned.
+    A policy among the settings is written as it was given, before it learned anything.
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value
