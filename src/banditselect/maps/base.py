@@ -85,10 +85,16 @@ class Part(Configured, ABC):
 
     @classmethod
     def restored(cls, settings: Mapping[str, Any], learned: Mapping[str, Any]) -> Self:
-        """Return an object of these settings and this state."""
+        """Return an object of these settings and this state, of which arrays have the shape of those before a fit."""
         made = cls(**settings)
         for name in cls.state:
-            setattr(made, name, learned[name])
+            mine, theirs = getattr(made, name), learned[name]
+            if isinstance(mine, np.ndarray) and (np.shape(theirs), np.asarray(theirs).dtype) != (
+                mine.shape,
+                mine.dtype,
+            ):
+                raise refuse(f"{cls.__name__}: {name}", theirs, f"{mine.dtype} numbers of shape {mine.shape}")
+            setattr(made, name, theirs)
         return made
 
     def save(self, path: str | os.PathLike[str]) -> None:

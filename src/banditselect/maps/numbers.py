@@ -1,15 +1,13 @@
 """Columns of numbers: as they are, scaled by a fit, or scaled by all numbers so far."""
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from ..kernels import kernel
 from ..runtime.arguments import argument
 from ..runtime.constraints import OneOf, YesNo
-from ..runtime.errors import refuse
 from ..types import Array, Mask
 from .base import ColumnNames, Encoder
 from .records import Records
@@ -55,7 +53,7 @@ class Numbers(Encoder):
     if TYPE_CHECKING:
 
         def __init__(
-            self, *columns: str, scale: Literal["fit", "online"] | None = "fit", indicator: bool = False
+            self, *columns: str, scale: Literal["fit", "online"] | None = ..., indicator: bool = ...
         ) -> None: ...
 
     def _set_up(self) -> None:
@@ -72,16 +70,6 @@ class Numbers(Encoder):
     def changes(self) -> int:
         """The number of times that an observation has changed it."""
         return self._changes
-
-    @classmethod
-    def restored(cls, settings: Mapping[str, Any], learned: Mapping[str, Any]) -> Self:
-        """Return an encoder of these settings and these moments."""
-        shape = (len(settings["columns"]),)
-        for name in cls.state if learned["count"] is not None else ():
-            value = learned[name]
-            if not isinstance(value, np.ndarray) or value.shape != shape or value.dtype != np.float64:
-                raise refuse(f"Numbers: {name}", value, f"numbers of shape {shape}")
-        return super().restored(settings, learned)
 
     def observe(self, records: Records) -> None:
         """Update the scale if it is learned online."""

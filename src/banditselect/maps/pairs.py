@@ -134,7 +134,8 @@ class Outer(FeatureMap):
         x, z = context.encoded(self.context), items.encoded(self.items)
         if not self.own:
             return crossed_rows(x, z[None])[0]
-        return np.ascontiguousarray(crossed_rows(_behind_one(x), _behind_one(z)[None])[0, :, 1:])
+        x, z = (np.concatenate([np.ones((len(rows), 1)), rows], axis=1) for rows in (x, z))
+        return np.ascontiguousarray(crossed_rows(x, z[None])[0, :, 1:])
 
 
 class HashedInteractions(FeatureMap):
@@ -179,10 +180,3 @@ class HashedInteractions(FeatureMap):
         with np.errstate(over="ignore"):
             hashed_products(left[0], x[0], right, z, self.own, np.uint64(self.seed), out)
         return clipped(out, LIMIT)
-
-
-def _behind_one(x: Array) -> Array:
-    """Return features behind a constant 1."""
-    out = np.empty((len(x), x.shape[1] + 1))
-    out[:, 0], out[:, 1:] = 1.0, x
-    return out

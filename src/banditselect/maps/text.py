@@ -15,6 +15,8 @@ from .base import ColumnNames, Encoder
 from .hashing import bucket_and_sign, cached_map, category_key, hash_of
 from .records import Records
 
+Units = Literal["words", "letters"]
+
 _WORD = re.compile(r"\w+")
 _MOST = 4096  # texts whose features are remembered
 
@@ -44,18 +46,13 @@ class Text(Encoder):
     columns: tuple[str, ...] = argument(ColumnNames(), several=True)
     width: int = argument(Number(low=1, integer=True), default=128)
     ngrams: tuple[int, int] = argument(default=(1, 2))
-    units: Literal["words", "letters"] = argument(OneOf(("words", "letters")), default="words")
+    units: Units = argument(OneOf(("words", "letters")), default="words")
     seed: int = argument(Number(low=0, integer=True), default=0)
 
     if TYPE_CHECKING:
 
         def __init__(
-            self,
-            *columns: str,
-            width: int = 128,
-            ngrams: tuple[int, int] = (1, 2),
-            units: Literal["words", "letters"] = "words",
-            seed: int = 0,
+            self, *columns: str, width: int = ..., ngrams: tuple[int, int] = ..., units: Units = ..., seed: int = ...
         ) -> None: ...
 
     def _set_up(self) -> None:
