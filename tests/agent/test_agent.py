@@ -7,7 +7,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from banditselect import FSIDS, PSIDS, Agent, Choice, LinIDS, LinTS, RegretBalancing, SquareCB, load, maps, on_every_map
+from banditselect import (
+    FSIDS,
+    PSIDS,
+    Agent,
+    AgentDecision,
+    LinIDS,
+    LinTS,
+    RegretBalancing,
+    SquareCB,
+    load,
+    maps,
+    on_every_map,
+)
 from banditselect.checks.game import snapshot
 
 ITEMS = [{"id": name, "price": price} for name, price in (("tea", 2.0), ("coffee", 3.0), ("wine", 9.0))]
@@ -129,7 +141,7 @@ def test_a_block_per_item_learns_each_item_alone():
     assert agent.policy.parameters[0].ravel().round(6).tolist() == [round(2 / 3, 6), 0.125, 0.0, 0.0]
     assert agent.act({}, ITEMS).item == "tea"
     agent.act({}, ITEMS)
-    assert agent.explain().models[0].effects == ()  # a constant feature tells no items apart
+    assert agent.explain().models[0].effects == ()  # a constant feature is the same for all items
 
 
 def test_a_policy_that_knows_no_blocks_has_a_column_for_each():
@@ -215,14 +227,14 @@ def test_rewards_are_late_in_batches_and_once():
 def test_a_decision_travels_as_json():
     agent = agent_of()
     choice = agent.act(VISITORS[0], ITEMS, key=5)
-    again = Choice.from_dict(json.loads(json.dumps(choice.to_dict())))
+    again = AgentDecision.from_dict(json.loads(json.dumps(choice.to_dict())))
     assert again == choice
     assert hash(again) == hash(choice)
     agent.update(again, 1.0)
     assert agent.has_learned(choice)
     for wrong in ({}, choice.to_dict() | {"action": 17}, choice.to_dict() | {"key": 1.5}, "choice"):
         with pytest.raises(ValueError, match=r"decision|key"):
-            Choice.from_dict(wrong)
+            AgentDecision.from_dict(wrong)
 
 
 # Files and copies.

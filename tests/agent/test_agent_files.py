@@ -46,7 +46,7 @@ STEPS = st.one_of(
 @settings(max_examples=300, deadline=None)
 @given(st.lists(STEPS, max_size=80))
 def test_lanes_by_key_are_those_of_a_dict(steps):
-    """Whatever comes in whichever order: a key keeps its lane, two keys share none, a new key has a fresh one."""
+    """In any order of calls a key keeps its lane, two keys share none, a new key has a fresh one."""
     policy = Lanes()
     table, known = LaneTable(policy), {}
     for what, key in steps:

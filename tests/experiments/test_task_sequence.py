@@ -11,7 +11,7 @@ PROBLEM = SyntheticTasks(n_models=2, dim=3, n_actions=4, task_rounds=10)
 
 
 def test_a_policy_begins_anew_in_every_task():
-    """One task after the other equals each played alone, with what is told of it."""
+    """One task after the other equals each played alone, with its own centre and radius."""
     bound = BiasOFUL.bind(center=given.task_centers, radius=given.task_radius, noise=given.noise)
     policies = {"anew": PolicyPerTask.bind(task_rounds=10, policy=bound, changing=("center",))}
     result = simulate(policies, PROBLEM, rounds=20, replicates=2, seed=3, workers=1)

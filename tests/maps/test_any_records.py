@@ -1,4 +1,4 @@
-"""Whatever records hold, features are finite and of the right shape."""
+"""Features are finite and of the right shape for any records."""
 
 import contextlib
 from datetime import datetime

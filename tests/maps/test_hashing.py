@@ -48,7 +48,7 @@ def test_hashes_are_those_of_blake2b_whatever_the_process():
 
 
 def test_places_fill_the_width_evenly():
-    """Of 4000 hashes every one of 16 places gets 250 +- 77, 5 standard deviations: false alarm below 1e-5 in all."""
+    """Each of 16 places gets 250 of 4000 hashes, +- 77, 5 standard deviations: false alarm below 1e-5 in all."""
     place, sign = bucket_and_sign(np.array([hash_of(str(k)) for k in range(4000)], dtype=np.uint64), 16)
     assert np.abs(np.bincount(place, minlength=16) - 250).max() < 77
     assert abs(sign.sum()) < 5 * np.sqrt(4000)

@@ -64,7 +64,7 @@ def test_a_direction_never_played_tells_nothing():
     np.testing.assert_allclose(mixture.log_likelihoods(fits, mean, covariance, np.ones(1)), density)
 
 
-# What is found
+# Regions that are found
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -167,7 +167,7 @@ def test_rounds_of_a_log_are_a_table():
             regions.from_tasks(given[0], features=given[1], **told)
 
 
-# What plays with them, and what comes later
+# Policies of the next task, and more tasks
 
 
 @pytest.mark.parametrize("policy", [PSIDS, PSTS, PSOFUL])
@@ -245,7 +245,7 @@ def test_they_are_drawn(d):
     pyplot.close("all")
 
 
-# What is refused
+# Refusals
 
 
 @pytest.mark.parametrize(

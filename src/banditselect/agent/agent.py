@@ -21,7 +21,7 @@ from ..runtime.guard import OneCallAtATime
 from ..runtime.workers import MAIN
 from ..types import Array, Blocked
 from . import explanations
-from .choices import Choice, Key, checked_key, serves_one
+from .decision import AgentDecision, Key, checked_key, serves_one
 from .explanations import Explanation, FeatureScale
 from .features import build, played_item, replayed, sample_row, takes, to_policy_input
 from .learners import LaneTable
@@ -38,7 +38,7 @@ class Agent:
     Parameters
     ----------
     maps: feature maps, fitted where they need a fit; a list, or by name.
-    policy: what ``bind`` returned, without shapes: ``FSIDS.bind()``. With one map also a policy over one map:
+    policy: the result of ``bind``, without shapes: ``FSIDS.bind()``. With one map also a policy over one map:
         ``LinIDS.bind()``.
     id: the column of items that names them.
     seed: of the policy.
@@ -112,7 +112,9 @@ class Agent:
 
     # Deciding.
 
-    def act(self, context: Any, items: Any = None, *, key: Key = None, available: ArrayLike | None = None) -> Choice:
+    def act(
+        self, context: Any, items: Any = None, *, key: Key = None, available: ArrayLike | None = None
+    ) -> AgentDecision:
         """Choose an item and return the decision.
 
         Parameters
@@ -130,7 +132,7 @@ class Agent:
             decision = self.policy.act(to_policy_input(self.policy, features), available=mask, lanes=[lane])
             self._scale.add(sample_row(features, self._scale.count % len(rows)))
             action = int(decision.action[0])
-            return Choice(_item(rows, names, self.id, action), checked_key(key), decision)
+            return AgentDecision(_item(rows, names, self.id, action), checked_key(key), decision)
 
     def probabilities(
         self, context: Any, items: Any = None, *, key: Key = None, available: ArrayLike | None = None
@@ -174,23 +176,23 @@ class Agent:
 
     # Learning.
 
-    def update(self, decision: Choice, reward: float) -> None:
+    def update(self, decision: AgentDecision, reward: float) -> None:
         """Learn the reward of a decision: now or later, in any order, once."""
         with self._guard, self._lanes:
             self.policy.update(self._own(decision), inputs.rewards(reward, 1, False))
 
-    def update_many(self, decisions: Iterable[Choice], rewards: Iterable[float]) -> None:
+    def update_many(self, decisions: Iterable[AgentDecision], rewards: Iterable[float]) -> None:
         """Learn many decisions in the order given: all of them, or none and an error."""
         with self._guard, self._lanes:
             own = [self._own(decision) for decision in decisions]
             self.policy.update_many(own, [inputs.rewards(reward, 1, False) for reward in rewards])
 
-    def forget(self, decision: Choice) -> None:
+    def forget(self, decision: AgentDecision) -> None:
         """Give up on a reward that will never come: the decision is settled, and nothing is learned."""
         with self._guard, self._lanes:
             self.policy.forget(self._own(decision))
 
-    def has_learned(self, decision: Choice) -> bool:
+    def has_learned(self, decision: AgentDecision) -> bool:
         """Return whether a decision was learned or given up; a reward that arrives twice may then be dropped."""
         with self._guard:
             if self._is_retired(decision):
@@ -335,8 +337,8 @@ class Agent:
     def fork(self, worker: int | str) -> Self:
         """Return a copy that decides for this agent in another process, as :meth:`Policy.fork` does.
 
-        Decisions of a copy are learned by key: a customer whom only the copy has seen gets a learner here with the
-        first reward. A copy picks up new learning with ``load(path, worker=...)``. Keys are retired in the original.
+        Decisions of a copy are learned by key: a customer of the copy alone gets a learner here with the first
+        reward. A copy picks up new learning with ``load(path, worker=...)``. Keys are retired in the original.
 
         Parameters
         ----------
@@ -381,23 +383,23 @@ class Agent:
             part.observe(context, rows)
         return [part.features(context, rows) for part in self.maps.values()]
 
-    def _own(self, choice: Choice) -> Any:
-        """Return the decision inside, in the lane that its key has here."""
-        if self._is_retired(choice):
+    def _own(self, decision: AgentDecision) -> Any:
+        """Return the decision of the policy, in the lane that its key has here."""
+        if self._is_retired(decision):
             expected = "a decision of a key that was not retired since"
-            raise errors.refuse("decision", f"{choice.item!r} for key {choice.key!r}", expected)
-        decision = choice.decision
-        if decision.worker == self.policy._acts.worker or decision.lineage != self.policy._lineage:
-            return decision
-        return decision._replace(lanes=np.array([self._lanes.assign(checked_key(choice.key))]))
+            raise errors.refuse("decision", f"{decision.item!r} for key {decision.key!r}", expected)
+        inside = decision.decision
+        if inside.worker == self.policy._acts.worker or inside.lineage != self.policy._lineage:
+            return inside
+        return inside._replace(lanes=np.array([self._lanes.assign(checked_key(decision.key))]))
 
-    def _is_retired(self, choice: Choice) -> bool:
+    def _is_retired(self, decision: AgentDecision) -> bool:
         """Return whether this agent decided it for a learner that was retired since."""
-        if not isinstance(choice, Choice) or not serves_one(choice.decision):
-            raise errors.refuse("decision", choice, "what Agent.act returned")
-        decision = choice.decision
-        mine = decision.worker == self.policy._acts.worker and decision.lineage == self.policy._lineage
-        return mine and [self._lanes.lane_of.get(choice.key)] != list(decision.lanes)  # type: ignore[arg-type]
+        if not isinstance(decision, AgentDecision) or not serves_one(decision.decision):
+            raise errors.refuse("decision", decision, "the result of Agent.act")
+        inside = decision.decision
+        mine = inside.worker == self.policy._acts.worker and inside.lineage == self.policy._lineage
+        return mine and [self._lanes.lane_of.get(decision.key)] != list(inside.lanes)  # type: ignore[arg-type]
 
 
 def _named(maps: Any, taken: Iterable[str] = ()) -> dict[str, FeatureMap]:

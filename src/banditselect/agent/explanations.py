@@ -9,7 +9,7 @@ from ..maps import Disjoint, FeatureMap
 from ..policies import Policy
 from ..runtime.shapes import SomeMaps
 from ..types import Array, Mask
-from .choices import Key
+from .decision import Key
 from .features import estimates
 
 

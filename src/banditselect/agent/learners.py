@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 from ..policies import Policy
-from .choices import Key, checked_key
+from .decision import Key, checked_key
 
 WORTHWHILE = 8  #: lanes given back are made fresh together, when they are at least one in so many
 

@@ -5,7 +5,7 @@ Here a learner starts from nothing, plays task after task of 50 rounds, fits eac
 one the regions found so far (regions.TaskSequence, with PS-IDS). The regret is the sum over all tasks; that of a task
 is what it grows by in 50 rounds.
 
-What the text leaves open and what we chose: d = 8, M = 5 centres N(0, I), the parameter of a task N(centre, 0.04 I), 10
+Our choices, which the text leaves open: d = 8, M = 5 centres N(0, I), the parameter of a task N(centre, 0.04 I), 10
 actions N(0, 0.01 I) a round, noise U[-1/2, 1/2]. A fit of 50 rounds is then off by about twice the width of a region.
 Beside it play OFUL and IDS that learn every task alone, BIAS-OFUL that is given the centre of every task and the
 largest distance from it, and PS-IDS that is given the true mixture and the noise. Nothing is tuned.
