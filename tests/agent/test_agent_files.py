@@ -130,6 +130,13 @@ def _lane(place, value):
     return change
 
 
+def _items(change):
+    """Return what changes the ids and the records of items."""
+    return _put(
+        "items", lambda items: {"list": [{"list": part} for part in change(*(p["list"] for p in items["list"]))]}
+    )
+
+
 def _first(array, value):
     array[0] = value
     return array
@@ -153,9 +160,13 @@ DAMAGES = {
     "no number": (_array("square", lambda a: _first(a, np.nan)), "scale: square"),
     "a square below 0": (_array("square", lambda a: _first(a, -1.0)), "scale: counts or squares"),
     "a feature of the future": (_array("since", lambda a: _first(a, 99)), "scale: counts or squares"),
-    "items that are no text": (_put("items", "[["), "Expecting value"),
-    "an item twice": (_put("items", lambda text: json.dumps(json.loads(text)[:1] * 2)), "expected records, each under"),
-    "an item that is no record": (_put("items", '[["tea", 3]]'), "expected records, each under"),
+    "an item twice": (
+        _items(lambda names, rows: (names[:1] * 2, rows)),
+        "items: got ['tea', 'tea'], expected different ids",
+    ),
+    "an item without a record": (_items(lambda names, rows: (names, rows[:1])), "different ids of 1 records"),
+    "an id that is none": (_items(lambda names, rows: ([None, "tea"], rows)), "items: got [None, 'tea']"),
+    "an item that is no record": (_items(lambda names, rows: (names, [3, 4])), "different ids of 2 records"),
     "no policy": (_put("policy", None), "not what save wrote"),
 }
 

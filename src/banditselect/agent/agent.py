@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import itertools
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
@@ -312,9 +311,9 @@ class Agent:
 
     def learned(self) -> dict[str, Any]:
         """Return the rest of its state, as files have it."""
-        items = _as_json(dict(zip(self._items, self._catalogue.rows(), strict=True)))
-        state = {"lanes": self._lanes.learned(), "scale": self._scale.learned(), "items": items}
-        return {"policy": self.policy} | state
+        items = [list(self._items), [dict(row) for row in self._catalogue.rows()]]
+        own = {"lanes": self._lanes.learned(), "scale": self._scale.learned(), "items": items}
+        return {"policy": self.policy} | own
 
     @classmethod
     def restored(cls, settings: Mapping[str, Any], learned: Mapping[str, Any]) -> Self:
@@ -327,11 +326,11 @@ class Agent:
         agent._hold(maps, policy, id)
         agent._lanes.restore(learned["lanes"])
         agent._scale.restore(learned["scale"])
-        pairs = json.loads(learned["items"])
-        items = {name: row for name, row in pairs if isinstance(name, str | int) and isinstance(row, dict)}
-        if len(items) < len(pairs):
-            raise errors.refuse("items", pairs, "records, each under an id of its own")
-        agent._keep(items, id)
+        names, rows = learned["items"]
+        known = all(isinstance(name, str | int) for name in names) and all(isinstance(row, dict) for row in rows)
+        if not known or len(set(names)) != len(rows):
+            raise errors.refuse("items", names, f"different ids of {len(rows)} records")
+        agent._keep(dict(zip(names, rows, strict=True)), id)
         return agent
 
     def fork(self, worker: int | str) -> Self:
@@ -434,20 +433,3 @@ def _item(rows: Records, names: Sequence[Any] | None, id: str, action: int) -> A
 
 def _plain(name: Any) -> Any:
     return name.item() if isinstance(name, np.generic) else name
-
-
-def _as_json(items: Mapping[Any, Any]) -> str:
-    """Return items as JSON; refuse values that JSON has not, by the name of the item."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, np.ndarray | np.generic):
-            return value.tolist()
-        raise TypeError(f"{type(value).__name__} {value!r:.80}")
-
-    rows = []
-    for name, row in items.items():
-        try:
-            rows.append(json.dumps([name, dict(row)], default=plain))
-        except (TypeError, ValueError) as error:
-            raise errors.refuse(f"save: item {name!r}", str(error), "numbers, words, lists, None") from None
-    return f"[{', '.join(rows)}]"

@@ -63,17 +63,15 @@ def replayed(
     lanes: int, maps: Sequence[FeatureMap], rounds: Iterable[tuple[int, Records, Records, Any]]
 ) -> list[tuple[Any, list[Any]]]:
     """Return the ``replay`` of ``add_models`` for these maps: the features and rewards of the rounds of every lane."""
-    found: list[tuple[list[list[Any]], list[Any]]] = [([[] for _ in maps], []) for _ in range(lanes)]
+    found: list[list[tuple[list[Any], Any]]] = [[] for _ in range(lanes)]
     for lane, context, item, reward in rounds:
-        played, rewards = found[lane]
-        rewards.append(reward)
-        for part, features in zip(maps, played, strict=True):
+        for part in maps:
             part.observe(context, item)
-            features.append(part.features(context, item))
+        found[lane].append(([part.features(context, item) for part in maps], reward))
     pairs = []
-    for played, rewards in found:
-        joined = [_joined(part, features) for part, features in zip(maps, played, strict=True)]
-        pairs.append((joined if len(joined) > 1 else joined[0], rewards))
+    for own in found:
+        joined = [_joined(part, [features[i] for features, _ in own]) for i, part in enumerate(maps)]
+        pairs.append((joined if len(joined) > 1 else joined[0], [reward for _, reward in own]))
     return pairs
 
 

@@ -152,12 +152,11 @@ def encode(owner: str, name: str, value: Any, arrays: dict[str, NDArray[Any]]) -
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if isinstance(value, np.generic):
+    if isinstance(value, np.bool_ | np.number | np.str_):
         return value.item()
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
         key = f"settings/{name}"
-        kind = value.dtype.kind
-        arrays[key] = value.astype(value.dtype if kind == "b" else float if kind == "f" else int)
+        arrays[key] = value.astype({"f": float, "b": bool}.get(value.dtype.kind, int))
         return {"array": key}
     if isinstance(value, list | tuple):
         parts = [encode(owner, f"{name}.{k}", part, arrays) for k, part in enumerate(value)]
