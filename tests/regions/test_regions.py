@@ -61,7 +61,7 @@ def test_a_direction_never_played_tells_nothing():
     variance = x @ covariance[0] @ x + 0.25
     # the estimate along x / |x| is the reward / |x|, so its density is that of the reward times |x| = 5
     density = -0.5 * (2.0 - x @ mean[0]) ** 2 / variance - 0.5 * np.log(2 * np.pi * variance) + np.log(5.0)
-    np.testing.assert_allclose(mixture.log_likelihoods(fits, mean, covariance, np.ones(1)), density)
+    np.testing.assert_allclose(mixture.assigned(fits, mean, covariance, np.ones(1))[0], density)
 
 
 # Regions that are found

@@ -133,17 +133,11 @@ def explain_fits(
             log_densities[r, k] = log_density
 
 
-def log_likelihoods(fits: Fits, means: Array, covariances: Array, weights: Array) -> Array:
-    """Return the log likelihood of every task, ``(N,)``."""
-    parts = [_weighed(explained.log_densities, weights)[0] for _, explained in explain(fits, means, covariances)]
-    return np.concatenate(parts)
-
-
-def responsibilities(fits: Fits, means: Array, covariances: Array, weights: Array) -> Array:
-    """Return the probability that a task belongs to each component, ``(N, M)``."""
-    return np.concatenate(
-        [_weighed(explained.log_densities, weights)[1] for _, explained in explain(fits, means, covariances)]
-    )
+def assigned(fits: Fits, means: Array, covariances: Array, weights: Array) -> tuple[Array, Array]:
+    """Return the log likelihood of every task, ``(N,)``, and its probability for each component, ``(N, M)``."""
+    parts = [_weighed(each.log_densities, weights) for _, each in explain(fits, means, covariances)]
+    likelihoods, responsibilities = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return likelihoods, responsibilities
 
 
 def step(fits: Fits, mixture: Mixture, shrinkage: float) -> tuple[Mixture, float]:
@@ -254,7 +248,7 @@ def held_out(
             others = fits.take(np.setdiff1d(np.arange(n), part))
             mixture = fit(others, M, restarts=restarts, shrinkage=shrinkage, rng=rng)
             next_task = predictive(others, mixture, center_covariances(others, mixture))
-            scores[part] = log_likelihoods(fits.take(part), *next_task)
+            scores[part], _ = assigned(fits.take(part), *next_task)
         found.append(scores)
         means = [each.mean() for each in found]
         if len(found) - 1 - int(np.argmax(means)) >= 2:

@@ -163,7 +163,7 @@ class Regions(Mixture):
         unexplained = np.full(len(new), grow)
         while unexplained.any():  # add a region for the task explained worst; others may be of its kind
             expected = em.predictive(fits, mixture, em.center_covariances(fits, mixture))
-            background = em.responsibilities(new, *expected)[:, -1]
+            background = em.assigned(new, *expected)[1][:, -1]
             unexplained &= background > 0.5
             if unexplained.any():
                 task = int(np.where(unexplained, background, 0.0).argmax())

@@ -19,19 +19,6 @@ from .regions import Regions, find
 LOOK = 1.5  #: regions are found from scratch each time the number of tasks has grown by this factor
 
 
-class WithRegions(constraints.Constraint):
-    """A policy that takes regions as its prior, or the result of its ``bind``."""
-
-    def check(self, name: str, value: Any, lanes: int | None) -> None:
-        """Raise ValueError if ``value`` does not satisfy it."""
-        if not hasattr(value.cls if isinstance(value, Binding) else value, "bind_mixture"):
-            raise errors.refuse(name, value, "PSIDS, PSTS or PSOFUL, or the result of its bind")
-
-    def stored(self, name: str, value: Any, lanes: int | None, seed: Any) -> Any:
-        """Return a binding."""
-        return value if isinstance(value, Binding) else value.bind()
-
-
 @files.register
 class TaskSequence(Configured):
     """Plays task after task, each with a policy that starts from the regions found in all tasks before.
@@ -73,13 +60,16 @@ class TaskSequence(Configured):
     """
 
     dim: int = argument(constraints.Number(low=1, integer=True))
-    policy: Any = argument(WithRegions(), default=PSIDS)
+    policy: Any = argument(default=PSIDS)
     intercept: bool = argument(constraints.YesNo(), default=False)
     noise: float | None = argument(constraints.Number(low=inputs.SMALLEST, optional=True), default=None)
     max_regions: int = argument(constraints.Number(low=1, integer=True), default=10)
     seed: int = argument(constraints.Number(low=0, integer=True), default=0)
 
     def _set_up(self) -> None:
+        self._bound = self.policy if isinstance(self.policy, Binding) else Binding(self.policy, {})
+        if not hasattr(self._bound.cls, "bind_mixture"):
+            raise errors.refuse("TaskSequence: policy", self.policy, "PSIDS, PSTS or PSOFUL, or the result of its bind")
         self.regions: Regions | None = None
         self._fits: Fits | None = None
         self._looked = 0  # the number of tasks when regions were last found from scratch
@@ -96,7 +86,7 @@ class TaskSequence(Configured):
         """Return the policy for the next task; several tasks may run side by side."""
         seed = (self.seed, self.n_tasks)
         if self.regions is not None:
-            return self.regions.policy(self.policy.cls, **({"seed": seed} | self.policy.arguments))
+            return self.regions.policy(self._bound.cls, **({"seed": seed} | self._bound.arguments))
         return LinIDS(dim=self.dim, noise=self.noise, intercept=self.intercept, seed=seed)
 
     def end(self, played: Sequence[Decision] | ArrayLike, rewards: ArrayLike) -> None:
@@ -129,7 +119,7 @@ class TaskSequence(Configured):
     @property
     def settings(self) -> dict[str, Any]:
         """The arguments as files have them: the policy by name, with its arguments."""
-        return super().settings | {"policy": (self.policy.cls.__name__, self.policy.arguments)}
+        return super().settings | {"policy": (self._bound.cls.__name__, self._bound.arguments)}
 
     def learned(self) -> dict[str, Any]:
         """Return the state as files have it."""
