@@ -47,8 +47,8 @@ _classes: dict[str, type] = {}
 def register(cls: C) -> C:
     """Class decorator: make a policy known by its name, so that it can be loaded and is checked with all others.
 
-    A frozen dataclass is made known in the same way, so that a policy that has one among its settings can be saved. A
-    class of the same name in the same module takes the place of the one before: the cell of a notebook was run again.
+    A dataclass is made known in the same way, so that an object that has one among its settings can be saved. A class
+    of the same name in the same module takes the place of the one before: the cell of a notebook was run again.
     """
     known = _classes.get(cls.__name__, cls)
     if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
@@ -95,7 +95,7 @@ def load(path: str | os.PathLike[str], *, worker: Any = None) -> Any:
     try:
         found = _decode(settings, arrays)
         if _classes.get(type(found).__name__) is not type(found):
-            raise ValueError(f"its content is not a policy, nor anything else that can be saved, but {found!r:.80}")
+            raise ValueError(f"its content is no object that can be saved, but {found!r:.80}")
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
     except Exception as error:  # what is built of it is the file's choice, and so is how that fails
@@ -172,12 +172,10 @@ def encode(owner: str, name: str, value: Any, arrays: dict[str, NDArray[Any]]) -
         again = "; this object is of an earlier version of the class, make it anew" if cls in _classes else ""
         raise ValueError(f"{owner}: class {cls!r} is not registered: decorate it with banditselect.register{again}")
     if not known:
-        what = getattr(value, "__name__", repr(value))
-        raise ValueError(
-            f"{owner}: {name.removeprefix('policy.')}={what} cannot be stored; a Power(scale, exponent) can"
-        )
-    fields = {} if hasattr(value, "settings") else {field.name for field in dataclasses.fields(value)}
-    own = {field: getattr(value, field) for field in fields} if fields else value.settings
+        what, hint = getattr(value, "__name__", repr(value)), "; a Power(scale, exponent) can" * callable(value)
+        raise ValueError(f"{owner}: {name.removeprefix('policy.')}={what:.80} cannot be stored{hint}")
+    dataclass = dataclasses.is_dataclass(value)
+    own = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)} if dataclass else value.settings
     described: dict[str, Any] = {cls: {key: encode(owner, f"{name}.{key}", v, arrays) for key, v in own.items()}}
     learned = value.learned() if hasattr(value, "learned") else {}
     if learned:
