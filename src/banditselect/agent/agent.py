@@ -354,26 +354,22 @@ class Agent:
 
     def _offered(self, items: Any) -> tuple[Records, list[Any] | None]:
         """Return the records of items, and their ids where they were offered by these."""
-        names: list[Any] | None
+        listed = isinstance(items, Sequence | np.ndarray) and not isinstance(items, str | bytes) and len(items) > 0
+        ids = [_plain(id) for id in items] if listed and not isinstance(items[0], Mapping) else []
+        names: list[Any] | None = None
         if items is None:
             rows, names = self._catalogue, list(self._items)
-        elif isinstance(items, Sequence | np.ndarray) and len(items) and not isinstance(items[0], Mapping):
-            rows, names = self._by_id(items)
+        elif ids and all(isinstance(id, str | int) for id in ids):
+            unknown = next((id for id in ids if id not in self._items), None)
+            if unknown is not None:
+                raise errors.refuse("items", unknown, "ids of items that were registered (Agent.register), or records")
+            rows, names = self._catalogue.take([self._items[id] for id in ids]), ids
         else:
-            rows, names = Records.of(items, "items"), None
+            rows = Records.of(items, "items")
         if not len(rows):
             expected = "at least one item" if self._items else "at least one item, or items that were registered"
             raise errors.refuse("items", items, expected)
         return rows, names
-
-    def _by_id(self, items: Any) -> tuple[Records, list[Any] | None]:
-        names = [_plain(name) for name in items]
-        if isinstance(items, str | bytes) or not all(isinstance(name, str | int) for name in names):
-            return Records.of(items, "items"), None
-        unknown = next((name for name in names if name not in self._items), None)
-        if unknown is not None:
-            raise errors.refuse("items", unknown, "ids of items that were registered (Agent.register), or records")
-        return self._catalogue.take([self._items[name] for name in names]), names
 
     def _features(self, context: Any, rows: Records, *, observe: bool = False) -> list[Array | Blocked]:
         """Return the features of items in every map; ``observe``: maps that are scaled online see them before."""
