@@ -80,7 +80,7 @@ def world(seed: int) -> tuple[dict[str, tuple[float, float]], int, float]:
     y = (x * theta[task]).sum(axis=1) + NOISE * rng.normal(size=len(task))
     found = regions.from_tasks({"task": task, "reward": y}, key="task", features=x, max_regions=8)
     own = {name: value for name, value in found.next_task().items() if name != "covariance_type"}
-    ridge = found.fits.guesses
+    ridge = found.fits.shrunk_estimates
     truth = {"means": centers, "covariances": np.tile(WIDTH**2 * np.eye(D), (M, 1, 1)), "weights": np.full(M, 1 / M)}
     priors = {OURS: own, GMM: plain_mixture(ridge), KMEANS: clusters(ridge, M), TRUTH: truth}
     result = {}
@@ -153,7 +153,7 @@ def _lost(seed: int, tasks: int, ratio: float, shrinkage: float) -> float:
     told: dict[str, Any] = {"n_regions": M, "shrinkage": shrinkage, "restarts": 3}
     found = regions.from_tasks({"task": task, "reward": y}, key="task", features=x, **told)
     truth = {"means": centers, "covariances": axes @ np.swapaxes(axes, 1, 2), "weights": np.full(M, 1 / M)}
-    return float((log_density(truth, new) - found.log_density(new)).mean())
+    return float((log_density(truth, new) - log_density(found.next_task(), new)).mean())
 
 
 def spread(values: Array) -> str:

@@ -6,7 +6,7 @@ from . import logs, maps, masters, problems, regions, rivals, theory
 from .actions.catalogue import Catalogue
 from .actions.crossing import cross_features
 from .actions.ellipsoid import Ball, Ellipsoid
-from .agent import Agent, Choice, Explanation
+from .agent import Agent, AgentDecision, Explanation
 from .masters import RegretBalancing
 from .plays.schedules import Power
 from .policies import (
@@ -49,11 +49,11 @@ __all__ = [
     "PSOFUL",
     "PSTS",
     "Agent",
+    "AgentDecision",
     "Ball",
     "BiasOFUL",
     "Blocked",
     "Catalogue",
-    "Choice",
     "Decision",
     "Ellipsoid",
     "Explanation",

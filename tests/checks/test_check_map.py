@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from banditselect import maps
+from banditselect.authoring import argument
 from banditselect.checks import CHECKS, MAP_CHECKS, PROBLEM_CHECKS, check_map, run_check
 from banditselect.checks.map_checks import Subject
-from banditselect.runtime.errors import refuse
 from banditselect.types import Blocked
 from expected_skips import run_or_skip
-from test_maps import MOVIES, VISITORS, every_map
+from maps_under_check import MOVIES, VISITORS, every_map
 
 FILMS = [*MOVIES, {"id": 2, "year": 1975, "title": "Jaws", "tags": ["sea"], "vector": [0.5, 0.5]}]
 ONE_BLOCK = {"check_feature_blocks": "it has one block of parameters"}
@@ -45,9 +45,10 @@ def test_maps_of_other_code_pass_but_for_what_they_do_not_promise():
     def distance(visitor, films):
         return [[abs(visitor["age"] - film["year"])] for film in films]
 
-    unsafe = dict.fromkeys(("check_odd_values", "check_strict"), "the function takes numbers only")
+    unsafe = {"check_odd_values": "the function takes numbers only"}
     skipped = check_map(maps.Function(distance, width=1), VISITORS, FILMS, expected_failures=unsafe)
-    assert skipped == {**ONE_BLOCK, "check_saved_map": "it cannot be saved: distance"}
+    assert skipped.keys() == {*ONE_BLOCK, "check_saved_map"}
+    assert skipped["check_saved_map"].startswith("it cannot be saved: Function(<function")
 
 
 def test_candidates_pass():
@@ -60,8 +61,10 @@ class Years(maps.FeatureMap):
 
     state = ("largest",)
 
-    def __init__(self, *, first=1900):
-        self.first, self.largest = first, None
+    first: int = argument(default=1900)
+
+    def _set_up(self):
+        self.largest = None
 
     @property
     def names(self):
@@ -73,32 +76,23 @@ class Years(maps.FeatureMap):
     def years(self, items):
         return items.numbers("year") - self.first
 
-    def read(self, items, strict):
+    def read(self, items):
         years = self.years(items)
         absent = np.isnan(years)
-        if strict and absent.any():
-            raise refuse("Years: year", items.column("year")[int(absent.argmax())], "a year")
         return np.where(absent, 0.0, years) / self.largest, absent.astype(float)
 
-    def _features(self, context, items, strict):
-        return np.column_stack(self.read(items, strict))
+    def _features(self, context, items):
+        return np.column_stack(self.read(items))
 
 
 def flawed(base=Years, **changes):
     """Return a map with these methods replaced."""
-    return type("Flawed", (base,), changes)(**({"first": 1900} if base is Years else {}))
+    return type("Flawed", (base,), changes)()
 
 
 def features(change, base=Years):
     """Return a map whose features are changed: ``change(map, context, items, features)``."""
-    return flawed(
-        base, _features=lambda self, c, items, strict: change(self, c, items, base._features(self, c, items, strict))
-    )
-
-
-class Renamed(Years):
-    def __init__(self, *, first=1900, scale=1.0):
-        super().__init__(first=first)
+    return flawed(base, _features=lambda self, c, items: change(self, c, items, base._features(self, c, items)))
 
 
 class Seen(Years):
@@ -114,8 +108,8 @@ class Seen(Years):
     def _observe(self, context, items):
         self.seen = self.seen + len(items)
 
-    def _features(self, context, items, strict):
-        return super()._features(context, items, strict) + self.seen
+    def _features(self, context, items):
+        return super()._features(context, items) + self.seen
 
 
 class Counting(maps.Encoder):
@@ -124,7 +118,7 @@ class Counting(maps.Encoder):
     state = ("count",)
     moves = 0
 
-    def __init__(self):
+    def _set_up(self):
         self.count = np.zeros(1)
 
     @property
@@ -138,15 +132,15 @@ class Counting(maps.Encoder):
     def observe(self, records):
         self.count = self.count + len(records)
 
-    def _encode(self, records, strict):
+    def _encode(self, records):
         return np.tile(self.count, (len(records), 1))
 
 
 class InPlace(Seen):
     """Writes into an array that its copies share."""
 
-    def __init__(self, *, first=1900):
-        super().__init__(first=first)
+    def _set_up(self):
+        super()._set_up()
         self.seen = np.zeros(1)
 
     def _observe(self, context, items):
@@ -165,8 +159,8 @@ class Blocks(Years):
     def block(self, items):
         return np.arange(len(items)) * 0
 
-    def _features(self, context, items, strict):
-        return Blocked(super()._features(context, items, strict), self.block(items))
+    def _features(self, context, items):
+        return Blocked(super()._features(context, items), self.block(items))
 
 
 class Remembering(Years):
@@ -181,7 +175,6 @@ class Remembering(Years):
 
 LIVE = np.random.default_rng(0)
 FLAWS = [
-    ("check_map_settings", "argument scale is not stored under its name", Renamed()),
     ("check_map_settings", "does not begin with the class", flawed(__repr__=lambda self: "years")),
     ("check_map_settings", "the copy of Flawed", flawed(__copy__=lambda self: type(self)(first=1950))),
     ("check_feature_shape", r"2 names of 3 features", flawed(width=3, _features=lambda *a: np.zeros((len(a[2]), 3)))),
@@ -201,8 +194,8 @@ FLAWS = [
         "check_repeated_calls",
         "that are kept give other",
         flawed(
-            _features=lambda self, c, z, strict: z.encoded(self, "once", strict),
-            once=lambda self, z, strict: np.column_stack(self.read(z, strict)),
+            _features=lambda self, c, z: z.encoded(self, "once"),
+            once=lambda self, z: np.column_stack(self.read(z)),
         ),
     ),
     (
@@ -211,7 +204,7 @@ FLAWS = [
         flawed(
             state=("largest", "asked"),
             asked=0,
-            read=lambda self, z, strict: (Years.read(self, z, strict), vars(self).update(asked=self.asked + 1))[0],
+            read=lambda self, z: (Years.read(self, z), vars(self).update(asked=self.asked + 1))[0],
         ),
     ),
     ("check_records_unchanged", "were changed", features(lambda s, c, z, x: (x, c.rows()[0].update(a=1))[0])),
@@ -225,26 +218,19 @@ FLAWS = [
     (
         "check_odd_values",
         "year=None raises .*expected finite numbers of shape",
-        flawed(_features=lambda s, c, z, q: np.column_stack([s.years(z), s.years(z)])),
+        flawed(_features=lambda s, c, z: np.column_stack([s.years(z), s.years(z)])),
     ),
     (
         "check_odd_values",
         "year='a word that no example has' raises ValueError",
         flawed(years=lambda s, z: np.array([float(year or 0) for year in z.column("year")])),
     ),
-    ("check_strict", "gives other features", flawed(_features=lambda s, c, z, q: Years._features(s, c, z, False) + q)),
-    ("check_strict", r"columns \['year'\] hold", flawed(_features=lambda s, c, z, q: Years._features(s, c, z, False))),
-    (
-        "check_strict",
-        "does not name both: years",
-        flawed(read=lambda s, z, q: Years.read(s, z, q) if not q or np.isfinite(s.years(z)).all() else complain()),
-    ),
     ("check_fit", "not a copy", flawed(fit=lambda self, contexts, items: (self._fit(0, maps.Records(items)), self)[1])),
     ("check_fit", "not a map of the same class", flawed(fit=lambda self, *records: Years().fit(*records))),
     (
         "check_fit",
         "is not fitted",
-        flawed(_fit=lambda self, contexts, items: None, read=lambda s, z, q: 2 * [z.numbers("")]),
+        flawed(_fit=lambda self, contexts, items: None, read=lambda s, z: 2 * [z.numbers("")]),
     ),
     (
         "check_fit",
@@ -256,13 +242,9 @@ FLAWS = [
     ("check_observe", "nothing that `state` names", flawed(Seen, state=Years.state)),
     ("check_observe", "records that are kept", maps.Items(Counting())),
     ("check_observe", "a copy made before", InPlace()),
-    ("check_saved_map", "cannot be saved and restored: settings and state are", Remembering()),
+    ("check_saved_map", r"cannot be saved and loaded: save: Remembering\.met=\{", Remembering()),
     ("check_saved_map", "other features at once", flawed(Seen, state=Years.state)),
 ]
-
-
-def complain():
-    raise ValueError("years are unusual")
 
 
 @pytest.mark.parametrize(("check", "message", "own"), FLAWS, ids=[f"{c}-{m}" for c, m, _ in FLAWS])
@@ -280,11 +262,6 @@ def test_without_a_flaw_every_check_passes_or_says_why_not():
     assert check_map(Years(), VISITORS, FILMS) == ONE_BLOCK
     assert check_map(Seen(), VISITORS, FILMS) == ONE_BLOCK
     assert check_map(Blocks(), VISITORS, FILMS) == {}
-    constant = flawed(_features=lambda self, context, items, strict: np.ones((len(items), 2)))
-    assert check_map(constant, [{}], FILMS) == {
-        **ONE_BLOCK,
-        "check_strict": "no column of the examples changes the features",
-    }
 
 
 def test_what_is_no_map_or_has_too_few_examples_is_refused():

@@ -52,7 +52,7 @@ def test_roots_have_room_that_changes_nothing(d):
 @pytest.mark.parametrize("room", [False, True])
 @pytest.mark.parametrize("blocks", [1, 3])
 def test_images_are_products_with_the_root_of_the_block(K, d, room, blocks):
-    """Of the first d features, whatever lies behind them; the cells of a model begin at its first."""
+    """The model reads the first d features only; the cells of a model begin at its first."""
     rng = np.random.default_rng(K)
     root, x, w = rng.normal(size=(1, 2 + blocks, 12, 12)), rng.normal(size=(K, 12)), np.full((K + 1, 12), np.nan)
     root[..., d:] = root[..., d:, :] = 0.0
@@ -153,7 +153,7 @@ def test_features_by_rows_by_maps_and_behind_a_constant(blocked):
     np.testing.assert_array_equal(one.map(1, 2).values, values[:, 1:, 2, :2])
 
 
-ALONE = ("hashing", "columns", "deconvolution")  # tests of a kernel that serves one package
+ALONE = ("hashing", "numbers", "mixture")  # tests of a kernel that serves one package
 
 
 PLAIN = """

@@ -49,7 +49,7 @@ def test_a_registered_policy_can_be_saved_and_a_file_of_an_unknown_one_is_refuse
         old.save(tmp_path / "old.bsel")
     register(Mine)
     del registry["Mine"]
-    with pytest.raises(ValueError, match=r"mine\.bsel: policy class 'Mine' is not known here: first import the module"):
+    with pytest.raises(ValueError, match=r"mine\.bsel: class 'Mine' is not known here: first import the module"):
         load(path)
 
 

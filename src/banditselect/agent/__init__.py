@@ -1,8 +1,7 @@
-"""From records to decisions: feature maps and a policy put together, a learner for every key."""
+"""From records to decisions: feature maps and a policy combined, a learner for every key."""
 
-from . import files  # noqa: F401 # from here on agents are loaded
 from .agent import Agent
-from .choices import Choice
+from .decision import AgentDecision
 from .explanations import Explanation
 
-__all__ = ["Agent", "Choice", "Explanation"]
+__all__ = ["Agent", "AgentDecision", "Explanation"]

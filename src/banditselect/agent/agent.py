@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import itertools
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
@@ -12,7 +11,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import maps as maps_module
 from ..maps import FeatureMap, Records
 from ..policies import FSIDS, Binding, Policy
 from ..policies.members import MapPolicy
@@ -22,14 +20,13 @@ from ..runtime.guard import OneCallAtATime
 from ..runtime.workers import MAIN
 from ..types import Array, Blocked
 from . import explanations
-from .choices import Choice, Key, checked_key, serves_one
+from .decision import AgentDecision, Key, checked_key, serves_one
 from .explanations import Explanation, FeatureScale
-from .features import build, played_item, replayed, sample_row, to_policy_input
+from .features import build, played_item, replayed, sample_row, takes, to_policy_input
 from .learners import LaneTable
 
-VERSION = 2  #: of the section of an agent in a file
 
-
+@files.register
 class Agent:
     """Feature maps and a policy put together: it chooses among items as they are known, dicts or rows of a table.
 
@@ -40,7 +37,7 @@ class Agent:
     Parameters
     ----------
     maps: feature maps, fitted where they need a fit; a list, or by name.
-    policy: what ``bind`` returned, without shapes: ``FSIDS.bind()``. With one map also a policy over one map:
+    policy: the result of ``bind``, without shapes: ``FSIDS.bind()``. With one map also a policy over one map:
         ``LinIDS.bind()``.
     id: the column of items that names them.
     seed: of the policy.
@@ -114,7 +111,9 @@ class Agent:
 
     # Deciding.
 
-    def act(self, context: Any, items: Any = None, *, key: Key = None, available: ArrayLike | None = None) -> Choice:
+    def act(
+        self, context: Any, items: Any = None, *, key: Key = None, available: ArrayLike | None = None
+    ) -> AgentDecision:
         """Choose an item and return the decision.
 
         Parameters
@@ -132,7 +131,7 @@ class Agent:
             decision = self.policy.act(to_policy_input(self.policy, features), available=mask, lanes=[lane])
             self._scale.add(sample_row(features, self._scale.count % len(rows)))
             action = int(decision.action[0])
-            return Choice(_item(rows, names, self.id, action), checked_key(key), decision)
+            return AgentDecision(_item(rows, names, self.id, action), checked_key(key), decision)
 
     def probabilities(
         self, context: Any, items: Any = None, *, key: Key = None, available: ArrayLike | None = None
@@ -176,23 +175,23 @@ class Agent:
 
     # Learning.
 
-    def update(self, decision: Choice, reward: float) -> None:
+    def update(self, decision: AgentDecision, reward: float) -> None:
         """Learn the reward of a decision: now or later, in any order, once."""
         with self._guard, self._lanes:
             self.policy.update(self._own(decision), inputs.rewards(reward, 1, False))
 
-    def update_many(self, decisions: Iterable[Choice], rewards: Iterable[float]) -> None:
+    def update_many(self, decisions: Iterable[AgentDecision], rewards: Iterable[float]) -> None:
         """Learn many decisions in the order given: all of them, or none and an error."""
         with self._guard, self._lanes:
             own = [self._own(decision) for decision in decisions]
             self.policy.update_many(own, [inputs.rewards(reward, 1, False) for reward in rewards])
 
-    def forget(self, decision: Choice) -> None:
+    def forget(self, decision: AgentDecision) -> None:
         """Give up on a reward that will never come: the decision is settled, and nothing is learned."""
         with self._guard, self._lanes:
             self.policy.forget(self._own(decision))
 
-    def has_learned(self, decision: Choice) -> bool:
+    def has_learned(self, decision: AgentDecision) -> bool:
         """Return whether a decision was learned or given up; a reward that arrives twice may then be dropped."""
         with self._guard:
             if self._is_retired(decision):
@@ -255,7 +254,7 @@ class Agent:
             self._scale.grow(sum(part.width for part in parts))
 
     def retire_maps(self, names: str | Sequence[str]) -> None:
-        """Take maps away, by name; at least one stays. What they weigh goes to the others in proportion."""
+        """Remove maps, by name; at least one stays. Their weights go to the others in proportion."""
         with self._guard:
             policy, gone = self._changing("retire_maps"), [names] if isinstance(names, str) else list(names)
             if not gone or not set(gone) < set(self.maps) or len(set(gone)) < len(gone):
@@ -303,25 +302,42 @@ class Agent:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, replacing it atomically; ``banditselect.load`` continues bit-identically."""
         with self._guard:
-            for name, part in self.maps.items():
-                if part.unsaved is not None:
-                    raise errors.refuse(f"save: maps[{name!r}]", part.unsaved, "a map that can be saved")
-            content = {
-                "version": VERSION,
-                "id": self.id,
-                "names": list(self.maps),
-                "maps": [maps_module.to_dict(part) for part in self.maps.values()],
-                "seats": self._lanes.to_dict(),
-                "spread": self._scale.to_dict(),
-                "items": _written(dict(zip(self._items, self._catalogue.rows(), strict=True))),
-            }
-            files.save(self.policy, path, ("agent", content))
+            files.save(self, path)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The maps, fitted as they are, and the name of the column of ids."""
+        return {"maps": self.maps, "id": self.id}
+
+    def learned(self) -> dict[str, Any]:
+        """Return the rest of its state, as files have it."""
+        items = [list(self._items), [dict(row) for row in self._catalogue.rows()]]
+        own = {"lanes": self._lanes.learned(), "scale": self._scale.learned(), "items": items}
+        return {"policy": self.policy} | own
+
+    @classmethod
+    def restored(cls, settings: Mapping[str, Any], learned: Mapping[str, Any]) -> Self:
+        """Return the agent of a file; parts that do not fit together are refused by name."""
+        agent, maps, policy, id = cls.__new__(cls), _named(settings["maps"]), learned["policy"], settings["id"]
+        if not isinstance(id, str):
+            raise errors.refuse("id", id, "the name of a column")
+        if policy.lanes is None or not takes(policy, maps.values()):
+            raise ValueError(f"maps: other ones than {type(policy).__name__} in this file takes")
+        agent._hold(maps, policy, id)
+        agent._lanes.restore(learned["lanes"])
+        agent._scale.restore(learned["scale"])
+        names, rows = learned["items"]
+        known = all(isinstance(name, str | int) for name in names) and all(isinstance(row, dict) for row in rows)
+        if not known or len(set(names)) != len(rows):
+            raise errors.refuse("items", names, f"different ids of {len(rows)} records")
+        agent._keep(dict(zip(names, rows, strict=True)), id)
+        return agent
 
     def fork(self, worker: int | str) -> Self:
         """Return a copy that decides for this agent in another process, as :meth:`Policy.fork` does.
 
-        What a copy decides is learned by key: a customer whom only the copy has seen gets a learner here with the first
-        reward. What was learned is taken over with ``load(path, worker=...)``. Keys are retired in the original alone.
+        Decisions of a copy are learned by key: a customer of the copy alone gets a learner here with the first
+        reward. A copy picks up new learning with ``load(path, worker=...)``. Keys are retired in the original.
 
         Parameters
         ----------
@@ -338,26 +354,22 @@ class Agent:
 
     def _offered(self, items: Any) -> tuple[Records, list[Any] | None]:
         """Return the records of items, and their ids where they were offered by these."""
-        names: list[Any] | None
+        listed = isinstance(items, Sequence | np.ndarray) and not isinstance(items, str | bytes) and len(items) > 0
+        ids = [_plain(id) for id in items] if listed and not isinstance(items[0], Mapping) else []
+        names: list[Any] | None = None
         if items is None:
             rows, names = self._catalogue, list(self._items)
-        elif isinstance(items, Sequence | np.ndarray) and len(items) and not isinstance(items[0], Mapping):
-            rows, names = self._by_id(items)
+        elif ids and all(isinstance(id, str | int) for id in ids):
+            unknown = next((id for id in ids if id not in self._items), None)
+            if unknown is not None:
+                raise errors.refuse("items", unknown, "ids of items that were registered (Agent.register), or records")
+            rows, names = self._catalogue.take([self._items[id] for id in ids]), ids
         else:
-            rows, names = Records.of(items, "items"), None
+            rows = Records.of(items, "items")
         if not len(rows):
             expected = "at least one item" if self._items else "at least one item, or items that were registered"
             raise errors.refuse("items", items, expected)
         return rows, names
-
-    def _by_id(self, items: Any) -> tuple[Records, list[Any] | None]:
-        names = [_plain(name) for name in items]
-        if isinstance(items, str | bytes) or not all(isinstance(name, str | int) for name in names):
-            return Records.of(items, "items"), None
-        unknown = next((name for name in names if name not in self._items), None)
-        if unknown is not None:
-            raise errors.refuse("items", unknown, "ids of items that were registered (Agent.register), or records")
-        return self._catalogue.take([self._items[name] for name in names]), names
 
     def _features(self, context: Any, rows: Records, *, observe: bool = False) -> list[Array | Blocked]:
         """Return the features of items in every map; ``observe``: maps that are scaled online see them before."""
@@ -366,23 +378,23 @@ class Agent:
             part.observe(context, rows)
         return [part.features(context, rows) for part in self.maps.values()]
 
-    def _own(self, choice: Choice) -> Any:
-        """Return the decision inside, in the lane that its key has here."""
-        if self._is_retired(choice):
+    def _own(self, decision: AgentDecision) -> Any:
+        """Return the decision of the policy, in the lane that its key has here."""
+        if self._is_retired(decision):
             expected = "a decision of a key that was not retired since"
-            raise errors.refuse("decision", f"{choice.item!r} for key {choice.key!r}", expected)
-        decision = choice.decision
-        if decision.worker == self.policy._acts.worker or decision.lineage != self.policy._lineage:
-            return decision
-        return decision._replace(lanes=np.array([self._lanes.assign(checked_key(choice.key))]))
+            raise errors.refuse("decision", f"{decision.item!r} for key {decision.key!r}", expected)
+        inside = decision.decision
+        if inside.worker == self.policy._acts.worker or inside.lineage != self.policy._lineage:
+            return inside
+        return inside._replace(lanes=np.array([self._lanes.assign(checked_key(decision.key))]))
 
-    def _is_retired(self, choice: Choice) -> bool:
+    def _is_retired(self, decision: AgentDecision) -> bool:
         """Return whether this agent decided it for a learner that was retired since."""
-        if not isinstance(choice, Choice) or not serves_one(choice.decision):
-            raise errors.refuse("decision", choice, "what Agent.act returned")
-        decision = choice.decision
-        mine = decision.worker == self.policy._acts.worker and decision.lineage == self.policy._lineage
-        return mine and [self._lanes.lane_of.get(choice.key)] != list(decision.lanes)  # type: ignore[arg-type]
+        if not isinstance(decision, AgentDecision) or not serves_one(decision.decision):
+            raise errors.refuse("decision", decision, "the result of Agent.act")
+        inside = decision.decision
+        mine = inside.worker == self.policy._acts.worker and inside.lineage == self.policy._lineage
+        return mine and [self._lanes.lane_of.get(decision.key)] != list(inside.lanes)  # type: ignore[arg-type]
 
 
 def _named(maps: Any, taken: Iterable[str] = ()) -> dict[str, FeatureMap]:
@@ -417,20 +429,3 @@ def _item(rows: Records, names: Sequence[Any] | None, id: str, action: int) -> A
 
 def _plain(name: Any) -> Any:
     return name.item() if isinstance(name, np.generic) else name
-
-
-def _written(items: Mapping[Any, Any]) -> str:
-    """Return items as JSON; refuse values that JSON has not, by the name of the item."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, np.ndarray | np.generic):
-            return value.tolist()
-        raise TypeError(f"{type(value).__name__} {value!r:.80}")
-
-    rows = []
-    for name, row in items.items():
-        try:
-            rows.append(json.dumps([name, dict(row)], default=plain))
-        except (TypeError, ValueError) as error:
-            raise errors.refuse(f"save: item {name!r}", str(error), "numbers, words, lists, None") from None
-    return f"[{', '.join(rows)}]"

@@ -1,7 +1,7 @@
 """Explain in words what an agent has learned: the map, its features, how sure that is."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from ..maps import Disjoint, FeatureMap
 from ..policies import Policy
 from ..runtime.shapes import SomeMaps
 from ..types import Array, Mask
-from .choices import Key
+from .decision import Key
 from .features import estimates
 
 
@@ -49,23 +49,20 @@ class FeatureScale:
         """Have some of the features only."""
         self.since, self.mean, self.square = self.since[which], self.mean[which], self.square[which]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it in the form that is saved."""
-        return {"count": self.count, "since": self.since, "mean": self.mean, "square": self.square}
+    def learned(self) -> dict[str, Any]:
+        """Return it as files have it."""
+        return dict(vars(self))
 
-    @classmethod
-    def restored(cls, width: int, stored: dict[str, Any]) -> Self:
-        """Return it as it was saved; ValueError if it is not one of so many features."""
-        made = cls(width)
-        made.count = int(stored["count"])
-        for name, mine in (("since", made.since), ("mean", made.mean), ("square", made.square)):
-            theirs = stored[name]
+    def restore(self, learned: dict[str, Any]) -> None:
+        """Take over what was saved; ValueError if that is not of as many features."""
+        since, mean, square = (learned[name] for name in ("since", "mean", "square"))
+        for name, mine in (("since", self.since), ("mean", self.mean), ("square", self.square)):
+            theirs = learned[name]
             if theirs.shape != mine.shape or theirs.dtype != mine.dtype or not np.isfinite(theirs).all():
-                raise ValueError(f"spread: {name} is not that of {width} features")
-            setattr(made, name, theirs)
-        if made.since.min() < 0 or made.since.max() > made.count or made.square.min() < 0.0:
-            raise ValueError("spread: counts or squares that cannot be")
-        return made
+                raise ValueError(f"scale: {name} is not that of {mine.size} features")
+        if since.min() < 0 or since.max() > learned["count"] or square.min() < 0.0:
+            raise ValueError("scale: counts or squares that cannot be")
+        self.count, self.since, self.mean, self.square = int(learned["count"]), since, mean, square
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ def build(binding: Any, maps: Mapping[str, FeatureMap], seed: Seed) -> Policy:
     if isinstance(binding, type) and issubclass(binding, Policy):
         binding = binding.bind()
     if not isinstance(binding, Binding):
-        raise refuse("Agent: policy", binding, "what Policy.bind returned, such as FSIDS.bind()")
+        raise refuse("Agent: policy", binding, "a policy class, or the result of its bind, such as FSIDS.bind()")
     widths, blocks = [part.width * part.blocks for part in maps.values()], [part.blocks for part in maps.values()]
     several = "dim" not in binding.parameters or "n_models" in binding.parameters
     if len(maps) > 1 and not several:
@@ -53,7 +53,7 @@ def to_policy_input(policy: Policy, features: Sequence[Array | Blocked]) -> Any:
 
 
 def played_item(features: Any) -> Any:
-    """Return what ``to_policy_input`` returned as ``learn`` takes it: the first item alone."""
+    """Return the result of ``to_policy_input`` in the form for ``learn``: the first item alone."""
     if isinstance(features, list):
         return [played_item(x) for x in features]
     return _each(features, lambda part: part[:, 0])
@@ -62,18 +62,16 @@ def played_item(features: Any) -> Any:
 def replayed(
     lanes: int, maps: Sequence[FeatureMap], rounds: Iterable[tuple[int, Records, Records, Any]]
 ) -> list[tuple[Any, list[Any]]]:
-    """Return what ``add_models`` takes as ``replay`` for these maps: of every lane, features and rewards of rounds."""
-    found: list[tuple[list[list[Any]], list[Any]]] = [([[] for _ in maps], []) for _ in range(lanes)]
+    """Return the ``replay`` of ``add_models`` for these maps: the features and rewards of the rounds of every lane."""
+    found: list[list[tuple[list[Any], Any]]] = [[] for _ in range(lanes)]
     for lane, context, item, reward in rounds:
-        played, rewards = found[lane]
-        rewards.append(reward)
-        for part, features in zip(maps, played, strict=True):
+        for part in maps:
             part.observe(context, item)
-            features.append(part.features(context, item))
+        found[lane].append(([part.features(context, item) for part in maps], reward))
     pairs = []
-    for played, rewards in found:
-        joined = [_joined(part, features) for part, features in zip(maps, played, strict=True)]
-        pairs.append((joined if len(joined) > 1 else joined[0], rewards))
+    for own in found:
+        joined = [_joined(part, [features[i] for features, _ in own]) for i, part in enumerate(maps)]
+        pairs.append((joined if len(joined) > 1 else joined[0], [reward for _, reward in own]))
     return pairs
 
 

@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 from ..policies import Policy
-from .choices import Key, checked_key
+from .decision import Key, checked_key
 
 WORTHWHILE = 8  #: lanes given back are made fresh together, when they are at least one in so many
 
@@ -82,17 +82,15 @@ class LaneTable:
             self._policy.add_lanes(max(1, lanes // 2))
             self.free = list(range(lanes, int(self._policy.lanes or 0)))[::-1]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it in the form that is saved."""
-        return {"taken": [list(pair) for pair in self.lane_of.items()], "free": list(self.free), "left": self.released}
+    def learned(self) -> dict[str, Any]:
+        """Return the lanes as files have them."""
+        return {"taken": list(map(list, self.lane_of.items())), "free": list(self.free)}
 
-    @classmethod
-    def restored(cls, policy: Policy, stored: dict[str, Any]) -> Self:
-        """Return the lanes of a policy as they were saved; ValueError if they are not those that it has."""
-        table = cls(policy)
-        table.lane_of = {checked_key(key): lane for key, lane in stored["taken"]}
-        table.free = list(stored["free"])
-        lanes = [*table.lane_of.values(), *table.free, *stored["left"]]
-        if not all(type(lane) is int for lane in lanes) or sorted(lanes) != list(range(int(policy.lanes or 0))):
-            raise ValueError("seats: keys of other lanes than the policy has")
-        return table
+    def restore(self, learned: dict[str, Any]) -> None:
+        """Take over lanes that were saved; ValueError if the policy has others, or if two keys share one."""
+        lane_of, free = {checked_key(key): lane for key, lane in learned["taken"]}, learned["free"]
+        lanes = [*lane_of.values(), *free]
+        own = all(type(lane) is int and 0 <= lane < int(self._policy.lanes or 0) for lane in lanes)
+        if not own or len(set(lanes)) < len(lanes):
+            raise ValueError("lanes: keys of other lanes than the policy has")
+        self.lane_of, self.free = lane_of, free

@@ -81,7 +81,7 @@ def check_map(
     """Run every check on a feature map; return those that could not run, with the reasons.
 
     Features have the shape and the names that the map says, are finite for any records, and depend on nothing but the
-    records; ``strict=True`` refuses values that cannot be read; fitting, observing and saving change only their part.
+    records; fitting, observing and saving change only their part.
 
     Parameters
     ----------

@@ -1,14 +1,12 @@
-"""From records to features: encoders of columns, and maps that bring a context and its items together."""
+"""From records to features: encoders of columns, and maps that combine a context and its items."""
 
-from .base import FeatureMap
+from .base import Concat, Encoder, FeatureMap
 from .categories import Categories
 from .disjoint import Disjoint
-from .encoder import Concat, Encoder
-from .foreign import Function, Transformer
+from .external import Function, Transformer
 from .numbers import Numbers
 from .pairs import HashedInteractions, Items, Outer, SideBySide
 from .proposals import candidates
-from .recipe import from_dict, to_dict
 from .records import Records
 from .text import Text
 from .transforms import Fourier, Polynomials
@@ -34,6 +32,4 @@ __all__ = [
     "Transformer",
     "Vectors",
     "candidates",
-    "from_dict",
-    "to_dict",
 ]

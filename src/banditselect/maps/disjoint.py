@@ -1,32 +1,31 @@
-"""A block of parameters for every item."""
+"""A map with separate parameters for every item."""
 
 from typing import Any
 
 import numpy as np
 
-from ..runtime.constraints import whole_number
+from ..runtime.arguments import argument
+from ..runtime.constraints import Number, YesNo
 from ..runtime.errors import refuse
 from ..types import Array, Blocked, Index
-from .base import FeatureMap
-from .encoder import Encoder, check_columns, owned
-from .hashes import remembered, word_of
+from .base import AnEncoder, ColumnNames, Encoder, FeatureMap
+from .hashing import cached_map, category_key
 from .records import Records
 
 
 class Disjoint(FeatureMap):
-    """Every item has parameters of its own, which meet the features of the context (disjoint arms).
+    """Features of the context, with a separate block of parameters for every item (disjoint arms).
 
-    Items are known by their id. Those of the fit have a block each; others get one when they are first offered, as long
-    as there are free ones; all later ones, and those without an id, share the last block. Which item has which block is
-    saved.
+    Items are identified by their id. Those of the fit have a block each; others get one when they are first offered, as
+    long as there are free ones; all later ones, and those without an id, share the last block. Blocks are saved.
 
     Parameters
     ----------
     context: the encoder of the context; None: every item has one parameter, its mean reward.
-    id: the column of the items' ids. An id is known by how it is written: 3, 3.0 and "3" are the same.
-    items: None, or an encoder of features of the item that stand beside those of the context.
-    capacity: how many items can have a block of their own.
-    constant: whether a 1 is the first feature, so that every item has a level of its own.
+    id: the column of the items' ids; 3, 3.0 and "3" are the same.
+    items: None, or an encoder of features of the item, placed behind those of the context.
+    capacity: the number of items that can have a separate block.
+    constant: begin with a feature that is 1, so that every item has a separate level.
 
     Attributes
     ----------
@@ -46,34 +45,27 @@ class Disjoint(FeatureMap):
 
     state = ("ids",)
 
-    def __init__(
-        self,
-        *,
-        context: Encoder | None = None,
-        id: str = "id",
-        items: Encoder | None = None,
-        capacity: int = 100,
-        constant: bool = True,
-    ) -> None:
-        self.context: Encoder | None = None if context is None else owned("Disjoint: context", context)
-        self.items: Encoder | None = None if items is None else owned("Disjoint: items", items)
-        check_columns("Disjoint", (id,))
-        whole_number("Disjoint: capacity", capacity, 1)
-        if not constant and context is None and items is None:
-            raise refuse("Disjoint: constant", constant, "True where there is neither context nor items")
-        self.id, self.capacity, self.constant = id, capacity, constant
+    context: Encoder | None = argument(AnEncoder(optional=True), default=None)
+    id: str = argument(ColumnNames(), default="id")
+    items: Encoder | None = argument(AnEncoder(optional=True), default=None)
+    capacity: int = argument(Number(low=1, integer=True), default=100)
+    constant: bool = argument(YesNo(), default=True)
+
+    def _set_up(self) -> None:
+        if not self.constant and self.context is None and self.items is None:
+            raise refuse("Disjoint: constant", self.constant, "True where there is neither context nor items")
         self.ids: list[str] = []
         self._index: dict[str, int] = {}
-        self._words: dict[Any, str | None] = {}
+        self._keys: dict[Any, str | None] = {}
 
     @property
     def blocks(self) -> int:
-        """How many blocks of parameters there are."""
+        """The number of blocks of parameters."""
         return self.capacity + 1
 
     @property
     def changes(self) -> int:
-        """How often what it has observed has changed it."""
+        """The number of times that an observation has changed it."""
         return super().changes + len(self.ids)
 
     @property
@@ -94,9 +86,8 @@ class Disjoint(FeatureMap):
     def _assign(self, items: Records) -> None:
         """Give blocks to items that have none, as long as there are some."""
         if len(self.ids) < self.capacity:
-            known = self._places()
-            words = remembered(self._words, items.column(self.id), word_of)
-            fresh = dict.fromkeys(word for word in words if word is not None and word not in known)
+            known, keys = self._places(), cached_map(self._keys, items.column(self.id), category_key)
+            fresh = dict.fromkeys(key for key in keys if key is not None and key not in known)
             self.ids = [*self.ids, *fresh][: self.capacity]
 
     def _places(self) -> dict[str, int]:
@@ -105,22 +96,15 @@ class Disjoint(FeatureMap):
             self._index = {word: k for k, word in enumerate(self.ids)}
         return self._index
 
-    def _blocks(self, items: Records, strict: bool) -> Index:
-        values, known = items.column(self.id), self._places()
-        words = remembered(self._words, values, word_of)
-        if strict and None in words:
-            raise refuse(f"Disjoint: {self.id}", values[words.index(None)], "an id")
-        return np.array([known.get(word, self.capacity) for word in words], dtype=np.int64)
+    def _blocks(self, items: Records) -> Index:
+        known, keys = self._places(), cached_map(self._keys, items.column(self.id), category_key)
+        return np.array([known.get(key, self.capacity) for key in keys], dtype=np.int64)
 
-    def _features(self, context: Records, items: Records, strict: bool) -> Blocked:
+    def _features(self, context: Records, items: Records) -> Blocked:
         parts: list[Array] = [np.ones((1, 1))] if self.constant else []
         if self.context is not None:
-            parts.append(context.encoded(self.context, "_encode", strict))
+            parts.append(context.encoded(self.context))
         if self.items is not None:
-            parts.append(items.encoded(self.items, "_encode", strict))
-        values = np.empty((len(items), sum(part.shape[1] for part in parts)))
-        first = 0
-        for part in parts:
-            values[:, first : first + part.shape[1]] = part
-            first += part.shape[1]
-        return Blocked(values, items.encoded(self, "_blocks", strict).copy())
+            parts.append(items.encoded(self.items))
+        rows = [np.broadcast_to(part, (len(items), part.shape[1])) for part in parts]
+        return Blocked(np.ascontiguousarray(np.concatenate(rows, axis=1)), items.encoded(self, "_blocks").copy())

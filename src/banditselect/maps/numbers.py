@@ -1,15 +1,16 @@
-"""Columns of numbers: as they are, scaled by a fit, or scaled by what has been seen so far."""
+"""Columns of numbers: as they are, scaled by a fit, or scaled by all numbers so far."""
 
-from typing import Any, Literal
+import math
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ..kernels import kernel
+from ..runtime.arguments import argument
 from ..runtime.constraints import OneOf, YesNo
-from ..runtime.errors import refuse
-from ..types import Array
-from .columns import standardize
-from .encoder import Encoder, check_columns
-from .records import Records, is_missing
+from ..types import Array, Mask
+from .base import ColumnNames, Encoder
+from .records import Records
 
 FARTHEST = 10.0  #: standard deviations; a number farther from its mean counts as this far
 
@@ -17,8 +18,8 @@ FARTHEST = 10.0  #: standard deviations; a number farther from its mean counts a
 class Numbers(Encoder):
     """Numbers as they stand in columns, scaled to mean 0 and standard deviation 1.
 
-    What is missing, infinite or no number (a word is none, whatever it says) counts as the mean. Scaled numbers are cut
-    at 10 standard deviations, others at 1e15. True is 1.
+    A value that is missing, infinite or no number (also a word such as "31") counts as the mean. Scaled numbers are
+    clipped at 10 standard deviations, others at 1e15. True is 1.
 
     Parameters
     ----------
@@ -45,16 +46,19 @@ class Numbers(Encoder):
 
     state = ("count", "mean", "variance")
 
-    def __init__(self, *columns: str, scale: Literal["fit", "online"] | None = "fit", indicator: bool = False) -> None:
-        check_columns("Numbers", columns)
-        if scale is not None:
-            OneOf(("fit", "online")).check("Numbers: scale", scale, None)
-        YesNo().check("Numbers: indicator", indicator, None)
-        self.columns, self.scale, self.indicator = columns, scale, indicator
-        self.count: Array | None = None
-        self.mean, self.variance = np.zeros((2, len(columns)))
-        if scale != "fit":
-            self.count = np.zeros(len(columns))
+    columns: tuple[str, ...] = argument(ColumnNames(), several=True)
+    scale: Literal["fit", "online"] | None = argument(OneOf(("fit", "online"), optional=True), default="fit")
+    indicator: bool = argument(YesNo(), default=False)
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, *columns: str, scale: Literal["fit", "online"] | None = ..., indicator: bool = ...
+        ) -> None: ...
+
+    def _set_up(self) -> None:
+        self.count: Array | None = None if self.scale == "fit" else np.zeros(len(self.columns))
+        self.mean, self.variance = np.zeros((2, len(self.columns)))
         self._changes = 0
 
     @property
@@ -64,17 +68,11 @@ class Numbers(Encoder):
 
     @property
     def changes(self) -> int:
-        """How often what it has observed has changed it."""
+        """The number of times that an observation has changed it."""
         return self._changes
 
-    def _check_state(self) -> None:
-        for name in self.state if self.count is not None else ():
-            value = getattr(self, name)
-            if not isinstance(value, np.ndarray) or value.shape != (len(self.columns),) or value.dtype != np.float64:
-                raise refuse(f"Numbers: {name}", value, f"numbers of shape ({len(self.columns)},)")
-
     def observe(self, records: Records) -> None:
-        """Take note of records: what is scaled online is scaled by these too."""
+        """Update the scale if it is learned online."""
         if self.scale == "online" and len(records):
             self._add(self._numbers(records))
 
@@ -86,8 +84,10 @@ class Numbers(Encoder):
 
     def _fit(self, records: Records) -> None:
         self.mean, self.variance = np.zeros((2, len(self.columns)))
-        self.count = np.zeros(len(self.columns))
-        self._add(self._numbers(records))
+        self.count, x = np.zeros(len(self.columns)), self._numbers(records)
+        for k, name in enumerate(self.columns):
+            self._check_examples(records, name, np.isfinite(x[:, k]), "a number")
+        self._add(x)
 
     def _add(self, x: Array) -> None:
         """Add numbers ``(n, columns)`` to the moments (Chan, Golub and LeVeque)."""
@@ -103,19 +103,27 @@ class Numbers(Encoder):
         mean, count = self.mean + step * n / total, self.count + n
         self.count, self.mean, self.variance, self._changes = count, mean, variance, self._changes + 1
 
-    def _encode(self, records: Records, strict: bool) -> Array:
+    def _encode(self, records: Records) -> Array:
         if self.count is None:
             raise self._unfitted()
         x = self._numbers(records)
         out, absent = np.empty(x.shape), np.empty(x.shape, dtype=np.bool_)
         standardize(x, self.mean, self.variance, 0.0 if self.scale is None else FARTHEST, absent, out)
-        if strict:
-            self._refuse(records, absent)
         return np.concatenate([out, absent], axis=1) if self.indicator else out
 
-    def _refuse(self, records: Records, absent: Any) -> None:
-        """Refuse the first value that is no number; one that is missing is none where a feature tells so."""
-        for row, column in np.argwhere(absent).tolist():
-            value = records.column(self.columns[column])[row]
-            if not (self.indicator and is_missing(value)):
-                raise refuse(f"Numbers: {self.columns[column]}", value, "a finite number")
+
+@kernel
+def standardize(x: Array, mean: Array, variance: Array, farthest: float, absent: Mask, out: Array) -> None:
+    """Fill ``out (n, m)`` with ``x (n, m)`` scaled to mean 0 and variance 1, cut at ``farthest``; NaN is the mean.
+
+    With ``farthest = 0`` numbers stay as they are. A column without variance is only centred.
+    """
+    for j in range(x.shape[1]):
+        spread = math.sqrt(variance[j])
+        for r in range(x.shape[0]):
+            absent[r, j] = math.isnan(x[r, j])
+            value = mean[j] if absent[r, j] else x[r, j]
+            if farthest > 0.0:
+                value = (value - mean[j]) / (spread if spread > 0.0 else 1.0)
+                value = min(max(value, -farthest), farthest)
+            out[r, j] = value

@@ -1,24 +1,23 @@
-"""Maps out of encoders of the context and of the items."""
+"""Maps that combine an encoder of the context and one of the items."""
 
 import numpy as np
 
 from ..actions.crossing import crossed_rows
 from ..kernels.features import LIMIT
-from ..runtime.constraints import YesNo, whole_number
+from ..runtime.arguments import argument
+from ..runtime.constraints import Number, YesNo
 from ..runtime.errors import refuse
 from ..types import Array
-from .base import FeatureMap
-from .columns import cut
-from .encoder import Encoder, owned
-from .hashes import hashed_products
-from .records import Records
+from .base import AnEncoder, Encoder, FeatureMap
+from .hashing import hashed_products
+from .records import Records, clipped
 from .transforms import Transform
 
 _PAIRS = 500  # pairs of a context and an item that a transformation is fitted to
 
 
 class Items(FeatureMap):
-    """The features of the items alone: what is best is the same in every context.
+    """The features of the items alone: the best item is the same in every context.
 
     Parameters
     ----------
@@ -33,20 +32,19 @@ class Items(FeatureMap):
            [4. ]])
     """
 
-    def __init__(self, items: Encoder) -> None:
-        self.items: Encoder = owned("Items: items", items)
+    items: Encoder = argument(AnEncoder(), kw_only=False)
 
     @property
     def names(self) -> list[str]:
         """A name of every feature."""
         return self.items.names
 
-    def _features(self, context: Records, items: Records, strict: bool) -> Array:
-        return np.array(items.encoded(self.items, "_encode", strict))
+    def _features(self, context: Records, items: Records) -> Array:
+        return np.array(items.encoded(self.items))
 
 
 class SideBySide(FeatureMap):
-    """The features of the context and of the item in one row; what is made of them together, with ``then``.
+    """The features of the context and of the item in one row, or with ``then`` a transformation of that row.
 
     Alone, a linear reward of them has the same best item in every context. Interactions come from a transformation of
     both: all products, or random Fourier features.
@@ -67,38 +65,35 @@ class SideBySide(FeatureMap):
     ['age', 'price', 'age * price']
     """
 
-    def __init__(self, *, context: Encoder, items: Encoder, then: Transform | None = None) -> None:
-        self.context: Encoder = owned("SideBySide: context", context)
-        self.items: Encoder = owned("SideBySide: items", items)
-        if then is not None and not (isinstance(then, Transform) and then.of is None):
-            raise refuse("SideBySide: then", then, "Polynomials() or Fourier(), of nothing yet")
-        self.then = None if then is None else then._copy()
+    context: Encoder = argument(AnEncoder())
+    items: Encoder = argument(AnEncoder())
+    then: Transform | None = argument(AnEncoder(optional=True), default=None)
+
+    def _set_up(self) -> None:
+        if self.then is not None and not (isinstance(self.then, Transform) and self.then.of is None):
+            raise refuse("SideBySide: then", self.then, "Polynomials() or Fourier(), of nothing yet")
 
     @property
     def names(self) -> list[str]:
         """A name of every feature."""
         names = self.context.names + self.items.names
-        return names if self.then is None else self.then.names_of(names)
+        return names if self.then is None else self.then._names_of(names)
 
     def _fit(self, contexts: Records, items: Records) -> None:
         self.context._fit(contexts)
         self.items._fit(items)
         if self.then is not None:
-            x, z = contexts.encoded(self.context, "_encode", False), items.encoded(self.items, "_encode", False)
+            x, z = contexts.encoded(self.context), items.encoded(self.items)
             rng = np.random.default_rng(0)
             left, right = (rng.integers(0, max(n, 1), _PAIRS if n else 0) for n in (len(x), len(z)))
             n = min(left.size, right.size)
-            self.then.learn(np.concatenate([x[left[:n]], z[right[:n]]], axis=1))
+            self.then._learn(np.concatenate([x[left[:n]], z[right[:n]]], axis=1))
 
-    def _observe(self, context: Records, items: Records) -> None:
-        self.context.observe(context)
-        self.items.observe(items)
-
-    def _features(self, context: Records, items: Records, strict: bool) -> Array:
-        x, z = context.encoded(self.context, "_encode", strict), items.encoded(self.items, "_encode", strict)
+    def _features(self, context: Records, items: Records) -> Array:
+        x, z = context.encoded(self.context), items.encoded(self.items)
         row = np.empty((len(z), x.shape[1] + z.shape[1]))
         row[:, : x.shape[1]], row[:, x.shape[1] :] = x, z
-        return row if self.then is None else self.then.transform(row)
+        return row if self.then is None else self.then._transform(row)
 
 
 class Outer(FeatureMap):
@@ -122,11 +117,9 @@ class Outer(FeatureMap):
            [ 30.,   4., 120.]])
     """
 
-    def __init__(self, *, context: Encoder, items: Encoder, own: bool = True) -> None:
-        self.context: Encoder = owned("Outer: context", context)
-        self.items: Encoder = owned("Outer: items", items)
-        YesNo().check("Outer: own", own, None)
-        self.own = own
+    context: Encoder = argument(AnEncoder())
+    items: Encoder = argument(AnEncoder())
+    own: bool = argument(YesNo(), default=True)
 
     @property
     def names(self) -> list[str]:
@@ -137,23 +130,24 @@ class Outer(FeatureMap):
             return [name for row in products for name in row]
         return [*x, *(name for right, row in zip(z, products, strict=True) for name in (right, *row))]
 
-    def _features(self, context: Records, items: Records, strict: bool) -> Array:
-        x, z = context.encoded(self.context, "_encode", strict), items.encoded(self.items, "_encode", strict)
+    def _features(self, context: Records, items: Records) -> Array:
+        x, z = context.encoded(self.context), items.encoded(self.items)
         if not self.own:
             return crossed_rows(x, z[None])[0]
-        return np.ascontiguousarray(crossed_rows(_behind_one(x), _behind_one(z)[None])[0, :, 1:])
+        x, z = (np.concatenate([np.ones((len(rows), 1)), rows], axis=1) for rows in (x, z))
+        return np.ascontiguousarray(crossed_rows(x, z[None])[0, :, 1:])
 
 
 class HashedInteractions(FeatureMap):
-    """All products of a feature of the context and one of the item, hashed to some features, whatever their number.
+    """All products of a feature of the context and one of the item, hashed to a given number of features.
 
-    A category of the context and one of the item meet in a product without either having a feature of its own, so
-    that columns may have any number of categories. Two products that share a feature cannot be told apart.
+    A category of the context and one of the item form a product without a separate feature for either, so columns may
+    have any number of categories. Two products that share a feature have the same parameter, up to its sign.
 
     Parameters
     ----------
     context, items: their encoders. Categories need no fit if they are hashed (``maps.Categories("user", width=1)``:
-        here their width does not matter).
+        the width does not matter here).
     width: the number of features.
     own: hash the features of both sides among them.
     seed: of the hashes.
@@ -168,31 +162,21 @@ class HashedInteractions(FeatureMap):
            [-1.,  0.,  0.,  0.]])
     """
 
-    def __init__(self, *, context: Encoder, items: Encoder, width: int = 256, own: bool = True, seed: int = 0) -> None:
-        self.context: Encoder = owned("HashedInteractions: context", context)
-        self.items: Encoder = owned("HashedInteractions: items", items)
-        whole_number("HashedInteractions: width", width, 1)
-        YesNo().check("HashedInteractions: own", own, None)
-        whole_number("HashedInteractions: seed", seed, 0)
-        self.own, self.seed, self._width = own, seed, width
+    context: Encoder = argument(AnEncoder())
+    items: Encoder = argument(AnEncoder())
+    width: int = argument(Number(low=1, integer=True), default=256)
+    own: bool = argument(YesNo(), default=True)
+    seed: int = argument(Number(low=0, integer=True), default=0)
 
     @property
     def names(self) -> list[str]:
         """A name of every feature."""
-        return [f"interactions #{k}" for k in range(self._width)]
+        return [f"interactions #{k}" for k in range(self.width)]
 
-    def _features(self, context: Records, items: Records, strict: bool) -> Array:
-        left, x = context.encoded(self.context, "_tokens", strict)
-        right, z = items.encoded(self.items, "_tokens", strict)
-        out = np.zeros((len(items), self._width))
+    def _features(self, context: Records, items: Records) -> Array:
+        left, x = context.encoded(self.context, "_tokens")
+        right, z = items.encoded(self.items, "_tokens")
+        out = np.zeros((len(items), self.width))
         with np.errstate(over="ignore"):
             hashed_products(left[0], x[0], right, z, self.own, np.uint64(self.seed), out)
-        cut(out, LIMIT)
-        return out
-
-
-def _behind_one(x: Array) -> Array:
-    """Return features behind a constant 1."""
-    out = np.empty((len(x), x.shape[1] + 1))
-    out[:, 0], out[:, 1:] = 1.0, x
-    return out
+        return clipped(out, LIMIT)

@@ -1,29 +1,27 @@
-"""Candidate maps out of examples, for a selection among them: what the columns are, and what can be made of them."""
+"""Candidate maps proposed from examples: the kinds of their columns, and the maps that suit these."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .base import FeatureMap
+from .base import Concat, Encoder, FeatureMap
 from .categories import Categories
 from .disjoint import Disjoint
-from .encoder import Concat, Encoder
-from .hashes import word_of
+from .hashing import category_key
 from .numbers import Numbers
 from .pairs import HashedInteractions, Items, Outer, SideBySide
 from .records import Records, as_number, is_missing
 from .text import Text
 from .transforms import Fourier, Polynomials
-from .vectors import Vectors
+from .vectors import Vectors, commonest_length, vector_of
 
-_LOOKED_AT = 5000  # records that tell what a column is
+_LOOKED_AT = 5000  # records by which the kind of a column is decided
 _ENOUGH = 20  # records from which on a column without repetitions is an id
-_CATEGORIES = 20  # of a column that get a feature of their own
+_CATEGORIES = 20  # of a column with a separate feature
 _WIDE = 100  # features of one side; with more, its categories are hashed
 _WIDEST = 256  # features of a map
-_BLOCKS = 500  # items that can have parameters of their own
+_BLOCKS = 500  # items with separate parameters
 
 
 def candidates(contexts: Any, items: Any = None) -> dict[str, FeatureMap]:
@@ -31,16 +29,17 @@ def candidates(contexts: Any, items: Any = None) -> dict[str, FeatureMap]:
 
     With features of the items: ``raw`` and ``scaled`` (context and item side by side), ``interactions`` (all products),
     ``hashed`` (products of everything, categories and ids too), ``fourier`` (smooth functions of both) and ``disjoint``
-    (parameters per item, where there are at most 500). Without: parameters per item, for 500 of them, that meet
-    nothing (``levels``), the ``raw`` or ``scaled`` context, its ``products``, ``fourier`` functions of it, or its
-    ``hashed`` categories. What the columns do not allow, or what would be wider than 256 features, is left out.
+    (parameters per item, where there are at most 500). Without: parameters per item, for 500 of them, alone
+    (``levels``), or for the ``raw`` or ``scaled`` context, its ``products``, ``fourier`` functions of it, or its
+    ``hashed`` categories. Maps that the columns do not allow, or wider than 256 features, are left out.
 
-    Numbers, categories, text and vectors are told apart by their values. Constant columns are left out, and so are ids
-    of contexts that never return. Text is hashed; where one side has more than 100 features, so are its categories.
+    The kind of a column - numbers, categories, text, vectors - follows from its values. Constant columns are left out,
+    and so are ids of contexts that never return. Text is hashed; on a side with more than 100 features, so are
+    categories.
 
     Parameters
     ----------
-    contexts: examples of contexts, dicts or a DataFrame; None where there are none.
+    contexts: examples of contexts, dicts or a DataFrame, or None.
     items: examples of items, the same; None, or with nothing but an id, where items are known by their id alone.
 
     Examples
@@ -60,7 +59,7 @@ def candidates(contexts: Any, items: Any = None) -> dict[str, FeatureMap]:
     ['levels', 'raw', 'scaled', 'products', 'fourier', 'hashed']
     """
     left, right = Records.of(contexts, "contexts"), Records.of(items, "items")
-    context, item = _Side.of(left, "context"), _Side.of(right, "item")
+    context, item = _Side(left, "context"), _Side(right, "item")
     proposed = _of_both(context, item) if item.has_features else _of_contexts(context, item)
     fitted = {name: map.fit(left, right) for name, map in proposed.items()}
     return {name: map for name, map in fitted.items() if map.width <= _WIDEST}
@@ -106,44 +105,29 @@ def _levels(item: "_Side") -> dict[str, FeatureMap]:
     return {"levels": Disjoint(id=item.id, capacity=item.capacity)}
 
 
-@dataclass(frozen=True)
 class _Side:
-    """The columns of contexts or of items, by what they are.
+    """The columns of contexts or of items by kind.
 
-    ``returning``: ids that come again, of which something can be learned. ``id`` names an item among ``n_ids``.
+    ``returning``: ids that occur again, so that something can be learned about them. ``id`` names an item among
+    ``n_ids``. ``has_features``: there are other columns than ids.
     """
 
-    records: Records
-    numbers: tuple[str, ...]
-    categories: tuple[str, ...]
-    texts: tuple[str, ...]
-    vectors: tuple[str, ...]
-    returning: tuple[str, ...]
-    id: str
-    n_ids: int
-
-    @classmethod
-    def of(cls, records: Records, role: str) -> "_Side":
-        """Look at the columns."""
+    def __init__(self, records: Records, role: str) -> None:
         few = np.unique(np.linspace(0, max(len(records) - 1, 0), min(len(records), _LOOKED_AT)).astype(np.int64))
-        some = records.take(few)
-        kinds = {name: _kind(name, some.column(name)) for name in records.names}
+        self.records = records.take(few)
+        kinds = {name: _kind(name, self.records.column(name)) for name in records.names}
+        self.numbers, self.categories, self.texts, self.vectors = (
+            tuple(n for n, k in kinds.items() if k == kind) for kind in ("number", "category", "text", "vector")
+        )
         ids = [name for name, kind in kinds.items() if kind in ("id", "returning id")]
-        id = "id" if "id" in kinds or not ids else ids[0]
-        distinct = {word_of(value) for value in records.column(id)} - {None}
-        by_kind = {kind: tuple(n for n, k in kinds.items() if k == kind) for kind in ("number", "category", "text")}
-        vectors = tuple(n for n, k in kinds.items() if k == "vector")
-        returning = tuple(n for n in ids if role == "item" or kinds[n] == "returning id")
-        return cls(some, by_kind["number"], by_kind["category"], by_kind["text"], vectors, returning, id, len(distinct))
-
-    @property
-    def has_features(self) -> bool:
-        """Whether there is more than ids."""
-        return bool(self.numbers or self.categories or self.texts or self.vectors)
+        self.returning = tuple(n for n in ids if role == "item" or kinds[n] == "returning id")
+        self.id = "id" if "id" in kinds or not ids else ids[0]
+        self.n_ids = len({category_key(value) for value in records.column(self.id)} - {None})
+        self.has_features = bool(self.numbers or self.categories or self.texts or self.vectors)
 
     @property
     def capacity(self) -> int:
-        """How many items may have parameters of their own: twice as many as there are, for those to come."""
+        """The number of items with separate parameters: twice as many as there are, for those to come."""
         return min(max(2 * self.n_ids, 10), _BLOCKS) if self.n_ids else 100
 
     def encoder(self, *, scaled: bool = True, hashed: int | None = None, text: bool = True) -> Encoder:
@@ -156,13 +140,13 @@ class _Side:
             parts.append(Categories(*self.categories, *self.returning, width=hashed))
         elif self.categories:
             plain = Categories(*self.categories, most=_CATEGORIES)
-            wide = plain.fit(self.records).width > _WIDE
+            wide = len(plain.fit(self.records).names) > _WIDE
             parts.append(Categories(*self.categories, width=32) if wide else plain)
         parts += self._rest(text or not (self.numbers or self.categories or self.vectors))
         return _joined(parts)
 
     def tokens(self) -> Encoder:
-        """Return what hashed interactions are made of, ids among it."""
+        """Return the encoder for hashed interactions, which takes ids too."""
         words = (*self.categories, *self.returning)
         return _joined([*self._numbers(True), *([Categories(*words, width=1)] if words else []), *self._rest(True)])
 
@@ -182,15 +166,16 @@ def _joined(encoders: Sequence[Encoder]) -> Encoder:
 
 
 def _kind(name: str, values: list[Any]) -> str:
-    """Return what a column is: number, category, text, vector, id, returning id, or nothing that helps."""
+    """Return the kind of a column: number, category, text, vector, id, returning id, or nothing of use."""
     there = [value for value in values if not is_missing(value)]
     lists = sum(isinstance(value, list | tuple | np.ndarray) for value in there)
     if not there:
         return "nothing"
     if 2 * lists > len(there):
-        return "vector" if Vectors(name).fit([{name: v} for v in there]).encode([{name: there[0]}]).any() else "text"
+        first = vector_of(there[0])
+        return "text" if first is None or not first.any() or len(first) != commonest_length(there) else "vector"
     numbers = np.array([as_number(value) for value in there])
-    words = [word_of(value) for value in there]
+    words = [category_key(value) for value in there]
     distinct = len(set(words))
     if distinct <= 1:
         return "nothing"

@@ -1,20 +1,23 @@
-"""Records as columns: each is brought out once, and what encoders make of it is kept with it."""
+"""Records as columns; each column is read once, and encodings are cached with the records."""
 
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Number
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..kernels import kernel
 from ..runtime.errors import refuse
 from ..runtime.extras import frame_of
 from ..types import Array, Index
-from .columns import tidy
-from .recipe import Recipe
+
+if TYPE_CHECKING:
+    from .base import Part
 
 ROW = "a record (a dict, a row of a DataFrame, a named tuple) or an id (a word, a number)"
 ROWS = "a DataFrame, or a list of records (dicts, rows of a DataFrame, named tuples) or of ids (words, numbers)"
@@ -22,10 +25,10 @@ LARGEST = 1e15  #: larger numbers are cut to it, so that a policy takes the prod
 
 
 class Records:
-    """A batch of records: what is made of them is made once, as long as this object is kept.
+    """A batch of records with their encodings, each computed once.
 
-    Give it in the place of items that do not change from decision to decision (``map.features(context, records)``):
-    then only what depends on the context is computed anew. Of items offered in turn, ``take`` some.
+    Use it for items that do not change from decision to decision (``map.features(context, records)``): then only the
+    part that depends on the context is computed. ``take`` selects the items offered now.
 
     Parameters
     ----------
@@ -58,12 +61,12 @@ class Records:
         self._size = len(self._rows if self._frame is None else self._frame)
         self._columns: dict[str, list[Any]] = {}
         self._numbers: dict[str, Array] = {}
-        self._encoded: dict[tuple[Recipe, str], tuple[int, Any]] = {}
+        self._encoded: dict[tuple[Part, str], tuple[int, Any]] = {}
         self._whole: tuple[Records, Index] | None = None
 
     @classmethod
     def of(cls, rows: Any, name: str = "records") -> Records:
-        """Return records as they are, or make them; None is no record at all."""
+        """Return records; None is no record at all."""
         return rows if isinstance(rows, Records) else cls(() if rows is None else rows, name)
 
     @classmethod
@@ -99,7 +102,7 @@ class Records:
         return self._rows
 
     def take(self, positions: Sequence[int] | Index) -> Records:
-        """Return some of the records; what is kept of these serves them too."""
+        """Return some of the records, which share the cache of these."""
         chosen = np.asarray(positions, dtype=np.int64).reshape(-1)
         if chosen.size and not (chosen.min() >= 0 and chosen.max() < self._size):
             raise refuse("take: positions", positions, f"whole numbers between 0 and {self._size - 1}")
@@ -124,30 +127,28 @@ class Records:
         return found
 
     def numbers(self, name: str) -> Array:
-        """Return a column of numbers; NaN for what is missing, infinite or no number."""
+        """Return a column of numbers; NaN for a value that is missing, infinite or no number."""
         found = self._numbers.get(name)
         if found is None:
             found = self._numbers[name] = _as_numbers(self.column(name))
         return found
 
-    def encoded(self, recipe: Recipe, how: str, strict: bool) -> Any:
-        """Return what a method of a recipe makes of these records; made anew only when the recipe has changed."""
-        if strict:
-            return getattr(recipe, how)(self, True)
-        kept, changes = self._encoded.get((recipe, how)), recipe.changes
+    def encoded(self, part: Part, how: str = "_encode") -> Any:
+        """Return the result of a method of an encoder or a map for these records; it is cached until that changes."""
+        kept, changes = self._encoded.get((part, how)), part.changes
         if kept is None or kept[0] != changes:
-            kept = self._encoded[recipe, how] = (changes, self._made(recipe, how, changes))
+            kept = self._encoded[part, how] = (changes, self._made(part, how, changes))
         return kept[1]
 
-    def _made(self, recipe: Recipe, how: str, changes: int) -> Any:
-        """Return what a recipe makes of these; what changes online is not made of a whole catalogue again and again."""
+    def _made(self, part: Part, how: str, changes: int) -> Any:
+        """Compute it; for part of a catalogue from the cache of the whole, if that is new or up to date."""
         if self._whole is None:
-            return getattr(recipe, how)(self, False)
+            return getattr(part, how)(self)
         whole, chosen = self._whole
-        if whole._encoded.get((recipe, how), (changes,))[0] != changes:
-            return getattr(recipe, how)(self, False)
-        made = whole.encoded(recipe, how, False)
-        return tuple(part[chosen] for part in made) if isinstance(made, tuple) else made[chosen]
+        if whole._encoded.get((part, how), (changes,))[0] != changes:
+            return getattr(part, how)(self)
+        made = whole.encoded(part, how)
+        return tuple(array[chosen] for array in made) if isinstance(made, tuple) else made[chosen]
 
 
 def _record(row: Any, name: str) -> Mapping[str, Any]:
@@ -164,15 +165,25 @@ def _record(row: Any, name: str) -> Mapping[str, Any]:
 
 
 def _as_numbers(values: list[Any]) -> Array:
-    """Return values as numbers, NaN for what is none."""
+    """Return values as numbers, NaN for any other value."""
     try:
         array = np.array(values)
         plain = array.ndim == 1 and array.dtype.kind in "fiub"
-    except Exception:  # what a stranger's object is as an array is its own choice
+    except Exception:  # an object may raise anything when it is made an array
         plain = False
     numbers = array.astype(float) if plain else np.array([as_number(value) for value in values], dtype=float)
     tidy(numbers, LARGEST)
     return numbers
+
+
+@kernel
+def tidy(x: Array, largest: float) -> None:
+    """Replace entries of ``x (n,)`` that are not finite by NaN, and clip the others at ``largest``."""
+    for r in range(x.size):
+        if not math.isfinite(x[r]):
+            x[r] = math.nan
+        elif abs(x[r]) > largest:
+            x[r] = math.copysign(largest, x[r])
 
 
 def as_number(value: Any) -> float:
@@ -183,13 +194,18 @@ def as_number(value: Any) -> float:
     return np.nan
 
 
+def clipped(x: Array, largest: float) -> Array:
+    """Return numbers clipped to a magnitude, in place."""
+    return np.minimum(np.maximum(x, -largest, out=x), largest, out=x)
+
+
 def is_missing(value: Any) -> bool:
-    """Tell whether a value says that there is none: None, NaN, or what pandas writes for them."""
+    """Return whether a value is missing: None, NaN, or the missing values of pandas."""
     if value is None:
         return True
     if isinstance(value, str | int | list | tuple | dict):
         return False
     try:
         return bool(value != value)
-    except Exception:  # pandas' NA has no truth, an array has several, a signalling NaN does not like to be asked
+    except Exception:  # pandas' NA and arrays have no truth value, a signalling NaN raises
         return type(value).__name__ in ("NAType", "Decimal")

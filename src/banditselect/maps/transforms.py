@@ -7,36 +7,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runtime.constraints import Number, YesNo, whole_number
+from ..runtime.arguments import argument
+from ..runtime.constraints import Number, YesNo
 from ..runtime.errors import refuse
 from ..types import Array, Index
-from .columns import cut
-from .encoder import Encoder, owned
-from .records import LARGEST, Records
+from .base import AnEncoder, Encoder
+from .records import LARGEST, Records, clipped
 
-_FEW = 500  # records whose distances tell the bandwidth
+_FEW = 500  # records whose median distance is the bandwidth
 
 
 class Transform(Encoder):
-    """Features made of those of an encoder; without one, of whatever map they are given to (``then=``)."""
+    """Features computed from those of an encoder; without one, from those of the map that takes it as ``then=``."""
 
-    of: Encoder | None
+    of: Encoder | None = argument(AnEncoder(optional=True), default=None, kw_only=False)
 
     @property
     def names(self) -> list[str]:
         """A name of every feature."""
-        return self.names_of(self._source().names)
+        return self._names_of(self._source().names)
 
     @abstractmethod
-    def names_of(self, names: list[str]) -> list[str]:
-        """Return the names of the features made of features of these names."""
+    def _names_of(self, names: list[str]) -> list[str]:
+        """Return the names of the new features, from those of the features that they are computed from."""
 
-    def learn(self, x: Array) -> None:
+    def _learn(self, x: Array) -> None:
         """Fit to features ``(n, d)``."""
 
     @abstractmethod
-    def transform(self, x: Array) -> Array:
-        """Return the features made of ``(n, d)``."""
+    def _transform(self, x: Array) -> Array:
+        """Return the features computed from ``(n, d)``."""
 
     def _source(self) -> Encoder:
         if self.of is None:
@@ -46,10 +46,10 @@ class Transform(Encoder):
     def _fit(self, records: Records) -> None:
         source = self._source()
         source._fit(records)
-        self.learn(records.encoded(source, "_encode", False))
+        self._learn(records.encoded(source))
 
-    def _encode(self, records: Records, strict: bool) -> Array:
-        return self.transform(records.encoded(self._source(), "_encode", strict))
+    def _encode(self, records: Records) -> Array:
+        return self._transform(records.encoded(self._source()))
 
 
 class Polynomials(Transform):
@@ -59,7 +59,7 @@ class Polynomials(Transform):
     ----------
     of: the encoder whose features are multiplied.
     degree: the most factors of a product.
-    powers: whether a feature may be multiplied by itself.
+    powers: allow a feature to be multiplied by itself.
 
     Examples
     --------
@@ -71,20 +71,18 @@ class Polynomials(Transform):
     array([[2., 3., 6.]])
     """
 
-    def __init__(self, of: Encoder | None = None, *, degree: int = 2, powers: bool = True) -> None:
-        self.of = None if of is None else owned("Polynomials: of", of)
-        Number(low=2, high=4, integer=True).check("Polynomials: degree", degree, None)
-        YesNo().check("Polynomials: powers", powers, None)
-        self.degree, self.powers = degree, powers
+    degree: int = argument(Number(low=2, high=4, integer=True), default=2)
+    powers: bool = argument(YesNo(), default=True)
+
+    def _set_up(self) -> None:
         self._factors: dict[int, Index] = {}
 
-    def names_of(self, names: list[str]) -> list[str]:
-        """Return the names of the features made of features of these names."""
+    def _names_of(self, names: list[str]) -> list[str]:
         factors = self._products(len(names)).T.tolist()
         return [" * ".join(names[k - 1] for k in row if k) for row in factors]
 
     def _products(self, d: int) -> Index:
-        """Return the factors of every product of d features, ``(degree, products)``; 0 stands for none."""
+        """Return the factors of every product of d features, numbered from 1, ``(degree, products)``; 0 is a 1."""
         if d not in self._factors:
             rows = [
                 row
@@ -95,19 +93,17 @@ class Polynomials(Transform):
             self._factors[d] = np.array(rows, dtype=np.int64).T
         return self._factors[d]
 
-    def transform(self, x: Array) -> Array:
-        """Return the features made of ``(n, d)``."""
+    def _transform(self, x: Array) -> Array:
         first, *others = self._products(x.shape[1])
         padded = np.concatenate([np.ones((len(x), 1)), x], axis=1)
         out = np.take(padded, first, axis=1)
         for factor in others:
             out *= np.take(padded, factor, axis=1)
-        cut(out, LARGEST)
-        return out
+        return clipped(out, LARGEST)
 
 
 class Fourier(Transform):
-    r"""Random Fourier features: a linear function of them can be any smooth one of what they are made of.
+    r"""Random Fourier features: linear functions of them approximate any smooth function of the underlying features.
 
     With directions :math:`w_j` and shifts :math:`b_j` drawn once, :math:`\ell` the bandwidth and D the width,
 
@@ -117,7 +113,7 @@ class Fourier(Transform):
 
     Parameters
     ----------
-    of: the encoder whose features they are made of; scaled numbers, or there is no one bandwidth for them.
+    of: the encoder of the underlying features; they need a common scale, since there is one bandwidth for all.
     width: how many.
     bandwidth: None: the median distance of records of the fit.
     seed: of the directions.
@@ -143,41 +139,35 @@ class Fourier(Transform):
 
     state = ("directions", "shifts")
 
-    def __init__(
-        self, of: Encoder | None = None, *, width: int = 64, bandwidth: float | None = None, seed: int = 0
-    ) -> None:
-        self.of = None if of is None else owned("Fourier: of", of)
-        whole_number("Fourier: width", width, 1)
-        Number(low=0.0, above=True, optional=True).check("Fourier: bandwidth", bandwidth, None)
-        whole_number("Fourier: seed", seed, 0)
-        self._width, self.bandwidth, self.seed = width, bandwidth, seed
+    width: int = argument(Number(low=1, integer=True), default=64)
+    bandwidth: float | None = argument(Number(low=0.0, above=True, optional=True), default=None)
+    seed: int = argument(Number(low=0, integer=True), default=0)
+
+    def _set_up(self) -> None:
         self.directions: Array | None = None
         self.shifts: Array | None = None
 
-    def names_of(self, names: list[str]) -> list[str]:
-        """Return the names of the features made of features of these names."""
-        return [f"wave {k}" for k in range(self._width)]
+    def _names_of(self, names: list[str]) -> list[str]:
+        return [f"wave {k}" for k in range(self.width)]
 
-    def learn(self, x: Array) -> None:
-        """Fit to features ``(n, d)``."""
+    def _learn(self, x: Array) -> None:
         rng = np.random.default_rng(self.seed)
         bandwidth = self.bandwidth or median_distance(rng.permutation(x)[:_FEW])
-        self.directions = rng.normal(size=(x.shape[1], self._width)) / bandwidth
-        self.shifts = rng.uniform(0.0, 2.0 * np.pi, self._width)
+        self.directions = rng.normal(size=(x.shape[1], self.width)) / bandwidth
+        self.shifts = rng.uniform(0.0, 2.0 * np.pi, self.width)
 
-    def transform(self, x: Array) -> Array:
-        """Return the features made of ``(n, d)``."""
+    def _transform(self, x: Array) -> Array:
         if self.directions is None or self.shifts is None:
             raise self._unfitted()
         phase = x @ self.directions
         phase += self.shifts
         np.cos(phase, out=phase)
-        phase *= np.sqrt(2.0 / self._width)
+        phase *= np.sqrt(2.0 / self.width)
         return phase
 
 
 def median_distance(x: NDArray[Any]) -> float:
-    """Return the median of the distances between different rows, 1 where there are none."""
+    """Return the median of the distances between different rows; 1 if all rows are equal."""
     squares = (x**2).sum(axis=1)
     distances = np.sqrt(np.maximum(squares[:, None] + squares - 2.0 * x @ x.T, 0.0))[np.triu_indices(len(x), 1)]
     apart = distances[distances > 1e-9 * distances.max(initial=0.0)]

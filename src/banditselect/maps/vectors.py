@@ -1,18 +1,48 @@
 """Embeddings: looked up by key in a table, or as they stand in a column."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from ..runtime.constraints import Number
+from ..runtime.arguments import argument
+from ..runtime.constraints import Constraint, Number
 from ..runtime.errors import refuse
 from ..runtime.settings import read_only
-from ..types import Array
-from .encoder import Encoder, check_columns
-from .hashes import remembered, word_of
-from .records import LARGEST, Records
+from ..types import Array, Index
+from .base import ColumnNames, Encoder
+from .hashing import cached_map, category_key
+from .records import LARGEST, Records, clipped
+
+
+class Table(Constraint):
+    """A table of vectors by key, stored as keys and rows."""
+
+    def check(self, name: str, value: Any, lanes: int | None) -> None:
+        """Raise ValueError if ``value`` does not satisfy it."""
+        self.stored(name, value, lanes, 0)
+
+    def stored(self, name: str, value: Any, lanes: int | None, seed: Any) -> tuple[list[str], Array]:
+        """Return the keys as they are written, and their vectors ``(keys, width)``."""
+        wrong = refuse(
+            name, value, "a dict from keys to vectors of one length, or a pair of keys and vectors (keys, width)"
+        )
+        pair = (list(value), list(value.values())) if isinstance(value, Mapping) else value
+        if not isinstance(pair, list | tuple) or len(pair) != 2 or not isinstance(pair[0], list | tuple | np.ndarray):
+            raise wrong
+        keys = [category_key(key) for key in pair[0]]
+        try:
+            rows = np.array(pair[1], dtype=float)
+        except (ValueError, TypeError):
+            raise wrong from None
+        if rows.ndim != 2 or not rows.size or len(rows) != len(keys) or None in keys:
+            raise wrong
+        if len(set(keys)) < len(keys):
+            raise refuse(name, Counter(keys).most_common(1)[0][0], "keys that are written differently")
+        if not (np.abs(rows) <= LARGEST).all():
+            raise refuse(name, rows, f"finite numbers, at most {LARGEST:g} in magnitude")
+        return [key for key in keys if key is not None], read_only(rows)
 
 
 class Embeddings(Encoder):
@@ -20,7 +50,7 @@ class Embeddings(Encoder):
 
     Parameters
     ----------
-    column: the column of the keys. A key is known by how it is written: 3, 3.0 and "3" are the same.
+    column: the column of the keys; 3, 3.0 and "3" are the same.
     table: a dict from keys to vectors of one length; or a pair, a list of keys and their vectors ``(keys, width)``.
 
     Examples
@@ -32,25 +62,13 @@ class Embeddings(Encoder):
            [0., 0.]])
     """
 
-    def __init__(self, column: str, table: Any) -> None:
-        check_columns("Embeddings", (column,))
-        expected = "a dict from keys to vectors of one length, or a pair of keys and vectors (keys, width)"
-        keys, vectors = (list(table), list(table.values())) if isinstance(table, Mapping) else _pair(table, expected)
-        words = [word_of(key) for key in keys]
-        try:
-            rows = np.array(vectors, dtype=float)
-        except (ValueError, TypeError):
-            raise refuse("Embeddings: table", table, expected) from None
-        if rows.ndim != 2 or not rows.size or len(rows) != len(words) or None in words:
-            raise refuse("Embeddings: table", table, expected)
-        if len(set(words)) < len(words):
-            twice = Counter(words).most_common(1)[0][0]
-            raise refuse("Embeddings: table", twice, "keys that are written differently")
-        if not (np.abs(rows) <= LARGEST).all():
-            raise refuse("Embeddings: table", rows, f"finite numbers, at most {LARGEST:g} in magnitude")
-        self.column, self.table = column, (words, read_only(rows))
+    column: str = argument(ColumnNames(), kw_only=False)
+    table: Any = argument(Table(), kw_only=False)
+
+    def _set_up(self) -> None:
+        keys, rows = self.table
         self._padded = np.concatenate([rows, np.zeros((1, rows.shape[1]))])
-        self._index = {word: k for k, word in enumerate(words)}
+        self._index = {key: k for k, key in enumerate(keys)}
         self._memory: dict[Any, int] = {}
 
     def __repr__(self) -> str:
@@ -61,21 +79,26 @@ class Embeddings(Encoder):
         """A name of every feature."""
         return [f"{self.column} [{k}]" for k in range(self._padded.shape[1])]
 
-    def _encode(self, records: Records, strict: bool) -> Array:
-        values, absent = records.column(self.column), len(self._index)
-        rows = remembered(self._memory, values, lambda value: self._index.get(word_of(value), absent))
-        if strict and absent in rows:
-            raise refuse(f"Embeddings: {self.column}", values[rows.index(absent)], "a key of the table")
-        return self._padded[np.array(rows, dtype=np.int64)]
+    def _fit(self, records: Records) -> None:
+        self._check_examples(records, self.column, self._rows(records) < len(self._index), "a key of the table")
+
+    def _encode(self, records: Records) -> Array:
+        return self._padded[self._rows(records)]
+
+    def _rows(self, records: Records) -> Index:
+        """Return the row of every record's key in the table, behind the last for a key that is not in it."""
+        absent = len(self._index)
+        rows = cached_map(self._memory, records.column(self.column), lambda v: self._index.get(category_key(v), absent))
+        return np.array(rows, dtype=np.int64)
 
 
 class Vectors(Encoder):
-    """Vectors of numbers as they stand in a column; zeros for what is none of the right length.
+    """Vectors of numbers as they stand in a column; zeros for any other value, or a vector of another length.
 
     Parameters
     ----------
     column: its name.
-    length: of the vectors; None: that which is commonest in the fit.
+    length: of the vectors; None: the commonest in the fit.
 
     Examples
     --------
@@ -87,11 +110,11 @@ class Vectors(Encoder):
 
     state = ("size",)
 
-    def __init__(self, column: str, *, length: int | None = None) -> None:
-        check_columns("Vectors", (column,))
-        Number(low=1, integer=True, optional=True).check("Vectors: length", length, None)
-        self.column, self.length = column, length
-        self.size = length
+    column: str = argument(ColumnNames(), kw_only=False)
+    length: int | None = argument(Number(low=1, integer=True, optional=True), default=None)
+
+    def _set_up(self) -> None:
+        self.size = self.length
 
     @property
     def names(self) -> list[str]:
@@ -101,26 +124,29 @@ class Vectors(Encoder):
         return [f"{self.column} [{k}]" for k in range(self.size)]
 
     def _fit(self, records: Records) -> None:
-        if self.length is None:
-            found = [_vector(value) for value in records.column(self.column)]
-            sizes = Counter(len(vector) for vector in found if vector is not None)
-            self.size = sizes.most_common(1)[0][0] if sizes else 1
+        values = records.column(self.column)
+        self.size = self.length or commonest_length(values) or 1
+        own = (vector is not None and len(vector) == self.size for vector in map(vector_of, values))
+        self._check_examples(records, self.column, own, f"a list of {self.length or 'finite'} numbers")
 
-    def _encode(self, records: Records, strict: bool) -> Array:
+    def _encode(self, records: Records) -> Array:
         if self.size is None:
             raise self._unfitted()
         out = np.zeros((len(records), self.size))
-        for row, value in enumerate(records.column(self.column)):
-            vector = _vector(value)
+        for row, vector in enumerate(map(vector_of, records.column(self.column))):
             if vector is not None and len(vector) == self.size:
                 out[row] = vector
-            elif strict:
-                raise refuse(f"Vectors: {self.column}", value, f"{self.size} finite numbers")
-        return np.clip(out, -LARGEST, LARGEST, out=out)
+        return clipped(out, LARGEST)
 
 
-def _vector(value: Any) -> Array | None:
-    """Return a value as a vector of finite numbers, None if it is none."""
+def commonest_length(values: Iterable[Any]) -> int | None:
+    """Return the commonest length of the vectors among values, or None."""
+    lengths = Counter(len(vector) for vector in map(vector_of, values) if vector is not None)
+    return lengths.most_common(1)[0][0] if lengths else None
+
+
+def vector_of(value: Any) -> Array | None:
+    """Return a value as a vector of finite numbers, or None."""
     if not isinstance(value, list | tuple | np.ndarray):
         return None
     try:
@@ -129,9 +155,3 @@ def _vector(value: Any) -> Array | None:
     except (ValueError, OverflowError):
         return None
     return vector.astype(float) if usable else None
-
-
-def _pair(table: Any, expected: str) -> tuple[list[Any], Any]:
-    if not isinstance(table, list | tuple) or len(table) != 2 or not isinstance(table[0], list | tuple | np.ndarray):
-        raise refuse("Embeddings: table", table, expected)
-    return list(table[0]), table[1]

@@ -1,6 +1,6 @@
-"""Regions of the parameter out of past tasks: fits that know their errors, a mixture, what plays with it."""
+"""Regions of the parameter from past tasks: fits with their errors, a mixture, and policies that use it."""
 
-from .found import Regions, from_fits, from_tasks, load
+from .regions import Regions, from_fits, from_tasks
 from .sequence import TaskSequence
 
-__all__ = ["Regions", "TaskSequence", "from_fits", "from_tasks", "load"]
+__all__ = ["Regions", "TaskSequence", "from_fits", "from_tasks"]

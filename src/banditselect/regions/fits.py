@@ -1,4 +1,4 @@
-"""What every past task tells of its parameter: a least-squares fit, how sure it is, and what it leaves of the noise."""
+"""The least-squares fit of every past task, with its precision and its residuals."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from ..kernels.features import LIMIT
 from ..runtime import constraints, errors, inputs
 from ..runtime.extras import frame_of
+from ..runtime.files import register
 from ..runtime.settings import read_only
 from ..types import Array, Index
 
@@ -18,19 +19,20 @@ RANK = 1e-10  #: eigenvalues below this share of the largest count as zero: a di
 ARRAYS = ("estimates", "grams", "squares", "freedom")
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class Fits:
     r"""Fits of N tasks: :math:`\hat\theta_i \sim N(\theta_i, s^2 G_i^{-1})`, with one noise for all of them.
 
-    A task that has not met every direction has a singular :math:`G_i`; nothing is known of its parameter there, and
-    nothing is made up: :math:`\hat\theta_i` is the shortest least-squares fit and counts where :math:`G_i` does.
+    A task that was not observed in every direction has a singular :math:`G_i`: its :math:`\hat\theta_i` is the shortest
+    least-squares fit, and counts only in the directions of :math:`G_i`.
 
     Attributes
     ----------
     estimates: ``(N, d)``.  grams: G, sums of products of features, ``(N, d, d)``.
     squares, freedom: sum of squared residuals and their degrees of freedom, ``(N,)`` each.
-    noise: s, where it was told; None where it is pooled from the residuals of all tasks.
-    of_rewards: whether that is the noise of rewards; for fits from elsewhere it is 1, and G their precision.
+    noise: s, if it was given; None if it is pooled from the residuals of all tasks.
+    of_rewards: True if that is the noise of rewards; for fits from elsewhere it is 1, and G their precision.
     """
 
     estimates: Array
@@ -49,8 +51,8 @@ class Fits:
         Parameters
         ----------
         tasks: the task of every round, ``(n,)``, numbered from 0.
-        features: of what was played, ``(n, d)``.  rewards: ``(n,)``.
-        intercept: whether every task has a constant term of its own, which is fitted and left out.
+        features: of the actions played, ``(n, d)``.  rewards: ``(n,)``.
+        intercept: fit a separate constant for every task, which is left out of the fits.
         """
         order = np.argsort(tasks, kind="stable")
         rows = np.split(order, np.flatnonzero(np.diff(tasks[order])) + 1)
@@ -70,7 +72,7 @@ class Fits:
 
     @classmethod
     def of_covariances(cls, estimates: Array, covariances: Array) -> "Fits":
-        """Return fits that somebody else made, with their covariances."""
+        """Return estimates from elsewhere with their covariances."""
         none = np.zeros(len(estimates))
         precisions = np.linalg.inv(covariances).astype(np.float64)
         return cls(estimates, precisions, none, none, noise=1.0, of_rewards=False)
@@ -99,7 +101,7 @@ class Fits:
 
     @cached_property
     def deviation(self) -> float:
-        """Standard deviation of the noise: as told, or pooled over all tasks; NaN where no residual tells of it."""
+        """Standard deviation of the noise: as given, or pooled over all tasks; NaN if there are no residuals."""
         if self.noise is not None:
             return float(self.noise)
         if not self.freedom.sum():
@@ -123,7 +125,7 @@ class Fits:
 
     @cached_property
     def log_norms(self) -> Array:
-        """What a Gaussian density of the fits has before its exponent, in the directions played, ``(N,)``."""
+        """Log of the normalising constants of the fits' Gaussian densities, in the directions played, ``(N,)``."""
         values, _ = self._axes
         return 0.5 * np.log(np.where(values > 0.0, values / (2.0 * np.pi), 1.0)).sum(axis=1)
 
@@ -145,8 +147,8 @@ class Fits:
         return variance
 
     @cached_property
-    def guesses(self) -> Array:
-        """Estimates drawn towards 0 as far as they are unsure, ``(N, d)``: means under the ball of ``spread``."""
+    def shrunk_estimates(self) -> Array:
+        """Estimates shrunk towards 0, ``(N, d)``: posterior means under the ball of ``spread``."""
         values, axes = self._axes
         share = self.spread * values / (1.0 + self.spread * values)
         return np.einsum("nij,nj,nkj,nk->ni", axes, share, axes, self.estimates)

@@ -18,18 +18,30 @@ class Argument(NamedTuple):
     constraint: the condition that it must satisfy.
     default: its default; ``inspect.Parameter.empty`` for a required argument.
     unit: ``"reward"`` for an argument measured in rewards, which scales with them; else None.
+    kind: keyword-only, or one that may be given by position, or all that are given by position, as a tuple.
     """
 
     constraint: Constraint
     default: Any
     unit: str | None
+    kind: Any
 
 
 def argument(
-    constraint: Constraint | None = None, *, default: Any = inspect.Parameter.empty, unit: str | None = None
+    constraint: Constraint | None = None,
+    *,
+    default: Any = inspect.Parameter.empty,
+    unit: str | None = None,
+    kw_only: bool = True,
+    several: bool = False,
 ) -> Any:
-    """Declare an argument of a :class:`Configured` class; see :class:`Argument`."""
-    return Argument(constraint or Constraint(), default, unit)
+    """Declare an argument of a :class:`Configured` class; see :class:`Argument`.
+
+    ``several`` collects what is given by position, which no type checker derives: it needs an ``__init__`` written out
+    under ``TYPE_CHECKING``.
+    """
+    kind = inspect.Parameter.KEYWORD_ONLY if kw_only else inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return Argument(constraint or Constraint(), default, unit, inspect.Parameter.VAR_POSITIONAL if several else kind)
 
 
 class _Written(str):
@@ -73,7 +85,8 @@ class Configured:
         own = {name: value for name, value in vars(cls).items() if isinstance(value, Argument)}
         for name in own:
             delattr(cls, name)
-        cls.arguments = own | {name: a for name, a in cls.arguments.items() if name not in own}
+        all_of_them = own | {name: a for name, a in cls.arguments.items() if name not in own}
+        cls.arguments = dict(sorted(all_of_them.items(), key=lambda pair: pair[1].kind))
         annotations = {
             name: _Written(kind) if isinstance(kind, str) else kind
             for c in reversed(cls.__mro__)
@@ -81,21 +94,22 @@ class Configured:
         }
         cls.__signature__ = inspect.Signature(
             [
-                inspect.Parameter(
-                    name, inspect.Parameter.KEYWORD_ONLY, default=a.default, annotation=annotations.get(name, Any)
-                )
+                inspect.Parameter(name, a.kind, default=a.default, annotation=annotations.get(name, Any))
                 for name, a in cls.arguments.items()
             ]
         )
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, *several: Any, **given: Any) -> None:
         owner = type(self).__name__
+        together = inspect.Parameter.VAR_POSITIONAL
+        named = [name for name, a in self.arguments.items() if a.kind is together and name in given and not several]
+        collected = {name: given.pop(name) for name in named}
         try:
-            bound = self.__signature__.bind(**given)
+            bound = self.__signature__.bind(*several, **given)
         except TypeError as error:
             raise TypeError(f"{owner}: {error}; the arguments are {', '.join(self.arguments)}") from None
         bound.apply_defaults()
-        values = bound.arguments
+        values = bound.arguments | collected  # as a file has them: by name
         for name in sorted(values, key=lambda name: name != "lanes"):
             self.arguments[name].constraint.check(f"{owner}: {name}", values[name], values.get("lanes"))
         for name, value in values.items():
@@ -121,14 +135,16 @@ class Configured:
     @property
     def settings(self) -> dict[str, Any]:
         """The arguments as given."""
-        return {name: getattr(self, name) for name in self.arguments}
+        return {name: vars(self)[name] for name in self.arguments}
 
     def __repr__(self) -> str:
-        shown = [
-            f"{name}={literal(value)}"
-            for name, value in self.settings.items()
-            if not same(value, self.arguments[name].default)
-        ]
+        shown = []
+        for name, value in self.settings.items():
+            kind, default = self.arguments[name].kind, self.arguments[name].default
+            if kind is inspect.Parameter.VAR_POSITIONAL:
+                shown += [literal(part) for part in value]
+            elif not same(value, default):
+                shown.append(f"{name}={literal(value)}" if kind is inspect.Parameter.KEYWORD_ONLY else literal(value))
         return f"{type(self).__name__}({', '.join(shown)})"
 
     @classmethod

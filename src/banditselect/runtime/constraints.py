@@ -86,11 +86,14 @@ class OneOf(Constraint):
     """One of several names."""
 
     names: tuple[str, ...]
+    optional: bool = False
 
     def check(self, name: str, value: Any, lanes: int | None) -> None:
         """Raise ValueError if ``value`` does not satisfy it."""
-        if not isinstance(value, str) or value not in self.names:
-            raise refuse(name, value, "one of " + ", ".join(repr(n) for n in self.names))
+        known = isinstance(value, str) and value in self.names
+        if not (known or (value is None and self.optional)):
+            words = "one of " + ", ".join(repr(n) for n in self.names)
+            raise refuse(name, value, words + (" or None" if self.optional else ""))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
-"""An object with lanes <-> one file: versioned, checksummed, replaced atomically, no pickle. Knows no policy by name.
+"""One object <-> one file: versioned, checksummed, replaced atomically, no pickle.
 
-Settings are JSON, classes are known by name (:func:`register`), everything learned is arrays. What holds a policy and
-is saved with it, an agent with its maps, adds a section of its own (:func:`holder`).
+An object that can be saved is of a class known by name (:func:`register`): a policy, an agent, a feature map, regions,
+a sequence of tasks. Its ``settings`` are what its class makes it from. A policy has learned arrays with a row per lane;
+what any other object has learned, ``learned`` returns and ``restored`` takes over.
 
 Layout: 4 bytes ``BSEL``, format version (uint16), length of the header (uint64), header (JSON), the arrays one after
 another as raw little-endian bytes, SHA-256 of everything before it. The header holds the settings and, per array,
@@ -9,6 +10,7 @@ name, dtype and shape. Any change of any byte is found by the checksum.
 """
 
 import contextlib
+import dataclasses
 import errno
 import hashlib
 import itertools
@@ -26,10 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arguments import Configured
+from .errors import refuse
 from .workers import Worker
 
 C = TypeVar("C", bound=type)
-Opener = Callable[[Any, Any], Any]
 Verify = Callable[[Path], None] | None
 
 MAGIC = b"BSEL"
@@ -40,54 +42,30 @@ _DTYPES = {"<f8", "<i8", "|u1", "|b1"}
 _FEW = 10_000  # so many features, models or arms need not have left a number each
 
 _classes: dict[str, type] = {}
-_holders: dict[str, Opener] = {}
 
 
 def register(cls: C) -> C:
     """Class decorator: make a policy known by its name, so that it can be loaded and is checked with all others.
 
-    A frozen dataclass is made known in the same way, so that a policy that has one among its settings can be saved. A
-    class of the same name in the same module takes the place of the one before: the cell of a notebook was run again.
+    A dataclass is made known in the same way, so that an object that has one among its settings can be saved. A class
+    of the same name in the same module takes the place of the one before: the cell of a notebook was run again.
     """
     known = _classes.get(cls.__name__, cls)
     if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
-        raise ValueError(f"register: a policy named {cls.__name__!r} is already registered, by {known.__module__}")
+        raise ValueError(f"register: a class named {cls.__name__!r} is already registered, by {known.__module__}")
     _classes[cls.__name__] = cls
     return cls
 
 
 def registered() -> dict[str, Any]:
     """Return all registered policies by name."""
-    return {name: cls for name, cls in _classes.items() if hasattr(cls, "act")}
+    return {name: cls for name, cls in _classes.items() if issubclass(cls, Configured) and hasattr(cls, "act")}
 
 
-def holder(name: str) -> Callable[[Opener], Opener]:
-    """Decorate what makes a holder of a policy and of the section that ``save`` was given under this name."""
-
-    def known(opener: Opener) -> Opener:
-        _holders[name] = opener
-        return opener
-
-    return known
-
-
-def save(policy: Any, path: str | os.PathLike[str], section: tuple[str, Any] | None = None) -> None:
-    """Write a policy and the section of its holder, a name and a setting, to a file that can be loaded, or to none."""
+def save(value: Any, path: str | os.PathLike[str]) -> None:
+    """Write an object to a file that can be loaded, or to none."""
     arrays: dict[str, NDArray[Any]] = {}
-    settings = {
-        "policy": encode("save", "policy", policy, arrays),
-        "lineage": policy._lineage,
-        "worker": policy._acts.worker,
-        "closed": policy._acts.from_workers.closed,
-        "changes": list(policy._changes),
-    }
-    arrays["from_workers"] = policy._acts.from_workers.table()
-    for part, content in policy._parts:
-        for name, array in content.learned().items():
-            content.check(name, array)
-            arrays[f"state/{part}/{name}"] = array
-    if section is not None:
-        settings["holder"] = [section[0], encode("save", *section, arrays)]
+    settings = _whole(type(value).__name__, value, arrays)
 
     def verify(written: Path) -> None:
         try:
@@ -102,54 +80,83 @@ def save(policy: Any, path: str | os.PathLike[str], section: tuple[str, Any] | N
 
 
 def load(path: str | os.PathLike[str], *, worker: Any = None) -> Any:
-    """Read a policy or an agent that ``save`` wrote; it continues bit-identically, or as a worker.
+    """Read what ``save`` wrote: a policy or an agent continues bit-identically, or as a worker.
 
-    A file that is damaged, cut short, of another format, of a policy class that is not registered, or that holds what
-    no policy has written raises ValueError.
+    A file that is damaged, cut short, of another format, of a class that is not registered, or that holds what no
+    object has written raises ValueError.
 
     Parameters
     ----------
-    worker: None, or who acts with it, as in :meth:`Policy.fork`. Several processes that load one file and act each need
-        one: else they draw the same random numbers, and their decisions cannot be distinguished.
+    worker: None, or the number or name of the process that acts with it, as in :meth:`Policy.fork`. Several processes
+        that load one file and act each need one: else they draw the same random numbers, and their decisions cannot be
+        distinguished.
     """
     settings, arrays = read(path)
     try:
-        policy = _decode(settings["policy"], arrays)
-        if not hasattr(policy, "act"):
-            raise ValueError("its content is not a policy")
-        for part, content in policy._parts:
-            content.restore(content.learned() | {name: arrays[f"state/{part}/{name}"] for name in content.state})
-        policy._lineage = int(settings["lineage"])
-        policy._acts.worker = Worker(*map(int, settings["worker"]))
-        policy._acts.from_workers.restore(arrays["from_workers"], int(settings["closed"]), policy._size)
-        policy._seed_streams(policy._acts.worker.channel)
-        policy._restore_model_history(settings["changes"])
-        found: Any = _held(policy, settings["holder"], arrays) if "holder" in settings else policy
+        found = _decode(settings, arrays)
+        if _classes.get(type(found).__name__) is not type(found):
+            raise ValueError(f"its content is no object that can be saved, but {found!r:.80}")
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
     except Exception as error:  # what is built of it is the file's choice, and so is how that fails
         raise ValueError(f"{path}: not what save wrote: {type(error).__name__}: {error}") from error
-    return found if worker is None else found.fork(worker)
+    if worker is None:
+        return found
+    if not hasattr(found, "fork"):
+        raise refuse("load: worker", worker, f"None for {type(found).__name__}, which does not act")
+    return found.fork(worker)
 
 
-def _held(policy: Any, stored: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
-    """Return what holds a policy."""
-    name, section = stored
-    if name not in _holders:
-        raise ValueError(f"a policy inside {name!r}, which is not known here")
-    return _holders[name](policy, _decode(section, arrays))
+def _is_policy(value: Any) -> bool:
+    return isinstance(value, Configured) and hasattr(value, "act")
+
+
+def _whole(name: str, value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
+    """Return an object as JSON and arrays; a policy with all that it has learned, of which a file has one."""
+    if not _is_policy(value):
+        return encode("save", name, value, arrays)
+    policy = {
+        "policy": encode("save", "policy", value, arrays),
+        "lineage": value._lineage,
+        "worker": value._acts.worker,
+        "closed": value._acts.from_workers.closed,
+        "changes": list(value._changes),
+    }
+    arrays["from_workers"] = value._acts.from_workers.table()
+    for part, content in value._parts:
+        for key, array in content.learned().items():
+            content.check(key, array)
+            arrays[f"state/{part}/{key}"] = array
+    return policy
+
+
+def _policy(stored: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Any:
+    """Return a policy in its learned state."""
+    policy = _decode(stored["policy"], arrays)
+    if not _is_policy(policy):
+        raise ValueError("its content is not a policy")
+    for part, content in policy._parts:
+        content.restore(content.learned() | {name: arrays[f"state/{part}/{name}"] for name in content.state})
+    policy._lineage = int(stored["lineage"])
+    policy._acts.worker = Worker(*map(int, stored["worker"]))
+    policy._acts.from_workers.restore(arrays["from_workers"], int(stored["closed"]), policy._size)
+    policy._seed_streams(policy._acts.worker.channel)
+    policy._restore_model_history(stored["changes"])
+    return policy
 
 
 def encode(owner: str, name: str, value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
-    """Return a setting as JSON; arrays go to ``arrays`` and are named. What cannot be is refused by ``owner``."""
+    """Return a setting as JSON; arrays go to ``arrays`` under a name. ``owner`` refuses what no file can hold.
+
+    A policy among the settings is written as it was given, before it learned anything.
+    """
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if isinstance(value, np.generic):
+    if isinstance(value, np.bool_ | np.number | np.str_):
         return value.item()
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
         key = f"settings/{name}"
-        kind = value.dtype.kind
-        arrays[key] = value.astype(value.dtype if kind == "b" else float if kind == "f" else int)
+        arrays[key] = value.astype({"f": float, "b": bool}.get(value.dtype.kind, int))
         return {"array": key}
     if isinstance(value, list | tuple):
         parts = [encode(owner, f"{name}.{k}", part, arrays) for k, part in enumerate(value)]
@@ -158,18 +165,22 @@ def encode(owner: str, name: str, value: Any, arrays: dict[str, NDArray[Any]]) -
         return {"dict": {key: encode(owner, f"{name}.{key}", part, arrays) for key, part in value.items()}}
     cls = type(value).__name__
     if not getattr(value, "savable", True):
-        raise ValueError(f"{owner}: {cls} cannot be saved: it keeps objects that no file holds")
+        what = "cannot be saved: it keeps objects that no file holds; build it again after loading"
+        raise ValueError(f"{owner}: {name}: {cls} {what}")
     known = _classes.get(cls) is type(value)
     if isinstance(value, Configured) and not known:
         again = "; this object is of an earlier version of the class, make it anew" if cls in _classes else ""
-        raise ValueError(
-            f"{owner}: policy class {cls!r} is not registered: decorate it with banditselect.register{again}"
-        )
-    if known:
-        own = value.settings if isinstance(value, Configured) else vars(value)
-        return {cls: {key: encode(owner, f"{name}.{key}", part, arrays) for key, part in own.items()}}
-    what = getattr(value, "__name__", repr(value))
-    raise ValueError(f"{owner}: {name.removeprefix('policy.')}={what} cannot be stored; a Power(scale, exponent) can")
+        raise ValueError(f"{owner}: class {cls!r} is not registered: decorate it with banditselect.register{again}")
+    if not known:
+        what, hint = getattr(value, "__name__", repr(value)), "; a Power(scale, exponent) can" * callable(value)
+        raise ValueError(f"{owner}: {name.removeprefix('policy.')}={what:.80} cannot be stored{hint}")
+    dataclass = dataclasses.is_dataclass(value)
+    own = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)} if dataclass else value.settings
+    described: dict[str, Any] = {cls: {key: encode(owner, f"{name}.{key}", v, arrays) for key, v in own.items()}}
+    learned = value.learned() if hasattr(value, "learned") else {}
+    if learned:
+        described["learned"] = {key: _whole(f"{name}.{key}", v, arrays) for key, v in learned.items()}
+    return described
 
 
 def _decode(value: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
@@ -183,12 +194,17 @@ def _decode(value: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
         return tuple(parts) if kind == "tuple" else parts
     if kind == "dict":
         return {name: _decode(part, arrays) for name, part in content.items()}
+    if kind == "policy":
+        return _policy(value, arrays)
     if kind not in _classes:
-        raise ValueError(f"policy class {kind!r} is not known here: first import the module that defines it")
+        raise ValueError(f"class {kind!r} is not known here: first import the module that defines it")
+    cls: Any = _classes[kind]
     arguments = {name: _decode(part, arrays) for name, part in content.items()}
-    if issubclass(_classes[kind], Configured):
+    if issubclass(cls, Configured):
         _check_sizes(arguments, arrays)
-    return _classes[kind](**arguments)
+    if not hasattr(cls, "restored"):
+        return cls(**arguments)
+    return cls.restored(arguments, {name: _decode(part, arrays) for name, part in value.get("learned", {}).items()})
 
 
 def _check_sizes(arguments: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -196,7 +212,7 @@ def _check_sizes(arguments: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]
     rows = max((len(a) for name, a in arrays.items() if name.startswith("state/") and a.ndim), default=0)
     numbers = max(_FEW, sum(a.size for a in arrays.values()))
     for name, most in {"lanes": rows, "n_models": numbers, "n_arms": numbers, "dim": numbers}.items():
-        value = arguments.get(name)
+        value = arguments.get(name, 0)
         for size in np.ravel(1 if value is None else value).tolist():
             if not size <= most:
                 raise ValueError(f"{name}={value!r:.80}, of which the file holds nothing")

@@ -1,4 +1,4 @@
-"""Words out of values, and hashes of them that are the same in every process and in every version of Python."""
+"""Hashes of categories and words that are the same in every process and in every version of Python."""
 
 import functools
 import hashlib
@@ -14,13 +14,13 @@ from ..kernels import kernel
 from ..types import Array, Index
 from .records import is_missing
 
-MOST = 50_000  #: values of a column whose meaning is remembered
+MOST = 50_000  #: values of a column that are cached
 _GOLDEN, _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _30, _27, _31, _32, _1 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32), np.uint64(1)
 
 
-def word_of(value: Any) -> str | None:
-    """Return a category as a word: 3, 3.0 and "3" are the same, True is 1; None for what is missing or no category."""
+def category_key(value: Any) -> str | None:
+    """Return a category as a word: 3, 3.0 and "3" are the same, True is 1; None if it is missing or no category."""
     if type(value) is str:
         return value
     if is_missing(value) or isinstance(value, list | tuple | dict | set | frozenset | np.ndarray):
@@ -32,15 +32,15 @@ def word_of(value: Any) -> str | None:
         if isinstance(value, int | float):
             return str(int(value)) if math.isfinite(value) and value == int(value) else repr(value)
         return str(value)
-    except Exception:  # how a stranger's object is written is its own choice, and so is how that fails
+    except Exception:  # an object may raise anything when it is written as text
         return None
 
 
 def hash_of(*words: str) -> int:
     """Return 64 bits of a sequence of words; ``("ab", "c")`` and ``("a", "bc")`` differ."""
     parts = [word.encode("utf-8", "surrogatepass") for word in words]
-    told = b"".join(len(part).to_bytes(8, "little") + part for part in parts)
-    return int.from_bytes(hashlib.blake2b(told, digest_size=8).digest(), "little")
+    joined = b"".join(len(part).to_bytes(8, "little") + part for part in parts)
+    return int.from_bytes(hashlib.blake2b(joined, digest_size=8).digest(), "little")
 
 
 @functools.lru_cache(maxsize=1000)
@@ -49,17 +49,17 @@ def hashes_of(*names: str) -> NDArray[np.uint64]:
     return np.array([hash_of(name) for name in names], dtype=np.uint64)
 
 
-def places(hashes: NDArray[np.uint64], width: int) -> tuple[Index, Array]:
-    """Return the place of every hash among ``width`` features, and its sign; the kernel of interactions does the same.
+def bucket_and_sign(hashes: NDArray[np.uint64], width: int) -> tuple[Index, Array]:
+    """Return the feature of every hash among ``width``, and its sign, as :func:`hashed_products` computes them.
 
-    Two that share a place cancel as often as they add up.
+    Two hashes that share a feature cancel as often as they add up.
     """
-    place = ((hashes >> np.uint64(32)) * np.uint64(width)) >> np.uint64(32)
-    return place.astype(np.int64), 1.0 - 2.0 * (hashes & np.uint64(1)).astype(float)
+    bucket = ((hashes >> np.uint64(32)) * np.uint64(width)) >> np.uint64(32)
+    return bucket.astype(np.int64), 1.0 - 2.0 * (hashes & np.uint64(1)).astype(float)
 
 
-def remembered(memory: dict[Any, Any], values: list[Any], make: Callable[[Any], Any], most: int = MOST) -> list[Any]:
-    """Return ``make`` of every value, looked up where it was made before; above ``most`` all are forgotten."""
+def cached_map(memory: dict[Any, Any], values: list[Any], make: Callable[[Any], Any], most: int = MOST) -> list[Any]:
+    """Return ``make`` of every value, from the cache where it has one; a cache of more than ``most`` is emptied."""
     try:
         return [memory[value] for value in values]
     except (KeyError, TypeError):
@@ -72,7 +72,7 @@ def remembered(memory: dict[Any, Any], values: list[Any], make: Callable[[Any], 
             if value not in memory:
                 memory[value] = make(value)
             found.append(memory[value])
-        except TypeError:  # what cannot be looked up: a list, a dict
+        except TypeError:  # not hashable: a list, a dict
             found.append(make(value))
     return found
 

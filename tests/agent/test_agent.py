@@ -7,7 +7,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from banditselect import FSIDS, PSIDS, Agent, Choice, LinIDS, LinTS, RegretBalancing, SquareCB, load, maps, on_every_map
+from banditselect import (
+    FSIDS,
+    PSIDS,
+    Agent,
+    AgentDecision,
+    LinIDS,
+    LinTS,
+    RegretBalancing,
+    SquareCB,
+    load,
+    maps,
+    on_every_map,
+)
 from banditselect.checks.game import snapshot
 
 ITEMS = [{"id": name, "price": price} for name, price in (("tea", 2.0), ("coffee", 3.0), ("wine", 9.0))]
@@ -25,7 +37,7 @@ def agent_of(**arguments):
 def everything(agent):
     """All that an agent holds, by value."""
     spread = agent._scale
-    return snapshot(agent.policy), agent._lanes.to_dict(), spread.count, spread.mean.tobytes(), agent.id, agent._items
+    return snapshot(agent.policy), agent._lanes.learned(), spread.count, spread.mean.tobytes(), agent.id, agent._items
 
 
 def played(agent, rounds, key=None):
@@ -129,7 +141,7 @@ def test_a_block_per_item_learns_each_item_alone():
     assert agent.policy.parameters[0].ravel().round(6).tolist() == [round(2 / 3, 6), 0.125, 0.0, 0.0]
     assert agent.act({}, ITEMS).item == "tea"
     agent.act({}, ITEMS)
-    assert agent.explain().models[0].effects == ()  # a constant feature tells no items apart
+    assert agent.explain().models[0].effects == ()  # a constant feature is the same for all items
 
 
 def test_a_policy_that_knows_no_blocks_has_a_column_for_each():
@@ -215,14 +227,14 @@ def test_rewards_are_late_in_batches_and_once():
 def test_a_decision_travels_as_json():
     agent = agent_of()
     choice = agent.act(VISITORS[0], ITEMS, key=5)
-    again = Choice.from_dict(json.loads(json.dumps(choice.to_dict())))
+    again = AgentDecision.from_dict(json.loads(json.dumps(choice.to_dict())))
     assert again == choice
     assert hash(again) == hash(choice)
     agent.update(again, 1.0)
     assert agent.has_learned(choice)
     for wrong in ({}, choice.to_dict() | {"action": 17}, choice.to_dict() | {"key": 1.5}, "choice"):
         with pytest.raises(ValueError, match=r"decision|key"):
-            Choice.from_dict(wrong)
+            AgentDecision.from_dict(wrong)
 
 
 # Files and copies.
@@ -255,11 +267,11 @@ def test_what_cannot_be_saved_is_refused_by_name_and_the_file_stays(tmp_path):
     agent_of().save(path)
     before = path.read_bytes()
     code = maps.Function(lambda context, items: np.ones((len(items), 1)), width=1)
-    with pytest.raises(ValueError, match=r"save: maps\['code'\]"):
+    with pytest.raises(ValueError, match=r"save: Agent\.maps\.code: Function cannot be saved"):
         agent_of(maps={"price": PRICE, "code": code}).save(path)
     agent = agent_of()
     agent.register([{"id": "tea", "since": pd.Timestamp("2026-01-01")}])
-    with pytest.raises(ValueError, match=r"save: item 'tea'.*Timestamp"):
+    with pytest.raises(ValueError, match=r"save: Agent\.items\.1\.0\.since=Timestamp.* cannot be stored"):
         agent.save(path)
     assert path.read_bytes() == before
 
@@ -357,6 +369,6 @@ def test_what_is_refused_changes_nothing(call, word):
 
 
 def test_from_a_table_to_a_running_policy_takes_at_most_forty_lines():
-    page = (Path(__file__).parent.parent / "docs" / "agent.md").read_text().partition("\n## 2.")[0]
+    page = (Path(__file__).parents[2] / "docs" / "agent.md").read_text().partition("\n## 2.")[0]
     code = [line for line in page.splitlines() if line.startswith((">>> ", "... "))]
     assert 10 < len(code) <= 40

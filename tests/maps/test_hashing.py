@@ -6,7 +6,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from banditselect.maps.hashes import hash_of, hashed_products, places, word_of
+from banditselect.maps.hashing import bucket_and_sign, category_key, hash_of, hashed_products
 
 MASK = 2**64 - 1
 
@@ -48,8 +48,8 @@ def test_hashes_are_those_of_blake2b_whatever_the_process():
 
 
 def test_places_fill_the_width_evenly():
-    """Of 4000 hashes every one of 16 places gets 250 +- 77, 5 standard deviations: false alarm below 1e-5 in all."""
-    place, sign = places(np.array([hash_of(str(k)) for k in range(4000)], dtype=np.uint64), 16)
+    """Each of 16 places gets 250 of 4000 hashes, +- 77, 5 standard deviations: false alarm below 1e-5 in all."""
+    place, sign = bucket_and_sign(np.array([hash_of(str(k)) for k in range(4000)], dtype=np.uint64), 16)
     assert np.abs(np.bincount(place, minlength=16) - 250).max() < 77
     assert abs(sign.sum()) < 5 * np.sqrt(4000)
     assert set(sign) == {-1.0, 1.0}
@@ -57,9 +57,9 @@ def test_places_fill_the_width_evenly():
 
 def test_a_category_is_known_by_how_it_is_written():
     for same in ([3, 3.0, "3", np.int64(3), np.float32(3.0)], [True, 1, "1", np.bool_(True)], [0.5, "0.5"]):
-        assert len({word_of(value) for value in same}) == 1
-    assert [word_of(value) for value in (None, np.nan, [1], (1,), {}, {1}, np.ones(2))] == [None] * 7
-    assert word_of(2.0**70) == word_of(2**70) == str(2**70) != word_of(2**70 + 1)
-    assert word_of(float("inf")) == "inf"
-    assert word_of(Decimal("1.5")) == "1.5"
-    assert word_of(10**5000) is None
+        assert len({category_key(value) for value in same}) == 1
+    assert [category_key(value) for value in (None, np.nan, [1], (1,), {}, {1}, np.ones(2))] == [None] * 7
+    assert category_key(2.0**70) == category_key(2**70) == str(2**70) != category_key(2**70 + 1)
+    assert category_key(float("inf")) == "inf"
+    assert category_key(Decimal("1.5")) == "1.5"
+    assert category_key(10**5000) is None

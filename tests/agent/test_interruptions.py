@@ -106,7 +106,7 @@ def test_wherever_it_is_interrupted_an_agent_serves_and_its_file_can_be_loaded(n
         assert held(one) in (before, after)
         gates = bool(one._guard.busy), bool(one.policy._guard.busy)
         state = repr(
-            (gates, held(one), one._lanes.to_dict(), one._scale.to_dict(), snapshot(one.policy), one.policy.lanes)
+            (gates, held(one), one._lanes.learned(), one._scale.learned(), snapshot(one.policy), one.policy.lanes)
         )
         if state in seen:
             continue
@@ -133,7 +133,7 @@ def test_what_cannot_be_loaded_does_not_replace_a_good_file(tmp_path):
     agent._lanes.lane_of["twin"] = agent._lanes.lane_of["key 0"]
     with pytest.raises(RuntimeError) as caught:
         agent.save(path)
-    message = "save: what was written cannot be loaded, so it was deleted and {} left as it was (seats: keys of other"
+    message = "save: what was written cannot be loaded, so it was deleted and {} left as it was (lanes: keys of other"
     assert str(caught.value).startswith(message.format(path))
     assert "continue with the last file that was saved (banditselect.load)" in str(caught.value)
     assert path.read_bytes() == good

@@ -5,10 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from banditselect import regions
-from banditselect.regions import deconvolution
-from banditselect.regions.deconvolution import Mixture
-from banditselect.regions.deconvolution_kernels import explain_fits
+from banditselect.regions import mixture as em
 from banditselect.regions.fits import Fits
+from banditselect.regions.mixture import Mixture, explain_fits
 
 
 def random_fits(seed, n=12, d=2):
@@ -32,7 +31,7 @@ def test_every_step_increases_what_it_should(seed, M, shrinkage):
     fits = Fits.of_covariances(*random_fits(seed))
     mixture, values = random_mixture(seed, M, 2), []
     for _ in range(8):
-        mixture, value = deconvolution.step(fits, mixture, shrinkage)
+        mixture, value = em.step(fits, mixture, shrinkage)
         values.append(value)
     assert (np.diff(values) >= -1e-8 * np.abs(values[0])).all()
 
@@ -40,11 +39,11 @@ def test_every_step_increases_what_it_should(seed, M, shrinkage):
 def test_without_a_pull_it_is_the_likelihood_that_increases():
     estimates, covariances = random_fits(3)
     mixture = random_mixture(3, 2, 2)
-    value = deconvolution.step(Fits.of_covariances(estimates, covariances), mixture, 0.0)[1]
+    value = em.step(Fits.of_covariances(estimates, covariances), mixture, 0.0)[1]
     total = 0.0
     for e, c in zip(estimates, covariances, strict=True):
         density = 0.0
-        for m, V, w in zip(*mixture[:3], strict=True):
+        for m, V, w in zip(mixture.means, mixture.covariances, mixture.weights, strict=True):
             T = V + c
             density += w * np.exp(-0.5 * (e - m) @ np.linalg.solve(T, e - m)) / np.sqrt(np.linalg.det(2 * np.pi * T))
         total += np.log(density)
@@ -60,12 +59,12 @@ def test_one_region_with_equal_errors_has_the_closed_form():
     np.testing.assert_allclose(found.means[0], estimates.mean(axis=0), atol=1e-3)
     np.testing.assert_allclose(found.covariances[0], np.cov(estimates.T, bias=True) - noise, atol=0.02)
     exact = Mixture(estimates.mean(axis=0)[None], (np.cov(estimates.T, bias=True) - noise)[None], np.ones(1), 1.0)
-    after, _ = deconvolution.step(found.fits, exact, 0.0)
+    after, _ = em.step(found.fits, exact, 0.0)
     np.testing.assert_allclose(after.means, exact.means, atol=1e-12)
     np.testing.assert_allclose(after.covariances, exact.covariances, atol=1e-12)
     # the error of the mean is that of an average of 50 draws with this covariance
     np.testing.assert_allclose(
-        deconvolution.center_covariances(found.fits, exact)[0], np.cov(estimates.T, bias=True) / 50, rtol=1e-8
+        em.center_covariances(found.fits, exact)[0], np.cov(estimates.T, bias=True) / 50, rtol=1e-8
     )
 
 
@@ -74,7 +73,7 @@ def test_without_noise_a_step_is_that_of_an_ordinary_mixture():
     points = np.array([[0.0], [1.0], [4.0]])
     fits = Fits.of_covariances(points, np.full((3, 1, 1), 1e-13))
     start = Mixture(np.array([[0.0], [4.0]]), np.ones((2, 1, 1)), np.array([0.5, 0.5]), 1.0)
-    after, _ = deconvolution.step(fits, start, 0.0)
+    after, _ = em.step(fits, start, 0.0)
     # exp(-x^2/2) against exp(-(x-4)^2/2): odds exp(8 - 4 x)
     q = 1.0 / (1.0 + np.exp(-(8.0 - 4.0 * points[:, 0])))
     both = np.stack([q, 1.0 - q])
@@ -87,10 +86,13 @@ def test_without_noise_a_step_is_that_of_an_ordinary_mixture():
 
 def test_tasks_may_be_taken_some_at_a_time(monkeypatch):
     fits, mixture = Fits.of_covariances(*random_fits(5)), random_mixture(5, 3, 2)
-    whole = deconvolution.log_likelihoods(fits, *mixture[:3]), deconvolution.center_covariances(fits, mixture)
-    monkeypatch.setattr(deconvolution, "ROOM", 60)
-    np.testing.assert_array_equal(deconvolution.log_likelihoods(fits, *mixture[:3]), whole[0])
-    np.testing.assert_allclose(deconvolution.center_covariances(fits, mixture), whole[1], rtol=1e-9)
+    whole = (
+        em.assigned(fits, mixture.means, mixture.covariances, mixture.weights)[0],
+        em.center_covariances(fits, mixture),
+    )
+    monkeypatch.setattr(em, "ROOM", 60)
+    np.testing.assert_array_equal(em.assigned(fits, mixture.means, mixture.covariances, mixture.weights)[0], whole[0])
+    np.testing.assert_allclose(em.center_covariances(fits, mixture), whole[1], rtol=1e-9)
 
 
 def test_the_kernel_by_an_inverse():

@@ -1,13 +1,13 @@
-r"""A Gaussian mixture of the parameters of tasks, told apart from the noise of their fits: extreme deconvolution.
+r"""A Gaussian mixture of the parameters of tasks, separated from the noise of their fits: extreme deconvolution.
 
 Task i has a fit :math:`\hat\theta_i` with precision :math:`A_i`, and :math:`\theta_i` is drawn from region k with
 probability :math:`w_k` as :math:`N(m_k, V_k)`. EM knows every :math:`A_i`, so noise is not taken for width.
 
-Two departures from the source. Everything is written with precisions, so a task that has not met every direction is
-used for what it tells. And the :math:`V_k` are drawn towards a ball :math:`\sigma^2 I` of a size that they share, as
+Two departures from the source. Everything is written with precisions, so that a task counts in the directions in which
+it was observed. And the :math:`V_k` are drawn towards a ball :math:`\sigma^2 I` of a size that they share, as
 strongly as :math:`\nu` tasks (``shrinkage``), :math:`\sigma^2` itself towards the size :math:`b^2` of all parameters as
-strongly as one task: with few tasks in a region the likeliest :math:`V_k` is far too narrow. What increases in every
-step is then the log likelihood plus
+strongly as one task: with few tasks in a region the likeliest :math:`V_k` is far too narrow. Every step then increases
+the log likelihood plus
 
 .. math:: \frac{\nu}{2} \sum_k \left( d \log \sigma^2 - \log\det V_k - \sigma^2 \operatorname{tr} V_k^{-1} \right)
           + \frac{d}{2} \left( \log \sigma^2 - \sigma^2 / b^2 \right)
@@ -17,22 +17,27 @@ heterogeneous and incomplete observations", Annals of Applied Statistics 2011.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..kernels import kernel
+from ..kernels.ridge import cholesky
+from ..runtime.files import register
 from ..runtime.quantiles import standard_error
 from ..types import Array
-from .deconvolution_kernels import explain_fits
 from .fits import Fits
 
 FLOOR = 1e-6  #: the least variance of a region, as a share of the mean squared entry of all parameters
-SHORT, LONG = 10, 300  #: steps of a seed that is tried out, and of the best one
+SHORT, LONG = 10, 300  #: steps for each seed, and for the best one
 GAIN = 1e-5  #: per task; a step that gains less is the last
-ROOM = 2_000_000  #: numbers that a step holds at a time
+ROOM = 2_000_000  #: numbers held at a time
 
 
-class Mixture(NamedTuple):
+@register
+@dataclass(frozen=True, eq=False)
+class Mixture:
     """Regions: ``means (M, d)``, ``covariances (M, d, d)``, ``weights (M,)``, and the variance of their common ball."""
 
     means: Array
@@ -40,9 +45,13 @@ class Mixture(NamedTuple):
     weights: Array
     variance: float
 
+    def take(self, rows: Any) -> "Mixture":
+        """Return some of the regions, in this order."""
+        return Mixture(self.means[rows], self.covariances[rows], self.weights[rows], self.variance)
+
 
 class Explained(NamedTuple):
-    """How components explain tasks.
+    """The fits of tasks under components.
 
     Attributes
     ----------
@@ -57,40 +66,92 @@ class Explained(NamedTuple):
 
 
 def explain(fits: Fits, means: Array, covariances: Array) -> Iterator[tuple[slice, Explained]]:
-    """Yield how components explain the tasks, some tasks at a time."""
+    """Yield the fits of the tasks under components, some tasks at a time."""
     n, (M, d) = len(fits), means.shape
     size = max(1, ROOM // (M * d * d))
     for start in range(0, n, size):
         rows = slice(start, min(start + size, n))
         fit_rows = (fits.estimates[rows], fits.roots[rows], fits.log_norms[rows])
-        told = Explained(*(np.empty((rows.stop - start, M, *more)) for more in ((), (d,), (d, d))))
-        explain_fits(*fit_rows, means, covariances, *told)
-        yield rows, told
+        explained = Explained(*(np.empty((rows.stop - start, M, *more)) for more in ((), (d,), (d, d))))
+        explain_fits(*fit_rows, means, covariances, *explained)
+        yield rows, explained
 
 
-def log_likelihoods(fits: Fits, means: Array, covariances: Array, weights: Array) -> Array:
-    """Return the log likelihood of every task, ``(N,)``."""
-    parts = [_weighed(told.log_densities, weights)[0] for _, told in explain(fits, means, covariances)]
-    return np.concatenate(parts)
+@kernel
+def explain_fits(
+    estimates: Array,
+    roots: Array,
+    log_norms: Array,
+    means: Array,
+    covariances: Array,
+    log_densities: Array,
+    scores: Array,
+    precisions: Array,
+) -> None:
+    """Write log densities of fits, scores and precisions: those of ``V + S``, where the fit has the noise S.
+
+    ``estimates (n, d)`` have the precisions ``R R``, ``roots (n, d, d)`` symmetric, which may be singular:
+    ``(V + S)^-1`` is ``R (I + R V R)^-1 R = H' H`` with ``H = L^-1 R`` and ``L L' = I + R V R``. Out: ``log_densities
+    (n, M)``, ``scores (n, M, d)``, the precisions times the distances of the estimates from the means, and
+    ``precisions (n, M, d, d)``.
+    """
+    n, d = estimates.shape
+    half, inner, lower = np.empty((d, d)), np.empty((d, d)), np.empty((d, d))
+    for r in range(n):
+        root = roots[r]
+        for k in range(means.shape[0]):
+            half[:] = inner[:] = 0.0
+            for i in range(d):
+                for m in range(d):
+                    for j in range(d):
+                        half[i, j] += covariances[k, i, m] * root[m, j]
+            for i in range(d):
+                for m in range(d):
+                    for j in range(i + 1):
+                        inner[i, j] += root[i, m] * half[m, j]
+            log_density = log_norms[r] - 0.5 * cholesky(inner, 1.0, 1.0, lower)
+            for i in range(d):
+                for j in range(d):
+                    half[i, j] = root[i, j]
+                for m in range(i):
+                    for j in range(d):
+                        half[i, j] -= lower[i, m] * half[m, j]
+                for j in range(d):
+                    half[i, j] /= lower[i, i]
+            precision, score = precisions[r, k], scores[r, k]
+            precision[:] = 0.0
+            score[:] = 0.0
+            for m in range(d):
+                whitened = 0.0
+                for i in range(d):
+                    whitened += half[m, i] * (estimates[r, i] - means[k, i])
+                log_density -= 0.5 * whitened * whitened
+                for i in range(d):
+                    score[i] += half[m, i] * whitened
+                    for j in range(d):
+                        precision[i, j] += half[m, i] * half[m, j]
+            log_densities[r, k] = log_density
 
 
-def responsibilities(fits: Fits, means: Array, covariances: Array, weights: Array) -> Array:
-    """Return how probable it is that every task belongs to each component, ``(N, M)``."""
-    return np.concatenate([_weighed(told.log_densities, weights)[1] for _, told in explain(fits, means, covariances)])
+def assigned(fits: Fits, means: Array, covariances: Array, weights: Array) -> tuple[Array, Array]:
+    """Return the log likelihood of every task, ``(N,)``, and its probability for each component, ``(N, M)``."""
+    parts = [_weighed(each.log_densities, weights) for _, each in explain(fits, means, covariances)]
+    likelihoods, responsibilities = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return likelihoods, responsibilities
 
 
 def step(fits: Fits, mixture: Mixture, shrinkage: float) -> tuple[Mixture, float]:
-    """Return the mixture after one step of EM, and what the one before had of what increases."""
+    """Return the mixture after one step of EM, and the objective of the one before."""
     V, (M, d) = mixture.covariances, mixture.means.shape
     counts, pulls, squares = np.zeros(M), np.zeros((M, d)), np.zeros((M, d, d))
     objective = _pull(mixture, shrinkage, fits.spread)
-    for _, told in explain(fits, mixture.means, V):
-        likelihood, q = _weighed(told.log_densities, mixture.weights)
+    for _, explained in explain(fits, mixture.means, V):
+        likelihood, q = _weighed(explained.log_densities, mixture.weights)
         objective += float(likelihood.sum())
         counts += q.sum(axis=0)
-        pulls += np.einsum("nk,nki->ki", q, told.scores)
-        squares += np.einsum("nki,nkj->kij", q[:, :, None] * told.scores, told.scores)
-        squares -= np.einsum("nk,nkij->kij", q, told.precisions)
+        pulls += np.einsum("nk,nki->ki", q, explained.scores)
+        squares += np.einsum("nki,nkj->kij", q[:, :, None] * explained.scores, explained.scores)
+        squares -= np.einsum("nk,nkij->kij", q, explained.precisions)
     safe = np.maximum(counts, 1e-12)[:, None]
     move = np.einsum("kij,kj->ki", V, pulls) / safe
     scatter = V @ squares @ V + counts[:, None, None] * (V - move[:, :, None] * move[:, None, :])
@@ -105,7 +166,7 @@ def step(fits: Fits, mixture: Mixture, shrinkage: float) -> tuple[Mixture, float
 
 
 def run(fits: Fits, mixture: Mixture, shrinkage: float, steps: int = LONG) -> tuple[Mixture, float]:
-    """Return the mixture after many steps of EM, and what increased in them, as it was before the last."""
+    """Return the mixture after many steps of EM, and its objective before the last."""
     before = -np.inf
     for _ in range(steps):
         after, objective = step(fits, mixture, shrinkage)
@@ -123,16 +184,17 @@ def fit(fits: Fits, n_regions: int, *, restarts: int, shrinkage: float, rng: np.
 
 
 def _seeded(fits: Fits, n_regions: int, rng: np.random.Generator) -> Mixture:
-    """Return a start by k-means++: means at guesses far from each other, balls as wide as what they leave."""
-    guesses, (n, d) = fits.guesses, fits.guesses.shape
+    """Return a start by k-means++: means at estimates far from each other, balls as wide as the distances to them."""
+    estimates = fits.shrunk_estimates
+    n, d = estimates.shape
     chosen = [int(rng.integers(n))] if n_regions > 1 else []
-    means = guesses[chosen] if chosen else guesses.mean(axis=0, keepdims=True)
-    nearest = ((guesses - means[0]) ** 2).sum(axis=1)
+    means = estimates[chosen] if chosen else estimates.mean(axis=0, keepdims=True)
+    nearest = ((estimates - means[0]) ** 2).sum(axis=1)
     while len(means) < n_regions:
         share = nearest + 1e-300
         new = int(rng.choice(n, p=share / share.sum()))
-        means = np.concatenate([means, guesses[new : new + 1]])
-        nearest = np.minimum(nearest, ((guesses - guesses[new]) ** 2).sum(axis=1))
+        means = np.concatenate([means, estimates[new : new + 1]])
+        nearest = np.minimum(nearest, ((estimates - estimates[new]) ** 2).sum(axis=1))
     variance = max(float(nearest.mean()) / d, FLOOR * fits.spread)
     weights = np.full(n_regions, 1.0 / n_regions)
     return Mixture(means, np.tile(variance * np.eye(d), (n_regions, 1, 1)), weights, variance)
@@ -141,17 +203,16 @@ def _seeded(fits: Fits, n_regions: int, rng: np.random.Generator) -> Mixture:
 def center_covariances(fits: Fits, mixture: Mixture) -> Array:
     """Return the covariances of the errors of the means, ``(M, d, d)``.
 
-    They come from the observed information of all means together: that of the fits as far as they are assigned, less
-    what is lost because nobody knows for sure which region a task belongs to. No mean counts as less known than the
-    size of all parameters.
+    They come from the observed information of all means together: that of the fits, weighted by their responsibilities,
+    less the loss due to the unknown assignment. The error of no mean exceeds the size of all parameters.
     """
     M, d = mixture.means.shape
     information = np.zeros((M, d, M, d))
-    for _, told in explain(fits, mixture.means, mixture.covariances):
-        q = _weighed(told.log_densities, mixture.weights)[1]
-        pulled = q[:, :, None] * told.scores
+    for _, explained in explain(fits, mixture.means, mixture.covariances):
+        q = _weighed(explained.log_densities, mixture.weights)[1]
+        pulled = q[:, :, None] * explained.scores
         information += np.einsum("nki,nlj->kilj", pulled, pulled)
-        own = np.einsum("nk,nkij->kij", q, told.precisions) - np.einsum("nki,nkj->kij", pulled, told.scores)
+        own = np.einsum("nk,nkij->kij", q, explained.precisions) - np.einsum("nki,nkj->kij", pulled, explained.scores)
         for k in range(M):
             information[k, :, k] += own[k]
     values, axes = np.linalg.eigh(information.reshape(M * d, M * d))
@@ -162,8 +223,8 @@ def center_covariances(fits: Fits, mixture: Mixture) -> Array:
 def predictive(fits: Fits, mixture: Mixture, errors: Array) -> tuple[Array, Array, Array]:
     """Return means, covariances and weights for the parameter of the next task.
 
-    Regions are as wide as they are and as their centres are unsure, and last stands a ball about 0 for a parameter that
-    belongs to none of them, which counts as one task.
+    The width of a region covers the uncertainty of its centre; the last component, a ball about 0 for a parameter that
+    belongs to no region, counts as one task.
     """
     n, d = len(fits), fits.dim
     means = np.concatenate([mixture.means, np.zeros((1, d))])
@@ -176,7 +237,7 @@ def held_out(
 ) -> Array:
     """Return the log likelihoods of tasks that were held out, ``(M, N)``, for 1, 2, ... regions.
 
-    It ends when two numbers of regions in a row were no better than a smaller one.
+    It stops when two numbers of regions in a row were no better than a smaller one.
     """
     n = len(fits)
     parts = np.array_split(rng.permutation(n), min(folds, n))
@@ -187,7 +248,7 @@ def held_out(
             others = fits.take(np.setdiff1d(np.arange(n), part))
             mixture = fit(others, M, restarts=restarts, shrinkage=shrinkage, rng=rng)
             next_task = predictive(others, mixture, center_covariances(others, mixture))
-            scores[part] = log_likelihoods(fits.take(part), *next_task)
+            scores[part], _ = assigned(fits.take(part), *next_task)
         found.append(scores)
         means = [each.mean() for each in found]
         if len(found) - 1 - int(np.argmax(means)) >= 2:
@@ -215,7 +276,7 @@ def _weighed(log_densities: Array, weights: Array) -> tuple[Array, Array]:
 
 
 def _pull(mixture: Mixture, shrinkage: float, spread: float) -> float:
-    """Return how well covariances agree with their common ball, and that with the size of all parameters."""
+    """Return the penalty of covariances unlike their common ball, and of a ball unlike the size of all parameters."""
     if shrinkage == 0.0:
         return 0.0
     d, variance = mixture.means.shape[1], mixture.variance

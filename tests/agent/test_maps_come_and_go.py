@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from banditselect import FSIDS, FSOFUL, Agent, Choice, FSSquareCB, LinIDS, load, maps
+from banditselect import FSIDS, FSOFUL, Agent, AgentDecision, FSSquareCB, LinIDS, load, maps
 from banditselect.checks.game import snapshot
 
 ITEMS = [{"id": name, "price": price} for name, price in (("tea", 2.0), ("coffee", 3.0), ("wine", 9.0))]
@@ -70,7 +70,7 @@ def test_names_follow_the_models_and_what_was_decided_before_is_learned(tmp_path
     for one in (agent, again):
         before = one.explain("ada").rounds
         one.update(waiting[0], 0.3)
-        one.update_many([Choice.from_dict(waiting[k].to_dict()) for k in (4, 2)], [0.1, 0.2])
+        one.update_many([AgentDecision.from_dict(waiting[k].to_dict()) for k in (4, 2)], [0.1, 0.2])
         one.forget(waiting[1])
         assert one.explain("ada").rounds == before + 1  # the others were of a map that is gone, and taught nothing
         assert [one.has_learned(choice) for choice in waiting] == [True, True, True, False, True]
@@ -99,7 +99,7 @@ def test_an_explanation_names_the_features_of_every_map_that_is_there():
     told = {model.name: {effect.feature for effect in model.effects} for model in agent.explain(top=9).models}
     assert set(told) == {"taste", "arms"}
     assert told["taste"] <= set(TASTE.names)
-    assert told["arms"] <= {f"{item['id']}: age" for item in ITEMS}  # a constant tells nothing apart
+    assert told["arms"] <= {f"{item['id']}: age" for item in ITEMS}  # a constant is the same for all items
     assert told["arms"]
     spread = agent._scale
     assert spread.since.tolist() == [0] * TASTE.width + [20] * 2
@@ -129,10 +129,10 @@ def test_an_explanation_names_the_features_of_every_map_that_is_there():
 )
 def test_what_is_refused_changes_nothing(call, word):
     agent = taught(Agent(maps={"price": PRICE, "arms": ARMS}), rounds_of(9))
-    before = snapshot(agent.policy), agent._lanes.to_dict(), list(agent.maps), agent._scale.mean.size
+    before = snapshot(agent.policy), agent._lanes.learned(), list(agent.maps), agent._scale.mean.size
     with pytest.raises(ValueError, match=word):
         call(agent)
-    assert (snapshot(agent.policy), agent._lanes.to_dict(), list(agent.maps), agent._scale.mean.size) == before
+    assert (snapshot(agent.policy), agent._lanes.learned(), list(agent.maps), agent._scale.mean.size) == before
 
 
 def test_a_policy_over_one_map_keeps_it():

@@ -1,4 +1,4 @@
-"""A picture of regions."""
+"""Plots of regions."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ..types import Array
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from .found import Regions
+    from .regions import Regions
 
 
 def draw(regions: Regions, coverage: float, axes: Axes | None) -> Axes:
-    """Draw fits with bars of one standard error, centres, and ellipses that hold a share ``coverage`` of a region."""
+    """Draw fits with bars of one standard error, centres, and ellipses of a share ``coverage`` of each region."""
     if axes is None:
         axes = need("matplotlib.pyplot", "experiments").figure().add_subplot()
     plane = _plane(regions)
     fits = regions.fits
-    spots = fits.guesses @ plane
+    spots = fits.shrunk_estimates @ plane
     inside = np.linalg.inv(np.swapaxes(fits.roots, 1, 2) @ fits.roots + np.eye(fits.dim) / fits.spread)
     bars = np.sqrt(np.einsum("di,ndk,ki->in", plane, inside, plane))
     rest: dict[str, Any] = {"fmt": ".", "color": "0.6", "elinewidth": 0.5, "markersize": 3, "zorder": 1}
@@ -41,7 +41,7 @@ def draw(regions: Regions, coverage: float, axes: Axes | None) -> Axes:
 
 
 def _plane(regions: Regions) -> Array:
-    """Return the two directions, ``(d, 2)``, in which parameters vary most; of one feature, it and nothing."""
+    """Return the two directions, ``(d, 2)``, in which parameters vary most; with one feature, the second is empty."""
     apart = regions.means - regions.weights @ regions.means
     total = np.einsum("k,kij->ij", regions.weights, regions.covariances)
     total += np.einsum("k,ki,kj->ij", regions.weights, apart, apart)

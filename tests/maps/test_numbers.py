@@ -1,8 +1,9 @@
-"""Columns of numbers, entry by entry."""
+"""Columns of numbers: missing values, scales, clipping, entry by entry."""
 
 import numpy as np
 
-from banditselect.maps.columns import cut, standardize, tidy
+from banditselect.maps.numbers import standardize
+from banditselect.maps.records import clipped, tidy
 
 
 def test_what_is_no_number_is_nan_and_the_rest_is_cut():
@@ -22,7 +23,7 @@ def test_columns_are_scaled_and_what_is_missing_is_the_mean():
     assert out.tolist() == [[10.0, 7.0], [2.0, 5.0], [100.0, -100.0]]
 
 
-def test_features_are_cut():
+def test_features_are_clipped():
     x = np.array([[1.0, -3.0], [2.5, 0.0]])
-    cut(x, 2.0)
+    assert clipped(x, 2.0) is x
     assert x.tolist() == [[1.0, -2.0], [2.0, 0.0]]

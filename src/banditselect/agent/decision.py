@@ -14,7 +14,7 @@ _FIELDS = ("item", "action", "probability", "key", "decision")
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class AgentDecision:
     """One decision of an agent. Frozen.
 
     Attributes
@@ -51,7 +51,7 @@ class Choice:
         decision = Decision.from_dict(content["decision"])
         made = cls(content["item"], checked_key(content["key"]), decision)
         if not serves_one(decision) or (made.action, made.probability) != (content["action"], content["probability"]):
-            raise refuse("decision", content, "what Choice.to_dict returned")
+            raise refuse("decision", content, "the result of AgentDecision.to_dict")
         return made
 
 
