@@ -47,8 +47,8 @@ class _Fits:
 
     Attributes
     ----------
-    mean, spread: of what was offered, ``(d,)``.
-    gram, moment: of every fold, of what was played, standardised and with a one: ``(folds, d + 1, d + 1)``,
+    mean, spread: of the features of all actions offered, ``(d,)``.
+    gram, moment: of every fold, of the standardised features of actions played and a one: ``(folds, d + 1, d + 1)``,
         ``(folds, d + 1)``.
     squares, count: of every fold, the sum of squared rewards and the number of decisions.
     """

@@ -1,7 +1,7 @@
 """The contract of a feature map: a context and K items in, features ``(K, d)`` out, one call for all items."""
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -31,6 +31,8 @@ class FeatureMap(Recipe):
     names: a name of every feature.
     unsaved: what of it cannot be saved, by name; None if all of it can.
     """
+
+    takes_pairs: ClassVar[bool] = False  #: whether ``_features`` also takes a context for every item
 
     @property
     def blocks(self) -> int:
@@ -65,6 +67,31 @@ class FeatureMap(Recipe):
                 expected = f"finite numbers of shape {shape}: a row for every item, a column for every name"
                 raise refuse(f"{type(self).__name__}: features", values, expected)
         return found
+
+    def check(self, contexts: Any, items: Any) -> None:
+        """Raise ValueError, by column and value, where an encoder cannot use a record, as ``strict=True`` does."""
+        both = {"context": Records.of(contexts, "contexts"), "items": Records.of(items, "items")}
+        for name, part in self._parts():
+            if name in both and len(both[name]):
+                both[name].encoded(part, "_encode", True)
+
+    def features_many(self, contexts: Records, items: Records, *, strict: bool = False) -> Array | Blocked:
+        """Return the features of items in n contexts, ``(n K, width)``; nothing is changed.
+
+        Parameters
+        ----------
+        contexts: n records.  items: n K records, the K of one context after those of another.
+        strict: as in :meth:`features`.
+        """
+        n, K = len(contexts), len(items) // len(contexts)
+        if self.takes_pairs and not is_foreign(type(self)):
+            return self._features(contexts.take(np.repeat(np.arange(n), K)) if K > 1 else contexts, items, strict)
+        parts = [
+            self.features(contexts.take([t]), items.take(range(t * K, t * K + K)), strict=strict) for t in range(n)
+        ]
+        if isinstance(parts[0], Blocked):
+            return Blocked(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        return np.concatenate(parts)
 
     def observe(self, context: Any, items: Any) -> None:
         """Take note of what is about to be decided, for what is learned online: scales, and blocks of new items.

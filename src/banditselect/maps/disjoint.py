@@ -45,6 +45,7 @@ class Disjoint(FeatureMap):
     """
 
     state = ("ids",)
+    takes_pairs = True
 
     def __init__(
         self,

@@ -33,6 +33,8 @@ class Items(FeatureMap):
            [4. ]])
     """
 
+    takes_pairs = True
+
     def __init__(self, items: Encoder) -> None:
         self.items: Encoder = owned("Items: items", items)
 
@@ -66,6 +68,8 @@ class SideBySide(FeatureMap):
     >>> maps.SideBySide(context=age, items=price, then=maps.Polynomials(powers=False)).names
     ['age', 'price', 'age * price']
     """
+
+    takes_pairs = True
 
     def __init__(self, *, context: Encoder, items: Encoder, then: Transform | None = None) -> None:
         self.context: Encoder = owned("SideBySide: context", context)
@@ -122,6 +126,8 @@ class Outer(FeatureMap):
            [ 30.,   4., 120.]])
     """
 
+    takes_pairs = True
+
     def __init__(self, *, context: Encoder, items: Encoder, own: bool = True) -> None:
         self.context: Encoder = owned("Outer: context", context)
         self.items: Encoder = owned("Outer: items", items)
@@ -140,8 +146,8 @@ class Outer(FeatureMap):
     def _features(self, context: Records, items: Records, strict: bool) -> Array:
         x, z = context.encoded(self.context, "_encode", strict), items.encoded(self.items, "_encode", strict)
         if not self.own:
-            return crossed_rows(x, z[None])[0]
-        return np.ascontiguousarray(crossed_rows(_behind_one(x), _behind_one(z)[None])[0, :, 1:])
+            return _products(x, z)
+        return np.ascontiguousarray(_products(_behind_one(x), _behind_one(z))[:, 1:])
 
 
 class HashedInteractions(FeatureMap):
@@ -189,6 +195,11 @@ class HashedInteractions(FeatureMap):
             hashed_products(left[0], x[0], right, z, self.own, np.uint64(self.seed), out)
         cut(out, LIMIT)
         return out
+
+
+def _products(x: Array, z: Array) -> Array:
+    """Return the products of contexts, one for all or one for each, and items ``(K, d)``: ``(K, d p)``."""
+    return crossed_rows(x, z) if len(x) == len(z) else crossed_rows(x, z[None])[0]
 
 
 def _behind_one(x: Array) -> Array:

@@ -6,6 +6,7 @@ from .classification import Classification
 from .contexts import ContextPerMap
 from .latent import LatentBandit
 from .moods import SwitchingFeatureSelection, SwitchingParameterSelection
+from .replay import LoggedReplay
 from .synthetic import SyntheticFeatureSelection, SyntheticParameterSelection
 from .tasks import SyntheticTasks
 
@@ -15,6 +16,7 @@ __all__ = [
     "ContextPerMap",
     "Instances",
     "LatentBandit",
+    "LoggedReplay",
     "Problem",
     "SwitchingFeatureSelection",
     "SwitchingParameterSelection",

@@ -17,8 +17,9 @@ from ..runtime.arguments import argument
 from ..runtime.constraints import Number, OneOf, YesNo
 from ..runtime.errors import refuse
 from ..runtime.inputs import SMALLEST, as_floats
+from ..runtime.shapes import stacked
 from ..types import Array, Index
-from .base import Problem, map_shapes, stacked
+from .base import Problem, map_shapes
 from .labelled import AsGiven, labels_of, same_rows, table_of
 from .one_vs_rest import fit_classes
 from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, coin_constant, distinct_items, draw_noise
