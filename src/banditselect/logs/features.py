@@ -1,9 +1,8 @@
 """The features of all actions of every logged decision: arrays, or what maps make of records when it is needed."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +12,7 @@ from ..kernels.features import LIMIT
 from ..maps import FeatureMap, Records
 from ..runtime import errors, inputs
 from ..runtime.settings import read_only
-from ..runtime.shapes import widened
+from ..runtime.shapes import values_of, widened
 from ..types import Array, Blocked, Index, Mask
 
 
@@ -44,8 +43,7 @@ class LogFeatures(ABC):
 
     def maps(self, rows: Index, only: int | None = None) -> list[Array]:
         """Return the same with zeros in the places of other blocks."""
-        counts = (self.blocks or (1,) * len(self.dims))[slice(None) if only is None else slice(only, only + 1)]
-        parts = zip(self.shown(rows, only), counts, strict=True)
+        parts = zip(self.shown(rows, only), (self.blocks or (1,) * len(self.dims))[part_at(only)], strict=True)
         return [widened(*m, B) if isinstance(m, Blocked) else m for m, B in parts]
 
     @abstractmethod
@@ -53,42 +51,38 @@ class LogFeatures(ABC):
         """Return the features of these decisions."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class DenseFeatures(LogFeatures):
     """Features as arrays: ``(T, K, d)``, ``(T, M, K, d)``, or a list of M arrays ``(T, K, d_i)``.
 
     A map with several blocks of parameters is a ``Blocked(values, block)``, ``(T, K, d)`` and ``(T, K)``.
     """
 
-    features: Any
-    block: Any = field(init=False)
-
-    def __post_init__(self) -> None:
-        given = [self.features] if isinstance(self.features, Blocked) else self.features
+    def __init__(self, features: Any) -> None:
+        given = [features] if isinstance(features, Blocked) else features
         divided = isinstance(given, Sequence) and any(isinstance(m, Blocked) for m in given)
-        parts = [np.asarray(m.values if isinstance(m, Blocked) else m) for m in given] if divided else given
-        maps, many = _as_maps(parts)
-        size, n_actions, _ = maps[0].shape
-        fill(self, features=maps, many=many and given is self.features, size=size, n_actions=n_actions)
-        block = tuple(_blocks(m, maps[0].shape[:2]) for m in given) if divided else (None,) * len(maps)
-        counts = tuple(1 if b is None else int(b.max()) + 1 for b in block)
-        dims = tuple(B * m.shape[2] for m, B in zip(maps, counts, strict=True))
-        fill(self, dims=dims, blocks=counts if divided else (), block=block)
+        found, many = _as_maps([np.asarray(values_of(m)) for m in given] if divided else given)
+        self.many = many and given is features
+        self.size, self.n_actions, _ = found[0].shape
+        blocked = [_blocked(x, m) for x, m in zip(found, given, strict=True)] if divided else found
+        self.features: tuple[Any, ...] = tuple(blocked)
+        counts = [int(m.block.max()) + 1 if isinstance(m, Blocked) else 1 for m in blocked]
+        self.blocks = tuple(counts) if divided else ()
+        self.dims = tuple(x.shape[2] * B for x, B in zip(found, counts, strict=True))
 
     def shown(self, rows: Index, only: int | None = None) -> list[Array | Blocked]:
         """Return the features that these decisions offered."""
-        part = slice(None) if only is None else slice(only, only + 1)
-        places = _run(rows)
-        maps = [(m[places].astype(np.float64, copy=False), b) for m, b in self._pairs()[part]]
-        return [x if block is None else Blocked(x, block[places]) for x, block in maps]
+        whole = rows.size > 0 and rows[-1] - rows[0] + 1 == rows.size and bool((np.diff(rows) == 1).all())
+        places = slice(int(rows[0]), int(rows[-1]) + 1) if whole else rows  # a slice copies nothing
+        found = []
+        for m in self.features[part_at(only)]:
+            x = values_of(m)[places].astype(np.float64, copy=False)
+            found.append(Blocked(x, m.block[places]) if isinstance(m, Blocked) else x)
+        return found
 
     def take(self, rows: Index) -> Self:
         """Return the features of these decisions."""
-        maps = [m[rows] if block is None else Blocked(m[rows], block[rows]) for m, block in self._pairs()]
+        maps = [part_of(m, rows) for m in self.features]
         return type(self)(maps if self.many else maps[0])
-
-    def _pairs(self) -> list[tuple[Any, Any]]:
-        return list(zip(self.features, self.block, strict=True))
 
 
 class MappedFeatures(LogFeatures):
@@ -118,12 +112,12 @@ class MappedFeatures(LogFeatures):
         offered = np.tile(np.arange(K), (n, 1)) if self._offered is None else self._offered[rows]
         contexts, items = self._contexts.take(rows), self._items.take(np.maximum(offered, 0).ravel())
         found: list[Array | Blocked] = []
-        for m in self._maps if only is None else self._maps[only : only + 1]:
+        for m in self._maps[part_at(only)]:
             made = m.features_many(contexts, items)
-            x = np.asarray(made.values if isinstance(made, Blocked) else made).reshape(n, K, -1)
+            x = values_of(made).reshape(n, K, -1)
             if self.available is not None:
                 x[offered < 0] = 0.0
-            found.append(Blocked(x, np.asarray(made.block).reshape(n, K)) if isinstance(made, Blocked) else x)
+            found.append(Blocked(x, made.block.reshape(n, K)) if isinstance(made, Blocked) else x)
         return found
 
     def take(self, rows: Index) -> Self:
@@ -134,10 +128,8 @@ class MappedFeatures(LogFeatures):
 
 def mapped(maps: Any, contexts: Records, items: Records, offered: Index | None, strict: bool) -> MappedFeatures:
     """Return the features that maps make of records; maps that are not fitted are fitted to these."""
-    many = not isinstance(maps, FeatureMap)
-    given = (
-        list(maps.values() if isinstance(maps, Mapping) else maps) if many and isinstance(maps, Iterable) else [maps]
-    )
+    several = list(maps.values()) if isinstance(maps, Mapping) else maps
+    given = list(several) if isinstance(several, list | tuple) else [maps]
     if not given or not all(isinstance(m, FeatureMap) for m in given):
         raise errors.refuse("Log.from_rounds: maps", maps, "a feature map such as maps.Outer(...), or several of them")
     made = [copy(m) if m.fitted else m.fit(contexts, items) for m in given]
@@ -146,7 +138,7 @@ def mapped(maps: Any, contexts: Records, items: Records, offered: Index | None, 
         if strict:
             _check(m, contexts, "round")
             _check(m, items, "item")
-    return MappedFeatures(made, many, contexts, items, offered)
+    return MappedFeatures(made, not isinstance(maps, FeatureMap), contexts, items, offered)
 
 
 def _check(m: FeatureMap, records: Records, kind: str, first: int = 0) -> None:
@@ -161,10 +153,9 @@ def _check(m: FeatureMap, records: Records, kind: str, first: int = 0) -> None:
             _check(m, records.take(part), kind, first + int(part[0]))
 
 
-def fill(this: object, /, **values: Any) -> None:
-    """Set attributes of an object whose class is frozen."""
-    for name, value in values.items():
-        object.__setattr__(this, name, value)
+def part_at(only: int | None) -> slice:
+    """Return the place of one map, or of all."""
+    return slice(None) if only is None else slice(only, only + 1)
 
 
 def part_of(features: Any, places: Any) -> Any:
@@ -191,25 +182,17 @@ def _as_maps(value: Any) -> tuple[tuple[NDArray[Any], ...], bool]:
     return tuple(map(read_only, parts)), many
 
 
-def _blocks(given: Any, shape: tuple[int, ...]) -> Index | None:
-    """Return the blocks of the actions of a map, None for one without."""
+def _blocked(values: Array, given: Any) -> Any:
+    """Return checked values with the blocks that were given with them, if any."""
     if not isinstance(given, Blocked):
-        return None
-    found = np.asarray(given.block)
-    if found.dtype.kind not in "iu" or found.shape != shape or found.min() < 0:
-        raise errors.refuse("Log: block", given.block, f"whole numbers >= 0 of shape {shape}")
-    return read_only(found.astype(np.int64))
-
-
-def _run(rows: Index) -> Any:
-    """Return positions that follow one another as a slice, which copies nothing."""
-    whole = rows.size > 0 and rows[-1] - rows[0] + 1 == rows.size and bool((np.diff(rows) == 1).all())
-    return slice(int(rows[0]), int(rows[-1]) + 1) if whole else rows
+        return values
+    block = np.asarray(given.block)
+    if block.dtype.kind not in "iu" or block.shape != values.shape[:2] or block.min() < 0:
+        raise errors.refuse("Log: block", given.block, f"whole numbers >= 0 of shape {values.shape[:2]}")
+    return Blocked(values, read_only(block.astype(np.int64)))
 
 
 def _real(name: str, value: Any, expected: str) -> NDArray[Any]:
     """Return an array of float32 if it is that, else of float64."""
-    array = np.asarray(value) if isinstance(value, np.ndarray) else inputs.as_floats(name, value, expected)
-    if array.dtype.kind not in "fiub":
-        raise errors.refuse(name, value, expected)
-    return np.asarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
+    single = isinstance(value, np.ndarray) and value.dtype == np.float32
+    return value if single else inputs.as_floats(name, value, expected)

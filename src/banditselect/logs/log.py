@@ -18,9 +18,9 @@ from ..policies import Decision
 from ..runtime import constraints, errors, inputs
 from ..runtime.extras import need
 from ..runtime.settings import read_only
-from ..runtime.shapes import stacked
+from ..runtime.shapes import stacked, values_of
 from ..types import Array, Blocked, Index, Mask
-from .features import DenseFeatures, LogFeatures, fill, mapped, part_of
+from .features import DenseFeatures, LogFeatures, mapped, part_of
 from .rounds import Round, Rounds, columns_of
 
 
@@ -82,7 +82,8 @@ class Log:
         if mask is not None:
             _each(mask[np.arange(T), played], "action", played, "an action that was offered")
             mask = None if mask.all() else read_only(mask)
-        fill(self, features=found, action=read_only(played.astype(np.int64)), propensity=p, reward=y, available=mask)
+        action = read_only(played.astype(np.int64))
+        vars(self).update(features=found, action=action, propensity=p, reward=y, available=mask)
 
     @classmethod
     def from_rounds(cls, rounds: Iterable[Round], maps: Any, *, strict: bool = True) -> Self:
@@ -150,9 +151,8 @@ class Log:
         for t, (x, decision) in enumerate(zip(features, decisions, strict=True)):
             if not isinstance(decision, Decision) or decision.probability is None:
                 raise errors.refuse(f"Log.collect: decisions[{t}]", decision, "a decision with a probability")
-            block = DenseFeatures(_one_more_axis(x) if decision.lanes is None else x)
-            n, widths = np.size(decision.action), [m.shape[2] for m in block.features]
-            if block.size != n or (blocks and widths != [m.shape[2] for m in blocks[0].features]):
+            block, n = DenseFeatures(_one_more_axis(x) if decision.lanes is None else x), np.size(decision.action)
+            if block.size != n or (blocks and _widths(block) != _widths(blocks[0])):
                 raise errors.refuse(f"Log.collect: features[{t}]", x, "what act was given, as at other times")
             if not _holds(block, decision):
                 expected = f"what act was given: action {decision.action} does not have the features of decisions[{t}]"
@@ -252,20 +252,21 @@ def _numbers(name: str, value: Any, T: int) -> Array:
     return array
 
 
+def _widths(block: DenseFeatures) -> list[int]:
+    return [values_of(m).shape[2] for m in block.features]
+
+
 def _holds(block: DenseFeatures, decision: Decision) -> bool:
-    """Tell whether the actions played have the features that the decision carries."""
+    """Return whether the actions played have the features that the decision carries."""
     action = np.atleast_1d(decision.action)
-    if action.max() >= block.n_actions:
-        return False
     carried = decision.features.reshape(action.size, -1, decision.features.shape[-1])
-    if carried.shape[1] != len(block.features):
+    if action.max() >= block.n_actions or carried.shape[1] != len(block.features):
         return False
     rows = np.arange(action.size)
     for i, m in enumerate(block.shown(rows)):
-        x, *of = (part[rows, action] for part in (m if isinstance(m, Blocked) else (m,)))
-        if not np.array_equal(x, carried[:, i, : x.shape[1]]) or not all(
-            np.array_equal(b, carried[:, i, -1]) for b in of
-        ):
+        x = values_of(m)[rows, action]
+        alike = np.array_equal(x, carried[:, i, : x.shape[1]])
+        if not alike or (isinstance(m, Blocked) and not np.array_equal(m.block[rows, action], carried[:, i, -1])):
             return False
     return True
 

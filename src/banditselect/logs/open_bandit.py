@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .rounds import Columns, Rounds, rounds_of_table
-from .tables import Batch, Counter, batches, header, joined, some
+from .tables import Batch, batches, header, joined
 
 
 def read_open_bandit(folder: str | os.PathLike[str], *, skip: bool = False) -> Rounds:
@@ -36,20 +36,17 @@ def read_open_bandit(folder: str | os.PathLike[str], *, skip: bool = False) -> R
     columns = {k: f"user-item_affinity_{item['id']}" for k, item in enumerate(items)}
     affinities = {k: name for k, name in columns.items() if name in names}
 
-    def read(batch: Batch, skipped: Counter) -> Columns:
-        action = batch.positions("item_id", place)
-        y, p = batch.numbers("click"), batch.probabilities("propensity_score")
-        found = {k: batch.numbers(name) for k, name in affinities.items()}
+    def read(batch: Batch) -> Columns:
         contexts = {name: batch.cells(name) for name in users}
-        good = batch.good(np.arange(batch.n), skipped)
+        found = {k: batch.numbers(name).tolist() for k, name in affinities.items()}
         offered = [
-            item | ({"affinity": float(found[k][row])} if k in found else {})
-            for row in np.arange(batch.n)[good]
+            item | ({"affinity": found[k][row]} if k in found else {})
+            for row in range(batch.n)
             for k, item in enumerate(items)
         ]
-        contexts = {name: some(cells, good) for name, cells in contexts.items()}
+        menus, action = np.arange(len(offered)).reshape(-1, len(items)), batch.positions("item_id", place)
         return Columns(
-            contexts, offered, np.arange(len(offered)).reshape(-1, len(items)), action[good], y[good], p[good]
+            contexts, offered, menus, action, batch.numbers("click"), batch.probabilities("propensity_score")
         )
 
     read_columns = [*users, "item_id", "click", "propensity_score", *affinities.values()]

@@ -8,7 +8,7 @@ import numpy as np
 from ..runtime import constraints, errors
 from ..runtime.extras import frame_of
 from .rounds import Columns, Record, Rounds, rounds_of_table
-from .tables import Batch, Counter, batches, is_csv, joined, some
+from .tables import Batch, batches, is_csv, joined
 
 
 def read_decisions(
@@ -57,20 +57,15 @@ def read_decisions(
     records = list(known.values())
     names = [*context, *(name for name in (action, propensity, reward, offered) if isinstance(name, str))]
 
-    def read(batch: Batch, skipped: Counter) -> Columns:
-        position = batch.positions(action, order)
-        menus = None if offered is None else batch.menus(offered, order)
-        if menus is not None:
+    def read(batch: Batch) -> Columns:
+        position, menus = batch.positions(action, order), None
+        if offered is not None:
+            menus = batch.menus(offered, order)
             there = menus == position[:, None]
-            for row in np.flatnonzero(~there.any(axis=1)).tolist():
-                batch.fault(row, action, f"an id in column {offered!r}")
-            position = there.argmax(axis=1)
-        contexts, y, p = [batch.cells(name) for name in context], batch.numbers(reward), batch.probabilities(propensity)
-        good = batch.good(np.arange(batch.n), skipped)
-        return Columns(
-            dict(zip(context, (some(cells, good) for cells in contexts), strict=True)),
-            records, None if menus is None else menus[good], position[good], y[good], p[good],
-        )  # fmt: skip
+            batch.fault(np.flatnonzero(~there.any(axis=1)), action, f"an id in column {offered!r}")
+            position = there.argmax(axis=1) if menus.size else position
+        contexts = {name: batch.cells(name) for name in context}
+        return Columns(contexts, records, menus, position, batch.numbers(reward), batch.probabilities(propensity))
 
     return rounds_of_table(lambda skipped: batches(source, names, skipped, (action, offered)), read, skip)
 
@@ -114,23 +109,21 @@ def read_offers(
         raise errors.refuse("read_offers: item", item, "a list of columns")
     names = [*context, *item, decision, chosen, reward, *([propensity] if isinstance(propensity, str) else [])]
 
-    def read(batch: Batch, skipped: Counter) -> Columns:
+    def read(batch: Batch) -> Columns:
         first = batch.starts(decision)
         size = np.diff(np.append(first, batch.n))
-        group = np.repeat(np.arange(first.size), size)
+        batch.group = np.repeat(np.arange(first.size), size)
         rows = np.flatnonzero(batch.flags(chosen) == 1)
-        times = np.bincount(group[rows], minlength=first.size)
-        for row in first[times != 1].tolist():
-            batch.fault(row, chosen, "one row of the decision to be chosen; its rows follow one another")
+        times = np.bincount(batch.group[rows], minlength=first.size)
+        batch.fault(first[times != 1], chosen, "one row of the decision to be chosen; its rows follow one another")
         played = first.copy()
-        played[group[rows]] = rows
-        y, p = batch.numbers(reward, played), batch.probabilities(propensity, played)
-        contexts, items = ({name: batch.cells(name) for name in columns} for columns in (context, item))
-        good = batch.good(group, skipped)
-        places = np.arange(size.max())
+        played[batch.group[rows]] = rows
+        contexts = {name: batch.cells(name, first) for name in context}
+        items = {name: batch.cells(name) for name in item}
+        places = np.arange(size.max(initial=0))
         offered = np.where(places < size[:, None], first[:, None] + places, -1)
-        contexts = {name: some(cells, first[good]) for name, cells in contexts.items()}
-        return Columns(contexts, items, offered[good], (played - first)[good], y[good], p[good])
+        y, p = batch.numbers(reward, played), batch.probabilities(propensity, played)
+        return Columns(contexts, items, offered, played - first, y, p)
 
     return rounds_of_table(lambda _: _whole_decisions(batches(source, names), decision), read, skip)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..runtime import constraints
 from ..types import Array, Index
-from .tables import Batch, Counter, joined
+from .tables import Batch, Counter, joined, padded
 
 Record = Mapping[str, Any]
 """From names to values: words, numbers, truth values, lists of numbers; None where nothing is known."""
@@ -86,19 +86,23 @@ class Rounds(Iterable[Round]):
 
 
 def rounds_of_table(
-    batches: Callable[[Counter], Iterator[Batch]], read: Callable[[Batch, Counter], Columns], skip: bool
+    batches: Callable[[Counter], Iterator[Batch]], read: Callable[[Batch], Columns], skip: bool
 ) -> Rounds:
     """Return the rounds of a table that is read in batches of rows; ``read`` makes columns of some rows."""
 
+    def columns(batch: Batch, skipped: Counter) -> Columns:
+        found, good = read(batch), batch.good(skipped)
+        return found if good is batch else columns(good, skipped)
+
     def rows(skipped: Counter) -> Iterator[Round]:
         for batch in batches(skipped):
-            contexts, items, offered, *numbers = read(batch, skipped)
+            contexts, items, offered, *numbers = columns(batch, skipped)
             records = _records(items, 0)
             menus = repeat(records) if offered is None else ([records[k] for k in row if k >= 0] for row in offered)
             cells = (_records(contexts, len(numbers[0])), menus, *(part.tolist() for part in numbers))
             yield from map(Round._make, zip(*cells, strict=False))
 
-    return Rounds(rows, skip, lambda skipped: read(joined(list(batches(skipped))), skipped))
+    return Rounds(rows, skip, lambda skipped: columns(joined(list(batches(skipped))), skipped))
 
 
 def columns_of(rounds: Iterable[Round]) -> Columns:
@@ -106,9 +110,7 @@ def columns_of(rounds: Iterable[Round]) -> Columns:
     rows = list(rounds)
     items = list({id(record): record for logged in rows for record in logged.items}.values())
     place = {id(record): k for k, record in enumerate(items)}
-    menus = [[place[id(record)] for record in logged.items] for logged in rows]
-    K = max(map(len, menus), default=0)
-    offered = np.array([menu + [-1] * (K - len(menu)) for menu in menus], dtype=np.int64)
+    offered = padded([[place[id(record)] for record in logged.items] for logged in rows])
     action, reward, probability = (np.array([logged[k] for logged in rows]) for k in (2, 3, 4))
     return Columns([logged.context for logged in rows], items, offered, action, reward, probability)
 

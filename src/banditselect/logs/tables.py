@@ -23,7 +23,7 @@ _FLAGS = {"true": 1, "1": 1, "1.0": 1, "false": 0, "0": 0, "0.0": 0}
 
 
 class Batch:
-    """Some rows of a table. A cell that cannot be used is a fault of its row, reported by ``good``.
+    """Some rows of a table. A cell that cannot be used is a fault of its row, see ``good``.
 
     Parameters
     ----------
@@ -34,11 +34,12 @@ class Batch:
 
     def __init__(self, frame: Any, place: Callable[[int], str], text: bool = False) -> None:
         self.frame, self.place, self.text, self.n = frame, place, text, len(frame)
+        self.group = np.arange(self.n)  #: the entry that a row belongs to
         self._faults: dict[int, tuple[str, Any, str]] = {}
 
-    def cells(self, name: str) -> Any:
+    def cells(self, name: str, rows: Any = slice(None)) -> Any:
         """Return a column as an array of numbers, or as a list of values, None where one is missing."""
-        column = self.frame[name]
+        column = self.frame[name].iloc[rows]
         missing = column.isna().to_numpy()
         if column.dtype.kind in "iuf" and not missing.any():
             return column.to_numpy()
@@ -49,38 +50,34 @@ class Batch:
             return _literal(cell) if cell.lstrip().startswith("[") else cell if cell.strip() else None
         return cell.tolist() if isinstance(cell, np.ndarray) else cell
 
-    def numbers(self, name: str, rows: Any = slice(None)) -> Array:
+    def numbers(self, name: str, rows: Any = None) -> Array:
         """Return finite numbers, in all rows or some."""
+        rows = np.arange(self.n) if rows is None else rows
         column, parse = self.frame[name].iloc[rows], need("pandas", "experiments").to_numeric
         try:
             x: Array = parse(column, errors="coerce").to_numpy(float, na_value=np.nan)
         except OverflowError:
             x = parse(column.astype(str), errors="coerce").to_numpy(float, na_value=np.nan)
-        for k in np.flatnonzero(~(np.abs(x) <= LIMIT)).tolist():
-            self.fault(np.arange(self.n)[rows][k], name, "a finite number such as 0.5, with a point")
+        self.fault(rows[~(np.abs(x) <= LIMIT)], name, "a finite number such as 0.5, with a point")
         return x
 
-    def probabilities(self, given: str | float, rows: Any = slice(None)) -> Array:
+    def probabilities(self, given: str | float, rows: Any = None) -> Array:
         """Return the probabilities in a column, or the one that was given for all rows."""
-        if not isinstance(given, str):
-            return np.full(len(np.arange(self.n)[rows]), float(given))
-        p = self.numbers(given, rows)
-        for k in np.flatnonzero((p <= 0.0) | (p > 1.0)).tolist():
-            self.fault(np.arange(self.n)[rows][k], given, "a probability in (0, 1]")
+        rows = np.arange(self.n) if rows is None else rows
+        p = self.numbers(given, rows) if isinstance(given, str) else np.full(rows.size, float(given))
+        self.fault(rows[(p <= 0.0) | (p > 1.0)], str(given), "a probability in (0, 1]")
         return p
 
     def flags(self, name: str) -> Index:
         """Return cells that are true or false, 1 or 0."""
         flags = np.array([_FLAGS.get(str(cell).lower(), -1) for cell in self.frame[name].tolist()])
-        for row in np.flatnonzero(flags < 0).tolist():
-            self.fault(row, name, "true or false, 1 or 0")
+        self.fault(np.flatnonzero(flags < 0), name, "true or false, 1 or 0")
         return flags
 
     def starts(self, name: str) -> Index:
         """Return the rows whose id is not that of the row before."""
         column = self.frame[name]
-        for row in np.flatnonzero(column.isna()).tolist():
-            self.fault(row, name, "an id")
+        self.fault(np.flatnonzero(column.isna()), name, "an id")
         return np.flatnonzero((column != column.shift()).to_numpy(bool))
 
     def positions(self, name: str, order: Mapping[Any, int]) -> Index:
@@ -91,8 +88,7 @@ class Batch:
         except TypeError:  # lists are no ids
             codes, different = np.arange(self.n), column.tolist()
         found = np.array([*(_position(cell, order) for cell in different), -1])[codes]
-        for row in np.flatnonzero(found < 0).tolist():
-            self.fault(row, name, _one_of(order))
+        self.fault(np.flatnonzero(found < 0), name, _one_of(order))
         return found
 
     def menus(self, name: str, order: Mapping[Any, int]) -> Index:
@@ -101,39 +97,35 @@ class Batch:
         for row, cell in enumerate(self.cells(name)):
             ids = [str(key) for key in cell] if self.text and isinstance(cell, list) else cell
             if not isinstance(ids, list) or not ids or len({str(key) for key in ids}) != len(ids):
-                self.fault(row, name, "a list of different ids such as [3, 7] or ['a', 'b']")
+                self.fault([row], name, "a list of different ids such as [3, 7] or ['a', 'b']")
                 ids = []
             found.append([_position(key, order) for key in ids])
             if -1 in found[-1]:
-                self.fault(row, name, _one_of(order), ids[found[-1].index(-1)])
-        K = max(map(len, found))
-        return np.array([menu + [-1] * (K - len(menu)) for menu in found])
+                self.fault([row], name, _one_of(order), ids[found[-1].index(-1)])
+        return padded(found)
 
-    def fault(self, row: int, name: str, expected: str, value: Any = None) -> None:
-        """Note that the cell of a row cannot be used, or a value in it; of several faults the first counts."""
-        cell = self.frame[name].iloc[row] if value is None else value
-        self._faults.setdefault(int(row), (name, cell, expected))
+    def fault(self, rows: Any, name: str, expected: str, value: Any = None) -> None:
+        """Note that a cell, or a value in it, cannot be used; of several faults of a row the first counts."""
+        for row in map(int, rows):
+            cell = self.frame[name].iloc[row] if value is None else value
+            self._faults.setdefault(row, (name, cell, expected))
 
     def split(self, row: int) -> "tuple[Batch, Batch]":
         """Return the rows before one and those from it on."""
         before, after = self.frame.iloc[:row], self.frame.iloc[row:].reset_index(drop=True)
         return Batch(before, self.place, self.text), Batch(after, lambda k: self.place(row + k), self.text)
 
-    def good(self, group: Index, skipped: Counter) -> Any:
-        """Return which groups of rows have no fault, a slice if all; refuse or count the others.
-
-        ``group``: of every row, numbered from 0.
-        """
+    def good(self, skipped: Counter) -> "Batch":
+        """Return the rows without the entries that have a fault, which are refused or counted."""
         if not self._faults:
-            return slice(None)
+            return self
         if skipped is None:
             first = min(self._faults)
             name, value, expected = self._faults[first]
             raise errors.refuse(f"{self.place(first)}: column {name!r}", value, expected)
-        good = np.ones(int(group[-1]) + 1, dtype=bool)
-        good[group[list(self._faults)]] = False
-        skipped(int((~good).sum()))
-        return good
+        bad = np.unique(self.group[list(self._faults)])
+        skipped(bad.size)
+        return Batch(self.frame[~np.isin(self.group, bad)].reset_index(drop=True), self.place, self.text)
 
 
 def batches(source: Any, names: Sequence[str], skipped: Counter = None, ids: Sequence[Any] = ()) -> Iterator[Batch]:
@@ -182,11 +174,10 @@ def joined(parts: Sequence[Batch]) -> Batch:
     return Batch(need("pandas", "experiments").concat(frames, ignore_index=True), parts[0].place, parts[0].text)
 
 
-def some(cells: Any, chosen: Any) -> Any:
-    """Return some cells of a column, a list or an array."""
-    if isinstance(cells, list) and not isinstance(chosen, slice):
-        return [cells[k] for k in np.arange(len(cells))[chosen].tolist()]
-    return cells[chosen]
+def padded(menus: Sequence[Sequence[int]]) -> Index:
+    """Return lists of positions as an array, filled up with -1."""
+    K = max(map(len, menus), default=0)
+    return np.array([[*menu, *[-1] * (K - len(menu))] for menu in menus], dtype=np.int64)
 
 
 def is_csv(source: Any) -> bool:
