@@ -16,9 +16,8 @@ from ..policies import Binding, Policy
 from ..policies.on_map import OnMap
 from ..runtime import constraints, errors, inputs
 from ..runtime.shapes import stacked
-from ..types import Array, Blocked
+from ..types import Array
 from .estimators import TOLERANCE, Estimates, ImportanceSums
-from .features import part_of
 from .log import Log, chunks
 from .reward_model import cross_fitted
 from .rounds import Round
@@ -81,8 +80,7 @@ def evaluate(
     The intervals are those of the central limit theorem: the sample variance of the terms for ips and dr, the delta
     method for snips. They hold for large T and moderate weights. A few large weights make them too narrow, because the
     sample variance has not seen larger ones yet: look at ``effective_sample_size``, and distrust intervals that rest on
-    fewer than some 50. Bounds that hold for every T (Bernstein's) are proportional to the largest weight possible, and
-    mostly say nothing.
+    fewer than some 50.
 
     Warns if the mean weight is more than 5 standard errors from 1, which exact propensities make unlikely.
 
@@ -159,13 +157,12 @@ def _probabilities(target: Any, log: Log, progressive: bool) -> Array:
     ask = target.probabilities if isinstance(target, Policy) else target
     p = np.zeros((T, K))
     for part in chunks(log):
-        x = stacked(log.features.shown(part) if progressive else log.features.maps(part), log.features.many, axis=1)
+        maps = log.features.shown(part) if progressive else log.features.maps(part)
         for i, t in enumerate(part.tolist()):
-            mine = part_of(x, i)
-            here = mine if log.available is None else _actions(mine, offered[t])
-            p[t, offered[t]] = _numbers(f"evaluate: target at decision {t}", ask(here), int(offered[t].sum()), True)
+            given = ask(log.part(maps, i, offered[t]))
+            p[t, offered[t]] = _numbers(f"evaluate: target at decision {t}", given, int(offered[t].sum()), law=True)
             if progressive:
-                target.learn(_actions(mine, log.action[t]), float(log.reward[t]))
+                target.learn(log.part(maps, i, log.action[t]), float(log.reward[t]))
     return p
 
 
@@ -193,11 +190,6 @@ def _at_once(policy: Policy, log: Log) -> Array:
         x = stacked(maps, features.many and only is None, axis=1)
         p[part] = reader.probabilities_many(x, available=None if log.available is None else log.available[part])
     return p
-
-
-def _actions(x: Any, places: Any) -> Any:
-    """Return some of the actions of a decision, in every map."""
-    return part_of(x, places) if isinstance(x, list | Blocked) else x[..., places, :]
 
 
 def _terms(target: Any, rounds: Iterable[Round], progressive: bool, model: Any) -> Iterator[tuple[float, ...]]:

@@ -159,10 +159,10 @@ def part_at(only: int | None) -> slice:
 
 
 def part_of(features: Any, places: Any) -> Any:
-    """Return some entries of every map: of an array, of ``Blocked``, or of a list of them."""
+    """Return some entries of a map."""
     if isinstance(features, Blocked):
         return Blocked(features.values[places], features.block[places])
-    return [part_of(m, places) for m in features] if isinstance(features, list) else features[places]
+    return features[places]
 
 
 def _as_maps(value: Any) -> tuple[tuple[NDArray[Any], ...], bool]:

@@ -207,19 +207,20 @@ class Log:
     @property
     def offered(self) -> Mask:
         """The actions that every decision offered, ``(T, K)``: ``available``, or all True where that is None."""
-        return np.ones((len(self), self.features.n_actions), dtype=bool) if self.available is None else self.available
+        whole = np.broadcast_to(np.True_, (len(self), self.features.n_actions))
+        return whole if self.available is None else self.available
 
     def offers(self, t: int) -> Any:
         """Return the features of the actions that decision t offered: ``(K_t, d)``, ``(M, K_t, d)``, or a list."""
-        maps = self.features.maps(np.array([t]))
-        if self.available is not None:
-            maps = [m[:, self.available[t]] for m in maps]
-        return stacked([m[0] for m in maps], self.features.many, axis=0)
+        return self.part(self.features.maps(np.array([t])), 0, self.offered[t])
 
     def played(self, t: int) -> Any:
         """Return the features of the action that decision t played, as ``Policy.learn`` takes them."""
-        maps = [part_of(m, (0, self.action[t])) for m in self.features.shown(np.array([t]))]
-        return stacked(maps, self.features.many, axis=0)
+        return self.part(self.features.shown(np.array([t])), 0, self.action[t])
+
+    def part(self, maps: Sequence[Any], i: int, actions: Any) -> Any:
+        """Return the features of some actions of the i-th decision of some, in the form that policies take."""
+        return stacked([part_of(m, (i, actions)) for m in maps], self.features.many, axis=0)
 
     def __repr__(self) -> str:
         dims = self.features.dims

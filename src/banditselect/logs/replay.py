@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..runtime import constraints, errors, inputs
-from ..runtime.shapes import stacked
 from .estimators import Estimate, RunningMoments
-from .features import part_of
 from .log import Log
 from .rounds import Round
 
@@ -89,7 +87,5 @@ def _offers(log: Log | Iterable[Round]) -> Iterator[tuple[tuple[Any, ...], int, 
             yield (context, items), action, reward, probability
         return
     for t, offered in enumerate(log.offered):
-        action, reward, propensity = log.action[t], log.reward[t], log.propensity[t]
-        maps = [part_of(m, (0, offered)) for m in log.features.shown(np.array([t]))]
-        features = stacked(maps, log.features.many, axis=0)
-        yield (features,), int(offered[:action].sum()), float(reward), float(propensity)
+        features = log.part(log.features.shown(np.array([t])), 0, offered)
+        yield (features,), int(offered[: log.action[t]].sum()), float(log.reward[t]), float(log.propensity[t])

@@ -5,7 +5,6 @@ import csv
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -28,12 +27,13 @@ class Batch:
     Parameters
     ----------
     frame: the rows, a DataFrame of pandas.
-    place: from the number of a row to its place in the table, in words.
-    text: whether lists are text, as in a CSV file.
+    path: of the file; None for a table in memory.
+    first: the number of the first row, from 0.
     """
 
-    def __init__(self, frame: Any, place: Callable[[int], str], text: bool = False) -> None:
-        self.frame, self.place, self.text, self.n = frame, place, text, len(frame)
+    def __init__(self, frame: Any, path: Path | None, first: int) -> None:
+        self.frame, self.path, self.first, self.n = frame.reset_index(drop=True), path, first, len(frame)
+        self.text = path is not None and is_csv(path)  #: whether lists are text
         self.group = np.arange(self.n)  #: the entry that a row belongs to
         self._faults: dict[int, tuple[str, Any, str]] = {}
 
@@ -112,20 +112,23 @@ class Batch:
 
     def split(self, row: int) -> "tuple[Batch, Batch]":
         """Return the rows before one and those from it on."""
-        before, after = self.frame.iloc[:row], self.frame.iloc[row:].reset_index(drop=True)
-        return Batch(before, self.place, self.text), Batch(after, lambda k: self.place(row + k), self.text)
+        after = Batch(self.frame.iloc[row:], self.path, self.first + row)
+        return Batch(self.frame.iloc[:row], self.path, self.first), after
 
     def good(self, skipped: Counter) -> "Batch":
         """Return the rows without the entries that have a fault, which are refused or counted."""
         if not self._faults:
             return self
         if skipped is None:
-            first = min(self._faults)
-            name, value, expected = self._faults[first]
-            raise errors.refuse(f"{self.place(first)}: column {name!r}", value, expected)
+            row = min(self._faults)
+            (name, value, expected), n = self._faults[row], self.first + row
+            place = f"line {_line(self.path, n)}" if self.path and self.text else f"row {n}"
+            raise errors.refuse(
+                f"{self.path.name if self.path else 'table'}: {place}: column {name!r}", value, expected
+            )
         bad = np.unique(self.group[list(self._faults)])
         skipped(bad.size)
-        return Batch(self.frame[~np.isin(self.group, bad)].reset_index(drop=True), self.place, self.text)
+        return Batch(self.frame[~np.isin(self.group, bad)], self.path, self.first)
 
 
 def batches(source: Any, names: Sequence[str], skipped: Counter = None, ids: Sequence[Any] = ()) -> Iterator[Batch]:
@@ -144,17 +147,13 @@ def batches(source: Any, names: Sequence[str], skipped: Counter = None, ids: Seq
         table = need("pandas", "experiments").DataFrame(source) if frame is None else frame.select(names).to_pandas()
         if not len(table):
             raise errors.refuse("table", "no row", "at least one")
-        yield Batch(table.reset_index(drop=True), lambda k: f"table: row {k}")
+        yield Batch(table, None, 0)
         return
     text, path, first = is_csv(source), Path(source), 0
-
-    def place(row: int, first: int) -> str:
-        return f"{path.name}: line {_line(path, first + row)}" if text else f"{path.name}: row {first + row}"
-
     try:
         for part in _csv(path, names, skipped, ids) if text else _parquet(path, names):
             if len(part):
-                yield Batch(part, partial(place, first=first), text)
+                yield Batch(part, path, first)
             first += len(part)
     except errors.ArgumentError:
         raise
@@ -170,8 +169,7 @@ def joined(parts: Sequence[Batch]) -> Batch:
     """Return batches that follow one another as one."""
     if len(parts) < 2:
         return parts[0]
-    frames = [part.frame for part in parts]
-    return Batch(need("pandas", "experiments").concat(frames, ignore_index=True), parts[0].place, parts[0].text)
+    return Batch(need("pandas", "experiments").concat([part.frame for part in parts]), parts[0].path, parts[0].first)
 
 
 def padded(menus: Sequence[Sequence[int]]) -> Index:
