@@ -36,8 +36,8 @@ MEDIUM = (
         "kills",
         "loop",
     ),
-    *("progress", "report", "reporting", "rounds_of_logs", "scaling", "several_processes", "store", "store_damage"),
-    *("streaming", "sweep_example"),
+    *("progress", "readers", "report", "reporting", "scaling", "several_processes", "store", "store_damage"),
+    "sweep_example",
 )
 """Files whose tests take seconds: `make quick` leaves them out."""
 

@@ -1,9 +1,17 @@
-"""Logs of softmax decisions on linear rewards, for the tests of estimates."""
+"""Logs of softmax decisions on linear rewards, and rounds of records with agents, for the tests of estimates."""
+
+import math
+from typing import NamedTuple
 
 import numpy as np
 
-from banditselect.logs import Log
+from banditselect import maps
+from banditselect.logs import Log, Round
 
+Z = 1.959963984540054
+ITEMS = [{"id": "a"}, {"id": "b"}]
+FILMS = [{"id": name} for name in ("Alien", "Bambi", "Casablanca")]
+ARMS = maps.Disjoint(context=maps.Numbers("age", scale=None), capacity=3).fit([], FILMS)  # and one block for others
 THETA = np.array([0.5, -0.3, 0.2])
 
 
@@ -30,3 +38,69 @@ def two_maps(T):
     noise = np.random.default_rng(9).normal(size=(T, 4, 2))
     rest = {"action": log.action, "propensity": log.propensity, "reward": log.reward}
     return Log(features=[noise, x], **rest), log, means
+
+
+class Decided(NamedTuple):
+    action: int
+
+
+class Logistic:
+    """Prefers the second item by the weight ``x`` of the context; records its calls."""
+
+    def __init__(self):
+        self.learned, self.updated, self.forgotten = [], [], 0
+        self.rng = np.random.default_rng(0)
+
+    def probabilities(self, context, items):
+        p = 1.0 / (1.0 + math.exp(-context["x"] - 0.1 * len(self.learned)))
+        return [1.0 - p, p, *[0.0] * (len(items) - 2)]
+
+    def learn(self, context, item, reward):
+        self.learned.append((context["x"], item["id"], reward))
+
+    def act(self, context, items):
+        return Decided(int(self.rng.uniform() < self.probabilities(context, items)[1]))
+
+    def update(self, decision, reward):
+        self.updated.append((decision.action, reward))
+
+    def forget(self, decision):
+        self.forgotten += 1
+
+
+def by_weight(n, seed=0, shift=0.0):
+    """Yield rounds that were played with probabilities 1/4 and 3/4."""
+    rng = np.random.default_rng(seed)
+    for _ in range(n):
+        x, action = rng.normal(), int(rng.uniform() < 0.75)
+        reward = shift + x * action + 0.1 * rng.normal()
+        yield Round({"x": x}, ITEMS, action, reward, 0.75 if action else 0.25)
+
+
+def visits(n, seed=0):
+    rng = np.random.default_rng(seed)
+    for _ in range(n):
+        age, shown = rng.uniform(-1.0, 1.0), rng.permutation(3)[: rng.integers(2, 4)]
+        played = int(rng.integers(len(shown)))
+        reward = 0.5 + [0.4, -0.4, 0.1][shown[played]] * age + 0.1 * rng.normal()
+        yield Round({"age": age}, [FILMS[k] for k in shown], played, reward, 1.0 / len(shown))
+
+
+class Wide:
+    """The same by hand: e_item (x) (1, age), and one parameter for all."""
+
+    def __init__(self, policy):
+        self.policy, self.update, self.forget = policy, policy.update, policy.forget
+
+    def features(self, context, items):
+        place = np.array([["Alien", "Bambi", "Casablanca"].index(item["id"]) for item in items])
+        return np.kron(np.eye(4)[place], [1.0, context["age"]])
+
+    def probabilities(self, context, items):
+        return self.policy.probabilities(self.features(context, items))
+
+    def learn(self, context, item, reward):
+        self.policy.learn(self.features(context, [item])[0], reward)
+
+    def act(self, context, items):
+        return self.policy.act(self.features(context, items))

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from banditselect import Agent, LinIDS, maps, regions
-from banditselect.logs import Log, read_offers, read_table
+from banditselect.logs import Log, read_decisions, read_offers
 
 ITEMS = [
     {"id": "tea", "price": 2.0, "kind": "hot", "vector": [1.0, 0.0]},
@@ -83,28 +83,30 @@ def table_of_arms(frame):
 
 @EVERY
 def test_logs_are_read_alike(frame):
-    arms, read = table_of_arms(frame), {"context": ["age", "words"], "offered": "offered"}
-    mine, its = (Log.read(t, **read, items=i) for t, i in ((frame(VISITS), arms), (pd.DataFrame(VISITS), ARMS)))
-    np.testing.assert_array_equal(mine.offers(1), its.offers(1))
-    assert (mine.action.tolist(), mine.reward.tolist(), mine.propensity.tolist()) == ([1, 1], [1.0, 0.0], [0.5, 0.25])
-    offers = Log.read_offers(frame(OFFERS), features=["x"])
-    assert (offers.offers(0).tolist(), offers.action.tolist()) == ([[2.0], [3.0]], [1, 0])
-    rounds = [
-        list(read_table(frame(VISITS), **read, items=i))
-        for i in (arms, {k: {"x": v[0], "y": v[1]} for k, v in ARMS.items()})
+    read = {"context": ["age", "words"], "offered": "offered"}
+    tables = [
+        (frame(VISITS), table_of_arms(frame)),
+        (columns_of(VISITS), {k: {"x": v[0], "y": v[1]} for k, v in ARMS.items()}),
     ]
-    assert rounds[0] == rounds[1]
-    assert rounds[0][1].context == {"age": 30.0, "words": [1.0, 2.0]}
-    assert [r.action for r in rounds[0]] == [1, 1]
-    assert [len(r.items) for r in read_offers(frame(OFFERS), item=["x"])] == [2, 1]
+    mine, its = ([*read_decisions(visits, **read, items=arms)] for visits, arms in tables)
+    assert mine == its
+    assert mine[1].context == {"age": 30.0, "words": [1.0, 2.0]}
+    assert [r.action for r in mine] == [1, 1]
+    crossed = maps.Outer(context=maps.Numbers("age", scale=None), items=maps.Numbers("x", "y", scale=None), own=False)
+    log = Log.from_rounds(read_decisions(frame(VISITS), **read, items=table_of_arms(frame)), crossed)
+    np.testing.assert_array_equal(log.offers(1), [[90.0, 120.0], [30.0, 60.0]])
+    assert (log.action.tolist(), log.reward.tolist(), log.propensity.tolist()) == ([1, 1], [1.0, 0.0], [0.5, 0.25])
+    offers = [*read_offers(frame(OFFERS), item=["x"])]
+    assert [(r.items, r.action, r.reward) for r in offers] == [
+        ([{"x": 2.0}, {"x": 3.0}], 1, 1.0),
+        ([{"x": 4.0}], 0, 2.0),
+    ]
 
 
 @pytest.mark.parametrize("frame", [pl.DataFrame, pa.Table.from_pylist])
 def test_a_table_of_items_without_an_index_has_a_column_of_ids(frame):
-    unnamed = frame([{"x": 1.0}])
-    for read in (lambda: Log.read(pd.DataFrame(VISITS), items=unnamed), lambda: read_table("v.csv", items=unnamed)):
-        with pytest.raises(ValueError, match=r"items: columns: got \['x'\], expected a column 'id'"):
-            read()
+    with pytest.raises(ValueError, match=r"items: columns: got \['x'\], expected a column 'id'"):
+        read_decisions("v.csv", items=frame([{"x": 1.0}]))
 
 
 @EVERY

@@ -26,9 +26,9 @@ from banditselect import (
     sweep,
 )
 from banditselect.authoring import Best, RidgeBank, argument, maps_of
-from banditselect.logs import Log, LoggedReplay
+from banditselect.logs import Log
 from banditselect.policies import Policy
-from banditselect.problems import Classification, SyntheticFeatureSelection
+from banditselect.problems import Classification, LoggedReplay, SyntheticFeatureSelection
 from banditselect.runtime import files
 from banditselect.runtime.errors import ArgumentError
 

@@ -8,7 +8,7 @@ import sys
 import textwrap
 from collections.abc import Iterable, Mapping
 
-from .. import logs, problems
+from .. import problems
 from ..experiments import EXPERIMENTS, REGIMES, Experiment
 from ..experiments.beyond.arena_policies import YARDSTICKS, everyone
 from ..policies import registered
@@ -34,7 +34,7 @@ def catalogue() -> dict[str, dict[str, str]]:
 
 def known_problems() -> dict[str, type[Problem]]:
     """Return the problems of this library by name."""
-    found = {name: value for room in (problems, logs) for name, value in vars(room).items() if name in room.__all__}
+    found = {name: getattr(problems, name) for name in problems.__all__}
     classes = {name: value for name, value in found.items() if isinstance(value, type) and issubclass(value, Problem)}
     return {name: cls for name, cls in classes.items() if not inspect.isabstract(cls)}
 

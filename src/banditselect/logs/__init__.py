@@ -1,35 +1,29 @@
-"""Logged decisions: read from tables and files, replayed to a learner, and asked what another policy would have earned.
+"""Logged decisions: read from tables and files, replayed to a learner, and used to evaluate other policies.
 
-A :class:`Log` holds features as arrays, in memory; :class:`Rounds` are records that are read one after the other.
+Readers return rounds: records that are read one after the other. A :class:`Log` holds features as arrays, in memory;
+``Log.from_rounds(rounds, maps)`` makes one of the other.
 """
 
-from .estimates import Estimate, Estimates
-from .features import CrossedItems, DisjointArms, OfferedItems
-from .foreign import read_dsjson, read_open_bandit
+from .estimators import Estimate, Estimates
+from .evaluate import evaluate
 from .log import Log
-from .off_policy import evaluate
-from .readers import read_offers, read_table
-from .replay import LoggedReplay
+from .open_bandit import read_open_bandit
+from .readers import read_decisions, read_offers
+from .replay import Replay, replay
 from .rounds import Round, Rounds
-from .streaming import Replay, evaluate_rounds, learn_rounds, replay_rounds
+from .vowpal_wabbit import read_dsjson
 
 __all__ = [
-    "CrossedItems",
-    "DisjointArms",
     "Estimate",
     "Estimates",
     "Log",
-    "LoggedReplay",
-    "OfferedItems",
     "Replay",
     "Round",
     "Rounds",
     "evaluate",
-    "evaluate_rounds",
-    "learn_rounds",
+    "read_decisions",
     "read_dsjson",
     "read_offers",
     "read_open_bandit",
-    "read_table",
-    "replay_rounds",
+    "replay",
 ]

@@ -1,48 +1,43 @@
-"""Logged decisions as a value: what was offered, what was played, with which probability, and what it earned.
+"""Logged decisions as arrays: the features offered, the action played, its propensity, and its reward.
 
-Whatever judges a policy by past decisions takes a :class:`Log`, and every log is checked here, once, wherever it comes
-from: arrays, tables, or the decisions of a policy.
+Every log is checked here, once, wherever it comes from: arrays, rounds of records, or the decisions of a policy.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..kernels.features import LIMIT
+from ..maps import Records
 from ..policies import Decision
-from ..problems.base import stacked
 from ..runtime import constraints, errors, inputs
+from ..runtime.extras import need
 from ..runtime.settings import read_only
+from ..runtime.shapes import stacked, values_of
 from ..types import Array, Blocked, Index, Mask
-from . import tables
-from .features import LogFeatures, PerDecision, fill, part_of
-
-Where = Callable[[str, int], str]
-"""How to name entry t of an argument in a message."""
+from .features import DenseFeatures, LogFeatures, mapped, part_of
+from .rounds import Round, Rounds, columns_of
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Log:
-    r"""T decisions with all that was offered, what was played, its propensity, and its reward. Immutable.
+    """T decisions with the features of all actions offered, the action played, its propensity, and its reward.
+
+    Immutable. ``len(log)`` is T, and ``log[rows]`` the log of some decisions (a slice, or an array of positions).
 
     Parameters
     ----------
     features: of all actions of every decision, ``(T, K, d)`` or ``(T, M, K, d)`` for M maps, or a list of M arrays
-        ``(T, K, d_i)``; or an :class:`OfferedItems`, :class:`CrossedItems` or :class:`DisjointArms`, which form them
-        when they are needed.
+        ``(T, K, d_i)``; a map with several blocks of parameters is a ``Blocked``, ``(T, K, d)`` and ``(T, K)``.
     action: the actions played, ``(T,)``, as positions among the K.
     propensity: the probability, in (0, 1], with which each was drawn when it was drawn, ``(T,)``; a number for all.
     reward: ``(T,)``.
     available: ``(T, K)``, False for actions that a decision did not offer; None where all offered K.
-
-    Notes
-    -----
-    :meth:`read` and :meth:`read_offers` take tables, :meth:`collect` takes the decisions of a policy. ``len(log)`` is
-    T, and ``log[rows]`` the log of some decisions (a slice, or an array of positions).
 
     Examples
     --------
@@ -69,97 +64,62 @@ class Log:
         reward: ArrayLike,
         available: ArrayLike | None = None,
     ) -> None:
-        self._fill(features, action, propensity, reward, available, lambda name, t: f"Log: {name}[{t}]")
-
-    def _fill(self, features: Any, action: Any, propensity: Any, reward: Any, available: Any, where: Where) -> None:
-        found = features if isinstance(features, LogFeatures) else PerDecision(features)
-        played = np.array(action)
-        T, K = played.size if found.size is None else found.size, found.n_actions
-        if played.dtype.kind not in "iu" or played.shape != (T,) or not T:
-            raise errors.refuse("Log: action", action, f"whole numbers of shape ({T or 'T'},)")
-        _each((played >= 0) & (played < K), "action", played, where, f"an action between 0 and {K - 1}")
+        found = features if isinstance(features, LogFeatures) else DenseFeatures(features)
+        played, T, K = np.array(action), found.size, found.n_actions
+        if played.dtype.kind not in "iu" or played.shape != (T,):
+            raise errors.refuse("Log: action", action, f"whole numbers of shape ({T},)")
+        _each((played >= 0) & (played < K), "action", played, f"an action between 0 and {K - 1}")
         if np.ndim(propensity) == 0:
             constraints.Number(low=0.0, above=True, high=1.0).check("Log: propensity", propensity, None)
             propensity = np.full(T, propensity)
         p, y = (_numbers(name, value, T) for name, value in (("propensity", propensity), ("reward", reward)))
-        _each((p > 0.0) & (p <= 1.0), "propensity", p, where, "a probability in (0, 1]")
-        _each(np.abs(y) <= LIMIT, "reward", y, where, "a finite number")
+        _each((p > 0.0) & (p <= 1.0), "propensity", p, "a probability in (0, 1]")
+        _each(np.abs(y) <= LIMIT, "reward", y, "a finite number")
         mask = found.available
         if available is not None:
             mask = inputs.offered(np.array(available), T, K)
             mask = mask if found.available is None else mask & found.available
         if mask is not None:
-            _each(mask[np.arange(T), played], "action", played, where, "an action that was offered")
+            _each(mask[np.arange(T), played], "action", played, "an action that was offered")
             mask = None if mask.all() else read_only(mask)
-        fill(self, features=found, action=read_only(played.astype(np.int64)), propensity=p, reward=y, available=mask)
+        action = read_only(played.astype(np.int64))
+        vars(self).update(features=found, action=action, propensity=p, reward=y, available=mask)
 
     @classmethod
-    def read(
-        cls,
-        source: Any,
-        *,
-        context: Sequence[str] | Sequence[Sequence[str]] | None = None,
-        items: Any = None,
-        actions: Sequence[Any] | None = None,
-        offered: str | None = None,
-        action: str = "action",
-        propensity: str | float = "propensity",
-        reward: str = "reward",
-    ) -> Self:
-        """Read a table with one row per decision; ``context``, ``items``, or both make the features.
+    def from_rounds(cls, rounds: Iterable[Round], maps: Any) -> Self:
+        """Return rounds of records as a log whose features are made by maps.
+
+        Records and what encoders make of them are kept; the features of all actions are formed when they are needed,
+        some decisions at a time.
 
         Parameters
         ----------
-        source: a ``.parquet`` or ``.csv`` file, or a DataFrame (pandas, polars, pyarrow).
-        context: columns of numbers, or of lists of numbers: the context x (p numbers in all). Without ``items`` the
-            features of action a are x in the block of a, see :class:`DisjointArms`; with them, all products of a number
-            of the context and one of the item, see :class:`CrossedItems`. For M maps, M lists of columns.
-        items: from the id of an action to its features: ``(d,)``, ``(M, d)``, or a list of M vectors ``(d_i,)``; or a
-            DataFrame of numbers with the ids as its index; or a list of M such tables, one for every map. Where
-            ``context`` has M maps too, the i-th is crossed with the i-th; one map of either serves all of the other.
-        actions: without ``items``, the ids of all actions in the order of their blocks; those in the table, sorted, by
-            default. With ``items`` the order is theirs.
-        offered: a column with the list of the ids that could have been played; None: all of them, in every row. With
-            ``items`` the actions of a decision are counted in the order of its list.
-        action, propensity, reward: the columns with the id of what was played, its probability, what it earned. A
-            number in the place of a propensity is that of all.
+        rounds: as ``read_decisions`` and other readers return them, or any rounds.
+        maps: a feature map, or M of them (a list, or a dict with their names). One that is not fitted is fitted to the
+            contexts and items of the log; ``maps.Disjoint`` gives blocks to items that have none. Values that no
+            encoder can use, such as missing ones, count as they do for an agent.
+
+        Examples
+        --------
+        >>> from banditselect import maps
+        >>> items = [{"price": 2.0}, {"price": 4.0}]
+        >>> rounds = [Round({"age": 30}, items, 0, 1.0, 0.5), Round({"age": 40}, items, 1, 0.0, 0.5)]
+        >>> age, price = maps.Numbers("age", scale=None), maps.Numbers("price", scale=None)
+        >>> log = Log.from_rounds(rounds, maps.Outer(context=age, items=price))
+        >>> log.offers(1)
+        array([[ 40.,   2.,  80.],
+               [ 40.,   4., 160.]])
         """
-        columns = {"action": action, "propensity": propensity, "reward": reward}
-        return cls._of(tables.decisions(source, context, items, actions, offered, columns))
-
-    @classmethod
-    def read_offers(
-        cls,
-        source: Any,
-        *,
-        features: Sequence[str] | Sequence[Sequence[str]] = ("features",),
-        decision: str = "decision",
-        chosen: str = "chosen",
-        propensity: str | float = "propensity",
-        reward: str = "reward",
-    ) -> Self:
-        """Read a table with one row per action offered.
-
-        Decisions keep the order in which they first appear, and actions the order of their rows; decisions may offer
-        different numbers of actions.
-
-        Parameters
-        ----------
-        source: a ``.parquet`` or ``.csv`` file, or a DataFrame (pandas, polars, pyarrow).
-        features: columns of numbers, or of lists of numbers; for M maps, M lists of columns.
-        decision: the column that says which rows belong together.
-        chosen: the column that is true (or 1) in the row of the action played, once for every decision.
-        propensity, reward: columns that are read in the rows of what was played only; a number is the propensity of
-            all.
-        """
-        columns = {"decision": decision, "chosen": chosen, "propensity": propensity, "reward": reward}
-        return cls._of(tables.offers(source, features, columns))
-
-    @classmethod
-    def _of(cls, arguments: dict[str, Any]) -> Self:
-        log = cls.__new__(cls)
-        log._fill(**arguments)
-        return log
+        columns = rounds.columns() if isinstance(rounds, Rounds) else columns_of(rounds)
+        if not len(columns.action):
+            raise errors.refuse("Log.from_rounds: rounds", "no round", "at least one")
+        contexts, items = (_records(part, len(columns.action)) for part in (columns.contexts, columns.items))
+        return cls(
+            features=mapped(maps, contexts, items, columns.offered),
+            action=columns.action,
+            propensity=columns.probability,
+            reward=columns.reward,
+        )
 
     @classmethod
     def collect(
@@ -185,14 +145,13 @@ class Log:
         if not len(features) == len(decisions) == len(rewards) > 0:
             given = f"{len(features)}, {len(decisions)}, {len(rewards)}"
             raise errors.refuse("Log.collect: features, decisions, rewards", given, "the same number, at least one")
-        blocks: list[PerDecision] = []
+        blocks: list[DenseFeatures] = []
         masks: list[Mask] = []
         for t, (x, decision) in enumerate(zip(features, decisions, strict=True)):
             if not isinstance(decision, Decision) or decision.probability is None:
                 raise errors.refuse(f"Log.collect: decisions[{t}]", decision, "a decision with a probability")
-            block = PerDecision(_one_more_axis(x) if decision.lanes is None else x)
-            n, widths = np.size(decision.action), [m.shape[2] for m in block.features]
-            if block.size != n or (blocks and widths != [m.shape[2] for m in blocks[0].features]):
+            block, n = DenseFeatures(_one_more_axis(x) if decision.lanes is None else x), np.size(decision.action)
+            if block.size != n or (blocks and _widths(block) != _widths(blocks[0])):
                 raise errors.refuse(f"Log.collect: features[{t}]", x, "what act was given, as at other times")
             if not _holds(block, decision):
                 expected = f"what act was given: action {decision.action} does not have the features of decisions[{t}]"
@@ -202,7 +161,7 @@ class Log:
             masks.append(inputs.offered(everything if mask is None else mask, n, block.n_actions))
             blocks.append(block)
         K = max(block.n_actions for block in blocks)
-        of_all = zip(*(block.shown(np.arange(block.size or 0)) for block in blocks), strict=True)
+        of_all = zip(*(block.shown(np.arange(block.size)) for block in blocks), strict=True)
         joined = [_joined(maps, K) for maps in of_all]
         return cls(
             features=joined if blocks[0].many else joined[0],
@@ -213,11 +172,25 @@ class Log:
         )
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write a ``.parquet`` or ``.csv`` file with one row per action offered, for :meth:`read_offers`.
+        """Write a ``.parquet`` or ``.csv`` file with one row per action offered, for :func:`read_offers`.
 
         The features are in the column ``features``, as lists; those of M maps in ``features_0``, ``features_1``, ...
         """
-        tables.write(self, path)
+        suffix = Path(path).suffix.lower()
+        if suffix not in (".parquet", ".csv"):
+            raise errors.refuse("Log.write: path", path, "a file that ends in .parquet or .csv")
+        row, position = np.nonzero(self.offered)
+        chosen = position == self.action[row]
+        content: dict[str, Any] = {
+            "decision": row,
+            "chosen": chosen,
+            "propensity": np.where(chosen, self.propensity[row], np.nan),
+            "reward": np.where(chosen, self.reward[row], np.nan),
+        }
+        for i, m in enumerate(self.features.maps(np.arange(len(self)))):
+            content[f"features_{i}" if self.features.many else "features"] = m[self.offered].tolist()
+        table = need("pandas", "experiments").DataFrame(content)
+        (table.to_parquet if suffix == ".parquet" else table.to_csv)(path, index=False)
 
     def __len__(self) -> int:
         return self.action.size
@@ -232,20 +205,21 @@ class Log:
 
     @property
     def offered(self) -> Mask:
-        """Which actions every decision offered, ``(T, K)``: ``available``, written out where that is None."""
-        return np.ones((len(self), self.features.n_actions), dtype=bool) if self.available is None else self.available
+        """The actions that every decision offered, ``(T, K)``: ``available``, or all True where that is None."""
+        whole = np.broadcast_to(np.True_, (len(self), self.features.n_actions))
+        return whole if self.available is None else self.available
 
     def offers(self, t: int) -> Any:
         """Return the features of the actions that decision t offered: ``(K_t, d)``, ``(M, K_t, d)``, or a list."""
-        maps = self.features.maps(np.array([t]))
-        if self.available is not None:
-            maps = [m[:, self.available[t]] for m in maps]
-        return stacked([m[0] for m in maps], self.features.many, axis=0)
+        return self.part(self.features.maps(np.array([t])), 0, self.offered[t])
 
     def played(self, t: int) -> Any:
         """Return the features of the action that decision t played, as ``Policy.learn`` takes them."""
-        maps = [part_of(m, (0, self.action[t])) for m in self.features.shown(np.array([t]))]
-        return stacked(maps, self.features.many, axis=0)
+        return self.part(self.features.shown(np.array([t])), 0, self.action[t])
+
+    def part(self, maps: Sequence[Any], i: int, actions: Any) -> Any:
+        """Return the features of some actions of the i-th decision of some, in the form that policies take."""
+        return stacked([part_of(m, (i, actions)) for m in maps], self.features.many, axis=0)
 
     def __repr__(self) -> str:
         dims = self.features.dims
@@ -260,9 +234,15 @@ def chunks(log: Log, step: int = 1) -> list[Index]:
     return np.split(rows, range(size, len(rows), size))
 
 
-def _each(good: Mask, name: str, values: Any, where: Where, expected: str) -> None:
+def _records(part: Any, n: int) -> Records:
+    """Return columns, or a list of records, as records; n empty ones where there are no columns."""
+    columns = isinstance(part, Mapping)
+    return Records(need("pandas", "experiments").DataFrame(part) if columns and part else [{}] * n if columns else part)
+
+
+def _each(good: Mask, name: str, values: Any, expected: str) -> None:
     for t in np.flatnonzero(~good)[:1]:
-        raise errors.refuse(where(name, int(t)), values[t].item(), expected)
+        raise errors.refuse(f"Log: {name}[{t}]", values[t].item(), expected)
 
 
 def _numbers(name: str, value: Any, T: int) -> Array:
@@ -272,20 +252,21 @@ def _numbers(name: str, value: Any, T: int) -> Array:
     return array
 
 
-def _holds(block: PerDecision, decision: Decision) -> bool:
-    """Tell whether the actions played have the features that the decision carries."""
+def _widths(block: DenseFeatures) -> list[int]:
+    return [values_of(m).shape[2] for m in block.features]
+
+
+def _holds(block: DenseFeatures, decision: Decision) -> bool:
+    """Return whether the actions played have the features that the decision carries."""
     action = np.atleast_1d(decision.action)
-    if action.max() >= block.n_actions:
-        return False
     carried = decision.features.reshape(action.size, -1, decision.features.shape[-1])
-    if carried.shape[1] != len(block.features):
+    if action.max() >= block.n_actions or carried.shape[1] != len(block.features):
         return False
     rows = np.arange(action.size)
     for i, m in enumerate(block.shown(rows)):
-        x, *of = (part[rows, action] for part in (m if isinstance(m, Blocked) else (m,)))
-        if not np.array_equal(x, carried[:, i, : x.shape[1]]) or not all(
-            np.array_equal(b, carried[:, i, -1]) for b in of
-        ):
+        x = values_of(m)[rows, action]
+        alike = np.array_equal(x, carried[:, i, : x.shape[1]])
+        if not alike or (isinstance(m, Blocked) and not np.array_equal(m.block[rows, action], carried[:, i, -1])):
             return False
     return True
 

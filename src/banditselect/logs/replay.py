@@ -1,125 +1,91 @@
-"""A log as a problem: a learner plays through logged decisions and is told a reward where it plays what was logged.
+"""Replay: let an agent or a policy learn from its own decisions, by rejection sampling from a log."""
 
-This says what a learner earns that learns from its own decisions, as rejection sampling from the log;
-:mod:`.off_policy` judges policies as they are.
-"""
-
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from ..problems import Instances, Problem
-from ..problems.base import map_shapes, stacked
-from ..runtime import errors
-from ..runtime.arguments import argument
-from ..runtime.constraints import Number
-from ..types import Array, Index, Mask
-from .log import Log, chunks
+from ..runtime import constraints, errors, inputs
+from .estimators import Estimate, RunningMoments
+from .log import Log
+from .rounds import Round
 
 
-class LoggedReplay(Problem):
-    r"""A log as a problem: the logged reward is observed where a policy plays what was logged, and nothing elsewhere.
+@dataclass(frozen=True)
+class Replay:
+    """The result of :func:`replay`.
 
-    Every lane meets the decisions of the log in a random order of its own, without replacement. With :math:`p_t` the
-    logged propensity and :math:`c` the ``floor``, the reward of decision t is observed if the action is the logged one
-    and a coin drawn beforehand, of probability :math:`\min(1, c / p_t)`, says so; else it is NaN and nothing is learned
-    from the round. If c is at most the smallest propensity, then, whatever action is played, its reward is observed
-    with probability c: the rounds that are observed are a fair sample, as if actions had been logged uniformly.
+    Attributes
+    ----------
+    mean_reward: of the rounds that were observed, with an interval.
+    n: rounds of the log.  observed: those in which the learner played the logged action, and the coin allowed it.
+    """
+
+    mean_reward: Estimate
+    n: int
+    observed: int
+
+
+def replay(
+    learner: Any, log: Log | Iterable[Round], *, floor: float | None = None, seed: int = 0, delta: float = 0.05
+) -> Replay:
+    r"""Let an agent or a policy play through a log in order; it learns a reward where it plays the logged action.
+
+    With :math:`p_t` the logged propensity and :math:`c` the ``floor``, a round whose logged action it plays is observed
+    with probability :math:`\min(1, c / p_t)`. If c is at most the smallest propensity, every action is observed with
+    probability c: the rounds observed are a fair sample. **The learner learns**; replay a copy to keep it as it is.
 
     Parameters
     ----------
-    log: the decisions; an action that was not offered may not be played.
-    floor: c, the share of rounds that is observed; the smallest propensity of the log by default. A larger one observes
-        more, and favours actions whose propensity is at least c.
-
-    Notes
-    -----
-    Exact for a log whose decisions are independent, that is, of a policy that did not learn meanwhile. Lanes share the
-    log: their spread says how much the order and the coins matter, not how uncertain the log is. Constants:
-    reward_range (smallest and largest reward of the log), noise = half of it, reward_bound, feature_bound.
+    learner: a policy without lanes for a ``Log``, an agent for rounds; it has ``act``, ``update(decision, reward)`` and
+        ``forget(decision)``.
+    log: a ``Log``, or rounds of records, which are iterated over once.
+    floor: c. None: the smallest propensity of a ``Log``; of rounds it is not known before their end. A larger one
+        observes more, and favours actions whose propensity is at least c.
+    seed: of the coins.
+    delta: the interval has confidence 1 - delta.
 
     References
     ----------
     Li, Chu, Langford, Wang, "Unbiased offline evaluation of contextual-bandit-based news article recommendation
     algorithms", WSDM 2011.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> log = Log(features=np.ones((4, 2, 3)), action=[0, 1, 1, 0], propensity=[0.5] * 4, reward=[1.0, 0.0, 2.0, 1.0])
-    >>> instances = LoggedReplay(log=log).draw(range(1), 4, seed=0)
-    >>> np.array([instances.rewards(t, np.array([1])) for t in range(4)]).ravel()
-    array([ 2., nan,  0., nan])
     """
-
-    log: Log = argument()
-    floor: float | None = argument(Number(low=0.0, above=True, high=1.0, optional=True), default=None)
-
-    def _set_up(self) -> None:
-        log = self.log
+    constraints.Number(low=0.0, above=True, high=1.0, optional=True).check("replay: floor", floor, None)
+    constraints.Number(low=0.0, above=True, high=1.0, below=True).check("replay: delta", delta, None)
+    inputs.check_seed("replay: seed", seed)
+    if floor is None:
         if not isinstance(log, Log):
-            raise errors.refuse("LoggedReplay: log", log, "a Log")
-        low, high = float(log.reward.min()), float(log.reward.max())
-        half = 0.5 * (high - low) or 0.5
-        longest = max(float(np.linalg.norm(m, axis=2).max()) for part in chunks(log) for m in log.features.maps(part))
-        self._constants = {
-            "reward_range": (low, high) if low < high else (low - half, low + half),
-            "noise": half,
-            "reward_bound": float(np.abs(log.reward).max()),
-            "feature_bound": longest,
-        }
-
-    @property
-    def shapes(self) -> dict[str, Any]:
-        """Arguments that follow from the features."""
-        features, blocks = self.log.features, self.log.features.blocks
-        several = {"blocks": list(blocks) if len(set(blocks)) > 1 else blocks[0]} if blocks else {}
-        return map_shapes(features.dims, features.many) | several
-
-    def lane_bytes(self, rounds: int) -> int:
-        """Return about how much memory one instance takes."""
-        return 9 * rounds + 8 * self.log.features.n_actions * sum(self.log.features.dims)
-
-    def draw(self, lanes: range, rounds: int, seed: int) -> "_ReplayInstances":
-        """Draw an order and coins for every lane."""
-        if rounds > len(self.log):
-            raise errors.refuse("rounds", rounds, f"at most {len(self.log)}, the decisions of the log")
-        return _ReplayInstances(self, lanes, rounds, seed)
+            raise errors.refuse("replay: floor", floor, "a number, at most the smallest probability of the rounds")
+        floor = float(log.propensity.min())
+    rng, seen, n = np.random.default_rng(seed), RunningMoments(1), 0
+    for offer, action, reward, probability in _offers(log):
+        n += 1
+        decision = learner.act(*offer)
+        coin = rng.uniform() < chance_to_observe(probability, floor)
+        if coin and decision.action == action:
+            learner.update(decision, reward)
+            seen.add(np.array([[reward]]))
+        else:
+            learner.forget(decision)
+    if seen.n < 2:
+        expected = "at least 2 in which the learner plays the logged action"
+        raise errors.refuse("replay: log", f"{n} rounds, {seen.n} of them observed", expected)
+    return Replay(seen.interval(0, NormalDist().inv_cdf(1.0 - 0.5 * delta)), n, seen.n)
 
 
 def chance_to_observe(propensity: Any, floor: float) -> Any:
-    """Return with which probability a reward is observed where the action is the logged one, at most 1."""
+    """Return with which probability a reward is observed where the logged action is played, at most 1."""
     return np.minimum(1.0, floor / propensity)
 
 
-class _ReplayInstances(Instances):
-    def __init__(self, problem: LoggedReplay, lanes: range, rounds: int, seed: int) -> None:
-        self.log, self.constants = problem.log, dict(problem._constants)
-        propensity = self.log.propensity
-        chance = chance_to_observe(propensity, propensity.min() if problem.floor is None else problem.floor)
-        self.order = np.empty((len(lanes), rounds), dtype=np.int64)
-        self.coins = np.empty((len(lanes), rounds), dtype=bool)
-        for n, lane in enumerate(lanes):
-            rng = np.random.default_rng((seed, lane))
-            self.order[n] = rng.permutation(len(self.log))[:rounds]
-            self.coins[n] = rng.uniform(size=rounds) < chance[self.order[n]]
-
-    def features(self, t: int) -> Any:
-        """Return the features of the decisions that come t-th, ``(N, K, d)``, ``(N, M, K, d)`` or a list."""
-        return stacked(self.log.features.maps(self.order[:, t]), self.log.features.many, axis=1)
-
-    def offer(self, t: int) -> Any:
-        """Return the same as policies are shown them, with blocks ``Blocked``."""
-        return stacked(self.log.features.shown(self.order[:, t]), self.log.features.many, axis=1)
-
-    def available(self, t: int) -> Mask | None:
-        """Return which actions were offered, ``(N, K)``."""
-        return None if self.log.available is None else self.log.available[self.order[:, t]]
-
-    def means(self, t: int) -> None:
-        """Return None: nobody knows the means."""
-
-    def rewards(self, t: int, action: Index) -> Array:
-        """Return the logged rewards where the actions are the logged ones and the coins allow it, NaN elsewhere."""
-        rows = self.order[:, t]
-        return np.where((action == self.log.action[rows]) & self.coins[:, t], self.log.reward[rows], np.nan)
+def _offers(log: Log | Iterable[Round]) -> Iterator[tuple[tuple[Any, ...], int, float, float]]:
+    """Yield for every decision the arguments of ``act``, the position played, its reward and its propensity."""
+    if not isinstance(log, Log):
+        for context, items, action, reward, probability in log:
+            yield (context, items), action, reward, probability
+        return
+    for t, offered in enumerate(log.offered):
+        features = log.part(log.features.shown(np.array([t])), 0, offered)
+        yield (features,), int(offered[: log.action[t]].sum()), float(log.reward[t]), float(log.propensity[t])

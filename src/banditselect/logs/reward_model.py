@@ -47,23 +47,19 @@ class _Fits:
 
     Attributes
     ----------
-    mean, spread: of what was offered, ``(d,)``.
-    gram, moment: of every fold, of what was played, standardised and with a one: ``(folds, d + 1, d + 1)``,
-        ``(folds, d + 1)``.
-    squares, count: of every fold, the sum of squared rewards and the number of decisions.
+    mean, spread: of the features of all actions offered, ``(d,)``.
+    sums: for every fold, the products of (standardised features, 1, reward) summed over the actions played in all
+        others, ``(folds, d + 2, d + 2)``.
     """
 
     mean: Array
     spread: Array
-    gram: Array
-    moment: Array
-    squares: Array
-    count: Array
+    sums: Array
 
     @classmethod
     def of(cls, log: Log, map: int, fold: Index, step: int = 1) -> "_Fits":
         """Sum up every ``step``-th decision."""
-        parts, folds = chunks(log, step), int(fold.max()) + 1
+        parts = chunks(log, step)
 
         def mean_of(of: Callable[[Array], Array]) -> Array:
             """Return the mean over all actions offered."""
@@ -77,44 +73,36 @@ class _Fits:
         mean = mean_of(lambda x: x)
         spread = np.sqrt(mean_of(lambda x: (x - mean) ** 2))
         spread = np.where(spread > 1e-12 * np.abs(mean), spread, np.inf)  # a constant column says nothing
-        width = mean.size + 1
-        gram, moment = np.zeros((folds, width, width)), np.zeros((folds, width))
-        squares, count = np.zeros(folds), np.zeros(folds)
+        sums = np.zeros((int(fold.max()) + 1, mean.size + 2, mean.size + 2))
         for part in parts:
             played = log.features.maps(part, map)[0][np.arange(part.size), log.action[part]]
-            x = np.append((played - mean) / spread, np.ones((part.size, 1)), axis=1)
-            for f in range(folds):
-                mine = fold[part] == f
-                rewards = log.reward[part][mine]
-                gram[f] += x[mine].T @ x[mine]
-                moment[f] += x[mine].T @ rewards
-                squares[f] += rewards @ rewards
-                count[f] += rewards.size
-        return cls(mean, spread, gram, moment, squares, count)
+            rows = np.column_stack([(played - mean) / spread, np.ones(part.size), log.reward[part]])
+            for f in range(len(sums)):
+                mine = rows[fold[part] == f]
+                sums[f] += mine.T @ mine
+        return cls(mean, spread, sums.sum(axis=0) - sums)
 
     def errors(self) -> Array:
         r"""Return how well the fit of every fold predicts: :math:`n |r - H r|^2 / (n - \mathrm{tr}\,H)^2`."""
-        gram, moment, theta, n = _others(self.gram), _others(self.moment), self._solved(), _others(self.count)
-        explained = np.einsum("fi,fi->f", theta, 2.0 * moment - np.einsum("fij,fj->fi", gram, theta))
-        left = _others(self.squares) - explained
-        free = n - np.trace(np.linalg.solve(self._penalised(), gram), axis1=1, axis2=2)
+        gram, moment, squares, n = *self._normal, self.sums[:, -1, -1], self.sums[:, -2, -2]
+        theta = self._solved(moment[..., None])[..., 0]
+        left = squares - np.einsum("fi,fi->f", theta, 2.0 * moment - np.einsum("fij,fj->fi", gram, theta))
+        free = n - np.trace(self._solved(gram), axis1=1, axis2=2)
         return np.where(free > 0.0, n * left / np.where(free > 0.0, free, 1.0) ** 2, np.inf)
 
     def predicted(self, features: Array, fold: Index) -> Array:
         """Return the predictions for decisions of these folds, ``(n, K)``."""
-        theta = self._solved()
+        theta = self._solved(self._normal[1][..., None])[..., 0]
         slope = theta[:, :-1] / self.spread
         constant = theta[:, -1] - slope @ self.mean
         return np.einsum("nkd,nd->nk", features, slope[fold]) + constant[fold, None]
 
-    def _solved(self) -> Array:
-        solved = np.linalg.solve(self._penalised(), _others(self.moment)[..., None])
-        return np.asarray(solved[..., 0], dtype=np.float64)
+    @property
+    def _normal(self) -> tuple[Array, Array]:
+        """Both sides of the normal equations, ``(folds, d + 1, d + 1)`` and ``(folds, d + 1)``."""
+        return self.sums[:, :-1, :-1], self.sums[:, :-1, -1]
 
-    def _penalised(self) -> Array:
-        return _others(self.gram) + np.diag(np.append(np.ones(self.mean.size), 0.0))
-
-
-def _others(of_folds: Array) -> Array:
-    """Return for every fold the sum over all others."""
-    return of_folds.sum(axis=0) - of_folds
+    def _solved(self, right: Array) -> Array:
+        """Solve the penalised normal equations for a right-hand side."""
+        penalty = np.diag(np.append(np.ones(self.mean.size), 0.0))
+        return np.asarray(np.linalg.solve(self._normal[0] + penalty, right), dtype=np.float64)

@@ -235,6 +235,8 @@ class FeatureMap(Part):
     names: a name of every feature.
     """
 
+    takes_pairs: ClassVar[bool] = False  #: whether ``_features`` also takes a context for every item
+
     @property
     def blocks(self) -> int:
         """The number of blocks of parameters."""
@@ -269,6 +271,21 @@ class FeatureMap(Part):
                 expected = f"finite numbers of shape {shape}: a row for every item, a column for every name"
                 raise refuse(f"{type(self).__name__}: features", values, expected)
         return found
+
+    def features_many(self, contexts: Records, items: Records) -> Array | Blocked:
+        """Return the features of items in n contexts, ``(n K, width)``; nothing is changed.
+
+        Parameters
+        ----------
+        contexts: n records.  items: n K records, the K of one context after those of another.
+        """
+        n, K = len(contexts), len(items) // len(contexts)
+        if self.takes_pairs and not is_foreign(type(self)):
+            return self._features(contexts.take(np.repeat(np.arange(n), K)) if K > 1 else contexts, items)
+        parts = [self.features(contexts.take([t]), items.take(range(t * K, t * K + K))) for t in range(n)]
+        if isinstance(parts[0], Blocked):
+            return Blocked(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        return np.concatenate(parts)
 
     def observe(self, context: Any, items: Any) -> None:
         """Update what is learned online: scales, and blocks of new items. Called once per decision, first."""

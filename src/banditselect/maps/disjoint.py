@@ -44,6 +44,7 @@ class Disjoint(FeatureMap):
     """
 
     state = ("ids",)
+    takes_pairs = True
 
     context: Encoder | None = argument(AnEncoder(optional=True), default=None)
     id: str = argument(ColumnNames(), default="id")

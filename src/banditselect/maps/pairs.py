@@ -32,6 +32,8 @@ class Items(FeatureMap):
            [4. ]])
     """
 
+    takes_pairs = True
+
     items: Encoder = argument(AnEncoder(), kw_only=False)
 
     @property
@@ -64,6 +66,8 @@ class SideBySide(FeatureMap):
     >>> maps.SideBySide(context=age, items=price, then=maps.Polynomials(powers=False)).names
     ['age', 'price', 'age * price']
     """
+
+    takes_pairs = True
 
     context: Encoder = argument(AnEncoder())
     items: Encoder = argument(AnEncoder())
@@ -117,6 +121,8 @@ class Outer(FeatureMap):
            [ 30.,   4., 120.]])
     """
 
+    takes_pairs = True
+
     context: Encoder = argument(AnEncoder())
     items: Encoder = argument(AnEncoder())
     own: bool = argument(YesNo(), default=True)
@@ -133,9 +139,8 @@ class Outer(FeatureMap):
     def _features(self, context: Records, items: Records) -> Array:
         x, z = context.encoded(self.context), items.encoded(self.items)
         if not self.own:
-            return crossed_rows(x, z[None])[0]
-        x, z = (np.concatenate([np.ones((len(rows), 1)), rows], axis=1) for rows in (x, z))
-        return np.ascontiguousarray(crossed_rows(x, z[None])[0, :, 1:])
+            return _products(x, z)
+        return np.ascontiguousarray(_products(_behind_one(x), _behind_one(z))[:, 1:])
 
 
 class HashedInteractions(FeatureMap):
@@ -180,3 +185,15 @@ class HashedInteractions(FeatureMap):
         with np.errstate(over="ignore"):
             hashed_products(left[0], x[0], right, z, self.own, np.uint64(self.seed), out)
         return clipped(out, LIMIT)
+
+
+def _products(x: Array, z: Array) -> Array:
+    """Return the products of contexts, one for all or one for each, and items ``(K, d)``: ``(K, d p)``."""
+    return crossed_rows(x, z) if len(x) == len(z) else crossed_rows(x, z[None])[0]
+
+
+def _behind_one(x: Array) -> Array:
+    """Return features behind a constant 1."""
+    out = np.empty((len(x), x.shape[1] + 1))
+    out[:, 0], out[:, 1:] = 1.0, x
+    return out

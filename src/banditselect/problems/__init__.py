@@ -5,6 +5,7 @@ from .contexts import ContextPerMap
 from .labelled_items import Classification
 from .latent import LatentBandit
 from .multiclass import ClassesAsArms
+from .replay import LoggedReplay
 from .synthetic import (
     SwitchingFeatureSelection,
     SwitchingParameterSelection,
@@ -19,6 +20,7 @@ __all__ = [
     "ContextPerMap",
     "Instances",
     "LatentBandit",
+    "LoggedReplay",
     "Problem",
     "SwitchingFeatureSelection",
     "SwitchingParameterSelection",

@@ -10,11 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ..runtime.arguments import Configured
 from ..runtime.settings import literal
-from ..types import Array, Blocked, Index, Mask
+from ..types import Array, Index, Mask
 
 
 class Instances(ABC):
@@ -94,15 +92,6 @@ def map_shapes(widths: Sequence[int], many: bool) -> dict[str, Any]:
     if not many:
         return {"dim": widths[0]}
     return {"n_models": len(widths), "dim": widths[0] if len(set(widths)) == 1 else list(widths)}
-
-
-def stacked(maps: Sequence[Array | Blocked], many: bool, axis: int) -> Any:
-    """Return features as policies take them: one map, maps of one width along an axis, or a list of maps."""
-    if not many:
-        return maps[0]
-    arrays = [m for m in maps if not isinstance(m, Blocked)]
-    alike = len(arrays) == len(maps) and len({m.shape[-1] for m in arrays}) == 1
-    return np.stack(arrays, axis=axis) if alike else list(maps)
 
 
 def single_threaded() -> contextlib.AbstractContextManager[Any]:

@@ -18,8 +18,9 @@ from ..runtime.constraints import Constraint, Number, OneOf, YesNo
 from ..runtime.errors import refuse
 from ..runtime.inputs import SMALLEST, as_floats
 from ..runtime.settings import read_only
+from ..runtime.shapes import stacked
 from ..types import Array, Index
-from .base import Problem, map_shapes, single_threaded, stacked
+from .base import Problem, map_shapes, single_threaded
 from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, coin_constant, distinct_items, draw_noise
 
 _BLOCK = 4096  #: items whose scores are computed at a time

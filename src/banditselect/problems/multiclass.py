@@ -12,8 +12,9 @@ from ..actions.crossing import disjoint_rows
 from ..runtime.arguments import argument
 from ..runtime.constraints import YesNo
 from ..runtime.errors import refuse
+from ..runtime.shapes import stacked
 from ..types import Array, Blocked, Index
-from .base import Instances, Problem, map_shapes, stacked
+from .base import Instances, Problem, map_shapes
 from .labelled_items import AsGiven, labels_of, same_rows, table_of
 
 

@@ -249,6 +249,15 @@ def values_of(features: Any) -> Any:
     return features.values if isinstance(features, Blocked) else features
 
 
+def stacked(maps: Sequence[Array | Blocked], many: bool, axis: int) -> Any:
+    """Return features as policies take them: one map, maps of one width along an axis, or a list of maps."""
+    if not many:
+        return maps[0]
+    arrays = [m for m in maps if not isinstance(m, Blocked)]
+    alike = len(arrays) == len(maps) and len({m.shape[-1] for m in arrays}) == 1
+    return np.stack(arrays, axis=axis) if alike else list(maps)
+
+
 def widened(values: Array, block: Index, blocks: int) -> Array:
     """Return features ``(..., d)`` in the place of their block ``(...)`` and zeros elsewhere, ``(..., blocks d)``."""
     wide = np.zeros((*block.shape, blocks, values.shape[-1]))

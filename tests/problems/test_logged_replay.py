@@ -1,11 +1,12 @@
-"""A log as a problem: what a learner meets, what it is told, and that what it is told is a fair sample."""
+"""A log as a problem: the decisions a policy meets, the rewards it learns, and that they are a fair sample."""
 
 import numpy as np
 import pytest
 
 from banditselect import SquareCB, Uniform, given, simulate
 from banditselect.checks import check_problem
-from banditselect.logs import Log, LoggedReplay
+from banditselect.logs import Log
+from banditselect.problems import LoggedReplay
 
 X = np.arange(24.0).reshape(4, 2, 3)
 ARGUMENTS = {"features": X, "action": [0, 1, 1, 0], "propensity": [0.5, 0.25, 1.0, 0.5], "reward": [1.0, 0.0, 2.0, 1.0]}

@@ -1,4 +1,4 @@
-"""Estimates of what a policy would have earned, made of sums: decisions are added block by block, and not kept."""
+"""Estimates of the reward of a policy from sums over decisions, which are added block by block and not kept."""
 
 import math
 from dataclasses import dataclass
@@ -26,14 +26,14 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Estimates:
-    """What :func:`evaluate` returns.
+    """The estimates that :func:`evaluate` returns.
 
     Attributes
     ----------
     ips, snips, dr: the mean reward that the policy would have earned, by three estimators.
     mean_reward: what was earned in the log.
     n: decisions in the log.
-    effective_sample_size: how many decisions of weight 1 tell as much as these, (sum w)^2 / sum w^2.
+    effective_sample_size: how many decisions of weight 1 would estimate as precisely, (sum w)^2 / sum w^2.
     mean_weight, largest_weight: of the importance weights as they were used; the mean is 1 but for chance.
     """
 
@@ -54,7 +54,7 @@ class Estimates:
         )
 
 
-class Tally:
+class RunningMoments:
     """Means and standard errors of several quantities, from blocks of them that are not kept (Chan, Golub, LeVeque).
 
     Attributes
@@ -84,8 +84,8 @@ class Tally:
         return Estimate(middle, middle - z * deviation, middle + z * deviation)
 
 
-class WeightedRewards:
-    """What the three estimators need of decisions whose weights are w, rewards y, and doubly robust terms v.
+class ImportanceSums:
+    """Sums of weights w, rewards y and doubly robust terms v of decisions, for the three estimators.
 
     Parameters
     ----------
@@ -94,23 +94,28 @@ class WeightedRewards:
 
     def __init__(self, clip: float | None) -> None:
         self._clip, self._first, self._largest = clip, math.nan, 0.0
-        self._tally = Tally(5)  # w y, v, w, w as it was, y
+        self._sums = RunningMoments(5)  # w y, v, w, w as it was, y
         self._moments = np.zeros(4)  # of w: w^2, w z, w^2 z, w^2 z^2, where z is y less the first reward
 
+    @property
+    def n(self) -> int:
+        """Number of decisions added."""
+        return self._sums.n
+
     def add(self, w: Array, y: Array, direct: Array, rest: Array) -> None:
-        """Add decisions, ``(m,)`` each; ``direct`` is what the model expects of the policy, ``rest`` its error."""
+        """Add decisions, ``(m,)`` each; ``direct``: the policy's reward by the model, ``rest``: the model's error."""
         used = w if self._clip is None else np.minimum(w, self._clip)
-        if not self._tally.n:
+        if not self._sums.n:
             self._first = float(y[0])
-        self._tally.add(np.column_stack([used * y, direct + used * rest, used, w, y]))
+        self._sums.add(np.column_stack([used * y, direct + used * rest, used, w, y]))
         z = y - self._first
         self._moments += [used @ used, used @ z, (used * used) @ z, (used * used) @ (z * z)]
         self._largest = max(self._largest, float(used.max()))
 
     def estimates(self, delta: float) -> Estimates:
-        """Return what was estimated; warn where the weights cannot be those of exact propensities and full support."""
-        tally, n = self._tally, self._tally.n
-        self._doubt()
+        """Return the estimates; warn where the weights cannot be those of exact propensities and full support."""
+        tally, n = self._sums, self._sums.n
+        self._warn_if_weights_off()
         z = NormalDist().inv_cdf(1.0 - 0.5 * delta)
         total, (squares, first, second, third) = float(tally.mean[2]) * n, self._moments.tolist()
         middle = first / total if total else math.nan
@@ -128,8 +133,8 @@ class WeightedRewards:
             largest_weight=self._largest,
         )
 
-    def _doubt(self) -> None:
-        mean, error = float(self._tally.mean[3]), float(self._tally.error[3])
+    def _warn_if_weights_off(self) -> None:
+        mean, error = float(self._sums.mean[3]), float(self._sums.error[3])
         if abs(mean - 1.0) > 5.0 * error + TOLERANCE:
             errors.warn(
                 f"evaluate: the importance weights have mean {mean:.3g}, more than 5 standard errors ({error:.2g}) "

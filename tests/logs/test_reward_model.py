@@ -1,4 +1,4 @@
-"""The reward model of the doubly robust estimate: solved afresh, chosen among maps, blind to what it predicts."""
+"""The reward model of the doubly robust estimate: its solution, the choice of a map, and cross-fitting."""
 
 import numpy as np
 import pytest
@@ -60,7 +60,7 @@ def test_a_map_is_chosen_by_generalised_cross_validation_in_the_other_folds():
             assert found[f] == pytest.approx(train.size * left @ left / (train.size - np.trace(hat)) ** 2, rel=1e-9)
 
 
-def test_what_a_fold_earned_changes_neither_its_map_nor_its_predictions():
+def test_the_rewards_of_a_fold_change_neither_its_map_nor_its_predictions():
     maps, _, _ = two_maps(60)
     fold = np.random.default_rng(4).permutation(60) % 3
     x = maps.features.features[0]

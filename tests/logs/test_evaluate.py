@@ -1,21 +1,35 @@
-"""Off-policy estimates: numbers by hand, bias, coverage, what is refused and what is warned of."""
+"""Off-policy estimates from logs and from rounds: numbers by hand, bias, coverage, refusals, warnings."""
 
 import copy
 import math
+import tracemalloc
 import warnings
 
 import numpy as np
 import pytest
 
-from banditselect import FSIDS, OFUL, FSSquareCB, LinIDS, LinTS, SquareCB, Uniform, on_map, simulate
+from banditselect import (
+    FSIDS,
+    OFUL,
+    Agent,
+    FSSquareCB,
+    LinIDS,
+    LinMED,
+    LinTS,
+    SquareCB,
+    Uniform,
+    maps,
+    on_map,
+    simulate,
+)
 from banditselect.checks.game import Game
-from banditselect.logs import DisjointArms, Log, LoggedReplay, evaluate
-from banditselect.logs.off_policy import _probabilities
+from banditselect.logs import Log, Round, evaluate, read_decisions
+from banditselect.logs.estimators import RunningMoments
+from banditselect.problems import LoggedReplay
+from banditselect.runtime.shapes import stacked
 from blocks_by_hand import Traffic
-from logs_by_hand import THETA, drawn, softmax, two_maps
+from logs_by_hand import ARMS, ITEMS, THETA, Logistic, Wide, Z, by_weight, drawn, softmax, two_maps, visits
 from policies_under_check import NAMES, POLICIES
-
-Z = 1.959963984540054
 
 
 def by_hand():
@@ -55,7 +69,7 @@ def test_four_decisions_by_hand():
 
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("name", NAMES)
-def test_a_policy_asked_for_all_decisions_at_once_answers_as_one_by_one(name, masked):
+def test_a_policy_is_asked_for_all_decisions_at_once_as_one_by_one(name, masked):
     policy = POLICIES[name][0](lanes=None, seed=0)
     if not policy.has_propensity:
         pytest.skip("it has no probabilities")
@@ -75,7 +89,8 @@ def test_a_policy_asked_for_all_decisions_at_once_answers_as_one_by_one(name, ma
         reward=np.zeros(20),
         available=available,
     )
-    at_once = _probabilities(policy, log, learn=False)
+    features = stacked(log.features.shown(np.arange(20)), log.features.many, axis=1)
+    at_once = policy.probabilities_many(features, available=available)
     for t in range(20):
         alone = policy.probabilities(game.shown([m[t : t + 1] for m in maps]), available=available[t])
         np.testing.assert_allclose(at_once[t], alone, rtol=0.0, atol=1e-12)
@@ -125,7 +140,7 @@ def test_constant_rewards():
 def test_ips_and_dr_are_unbiased(wrong):
     """At 4.5 standard errors, four tests, false alarm 3e-5; dr also where the predictions are nonsense.
 
-    A bias of a twentieth of what the mean of the log is off would be seen.
+    A bias of a twentieth of that of the mean of the log would be seen.
     """
     differences, off = [], []
     for seed in range(1000):
@@ -166,16 +181,16 @@ VALUE = _value()
 
 
 def test_a_policy_on_one_map_is_asked_on_that_map_alone():
-    maps, log, _ = two_maps(60)
+    two, log, _ = two_maps(60)
     fresh = SquareCB(dim=3, exploration=4.0, reward_range=(-9.0, 9.0))
     alone, among = copy.deepcopy(fresh), on_map(fresh, 1)
     for t in range(30):
         alone.learn(log.played(t), log.reward[t])
-        among.learn(maps.played(t), log.reward[t])
-    assert np.array_equal(_probabilities(among, maps, False), _probabilities(alone, log, False))
+        among.learn(two.played(t), log.reward[t])
+    assert evaluate(among, two, map=1) == evaluate(alone, log)
     for index in (0, 2):  # which has two features; which is not there
         with pytest.raises(ValueError, match="features"):
-            evaluate(on_map(fresh, index), maps)
+            evaluate(on_map(fresh, index), two)
 
 
 # Policies
@@ -189,7 +204,7 @@ def test_a_policy_a_function_and_an_array_agree():
     before = policy.rounds, policy.parameters
     p = np.array([policy.probabilities(log.offers(t)) for t in range(60)])
     assert evaluate(policy, log) == evaluate(p, log) == evaluate(policy.probabilities, log)
-    evaluate(policy, log, learn=True)
+    evaluate(policy, log, progressive=True)
     assert policy.rounds == before[0]
     np.testing.assert_array_equal(policy.parameters, before[1])
 
@@ -215,7 +230,7 @@ def test_progressive_learning_asks_first_and_learns_then(kind):
         mask = np.ones(4, dtype=bool) if log.available is None else log.available[t]
         p[t] = by_hand.probabilities(features if kind == "maps" else features[0], available=mask)
         by_hand.learn(log.played(t), log.reward[t])
-    mine, hand = evaluate(fresh(), log, learn=True), evaluate(p, log)
+    mine, hand = evaluate(fresh(), log, progressive=True), evaluate(p, log)
     assert (mine.ips.estimate, mine.dr.low) == pytest.approx((hand.ips.estimate, hand.dr.low), rel=1e-12)
     assert mine != evaluate(fresh(), log)
 
@@ -224,17 +239,17 @@ def test_a_learner_beats_its_log_progressively():
     """The gain over uniform logging is more than 10 standard errors."""
     log, _ = drawn(np.random.default_rng(13), 1500, greed=0.0, constant=0.5)
     policy = SquareCB(dim=3, reward_range=(-3.0, 4.0))
-    found = evaluate(policy, log, learn=True)
+    found = evaluate(policy, log, progressive=True)
     assert found.dr.low > found.mean_reward + 0.2
     assert evaluate(Uniform(), log).ips.estimate == pytest.approx(found.mean_reward)
 
 
 def test_deterministic_targets_and_meta_policies_are_evaluated():
     log, _ = drawn(np.random.default_rng(14), 200, greed=0.0)
-    maps = Log(features=[log.features.features[0]] * 2, action=log.action, propensity=log.propensity, reward=log.reward)
-    assert evaluate(OFUL(dim=3, parameter_bound=1.0), log, learn=True).largest_weight <= 4.0
+    two = Log(features=[log.features.features[0]] * 2, action=log.action, propensity=log.propensity, reward=log.reward)
+    assert evaluate(OFUL(dim=3, parameter_bound=1.0), log, progressive=True).largest_weight <= 4.0
     alone = SquareCB(dim=3, reward_range=(-3.0, 3.0))
-    assert evaluate(on_map(alone, 1), maps, learn=True, map=1) == evaluate(alone, log, learn=True)
+    assert evaluate(on_map(alone, 1), two, progressive=True, map=1) == evaluate(alone, log, progressive=True)
 
 
 # Warnings and refusals
@@ -268,18 +283,26 @@ def test_missing_support_is_warned_of():
 def test_refusals_name_the_argument():
     log, p = by_hand()
     cases = [
-        ((LinTS(dim=1), log), {}, "evaluate: policy: got 'LinTS', expected a policy whose probabilities"),
-        ((SquareCB(dim=1, lanes=2), log), {}, "evaluate: policy: got '2 lanes', expected a policy without lanes"),
-        ((p, log), {"learn": True}, "evaluate: learn: got True, expected False: only a policy learns"),
-        ((p[:3], log), {}, r"evaluate: policy: got .*"),
+        ((LinTS(dim=1), log), {}, "evaluate: target: got 'LinTS', expected a policy whose probabilities"),
+        ((SquareCB(dim=1, lanes=2), log), {}, "evaluate: target: got '2 lanes', expected a policy without lanes"),
+        (
+            (p, log),
+            {"progressive": True},
+            "evaluate: progressive: got True, expected False: this target does not learn",
+        ),
+        ((p, log), {"progressive": 1}, "evaluate: progressive: got 1, expected True or False"),
+        ((SquareCB, log), {}, "evaluate: target: got .*a policy that is built"),
+        ((Logistic(), log), {}, "evaluate: log: got Log.*, expected rounds of records for an agent"),
+        ((SquareCB(dim=1), by_weight(9)), {}, r"evaluate: log: got .*Log.from_rounds\(rounds, maps\)"),
+        ((p[:3], log), {}, r"evaluate: target: got .*"),
         (
             (0.9 * p, log),
             {},
-            r"evaluate: policy\[0\]: got array\(\[0.45, 0.45\]\), expected probabilities that sum to 1",
+            r"evaluate: target\[0\]: got array\(\[0.45, 0.45\]\), expected probabilities that sum to 1",
         ),
-        ((lambda x: [1.0], log), {}, "evaluate: policy at decision 0: got .*, expected 2 probabilities"),
-        ((lambda x: [1.5, -0.5], log), {}, "evaluate: policy at decision 0: got"),
-        ((p, log[:1]), {}, "evaluate: log: got .*, expected a Log of at least 2 decisions"),
+        ((lambda x: [1.0], log), {}, "evaluate: target at decision 0: got .*, expected 2 probabilities"),
+        ((lambda x: [1.5, -0.5], log), {}, "evaluate: target at decision 0: got"),
+        ((p, log[:1]), {}, "evaluate: log: got .*, expected at least 2 decisions, not 0"),
         ((p, log), {"clip": 0}, "evaluate: clip: got 0"),
         ((p, log), {"delta": 1.0}, "evaluate: delta: got 1.0"),
         ((p, log), {"folds": 1}, "evaluate: folds: got 1"),
@@ -296,7 +319,7 @@ def test_refusals_name_the_argument():
         reward=[1.0] * 4,
         available=[[True, True]] * 2 + [[True, False]] * 2,
     )
-    with pytest.raises(ValueError, match=r"evaluate: policy\[2\]: got .*, and 0 for what was not offered"):
+    with pytest.raises(ValueError, match=r"evaluate: target\[2\]: got .*, and 0 for what was not offered"):
         evaluate(np.full((4, 2), 0.5), menu)
 
 
@@ -305,8 +328,8 @@ def test_refusals_name_the_argument():
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("many", [False, True])
-@pytest.mark.parametrize("learn", [False, True])
-def test_blocks_are_judged_as_the_wide_features_that_they_stand_for(many, learn):
+@pytest.mark.parametrize("progressive", [False, True])
+def test_blocks_are_judged_as_the_wide_features_that_they_stand_for(many, progressive):
     """A log of a policy with blocks, written with ``collect``, and the same log of wide features."""
     dims, blocks = ((2, 3), (4, 1)) if many else ((2,), (4,))
     traffic = Traffic(dims, blocks, None, seed=1)
@@ -336,7 +359,10 @@ def test_blocks_are_judged_as_the_wide_features_that_they_stand_for(many, learn)
         for t in range(30):
             ours.learn(log.played(t), rewards[t])
             theirs.learn(wide.played(t), rewards[t])
-        found = [evaluate(policy, some, learn=learn) for policy, some in ((ours, log), (theirs, wide), (theirs, log))]
+        found = [
+            evaluate(policy, some, progressive=progressive)
+            for policy, some in ((ours, log), (theirs, wide), (theirs, log))
+        ]
         for name in ("ips", "snips", "dr"):
             estimates = [getattr(one, name).estimate for one in found]
             np.testing.assert_allclose(estimates, estimates[0], rtol=1e-9)
@@ -351,7 +377,10 @@ def test_arms_of_a_table_are_judged_with_blocks_and_replayed():
     rng = np.random.default_rng(0)
     context, action = rng.normal(size=(200, 3)), rng.integers(0, 4, 200)
     reward = (context * rng.normal(size=(4, 3))[action]).sum(axis=1) + 0.1 * rng.normal(size=200)
-    log = Log(features=DisjointArms(context=context, n_actions=4), action=action, propensity=0.25, reward=reward)
+    table = dict(zip("xyz", context.T, strict=True)) | {"action": action, "reward": reward}
+    rounds = read_decisions(table, context=[*"xyz"], items=[0, 1, 2, 3], propensity=0.25)
+    arms = maps.Disjoint(context=maps.Numbers(*"xyz", scale=None), constant=False, capacity=3)
+    log = Log.from_rounds(rounds, arms)
     ours, theirs = LinIDS(dim=3, blocks=4, intercept=False), LinIDS(dim=12, intercept=False)
     for t in range(40):
         ours.learn(log.played(t), reward[t])
@@ -361,3 +390,137 @@ def test_arms_of_a_table_are_judged_with_blocks_and_replayed():
     policies = {"blocks": LinIDS.bind(intercept=False), "wide": LinIDS.bind(intercept=False, blocks=1)}
     result = simulate(policies, LoggedReplay(log=log), rounds=200, replicates=3)
     np.testing.assert_allclose(result.final("blocks", "mean_reward"), result.final("wide", "mean_reward"), rtol=1e-9)
+
+
+# Rounds of records
+
+
+def as_log(rounds):
+    rounds = list(rounds)
+    columns = {name: [getattr(r, name) for r in rounds] for name in ("action", "reward")}
+    log = Log(features=np.ones((len(rounds), 2, 1)), propensity=[r.probability for r in rounds], **columns)
+    return log, np.array([Logistic().probabilities(r.context, ITEMS) for r in rounds]), rounds
+
+
+@pytest.mark.parametrize("clip", [None, 1.5])
+@pytest.mark.parametrize("n", [2, 999, 1000, 2500])
+@pytest.mark.parametrize("shift", [0.0, 1e7])
+def test_rounds_are_evaluated_as_an_array_is(n, clip, shift):
+    log, p, rounds = as_log(by_weight(n, shift=shift))
+
+    def model(context, items):
+        return [shift, shift + 0.5 * context["x"]]
+
+    q = np.array([model(r.context, ITEMS) for r in rounds])
+    found = evaluate(Logistic(), by_weight(n, shift=shift), predictions=model, clip=clip, delta=0.1)
+    same = evaluate(Logistic().probabilities, rounds, predictions=model, clip=clip, delta=0.1)
+    assert found == same
+    w = p[np.arange(n), log.action] / log.propensity
+    w = w if clip is None else np.minimum(w, clip)
+    z, y, scale = 1.6448536269514722, log.reward, 1.0 + shift
+    for name, terms in {"ips": w * y, "dr": (p * q).sum(axis=1) + w * (y - q[np.arange(n), log.action])}.items():
+        estimate = getattr(found, name)
+        assert estimate.estimate == pytest.approx(terms.mean(), abs=1e-9 * scale)
+        half = z * terms.std(ddof=1) / math.sqrt(n)
+        assert estimate.high - estimate.estimate == pytest.approx(half, rel=1e-6, abs=1e-8 * scale)
+    ratio = (w @ y) / w.sum()
+    assert found.snips.estimate == pytest.approx(ratio, abs=1e-9 * scale)
+    half = z * math.sqrt(n / (n - 1) * ((w * (y - ratio)) ** 2).sum()) / w.sum()
+    assert found.snips.high - ratio == pytest.approx(half, rel=1e-6, abs=1e-8 * scale)
+    assert found.effective_sample_size == pytest.approx(w.sum() ** 2 / (w @ w))
+    assert (found.n, found.largest_weight) == (n, w.max())
+    array = evaluate(p, log, predictions=q, clip=clip, delta=0.1)
+    assert evaluate(p, rounds, predictions=model, clip=clip, delta=0.1) == found
+    assert found.dr.estimate == pytest.approx(array.dr.estimate, abs=1e-9 * scale)
+    assert found.snips.low == pytest.approx(array.snips.low, abs=1e-8 * scale)
+
+
+def test_the_mean_of_the_rewards_before_is_the_model_of_dr():
+    rounds = [Round({}, ITEMS, 0, 4.0, 0.5), Round({}, ITEMS, 1, 2.0, 0.5), Round({}, ITEMS, 1, 9.0, 0.25)]
+    found = evaluate(lambda context, items: [0.25, 0.75], rounds)
+    # weights 1/2, 3/2, 3; models 0, 4, 3: terms 0 + 2, 4 - 3, 3 + 18
+    assert found.dr.estimate == pytest.approx(24.0 / 3.0)
+    assert found.dr.high - 8.0 == pytest.approx(Z * math.sqrt((36.0 + 49.0 + 169.0) / 2.0 / 3.0))
+    assert found.ips.estimate == pytest.approx((2.0 + 3.0 + 27.0) / 3.0)
+
+
+def test_a_copy_learns_after_it_was_asked():
+    agent, rounds = Logistic(), list(by_weight(3))
+    found = evaluate(agent, rounds, progressive=True)
+    assert agent.learned == []
+    terms = []
+    for t, r in enumerate(rounds):
+        p = 1.0 / (1.0 + math.exp(-r.context["x"] - 0.1 * t))
+        terms.append((p if r.action else 1.0 - p) / r.probability * r.reward)
+    assert found.ips.estimate == pytest.approx(np.mean(terms))
+
+
+@pytest.mark.parametrize(
+    ("target", "n", "arguments", "message"),
+    [
+        (Logistic(), 1, {}, "log: got .*, expected at least 2 decisions, not 1"),
+        (Logistic(), 0, {}, "log: got .*, not 0"),
+        (lambda c, i: [0.5], 9, {}, "target at round 0: got .*2 probabilities that sum"),
+        (lambda c, i: [0.5, 0.6], 9, {}, "target at round 0: got .*2 probabilities"),
+        (lambda c, i: None, 9, {}, "target at round 0: got None"),
+        (np.full((3, 2), 0.5), 9, {}, "target at round 3: got None"),
+        (lambda c, i: [0.5, 0.5], 9, {"progressive": True}, "progressive: got True, expected False: this target"),
+        (
+            Logistic(),
+            9,
+            {"predictions": lambda c, i: [math.nan, 1.0]},
+            "predictions at round 0: got .*2 finite numbers",
+        ),
+    ],
+)
+def test_refusals_of_rounds(target, n, arguments, message):
+    with pytest.raises(ValueError, match=f"(?s)evaluate: {message}"):
+        evaluate(target, by_weight(n), **arguments)
+
+
+def test_weights_of_rounds_that_cannot_be_right_are_warned_of():
+    rounds = (r._replace(probability=1.0) for r in by_weight(500))
+    with pytest.warns(RuntimeWarning, match="the importance weights have mean"):
+        evaluate(Logistic(), rounds)
+
+
+def test_memory_does_not_grow_with_the_rounds():
+    def peak(n):
+        tracemalloc.start()
+        evaluate(Logistic(), by_weight(n))
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    peak(1500)
+    assert peak(10_000) < peak(1500) + 100_000
+
+
+def test_moments_of_blocks_add_up():
+    rng = np.random.default_rng(5)
+    values = 1e6 + rng.normal(size=(700, 3))
+    moments = RunningMoments(3)
+    for part in np.split(values, [1, 2, 300, 650]):
+        moments.add(part)
+    np.testing.assert_allclose(moments.mean, values.mean(axis=0), rtol=1e-14)
+    np.testing.assert_allclose(moments.error, values.std(axis=0, ddof=1) / np.sqrt(700), rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("policy", "wide"),
+    [
+        (SquareCB.bind(reward_range=(-1.0, 2.0)), SquareCB(dim=8, reward_range=(-1.0, 2.0), seed=(3, 0))),
+        (LinIDS.bind(intercept=False), LinIDS(dim=8, intercept=False, seed=(3, 0))),
+        (LinMED.bind(intercept=False), LinMED(dim=8, intercept=False, seed=(3, 0))),
+    ],
+)
+def test_agents_with_a_block_per_item_are_evaluated_as_one_wide_parameter(policy, wide):
+    agent, by_hand = Agent(maps={"arms": ARMS}, policy=policy, seed=3), Wide(wide)
+    for one in (agent, by_hand):
+        for r in visits(60):
+            one.learn(r.context, r.items[r.action], r.reward)
+    for progressive in (False, True):
+        found, wanted = (evaluate(one, visits(300, seed=1), progressive=progressive) for one in (agent, by_hand))
+        for name in ("ips", "snips", "dr"):
+            assert getattr(found, name).estimate == pytest.approx(getattr(wanted, name).estimate, rel=1e-9)
+    np.testing.assert_allclose(agent.policy.parameters[0].ravel(), wide.parameters, rtol=1e-9, atol=1e-12)
