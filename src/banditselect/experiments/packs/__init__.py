@@ -25,7 +25,7 @@ versions, accuracies before and after quantisation, and the command that builds 
 
 A file is a compressed ``.npz`` without pickles. Features are kept as whole numbers of 8 or 16 bits with a scale and an
 offset for each column; everything else as it is. The tool that builds packs from images and writes them is in the
-repository, not in the wheel: ``python -m tools.packs``, described in docs/data.md.
+repository, not in the wheel: `tools/build_image_features.py`, described in docs/data.md.
 """
 
 import json
