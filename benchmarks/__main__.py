@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from banditselect.reporting.markdown import replace_between
 from banditselect.simulation.store import write_text
 
 from .agent_speed import agent
@@ -26,6 +25,7 @@ from .judging import judging
 from .limits import bank, lanes, one_lane, regions, same_code, simulation_loop, untuned, workers
 from .measuring import PACKAGES, machine
 from .meta_policies import meta_policies
+from .pages import fill
 from .peers import PEERS
 from .report import page, speed_line
 
@@ -89,8 +89,8 @@ def write_docs(results: Path) -> None:
     parts = in_order(load_parts(results))
     if lacking := [name for name in PARTS if name not in parts]:
         sys.exit(f"{results} lacks {', '.join(lacking)}: run `make bench` first")
-    for path, marker, content in ((PAGE, "measured", page(parts)), (README, "speed", speed_line(parts))):
-        write_text(path, replace_between(path.read_text(), marker, content))
+    fill(PAGE, {"measured": page(parts)})
+    fill(README, {"speed": speed_line(parts)})
 
 
 def in_order(parts: dict[str, Part]) -> dict[str, Part]:

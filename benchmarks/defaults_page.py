@@ -1,7 +1,6 @@
 """Write the tables of the study into docs/defaults.md, and draw its two figures."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,18 +8,16 @@ from numpy.typing import NDArray
 
 from banditselect.reporting import save_figure
 from banditselect.reporting.figures import new_figure
-from banditselect.reporting.markdown import replace_between
 from banditselect.reporting.style import INK, house_style, looks, tidy
-from banditselect.simulation.store import write_text
 
 from . import defaults_calibration as calibration
+from .pages import DOCS, fill
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
 
-DOCS = Path(__file__).parent.parent / "docs"
 FIGURES = DOCS / "figures"
 SHORT = (
     "fs-synthetic",
@@ -107,8 +104,4 @@ def write(tables: Mapping[str, str], multiples: Mapping[str, Array], found: Mapp
     """Write the page and the figures."""
     save_figure(draw_multiples(multiples), FIGURES / "one-default.png")
     save_figure(draw_reliability(found), FIGURES / "calibration.png")
-    page = DOCS / "defaults.md"
-    text = page.read_text()
-    for name, table in tables.items():
-        text = replace_between(text, name, table)
-    write_text(page, text)
+    fill(DOCS / "defaults.md", tables)

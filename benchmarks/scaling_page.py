@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from banditselect.reporting import save_figure
 from banditselect.reporting.figures import new_figure
 from banditselect.reporting.labels import End, label_ends
-from banditselect.reporting.markdown import markdown_table, replace_between
+from banditselect.reporting.markdown import markdown_table
 from banditselect.reporting.scales import human
 from banditselect.reporting.style import INK, house_style, looks, tidy
-from banditselect.simulation.store import write_text
 
+from .pages import DOCS, fill
 from .scaling import JSON, WAYS
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Found = Mapping[str, Any]  # one series of the file
 
-DOCS = Path(__file__).parent.parent / "docs"
 WITHIN = 0.25  #: a slope that differs by less agrees with the formula
 DEGREES = {
     "time": {"M": 1, "d": 2, "K": 1, "lanes": 1, "held": 0, "rounds": 0},
@@ -344,11 +343,7 @@ def render(content: Mapping[str, Any], docs: Path) -> None:
     """Write the figures, and the parts of the page that are measured."""
     for name, figure in FIGURES.items():
         save_figure(figure(content["series"]), docs / "figures" / f"scaling-{name}.png")
-    page = docs / "scaling.md"
-    text = page.read_text()
-    for marker, part in parts(content).items():
-        text = replace_between(text, marker, part)
-    write_text(page, text)
+    fill(docs / "scaling.md", parts(content))
 
 
 if __name__ == "__main__":

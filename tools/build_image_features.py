@@ -298,7 +298,7 @@ def calibrated(parameters: Array) -> Array:
 
 
 def quantised(name: str, table: Any, bits: int) -> tuple[Arrays, Any]:
-    """Return a table as integers, offsets and scales of its columns, and the values that they stand for."""
+    """Return a table as integers, offsets and scales of its columns, and its rounded values."""
     x = np.asarray(table, dtype=float)
     offset, step = x.min(axis=0).astype(np.float32), np.ptp(x, axis=0) / (2**bits - 1)
     scale = np.where(step > np.finfo(np.float32).tiny, step, 1.0).astype(np.float32)

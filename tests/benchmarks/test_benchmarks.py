@@ -29,7 +29,7 @@ from benchmarks.peers import PEERS
 from benchmarks.problem import REWARD_RANGE, LinearProblem
 from benchmarks.report import duration, machine_words, number, page
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 MACHINE = {
     "cpu": "C",
     "cores": 2,
@@ -220,7 +220,7 @@ def test_docs_want_every_part(tmp_path, monkeypatch):
         suite.write_docs(tmp_path / "results.json")
     (tmp_path / "docs").mkdir()
     for path, marker in (("docs/benchmarks.md", "measured"), ("README.md", "speed")):
-        (tmp_path / path).write_text(f"before\n<!-- {marker} -->\nold\n<!-- end of {marker} -->\nafter\n")
+        (tmp_path / path).write_text(f"before\n<!-- table: {marker} -->\nold\n<!-- end of table -->\nafter\n")
     peers, figures = example_parts()["peers-10"], example_parts()["one-lane"].figures
     rows = [replace(peers.rows[0], name=name) for name in ("FS-SCB", "river", "OFUL")]
     every = dict.fromkeys(suite.PARTS, replace(peers, rows=[*rows, *peers.rows], figures=figures))

