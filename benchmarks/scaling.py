@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from banditselect import FSOFUL, OFUL, PSOFUL, Catalogue, FSSquareCB, RegretBalancing, SquareCB, given, on_map, simulate
 from banditselect.policies import Policy
 from banditselect.problems import SyntheticFeatureSelection
-from banditselect.runtime.lanes import LaneArrays
 
 from .measuring import Spread, interleaved, machine, write_json
 
@@ -196,14 +195,9 @@ class Game:
             tracemalloc.stop()
 
 
-def part_bytes(part: LaneArrays) -> int:
-    """Return the bytes of the arrays of one part of a policy."""
-    return sum(getattr(part, name).nbytes for name in part.state + part.fixed)
-
-
 def state_bytes(policy: Policy) -> int:
     """Return the bytes of the learned arrays of a policy and of those derived from its settings."""
-    return sum(part_bytes(part) for _, part in policy._parts)
+    return sum(getattr(part, name).nbytes for _, part in policy._parts for name in part.state + part.fixed)
 
 
 def measure(group: list[Series], blocks: int, seconds: float) -> Iterator[dict[str, Any]]:

@@ -5,14 +5,13 @@ They are not the reported experiments of the paper: they use other seeds, and no
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from banditselect.problems import SyntheticFeatureSelection, SyntheticParameterSelection
-
-Array = NDArray[np.float64]
+from banditselect.types import Array
 
 
 class Trace(NamedTuple):
@@ -45,7 +44,11 @@ class Problem(NamedTuple):
     span: tuple[float, float] = (0.0, 1.0)  # the scale of rewards
     noise: float = 0.5  # a sub-Gaussian constant of the rewards, or the standard deviation if they have none
     arms: int = 0  # K, where an action is its number and nothing else
-    regions: bool = False  # policies get the balls of a trace
+
+    @property
+    def shape(self) -> dict[str, Any]:
+        """The arguments of a policy for several maps."""
+        return {"n_models": len(self.widths), "dim": self.widths}
 
 
 def rng_of(seed: int, *key: int) -> np.random.Generator:
@@ -227,8 +230,8 @@ CLICKS = {
 """Maps of different width, and little to tell them by."""
 
 BALLS = {
-    "ps-synthetic, 10 balls, b=0.5": Problem(partial(ps_synthetic, radius=0.5), 1000, (20,), (-3.0, 3.0), regions=True),
-    "ps-synthetic, 10 balls, b=4.5": Problem(ps_synthetic, 1000, (20,), (-3.0, 3.0), regions=True),
-    "classes, 10 balls": Problem(class_balls, 1000, (12,), regions=True),
+    "ps-synthetic, 10 balls, b=0.5": Problem(partial(ps_synthetic, radius=0.5), 1000, (20,), (-3.0, 3.0)),
+    "ps-synthetic, 10 balls, b=4.5": Problem(ps_synthetic, 1000, (20,), (-3.0, 3.0)),
+    "classes, 10 balls": Problem(class_balls, 1000, (12,)),
 }
 """One ball of several is true, or nearly."""
