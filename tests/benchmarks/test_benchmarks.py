@@ -23,8 +23,9 @@ from benchmarks.contestants import (
     NumpySquareCB,
 )
 from benchmarks.figures import Figure, Part, load_parts, store_parts
+from benchmarks.limits import side_by_side
 from benchmarks.measuring import Spread, interleaved, machine, percentiles, ratio, undisturbed, write_json
-from benchmarks.meta_policies import LANES, D, apart, side_by_side
+from benchmarks.meta_policies import LANES, D, apart
 from benchmarks.peers import PEERS
 from benchmarks.problem import REWARD_RANGE, LinearProblem
 from benchmarks.report import duration, machine_words, number, page
