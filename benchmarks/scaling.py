@@ -1,12 +1,11 @@
 """Time and memory of a round by models, features, actions, lanes and rounds learned, and the speed-up by cores.
 
-Every policy plays rounds of one act and one update. One size varies, the others stay at those of `SIZES` (and of the
-axis). All points of an axis take turns (`measuring.interleaved`); a block is as many rounds as fill its time. The
-noise is stated so large that no model is refuted or loses its weight, which would make it free: the worst case.
-
     python -m benchmarks.scaling [--quick] [--json out/bench/scaling.json]
 
-`python -m benchmarks.scaling_page` makes docs/scaling.md and its figures from the file; `make scaling` does both.
+Every policy plays rounds of one act and one update. One size varies, the others stay at those of `SIZES` (and of the
+axis). All points of an axis take turns; a block is as many rounds as fill its time. The noise is stated so large that
+no model is refuted or loses its weight, which would make it free: the worst case. `benchmarks.scaling_page` makes the
+page; `make scaling` does both.
 """
 
 import argparse
@@ -14,7 +13,7 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,6 +47,12 @@ class Sizes(NamedTuple):
 
 
 SIZES = Sizes()
+HAS_MAPS = ("FS-SCB", "FS-OFUL", "RB-SCB")  #: one feature map per model; the others have one map in all
+WAYS = {
+    "array": "an array that lies ready",
+    "gathered": "an array taken out of a table for the decision",
+    "catalogue": "numbers of the items of a catalogue",
+}
 
 
 def policy_of(name: str, s: Sizes) -> Policy:
@@ -64,14 +69,6 @@ def policy_of(name: str, s: Sizes) -> Policy:
         bases = [on_map(SquareCB.bind(dim=s.d), i) for i in range(s.M)]
         return RegretBalancing(bases=bases, lanes=common["lanes"])
     return OFUL(dim=s.d, **common) if name == "OFUL" else SquareCB(dim=s.d, **common)
-
-
-WAYS = {
-    "array": "an array that lies ready",
-    "gathered": "an array taken out of a table for the decision",
-    "catalogue": "numbers of the items of a catalogue",
-}
-HAS_MAPS = ("FS-SCB", "FS-OFUL", "RB-SCB")  #: one feature map per model; the others have one map in all
 
 
 @dataclass(frozen=True)
@@ -133,15 +130,10 @@ def arrays(shape: tuple[int, ...]) -> list[Array]:
 
 
 @lru_cache(maxsize=2)
-def table(front: tuple[int, ...], d: int) -> Array:
-    """Return the features of all items."""
-    return np.random.default_rng(0).standard_normal((*front, ITEMS, d)) / np.sqrt(d)
-
-
-@lru_cache(maxsize=2)
-def catalogue(front: tuple[int, ...], d: int) -> Catalogue:
-    """Return the same items as a catalogue."""
-    return Catalogue(table(front, d))
+def catalogue(front: tuple[int, ...], d: int) -> tuple[Array, Catalogue]:
+    """Return the features of all items, and the same items as a catalogue."""
+    table = np.random.default_rng(0).standard_normal((*front, ITEMS, d)) / np.sqrt(d)
+    return table, Catalogue(table)
 
 
 class Game:
@@ -155,10 +147,10 @@ class Game:
         rng = np.random.default_rng(1)
         self.offers: list[Any] = [rng.permutation(ITEMS)[: s.K] for _ in range(POOL)]
         if way == "gathered":
-            items = table(shape[:-2], s.d)
+            items, _ = catalogue(shape[:-2], s.d)
             self.offer: Callable[[Any], Any] = lambda chosen: items[..., chosen, :]
         elif way == "catalogue":
-            self.offer = catalogue(shape[:-2], s.d).offer
+            self.offer = catalogue(shape[:-2], s.d)[1].offer
         else:
             self.offers, self.offer = arrays(shape), lambda features: features
         self.rewards: list[Any] = rng.random(REWARDS).tolist()
@@ -208,26 +200,15 @@ def measure(group: list[Series], blocks: int, seconds: float) -> Iterator[dict[s
             game = Game(series.policy, series.sizes(value), series.way)
             pace = game.warm(value + 3 if series.policy == "RB-SCB" else 3)
             games[f"{series.label} {value}"] = game, int(np.clip(seconds / pace, 1, 5000))
-    contestants: dict[str, Callable[[], object]] = {
-        name: lambda game=game, rounds=rounds: game.play(rounds)  # type: ignore[misc]
-        for name, (game, rounds) in games.items()
-    }
-    taken = interleaved(contestants, blocks)
+    plays = {name: partial(game.play, rounds) for name, (game, rounds) in games.items()}
+    taken = interleaved(plays, blocks)
     for series in group:
         points = []
         for value in series.grid:
-            name = f"{series.label} {value}"
-            game, rounds = games[name]
-            points.append(
-                {
-                    "x": value,
-                    "rounds": rounds,
-                    "time": Spread.of(taken[name] / rounds * 1e6),
-                    "state": state_bytes(game.policy),
-                    "round": game.round_bytes(),
-                    "offer": game.offers[0].nbytes,
-                }
-            )
+            game, rounds = games[f"{series.label} {value}"]
+            point = {"x": value, "rounds": rounds, "time": Spread.of(taken[f"{series.label} {value}"] / rounds * 1e6)}
+            sizes = {"state": state_bytes(game.policy), "round": game.round_bytes(), "offer": game.offers[0].nbytes}
+            points.append(point | sizes)
         others = {name: size for name, size in series.others._asdict().items() if name != series.axis}
         yield {"policy": series.label, "axis": series.axis, "others": others, "points": points}
 
@@ -235,24 +216,23 @@ def measure(group: list[Series], blocks: int, seconds: float) -> Iterator[dict[s
 def over_time(policy: str, rounds: int, blocks: int) -> dict[str, Any]:
     """Return the time of a round and the memory held after 10, 100, ... rounds, one lane."""
     ends = [10**e for e in range(1, 7) if 10**e <= rounds]
+    since = np.diff([0, *ends])
     times = np.empty((blocks, len(ends)))
     for block in range(blocks):
         game = Game(policy, SIZES)
         for k, end in enumerate(ends):
             start = time.perf_counter()
             game.play(end - game.turn)
-            times[block, k] = (time.perf_counter() - start) / (end - (ends[k - 1] if k else 0)) * 1e6
-    game = Game(policy, SIZES)
+            times[block, k] = (time.perf_counter() - start) / since[k] * 1e6
+    game, held = Game(policy, SIZES), []
     game.play(1)
-    held = []
     tracemalloc.start()
     for end in ends:
         game.play(end - game.turn)
         held.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
     points = [
-        {"x": end, "rounds": end - (ends[k - 1] if k else 0), "time": Spread.of(times[:, k]), "held": held[k]}
-        for k, end in enumerate(ends)
+        {"x": end, "rounds": since[k], "time": Spread.of(times[:, k]), "held": held[k]} for k, end in enumerate(ends)
     ]
     return {"policy": policy, "axis": "rounds", "others": SIZES._asdict(), "points": points}
 

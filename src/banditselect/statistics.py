@@ -190,7 +190,7 @@ def bootstrap_interval(
     Misses in % at ``confidence=0.95``, 2,000 data sets each (standard error 0.3 at 2.5, 0.8 at 13): the interval lies
     above the truth / below it, 2.5 of each being the aim; in brackets those of the plain percentile interval. The two
     policies have correlation 1/2. "failures" are N(10, 1) with 10 added in 10 % of the replicates
-    (``benchmarks/interval_coverage.py``).
+    (``tests/interval_coverage.py``).
 
     ================================  =======================  ======================  ======================
     ratio of                          n = 20                   n = 50                  n = 100
