@@ -1,4 +1,4 @@
-"""Time and memory of a round by models, features, actions, lanes and rounds learned, and the speed-up by cores.
+"""Time and memory of a round by models, features, actions, lanes and rounds learned.
 
     python -m benchmarks.scaling [--quick] [--json out/bench/scaling.json]
 
@@ -20,9 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from banditselect import FSOFUL, OFUL, PSOFUL, Catalogue, FSSquareCB, RegretBalancing, SquareCB, given, on_map, simulate
+from banditselect import FSOFUL, OFUL, PSOFUL, Catalogue, FSSquareCB, RegretBalancing, SquareCB, on_map
 from banditselect.policies import Policy
-from banditselect.problems import SyntheticFeatureSelection
 
 from .measuring import Spread, interleaved, machine, write_json
 
@@ -33,7 +32,6 @@ NOISE = 100.0  #: the constant stated to the policies; rewards lie in [0, 1]
 ITEMS = 10_000  #: of tables and catalogues
 POOL, POOL_BYTES = 16, 8e6  #: different offers that a block repeats, fewer if they are large
 REWARDS = 10_000  #: different ones: bases of a meta-policy that earned the same tie, which costs more
-REPLICATES = 16  #: of the simulation that cores share
 
 
 class Sizes(NamedTuple):
@@ -237,27 +235,6 @@ def over_time(policy: str, rounds: int, blocks: int) -> dict[str, Any]:
     return {"policy": policy, "axis": "rounds", "others": SIZES._asdict(), "points": points}
 
 
-def on_cores(most: int, rounds: int, blocks: int) -> dict[str, Any]:
-    """Return the seconds of one simulation on 1, 2, 4, ... worker processes that have been started."""
-    problem = SyntheticFeatureSelection(n_models=100, dim=50, n_items=1000)
-    policies = {"FS-SCB": FSSquareCB.bind(reward_range=given.reward_range, noise=given.noise)}
-    counts = sorted({*(2**e for e in range(10) if 2**e <= most), most})
-
-    def run(workers: int) -> float:
-        for _ in range(2):  # the first run starts the workers
-            start = time.perf_counter()
-            simulate(policies, problem, rounds=rounds, replicates=REPLICATES, workers=workers, block=1)
-        return time.perf_counter() - start
-
-    taken: dict[int, list[float]] = {workers: [] for workers in counts}
-    for block in range(blocks):
-        for workers in counts if block % 2 else counts[::-1]:
-            taken[workers].append(run(workers))
-    points = [{"x": workers, "rounds": rounds, "time": Spread.of(taken[workers])} for workers in counts]
-    others = {"M": 100, "d": 50, "K": 10, "replicates": REPLICATES}
-    return {"policy": "FS-SCB, simulate", "axis": "cores", "others": others, "points": points}
-
-
 def main() -> None:
     """Measure everything and write the file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -273,7 +250,6 @@ def main() -> None:
         print(f"{group[0].axis}: done after {time.perf_counter() - begun:.0f} s", flush=True)
     long = 1000 if options.quick else 10_000
     found += [over_time(name, long, 3) for name in ("FS-OFUL", "FS-SCB", "RB-SCB", "PS-OFUL", "OFUL", "SCB")]
-    found.append(on_cores(about["cores"], 20 if options.quick else 300, 1 if options.quick else 5))
     took = time.perf_counter() - begun
     write_json(options.json, {"machine": about, "quick": options.quick, "seconds": round(took), "series": found})
     print(f"{options.json}: {took:.0f} s")

@@ -1,24 +1,18 @@
-"""Fill docs/scaling.md and draw its figures: ``python -m benchmarks.scaling_page [out/bench/scaling.json]``."""
+"""Fill docs/scaling.md: ``python -m benchmarks.scaling_page [out/bench/scaling.json]``."""
 
 import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
 
-from banditselect.reporting import save_figure
-from banditselect.reporting.figures import new_figure
-from banditselect.reporting.style import house_style, looks, tidy
 from banditselect.types import Array
 
 from .pages import DOCS, fill, markdown_table
 from .scaling import JSON, WAYS
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Found = Mapping[str, Any]  #: one series of the file
 
@@ -27,8 +21,7 @@ DEGREES = {
     "time": {"M": 1, "d": 2, "K": 1, "lanes": 1, "held": 0, "rounds": 0},
     "state": {"M": 1, "d": 2, "K": 0, "lanes": 1, "held": 1},
     "round": {"M": 1, "d": 1, "K": 1, "lanes": 1, "held": 0},
-    "moved": {"K": 1},
-}  #: the highest power of each size in the time of a round, the state, the bytes that a round allocates, or moves
+}  #: the highest power of each size in the time of a round, the state, the bytes that a round allocates
 WORDS = {
     "M": "models M",
     "d": "features d",
@@ -37,22 +30,12 @@ WORDS = {
     "held": "lanes, one served",
     "rounds": "rounds learned",
 }
-UNITS = {"time": "µs per round", "state": "bytes of state", "moved": "bytes per decision"}
-NAMES = ("FS-OFUL", "FS-SCB", "PS-OFUL", "OFUL", "SCB", "RB-SCB")
-FIGURES = {
-    "time": [("M", "time"), ("d", "time"), ("K", "time"), ("lanes", "time")],
-    "memory": [("M", "state"), ("d", "state"), ("lanes", "state"), ("K", "moved")],
-    "lanes-and-cores": [("held", "time"), ("cores", "time")],
-}  #: the axis and the quantity of every panel
 
 
 def values(series: Found, quantity: str) -> tuple[Array, Array]:
-    """Return sizes and values of a series: of a time the medians, moved are the bytes passed in and allocated."""
+    """Return sizes and values of a series; of a time the medians."""
     points = series["points"]
-    if quantity == "moved":
-        found = [point["offer"] + point["round"] for point in points]
-    else:
-        found = [point["time"]["median"] if quantity == "time" else point[quantity] for point in points]
+    found = [point["time"]["median"] if quantity == "time" else point[quantity] for point in points]
     return np.array([point["x"] for point in points], dtype=float), np.array(found, dtype=float)
 
 
@@ -92,41 +75,6 @@ def two(value: float) -> str:
     return f"{round(value, 2) + 0.0:.2f}"
 
 
-def of_axis(series: Sequence[Found], axis: str) -> list[Found]:
-    """Return the series along an axis."""
-    return [one for one in series if one["axis"] == axis]
-
-
-def draw(axes: "Axes", series: Sequence[Found], axis: str, quantity: str) -> None:
-    """Draw measured points with bars from 10 to 90 % and, dashed, the formula; with lanes, time per lane."""
-    tidy(axes)
-    series = [one for one in of_axis(series, axis) if not (quantity == "time" and one["policy"].startswith("OFUL, "))]
-    if axis == "cores":
-        x, seconds = values(series[0], "time")
-        axes.plot(x, x, "--", color="0.3", linewidth=0.8)
-        axes.plot(x, seconds[0] / seconds, "o", markersize=4.0)
-        axes.set(xlabel="worker processes (simulate, FS-SCB)", ylabel="times as fast as one", xticks=x)
-        return
-    for one in series:
-        base, _, way = one["policy"].partition(", ")
-        if quantity == "moved" and base not in ("FS-SCB", "OFUL"):
-            continue
-        x, y = values(one, quantity)
-        fine, colour = np.geomspace(x[0], x[-1], 200), looks(NAMES)[base].colour
-        by, fine_by = (x, fine) if (axis, quantity) == ("lanes", "time") else (1.0, 1.0)
-        axes.plot(fine, formula(x, y, DEGREES[quantity][axis], fine) / fine_by, "--", color=colour, linewidth=0.8)
-        if quantity == "time":
-            low, high = (np.array([point["time"][end] for point in one["points"]]) for end in ("low", "high"))
-            axes.vlines(x, low / by, high / by, color=colour, linewidth=0.9)
-        face = "white" if way else colour
-        axes.plot(x, y / by, looks(NAMES)[base].marker, color=colour, mfc=face, markersize=3.6, label=one["policy"])
-    fixed = ", ".join(f"{name} = {size}" for name, size in series[0]["others"].items() if size)
-    axes.set(xscale="log", yscale="log", xlabel=f"{WORDS[axis]} ({fixed})", ylabel=UNITS[quantity])
-    axes.legend(frameon=False, fontsize=6.5)
-    if (axis, quantity) == ("lanes", "time"):
-        axes.set_ylabel("µs per lane and round")
-
-
 def in_unit(value: float, units: Sequence[str] = ("µs", "ms", "s")) -> str:
     """Return a value with three digits in the unit that suits it; every unit is a thousand of the one before."""
     k = int(np.clip(np.log10(max(value, 1.0)) // 3, 0, len(units) - 1))
@@ -141,7 +89,7 @@ def in_bytes(size: float) -> str:
 def time_table(series: Sequence[Found]) -> str:
     """Return the verdicts on all times."""
     rows = []
-    for one in (one for one in series if one["axis"] not in ("cores", "rounds")):
+    for one in (one for one in series if one["axis"] != "rounds"):
         first, last = one["points"][0], one["points"][-1]
         time = last["time"]
         most = f"{in_unit(time['median'])} ({in_unit(time['low'])} to {in_unit(time['high'])}) at {last['x']:,}; "
@@ -166,7 +114,7 @@ def memory_table(series: Sequence[Found]) -> str:
 def catalogue_table(series: Sequence[Found]) -> str:
     """Return the costs of one decision among the most actions, for every form of the actions."""
     rows = []
-    for one in of_axis(series, "K"):
+    for one in (one for one in series if one["axis"] == "K"):
         base, _, way = one["policy"].partition(", ")
         if base in ("FS-SCB", "OFUL"):
             last = one["points"][-1]
@@ -178,7 +126,7 @@ def catalogue_table(series: Sequence[Found]) -> str:
 
 def rounds_table(series: Sequence[Found]) -> str:
     """Return the time of a round and the memory held as rounds go by."""
-    found, rows = of_axis(series, "rounds"), []
+    found, rows = [one for one in series if one["axis"] == "rounds"], []
     for one in found:
         ends = one["points"][0], one["points"][-1]
         times, held = ([in_unit(p["time"]["median"]) for p in ends], [in_bytes(p["held"]) for p in ends])
@@ -188,25 +136,9 @@ def rounds_table(series: Sequence[Found]) -> str:
     return markdown_table(["policy", *times, "slope (formula)", *held], rows)
 
 
-def cores_table(series: Sequence[Found]) -> str:
-    """Return the seconds on cores."""
-    points, rows = of_axis(series, "cores")[0]["points"], []
-    for point in points:
-        time = point["time"]
-        seconds = f"{two(time['median'])} ({two(time['low'])} to {two(time['high'])})"
-        rows.append([f"{point['x']}", seconds, f"{time['n']}", two(points[0]["time"]["median"] / time["median"])])
-    return markdown_table(["worker processes", "seconds (10 to 90 %)", "runs", "speed-up"], rows)
-
-
-def render(content: Mapping[str, Any], docs: Path) -> None:
-    """Draw the figures and fill the tables."""
+def render(content: Mapping[str, Any], page: Path) -> None:
+    """Fill the tables."""
     about, series = content["machine"], content["series"]
-    for name, panels in FIGURES.items():
-        with house_style():
-            figure = new_figure("page", 2.7 * len(panels) / 2)
-            for axes, (axis, quantity) in zip(figure.subplots(len(panels) // 2, 2).flat, panels, strict=True):
-                draw(axes, series, axis, quantity)
-            save_figure(figure, docs / "figures" / f"scaling-{name}.png")
     versions = ", ".join(f"{name} {number}" for name, number in about["packages"].items())
     machine = (
         f"{about['cpu']}, {about['cores']} cores; Python {about['python']}, {versions}; {content['seconds']} seconds"
@@ -217,10 +149,9 @@ def render(content: Mapping[str, Any], docs: Path) -> None:
         "memory": memory_table(series),
         "catalogue": catalogue_table(series),
         "rounds": rounds_table(series),
-        "cores": cores_table(series),
     }
-    fill(docs / "scaling.md", tables)
+    fill(page, tables)
 
 
 if __name__ == "__main__":
-    render(json.loads(Path(sys.argv[1] if len(sys.argv) > 1 else JSON).read_text()), DOCS)
+    render(json.loads(Path(sys.argv[1] if len(sys.argv) > 1 else JSON).read_text()), DOCS / "scaling.md")

@@ -83,18 +83,12 @@ def results_tables(found: Found, verdicts: Sequence[Verdict]) -> dict[str, str]:
 
 def details(verdicts: Sequence[Verdict]) -> str:
     """Return every verdict with its numbers."""
-    rows = [
-        [
-            v.claim or v.quote,
-            f"{v.experiment}, {v.regime}",
-            "; ".join(filter(None, (v.statistic, v.note))),
-            f"{measured(v.value, v.interval)} {interval(v.interval)}",
-            v.expected,
-            str(v.n),
-            f"{SIGNS[v.outcome].symbol} {v.outcome}" + (f" ({v.vacuous})" if v.vacuous else ""),
-        ]
-        for v in verdicts
-    ]
+    rows = []
+    for v in verdicts:
+        words = [v.claim or v.quote, f"{v.experiment}, {v.regime}", "; ".join(filter(None, (v.statistic, v.note)))]
+        outcome = f"{SIGNS[v.outcome].symbol} {v.outcome}" + (f" ({v.vacuous})" if v.vacuous else "")
+        value = f"{measured(v.value, v.interval)} {interval(v.interval)}"
+        rows.append([*words, value, v.expected, str(v.n), outcome])
     head = ["claim", "on", "measured", "value and 95 % interval", "expected", "n", "verdict"]
     return markdown_table(head, rows)
 

@@ -136,9 +136,8 @@ def network_of(recipe: SimpleNamespace, classes: int) -> Any:
         torch.manual_seed(recipe.seed)
         if recipe.dataset != "mnist":
             return Network(lite0(), 1280, 0.5)
-        first = (nn.Conv2d(1, 16, 5), nn.ReLU(), nn.MaxPool2d(2))
-        second = (nn.Conv2d(16, 32, 5), nn.ReLU(), nn.MaxPool2d(2))
-        return Network(nn.Sequential(*first, *second, nn.Flatten(), nn.Unflatten(1, (512, 1, 1))), 512, 0.1)
+        pairs = [(nn.Conv2d(a, b, 5), nn.ReLU(), nn.MaxPool2d(2)) for a, b in ((1, 16), (16, 32))]
+        return Network(nn.Sequential(*pairs[0], *pairs[1], nn.Flatten(), nn.Unflatten(1, (512, 1, 1))), 512, 0.1)
 
 
 def lite0() -> Any:

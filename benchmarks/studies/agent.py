@@ -36,33 +36,20 @@ class Table(NamedTuple):
     classes: list[str]
 
 
-def of_sklearn(name: str) -> Callable[[], Table]:
-    """Return the function that loads a table of scikit-learn."""
+def load(name: str) -> Table:
+    """Load a table of scikit-learn, or the image segments that come with river."""
+    if name == "image segments":
+        from river.datasets import ImageSegments
 
-    def load() -> Table:
-        data = getattr(datasets, f"load_{name}")()
-        columns = [str(column) for column in data.feature_names]
-        rows = [dict(zip(columns, row, strict=True)) for row in data.data.tolist()]
-        return Table(rows, [str(data.target_names[k]) for k in data.target])
-
-    return load
-
-
-def segments() -> Table:
-    """Load the image segments that come with river."""
-    from river.datasets import ImageSegments
-
-    rows, classes = zip(*ImageSegments(), strict=True)
-    return Table([dict(row) for row in rows], [str(name) for name in classes])
+        rows, classes = zip(*ImageSegments(), strict=True)
+        return Table([dict(row) for row in rows], [str(one) for one in classes])
+    data = getattr(datasets, f"load_{name.replace(' ', '_')}")()
+    columns = [str(column) for column in data.feature_names]
+    records = [dict(zip(columns, row, strict=True)) for row in data.data.tolist()]
+    return Table(records, [str(data.target_names[k]) for k in data.target])
 
 
-TABLES: dict[str, Callable[[], Table]] = {
-    "iris": of_sklearn("iris"),
-    "wine": of_sklearn("wine"),
-    "breast cancer": of_sklearn("breast_cancer"),
-    "digits": of_sklearn("digits"),
-    "image segments": segments,
-}
+TABLES = ("iris", "wine", "breast cancer", "digits", "image segments")
 
 
 def candidates(table: Table) -> dict[str, maps.FeatureMap]:
@@ -150,7 +137,7 @@ def measure(streams: int) -> dict[str, list[Any]]:
             alone = partial(Agent, maps=[one], policy=LinIDS.bind())
             yield label, lambda seed, alone=alone: play_agent(alone(seed=seed), table, seed)  # type: ignore[misc]
 
-    cases = {(name, label): case for name, load in TABLES.items() for label, case in of_table(load())}
+    cases = {(name, label): case for name in TABLES for label, case in of_table(load(name))}
     return runs_of(OUT, {f"{name}: {label}": (streams, case) for (name, label), case in cases.items()})
 
 
@@ -165,9 +152,9 @@ def _spread(values: NDArray[np.float64]) -> str:
 def tables(kept: dict[str, Any]) -> dict[str, str]:
     """Return the tables of the page."""
     rewards, singles = [], []
-    labels = list(candidates(TABLES["iris"]()))
-    for name, load in TABLES.items():
-        table, runs = load(), {label: kept[f"{name}: {label}"] for label in ("FSIDS", "VW", *labels)}
+    labels = list(candidates(load("iris")))
+    for name in TABLES:
+        table, runs = load(name), {label: kept[f"{name}: {label}"] for label in ("FSIDS", "VW", *labels)}
         best = max(labels, key=lambda label: _values(runs[label], "reward").mean())
         mine, one, vw = (_values(runs[label], "reward") for label in ("FSIDS", best, "VW"))
         shape = f"{len(table.rows)} × {len(table.rows[0])}, {len(set(table.classes))} classes"

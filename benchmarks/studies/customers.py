@@ -51,9 +51,9 @@ class Customers(NamedTuple):
     features: Array
     taken: Index
 
-    def of(self, who: Index) -> "Customers":
+    def of(self, rows: Index) -> "Customers":
         """Return some of them."""
-        return Customers(self.features[who], self.taken[who])
+        return Customers(self.features[rows], self.taken[rows])
 
     def earned(self) -> Array:
         """Return the reward of every offer, less 1/4, the mean of the four, ``(N, rounds, 4)``."""
@@ -77,17 +77,14 @@ def read() -> Customers:
 
 def arranged(ids: Sequence[str], features: ArrayLike, taken: ArrayLike) -> Customers:
     """Return questions ``(n, 4, d)`` and answers ``(n,)``, by customer, in the order of the questions."""
-    x = np.asarray(features, dtype=np.float64)
+    x, answer = np.asarray(features, dtype=np.float64), np.asarray(taken)
     x = x - x.mean(axis=1, keepdims=True)
     x /= x.std(axis=(0, 1))
-    rows: dict[str, list[int]] = {}
-    for row, name in enumerate(ids):
-        rows.setdefault(name, []).append(row)
-    longest = max(map(len, rows.values()))
+    rows = [np.flatnonzero(np.asarray(ids) == name) for name in dict.fromkeys(ids)]
+    longest = max(map(len, rows))
     found = Customers(np.zeros((len(rows), longest, *x.shape[1:])), np.full((len(rows), longest), -1))
-    for n, own in enumerate(rows.values()):
-        found.features[n, : len(own)] = x[own]
-        found.taken[n, : len(own)] = np.asarray(taken)[own]
+    for n, own in enumerate(rows):
+        found.features[n, : len(own)], found.taken[n, : len(own)] = x[own], answer[own]
     return found
 
 
@@ -126,10 +123,8 @@ def players(past: Past, lanes: int) -> tuple[dict[str, Any], int]:
     table = {"customer": past.customer, "reward": past.rewards}
     found = from_tasks(table, key="customer", features=past.features)
     one = from_tasks(table, key="customer", features=past.features, n_regions=1)
-    noise, apart = float(found.noise or 0.0) / past.noisier, float(one.radii[0])
+    noise, apart, fits = float(found.noise or 0.0) / past.noisier, float(one.radii[0]), found.fits.estimates
     pooled = np.linalg.lstsq(past.features, past.rewards, rcond=None)[0]
-    size = float(np.hypot(apart, np.linalg.norm(pooled)))
-    fits = found.fits.estimates
     ball = {"means": pooled[None], "covariances": np.eye(D)[None] * apart**2 / D, "weights": [1.0]}
     priors = {OURS: found.next_task(), "PSIDS, one region": one.next_task(), "PSIDS, one ball at the pooled fit": ball}
     priors |= {"PSIDS, Gaussian mixture of the fits": plain_mixture(fits)}
@@ -138,11 +133,12 @@ def players(past: Past, lanes: int) -> tuple[dict[str, Any], int]:
     policies: dict[str, Any] = {
         name: PSIDS.bind_mixture(**({"covariance_type": "full"} | prior))(**common) for name, prior in priors.items()
     }
+    known: dict[str, Any] = {"center": pooled, **common}
     for scale in (1.0, 0.1):
-        name = f"BIAS-OFUL at the pooled fit, scale {scale:g}"
-        policies[name] = BiasOFUL(center=pooled, radius=apart, scale=scale, **common)
-    policies["greedy for the pooled fit"] = BiasOFUL(center=pooled, radius=0.0, **common)
+        policies[f"BIAS-OFUL at the pooled fit, scale {scale:g}"] = BiasOFUL(radius=apart, scale=scale, **known)
+    policies["greedy for the pooled fit"] = BiasOFUL(radius=0.0, **known)
     policies[ALONE] = LinIDS(dim=D, intercept=False, **common)
+    size = float(np.hypot(apart, np.linalg.norm(pooled)))
     policies["OFUL, every customer alone"] = OFUL(dim=D, parameter_bound=size, **common)
     return policies, found.n_regions
 
@@ -211,20 +207,17 @@ def measure(splits: int, orders: int) -> dict[str, list[Any]]:
 def held_out(kept: dict[str, list[Any]]) -> str:
     """Return the table of held-out customers."""
     heads = {"answers": "past answers known", "offers": "past random offers known"}
-    rows = []
-    for name in kept["answers"][0]["shares"]:
-        cells = [name]
-        for known in heads:
-            ours, theirs = (np.array([run["shares"][who] for run in kept[known]]) for who in (OURS, name))
-            more = ours - theirs
-            cells += [_spread(theirs), "" if name == OURS else f"{_spread(more)}, {(more > 0).sum()} of {more.size}"]
-        rows.append(cells)
-    head = ["policy"]
-    for words in heads.values():
-        head += [words, "advantage of regions, splits where they win"]
-    numbers = {known: sorted({run["regions"] for run in kept[known]}) for known in heads}
+    rows = {name: [name] for name in kept["answers"][0]["shares"]}
+    for known in heads:
+        shares = {name: np.array([run["shares"][name] for run in kept[known]]) for name in rows}
+        for name, theirs in shares.items():
+            more = shares[OURS] - theirs
+            words = "" if name == OURS else f"{_spread(more)}, {(more > 0).sum()} of {more.size}"
+            rows[name] += [_spread(theirs), words]
+    head = [text for words in heads.values() for text in (words, "advantage of regions, splits where they win")]
+    numbers = {known: [run["regions"] for run in kept[known]] for known in heads}
     found = ", ".join(f"{min(n)} to {max(n)} with {heads[known]}" for known, n in numbers.items())
-    return f"{markdown_table(head, rows)}\n\nRegions found: {found}."
+    return f"{markdown_table(['policy', *head], list(rows.values()))}\n\nRegions found: {found}."
 
 
 def in_order(kept: dict[str, list[Any]]) -> str:

@@ -19,15 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn import datasets
-from sklearn.decomposition import PCA
-from sklearn.kernel_approximation import RBFSampler
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from numpy.typing import ArrayLike
 
-from banditselect import FSIDS, FSOFUL, OFUL, PSIDS, PSOFUL, FSSquareCB, LinIDS, LinTS, SquareCB, simulate
+from banditselect import FSIDS, FSOFUL, OFUL, PSIDS, PSOFUL, FSSquareCB, LinIDS, LinTS, SquareCB
 from banditselect.policies import Policy
-from banditselect.problems import ClassesAsArms
 from banditselect.reporting import save_figure
 from banditselect.reporting.figures import new_figure
 from banditselect.reporting.style import INK, house_style, looks, tidy
@@ -253,64 +248,6 @@ def table_regions(runs: Runs, n: int) -> str:
     return markdown_table(["problem", *REGIONS], rows)
 
 
-SELECTING: dict[str, type[Policy]] = {"FSIDS": FSIDS, "FSSquareCB": FSSquareCB, "FSOFUL": FSOFUL}
-SINGLE: dict[str, type[Policy]] = {"LinIDS": LinIDS, "SquareCB": SquareCB, "OFUL": OFUL, "LinTS": LinTS}
-WIDEST = 32  #: columns of a map; wider tables are cut to their principal components
-
-
-def maps_of(table: str, seed: int) -> tuple[dict[str, Array], NDArray[np.int64]]:
-    """Return ten maps of a table of scikit-learn by name, the last two useless, and the classes."""
-    rng = np.random.default_rng((41, seed))
-    data = getattr(datasets, f"load_{table}")()
-    rows = StandardScaler().fit_transform(data.data)
-    components = PCA(random_state=0).fit_transform(rows)
-    columns = rows.shape[1]
-    raw = rows if columns <= WIDEST else components[:, :WIDEST]
-    some = (2, max(3, raw.shape[1] // 4), max(4, raw.shape[1] // 2))
-    maps = {"raw": raw, **{f"first {k} components": components[:, :k] for k in some}}
-    maps["products"] = PolynomialFeatures(2, include_bias=False).fit_transform(components[:, : min(5, columns)])
-    apart = np.median(((raw[:200, None] - raw[None, :200]) ** 2).sum(axis=2))
-    for i, width in enumerate((0.3, 1.0, 3.0)):
-        waves = RBFSampler(gamma=width / apart, n_components=30, random_state=i)
-        maps[f"waves {width:g}"] = waves.fit_transform(raw)
-    maps["noise"] = rng.normal(size=(len(rows), 5))
-    maps["shuffled"] = raw[rng.permutation(len(rows))]
-    return maps, data.target
-
-
-def play_table(table: str, name: str, seed: int) -> dict[str, float]:
-    """Return the reward of a policy that selects, or of a policy on each map that is not useless."""
-    warnings.filterwarnings("ignore", ".*lies outside")
-    maps, classes = maps_of(table, seed)
-
-    def earned(policy: type[Policy], features: Any) -> float:
-        problem = ClassesAsArms(features=features, labels=classes)
-        wide = policy.bind(blocks=1)  # one parameter and one constant for all arms, as the page was measured
-        result = simulate({name: wide}, problem, rounds=classes.size, replicates=1, seed=seed, workers=1)
-        return float(result.final(name, "reward")[0])
-
-    if name in SELECTING:
-        return {name: earned(SELECTING[name], list(maps.values()))}
-    return {label: earned(SINGLE[name], x) for label, x in list(maps.items())[:-2]}
-
-
-def table_tables(runs: Runs, n: int) -> str:
-    """Tables of scikit-learn: rewards as shares of the best single map in hindsight."""
-    few, policies = max(n // 10, 2), [*SELECTING, *SINGLE]
-    rows = []
-    for table in ("iris",) if runs.quick else ("iris", "wine", "breast_cancer", "digits"):
-        jobs = [(table, name, seed) for name in policies for seed in range(few)]
-        found = runs.of(f"table {table} | {', '.join(policies)} | {few}", play_table, jobs)
-        by = {name: found[i * few : (i + 1) * few] for i, name in enumerate(policies)}
-        single = {name: max((float(np.mean([run[x] for run in by[name]])), x) for x in by[name][0]) for name in SINGLE}
-        best, first = max((single[name][0], name) for name in SINGLE)
-        selecting = [spread(np.array([run[name] for run in by[name]]) / best, 3) for name in SELECTING]
-        shares = [f"{single[name][0] / best:.3f}" for name in SINGLE]
-        rows.append([table.replace("_", " "), f"{best:.0f}: {first}, {single[first][1]}", *selecting, *shares])
-    head = [*SELECTING, *(f"{name}, its best map" for name in SINGLE)]
-    return markdown_table(["table", "best single map in hindsight", *head], rows)
-
-
 def calibrated(runs: Runs, kind: str, n: int) -> list[dict[str, Any]]:
     """Return the runs of one kind of problem, more of the kind where weights claim to be probabilities."""
     n, size = (20 if kind == "linear" else 6) * n, 20
@@ -389,7 +326,6 @@ TABLES: dict[str, Callable[[Runs, int], str]] = {
     "squarecb": table_squarecb,
     "hard": table_hard,
     "selection": table_selection,
-    "tables": table_tables,
     "calibration": table_calibration,
     "calibration by kind": table_calibration_kinds,
     "regions": table_regions,

@@ -124,20 +124,23 @@ def class_balls(seed: int, T: int) -> Trace:
 
 def fs_synthetic(seed: int, T: int, n_models: int = 1) -> Trace:
     """The synthetic problem of feature selection; its first map is true."""
-    drawn = SyntheticFeatureSelection(n_models=n_models).draw(range(seed, seed + 1), T, seed=77)
-    means = np.stack([drawn.means(t)[0] for t in range(T)])
-    x = np.stack([drawn.features(t)[0] for t in range(T)]).astype(float)
+    x, means, _ = synthetic(SyntheticFeatureSelection(n_models=n_models), seed, T)
     return Trace(x, means, means + rng_of(seed, 6).uniform(-0.5, 0.5, means.shape))
 
 
 def ps_synthetic(seed: int, T: int, radius: float = 4.5) -> Trace:
     """The synthetic problem of parameter selection."""
-    drawn = SyntheticParameterSelection(radius=radius).draw(range(seed, seed + 1), T, seed=77)
-    means = np.stack([drawn.means(t)[0] for t in range(T)])
-    x = np.stack([drawn.features(t)[0] for t in range(T)])[:, None].astype(float)
-    centers = np.asarray(drawn.constants["centers"])[0]
+    x, means, constants = synthetic(SyntheticParameterSelection(radius=radius), seed, T)
+    centers = np.asarray(constants["centers"])[0]
     rewards = means + rng_of(seed, 7).uniform(-0.5, 0.5, means.shape)
-    return Trace(x, means, rewards, centers, np.full(len(centers), radius))
+    return Trace(x[:, None], means, rewards, centers, np.full(len(centers), radius))
+
+
+def synthetic(problem: Any, seed: int, T: int) -> tuple[Array, Array, Any]:
+    """Return features, mean rewards and constants of one instance of a problem of the library."""
+    drawn = problem.draw(range(seed, seed + 1), T, seed=77)
+    x = np.stack([drawn.features(t)[0] for t in range(T)]).astype(float)
+    return x, np.stack([drawn.means(t)[0] for t in range(T)]), drawn.constants
 
 
 def contexts_of_maps(seed: int, T: int, M: int) -> Trace:

@@ -67,16 +67,12 @@ def test_the_page_is_filled(tmp_path):
     found = [series(axis, 20.0 + X, policy) for axis in ("M", "lanes", "held") for policy in ("FS-SCB", "SCB")]
     found += [series("d", 20.0 + X**2, "OFUL", M=10)]
     found += [series("K", 20.0 + X, policy, d=50) for policy in ("FS-SCB", "FS-SCB, catalogue")]
-    found += [series("rounds", 20.0 + 0.0 * X, "SCB"), series("cores", [8.0, 4.0], "FS-SCB, simulate", x=[1, 2])]
+    found += [series("rounds", 20.0 + 0.0 * X, "SCB")]
     machine = {"cpu": "a processor", "cores": 2, "python": "3.11", "packages": {"numpy": "2.0"}}
     content = {"machine": machine, "quick": True, "seconds": 3, "series": found}
     (tmp_path / "scaling.md").write_text((scaling_page.DOCS / "scaling.md").read_text())
-    scaling_page.render(content, tmp_path)
+    scaling_page.render(content, tmp_path / "scaling.md")
     page = (tmp_path / "scaling.md").read_text()
     assert "a processor, 2 cores; Python 3.11, numpy 2.0; 3 seconds, the quick version." in page
     assert "| models M | FS-SCB | 21 µs at 1 | 1.02 ms (918 µs to 1.12 ms) at 1,000; 5 blocks of 7 | 1 |" in page
     assert "| FS-SCB | an array that lies ready | 1,000 | 80 B | 1.02 kB | 1.02 ms |" in page
-    assert "| 2 | 4.00 (3.60 to 4.40) | 5 | 2.00 |" in page
-    for name in scaling_page.FIGURES:
-        assert f"figures/scaling-{name}.png" in page
-        assert (tmp_path / "figures" / f"scaling-{name}.png").stat().st_size > 10_000
