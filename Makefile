@@ -73,7 +73,6 @@ bench-docs: .venv-bench/ready # after `make bench`
 
 scaling: .venv/dev
 	$(BIN)/python -m benchmarks.scaling
-	$(BIN)/python -m benchmarks.scaling_page
 
 clean:
 	rm -rf .venv .venv-bench out build dist src/*.egg-info

@@ -4,38 +4,39 @@ import numpy as np
 import pytest
 
 from banditselect import FSSquareCB
-from benchmarks import scaling, scaling_page
+from benchmarks import scaling
+from benchmarks.measuring import Spread
 
 X = np.array([1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0])
 
 
-def series(axis, y, policy="FS-SCB", x=X, **others):
+def series(axis, y, policy="FS-SCB"):
     def point(size, value):
-        time = {"n": 5, "best": value, "median": value, "low": 0.9 * value, "high": 1.1 * value}
+        time = Spread(5, best=value, median=value, low=0.9 * value, high=1.1 * value)
         return {"x": int(size), "rounds": 7, "time": time, "state": 8 * value, "round": value, "offer": 80, "held": 16}
 
-    points = [point(size, value) for size, value in zip(x, y, strict=True)]
-    return {"policy": policy, "axis": axis, "others": others or {"d": 10, "K": 10}, "points": points}
+    points = [point(size, value) for size, value in zip(X, y, strict=True)]
+    return {"policy": policy, "axis": axis, "points": points}
 
 
 @pytest.mark.parametrize("coefficients", [[3.0, 0.5], [0.0, 2.0], [7.0, 0.0], [1.0, 0.1, 0.01], [5.0, 0.0, 2.0]])
 def test_a_polynomial_is_found_as_it_is(coefficients):
     y = X[:, None] ** np.arange(len(coefficients)) @ coefficients
-    np.testing.assert_allclose(scaling_page.law(X, y, len(coefficients) - 1), coefficients, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(scaling.law(X, y, len(coefficients) - 1), coefficients, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("power", [0.0, 1.0, 1.5, 2.0, 3.0])
 def test_the_slope_of_a_power(power):
-    assert scaling_page.slope(X, 4.0 * X**power) == pytest.approx(power)
+    assert scaling.slope(X, 4.0 * X**power) == pytest.approx(power)
 
 
 def test_a_law_of_a_higher_degree_is_marked():
-    linear, square = (scaling_page.judge(series("M", 20.0 + 0.3 * X**power)) for power in (1, 2))
+    linear, square = (scaling.judge(series("M", 20.0 + 0.3 * X**power)) for power in (1, 2))
     assert linear.endswith("✓")
     assert "✗, a step of 2.00 from 300 to 1,000" in square
-    flat = scaling_page.judge(series("M", np.full(X.size, 20.0)))
+    flat = scaling.judge(series("M", np.full(X.size, 20.0)))
     assert flat == "0.00 (0.00) ✓"  # a round whose models cost nothing is no slower than the formula
-    stepped = scaling_page.judge(series("K", np.where(X > 100.0, 1.5, 1.0) * X))
+    stepped = scaling.judge(series("K", np.where(X > 100.0, 1.5, 1.0) * X))
     assert stepped.endswith("✓, a step of 1.37 from 100 to 300")
 
 
@@ -63,16 +64,16 @@ def test_sizes_along_an_axis_end_where_the_full_run_ends():
     assert ends["K", "FS-SCB"] == ends["lanes", "SCB"] == 10_000
 
 
-def test_the_page_is_filled(tmp_path):
+def test_tables_of_made_up_times():
     found = [series(axis, 20.0 + X, policy) for axis in ("M", "lanes", "held") for policy in ("FS-SCB", "SCB")]
-    found += [series("d", 20.0 + X**2, "OFUL", M=10)]
-    found += [series("K", 20.0 + X, policy, d=50) for policy in ("FS-SCB", "FS-SCB, catalogue")]
-    found += [series("rounds", 20.0 + 0.0 * X, "SCB")]
-    machine = {"cpu": "a processor", "cores": 2, "python": "3.11", "packages": {"numpy": "2.0"}}
-    content = {"machine": machine, "quick": True, "seconds": 3, "series": found}
-    (tmp_path / "scaling.md").write_text((scaling_page.DOCS / "scaling.md").read_text())
-    scaling_page.render(content, tmp_path / "scaling.md")
-    page = (tmp_path / "scaling.md").read_text()
-    assert "a processor, 2 cores; Python 3.11, numpy 2.0; 3 seconds, the quick version." in page
-    assert "| models M | FS-SCB | 21 µs at 1 | 1.02 ms (918 µs to 1.12 ms) at 1,000; 5 blocks of 7 | 1 |" in page
-    assert "| FS-SCB | an array that lies ready | 1,000 | 80 B | 1.02 kB | 1.02 ms |" in page
+    found += [series("d", 20.0 + X**2, "OFUL"), series("rounds", 20.0 + 0.0 * X, "SCB")]
+    found += [series("K", 20.0 + X, policy) for policy in ("FS-SCB", "FS-SCB, catalogue")]
+    tables = scaling.tables_of(found)
+    assert (
+        "| models M | FS-SCB | 21 µs at 1 | 1.02 ms (918 µs to 1.12 ms) at 1,000; 5 blocks of 7 | 1 |" in tables["time"]
+    )
+    assert "| lanes, one served | SCB | 1,000 | 8.16 kB |" in tables["memory"]
+    assert "| FS-SCB | an array that lies ready | 1,000 | 80 B | 1.02 kB | 1.02 ms |" in tables["catalogue"]
+    assert "| SCB | 20 µs | 20 µs | 0.00 (0.00) ✓ | 16 B | 16 B |" in tables["rounds"]
+    page = (scaling.DOCS / "scaling.md").read_text()
+    assert all(page.count(f"<!-- table: {name} -->") == 1 for name in (*tables, "machine"))
