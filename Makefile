@@ -44,7 +44,7 @@ quick: .venv/dev
 
 test-slow: .venv/clusters .venv/images .venv-bench/ready
 	$(PYTEST) -m slow
-	$(BENCH)/python -m pytest tests/benchmarks
+	$(BENCH)/python -m pytest tests/benchmarks/test_benchmarks.py tests/benchmarks/test_customers.py
 
 docs: .venv/dev # after `banditselect reproduce all meta-tasks --scale paper`
 	$(BIN)/python -m benchmarks.studies.theory
