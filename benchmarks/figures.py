@@ -6,7 +6,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .measuring import Spread, write_json
+from banditselect.simulation.store import write_text
+
+from .measuring import Spread
 
 
 @dataclass(frozen=True)
@@ -76,4 +78,6 @@ def load_parts(path: Path) -> dict[str, Part]:
 
 def store_parts(path: Path, parts: Mapping[str, Part]) -> None:
     """Write all parts."""
-    write_json(path, {"parts": {name: asdict(part) for name, part in parts.items()}})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = {"parts": {name: asdict(part) for name, part in parts.items()}}
+    write_text(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")

@@ -5,13 +5,12 @@ reliable than times. Wall time is measured, not CPU time: work in other threads 
 """
 
 import gc
-import json
 import os
 import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Self
@@ -19,8 +18,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
-
-from banditselect.simulation.store import write_text
 
 Array = NDArray[np.float64]
 Block = Callable[[], object]
@@ -136,19 +133,3 @@ def package_version(name: str) -> str | None:
         return version(name)
     except PackageNotFoundError:
         return None
-
-
-def write_json(path: str | Path, content: Mapping[str, Any]) -> Path:
-    """Write a JSON file in one step, making folders; spreads become objects."""
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    write_text(target, json.dumps(content, indent=1, ensure_ascii=False, default=_plain) + "\n")
-    return target
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, Spread):
-        return asdict(value)
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    raise TypeError(f"{type(value).__name__} has no place in a JSON file")

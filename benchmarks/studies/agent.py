@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import datasets
 
 from banditselect import Agent, LinIDS, maps
+from banditselect.types import Array
 
 from ..measuring import machine
 from ..pages import DOCS, fill, markdown_table, runs_of
@@ -141,11 +141,11 @@ def measure(streams: int) -> dict[str, list[Any]]:
     return runs_of(OUT, {f"{name}: {label}": (streams, case) for (name, label), case in cases.items()})
 
 
-def _values(runs: list[dict[str, float]], what: str) -> NDArray[np.float64]:
+def _values(runs: list[dict[str, float]], what: str = "reward") -> Array:
     return np.array([run[what] for run in runs])
 
 
-def _spread(values: NDArray[np.float64]) -> str:
+def _spread(values: Array) -> str:
     return f"{values.mean():.3f}" + (f" ± {values.std(ddof=1):.3f}" if values.size > 1 else "")
 
 
@@ -155,13 +155,13 @@ def tables(kept: dict[str, Any]) -> dict[str, str]:
     labels = list(candidates(load("iris")))
     for name in TABLES:
         table, runs = load(name), {label: kept[f"{name}: {label}"] for label in ("FSIDS", "VW", *labels)}
-        best = max(labels, key=lambda label: _values(runs[label], "reward").mean())
-        mine, one, vw = (_values(runs[label], "reward") for label in ("FSIDS", best, "VW"))
+        best = max(labels, key=lambda label: _values(runs[label]).mean())
+        mine, one, vw = (_values(runs[label]) for label in ("FSIDS", best, "VW"))
         shape = f"{len(table.rows)} × {len(table.rows[0])}, {len(set(table.classes))} classes"
         times = [f"{np.median(_values(runs[label], 'microseconds')):.0f}" for label in ("FSIDS", "VW")]
         row = [name, shape, _spread(mine), best, _spread(one), _spread(mine / one), _spread(vw), *times, str(mine.size)]
         rewards.append(row)
-        singles.append([name, *(_spread(_values(runs[label], "reward")) for label in labels)])
+        singles.append([name, *(_spread(_values(runs[label])) for label in labels)])
     head = ["table", "rows × columns", "FSIDS over six maps", "best map", "LinIDS on it", "FSIDS / best"]
     head += ["VW squarecb", "µs a round, FSIDS", "VW", "n"]
     return {

@@ -72,10 +72,8 @@ def linear(seed: int, T: int, K: int, d: int, noise: str = "uniform") -> Trace:
         error = rng.uniform(-0.5, 0.5, (T, K))
     elif noise == "heavy":  # Student's t with 2.5 degrees, of standard deviation 1/2
         error = 0.5 * rng.standard_t(2.5, (T, K)) / np.sqrt(5.0)
-    elif noise == "uneven":  # most where the first feature is large
+    else:  # uneven: most where the first feature is large
         error = rng.normal(size=(T, K)) * (0.05 + np.sqrt(d) * np.abs(x[:, 0, :, 0]))
-    else:
-        error = 0.01 * rng.normal(size=(T, K))
     return Trace(x, means, means + error)
 
 

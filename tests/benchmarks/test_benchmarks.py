@@ -24,7 +24,7 @@ from benchmarks.contestants import (
 )
 from benchmarks.figures import Figure, Part, load_parts, store_parts
 from benchmarks.limits import side_by_side
-from benchmarks.measuring import Spread, interleaved, machine, percentiles, ratio, undisturbed, write_json
+from benchmarks.measuring import Spread, interleaved, machine, percentiles, ratio, undisturbed
 from benchmarks.meta_policies import LANES, D, apart
 from benchmarks.peers import PEERS
 from benchmarks.problem import REWARD_RANGE, LinearProblem
@@ -191,15 +191,6 @@ def test_results_survive_the_file(tmp_path):
     store_parts(path, parts)
     assert load_parts(path) == parts
     assert [entry.name for entry in path.parent.iterdir()] == ["results.json"]
-
-
-def test_arrays_are_numbers_in_json_and_other_things_are_refused(tmp_path):
-    path = write_json(
-        tmp_path / "x.json", {"a": np.arange(2), "b": np.float64(0.5), "c": Spread(1, 1.0, 1.0, 1.0, 1.0)}
-    )
-    assert '"median": 1.0' in path.read_text()
-    with pytest.raises(TypeError, match="object has no place"):
-        write_json(tmp_path / "y.json", {"a": object()})
 
 
 def test_report_shows_every_figure_limit_and_what_is_missing():
