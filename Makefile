@@ -44,16 +44,16 @@ quick: .venv/dev
 
 test-slow: .venv/clusters .venv/images .venv-bench/ready
 	$(PYTEST) -m slow
-	$(BENCH)/python -m pytest tests/test_benchmarks.py tests/test_customers.py
+	$(BENCH)/python -m pytest tests/benchmarks/test_benchmarks.py tests/benchmarks/test_customers.py
 
 docs: .venv/dev # after `banditselect reproduce all meta-tasks --scale paper`
-	$(BIN)/python docs/measured.py
-	$(BIN)/python -m benchmarks.regions_study
-	$(BIN)/python -m benchmarks.regions_study out/paper
-	$(BIN)/python docs/from_results.py out/paper
+	$(BIN)/python -m benchmarks.studies.theory
+	$(BIN)/python -m benchmarks.studies.regions
+	$(BIN)/python -m benchmarks.studies.regions out/paper
+	$(BIN)/python -m docs.fill out/paper
 
 arena-docs: .venv/dev # after `banditselect reproduce arena --scale paper --out out/arena`, `python -m benchmarks.arena --scale paper`
-	PYTHONPATH=. $(BIN)/python docs/arena_page.py out/arena
+	$(BIN)/python -m docs.fill out/arena
 
 .venv-bench/ready: pyproject.toml requirements-bench.lock requirements-bench-compiled.lock requirements-bench-data.lock
 	$(PYTHON) -m venv .venv-bench
@@ -73,7 +73,6 @@ bench-docs: .venv-bench/ready # after `make bench`
 
 scaling: .venv/dev
 	$(BIN)/python -m benchmarks.scaling
-	$(BIN)/python -m benchmarks.scaling_page
 
 clean:
 	rm -rf .venv .venv-bench out build dist src/*.egg-info

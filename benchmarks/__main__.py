@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from banditselect.reporting.markdown import replace_between
 from banditselect.simulation.store import write_text
 
 from .agent_speed import agent
@@ -26,6 +25,7 @@ from .judging import judging
 from .limits import bank, lanes, one_lane, regions, same_code, simulation_loop, untuned, workers
 from .measuring import PACKAGES, machine
 from .meta_policies import meta_policies
+from .pages import fill
 from .peers import PEERS
 from .report import page, speed_line
 
@@ -54,13 +54,9 @@ README = Path("README.md")
 def main() -> None:
     """Measure, store, report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--only", nargs="+", choices=PARTS, default=list(PARTS), help="parts to measure, all by default"
-    )
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), help="parts to measure")
     parser.add_argument("--quick", action="store_true", help="few blocks, to test that it runs (out/bench/quick)")
-    parser.add_argument(
-        "--docs", action="store_true", help=f"write {PAGE} and the speed in {README} from the stored results"
-    )
+    parser.add_argument("--docs", action="store_true", help=f"fill {PAGE} and the speed in {README}, measure nothing")
     options = parser.parse_args()
     out = OUT / "quick" if options.quick else OUT
     results = out / "results.json"
@@ -71,13 +67,9 @@ def main() -> None:
     for name in options.only:
         print(f"{name} ...", file=sys.stderr, flush=True)
         start = time.perf_counter()
-        part = PARTS[name](options.quick)
-        part = replace(
-            part,
-            machine=machine(packages),
-            measured=datetime.now(UTC).date().isoformat(),
-            seconds=round(time.perf_counter() - start, 1),
-        )
+        part, today = PARTS[name](options.quick), datetime.now(UTC).date().isoformat()
+        seconds = round(time.perf_counter() - start, 1)
+        part = replace(part, machine=machine(packages), measured=today, seconds=seconds)
         store_parts(results, load_parts(results) | {name: part})
     parts = in_order(load_parts(results))
     write_text(out / "report.md", page(parts))
@@ -89,8 +81,8 @@ def write_docs(results: Path) -> None:
     parts = in_order(load_parts(results))
     if lacking := [name for name in PARTS if name not in parts]:
         sys.exit(f"{results} lacks {', '.join(lacking)}: run `make bench` first")
-    for path, marker, content in ((PAGE, "measured", page(parts)), (README, "speed", speed_line(parts))):
-        write_text(path, replace_between(path.read_text(), marker, content))
+    fill(PAGE, {"measured": page(parts)})
+    fill(README, {"speed": speed_line(parts)})
 
 
 def in_order(parts: dict[str, Part]) -> dict[str, Part]:

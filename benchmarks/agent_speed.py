@@ -43,8 +43,7 @@ def shop(n_items: int) -> tuple[Agent, list[dict[str, Any]], list[dict[str, Any]
 
 def agent(quick: bool) -> Part:
     """Target n: one act of an agent, maps and policy and propensity, on records and on registered items."""
-    acts, blocks = 10, (5 if quick else 100)
-    figures = []
+    acts, blocks, figures = 10, (5 if quick else 100), []
     for n_items, limit in LIMITS.items():
         one, visitors, items = shop(n_items)
 
@@ -53,11 +52,7 @@ def agent(quick: bool) -> Part:
 
         ways = {"registered": acting([item["id"] for item in items]), "as dicts": acting(items)}
         for way, seconds in interleaved(ways, blocks, warm_up=5).items():
-            what = f"{n_items} items, {way}"
-            figures.append(Figure(what, "", Spread.of(seconds / acts), limit=limit, target="n"))
-    return Part(
-        title="An agent",
-        settings="Seconds of one act: three maps of 7, 12 and 64 features, the last of hashed interactions; FS-IDS "
-        f"after {ROUNDS} rewards; {blocks} blocks of {acts} acts of each, in random turns",
-        figures=figures,
-    )
+            figures.append(Figure(f"{n_items} items, {way}", "", Spread.of(seconds / acts), limit, target="n"))
+    settings = "Seconds of one act: three maps of 7, 12 and 64 features, the last of hashed interactions; FS-IDS after "
+    settings += f"{ROUNDS} rewards; {blocks} blocks of {acts} acts of each, in random turns"
+    return Part("An agent", settings, figures)

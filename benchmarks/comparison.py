@@ -53,17 +53,18 @@ def compare(
     per_block = {name: np.array([part.mean() for part in parts]) / 1e3 for name, parts in nanoseconds.items()}
     rows = []
     for contestant in contestants:
-        mine, regret = per_block[contestant.name], regrets[contestant.name]
+        name = contestant.name
+        mine, regret = per_block[name], regrets[name]
         rows.append(
             Row(
-                name=contestant.name,
-                what=contestant.what,
-                version=package_version(contestant.package),
-                per_round=Spread.of(mine),
+                name,
+                contestant.what,
+                package_version(contestant.package),
+                Spread.of(mine),
                 to_yardstick=ratio(mine, per_block[LINUCB.name][: mine.size]),
                 to_empty_call=ratio(mine, per_block[EMPTY.name][: mine.size]),
-                calls=sum(part.size for part in nanoseconds[contestant.name]),
-                latency=percentiles(np.concatenate(nanoseconds[contestant.name])),
+                calls=sum(part.size for part in nanoseconds[name]),
+                latency=percentiles(np.concatenate(nanoseconds[name])),
                 problems=len(regret),
                 regret=float(np.mean(regret)),
                 standard_error=float(np.std(regret, ddof=1) / np.sqrt(len(regret))) if len(regret) > 1 else None,
@@ -77,10 +78,8 @@ def peers(dim: int, quick: bool) -> Part:
     present = [peer for peer in PEERS if peer.installed]
     seeds, rounds, block = (2, 300, 100) if quick else (10, 2000, 200)
     rows = compare([*YARDSTICKS, *OURS, *present], dim=dim, n_models=10, seeds=seeds, rounds=rounds, block=block)
-    return Part(
-        title=f"Peers on one problem, d = {dim}, K = 10",
-        settings=f"One lane; {seeds} problems of {rounds} rounds, fewer for slow ones; {block} rounds at a time, in "
-        "random turns",
-        rows=rows,
-        missing=sorted({peer.package for peer in PEERS if not peer.installed}),
+    settings = (
+        f"One lane; {seeds} problems of {rounds} rounds, fewer for slow ones; {block} rounds at a time, in random "
     )
+    missing = sorted({peer.package for peer in PEERS if not peer.installed})
+    return Part(f"Peers on one problem, d = {dim}, K = 10", f"{settings}turns", rows=rows, missing=missing)

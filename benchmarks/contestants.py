@@ -43,14 +43,17 @@ class Contestant:
         return find_spec(self.package) is not None
 
 
-class NumpyLinUCB:
-    """LinUCB with Sherman-Morrison updates, as written in a notebook: no checks, no objects, no files."""
+class NumpyLoop:
+    """A ridge regression in plain NumPy: no checks, no objects, no files."""
 
     def __init__(self, problem: LinearProblem, seed: int) -> None:
         self.x, self.rewards = problem.first_map, problem.rewards
-        dim = self.x.shape[2]
-        self.V_inv = np.eye(dim)
-        self.b = np.zeros(dim)
+        self.V_inv, self.b, self.theta = np.eye(self.x.shape[2]), np.zeros(self.x.shape[2]), np.zeros(self.x.shape[2])
+        self.t, self.rng = 0, np.random.default_rng(seed)
+
+
+class NumpyLinUCB(NumpyLoop):
+    """LinUCB with Sherman-Morrison updates, as written in a notebook."""
 
     def play(self, t: int) -> int:
         x = self.x[t]
@@ -64,14 +67,8 @@ class NumpyLinUCB:
         return action
 
 
-class NumpyLinUCBTight:
+class NumpyLinUCBTight(NumpyLoop):
     """The same LinUCB with every product used twice and the estimate updated in place."""
-
-    def __init__(self, problem: LinearProblem, seed: int) -> None:
-        self.x, self.rewards = problem.first_map, problem.rewards
-        dim = self.x.shape[2]
-        self.V_inv = np.eye(dim)
-        self.theta = np.zeros(dim)
 
     def play(self, t: int) -> int:
         x = self.x[t]
@@ -84,16 +81,8 @@ class NumpyLinUCBTight:
         return action
 
 
-class NumpySquareCB:
+class NumpySquareCB(NumpyLoop):
     """SquareCB on one ridge regression with gamma = 10 sqrt(t), in the same manner."""
-
-    def __init__(self, problem: LinearProblem, seed: int) -> None:
-        self.x, self.rewards = problem.first_map, problem.rewards
-        dim = self.x.shape[2]
-        self.V_inv = np.eye(dim)
-        self.b = np.zeros(dim)
-        self.t = 0
-        self.rng = np.random.default_rng(seed)
 
     def play(self, t: int) -> int:
         x = self.x[t]
@@ -147,8 +136,18 @@ class First(PlayOf):
         return first
 
 
-def ours(build: Callable[[int, int, int], Policy], every_map: bool = False) -> Callable[[LinearProblem, int], Play]:
-    """Return the factory of a policy, which sees all maps or only the true one; ``build`` gets M, d and the seed."""
+def fs_squarecb(M: int, d: int, seed: int, lanes: int | None = None, noise: float = NOISE) -> FSSquareCB:
+    """Return FS-SCB at its defaults, given the range and the noise of the problem."""
+    return FSSquareCB(n_models=M, dim=d, noise=noise, reward_range=REWARD_RANGE, lanes=lanes, seed=seed)
+
+
+def fs_squarecb_at_worst(M: int, d: int, seed: int, lanes: int | None = None) -> FSSquareCB:
+    """Return FS-SCB given a noise so large that no model ever loses its weight."""
+    return fs_squarecb(M, d, seed, lanes, noise=WORST_NOISE)
+
+
+def _of_ours(name: str, what: str, build: Callable[[int, int, int], Policy], every_map: bool = False) -> Contestant:
+    """Return a policy that sees all maps or only the true one; ``build`` gets M, d and the seed."""
 
     def make(problem: LinearProblem, seed: int) -> Play:
         _, M, _, d = problem.features.shape
@@ -164,33 +163,14 @@ def ours(build: Callable[[int, int, int], Policy], every_map: bool = False) -> C
 
         return play
 
-    return make
-
-
-def fs_squarecb(M: int, d: int, seed: int, lanes: int | None = None, noise: float = NOISE) -> FSSquareCB:
-    """Return FS-SCB at its defaults, given the range and the noise of the problem."""
-    return FSSquareCB(n_models=M, dim=d, noise=noise, reward_range=REWARD_RANGE, lanes=lanes, seed=seed)
-
-
-def fs_squarecb_at_worst(M: int, d: int, seed: int, lanes: int | None = None) -> FSSquareCB:
-    """Return FS-SCB given a noise so large that no model ever loses its weight."""
-    return fs_squarecb(M, d, seed, lanes, noise=WORST_NOISE)
+    return Contestant(name, what, make, "banditselect")
 
 
 LINUCB = Contestant("NumPy LinUCB loop", "the yardstick", lambda p, s: NumpyLinUCB(p, s).play)
-LINUCB_TIGHT = Contestant(
-    "NumPy LinUCB loop, tight", "the same, every product used twice", lambda p, s: NumpyLinUCBTight(p, s).play
-)
-SQUARECB = Contestant(
-    "NumPy SquareCB loop", "one ridge regression, gamma = 10 sqrt(t)", lambda p, s: NumpySquareCB(p, s).play
-)
+TIGHT, RIDGE = "the same, every product used twice", "one ridge regression, gamma = 10 sqrt(t)"
+LINUCB_TIGHT = Contestant("NumPy LinUCB loop, tight", TIGHT, lambda p, s: NumpyLinUCBTight(p, s).play)
+SQUARECB = Contestant("NumPy SquareCB loop", RIDGE, lambda p, s: NumpySquareCB(p, s).play)
 YARDSTICKS = (LINUCB, LINUCB_TIGHT, SQUARECB)
-
-
-def _of_ours(name: str, what: str, build: Callable[[int, int, int], Policy], every_map: bool = False) -> Contestant:
-    return Contestant(name, what, ours(build, every_map), "banditselect")
-
-
 EMPTY = _of_ours("empty call", "one map; plays the first action, learns nothing", lambda M, d, seed: Empty(dim=d))
 EMPTY_MAPS = _of_ours("empty call, M maps", "the same", lambda M, d, seed: Empty(n_models=M, dim=d), True)
 OUR_OFUL = _of_ours("OFUL", "one map", lambda M, d, seed: OFUL(dim=d, noise=NOISE, seed=seed))

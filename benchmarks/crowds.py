@@ -1,14 +1,15 @@
 """The cost of an act among many actions: SquareCB by optimal design against plain SquareCB and OFUL."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 
 from banditselect import OFUL, Ball, Policy, SquareCB
 
-from .figures import Figure, Part
+from .figures import Part
 from .limits import figure, playing
-from .measuring import Array, Block, interleaved
+from .measuring import Block, interleaved
 from .problem import NOISE, REWARD_RANGE, LinearProblem
 
 D = 10
@@ -18,31 +19,31 @@ CROWDS = {100: 50, 1000: 20, 10_000: 5, 100_000: 2}  #: rounds of a block, by th
 def crowds(quick: bool) -> Part:
     """Target o: a round by design against one of plain SquareCB and, for the most actions, of OFUL."""
     blocks, figures = (4 if quick else 30), []
+    mine, plain, oful, ball = "SquareCB by design", "SquareCB", "OFUL", "a ball"
     for K, rounds in CROWDS.items():
         problem = LinearProblem.draw(rounds=rounds, dim=D, n_actions=K)
         policies: dict[str, Policy] = {
-            "SquareCB by design": SquareCB(dim=D, reward_range=REWARD_RANGE, design="optimal"),
-            "SquareCB": SquareCB(dim=D, reward_range=REWARD_RANGE),
-            "OFUL": OFUL(dim=D, noise=NOISE),
+            mine: SquareCB(dim=D, reward_range=REWARD_RANGE, design="optimal"),
+            plain: SquareCB(dim=D, reward_range=REWARD_RANGE),
+            oful: OFUL(dim=D, noise=NOISE),
         }
         plays = {name: playing(policy, problem.first_map, problem.rewards) for name, policy in policies.items()}
         if K == 100:
-            plays["a ball"] = _on_a_ball(rounds)
+            plays[ball] = _on_a_ball(rounds)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", ".*nearly uniformly", RuntimeWarning)
-            for _ in range(-(-200 // rounds)):
-                for play in plays.values():
+            for play in plays.values():
+                for _ in range(-(-200 // rounds)):
                     play()
             seconds = interleaved(plays, blocks)
-        figures += [_duel(seconds, "SquareCB by design", other, K, rounds) for other in ("SquareCB", "OFUL")]
+        limits: dict[str, Any] = {"limit": 10.0, "target": "o"} if max(CROWDS) == K else {}
+        for other, limit in ((plain, {}), (oful, limits)):
+            figures.append(figure(seconds, (mine, other), rounds, what=f"{mine}, K = {K:,}", **limit))
         if K == 100:
-            figures.append(_duel(seconds, "a ball", "SquareCB by design", K, rounds))
-    return Part(
-        title="Many actions",
-        settings=f"d = {D}, one lane, after 200 rounds; {blocks} blocks of 50 (K = 100) to 2 rounds (K = 100,000) of "
-        "each, in random turns; the ball has all vectors of length at most 1",
-        figures=figures,
-    )
+            figures.append(figure(seconds, (ball, mine), rounds, over=f"{mine}, K = {K:,}"))
+    settings = f"d = {D}, one lane, after 200 rounds; {blocks} blocks of 50 (K = 100) to 2 rounds (K = 100,000) of "
+    settings += "each, in random turns; the ball has all vectors of length at most 1"
+    return Part("Many actions", settings, figures)
 
 
 def _on_a_ball(rounds: int) -> Block:
@@ -56,9 +57,3 @@ def _on_a_ball(rounds: int) -> Block:
             policy.update(decision, float(decision.features @ theta + NOISE * rng.normal()))
 
     return block
-
-
-def _duel(seconds: dict[str, Array], mine: str, other: str, K: int, rounds: int) -> Figure:
-    limit = {"limit": 10.0, "target": "o"} if other == "OFUL" and max(CROWDS) == K else {}
-    what, over = (f"{mine}, K = {K:,}", other) if mine != "a ball" else (f"{mine}", f"{other}, K = {K:,}")
-    return figure(seconds, (mine, other), what, over, rounds=dict.fromkeys((mine, other), rounds), **limit)

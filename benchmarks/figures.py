@@ -4,9 +4,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-from .measuring import Spread, write_json
+from banditselect.simulation.store import write_text
+
+from .measuring import Spread
 
 
 @dataclass(frozen=True)
@@ -29,14 +31,6 @@ class Figure:
             return None
         return self.spread.median >= self.limit if self.at_least else self.spread.median <= self.limit
 
-    @classmethod
-    def of(cls, content: Mapping[str, Any]) -> Self:
-        """Read a figure from JSON."""
-        spreads = {
-            name: None if content[name] is None else Spread(**content[name]) for name in ("spread", "above", "below")
-        }
-        return cls(**{**content, **spreads})
-
 
 @dataclass(frozen=True)
 class Row:
@@ -54,12 +48,6 @@ class Row:
     regret: float
     standard_error: float | None
 
-    @classmethod
-    def of(cls, content: Mapping[str, Any]) -> Self:
-        """Read a row from JSON."""
-        spreads = {name: Spread(**content[name]) for name in ("per_round", "to_yardstick", "to_empty_call")}
-        return cls(**{**content, **spreads})
-
 
 @dataclass(frozen=True)
 class Part:
@@ -74,20 +62,22 @@ class Part:
     measured: str = ""  #: the day
     seconds: float = 0.0
 
-    @classmethod
-    def of(cls, content: Mapping[str, Any]) -> Self:
-        """Read a part from JSON."""
-        figures = [Figure.of(figure) for figure in content["figures"]]
-        return cls(**{**content, "figures": figures, "rows": [Row.of(row) for row in content["rows"]]})
-
 
 def load_parts(path: Path) -> dict[str, Part]:
     """Return the stored parts, none if there is no file."""
-    if not path.exists():
-        return {}
-    return {name: Part.of(part) for name, part in json.loads(path.read_text())["parts"].items()}
+
+    def spreads(content: Mapping[str, Any]) -> dict[str, Any]:
+        return {k: Spread(**v) if isinstance(v, dict) and "median" in v else v for k, v in content.items()}
+
+    parts = json.loads(path.read_text())["parts"] if path.exists() else {}
+    for part in parts.values():
+        part["figures"] = [Figure(**spreads(figure)) for figure in part["figures"]]
+        part["rows"] = [Row(**spreads(row)) for row in part["rows"]]
+    return {name: Part(**part) for name, part in parts.items()}
 
 
 def store_parts(path: Path, parts: Mapping[str, Part]) -> None:
     """Write all parts."""
-    write_json(path, {"parts": {name: asdict(part) for name, part in parts.items()}})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = {"parts": {name: asdict(part) for name, part in parts.items()}}
+    write_text(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")

@@ -33,8 +33,7 @@ def new_process(cache: str, **policy: str) -> tuple[float, float]:
     """Return the seconds to import, and to import, act and update, in a new process with this cache of the compiler."""
     environment = os.environ | {"NUMBA_CACHE_DIR": cache}
     command = [sys.executable, "-c", CHILD.format(**policy)]
-    told = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
-    imported, done = json.loads(told)
+    imported, done = json.loads(subprocess.run(command, env=environment, check=True, capture_output=True).stdout)
     return imported, done
 
 
@@ -56,9 +55,5 @@ def first_call(quick: bool) -> Part:
             Figure(f"{label}: the same in a new process", "", Spread.of(later), 1.0, target="h"),
             Figure(f"{label}: of that, the import", "", Spread.of(imports)),
         ]
-    return Part(
-        title="The first call, in seconds",
-        settings=f"New processes: {fresh_runs} with an empty NUMBA_CACHE_DIR, {later_runs} with the cache that these "
-        "left",
-        figures=figures,
-    )
+    settings = f"New processes: {fresh_runs} with an empty NUMBA_CACHE_DIR, {later_runs} with the cache that these left"
+    return Part("The first call, in seconds", settings, figures)

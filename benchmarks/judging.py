@@ -24,20 +24,14 @@ JUDGED: dict[str, Callable[[int], Any]] = {
 def judging(quick: bool) -> Part:
     """Target p: ``evaluate`` on M maps, which only the reward model has to read, against one map."""
     blocks, T = (4, 2000) if quick else (30, 20_000)
-    figures = []
-    logs = {M: _drawn(M, T) for M in MAPS}
+    figures, logs = [], {M: _drawn(M, T) for M in MAPS}
     for name, make in JUDGED.items():
         seconds = interleaved({f"M = {M}": _block(make(M), logs[M]) for M in MAPS}, blocks)
+        limit: dict[str, Any] = {"limit": 2.0, "target": "p"} if name in list(JUDGED)[:2] else {}
         for M in MAPS[1:]:
-            pair = (f"M = {M}", "M = 1")
-            limit = {"limit": 2.0, "target": "p"} if name in list(JUDGED)[:2] else {}
-            figures.append(figure(seconds, pair, f"{name}, M = {M}", "M = 1", rounds=dict.fromkeys(pair, T), **limit))
-    return Part(
-        title="Judging by a log of many maps",
-        settings=f"`evaluate`, a log of {T:,} decisions, K = {K}, d = {D}; {blocks} blocks of each, in random turns; "
-        "microseconds per decision",
-        figures=figures,
-    )
+            figures.append(figure(seconds, (f"M = {M}", "M = 1"), T, what=f"{name}, M = {M}", **limit))
+    settings = f"`evaluate`, a log of {T:,} decisions, K = {K}, d = {D}; {blocks} blocks of each, in random turns; "
+    return Part("Judging by a log of many maps", f"{settings}microseconds per decision", figures)
 
 
 def _drawn(M: int, T: int) -> Log:

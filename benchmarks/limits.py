@@ -3,26 +3,18 @@
 Rounds are timed at worst: no model loses its weight, no region is refuted.
 """
 
-from collections.abc import Mapping, Sequence
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from banditselect import (
-    FSIDS,
-    FSOFUL,
-    OFUL,
-    PSOFUL,
-    FSSquareCB,
-    Policy,
-    given,
-    problems,
-    simulate,
-)
+from banditselect import FSIDS, FSOFUL, OFUL, PSOFUL, FSSquareCB, Policy, given, simulate
 from banditselect.models.map_mixture import SCALES
+from banditselect.problems import SyntheticFeatureSelection
 
-from . import whole_loop
 from .contestants import (
     EMPTY,
     EMPTY_MAPS,
@@ -32,7 +24,6 @@ from .contestants import (
     OUR_OFUL,
     SQUARECB,
     WORST_NOISE,
-    Contestant,
     Play,
     fs_squarecb_at_worst,
 )
@@ -47,15 +38,16 @@ K = 10
 def figure(
     seconds: Mapping[str, Array],
     pair: tuple[str, str],
-    what: str,
-    over: str,
+    rounds: int | Mapping[str, int],
     *,
-    rounds: Mapping[str, int],
+    what: str = "",
+    over: str = "",
     **limits: Any,
 ) -> Figure:
-    """Return the ratio of a pair of contestants per round; ``rounds`` says how many a block of each plays."""
-    a, b = (seconds[name] / rounds[name] for name in pair)
-    return Figure(what, over, ratio(a, b), above=Spread.of(a).times(1e6), below=Spread.of(b).times(1e6), **limits)
+    """Return the ratio of a pair of contestants per round; ``rounds``: in a block, of all or of each contestant."""
+    a, b = (seconds[name] / (rounds if isinstance(rounds, int) else rounds[name]) for name in pair)
+    above, below = (Spread.of(one).times(1e6) for one in (a, b))
+    return Figure(what or pair[0], over or pair[1], ratio(a, b), above=above, below=below, **limits)
 
 
 def loop(play: Play, rounds: int) -> Block:
@@ -80,6 +72,26 @@ def playing(policy: Policy, features: Any, rewards: Sequence[Sequence[float]]) -
     return loop(play, len(features))
 
 
+def side_by_side(policy: Any, x: Array, rewards: Array, chosen: list[Any] | None = None) -> Block:
+    """Return a block in which all lanes play ``x (T, N, ...)``; ``chosen`` gets the base that played in each lane."""
+    every = np.arange(x.shape[1])
+
+    def block() -> None:
+        for t in range(len(x)):
+            decision = policy.act(x[t])
+            policy.update(decision, rewards[t, every, decision.action])
+            if chosen is not None and decision.base is not None:
+                chosen.append(decision.base)
+
+    return block
+
+
+def stacked(problems: Iterable[LinearProblem]) -> tuple[Array, Array]:
+    """Return features ``(T, N, M, K, d)`` and rewards ``(T, N, K)`` of a problem for each lane."""
+    drawn = list(problems)
+    return np.stack([one.features for one in drawn], axis=1), np.stack([one.rewards for one in drawn], axis=1)
+
+
 def one_lane(quick: bool) -> Part:
     """Targets a, b, c: one decision and one update per round, one lane."""
     rounds, blocks = (100, 10) if quick else (500, 100)
@@ -88,28 +100,22 @@ def one_lane(quick: bool) -> Part:
     seconds: dict[str, Array] = {}
     for d, contestants in ((10, narrow), (50, wide)):
         problem = LinearProblem.draw(rounds=rounds, dim=d, n_actions=K, n_models=10)
-        playing = {f"{c.name}, d = {d}": loop(c.make(problem, 0), rounds) for c in contestants}
-        seconds |= interleaved(playing, blocks)
-    duels: list[tuple[int, Contestant, Contestant, dict[str, Any]]] = [
+        seconds |= interleaved({f"{c.name}, d = {d}": loop(c.make(problem, 0), rounds) for c in contestants}, blocks)
+    figures = []
+    for d, mine, other, limits in (
         (10, OUR_OFUL, LINUCB, {"limit": 0.45, "target": "a"}),
         (10, OUR_OFUL, LINUCB_TIGHT, {}),
         (10, OUR_OFUL, EMPTY, {}),
         (10, OUR_FS_AT_WORST, SQUARECB, {"limit": 0.8, "target": "b"}),
         (10, OUR_FS_AT_WORST, EMPTY_MAPS, {}),
         (50, OUR_FS_AT_WORST, VW_EXAMPLES, {"limit": 0.2, "target": "c"}),
-    ]
-    figures = []
-    for d, mine, other, limits in duels:
+    ):
         pair = (f"{mine.name}, d = {d}", f"{other.name}, d = {d}")
+        what = pair[0] + (", M = 10" if mine is OUR_FS_AT_WORST else "")
         if pair[1] in seconds:
-            what = pair[0] + (", M = 10" if mine is OUR_FS_AT_WORST else "")
-            figures.append(figure(seconds, pair, what, other.name, rounds=dict.fromkeys(pair, rounds), **limits))
-    return Part(
-        title="One lane",
-        settings=f"K = {K}; {blocks} blocks of {rounds} rounds of each, in random turns",
-        figures=figures,
-        missing=[] if VW_EXAMPLES.installed else [VW_EXAMPLES.package],
-    )
+            figures.append(figure(seconds, pair, rounds, what=what, over=other.name, **limits))
+    settings = f"K = {K}; {blocks} blocks of {rounds} rounds of each, in random turns"
+    return Part("One lane", settings, figures, missing=[] if VW_EXAMPLES.installed else [VW_EXAMPLES.package])
 
 
 def same_code(quick: bool) -> Part:
@@ -138,37 +144,26 @@ def same_code(quick: bool) -> Part:
         ("a list of maps", "an array of maps", 1.5, "l"),
         ("a list of maps of widths 20 to 40", "an array of maps of width 30", 3.0, "l"),
     ]
-    return Part(
-        title="One model, and lists of maps",
-        settings=f"d = {d} and M = {M} unless stated otherwise, K = {K}; maps: FS-SCB at worst; {blocks} blocks of "
-        f"{rounds} rounds of each, in random turns",
-        figures=[
-            figure(seconds, (a, b), a, b, rounds=dict.fromkeys((a, b), rounds), limit=limit, target=target)
-            for a, b, limit, target in duels
-        ],
-    )
+    settings = f"d = {d} and M = {M} unless stated otherwise, K = {K}; maps: FS-SCB at worst; {blocks} blocks of "
+    settings += f"{rounds} rounds of each, in random turns"
+    figures = [figure(seconds, (a, b), rounds, limit=limit, target=target) for a, b, limit, target in duels]
+    return Part("One model, and lists of maps", settings, figures)
 
 
 def untuned(quick: bool) -> Part:
     """Target m: the cost of learning the noise and the prior scales, over FS-SCB, which is given them."""
-    cases, figures = [(10, 10, 500, 4.0), (100, 50, 20, float(len(SCALES)))], []
-    blocks = 10 if quick else 60
-    for M, d, rounds, limit in cases:
+    figures, blocks = [], 10 if quick else 60
+    for M, d, rounds, limit in ((10, 10, 500, 4.0), (100, 50, 20, float(len(SCALES)))):
         problem = LinearProblem.draw(rounds=rounds, dim=d, n_actions=K, n_models=M)
-        told = FSSquareCB(n_models=M, dim=d, noise=NOISE, reward_range=REWARD_RANGE)
+        given_noise = FSSquareCB(n_models=M, dim=d, noise=NOISE, reward_range=REWARD_RANGE)
         pair = (f"FS-IDS, M = {M}, d = {d}", "FS-SCB")
-        plays = {pair[0]: FSIDS(n_models=M, dim=d), pair[1]: told}
-        blocks_of = {name: playing(policy, problem.features, problem.rewards) for name, policy in plays.items()}
+        policies = dict(zip(pair, (FSIDS(n_models=M, dim=d), given_noise), strict=True))
+        plays = {name: playing(policy, problem.features, problem.rewards) for name, policy in policies.items()}
         for _ in range(1000 // rounds):  # weights concentrate, as they do in use
-            blocks_of[pair[0]]()
-        seconds = interleaved(blocks_of, blocks)
-        figures.append(figure(seconds, pair, *pair, rounds=dict.fromkeys(pair, rounds), limit=limit, target="m"))
-    return Part(
-        title="Nothing to tune",
-        settings=f"K = {K}, {len(SCALES)} prior scales, after 1,000 rounds; {blocks} blocks of 500 and 20 rounds of "
-        "each, in random turns",
-        figures=figures,
-    )
+            plays[pair[0]]()
+        figures.append(figure(interleaved(plays, blocks), pair, rounds, limit=limit, target="m"))
+    settings = f"K = {K}, {len(SCALES)} prior scales, after 1,000 rounds; {blocks} blocks of 500 and 20 rounds of "
+    return Part("Nothing to tune", f"{settings}each, in random turns", figures)
 
 
 def bank(quick: bool) -> Part:
@@ -181,42 +176,26 @@ def bank(quick: bool) -> Part:
         for _ in range(rounds):
             np.copyto(target, source)
 
-    pair = ("FS-SCB", "copy")
     seconds = interleaved({"FS-SCB": loop(OUR_FS_AT_WORST.make(problem, 0), rounds), "copy": copy}, blocks)
     over = f"copying M d² doubles once ({M * d * d * 8 / 1e6:g} MB)"
-    return Part(
-        title="A bank of ridge regressions against its floor",
-        settings=f"FS-SCB at worst, M = {M}, d = {d}, K = {K}, one lane; {blocks} blocks of {rounds} rounds or copies, "
-        "in random turns",
-        figures=[figure(seconds, pair, "FS-SCB", over, rounds=dict.fromkeys(pair, rounds), limit=3.0, target="d")],
-    )
+    settings = f"FS-SCB at worst, M = {M}, d = {d}, K = {K}, one lane; {blocks} blocks of {rounds} rounds or copies, "
+    figures = [figure(seconds, ("FS-SCB", "copy"), rounds, over=over, limit=3.0, target="d")]
+    return Part("A bank of ridge regressions against its floor", f"{settings}in random turns", figures)
 
 
 def lanes(quick: bool) -> Part:
     """Target e: a hundred learners side by side against one."""
-    blocks, N, M, d = (10 if quick else 60), 100, 10, 10
-    rounds = {"one": 500, "many": 10}
-    problem = LinearProblem.draw(rounds=rounds["one"], dim=d, n_actions=K, n_models=M)
-    problems_of = [LinearProblem.draw(rounds=rounds["many"], dim=d, n_actions=K, n_models=M, seed=j) for j in range(N)]
-    x = np.stack([problem.features for problem in problems_of], axis=1)
-    rewards = np.stack([problem.rewards for problem in problems_of], axis=1)
-    policy, every = fs_squarecb_at_worst(M, d, 0, lanes=N), np.arange(N)
-
-    def side_by_side() -> None:
-        for t in range(rounds["many"]):
-            decision = policy.act(x[t])
-            policy.update(decision, rewards[t, every, decision.action])
-
-    alone = loop(OUR_FS_AT_WORST.make(problem, 0), rounds["one"])
-    seconds = interleaved({"one": alone, "many": side_by_side}, blocks)
-    per_lane = {"one": rounds["one"], "many": N * rounds["many"]}
-    what = f"a lane-round of {N} lanes"
-    return Part(
-        title="Lanes",
-        settings=f"FS-SCB at worst, M = {M}, d = {d}, K = {K}; {blocks} blocks of {rounds['many']} rounds of {N} lanes "
-        f"or {rounds['one']} rounds of one, in random turns",
-        figures=[figure(seconds, ("many", "one"), what, "a round of one", rounds=per_lane, limit=0.3, target="e")],
-    )
+    blocks, N, M, d, alone, many = (10 if quick else 60), 100, 10, 10, 500, 10
+    problem = LinearProblem.draw(rounds=alone, dim=d, n_actions=K, n_models=M)
+    x, rewards = stacked(LinearProblem.draw(rounds=many, dim=d, n_actions=K, n_models=M, seed=j) for j in range(N))
+    plays = {
+        "one": loop(OUR_FS_AT_WORST.make(problem, 0), alone),
+        "many": side_by_side(fs_squarecb_at_worst(M, d, 0, lanes=N), x, rewards),
+    }
+    per_lane, words = {"one": alone, "many": N * many}, {"what": f"a lane-round of {N} lanes", "over": "a round of one"}
+    figures = [figure(interleaved(plays, blocks), ("many", "one"), per_lane, **words, limit=0.3, target="e")]
+    settings = f"FS-SCB at worst, M = {M}, d = {d}, K = {K}; {blocks} blocks of {many} rounds of {N} lanes or {alone} "
+    return Part("Lanes", f"{settings}rounds of one, in random turns", figures)
 
 
 def regions(quick: bool) -> Part:
@@ -226,62 +205,86 @@ def regions(quick: bool) -> Part:
     centers = np.random.default_rng(0).normal(size=(M, d)) / np.sqrt(d)
     left, right, out = np.ones((K + 1, d)), np.ones((d, M)), np.empty((K + 1, M))
 
-    def with_radii(radii: ArrayLike) -> Block:
-        return playing(PSOFUL(centers=centers, radii=radii, noise=WORST_NOISE), problem.first_map, problem.rewards)
-
     def product() -> None:
         for _ in range(rounds):
             np.matmul(left, right, out=out)
 
-    named = {"equal radii": with_radii(1.0), "all radii different (0.5 to 2)": with_radii(np.linspace(0.5, 2.0, M))}
-    seconds = interleaved(named | {"product": product}, blocks)
+    radii: dict[str, Any] = {"equal radii": 1.0, "all radii different (0.5 to 2)": np.linspace(0.5, 2.0, M)}
+    plays: dict[str, Block] = {"product": product}
+    for name, own in radii.items():
+        policy = PSOFUL(centers=centers, radii=own, noise=WORST_NOISE)
+        plays[name] = playing(policy, problem.first_map, problem.rewards)
+    seconds = interleaved(plays, blocks)
     over = f"one ({K + 1}, {d}) x ({d}, {M}) product, one thread"
-    return Part(
-        title="PS-OFUL with ten thousand regions",
-        settings=f"At worst, d = {d}, K = {K}; {blocks} blocks of {rounds} rounds or products, in random turns",
-        figures=[
-            figure(
-                seconds, (name, "product"), name, over, rounds=dict.fromkeys(seconds, rounds), limit=limit, target="f"
-            )
-            for name, limit in zip(named, (3.0, 6.0), strict=True)
-        ],
-    )
+    figures = [
+        figure(seconds, (name, "product"), rounds, over=over, limit=limit, target="f")
+        for name, limit in zip(radii, (3.0, 6.0), strict=True)
+    ]
+    settings = f"At worst, d = {d}, K = {K}; {blocks} blocks of {rounds} rounds or products, in random turns"
+    return Part("PS-OFUL with ten thousand regions", settings, figures)
 
 
 def workers(quick: bool) -> Part:
     """Target g: a simulation on two processes against one."""
     repeats, rounds = (2 if quick else 5), 500
-    problem = problems.SyntheticFeatureSelection(n_models=100, dim=50, n_actions=K)
+    problem = SyntheticFeatureSelection(n_models=100, dim=50, n_actions=K)
     policies = {"FS-SCB": FSSquareCB.bind(reward_range=given.reward_range, noise=given.noise)}
-
-    def run(n: int) -> Block:
-        return lambda: simulate(policies, problem, rounds=rounds, replicates=16, workers=n)
-
     pair = ("one worker", "two workers")
-    seconds = interleaved({"one worker": run(1), "two workers": run(2)}, repeats)
-    whole, over = dict.fromkeys(pair, 1), "two workers (the speed-up)"
-    return Part(
-        title="Two workers",
-        settings=f"simulate, FS-SCB, M = 100, d = 50, 16 replicates, {rounds} rounds; {repeats} runs of each, in turn",
-        figures=[figure(seconds, pair, pair[0], over, rounds=whole, limit=1.7, at_least=True, target="g")],
-    )
+    run = partial(simulate, policies, problem, rounds=rounds, replicates=16)
+    seconds = interleaved({name: partial(run, workers=n) for n, name in enumerate(pair, 1)}, repeats)
+    over = "two workers (the speed-up)"
+    settings = f"simulate, FS-SCB, M = 100, d = 50, 16 replicates, {rounds} rounds; {repeats} runs of each, in turn"
+    return Part("Two workers", settings, [figure(seconds, pair, 1, over=over, limit=1.7, at_least=True, target="g")])
+
+
+REPLICATES = 100  #: of the simulation whose loop is timed
+spent: Counter[str] = Counter()  #: seconds by part of this simulation
+
+
+def timed(part: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function that adds its time to a part."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        start = time.perf_counter()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            spent[part] += time.perf_counter() - start  # type: ignore[assignment]
+
+    return call
+
+
+class Timed(FSSquareCB):
+    """FS-SCB that adds up the time spent in it."""
+
+    act = timed("policy", FSSquareCB.act)
+    update = timed("policy", FSSquareCB.update)
 
 
 def simulation_loop(quick: bool) -> Part:
-    """Target i: the time that simulate adds to that of the policy."""
-    settings = ((1000, 500),) if quick else ((1000, 2000), (10_000, 2000), (10_000, 10_000))
-    repeats = 2 if quick else 5
-    whole_loop.measure(10, 100)  # compile
-    figures = []
-    for n_items, rounds in settings:
-        runs = [whole_loop.measure(rounds, n_items) for _ in range(repeats)]
-        pair = ("whole", "policy")
-        seconds = {part: np.array([run[part] for run in runs]) / 1e6 for part in pair}
-        what, once = f"simulate, {n_items} items, T = {rounds}", dict.fromkeys(pair, 1)
-        figures.append(figure(seconds, pair, what, "its policy alone", rounds=once, limit=1.5, target="i"))
-    return Part(
-        title="The loop of simulate",
-        settings=f"FS-SCB, M = 10, d = 10, K = {K}, {whole_loop.REPLICATES} replicates side by side; {repeats} runs, "
-        "the policy's share timed inside them; microseconds per lane and round",
-        figures=figures,
-    )
+    """Target i: the time that simulate adds to that of the policy, in one run.
+
+    With 10,000 items an instance has up to a million random numbers (350 MB for all), nearly as many for 2,000 rounds
+    as for 10,000: for few rounds they are most of the cost. A sweep draws an instance once for all policies.
+    """
+    sizes = ((1000, 500),) if quick else ((1000, 2000), (10_000, 2000), (10_000, 10_000))
+    repeats, figures = (2 if quick else 5), []
+    policies = {"FS-SCB": Timed.bind(reward_range=given.reward_range, noise=given.noise)}
+
+    def measure(n_items: int, rounds: int) -> tuple[float, float]:
+        spent.clear()
+        problem, start = (
+            SyntheticFeatureSelection(n_models=10, dim=10, n_actions=K, n_items=n_items),
+            time.perf_counter(),
+        )
+        simulate(policies, problem, rounds=rounds, replicates=REPLICATES, workers=1, block=REPLICATES)
+        return time.perf_counter() - start, float(spent["policy"])
+
+    measure(100, 10)  # compile
+    for n_items, rounds in sizes:
+        whole, policy = np.array([measure(n_items, rounds) for _ in range(repeats)]).T
+        seconds, words = {"whole": whole, "policy": policy}, f"simulate, {n_items} items, T = {rounds}"
+        limits: dict[str, Any] = {"what": words, "over": "its policy alone", "limit": 1.5, "target": "i"}
+        figures.append(figure(seconds, ("whole", "policy"), rounds * REPLICATES, **limits))
+    settings = f"FS-SCB, M = 10, d = 10, K = {K}, {REPLICATES} replicates side by side; {repeats} runs, the policy's "
+    return Part("The loop of simulate", f"{settings}share timed inside them; microseconds per lane and round", figures)

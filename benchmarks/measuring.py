@@ -5,13 +5,12 @@ reliable than times. Wall time is measured, not CPU time: work in other threads 
 """
 
 import gc
-import json
 import os
 import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Self
@@ -19,8 +18,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
-
-from banditselect.simulation.store import write_text
 
 Array = NDArray[np.float64]
 Block = Callable[[], object]
@@ -73,12 +70,7 @@ def undisturbed() -> Iterator[None]:
 
 
 def interleaved(
-    contestants: Mapping[str, Block],
-    blocks: int,
-    *,
-    warm_up: int = 1,
-    seed: int = 0,
-    clock: Callable[[], float] = time.perf_counter,
+    contestants: Mapping[str, Block], blocks: int, *, warm_up: int = 1, clock: Callable[[], float] = time.perf_counter
 ) -> dict[str, Array]:
     """Return the seconds of every block of every contestant, ``(blocks,)`` each.
 
@@ -87,7 +79,7 @@ def interleaved(
     """
     seconds = {name: np.empty(blocks) for name in contestants}
     names = list(contestants)
-    order = np.random.default_rng(seed)
+    order = np.random.default_rng(0)
     with undisturbed():
         for _ in range(warm_up):
             for block in contestants.values():
@@ -123,19 +115,16 @@ def machine(packages: Sequence[str] = PACKAGES) -> dict[str, Any]:
 
 
 def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text().splitlines() if path.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 def _memory_gib() -> float | None:
-    try:
-        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
-    except (AttributeError, ValueError, OSError):
+    if not hasattr(os, "sysconf"):
         return None
+    return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
 
 
 def package_version(name: str) -> str | None:
@@ -144,19 +133,3 @@ def package_version(name: str) -> str | None:
         return version(name)
     except PackageNotFoundError:
         return None
-
-
-def write_json(path: str | Path, content: Mapping[str, Any]) -> Path:
-    """Write a JSON file in one step, making folders; spreads become objects."""
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    write_text(target, json.dumps(content, indent=1, ensure_ascii=False, default=_plain) + "\n")
-    return target
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, Spread):
-        return asdict(value)
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    raise TypeError(f"{type(value).__name__} has no place in a JSON file")

@@ -10,7 +10,7 @@ from banditselect.masters import D3RB, ED2RB, BalancingElimination, Corral, Dyna
 from banditselect.types import Index
 
 from .figures import Figure, Part
-from .limits import K, figure, playing
+from .limits import K, figure, playing, side_by_side, stacked
 from .measuring import Array, Block, interleaved
 from .problem import REWARD_RANGE, LinearProblem
 
@@ -18,24 +18,21 @@ BALANCING = (RegretBalancing, BalancingElimination, DynamicBalancing, D3RB, ED2R
 POLICIES = {cls.__name__: cls.bind() for cls in BALANCING} | {"Corral": Corral.bind(reward_range=REWARD_RANGE)}
 """Policies that ask one base in a round."""
 
-D, LANES, LIMIT = 10, 50, 3.0
+D, LANES = 10, 50
+LIMIT: dict[str, Any] = {"limit": 3.0, "target": "j"}
 
 
 def meta_policies(quick: bool) -> Part:
-    """Target j: a meta-policy costs at most three times what its active base does."""
+    """Target j: a meta-policy costs at most three times its active base."""
     blocks, rounds = (3, 50) if quick else (40, 300)
-    figures = []
-    for M in (2, 10, 50):
-        figures += _one_lane(M, rounds, blocks)
-    for M in (2, 10, 50):
-        figures += _many_lanes(M, rounds // 15, blocks)
-    return Part(
-        title="Choosing among policies",
-        settings=f"M times SquareCB on one map, d = {D}, K = {K}; policies at their defaults, after two blocks; "
+    figures = [one for M in (2, 10, 50) for one in _one_lane(M, rounds, blocks)]
+    figures += [one for M in (2, 10, 50) for one in _many_lanes(M, rounds // 15, blocks)]
+    settings = (
+        f"M times SquareCB on one map, d = {D}, K = {K}; policies at their defaults, after two blocks; "
         f"{blocks} blocks of {rounds} rounds of each, with lanes {rounds // 15}, in random turns. Each base on its "
-        "lanes: every base acts and learns for the lanes that chose it in the second block, in separate calls",
-        figures=figures,
+        "lanes: every base acts and learns for the lanes that chose it in the second block, in separate calls"
     )
+    return Part("Choosing among policies", settings, figures)
 
 
 def _base(lanes: int | None = None) -> SquareCB:
@@ -47,45 +44,26 @@ def _one_lane(M: int, rounds: int, blocks: int) -> list[Figure]:
     policies = {name: policy(bases=[_base()] * M) for name, policy in POLICIES.items()} | {"SquareCB": _base()}
     plays = {name: playing(policy, problem.first_map, problem.rewards) for name, policy in policies.items()}
     seconds = interleaved(plays, blocks, warm_up=2)
-    per_block = dict.fromkeys(plays, rounds)
-    pairs = [(name, "SquareCB") for name in POLICIES]
-    limits: dict[str, Any] = {"limit": LIMIT, "target": "j"}
-    return [figure(seconds, pair, f"{pair[0]}, M = {M}", pair[1], rounds=per_block, **limits) for pair in pairs]
+    return [figure(seconds, (name, "SquareCB"), rounds, what=f"{name}, M = {M}", **LIMIT) for name in POLICIES]
 
 
 def _many_lanes(M: int, rounds: int, blocks: int) -> list[Figure]:
-    problems = [LinearProblem.draw(rounds=rounds, dim=D, n_actions=K, seed=lane) for lane in range(LANES)]
-    x = np.stack([problem.first_map for problem in problems], axis=1)
-    rewards = np.stack([problem.rewards for problem in problems], axis=1)
-    plays: dict[str, Block] = {"all": side_by_side(_base(LANES), x, rewards, [])}
+    x, rewards = stacked(LinearProblem.draw(rounds=rounds, dim=D, n_actions=K, seed=lane) for lane in range(LANES))
+    x = x[:, :, 0]
+    plays: dict[str, Block] = {"all": side_by_side(_base(LANES), x, rewards)}
     for name, policy in POLICIES.items():
         chosen: list[Index] = []
         plays[name] = block = side_by_side(policy(bases=[_base()] * M, lanes=LANES), x, rewards, chosen)
         block()
         block()
         plays[f"{name}'s bases"] = apart([_base(LANES) for _ in range(M)], x, rewards, chosen[rounds:])
-    seconds = interleaved(plays, blocks)
-    per_block, figures = dict.fromkeys(plays, rounds), []
+    seconds, figures = interleaved(plays, blocks), []
     for name in POLICIES:
-        what, limits = f"{name}, M = {M}, {LANES} lanes", {"limit": LIMIT, "target": "j"}
+        what, over = f"{name}, M = {M}, {LANES} lanes", f"SquareCB, {LANES} lanes"
         pair = (name, f"{name}'s bases")
-        figures.append(figure(seconds, pair, what, "each base on its lanes", rounds=per_block, **limits))
-        figures.append(figure(seconds, (name, "all"), what, f"SquareCB, {LANES} lanes", rounds=per_block))
+        figures.append(figure(seconds, pair, rounds, what=what, over="each base on its lanes", **LIMIT))
+        figures.append(figure(seconds, (name, "all"), rounds, what=what, over=over))
     return figures
-
-
-def side_by_side(policy: Any, x: Array, rewards: Array, chosen: list[Index]) -> Block:
-    """Return a block in which all lanes play; ``chosen`` gets the base of each lane, if there are several."""
-    every = np.arange(LANES)
-
-    def block() -> None:
-        for t in range(len(x)):
-            decision = policy.act(x[t])
-            policy.update(decision, rewards[t, every, decision.action])
-            if decision.base is not None:
-                chosen.append(decision.base)
-
-    return block
 
 
 def apart(bases: Sequence[SquareCB], x: Array, rewards: Array, chosen: Sequence[Index]) -> Block:

@@ -51,38 +51,28 @@ def vowpal_wabbit(text: bool) -> Callable[[LinearProblem, int], Play]:
     return make
 
 
-def coba_linucb(problem: LinearProblem, seed: int) -> Play:
-    """LinUCB of coba on features of actions."""
-    from coba.learners import LinUCBLearner
+def coba(corral: bool) -> Callable[[LinearProblem, int], Play]:
+    """LinUCB of coba on features of actions, or CORRAL over four LinUCB, whose rewards must lie in [0, 1]."""
 
-    learner = LinUCBLearner(alpha=1.0, features=["a"], seed=seed + 1)
-    offered, rewards = _tuples(problem), problem.rewards
+    def make(problem: LinearProblem, seed: int) -> Play:
+        from coba.learners import CorralLearner, LinUCBLearner
 
-    def play(t: int) -> int:
-        chosen, probability = learner.predict(None, offered[t])
-        action = offered[t].index(chosen)
-        learner.learn(None, chosen, rewards[t][action], probability)
-        return action
+        offered = [[tuple(row) for row in rows] for rows in problem.first_map.tolist()]
+        low, high = REWARD_RANGE if corral else (0.0, 1.0)
+        rewards = [[(reward - low) / (high - low) for reward in row] for row in problem.rewards]
+        alphas = (0.1, 0.3, 1.0, 3.0) if corral else (1.0,)
+        bases = [LinUCBLearner(alpha=alpha, features=["a"], seed=seed + 1) for alpha in alphas]
+        learner = CorralLearner(bases, T=len(offered), seed=seed + 1) if corral else bases[0]
 
-    return play
+        def play(t: int) -> int:
+            chosen, probability, *info = learner.predict(None, offered[t])
+            action = offered[t].index(chosen)
+            learner.learn(None, chosen, rewards[t][action], probability, **(info[0] if info else {}))
+            return action
 
+        return play
 
-def coba_corral(problem: LinearProblem, seed: int) -> Play:
-    """CORRAL of coba over four LinUCB; rewards scaled to [0, 1], as it requires."""
-    from coba.learners import CorralLearner, LinUCBLearner
-
-    offered, (low, high) = _tuples(problem), REWARD_RANGE
-    bases = [LinUCBLearner(alpha=alpha, features=["a"], seed=seed + 1) for alpha in (0.1, 0.3, 1.0, 3.0)]
-    learner = CorralLearner(bases, T=len(offered), seed=seed + 1)
-    rewards = [[(reward - low) / (high - low) for reward in row] for row in problem.rewards]
-
-    def play(t: int) -> int:
-        chosen, probability, info = learner.predict(None, offered[t])
-        action = offered[t].index(chosen)
-        learner.learn(None, chosen, rewards[t][action], probability, **info)
-        return action
-
-    return play
+    return make
 
 
 def mabwiser(problem: LinearProblem, seed: int) -> Play:
@@ -165,38 +155,36 @@ def bayesianbandits(policy: str) -> Callable[[LinearProblem, int], Play]:
     return make
 
 
-def _tuples(problem: LinearProblem) -> list[list[tuple[float, ...]]]:
-    return [[tuple(row) for row in rows] for rows in problem.first_map.tolist()]
+def _peer(package: str, name: str, what: str, make: Callable[[LinearProblem, int], Play], **most: int) -> Contestant:
+    return Contestant(name, what, make, package, **most)
 
 
-VW_EXAMPLES = Contestant(
-    "Vowpal Wabbit, examples", "squarecb; example objects from dictionaries", vowpal_wabbit(text=False), "vowpalwabbit"
+VW_EXAMPLES = _peer(
+    "vowpalwabbit", "Vowpal Wabbit, examples", "squarecb; example objects from dictionaries", vowpal_wabbit(text=False)
 )
 PEERS = (
     VW_EXAMPLES,
-    Contestant(
-        "Vowpal Wabbit, text", "squarecb; text ready, parsed once a round", vowpal_wabbit(text=True), "vowpalwabbit"
-    ),
-    Contestant("coba LinUCB", "features of actions", coba_linucb, "coba"),
-    Contestant("coba CORRAL", "over 4 LinUCB; rewards scaled to [0, 1]", coba_corral, "coba", most_seeds=3),
-    Contestant("MABWiser LinUCB", "one arm, asked for K contexts", mabwiser, "mabwiser"),
-    Contestant(
+    _peer("vowpalwabbit", "Vowpal Wabbit, text", "squarecb; text ready, parsed once a round", vowpal_wabbit(text=True)),
+    _peer("coba", "coba LinUCB", "features of actions", coba(corral=False)),
+    _peer("coba", "coba CORRAL", "over 4 LinUCB; rewards scaled to [0, 1]", coba(corral=True), most_seeds=3),
+    _peer("mabwiser", "MABWiser LinUCB", "one arm, asked for K contexts", mabwiser),
+    _peer(
+        "contextualbandits",
         "contextualbandits",
         "the regression under its LinUCB; its bandits are disjoint",
         contextualbandits,
-        "contextualbandits",
     ),
-    Contestant("river", "the regression under LinUCBDisjoint, one for all arms", river, "river"),
-    Contestant(
+    _peer("river", "river", "the regression under LinUCBDisjoint, one for all arms", river),
+    _peer(
+        "bayesianbandits",
         "bayesianbandits TS",
         "agent with one learner for all arms",
         bayesianbandits("ThompsonSampling"),
-        "bayesianbandits",
     ),
-    Contestant(
+    _peer(
+        "bayesianbandits",
         "bayesianbandits UCB",
         "the same; quantiles of 1000 samples",
         bayesianbandits("UpperConfidenceBound"),
-        "bayesianbandits",
     ),
 )

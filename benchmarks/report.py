@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from banditselect.reporting.markdown import markdown_table
-
 from .figures import Figure, Part, Row
-from .measuring import PERCENTILES, Spread
+from .measuring import PERCENTILES
+from .pages import markdown_table
 
 PEERS_IN_README = (
     "NumPy LinUCB loop",
@@ -19,35 +18,16 @@ PEERS_IN_README = (
 )
 VERDICTS = {True: "✓ holds", False: "✗ missed", None: "–"}
 
-HOW = """\
-`make bench` measures all numbers below. Every figure except the first call and the act of an agent is a ratio of wall
-times within one run: contestants take turns, block by block, in random order, and blocks are compared in pairs. The
-tables show the median ratio, the middle 80 % of the pairs, and the best block of one over the best of the other. Limits
-apply to the median. BLAS has one thread, and the garbage collector is off inside blocks. Limits a to f are measured in
-the worst case: no model ever loses its weight and no region is refuted, which would make a round cheaper.
-
-The problem: features and parameter of unit length, one parameter for all actions, noise uniform on [-1/2, 1/2];
-everything is drawn before play, and a reward is one lookup for every contestant. Features are stored in the container
-that a contestant takes, so no peer pays for converting an array. Times are for one decision and its update; single
-calls are timed one by one, including the two readings of the clock. Peers do not select a model: they get the true map,
-as do our policies on one map; FS-SCB gets ten maps. The empty call checks its features, returns a decision and settles
-it like every policy of ours, but computes nothing."""
-
-
-SHORT = """\
-One decision and its update, including checks and propensity, compared with other libraries on the same linear bandit
-with ten actions and ten features. FS-SCB chooses among ten maps; the others get the right one."""
-
 
 def page(parts: Mapping[str, Part]) -> str:
     """Return the report as Markdown."""
-    sections = [HOW]
     limited = [figure for part in parts.values() for figure in part.figures if figure.limit is not None]
-    if limited:
-        kept = sum(bool(figure.holds) for figure in limited)
-        sections.append(f"{kept} of {len(limited)} limits hold.")
+    sections = [f"{sum(bool(figure.holds) for figure in limited)} of {len(limited)} limits hold."]
     if "peers-10" in parts:
-        sections.append(f"## In short\n\n{SHORT}\n\n{speed_part(parts['peers-10'])}")
+        words = (
+            "One decision and its update, including checks and propensity. FS-SCB chooses among ten maps; the others "
+        )
+        sections.append(f"## In short\n\n{words}get the right one.\n\n{speed_part(parts['peers-10'])}")
     for part in parts.values():
         sections.append(f"## {part.title}\n\n{part.settings}.")
         if part.missing:
@@ -63,18 +43,15 @@ def figures_table(figures: Sequence[Figure]) -> str:
     """Return the figures of a part against their limits."""
     ratios = any(figure.over for figure in figures)
     head = ["", "what", *(["over"] if ratios else []), "median", "10 % to 90 %", "best", "n", "limit", "verdict"]
-    head += ["medians"] if ratios else []
     rows = []
     for figure in figures:
         spread = figure.spread
         limit = "" if figure.limit is None else f"{'≥' if figure.at_least else '≤'} {figure.limit:g}"
         cells = [figure.target, figure.what, *([figure.over] if ratios else []), number(spread.median)]
         cells += [f"{number(spread.low)} to {number(spread.high)}", number(spread.best), str(spread.n), limit]
-        cells.append(VERDICTS[figure.holds])
-        if ratios:
-            cells.append(" / ".join(duration(s.median) for s in (figure.above, figure.below) if s is not None))
-        rows.append(cells)
-    return markdown_table(head, rows)
+        medians = " / ".join(duration(one.median) for one in (figure.above, figure.below) if one is not None)
+        rows.append([*cells, VERDICTS[figure.holds], *([medians] if ratios else [])])
+    return markdown_table([*head, *(["medians"] if ratios else [])], rows)
 
 
 def rows_table(rows: Sequence[Row]) -> str:
@@ -89,25 +66,15 @@ def rows_table(rows: Sequence[Row]) -> str:
         "times an empty call",
         "blocks",
     ]
-    head += ["regret", "problems"]
-    return markdown_table(
-        head,
-        [
-            [
-                row.name,
-                row.version or "–",
-                row.what,
-                f"{number(row.per_round.median)} ({number(row.per_round.best)})",
-                middle(row.to_yardstick),
-                number(row.to_yardstick.best),
-                number(row.to_empty_call.median),
-                str(row.per_round.n),
-                number(row.regret) + ("" if row.standard_error is None else f" ± {row.standard_error:.1f}"),
-                str(row.problems),
-            ]
-            for row in rows
-        ],
-    )
+    cells = []
+    for row in rows:
+        own, yard = row.per_round, row.to_yardstick
+        times = f"{number(yard.median)} ({number(yard.low)} to {number(yard.high)})"
+        error = "" if row.standard_error is None else f" ± {row.standard_error:.1f}"
+        words = [row.name, row.version or "–", row.what, f"{number(own.median)} ({number(own.best)})", times]
+        words += [number(yard.best), number(row.to_empty_call.median), str(own.n)]
+        cells.append([*words, f"{number(row.regret)}{error}", str(row.problems)])
+    return markdown_table([*head, "regret", "problems"], cells)
 
 
 def latency_table(rows: Sequence[Row]) -> str:
@@ -122,14 +89,12 @@ def latency_table(rows: Sequence[Row]) -> str:
 def speed_part(part: Part) -> str:
     """Return the short table of one comparison: fastest first."""
     rows = sorted(part.rows, key=lambda row: row.per_round.median)
-    table = markdown_table(
-        ["", "µs a round", "99 % of rounds within", "regret after 2,000 rounds"],
-        [
-            [row.name, number(row.per_round.median), f"{number(row.latency['99'])} µs", f"{row.regret:.0f}"]
-            for row in rows
-            if not row.name.startswith("empty call")
-        ],
-    )
+    cells = [
+        [row.name, number(row.per_round.median), f"{number(row.latency['99'])} µs", f"{row.regret:.0f}"]
+        for row in rows
+        if not row.name.startswith("empty call")
+    ]
+    table = markdown_table(["", "µs a round", "99 % of rounds within", "regret after 2,000 rounds"], cells)
     return f"{table}\n\n{part.settings}. {part.machine['cpu']}, {part.machine['cores']} cores."
 
 
@@ -160,11 +125,6 @@ def machine_words(machine: Mapping[str, Any]) -> str:
         f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB, {machine['system']}; "
         f"Python {machine['python']}, {machine['blas']}; {packages}."
     )
-
-
-def middle(spread: Spread) -> str:
-    """Return a median and the range of the middle 80 %."""
-    return f"{number(spread.median)} ({number(spread.low)} to {number(spread.high)})"
 
 
 def duration(microseconds: float) -> str:

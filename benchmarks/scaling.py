@@ -1,41 +1,34 @@
-"""Time and memory of a round by models, features, actions, lanes and rounds learned, and the speed-up by cores.
+"""Time and memory of a round by models, features, actions, lanes and rounds learned: the tables of docs/scaling.md.
+
+    python -m benchmarks.scaling [--quick]
 
 Every policy plays rounds of one act and one update. One size varies, the others stay at those of `SIZES` (and of the
-axis). All points of an axis take turns (`measuring.interleaved`); a block is as many rounds as fill its time. The
-noise is stated so large that no model is refuted or loses its weight, which would make it free: the worst case.
-
-    python -m benchmarks.scaling [--quick] [--json out/bench/scaling.json]
-
-`python -m benchmarks.scaling_page` makes docs/scaling.md and its figures from the file; `make scaling` does both.
+axis). All points of an axis take turns; a block is as many rounds as fill its time. The noise is stated so large that
+no model is refuted or loses its weight, which would make it free: the worst case.
 """
 
 import argparse
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.optimize import nnls
 
-from banditselect import FSOFUL, OFUL, PSOFUL, Catalogue, FSSquareCB, RegretBalancing, SquareCB, given, on_map, simulate
+from banditselect import FSOFUL, OFUL, PSOFUL, Catalogue, FSSquareCB, RegretBalancing, SquareCB, on_map
 from banditselect.policies import Policy
-from banditselect.problems import SyntheticFeatureSelection
-from banditselect.runtime.lanes import LaneArrays
+from banditselect.types import Array
 
-from .measuring import Spread, interleaved, machine, write_json
+from .measuring import Spread, interleaved, machine
+from .pages import DOCS, fill, markdown_table
 
-Array = NDArray[np.float64]
-
-JSON = Path("out/bench/scaling.json")
 NOISE = 100.0  #: the constant stated to the policies; rewards lie in [0, 1]
 ITEMS = 10_000  #: of tables and catalogues
 POOL, POOL_BYTES = 16, 8e6  #: different offers that a block repeats, fewer if they are large
 REWARDS = 10_000  #: different ones: bases of a meta-policy that earned the same tie, which costs more
-REPLICATES = 16  #: of the simulation that cores share
 
 
 class Sizes(NamedTuple):
@@ -49,6 +42,12 @@ class Sizes(NamedTuple):
 
 
 SIZES = Sizes()
+HAS_MAPS = ("FS-SCB", "FS-OFUL", "RB-SCB")  #: one feature map per model; the others have one map in all
+WAYS = {
+    "array": "an array that lies ready",
+    "gathered": "an array taken out of a table for the decision",
+    "catalogue": "numbers of the items of a catalogue",
+}
 
 
 def policy_of(name: str, s: Sizes) -> Policy:
@@ -65,14 +64,6 @@ def policy_of(name: str, s: Sizes) -> Policy:
         bases = [on_map(SquareCB.bind(dim=s.d), i) for i in range(s.M)]
         return RegretBalancing(bases=bases, lanes=common["lanes"])
     return OFUL(dim=s.d, **common) if name == "OFUL" else SquareCB(dim=s.d, **common)
-
-
-WAYS = {
-    "array": "an array that lies ready",
-    "gathered": "an array taken out of a table for the decision",
-    "catalogue": "numbers of the items of a catalogue",
-}
-HAS_MAPS = ("FS-SCB", "FS-OFUL", "RB-SCB")  #: one feature map per model; the others have one map in all
 
 
 @dataclass(frozen=True)
@@ -134,15 +125,10 @@ def arrays(shape: tuple[int, ...]) -> list[Array]:
 
 
 @lru_cache(maxsize=2)
-def table(front: tuple[int, ...], d: int) -> Array:
-    """Return the features of all items."""
-    return np.random.default_rng(0).standard_normal((*front, ITEMS, d)) / np.sqrt(d)
-
-
-@lru_cache(maxsize=2)
-def catalogue(front: tuple[int, ...], d: int) -> Catalogue:
-    """Return the same items as a catalogue."""
-    return Catalogue(table(front, d))
+def catalogue(front: tuple[int, ...], d: int) -> tuple[Array, Catalogue]:
+    """Return the features of all items, and the same items as a catalogue."""
+    table = np.random.default_rng(0).standard_normal((*front, ITEMS, d)) / np.sqrt(d)
+    return table, Catalogue(table)
 
 
 class Game:
@@ -156,10 +142,10 @@ class Game:
         rng = np.random.default_rng(1)
         self.offers: list[Any] = [rng.permutation(ITEMS)[: s.K] for _ in range(POOL)]
         if way == "gathered":
-            items = table(shape[:-2], s.d)
+            items, _ = catalogue(shape[:-2], s.d)
             self.offer: Callable[[Any], Any] = lambda chosen: items[..., chosen, :]
         elif way == "catalogue":
-            self.offer = catalogue(shape[:-2], s.d).offer
+            self.offer = catalogue(shape[:-2], s.d)[1].offer
         else:
             self.offers, self.offer = arrays(shape), lambda features: features
         self.rewards: list[Any] = rng.random(REWARDS).tolist()
@@ -196,14 +182,9 @@ class Game:
             tracemalloc.stop()
 
 
-def part_bytes(part: LaneArrays) -> int:
-    """Return the bytes of the arrays of one part of a policy."""
-    return sum(getattr(part, name).nbytes for name in part.state + part.fixed)
-
-
 def state_bytes(policy: Policy) -> int:
     """Return the bytes of the learned arrays of a policy and of those derived from its settings."""
-    return sum(part_bytes(part) for _, part in policy._parts)
+    return sum(getattr(part, name).nbytes for _, part in policy._parts for name in part.state + part.fixed)
 
 
 def measure(group: list[Series], blocks: int, seconds: float) -> Iterator[dict[str, Any]]:
@@ -214,95 +195,184 @@ def measure(group: list[Series], blocks: int, seconds: float) -> Iterator[dict[s
             game = Game(series.policy, series.sizes(value), series.way)
             pace = game.warm(value + 3 if series.policy == "RB-SCB" else 3)
             games[f"{series.label} {value}"] = game, int(np.clip(seconds / pace, 1, 5000))
-    contestants: dict[str, Callable[[], object]] = {
-        name: lambda game=game, rounds=rounds: game.play(rounds)  # type: ignore[misc]
-        for name, (game, rounds) in games.items()
-    }
-    taken = interleaved(contestants, blocks)
+    plays = {name: partial(game.play, rounds) for name, (game, rounds) in games.items()}
+    taken = interleaved(plays, blocks)
     for series in group:
         points = []
         for value in series.grid:
-            name = f"{series.label} {value}"
-            game, rounds = games[name]
-            points.append(
-                {
-                    "x": value,
-                    "rounds": rounds,
-                    "time": Spread.of(taken[name] / rounds * 1e6),
-                    "state": state_bytes(game.policy),
-                    "round": game.round_bytes(),
-                    "offer": game.offers[0].nbytes,
-                }
-            )
-        others = {name: size for name, size in series.others._asdict().items() if name != series.axis}
-        yield {"policy": series.label, "axis": series.axis, "others": others, "points": points}
+            game, rounds = games[f"{series.label} {value}"]
+            point = {"x": value, "rounds": rounds, "time": Spread.of(taken[f"{series.label} {value}"] / rounds * 1e6)}
+            sizes = {"state": state_bytes(game.policy), "round": game.round_bytes(), "offer": game.offers[0].nbytes}
+            points.append(point | sizes)
+        yield {"policy": series.label, "axis": series.axis, "points": points}
 
 
 def over_time(policy: str, rounds: int, blocks: int) -> dict[str, Any]:
     """Return the time of a round and the memory held after 10, 100, ... rounds, one lane."""
     ends = [10**e for e in range(1, 7) if 10**e <= rounds]
+    since = np.diff([0, *ends])
     times = np.empty((blocks, len(ends)))
     for block in range(blocks):
         game = Game(policy, SIZES)
         for k, end in enumerate(ends):
             start = time.perf_counter()
             game.play(end - game.turn)
-            times[block, k] = (time.perf_counter() - start) / (end - (ends[k - 1] if k else 0)) * 1e6
-    game = Game(policy, SIZES)
+            times[block, k] = (time.perf_counter() - start) / since[k] * 1e6
+    game, held = Game(policy, SIZES), []
     game.play(1)
-    held = []
     tracemalloc.start()
     for end in ends:
         game.play(end - game.turn)
         held.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
     points = [
-        {"x": end, "rounds": end - (ends[k - 1] if k else 0), "time": Spread.of(times[:, k]), "held": held[k]}
-        for k, end in enumerate(ends)
+        {"x": end, "rounds": since[k], "time": Spread.of(times[:, k]), "held": held[k]} for k, end in enumerate(ends)
     ]
-    return {"policy": policy, "axis": "rounds", "others": SIZES._asdict(), "points": points}
+    return {"policy": policy, "axis": "rounds", "points": points}
 
 
-def on_cores(most: int, rounds: int, blocks: int) -> dict[str, Any]:
-    """Return the seconds of one simulation on 1, 2, 4, ... worker processes that have been started."""
-    problem = SyntheticFeatureSelection(n_models=100, dim=50, n_items=1000)
-    policies = {"FS-SCB": FSSquareCB.bind(reward_range=given.reward_range, noise=given.noise)}
-    counts = sorted({*(2**e for e in range(10) if 2**e <= most), most})
+Found = dict[str, Any]  #: one series: policy, axis, points
+WITHIN = 0.25  #: a slope that differs by less agrees with the formula
+DEGREES = {
+    "time": {"M": 1, "d": 2, "K": 1, "lanes": 1, "held": 0, "rounds": 0},
+    "state": {"M": 1, "d": 2, "K": 0, "lanes": 1, "held": 1},
+    "round": {"M": 1, "d": 1, "K": 1, "lanes": 1, "held": 0},
+}  #: the highest power of each size in the time of a round, the state, the bytes that a round allocates
+WORDS = {
+    "M": "models M",
+    "d": "features d",
+    "K": "actions K",
+    "lanes": "lanes, all served",
+    "held": "lanes, one served",
+    "rounds": "rounds learned",
+}
 
-    def run(workers: int) -> float:
-        for _ in range(2):  # the first run starts the workers
-            start = time.perf_counter()
-            simulate(policies, problem, rounds=rounds, replicates=REPLICATES, workers=workers, block=1)
-        return time.perf_counter() - start
 
-    taken: dict[int, list[float]] = {workers: [] for workers in counts}
-    for block in range(blocks):
-        for workers in counts if block % 2 else counts[::-1]:
-            taken[workers].append(run(workers))
-    points = [{"x": workers, "rounds": rounds, "time": Spread.of(taken[workers])} for workers in counts]
-    others = {"M": 100, "d": 50, "K": 10, "replicates": REPLICATES}
-    return {"policy": "FS-SCB, simulate", "axis": "cores", "others": others, "points": points}
+def values(series: Found, quantity: str) -> tuple[Array, Array]:
+    """Return sizes and values of a series; of a time the medians."""
+    points = series["points"]
+    found = [point["time"].median if quantity == "time" else point[quantity] for point in points]
+    return np.array([point["x"] for point in points], dtype=float), np.array(found, dtype=float)
+
+
+def law(x: Array, y: Array, degree: int) -> Array:
+    """Return the coefficients >= 0 of 1, x, ..., x^degree whose polynomial has the least squared relative errors."""
+    terms = x[:, None] ** np.arange(degree + 1) / y[:, None]
+    size = np.linalg.norm(terms, axis=0)
+    return nnls(terms / size, np.ones_like(y))[0] / size
+
+
+def slope(x: Array, y: Array) -> float:
+    """Return the slope of log y over log x in the last decade of x, by least squares."""
+    last = x >= x[-1] / 10.0
+    return float(np.polyfit(np.log(x[last]), np.log(y[last]), 1)[0])
+
+
+def judge(series: Found, quantity: str = "time") -> str:
+    """Return the slope measured, that of the formula, whether they agree, and the steepest step if it stands out."""
+    x, y = values(series, quantity)
+    degree = DEGREES[quantity][series["axis"]]
+    found, expected = slope(x, y), slope(x, x[:, None] ** np.arange(degree + 1) @ law(x, y, degree))
+    words = f"{two(found)} ({two(expected)}) {'✓' if abs(found - expected) <= WITHIN else '✗'}"
+    local = np.diff(np.log(y)) / np.diff(np.log(x))
+    k = int(local.argmax())
+    if local[k] > degree + WITHIN:
+        words += f", a step of {two(local[k])} from {x[k]:,.0f} to {x[k + 1]:,.0f}"
+    return words
+
+
+def two(value: float) -> str:
+    """Return a number with two digits, zero without a sign."""
+    return f"{round(value, 2) + 0.0:.2f}"
+
+
+def in_unit(value: float, units: Sequence[str] = ("µs", "ms", "s")) -> str:
+    """Return a value with three digits in the unit that suits it; every unit is a thousand of the one before."""
+    k = int(np.clip(np.log10(max(value, 1.0)) // 3, 0, len(units) - 1))
+    return f"{value / 1000.0**k:.3g} {units[k]}"
+
+
+def in_bytes(size: float) -> str:
+    """Return a size in words."""
+    return in_unit(size, ("B", "kB", "MB", "GB"))
+
+
+def time_table(series: Sequence[Found]) -> str:
+    """Return the verdicts on all times."""
+    rows = []
+    for one in (one for one in series if one["axis"] != "rounds"):
+        first, last = one["points"][0], one["points"][-1]
+        time = last["time"]
+        most = f"{in_unit(time.median)} ({in_unit(time.low)} to {in_unit(time.high)}) at {last['x']:,}; "
+        most += f"{time.n} blocks of {last['rounds']:,}"
+        least = f"{in_unit(first['time'].median)} at {first['x']:,}"
+        rows.append([WORDS[one["axis"]], one["policy"], least, most, f"{DEGREES['time'][one['axis']]}", judge(one)])
+    head = ["against", "policy", "first", "last (10 to 90 %)", "exponent in the limit", "slope (formula)"]
+    return markdown_table(head, rows)
+
+
+def memory_table(series: Sequence[Found]) -> str:
+    """Return the verdicts on state and on the allocations of a round."""
+    rows = []
+    for one in (one for one in series if one["axis"] in DEGREES["state"]):
+        last = one["points"][-1]
+        cells = [text for of in ("state", "round") for text in (in_bytes(last[of]), judge(one, of))]
+        rows.append([WORDS[one["axis"]], one["policy"], f"{last['x']:,}", *cells])
+    head = ["against", "policy", "at", "state", "slope (formula)", "a round allocates", "slope (formula)"]
+    return markdown_table(head, rows)
+
+
+def catalogue_table(series: Sequence[Found]) -> str:
+    """Return the costs of one decision among the most actions, for every form of the actions."""
+    rows = []
+    for one in (one for one in series if one["axis"] == "K"):
+        base, _, way = one["policy"].partition(", ")
+        if base in ("FS-SCB", "OFUL"):
+            last = one["points"][-1]
+            sizes = [in_bytes(last["offer"]), in_bytes(last["round"]), in_unit(last["time"].median)]
+            rows.append([base, WAYS[way or "array"], f"{last['x']:,}", *sizes])
+    head = ["policy", "actions", "K", "passed in", "allocated by the round", "time of the round"]
+    return markdown_table(head, rows)
+
+
+def rounds_table(series: Sequence[Found]) -> str:
+    """Return the time of a round and the memory held as rounds go by."""
+    found, rows = [one for one in series if one["axis"] == "rounds"], []
+    for one in found:
+        ends = one["points"][0], one["points"][-1]
+        times, held = ([in_unit(p["time"].median) for p in ends], [in_bytes(p["held"]) for p in ends])
+        rows.append([one["policy"], *times, judge(one), *held])
+    counts = [f"{found[0]['points'][k]['x']:,}" for k in (0, -1)]
+    times, held = ([f"{what} {count}" for count in counts] for what in ("a round up to", "extra memory after"))
+    return markdown_table(["policy", *times, "slope (formula)", *held], rows)
+
+
+def tables_of(series: Sequence[Found]) -> dict[str, str]:
+    """Return the tables of the page."""
+    tables = {"time": time_table(series), "memory": memory_table(series), "catalogue": catalogue_table(series)}
+    return tables | {"rounds": rounds_table(series)}
 
 
 def main() -> None:
-    """Measure everything and write the file."""
+    """Measure everything, print the tables, and fill the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="a decade less and fewer blocks: under a minute")
-    parser.add_argument("--json", type=Path, default=JSON)
-    options = parser.parse_args()
-    blocks, seconds = (3, 0.01) if options.quick else (9, 0.03)
-    about, begun = machine(), time.perf_counter()
-    found: list[dict[str, Any]] = []
-    for group in plan(options.quick):
-        found += measure(group, blocks, seconds)
+    parser.add_argument("--quick", action="store_true", help="a decade less and fewer blocks; the page stays")
+    quick = parser.parse_args().quick
+    about, begun, found = machine(), time.perf_counter(), list[Found]()
+    for group in plan(quick):
+        found += measure(group, *((3, 0.01) if quick else (9, 0.03)))
         arrays.cache_clear()
         print(f"{group[0].axis}: done after {time.perf_counter() - begun:.0f} s", flush=True)
-    long = 1000 if options.quick else 10_000
-    found += [over_time(name, long, 3) for name in ("FS-OFUL", "FS-SCB", "RB-SCB", "PS-OFUL", "OFUL", "SCB")]
-    found.append(on_cores(about["cores"], 20 if options.quick else 300, 1 if options.quick else 5))
-    took = time.perf_counter() - begun
-    write_json(options.json, {"machine": about, "quick": options.quick, "seconds": round(took), "series": found})
-    print(f"{options.json}: {took:.0f} s")
+    found += [
+        over_time(name, 1000 if quick else 10_000, 3)
+        for name in ("FS-OFUL", "FS-SCB", "RB-SCB", "PS-OFUL", "OFUL", "SCB")
+    ]
+    tables = tables_of(found)
+    print("\n\n".join(tables.values()))
+    if not quick:
+        versions = ", ".join(f"{name} {number}" for name, number in about["packages"].items())
+        words = f"{about['cpu']}, {about['cores']} cores; Python {about['python']}, {versions}; "
+        fill(DOCS / "scaling.md", tables | {"machine": f"{words}{time.perf_counter() - begun:.0f} seconds."})
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ PHRASES = re.compile(
     r"|is told|are told|was told|told from|told apart|tells|tells? (?:\w+ )?apart"
     r"|as it comes|as they come|will do|stands? for|is none|are none|for ever|of late|of those that"
     r"|(?:with|of|from|by|to|for|than|on|in) what)\b"
-    r"|(?:^|[.:;] )(?:What|Who) (?![^.]*\?)",
+    r"|(?:^|[.:;] )(?:What|Who) (?![^.]*\?)"
 )
 
 

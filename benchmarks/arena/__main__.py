@@ -6,6 +6,7 @@ the quick scale in out/arena-quick. A stopped run continues where it was. `make 
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 
 from banditselect.experiments import SCALES
@@ -29,12 +30,9 @@ def main() -> None:
     folder = options.out or Path("out/arena" if options.scale == "paper" else "out/arena-quick")
     for name in options.only:
         experiment, place = EXPERIMENTS[name], folder / name / "defaults"
+        scale = experiment.scales[options.scale]
         results = experiment.run(
-            "defaults",
-            experiment.scales[options.scale],
-            out=place,
-            phase=lambda title: lambda now: tell(title, now),
-            workers=options.workers,
+            "defaults", scale, out=place, phase=lambda title: partial(tell, title), workers=options.workers
         )
         print(file=sys.stderr)
         if results.failures:

@@ -16,15 +16,7 @@ from typing import Any
 import numpy as np
 
 from banditselect.experiments.beyond import arena_policies as who
-from banditselect.experiments.claims.claim import (
-    Measure,
-    Measured,
-    Runs,
-    Sentence,
-    Statistic,
-    measure_all,
-    models_of,
-)
+from banditselect.experiments.claims.claim import Measure, Measured, Runs, Sentence, Statistic, measure_all, models_of
 from banditselect.experiments.claims.latent import at_a_quarter, since
 from banditselect.experiments.claims.paper import MUCH
 from banditselect.experiments.claims.statistics import ratio

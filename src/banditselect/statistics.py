@@ -146,10 +146,11 @@ def bootstrap_interval(
 
     Notes
     -----
-    Measured at ``confidence=0.95`` on 2,000 data sets each, 2.5 % of misses on either side being the aim: the interval
-    of a ratio of means misses in 1.0 to 5.7 % with n = 20, in 1.8 to 3.4 % with n = 100 (the plain percentile interval
-    in 1.8 to 9.1 and 1.9 to 4.8 %); that of a ratio of variances in 0.4 to 13 and 0.7 to 7.3 %. A variance that comes
-    from rare, large values is underestimated by a sample that has few of them, and its ratio then refuted too often.
+    Measured at ``confidence=0.95`` on 2,000 data sets each (``tests/interval_coverage.py``), 2.5 % of misses on either
+    side being the aim: the interval of a ratio of means misses in 1.0 to 5.7 % with n = 20, in 1.8 to 3.4 % with
+    n = 100 (the plain percentile interval in 1.8 to 9.1 and 1.9 to 4.8 %); that of a ratio of variances in 0.4 to 13
+    and 0.7 to 7.3 %. A variance that comes from rare, large values is underestimated by a sample that has few of them,
+    and its ratio then refuted too often.
 
     Examples
     --------

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import interval_coverage
 from banditselect.runtime.quantiles import standard_error
 from banditselect.statistics import (
     bootstrap_interval,
@@ -13,7 +14,6 @@ from banditselect.statistics import (
     mean_interval,
     paired_difference,
 )
-from benchmarks import interval_coverage
 
 
 def test_standard_error_by_hand():

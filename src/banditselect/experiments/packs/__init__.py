@@ -24,7 +24,7 @@ ps-mnist, ps-cifar10      BallPack       one feature map, and for M in (2, 5, 10
 versions, accuracies before and after quantisation, and the command that builds the pack anew.
 
 A file is a compressed ``.npz``; features are whole numbers of 8 or 16 bits with a scale and an offset for each column.
-docs/data.md describes the tool that builds packs from images.
+``tools/build_image_features.py`` builds packs from images; docs/data.md describes it.
 """
 
 import json

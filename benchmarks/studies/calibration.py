@@ -7,25 +7,30 @@ or heavy-tailed, or every map has the relevant features with added noise ("blurr
 """
 
 import warnings
+from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from banditselect import FSIDS, FSSquareCB
+from banditselect.reporting.figures import new_figure
+from banditselect.reporting.style import INK, house_style, looks, tidy
 from banditselect.statistics import share_interval
+from banditselect.types import Array
 
-Array = NDArray[np.float64]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-KINDS = ("linear", "heavy tails", "coins", "rare clicks", "blurred")
-WORDS = {
+KINDS = {
     "linear": "linear, Gaussian noise",
     "heavy tails": "linear, heavy tails (t, 2.5)",
     "coins": "coins of linear mean",
     "rare clicks": "rare clicks, .04 e^s",
     "blurred": "no map right, the least blurred counts",
 }
+NAMES = ("FSIDS", "FSSquareCB")
 BINS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0)
 HORIZONS = (20, 65, 200, 650, 2001)
 
@@ -35,7 +40,7 @@ def play(kind: str, seed: int) -> dict[str, Any]:
 
     FS-SCB is given the noise, the range, and the zero of the rewards, because it has no constant term.
     """
-    rng = np.random.default_rng((31, KINDS.index(kind), seed))
+    rng = np.random.default_rng((31, list(KINDS).index(kind), seed))
     clicks, blurred = kind in ("coins", "rare clicks"), kind == "blurred"
     M, K = int(rng.integers(2, 11)), int(rng.integers(2, 21))
     widths = rng.integers(2, 21, size=M)
@@ -103,3 +108,25 @@ def expected_error(weight: Array, right: NDArray[np.bool_]) -> float:
     """Return the mean distance of weight and frequency over the bins."""
     rows = reliability(weight, right)
     return sum(n * abs(claimed - share) for _, n, claimed, share, *_ in rows) / sum(row[1] for row in rows)
+
+
+def draw(found: Mapping[str, list[dict[str, Any]]]) -> "Figure":
+    """Draw the frequency of right winners against their weight: if a map is right, and for the other kinds."""
+    with house_style():
+        figure = new_figure("page", 3.3)
+        left, right = figure.subplots(1, 2, sharey=True)
+        series = {f"{name}, at its defaults": winners(found["linear"], name)[:2] for name in NAMES}
+        others = {kind: winners(runs, "FSIDS")[:2] for kind, runs in found.items() if kind != "linear"}
+        title = f"a map is right, Gaussian noise, n = {len(found['linear'])}"
+        for axes, lines, words in ((left, series, title), (right, others, "FSIDS where assumptions fail")):
+            axes.plot([0.0, 1.0], [0.0, 1.0], color=INK, linewidth=0.6)
+            for (name, (weight, hit)), look in zip(lines.items(), looks(list(lines)).values(), strict=True):
+                rows = [row[2:] for row in reliability(weight, hit) if row[1] >= 10]
+                claimed, share, low, high = np.array(rows).reshape(-1, 4).T
+                style = {"color": look.colour, "marker": look.marker, "markersize": 3.5, "linewidth": 0.9}
+                axes.errorbar(claimed, share, np.maximum([share - low, high - share], 0.0), label=name, **style)
+            axes.set(title=words, xlabel="weight of the winning map", xlim=(0.0, 1.02), ylim=(0.0, 1.02))
+            axes.legend(loc="upper left", frameon=False)
+            tidy(axes)
+        left.set_ylabel("how often it is right")
+    return figure

@@ -1,6 +1,6 @@
 """Misses of the intervals of ``statistics.bootstrap_interval``, by side: the table of its docstring.
 
-``python -m benchmarks.interval_coverage`` prints it (about ten minutes); a number sets the number of data sets each.
+``python tests/interval_coverage.py`` prints it (about ten minutes); a number sets the number of data sets each.
 """
 
 import math

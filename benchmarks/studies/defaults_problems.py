@@ -5,14 +5,13 @@ They are not the reported experiments of the paper: they use other seeds, and no
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from banditselect.problems import SyntheticFeatureSelection, SyntheticParameterSelection
-
-Array = NDArray[np.float64]
+from banditselect.types import Array
 
 
 class Trace(NamedTuple):
@@ -45,7 +44,11 @@ class Problem(NamedTuple):
     span: tuple[float, float] = (0.0, 1.0)  # the scale of rewards
     noise: float = 0.5  # a sub-Gaussian constant of the rewards, or the standard deviation if they have none
     arms: int = 0  # K, where an action is its number and nothing else
-    regions: bool = False  # policies get the balls of a trace
+
+    @property
+    def shape(self) -> dict[str, Any]:
+        """The arguments of a policy for several maps."""
+        return {"n_models": len(self.widths), "dim": self.widths}
 
 
 def rng_of(seed: int, *key: int) -> np.random.Generator:
@@ -69,10 +72,8 @@ def linear(seed: int, T: int, K: int, d: int, noise: str = "uniform") -> Trace:
         error = rng.uniform(-0.5, 0.5, (T, K))
     elif noise == "heavy":  # Student's t with 2.5 degrees, of standard deviation 1/2
         error = 0.5 * rng.standard_t(2.5, (T, K)) / np.sqrt(5.0)
-    elif noise == "uneven":  # most where the first feature is large
+    else:  # uneven: most where the first feature is large
         error = rng.normal(size=(T, K)) * (0.05 + np.sqrt(d) * np.abs(x[:, 0, :, 0]))
-    else:
-        error = 0.01 * rng.normal(size=(T, K))
     return Trace(x, means, means + error)
 
 
@@ -121,20 +122,23 @@ def class_balls(seed: int, T: int) -> Trace:
 
 def fs_synthetic(seed: int, T: int, n_models: int = 1) -> Trace:
     """The synthetic problem of feature selection; its first map is true."""
-    drawn = SyntheticFeatureSelection(n_models=n_models).draw(range(seed, seed + 1), T, seed=77)
-    means = np.stack([drawn.means(t)[0] for t in range(T)])
-    x = np.stack([drawn.features(t)[0] for t in range(T)]).astype(float)
+    x, means, _ = synthetic(SyntheticFeatureSelection(n_models=n_models), seed, T)
     return Trace(x, means, means + rng_of(seed, 6).uniform(-0.5, 0.5, means.shape))
 
 
 def ps_synthetic(seed: int, T: int, radius: float = 4.5) -> Trace:
     """The synthetic problem of parameter selection."""
-    drawn = SyntheticParameterSelection(radius=radius).draw(range(seed, seed + 1), T, seed=77)
-    means = np.stack([drawn.means(t)[0] for t in range(T)])
-    x = np.stack([drawn.features(t)[0] for t in range(T)])[:, None].astype(float)
-    centers = np.asarray(drawn.constants["centers"])[0]
+    x, means, constants = synthetic(SyntheticParameterSelection(radius=radius), seed, T)
+    centers = np.asarray(constants["centers"])[0]
     rewards = means + rng_of(seed, 7).uniform(-0.5, 0.5, means.shape)
-    return Trace(x, means, rewards, centers, np.full(len(centers), radius))
+    return Trace(x[:, None], means, rewards, centers, np.full(len(centers), radius))
+
+
+def synthetic(problem: Any, seed: int, T: int) -> tuple[Array, Array, Any]:
+    """Return features, mean rewards and constants of one instance of a problem of the library."""
+    drawn = problem.draw(range(seed, seed + 1), T, seed=77)
+    x = np.stack([drawn.features(t)[0] for t in range(T)]).astype(float)
+    return x, np.stack([drawn.means(t)[0] for t in range(T)]), drawn.constants
 
 
 def contexts_of_maps(seed: int, T: int, M: int) -> Trace:
@@ -227,8 +231,8 @@ CLICKS = {
 """Maps of different width, and little to tell them by."""
 
 BALLS = {
-    "ps-synthetic, 10 balls, b=0.5": Problem(partial(ps_synthetic, radius=0.5), 1000, (20,), (-3.0, 3.0), regions=True),
-    "ps-synthetic, 10 balls, b=4.5": Problem(ps_synthetic, 1000, (20,), (-3.0, 3.0), regions=True),
-    "classes, 10 balls": Problem(class_balls, 1000, (12,), regions=True),
+    "ps-synthetic, 10 balls, b=0.5": Problem(partial(ps_synthetic, radius=0.5), 1000, (20,), (-3.0, 3.0)),
+    "ps-synthetic, 10 balls, b=4.5": Problem(ps_synthetic, 1000, (20,), (-3.0, 3.0)),
+    "classes, 10 balls": Problem(class_balls, 1000, (12,)),
 }
 """One ball of several is true, or nearly."""

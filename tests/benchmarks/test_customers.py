@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from banditselect import BiasOFUL
-from benchmarks import customers as study
-from benchmarks.customers import Customers
+from benchmarks.studies import customers as study
+from benchmarks.studies.customers import Customers
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def few(n=6, rounds=5, d=3, seed=0):

@@ -1,35 +1,32 @@
-"""The study behind docs/agent_study.md: five public tables as records, six candidate maps, an agent against peers.
+"""Five public tables as records, six candidate maps, an agent against a peer: the tables of docs/agent_study.md.
 
 A round is a row of the table; its columns are the context, the classes are the items, a right guess earns 1. The study
 compares FSIDS over all six maps, LinIDS on each map alone (the best is known only in hindsight), and Vowpal Wabbit's
-squarecb on the same stream. ``python -m benchmarks.agent_study`` plays and writes the page; a number sets the number of
-streams of each table.
+squarecb on the same stream. ``python -m benchmarks.studies.agent [STREAMS]`` plays and fills the page.
 """
 
-import json
 import random
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import datasets
 
 from banditselect import Agent, LinIDS, maps
-from banditselect.reporting.markdown import markdown_table, replace_between
-from banditselect.simulation.store import write_text
+from banditselect.types import Array
 
-from .measuring import machine
-from .report import machine_words
+from ..measuring import machine
+from ..pages import DOCS, fill, markdown_table, runs_of
+from ..report import machine_words
 
 ROUNDS, STREAMS = 2000, 10
 WARM = 100  #: rounds that are not timed
 VW_OPTIONS = "--cb_explore_adf --squarecb -q ca --quiet"
 OUT = Path("out/agent_study.json")
-PAGE = Path(__file__).parent.parent / "docs" / "agent_study.md"
 
 
 class Table(NamedTuple):
@@ -39,33 +36,20 @@ class Table(NamedTuple):
     classes: list[str]
 
 
-def of_sklearn(name: str) -> Callable[[], Table]:
-    """Return the function that loads a table of scikit-learn."""
+def load(name: str) -> Table:
+    """Load a table of scikit-learn, or the image segments that come with river."""
+    if name == "image segments":
+        from river.datasets import ImageSegments
 
-    def load() -> Table:
-        data = getattr(datasets, f"load_{name}")()
-        columns = [str(column) for column in data.feature_names]
-        rows = [dict(zip(columns, row, strict=True)) for row in data.data.tolist()]
-        return Table(rows, [str(data.target_names[k]) for k in data.target])
-
-    return load
-
-
-def segments() -> Table:
-    """Load the image segments that come with river."""
-    from river.datasets import ImageSegments
-
-    rows, classes = zip(*ImageSegments(), strict=True)
-    return Table([dict(row) for row in rows], [str(name) for name in classes])
+        rows, classes = zip(*ImageSegments(), strict=True)
+        return Table([dict(row) for row in rows], [str(one) for one in classes])
+    data = getattr(datasets, f"load_{name.replace(' ', '_')}")()
+    columns = [str(column) for column in data.feature_names]
+    records = [dict(zip(columns, row, strict=True)) for row in data.data.tolist()]
+    return Table(records, [str(data.target_names[k]) for k in data.target])
 
 
-TABLES: dict[str, Callable[[], Table]] = {
-    "iris": of_sklearn("iris"),
-    "wine": of_sklearn("wine"),
-    "breast cancer": of_sklearn("breast_cancer"),
-    "digits": of_sklearn("digits"),
-    "image segments": segments,
-}
+TABLES = ("iris", "wine", "breast cancer", "digits", "image segments")
 
 
 def candidates(table: Table) -> dict[str, maps.FeatureMap]:
@@ -142,56 +126,42 @@ def _played(play: Callable[[dict[str, float], str], float], table: Table, seed: 
     return {"reward": total / ROUNDS, "microseconds": float(np.median(seconds)) * 1e6}
 
 
-def measure(streams: int) -> dict[str, Any]:
-    """Play all streams that are not stored yet."""
-    kept: dict[str, Any] = json.loads(OUT.read_text()) if OUT.exists() else {}
-    OUT.parent.mkdir(parents=True, exist_ok=True)
-    for seed in range(streams):
-        for name, load in TABLES.items():
-            table = load()
-            every = candidates(table)
-            cases: dict[str, Callable[[], dict[str, float]]] = {
-                "FSIDS": lambda: play_agent(Agent(maps=every, seed=seed), table, seed),  # noqa: B023
-                "VW": lambda: play_vw(table, seed),  # noqa: B023
-            }
-            for label, one in every.items():
-                cases[label] = lambda one=one: play_agent(  # type: ignore[misc]
-                    Agent(maps=[one], policy=LinIDS.bind(), seed=seed),  # noqa: B023
-                    table,  # noqa: B023
-                    seed,  # noqa: B023
-                )
-            for label, case in cases.items():
-                runs = kept.setdefault(name, {}).setdefault(label, [])
-                if len(runs) == seed:
-                    runs.append(case())
-                    print(name, label, seed, runs[-1], flush=True)
-                    OUT.write_text(json.dumps(kept))
-    return kept
+def measure(streams: int) -> dict[str, list[Any]]:
+    """Play all streams that are not stored yet; return results by ``TABLE: POLICY``."""
+
+    def of_table(table: Table) -> Iterator[tuple[str, Callable[[int], dict[str, float]]]]:
+        every = candidates(table)
+        yield "FSIDS", lambda seed: play_agent(Agent(maps=every, seed=seed), table, seed)
+        yield "VW", lambda seed: play_vw(table, seed)
+        for label, one in every.items():
+            alone = partial(Agent, maps=[one], policy=LinIDS.bind())
+            yield label, lambda seed, alone=alone: play_agent(alone(seed=seed), table, seed)  # type: ignore[misc]
+
+    cases = {(name, label): case for name in TABLES for label, case in of_table(load(name))}
+    return runs_of(OUT, {f"{name}: {label}": (streams, case) for (name, label), case in cases.items()})
 
 
-def _values(runs: list[dict[str, float]], what: str) -> NDArray[np.float64]:
+def _values(runs: list[dict[str, float]], what: str = "reward") -> Array:
     return np.array([run[what] for run in runs])
 
 
-def _spread(values: NDArray[np.float64]) -> str:
+def _spread(values: Array) -> str:
     return f"{values.mean():.3f}" + (f" ± {values.std(ddof=1):.3f}" if values.size > 1 else "")
 
 
 def tables(kept: dict[str, Any]) -> dict[str, str]:
     """Return the tables of the page."""
     rewards, singles = [], []
-    labels = [label for label in next(iter(kept.values())) if label not in ("FSIDS", "VW")]
-    for name, runs in kept.items():
-        table = TABLES[name]()
-        means = {label: _values(runs[label], "reward").mean() for label in labels}
-        best = max(means, key=lambda label: means[label])
-        mine, one, vw = (_values(runs[label], "reward") for label in ("FSIDS", best, "VW"))
-        ratio = mine / one
+    labels = list(candidates(load("iris")))
+    for name in TABLES:
+        table, runs = load(name), {label: kept[f"{name}: {label}"] for label in ("FSIDS", "VW", *labels)}
+        best = max(labels, key=lambda label: _values(runs[label]).mean())
+        mine, one, vw = (_values(runs[label]) for label in ("FSIDS", best, "VW"))
         shape = f"{len(table.rows)} × {len(table.rows[0])}, {len(set(table.classes))} classes"
         times = [f"{np.median(_values(runs[label], 'microseconds')):.0f}" for label in ("FSIDS", "VW")]
-        row = [name, shape, _spread(mine), best, _spread(one), _spread(ratio), _spread(vw), *times, str(mine.size)]
+        row = [name, shape, _spread(mine), best, _spread(one), _spread(mine / one), _spread(vw), *times, str(mine.size)]
         rewards.append(row)
-        singles.append([name, *(_spread(_values(runs[label], "reward")) for label in labels)])
+        singles.append([name, *(_spread(_values(runs[label])) for label in labels)])
     head = ["table", "rows × columns", "FSIDS over six maps", "best map", "LinIDS on it", "FSIDS / best"]
     head += ["VW squarecb", "µs a round, FSIDS", "VW", "n"]
     return {
@@ -204,10 +174,7 @@ def tables(kept: dict[str, Any]) -> dict[str, str]:
 def main() -> None:
     """Play, and write the page."""
     kept = measure(int(sys.argv[1]) if len(sys.argv) > 1 else STREAMS)
-    text = PAGE.read_text()
-    for name, content in tables(kept).items():
-        text = replace_between(text, name, content)
-    write_text(PAGE, text)
+    fill(DOCS / "agent_study.md", tables(kept))
 
 
 if __name__ == "__main__":

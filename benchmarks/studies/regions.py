@@ -1,7 +1,7 @@
-"""Measure and write the tables of docs/regions.md: python -m benchmarks.regions_study [out/paper]
+"""The tables of regions.md: ``python -m benchmarks.studies.regions [out/paper]``, two minutes on one core.
 
-This takes about two minutes on one core; every game is seeded. With a folder, the table on tasks in sequence is written
-from the results of `banditselect reproduce meta-tasks` stored there; without one it stays.
+With a folder, only the table on tasks in sequence is written, from the stored results of ``banditselect reproduce
+meta-tasks``.
 """
 
 import itertools
@@ -16,13 +16,12 @@ from sklearn.mixture import GaussianMixture
 
 from banditselect import PSIDS, LinIDS, regions
 from banditselect.experiments.beyond import task_sequence
-from banditselect.reporting.markdown import markdown_table, replace_between
 from banditselect.runtime.quantiles import standard_error
 from banditselect.simulation import Results
-from banditselect.simulation.store import write_text
 from banditselect.types import Array
 
-PAGE = Path(__file__).parent.parent / "docs" / "regions.md"
+from ..pages import DOCS, fill, markdown_table, spread
+
 D, M, TASKS, WIDTH, NOISE = 5, 4, 60, 0.2, 1.0
 NEW, ROUNDS, ACTIONS = 50, 30, 10
 OURS, GMM, KMEANS, TRUTH, ALONE = "deconvolved", "Gaussian mixture", "k-means", "true mixture", "IDS, alone"
@@ -100,23 +99,16 @@ def compared(worlds: int = 30) -> str:
     for name in found[0]:
         values = np.array([one[name] for one in found])
         more = values[:, 1] - ours[:, 1]
-        cells = [spread(values[:, 0]) if name != ALONE else "–", spread(values[:, 1])]
-        rows.append([name, *cells, "" if name == OURS else spread(more)])
+        cells = [spread(values[:, 0], 2) if name != ALONE else "–", spread(values[:, 1], 2)]
+        rows.append([name, *cells, "" if name == OURS else spread(more, 2)])
     head = ["regions", "log density of new parameters", f"regret of PSIDS in {ROUNDS} rounds", "regret more than ours"]
-    caption = (
-        f"{worlds} simulations: {M} centres $N(0, I)$, $d={D}$, parameters $N(\\text{{centre}}, {WIDTH}^2 I)$, {TASKS} "
-        f"past tasks of {D} to {ROUNDS} rounds, noise {NOISE}; {NEW} new tasks of {ROUNDS} rounds with {ACTIONS} "
-        "actions. Mean ± standard error over simulations. The number of components is chosen by BIC for the mixture of "
-        "scikit-learn, and is the true one for k-means; both get ridge estimates with the best penalty. All policies "
-        "are given the same noise."
-    )
     counts = ", ".join(f"{k} ({numbers.count(k)} times)" for k in sorted(set(numbers)))
     right = np.array([share for share, k in zip(covered, numbers, strict=True) if k == M])
     last = (
         f"The number of regions was found as {counts}. Where it was {M}, {100 * right.mean():.0f} % "
         f"(± {100 * standard_error(right):.0f} %) of the true centres are within `center_errors` of the nearest one."
     )
-    return f"{caption}\n\n{markdown_table(head, rows)}\n\n{last}"
+    return f"{markdown_table(head, rows)}\n\n{last}"
 
 
 def elongated(worlds: int = 12) -> str:
@@ -125,14 +117,8 @@ def elongated(worlds: int = 12) -> str:
     rows = []
     for tasks, ratio in itertools.product((60, 300), (1, 10, 100)):
         lost = np.array([[_lost(seed, tasks, ratio, pull) for pull in pulls.values()] for seed in range(worlds)])
-        rows.append([str(tasks), f"{ratio} : 1", *(spread(values) for values in lost.T)])
-    caption = (
-        f"Log density of new parameters under the true mixture, less that under the fitted one; {worlds} simulations, "
-        f"mean ± standard error: {M} regions, each with directions of its own, variances from the largest to the "
-        f"smallest as given, on average ${WIDTH}^2$; $d={D}$, tasks of {D} to {ROUNDS} rounds, noise 0.5. The number "
-        "of regions is given."
-    )
-    return f"{caption}\n\n{markdown_table(['past tasks', 'variances', *(f'shrinkage {p}' for p in pulls)], rows)}"
+        rows.append([str(tasks), f"{ratio} : 1", *(spread(values, 2) for values in lost.T)])
+    return markdown_table(["past tasks", "variances", *(f"shrinkage {p}" for p in pulls)], rows)
 
 
 def _lost(seed: int, tasks: int, ratio: float, shrinkage: float) -> float:
@@ -150,15 +136,10 @@ def _lost(seed: int, tasks: int, ratio: float, shrinkage: float) -> float:
     task = np.repeat(np.arange(tasks), rng.integers(D, ROUNDS + 1, size=tasks))
     x = rng.normal(size=(len(task), D))
     y = (x * theta[task]).sum(axis=1) + 0.5 * rng.normal(size=len(task))
-    told: dict[str, Any] = {"n_regions": M, "shrinkage": shrinkage, "restarts": 3}
-    found = regions.from_tasks({"task": task, "reward": y}, key="task", features=x, **told)
+    table = {"task": task, "reward": y}
+    found = regions.from_tasks(table, key="task", features=x, n_regions=M, shrinkage=shrinkage, restarts=3)
     truth = {"means": centers, "covariances": axes @ np.swapaxes(axes, 1, 2), "weights": np.full(M, 1 / M)}
     return float((log_density(truth, new) - log_density(found.next_task(), new)).mean())
-
-
-def spread(values: Array) -> str:
-    """Return mean and standard error in words."""
-    return f"{values.mean():.2f} ± {standard_error(values):.2f}"
 
 
 def in_sequence(folder: Path) -> str:
@@ -169,28 +150,22 @@ def in_sequence(folder: Path) -> str:
     edges = [0, *(edge for edge in (5, 10, 20, 30, 50, 100, 200, 350, 500) if edge <= tasks[-1])]
     rows = []
     for policy in result.policies:
-        curve = np.concatenate([np.zeros((1, result.curve(policy, "regret").shape[1])), result.curve(policy, "regret")])
-        at = np.array([np.array([np.interp(edge, [0.0, *tasks], lane) for edge in edges]) for lane in curve.T])
+        curve = result.curve(policy, "regret")
+        at = np.array([np.interp(edges, [0.0, *tasks], [0.0, *lane]) for lane in curve.T])
         per_task = np.diff(at, axis=1) / np.diff(edges)
-        rows.append([policy, *(spread(values) for values in per_task.T)])
+        rows.append([policy, *(spread(values, 2) for values in per_task.T)])
     head = ["regret per task", *(f"tasks {a + 1} to {b}" for a, b in itertools.pairwise(edges))]
-    command = f"banditselect reproduce meta-tasks --scale paper --replicates {curve.shape[1]}"
-    caption = f"`{command}`, {tasks[-1]:.0f} tasks, mean ± standard error over replicates:"
-    return f"{caption}\n\n{markdown_table(head, rows)}"
+    return markdown_table(head, rows)
 
 
 def main() -> None:
     """Measure, or read what was measured, and write the page."""
     if len(sys.argv) > 1:
-        tables = {"in sequence": in_sequence(Path(sys.argv[1]))}
-    else:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # k-means of scikit-learn warns of its own memory
-            tables = {"compared": compared(), "elongated": elongated()}
-    text = PAGE.read_text()
-    for marker, content in tables.items():
-        text = replace_between(text, marker, content)
-    write_text(PAGE, text)
+        fill(DOCS / "regions.md", {"in sequence": in_sequence(Path(sys.argv[1]))})
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # k-means of scikit-learn warns of its own memory
+        fill(DOCS / "regions.md", {"compared": compared(), "elongated": elongated()})
 
 
 if __name__ == "__main__":

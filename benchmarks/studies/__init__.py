@@ -1,0 +1,1 @@
+"""Studies behind pages of the documentation: each plays seeded games and fills the tables of its page."""
