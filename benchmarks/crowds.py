@@ -4,7 +4,9 @@ import warnings
 
 import numpy as np
 
-from banditselect import OFUL, Ball, Policy, SquareCB
+from banditselect import OFUL, SquareCB
+from banditselect.actions import Ball
+from banditselect.authoring import Policy
 
 from .figures import Figure, Part
 from .limits import figure, playing

@@ -9,17 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from banditselect import (
-    FSIDS,
-    FSOFUL,
-    OFUL,
-    PSOFUL,
-    FSSquareCB,
-    Policy,
-    given,
-    problems,
-    simulate,
-)
+from banditselect import FSIDS, FSOFUL, OFUL, PSOFUL, FSSquareCB, given, problems, simulate
+from banditselect.authoring import Policy
 from banditselect.models.map_mixture import SCALES
 
 from . import whole_loop

@@ -7,7 +7,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from banditselect import FSIDS, PSIDS, Agent, Choice, LinIDS, LinTS, RegretBalancing, SquareCB, load, maps, on_every_map
+from banditselect import (
+    FSIDS,
+    PSIDS,
+    Agent,
+    LinIDS,
+    LinTS,
+    RegretBalancing,
+    SquareCB,
+    load,
+    maps,
+    on_every_map,
+)
+from banditselect.agent import Choice
 from banditselect.checks.game import snapshot
 
 ITEMS = [{"id": name, "price": price} for name, price in (("tea", 2.0), ("coffee", 3.0), ("wine", 9.0))]

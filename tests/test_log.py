@@ -5,8 +5,9 @@ import pickle
 import numpy as np
 import pytest
 
-from banditselect import FSSquareCB, LinTS, OnMap, SquareCB, Uniform, cross_features
+from banditselect import FSSquareCB, LinTS, SquareCB, Uniform, cross_features
 from banditselect.logs import CrossedItems, DisjointArms, Log, LoggedReplay, OfferedItems
+from banditselect.policies import OnMap
 
 X = np.arange(24.0).reshape(4, 2, 3)
 ARGUMENTS = {"features": X, "action": [0, 1, 1, 0], "propensity": [0.5, 0.25, 1.0, 0.5], "reward": [1.0, 0.0, 2.0, 1.0]}

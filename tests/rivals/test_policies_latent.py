@@ -11,7 +11,6 @@ from banditselect import (
     PSOFUL,
     BiasOFUL,
     Greedy,
-    OnMap,
     Power,
     RegretBalancing,
     SquareCB,
@@ -26,7 +25,7 @@ from banditselect import (
 )
 from banditselect.experiments import latent
 from banditselect.masters import LatentReference
-from banditselect.policies import Binding
+from banditselect.policies import Binding, OnMap
 from banditselect.problems import LatentBandit, SyntheticParameterSelection
 from banditselect.rivals import UCB1
 from banditselect.simulation.identity import describe, digest, record_of

@@ -163,7 +163,7 @@ def encode(owner: str, name: str, value: Any, arrays: dict[str, NDArray[Any]]) -
     if isinstance(value, Configured) and not known:
         again = "; this object is of an earlier version of the class, make it anew" if cls in _classes else ""
         raise ValueError(
-            f"{owner}: policy class {cls!r} is not registered: decorate it with banditselect.register{again}"
+            f"{owner}: policy class {cls!r} is not registered: decorate it with banditselect.authoring.register{again}"
         )
     if known:
         own = value.settings if isinstance(value, Configured) else vars(value)
