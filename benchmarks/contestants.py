@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from banditselect import OFUL, FSSquareCB, LinTS, Policy, SquareCB
+from banditselect import OFUL, FSSquareCB, LinTS, SquareCB
+from banditselect.authoring import Policy
 from banditselect.kernels.features import Features
 from banditselect.models.model import Model
 from banditselect.plays.play import Play as PlayOf

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from banditselect import OFUL, Ball, Policy, SquareCB
+from banditselect import OFUL, SquareCB
+from banditselect.actions import Ball
+from banditselect.authoring import Policy
 
 from .figures import Part
 from .limits import figure, playing

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from banditselect import FSIDS, FSOFUL, OFUL, PSOFUL, FSSquareCB, Policy, given, simulate
+from banditselect import FSIDS, FSOFUL, OFUL, PSOFUL, FSSquareCB, given, simulate
+from banditselect.authoring import Policy
 from banditselect.models.map_mixture import SCALES
 from banditselect.problems import SyntheticFeatureSelection
 

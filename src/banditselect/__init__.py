@@ -1,12 +1,15 @@
-"""Linear bandits that choose their own model."""
+"""Linear bandits that choose their own model.
 
-__version__ = "0.1.0"
+Importing this loads the policies and what serves them. The laboratory - ``simulate``, ``sweep``, ``grid``, ``tune`` and
+``problems`` - is loaded when one of these names is used.
+"""
 
-from . import logs, maps, masters, problems, regions, rivals, theory
-from .actions.catalogue import Catalogue
-from .actions.crossing import cross_features
-from .actions.ellipsoid import Ball, Ellipsoid
-from .agent import Agent, AgentDecision, Explanation
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from . import logs, maps, masters, regions, rivals, theory
+from .actions import Catalogue, cross_features
+from .agent import Agent
 from .masters import RegretBalancing
 from .plays.schedules import Power
 from .policies import (
@@ -25,8 +28,6 @@ from .policies import (
     LinIDS,
     LinMED,
     LinTS,
-    OnMap,
-    Policy,
     SquareCB,
     Uniform,
     given,
@@ -34,10 +35,14 @@ from .policies import (
     on_every_ball,
     on_every_map,
     on_map,
-    register,
 )
-from .simulation import Result, Results, Steps, grid, simulate, sweep, tune
 from .types import Blocked
+
+if TYPE_CHECKING:
+    from . import problems
+    from .simulation import grid, simulate, sweep, tune
+
+__version__ = "0.1.0"
 
 __all__ = [
     "FSIDS",
@@ -49,27 +54,18 @@ __all__ = [
     "PSOFUL",
     "PSTS",
     "Agent",
-    "AgentDecision",
-    "Ball",
     "BiasOFUL",
     "Blocked",
     "Catalogue",
     "Decision",
-    "Ellipsoid",
-    "Explanation",
     "FSSquareCB",
     "Greedy",
     "LinIDS",
     "LinMED",
     "LinTS",
-    "OnMap",
-    "Policy",
     "Power",
     "RegretBalancing",
-    "Result",
-    "Results",
     "SquareCB",
-    "Steps",
     "Uniform",
     "cross_features",
     "given",
@@ -83,10 +79,17 @@ __all__ = [
     "on_map",
     "problems",
     "regions",
-    "register",
     "rivals",
     "simulate",
     "sweep",
     "theory",
     "tune",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "problems":
+        return import_module(".problems", __name__)
+    if name in ("grid", "simulate", "sweep", "tune"):
+        return getattr(import_module(".simulation", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,7 +11,6 @@ from banditselect import (
     FSIDS,
     PSIDS,
     Agent,
-    AgentDecision,
     LinIDS,
     LinTS,
     RegretBalancing,
@@ -20,6 +19,7 @@ from banditselect import (
     maps,
     on_every_map,
 )
+from banditselect.agent import AgentDecision
 from banditselect.checks.game import snapshot
 
 ITEMS = [{"id": name, "price": price} for name, price in (("tea", 2.0), ("coffee", 3.0), ("wine", 9.0))]

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from banditselect import FSIDS, FSOFUL, Agent, AgentDecision, FSSquareCB, LinIDS, load, maps
+from banditselect import FSIDS, FSOFUL, Agent, FSSquareCB, LinIDS, load, maps
+from banditselect.agent import AgentDecision
 from banditselect.checks.game import snapshot
 
 ITEMS = [{"id": name, "price": price} for name, price in (("tea", 2.0), ("coffee", 3.0), ("wine", 9.0))]

@@ -5,7 +5,8 @@ import contextlib
 import numpy as np
 import pytest
 
-from banditselect import FSOFUL, OFUL, FSSquareCB, SquareCB, Uniform, register
+from banditselect import FSOFUL, OFUL, FSSquareCB, SquareCB, Uniform
+from banditselect.authoring import register
 from banditselect.checks import CHECKS, check_policy, run_check
 from banditselect.runtime.arguments import argument
 

@@ -6,12 +6,11 @@ import math
 import numpy as np
 import pytest
 
-from banditselect import Result, Results
 from banditselect.experiments import report as reports
 from banditselect.experiments.claims import Verdict
 from banditselect.experiments.experiment import Experiment, Regime, Scale, load_runs
 from banditselect.experiments.words import claims_json, counted, figure_lines, verdict_lines
-from banditselect.simulation import METRICS
+from banditselect.simulation import METRICS, Result, Results
 from page_reader import Reader
 
 COMMAND = "banditselect reproduce 'a b' --quiet"

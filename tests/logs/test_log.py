@@ -5,8 +5,9 @@ import pickle
 import numpy as np
 import pytest
 
-from banditselect import FSSquareCB, LinTS, OnMap, SquareCB, Uniform, cross_features, maps
+from banditselect import FSSquareCB, LinTS, SquareCB, Uniform, cross_features, maps
 from banditselect.logs import Log, Round, read_decisions, read_offers
+from banditselect.policies import OnMap
 from banditselect.problems import LoggedReplay
 
 X = np.arange(24.0).reshape(4, 2, 3)

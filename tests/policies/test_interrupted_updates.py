@@ -7,7 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from banditselect import OFUL, Decision, FSSquareCB, LinTS, Policy, RegretBalancing, Uniform
+from banditselect import OFUL, Decision, FSSquareCB, LinTS, RegretBalancing, Uniform
+from banditselect.authoring import Policy
 
 D, K = 3, 4
 BASES = [OFUL(dim=D), OFUL(dim=D, regularization=3.0), Uniform()]

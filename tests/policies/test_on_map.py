@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from banditselect import OFUL, Catalogue, LinTS, OnMap, SquareCB, given, load, on_map, simulate
+from banditselect import OFUL, Catalogue, LinTS, SquareCB, given, load, on_map, simulate
+from banditselect.policies import OnMap
 from banditselect.problems import Instances, Problem
 from banditselect.runtime.arguments import argument
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from banditselect import Ball, Catalogue, Ellipsoid, FSSquareCB, SquareCB, load
+from banditselect import Catalogue, FSSquareCB, SquareCB, load
+from banditselect.actions import Ball, Ellipsoid
 from banditselect.plays.optimal_design import TOLERANCE
 from plays_alone import designed
 from refusals import refused

@@ -6,7 +6,8 @@ import re
 import numpy as np
 import pytest
 
-from banditselect import OFUL, PSOFUL, Policy, RegretBalancing, SquareCB, Uniform, load, register
+from banditselect import OFUL, PSOFUL, RegretBalancing, SquareCB, Uniform, load
+from banditselect.authoring import Policy, register
 from banditselect.models.model import Model
 from banditselect.plays.play import Play
 from banditselect.runtime import files
@@ -23,7 +24,7 @@ def test_a_policy_that_is_not_registered_cannot_be_saved(tmp_path):
     class Mine(Uniform):
         pass
 
-    with pytest.raises(ValueError, match=r"'Mine' is not registered: decorate it with banditselect\.register"):
+    with pytest.raises(ValueError, match=r"'Mine' is not registered: decorate it with banditselect\.authoring"):
         Mine().save(tmp_path / "mine.bsel")
     with pytest.raises(ValueError, match="'Mine' is not registered"):
         RegretBalancing(bases=[Uniform(), Mine()]).save(tmp_path / "mine.bsel")

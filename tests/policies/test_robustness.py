@@ -19,8 +19,8 @@ from banditselect import (
     Uniform,
     load,
     on_map,
-    register,
 )
+from banditselect.authoring import register
 from banditselect.checks.game import make, play, snapshot
 from banditselect.rivals import UCB1
 from banditselect.runtime import files

@@ -10,15 +10,14 @@ from banditselect import (
     OFUL,
     FSSquareCB,
     LinTS,
-    Policy,
     Power,
     RegretBalancing,
     SquareCB,
     Uniform,
     load,
     on_map,
-    register,
 )
+from banditselect.authoring import Policy, register
 from banditselect.models.model import Model
 from banditselect.models.ridge_bank import RidgeBank
 from banditselect.plays.optimism import Best, Optimism

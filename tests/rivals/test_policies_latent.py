@@ -10,7 +10,6 @@ from banditselect import (
     OFUL,
     BiasOFUL,
     Greedy,
-    OnMap,
     Power,
     RegretBalancing,
     SquareCB,
@@ -24,6 +23,7 @@ from banditselect import (
 )
 from banditselect.experiments import latent
 from banditselect.masters import LatentReference
+from banditselect.policies import OnMap
 from banditselect.problems import LatentBandit, SyntheticParameterSelection
 from banditselect.rivals import UCB1
 from banditselect.simulation.identity import describe, digest, record_of

@@ -16,7 +16,6 @@ from banditselect import (
     FSSquareCB,
     LinTS,
     RegretBalancing,
-    Result,
     SquareCB,
     Uniform,
     given,
@@ -35,6 +34,7 @@ from banditselect.problems import (
     SyntheticParameterSelection,
 )
 from banditselect.rivals import UCB1
+from banditselect.simulation import Result
 from banditselect.simulation.loop import build, checkpoints_of, play
 
 FS = SyntheticFeatureSelection(n_models=3, dim=4, n_actions=5, n_items=50)

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from banditselect import OFUL, Result, Results, Uniform, given, grid, simulate, sweep
+from banditselect import OFUL, Uniform, given, grid, simulate, sweep
 from banditselect.problems import SyntheticParameterSelection
 from banditselect.reporting import save_figure
-from banditselect.simulation import METRICS
+from banditselect.simulation import METRICS, Result, Results
 
 PS = SyntheticParameterSelection(n_models=3, dim=4, n_actions=5, radius=0.5)
 POLICIES = {

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from banditselect import Results
 from banditselect.problems import SyntheticFeatureSelection
+from banditselect.simulation import Results
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "sweep.py"

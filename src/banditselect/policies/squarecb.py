@@ -64,8 +64,8 @@ class SquareCB(Policy):
         ``"corrected"``: :math:`\alpha = \sqrt{8 (K - 1) T / D'}` with predictions clipped to :math:`[-G, G]`.
         Larger means greedier. The default comes from ``docs/defaults.md``.
     design: ``"uniform"``, over the actions, or ``"optimal"``, over the directions of their features: for many actions,
-        and for the :class:`~banditselect.Ball` and the :class:`~banditselect.Ellipsoid`, which ``act`` takes in the
-        place of features then. Takes no blocks and none of the rates with a name.
+        and for a ``Ball`` or an ``Ellipsoid`` of :mod:`banditselect.actions`, which ``act`` then takes in the place of
+        features. Takes no blocks and none of the rates with a name.
     reward_range: (lo, hi), where rewards are expected: a scale, not a law.
     noise: sub-Gaussian constant R of the rewards; (hi - lo) / 2 by default. Only the rates with a name ask for it.
     delta, feature_bound (L), reward_bound (G), parameter_bound (S), horizon (T): what the rates with a name need; asked
@@ -105,7 +105,7 @@ class SquareCB(Policy):
 
     The unit ball in the place of features:
 
-    >>> from banditselect import Ball
+    >>> from banditselect.actions import Ball
     >>> policy = SquareCB(dim=20, design="optimal", reward_range=(-1.0, 1.0))
     >>> target = np.full(20, 0.05)
     >>> for _ in range(200):

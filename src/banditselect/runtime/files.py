@@ -170,7 +170,9 @@ def encode(owner: str, name: str, value: Any, arrays: dict[str, NDArray[Any]]) -
     known = _classes.get(cls) is type(value)
     if isinstance(value, Configured) and not known:
         again = "; this object is of an earlier version of the class, make it anew" if cls in _classes else ""
-        raise ValueError(f"{owner}: class {cls!r} is not registered: decorate it with banditselect.register{again}")
+        raise ValueError(
+            f"{owner}: class {cls!r} is not registered: decorate it with banditselect.authoring.register{again}"
+        )
     if not known:
         what, hint = getattr(value, "__name__", repr(value)), "; a Power(scale, exponent) can" * callable(value)
         raise ValueError(f"{owner}: {name.removeprefix('policy.')}={what:.80} cannot be stored{hint}")
