@@ -27,12 +27,12 @@ from typing import Any, NamedTuple
 from urllib.request import urlopen
 
 import numpy as np
-from banditselect.problems.one_vs_rest import fit_classes
 from scipy.optimize import linear_sum_assignment
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.mixture import GaussianMixture
 
 from banditselect.experiments import packs
+from banditselect.problems.labelled_items import fit_classes
 from banditselect.runtime.quantiles import chi_square_quantile
 from banditselect.types import Array, Index
 

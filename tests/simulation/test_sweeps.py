@@ -13,7 +13,6 @@ from banditselect import (
     Power,
     RegretBalancing,
     SquareCB,
-    Steps,
     Uniform,
     given,
     grid,
@@ -28,7 +27,7 @@ from banditselect.authoring import Chosen, argument
 from banditselect.masters import LatentReference
 from banditselect.problems import LatentBandit, SyntheticFeatureSelection, SyntheticParameterSelection
 from banditselect.rivals import UCB1
-from banditselect.simulation import Progress, Result, tuning
+from banditselect.simulation import Progress, Result, Steps, tuning
 from banditselect.simulation.sweeps import RESERVED
 
 PS = SyntheticParameterSelection(n_models=3, dim=4, n_actions=5, radius=0.5)
