@@ -35,13 +35,9 @@ def inlined(function: F) -> F:
 
 
 def _compiled(function: F, inline: Literal["never", "always"]) -> F:
-    fastmath = {"contract", "reassoc"}
-    options: dict[str, Any] = {
-        "nogil": True,
-        "error_model": "numpy",
-        "no_cfunc_wrapper": True,
-    }  # a form for C would only cost time
-    compiled: Any = njit(**options, fastmath=fastmath, inline=inline)(function)
+    # a form for C would only cost time
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    compiled: Any = njit(**options, fastmath={"contract", "reassoc"}, inline=inline)(function)
     if hasattr(compiled, "py_func"):  # it is compiled, not run as plain Python
         keep(compiled)
     return cast(F, compiled)

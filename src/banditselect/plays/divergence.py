@@ -164,11 +164,20 @@ def design(x: Array, block: Index, r: int, i: int, d: int, scale: Array, q: Arra
 
 @kernel
 def _parts(block: Index, r: int, i: int, K: int) -> tuple[Index, int]:
-    """Number the blocks of ``K`` actions without gaps; return that of every action, and how many they are."""
+    """Number the blocks of ``K`` actions as they first occur; return that of every action, and how many they are."""
+    part, last = np.zeros(K, dtype=np.int64), 0
     if block.size == 0:
-        return np.zeros(K, dtype=np.int64), 1
-    found = np.unique(block[r, i])
-    return np.searchsorted(found, block[r, i]), found.size
+        return part, 1
+    for a in range(K):
+        last = max(last, block[r, i, a])
+    number, parts = np.full(last + 1, -1), 0
+    for a in range(K):
+        b = block[r, i, a]
+        if number[b] < 0:
+            number[b] = parts
+            parts += 1
+        part[a] = number[b]
+    return part, parts
 
 
 @kernel
