@@ -34,7 +34,9 @@ def catalogue() -> dict[str, dict[str, str]]:
 
 def known_problems() -> dict[str, type[Problem]]:
     """Return the problems of this library by name."""
-    found = {name: value for room in (problems, logs) for name, value in vars(room).items() if name in room.__all__}
+    found = {
+        name: value for package in (problems, logs) for name, value in vars(package).items() if name in package.__all__
+    }
     classes = {name: value for name, value in found.items() if isinstance(value, type) and issubclass(value, Problem)}
     return {name: cls for name, cls in classes.items() if not inspect.isabstract(cls)}
 
