@@ -89,7 +89,7 @@ def test_items_are_drawn_around_their_centre_and_measured(items, maps, few):
 
 
 def test_no_round_offers_an_item_twice():
-    """Of 26 items five are drawn 400 times; a third of the rounds are drawn again."""
+    """Five of 26 items are drawn 400 times; a third of the rounds are drawn again."""
     items = distinct_items(np.random.default_rng(0), 400, 5, 26)
     assert all(np.unique(row).size == 5 for row in items)
     assert set(items.ravel()) == set(range(26))

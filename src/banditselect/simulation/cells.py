@@ -136,7 +136,7 @@ class Task:
         checkpoints = checkpoints_of(cell.rounds)
         curves = np.empty((len(METRICS), checkpoints.size, len(cell.lanes)))
         yield 0
-        for k, row in enumerate(play(policy, instances, cell.rounds, checkpoints)):
+        for k, row in enumerate(play(policy, instances, cell.rounds, checkpoints, self.problem.shapes.get("n_models"))):
             curves[:, k] = row
             yield int(checkpoints[k])
         yield curves, record_of(self.binding, self.problem.shapes, instances.constants)

@@ -125,7 +125,8 @@ def _library_digest() -> str:
 def record_of(value: Any, shapes: Mapping[str, Any], constants: Mapping[str, Any]) -> Any:
     """Return a policy or a problem with the arguments that it really had: shapes, defaults and ``given`` filled in.
 
-    A constant with one entry per lane becomes ``{"per replicate": [...]}``; long arrays become digests.
+    A constant with one entry per lane becomes ``{"per replicate": [...]}``; long arrays become digests, and values
+    without a form in JSON their ``repr``.
     """
     if isinstance(value, Binding):
         arguments = {name: shapes.get(name, parameter.default) for name, parameter in value.parameters.items()}
@@ -134,7 +135,8 @@ def record_of(value: Any, shapes: Mapping[str, Any], constants: Mapping[str, Any
         return {"policy": value.cls.__name__, "arguments": record_of(settings, value.inside(shapes), constants)}
     if isinstance(value, Constant):
         known = value.resolve(shapes, constants)
-        return {"per replicate": [_plain(row) for row in known]} if isinstance(known, np.ndarray) else _plain(known)
+        alike = not isinstance(known, np.ndarray)
+        return record_of(known, {}, {}) if alike else {"per replicate": [record_of(row, {}, {}) for row in known]}
     if isinstance(value, EveryMap):
         inside = {name: part for name, part in shapes.items() if name != "n_models"}
         return {"on every map": record_of(value.policy, inside, constants)}
@@ -148,7 +150,13 @@ def record_of(value: Any, shapes: Mapping[str, Any], constants: Mapping[str, Any
         return {str(name): record_of(part, shapes, constants) for name, part in value.items()}
     if isinstance(value, list | tuple):
         return [record_of(part, shapes, constants) for part in value]
-    return _plain(resolved(value, shapes, constants))
+    if isinstance(value, np.ndarray):
+        return value.tolist() if value.size <= _LONG else f"array {value.shape}, sha256 {_array_digest(value)}"
+    known = resolved(value, shapes, constants)
+    if known is not value:
+        return record_of(known, {}, {})
+    known = value.item() if isinstance(value, np.generic) else value
+    return known if known is None or isinstance(known, bool | int | float | str) else repr(known)
 
 
 def join_records(parts: Iterable[Any]) -> Any:
@@ -161,17 +169,6 @@ def join_records(parts: Iterable[Any]) -> Any:
     if isinstance(first, list):
         return [join_records(column) for column in zip(first, *rest, strict=True)]
     return first
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON: short arrays as lists, long ones as digests, what has no such form by its ``repr``."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return value.tolist() if value.size <= _LONG else f"array {value.shape}, sha256 {_array_digest(value)}"
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
 
 
 def _array_digest(array: np.ndarray) -> str:

@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.features import Offer
 from ..policies import Binding, Decision, Policy
 from ..problems import Instances, Problem
 from ..runtime import errors
-from ..types import Array, Blocked, Index
+from ..types import Array, Index
 
 METRICS = {
     "regret": "what the action of highest mean would have earned minus what was earned, summed over the rounds",
@@ -44,8 +43,13 @@ def build(binding: Binding[Any], problem: Problem, instances: Instances, lanes: 
     return policy
 
 
-def play(policy: Policy, instances: Instances, rounds: int, checkpoints: Index) -> Iterator[Array]:
-    """Play the rounds; yield the metrics at every checkpoint, ``(metrics, N)`` in the order of ``METRICS``."""
+def play(
+    policy: Policy, instances: Instances, rounds: int, checkpoints: Index, n_models: int | None = None
+) -> Iterator[Array]:
+    """Play the rounds; yield the metrics at every checkpoint, ``(metrics, N)`` in the order of ``METRICS``.
+
+    ``n_models``: how many feature maps the problem has, None for one; its models are those, or its ``centers``.
+    """
     n = int(policy.lanes or 1)
     rows = np.arange(n)
     regret, pseudo_regret, reward, probability = (np.zeros(n) for _ in range(4))
@@ -53,12 +57,14 @@ def play(policy: Policy, instances: Instances, rounds: int, checkpoints: Index) 
     covered = np.ones(n)
     follows = type(instances).available_after is not Instances.available_after
     played = np.empty((n, rounds if follows else 0), dtype=np.int64)
+    constants = instances.constants
+    if n_models is None and "centers" in constants:
+        n_models = int(np.shape(constants["centers"])[-2])
     read, wanted = 0, iter(checkpoints.tolist())
     checkpoint = next(wanted)
     for t in range(rounds):
         available = instances.available_after(t, played[:, :t])
-        features = instances.offer(t)
-        decision = policy.act(features, available=available)
+        decision = policy.act(instances.offer(t), available=available)
         if follows:
             played[:, t] = decision.action
         earned = instances.rewards(t, decision.action)
@@ -81,8 +87,6 @@ def play(policy: Policy, instances: Instances, rounds: int, checkpoints: Index) 
             regret += instances.rewards(t, best) - earned
         probability += np.nan if decision.probability is None else decision.probability
         if t + 1 == checkpoint:
-            constants = instances.constants
-            models = _models(features, constants.get("centers"))
             covered = np.minimum(covered, _coverage(policy, constants.get("parameter"), constants.get("model")))
             with np.errstate(invalid="ignore"):
                 yield np.stack(
@@ -91,7 +95,7 @@ def play(policy: Policy, instances: Instances, rounds: int, checkpoints: Index) 
                         pseudo_regret,
                         reward,
                         reward / observed,
-                        _weight(policy, constants.get("model"), models),
+                        _weight(policy, constants.get("model"), n_models),
                         *_leader(policy),
                         _admissible(policy),
                         covered,
@@ -112,17 +116,6 @@ def _learn_some(policy: Policy, decision: Decision, earned: Array, seen: NDArray
             policy.update(part, earned[rows])
         else:
             policy.forget(part)
-
-
-def _models(features: Any, centers: Any) -> int | None:
-    """Return how many models a problem has: feature maps, or centres."""
-    if isinstance(features, Offer):
-        return len(features.widths) if features.many else _models(None, centers)
-    if isinstance(features, list | tuple) and not isinstance(features, Blocked):
-        return len(features)
-    if isinstance(features, np.ndarray) and features.ndim == 4:
-        return int(features.shape[1])
-    return None if centers is None else int(np.shape(centers)[-2])
 
 
 def _weight(policy: Policy, model: Any, models: int | None) -> Array:
