@@ -25,7 +25,6 @@ from .contestants import (
     OUR_OFUL,
     SQUARECB,
     WORST_NOISE,
-    Play,
     fs_squarecb_at_worst,
 )
 from .figures import Figure, Part
@@ -51,7 +50,7 @@ def figure(
     return Figure(what or pair[0], over or pair[1], ratio(a, b), above=above, below=below, **limits)
 
 
-def loop(play: Play, rounds: int) -> Block:
+def loop(play: Callable[[int], object], rounds: int) -> Block:
     """Return a block that plays every round of the problem once more."""
 
     def block() -> None:
@@ -172,11 +171,7 @@ def bank(quick: bool) -> Part:
     blocks, rounds, M, d = (10 if quick else 60), 20, 100, 50
     problem = LinearProblem.draw(rounds=rounds, dim=d, n_actions=K, n_models=M)
     source, target = np.ones((M, d, d)), np.empty((M, d, d))
-
-    def copy() -> None:
-        for _ in range(rounds):
-            np.copyto(target, source)
-
+    copy = loop(lambda _: np.copyto(target, source), rounds)
     seconds = interleaved({"FS-SCB": loop(OUR_FS_AT_WORST.make(problem, 0), rounds), "copy": copy}, blocks)
     over = f"copying M d² doubles once ({M * d * d * 8 / 1e6:g} MB)"
     settings = f"FS-SCB at worst, M = {M}, d = {d}, K = {K}, one lane; {blocks} blocks of {rounds} rounds or copies, "
@@ -205,13 +200,8 @@ def regions(quick: bool) -> Part:
     problem = LinearProblem.draw(rounds=rounds, dim=d, n_actions=K)
     centers = np.random.default_rng(0).normal(size=(M, d)) / np.sqrt(d)
     left, right, out = np.ones((K + 1, d)), np.ones((d, M)), np.empty((K + 1, M))
-
-    def product() -> None:
-        for _ in range(rounds):
-            np.matmul(left, right, out=out)
-
     radii: dict[str, Any] = {"equal radii": 1.0, "all radii different (0.5 to 2)": np.linspace(0.5, 2.0, M)}
-    plays: dict[str, Block] = {"product": product}
+    plays: dict[str, Block] = {"product": loop(lambda _: np.matmul(left, right, out=out), rounds)}
     for name, own in radii.items():
         policy = PSOFUL(centers=centers, radii=own, noise=WORST_NOISE)
         plays[name] = playing(policy, problem.first_map, problem.rewards)

@@ -155,36 +155,32 @@ def bayesianbandits(policy: str) -> Callable[[LinearProblem, int], Play]:
     return make
 
 
-def _peer(package: str, name: str, what: str, make: Callable[[LinearProblem, int], Play], **most: int) -> Contestant:
-    return Contestant(name, what, make, package, **most)
+WHAT = {
+    "Vowpal Wabbit, examples": "squarecb; example objects from dictionaries",
+    "Vowpal Wabbit, text": "squarecb; text ready, parsed once a round",
+    "coba LinUCB": "features of actions",
+    "coba CORRAL": "over 4 LinUCB; rewards scaled to [0, 1]",
+    "MABWiser LinUCB": "one arm, asked for K contexts",
+    "contextualbandits": "the regression under its LinUCB; its bandits are disjoint",
+    "river": "the regression under LinUCBDisjoint, one for all arms",
+    "bayesianbandits TS": "agent with one learner for all arms",
+    "bayesianbandits UCB": "the same; quantiles of 1000 samples",
+}
 
 
-VW_EXAMPLES = _peer(
-    "vowpalwabbit", "Vowpal Wabbit, examples", "squarecb; example objects from dictionaries", vowpal_wabbit(text=False)
-)
+def _peer(package: str, name: str, make: Callable[[LinearProblem, int], Play], **most: int) -> Contestant:
+    return Contestant(name, WHAT[name], make, package, **most)
+
+
+VW_EXAMPLES = _peer("vowpalwabbit", "Vowpal Wabbit, examples", vowpal_wabbit(text=False))
 PEERS = (
     VW_EXAMPLES,
-    _peer("vowpalwabbit", "Vowpal Wabbit, text", "squarecb; text ready, parsed once a round", vowpal_wabbit(text=True)),
-    _peer("coba", "coba LinUCB", "features of actions", coba(corral=False)),
-    _peer("coba", "coba CORRAL", "over 4 LinUCB; rewards scaled to [0, 1]", coba(corral=True), most_seeds=3),
-    _peer("mabwiser", "MABWiser LinUCB", "one arm, asked for K contexts", mabwiser),
-    _peer(
-        "contextualbandits",
-        "contextualbandits",
-        "the regression under its LinUCB; its bandits are disjoint",
-        contextualbandits,
-    ),
-    _peer("river", "river", "the regression under LinUCBDisjoint, one for all arms", river),
-    _peer(
-        "bayesianbandits",
-        "bayesianbandits TS",
-        "agent with one learner for all arms",
-        bayesianbandits("ThompsonSampling"),
-    ),
-    _peer(
-        "bayesianbandits",
-        "bayesianbandits UCB",
-        "the same; quantiles of 1000 samples",
-        bayesianbandits("UpperConfidenceBound"),
-    ),
+    _peer("vowpalwabbit", "Vowpal Wabbit, text", vowpal_wabbit(text=True)),
+    _peer("coba", "coba LinUCB", coba(corral=False)),
+    _peer("coba", "coba CORRAL", coba(corral=True), most_seeds=3),
+    _peer("mabwiser", "MABWiser LinUCB", mabwiser),
+    _peer("contextualbandits", "contextualbandits", contextualbandits),
+    _peer("river", "river", river),
+    _peer("bayesianbandits", "bayesianbandits TS", bayesianbandits("ThompsonSampling")),
+    _peer("bayesianbandits", "bayesianbandits UCB", bayesianbandits("UpperConfidenceBound")),
 )

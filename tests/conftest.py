@@ -32,6 +32,7 @@ MEDIUM = (
         "experiments",
         "first_use",
         "identity",
+        "image_features",
         "interruptions",
         "kills",
         "loop",

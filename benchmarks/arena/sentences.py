@@ -191,11 +191,9 @@ def _times(policy: str, other: str, low: float, *, two: bool = False) -> Measure
     return measure
 
 
-def _published(experiment: str, id: str, words: str, place: str, measure: Measure, **options: Any) -> Sentence:
-    return Sentence(id, words, (experiment,), (), measure, ("defaults",), place=place, ours=True, **options)
-
-
-DATA_DRIVEN = "Pacchiano, Dann and Gentile 2024"
+MASTERS, RATES = "arena-masters", "arena-rates"
+DATA_DRIVEN, CORRAL = "Pacchiano, Dann and Gentile 2024", "Pacchiano et al. 2020"
+PAPINI = "Papini et al. 2021, the assumption"
 BALANCING = {  # policy: (reference, exponent of M T if both grow alike)
     who.RB_SCB: ("math.md, Theorem 11, after Abbasi-Yadkori, Pacchiano and Phan 2020", 0.5),
     who.RBE_SCB: ("math.md, Theorem 12, for Pacchiano, Dann, Gentile and Bartlett 2020", 0.5),
@@ -203,87 +201,53 @@ BALANCING = {  # policy: (reference, exponent of M T if both grow alike)
     who.D3RB_SCB: (DATA_DRIVEN, 0.75),
     who.ED2RB_SCB: (DATA_DRIVEN, 0.75),
 }
+WORDS = {
+    "rate-corral-importance": "over two UCB bases that learn importance-weighted rewards, CORRAL has regret of at "
+    "least the order T^(2/3)",
+    "fails-corral-importance": "over two UCB bases, CORRAL loses much more with importance-weighted rewards than "
+    "with smoothing",
+    "fails-leader": "LEADER needs all maps to be right: with wrong ones its regret is linear in T",
+    "fails-leader-beside": "LEADER loses much more than FS-OFUL if only one map is right",
+    "rate-alexp": "for fixed actions, the regret of ALEXP grows with M at most as (log M)^(3/2)",
+    "rate-design": "with an optimal design, the regret of SquareCB, over that of uniform play, does not grow with K",
+    "rate-plain": "without an optimal design, this ratio grows with K",
+}
+
+
+def _published(experiment: str, id: str, place: str, measure: Measure, *about: str, **options: Any) -> Sentence:
+    words = options.pop("words", None) or WORDS[id]
+    return Sentence(
+        id, words, (experiment,), (), measure, ("defaults",), place=place, ours=True, about=about, **options
+    )
 
 
 def _balancing(policy: str, place: str, together: float) -> Sentence:
-    told = together == 0.5  # a bound on the regret of a base
-    order = "sqrt(M T), if the reference bounds the regret of one base" if told else "M sqrt(T)"
-    words, premise = f"the regret of {policy} is of order {order}", has_learned(policy, *([BASE] if told else []))
+    bounded = together == 0.5  # by a reference for the regret of a base
+    order = "sqrt(M T), if the reference bounds the regret of one base" if bounded else "M sqrt(T)"
+    words, premise = f"the regret of {policy} is of order {order}", has_learned(policy, *([BASE] if bounded else []))
     measure = of_master(policy, together=together)
-    return _published("arena-masters", f"rate-{policy.lower()}", words, place, measure, premise=premise)
+    return _published(MASTERS, f"rate-{policy.lower()}", place, measure, words=words, premise=premise)
 
 
+def _smoothed(id: str, policy: str, rate: str) -> Sentence:
+    words = f"with smoothing, the regret of CORRAL over two UCB bases is of order sqrt(T), at {rate}"
+    return _published(MASTERS, id, CORRAL, of_master(policy, two=True), words=words, premise=has_learned(policy))
+
+
+IMPORTANCE, SMOOTHED, LEADER = who.CORRAL_IMPORTANCE, who.CORRAL_SMOOTHED, who.LEADER_MAPS
+TWO_BASES = of_master(IMPORTANCE, rounds=TWO_THIRDS, two=True), _times(IMPORTANCE, SMOOTHED, MUCH, two=True)
+LOGARITHMIC = in_size(who.ALEXP_MAPS, f"{STAY}M", (-math.inf, 1.5), log=True)
+BOUND = "Foster and Rakhlin 2020, the bound"
 SENTENCES = (
     *(_balancing(policy, *proved) for policy, proved in BALANCING.items()),
-    _published(
-        "arena-masters",
-        "rate-corral-importance",
-        "over two UCB bases that learn importance-weighted rewards, CORRAL has regret of at least the order T^(2/3)",
-        "often stated; we found no proof",
-        of_master(who.CORRAL_IMPORTANCE, rounds=TWO_THIRDS, two=True),
-        about=(who.CORRAL_IMPORTANCE,),
-    ),
-    _published(
-        "arena-masters",
-        "fails-corral-importance",
-        "over two UCB bases, CORRAL loses much more with importance-weighted rewards than with smoothing",
-        "Pacchiano et al. 2020, of Agarwal et al. 2017",
-        _times(who.CORRAL_IMPORTANCE, who.CORRAL_SMOOTHED, MUCH, two=True),
-        about=(who.CORRAL_SMOOTHED,),
-    ),
-    *(
-        _published(
-            "arena-masters",
-            id,
-            f"with smoothing, the regret of CORRAL over two UCB bases is of order sqrt(T), at {words}",
-            "Pacchiano et al. 2020",
-            of_master(policy, two=True),
-            premise=has_learned(policy),
-        )
-        for id, policy, words in (
-            ("rate-corral-smoothed-own", OWN_RATE, "its own rate"),
-            ("rate-corral-smoothed", who.CORRAL_SMOOTHED, "ten times its rate"),
-        )
-    ),
-    _published(
-        "arena-rates",
-        "fails-leader",
-        "LEADER needs all maps to be right: with wrong ones its regret is linear in T",
-        "Papini et al. 2021, the assumption",
-        in_rounds(who.LEADER_MAPS, LINEAR),
-        about=(who.LEADER_MAPS,),
-    ),
-    _published(
-        "arena-rates",
-        "fails-leader-beside",
-        "LEADER loses much more than FS-OFUL if only one map is right",
-        "Papini et al. 2021, the assumption",
-        _times(who.LEADER_MAPS, who.FS_OFUL, MUCH),
-        about=(who.FS_OFUL,),
-    ),
-    _published(
-        "arena-rates",
-        "rate-alexp",
-        "for fixed actions, the regret of ALEXP grows with M at most as (log M)^(3/2)",
-        "Kassraie et al. 2023",
-        in_size(who.ALEXP_MAPS, f"{STAY}M", (-math.inf, 1.5), log=True),
-        about=(who.ALEXP_MAPS,),
-    ),
-    _published(
-        "arena-rates",
-        "rate-design",
-        "with an optimal design, the regret of SquareCB, over that of uniform play, does not grow with K",
-        "Zhu et al. 2022",
-        in_size(DESIGN, "K", FLAT, over=UNIFORM),
-        about=(DESIGN,),
-    ),
-    _published(
-        "arena-rates",
-        "rate-plain",
-        "without an optimal design, this ratio grows with K",
-        "Foster and Rakhlin 2020, the bound",
-        in_size(PLAIN, "K", GROWS, over=UNIFORM),
-        about=(PLAIN,),
-    ),
+    _published(MASTERS, "rate-corral-importance", "often stated; we found no proof", TWO_BASES[0], IMPORTANCE),
+    _published(MASTERS, "fails-corral-importance", f"{CORRAL}, of Agarwal et al. 2017", TWO_BASES[1], SMOOTHED),
+    _smoothed("rate-corral-smoothed-own", OWN_RATE, "its own rate"),
+    _smoothed("rate-corral-smoothed", SMOOTHED, "ten times its rate"),
+    _published(RATES, "fails-leader", PAPINI, in_rounds(LEADER, LINEAR), LEADER),
+    _published(RATES, "fails-leader-beside", PAPINI, _times(LEADER, who.FS_OFUL, MUCH), who.FS_OFUL),
+    _published(RATES, "rate-alexp", "Kassraie et al. 2023", LOGARITHMIC, who.ALEXP_MAPS),
+    _published(RATES, "rate-design", "Zhu et al. 2022", in_size(DESIGN, "K", FLAT, over=UNIFORM), DESIGN),
+    _published(RATES, "rate-plain", BOUND, in_size(PLAIN, "K", GROWS, over=UNIFORM), PLAIN),
 )
 """Rates and failures that others have published, for their own algorithms."""
