@@ -382,7 +382,7 @@ def test_the_paper_makes_34_empirical_claims_on_its_figures():
     assert len(told) == 34
     assert {id for id, _ in told} & {"fs-theorem", "ps-theorem", "ps-set", "latent-rate"} == set()
     assert not any(one.claim for one in (*OURS, *LATENT_SENTENCES))
-    for name in {name for _, name in told}:  # told apart under a figure
+    for name in {name for _, name in told}:  # distinct under a figure
         own = [claim for (_, where), claim in told.items() if where == name]
         assert len(set(own)) == len(own)
 

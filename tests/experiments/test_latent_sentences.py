@@ -1,4 +1,4 @@
-"""What the paper says of latent bandits beside the rate: exponents, bounds and ratios by hand."""
+"""Sentences on latent bandits beside the rate: exponents, bounds and ratios by hand."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def judged(regret):
 
 
 def powers(**exponents):
-    """Return regrets that are products of powers of what varies, by policy: exponents of K, M, 1 + eps and t."""
+    """Return regrets that are products of powers, by policy: exponents of K, M, 1 + eps and t."""
 
     def regret(policy, K, M, eps, t):
         k, m, e, T = exponents.get(policy, (0.0, 0.0, 0.0, 0.0))
