@@ -32,26 +32,17 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """The mean of ``a - b`` over replicates that both played, with its interval. Printed, it is a sentence.
-
-    Attributes
-    ----------
-    a, b, metric: what is compared.
-    mean, low, high: the mean difference and its interval; NaN bounds where there is one replicate.
-    n: the number of replicates.
-    below, above: the share of replicates with a < b, and with a > b.
-    confidence: the probability that the interval aims at.
-    """
+    """The mean of ``a - b`` over replicates that both played, with its interval. Printed, it is a sentence."""
 
     a: str
     b: str
     metric: str
     mean: float
-    low: float
+    low: float  # NaN where there is one replicate
     high: float
-    n: int
-    below: float
-    above: float
+    n: int  # replicates
+    below: float  # the share of replicates with a < b
+    above: float  # and with a > b
     confidence: float
 
     def __repr__(self) -> str:
@@ -111,8 +102,7 @@ def paired_difference(
     >>> paired_difference([1.0, 2.0, 4.0, 3.0], [2.0, 2.5, 6.0, 4.5], names=("FS-SCB", "RB-SCB"), metric="regret")
     FS-SCB - RB-SCB: regret -1.25 [-2.28, -0.22], 95 % paired bootstrap, n = 4
     """
-    expected = "finite numbers of shape (R,)"
-    x, y = replicates("a", a, expected, np.isfinite), replicates("b", b, expected, np.isfinite)
+    x, y = (replicates(name, z, "finite numbers of shape (R,)", np.isfinite) for name, z in (("a", a), ("b", b)))
     if x.shape != y.shape:
         raise errors.refuse("b", b, f"as many replicates as a, {x.size}")
     d = x - y

@@ -23,9 +23,9 @@ def test_reproduce(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert done.stdout.splitlines()[-1] == "report: out/quick/report.html"
     assert done.stdout.splitlines()[0].startswith("Figure 2, theory: ")
     assert not (tmp_path / "out" / "quick" / "ps-synthetic" / "theory" / "figure.svg").exists()
-    page = (tmp_path / "out" / "quick" / "report.html").read_text()
+    summary = (tmp_path / "out" / "quick" / "summary.md").read_text()
     for word in ("Parameter selection, synthetic", "Latent bandits", "PS-OFUL, likelihood sets (ours)"):
-        assert word in page
+        assert word in summary
     judged = json.loads((tmp_path / "out" / "quick" / "claims.json").read_text())
     keys = {"id", "quote", "experiment", "regime", "arm", "statistic", "interval", "verdict"}
     assert all(keys <= set(one) for one in judged)

@@ -73,7 +73,7 @@ def test_eq_ps_oful_confidence_set():
     "problem", [SyntheticFeatureSelection(n_models=2, dim=3, n_items=30), SyntheticParameterSelection()]
 )
 def test_eq_regret_and_transfer_regret2(problem):
-    """The sum over the rounds of the best mean less the mean of what was played."""
+    """The sum over the rounds of the best mean less the mean played."""
     result = simulate({"uniform": Uniform.bind()}, problem, rounds=7, replicates=2, seed=3)
     instances = problem.draw(range(2), 7, 3)
     policy = Uniform(lanes=2, seed=3)

@@ -1,4 +1,4 @@
-"""What every equation promises: arrays follow t, keyword-only words, and errors that name the argument."""
+"""Every equation: arrays follow t, arguments are keyword-only words, and errors name the argument."""
 
 import inspect
 import math

@@ -297,7 +297,7 @@ def test_eq_fasb_featurebound_needs_regularization_of_one():
 
 
 def test_eq_fs_scb_final_expert_bound_needs_two_dimensions():
-    """The printed d log(1/delta) stands for 2 log(1/delta): too small in one dimension."""
+    """The printed d log(1/delta) replaces 2 log(1/delta): too small in one dimension."""
     model = {"dim": 1, "noise": 1.0, "feature_bound": 1, "reward_bound": 0, "radius": 0, "delta": 1e-6, "t": 1}
     assert linear.prediction_bound(regularization=1, form="printed", **model) == pytest.approx(
         math.sqrt(math.log(2) + math.log(1e6))

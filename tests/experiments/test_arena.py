@@ -1,4 +1,4 @@
-"""The arena: who plays where, what everyone is told, ranks and standings by hand."""
+"""The arena: policies and problems, constants that policies need, ranks and standings by hand."""
 
 import json
 import math
@@ -51,7 +51,7 @@ def test_ranks_and_winners_by_hand():
     assert winners(groups["a"], RANKING) == {"a1": ["x"], "a2": ["y"]}
     near = {"p": {"x": around(10.0, 3.0), "y": around(10.1, -3.0), "z": around(20.0), "Uniform": around(30.0)}}
     assert winners(near, RANKING) == {"p": ["x", "y"]}
-    rare = np.where(np.arange(N) == 0, 60.0, 10.0)  # one failure: 14.2 on average, and nobody is clearly better
+    rare = np.where(np.arange(N) == 0, 60.0, 10.0)  # one failure: 14.2 on average, and no policy is clearly better
     assert winners({"p": {"x": around(10.5, 3.0), "y": rare, "Uniform": around(90.0)}}, RANKING) == {"p": ["x"]}
 
 
@@ -95,7 +95,7 @@ def test_the_table_has_the_time_of_a_round(tmp_path):
     assert table.rows[1][:4] == ["Uniform", "1", "100.0", "90.0 [90.0, 90.0]"]
 
 
-# Who plays
+# Policies of a problem
 
 
 def test_every_family_is_there_for_every_number_of_models_that_it_allows():

@@ -1,4 +1,4 @@
-"""Sentences of the paper: statistics by hand, verdicts, and that they follow from the stored tables alone."""
+"""Sentences of the paper: statistics by hand, verdicts, judged on results alone."""
 
 import dataclasses
 import math
@@ -25,7 +25,6 @@ from banditselect.experiments.claims.claim import (
 )
 from banditselect.experiments.claims.latent import LATENT_SENTENCES
 from banditselect.experiments.claims.paper import OURS, SENTENCES
-from banditselect.experiments.experiment import load_runs
 from banditselect.problems.synthetic import EXTREMES
 from banditselect.simulation import METRICS, Result, Results
 from banditselect.statistics import share_interval
@@ -93,7 +92,7 @@ def test_statistics_are_paired_and_parts_share_the_confidence():
     assert lengths[1] > 1.2 * lengths[0]
 
 
-# Stored results with chosen final values.
+# Results with chosen final values.
 
 
 def result(finals, metric, settings=None, coverage=1.0, regrets=None):
@@ -109,24 +108,22 @@ def result(finals, metric, settings=None, coverage=1.0, regrets=None):
     return Result(np.array([1000]), curves, settings or {"seed": 0})
 
 
-def stored(folder, name, regime, finals_by_problem, **options):
-    path = folder / name / regime
-    path.mkdir(parents=True)
+def played(name, regime, finals_by_problem, **options):
     metric = EXPERIMENTS[name].metric
     results = {problem: result(finals, metric, **options) for problem, finals in finals_by_problem.items()}
-    Results(results).save(path / "results.parquet")
+    return {(name, regime): Results(results)}
 
 
-def verdicts(folder):
-    return {(v.id, v.experiment, v.regime): v for v in judge(load_runs(folder, EXPERIMENTS), EXPERIMENTS)}
+def verdicts(ran):
+    return {(v.id, v.experiment, v.regime): v for v in judge(ran, EXPERIMENTS)}
 
 
-def test_feature_selection_sentences(tmp_path):
+def test_feature_selection_sentences():
     """RB over FS is 20/16 = 1.25 at M = 2 and 80/20 = 4 at M = 20; RB grows as M^e with e = log 4 / log 10 = .602."""
     few = {fs.BEST: 10.0, fs.FS: 16.0, fs.NOISE_AWARE: 9.0, fs.RB: (20.0, 1.0), fs.SECOND: 30.0}
     many = few | {fs.FS: 20.0, fs.RB: (80.0, 9.0), fs.WORST: 50.0}
-    stored(tmp_path, "fs-mnist", "tuned", {"M = 2": few, "M = 20": many})
-    found = verdicts(tmp_path)
+    ran = played("fs-mnist", "tuned", {"M = 2": few, "M = 20": many})
+    found = verdicts(ran)
     told = {key[0]: (round(v.value, 3), v.verdict) for key, v in found.items()}
     assert told["fs-between"] == (0.667, HOLDS)  # 20 / 30, the larger of the two
     assert told["fs-between-ours"] == (0.3, HOLDS)
@@ -139,12 +136,12 @@ def test_feature_selection_sentences(tmp_path):
     assert all(v.n == N and v.place == "Section 5, on Figure 1" for v in found.values())
 
 
-def test_feature_selection_sentences_that_fail(tmp_path):
+def test_feature_selection_sentences_that_fail():
     """Also where the second best map is better than the best one, and M is not in order."""
     few = {fs.BEST: 31.0, fs.FS: 40.0, fs.RB: 80.0, fs.SECOND: 30.0}  # 31 / 30 = 1.033
     many = few | {fs.FS: 200.0, fs.RB: 80.0}
-    stored(tmp_path, "fs-mnist", "tuned", {"M = 20": many, "M = 2": few})
-    told = {key[0]: (round(v.value, 3), v.verdict) for key, v in verdicts(tmp_path).items()}
+    ran = played("fs-mnist", "tuned", {"M = 20": many, "M = 2": few})
+    told = {key[0]: (round(v.value, 3), v.verdict) for key, v in verdicts(ran).items()}
     assert told == {
         "fs-between": (1.033, NOT_APPLICABLE),
         "fs-few": (2.0, FAILS),
@@ -156,20 +153,20 @@ def test_feature_selection_sentences_that_fail(tmp_path):
 
 
 @pytest.mark.parametrize(("second", "verdict"), [(22.0, HOLDS), (200.0, HOLDS), (16.1, HOLDS), (15.0, FAILS)])
-def test_close_to_the_best_two_maps_is_no_worse_than_a_quarter_above_the_second(tmp_path, second, verdict):
+def test_close_to_the_best_two_maps_is_no_worse_than_a_quarter_above_the_second(second, verdict):
     """20 / 16.1 = 1.24 and 20 / 15 = 1.33; with 20 / 200 = 0.1 it is better than asked for."""
     finals = {fs.BEST: 14.0, fs.FS: 20.0, fs.SECOND: second, fs.RB: 20.0}
-    stored(tmp_path, "fs-cifar100", "tuned", {"M = 2": finals, "M = 5": finals})
-    found = verdicts(tmp_path)["fs-near", "fs-cifar100", "tuned"]
+    ran = played("fs-cifar100", "tuned", {"M = 2": finals, "M = 5": finals})
+    found = verdicts(ran)["fs-near", "fs-cifar100", "tuned"]
     assert (found.verdict, found.place) == (verdict, "Appendix F")
 
 
-def test_who_plays_uniformly_shows_nothing(tmp_path):
+def test_who_plays_uniformly_shows_nothing():
     """FS-SCB has 90 and 85 % of the regret of uniform play, RB-SCB 90 % and 40 %."""
     few = {fs.BEST: 70.0, fs.FS: 90.0, fs.RB: 90.0, fs.SECOND: 95.0, fs.UNIFORM: 100.0}
     many = few | {fs.FS: 85.0, fs.RB: 40.0}
-    stored(tmp_path, "fs-mnist", "tuned", {"M = 2": few, "M = 20": many})
-    found = {key[0]: (v.verdict, v.vacuous) for key, v in verdicts(tmp_path).items()}
+    ran = played("fs-mnist", "tuned", {"M = 2": few, "M = 20": many})
+    found = {key[0]: (v.verdict, v.vacuous) for key, v in verdicts(ran).items()}
     assert found["fs-between"] == (HOLDS, "nearly uniform play: regret of FS-SCB at least 85 % of that of uniform play")
     both = "nearly uniform play: regret of FS-SCB and RB-SCB at least 90 % of that of uniform play"
     assert found["fs-few"] == (HOLDS, both)  # judged at M = 2 only
@@ -179,46 +176,46 @@ def test_who_plays_uniformly_shows_nothing(tmp_path):
     assert found["fs-many"] == (FAILS, failed)  # it fails all the same, and is counted as such
 
 
-def test_without_uniform_play_or_regrets_nothing_is_called_vacuous(tmp_path):
+def test_without_uniform_play_or_regrets_nothing_is_called_vacuous():
     finals = {fs.BEST: 70.0, fs.FS: 90.0, fs.RB: 90.0, fs.SECOND: 95.0}
-    stored(tmp_path, "fs-mnist", "tuned", {"M = 2": finals, "M = 20": finals})
-    assert not any(v.vacuous for v in verdicts(tmp_path).values())
+    ran = played("fs-mnist", "tuned", {"M = 2": finals, "M = 20": finals})
+    assert not any(v.vacuous for v in verdicts(ran).values())
     images = {ps.ORACLE: 0.88, ps.PS: 0.86, ps.INDIVIDUAL: 0.75, ps.UNIFORM: 0.18}
-    stored(tmp_path / "images", "ps-mnist", "theory", {"M = 2": images, "M = 10": images})
-    found = verdicts(tmp_path / "images")["ps-transfer", "ps-mnist", "theory"]
+    ran = played("ps-mnist", "theory", {"M = 2": images, "M = 10": images})
+    found = verdicts(ran)["ps-transfer", "ps-mnist", "theory"]
     assert (found.verdict, found.vacuous) == (HOLDS, "")
 
 
-def test_mean_rewards_are_vacuous_by_their_regrets(tmp_path):
+def test_mean_rewards_are_vacuous_by_their_regrets():
     images = {ps.ORACLE: 0.88, ps.PS: 0.2, ps.INDIVIDUAL: 0.19, ps.UNIFORM: 0.18}
     regrets = {ps.ORACLE: 10.0, ps.PS: 96.0, ps.INDIVIDUAL: 97.0, ps.UNIFORM: 100.0}
-    stored(tmp_path, "ps-mnist", "theory", {"M = 2": images, "M = 10": images}, regrets=regrets)
-    found = verdicts(tmp_path)["ps-transfer", "ps-mnist", "theory"]
+    ran = played("ps-mnist", "theory", {"M = 2": images, "M = 10": images}, regrets=regrets)
+    found = verdicts(ran)["ps-transfer", "ps-mnist", "theory"]
     assert found.verdict == HOLDS
     assert "at least 96 %" in found.vacuous
 
 
-def test_who_a_premise_needs_must_have_played(tmp_path):
+def test_who_a_premise_needs_must_have_played():
     finals = {fs.FS: 16.0, fs.RB: 20.0, fs.SECOND: 30.0}
-    stored(tmp_path, "fs-mnist", "tuned", {"M = 2": finals, "M = 20": finals})
-    assert "fs-between" not in {key[0] for key in verdicts(tmp_path)}
+    ran = played("fs-mnist", "tuned", {"M = 2": finals, "M = 20": finals})
+    assert "fs-between" not in {key[0] for key in verdicts(ran)}
 
 
-def test_one_number_of_models_says_nothing_about_growth(tmp_path):
+def test_one_number_of_models_says_nothing_about_growth():
     finals = {fs.BEST: 10.0, fs.FS: 16.0, fs.RB: (20.0, 1.0), fs.SECOND: 30.0}
-    stored(tmp_path, "fs-mnist", "tuned", {"M = 20": finals})
-    assert {key[0] for key in verdicts(tmp_path)} == {"fs-between", "fs-variance"}
+    ran = played("fs-mnist", "tuned", {"M = 20": finals})
+    assert {key[0] for key in verdicts(ran)} == {"fs-between", "fs-variance"}
 
 
-def test_parameter_selection_sentences(tmp_path):
+def test_parameter_selection_sentences():
     """Fine models: PS above OFUL and RB; coarse ones: both closer to OFUL."""
     base = {ps.ORACLE: 0.88, ps.PS: 0.86, ps.LIKELIHOOD: 0.87, ps.RB: (0.80, 0.1), ps.INDIVIDUAL: 0.75}
     small = base | {ps.RB: (0.85, 0.1)}
     steady = {"M = 2": small, "M = 10": base}
     coarse = {"M = 2": small, "M = 10": base | {ps.PS: 0.77, ps.RB: (0.76, 0.0)}}
-    stored(tmp_path, "ps-mnist", "theory", steady)
-    stored(tmp_path, "ps-mnist-coarse", "theory", coarse)
-    told = {key[:2]: v.verdict for key, v in verdicts(tmp_path).items()}
+    ran = played("ps-mnist", "theory", steady)
+    ran |= played("ps-mnist-coarse", "theory", coarse)
+    told = {key[:2]: v.verdict for key, v in verdicts(ran).items()}
     assert told["ps-good", "ps-mnist"] == HOLDS  # .86 / .88 = .977
     assert told["ps-transfer", "ps-mnist"] == told["ps-transfer-ours", "ps-mnist"] == HOLDS
     assert told["ps-many", "ps-mnist"] == HOLDS
@@ -229,35 +226,31 @@ def test_parameter_selection_sentences(tmp_path):
 
 
 @pytest.mark.parametrize(("balancing", "verdict"), [(0.74, NOT_APPLICABLE), ((0.751, 0.1), OPEN), (0.8, HOLDS)])
-def test_who_is_not_better_with_fine_models_cannot_get_closer(tmp_path, balancing, verdict):
+def test_who_is_not_better_with_fine_models_cannot_get_closer(balancing, verdict):
     """RB-OFUL rises to OFUL from below: closer, and not what the sentence speaks of."""
     fine = {ps.ORACLE: 0.88, ps.PS: 0.86, ps.RB: balancing, ps.INDIVIDUAL: 0.75}
     coarse = fine | {ps.PS: 0.77, ps.RB: 0.75}
-    stored(tmp_path, "ps-mnist", "theory", {"M = 10": fine})
-    stored(tmp_path, "ps-mnist-coarse", "theory", {"M = 10": coarse})
-    found = verdicts(tmp_path)["ps-coarse", "ps-mnist-coarse", "theory"]
+    ran = played("ps-mnist", "theory", {"M = 10": fine})
+    ran |= played("ps-mnist-coarse", "theory", {"M = 10": coarse})
+    found = verdicts(ran)["ps-coarse", "ps-mnist-coarse", "theory"]
     assert found.verdict == verdict
     assert found.statistic.startswith("premise") == (verdict != HOLDS)
 
 
-def test_scaling_is_that_of_the_regret(tmp_path):
+def test_scaling_is_that_of_the_regret():
     """Over the oracle's, from 10 to 15 and from 10 to 10: log 1.5 / log(log 10 / log 2) = .338, and 0 for RB-OFUL.
 
     Alone they would grow as the problems do: log 3 / log 3.32 = .915 and log 2 / log 5 = .431.
     """
-    path = tmp_path / "ps-mnist" / "tuned"
-    path.mkdir(parents=True)
     few, many = {ps.PS: 100.0, ps.RB: 100.0, ps.ORACLE: 10.0}, {ps.PS: 300.0, ps.RB: 200.0, ps.ORACLE: 20.0}
-    Results({"M = 2": result(few, "regret"), "M = 10": result(many, "regret")}).save(path / "results.parquet")
-    found = {key[0]: v for key, v in verdicts(tmp_path).items()}
+    ran = {("ps-mnist", "tuned"): Results({"M = 2": result(few, "regret"), "M = 10": result(many, "regret")})}
+    found = {key[0]: v for key, v in verdicts(ran).items()}
     assert (round(found["ps-growth"].value, 3), found["ps-growth"].verdict) == (0.338, HOLDS)
     assert (round(found["ps-rb-growth"].value, 3), found["ps-rb-growth"].verdict) == (0.0, HOLDS)
 
 
-def synthetic(folder, own, largest, ten):
-    """Store regrets of PS-OFUL and of OFUL with both bounds; S = max is 5.5, 10, 14.5 on average, with sd 1."""
-    path = folder / "ps-synthetic" / "theory"
-    path.mkdir(parents=True)
+def synthetic(own, largest, ten):
+    """Judge regrets of PS-OFUL and of OFUL with both bounds; S = max is 5.5, 10, 14.5 on average, with sd 1."""
     results = {}
     for k, b in enumerate(("0", "sqrt(d)", "2 sqrt(d)")):
         finals = {ps.PS: own[k], ps.LIKELIHOOD: 1.0, ps.OFUL_MAX: largest[k], ps.OFUL_10: ten[k]}
@@ -265,13 +258,12 @@ def synthetic(folder, own, largest, ten):
         told = {ps.OFUL_MAX: bounds, ps.OFUL_10: 10.0}
         policies = {name: {"arguments": {"parameter_bound": bound}} for name, bound in told.items()}
         results[f"b = {b}"] = result(finals, "regret", {"policies": policies})
-    Results(results).save(path / "results.parquet")
-    return {key[0]: v for key, v in verdicts(folder).items()}
+    return {key[0]: v for key, v in verdicts({("ps-synthetic", "theory"): Results(results)}).items()}
 
 
-def test_the_synthetic_sentences(tmp_path):
+def test_the_synthetic_sentences():
     """S = max is the larger bound at 2 sqrt(d), where OFUL is worse with it: that is not what the sentence says."""
-    found = synthetic(tmp_path, (50.0, 60.0, 70.0), (80.0, 80.0, 100.0), (90.0, 90.0, 90.0))
+    found = synthetic((50.0, 60.0, 70.0), (80.0, 80.0, 100.0), (90.0, 90.0, 90.0))
     names = ("ps-better", "ps-better-ours", "ps-closer", "ps-bound")
     assert {name: found[name].verdict for name in found} == dict.fromkeys(names, HOLDS)
     assert (found["ps-bound"].statistic.endswith("b = 0"), found["ps-bound"].value) == (
@@ -281,19 +273,19 @@ def test_the_synthetic_sentences(tmp_path):
     assert "below 10 on average" in found["ps-bound"].note
 
 
-def test_oful_is_judged_with_both_bounds(tmp_path):
+def test_oful_is_judged_with_both_bounds():
     """Against S = max PS-OFUL is better and gets closer, 50/80 to 75/80; against S = 10 it is once worse, 75/70."""
-    found = synthetic(tmp_path, (50.0, 60.0, 75.0), (80.0, 80.0, 80.0), (90.0, 90.0, 70.0))
+    found = synthetic((50.0, 60.0, 75.0), (80.0, 80.0, 80.0), (90.0, 90.0, 70.0))
     assert (found["ps-better"].verdict, found["ps-better"].value) == (FAILS, pytest.approx(75.0 / 70.0))
     assert "OFUL, S = 10, b = 2 sqrt(d)" in found["ps-better"].statistic
     assert found["ps-closer"].verdict == HOLDS
-    away = synthetic(tmp_path / "away", (50.0, 60.0, 40.0), (80.0, 80.0, 80.0), (90.0, 90.0, 70.0))["ps-closer"]
+    away = synthetic((50.0, 60.0, 40.0), (80.0, 80.0, 80.0), (90.0, 90.0, 70.0))["ps-closer"]
     assert (away.verdict, away.value) == (FAILS, pytest.approx(math.log(80.0 / 50.0) - math.log(80.0 / 40.0)))
-    worse = synthetic(tmp_path / "worse", (85.0, 85.0, 85.0), (80.0, 80.0, 80.0), (90.0, 90.0, 70.0))["ps-closer"]
+    worse = synthetic((85.0, 85.0, 85.0), (80.0, 80.0, 80.0), (90.0, 90.0, 70.0))["ps-closer"]
     assert (worse.verdict, worse.value) == (NOT_APPLICABLE, pytest.approx(85.0 / 80.0))
 
 
-def test_the_theorems_on_parameter_selection(tmp_path):
+def test_the_theorems_on_parameter_selection():
     """Five replicates in a row met the same balls: 40 are 8 sets, 30 problems 240, enough for a share of .95."""
     settings = {"rounds": 1000, "problem": {"arguments": {"n_models": 3, "dim": 4, "radius": 0.5}}}
     arguments = {"noise": 0.3, "feature_bound": {"per replicate": [1.0] * N}, "reward_bound": 1.0, "delta": 0.05}
@@ -301,22 +293,22 @@ def test_the_theorems_on_parameter_selection(tmp_path):
     told = {"noise": 0.3, "feature_bound": 1.0, "reward_bound": 1.0, "delta": 0.05}
     bound = ps_theory.regret_bound(t=1000, dim=4, n_models=3, radius=[0.5] * 3, form="printed", **told)
 
-    def found(folder, part, **options):
+    def found(part, **options):
         finals = {f"b = {k}": {ps.PS: part * bound, ps.LIKELIHOOD: 1.0} for k in range(30)}
-        stored(tmp_path / folder, "ps-worst", "theory", finals, settings=settings, **options)
-        return {key[0]: v for key, v in verdicts(tmp_path / folder).items()}
+        ran = played("ps-worst", "theory", finals, settings=settings, **options)
+        return {key[0]: v for key, v in verdicts(ran).items()}
 
-    held = found("held", 0.7)
+    held = found(0.7)
     assert {k: v.verdict for k, v in held.items()} == dict.fromkeys(("ps-theorem", "ps-set", "ps-set-ours"), HOLDS)
     assert (held["ps-theorem"].value, held["ps-theorem"].n) == (1.0, 30 * N // EXTREMES)
     assert "0.7 of it" in held["ps-theorem"].statistic
     assert not any(v.vacuous for v in held.values())
-    failed = found("failed", 1.5, coverage=0.0)
+    failed = found(1.5, coverage=0.0)
     assert {v.verdict for v in failed.values()} == {FAILS}
-    wide = found("wide", 0.05)["ps-theorem"]
+    wide = found(0.05)["ps-theorem"]
     assert (wide.verdict, wide.vacuous) == (HOLDS, "a wide bound: the largest regret is 0.05 of it")
     settings["problem"]["arguments"]["radius"] = 2.0
-    assert set(found("large", 0.7)) == {"ps-set-ours"}  # the others assume b <= 1
+    assert set(found(0.7)) == {"ps-set-ours"}  # the others assume b <= 1
 
 
 def test_one_parameter_of_a_set_is_enough_to_exceed_a_bound_or_to_leave_a_set():
@@ -324,62 +316,58 @@ def test_one_parameter_of_a_set_is_enough_to_exceed_a_bound_or_to_leave_a_set():
     np.testing.assert_array_equal(theorems._of_sets(values), [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]])
 
 
-def test_a_problem_in_which_a_theorem_fails_cannot_hide_behind_others(tmp_path):
-    path = tmp_path / "ps-worst" / "theory"
-    path.mkdir(parents=True)
+def test_a_problem_in_which_a_theorem_fails_cannot_hide_behind_others():
     settings = {"rounds": 10, "policies": {ps.LIKELIHOOD: {"arguments": {"delta": 0.05}}}}
     results = {f"b = {k}": result({ps.LIKELIHOOD: 1.0}, "regret", settings, coverage=float(k > 0)) for k in range(30)}
-    Results(results).save(path / "results.parquet")
-    found = verdicts(tmp_path)["ps-set-ours", "ps-worst", "theory"]
+    ran = {("ps-worst", "theory"): Results(results)}
+    found = verdicts(ran)["ps-set-ours", "ps-worst", "theory"]
     assert (found.verdict, found.value, found.n) == (FAILS, 0.0, N // EXTREMES)
     assert found.statistic.endswith("b = 0")
 
 
-def test_fine_and_coarse_models_are_compared_on_the_same_problems_only(tmp_path):
+def test_fine_and_coarse_models_are_compared_on_the_same_problems_only():
     base = {ps.ORACLE: 0.88, ps.PS: 0.86, ps.RB: 0.8, ps.INDIVIDUAL: 0.75}
-    stored(tmp_path, "ps-mnist", "theory", {"M = 2": base, "M = 10": base}, settings={"rounds": 10, "seed": 0})
-    stored(tmp_path, "ps-mnist-coarse", "theory", {"M = 2": base, "M = 10": base}, settings={"rounds": 20, "seed": 0})
-    assert "ps-coarse" not in {key[0] for key in verdicts(tmp_path)}
+    ran = played("ps-mnist", "theory", {"M = 2": base, "M = 10": base}, settings={"rounds": 10, "seed": 0})
+    ran |= played("ps-mnist-coarse", "theory", {"M = 2": base, "M = 10": base}, settings={"rounds": 20, "seed": 0})
+    assert "ps-coarse" not in {key[0] for key in verdicts(ran)}
 
 
-def test_the_bound_of_feature_selection_is_that_of_theory(tmp_path):
+def test_the_bound_of_feature_selection_is_that_of_theory():
     told = {"noise": 0.3, "feature_bound": 1.0, "reward_bound": 1.0, "parameter_bound": 1.0}
     told |= {"dim": 4, "n_models": 2, "regularization": 1.0, "delta": 0.05}
     settings = {"rounds": 1000, "policies": {fs.FS: {"arguments": told}}, "problem": {"arguments": {"n_actions": 5}}}
     bound = fs_theory.regret_bound(t=1000, n_actions=5, form="printed", **told)
     for name, factor, verdict in (("fs-synthetic", 0.5, OPEN), ("fs-mnist", 2.0, FAILS)):
-        stored(tmp_path, name, "theory", {"M = 2": {fs.FS: factor * bound}}, settings=settings)
-        found = verdicts(tmp_path)["fs-theorem", name, "theory"]
+        ran = played(name, "theory", {"M = 2": {fs.FS: factor * bound}}, settings=settings)
+        found = verdicts(ran)["fs-theorem", name, "theory"]
         assert (found.verdict, found.value) == (verdict, float(factor < 1.0))
 
 
-def test_the_rate_of_latent_bandits(tmp_path):
+def test_the_rate_of_latent_bandits():
     """K = 4, M = 3, T = 1000: min(1000 eps + 63.2, 3 * 63.2) with 63.2 = sqrt(4000)."""
     assert latent.rate(1000, n_arms=4, n_models=3, error=0.05) == pytest.approx(113.2456)
     assert latent.rate(1000, n_arms=4, n_models=3, error=0.5) == pytest.approx(189.7367)
-    path = tmp_path / "latent" / "theory"
-    path.mkdir(parents=True)
     results = {}
     for name, error, regret in (("low", 0.05, 56.6228), ("high", 0.5, 189.7367 * 1.5)):
         told = {"n_arms": 4, "n_models": 3, "error": error}
         settings = {"rounds": 1000, "problem": {"arguments": told}}
         results[name] = result({latent.PRINTED: 56.6228, latent.SOURCE: regret}, "regret", settings)
-    Results(results).save(path / "results.parquet")
-    found = {key[0]: v for key, v in verdicts(tmp_path).items()}
+    ran = {("latent", "theory"): Results(results)}
+    found = {key[0]: v for key, v in verdicts(ran).items()}
     assert found["latent-rate"].verdict == HOLDS
     assert found["latent-rate"].value == pytest.approx(0.5, abs=1e-3)
     assert found["latent-rate-source"].verdict == FAILS
     assert found["latent-rate-source"].value == pytest.approx(1.5, abs=1e-3)
 
 
-def test_an_untuned_policy_is_compared_with_the_best_of_the_tuned(tmp_path):
+def test_an_untuned_policy_is_compared_with_the_best_of_the_tuned():
     """30 over the smallest of 40, 60 and 90; at M = 5, 30 over 20."""
     few = {fs.FS: 40.0, fs.NOISE_AWARE: 60.0, fs.OPTIMISTIC: 90.0, fs.RB: 70.0, fs.UNTUNED: 30.0, fs.BEST: 1.0}
-    stored(tmp_path, "fs-mnist", "tuned", {"M = 2": few, "M = 5": few | {fs.OPTIMISTIC: 20.0}})
-    found = verdicts(tmp_path)["fs-untuned-ours", "fs-mnist", "tuned"]
+    ran = played("fs-mnist", "tuned", {"M = 2": few, "M = 5": few | {fs.OPTIMISTIC: 20.0}})
+    found = verdicts(ran)["fs-untuned-ours", "fs-mnist", "tuned"]
     assert (found.verdict, found.ours, found.value) == (FAILS, True, pytest.approx(1.5))
-    stored(tmp_path / "few", "fs-mnist", "tuned", {"M = 2": few})
-    found = verdicts(tmp_path / "few")["fs-untuned-ours", "fs-mnist", "tuned"]
+    ran = played("fs-mnist", "tuned", {"M = 2": few})
+    found = verdicts(ran)["fs-untuned-ours", "fs-mnist", "tuned"]
     assert (found.verdict, found.value) == (HOLDS, pytest.approx(0.75))
 
 
@@ -394,7 +382,7 @@ def test_the_paper_makes_34_empirical_claims_on_its_figures():
     assert len(told) == 34
     assert {id for id, _ in told} & {"fs-theorem", "ps-theorem", "ps-set", "latent-rate"} == set()
     assert not any(one.claim for one in (*OURS, *LATENT_SENTENCES))
-    for name in {name for _, name in told}:  # told apart under a figure
+    for name in {name for _, name in told}:  # distinct under a figure
         own = [claim for (_, where), claim in told.items() if where == name]
         assert len(set(own)) == len(own)
 
@@ -417,5 +405,5 @@ def test_every_sentence_names_experiments_and_policies_that_there_are():
             assert {*sentence.policies, *sentence.about} <= played, (sentence.id, name)
 
 
-def test_nothing_stored_nothing_verdict_of(tmp_path):
-    assert judge(load_runs(tmp_path, EXPERIMENTS), EXPERIMENTS) == []
+def test_nothing_played_nothing_judged():
+    assert judge({}, EXPERIMENTS) == []

@@ -10,7 +10,6 @@ from banditselect.experiments import feature_selection as fs
 from banditselect.experiments.claims import judge
 from banditselect.experiments.claims.claim import FAILS, OPEN, Runs, Statistic, measure_all
 from banditselect.experiments.claims.statistics import ratio, within_classes
-from banditselect.experiments.experiment import load_runs
 from banditselect.simulation import METRICS, Result, Results
 
 N = 40
@@ -39,30 +38,26 @@ def test_intervals_of_variances_within_classes_cover_the_truth(classes, each):
     assert missed <= 0.08 * 300
 
 
-def judged(folder, name, problem, finals, seed):
-    """Store the final regrets of one problem and return the verdict on "fs-variance"."""
+def judged(name, problem, finals, seed):
+    """Judge the final regrets of one problem; return the verdict on "fs-variance"."""
     nothing = {metric: np.full((1, finals[fs.FS].size), np.nan) for metric in METRICS}
     curves = {policy: nothing | {"regret": values[None]} for policy, values in finals.items()}
-    path = folder / name / "tuned"
-    path.mkdir(parents=True, exist_ok=True)
-    Results({problem: Result(np.array([1000]), curves, {"seed": seed})}).save(path / "results.parquet")
-    return next(
-        verdict for verdict in judge(load_runs(folder, EXPERIMENTS), EXPERIMENTS) if verdict.id == "fs-variance"
-    )
+    ran = {(name, "tuned"): Results({problem: Result(np.array([1000]), curves, {"seed": seed})})}
+    return next(verdict for verdict in judge(ran, EXPERIMENTS) if verdict.id == "fs-variance")
 
 
-def test_classes_are_those_of_the_problem_and_do_not_count_as_variance(tmp_path):
+def test_classes_are_those_of_the_problem_and_do_not_count_as_variance():
     """RB-SCB differs between classes by 100 and more; within a class it varies a tenth as much as FS-SCB."""
     problem = EXPERIMENTS["fs-mnist"].problems([20])["M = 20"]
     label = problem.draw(range(N), 7, 3).constants["label"]
     rest = np.random.default_rng(0).normal(size=N)
     finals = {fs.FS: 20.0 + rest, fs.RB: 80.0 + 100.0 * label + 0.1 * rest}
-    found = judged(tmp_path, "fs-mnist", "M = 20", finals, seed=3)
+    found = judged("fs-mnist", "M = 20", finals, seed=3)
     assert (found.verdict, found.n, found.value) == (FAILS, N, pytest.approx(0.01))
 
 
-def test_without_two_replicates_of_a_class_the_variance_is_not_decided(tmp_path):
+def test_without_two_replicates_of_a_class_the_variance_is_not_decided():
     label = EXPERIMENTS["fs-cifar100"].problems([10])["M = 10"].draw(range(3), 1, 0).constants["label"]
     assert np.unique(label).size == 3
-    found = judged(tmp_path, "fs-cifar100", "M = 10", dict.fromkeys((fs.FS, fs.RB), np.arange(3.0)), seed=0)
+    found = judged("fs-cifar100", "M = 10", dict.fromkeys((fs.FS, fs.RB), np.arange(3.0)), seed=0)
     assert (found.verdict, found.n, math.isnan(found.value)) == (OPEN, 3, True)

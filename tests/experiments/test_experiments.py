@@ -114,7 +114,7 @@ def test_the_practical_factor_is_on_ps_oful_alone():
 
 
 def test_an_alarm_that_is_known_is_not_printed(tmp_path):
-    """The noise is told a tenth of its size, so the likelihood sets refute every ball: pytest would fail on it."""
+    """The policies get a tenth of the noise, so the likelihood sets refute every ball: pytest would fail on it."""
     balls = {"centers": given.centers, "radii": given.radii, "noise": given.noise * 0.1}
     regime = Regime(lambda problem, rounds: {"PS": PSOFUL.bind(**balls)})
     made = dataclasses.replace(EXPERIMENTS["ps-synthetic"], regimes={"practical": regime})

@@ -1,4 +1,4 @@
-"""What the paper says of latent bandits beside the rate: exponents, bounds and ratios by hand, from stored tables."""
+"""Sentences on latent bandits beside the rate: exponents, bounds and ratios by hand."""
 
 import numpy as np
 import pytest
@@ -9,15 +9,14 @@ from banditselect.experiments.claims import judge
 from banditselect.experiments.claims.claim import FAILS, HOLDS
 from banditselect.experiments.claims.latent import LATENT_SENTENCES
 from banditselect.experiments.claims.paper import SENTENCES
-from banditselect.experiments.experiment import load_runs
 from banditselect.simulation import METRICS, Result, Results
 
 N, ROUNDS = 40, 1000
 SPREAD = 1.0 + 0.001 * np.linspace(-1.0, 1.0, N)
 
 
-def stored(folder, regret):
-    """Store results of all problems: ``regret(policy, K, M, eps, t)``, or None where a policy is not to play."""
+def judged(regret):
+    """Judge results of all problems: ``regret(policy, K, M, eps, t)``, or None where a policy is not to play."""
     results = {}
     for name, problem in latent.problems().items():
         told = {"n_arms": problem.n_arms, "n_models": problem.n_models, "error": problem.error}
@@ -30,14 +29,11 @@ def stored(folder, regret):
         policies = {latent.OPTIMISM: {"arguments": {"noise": 0.5}}}
         settings = {"rounds": ROUNDS, "problem": {"arguments": told}, "policies": policies}
         results[name] = Result(np.array([250, ROUNDS]), curves, settings)
-    path = folder / "latent" / "theory"
-    path.mkdir(parents=True)
-    Results(results).save(path / "results.parquet")
-    return {verdict.id: verdict for verdict in judge(load_runs(folder, EXPERIMENTS), EXPERIMENTS)}
+    return {verdict.id: verdict for verdict in judge({("latent", "theory"): Results(results)}, EXPERIMENTS)}
 
 
 def powers(**exponents):
-    """Return regrets that are products of powers of what varies, by policy: exponents of K, M, 1 + eps and t."""
+    """Return regrets that are products of powers, by policy: exponents of K, M, 1 + eps and t."""
 
     def regret(policy, K, M, eps, t):
         k, m, e, T = exponents.get(policy, (0.0, 0.0, 0.0, 0.0))
@@ -46,9 +42,9 @@ def powers(**exponents):
     return regret
 
 
-def test_exponents_are_those_of_the_regret(tmp_path):
+def test_exponents_are_those_of_the_regret():
     exponents = {ps.PS: (0.3, 0, 0, 0.9), ps.LIKELIHOOD: (0.45, 0.1, 0.2, 0.4), latent.OPTIMISM: (0.1, 0.5, 0.6, 0.4)}
-    found = stored(tmp_path, powers(**exponents))
+    found = judged(powers(**exponents))
     assert (found["latent-ps"].verdict, found["latent-ps"].value) == (FAILS, pytest.approx(0.9))
     assert found["latent-ps"].statistic.startswith("exponent e of T^e, regret of PS-OFUL")
     assert (found["latent-ps-ours"].verdict, found["latent-ps-ours"].value) == (HOLDS, pytest.approx(0.45))
@@ -57,7 +53,7 @@ def test_exponents_are_those_of_the_regret(tmp_path):
     assert found["latent-dependence-ours"].value == pytest.approx(-0.4)
     assert (found["latent-arms-ours"].verdict, found["latent-arms-ours"].value) == (HOLDS, pytest.approx(-0.35))
     worse = exponents | {ps.LIKELIHOOD: (0.0, 0.7, 0.2, 0.4)}
-    found = stored(tmp_path / "worse", powers(**worse))
+    found = judged(powers(**worse))
     assert (found["latent-dependence-ours"].verdict, found["latent-dependence-ours"].value) == (
         FAILS,
         pytest.approx(0.2),
@@ -66,7 +62,7 @@ def test_exponents_are_those_of_the_regret(tmp_path):
     assert (found["latent-arms-ours"].verdict, found["latent-arms-ours"].value) == (FAILS, pytest.approx(0.1))
 
 
-def test_the_bound_of_hong_et_al(tmp_path):
+def test_the_bound_of_hong_et_al():
     """M = 5, eps = .1, R = .5, T = 1000: 15 + 200 + sqrt(30000 log 1000) = 215 + 455.23."""
     assert latent.rivals_bound(1000, n_models=5, error=0.1, noise=0.5) == pytest.approx(670.2284, abs=1e-3)
 
@@ -74,24 +70,24 @@ def test_the_bound_of_hong_et_al(tmp_path):
         above = policy == latent.SAMPLING and (M, eps) == (20, 0.1)
         return (1.2 if above else 0.5) * latent.rivals_bound(ROUNDS, n_models=M, error=eps, noise=0.5)
 
-    found = stored(tmp_path, share)["latent-rivals"]
+    found = judged(share)["latent-rivals"]
     assert (found.verdict, found.value) == (FAILS, pytest.approx(1.2))
     assert found.statistic == "regret of mmTS over its bound, K=50, M=20, ε=0.1"
 
 
-def test_the_best_of_both_is_the_smaller_of_the_two(tmp_path):
+def test_the_best_of_both_is_the_smaller_of_the_two():
     """RB has 12; PS-OFUL 10 and mmUCB 30 for a small error, the other way round for a large one: 1.2 of the smaller."""
 
     def regret(policy, K, M, eps, t):
         small, large = (10.0, 30.0) if eps < 0.5 else (30.0, 10.0)
         return {ps.LIKELIHOOD: small, latent.OPTIMISM: large}.get(policy, 12.0)
 
-    found = stored(tmp_path, regret)["latent-best-ours"]
+    found = judged(regret)["latent-best-ours"]
     assert (found.verdict, found.value) == (HOLDS, pytest.approx(1.2))
 
 
-def test_sentences_about_what_did_not_play_are_left_out(tmp_path):
-    found = stored(tmp_path, lambda policy, *_: None if policy == ps.PS else 1.0)
+def test_sentences_about_what_did_not_play_are_left_out():
+    found = judged(lambda policy, *_: None if policy == ps.PS else 1.0)
     assert "latent-ps" not in found
     assert "latent-ps-ours" in found
 

@@ -1,4 +1,4 @@
-"""What the defaults must show on the synthetic problems: seeded, with margins far outside the spread."""
+"""The defaults learn on the synthetic problems: seeded, with margins far outside the spread."""
 
 import numpy as np
 import pytest

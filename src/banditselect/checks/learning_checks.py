@@ -142,7 +142,7 @@ def _estimates(policy: Policy) -> Array:
 def _prior(factory: Factory, game: Game) -> tuple[Array, Array]:
     r"""Return the estimates of a fresh policy, ``(M, d)``, and their prior covariances S, ``(M, d, d)``.
 
-    They show in what the unit vector :math:`e_j` with the reward y teaches a ridge regression, which is
+    The unit vector :math:`e_j` with the reward y moves a ridge regression by
     :math:`S e_j (y - \theta_j) / (1 + S_{jj})`.
     """
     policy = factory(lanes=None, seed=3)

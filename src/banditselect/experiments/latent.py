@@ -5,7 +5,7 @@ balancing (eq:regret-balancing) with M + 1 bases - UCB, and for each latent mode
 the reference U(n) = min(eps n + sqrt(n), sqrt(K n) + sqrt(n)); that PS-OFUL's regret is of order sqrt(K T), and that of
 the UCB and Thompson sampling of Hong et al. at most 3 M + 2 eps T + 2 R sqrt(6 M T log T).
 
-What we chose: known means U[0, 1], wrong by at most eps, noise U[-1/2, 1/2], T = 2000; K, M and eps one at a time about
+Chosen here: known means U[0, 1], wrong by at most eps, noise U[-1/2, 1/2], T = 2000; K, M and eps one at a time about
 K = 50, M = 5, eps = 0.1, and K also at eps = 0.5, since the claimed rate depends on K for a large error only. UCB is
 UCB1 told the noise. Both rules of regret balancing play: the printed one, and that of its source. The rate is taken
 with the constants that the derivation ends with, which are one. The rivals are given eps as well: mmUCB as its error,

@@ -109,7 +109,7 @@ def standing_tables(ranking: Ranking, results: Results, times: Times) -> list[Ta
 
 
 def cells(one: Standing, ranking: Ranking) -> list[str]:
-    """Return what a table tells of a standing: problems, share, distance to the leader, rank, close."""
+    """Return the cells of a standing: problems, share, distance to the leader, rank, close."""
     yardstick = one.policy in ranking.yardsticks
     behind = one.behind
     distance = f"{100 * behind.mean:.1f} [{100 * behind.low:.1f}, {100 * behind.high:.1f}]"

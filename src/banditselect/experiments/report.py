@@ -290,7 +290,7 @@ def _tuned(results: Results) -> list[Table]:
 
 
 def _choice(policy: str, record: Mapping[str, Any]) -> str:
-    """Return the chosen values of a policy on a problem; those at an end of what was tried are marked."""
+    """Return the chosen values of a policy on a problem; an end of the values tried is marked."""
     tuned = record["policies"].get(policy, {"choice": {}})
     marked = {name: END if name in tuned.get("ends", ()) else "" for name in tuned["choice"]}
     return ", ".join(f"{name} {_short(value)}{marked[name]}" for name, value in tuned["choice"].items()) or NOTHING

@@ -1,7 +1,6 @@
 """Results as figures, tables and one HTML page. Takes plain arrays and words, and never runs a policy."""
 
-from .figures import plot_curves, plot_finals, plot_panels, plot_rows
-from .ranks import plot_ranks
+from .figures import plot_curves, plot_finals, plot_panels, plot_ranks, plot_rows
 from .style import figure_bytes, save_figure
 from .tables import latex_table, summary_table
 

@@ -1,4 +1,4 @@
-"""Figures from plain arrays: curves over rounds, panels of them, final values against a setting."""
+"""Figures from plain arrays: curves over rounds, panels of them, final values against a setting, ranks."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import ceil
@@ -12,7 +12,7 @@ from ..statistics import Interval, check_confidence, mean_interval, replicates
 from ..types import Array
 from .labels import End, label_ends, wrapped
 from .scales import LogAxes, Series, scales, set_places, set_rounds, set_y
-from .style import DASHES, WIDTHS, Look, Width, house_style, looks, tidy
+from .style import COLOURS, DASHES, INK, SMALL, WIDTHS, Look, Width, house_style, looks, tidy
 from .tables import check_mapping
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ SHARED = 5.0  #: panels whose largest means differ by less than this factor shar
 HEIGHTS = {"column": 2.2, "page": 2.7, "panel": 1.7}  #: inches
 SIDE_BY_SIDE = {"column": 2, "page": 4}  #: panels in a row
 WRAP = {"column": 18, "page": 30}  #: characters in a line of a label
-LINE, FRAME = 10.5, 40.0  #: points of height for one label, and above and below the axes
+LINE, RANK, FRAME = 10.5, 12.0, 40.0  #: points of height for a label and for a rank, and above and below the axes
 GREY = "#BBBBBB"
 ROW, NARROW = 1.55, 17  #: inches of a row of `plot_rows`; characters in a line of a label there
 POINTS = 25  #: of a curve in a panel, so that a page of many figures stays small
@@ -197,6 +197,43 @@ def plot_rows(
             cells[0].set_ylabel(label)
             label_ends(axes, ends, wrap=NARROW)
         return figure
+
+
+def plot_ranks(ranks: Mapping[str, ArrayLike], *, title: str | None = None, width: Width = "column") -> "Figure":
+    """Draw a line per policy, the best on top: dots for ranks, larger where problems share one, a bar for their mean.
+
+    Parameters
+    ----------
+    ranks: by policy, where it came on every problem that it played, ``(problems,)``, from 1.
+    title: above the axes.
+    width: of the figure, that of a column or of the page of a two-column paper.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    check_mapping("ranks", ranks)
+    expected = "numbers from 1, one for every problem"
+    found = {name: replicates(f"ranks[{name!r}]", one, expected, lambda row: row >= 1.0) for name, one in ranks.items()}
+    if title is not None and not isinstance(title, str):
+        raise errors.refuse("title", title, "words")
+    order = sorted(found, key=lambda name: float(found[name].mean()))
+    with house_style():
+        axes = new_figure(width, (RANK * len(order) + FRAME) / 72.0).subplots()
+        tidy(axes)
+        for y, name in enumerate(order):
+            places, counts = np.unique(found[name], return_counts=True)
+            dots: dict[str, Any] = {"color": COLOURS[0], "alpha": 0.45, "linewidths": 0.0, "zorder": 2.0}
+            axes.scatter(places, np.full(places.size, y), s=14.0 * counts, **dots)
+            axes.plot(found[name].mean(), y, "|", color=INK, markersize=9.0, markeredgewidth=1.5, zorder=3.0)
+        axes.set_yticks(range(len(order)), order, fontsize=SMALL)
+        axes.set_ylim(len(order) - 0.4, -0.6)
+        last = max(float(one.max()) for one in found.values())
+        axes.set_xlim(0.5, last + 0.5)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.grid(axis="y", linewidth=0.3, color="#cccccc")
+        axes.set(xlabel="rank")
+        if title is not None:
+            axes.set_title(title)
+        return axes.figure.figure
 
 
 def check_options(metric: str, confidence: float, log: str, width: str) -> str:

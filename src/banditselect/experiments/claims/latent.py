@@ -15,8 +15,7 @@ from ...types import Array
 from .. import latent
 from .. import parameter_selection as ps
 from .claim import Measure, Measured, Runs, Sentence, Statistic, measure_all
-from .paper import CLOSE
-from .statistics import part_of
+from .statistics import CLOSE, part_of
 
 CENTRAL, LARGE = latent.CENTRE["error"], latent.ERRORS[-1]
 

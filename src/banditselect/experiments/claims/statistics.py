@@ -11,6 +11,8 @@ from ...simulation import Result
 from ...types import Array
 from .claim import Measure, Measured, Runs, Statistic, measure_all, models_of
 
+CLOSE = 1.25  #: times another regret is taken to be close to it
+
 Parts: TypeAlias = Callable[..., list[Statistic]]  #: from the runs of an experiment, or of two that are compared
 
 
