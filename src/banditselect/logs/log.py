@@ -86,7 +86,7 @@ class Log:
         vars(self).update(features=found, action=action, propensity=p, reward=y, available=mask)
 
     @classmethod
-    def from_rounds(cls, rounds: Iterable[Round], maps: Any, *, strict: bool = True) -> Self:
+    def from_rounds(cls, rounds: Iterable[Round], maps: Any) -> Self:
         """Return rounds of records as a log whose features are made by maps.
 
         Records and what encoders make of them are kept; the features of all actions are formed when they are needed,
@@ -96,8 +96,8 @@ class Log:
         ----------
         rounds: as ``read_decisions`` and other readers return them, or any rounds.
         maps: a feature map, or M of them (a list, or a dict with their names). One that is not fitted is fitted to the
-            contexts and items of the log; ``maps.Disjoint`` gives blocks to items that have none.
-        strict: refuse values that a map cannot use, such as missing ones. False: take them as an agent does.
+            contexts and items of the log; ``maps.Disjoint`` gives blocks to items that have none. Text in a column that
+            a map reads as numbers is refused; missing values count as they do for an agent.
 
         Examples
         --------
@@ -110,13 +110,12 @@ class Log:
         array([[ 40.,   2.,  80.],
                [ 40.,   4., 160.]])
         """
-        constraints.YesNo().check("Log.from_rounds: strict", strict, None)
         columns = rounds.columns() if isinstance(rounds, Rounds) else columns_of(rounds)
         if not len(columns.action):
             raise errors.refuse("Log.from_rounds: rounds", "no round", "at least one")
         contexts, items = (_records(part, len(columns.action)) for part in (columns.contexts, columns.items))
         return cls(
-            features=mapped(maps, contexts, items, columns.offered, strict),
+            features=mapped(maps, contexts, items, columns.offered),
             action=columns.action,
             propensity=columns.probability,
             reward=columns.reward,

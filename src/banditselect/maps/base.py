@@ -68,27 +68,12 @@ class FeatureMap(Recipe):
                 raise refuse(f"{type(self).__name__}: features", values, expected)
         return found
 
-    def check(self, contexts: Any, items: Any) -> None:
-        """Raise ValueError, by column and value, where an encoder cannot use a record, as ``strict=True`` does."""
-        both = {"context": Records.of(contexts, "contexts"), "items": Records.of(items, "items")}
-        for name, part in self._parts():
-            if name in both and len(both[name]):
-                both[name].encoded(part, "_encode", True)
-
-    def features_many(self, contexts: Records, items: Records, *, strict: bool = False) -> Array | Blocked:
-        """Return the features of items in n contexts, ``(n K, width)``; nothing is changed.
-
-        Parameters
-        ----------
-        contexts: n records.  items: n K records, the K of one context after those of another.
-        strict: as in :meth:`features`.
-        """
+    def features_many(self, contexts: Records, items: Records) -> Array | Blocked:
+        """Return the features of n K items, the K in one of n contexts after those in another, ``(n K, width)``."""
         n, K = len(contexts), len(items) // len(contexts)
         if self.takes_pairs and not is_foreign(type(self)):
-            return self._features(contexts.take(np.repeat(np.arange(n), K)) if K > 1 else contexts, items, strict)
-        parts = [
-            self.features(contexts.take([t]), items.take(range(t * K, t * K + K)), strict=strict) for t in range(n)
-        ]
+            return self._features(contexts.take(np.repeat(np.arange(n), K)), items, False)
+        parts = [self.features(contexts.take([t]), items.take(range(t * K, t * K + K))) for t in range(n)]
         if isinstance(parts[0], Blocked):
             return Blocked(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
         return np.concatenate(parts)
