@@ -104,7 +104,7 @@ class MappedFeatures(LogFeatures):
     offered: the items of every decision, ``(T, K)``, filled up with -1; None where every decision offers all.
     """
 
-    digest: str = cached_property(lambda self: self._digest())  # type: ignore[assignment]  # a field: it tells logs apart
+    digest: str = cached_property(lambda self: self._digest())  # type: ignore[assignment]  # a field, so that logs differ
 
     def __init__(
         self, maps: Sequence[FeatureMap], many: bool, contexts: Records, items: Records, offered: Index | None
