@@ -137,16 +137,18 @@ def test_maps_are_fitted_to_the_log_unless_they_are():
     assert [Log.from_rounds(rounds(), {"one": fitted}).offers(t)[0][0, 0] for t in range(3)] == [1.0, 2.0, 3.0]
 
 
-def test_values_that_a_map_cannot_use_are_refused_by_their_round():
+def test_text_in_the_place_of_numbers_is_refused_by_its_round():
+    both = maps.Outer(context=maps.Categories("city", width=4) + AGE, items=PRICE)
     bad = rounds()
     bad[1] = bad[1]._replace(context={"age": "0,5", "one": 1.0})
-    both = maps.Outer(context=AGE, items=PRICE)
-    with pytest.raises(ValueError, match=r"^round 1: age: got '0,5', expected a finite number; or use strict=False"):
+    with pytest.raises(ValueError, match=r"^round 1: column 'age': got '0,5', expected a number, or a list of numbers"):
         Log.from_rounds(bad, both)
-    assert Log.from_rounds(bad, both, strict=False).offers(1)[0, 0] == 0.0
-    bad = [Round({"age": 1.0, "one": 1.0}, [ITEMS[0], {"id": "d", "x": None}], 0, 1.0, 0.5)]
-    with pytest.raises(ValueError, match=r"^item 1: x: got None"):
-        Log.from_rounds(bad, both)
+    bad[1] = bad[1]._replace(context={"age": None, "city": "Rome"})  # missing ones count as for an agent
+    wanted = both.features(bad[1].context, bad[1].items)
+    np.testing.assert_array_equal(Log.from_rounds(bad, both).offers(1), wanted)
+    bad = [Round({}, [ITEMS[0], {"id": "d", "x": [1.0], "y": "[1 2]"}], 0, 1.0, 0.5)]
+    with pytest.raises(ValueError, match=r"^item 1: column 'y': got '\[1 2\]'"):
+        Log.from_rounds(bad, [maps.Items(maps.Numbers("x")), maps.Items(maps.Vectors("y"))])
     for wrong in (3, [], [PRICE], {"a": 3}):
         with pytest.raises(ValueError, match=r"Log\.from_rounds: maps: got .*, expected a feature map"):
             Log.from_rounds(rounds(), wrong)

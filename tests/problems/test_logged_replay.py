@@ -1,12 +1,15 @@
 """A log as a problem: the decisions a policy meets, the rewards it learns, and that they are a fair sample."""
 
+import pickle
+
 import numpy as np
 import pytest
 
-from banditselect import SquareCB, Uniform, given, simulate
+from banditselect import SquareCB, Uniform, given, maps, simulate, sweep
 from banditselect.checks import check_problem
-from banditselect.logs import Log
+from banditselect.logs import Log, Round
 from banditselect.problems import LoggedReplay
+from banditselect.simulation.identity import describe
 
 X = np.arange(24.0).reshape(4, 2, 3)
 ARGUMENTS = {"features": X, "action": [0, 1, 1, 0], "propensity": [0.5, 0.25, 1.0, 0.5], "reward": [1.0, 0.0, 2.0, 1.0]}
@@ -110,6 +113,22 @@ def test_replay_offers_what_was_offered():
     )
     assert np.isnan(result.final("uniform", "regret")).all()
     assert (result.final("uniform", "mean_reward") <= 2.0).all()
+
+
+def test_sweeps_store_logs_whose_features_are_made_by_maps(tmp_path):
+    rounds = [Round({"x": float(t)}, [{"id": 0}, {"id": 1}], t % 2, float(t % 3), 0.5) for t in range(40)]
+    one, other = (
+        LoggedReplay(log=Log.from_rounds(rounds, maps.Disjoint(context=maps.Numbers("x", scale=scale), capacity=2)))
+        for scale in (None, "fit")
+    )
+    policies, options = {"uniform": Uniform.bind()}, {"rounds": 40, "replicates": 2, "out": tmp_path}
+    results = sweep(policies, {"one": one, "other": other}, **options)
+    again = sweep(policies, {"one": one, "other": other}, **options)
+    for name in ("one", "other"):
+        rewards = (found[name].final("uniform", "mean_reward") for found in (results, again))
+        np.testing.assert_array_equal(*rewards)
+    assert describe("log", one.log) != describe("log", other.log)
+    assert describe("log", one.log) == describe("log", pickle.loads(pickle.dumps(one.log)))
 
 
 def test_replay_refuses_by_name():

@@ -57,9 +57,8 @@ def evaluate(
     log: a ``Log``, or rounds of records, which are iterated over once. Its propensities must be the exact probabilities
         of the draws.
     progressive: False: the target as it is. True: at every decision a copy is asked for its probabilities and then
-        learns the logged action and reward. That estimates what decision t would have earned under a policy that has
-        learned from the t - 1 logged decisions before it, averaged over t; not what the policy would have earned by
-        learning from its own decisions, see :func:`replay` for that.
+        learns the logged action and reward, so decision t is judged after learning from the t - 1 before it. For
+        learning from its own decisions see :func:`replay`.
     predictions: q of a model that did not see these rewards. With a ``Log``, ``(T, K)``; None: ridge regression with a
         constant on the standardised features (penalty 1), where the decisions of each of ``folds`` random folds are
         predicted from the other folds. With rounds, a function from the context and the items to expected rewards;

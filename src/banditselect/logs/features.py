@@ -1,15 +1,18 @@
 """The features of all actions of every logged decision: arrays, or what maps make of records when it is needed."""
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.features import LIMIT
-from ..maps import FeatureMap, Records
+from ..maps import Concat, FeatureMap, Numbers, Records, Vectors
 from ..runtime import errors, inputs
 from ..runtime.settings import read_only
 from ..runtime.shapes import values_of, widened
@@ -51,11 +54,15 @@ class LogFeatures(ABC):
         """Return the features of these decisions."""
 
 
+@dataclass(init=False, eq=False, repr=False)
 class DenseFeatures(LogFeatures):
     """Features as arrays: ``(T, K, d)``, ``(T, M, K, d)``, or a list of M arrays ``(T, K, d_i)``.
 
     A map with several blocks of parameters is a ``Blocked(values, block)``, ``(T, K, d)`` and ``(T, K)``.
     """
+
+    features: tuple[Any, ...]
+    many: bool
 
     def __init__(self, features: Any) -> None:
         given = [features] if isinstance(features, Blocked) else features
@@ -64,7 +71,7 @@ class DenseFeatures(LogFeatures):
         self.many = many and given is features
         self.size, self.n_actions, _ = found[0].shape
         blocked = [_blocked(x, m) for x, m in zip(found, given, strict=True)] if divided else found
-        self.features: tuple[Any, ...] = tuple(blocked)
+        self.features = tuple(blocked)
         counts = [int(m.block.max()) + 1 if isinstance(m, Blocked) else 1 for m in blocked]
         self.blocks = tuple(counts) if divided else ()
         self.dims = tuple(x.shape[2] * B for x, B in zip(found, counts, strict=True))
@@ -85,6 +92,7 @@ class DenseFeatures(LogFeatures):
         return type(self)(maps if self.many else maps[0])
 
 
+@dataclass(init=False, eq=False, repr=False)
 class MappedFeatures(LogFeatures):
     """Features that maps make of the records of contexts and items, for some decisions at a time.
 
@@ -95,6 +103,8 @@ class MappedFeatures(LogFeatures):
     contexts: T records.  items: records of all items.
     offered: the items of every decision, ``(T, K)``, filled up with -1; None where every decision offers all.
     """
+
+    digest: str = cached_property(lambda self: self._digest())  # type: ignore[assignment]  # a field, so that logs differ
 
     def __init__(
         self, maps: Sequence[FeatureMap], many: bool, contexts: Records, items: Records, offered: Index | None
@@ -120,6 +130,15 @@ class MappedFeatures(LogFeatures):
             found.append(Blocked(x, made.block.reshape(n, K)) if isinstance(made, Blocked) else x)
         return found
 
+    def _digest(self) -> str:
+        """Return a digest of all features."""
+        found = hashlib.sha256(repr((self.size, self.n_actions, self.dims, self.many, self.blocks)).encode())
+        for rows in np.array_split(np.arange(self.size), self.size // 1000 + 1):
+            for m in self.shown(rows):
+                for part in m if isinstance(m, Blocked) else (m,):
+                    found.update(np.ascontiguousarray(part).tobytes())
+        return found.hexdigest()
+
     def take(self, rows: Index) -> Self:
         """Return the features of these decisions."""
         offered = None if self._offered is None else self._offered[rows]
@@ -132,10 +151,26 @@ def mapped(maps: Any, contexts: Records, items: Records, offered: Index | None) 
     given = list(several) if isinstance(several, list | tuple) else [maps]
     if not given or not all(isinstance(m, FeatureMap) for m in given):
         raise errors.refuse("Log.from_rounds: maps", maps, "a feature map such as maps.Outer(...), or several of them")
+    for m in given:
+        _check(m.settings.get("context"), contexts, "round")
+        _check(m.settings.get("items"), items, "item")
     made = [copy(m) if m.fitted else m.fit(contexts, items) for m in given]
     for m in made:
         m.observe(None, items)
     return MappedFeatures(made, not isinstance(maps, FeatureMap), contexts, items, offered)
+
+
+def _check(encoder: Any, records: Records, kind: str) -> None:
+    """Refuse text in a column that an encoder reads as numbers, such as a number with a decimal comma."""
+    if isinstance(encoder, Concat):
+        for part in encoder.encoders:
+            _check(part, records, kind)
+    names = encoder.columns if isinstance(encoder, Numbers) else ()
+    for name in (encoder.column,) if isinstance(encoder, Vectors) else names:
+        if isinstance(encoder, Vectors) or np.isnan(records.numbers(name)).any():
+            for row, cell in enumerate(records.column(name)):
+                if isinstance(cell, str):
+                    raise errors.refuse(f"{kind} {row}: column {name!r}", cell, "a number, or a list of numbers")
 
 
 def part_at(only: int | None) -> slice:

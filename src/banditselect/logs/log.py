@@ -96,8 +96,8 @@ class Log:
         ----------
         rounds: as ``read_decisions`` and other readers return them, or any rounds.
         maps: a feature map, or M of them (a list, or a dict with their names). One that is not fitted is fitted to the
-            contexts and items of the log; ``maps.Disjoint`` gives blocks to items that have none. Values that no
-            encoder can use, such as missing ones, count as they do for an agent.
+            contexts and items of the log; ``maps.Disjoint`` gives blocks to items that have none. Text in a column that
+            a map reads as numbers is refused; missing values count as they do for an agent.
 
         Examples
         --------

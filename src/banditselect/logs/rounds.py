@@ -62,10 +62,7 @@ class Rounds(Iterable[Round]):
     """
 
     def __init__(
-        self,
-        read: Callable[[Counter], Iterator[Round]],
-        skip: bool,
-        columns: Callable[[Counter], Columns] | None = None,
+        self, read: Callable[[Counter], Iterator[Round]], skip: bool, columns: Callable[[Counter], Columns] | None
     ) -> None:
         constraints.YesNo().check("skip", skip, None)
         self._read, self.skip, self.skipped, self._columns = read, skip, 0, columns
@@ -76,10 +73,8 @@ class Rounds(Iterable[Round]):
 
     def columns(self) -> Columns:
         """Return all rounds column by column."""
-        if self._columns is None:
-            return columns_of(self)
         self.skipped = 0
-        return self._columns(self._count if self.skip else None)
+        return columns_of(self) if self._columns is None else self._columns(self._count if self.skip else None)
 
     def _count(self, n: int) -> None:
         self.skipped += n

@@ -58,7 +58,7 @@ def read_dsjson(path: str | os.PathLike[str], *, skip: bool = False) -> Rounds:
             if found is not None:
                 yield found
 
-    return Rounds(read, skip)
+    return Rounds(read, skip, None)
 
 
 def _lines(path: Path) -> Iterator[tuple[str, bytes]]:

@@ -273,15 +273,10 @@ class FeatureMap(Part):
         return found
 
     def features_many(self, contexts: Records, items: Records) -> Array | Blocked:
-        """Return the features of items in n contexts, ``(n K, width)``; nothing is changed.
-
-        Parameters
-        ----------
-        contexts: n records.  items: n K records, the K of one context after those of another.
-        """
+        """Return the features of n K items, the K in one of n contexts after those in another, ``(n K, width)``."""
         n, K = len(contexts), len(items) // len(contexts)
         if self.takes_pairs and not is_foreign(type(self)):
-            return self._features(contexts.take(np.repeat(np.arange(n), K)) if K > 1 else contexts, items)
+            return self._features(contexts.take(np.repeat(np.arange(n), K)), items)
         parts = [self.features(contexts.take([t]), items.take(range(t * K, t * K + K))) for t in range(n)]
         if isinstance(parts[0], Blocked):
             return Blocked(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
