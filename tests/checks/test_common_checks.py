@@ -30,8 +30,8 @@ def test_every_check_runs_on_some_policy():
 
 
 def test_every_public_policy_is_registered_and_checked():
-    rooms = (banditselect, banditselect.masters, banditselect.rivals)
-    classes = {value for room in rooms for value in vars(room).values() if isinstance(value, type)}
+    packages = (banditselect.policies, banditselect.masters, banditselect.rivals)
+    classes = {value for package in packages for value in vars(package).values() if isinstance(value, type)}
     public = {cls for cls in classes if issubclass(cls, Policy)} - {Policy}
     ours = {cls for cls in registered().values() if cls.__module__.startswith("banditselect.")}
     assert public == ours

@@ -283,7 +283,9 @@ def test_a_base_class_in_another_file_counts(write, tmp_path):
 
 def test_a_policy_inside_another_counts_with_its_file(write):
     def version(source):
-        mine = write("from banditselect import register\n" + source.replace("class Mine", "@register\nclass Mine")).Mine
+        mine = write(
+            "from banditselect.authoring import register\n" + source.replace("class Mine", "@register\nclass Mine")
+        ).Mine
         return name(RegretBalancing.bind(bases=[mine()]))
 
     assert version(SOURCE) == version(SOURCE)
