@@ -30,6 +30,7 @@ lint: .venv/dev
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tools.english
 
 quick: .venv/dev
 	$(PYTEST) -m "not slow and not medium"

@@ -1,4 +1,4 @@
-"""Maps with several blocks of parameters, and the wide parameter that they stand for."""
+"""Maps with several blocks of parameters, and the wide parameter in their place."""
 
 import numpy as np
 import pytest

@@ -101,7 +101,7 @@ def padded(rows, width):
 
 
 def teach(model, row, reward, width):
-    """Let a model with one lane learn the features of what was played, ``(d_i,)`` in every map, and its reward."""
+    """Let a model with one lane learn the features of the action played, ``(d_i,)`` in every map, and its reward."""
     model.learn(LANE, played(padded(row, width)), np.array([float(reward)]))
 
 

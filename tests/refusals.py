@@ -1,4 +1,4 @@
-"""What has to be refused, and how a refusal reads."""
+"""Calls that have to be refused, and how a refusal reads."""
 
 import math
 import re

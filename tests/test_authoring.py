@@ -1,4 +1,4 @@
-"""What contributors import: every name is there, and CONTRIBUTING.md needs no other module."""
+"""The names that contributors import: every name is there, and CONTRIBUTING.md needs no other module."""
 
 import ast
 import doctest

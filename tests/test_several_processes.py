@@ -1,4 +1,4 @@
-"""Several processes: whoever is killed at whatever instant, no reward is lost or doubled, and propensities are true."""
+"""Several processes: if any is killed, at any instant, no reward is lost or doubled, and propensities are true."""
 
 import importlib.util
 import multiprocessing

@@ -1,4 +1,4 @@
-"""FS-SCB and FS-OFUL that are told less: penalties from noise and bound, weights whose noise and scales are learned."""
+"""FS-SCB and FS-OFUL with fewer arguments given: penalties from noise and bound, learned noise and scales."""
 
 import warnings
 
@@ -121,7 +121,7 @@ def test_learned_weights_are_those_of_fs_ids_and_play_is_by_inverse_gaps_of_the_
     twin = FSIDS(**common)
     for t in range(60):
         maps = [rng.normal(size=(5, 3)), 10.0 * rng.normal(size=(5, 2))]
-        mixture = twin._model
+        mixture = twin.model
         _, weight, _ = mixture.weigh(np.arange(1))  # of both maps at the first scale, at the second, ...
         theta, size = mixture.bank.theta[0], np.sqrt(np.where(mixture.size[0] > 0.0, mixture.size[0], 1.0))
         score = np.zeros(5)

@@ -89,7 +89,7 @@ def test_a_full_disk_costs_a_warning(site: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("place", ["beside the source", "NUMBA_CACHE_DIR"])
 @pytest.mark.parametrize("home", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_what_the_image_compiled_serves_whoever_runs_it(site: Path, tmp_path: Path, place: str, home: bool) -> None:
-    """Whether or not that user has a home of its own."""
+    """The result does not depend on a home folder."""
     cache = tmp_path / "cache"
     variables = {"NUMBA_CACHE_DIR": str(cache)} if place == "NUMBA_CACHE_DIR" else {}
     built = run(site, TWO_KERNELS, user=False, **variables)

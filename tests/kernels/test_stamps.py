@@ -1,4 +1,4 @@
-"""Stamps of kernels: changed by what is compiled into a kernel and by nothing else, in files and without files."""
+"""Stamps of kernels: changed by the code and constants of a kernel and by nothing else, in files and without files."""
 
 import os
 import subprocess

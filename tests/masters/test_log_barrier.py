@@ -49,7 +49,7 @@ def test_a_step_is_that_of_sixty_digits(raw, rate, loss, pick, seed):
 @given(M=st.integers(1, 5), seed=st.integers(0, 999), rate=st.floats(0.1, 10.0))
 def test_weights_stay_a_distribution_and_thresholds_and_rates_only_grow(M, seed, rate):
     rng = np.random.default_rng(seed)
-    model = Corral(bases=[Uniform()] * M, learning_rate=rate, horizon=100, lanes=2)._model
+    model = Corral(bases=[Uniform()] * M, learning_rate=rate, horizon=100, lanes=2).model
     barrier, ids = model.barrier, np.array([1, 0])
     for _ in range(80):
         before = barrier.thresholds.copy(), barrier.rates.copy()
@@ -71,7 +71,7 @@ def test_weights_stay_a_distribution_and_thresholds_and_rates_only_grow(M, seed,
 
 def bases_of(**arguments):
     """Return what a CORRAL over two bases learns about them."""
-    return Corral(bases=[Uniform(), Uniform()], **arguments)._model
+    return Corral(bases=[Uniform(), Uniform()], **arguments).model
 
 
 def test_a_threshold_with_numbers():

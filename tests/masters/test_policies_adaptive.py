@@ -24,8 +24,8 @@ def test_the_caps_are_those_of_the_levels():
     ids, N = np.array([0]), 4
     for base, most in zip(policy.bases, [4.0, 8.0, 16.0, np.inf], strict=True):
         for n in (0, 1, 2, 100):
-            base._model.bank.updates[:] = n
-            rates = evaluated(ids, base._play.rate(ids, base._model.rounds, N, None))
+            base.model.bank.updates[:] = n
+            rates = evaluated(ids, base._play.rate(ids, base.model.rounds, N, None))
             np.testing.assert_allclose(rates, min(10.0 * n**0.5, most) / 2.0, rtol=1e-14)
 
 
@@ -36,7 +36,7 @@ def test_a_reward_counts_once_for_every_probability():
     assert len({p for _, p, _, _ in trace}) > 100
     for i, base in enumerate(policy.bases):
         mine = [(p, x, y) for b, p, x, y in trace if b == i]
-        assert policy.plays[i] == len(mine) == base._model.bank.updates[0]
+        assert policy.plays[i] == len(mine) == base.model.bank.updates[0]
         V = 0.5 * np.eye(3) + sum(np.outer(x, x) / p for p, x, _ in mine)
         theta = np.linalg.solve(V, sum(x * y / p for p, x, y in mine))
         np.testing.assert_allclose(base.parameters, theta, rtol=1e-8)

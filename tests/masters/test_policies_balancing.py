@@ -133,17 +133,17 @@ def test_rounds_with_numbers():
     for noise, alive in ((1e-3, [False, True]), (1.0, [True, True])):  # 0.25 + 2/4 + r < 1 - r, or not
         for cls in (BalancingElimination, DynamicBalancing):
             policy = cls(bases=[Uniform()] * 2, noise=noise)
-            policy._model.tally.plays[0] = 4, 9
-            policy._model.tally.earned[0] = 1.0, 9.0
+            policy.model.tally.plays[0] = 4, 9
+            policy.model.tally.earned[0] = 1.0, 9.0
             assert policy.admissible.tolist() == alive
             assert policy.act(ONE).base == (0 if alive[0] else 1)
     policy = DynamicBalancing(bases=[Uniform()] * 2, reference=[1.0, 4.0], noise=1e-3, bias=1.0)
-    policy._model.tally.plays[0] = 4, 9  # biases 1/sqrt(13) = 0.277 and 1.109: 0.25 - 0.277 + 0.5 against 1 - 1.109
-    policy._model.tally.earned[0] = 1.0, 9.0
+    policy.model.tally.plays[0] = 4, 9  # biases 1/sqrt(13) = 0.277 and 1.109: 0.25 - 0.277 + 0.5 against 1 - 1.109
+    policy.model.tally.earned[0] = 1.0, 9.0
     assert policy.admissible.tolist() == [True, True]
     policy = DynamicBalancing(bases=[Uniform()] * 2, reference=[1.0, 4.0], noise=1e-3, bias=0.0)
-    policy._model.tally.plays[0] = 4, 9
-    policy._model.tally.earned[0] = 1.0, 9.0
+    policy.model.tally.plays[0] = 4, 9
+    policy.model.tally.earned[0] = 1.0, 9.0
     assert policy.admissible.tolist() == [False, True]
 
 
@@ -180,8 +180,8 @@ def test_elimination_looks_at_every_reward_also_of_those_that_come_together():
     rewards = {0: iter([1.0, 1.0, 9.0, 9.0]), 1: iter([0.0, 3.0, 0.0, 0.0])}
     for policy in policies:  # both bases have played and wait
         for base in (0, 1):
-            policy._model.tally.plays[0, base] = 1
-            policy._model.tally.earned[0, base] = 1.0
+            policy.model.tally.plays[0, base] = 1
+            policy.model.tally.earned[0, base] = 1.0
     decisions = [
         [policy.act(ONE)._replace(note=np.array([[float(base)]])) for base in (0, 1, 0, 1)] for policy in policies
     ]
@@ -191,7 +191,7 @@ def test_elimination_looks_at_every_reward_also_of_those_that_come_together():
     policies[1].update_many(decisions[1], values)
     for policy in policies:
         assert policy.admissible.tolist() == [True, False]  # R = (2, 1), N = (2, 2) in between: 0.5 + 0.07 < 1
-        assert policy._model.tally.earned.tolist() == [[3.0, 4.0]]
+        assert policy.model.tally.earned.tolist() == [[3.0, 4.0]]
 
 
 # Invariants

@@ -41,8 +41,8 @@ def test_the_weights_by_hand_on_scripted_rewards(feedback):
         eta = np.where(1.0 / p > rho, math.exp(1.0 / math.log(50.0)) * eta, eta)
         rho = np.where(1.0 / p > rho, 2.0 / p, rho)
         np.testing.assert_allclose(policy.model_weights, w, rtol=1e-8)
-        np.testing.assert_allclose(policy._model.barrier.rates[0], eta)
-        np.testing.assert_allclose(policy._model.barrier.thresholds[0], rho, rtol=1e-8)
+        np.testing.assert_allclose(policy.model.barrier.rates[0], eta)
+        np.testing.assert_allclose(policy.model.barrier.thresholds[0], rho, rtol=1e-8)
     assert (rho > 6.0).any()
     assert policy.plays.sum() == 120
 
@@ -78,7 +78,7 @@ def test_importance_over_sexp3_divides_the_loss_by_both_probabilities():
     decision = policy.act(np.ones((4, 1)))
     with pytest.warns(RuntimeWarning, match=r"bases\[.\]: reward .* outside"):
         policy.update(decision, 0.25)
-    losses = policy.bases[decision.base]._model.arms.losses[0, 0]
+    losses = policy.bases[decision.base].model.arms.losses[0, 0]
     assert losses[decision.action] == pytest.approx(0.75 * 2.0 * 4.0)
     assert losses.sum() == losses[decision.action]
 
@@ -133,10 +133,10 @@ def test_a_snapshot_is_any_state_so_far_with_the_same_probability():
 
 def test_a_replay_plays_as_the_base_played_then():
     policy = Corral(bases=[UCB1(n_arms=2)], feedback="smoothed", propensities=True, seed=2)
-    policy._earlier[0]._model.tally.plays[0] = 1, 1
-    policy._earlier[0]._model.tally.earned[0] = 1.0, 0.0  # then the first arm was the best, now the second is
-    policy.bases[0]._model.tally.plays[0] = 9, 9
-    policy.bases[0]._model.tally.earned[0] = 0.0, 9.0
+    policy._earlier[0].model.tally.plays[0] = 1, 1
+    policy._earlier[0].model.tally.earned[0] = 1.0, 0.0  # then the first arm was the best, now the second is
+    policy.bases[0].model.tally.plays[0] = 9, 9
+    policy.bases[0].model.tally.earned[0] = 0.0, 9.0
     for _ in range(20):
         decision = policy.act(np.eye(2))
         assert decision.action == 1 - decision.base
@@ -152,9 +152,7 @@ def test_a_master_inside_keeps_its_own_past(tmp_path):
         play(policy, 4, lambda t, d: 0.5)
         policy.save(tmp_path / "policy.bsel")
         again = load(tmp_path / "policy.bsel")
-        np.testing.assert_array_equal(
-            policy._earlier[0]._model.shares(ZERO)[0], again._earlier[0]._model.shares(ZERO)[0]
-        )
+        np.testing.assert_array_equal(policy._earlier[0].model.shares(ZERO)[0], again._earlier[0].model.shares(ZERO)[0])
     assert 0 < policy._earlier[0].plays.sum() < policy.bases[0].plays.sum()
 
 

@@ -32,7 +32,7 @@ def test_three_rounds_of_ix_by_hand():
         assert decision.probability == pytest.approx(p[decision.action], rel=1e-12)
         policy.update(decision, 1.0 - loss)
         L = [v + advice[i, decision.action] * loss / (p[decision.action] + eta / 2.0) for i, v in enumerate(L)]
-    np.testing.assert_allclose(policy._model.bases.losses[0, 0], L, rtol=1e-12)
+    np.testing.assert_allclose(policy.model.bases.losses[0, 0], L, rtol=1e-12)
     first = 0.5 / (0.5 + eta / 2.0)
     assert first == pytest.approx(0.729620, abs=1e-6)
 
@@ -50,7 +50,7 @@ def test_anytime_rates_and_mixing_by_hand():
         policy.update(decision, 1.5 if decision.action == 0 else 0.5)
         L[decision.action] += (0.25, 0.75)[decision.action] / (p, 1.0 - p)[decision.action]
     slow = EXP4(bases=[UP, DOWN], exploration="uniform", mixing=0.6, horizon=27)
-    slow._model.bases.losses[0, 0] = 0.0, 1e9
+    slow.model.bases.losses[0, 0] = 0.0, 1e9
     np.testing.assert_allclose(slow.probabilities(ARMS), [0.9, 0.1])  # gamma = .6 / 3
 
 
@@ -67,12 +67,12 @@ def test_late_rewards_are_weighed_as_they_were_played():
     for _ in range(20):
         decision = policy.act(ARMS)
         policy.update(decision, float(decision.action))
-    before = policy._model.bases.losses[0, 0].copy()
+    before = policy.model.bases.losses[0, 0].copy()
     policy.update(waiting, 0.0)
     beta = math.sqrt(math.log(2.0) / 2.0) / 2.0
     expected = np.zeros(2)
     expected[waiting.action] = 1.0 / (0.5 + beta)
-    np.testing.assert_allclose(policy._model.bases.losses[0, 0] - before, expected)
+    np.testing.assert_allclose(policy.model.bases.losses[0, 0] - before, expected)
 
 
 # Its bases
@@ -93,14 +93,14 @@ def test_every_base_learns_every_round_and_learn_leaves_the_weights():
 
 def test_a_base_that_weighs_is_told_the_propensity_of_the_mixture():
     policy = EXP4(bases=[on_map(SEXP3(n_arms=2, prototypes=[[0.0], [1.0]]), 0), Uniform()], seed=3)
-    policy.bases[0].policy._model.arms.losses[0, 1] = 0.0, 3.0
+    policy.bases[0].policy.model.arms.losses[0, 1] = 0.0, 3.0
     x = np.ones((1, 2, 1))
     p = policy.probabilities(x)
     assert p[0] > 0.65
     decision = policy.act(x)
-    losses = policy.bases[0].policy._model.arms.losses[0, 1].copy()
+    losses = policy.bases[0].policy.model.arms.losses[0, 1].copy()
     policy.update(decision, 0.25)
-    told = policy.bases[0].policy._model.arms.losses[0, 1] - losses
+    told = policy.bases[0].policy.model.arms.losses[0, 1] - losses
     assert told[decision.action] == pytest.approx(0.75 / p[decision.action])
     assert policy.bases[0].visits.tolist() == [0, 1]
 
@@ -118,14 +118,14 @@ def test_a_propensity_that_cannot_be_is_refused(policy, probability):
 def test_a_master_tells_its_bases_with_which_probability_they_played(inner):
     """Ties and draws between bases change the propensity that is reported, and not what a base divides by."""
     policy = inner(bases=[SEXP3(n_arms=2), EXP4(bases=[Uniform(), Greedy(center=[1.0])])], seed=4)
-    policy.bases[0]._model.arms.losses[0, 0] = 0.0, 3.0
+    policy.bases[0].model.arms.losses[0, 0] = 0.0, 3.0
     p = policy.bases[0].probabilities([[1.0], [0.0]])
     while (decision := policy.act([[1.0], [0.0]])).base != 0:
         pass
     assert decision.probability != p[decision.action]
-    before = policy.bases[0]._model.arms.losses[0, 0].copy()
+    before = policy.bases[0].model.arms.losses[0, 0].copy()
     policy.update(decision, 0.25)
-    losses = policy.bases[0]._model.arms.losses[0, 0] - before
+    losses = policy.bases[0].model.arms.losses[0, 0] - before
     assert losses[decision.action] == pytest.approx(0.75 / p[decision.action])
     while (decision := policy.act([[1.0], [0.0]])).base != 1:
         pass
@@ -158,7 +158,7 @@ def test_sexp3_by_hand():
         policy.update(decision, y)
         L[c, decision.action] += (1.0 - y) / p[decision.action]
     assert policy.visits.tolist() == n.tolist()
-    np.testing.assert_allclose(policy._model.arms.losses[0], L, rtol=1e-10)
+    np.testing.assert_allclose(policy.model.arms.losses[0], L, rtol=1e-10)
 
 
 @pytest.mark.parametrize(
@@ -172,8 +172,8 @@ def test_sexp3_by_hand():
 )
 def test_rates_of_sexp3_by_hand(arguments, eta):
     policy = SEXP3(n_arms=4, prototypes=[[0.0], [1.0]], **arguments)
-    policy._model.arms.losses[0, 1] = 0.0, 1.0, 2.0, 0.5
-    w = np.exp(-eta * policy._model.arms.losses[0, 1])
+    policy.model.arms.losses[0, 1] = 0.0, 1.0, 2.0, 0.5
+    w = np.exp(-eta * policy.model.arms.losses[0, 1])
     np.testing.assert_allclose(policy.probabilities(np.ones((4, 1))), w / w.sum(), rtol=1e-12)
 
 

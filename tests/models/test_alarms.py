@@ -134,7 +134,7 @@ def test_an_empty_printed_set_rings():
         centers=[[1.0, 0.0]], radii=0.0, noise=0.01, confidence="paper", feature_bound=1.0, reward_bound=1.0
     )
     assert not policy.misspecified
-    policy._model.prior[:] = -1e9  # no data make the printed set empty in a test's time: gamma is far too large
+    policy.model.prior[:] = -1e9  # no data make the printed set empty in a test's time: gamma is far too large
     decision = policy.act([[1.0, 0.0]])
     with pytest.warns(RuntimeWarning, match="the printed confidence set is empty"):
         policy.update(decision, 0.0)

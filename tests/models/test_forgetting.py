@@ -43,7 +43,7 @@ def test_maps_against_a_batch_solve(first, constant):
     policy = FSIDS(n_models=2, dim=[3, 2], intercept=constant, memory=M)
     for t in range(30):
         policy.learn([x[t], x[t, :2]], y[t])
-    mixture, d = policy._model, 3 + constant
+    mixture, d = policy.model, 3 + constant
     assert mixture.bank.forgetting.seen[0] == pytest.approx((GAMMA ** np.arange(30)).sum())
     z = np.hstack([np.ones((30, int(constant))), x / np.sqrt(mixture.size[0, 0])])
     centred = y - y[0] if constant else y
@@ -69,13 +69,13 @@ def test_regions_against_a_batch_solve():
         policy.learn(x[t], y[t])
     for i in range(2):
         Lambda = np.exp2(np.round(np.log2(3 * 0.25) - 2 * np.log2(0.7))) * np.linalg.inv(shapes[i])
-        factor = policy._model.bank.forgetting.factor[0, i]  # any that spans the prior would do
+        factor = policy.model.bank.forgetting.factor[0, i]  # any that spans the prior would do
         np.testing.assert_allclose(factor @ factor.T, Lambda, rtol=1e-9)
         prior = (factor * prior_after(25, 3)) @ factor.T
         theta, J, logdet = solve(x, y, prior, centers[i], Lambda)
         np.testing.assert_allclose(policy.parameters[i], theta, rtol=1e-9)
-        np.testing.assert_allclose(policy._model.bank.penalised[0, i], J, rtol=1e-9)
-        np.testing.assert_allclose(policy._model.bank.logdet[0, i], logdet, rtol=1e-9)
+        np.testing.assert_allclose(policy.model.bank.penalised[0, i], J, rtol=1e-9)
+        np.testing.assert_allclose(policy.model.bank.logdet[0, i], logdet, rtol=1e-9)
 
 
 def ellipsoid(x, lam, R=0.4, S=2.0, delta=0.1):
@@ -151,7 +151,7 @@ def test_one_ridge_against_a_batch_solve(make):
     prior = 0.6 * np.diag(prior_after(20, 3))
     theta, _, _ = solve(x, y, prior, np.zeros(3), 0.6 * np.eye(3))
     np.testing.assert_allclose(policy.parameters, theta, rtol=1e-9)
-    bank = policy._model if isinstance(policy, LinTS) else policy._model.bank
+    bank = policy.model if isinstance(policy, LinTS) else policy.model.bank
     V = prior + (GAMMA ** np.arange(20)[::-1] * x.T) @ x
     np.testing.assert_allclose(bank.precision_of(0, 0), V, rtol=1e-9)
 
@@ -304,7 +304,7 @@ def test_without_a_memory_a_model_does_not_come_back():
 
 
 def test_what_is_left_of_the_prior():
-    bank = LinIDS(dim=3, intercept=False)._model.bank
+    bank = LinIDS(dim=3, intercept=False).model.bank
     fading = Forgetting(M, bank.root, bank.theta)
     for t in (0, 1, 2, 3, 4, 11):
         np.testing.assert_allclose(fading.prior_left(t), prior_after(t, 3))

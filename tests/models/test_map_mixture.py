@@ -12,7 +12,7 @@ from mixtures_by_hand import LANE, evidence_of, mixture_of, offered, regressions
 
 
 def student_log_density(y, mean, shape, a):
-    """Log density of a multivariate Student distribution with 2 a degrees, up to what depends on a and n only."""
+    """Log density of a multivariate Student distribution with 2 a degrees, up to terms of a and n only."""
     gap, n = y - mean, len(y)
     return -np.linalg.slogdet(shape)[1] / 2 - (a + n / 2) * math.log1p(gap @ np.linalg.solve(shape, gap) / (2 * a))
 

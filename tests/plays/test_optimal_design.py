@@ -69,7 +69,7 @@ def test_twenty_thousand_actions_at_length():
 @given(st.integers(0, 10**6), st.integers(1, 60), st.integers(1, 5), st.sampled_from([0.0, 3.0, 1e3]))
 @settings(max_examples=40, deadline=None)
 def test_a_design_of_whole_numbers(seed, K, d, steepness):
-    """With ties and copies in plenty, whatever the rank."""
+    """With many ties and copies, at every rank."""
     rng = np.random.default_rng(seed)
     x, slope = rng.integers(-2, 3, size=(K, d)).astype(float), steepness * rng.integers(3, size=K)
     q, rank = designed(x, slope)
@@ -80,7 +80,7 @@ def test_a_design_of_whole_numbers(seed, K, d, steepness):
 
 
 def test_a_line_by_hand():
-    """Of the actions 2 and -3 at theta = .5 the gap is 2.5: 3 / sqrt(1 + .4 * 2.5) > 2, but 3 / sqrt(1 + 2.5) < 2."""
+    """Actions 2 and -3 at theta = .5 have a gap of 2.5: 3 / sqrt(1 + .4 * 2.5) > 2, but 3 / sqrt(1 + 2.5) < 2."""
     x = np.array([[2.0], [-3.0], [0.5]])
     score = 0.5 * x[:, 0]
     np.testing.assert_allclose(played(x, score, 0.4), [0.5, 0.5, 0.0], rtol=1e-15)

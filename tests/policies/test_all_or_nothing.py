@@ -1,4 +1,4 @@
-"""Learning many decisions at once: all of them or none, whatever comes between; settings and copies that cannot lie."""
+"""Learning many decisions at once: all of them or none, at every interruption; settings and copies that cannot lie."""
 
 import copy
 import sys

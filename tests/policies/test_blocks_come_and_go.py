@@ -27,7 +27,7 @@ POLICIES = {
 
 
 def compared(ours, theirs):
-    """What two policies hold, one with blocks and one with wide parameters."""
+    """Compare two policies, one with blocks and one with wide parameters."""
     for what in ("model_weights", "squared_radii", "misspecified", "noise_estimate"):
         if hasattr(ours, what):
             np.testing.assert_allclose(getattr(ours, what), getattr(theirs, what), **EXACT, err_msg=what)
@@ -89,7 +89,7 @@ def test_blocks_come_and_go_as_one_wide_parameter(kind, tmp_path):
 
 
 def data(rounds, seed=0):
-    """Features and blocks of what was played in every map, and rewards that the last map explains."""
+    """Features and blocks of the actions played in every map, and rewards that the last map explains."""
     rng = np.random.default_rng(seed)
     values = [rng.normal(size=(rounds, d)) for d in DIMS]
     blocks = [rng.integers(0, B, rounds) for B in BLOCKS]
@@ -130,13 +130,13 @@ def test_a_map_with_blocks_that_comes_late_pays_for_itself():
     for r in range(t):
         for part in (policy, old):
             part.learn([values[0][r], other[r]], y[r])
-    before = old._model.total_weight()[0]
+    before = old.model.total_weight()[0]
     policy.add_models(2, blocks=3, prior_weights=0.1)
     np.testing.assert_allclose(policy.model_weights, [*0.9 * old.model_weights, 0.1], rtol=1e-10)
     for r in range(t, 30):
         policy.learn([values[0][r], other[r], Blocked(values[1][r], blocks[1][r])], y[r])
         old.learn([values[0][r], other[r]], y[r])
-    size = policy._model.size[0, 2]  # the unit of the map, which has changed on the way
+    size = policy.model.size[0, 2]  # the unit of the map, which has changed on the way
     z, centred = with_level(values[1][t:] / np.sqrt(size), blocks[1][t:], 3), y[t:] - y[0]
     log_likelihood = []
     for scale in KNOWN_NOISE_SCALES:
@@ -146,7 +146,7 @@ def test_a_map_with_blocks_that_comes_late_pays_for_itself():
         logdet = np.linalg.slogdet(V)[1] - np.log(precision).sum()
         log_likelihood.append(-(centred @ centred - theta @ V @ theta) / (2 * R**2) - logdet / 2)
     late = np.logaddexp.reduce(log_likelihood) - math.log(len(KNOWN_NOISE_SCALES))
-    odds = math.log(0.1 / 0.9) + late - (old._model.total_weight()[0] - before)
+    odds = math.log(0.1 / 0.9) + late - (old.model.total_weight()[0] - before)
     assert math.log(policy.model_weights[2] / policy.model_weights[:2].sum()) == pytest.approx(odds, rel=1e-9)
     assert size > 100 * (values[1][t] ** 2).sum()
 
@@ -179,7 +179,7 @@ GAMMA = 1.0 - 1.0 / M
 
 
 def prior_after(rounds, d):
-    """What is left of the prior of one block: it fades in every round, and is given back in one direction of d."""
+    """The prior left in one block: it fades in every round, and is given back in one direction of d."""
     left = np.ones(d)
     for t in range(rounds):
         left *= GAMMA
@@ -198,7 +198,7 @@ def test_blocks_that_forget_against_a_batch_solve(first, constant):
     other = rng.normal(size=(30, 3))
     for t in range(30):
         policy.learn([Blocked(x[t][None], block[t][None]), other[t][None]], y[t : t + 1], lanes=[1])
-    mixture, d = policy._model, 2 + constant
+    mixture, d = policy.model, 2 + constant
     z = wide(x / np.sqrt(mixture.size[1, 0]), block, 3, constant)
     centred, weight = y - y[0] if constant else y, GAMMA ** np.arange(30)[::-1]
     assert mixture.bank.forgetting.seen.tolist() == [0.0, pytest.approx(weight.sum())]
@@ -250,7 +250,7 @@ def test_the_confidence_of_divergent_play_knows_no_level(blocks):
     for r in range(t):
         policy.learn(Blocked(x[r], b[r]) if blocks > 1 else x[r], y[r])
     offer, of = rng.normal(size=(K, d)), np.arange(K) % blocks
-    size = policy._model.size[0, 0]
+    size = policy.model.size[0, 0]
     columns = with_level if blocks > 1 else lambda v, k, n: wide(v, k, n, True)
     Z, A = columns(x / np.sqrt(size), b, blocks), columns(offer / np.sqrt(size), of, blocks)
     centred, models, log_weight = y - y[0], [], []

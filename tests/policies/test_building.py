@@ -81,7 +81,7 @@ def test_without_a_mistake_it_is_built():
 
     policy = Mine(lanes=3)
     policy.add_lanes(2)
-    assert policy._model.step.shape == (5,)
+    assert policy.model.step.shape == (5,)
 
 
 def test_a_play_cannot_choose_an_action_that_is_not_available():

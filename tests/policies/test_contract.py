@@ -1,4 +1,4 @@
-"""What every policy promises, beyond the common checks: lanes, learning, arguments, bindings."""
+"""The contract of every policy, beyond the common checks: lanes, learning, arguments, bindings."""
 
 import importlib.metadata
 import re

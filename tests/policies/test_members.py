@@ -13,7 +13,7 @@ K = 4
 
 
 def data(rounds, widths, seed=0):
-    """Return features of what was played, one array ``(rounds, d_i)`` per map, and rewards of the last map."""
+    """Return features of the actions played, one array ``(rounds, d_i)`` per map, and rewards of the last map."""
     rng = np.random.default_rng(seed)
     maps = [rng.normal(size=(rounds, width)) for width in widths]
     return maps, maps[-1].sum(axis=1) * 0.5 + 0.3 * rng.normal(size=rounds)
@@ -61,14 +61,14 @@ def test_the_same_with_scales_to_learn():
     new = FSIDS(n_models=1, dim=4, **told)
     for part in (policy, old):
         teach(part, maps[:2], y, range(12))
-    before = old._model.total_weight()[0]
+    before = old.model.total_weight()[0]
     policy.add_models(4, prior_weights=0.1)
     np.testing.assert_allclose(policy.model_weights, [*0.9 * old.model_weights, 0.1], rtol=1e-10)
     np.testing.assert_allclose(policy.prior_weights, [0.63, 0.27, 0.1])
     teach(policy, maps, y, range(12, 30))
     teach(old, maps[:2], y, range(12, 30))
     teach(new, maps[2:], y, range(12, 30))
-    odds = math.log(0.1 / 0.9) + new._model.total_weight()[0] - (old._model.total_weight()[0] - before)
+    odds = math.log(0.1 / 0.9) + new.model.total_weight()[0] - (old.model.total_weight()[0] - before)
     assert math.log(policy.model_weights[2] / policy.model_weights[:2].sum()) == pytest.approx(odds, rel=1e-9)
 
 
@@ -149,18 +149,18 @@ def test_models_that_go_leave_their_weight_to_the_others(kind):
     maps, y = data(12, (3, 2, 4), seed=6)
     policy = POLICIES[kind](n_models=3, dim=[3, 2, 4])
     teach(policy, maps, y, range(12))
-    weights, estimates, total = policy.model_weights, policy.parameters, policy._model.total_weight()
+    weights, estimates, total = policy.model_weights, policy.parameters, policy.model.total_weight()
     if kind.startswith("FSOFUL"):
         radii = policy.squared_radii
     policy.retire_models([2])
     np.testing.assert_allclose(policy.model_weights, weights[:2] / weights[:2].sum(), rtol=1e-9)
     np.testing.assert_allclose(policy.parameters, estimates[:2, :3], rtol=1e-12)
-    np.testing.assert_allclose(policy._model.total_weight(), total, rtol=1e-12)
+    np.testing.assert_allclose(policy.model.total_weight(), total, rtol=1e-12)
     if kind.startswith("FSOFUL"):
         np.testing.assert_allclose(policy.squared_radii, radii[:2], rtol=1e-9)
     policy.add_models(4)
     assert policy.model_weights[2] == pytest.approx(1 / 3)
-    np.testing.assert_allclose(policy._model.total_weight(), total, rtol=1e-12)
+    np.testing.assert_allclose(policy.model.total_weight(), total, rtol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -230,7 +230,7 @@ def test_the_aggregate_of_the_range_is_as_good_as_a_late_expert_but_for_its_shar
         if t == 20:
             policy.add_models(3)
         maps = x[: policy.n_models, t, None]
-        prediction = policy._model.predict(np.zeros(1, dtype=np.int64), Features(maps[None].copy(), NO_BLOCK))[0, 0]
+        prediction = policy.model.predict(np.zeros(1, dtype=np.int64), Features(maps[None].copy(), NO_BLOCK))[0, 0]
         if t >= 20:
             spent += (prediction - y[t]) ** 2
             own += (np.clip(x[2, t] @ policy.parameters[2], 0.0, 1.0) - y[t]) ** 2

@@ -19,7 +19,7 @@ CORRECTED = {"weighting": "corrected", "exploration": "corrected"}
 def rates(policy, K):
     """Return the rates of a policy for K actions, ``(N,)``."""
     ids = np.arange(policy.lanes or 1)
-    return evaluated(ids, policy._play.rate(ids, policy._model.rounds, K, None))
+    return evaluated(ids, policy._play.rate(ids, policy.model.rounds, K, None))
 
 
 def corrected_range(*, noise, reward_bound, horizon, delta, **_):

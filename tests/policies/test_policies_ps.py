@@ -138,7 +138,7 @@ def test_precisions_lie_on_a_grid_of_factor_two_so_that_few_inverses_are_kept():
     exponent = np.log2(lam)
     np.testing.assert_allclose(exponent, exponent.round(), atol=1e-6)
     assert np.abs(exponent - np.log2(3.0 * R**2 / radii**2)).max() <= 0.5 + 1e-6
-    assert policy._model.bank.root.shape[1] <= 21
+    assert policy.model.bank.root.shape[1] <= 21
 
 
 def test_a_single_known_parameter_is_played_greedily():

@@ -209,7 +209,7 @@ def test_a_root_with_fewer_matrices_than_models_need_is_refused(tmp_path):
 def test_a_policy_that_holds_no_numbers_is_not_saved_over_one_that_does(tmp_path):
     policy = balancing()
     policy.save(tmp_path / "policy.bsel")
-    policy._model.tally.earned[:] = np.nan
+    policy.model.tally.earned[:] = np.nan
     with pytest.raises(ValueError, match="array 'earned': not finite"):
         policy.save(tmp_path / "policy.bsel")
     load(tmp_path / "policy.bsel").act(X)
@@ -231,7 +231,7 @@ def test_a_part_of_ones_own_may_hold_what_is_not_finite(tmp_path, registry):
             return Best(lanes), super().build(lanes)[1]
 
     Mine().save(tmp_path / "mine.bsel")
-    assert load(tmp_path / "mine.bsel")._model.most == -np.inf
+    assert load(tmp_path / "mine.bsel").model.most == -np.inf
 
 
 def test_a_callable_inside_a_base_is_named(tmp_path):

@@ -1,4 +1,4 @@
-"""What careless callers do: nothing is half done, nothing reads foreign memory, nothing overflows."""
+"""Careless callers: nothing is half done, nothing reads foreign memory, nothing overflows."""
 
 import copy
 import json
@@ -213,7 +213,7 @@ def test_a_copy_goes_on_alike_and_shares_nothing(name):
                 np.testing.assert_array_equal(theirs[way].learned()[array][:2], values, err_msg=f"{way}.{array}")
 
 
-# What a review found, each with the case that showed it
+# Found in a review, each with the case that showed it
 
 
 def test_printed_bounds_belong_to_what_was_learned_also_after_loading(tmp_path):
@@ -236,7 +236,7 @@ def test_printed_bounds_belong_to_what_was_learned_also_after_loading(tmp_path):
 
 
 class Failing(Uniform):
-    """Raises while it is told to."""
+    """Raises while ``fails`` is set."""
 
     fails = False
 

@@ -192,7 +192,7 @@ def test_parts_are_found_in_lists_too(tmp_path):
     policy.save(tmp_path / "policy.bsel")
     again = load(tmp_path / "policy.bsel")
     again.add_lanes(1)
-    assert [bank.updates.tolist() for bank in again._model.two.banks] == [[3, 3, 0], [3, 3, 0]]
+    assert [bank.updates.tolist() for bank in again.model.two.banks] == [[3, 3, 0], [3, 3, 0]]
 
 
 class Counts(Model):
@@ -258,7 +258,7 @@ def test_arrays_with_a_name_are_accepted(named):
     policy.update(policy.act(np.ones((2, 3, 1))), [1.0, 0.0])
     if named == "state":
         policy.add_lanes(1)
-        assert policy._model.counts.tolist() == [1.0, 1.0, 0.0]
+        assert policy.model.counts.tolist() == [1.0, 1.0, 0.0]
 
 
 def test_a_base_with_an_array_without_a_name_is_refused_too():

@@ -7,7 +7,7 @@ import pytest
 
 from banditselect.experiments.claims import Verdict
 from banditselect.experiments.claims.claim import FAILS, HOLDS, NOT_APPLICABLE, OPEN, VACUOUS
-from banditselect.reporting.markdown import markdown_table, replace_between
+from banditselect.reporting.markdown import markdown_table
 from banditselect.reporting.page import SIGNS, render
 from banditselect.reporting.tables import interval, measured
 from page_reader import Reader
@@ -121,13 +121,3 @@ def test_an_empty_page():
 
 def test_markdown_cells_are_words():
     assert markdown_table(["a"], [["x|y\n<b> `c` _d_"]]).splitlines()[-1] == "| x\\|y &lt;b> \\`c\\` \\_d\\_ |"
-
-
-def test_replacing_between_markers():
-    text = "before\n<!-- claims -->\nold\n<!-- end of claims -->\nafter\n"
-    new = replace_between(text, "claims", "| new |\n")
-    assert new == "before\n<!-- claims -->\n| new |\n<!-- end of claims -->\nafter\n"
-    assert replace_between(new, "claims", "| new |") == new
-    for bad in ("", "<!-- claims -->", "<!-- end of claims --><!-- claims -->", text + text):
-        with pytest.raises(ValueError, match="<!-- claims -->"):
-            replace_between(bad, "claims", "new")

@@ -11,7 +11,7 @@ from banditselect.rivals import ALEXP, group_lasso
 def test_the_first_penalty_with_numbers():
     """log(8 * 10 / .05) = 7.3778: 8 * .5 * sqrt(1 + 3.53553 * 12.14729 + 8.48528 * 7.3778) = 41.2891."""
     policy = ALEXP(n_models=10, dim=20, noise=0.5, delta=0.05, penalty=1.0)
-    assert policy._model.lasso.penalty[0] == pytest.approx(41.2891, rel=1e-5)
+    assert policy.model.lasso.penalty[0] == pytest.approx(41.2891, rel=1e-5)
 
 
 @pytest.mark.parametrize("M", [2, 20])
@@ -22,8 +22,8 @@ def test_the_number_of_maps_enters_the_rates(M):
         * 1.6
         * math.sqrt(1 + 5 / math.sqrt(2) * math.sqrt(3 * math.log(160 * M)) + 12 / math.sqrt(2) * math.log(160 * M))
     )
-    assert policy._model.lasso.penalty[0] == pytest.approx(first, rel=1e-12)
-    policy._model.gained[0, 0] = 2.0  # one learner is ahead by 2 of a range of 4, in round 1
+    assert policy.model.lasso.penalty[0] == pytest.approx(first, rel=1e-12)
+    policy.model.gained[0, 0] = 2.0  # one learner is ahead by 2 of a range of 4, in round 1
     share = math.exp(5.0 * math.sqrt(math.log(M)) * 0.5)
     assert policy.model_weights[0] == pytest.approx(share / (share + M - 1), rel=1e-12)
 
@@ -95,7 +95,7 @@ def test_plays_by_its_definition_with_late_rewards(monkeypatch):
     before = policy.model_weights
     X, Y = np.concatenate([X, np.ones((1, M, d))]), np.append(Y, 0.5)
     policy.learn(np.ones((M, d)), 0.5)  # estimates change, weights only with the rate of the next round
-    np.testing.assert_allclose(policy._model.gained[0], total, rtol=1e-6)
+    np.testing.assert_allclose(policy.model.gained[0], total, rtol=1e-6)
     np.testing.assert_allclose(policy.model_weights, before, atol=0.05)
     V = lam * np.eye(d) + X[:, 0].T @ X[:, 0]
     np.testing.assert_allclose(policy.parameters[0], np.linalg.solve(V, X[:, 0].T @ Y), rtol=1e-9)

@@ -100,7 +100,7 @@ def test_what_the_formulas_need_is_asked_for_by_name():
 
 @pytest.mark.parametrize("confidence", ["data", "corrected"])
 def test_the_set_holds_the_parameter(confidence):
-    """Of 60 lanes at most 14 lose it in 150 rounds at delta = .05, whatever the range (false alarm below 1e-5)."""
+    """At most 14 of 60 lanes lose it in 150 rounds at delta = .05, for every range (false alarm below 1e-5)."""
     lanes, rng = 60, np.random.default_rng(5)
     bounds = {} if confidence == "data" else {"feature_bound": 4.0, "reward_bound": 4.0}
     policy = SparseOFUL(

@@ -1,4 +1,4 @@
-"""The draw of an act: by p, numbered, with the features of what was drawn, for all rows or for none."""
+"""The draw of an act: by p, numbered, with the features of the action drawn, for all rows or for none."""
 
 import numpy as np
 import pytest

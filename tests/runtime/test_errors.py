@@ -69,7 +69,7 @@ def test_a_value_that_cannot_travel_arrives_as_its_picture(travel):
     assert str(arrived) == f"lock: got {lock!r}, expected a number"
 
 
-# What is wrong with features is named: the type, or the first entry that will not do.
+# Errors name the fault of features: the type, or the first entry that cannot be used.
 
 ONES = np.ones((5, 3))
 

@@ -16,7 +16,7 @@ X = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
 
 
 class Slow(Uniform):
-    """Thinks until it is told to go on."""
+    """Thinks until the event is set."""
 
     def _choose(self, *arguments):
         self.inside.set()
@@ -109,8 +109,8 @@ def test_no_reward_that_was_accepted_is_lost():
     finally:
         sys.setswitchinterval(before)
     assert policy.rounds == 8 * rounds
-    assert policy._model.bank.updates[0] == 8 * rounds
-    V = np.linalg.inv(policy._model.bank.root[0, 0] @ policy._model.bank.root[0, 0].T)
+    assert policy.model.bank.updates[0] == 8 * rounds
+    V = np.linalg.inv(policy.model.bank.root[0, 0] @ policy.model.bank.root[0, 0].T)
     assert V.trace() == pytest.approx(2.0 + 8 * rounds, rel=1e-9)  # every row of X has length 1
 
 

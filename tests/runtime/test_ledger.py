@@ -41,7 +41,7 @@ def settle(ledger, number, lane=0):
 
 
 def known(ledger, number, lane=0):
-    """Whether a reward for this act would be refused."""
+    """Return whether a reward for this act would be refused."""
     return ledger.waiting(np.array([lane]), np.array([number])) == 0
 
 
@@ -69,7 +69,7 @@ def test_acts_are_settled_in_any_order_and_once(order):
     steps=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 200), st.booleans()), max_size=250),
 )
 def test_ledger_agrees_with_a_set(steps):
-    """Acts and rewards in any mixture over three lanes, against a plain set of what is waiting."""
+    """Acts and rewards in any mixture over three lanes, against a plain set of the acts that wait."""
     ledger, acts, waiting = Ledger(3), [0, 0, 0], [set(), set(), set()]
     for lane, pick, reward in steps:
         if reward and waiting[lane]:

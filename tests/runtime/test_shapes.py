@@ -1,4 +1,4 @@
-"""Features in every shape that policies take: read into one form, or refused by what was expected."""
+"""Features in every shape that policies take: read into one form, or refused with the shape expected."""
 
 import numpy as np
 import pytest

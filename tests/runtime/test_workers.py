@@ -44,7 +44,7 @@ def test_workers_that_load_one_file_draw_apart_and_their_propensities_are_true(t
 
 
 def test_a_worker_that_is_started_again_is_another_one(tmp_path):
-    """Within one second 21 random bits tell sessions apart: two of 14 are the same with probability 4e-5."""
+    """Within one second sessions differ in 21 random bits: two of 14 are the same with probability 4e-5."""
     path = published(tmp_path, Uniform())
     assert len({load(path, worker=1)._acts.worker for _ in range(14)}) == 14
 
@@ -128,7 +128,7 @@ def test_the_policy_itself_draws_what_it_drew_before_there_were_workers():
 def test_an_error_says_whether_a_decision_was_learned_or_never_made_here(tmp_path):
     policy = SquareCB(dim=2)
     path = published(tmp_path, policy)
-    stray = load(path).act(X)  # no worker was named: its act 0 is none that the policy knows
+    stray = load(path).act(X)  # no worker was named: the policy does not know its act 0
     with pytest.raises(ValueError, match=r"not made here \(act 0, lane 0, but the lane has seen 0 acts\)$"):
         policy.update(stray, 1.0)
     own = policy.act(X)

@@ -20,7 +20,7 @@ precision, level)``:
 
 A map with blocks has three kinds of features: a constant 1, whose coefficient is the level of all rewards, with the
 ``precision`` above; a constant for each block, and the features for each block. The blocks are kept as if the level
-were 0, each with an estimate theta and a matrix V. What that leaves out follows from two sums over the blocks (a Schur
+were 0, each with an estimate theta and a matrix V. The level follows from two sums over the blocks (a Schur
 complement, ``docs/math.md``, section 11): with lambda the prior precision of a block's constant, e its unit vector and
 ``h = V^-1 e``, the level has the precision ``pi = precision + sum (lambda - lambda^2 e'h)`` and the mean
 ``sum lambda theta[0] / pi``. A reward is then predicted by ``theta + mean lambda h``, and the variance of a prediction

@@ -22,7 +22,7 @@ class LinIDS(Policy):
     r"""Linear information-directed sampling: explores where a small regret teaches much. Only ``dim`` has to be given.
 
     The posterior is that of a linear regression whose noise and prior scale are learned (``models.mixture``). Under it,
-    with b the action of highest mean, let g(a) be the gap of the means of b and a, D an estimate of what is lost by
+    with b the action of highest mean, let g(a) be the gap of the means of b and a, D an estimate of the loss by
     playing b, I(a) what the reward of a teaches of the parameter. With a the action and q the probability that minimise
 
     .. math:: \frac{(D + q\,g(a))^2}{I(b) + q\,(I(a) - I(b))}, \qquad

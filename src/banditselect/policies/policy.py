@@ -207,6 +207,11 @@ class Policy(Configured):
     # Ask.
 
     @property
+    def model(self) -> Model:
+        """The model that learns."""
+        return self._model
+
+    @property
     def rounds(self) -> Any:
         """Number of rewards learned."""
         return self._answer(self._ledger.rounds)

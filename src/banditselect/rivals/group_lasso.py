@@ -28,7 +28,7 @@ class GroupLasso(LaneArrays):
     .. math:: \hat\theta_t = \arg\min_\theta \frac1t \sum_{s \le t} \Big(y_s - \sum_i \langle \phi^i_s, \theta^i \rangle
               \Big)^2 + 2 \sum_i \lambda_{i,t} |\theta^i|, \qquad \lambda_{i,t} = c_t L_i, \quad c_t = c / \sqrt t,
 
-    with :math:`L_i` the root of the mean squared norm of the features of map i in what was learned.
+    with :math:`L_i` the root of the mean squared norm of the features of map i that were learned.
 
     Parameters
     ----------

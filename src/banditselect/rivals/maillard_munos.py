@@ -21,7 +21,7 @@ def maillard_munos(
 ) -> Binding[EXP4]:
     r"""Return a factory of the construction of Maillard and Munos: :class:`EXP4` over an :class:`SEXP3` per map.
 
-    Map i of the features tells the class of a round by the prototypes i; which map is right is learned. Uniform play is
+    Map i of the features gives the class of a round by the prototypes i; which map is right is learned. Uniform play is
     mixed in at :math:`\gamma_t = (C K \log K / t)^{1/3}`, C the largest number of classes, at most 1/2.
 
     With the horizon, for losses in [0, 1] fixed in advance, the expected regret against the best arm of each class of

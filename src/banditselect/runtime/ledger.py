@@ -56,7 +56,7 @@ class Ledger(LaneArrays):
         return status
 
     def waiting(self, ids: Index, numbers: Index) -> int:
-        """Return the first row whose act is unknown or already learned, -1 if there is none."""
+        """Return the first row whose act is unknown or already learned, else -1."""
         return unlearned(ids, numbers, self.book)
 
     def settle(self, ids: Index, numbers: Index) -> int:
@@ -129,7 +129,7 @@ class Ledger(LaneArrays):
 
 @kernel
 def unlearned(ids: Index, numbers: Index, book: Index) -> int:
-    """Return the first row whose act is unknown or already learned, -1 if there is none."""
+    """Return the first row whose act is unknown or already learned, else -1."""
     ring = 64 * (book.shape[1] - RING)
     for r in range(ids.size):
         n = ids[r]

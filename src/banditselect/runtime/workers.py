@@ -51,7 +51,7 @@ def since(seconds: float) -> int:
 class LearnedFromWorkers:
     """The decisions of workers that have been learned here: runs of acts, for every worker and lane.
 
-    A run of acts learned without a gap takes two numbers, however long it is. What takes memory are the sessions, and
+    A run of acts learned without a gap takes two numbers, however long it is. Memory goes to the sessions, and to
     the gaps: acts whose reward did not come although that of a later act did.
 
     Attributes

@@ -4,7 +4,7 @@ Not in the paper, which compares with regret balancing. The policies of the tabl
 synthetic problems, the images, the example of docs/math.md in which every wrong map is refuted on a context of its own
 (section 9), and latent bandits; all on the same instances and the same noise.
 
-What we chose: T = 1000; M = 2, 10, 50, on images as far as their packs go; d = 20 and balls of radius sqrt(d) where
+Our choices: T = 1000; M = 2, 10, 50, on images as far as their packs go; d = 20 and balls of radius sqrt(d) where
 problems are synthetic, K = 20 arms and eps = 0.1 for latent bandits. Regret also where the paper shows mean rewards.
 "defaults": default arguments plus the constants each policy requires. "tuned": every rate of exploration, radius, width
 of a test and one argument of a master by the same steps, on the same replicates, which are not reported; ridge

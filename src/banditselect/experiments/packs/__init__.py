@@ -29,7 +29,6 @@ A file is a compressed ``.npz``; features are whole numbers of 8 or 16 bits with
 
 import json
 from dataclasses import dataclass, fields
-from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -42,25 +41,8 @@ from ...types import Array, Index
 NAMES = ("fs-mnist", "fs-cifar100", "ps-mnist", "ps-cifar10")
 SETS = ("fine", "coarse")
 MODELS = (2, 5, 10)
-FORMAT = "banditselect pack 1"
 
 Features = NDArray[np.float32]
-
-
-@dataclass(frozen=True, eq=False)
-class Coded:
-    """Features ``(items, d)`` as whole numbers: column j has the values ``offset[j] + scale[j] * codes[:, j]``."""
-
-    codes: NDArray[Any]  # (items, d), of 8 or 16 bits, without sign
-    scale: Features  # (d,)
-    offset: Features  # (d,)
-
-    @cached_property
-    def values(self) -> Features:
-        """The features as numbers, ``(items, d)``, read-only."""
-        values = self.offset + self.scale * self.codes.astype(np.float32)
-        values.flags.writeable = False
-        return values
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,18 +54,13 @@ class FeaturePack:
     are not among the items, classes weighed 1:9.
     """
 
-    coded: list[Coded]
+    maps: list[Features]  # (items, d_i) each, read-only
     labels: Index  # (items,), classes 0, 1, ..., C - 1
     parameters: Array  # (C, d)
     true_map: int  # 0
     heads: list[Array]  # for each map (C, d_i + 1), weights and intercepts of the classifier whose accuracy is stated
     accuracies: Array  # (M,), of those classifiers on the items
     provenance: dict[str, Any]  # where all this comes from; JSON
-
-    @property
-    def maps(self) -> list[Features]:
-        """The maps, ``(items, d_i)`` each, read-only."""
-        return [part.values for part in self.coded]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +83,7 @@ class BallPack:
     items themselves, classes weighed 1:9. A policy does not know them; balls should hold them.
     """
 
-    coded: Coded
+    features: Features  # (items, d), read-only
     labels: Index  # (items,), classes 0, 1, ..., C - 1
     parameters: Array  # (C, d)
     balls: dict[tuple[str, int], Balls]  # by ("fine" or "coarse", M), M in (2, 5, 10), for the same rewards
@@ -114,14 +91,8 @@ class BallPack:
     accuracy: float  # of that layer on the items
     provenance: dict[str, Any]  # where all this comes from; JSON
 
-    @property
-    def features(self) -> Features:
-        """The map, ``(items, d)``, read-only."""
-        return self.coded.values
-
 
 Pack = FeaturePack | BallPack
-KINDS: dict[str, type[FeaturePack] | type[BallPack]] = {"features": FeaturePack, "balls": BallPack}
 
 
 @overload
@@ -141,16 +112,19 @@ def load_pack(name: str, folder: Path | None = None) -> Pack:
         arrays = dict(archive)
     form, labels, parameters = json.loads(arrays["header"].tobytes()), arrays["labels"], arrays["parameters"]
 
-    def coded(part: str) -> Coded:
-        return Coded(*(arrays[f"{part}.{field}"] for field in ("codes", "scale", "offset")))
+    def decoded(part: str) -> Features:
+        codes, scale, offset = (arrays[f"{part}.{field}"] for field in ("codes", "scale", "offset"))
+        values: Features = offset + scale * codes.astype(np.float32)
+        values.flags.writeable = False
+        return values
 
     if form["kind"] == "features":
         accuracies, true_map = arrays["accuracies"], int(arrays["true_map"])
-        maps, heads = zip(*((coded(f"map{i}"), arrays[f"head{i}"]) for i in range(accuracies.size)), strict=True)
+        maps, heads = zip(*((decoded(f"map{i}"), arrays[f"head{i}"]) for i in range(accuracies.size)), strict=True)
         return FeaturePack([*maps], labels, parameters, true_map, [*heads], accuracies, form["provenance"])
     balls = {}
     for kind, M in product(SETS, MODELS):
         parts: dict[str, Any] = {field.name: arrays[f"{kind}{M}.{field.name}"] for field in fields(Balls)}
         balls[kind, M] = Balls(**parts | {"purity": float(parts["purity"])})
     accuracy = float(arrays["accuracy"])
-    return BallPack(coded("map"), labels, parameters, balls, arrays["head"], accuracy, form["provenance"])
+    return BallPack(decoded("map"), labels, parameters, balls, arrays["head"], accuracy, form["provenance"])
