@@ -43,7 +43,7 @@ def given(policy, stored):
 
 
 def rewards(policy, decision, rng):
-    """Return the reward of what was played: the first feature and noise."""
+    """Return the reward of the action played: its first feature plus noise."""
     x = decision.features[..., 0] if policy.lanes or decision.features.ndim == 1 else decision.features[0, 0]
     return (np.asarray(x) + 0.2 * rng.normal(size=np.shape(x))).round(3).tolist()
 
