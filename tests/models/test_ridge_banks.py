@@ -73,18 +73,6 @@ def test_predictions_and_leverages_are_those_before_the_reward():
         V += np.outer(x, x)
 
 
-def test_what_stands_in_the_padding_is_not_learned():
-    rng = np.random.default_rng(6)
-    clean, dirty = (ridges(np.array([2, 3]), np.ones((1, 2))) for _ in range(2))
-    for _ in range(140):
-        x, y = rng.normal(size=(1, 2, 3)), rng.normal(size=1)
-        learn(dirty, LANE, x, y)
-        x[0, 0, 2] = 0.0
-        learn(clean, LANE, x, y)
-    for name, array in clean.learned().items():
-        np.testing.assert_array_equal(array, dirty.learned()[name])
-
-
 def test_predictions_and_their_mean_by_brute_force():
     run = Ragged(40)
     rng = np.random.default_rng(5)
@@ -140,16 +128,6 @@ def test_hard_features(kind, T, bank_of):
     expected = z @ reference(X, y, lam, center)
     found = bank.predictions(LANE, actions(z[None, None]))[0, 0]
     np.testing.assert_allclose(found, expected, atol=1e-8 * np.abs(expected).max(), rtol=0.0)
-
-
-def test_zero_features_teach_nothing_but_cost():
-    bank = ridges(np.array([2]), np.array([[2.0]]), np.ones((1, 1, 2)))
-    for _ in range(200):
-        f, q = learn(bank, LANE, np.zeros((1, 1, 2)), np.array([3.0]))
-        assert f[0, 0] == q[0, 0] == 0.0
-    np.testing.assert_array_equal(bank.theta, 1.0)
-    np.testing.assert_allclose(V_inv_of(bank, 0, 0), np.eye(2) / 2.0, rtol=1e-14)
-    assert (bank.logdet[0, 0], bank.penalised[0, 0], bank.online[0, 0]) == (0.0, 1800.0, 1800.0)
 
 
 def test_a_known_parameter_never_moves():

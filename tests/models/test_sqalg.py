@@ -203,24 +203,18 @@ def test_the_prediction_lies_in_the_interval_of_the_paper(loss, data, lower, len
     assert (1.0 - y) ** 2 <= -0.5 * logsumexp(log_v - 2.0 * (1.0 - h) ** 2) + 1e-12
 
 
-def test_weights_by_hand():
-    sq = sqalg(2, -1.0, 3.0)  # l = 4, eta = 2/16
+@pytest.mark.parametrize(
+    ("lower", "upper", "rate", "exponent"),  # the exponent is the rate times 2 / l^2 times the difference of losses, 8
+    [(-1.0, 3.0, 1.0, 1.0), (-3.0, 3.0, 1.0, 8.0 / 18.0), (-1.0, 3.0, 3.0, 3.0)],
+)
+def test_weights_by_hand(lower, upper, rate, exponent):
+    sq = sqalg(2, -1.0, 3.0, rate=rate)
     np.testing.assert_array_equal(sq.weights(LANE), [[0.5, 0.5]])
+    sq.widen(LANE, np.array([lower]), np.array([upper]))
     sq.loss[0] = [8.0, 0.0]
-    e = math.exp(-1.0)
+    e = math.exp(-exponent)
     np.testing.assert_allclose(sq.weights(LANE), [[e / (1.0 + e), 1.0 / (1.0 + e)]], rtol=1e-14)
-    sq.widen(LANE, np.array([-3.0]), np.array([2.0]))  # [-3, 3]: eta = 2/36
-    e = math.exp(-8.0 / 18.0)
-    np.testing.assert_allclose(sq.weights(LANE), [[e / (1.0 + e), 1.0 / (1.0 + e)]], rtol=1e-14)
-
-
-def test_a_rate_multiplies_the_exponent():
-    """Range 2, losses 1 and 1.5: the weights are exp(-3 * 2 / 4) and exp(-3 * 2 * 1.5 / 4) over their sum."""
-    sq = sqalg(2, -1.0, 1.0, rate=3.0)
-    sq.loss[0] = [1.0, 1.5]
-    expected = np.exp([-1.5, -2.25]) / np.exp([-1.5, -2.25]).sum()
-    np.testing.assert_allclose(sq.weights(LANE)[0], expected, rtol=1e-12)
-    np.testing.assert_allclose(sq.total_weight(), np.log(np.exp([-1.5, -2.25]).sum() / 2), rtol=1e-12)
+    np.testing.assert_allclose(sq.total_weight(), math.log((1.0 + e) / 2.0), rtol=1e-12)
 
 
 def test_weights_of_huge_losses():
@@ -243,11 +237,6 @@ def test_weights_over_some_experts():
     assert sq.predict(LANE, f, np.array([[True, False, False]]))[0, 0] == pytest.approx(
         0.5 + (0.3**2 - 0.7**2) / 2, rel=1e-14
     )
-
-
-def test_one_expert_is_repeated():
-    sq = sqalg(1, -2.0, 2.0)
-    np.testing.assert_allclose(sq.predict(LANE, np.array([[[-2.0, 0.5, 2.0]]])), [[-2.0, 0.5, 2.0]], rtol=1e-14)
 
 
 def test_the_range_only_grows():

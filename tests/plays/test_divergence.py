@@ -92,8 +92,8 @@ def test_a_design_is_uniform_for_few_actions_and_near_optimal_for_many():
     for K, d, rank in [(4, 3, 3), (6, 3, 3), (60, 3, 3), (60, 5, 2), (2, 5, 2), (7, 4, 1)]:
         x = rng.normal(size=(1, 2, K, rank)) @ rng.normal(size=(rank, d))
         x[0, 1, 0] *= 100.0
-        scale, q = rng.uniform(0.1, 1.0, K), np.empty(K)
-        design(np.ascontiguousarray(x[0, 1].T), NO_BLOCK, 0, 0, d, scale, q)
+        scale = rng.uniform(0.1, 1.0, K)
+        q = design(np.ascontiguousarray(x[0, 1].T), NO_BLOCK, 0, 0, d, scale)
         X = np.sqrt(scale)[:, None] * x[0, 1]
         np.testing.assert_allclose(q, near_optimal(X), rtol=1e-6)
         assert q.sum() == pytest.approx(1.0)
@@ -113,8 +113,7 @@ def test_a_design_of_actions_that_are_far_off_is_finite():
 
 
 def test_a_design_leaves_out_actions_of_scale_zero_and_zero_features():
-    x, q = np.zeros((2, 5)), np.empty(5)
-    design(x, NO_BLOCK, 0, 0, 2, np.array([1.0, 0.0, 1.0, 1.0, 1.0]), q)
+    q = design(np.zeros((2, 5)), NO_BLOCK, 0, 0, 2, np.array([1.0, 0.0, 1.0, 1.0, 1.0]))
     np.testing.assert_array_equal(q, [0.25, 0.0, 0.25, 0.25, 0.25])
 
 

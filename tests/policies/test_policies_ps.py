@@ -267,7 +267,7 @@ def test_a_mixture_is_checked():
     for coverage in (0.0, 1.0, 2.0):
         with pytest.raises(ValueError, match="coverage"):
             PSOFUL.from_mixture(CENTERS, SHAPES, np.ones(4), coverage=coverage)
-    with pytest.raises(ValueError, match=r"from_mixture: covariances: .* shape \(4, 3, 3\) or \(3, 3\)"):
+    with pytest.raises(ValueError, match=r"from_mixture: covariances: .* shape \(4, 3, 3\) or shape \(3, 3\)"):
         PSOFUL.from_mixture(CENTERS, SHAPES[:3], np.ones(4))
     with pytest.raises(ValueError, match="from_mixture: covariance_type: got 'diagonal'"):
         PSOFUL.from_mixture(CENTERS, SHAPES, np.ones(4), covariance_type="diagonal")

@@ -121,9 +121,15 @@ def played(values: Array, block: Index | None = None) -> Features:
 
 def rows_of_map(x: Any, r: int, p: int) -> Any:
     """Return the features of all actions in map ``p`` of row ``r``, ``(K, d)``."""
-    if isinstance(x, Lookup):
-        return np.array([[entry(x, r, p, a, j) for j in range(x.shape[3])] for a in range(x.shape[2])])
-    return x[r, p]
+    return _gathered(x, r, p) if isinstance(x, Lookup) else x[r, p]
+
+
+def _gathered(x: Any, r: int, p: int) -> Any:
+    out = np.empty((x.shape[2], x.shape[3]))
+    for a in range(x.shape[2]):
+        for j in range(x.shape[3]):
+            out[a, j] = x.table[x.where[r], x.items[r, a], x.first + p, j]
+    return out
 
 
 def entry(x: Any, r: int, p: int, a: int, j: int) -> Any:
@@ -142,17 +148,7 @@ def usable(values: Array) -> bool:
 
 @overload(rows_of_map, strict=False)
 def _rows_of_map(x: Any, r: int, p: int) -> Any:
-    if not _is_lookup(x):
-        return lambda x, r, p: x[r, p]
-
-    def gathered(x: Any, r: int, p: int) -> Any:
-        out = np.empty((x.shape[2], x.shape[3]))
-        for a in range(x.shape[2]):
-            for j in range(x.shape[3]):
-                out[a, j] = x.table[x.where[r], x.items[r, a], x.first + p, j]
-        return out
-
-    return gathered
+    return _gathered if _is_lookup(x) else lambda x, r, p: x[r, p]
 
 
 @overload(entry, strict=False)

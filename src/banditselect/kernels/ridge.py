@@ -77,7 +77,7 @@ def padded(root: Array) -> Array:
 
 @inlined
 def images(root: Array, first: int, block: Index, r: int, p: int, x: Array, d: int, w: Array) -> None:
-    """``w[a] = root_c' x[a]`` for ``x (K, d)``, with the root ``c`` of an action's block; ``w`` has a spare row.
+    """Write ``w[a] = root_c' x[a]`` for ``x (K, d)``, with the root ``c`` of an action's block; ``w`` has a spare row.
 
     ``root (cells, d, .)``. Two rows of one block and four columns at a time: few loads and stores for each product.
     """
@@ -217,7 +217,7 @@ def learn(ids: Index, x: Array, block: Index, y: Array, ridges: Any, before: Arr
 
 @inlined
 def dot(u: Array, v: Array) -> float:
-    """``<u, v>``."""
+    """Return ``<u, v>``."""
     total = 0.0
     for j in range(u.size):
         total += u[j] * v[j]

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..types import Array, Index
 from . import inlined, kernel
-from .features import entry
+from .features import rows_of_map
 from .ridge import step_root
 
 
@@ -84,9 +84,7 @@ def upper_bounds(ids: Index, x: Any, ellipsoids: Any, scale: float) -> Array:
         n = ids[r]
         known[:] = False
         most[:] = -np.inf
-        for a in range(K):
-            for j in range(d):
-                z[a, j] = entry(x, r, 0, a, j)
+        z[:K] = rows_of_map(x, r, 0)
         collected = 0
         for t in range(T):
             first = t * B
@@ -121,11 +119,10 @@ def upper_bounds(ids: Index, x: Any, ellipsoids: Any, scale: float) -> Array:
 
 @kernel
 def _raise_bounds(models: Any, size: int, x: Array, root: Array, scratch: Any, most: Array) -> None:
-    """``most[a, b]`` rises to ``<x[a], theta_b> + radius_b |x[a]|_{V_b^-1}`` for ``x (K, d)``, K even.
+    """Raise ``most[a, b]`` to ``<x[a], theta_b> + radius_b |x[a]|_{V_b^-1}`` for ``x (K, d)``, K even.
 
-    ``models = (panel (d, B), group (B,), radius (B,))``, the first ``size`` of them; a radius below 0 leaves it alone.
-    ``scratch = (width (G, K), known (G,), ends (B,), bound (2, B), w (2, d))``: the norms of the groups that are known,
-    and room.
+    ``models = (panel (d, B), group (B,), radius (B,))``, the first ``size`` of them; a radius below 0 changes nothing.
+    ``scratch = (width (G, K), known (G,), ends (B,), bound (2, B), w (2, d))``, with the norms of the groups known.
     """
     panel, group, radius = models
     width, known, ends, bound, w = scratch
@@ -171,7 +168,7 @@ def _runs(group: Index, size: int, ends: Index) -> int:
 
 @kernel
 def _add_products(panel: Array, x: Array, a: int, size: int, out: Array) -> None:
-    """``out[c, b] += <x[a + c], theta_b>`` for ``c = 0, 1`` and at least the first ``size`` columns of a panel.
+    """Add ``<x[a + c], theta_b>`` to ``out[c, b]`` for ``c = 0, 1`` and at least the first ``size`` columns of a panel.
 
     Two vectors and four features at a time: few loads and stores for each product. Sixteen columns at a time, which
     leaves nothing over for slow single steps.
@@ -196,7 +193,7 @@ def _add_products(panel: Array, x: Array, a: int, size: int, out: Array) -> None
 
 @kernel
 def _move(panel: Array, gain: Array, f: Array, start: int, stop: int) -> None:
-    """``theta_b += gain f[1, b]`` for the columns from ``start`` to ``stop`` of a panel, two features at a time."""
+    """Add ``gain f[1, b]`` to ``theta_b`` for ``start <= b < stop``, two features at a time."""
     d = panel.shape[0]
     for j in range(0, d - 1, 2):
         k0, k1 = gain[j], gain[j + 1]

@@ -19,10 +19,8 @@ class Forgetting(LaneArrays):
     r"""Lets a reward that is k rounds old count :math:`\gamma^k`, with :math:`\gamma = 1 - 1 / m` for a ``memory`` m.
 
     V, the estimate and J are then those of the rewards so weighted, and of the prior, whose precision lies between
-    :math:`\gamma^{d - 1} \Lambda` and :math:`\Lambda`: in every round it is given back in one direction of d, as far as
-    it has faded there. Evidence fades with them, so that no model is ever out for good: what a model has lost, it has
-    lost by the rewards of about m rounds. Blocks of parameters fade all in every round, each as if alone, whichever of
-    them was played.
+    :math:`\gamma^{d - 1} \Lambda` and :math:`\Lambda`. Evidence fades with them, so that no model is ever out for good:
+    what a model has lost, it has lost by the rewards of about m rounds. Blocks of parameters all fade in every round.
 
     Parameters
     ----------

@@ -126,9 +126,8 @@ def prepare_map(rows: Array, size: float, precision: float, allowed: Mask, out: 
         size /= count
     factor = 1.0 / math.sqrt(size) if size > 0.0 else 1.0
     first = 1 if precision > 0.0 else 0
+    out[:first] = 1.0
     for a in range(K):
-        if first:
-            out[0, a] = 1.0
         for j in range(d):
             out[first + j, a] = factor * rows[a, j]
 
@@ -201,17 +200,14 @@ def _counted(n: int, beliefs: Any) -> tuple[Array, Array, Index]:
     scratch, chosen = np.empty((3, M)), np.empty(M, dtype=np.int64)
     weight, variance = scratch[1], scratch[2]
     weigh(n, beliefs, scratch[0], weight, variance)
-    C = 0
-    total = 0.0
+    C, total = 0, 0.0
     for k in range(M):
         if weight[k] * M >= NEGLIGIBLE:
             chosen[C] = k
             total += weight[k]
             weight[C], variance[C] = weight[k], variance[k]
             C += 1
-    for c in range(C):
-        weight[c] /= total
-    return weight[:C], variance[:C], chosen[:C]
+    return weight[:C] / total, variance[:C], chosen[:C]
 
 
 @inlined
@@ -260,7 +256,7 @@ def spreads(
     """Write how far rewards are known, given the predictions of the members and their mean.
 
     ``deviation (C, K)`` is that of the difference between an action and the leader under a member; ``total (K,)`` the
-    variance of the reward of an action under all, within and between them.
+    variance of the reward of an action within and between the members.
     """
     weight, variance, z, _, root, chosen, _, places, dims, _, tilt = counted
     K = mean.size

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from ..runtime.blocks import maps_of
 from ..runtime.constraints import Numbers, OneOf
 from ..runtime.errors import refuse
-from ..runtime.inputs import as_floats
 from ..runtime.shapes import ExactShape
 from ..types import Array, Index
 from .ridge_bank import RidgeBank, known_as_zero, with_zero
@@ -149,15 +148,11 @@ def mixture_shapes(
     Numbers(shapes=((None, None),)).check("from_mixture: means", means, None)
     M, d = np.shape(means)[0], np.shape(means)[1] + constant
     kinds = {"full": (M, d, d), "tied": (d, d), "diag": (M, d), "spherical": (M,)}
-    if covariance_type is not None:
-        OneOf(tuple(kinds)).check("from_mixture: covariance_type", covariance_type, None)
-    shapes = " or ".join(str(shape) for kind, shape in kinds.items() if covariance_type in (None, kind))
-    reason = "" if covariance_type is None else f", since covariance_type is {covariance_type!r}"
-    expected = f"finite numbers of shape {shapes}{reason}"
-    found = as_floats("from_mixture: covariances", covariances, expected)
-    fits = [kind for kind, shape in kinds.items() if shape == found.shape and covariance_type in (None, kind)]
-    if not fits or not np.isfinite(found).all():
-        raise refuse("from_mixture: covariances", covariances, expected)
+    OneOf(tuple(kinds), optional=True).check("from_mixture: covariance_type", covariance_type, None)
+    kinds = {kind: shape for kind, shape in kinds.items() if covariance_type in (None, kind)}
+    Numbers(shapes=tuple(dict.fromkeys(kinds.values()))).check("from_mixture: covariances", covariances, None)
+    found = np.asarray(covariances, dtype=float)
+    fits = [kind for kind, shape in kinds.items() if shape == found.shape]
     if len(fits) > 1:
         expected = " or ".join(map(repr, fits)) + f", since covariances of shape {found.shape} may be either"
         raise refuse("from_mixture: covariance_type", None, expected)

@@ -105,20 +105,19 @@ def _spread_by_closeness(
             elif spread[a] > 0.0:
                 exponent = gap**2 / (beta * spread[a])
                 close[a] = math.exp(-exponent) if exponent < FARTHEST else 0.0
-    rest, q = 0.5 * (1.0 - best_share), np.empty(K)
+    rest = 0.5 * (1.0 - best_share)
     for a in range(K):
         p[a] = rest / offered + (best_share / best if mean[a] == mean[leader] else 0.0)
     for i in range(P):
         if believed[i] > 0.0:
-            design(z[i], block, r, i, width[i], close, q)
-            p += rest * believed[i] * q
+            p += rest * believed[i] * design(z[i], block, r, i, width[i], close)
     p *= close
     p /= p.sum()
 
 
 @kernel
-def design(x: Array, block: Index, r: int, i: int, d: int, scale: Array, q: Array) -> None:
-    """Give ``q (K,)`` a design over features ``sqrt(scale[a]) x[a]`` of map ``i``, nearly G-optimal on their span.
+def design(x: Array, block: Index, r: int, i: int, d: int, scale: Array) -> Array:
+    """Return a design ``(K,)`` over features ``sqrt(scale[a]) x[a]`` of map ``i``, nearly G-optimal on their span.
 
     From equal weights, every weight is multiplied by its leverage until the largest leverage is at most ``ACCURACY``
     times the rank, which is the least possible. With at most twice as many actions as features it stays as it is.
@@ -127,7 +126,7 @@ def design(x: Array, block: Index, r: int, i: int, d: int, scale: Array, q: Arra
     K = scale.size
     part, parts = _parts(block, r, i, K)
     V, lower, leverage, w = np.empty((parts, d, d)), np.empty((parts, d, d)), np.empty(K), np.empty(d)
-    q[:] = (scale > 0.0) / np.sum(scale > 0.0)
+    q = (scale > 0.0) / np.sum(scale > 0.0)
     for _ in range(_STEPS):
         V[:] = 0.0
         for a in range(K):
@@ -147,6 +146,7 @@ def design(x: Array, block: Index, r: int, i: int, d: int, scale: Array, q: Arra
         if leverage.max() <= ACCURACY * rank:
             break
         q *= leverage / dot(q, leverage)
+    return q
 
 
 @kernel
