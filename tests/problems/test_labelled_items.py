@@ -5,10 +5,8 @@ import pytest
 from scipy import stats
 
 from banditselect import OFUL, PSOFUL, BiasOFUL, FSSquareCB, Uniform, given, on_map, simulate
-from banditselect.checks import PROBLEM_CHECKS
 from banditselect.problems import Classification
 from banditselect.problems.labelled_items import fit_classes
-from expected_skips import run_or_skip
 
 ITEMS, CLASSES = 240, 4
 RNG = np.random.default_rng(0)
@@ -17,33 +15,9 @@ GOOD = (np.eye(CLASSES)[LABELS] + 0.15 * RNG.normal(size=(ITEMS, CLASSES))).asty
 POOR = RNG.normal(size=(ITEMS, CLASSES))
 WIDE = RNG.normal(size=(ITEMS, 6))
 
-CASES = {
-    "one map": {"features": GOOD},
-    "one map, labels": {"features": GOOD, "reward": "label"},
-    "one map, labels, uniform": {"features": GOOD, "reward": "label", "noise": "uniform"},
-    "maps": {"features": [POOR, GOOD], "true_map": 1, "balanced": False},
-    "maps, coins": {"features": [POOR, GOOD], "noise": "bernoulli"},
-    "maps of several widths": {"features": [GOOD, WIDE], "noise": "gaussian", "targets": [1, 3]},
-    "parameters": {"features": GOOD, "parameters": np.eye(CLASSES)},
-    "constants": {
-        "features": GOOD,
-        "reward": "label",
-        "constants": {"centers": np.eye(CLASSES), "radii": 0.1},
-        "class_constants": {"center": np.eye(CLASSES), "model": np.arange(CLASSES)},
-    },
-}
-
 
 def make(**settings):
     return Classification(**({"features": GOOD, "labels": LABELS, "n_actions": 5} | settings))
-
-
-@pytest.mark.parametrize("check", PROBLEM_CHECKS)
-@pytest.mark.parametrize("name", CASES)
-def test_common_check(name, check):
-    settings = CASES[name]
-    by_label = settings.get("reward") == "label"
-    run_or_skip(check, make(**settings), {"check_parameter_bound", "check_linear_means"} if by_label else ())
 
 
 # Items offered

@@ -136,51 +136,52 @@ def test_simulate_raises_what_failed_with_a_note():
     assert "fragile on problem, replicates 0-1" in caught.value.__notes__[0]
 
 
-@pytest.mark.parametrize("policy", [Uniform(), Uniform, "uniform", None])
-def test_what_is_not_a_binding_is_refused_by_name(policy):
-    with pytest.raises(ValueError, match=r"policies\['mine'\]: .*what Policy\.bind returned"):
-        simulate({"mine": policy}, PS, rounds=2, replicates=2)
+REFUSED = {
+    "rounds": [0, 1.5, None],
+    "replicates": [0, 1.5, None, RESERVED + 1],
+    "seed": [-1, 0.5, None, (1, 2), 2**32],
+    "engine": ["cloud", None],
+    "workers": [0, 1.5],
+    "address": ["tcp://127.0.0.1:1"],
+    "block": [0, 2.5],
+}
+REFUSALS = [(f"^{name}: ", {name: value}) for name, values in REFUSED.items() for value in values] + [
+    (r"policies: got \{\}", {"policies": {}}),
+    (r"policies: got .*expected a dict of what bind returned by name", {"policies": OFUL_TOLD}),
+    (r"policies: got .*expected a dict of what bind returned by name", {"policies": [OFUL_TOLD]}),
+    ("policies: got 1, expected names that are text", {"policies": {1: OFUL_TOLD}}),
+    (r"policies\['u'\]: got Uniform.*what Policy\.bind returned", {"policies": {"u": Uniform()}}),
+    (r"policies\['u'\]: .*what Policy\.bind returned", {"policies": {"u": Uniform}}),
+    (r"problems\['a'\]: got 3", {"problems": {"a": 3}}),
+    (r"problems: got \[.*, expected at least one problem, by name", {"problems": [PS]}),
+    (r"problems: got \{\}", {"problems": {}}),
+    (r"rounds: got 1000000000000000, expected .* <= 1e\+09", {"rounds": 10**15}),
+    (r"replicates: got 1000000000000, expected fewer: 20,000,000,000 cells", {"replicates": 10**12}),
+    ("out: got '', expected the name of a folder", {"out": ""}),
+]
 
 
-def test_bad_arguments_are_refused_by_name(tmp_path):
-    good = {"rounds": 2, "replicates": 2}
-    bad = {
-        "rounds": (0, 1.5, None),
-        "replicates": (0, 1.5, None, RESERVED + 1),
-        "seed": (-1, 0.5, None, (1, 2), 2**32),
-        "engine": ("cloud", None),
-        "workers": (0, 1.5),
-        "address": ("tcp://127.0.0.1:1",),
-        "block": (0, 2.5),
-    }
-    for name, values in bad.items():
-        for value in values:
-            with pytest.raises(ValueError, match=f"^{name}: "):
-                simulate({"u": Uniform.bind()}, PS, out=tmp_path / "out", **(good | {name: value}))
+@pytest.mark.parametrize(("match", "changes"), REFUSALS)
+def test_what_cannot_be_run_is_refused_by_name_before_anything_is_written(tmp_path, match, changes):
+    run = {"policies": {"u": Uniform.bind()}, "problems": {"p": PS}, "rounds": 2, "replicates": 2}
+    with pytest.raises(ValueError, match=match):
+        sweep(**(run | {"out": tmp_path / "out"} | changes))
     assert not (tmp_path / "out").exists()
-    with pytest.raises(ValueError, match=r"policies: got \{\}"):
-        simulate({}, PS, **good)
-    with pytest.raises(ValueError, match=r"problems\['a'\]: got 3"):
-        sweep({"u": Uniform.bind()}, {"a": 3}, **good)
-    with pytest.raises(ValueError, match=r"problems: got \[.*, expected at least one problem, by name"):
-        sweep({"u": Uniform.bind()}, [PS], **good)
-    with pytest.raises(ValueError, match=r"rounds: got 1000000000000000, expected .* <= 1e\+09"):
-        sweep({"u": Uniform.bind()}, {"p": PS}, **(good | {"rounds": 10**15}))
-    with pytest.raises(ValueError, match=r"replicates: got 1000000000000, expected fewer: 20,000,000,000 cells"):
-        sweep({"u": Uniform.bind()}, {"p": PS}, **(good | {"replicates": 10**12}))
-    with pytest.raises(ValueError, match="out: got '', expected the name of a folder"):
-        sweep({"u": Uniform.bind()}, {"p": PS}, out="", **good)
-    (tmp_path / "theirs").mkdir()
-    (tmp_path / "theirs" / "results.parquet").write_text("theirs")
-    with pytest.raises(ValueError, match=r"out: .* a folder of ours, or one without results\.parquet"):
-        sweep({"u": Uniform.bind()}, {"p": PS}, out=tmp_path / "theirs", **good)
-    with pytest.raises(ValueError, match=r"problems: got \{\}"):
-        sweep({"u": Uniform.bind()}, {}, **good)
+
+
+@pytest.mark.parametrize(("theirs", "out"), [("file", "file"), ("folder/results.parquet", "folder")])
+def test_a_folder_that_is_not_ours_stays_as_it_is(tmp_path, theirs, out):
+    path = tmp_path / theirs
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("theirs")
+    with pytest.raises(ValueError, match=r"out: .* a folder"):
+        sweep({"u": Uniform.bind()}, {"p": PS}, out=tmp_path / out, rounds=2, replicates=2)
+    assert path.read_text() == "theirs"
+
+
+def test_a_constant_that_the_problem_lacks_is_refused_with_those_that_it_has():
     with pytest.raises(ValueError, match=r"given\.horizon: .*center, centers"):
-        simulate({"a": OFUL.bind(noise=given.horizon)}, PS, **good)
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ValueError, match=r"out: .*a folder"):
-        simulate({"u": Uniform.bind()}, PS, out=tmp_path / "file", **good)
+        simulate({"a": OFUL.bind(noise=given.horizon)}, PS, rounds=2, replicates=2)
 
 
 def test_progress_counts_every_cell_of_every_policy():
@@ -272,13 +273,6 @@ def test_a_policy_is_tuned_where_it_has_the_argument_itself_or_inside():
     assert told["RB"]["tried"][2]["arguments"] == {"exploration": 7.0, "reference": 2.0}
 
 
-def test_what_cannot_be_stored_is_refused_before_there_is_a_folder(tmp_path):
-    policies = {"scb": SquareCB.bind(exploration=lambda t: t)}
-    with pytest.raises(ValueError, match=r"out: .*exploration.*cannot be stored"):
-        tune(policies, PS, {"regularization": [1.0]}, rounds=2, replicates=1, out=tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
 def test_a_policy_without_the_argument_stays_as_it_is():
     tuned = tune({"u": Uniform.bind(), "o": OFUL_TOLD}, PS, {"scale": [0.1, 1.0]}, rounds=5, replicates=2)
     assert list(tuned) == ["u", "o"]
@@ -286,29 +280,32 @@ def test_a_policy_without_the_argument_stays_as_it_is():
     assert list(simulate(tuned, PS, rounds=5, replicates=2).settings["tuning"]["policies"]) == ["o"]
 
 
-def test_tuning_is_kept_in_the_store_and_taken_from_there(tmp_path, monkeypatch):
-    first = tune({"OFUL": OFUL_TOLD}, PS, {"scale": [0.1, 1.0]}, rounds=10, replicates=2, out=tmp_path)
-    monkeypatch.setattr(SyntheticParameterSelection, "draw", None)
-    again = tune({"OFUL": OFUL_TOLD}, PS, {"scale": [0.1, 1.0]}, rounds=10, replicates=2, out=tmp_path)
-    assert again.record == first.record
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"grid": {"width": [1]}}, "grid: got 'width', expected an argument of at least one of the policies"),
+        ({"grid": {"scale": [0.1], "seed": [1]}}, "grid: got 'seed', expected an argument of at least one"),
+        ({"grid": {}}, r"grid: got \{\}, expected arguments with values to try"),
+        ({"grid": {"scale": 0.1}}, r"grid: scale: got 0\.1, expected a list of at least one value, or Steps"),
+        ({"grid": {"scale": [-1.0]}}, "OFUL: scale: got -1.0"),
+        ({"policies": [OFUL_TOLD]}, r"policies: got \[.*, expected a dict of what bind returned by name"),
+        ({"metric": "loss"}, "metric: got 'loss'"),
+        ({"metric": "weight"}, "metric: got 'weight', expected a metric that .* has on every replicate"),
+        ({"own": {"ofu": {"scale": [1.0]}}}, "own: got 'ofu', expected the name of a policy"),
+        ({"own": {"o": {"width": [1.0]}}}, r"own\['o'\]: got 'width', expected one of its arguments"),
+        ({"own": {"o": {"scale": 1.0}}}, r"own\['o'\]: scale: got 1\.0, expected a list of at least one value"),
+    ],
+)
+def test_what_cannot_be_tuned_is_refused_by_name(changes, match):
+    with pytest.raises(ValueError, match=match):
+        tune(**({"policies": {"o": OFUL_TOLD}, "problem": PS, "grid": {"scale": [0.1]}, "rounds": 2} | changes))
 
 
-def test_what_cannot_be_tuned_is_refused_by_name():
-    for values in ({"width": [1]}, {"scale": [0.1], "width": [1]}, {"seed": [1]}):
-        with pytest.raises(ValueError, match=r"grid: got '(width|seed)', expected an argument of at least one"):
-            tune({"o": OFUL_TOLD}, PS, values, rounds=2)
-    with pytest.raises(ValueError, match=r"grid: got \{\}, expected arguments with values to try"):
-        tune({"o": OFUL_TOLD}, PS, {}, rounds=2)
-    with pytest.raises(ValueError, match=r"policies: got \[.*, expected a dict of what bind returned by name"):
-        tune([OFUL_TOLD], PS, {"scale": [0.1]}, rounds=2)
-    with pytest.raises(ValueError, match=r"grid: scale: got 0\.1"):
-        tune({"o": OFUL_TOLD}, PS, {"scale": 0.1}, rounds=2)
-    with pytest.raises(ValueError, match="metric: got 'loss'"):
-        tune({"o": OFUL_TOLD}, PS, {"scale": [0.1]}, rounds=2, metric="loss")
-    with pytest.raises(ValueError, match="metric: got 'weight'"):
-        tune({"o": OFUL_TOLD}, PS, {"scale": [0.1]}, rounds=2, metric="weight")
-    with pytest.raises(ValueError, match="scale"):
-        tune({"o": OFUL_TOLD}, PS, {"scale": [-1.0]}, rounds=2)
+def test_tuning_that_cannot_be_stored_is_refused_before_there_is_a_folder(tmp_path):
+    policies = {"scb": SquareCB.bind(exploration=lambda t: t)}
+    with pytest.raises(ValueError, match=r"out: .*exploration.*cannot be stored"):
+        tune(policies, PS, {"regularization": [1.0]}, rounds=2, replicates=1, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 # Seeds and storage
@@ -331,17 +328,6 @@ def test_more_replicates_keep_all_that_is_stored_also_in_blocks_that_were_not_fu
     with pytest.warns(RuntimeWarning, match="replicates: 9 is now 4"):
         simulate(policies, PS, rounds=5, replicates=4, out=tmp_path)
     assert len(met) == 4  # nothing but the comparison above was drawn again
-
-
-# Mistakes of newcomers
-
-
-def test_what_is_not_a_mapping_of_policies_is_refused_by_name():
-    for policies in (OFUL_TOLD, [OFUL_TOLD], None):
-        with pytest.raises(ValueError, match=r"policies: got .*expected a dict of what bind returned by name"):
-            simulate(policies, PS, rounds=2, replicates=2)
-    with pytest.raises(ValueError, match="policies: got 1, expected names that are text"):
-        simulate({1: OFUL_TOLD}, PS, rounds=2, replicates=2)
 
 
 class Unsure(Uniform):
@@ -381,19 +367,6 @@ def test_a_policy_may_have_values_of_its_own_and_walks_where_they_are_steps():
     assert best <= record["choice"]["regularization"] <= 1.0  # the best, or between it and the start
     tried = {round(row["arguments"]["regularization"], 12) for row in record["tried"]}
     assert {best / 10.0, best * 10.0} <= tried  # both neighbours of the best are worse
-
-
-@pytest.mark.parametrize(
-    ("own", "match"),
-    [
-        ({"ofu": {"scale": [1.0]}}, "own: got 'ofu', expected the name of a policy"),
-        ({"o": {"width": [1.0]}}, r"own\['o'\]: got 'width', expected one of its arguments"),
-        ({"o": {"scale": 1.0}}, r"own\['o'\]: scale: got 1\.0, expected a list of at least one value, or Steps"),
-    ],
-)
-def test_values_of_its_own_that_a_policy_cannot_take_are_refused(own, match):
-    with pytest.raises(ValueError, match=match):
-        tune({"o": OFUL_TOLD}, PS, {"scale": [0.1]}, rounds=2, own=own)
 
 
 def test_a_step_to_a_value_that_the_policy_refuses_is_no_step():

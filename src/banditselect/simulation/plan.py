@@ -116,14 +116,9 @@ class Plan:
         timings = {} if store is None else store.timings()
         meter = Meter([task.cell for task in tasks], outcomes, timings, workers, progress)
         failures = []
-
-        def tell(number: int, played: int) -> None:
-            meter.playing(waiting[number].cell, played)
-
-        results = engines.run_all(waiting, engine=engine, workers=workers, address=address, tell=tell)
+        results = engines.run_all(waiting, engine=engine, workers=workers, address=address, tell=meter.playing)
         with contextlib.closing(results):  # at once, also if the error is kept, and this frame with it
-            for number, result in results:
-                task = waiting[number]
+            for task, result in results:
                 if isinstance(result, Failure):
                     failures.append(dataclasses.replace(result, settings=f"{task.binding!r} on {task.problem!r}"))
                 else:
