@@ -310,10 +310,6 @@ class Search:
             yield from self._descend(n)
             ranked = self._ranked(n)
             pool = [place for place in ranked[: -(-len(ranked) // SHARE)] if self._worse(place, ranked[0]) < DOUBT]
-        self._leader = ranked[0]
-        while beyond := [place for place in self._next_to(self._leader) if place not in self.reached]:
-            yield from self._race(beyond, n, 0.0)
-            self._leader = self._ranked(n)[0]
         yield from self._come_back(n)
 
     def _descend(self, n: int) -> Iterator[Request]:
@@ -334,7 +330,8 @@ class Search:
         while self.best != before:
             before = self.best
             home = tuple(0 if j in self._walked else k for j, k in enumerate(before))
-            nearer = [place for place in self._next_to(before) if self.steps(place) < self.steps(before)]
+            near = [place for j in self._walked for place in self._near(before, (j,))]
+            nearer = [place for place in near if self.steps(place) < self.steps(before)]
             yield from self._race([home, *nearer], n, CLOSE)
             self.best = min((p for p in self._ranked(n) if self._worse(p, self._leader) <= CLOSE), key=self.steps)
 
@@ -347,17 +344,11 @@ class Search:
 
     def _near(self, place: Place, arguments: Sequence[int], stride: int = 1) -> list[Place]:
         """Return the places that differ in all of these arguments: by a stride, or in any value of a list."""
-        others = [
-            [k for k in values if (abs(k - place[j]) == stride if j in self._walked else k != place[j])]
-            if j in arguments
-            else [place[j]]
-            for j, values in enumerate(self._ranges)
-        ]
-        return list(itertools.product(*others))
-
-    def _next_to(self, place: Place) -> list[Place]:
-        """Return the places one step away along one argument."""
-        return [near for j in self._walked for near in self._near(place, (j,))]
+        values: list[Sequence[int]] = [[k] for k in place]
+        for j in arguments:
+            strides = [stride] if j in self._walked else range(1, len(self._ranges[j]))
+            values[j] = [k for k in self._ranges[j] if abs(k - place[j]) in strides]
+        return list(itertools.product(*values))
 
     def _played(self, place: Place) -> int:
         return self.reached[place].size if place in self.reached else 0
