@@ -53,16 +53,6 @@ def test_a_finished_sweep_is_not_run_again_and_gives_the_same(tmp_path, whole, p
             assert first[name].settings == other.settings
 
 
-def test_more_replicates_use_the_cells_of_fewer(tmp_path, played):
-    run(tmp_path, replicates=4)
-    with pytest.warns(RuntimeWarning, match="replicates: 4 is now 8"):
-        run(tmp_path, replicates=8)
-    assert len(played) == 2 * CELLS
-    assert {cell.lanes.start for cell in played[CELLS:]} == {4, 6}
-    run(tmp_path / "other", replicates=8)
-    assert table(tmp_path) == table(tmp_path / "other")
-
-
 def test_fewer_replicates_policies_or_problems_run_nothing(tmp_path, played):
     run(tmp_path)
     parts = [{"replicates": 2}, {"policies": {"fs": POLICIES["fs"]}}, {"problems": {"2 maps": PROBLEMS["2 maps"]}}]

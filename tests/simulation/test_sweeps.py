@@ -27,23 +27,13 @@ from banditselect.authoring import Chosen, argument
 from banditselect.masters import LatentReference
 from banditselect.problems import LatentBandit, SyntheticFeatureSelection, SyntheticParameterSelection
 from banditselect.rivals import UCB1
-from banditselect.simulation import Progress, Result, Steps, tuning
+from banditselect.simulation import Result, Steps, tuning
 from banditselect.simulation.sweeps import RESERVED
 
 PS = SyntheticParameterSelection(n_models=3, dim=4, n_actions=5, radius=0.5)
 FS = SyntheticFeatureSelection(n_models=3, dim=4, n_actions=5, n_items=50)
 SCB = SquareCB.bind(reward_range=given.reward_range)
 OFUL_TOLD = OFUL.bind(noise=given.noise, parameter_bound=given.parameter_bound)
-
-
-class Fragile(Uniform):
-    """Breaks when it learns its fifth reward in a world of ``dim`` 4."""
-
-    dim: int = argument()
-
-    def _learn(self, ids, x, y, played):
-        if self.dim == 4 and self.rounds[0] == 5:
-            raise ZeroDivisionError("no more")
 
 
 def test_a_sweep_is_its_simulations():
@@ -111,31 +101,6 @@ def test_a_grid_makes_every_combination_and_names_what_varies():
         grid(OFUL.bind, scale=[])
 
 
-def test_a_cell_that_fails_is_reported_and_takes_no_other_down():
-    problems = grid(SyntheticParameterSelection, dim=[3, 4], n_models=2)
-    results = sweep({"fragile": Fragile.bind(), "uniform": Uniform.bind()}, problems, rounds=10, replicates=3, block=2)
-    assert results["dim=3"].policies == ["fragile", "uniform"]
-    assert results["dim=4"].policies == ["uniform"]
-    assert len(results.failures) == 2  # blocks 0-1 and 2
-    first, second = results.failures
-    assert (first.cell.problem, first.cell.policy, first.cell.lanes) == ("dim=4", "fragile", range(2))
-    assert second.cell.lanes == range(2, 3)
-    assert isinstance(first.error, ZeroDivisionError)
-    assert "no more" in first.traceback
-    assert str(first) == (
-        "fragile on dim=4, replicates 0-1, 10 rounds, seed 0, Fragile.bind() on SyntheticParameterSelection("
-        "n_models=2, dim=4, n_actions=10, radius=0.0, noise='uniform', truth='random', stay=None): "
-        "ZeroDivisionError('no more')"
-    )
-    assert "2 cells failed" in repr(results)
-
-
-def test_simulate_raises_what_failed_with_a_note():
-    with pytest.raises(ZeroDivisionError, match="no more") as caught:
-        simulate({"uniform": Uniform.bind(), "fragile": Fragile.bind()}, PS, rounds=10, replicates=2)
-    assert "fragile on problem, replicates 0-1" in caught.value.__notes__[0]
-
-
 REFUSED = {
     "rounds": [0, 1.5, None],
     "replicates": [0, 1.5, None, RESERVED + 1],
@@ -182,19 +147,6 @@ def test_a_folder_that_is_not_ours_stays_as_it_is(tmp_path, theirs, out):
 def test_a_constant_that_the_problem_lacks_is_refused_with_those_that_it_has():
     with pytest.raises(ValueError, match=r"given\.horizon: .*center, centers"):
         simulate({"a": OFUL.bind(noise=given.horizon)}, PS, rounds=2, replicates=2)
-
-
-def test_progress_counts_every_cell_of_every_policy():
-    calls: list[Progress] = []
-    policies = {"a": OFUL_TOLD, "b": Uniform.bind()}
-    simulate(policies, PS, rounds=3, replicates=2, block=1, progress=calls.append)
-    assert {p.cells for p in calls} == {4}
-    done = [p.cells_done for p in calls]
-    assert (done[0], done[-1]) == (0, 4)
-    assert done == sorted(done)
-    assert set(done) == set(range(5))
-    assert len(calls) > 12  # one for every checkpoint of every cell
-    assert calls[-1].seconds_left == 0.0
 
 
 # Tuning
@@ -330,31 +282,6 @@ def test_more_replicates_keep_all_that_is_stored_also_in_blocks_that_were_not_fu
     assert len(met) == 4  # nothing but the comparison above was drawn again
 
 
-class Unsure(Uniform):
-    """Its probabilities are what the test wants."""
-
-    p: object = None
-
-    def _choose(self, ids, x, offered, numbers):
-        return Chosen(type(self).p, self._streams.keys[ids])
-
-
-@pytest.mark.parametrize(
-    "p", [np.full((2, 5), 0.7), np.full((2, 5), np.nan), np.full((2, 4), 0.25), np.array([[1.5, -0.5, 0, 0, 0]] * 2)]
-)
-def test_probabilities_that_are_none_are_refused_by_name(p, monkeypatch):
-    monkeypatch.setattr(Unsure, "p", p)
-    with pytest.raises(ValueError, match=r"Unsure: probabilities: got .*probabilities, float64 of shape \(2, 5\)"):
-        simulate({"unsure": Unsure.bind()}, PS, rounds=2, replicates=2)
-
-
-def test_the_summary_tells_what_failed():
-    problems = grid(SyntheticParameterSelection, dim=[3, 4], n_models=2)
-    text = sweep({"f": Fragile.bind(), "u": Uniform.bind()}, problems, rounds=10, replicates=3).summary()
-    assert "dim=4: f failed: ZeroDivisionError('no more')" in text
-    assert text.startswith("dim=3: regret after 10 rounds, 3 replicates")
-
-
 def test_a_policy_may_have_values_of_its_own_and_walks_where_they_are_steps():
     policies = {"OFUL": OFUL_TOLD, "LinTS": LinTS.bind(noise=given.noise)}
     options = {"rounds": 30, "replicates": 4, "own": {"OFUL": {"regularization": Steps(1.0, factor=10.0)}}}
@@ -381,22 +308,10 @@ def test_a_step_to_a_value_that_the_policy_refuses_is_no_step():
 def test_several_problems_are_tuned_side_by_side_as_if_alone():
     problems = {f"M = {M}": SyntheticParameterSelection(n_models=M, dim=3) for M in (2, 3, 4)}
     policies = {name: {"OFUL": OFUL.bind(noise=given.noise), "uniform": Uniform.bind()} for name in problems}
-    chosen = tuning.tune_all(
-        policies,
-        problems,
-        {"scale": tuning.Steps(1.0)},
-        own=None,
-        rounds=50,
-        replicates=4,
-        metric="regret",
-        phase=lambda _: None,
-        workers=1,
-    )
+    options = {"grid": {"scale": Steps(1.0)}, "own": None, "rounds": 50, "replicates": 4, "metric": "regret"}
+    chosen = tuning.tune_all(policies, problems, **options, phase=lambda _: None, workers=1)
     assert list(chosen) == list(problems)
-    alone = tune(
-        policies["M = 3"], problems["M = 3"], {"scale": tuning.Steps(1.0)}, rounds=50, replicates=4, engine="local"
-    )
-    assert chosen["M = 3"].record == alone.record
+    assert chosen["M = 3"].record == tune(policies["M = 3"], problems["M = 3"], **options).record
 
 
 def test_an_interrupted_tuning_continues_to_the_same_choice_with_any_number_of_workers(tmp_path):
