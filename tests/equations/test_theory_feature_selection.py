@@ -38,31 +38,18 @@ def prediction_range(*, parameter_bound, **given):
 
 
 # A second example small enough to write out: t=6, d=2, M=2, R=.5, L=2, G=1, S=3, lam=(1, 3), delta=.1.
-SMALL = {
-    "dim": 2,
-    "noise": 0.5,
-    "feature_bound": 2,
-    "parameter_bound": 3,
-    "regularization": [1.0, 3.0],
-    "delta": 0.1,
-}
+SMALL = {"dim": 2, "noise": 0.5, "feature_bound": 2, "parameter_bound": 3, "regularization": [1.0, 3.0], "delta": 0.1}
 LD = [2 * math.log(1 + 6 * 4 / (1 * 2)), 2 * math.log(1 + 6 * 4 / (3 * 2))]
 
 
 # --- Q --------------------------------------------------------------------------------------------
 
 
-def test_eq_final_def_q_t_printed():
-    m = max(1 * 9 + 4 * LD[0], 3 * 9 + 4 * LD[1])
+@pytest.mark.parametrize("lams", [(1.0, 3.0), (3.0,)])
+def test_eq_final_def_q_t_and_drving_q_t_fortrue_model_printed(lams):
+    m = max(lam * 9 + 4 * 2 * math.log(1 + 6 * 4 / (lam * 2)) for lam in lams)
     by_hand = 1 + 2 * m + 32 * 0.25 * math.log((0.5 * math.sqrt(8) + math.sqrt(1 + m)) / 0.1)
-    assert fs.Q(t=6, **SMALL, form="printed") == pytest.approx(by_hand, rel=1e-14)
-
-
-def test_eq_drving_q_t_fortrue_model_one_model():
-    one = {**SMALL, "regularization": 3.0}
-    by_hand = 1 + 2 * 3 * 9 + 8 * LD[1]
-    by_hand += 32 * 0.25 * math.log((0.5 * math.sqrt(8) + math.sqrt(1 + 3 * 9 + 4 * LD[1])) / 0.1)
-    assert fs.Q(t=6, **one, form="printed") == pytest.approx(by_hand, rel=1e-14)
+    assert fs.Q(t=6, **{**SMALL, "regularization": lams}, form="printed") == pytest.approx(by_hand, rel=1e-14)
 
 
 def test_eq_app_lemm_defofqtforboudn_corrected():

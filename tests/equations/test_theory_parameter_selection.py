@@ -28,22 +28,13 @@ def without(arguments, *names):
 # --- U --------------------------------------------------------------------------------------------
 
 
-def test_eq_Ut_Def_printed():
-    by_hand = 3 + 8 * LD + 32 * 0.25 * math.log((2 * math.sqrt(2) * 0.5 + math.sqrt(2 + 4 * LD)) / 0.1)
-    assert ps.U(t=6, **SMALL, form="printed") == pytest.approx(by_hand, rel=1e-14)
-
-
-def test_eq_Ut_Def1_one_model():
-    ld = 2 * math.log(1 + 6 * 4 * 0.25 / 2)
-    by_hand = 3 + 8 * ld + 32 * 0.25 * math.log((2 * math.sqrt(2) * 0.5 + math.sqrt(2 + 4 * ld)) / 0.1)
-    assert ps.U(t=6, **{**SMALL, "radius": 0.5}, form="printed") == pytest.approx(by_hand, rel=1e-14)
-
-
-def test_eq_Ut_Def0_any_regularization():
-    lam, r, ld = 0.7, 3.0, 2 * math.log(1 + 6 * 4 / (2 * 0.7))
-    by_hand = 1 + 2 * lam * r**2 + 8 * ld
-    by_hand += 32 * 0.25 * math.log((2 * math.sqrt(2) * 0.5 + math.sqrt(1 + lam * r**2 + 4 * ld)) / 0.1)
-    printed = ps.U(t=6, **{**SMALL, "radius": r}, regularization=lam, form="printed")
+@pytest.mark.parametrize("lams", [(4.0, 1 / 9), (4.0,), (0.7,)])
+def test_eq_Ut_Def_Def0_and_Def1_printed(lams):
+    """The balls of SMALL at 1 / r^2, one of them, and the wider one at another regularisation."""
+    radii, own = ([3.0], {"regularization": lams}) if lams == (0.7,) else ([0.5, 3.0][: len(lams)], {})
+    m = max(lam * r**2 + 4 * 2 * math.log(1 + 6 * 4 / (2 * lam)) for lam, r in zip(lams, radii, strict=True))
+    by_hand = 1 + 2 * m + 32 * 0.25 * math.log((2 * math.sqrt(2) * 0.5 + math.sqrt(1 + m)) / 0.1)
+    printed = ps.U(t=6, **{**SMALL, "radius": radii}, **own, form="printed")
     assert printed == pytest.approx(by_hand, rel=1e-14)
 
 

@@ -11,10 +11,7 @@ from banditselect.reporting import save_figure
 from banditselect.simulation import METRICS, Result, Results
 
 PS = SyntheticParameterSelection(n_models=3, dim=4, n_actions=5, radius=0.5)
-POLICIES = {
-    "OFUL": OFUL.bind(noise=given.noise, parameter_bound=given.parameter_bound),
-    "uniform": Uniform.bind(),
-}
+POLICIES = {"OFUL": OFUL.bind(noise=given.noise, parameter_bound=given.parameter_bound), "uniform": Uniform.bind()}
 
 
 @pytest.fixture(scope="module")

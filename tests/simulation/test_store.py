@@ -10,17 +10,7 @@ import numpy as np
 import pytest
 from stored_sweeps import CELLS, POLICIES, PROBLEMS, cells_played, names, run, table, whole_sweep
 
-from banditselect import (
-    FSSquareCB,
-    Power,
-    RegretBalancing,
-    SquareCB,
-    Uniform,
-    given,
-    on_every_map,
-    on_map,
-    tune,
-)
+from banditselect import FSSquareCB, Power, RegretBalancing, SquareCB, Uniform, given, on_every_map, on_map, tune
 from banditselect.problems import SyntheticFeatureSelection
 from banditselect.runtime import files
 from banditselect.simulation import Results, cells, identity

@@ -52,10 +52,7 @@ def test_a_sweep_is_its_simulations():
 def test_the_policies_of_a_sweep_may_depend_on_the_problem():
     problems = grid(SyntheticFeatureSelection, n_models=[2, 3], dim=3, n_items=40)
     results = sweep(
-        lambda problem: {f"map {i}": on_map(SCB, i) for i in range(problem.n_models)},
-        problems,
-        rounds=5,
-        replicates=2,
+        lambda problem: {f"map {i}": on_map(SCB, i) for i in range(problem.n_models)}, problems, rounds=5, replicates=2
     )
     assert [results[name].policies for name in results] == [["map 0", "map 1"], ["map 0", "map 1", "map 2"]]
 
