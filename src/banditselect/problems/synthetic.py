@@ -222,11 +222,8 @@ def extremes(centers: Array, radius: float) -> tuple[Index, Array]:
     np.fill_diagonal(apart, np.inf)
     i, j = divmod(int(apart.argmin()), len(centers))
     models = np.array([far, near, i, i, i])
-    out, back, across = (
-        centers[far] / lengths[far],
-        centers[near] / lengths[near],
-        (centers[j] - centers[i]) / apart[i, j],
-    )
+    out, back = centers[far] / lengths[far], centers[near] / lengths[near]
+    across = (centers[j] - centers[i]) / apart[i, j]
     return models, centers[models] + radius * np.array([out, -back, across, -across, 0.0 * across])
 
 
