@@ -46,7 +46,7 @@ class Part(Configured, ABC):
 
     @property
     def width(self) -> int:
-        """The number of features."""
+        """The number of features; where something has to be fitted, only after the fit."""
         given = vars(self).get("width")  # an argument of this name
         return len(self.names) if given is None else int(given)
 
@@ -89,10 +89,8 @@ class Part(Configured, ABC):
         made = cls(**settings)
         for name in cls.state:
             mine, theirs = getattr(made, name), learned[name]
-            if isinstance(mine, np.ndarray) and (np.shape(theirs), np.asarray(theirs).dtype) != (
-                mine.shape,
-                mine.dtype,
-            ):
+            array = np.asarray(theirs) if isinstance(mine, np.ndarray) else None
+            if array is not None and (array.shape, array.dtype) != (mine.shape, mine.dtype):
                 raise refuse(f"{cls.__name__}: {name}", theirs, f"{mine.dtype} numbers of shape {mine.shape}")
             setattr(made, name, theirs)
         return made
@@ -103,9 +101,8 @@ class Part(Configured, ABC):
 
     def _unfitted(self) -> RuntimeError:
         """Return the error of a call before the fit."""
-        return RuntimeError(
-            f"{self!r} is not fitted: call fit(contexts, items) of its map, which returns a fitted copy"
-        )
+        advice = "call fit(contexts, items) of its map, which returns a fitted copy"
+        return RuntimeError(f"{self!r} is not fitted: {advice}")
 
 
 class Encoder(Part):
@@ -227,19 +224,13 @@ class FeatureMap(Part):
 
     A subclass declares its arguments, names its features (``names``) and writes ``_features``; encoders among its
     arguments that are called ``context`` or ``items`` are fitted and observed automatically.
-
-    Attributes
-    ----------
-    width: the number of features; where something has to be fitted, only after the fit.
-    blocks: of parameters. With more than one, ``features`` returns a :class:`~banditselect.types.Blocked`.
-    names: a name of every feature.
     """
 
     takes_pairs: ClassVar[bool] = False  #: whether ``_features`` also takes a context for every item
 
     @property
     def blocks(self) -> int:
-        """The number of blocks of parameters."""
+        """The number of blocks of parameters; with more than one, ``features`` returns a ``Blocked``."""
         return 1
 
     def fit(self, contexts: Any, items: Any) -> Self:

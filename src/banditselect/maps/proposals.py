@@ -1,11 +1,12 @@
 """Candidate maps proposed from examples: the kinds of their columns, and the maps that suit these."""
 
-from collections.abc import Sequence
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 
-from .base import Concat, Encoder, FeatureMap
+from .base import Encoder, FeatureMap
 from .categories import Categories
 from .disjoint import Disjoint
 from .hashing import category_key
@@ -143,12 +144,13 @@ class _Side:
             wide = len(plain.fit(self.records).names) > _WIDE
             parts.append(Categories(*self.categories, width=32) if wide else plain)
         parts += self._rest(text or not (self.numbers or self.categories or self.vectors))
-        return _joined(parts)
+        return reduce(add, parts)
 
     def tokens(self) -> Encoder:
         """Return the encoder for hashed interactions, which takes ids too."""
         words = (*self.categories, *self.returning)
-        return _joined([*self._numbers(True), *([Categories(*words, width=1)] if words else []), *self._rest(True)])
+        hashed: list[Encoder] = [Categories(*words, width=1)] if words else []
+        return reduce(add, [*self._numbers(True), *hashed, *self._rest(True)])
 
     def _numbers(self, scaled: bool) -> list[Encoder]:
         if not self.numbers:
@@ -159,10 +161,6 @@ class _Side:
     def _rest(self, text: bool) -> list[Encoder]:
         texts: list[Encoder] = [Text(*self.texts, width=32)] if self.texts and text else []
         return [*texts, *(Vectors(name) for name in self.vectors)]
-
-
-def _joined(encoders: Sequence[Encoder]) -> Encoder:
-    return encoders[0] if len(encoders) == 1 else Concat(*encoders)
 
 
 def _kind(name: str, values: list[Any]) -> str:
