@@ -164,12 +164,12 @@ def _check(encoder: Encoder, records: Records, kind: str) -> None:
     """Refuse text in a column that an encoder reads as numbers, such as a number with a decimal comma."""
     for _, part in encoder._parts:
         _check(part, records, kind)
-    vectors = isinstance(encoder, Vectors)
-    for name in (encoder.column,) if vectors else encoder.columns if isinstance(encoder, Numbers) else ():
-        cells = enumerate(records.column(name)) if vectors or np.isnan(records.numbers(name)).any() else ()
-        for row, cell in cells:
-            if isinstance(cell, str):
-                raise errors.refuse(f"{kind} {row}: column {name!r}", cell, "a number, or a list of numbers")
+    names = encoder.columns if isinstance(encoder, Numbers) else ()
+    for name in (encoder.column,) if isinstance(encoder, Vectors) else names:
+        if isinstance(encoder, Vectors) or np.isnan(records.numbers(name)).any():
+            for row, cell in enumerate(records.column(name)):
+                if isinstance(cell, str):
+                    raise errors.refuse(f"{kind} {row}: column {name!r}", cell, "a number, or a list of numbers")
 
 
 def part_at(only: int | None) -> slice:

@@ -6,7 +6,7 @@ import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ..kernels.features import LIMIT
 from ..runtime import constraints, errors
@@ -86,10 +86,10 @@ def _round(where: str, line: bytes) -> Round | None:
     actions = shared.get("_multi")
     if not isinstance(actions, list) or not all(isinstance(item, dict) for item in actions) or "_slots" in shared:
         raise errors.refuse(f"{where}: c", list(shared), "a list of objects '_multi', and no '_slots'")
-    items, cost = [_flat(item) for item in actions], event.get("_label_cost")
+    items, cost = [_flat(item) for item in actions], cast(Any, event.get("_label_cost"))
     first, p = (event[name][0] if isinstance(event.get(name), list) and event[name] else None for name in "ap")
     action = event.get("_labelIndex", first - 1 if isinstance(first, int) else None)
-    probability = event.get("_label_probability", p)
+    probability: Any = event.get("_label_probability", p)
     if not items:
         raise errors.refuse(f"{where}: items", items, "at least one")
     if type(action) is not int or not 0 <= action < len(items):

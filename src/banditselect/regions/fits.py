@@ -66,7 +66,8 @@ class Fits:
             estimate = axes[:, kept] @ ((axes[:, kept].T @ (x.T @ y)) / values[kept])
             left = y - x @ estimate
             found.append((estimate, gram, left @ left, max(len(own) - kept.sum() - intercept, 0)))
-        return cls(*(np.array(column, dtype=np.float64) for column in zip(*found, strict=True)), noise=noise)
+        estimates, grams, squares, freedom = (np.array(column, dtype=np.float64) for column in zip(*found, strict=True))
+        return cls(estimates, grams, squares, freedom, noise=noise)
 
     @classmethod
     def of_covariances(cls, estimates: Array, covariances: Array) -> "Fits":
@@ -85,7 +86,7 @@ class Fits:
         part.__dict__["deviation"] = self.deviation
         return part
 
-    def _changed(self, new: Callable[[str], Array]) -> "Fits":
+    def _changed(self, new: Callable[[str], Any]) -> "Fits":
         return replace(self, **{name: new(name) for name in ("estimates", "grams", "squares", "freedom")})
 
     def __len__(self) -> int:

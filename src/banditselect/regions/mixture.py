@@ -70,7 +70,8 @@ def explain(fits: Fits, means: Array, covariances: Array) -> Iterator[Explained]
     n, (M, d) = len(fits), means.shape
     size = max(1, ROOM // (M * d * d))
     for start in range(0, n, size):
-        some = [array[start : start + size] for array in (fits.estimates, fits.roots, fits.log_norms)]
+        rows = slice(start, start + size)
+        some = fits.estimates[rows], fits.roots[rows], fits.log_norms[rows]
         explained = Explained(*(np.empty((len(some[0]), M, *more)) for more in ((), (d,), (d, d))))
         explain_fits(*some, means, covariances, *explained)
         yield explained
