@@ -6,6 +6,7 @@ and returns the action. Features are stored in the form that the contestant take
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
@@ -142,9 +143,7 @@ def fs_squarecb(M: int, d: int, seed: int, lanes: int | None = None, noise: floa
     return FSSquareCB(n_models=M, dim=d, noise=noise, reward_range=REWARD_RANGE, lanes=lanes, seed=seed)
 
 
-def fs_squarecb_at_worst(M: int, d: int, seed: int, lanes: int | None = None) -> FSSquareCB:
-    """Return FS-SCB given a noise so large that no model ever loses its weight."""
-    return fs_squarecb(M, d, seed, lanes, noise=WORST_NOISE)
+fs_squarecb_at_worst = partial(fs_squarecb, noise=WORST_NOISE)  #: no model ever loses its weight
 
 
 def _of_ours(name: str, what: str, build: Callable[[int, int, int], Policy], every_map: bool = False) -> Contestant:

@@ -23,14 +23,12 @@ def vowpal_wabbit(text: bool) -> Callable[[LinearProblem, int], Play]:
         from vowpalwabbit import Workspace
 
         vw = Workspace(f"{VW_OPTIONS} --random_seed {seed}")
-        rewards, draw = problem.rewards, random.Random(seed).choices
-        rounds = problem.first_map.tolist()
+        rewards, draw, rounds = problem.rewards, random.Random(seed).choices, problem.first_map.tolist()
         actions = range(len(rounds[0]))
-        lines = [
-            "\n".join("|a " + " ".join(f"{i}:{value:.9g}" for i, value in enumerate(row)) for row in rows)
-            for rows in (rounds if text else ())
-        ]
-        features = [[{"a": dict(enumerate(row))} for row in rows] for rows in (() if text else rounds)]
+        if text:
+            lines = ["\n".join("|a " + " ".join(f"{i}:{v:.9g}" for i, v in enumerate(x)) for x in xs) for xs in rounds]
+        else:
+            features = [[{"a": dict(enumerate(x))} for x in xs] for xs in rounds]
 
         def play(t: int) -> int:
             if text:
@@ -155,32 +153,20 @@ def bayesianbandits(policy: str) -> Callable[[LinearProblem, int], Play]:
     return make
 
 
-WHAT = {
-    "Vowpal Wabbit, examples": "squarecb; example objects from dictionaries",
-    "Vowpal Wabbit, text": "squarecb; text ready, parsed once a round",
-    "coba LinUCB": "features of actions",
-    "coba CORRAL": "over 4 LinUCB; rewards scaled to [0, 1]",
-    "MABWiser LinUCB": "one arm, asked for K contexts",
-    "contextualbandits": "the regression under its LinUCB; its bandits are disjoint",
-    "river": "the regression under LinUCBDisjoint, one for all arms",
-    "bayesianbandits TS": "agent with one learner for all arms",
-    "bayesianbandits UCB": "the same; quantiles of 1000 samples",
-}
-
-
-def _peer(package: str, name: str, make: Callable[[LinearProblem, int], Play], **most: int) -> Contestant:
-    return Contestant(name, WHAT[name], make, package, **most)
-
-
-VW_EXAMPLES = _peer("vowpalwabbit", "Vowpal Wabbit, examples", vowpal_wabbit(text=False))
+VW = "vowpalwabbit"
+VW_EXAMPLES = Contestant(
+    "Vowpal Wabbit, examples", "squarecb; example objects from dictionaries", vowpal_wabbit(text=False), VW
+)
+REGRESSION = "the regression under its LinUCB; its bandits are disjoint"
+THOMPSON, QUANTILES = bayesianbandits("ThompsonSampling"), bayesianbandits("UpperConfidenceBound")
 PEERS = (
     VW_EXAMPLES,
-    _peer("vowpalwabbit", "Vowpal Wabbit, text", vowpal_wabbit(text=True)),
-    _peer("coba", "coba LinUCB", coba(corral=False)),
-    _peer("coba", "coba CORRAL", coba(corral=True), most_seeds=3),
-    _peer("mabwiser", "MABWiser LinUCB", mabwiser),
-    _peer("contextualbandits", "contextualbandits", contextualbandits),
-    _peer("river", "river", river),
-    _peer("bayesianbandits", "bayesianbandits TS", bayesianbandits("ThompsonSampling")),
-    _peer("bayesianbandits", "bayesianbandits UCB", bayesianbandits("UpperConfidenceBound")),
+    Contestant("Vowpal Wabbit, text", "squarecb; text ready, parsed once a round", vowpal_wabbit(text=True), VW),
+    Contestant("coba LinUCB", "features of actions", coba(corral=False), "coba"),
+    Contestant("coba CORRAL", "over 4 LinUCB; rewards scaled to [0, 1]", coba(corral=True), "coba", most_seeds=3),
+    Contestant("MABWiser LinUCB", "one arm, asked for K contexts", mabwiser, "mabwiser"),
+    Contestant("contextualbandits", REGRESSION, contextualbandits, "contextualbandits"),
+    Contestant("river", "the regression under LinUCBDisjoint, one for all arms", river, "river"),
+    Contestant("bayesianbandits TS", "agent with one learner for all arms", THOMPSON, "bayesianbandits"),
+    Contestant("bayesianbandits UCB", "the same; quantiles of 1000 samples", QUANTILES, "bayesianbandits"),
 )

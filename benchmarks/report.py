@@ -24,10 +24,8 @@ def page(parts: Mapping[str, Part]) -> str:
     limited = [figure for part in parts.values() for figure in part.figures if figure.limit is not None]
     sections = [f"{sum(bool(figure.holds) for figure in limited)} of {len(limited)} limits hold."]
     if "peers-10" in parts:
-        words = (
-            "One decision and its update, including checks and propensity. FS-SCB chooses among ten maps; the others "
-        )
-        sections.append(f"## In short\n\n{words}get the right one.\n\n{speed_part(parts['peers-10'])}")
+        words = "One decision and its update, including checks and propensity. FS-SCB chooses among ten maps; the "
+        sections.append(f"## In short\n\n{words}others get the right one.\n\n{speed_part(parts['peers-10'])}")
     for part in parts.values():
         sections.append(f"## {part.title}\n\n{part.settings}.")
         if part.missing:
@@ -56,16 +54,7 @@ def figures_table(figures: Sequence[Figure]) -> str:
 
 def rows_table(rows: Sequence[Row]) -> str:
     """Return the comparison: time per round and regret."""
-    head = [
-        "",
-        "version",
-        "what",
-        "µs per round (best)",
-        "times the yardstick",
-        "best",
-        "times an empty call",
-        "blocks",
-    ]
+    head = ["", "version", "what", "µs per round (best)", "times the yardstick", "best", "times an empty call"]
     cells = []
     for row in rows:
         own, yard = row.per_round, row.to_yardstick
@@ -74,7 +63,7 @@ def rows_table(rows: Sequence[Row]) -> str:
         words = [row.name, row.version or "–", row.what, f"{number(own.median)} ({number(own.best)})", times]
         words += [number(yard.best), number(row.to_empty_call.median), str(own.n)]
         cells.append([*words, f"{number(row.regret)}{error}", str(row.problems)])
-    return markdown_table([*head, "regret", "problems"], cells)
+    return markdown_table([*head, "blocks", "regret", "problems"], cells)
 
 
 def latency_table(rows: Sequence[Row]) -> str:

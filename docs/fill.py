@@ -22,7 +22,7 @@ from banditselect.reporting.page import SIGNS
 from banditselect.reporting.tables import NOTHING, duration, interval, measured
 from banditselect.simulation import Result, Results
 from banditselect.simulation.store import Store
-from benchmarks.arena import EXPERIMENTS as PUBLISHED
+from benchmarks.arena.experiments import EXPERIMENTS as PUBLISHED
 from benchmarks.arena.sentences import SENTENCES
 from benchmarks.pages import DOCS, fill, markdown_table, spread
 
@@ -57,14 +57,13 @@ def results_tables(found: Found, verdicts: Sequence[Verdict]) -> dict[str, str]:
     own: dict[tuple[str, str], dict[str, Verdict]] = {}
     for one in claims:
         own.setdefault((one.claim, one.experiment), {})[one.regime] = one
-    rows = [
-        [claim, f"{PAPER[name].place}: {name}", *(f"{SIGNS[by[s].outcome].symbol} {by[s].outcome}" for s in SETTINGS)]
-        for (claim, name), by in own.items()
-    ]
-    turned: dict[tuple[str, str], list[str]] = {}
+    rows, turned = [], dict[tuple[str, str], list[str]]()
     for (claim, name), by in own.items():
-        if by["practical"].outcome != by["tuned"].outcome:
-            turned.setdefault((by["practical"].outcome, by["tuned"].outcome), []).append(f"{claim} ({name})")
+        outcomes = {setting: by[setting].outcome for setting in SETTINGS}
+        signs = (f"{SIGNS[outcome].symbol} {outcome}" for outcome in outcomes.values())
+        rows.append([claim, f"{PAPER[name].place}: {name}", *signs])
+        if outcomes["practical"] != outcomes["tuned"]:
+            turned.setdefault((outcomes["practical"], outcomes["tuned"]), []).append(f"{claim} ({name})")
     flips = [[*outcomes, "; ".join(those)] for outcomes, those in turned.items()]
     finals = {}
     for (name, regime), results in found.items():
@@ -164,18 +163,18 @@ def fill_arena(folder: Path) -> None:
         for name, one in named.items()
         if name not in RANKING.yardsticks
     ]
-    published = load_runs(folder, PUBLISHED)
+    head = ["among", "policy", "inputs besides shapes and models", "tuned", "proved regret"]
     tables = {
         "run": run_table(ran, folder),
         "summary": summary(found),
         "ranking": standing(found, folder),
         "winners": winners(found),
         "losses": losses(found),
-        "inputs": markdown_table(
-            ["among", "policy", "inputs besides shapes and models", "tuned", "proved regret"], inputs
-        ),
+        "inputs": markdown_table(head, inputs),
     }
-    fill(DOCS / "arena.md", tables | ({"rates": details(judge(published, PUBLISHED, SENTENCES))} if published else {}))
+    if published := load_runs(folder, PUBLISHED):
+        tables["rates"] = details(judge(published, PUBLISHED, SENTENCES))
+    fill(DOCS / "arena.md", tables)
 
 
 def run_table(ran: Mapping[str, Results], folder: Path) -> str:
@@ -196,9 +195,9 @@ def summary(found: Groups) -> str:
         for regime, groups in found.items():
             every = ranking.standings(groups[group], RANKING)
             full = [one for one in every if one.problems == len(groups[group])]
-            first = [f"{o.policy} ({100.0 * o.share:.1f} %)" for o in full if o.policy not in RANKING.yardsticks][:3]
-            known = [f"{o.policy} ({100.0 * o.share:.1f} %)" for o in full if o.policy in RANKING.yardsticks]
-            rows.append([group, regime, "; ".join(first), "; ".join(known), every[0].behind.b])
+            words = {one.policy: f"{one.policy} ({100.0 * one.share:.1f} %)" for one in full}
+            known = [words.pop(name) for name in list(words) if name in RANKING.yardsticks]
+            rows.append([group, regime, "; ".join([*words.values()][:3]), "; ".join(known), every[0].behind.b])
     return markdown_table(["among", "setting", "smallest regrets", "yardsticks", "leader"], rows)
 
 

@@ -15,7 +15,7 @@ from banditselect.experiments.experiment import load_runs
 from banditselect.experiments.words import verdict_lines
 from banditselect.simulation import Progress
 
-from . import EXPERIMENTS
+from .experiments import EXPERIMENTS
 from .sentences import SENTENCES
 
 

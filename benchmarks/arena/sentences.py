@@ -11,6 +11,7 @@ half of that of uniform play. "Does not grow": an exponent of at most a tenth. "
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,7 @@ from banditselect.experiments.claims.statistics import ratio
 from banditselect.experiments.feature_selection import UNIFORM
 from banditselect.types import Array
 
-from .masters import BASE, OWN_RATE
-from .rates import DESIGN, PLAIN, STAY
+from .experiments import BASE, DESIGN, MASTERS, OWN_RATE, PLAIN, RATES, STAY
 
 Bounds = tuple[float, float]  #: of an exponent, in a sentence
 
@@ -34,10 +34,9 @@ ROOT, FLAT = (-math.inf, 0.5 + LOGARITHMS), (-math.inf, 0.1)
 TWO_THIRDS, LINEAR, GROWS = (2.0 / 3.0, math.inf), (0.9, math.inf), (0.1, math.inf)
 
 
-def _ordered(runs: Runs, axis: str, *policies: str) -> list[str]:
-    """Return the problems that all of these policies played, in the order of M, or K."""
-    names = [name for name, own in runs.results.items() if name.startswith(axis) and {*policies} <= {*own.curves}]
-    return sorted(names, key=models_of)
+def _ordered(runs: Runs, axis: str) -> list[str]:
+    """Return the problems in which M, or K, differs, in its order."""
+    return sorted((name for name in runs.results if name.startswith(axis)), key=models_of)
 
 
 def _early(runs: Runs, names: Sequence[str], *policies: str) -> tuple[Runs, float]:
@@ -68,9 +67,7 @@ def of_master(policy: str, *, rounds: Bounds = ROOT, together: float | None = No
     """
 
     def measure(runs: Runs) -> list[Measured]:
-        names = _ordered(runs, "M", policy, UNIFORM)[: 1 if two else None]
-        if not names:
-            return []
+        names = _ordered(runs, "M")[: 1 if two else None]
         early, span = _early(runs, names, policy, UNIFORM)
         learned = [name for name in names if _learned(early, name, policy)] or names[:1]
         parts = []
@@ -100,20 +97,17 @@ def has_learned(policy: str, *others: str) -> Measure:
     """
 
     def measure(runs: Runs) -> list[Measured]:
-        names = _ordered(runs, "M", policy, UNIFORM, *others)
-        if not names:
-            return []
+        names = _ordered(runs, "M")
         early, span = _early(runs, names, policy, UNIFORM, *others)
         words = f"regret of {policy} over that of {UNIFORM} after a quarter of the rounds, {names[0]}"
         share = _contrast(names[0], policy, float(early.mean(names[0], UNIFORM)))
         parts = [Statistic(words, share, high=LEARNED, problems=(names[0],))]
         T = float(runs.results[names[0]].checkpoints[-1])
-        for other in others:
-            for name in names:
-                words = f"regret of {other} over sqrt(t), {name}, "
-                quarter = _over(name, other, math.sqrt(T * math.exp(-span)), late=False)
-                parts.append(Statistic(words + "after a quarter of the rounds", quarter, high=1.0, problems=(name,)))
-                parts.append(Statistic(words + "at the end", _over(name, other, math.sqrt(T), late=True), high=1.0))
+        times = {"after a quarter of the rounds": (1, T * math.exp(-span)), "at the end": (0, T)}
+        for other, name in product(others, names):
+            for when, (which, t) in times.items():
+                words = f"regret of {other} over sqrt(t), {name}, {when}"
+                parts.append(Statistic(words, _over(name, other, math.sqrt(t), which), high=1.0, problems=(name,)))
         return measure_all(parts, [runs, early])
 
     return measure
@@ -125,23 +119,18 @@ def _contrast(problem: str, policy: str, unit: float) -> Callable[[Runs, Runs], 
     One stuck run makes the interval of a ratio useless, but not that of this difference.
     """
 
-    def compute(late: Runs, early: Runs) -> Any:
-        return LEARNED + (early.mean(problem, policy) - LEARNED * early.mean(problem, UNIFORM)) / unit
-
-    return compute
+    return lambda _, early: LEARNED + (early.mean(problem, policy) - LEARNED * early.mean(problem, UNIFORM)) / unit
 
 
-def _over(problem: str, policy: str, unit: float, *, late: bool) -> Callable[[Runs, Runs], Any]:
-    return lambda end, early: (end if late else early).mean(problem, policy) / unit
+def _over(problem: str, policy: str, unit: float, which: int) -> Callable[..., Any]:
+    return lambda *runs: runs[which].mean(problem, policy) / unit
 
 
 def in_rounds(policy: str, within: Bounds) -> Measure:
     """Return the measure: the exponents of T in a mean regret, for the smallest M and the largest."""
 
     def measure(runs: Runs) -> list[Measured]:
-        names = _ordered(runs, "M", policy)
-        if not names:
-            return []
+        names = _ordered(runs, "M")
         early, span = _early(runs, names, policy)
         words = f"exponent e of T^e, regret of {policy} in the last three quarters, "
         ends = dict.fromkeys((names[0], names[-1]))
@@ -159,9 +148,7 @@ def in_size(policy: str, axis: str, within: Bounds, *, over: str | None = None, 
     """
 
     def measure(runs: Runs) -> list[Measured]:
-        names = _ordered(runs, axis, policy, *([over] if over else []))
-        if len(names) < 2:
-            return []
+        names = _ordered(runs, axis)
         ends, symbol = (names[0], names[-1]), axis[-1]
         of = f"regret of {policy}" + (f" over that of {over}" if over else "")
         sizes = [math.log(models_of(end)) if log else float(models_of(end)) for end in ends]
@@ -183,15 +170,14 @@ def _times(policy: str, other: str, low: float, *, two: bool = False) -> Measure
     """Return the measure: the regret of one policy over that of another, for every M, or for M = 2."""
 
     def measure(runs: Runs) -> list[Measured]:
-        names = _ordered(runs, "M", policy, other)[: 1 if two else None]
+        names = _ordered(runs, "M")[: 1 if two else None]
         words = f"regret of {policy} over that of {other}, "
         parts = [Statistic(words + p, ratio(p, policy, other), low=low, problems=(p,), log=True) for p in names]
-        return measure_all(parts, [runs]) if parts else []
+        return measure_all(parts, [runs])
 
     return measure
 
 
-MASTERS, RATES = "arena-masters", "arena-rates"
 DATA_DRIVEN, CORRAL = "Pacchiano, Dann and Gentile 2024", "Pacchiano et al. 2020"
 PAPINI = "Papini et al. 2021, the assumption"
 BALANCING = {  # policy: (reference, exponent of M T if both grow alike)

@@ -9,8 +9,8 @@ from banditselect.experiments.claims.claim import FAILS, HOLDS, NOT_APPLICABLE
 from banditselect.experiments.experiment import load_runs
 from banditselect.experiments.parameter_selection import UNIFORM
 from banditselect.simulation import METRICS, Result, Results
-from benchmarks.arena import EXPERIMENTS, masters, rates
 from benchmarks.arena import __main__ as command
+from benchmarks.arena.experiments import CORRALS, EXPERIMENTS, MASTERS, OWN_RATE
 from benchmarks.arena.sentences import SENTENCES
 
 N = 12
@@ -29,16 +29,16 @@ def result(finals, checkpoints):
 def stored(folder, regret):
     """Store results of the problems of the rates: ``regret(policy, size, t)`` at a quarter of the rounds and all."""
     spread = 1.0 + 0.001 * np.linspace(-1.0, 1.0, N)
-    for module in (rates, masters):
+    for experiment in EXPERIMENTS.values():
         results = {}
-        for name, problem in module.problems().items():
+        for name, problem in experiment.problems(()).items():
             size = int(name.rpartition("= ")[2])
-            played = module.policies(problem, 1000)
+            played = experiment.regimes["defaults"].policies(problem, 1000)
             finals = {
                 p: np.array([np.broadcast_to(regret(p, size, t), N) for t in (250, 1000)]) * spread for p in played
             }
             results[name] = result(finals, (250, 1000))
-        path = folder / module.EXPERIMENT.name / "defaults"
+        path = folder / experiment.name / "defaults"
         path.mkdir(parents=True)
         Results(results).save(path / "results.parquet")
     return {verdict.id: verdict for verdict in judge(load_runs(folder, EXPERIMENTS), EXPERIMENTS, SENTENCES)}
@@ -127,21 +127,23 @@ def test_every_sentence_is_judged_where_everyone_played(tmp_path):
 
 
 def test_corral_is_judged_as_it_is_called():
-    (problem,) = list(masters.problems().values())[:1]
-    found = {name: policy.arguments for name, policy in masters.policies(problem, 1000).items()}
-    feedback = {name: found[name].get("feedback", "plain") for name in masters.CORRALS}
+    problem, *_ = EXPERIMENTS[MASTERS].problems(()).values()
+    policies = EXPERIMENTS[MASTERS].regimes["defaults"].policies(problem, 1000)
+    found = {name: policy.arguments for name, policy in policies.items()}
+    feedback = {name: found[name].get("feedback", "plain") for name in CORRALS}
     assert list(feedback.values()) == ["plain", "smoothed", "importance"]
     assert all(name.endswith(kind) or kind == "plain" for name, kind in feedback.items())
-    own = found[masters.OWN_RATE]
+    own = found[OWN_RATE]
     assert (own["feedback"], own["learning_rate"]) == ("smoothed", 1.0)
-    assert {found[name]["horizon"] for name in (*masters.CORRALS, masters.OWN_RATE)} == {None}
+    assert {found[name]["horizon"] for name in (*CORRALS, OWN_RATE)} == {None}
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("module", [rates, masters])
-def test_everyone_plays(module):
-    problem = next(iter(module.problems().values()))
-    result = simulate(module.policies(problem, 5), problem, rounds=5, replicates=2)
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_everyone_plays(name):
+    experiment = EXPERIMENTS[name]
+    problem = next(iter(experiment.problems(()).values()))
+    result = simulate(experiment.regimes["defaults"].policies(problem, 5), problem, rounds=5, replicates=2)
     assert all(np.isfinite(result.final(policy)).all() for policy in result.policies)
 
 
