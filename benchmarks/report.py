@@ -34,7 +34,11 @@ def page(parts: Mapping[str, Part]) -> str:
             sections.append(figures_table(part.figures))
         if part.rows:
             sections += [rows_table(part.rows), latency_table(part.rows)]
-    return "\n\n".join([*sections, "## Machine", machines(parts)]) + "\n"
+    machines: dict[str, list[str]] = {}
+    for name, part in parts.items():
+        machines.setdefault(machine_words(part.machine), []).append(f"{name} ({part.measured}, {part.seconds:.0f} s)")
+    sections += ["## Machine", *(f"{words} Parts: {', '.join(names)}." for words, names in machines.items())]
+    return "\n\n".join(sections) + "\n"
 
 
 def figures_table(figures: Sequence[Figure]) -> str:
@@ -99,21 +103,11 @@ def speed_line(parts: Mapping[str, Part]) -> str:
     )
 
 
-def machines(parts: Mapping[str, Part]) -> str:
-    """Return the machines and the parts measured on each, one paragraph per machine."""
-    found: dict[str, list[str]] = {}
-    for name, part in parts.items():
-        found.setdefault(machine_words(part.machine), []).append(f"{name} ({part.measured}, {part.seconds:.0f} s)")
-    return "\n\n".join(f"{words} Parts: {', '.join(names)}." for words, names in found.items())
-
-
 def machine_words(machine: Mapping[str, Any]) -> str:
     """Return a machine in words."""
     packages = ", ".join(f"{name} {version or 'not installed'}" for name, version in machine["packages"].items())
-    return (
-        f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB, {machine['system']}; "
-        f"Python {machine['python']}, {machine['blas']}; {packages}."
-    )
+    words = "{cpu}, {cores} cores, {memory_gib} GiB, {system}; Python {python}, {blas}; ".format(**machine)
+    return f"{words}{packages}."
 
 
 def duration(microseconds: float) -> str:

@@ -269,9 +269,7 @@ def in_unit(value: float, units: Sequence[str] = ("µs", "ms", "s")) -> str:
     return f"{value / 1000.0**k:.3g} {units[k]}"
 
 
-def in_bytes(size: float) -> str:
-    """Return a size in words."""
-    return in_unit(size, ("B", "kB", "MB", "GB"))
+in_bytes = partial(in_unit, units=("B", "kB", "MB", "GB"))
 
 
 def tables_of(series: Sequence[Found]) -> dict[str, str]:

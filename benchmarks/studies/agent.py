@@ -8,7 +8,7 @@ squarecb on the same stream. ``python -m benchmarks.studies.agent [STREAMS]`` pl
 import random
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
@@ -25,6 +25,10 @@ from . import MEMORY
 ROUNDS, STREAMS = 2000, 10
 WARM = 100  #: rounds that are not timed
 VW_OPTIONS = "--cb_explore_adf --squarecb -q ca --quiet"
+
+
+TABLES = ("iris", "wine", "breast cancer", "digits", "image segments")
+Serve = Callable[[dict[str, float], str], float]  #: plays the row and its class, and returns the reward
 
 
 class Table(NamedTuple):
@@ -48,9 +52,6 @@ def load(name: str) -> Table:
     return Table(records, [str(data.target_names[k]) for k in data.target])
 
 
-TABLES = ("iris", "wine", "breast cancer", "digits", "image segments")
-
-
 def candidates(table: Table) -> dict[str, maps.FeatureMap]:
     """Return six maps, every one with parameters per class: two that are mostly wrong, four that may be right."""
     columns = list(table.rows[0])
@@ -70,17 +71,12 @@ def candidates(table: Table) -> dict[str, maps.FeatureMap]:
     return {name: one.fit(examples, items) for name, one in every.items()}
 
 
-def stream(table: Table, seed: int) -> Iterator[int]:
-    """Yield the rows of a stream: all in a random order, then again in another."""
-    rng = np.random.default_rng((15, seed))
-    while True:
-        yield from rng.permutation(len(table.rows)).tolist()
-
-
-def play_agent(agent: Agent, table: Table, seed: int) -> dict[str, float]:
-    """Return the mean reward of an agent in a stream, and its median time per round in microseconds."""
-    items = [{"id": name} for name in sorted(set(table.classes))]
-    agent.register(items)
+def agent_of(label: str, table: Table, seed: int) -> Serve:
+    """Return FSIDS over all maps, or LinIDS on the map of this label."""
+    every = candidates(table)
+    chosen, policy = (list(every.values()), FSIDS.bind()) if label == "FSIDS" else ([every[label]], LinIDS.bind())
+    agent = Agent(maps=chosen, policy=policy, seed=seed)
+    agent.register([{"id": name} for name in sorted(set(table.classes))])
 
     def serve(row: dict[str, float], right: str) -> float:
         decision = agent.act(row)
@@ -88,11 +84,11 @@ def play_agent(agent: Agent, table: Table, seed: int) -> dict[str, float]:
         agent.update(decision, reward)
         return reward
 
-    return _played(serve, table, seed)
+    return serve
 
 
-def play_vw(table: Table, seed: int) -> dict[str, float]:
-    """Return the same for Vowpal Wabbit with products of context and class, which a weight per class needs."""
+def vowpal_wabbit(table: Table, seed: int) -> Serve:
+    """Return Vowpal Wabbit with products of context and class, which a weight per class needs."""
     from vowpalwabbit import Workspace
 
     names = sorted(set(table.classes))
@@ -100,8 +96,8 @@ def play_vw(table: Table, seed: int) -> dict[str, float]:
     offered = "\n".join(f"|a class{k}" for k in range(len(names)))
 
     def serve(row: dict[str, float], right: str) -> float:
-        told = "shared |c " + " ".join(f"f{k}:{value:.9g}" for k, value in enumerate(row.values()))
-        examples = vw.parse(f"{told}\n{offered}")
+        shared = "shared |c " + " ".join(f"f{k}:{value:.9g}" for k, value in enumerate(row.values()))
+        examples = vw.parse(f"{shared}\n{offered}")
         p = vw.predict(examples)
         action = draw(range(len(names)), p)[0]
         reward = float(names[action] == right)
@@ -110,28 +106,24 @@ def play_vw(table: Table, seed: int) -> dict[str, float]:
         vw.finish_example(examples)
         return reward
 
-    return _played(serve, table, seed)
-
-
-def _played(serve: Callable[[dict[str, float], str], float], table: Table, seed: int) -> dict[str, float]:
-    total, seconds = 0.0, []
-    for t, k in zip(range(ROUNDS), stream(table, seed), strict=False):
-        start = time.perf_counter()
-        total += serve(table.rows[k], table.classes[k])
-        if t >= WARM:
-            seconds.append(time.perf_counter() - start)
-    return {"reward": total / ROUNDS, "microseconds": float(np.median(seconds)) * 1e6}
+    return serve
 
 
 @MEMORY.cache  # type: ignore[untyped-decorator]
 def play(name: str, label: str, seed: int) -> dict[str, float]:
-    """Return the results of FSIDS on all maps, of LinIDS on the map of this label, or of Vowpal Wabbit, in a stream."""
-    table = load(name)
-    if label == "VW":
-        return play_vw(table, seed)
-    every = candidates(table)
-    chosen, policy = (list(every.values()), FSIDS.bind()) if label == "FSIDS" else ([every[label]], LinIDS.bind())
-    return play_agent(Agent(maps=chosen, policy=policy, seed=seed), table, seed)
+    """Return the mean reward of a policy in a stream, and its median time per round in microseconds.
+
+    A stream: all rows of the table in a random order, then again in another.
+    """
+    table, rng, seconds = load(name), np.random.default_rng((15, seed)), np.empty(ROUNDS)
+    serve = vowpal_wabbit(table, seed) if label == "VW" else agent_of(label, table, seed)
+    orders = [rng.permutation(len(table.rows)) for _ in range(0, ROUNDS, len(table.rows))]
+    total = 0.0
+    for t, k in enumerate(np.concatenate(orders)[:ROUNDS].tolist()):
+        start = time.perf_counter()
+        total += serve(table.rows[k], table.classes[k])
+        seconds[t] = time.perf_counter() - start
+    return {"reward": total / ROUNDS, "microseconds": float(np.median(seconds[WARM:])) * 1e6}
 
 
 def measure(streams: int) -> dict[tuple[str, str], list[dict[str, float]]]:
