@@ -65,15 +65,12 @@ def results_tables(found: Found, verdicts: Sequence[Verdict]) -> dict[str, str]:
         if outcomes["practical"] != outcomes["tuned"]:
             turned.setdefault((outcomes["practical"], outcomes["tuned"]), []).append(f"{claim} ({name})")
     flips = [[*outcomes, "; ".join(those)] for outcomes, those in turned.items()]
-    finals = {}
-    for (name, regime), results in found.items():
-        table = finals_table(PAPER[name], results)
-        finals[f"{name}, {regime}"] = markdown_table(table.head, table.rows)
+    finals = {f"{name}, {regime}": finals_table(PAPER[name], results) for (name, regime), results in found.items()}
     return {
         "counts": counted(claims),
         "claims": markdown_table(["claim", "where", *SETTINGS], rows),
         "flips": markdown_table(["practical", "tuned", "claims"], flips),
-        **finals,
+        **{name: markdown_table(table.head, table.rows) for name, table in finals.items()},
         "numbers": details(claims),
         "other counts": counted(rest),
         "other numbers": details(rest),
@@ -99,9 +96,9 @@ def learned_tables(found: Found, verdicts: Sequence[Verdict]) -> dict[str, str]:
     images = [ps.PS, ps.LIKELIHOOD, ps.NARROW, ps.UNTUNED, ps.RB, ps.INDIVIDUAL, ps.ORACLE, ps.TRUE_BALL]
     return {
         "claims": counted([one for one in verdicts if one.claim]),
-        "parameter selection": finals_of(found, ["ps-synthetic"], synthetic),
-        "feature selection": finals_of(found, ["fs-synthetic", "fs-mnist", "fs-cifar100"], maps),
-        "images": finals_of(found, ["ps-mnist", "ps-cifar10", "ps-mnist-coarse"], images),
+        "parameter selection": at_ends(found, ["ps-synthetic"], synthetic),
+        "feature selection": at_ends(found, ["fs-synthetic", "fs-mnist", "fs-cifar100"], maps),
+        "images": at_ends(found, ["ps-mnist", "ps-cifar10", "ps-mnist-coarse"], images),
         "latent": "\n\n".join(latent_table(found, regime) for regime in PAPER["latent"].regimes),
         "worst": worst_table(found),
     }
@@ -113,7 +110,7 @@ def final(result: Result, policy: str, metric: str) -> str:
     return spread(result.final(policy, metric), digits) if policy in result.curves else "–"
 
 
-def finals_of(found: Found, experiments: Sequence[str], policies: Sequence[str]) -> str:
+def at_ends(found: Found, experiments: Sequence[str], policies: Sequence[str]) -> str:
     """Return final values of some policies in all settings; for images, with the fewest and the most models."""
     tables = []
     for name in experiments:
@@ -129,10 +126,8 @@ def latent_table(found: Found, regime: str) -> str:
     """Return the regrets on latent bandits, a line per problem."""
     policies = [latent.ORACLE, latent.PRINTED, latent.SOURCE, latent.UCB, latent.OPTIMISM, latent.SAMPLING]
     policies += [ps.PS, ps.LIKELIHOOD, ps.UNTUNED]
-    rows = [
-        [problem, *(final(result, policy, "regret") for policy in policies)]
-        for problem, result in found["latent", regime].items()
-    ]
+    problems = found["latent", regime].items()
+    rows = [[problem, *(final(result, policy, "regret") for policy in policies)] for problem, result in problems]
     return markdown_table([f"latent, {regime}", *policies], rows)
 
 
@@ -142,9 +137,8 @@ def worst_table(found: Found) -> str:
     for problem, result in found["ps-worst", "theory"].items():
         for policy in (ps.PS, ps.LIKELIHOOD):
             regrets = result.final(policy, "regret")
-            regrets = regrets[: regrets.size // EXTREMES * EXTREMES].reshape(-1, EXTREMES)
-            worst = regrets.max(axis=1)
-            rows.append([problem, policy, spread(regrets.mean(axis=1), 1), spread(worst, 1), f"{worst.size}"])
+            sets = regrets[: regrets.size // EXTREMES * EXTREMES].reshape(-1, EXTREMES)
+            rows.append([problem, policy, spread(sets.mean(1), 1), spread(sets.max(1), 1), str(len(sets))])
     head = ["ps-worst", "policy", f"mean of {EXTREMES} parameters", "the largest", "sets of balls"]
     return markdown_table(head, rows)
 
