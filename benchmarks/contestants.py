@@ -13,14 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from banditselect import OFUL, FSSquareCB, LinTS, SquareCB
-from banditselect.authoring import Policy
-from banditselect.kernels.features import Features
-from banditselect.models.model import Model
-from banditselect.plays.play import Play as PlayOf
-from banditselect.runtime.arguments import argument
-from banditselect.runtime.blocks import maps_of
-from banditselect.runtime.constraints import Number
-from banditselect.types import Array, Index, Mask
+from banditselect.authoring import Model, Number, Policy, argument, maps_of
+from banditselect.authoring import Play as PlayOf
+from banditselect.types import Array, Index
 
 from .problem import NOISE, REWARD_RANGE, LinearProblem
 
@@ -121,7 +116,7 @@ class Nothing(Model):
     one_kernel = True
     updates: Index
 
-    def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
+    def learn(self, ids: Index, x: Any, y: Array, note: Array | None = None) -> None:
         self.updates[ids] += 1
 
 
@@ -130,9 +125,7 @@ class First(PlayOf):
 
     asks: ClassVar = ()
 
-    def probabilities(
-        self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Array | None = None
-    ) -> Array:
+    def probabilities(self, model: Any, ids: Index, x: Any, offered: Any, normals: Any = None) -> Array:
         first = np.zeros((ids.size, x.values.shape[2]))
         first[:, 0] = 1.0
         return first
