@@ -20,6 +20,7 @@ import gzip
 import hashlib
 import json
 import tarfile
+from collections.abc import Iterator
 from importlib import metadata
 from itertools import product
 from pathlib import Path
@@ -200,13 +201,15 @@ def train(network: Any, images: Images, watched: Images, recipe: SimpleNamespace
     rates = {"lr": recipe.rate, "weight_decay": recipe.decay}
     optimizer = torch.optim.SGD(network.parameters(), momentum=0.9, nesterov=True, **rates)
     cycle = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.rate, recipe.steps, cycle_momentum=False)
-    order, place, passed = torch.empty(0, dtype=torch.int64), 0, not recipe.snapshots
     seen: list[tuple[float, int, Any]] = []
-    for step in range(1, recipe.steps + 1):
-        if place + recipe.batch > order.numel():
-            order, place = torch.randperm(len(y), generator=random), 0
-        chosen = order[place : place + recipe.batch].to(device)
-        place += recipe.batch
+    passed = not recipe.snapshots
+
+    def batches() -> Iterator[Any]:
+        while True:
+            yield from torch.randperm(len(y), generator=random).split(recipe.batch)[: len(y) // recipe.batch]
+
+    for step, rows in zip(range(1, recipe.steps + 1), batches(), strict=False):
+        chosen = rows.to(device)
         network.train()
         with torch.autocast("cuda", dtype=torch.bfloat16, enabled=device == "cuda"):
             _, scores = network(prepared(x[chosen], recipe, random if recipe.augment else None))
@@ -234,12 +237,10 @@ def features_of(network: Any, pixels: Any, recipe: SimpleNamespace, device: str)
     import torch
 
     network.to(device).eval()
-    parts = []
+    batches = torch.from_numpy(np.ascontiguousarray(pixels)).split(BATCH)
     with torch.no_grad():
-        for start in range(0, len(pixels), BATCH):
-            x = torch.from_numpy(np.ascontiguousarray(pixels[start : start + BATCH])).to(device)
-            parts.append(network(prepared(x, recipe, None))[0].float().cpu().numpy())
-    return np.concatenate(parts).astype(np.float16).astype(np.float32)
+        found = torch.cat([network(prepared(x.to(device), recipe, None))[0].float().cpu() for x in batches])
+    return found.numpy().astype(np.float16).astype(np.float32)
 
 
 def head_of(network: Any) -> Array:
@@ -270,8 +271,7 @@ def discriminant(table: Any, labels: Index) -> Array:
 
 def class_parameters(table: Any, labels: Index) -> Array:
     """Return the ridge least squares fit of every class's indicator, without intercept."""
-    classes = np.arange(int(labels.max()) + 1)
-    return fit_classes(table, labels, share=SHARE, regularization=RIDGE, classes=classes)
+    return fit_classes(table, labels, share=SHARE, regularization=RIDGE, classes=np.arange(labels.max() + 1))
 
 
 def calibrated(parameters: Array) -> Array:
@@ -318,15 +318,15 @@ def fit_balls(parameters: Array, classes: Index, *, models: int, seed: int, shar
     counts = np.zeros((models, models))
     np.add.at(counts, (classes, found), 1)
     order = linear_sum_assignment(counts, maximize=True)[1]  # the component of most data sets of each class
-    share, variances = mixture.weights_[order], mixture.covariances_[order]
-    d = parameters.shape[1]
+    share, variances, d = mixture.weights_[order], mixture.covariances_[order], parameters.shape[1]
+    components = np.argmax(counts[:, order], axis=1)
     return {
         "centers": mixture.means_[order],
         "radii": np.sqrt(d * variances),
         "center_errors": np.sqrt(chi_square_quantile(0.95, d) * variances * (1.0 / (share * len(parameters)) + shared)),
-        "components": np.argmax(counts[:, order], axis=1),
+        "components": components,
         "weights": share / share.sum(),
-        "purity": float(np.mean(np.argsort(order)[found] == np.argmax(counts[:, order], axis=1)[classes])),
+        "purity": float(np.mean(np.argsort(order)[found] == components[classes])),
     }
 
 
