@@ -17,8 +17,8 @@ from banditselect.kernels.features import Features
 from banditselect.models.model import Model
 from banditselect.plays.play import Play as PlayOf
 from banditselect.runtime.arguments import argument
-from banditselect.runtime.blocks import maps_of
 from banditselect.runtime.constraints import Number
+from banditselect.runtime.shapes import maps_of
 from banditselect.types import Array, Index, Mask
 
 from .problem import NOISE, REWARD_RANGE, LinearProblem

@@ -5,8 +5,8 @@ import pytest
 
 from banditselect.kernels.features import played
 from banditselect.models.ridge_bank import RidgeBank
-from banditselect.runtime.blocks import maps_of
 from banditselect.runtime.lanes import LaneArrays, Snapshot, parts_of
+from banditselect.runtime.shapes import maps_of
 
 
 class Part(LaneArrays):

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..policies import Policy, load
-from ..runtime.blocks import BlockedShape
 from ..runtime.shapes import ExactShape, SomeMaps, values_of
 from ..types import Array, Blocked
 
@@ -26,9 +25,9 @@ class Game:
         self.many, self.map = shape.many, 0
         self.dims: tuple[int, ...] = (3,)
         self._map_per_model = isinstance(shape, ExactShape) and shape.many
-        self.blocks: tuple[int, ...] = shape.blocks if isinstance(shape, BlockedShape) else ()
+        self.blocks: tuple[int, ...] = ()
         if isinstance(shape, ExactShape):
-            self.dims = shape.dims
+            self.dims, self.blocks = shape.dims, shape.blocks if shape.blocked else ()
         elif isinstance(shape, SomeMaps):
             used = dict(shape.used)
             self.map = min(used)

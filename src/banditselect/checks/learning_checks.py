@@ -8,7 +8,6 @@ import numpy as np
 from ..plays.schedules import SCHEDULES
 from ..policies import Decision, Policy, Uniform
 from ..policies.members import AXES
-from ..runtime.blocks import BlockedShape
 from ..types import Array
 from .game import ROUNDS, Factory, Game, make, play, refuses, saved, snapshot
 
@@ -134,7 +133,7 @@ def _estimates(policy: Policy) -> Array:
         raise SkipTest("it has no parameters")
     if not policy.ridge_estimates:
         raise SkipTest("its parameters are not those of ridge regressions in which all rewards count alike")
-    if isinstance(policy.feature_shape, BlockedShape):
+    if policy.feature_shape.blocked:
         raise SkipTest("every block has an estimate of its own")
     return np.atleast_2d(policy.parameters)
 

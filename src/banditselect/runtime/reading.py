@@ -22,7 +22,8 @@ class Reader:
         self.lanes = lanes
         self.reads_lookups = False
         self.blocked = shape.blocked
-        exact = type(shape) is ExactShape and len(set(shape.dims)) == 1 and shape.n_actions is None
+        exact = isinstance(shape, ExactShape) and len(set(shape.dims)) == 1
+        exact = exact and shape.n_actions is None and not shape.blocked
         self._ndim = 2 + shape.many + lanes if exact else -1
         self._maps, self._width = (len(shape.dims), shape.dims[0]) if exact else (0, 0)  # type: ignore[attr-defined,var-annotated]
         self._outer = (self._maps,) if shape.many else ()

@@ -1,15 +1,19 @@
-"""The features that a policy takes: their shape, checked and brought into one form, ``(n, P, K, d)``."""
+"""The features that a policy takes: their shape, checked and brought into one form, ``(n, P, K, d)``.
+
+Where some map has several blocks of parameters the form is ``(n, P, K, d + 1)``: the last column is the block that an
+action belongs to, 0 for a map with one block. So are the features that a decision carries.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 
 from ..kernels.features import LIMIT, Offer, usable
 from ..types import Array, Blocked, Index
-from .errors import ArgumentError, refuse
+from .errors import ArgumentError, array_of, refuse
 from .inputs import FLOAT, as_floats, depth_of
 
 
@@ -21,7 +25,11 @@ class FeatureShape(ABC):
 
     many: bool
     n_actions: int | None = None
-    blocked: ClassVar[bool] = False  #: whether the block of an action stands behind its features
+
+    @property
+    def blocked(self) -> bool:
+        """Whether the block of an action stands behind its features."""
+        return False
 
     @abstractmethod
     def words(self, lanes: int | None) -> str:
@@ -151,33 +159,111 @@ class FeatureShape(ABC):
 
 @dataclass(frozen=True)
 class ExactShape(FeatureShape):
-    """P maps of widths ``dims``."""
+    """P maps of widths ``dims``; those with several of the ``blocks``, by default 1 each, come as ``Blocked``."""
 
     dims: tuple[int, ...]
     many: bool
     n_actions: int | None = None
+    blocks: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "blocks", self.blocks or (1,) * len(self.dims))
 
     @property
-    def blocks(self) -> tuple[int, ...]:
-        """Number of blocks of parameters that every map has."""
-        return (1,) * len(self.dims)
+    def blocked(self) -> bool:
+        """Whether some map has several blocks."""
+        return max(self.blocks) > 1
 
     def words(self, lanes: int | None) -> str:
         """Return the shape in words."""
-        front = "" if lanes is None else f"{lanes}, "
-        K, M, d = self._K, len(self.dims), self.dims[0]
+        front = f"{'' if lanes is None else f'{lanes}, '}{self._K}"
+        M, d = len(self.dims), self.dims[0]
+        if self.blocked:
+            each = [
+                f"Blocked(values ({front}, {d}), block ({front}) below {B})" if B > 1 else f"an array ({front}, {d})"
+                for d, B in zip(self.dims, self.blocks, strict=True)
+            ]
+            return f"a list of {M} maps: {', '.join(each)}" if self.many else each[0]
         if not self.many:
-            return f"finite numbers of shape ({front}{K}, {d})"
-        if len(set(self.dims)) == 1:
-            return f"finite numbers of shape ({front}{M}, {K}, {d}), or a list of {M} arrays of shape ({front}{K}, {d})"
-        return f"a list of {M} arrays of shape ({front}{K}, d_i) with d_i = {self.dims}"
+            return f"finite numbers of shape ({front}, {d})"
+        if len(set(self.dims)) > 1:
+            return f"a list of {M} arrays of shape ({front}, d_i) with d_i = {self.dims}"
+        outer = "" if lanes is None else f"{lanes}, "
+        shape = f"({outer}{M}, {self._K}, {d})"
+        return f"finite numbers of shape {shape}, or a list of {M} arrays of shape ({front}, {d})"
 
     def accepts(self, widths: tuple[int, ...], padded: bool) -> bool:
         """Return whether maps of these widths fit."""
         return widths == self.dims or (padded and widths == (max(self.dims),) * len(self.dims))
 
+    def by_map(self, cells: Array) -> list[Array]:
+        """Return what belongs to all blocks in a row, ``(N, cells, ...)``, by maps: ``(N, B_i, ...)``, or ``(N, ...)``.
+
+        Vectors are cut to the width of the map.
+        """
+        parts = np.split(cells, np.cumsum(self.blocks)[:-1], axis=1)
+        parts = [part[..., :d] if part.ndim == 3 else part for part, d in zip(parts, self.dims, strict=True)]
+        return [part if B > 1 else part[:, 0] for part, B in zip(parts, self.blocks, strict=True)]
+
+    def shaped_actions(self, value: Any, lanes: int | None) -> Array:
+        """Return the features of all actions, with blocks behind them; an array even for items of a catalogue."""
+        if not self.blocked:
+            return super().shaped_actions(value, lanes)
+        if type(value) is Offer:
+            return cast(Any, self._looked_up(value, lanes)).array()
+        return self._joined(value, lanes, 1)
+
+    def shaped_one(self, value: Any, lanes: int | None) -> Array:
+        """Return the features of one action per lane; those that a decision carries have their blocks behind them."""
+        if not self.blocked:
+            return super().shaped_one(value, lanes)
+        front = (*(() if lanes is None else (lanes,)), *((len(self.dims),) if self.many else ()))
+        if type(value) is not np.ndarray or value.shape != (*front, max(self.dims) + 1):
+            return self._joined(value, lanes, 0)
+        x = np.array(value, dtype=float).reshape(lanes or 1, len(self.dims), -1)
+        block = x[..., -1]
+        if not ((block >= 0) & (block < self.blocks) & (block == np.floor(block))).all():
+            raise refuse("features", value, self._expected(lanes, 0))
+        return x
+
+    def _joined(self, value: Any, lanes: int | None, inner: int) -> Array:
+        """Return maps with ``inner`` axes of actions side by side, the block of each behind them."""
+        expected = self._expected(lanes, inner)
+        maps = value if self.many else [value]
+        if not isinstance(maps, Sequence) or isinstance(maps, Blocked) or len(maps) != len(self.dims):
+            raise refuse("features", value, expected)
+        if any(isinstance(given, Blocked) != (B > 1) for given, B in zip(maps, self.blocks, strict=True)):
+            raise refuse("features", value, expected)
+        values = [as_floats("features", values_of(given), expected) for given in maps]
+        front = values[0].shape[:-1]
+        right = len(front) == inner + (lanes is not None) and (lanes is None or front[0] == lanes)
+        if not right or [v.shape for v in values] != [(*front, d) for d in self.dims] or 0 in front:
+            raise refuse("features", value, expected)
+        x = np.zeros((lanes or 1, len(maps), front[-1] if inner else 1, max(self.dims) + 1))
+        for i, (given, B) in enumerate(zip(maps, self.blocks, strict=True)):
+            x[:, i, :, : self.dims[i]] = values[i].reshape(len(x), -1, self.dims[i])
+            if B > 1:
+                block = array_of(given.block)
+                if block.dtype.kind not in "iu" or block.shape != front:
+                    raise refuse("features", value, expected)
+                if block.min() < 0 or block.max() >= B:
+                    raise refuse("features: block", given.block, f"whole numbers from 0 to {B - 1}")
+                x[:, i, :, -1] = block.reshape(len(x), -1)
+        return x if inner else x[:, :, 0]
+
     def _width(self, i: int) -> int | None:
         return self.dims[i] if i < len(self.dims) else None
+
+    def _divides(self, blocks: tuple[int, ...]) -> bool:
+        if not self.blocked:
+            return not blocks
+        return bool(blocks) and all(0 < b <= B if B > 1 else b == 0 for b, B in zip(blocks, self.blocks, strict=True))
+
+
+def maps_of(dims: Any, blocks: Any = 1, *, many: bool = False) -> ExactShape:
+    """Return the shape of P maps of these widths, a number or one per map, of which some may have several blocks."""
+    widths = tuple(int(d) for d in np.atleast_1d(np.asarray(dims)))
+    return ExactShape(widths, many, blocks=tuple(int(B) for B in np.broadcast_to(blocks, len(widths))))
 
 
 @dataclass(frozen=True)
