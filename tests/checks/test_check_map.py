@@ -271,7 +271,3 @@ def test_what_is_no_map_or_has_too_few_examples_is_refused():
         check_map(Years(), [{}], FILMS[:2])
     with pytest.raises(ValueError, match="check_map: contexts"):
         check_map(Years(), [], FILMS)
-    with pytest.raises(AssertionError, match="check_fit: passed, but was expected to fail"):
-        check_map(Years(), [{}], FILMS, expected_failures={"check_fit": "no reason"})
-    with pytest.raises(ValueError, match="check_nothing"):
-        check_map(Years(), [{}], FILMS, expected_failures={"check_nothing": ""})
