@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.features import NO_BLOCK, NO_BLOCK_PLAYED, Features, Lookup, usable
+from ..kernels.features import LIMIT, NO_BLOCK, NO_BLOCK_PLAYED, Features, Lookup, usable
+from .errors import refuse
 from .inputs import FLOAT
 from .shapes import ExactShape, FeatureShape
 
@@ -52,7 +53,8 @@ class Reader:
 
     def _checked(self, x: Any, given: Any, n: int, none: Any) -> Features:
         if not usable(x.reshape(-1)):
-            raise self.shape.unusable(given, n if self.lanes else None)
+            words = self.shape.words(n if self.lanes else None)
+            raise refuse("features", given, f"{words}, every entry finite and at most {LIMIT:g}")
         if not self.blocked:
             return Features(x, none)
         return Features(np.ascontiguousarray(x[..., :-1]), np.ascontiguousarray(x[..., -1]).astype(np.int64))

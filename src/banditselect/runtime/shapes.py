@@ -11,25 +11,30 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..kernels.features import LIMIT, Offer, usable
+from ..kernels.features import Offer, usable
 from ..types import Array, Blocked, Index
-from .errors import ArgumentError, array_of, refuse
+from .errors import array_of, refuse
 from .inputs import FLOAT, as_floats, depth_of
 
 
 class FeatureShape(ABC):
-    """The features that a policy takes. ``many``: they have an axis of maps, ``(M, K, d)``; else ``(K, d)``.
+    """The features that a policy takes.
 
-    ``n_actions``: the number K of actions, for a policy that knows actions by their positions; None for any number.
+    Attributes
+    ----------
+    many: whether they have an axis of maps, ``(M, K, d)``; else they are ``(K, d)``.
+    n_actions: the number K of actions, for a policy that knows actions by their positions; None for any number.
+    blocks: how many blocks of parameters every map has, where that is known.
     """
 
     many: bool
     n_actions: int | None = None
+    blocks: tuple[int, ...] = ()
 
     @property
     def blocked(self) -> bool:
-        """Whether the block of an action stands behind its features."""
-        return False
+        """Whether some map has several blocks, so that the block of an action stands behind its features."""
+        return max(self.blocks, default=1) > 1
 
     @abstractmethod
     def words(self, lanes: int | None) -> str:
@@ -44,22 +49,22 @@ class FeatureShape(ABC):
 
         Items of a catalogue are returned as a lookup. Whether the numbers are finite is checked by the caller.
         """
-        if type(value) is Offer:
-            return self._looked_up(value, lanes)
-        x = self._floats(value, lanes, 1)
-        shape = x.shape
-        if not self._counts(shape[-2]):
-            raise refuse("features", x, f"{self.words(lanes)} with at least one action")
-        if lanes is None:
-            return x[None] if self.many else x[None, None]
-        return x.reshape(lanes, shape[-3] if self.many else 1, shape[-2], shape[-1])
+        if type(value) is not Offer:
+            return self._floats(value, lanes, 1)
+        found: Any = self._looked_up(value, lanes)
+        return found.array() if self.blocked else found
+
+    def shaped_one(self, value: Any, lanes: int | None) -> Array:
+        """Return the features of one action per lane as ``(n, P, d)``."""
+        return self._floats(value, lanes, 0)
 
     def _looked_up(self, offer: Offer, lanes: int | None) -> Array:
         """Return the lookup of an offer that fits; kernels read it as they read the array."""
         x = offer.lookup
         if offer.shared and lanes is not None:
             x = x.rows(np.zeros(lanes, dtype=np.int64))
-        fits = offer.many == self.many and self.accepts(offer.widths, False) and self._divides(offer.blocks)
+        fits = offer.many == self.many and self.accepts(offer.widths, False)
+        fits = fits and (_divide(offer.blocks, self.blocks) if self.blocked else not offer.blocks)
         fits = (fits or isinstance(self, AnyShape)) and self._counts(x.shape[2])
         if not fits or x.where.size != (lanes or 1):
             front = () if lanes is None else x.shape[:1]
@@ -68,15 +73,8 @@ class FeatureShape(ABC):
             raise refuse("features", found, self.words(lanes) + self._hint(offer.many))
         return cast(Array, x)
 
-    def shaped_one(self, value: Any, lanes: int | None) -> Array:
-        """Return the features of one action per lane as ``(n, P, d)``."""
-        x = self._floats(value, lanes, 0)
-        if lanes is None:
-            return x[None] if self.many else x[None, None]
-        return x.reshape(lanes, x.shape[-2] if self.many else 1, x.shape[-1])
-
     def _floats(self, value: Any, lanes: int | None, inner: int) -> Array:
-        """Return float64 features of the right shape, with ``inner`` axes of actions."""
+        """Return float64 features ``(n, P, K, d)``, or ``(n, P, d)`` if given with ``inner`` = 0 axes of actions."""
         front = 0 if lanes is None else 1
         ndim = front + self.many + inner + 1
         if type(value) is np.ndarray and value.dtype is FLOAT:
@@ -87,8 +85,11 @@ class FeatureShape(ABC):
         if len(shape) == ndim and (lanes is None or shape[0] == lanes):
             widths = maps or (shape[-1],) * (shape[front] if self.many else 1)
             if self.accepts(widths, inner == 0 and maps is None):
+                if inner and not self._counts(shape[-2]):
+                    raise refuse("features", x, f"{self.words(lanes)} with at least one action")
                 # a read-only array is another type to the compiler: kernels would compile twice
-                return x if x.flags.carray else x.copy()
+                x = x if x.flags.carray else x.copy()
+                return x.reshape(lanes or 1, shape[front] if self.many else 1, *shape[front + self.many :])
         expected = self._expected(lanes, inner) + self._hint(len(shape) > ndim)
         raise refuse("features", x if x.size > 8 else value, expected)
 
@@ -133,10 +134,6 @@ class FeatureShape(ABC):
         """Return the width of map i, if it is known."""
         return None
 
-    def _divides(self, blocks: tuple[int, ...]) -> bool:
-        """Return whether items with so many blocks fit, 0 for a map that has none, empty where no map has."""
-        return not blocks
-
     def _counts(self, K: int) -> bool:
         """Return whether this many actions fit."""
         return K > 0 if self.n_actions is None else self.n_actions == K
@@ -152,10 +149,6 @@ class FeatureShape(ABC):
         """Return what to do for a policy with one map that is given several."""
         return "; on_map(policy, i) looks at one of several maps" if several and not self.many else ""
 
-    def unusable(self, value: Any, lanes: int | None) -> ArgumentError:
-        """Return the error for features of the right shape that are not finite."""
-        return refuse("features", value, f"{self.words(lanes)}, every entry finite and at most {LIMIT:g}")
-
 
 @dataclass(frozen=True)
 class ExactShape(FeatureShape):
@@ -169,15 +162,10 @@ class ExactShape(FeatureShape):
     def __post_init__(self) -> None:
         object.__setattr__(self, "blocks", self.blocks or (1,) * len(self.dims))
 
-    @property
-    def blocked(self) -> bool:
-        """Whether some map has several blocks."""
-        return max(self.blocks) > 1
-
     def words(self, lanes: int | None) -> str:
         """Return the shape in words."""
-        front = f"{'' if lanes is None else f'{lanes}, '}{self._K}"
-        M, d = len(self.dims), self.dims[0]
+        outer = "" if lanes is None else f"{lanes}, "
+        front, M, d = outer + self._K, len(self.dims), self.dims[0]
         if self.blocked:
             each = [
                 f"Blocked(values ({front}, {d}), block ({front}) below {B})" if B > 1 else f"an array ({front}, {d})"
@@ -188,9 +176,8 @@ class ExactShape(FeatureShape):
             return f"finite numbers of shape ({front}, {d})"
         if len(set(self.dims)) > 1:
             return f"a list of {M} arrays of shape ({front}, d_i) with d_i = {self.dims}"
-        outer = "" if lanes is None else f"{lanes}, "
-        shape = f"({outer}{M}, {self._K}, {d})"
-        return f"finite numbers of shape {shape}, or a list of {M} arrays of shape ({front}, {d})"
+        whole = f"({outer}{M}, {self._K}, {d})"
+        return f"finite numbers of shape {whole}, or a list of {M} arrays of shape ({front}, {d})"
 
     def accepts(self, widths: tuple[int, ...], padded: bool) -> bool:
         """Return whether maps of these widths fit."""
@@ -205,22 +192,13 @@ class ExactShape(FeatureShape):
         parts = [part[..., :d] if part.ndim == 3 else part for part, d in zip(parts, self.dims, strict=True)]
         return [part if B > 1 else part[:, 0] for part, B in zip(parts, self.blocks, strict=True)]
 
-    def shaped_actions(self, value: Any, lanes: int | None) -> Array:
-        """Return the features of all actions, with blocks behind them; an array even for items of a catalogue."""
+    def _floats(self, value: Any, lanes: int | None, inner: int) -> Array:
         if not self.blocked:
-            return super().shaped_actions(value, lanes)
-        if type(value) is Offer:
-            return cast(Any, self._looked_up(value, lanes)).array()
-        return self._joined(value, lanes, 1)
-
-    def shaped_one(self, value: Any, lanes: int | None) -> Array:
-        """Return the features of one action per lane; those that a decision carries have their blocks behind them."""
-        if not self.blocked:
-            return super().shaped_one(value, lanes)
+            return super()._floats(value, lanes, inner)
         front = (*(() if lanes is None else (lanes,)), *((len(self.dims),) if self.many else ()))
-        if type(value) is not np.ndarray or value.shape != (*front, max(self.dims) + 1):
-            return self._joined(value, lanes, 0)
-        x = np.array(value, dtype=float).reshape(lanes or 1, len(self.dims), -1)
+        if inner or type(value) is not np.ndarray or value.shape != (*front, max(self.dims) + 1):
+            return self._joined(value, lanes, inner)
+        x = np.array(value, dtype=float).reshape(lanes or 1, len(self.dims), -1)  # as a decision carries them
         block = x[..., -1]
         if not ((block >= 0) & (block < self.blocks) & (block == np.floor(block))).all():
             raise refuse("features", value, self._expected(lanes, 0))
@@ -254,10 +232,10 @@ class ExactShape(FeatureShape):
     def _width(self, i: int) -> int | None:
         return self.dims[i] if i < len(self.dims) else None
 
-    def _divides(self, blocks: tuple[int, ...]) -> bool:
-        if not self.blocked:
-            return not blocks
-        return bool(blocks) and all(0 < b <= B if B > 1 else b == 0 for b, B in zip(blocks, self.blocks, strict=True))
+
+def _divide(given: tuple[int, ...], blocks: tuple[int, ...]) -> bool:
+    """Return whether items with so many blocks, 0 for a map that has none, fit maps with so many."""
+    return bool(given) and all(0 < b <= B if B > 1 else b == 0 for b, B in zip(given, blocks, strict=True))
 
 
 def maps_of(dims: Any, blocks: Any = 1, *, many: bool = False) -> ExactShape:
@@ -374,20 +352,14 @@ def common_shape(name: str, shapes: Sequence[FeatureShape]) -> FeatureShape:
 
 def _common_maps(name: str, shapes: Sequence[FeatureShape]) -> FeatureShape:
     """Return the one shape that suits all, for any number of actions."""
-    exact = [s for s in shapes if isinstance(s, ExactShape)]
-    some = [s for s in shapes if isinstance(s, SomeMaps)]
+    exact = next((s for s in shapes if isinstance(s, ExactShape)), None)
+    widths: dict[int, int] = {}
     for i, shape in enumerate(shapes):
-        widths = dict(pair for s in some[: some.index(shape)] for pair in s.used) if shape in some else {}
-        if any(widths.get(index, width) != width for index, width in getattr(shape, "used", ())):
-            raise ValueError(f"{name}[{i}]: takes {shape.words(None)}; expected the widths that others take")
-    if some and not exact:
-        return SomeMaps(tuple(dict.fromkeys(pair for s in some for pair in s.used)))
-    if not exact:
-        return AnyShape()
-    for i, shape in enumerate(shapes):
-        fits = shape == exact[0] or isinstance(shape, AnyShape)
-        if isinstance(shape, SomeMaps) and exact[0].many:
-            fits = shape.accepts(exact[0].dims, padded=False)
+        fits = shape == exact or isinstance(shape, AnyShape)
+        if isinstance(shape, SomeMaps):
+            fits = exact is None or (exact.many and shape.accepts(exact.dims, padded=False))
+            fits = fits and all(widths.setdefault(index, width) == width for index, width in shape.used)
         if not fits:
-            raise ValueError(f"{name}[{i}]: takes {shape.words(None)}; expected {exact[0].words(None)}, as others take")
-    return exact[0]
+            expected = "the widths that others take" if exact is None else f"{exact.words(None)}, as others take"
+            raise ValueError(f"{name}[{i}]: takes {shape.words(None)}; expected {expected}")
+    return exact or (SomeMaps(tuple(widths.items())) if widths else AnyShape())
