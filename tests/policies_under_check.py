@@ -46,11 +46,8 @@ PRIOR = [0.2, 0.3, 0.5]
 
 # arguments that many have
 SCB = {"dim": D, "reward_range": RANGE}
-MAPS, RAGGED, IN_BLOCKS = (
-    {"n_models": 3, "dim": D},
-    {"n_models": 3, "dim": [4, 2, 5]},
-    {"n_models": 3, "dim": [4, 2, 5], "blocks": [3, 1, 2]},
-)
+MAPS, RAGGED = {"n_models": 3, "dim": D}, {"n_models": 3, "dim": [4, 2, 5]}
+IN_BLOCKS = {**RAGGED, "blocks": [3, 1, 2]}
 BALLS = {"centers": CENTERS, "radii": [0.3, 0.5, 0.0]}
 ELLIPSOIDS = {"centers": CENTERS, "radii": [0.3, 0.5, 1.0], "shapes": SHAPES}
 
@@ -187,38 +184,35 @@ BINDINGS = {
     "OnMap": on_map(OFUL.bind(dim=D, noise=0.1), 1),
 }
 
+WIDE = "the printed radius and rate are so wide that play stays close to uniform for hundreds of rounds"
+PROVED = "the rate that is proved for every sequence explores in about half of a few hundred rounds"
+WEIGHED = "losses that are divided by two probabilities take thousands of rounds to tell arms apart"
+POSITIONS = {"check_permuted_actions": "an arm is the position of an action, whatever its features"}
+PLAYED = {
+    "check_permuted_models": "what learners would have earned is known of rounds that it played, and of no others"
+}
+UNITS = {"check_rescaling": "the printed constants add terms of different units", "check_learning": WIDE}
+LAMBDA = {"check_rescaling": "lambda = 1 / r^2, as the paper and BIAS-OFUL have it, carries the units of the rewards"}
+
 EXCUSES = {
-    ("check_learning", "it learns nothing"): ["Uniform"],
-    (
-        "check_learning",
-        "the printed radius and rate are so wide that play stays close to uniform for hundreds of rounds",
-    ): [
-        *("SquareCB paper", "FSSquareCB paper", "PSOFUL paper", "PSOFUL paper, own range"),
-        *("SparseOFUL corrected", "SparseOFUL paper"),
-    ],
-    ("check_learning", "the rate that is proved for every sequence explores in about half of a few hundred rounds"): [
-        "FSSquareCB corrected"
-    ],
-    ("check_learning", "losses that are divided by two probabilities take thousands of rounds to tell arms apart"): [
-        "Corral importance"
-    ],
-    ("check_permuted_actions", "an arm is the position of an action, whatever its features"): [
-        *("UCB1", "SEXP3", "Corral importance", "EXP4 uniform")
-    ],
-    ("check_permuted_models", "what learners would have earned is known of rounds that it played, and of no others"): [
-        *("ALEXP", "ALEXP intercept")
-    ],
-    ("check_rescaling", "the printed constants add terms of different units"): [
-        *("SquareCB paper", "FSSquareCB paper", "PSOFUL paper", "PSOFUL paper, own range")
-    ],
-    ("check_rescaling", "lambda = 1 / r^2, as the paper and BIAS-OFUL have it, carries the units of the rewards"): [
-        *("BiasOFUL", "BiasOFUL intercept")
-    ],
+    "Uniform": {"check_learning": "it learns nothing"},
+    "UCB1": POSITIONS,
+    "SEXP3": POSITIONS,
+    "EXP4 uniform": POSITIONS,
+    "Corral importance": {**POSITIONS, "check_learning": WEIGHED},
+    "SquareCB paper": UNITS,
+    "FSSquareCB paper": UNITS,
+    "FSSquareCB corrected": {"check_learning": PROVED},
+    "PSOFUL paper": UNITS,
+    "PSOFUL paper, own range": UNITS,
+    "BiasOFUL": LAMBDA,
+    "BiasOFUL intercept": LAMBDA,
+    "SparseOFUL paper": {"check_learning": WIDE},
+    "SparseOFUL corrected": {"check_learning": WIDE},
+    "ALEXP": PLAYED,
+    "ALEXP intercept": PLAYED,
 }
-POLICIES = {
-    name: (binding, {check: reason for (check, reason), names in EXCUSES.items() if name in names})
-    for name, binding in BINDINGS.items()
-}
+POLICIES = {name: (binding, EXCUSES.get(name, {})) for name, binding in BINDINGS.items()}
 
 ESTIMATES = {"check_batch", "check_regularization", "check_order_of_rewards"}  # need ``parameters`` of ridges
 PRIORS = {"check_batch", "check_regularization"}  # need estimates that no constant term stands beside
