@@ -12,7 +12,7 @@ from scipy import stats
 
 from banditselect import OFUL, Decision, LinTS, RegretBalancing, SquareCB, Uniform, load
 from banditselect.checks.game import make, play, snapshot
-from banditselect.runtime.ledger import ACTS, FLOOR, Ledger
+from banditselect.runtime.ledger import ACTS, FLOOR, Ledger, settle, unlearned
 from banditselect.runtime.workers import MAIN, LearnedFromWorkers, Worker, since
 from policies_under_check import NAMES, POLICIES
 
@@ -289,13 +289,13 @@ def test_a_ledger_as_runs_and_back(acts, learned):
     ledger.resume(np.array([acts]), {})
     numbers = np.array(sorted(learned), dtype=np.int64)
     if numbers.size:
-        assert ledger.settle(np.zeros(numbers.size, dtype=np.int64), numbers) == -1
+        assert settle(np.zeros(numbers.size, dtype=np.int64), numbers, ledger.book) == -1
     runs = ledger.runs().get(0, [])
     assert {k for begin, end in zip(runs[::2], runs[1::2], strict=True) for k in range(begin, end)} == learned
     again = Ledger(1)
     again.resume(np.array([acts]), {0: runs} if runs else {})
     assert again.book[0, ACTS] == acts
-    waiting = [k for k in range(acts) if again.waiting(np.array([0]), np.array([k])) == -1]
+    waiting = [k for k in range(acts) if unlearned(np.array([0]), np.array([k]), again.book) == -1]
     assert waiting == sorted(set(range(acts)) - learned)
     assert again.runs().get(0, []) == runs
 
