@@ -21,12 +21,12 @@ class Constraint:
 
     def check(self, name: str, value: Any, lanes: int | None) -> None:
         """Raise ValueError if ``value`` does not satisfy it; ``lanes`` is None for an object without lanes."""
-        expected = "" if value is None and self.optional else self._instead(value, lanes)
+        expected = "" if value is None and self.optional else self._refusal(value, lanes)
         if expected:
             raise refuse(name, value, expected)
 
-    def _instead(self, value: Any, lanes: int | None) -> str:
-        """Return what is expected instead of a value, in words; nothing if it is accepted."""
+    def _refusal(self, value: Any, lanes: int | None) -> str:
+        """Return what is expected where a value is refused; an empty string for one that is accepted."""
         return ""
 
     def stored(self, name: str, value: Any, lanes: int | None, seed: Any) -> Any:
@@ -54,7 +54,7 @@ class Number(Constraint):
     per_lane: bool = False
     optional: bool = False
 
-    def _instead(self, value: Any, lanes: int | None) -> str:
+    def _refusal(self, value: Any, lanes: int | None) -> str:
         several = lanes is not None and self.is_per_lane(value)
         if (len(value) == lanes and all(map(self._fits, value))) if several else self._fits(value):
             return ""
@@ -90,7 +90,7 @@ class OneOf(Constraint):
     names: tuple[str, ...]
     optional: bool = False
 
-    def _instead(self, value: Any, lanes: int | None) -> str:
+    def _refusal(self, value: Any, lanes: int | None) -> str:
         if isinstance(value, str) and value in self.names:
             return ""
         return f"one of {', '.join(map(repr, self.names))}{' or None' if self.optional else ''}"
@@ -99,7 +99,7 @@ class OneOf(Constraint):
 class YesNo(Constraint):
     """True or False."""
 
-    def _instead(self, value: Any, lanes: int | None) -> str:
+    def _refusal(self, value: Any, lanes: int | None) -> str:
         return "" if isinstance(value, bool | np.bool_) else "True or False"
 
 
@@ -109,7 +109,7 @@ class Bounds(Constraint):
 
     optional: bool = False
 
-    def _instead(self, value: Any, lanes: int | None) -> str:
+    def _refusal(self, value: Any, lanes: int | None) -> str:
         pair = _entries(value)
         if len(pair) == 2 and number_of(pair[1]) - number_of(pair[0]) >= 2.0 * SMALLEST:
             return ""
@@ -119,7 +119,7 @@ class Bounds(Constraint):
 class Widths(Constraint):
     """A whole number >= 1, or one per model."""
 
-    def _instead(self, value: Any, lanes: int | None) -> str:
+    def _refusal(self, value: Any, lanes: int | None) -> str:
         values = _entries(value)
         fits = len(values) > 0 and all(is_whole(v) and v >= 1 for v in values)
         return "" if fits else "a whole number >= 1, or one for each model"
@@ -128,7 +128,7 @@ class Widths(Constraint):
 class Seeds(Constraint):
     """A whole number >= 0, or a tuple of them."""
 
-    def _instead(self, value: Any, lanes: int | None) -> str:
+    def _refusal(self, value: Any, lanes: int | None) -> str:
         parts = value if isinstance(value, list | tuple) else [value]
         whole = (isinstance(p, int | np.integer) and not isinstance(p, bool) and p >= 0 for p in parts)
         return "" if len(parts) > 0 and all(whole) else "a whole number >= 0, or a tuple of them"
@@ -140,7 +140,7 @@ class Rate(Constraint):
 
     names: tuple[str, ...] = ()
 
-    def _instead(self, value: Any, lanes: int | None) -> str:
+    def _refusal(self, value: Any, lanes: int | None) -> str:
         if number_of(value) >= 0.0 or callable(value) or (isinstance(value, str) and value in self.names):
             return ""
         named = "".join(f", {n!r}" for n in self.names)
@@ -159,7 +159,7 @@ class Numbers(Constraint):
     optional: bool = False
     lane_axes: int | None = None
 
-    def _instead(self, value: Any, lanes: int | None) -> str:
+    def _refusal(self, value: Any, lanes: int | None) -> str:
         values = array_of(value)
         numbers = values.dtype.kind in "fiub" and any(_has_shape(values, shape) for shape in self.shapes)
         if not numbers or values.size == 0 or not usable(values.flatten().astype(float)) or values.min() < self.low:
