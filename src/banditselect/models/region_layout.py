@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..runtime.blocks import maps_of
 from ..runtime.constraints import Numbers, OneOf
 from ..runtime.errors import refuse
 from ..runtime.inputs import as_floats
-from ..runtime.shapes import ExactShape
+from ..runtime.shapes import ExactShape, maps_of
 from ..types import Array, Index
 from .ridge_bank import RidgeBank, with_zero
 from .shared_ridge_bank import SharedRidgeBank
