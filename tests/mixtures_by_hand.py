@@ -7,7 +7,7 @@ import numpy as np
 from banditselect.kernels.features import NO_BLOCK, Features, played
 from banditselect.models.map_mixture import KNOWN_NOISE_SCALES, SCALES, MapMixture
 from banditselect.models.mixture import FLAT
-from banditselect.runtime.blocks import maps_of
+from banditselect.runtime.shapes import maps_of
 
 LANE = np.zeros(1, dtype=np.int64)
 

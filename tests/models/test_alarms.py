@@ -11,7 +11,7 @@ from banditselect import FSOFUL, PSOFUL
 from banditselect.kernels.features import played
 from banditselect.models.alarms import Alarm, log_variance_grid, log_variance_martingale, screen
 from banditselect.models.ridge_bank import RidgeBank
-from banditselect.runtime.blocks import maps_of
+from banditselect.runtime.shapes import maps_of
 from sets_by_hand import bank_of, sets_of
 
 LANE = np.array([0])

@@ -12,7 +12,7 @@ from banditselect.kernels.features import played
 from banditselect.models.likelihood import MapSets
 from banditselect.models.ridge_bank import RidgeBank
 from banditselect.models.shared_ridge_bank import SharedRidgeBank
-from banditselect.runtime.blocks import maps_of
+from banditselect.runtime.shapes import maps_of
 from sets_by_hand import bank_of, sets_of
 
 LANE = np.array([0])

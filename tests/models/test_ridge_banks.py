@@ -11,7 +11,7 @@ from banditselect.kernels.features import NO_BLOCK
 from banditselect.kernels.ridge import mixtures
 from banditselect.models.ridge_bank import RidgeBank
 from banditselect.models.shared_ridge_bank import SharedRidgeBank
-from banditselect.runtime.blocks import maps_of
+from banditselect.runtime.shapes import maps_of
 from banks_by_hand import (
     V_inv_of,
     actions,

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..runtime.blocks import maps_of
 from ..runtime.constraints import Numbers, OneOf
 from ..runtime.errors import refuse
-from ..runtime.shapes import ExactShape
+from ..runtime.shapes import ExactShape, maps_of
 from ..types import Array, Index
 from .ridge_bank import RidgeBank, known_as_zero, with_zero
 from .shared_ridge_bank import SharedRidgeBank

@@ -11,10 +11,10 @@ from ..models.model import Model
 from ..plays.optimism import Best
 from ..plays.play import Play
 from ..runtime.arguments import argument
-from ..runtime.blocks import maps_of
 from ..runtime.constraints import Numbers
 from ..runtime.files import register
 from ..runtime.inputs import lane_vectors
+from ..runtime.shapes import maps_of
 from ..types import Array, Index
 from .policy import Policy
 

@@ -12,11 +12,11 @@ from ..models.ridge_bank import RidgeBank, with_zero
 from ..plays.play import Play
 from ..plays.sampling import Sampling
 from ..runtime.arguments import argument
-from ..runtime.blocks import maps_of
 from ..runtime.constraints import Number, Numbers, YesNo
 from ..runtime.errors import refuse
 from ..runtime.files import register
 from ..runtime.lanes import per_lane
+from ..runtime.shapes import maps_of
 from ..types import Array, Index
 from . import shared
 from .policy import Policy

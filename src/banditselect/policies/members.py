@@ -16,14 +16,13 @@ from numpy.typing import ArrayLike
 from ..kernels.features import Features
 from ..models.region_layout import mixture_shapes
 from ..runtime.binding import Binding
-from ..runtime.blocks import maps_of
 from ..runtime.constraints import Numbers, Widths
 from ..runtime.decisions import Decision
 from ..runtime.errors import refuse
 from ..runtime.inputs import as_floats, map_widths, prior_weights, rewards
 from ..runtime.lanes import MemberMove, parts_of
 from ..runtime.reading import Reader
-from ..runtime.shapes import ExactShape
+from ..runtime.shapes import ExactShape, maps_of
 from ..types import Array, Blocked, Index
 from .contract import Row, answer
 from .policy import Policy

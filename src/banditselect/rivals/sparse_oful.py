@@ -20,11 +20,11 @@ from ..policies import shared
 from ..policies.contract import answer
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
-from ..runtime.blocks import maps_of
 from ..runtime.constraints import Number, OneOf, Widths, YesNo
 from ..runtime.files import register
 from ..runtime.inputs import SMALLEST, lane_vectors
 from ..runtime.lanes import LaneConstants, per_lane
+from ..runtime.shapes import maps_of
 from ..theory import feature_selection, oracle, parameter_selection, trusted
 from ..types import Array, Index, Mask
 from .leader import ridge_per_map
