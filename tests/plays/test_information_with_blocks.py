@@ -1,4 +1,4 @@
-"""Information-directed play over maps with several blocks of parameters, against brute force."""
+"""Information-directed play over maps, with and without blocks of parameters, against brute force."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from banditselect.models.map_mixture import KNOWN_NOISE_SCALES, SCALES
 from banditselect.models.mixture import FLAT
 from banditselect.plays.information import expected_regret, mix_two
 from blocks_by_hand import EXACT, Traffic, wide, with_level
+from mixtures_by_hand import regression
 
 
 class Believed:
@@ -45,10 +46,7 @@ class Believed:
             root = np.sqrt(size[i])
             rows = [self.columns(i, v[i] / root, np.array(b[i])) for v, b in self.played]
             Phi = np.array(rows).reshape(t, precision.size)
-            V = np.diag(precision) + Phi.T @ Phi
-            theta = np.linalg.solve(V, Phi.T @ y)
-            J = y @ y - theta @ V @ theta
-            logdet = np.linalg.slogdet(V)[1] - np.log(precision).sum()
+            theta, V, J, logdet = regression(Phi, y, np.diag(precision), np.zeros(precision.size))
             if self.noise is not None:
                 variance, weight = self.noise**2, -J / (2.0 * self.noise**2)
             elif about == 0.0:
