@@ -28,37 +28,38 @@ ONLINE = 2  #: sum of squared errors of the predictions made before each reward 
 @kernel
 def predict(ids: Index, x: Any, block: Index, theta: Array, first: Index) -> Array:
     """Return ``<x_i(a), theta_i>`` for ``x (n, P, K, d)`` and ``theta (N, cells, d)``, ``(n, M, K)``."""
-    out = np.zeros((ids.size, first.size - 1, x.shape[2]))
+    out, P = np.empty((ids.size, first.size - 1, x.shape[2])), x.shape[1]
     for r in range(ids.size):
+        n = ids[r]
         for i in range(out.shape[1]):
-            _add_prediction(r, i, x, block, theta[ids[r]], first, 1.0, out[r, i])
+            p = i % P
+            rows = rows_of_map(x, r, p)
+            for a in range(rows.shape[0]):
+                c = first[i] + (block[r, p, a] if block.size > 0 else 0)
+                total = 0.0
+                for j in range(rows.shape[1]):
+                    total += rows[a, j] * theta[n, c, j]
+                out[r, i, a] = total
     return out
 
 
 @kernel
 def mixtures(ids: Index, x: Any, block: Index, theta: Array, first: Index, weight: Array) -> Array:
     """Return the means of the predictions by ``weight (n, M)``, ``(n, K)``; models of weight 0 cost nothing."""
-    out = np.zeros((ids.size, x.shape[2]))
+    out, P = np.zeros((ids.size, x.shape[2])), x.shape[1]
     for r in range(ids.size):
+        n = ids[r]
         for i in range(weight.shape[1]):
             if weight[r, i] > 0.0:
-                _add_prediction(r, i, x, block, theta[ids[r]], first, weight[r, i], out[r])
+                p = i % P
+                rows = rows_of_map(x, r, p)
+                for a in range(rows.shape[0]):
+                    c = first[i] + (block[r, p, a] if block.size > 0 else 0)
+                    total = 0.0
+                    for j in range(rows.shape[1]):
+                        total += rows[a, j] * theta[n, c, j]
+                    out[r, a] += weight[r, i] * total
     return out
-
-
-@inlined
-def _add_prediction(
-    r: int, i: int, x: Any, block: Index, theta: Array, first: Index, weight: float, out: Array
-) -> None:
-    """Add the predictions of model ``i`` in row ``r``, times a weight, to ``out (K,)``; ``theta (cells, d)``."""
-    p = i % x.shape[1]
-    rows = rows_of_map(x, r, p)
-    for a in range(rows.shape[0]):
-        c = first[i] + (block[r, p, a] if block.size > 0 else 0)
-        total = 0.0
-        for j in range(rows.shape[1]):
-            total += rows[a, j] * theta[c, j]
-        out[a] += weight * total
 
 
 def padded(root: Array) -> Array:

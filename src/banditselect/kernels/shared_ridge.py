@@ -16,7 +16,7 @@ import numpy as np
 
 from ..types import Array, Index
 from . import inlined, kernel
-from .features import rows_of_map
+from .features import entry
 from .ridge import step_root
 
 
@@ -84,7 +84,9 @@ def upper_bounds(ids: Index, x: Any, ellipsoids: Any, scale: float) -> Array:
         n = ids[r]
         known[:] = False
         most[:] = -np.inf
-        z[:K] = rows_of_map(x, r, 0)
+        for a in range(K):
+            for j in range(d):
+                z[a, j] = entry(x, r, 0, a, j)
         collected = 0
         for t in range(T):
             first = t * B

@@ -35,6 +35,12 @@ class InRange(BankModel):
             self.fixed_members = "rewards fade: memory has to be None"
 
     @property
+    def rounds(self) -> Array:
+        """Number of rewards that count, ``(N,)``."""
+        bank = self.bank
+        return bank.updates if bank.forgetting is None else bank.forgetting.seen  # type: ignore[return-value]
+
+    @property
     def clipped(self) -> Index:
         """Number of rewards that had to be clipped, ``(N,)``."""
         return np.zeros(self.updates.size, dtype=np.int64)

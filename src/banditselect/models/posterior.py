@@ -151,40 +151,21 @@ def members(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, all
 @inlined
 def _members_of_maps(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, allowed: Mask) -> Any:
     theta, root, dims, first = ridges
-    size, precision, level = beliefs[6], beliefs[7], beliefs[8]
-    P, K = x.shape[1], x.shape[2]
-    weight, variance, chosen = _counted(n, beliefs)
-    C = chosen.size
-    cells, own_dims = np.empty(C, dtype=np.int64), np.empty(C, dtype=np.int64)
-    z, ready = np.empty((P, theta.shape[2], K)), np.zeros(P, dtype=np.bool_)
-    shift, tilt = np.zeros(C), np.zeros(C)
-    for c in range(C):
-        k = chosen[c]
-        i = k % P
-        cells[c], own_dims[c] = first[k], dims[k]
-        if level[n, PENALTY, k] > 0.0:
-            shift[c], tilt[c] = of_level(n, k, precision, level)
-        if not ready[i]:
-            prepare_map(rows_of_map(x, r, i), size[n, i], precision, allowed, z[i])
-            ready[i] = True
-    return weight, variance, z, theta[n], root[n], chosen, cells, cells, own_dims, shift, tilt
+    weight, variance, z, chosen, shift, tilt = _counted(r, n, x, theta.shape[2], beliefs, allowed)
+    cells = first[chosen]
+    return weight, variance, z, theta[n], root[n], chosen, cells, cells, dims[chosen], shift, tilt
 
 
 @inlined
 def _members_of_regions(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, allowed: Mask) -> Any:
     columns, root, group = ridges
-    size, precision = beliefs[6], beliefs[7]
     widest, B = columns.shape[2], columns.shape[3]
-    weight, variance, chosen = _counted(n, beliefs)
-    C = chosen.size
-    places, theta, z = np.empty(C, dtype=np.int64), np.empty((C, widest)), np.empty((1, widest, x.shape[2]))
+    weight, variance, z, chosen, shift, tilt = _counted(r, n, x, widest, beliefs, allowed)
+    C, places = chosen.size, group[n][chosen]
+    theta = np.empty((C, widest))
     for c in range(C):
-        places[c] = group[n, chosen[c]]
-        for j in range(widest):
-            theta[c, j] = columns[n, chosen[c] // B, j, chosen[c] % B]
-    prepare_map(rows_of_map(x, r, 0), size[n, 0], precision, allowed, z[0])
-    none = np.zeros(C)
-    return weight, variance, z, theta, root[n], chosen, np.arange(C), places, np.full(C, widest), none, none
+        theta[c] = columns[n, chosen[c] // B, :, chosen[c] % B]
+    return weight, variance, z, theta, root[n], chosen, np.arange(C), places, np.full(C, widest), shift, tilt
 
 
 @overload(members, strict=False)
@@ -194,20 +175,27 @@ def _members(r: int, n: int, x: Any, block: Index, ridges: Any, beliefs: Any, al
 
 
 @inlined
-def _counted(n: int, beliefs: Any) -> tuple[Array, Array, Index]:
-    """Return weights, of sum 1, and variances of the members that count, and which they are, ``(C,)`` each."""
-    M = beliefs[3].shape[1]
+def _counted(r: int, n: int, x: Any, widest: int, beliefs: Any, allowed: Mask) -> Any:
+    """Return ``(weight, variance, z, chosen, shift, tilt)`` of :func:`members`."""
+    size, precision, level = beliefs[6], beliefs[7], beliefs[8]
+    P, M = x.shape[1], beliefs[3].shape[1]
     scratch, chosen = np.empty((3, M)), np.empty(M, dtype=np.int64)
-    weight, variance = scratch[1], scratch[2]
+    z, ready = np.empty((P, widest, x.shape[2])), np.zeros(P, dtype=np.bool_)
+    weight, variance, shift, tilt = scratch[1], scratch[2], np.zeros(M), np.zeros(M)
     weigh(n, beliefs, scratch[0], weight, variance)
     C, total = 0, 0.0
     for k in range(M):
         if weight[k] * M >= NEGLIGIBLE:
-            chosen[C] = k
+            i = k % P
+            if level[n, PENALTY, k] > 0.0:
+                shift[C], tilt[C] = of_level(n, k, precision, level)
+            if not ready[i]:
+                prepare_map(rows_of_map(x, r, i), size[n, i], precision, allowed, z[i])
+                ready[i] = True
             total += weight[k]
-            weight[C], variance[C] = weight[k], variance[k]
+            chosen[C], weight[C], variance[C] = k, weight[k], variance[k]
             C += 1
-    return weight[:C] / total, variance[:C], chosen[:C]
+    return weight[:C] / total, variance[:C], z, chosen[:C], shift[:C], tilt[:C]
 
 
 @inlined
@@ -265,7 +253,9 @@ def spreads(
     for c in range(weight.size):
         if c == 0 or places[c] != places[c - 1]:
             p = chosen[c] % z.shape[0]
-            square[:] = apart[:] = along[:] = 0.0
+            square[:] = apart[:] = 0.0
+            if tilt[c] > 0.0:
+                along[:] = 0.0
             start = 0
             while start < K:
                 place, stop = run_of(places[c], block, r, p, start, K)

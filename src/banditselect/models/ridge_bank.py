@@ -168,7 +168,6 @@ class BankModel(Model):
         self.constant, self.ridge_estimates = bank.constant, bank.ridge_estimates
 
     updates = property(attrgetter("bank.updates"))
-    rounds = property(attrgetter("bank.rounds"))
 
     def constants(self) -> Array:
         """Return the constant terms of the estimates, ``(N, cells)``."""

@@ -75,7 +75,10 @@ def inform(ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any, offered:
             if best == leader:
                 break
             leader = best  # as good, and it teaches more
-        gap -= gap[:, leader : leader + 1].copy()
+        for c in range(weight.size):
+            of_leader = gap[c, leader]
+            for a in range(K):
+                gap[c, a] -= of_leader
         regret = expected_regret(leader, weight, gap, deviation, allowed)
         mix_two(leader, mean, taught, regret, allowed, floor, p[r])
     return p
@@ -122,12 +125,13 @@ def expected_regret(leader: int, weight: Array, gap: Array, deviation: Array, al
     """
     C, K = gap.shape
     lower, upper = 0.0, np.inf
-    counts, gains = (
-        np.where(allowed, 1.0, 0.0),
-        np.empty(K),
-    )  # which actions count; their gains
-    counts[leader] = 0.0
-    threshold, left, right = 0.0, 0.0, max(np.max(counts * (gap + FAR * deviation)), 0.0)
+    counts, gains = np.empty(K), np.empty(K)  # whether an action counts, and how much it may exceed the threshold
+    for a in range(K):
+        counts[a] = 1.0 if allowed[a] and a != leader else 0.0
+    threshold = left = right = 0.0
+    for c in range(C):
+        for a in range(K):
+            right = max(right, counts[a] * (gap[c, a] + FAR * deviation[c, a]))
     for step in range(20):
         number = slope = 0.0
         gains[:] = 0.0
@@ -138,9 +142,12 @@ def expected_regret(leader: int, weight: Array, gap: Array, deviation: Array, al
                 gains[a] += share * gain
                 number += share * above
                 slope += share * density
-        if step == 0:
-            lower = np.max(gains)
-        upper = min(upper, threshold + np.sum(gains))
+        total = threshold
+        for a in range(K):
+            total += gains[a]
+            if step == 0:
+                lower = max(lower, gains[a])
+        upper = min(upper, total)
         if abs(number - 1.0) <= CLOSE or (number < 1.0 and threshold == 0.0):
             break
         if number > 1.0:
@@ -176,8 +183,14 @@ def mix_two(leader: int, mean: Array, taught: Array, regret: float, allowed: Mas
             p[:a] = 0.0
         if ratio == least:
             p[a] = 1.0
-    leaders = allowed & (mean == mean[b]) & (taught == taught[b])
-    p *= share / max(np.sum(p), 1.0)
-    p += (1.0 - share) * leaders / np.sum(leaders)
-    p *= 1.0 - floor
-    p += floor * allowed / np.sum(allowed)
+    leaders = others = offered = 0
+    for a in range(mean.size):
+        offered += allowed[a]
+        others += p[a] > 0.0
+        leaders += allowed[a] and mean[a] == mean[b] and taught[a] == taught[b]
+    for a in range(mean.size):
+        if allowed[a]:
+            p[a] *= share / max(others, 1)
+            if mean[a] == mean[b] and taught[a] == taught[b]:
+                p[a] += (1.0 - share) / leaders
+            p[a] = (1.0 - floor) * p[a] + floor / offered

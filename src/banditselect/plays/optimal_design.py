@@ -110,7 +110,7 @@ def optimal_gaps(x: Array, score: Array, alpha: Array, offered: Mask) -> Array:
                 spent += share
                 count = 0
                 for a in range(K):
-                    if slope[a] == slope[pool[b]] and np.array_equal(x[r, a], x[r, pool[b]]):
+                    if slope[a] == slope[pool[b]] and _copies(x[r], a, pool[b]):
                         copies[count] = a
                         count += 1
                 for a in copies[:count]:
@@ -119,6 +119,15 @@ def optimal_gaps(x: Array, score: Array, alpha: Array, offered: Mask) -> Array:
             if (everything or offered[r, a]) and score[r, a] == best:
                 p[r, a] += max(1.0 - spent, 0.0) / ties
     return p
+
+
+@inlined
+def _copies(x: Array, a: int, b: int) -> bool:
+    """Return whether two actions have the same features."""
+    j = 0
+    while j < x.shape[1] and x[a, j] == x[b, j]:
+        j += 1
+    return j == x.shape[1]
 
 
 @kernel
@@ -160,10 +169,11 @@ def design(x: Array, slope: Array, pool: Index, q: Array) -> tuple[int, int]:
                 for j in range(s):
                     G[k, j] -= L[k, i] * G[i, j]
         for j in range(D):
-            root[0, j, :s] = 0.0
-            root[0, j, s:D] = unit[s:, j] / (scale[j] * THIN)
+            for k in range(D):
+                root[0, j, k] = 0.0 if k < s else unit[k, j] / (scale[j] * THIN)
             for i in range(s):
-                root[0, j, :s] += unit[i, j] / (scale[j] * size[i]) * G[i]
+                for k in range(s):
+                    root[0, j, k] += unit[i, j] / (scale[j] * size[i]) * G[i, k]
         before = m
         m = survey(x, slope, root, s, (1.0 + 1e-6) * (1.0 + TOLERANCE) * s, pool, m)
         if m == before:
@@ -198,7 +208,10 @@ def survey(x: Array, slope: Array, root: Array, rank: int, least: float, pool: I
                 if leverage > top[D]:
                     top[D], who[D] = leverage, a
     for a in who:
-        if a >= 0 and not np.any(pool[:m] == a):
+        known = a < 0
+        for b in range(m):
+            known = known or pool[b] == a
+        if not known:
             pool[m] = a
             m += 1
     return m
@@ -228,12 +241,17 @@ def pivot(y: Array, unit: Array, size: Array, pivots: Index, z: Array) -> int:
         for b in range(m):
             along = dot(y[b], unit[rank])
             z[b, rank] = along / size[rank]
-            y[b] -= along * unit[rank]
+            for j in range(D):
+                y[b, j] -= along * unit[rank, j]
         y[at] = 0.0
         z[at, rank] = 1.0
         rank += 1
     for k in range(rank, D):
-        at = int(np.argmin(np.sum(unit[:k] ** 2, axis=0)))
+        least, at = np.inf, 0
+        for j in range(D):
+            known = dot(unit[:k, j], unit[:k, j])
+            if known < least:
+                least, at = known, j
         unit[k] = 0.0
         unit[k, at] = 1.0
         _orthogonalise(unit, k)
@@ -246,8 +264,11 @@ def _orthogonalise(unit: Array, k: int) -> None:
     for _ in range(2):
         for i in range(k):
             along = dot(unit[i], unit[k])
-            unit[k] -= along * unit[i]
-        unit[k] /= math.sqrt(dot(unit[k], unit[k]))
+            for j in range(unit.shape[1]):
+                unit[k, j] -= along * unit[i, j]
+        norm = math.sqrt(dot(unit[k], unit[k]))
+        for j in range(unit.shape[1]):
+            unit[k, j] /= norm
 
 
 @kernel
@@ -279,7 +300,7 @@ def balance(c: Array, pivots: Index, q: Array, G: Array) -> None:
         for a in range(m):
             along = dot(c[a], h)
             leverage[a] = (leverage[a] - beta / left * along * along) / (1.0 - beta)
-        q[:m] *= 1.0 - beta
+            q[a] *= 1.0 - beta
         q[b] += beta
         for j in range(s):
             for k in range(s):
