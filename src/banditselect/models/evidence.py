@@ -157,7 +157,11 @@ class Posterior(LaneArrays):
 def mean_predictions(ids: Index, x: Any, block: Index, theta: Array, first: Index, known: Any) -> Array:
     """Return the mean predictions under the weights of ``known = (evidence, log_prior, variance)``, ``(n, K)``."""
     evidence, log_prior, variance = known
-    weight, _ = weights.posterior(ids, evidence, log_prior, variance, False)
+    weight, log_weight = np.empty((ids.size, log_prior.shape[1])), np.empty(log_prior.shape[1])
+    for r in range(ids.size):
+        n = ids[r]
+        weights.log_weights(evidence[n], log_prior[n], variance[n], False, log_weight)
+        weights.normalise(log_weight, weight[r])
     return ridge.mixtures(ids, x, block, theta, first, weight)
 
 
