@@ -56,9 +56,8 @@ class Number(Constraint):
 
     def _refusal(self, value: Any, lanes: int | None) -> str:
         several = lanes is not None and self.is_per_lane(value)
-        if (len(value) == lanes and all(map(self._fits, value))) if several else self._fits(value):
-            return ""
-        return self.expected + (too_large(value) if self.high == np.inf else "")
+        fits = len(value) == lanes and all(map(self._fits, value)) if several else self._fits(value)
+        return "" if fits else self.expected + (too_large(value) if self.high == np.inf else "")
 
     def is_per_lane(self, value: Any) -> bool:
         """Return whether a value was given per lane."""
