@@ -5,7 +5,7 @@ action belongs to, 0 for a map with one block. So are the features that a decisi
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -311,6 +311,11 @@ class AnyShape(FeatureShape):
 def values_of(features: Any) -> Any:
     """Return the features of a map without its blocks."""
     return features.values if isinstance(features, Blocked) else features
+
+
+def each(features: Any, change: Callable[[Any], Any]) -> Any:
+    """Return the features of a map, and their blocks if there are some, changed alike."""
+    return Blocked(*map(change, features)) if isinstance(features, Blocked) else change(features)
 
 
 def stacked(maps: Sequence[Array | Blocked], many: bool, axis: int) -> Any:
