@@ -191,7 +191,7 @@ def _entries(value: Any) -> list[Any]:
     return list(value) if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) else [value]
 
 
-def whole_number(name: str, value: Any, low: int) -> int:
-    """Return a whole number >= ``low``."""
-    Number(low=low, integer=True).check(name, value, None)
+def whole_number(name: str, value: Any, low: int, high: float = np.inf) -> int:
+    """Return a whole number between ``low`` and ``high``."""
+    Number(low=low, high=high, integer=True).check(name, value, None)
     return int(value)
