@@ -15,7 +15,7 @@ from .settings import read_only
 
 
 class Constraint:
-    """The condition that an argument must satisfy; this one accepts everything."""
+    """The condition that an argument must satisfy; this one accepts everything. A subclass writes ``_refusal``."""
 
     optional = False  #: whether None is accepted too
 
