@@ -67,7 +67,10 @@ def kernels():
                 yield f"{path.relative_to(PACKAGE)}:{node.name}", node
 
 
-@pytest.mark.parametrize(("name", "node"), list(kernels()), ids=[name for name, _ in kernels()])
+KERNELS = dict(kernels())
+
+
+@pytest.mark.parametrize(("name", "node"), KERNELS.items(), ids=KERNELS)
 def test_a_kernel_has_at_most_nine_arguments(name, node):
     assert len(node.args.args) <= 9, name
 

@@ -66,19 +66,10 @@ def test_unknown_and_missing_arguments_are_type_errors_that_list_the_arguments(g
         Ball(1, [0.0])
 
 
-@pytest.mark.parametrize(
-    ("given", "name"),
-    [({"dim": 0}, "dim"), ({"radius": -1.0}, "radius"), ({"known": 1}, "known"), ({"seed": -1}, "seed")],
-)
-def test_a_value_that_does_not_fit_is_refused_under_the_name_of_its_argument(given, name):
-    with pytest.raises(ValueError, match=f"^Ball: {name}: got ") as caught:
-        Ball(**{"dim": 1, "center": [0.0]} | given)
-    assert (caught.value.owner, caught.value.argument) == ("Ball", name)
-
-
 def test_lanes_are_checked_before_what_depends_on_them():
-    with pytest.raises(ValueError, match=r"^Ball: lanes: got 'two'"):
+    with pytest.raises(ValueError, match=r"^Ball: lanes: got 'two'") as caught:
         Ball(dim=1, center=[0.0], radius=[1.0, 2.0], lanes="two")
+    assert (caught.value.owner, caught.value.argument) == ("Ball", "lanes")
     with pytest.raises(ValueError, match=r"^Ball: radius: "):
         Ball(dim=1, center=[0.0], radius=[1.0, 2.0], lanes=3)
     with pytest.raises(ValueError, match=r"(?s)^Ball: center: .* 2 axes mean one entry per lane, of which there are 3"):

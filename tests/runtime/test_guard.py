@@ -114,24 +114,18 @@ def test_no_reward_that_was_accepted_is_lost():
     assert V.trace() == pytest.approx(2.0 + 8 * rounds, rel=1e-9)  # every row of X has length 1
 
 
-def test_a_copy_is_free_while_its_original_is_busy():
-    guard = OneCallAtATime()
-    with guard:
-        assert guard.busy is not None
-        assert copy.deepcopy(guard).busy is None
-        assert pickle.loads(pickle.dumps(guard)).busy is None
-
-
-def test_a_call_that_ended_before_it_could_take_its_mark_away_locks_nothing():
+def test_a_copy_is_free_while_its_original_is_busy_and_a_call_that_was_cut_off_locks_nothing():
     guard = OneCallAtATime()
 
     def interrupted():
-        guard.__enter__()
+        guard.__enter__()  # and no time to take its mark away
 
     interrupted()
     assert guard.busy is not None
     with guard:
-        pass
+        assert guard.busy is not None
+        assert copy.deepcopy(guard).busy is None
+        assert pickle.loads(pickle.dumps(guard)).busy is None
     assert guard.busy is None
 
 

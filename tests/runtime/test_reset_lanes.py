@@ -35,7 +35,10 @@ def test_what_a_lane_decided_before_is_refused_afterwards():
     policy = SquareCB(dim=2, lanes=2)
     early, late = (policy.act(np.ones((1, 3, 2)), lanes=[1]) for _ in range(2))
     policy.update(late, [0.5])
+    of_a_worker = policy.fork("shop").act(np.ones((1, 3, 2)), lanes=[1])
+    policy.update(of_a_worker, [0.5])
     policy.reset_lanes([1])
+    assert not policy.has_learned(of_a_worker)
     for decision in (early, late):
         with pytest.raises(ValueError, match="decision"):
             policy.update(decision, [0.5])
@@ -51,15 +54,6 @@ def test_settings_of_a_lane_stay():
         policy.learn([[1.0]], [1.0], lanes=[1])
         assert policy.parameters[1].item() == pytest.approx(0.25)
         policy.reset_lanes([1])
-
-
-def test_what_another_worker_decided_in_the_lane_before_is_forgotten():
-    policy = SquareCB(dim=2, lanes=2)
-    other = policy.fork("shop")
-    decision = other.act(np.ones((1, 3, 2)), lanes=[1])
-    policy.update(decision, [0.5])
-    policy.reset_lanes([1])
-    assert not policy.has_learned(decision)
 
 
 def test_a_policy_without_lanes_and_lanes_that_are_none():

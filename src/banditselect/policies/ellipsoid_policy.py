@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..models.ridge_bank import with_zero
+from ..runtime.constraints import whole_number
 from ..runtime.errors import refuse
-from ..runtime.inputs import lane_vectors, model_index
+from ..runtime.inputs import lane_vectors
 from ..types import Array
 from . import shared
 from .contract import answer
@@ -41,7 +42,7 @@ def covers_of_maps(policy: Any, theta: ArrayLike, model: int | None) -> Any:
     widths = policy._model.bank.widths
     if model is None and len(set(widths)) > 1:
         raise refuse("model", model, "the index of a map, since the maps have different widths")
-    first = 0 if model is None else model_index(model, len(widths))
+    first = 0 if model is None else whole_number("model", model, 0, len(widths) - 1)
     models = slice(None) if model is None else slice(first, first + 1)
     thetas = lane_vectors(theta, policy._size, int(widths[first]))
     return policy._answer(policy._model.covers(thetas, models))

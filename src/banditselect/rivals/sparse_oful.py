@@ -23,7 +23,7 @@ from ..runtime.arguments import argument
 from ..runtime.constraints import Number, OneOf, Widths, YesNo
 from ..runtime.files import register
 from ..runtime.inputs import SMALLEST, lane_vectors
-from ..runtime.lanes import LaneConstants, per_lane
+from ..runtime.lanes import per_lane
 from ..runtime.shapes import maps_of
 from ..theory import feature_selection, oracle, parameter_selection, trusted
 from ..types import Array, Index, Mask
@@ -147,19 +147,21 @@ class OnlineSet(BankModel):
     bank: the ridges.  target: the ridge of all maps side by side, which learns the predictions.
     loss: square loss of the predictions, ``(N,)``.
     columns: those of all maps padded to the widest that are no padding, ``(D,)``.
-    terms: noise, bounds and penalties of every lane, by the names that ``theory`` has for them.
+    noise, bound, regularization, feature_bound, reward_bound: terms of every lane that ``theory`` asks for.
     """
 
     state = ("loss",)
     shared = ("columns",)
     reads_lookups = False
+    bound: Array
 
     def __init__(self, policy: SparseOFUL, bank: RidgeBank, terms: dict[str, Array]) -> None:
         super().__init__(bank)
         largest, lanes = terms["regularization"].max(axis=1, keepdims=True), len(bank.theta)
         self.confidence, self.delta, self.scale = policy.confidence, policy.delta, float(policy.scale)
         self.expected = RewardRange(policy.reward_range, lanes, "it is clipped where experts are weighted")
-        self.terms = LaneConstants(**terms, prior=largest[:, 0] * terms["bound"] ** 2)
+        self.fixed, self.prior = (*terms, "prior"), largest[:, 0] * terms["bound"] ** 2
+        vars(self).update(terms)
         self.loss = np.zeros(lanes)
         self.columns = np.flatnonzero(np.arange(bank.dims.max()) < bank.dims[:, None])
         D = self.columns.size
@@ -191,8 +193,8 @@ class OnlineSet(BankModel):
         return np.ascontiguousarray(wide.reshape(*wide.shape[:-2], -1)[..., self.columns])[:, None]
 
     def of(self, ids: Index, *names: str) -> dict[str, Any]:
-        """Return the terms of these lanes, by name."""
-        return {name: getattr(self.terms, name)[ids] for name in names}
+        """Return terms of these lanes, by name."""
+        return {name: getattr(self, name)[ids] for name in names}
 
     def limits(self, ids: Index) -> tuple[Array, Array]:
         """Return the range of SqAlg for the next reward, ``(n,)`` each."""
@@ -205,7 +207,7 @@ class OnlineSet(BankModel):
 
     def squared_error(self, ids: Index) -> Array:
         """Return gamma, the bound on the squared error of the predictions so far, ``(n,)``."""
-        terms, S = self.of(ids, "noise", "regularization"), self.terms.bound[ids]
+        terms, S = self.of(ids, "noise", "regularization"), self.bound[ids]
         if self.confidence == "data":
             terms |= {"prediction_loss": self.loss[ids], "ridge_loss": self.bank.penalised[ids]}
             return np.asarray(gamma_data(**terms, radius=S[:, None], delta=self.delta))
@@ -218,7 +220,7 @@ class OnlineSet(BankModel):
 
     def squared(self, ids: Index) -> Array:
         """Return the squared radius around the estimate of the set, without the scale, ``(n,)``; negative if empty."""
-        return np.asarray(self.squared_error(ids) + self.terms.prior[ids] - self.target.penalised[ids, 0])
+        return np.asarray(self.squared_error(ids) + self.prior[ids] - self.target.penalised[ids, 0])
 
     def squared_radius(self) -> Array:
         """Return the squared radius of every lane, the scale included, ``(N,)``."""

@@ -15,7 +15,7 @@ from .settings import read_only
 
 
 class Constraint:
-    """The condition that an argument must satisfy; this one accepts everything."""
+    """The condition that an argument must satisfy; this one accepts everything. A subclass writes ``_refusal``."""
 
     optional = False  #: whether None is accepted too
 
@@ -56,9 +56,8 @@ class Number(Constraint):
 
     def _refusal(self, value: Any, lanes: int | None) -> str:
         several = lanes is not None and self.is_per_lane(value)
-        if (len(value) == lanes and all(map(self._fits, value))) if several else self._fits(value):
-            return ""
-        return self.expected + (too_large(value) if self.high == np.inf else "")
+        fits = len(value) == lanes and all(map(self._fits, value)) if several else self._fits(value)
+        return "" if fits else self.expected + (too_large(value) if self.high == np.inf else "")
 
     def is_per_lane(self, value: Any) -> bool:
         """Return whether a value was given per lane."""
@@ -192,7 +191,7 @@ def _entries(value: Any) -> list[Any]:
     return list(value) if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) else [value]
 
 
-def whole_number(name: str, value: Any, low: int) -> int:
-    """Return a whole number >= ``low``."""
-    Number(low=low, integer=True).check(name, value, None)
+def whole_number(name: str, value: Any, low: int, high: float = np.inf) -> int:
+    """Return a whole number between ``low`` and ``high``."""
+    Number(low=low, high=high, integer=True).check(name, value, None)
     return int(value)

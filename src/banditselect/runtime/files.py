@@ -224,15 +224,15 @@ def write(
     path: str | os.PathLike[str], settings: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], verify: Verify = None
 ) -> None:
     """Write JSON ``settings`` and ``arrays`` to ``path``; a reader sees the old file or the new one, never a part."""
-    blobs = {name: np.asarray(array, order="C") for name, array in arrays.items()}
-    table = [[name, a.dtype.newbyteorder("<").str, list(a.shape)] for name, a in blobs.items()]
+    blobs = {name: np.asarray(array, array.dtype.newbyteorder("<"), order="C") for name, array in arrays.items()}
+    table = [[name, a.dtype.str, list(a.shape)] for name, a in blobs.items()]
     for name, dtype, _ in table:
         if dtype not in _DTYPES:
             raise ValueError(f"array {name!r}: cannot store dtype {dtype}")
     header = json.dumps({"settings": settings, "arrays": table}).encode()
     digest = hashlib.sha256()
     with replacing(path, verify) as file:
-        for piece in (_PREFIX.pack(MAGIC, VERSION, len(header)), header, *map(_bytes, blobs.values())):
+        for piece in (_PREFIX.pack(MAGIC, VERSION, len(header)), header, *(a.tobytes() for a in blobs.values())):
             digest.update(piece)
             file.write(piece)
         file.write(digest.digest())
@@ -317,7 +317,3 @@ def _unpacked(body: bytes, length: int) -> tuple[dict[str, Any], dict[str, NDArr
             raise ValueError(f"array {name!r} of other bytes than true and false")
         arrays[name] = flat.reshape(shape).astype(flat.dtype.newbyteorder("="))
     return settings, arrays
-
-
-def _bytes(array: NDArray[Any]) -> bytes:
-    return array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()

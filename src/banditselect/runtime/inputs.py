@@ -82,13 +82,6 @@ def lane_vectors(theta: ArrayLike, lanes: int, dim: int) -> Array:
     return np.array(np.broadcast_to(values, (lanes, dim)), order="C")
 
 
-def model_index(model: int, n_models: int) -> int:
-    """Return the index of a model."""
-    if not (is_whole(model) and 0 <= model < n_models):
-        raise refuse("model", model, f"a whole number between 0 and {n_models - 1}")
-    return int(model)
-
-
 def map_widths(owner: str, dim: int | Sequence[int], n_models: int, name: str = "dim") -> tuple[int, ...]:
     """Return the width of each of the M maps, or what else an argument of this name says of each."""
     widths = (dim,) * n_models if np.ndim(dim) == 0 else tuple(dim)  # type: ignore[arg-type]

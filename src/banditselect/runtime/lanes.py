@@ -155,23 +155,6 @@ class Snapshot:
             part.restore(part.learned())
 
 
-class LaneConstants(LaneArrays):
-    """Constants with one entry per lane, under names of their own.
-
-    Examples
-    --------
-    >>> LaneConstants(noise=per_lane(0.5, 2)).noise
-    array([0.5, 0.5])
-    """
-
-    def __init__(self, **constants: NDArray[Any]) -> None:
-        self.fixed = tuple(constants)
-        self.__dict__ |= constants
-
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(name)
-
-
 def per_lane(value: ArrayLike, lanes: int) -> Array:
     """Return a number, or one per lane, as ``(N,)``."""
     return np.array(np.broadcast_to(np.asarray(value, dtype=float), (lanes,)))
@@ -200,8 +183,8 @@ def members(owner: object, kind: type[T]) -> Iterator[tuple[str, T]]:
 
     Examples
     --------
-    >>> owner = LaneConstants(one=1.0, several=[2.0, "x", 3.0])
-    >>> list(members(owner, float))
+    >>> from types import SimpleNamespace
+    >>> list(members(SimpleNamespace(one=1.0, several=[2.0, "x", 3.0]), float))
     [('one', 1.0), ('several[0]', 2.0), ('several[2]', 3.0)]
     """
     for name, value in vars(owner).items():
