@@ -24,11 +24,6 @@ def random_features(rng: np.random.Generator, shape: tuple[int, ...], bound: flo
 # --- determinants and leverages -------------------------------------------------------------------
 
 
-def test_eq_aux_lemm_det_teace_ineq_value():
-    bound = linear.log_det(3, 2, 2, 0.5)
-    assert bound == pytest.approx(2 * math.log(1 + 3 * 4 / (0.5 * 2)), rel=1e-14)
-
-
 def test_eq_aux_lemm_det_teace_ineq_on_random_matrices():
     rng = np.random.default_rng(0)
     for dim in (1, 2, 5):

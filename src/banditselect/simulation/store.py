@@ -143,8 +143,7 @@ class Store:
         if not failures:
             path.unlink(missing_ok=True)
             return
-        records = [failure.record() | {"traceback": failure.traceback} for failure in failures]
-        write_text(path, json.dumps(records, indent=1) + "\n")
+        write_text(path, json.dumps([failure.record() for failure in failures], indent=1) + "\n")
 
 
 def refuse_foreign(folder: Path, names: Sequence[str]) -> None:
