@@ -73,30 +73,6 @@ def test_eq_defQ_printed_is_violated_by_large_features():
 # --- range ----------------------------------------------------------------------------------------
 
 
-def test_eq_addmisable_experts_printed():
-    by_hand = [
-        1 + 0.5 * 2 * math.sqrt(2 * math.log((1 + 6 * 4 / (lam * 2)) / 0.1)) + 2 * math.sqrt(lam) * 3 for lam in (1, 3)
-    ]
-    bound = prediction_bound(t=6, reward_bound=1, **SMALL, form="printed")
-    assert bound == pytest.approx(by_hand, rel=1e-14)
-
-
-def test_eq_upper_bound_exp_pred_fssqcb_corrected():
-    by_hand = [
-        1 + 2 / math.sqrt(lam) * math.sqrt(0.25 * ld + 0.5 * math.log(10) + lam * 9)
-        for lam, ld in zip((1, 3), LD, strict=True)
-    ]
-    assert prediction_bound(t=6, reward_bound=1, **SMALL) == pytest.approx(by_hand, rel=1e-14)
-
-
-def test_eq_range_pred_exp_fssquareceb_shapes():
-    t = np.arange(12).reshape(3, 4)
-    assert prediction_bound(t=t, reward_bound=1, **SMALL).shape == (3, 4, 2)
-    assert prediction_bound(t=t, reward_bound=1, **{**SMALL, "regularization": 1.0}).shape == (3, 4)
-    assert prediction_bound(t=5, reward_bound=1, **SMALL).shape == (2,)
-    assert isinstance(prediction_bound(t=5, reward_bound=1, **{**SMALL, "regularization": 1.0}), float)
-
-
 def test_eq_boudningrangefor_fs_with_a_horizon():
     noise = 0.5 * math.sqrt(2 * math.log(2 * 50 / 0.05))
     assert prediction_range(t=[3, 50], **without(E1, "n_models"), horizon=50)[1] == pytest.approx([2 * (1 + noise)] * 2)
@@ -128,13 +104,6 @@ def test_eq_definigitonofd_t_fs_noise_aware():
         bound = other_forms.D_noise_aware(t=6, n_models=2, reward_bound=G, prior=prior, **SMALL)
         assert bound == pytest.approx(by_hand, rel=1e-14)
         assert other_forms.noise_aware_rate(noise=0.5, reward_bound=G) == pytest.approx(kappa / (2 * 0.25))
-
-
-def test_eq_definigitonofd_t_fs_noise_aware_without_noise():
-    quiet = {**SMALL, "noise": 0}
-    Q = max((1 + 0.5 * 4 / lam) / 0.5 * lam * 9 for lam in (1, 3))
-    bound = other_forms.D_noise_aware(t=6, n_models=2, reward_bound=2, **quiet)
-    assert bound == pytest.approx(1.5 * Q + 8 * 4 * math.log(3 * 2 / 0.1), rel=1e-14)
 
 
 def test_noise_aware_rate_keeps_the_mixture_concave():

@@ -56,40 +56,7 @@ def test_eq_temppp2_printed_is_violated_and_corrected_holds():
     assert error <= ps.U(t=50, **ball) == pytest.approx(102)
 
 
-def test_eq_Ut_simplified():
-    value = U_simplified(t=6, **SMALL)
-    by_hand = 3 + 16 * 0.25 * math.log(2) + 32 * 0.25 * math.log(10) + 8 * LD
-    assert value == pytest.approx(by_hand, rel=1e-14)
-    assert value < ps.U(t=6, **SMALL, form="printed")
-
-
 # --- range ----------------------------------------------------------------------------------------
-
-
-def test_eq_ps_oful_admissible_expert_printed():
-    by_hand = [1 + 2 + 0.5 * 2 * math.sqrt(2 * math.log((1 + 6 * 4 * r**2 / 2) / 0.1)) for r in (0.5, 3.0)]
-    assert ps.prediction_bound(t=6, reward_bound=1, **SMALL, form="printed") == pytest.approx(by_hand, rel=1e-13)
-
-
-def test_eq_temp04_any_regularization():
-    by_hand = [
-        1 + 0.5 * 2 * math.sqrt(2 * math.log((1 + 6 * 4 / (0.7 * 2)) / 0.1)) + 2 * math.sqrt(0.7) * r
-        for r in (0.5, 3.0)
-    ]
-    bound = ps.prediction_bound(t=6, reward_bound=1, **SMALL, regularization=0.7, form="printed")
-    assert bound == pytest.approx(by_hand, rel=1e-14)
-
-
-def test_eq_temp00_corrected():
-    by_hand = [
-        1 + 2 * r * math.sqrt(0.25 * 2 * math.log(1 + 6 * 4 * r**2 / 2) + 0.5 * math.log(10) + 1) for r in (0.5, 3.0)
-    ]
-    assert ps.prediction_bound(t=6, reward_bound=1, **SMALL) == pytest.approx(by_hand, rel=1e-14)
-
-
-def test_eq_temp05_shapes():
-    assert ps.prediction_bound(t=[1, 2, 3], reward_bound=1, **SMALL).shape == (3, 2)
-    assert ps.prediction_bound(t=[1, 2, 3], reward_bound=1, **{**SMALL, "radius": 1.0}).shape == (3,)
 
 
 def test_eq_temp06_printed():
@@ -140,15 +107,6 @@ def test_eq_PS_OFUL_ConfidenceSet_gamma_data():
     assert isinstance(ps.gamma_data(prediction_loss=1.0, ridge_loss=1.0, noise=1, radius=1, delta=0.1), float)
 
 
-def test_eq_gamma_simplified():
-    value = gamma_simplified(t=T1, **E1)
-    C_1, C_2 = 3 + 16 * 0.25 * math.log(2), 8 * 4 * math.log(5)
-    by_hand = 1 + 2 * C_1 + 2 * C_2 + 16 * 0.25 * (4 + 10 * math.log(5)) * math.log(20)
-    by_hand += 16 * 10 * (1 + 0.25 * math.log(5)) * math.log(101)
-    assert value == pytest.approx(by_hand, rel=1e-14)
-    assert value < ps.gamma(t=T1, **E1, form="printed")
-
-
 # --- regret ---------------------------------------------------------------------------------------
 
 
@@ -186,17 +144,6 @@ def test_eq_boundnghteregrerpsofultransfer_by_brute_force():
         V += np.outer(phi[width.argmax()], phi[width.argmax()])
     bound = ps.regret_bound(t=T, n_models=2, parameter_bound=S, set_regularization=lam_0, **model)
     assert total <= bound
-
-
-def test_eq_PS_OFUL_regret_simplified():
-    value = regret_bound_simplified(t=T2, **E2)
-    R, L, G, d, M, T, delta = 0.3, 2, 1.5, 7, 3, 500, 0.01
-    C_3 = 7 + 32 * R**2 * math.log(2) + 16 * (G + L) ** 2 * math.log(M)
-    inside = C_3 + 16 * R**2 * (4 + L**2 * d * math.log(M)) * math.log(1 / delta)
-    inside += 16 * d * (1 + R**2 * L**2 * math.log(M)) * math.log(1 + T * L**2 * 4 / d)
-    by_hand = 2 * G * d + 2 * math.sqrt(2) * G * math.sqrt(d * T * math.log(1 + T / d)) * math.sqrt(inside)
-    assert value == pytest.approx(by_hand, rel=1e-14)
-    assert value < ps.regret_bound(t=T2, **E2, form="printed")
 
 
 def test_eq_regret_param_select_likelihood_by_hand():
@@ -303,7 +250,7 @@ def test_bounds_grow_with_rounds_and_models(model, form):
 
 @examples
 @given(model=models)
-def test_simplified_forms_are_below_the_printed_ones(model):
+def test_eq_Ut_simplified_gamma_simplified_and_PS_OFUL_regret_simplified_are_below_the_printed_ones(model):
     fit = without(model, "reward_bound")
     assert U_simplified(t=40, **fit) <= ps.U(t=40, **fit, form="printed")
     assert gamma_simplified(t=40, n_models=3, **model) <= ps.gamma(t=40, n_models=3, **model, form="printed")
