@@ -4,9 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from other_forms import U_simplified, gamma_simplified, prediction_range, regret_bound_simplified
+from other_forms import prediction_range
 
 from banditselect.theory import parameter_selection as ps
 
@@ -216,60 +214,3 @@ def test_an_infinite_regularization_needs_a_known_parameter():
     assert ps.U(t=6, **{**SMALL, "radius": 1e-170}) == 0
     with pytest.raises(ValueError, match="regularization may be inf only where radius is 0"):
         ps.U(t=6, **SMALL, regularization=[math.inf, 1.0])
-
-
-# --- invariants -----------------------------------------------------------------------------------
-
-positive = st.floats(0.05, 20)
-examples = settings(max_examples=25, deadline=None, derandomize=True)
-models = st.fixed_dictionaries(
-    {
-        "dim": st.integers(1, 30),
-        "noise": positive,
-        "feature_bound": positive,
-        "reward_bound": positive,
-        "radius": st.lists(st.one_of(st.just(0.0), positive), min_size=3, max_size=3),
-        "delta": st.floats(1e-4, 0.25),
-    }
-)
-
-
-@examples
-@given(model=models, form=st.sampled_from(["printed", "corrected"]))
-def test_bounds_grow_with_rounds_and_models(model, form):
-    t = np.array([1, 2, 5, 30, 1000])
-    assert np.all(np.diff(ps.U(t=t, **without(model, "reward_bound"), form=form)) >= 0)
-    for bound in (ps.R_sq, ps.gamma):
-        assert np.all(np.diff(bound(t=t, n_models=3, **model, form=form)) >= 0)
-    one = {**model, "radius": model["radius"][0]}
-    gamma = [ps.gamma(t=100, n_models=M, **one, form=form) for M in (1, 2, 10, 1000)]
-    assert gamma == sorted(gamma)
-    regret = [ps.regret_bound(t=T, n_models=3, parameter_bound=1, **model, form=form) for T in (1, 10, 100)]
-    assert regret == sorted(regret)
-
-
-@examples
-@given(model=models)
-def test_eq_Ut_simplified_gamma_simplified_and_PS_OFUL_regret_simplified_are_below_the_printed_ones(model):
-    fit = without(model, "reward_bound")
-    assert U_simplified(t=40, **fit) <= ps.U(t=40, **fit, form="printed")
-    assert gamma_simplified(t=40, n_models=3, **model) <= ps.gamma(t=40, n_models=3, **model, form="printed")
-    simple = regret_bound_simplified(t=40, n_models=3, **model)
-    assert simple <= ps.regret_bound(t=40, n_models=3, **model, form="printed")
-
-
-@examples
-@given(model=models, s=st.floats(0.1, 10), lam=st.lists(positive, min_size=3, max_size=3))
-def test_corrected_forms_follow_the_scale_of_the_rewards(model, s, lam):
-    """Rewards times s at a given regularisation: noise, reward bound and radii times s, squares times s^2."""
-    scaled = {**model, "radius": [s * r for r in model["radius"]]}
-    scaled |= {name: s * model[name] for name in ("noise", "reward_bound")}
-    fit, fit_scaled = ({**without(m, "reward_bound"), "regularization": lam} for m in (model, scaled))
-    assert ps.U(t=50, **fit_scaled) == pytest.approx(s**2 * ps.U(t=50, **fit), rel=1e-9)
-    play, play_scaled = ({"n_models": 3, "regularization": lam, **m} for m in (model, scaled))
-    assert ps.gamma(t=50, **play_scaled) == pytest.approx(s**2 * ps.gamma(t=50, **play), rel=1e-9)
-    regret = ps.regret_bound(t=50, parameter_bound=1, **play)
-    assert ps.regret_bound(t=50, parameter_bound=s, **play_scaled) == pytest.approx(s * regret, rel=1e-9)
-    regret = ps.likelihood_regret_bound(t=50, center_distance=1, **play)
-    scaled_regret = ps.likelihood_regret_bound(t=50, center_distance=s, **play_scaled)
-    assert scaled_regret == pytest.approx(s * regret, rel=1e-9)
