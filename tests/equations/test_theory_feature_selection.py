@@ -5,8 +5,6 @@ import math
 import numpy as np
 import other_forms
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from banditselect.theory import feature_selection as fs
 
@@ -73,30 +71,6 @@ def test_eq_defQ_printed_is_violated_by_large_features():
 # --- range ----------------------------------------------------------------------------------------
 
 
-def test_eq_addmisable_experts_printed():
-    by_hand = [
-        1 + 0.5 * 2 * math.sqrt(2 * math.log((1 + 6 * 4 / (lam * 2)) / 0.1)) + 2 * math.sqrt(lam) * 3 for lam in (1, 3)
-    ]
-    bound = prediction_bound(t=6, reward_bound=1, **SMALL, form="printed")
-    assert bound == pytest.approx(by_hand, rel=1e-14)
-
-
-def test_eq_upper_bound_exp_pred_fssqcb_corrected():
-    by_hand = [
-        1 + 2 / math.sqrt(lam) * math.sqrt(0.25 * ld + 0.5 * math.log(10) + lam * 9)
-        for lam, ld in zip((1, 3), LD, strict=True)
-    ]
-    assert prediction_bound(t=6, reward_bound=1, **SMALL) == pytest.approx(by_hand, rel=1e-14)
-
-
-def test_eq_range_pred_exp_fssquareceb_shapes():
-    t = np.arange(12).reshape(3, 4)
-    assert prediction_bound(t=t, reward_bound=1, **SMALL).shape == (3, 4, 2)
-    assert prediction_bound(t=t, reward_bound=1, **{**SMALL, "regularization": 1.0}).shape == (3, 4)
-    assert prediction_bound(t=5, reward_bound=1, **SMALL).shape == (2,)
-    assert isinstance(prediction_bound(t=5, reward_bound=1, **{**SMALL, "regularization": 1.0}), float)
-
-
 def test_eq_boudningrangefor_fs_with_a_horizon():
     noise = 0.5 * math.sqrt(2 * math.log(2 * 50 / 0.05))
     assert prediction_range(t=[3, 50], **without(E1, "n_models"), horizon=50)[1] == pytest.approx([2 * (1 + noise)] * 2)
@@ -128,13 +102,6 @@ def test_eq_definigitonofd_t_fs_noise_aware():
         bound = other_forms.D_noise_aware(t=6, n_models=2, reward_bound=G, prior=prior, **SMALL)
         assert bound == pytest.approx(by_hand, rel=1e-14)
         assert other_forms.noise_aware_rate(noise=0.5, reward_bound=G) == pytest.approx(kappa / (2 * 0.25))
-
-
-def test_eq_definigitonofd_t_fs_noise_aware_without_noise():
-    quiet = {**SMALL, "noise": 0}
-    Q = max((1 + 0.5 * 4 / lam) / 0.5 * lam * 9 for lam in (1, 3))
-    bound = other_forms.D_noise_aware(t=6, n_models=2, reward_bound=2, **quiet)
-    assert bound == pytest.approx(1.5 * Q + 8 * 4 * math.log(3 * 2 / 0.1), rel=1e-14)
 
 
 def test_noise_aware_rate_keeps_the_mixture_concave():
@@ -207,87 +174,6 @@ def test_union_regret_bound_by_hand():
     u = N + math.sqrt(N**2 + A)
     bound = fs.union_regret_bound(t=T, n_models=M, reward_bound=G, **SMALL)
     assert bound == pytest.approx(math.sqrt(M * T * (u**2 + 2 * G**2) * ld), rel=1e-14)
-
-
-# --- invariants -----------------------------------------------------------------------------------
-
-positive = st.floats(0.05, 20)
-examples = settings(max_examples=25, deadline=None, derandomize=True)
-models = st.fixed_dictionaries(
-    {
-        "dim": st.integers(1, 30),
-        "noise": positive,
-        "feature_bound": positive,
-        "reward_bound": positive,
-        "parameter_bound": positive,
-        "regularization": st.lists(positive, min_size=3, max_size=3),
-        "delta": st.floats(1e-4, 0.25),
-    }
-)
-
-
-@examples
-@given(model=models, form=st.sampled_from(["printed", "corrected"]))
-def test_bounds_grow_with_rounds_and_models(model, form):
-    t = np.array([1, 2, 5, 30, 1000])
-    fit = without(model, "reward_bound")
-    assert np.all(np.diff(fs.Q(t=t, **fit, form=form)) >= 0)
-    for bound in (fs.R_sq, fs.D):
-        assert np.all(np.diff(bound(t=t, n_models=3, **model, form=form)) >= 0)
-    more = {**model, "regularization": model["regularization"][0]}
-    errors = [fs.D(t=100, n_models=M, **more, form=form) for M in (1, 2, 10, 1000)]
-    assert errors == sorted(errors)
-    play = {"t": 100, "n_actions": 5, **more, "form": form}
-    assert fs.regret_bound(n_models=2, **play) <= fs.regret_bound(n_models=20, **play)
-    assert fs.learning_rate(n_models=2, **play) >= fs.learning_rate(n_models=20, **play)
-
-
-@examples
-@given(model=models, s=st.floats(0.1, 10))
-def test_corrected_forms_follow_the_scale_of_the_rewards(model, s):
-    """Rewards times s: noise, reward bound and parameter bound times s, squared errors times s^2."""
-    scaled = {**model, **{name: s * model[name] for name in ("noise", "reward_bound", "parameter_bound")}}
-    fit, fit_scaled = without(model, "reward_bound"), without(scaled, "reward_bound")
-    assert fs.Q(t=50, **fit_scaled) == pytest.approx(s**2 * fs.Q(t=50, **fit), rel=1e-9)
-    for bound in (fs.R_sq, fs.D, other_forms.D_noise_aware):
-        assert bound(t=50, n_models=3, **scaled) == pytest.approx(s**2 * bound(t=50, n_models=3, **model), rel=1e-9)
-    play, play_scaled = ({"t": 50, "n_actions": 4, "n_models": 3, **m} for m in (model, scaled))
-    assert fs.learning_rate(**play_scaled) == pytest.approx(fs.learning_rate(**play) / s, rel=1e-9)
-    assert fs.regret_bound(**play_scaled) == pytest.approx(s * fs.regret_bound(**play), rel=1e-9)
-    union, union_scaled = without(play, "n_actions"), without(play_scaled, "n_actions")
-    assert fs.union_regret_bound(**union_scaled) == pytest.approx(s * fs.union_regret_bound(**union), rel=1e-9)
-    assert prediction_bound(t=50, **scaled) == pytest.approx(s * prediction_bound(t=50, **model), rel=1e-9)
-
-
-@examples
-@given(model=models, s=st.floats(0.1, 10))
-def test_corrected_forms_ignore_the_scale_of_the_features(model, s):
-    """Features times s: regularisation times s^2, parameters divided by s, nothing else changes."""
-    scaled = {**model, "feature_bound": s * model["feature_bound"], "parameter_bound": model["parameter_bound"] / s}
-    scaled["regularization"] = [s**2 * lam for lam in model["regularization"]]
-    assert fs.D(t=50, n_models=3, **scaled) == pytest.approx(fs.D(t=50, n_models=3, **model), rel=1e-9)
-    bound = prediction_bound(t=50, **model)
-    assert prediction_bound(t=50, **scaled) == pytest.approx(bound, rel=1e-9)
-
-
-@examples
-@given(model=models, kappa=st.floats(0.01, 0.99))
-def test_best_kappa_is_best_and_a_known_horizon_is_narrower(model, kappa):
-    best = fs.D(t=50, n_models=3, **model, kappa="best")
-    assert best <= fs.D(t=50, n_models=3, **model, kappa=kappa) * (1 + 1e-12)
-    clip = prediction_range(t=50, **model)[1]
-    anytime = prediction_range(t=50, **model, horizon="anytime")[1]
-    assert clip <= anytime
-
-
-@examples
-@given(model=models)
-def test_the_worst_model_counts(model):
-    each = [fs.Q(t=50, **{**without(model, "reward_bound"), "regularization": lam}) for lam in model["regularization"]]
-    assert fs.Q(t=50, **without(model, "reward_bound")) == pytest.approx(max(each), rel=1e-13)
-    per_model = prediction_bound(t=50, **model)
-    each = [prediction_bound(t=50, **{**model, "regularization": lam}) for lam in model["regularization"]]
-    assert per_model == pytest.approx(each, rel=1e-13)
 
 
 @pytest.mark.parametrize("lam", [[1.0, 2.0, 4.0], [[1.0, 2.0, 4.0], [3.0, 2.0, 1.0]]], ids=["row", "rows"])

@@ -24,11 +24,6 @@ def random_features(rng: np.random.Generator, shape: tuple[int, ...], bound: flo
 # --- determinants and leverages -------------------------------------------------------------------
 
 
-def test_eq_aux_lemm_det_teace_ineq_value():
-    bound = linear.log_det(3, 2, 2, 0.5)
-    assert bound == pytest.approx(2 * math.log(1 + 3 * 4 / (0.5 * 2)), rel=1e-14)
-
-
 def test_eq_aux_lemm_det_teace_ineq_on_random_matrices():
     rng = np.random.default_rng(0)
     for dim in (1, 2, 5):
@@ -255,6 +250,20 @@ def test_eq_fsscb_expertnoisebound_squared_radius():
     by_hand = (0.5 * math.sqrt(2 * math.log(math.sqrt(4.5**2) / 0.1)) + math.sqrt(2) * 3) ** 2
     model = {"dim": 2, "noise": 0.5, "feature_bound": 1, "regularization": 2, "radius": 3, "delta": 0.1}
     assert likelihood.squared_radius(t=14, **model, form="printed") == pytest.approx(by_hand, rel=1e-14)
+
+
+@pytest.mark.parametrize("chosen", [{"regularization": [1.0, 3.0], "radius": 3.0}, {}, {"regularization": 0.7}])
+def test_eq_addmisable_experts_upper_bound_exp_pred_fssqcb_ps_oful_admissible_expert_temp04_and_temp00(chosen):
+    """t = 6, d = 2, R = 1/2, L = 2, G = 1, delta = .1; maps around 0, and balls at 1 / r^2 and at another lambda."""
+    model = {"dim": 2, "noise": 0.5, "feature_bound": 2, "reward_bound": 1, "radius": [0.5, 3.0], "delta": 0.1} | chosen
+    radii = np.broadcast_to(model["radius"], 2)
+    lams = np.broadcast_to(chosen.get("regularization", 1 / radii**2), 2)
+    ld = 2 * np.log(1 + 6 * 4 / (lams * 2))
+    printed = 1 + 0.5 * 2 * np.sqrt(ld + 2 * math.log(10)) + 2 * np.sqrt(lams) * radii
+    corrected = 1 + 2 / np.sqrt(lams) * np.sqrt(0.25 * ld + 0.5 * math.log(10) + lams * radii**2)
+    assert linear.prediction_bound(t=6, **model, form="printed") == pytest.approx(printed, rel=1e-13)
+    assert linear.prediction_bound(t=6, **model) == pytest.approx(corrected, rel=1e-13)
+    assert linear.prediction_bound(t=np.ones((3, 4)), **model).shape == (3, 4, 2)
 
 
 def test_eq_fasb_featurebound_needs_regularization_of_one():

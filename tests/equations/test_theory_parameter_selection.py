@@ -4,9 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from other_forms import U_simplified, gamma_simplified, prediction_range, regret_bound_simplified
+from other_forms import prediction_range
 
 from banditselect.theory import parameter_selection as ps
 
@@ -56,40 +54,7 @@ def test_eq_temppp2_printed_is_violated_and_corrected_holds():
     assert error <= ps.U(t=50, **ball) == pytest.approx(102)
 
 
-def test_eq_Ut_simplified():
-    value = U_simplified(t=6, **SMALL)
-    by_hand = 3 + 16 * 0.25 * math.log(2) + 32 * 0.25 * math.log(10) + 8 * LD
-    assert value == pytest.approx(by_hand, rel=1e-14)
-    assert value < ps.U(t=6, **SMALL, form="printed")
-
-
 # --- range ----------------------------------------------------------------------------------------
-
-
-def test_eq_ps_oful_admissible_expert_printed():
-    by_hand = [1 + 2 + 0.5 * 2 * math.sqrt(2 * math.log((1 + 6 * 4 * r**2 / 2) / 0.1)) for r in (0.5, 3.0)]
-    assert ps.prediction_bound(t=6, reward_bound=1, **SMALL, form="printed") == pytest.approx(by_hand, rel=1e-13)
-
-
-def test_eq_temp04_any_regularization():
-    by_hand = [
-        1 + 0.5 * 2 * math.sqrt(2 * math.log((1 + 6 * 4 / (0.7 * 2)) / 0.1)) + 2 * math.sqrt(0.7) * r
-        for r in (0.5, 3.0)
-    ]
-    bound = ps.prediction_bound(t=6, reward_bound=1, **SMALL, regularization=0.7, form="printed")
-    assert bound == pytest.approx(by_hand, rel=1e-14)
-
-
-def test_eq_temp00_corrected():
-    by_hand = [
-        1 + 2 * r * math.sqrt(0.25 * 2 * math.log(1 + 6 * 4 * r**2 / 2) + 0.5 * math.log(10) + 1) for r in (0.5, 3.0)
-    ]
-    assert ps.prediction_bound(t=6, reward_bound=1, **SMALL) == pytest.approx(by_hand, rel=1e-14)
-
-
-def test_eq_temp05_shapes():
-    assert ps.prediction_bound(t=[1, 2, 3], reward_bound=1, **SMALL).shape == (3, 2)
-    assert ps.prediction_bound(t=[1, 2, 3], reward_bound=1, **{**SMALL, "radius": 1.0}).shape == (3,)
 
 
 def test_eq_temp06_printed():
@@ -140,15 +105,6 @@ def test_eq_PS_OFUL_ConfidenceSet_gamma_data():
     assert isinstance(ps.gamma_data(prediction_loss=1.0, ridge_loss=1.0, noise=1, radius=1, delta=0.1), float)
 
 
-def test_eq_gamma_simplified():
-    value = gamma_simplified(t=T1, **E1)
-    C_1, C_2 = 3 + 16 * 0.25 * math.log(2), 8 * 4 * math.log(5)
-    by_hand = 1 + 2 * C_1 + 2 * C_2 + 16 * 0.25 * (4 + 10 * math.log(5)) * math.log(20)
-    by_hand += 16 * 10 * (1 + 0.25 * math.log(5)) * math.log(101)
-    assert value == pytest.approx(by_hand, rel=1e-14)
-    assert value < ps.gamma(t=T1, **E1, form="printed")
-
-
 # --- regret ---------------------------------------------------------------------------------------
 
 
@@ -186,17 +142,6 @@ def test_eq_boundnghteregrerpsofultransfer_by_brute_force():
         V += np.outer(phi[width.argmax()], phi[width.argmax()])
     bound = ps.regret_bound(t=T, n_models=2, parameter_bound=S, set_regularization=lam_0, **model)
     assert total <= bound
-
-
-def test_eq_PS_OFUL_regret_simplified():
-    value = regret_bound_simplified(t=T2, **E2)
-    R, L, G, d, M, T, delta = 0.3, 2, 1.5, 7, 3, 500, 0.01
-    C_3 = 7 + 32 * R**2 * math.log(2) + 16 * (G + L) ** 2 * math.log(M)
-    inside = C_3 + 16 * R**2 * (4 + L**2 * d * math.log(M)) * math.log(1 / delta)
-    inside += 16 * d * (1 + R**2 * L**2 * math.log(M)) * math.log(1 + T * L**2 * 4 / d)
-    by_hand = 2 * G * d + 2 * math.sqrt(2) * G * math.sqrt(d * T * math.log(1 + T / d)) * math.sqrt(inside)
-    assert value == pytest.approx(by_hand, rel=1e-14)
-    assert value < ps.regret_bound(t=T2, **E2, form="printed")
 
 
 def test_eq_regret_param_select_likelihood_by_hand():
@@ -269,60 +214,3 @@ def test_an_infinite_regularization_needs_a_known_parameter():
     assert ps.U(t=6, **{**SMALL, "radius": 1e-170}) == 0
     with pytest.raises(ValueError, match="regularization may be inf only where radius is 0"):
         ps.U(t=6, **SMALL, regularization=[math.inf, 1.0])
-
-
-# --- invariants -----------------------------------------------------------------------------------
-
-positive = st.floats(0.05, 20)
-examples = settings(max_examples=25, deadline=None, derandomize=True)
-models = st.fixed_dictionaries(
-    {
-        "dim": st.integers(1, 30),
-        "noise": positive,
-        "feature_bound": positive,
-        "reward_bound": positive,
-        "radius": st.lists(st.one_of(st.just(0.0), positive), min_size=3, max_size=3),
-        "delta": st.floats(1e-4, 0.25),
-    }
-)
-
-
-@examples
-@given(model=models, form=st.sampled_from(["printed", "corrected"]))
-def test_bounds_grow_with_rounds_and_models(model, form):
-    t = np.array([1, 2, 5, 30, 1000])
-    assert np.all(np.diff(ps.U(t=t, **without(model, "reward_bound"), form=form)) >= 0)
-    for bound in (ps.R_sq, ps.gamma):
-        assert np.all(np.diff(bound(t=t, n_models=3, **model, form=form)) >= 0)
-    one = {**model, "radius": model["radius"][0]}
-    gamma = [ps.gamma(t=100, n_models=M, **one, form=form) for M in (1, 2, 10, 1000)]
-    assert gamma == sorted(gamma)
-    regret = [ps.regret_bound(t=T, n_models=3, parameter_bound=1, **model, form=form) for T in (1, 10, 100)]
-    assert regret == sorted(regret)
-
-
-@examples
-@given(model=models)
-def test_simplified_forms_are_below_the_printed_ones(model):
-    fit = without(model, "reward_bound")
-    assert U_simplified(t=40, **fit) <= ps.U(t=40, **fit, form="printed")
-    assert gamma_simplified(t=40, n_models=3, **model) <= ps.gamma(t=40, n_models=3, **model, form="printed")
-    simple = regret_bound_simplified(t=40, n_models=3, **model)
-    assert simple <= ps.regret_bound(t=40, n_models=3, **model, form="printed")
-
-
-@examples
-@given(model=models, s=st.floats(0.1, 10), lam=st.lists(positive, min_size=3, max_size=3))
-def test_corrected_forms_follow_the_scale_of_the_rewards(model, s, lam):
-    """Rewards times s at a given regularisation: noise, reward bound and radii times s, squares times s^2."""
-    scaled = {**model, "radius": [s * r for r in model["radius"]]}
-    scaled |= {name: s * model[name] for name in ("noise", "reward_bound")}
-    fit, fit_scaled = ({**without(m, "reward_bound"), "regularization": lam} for m in (model, scaled))
-    assert ps.U(t=50, **fit_scaled) == pytest.approx(s**2 * ps.U(t=50, **fit), rel=1e-9)
-    play, play_scaled = ({"n_models": 3, "regularization": lam, **m} for m in (model, scaled))
-    assert ps.gamma(t=50, **play_scaled) == pytest.approx(s**2 * ps.gamma(t=50, **play), rel=1e-9)
-    regret = ps.regret_bound(t=50, parameter_bound=1, **play)
-    assert ps.regret_bound(t=50, parameter_bound=s, **play_scaled) == pytest.approx(s * regret, rel=1e-9)
-    regret = ps.likelihood_regret_bound(t=50, center_distance=1, **play)
-    scaled_regret = ps.likelihood_regret_bound(t=50, center_distance=s, **play_scaled)
-    assert scaled_regret == pytest.approx(s * regret, rel=1e-9)

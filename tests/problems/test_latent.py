@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from banditselect import PSOFUL, Uniform, given, simulate
 from banditselect.problems import LatentBandit
 from banditselect.problems.randomness import NOISES
 
@@ -52,10 +51,3 @@ def test_without_error_the_known_vector_is_the_truth():
     constants = LatentBandit(error=0.0).draw(range(3), 1, seed=0).constants
     np.testing.assert_array_equal(constants["parameter"], constants["center"])
     assert constants["radii"] == 0.0
-
-
-def test_knowing_the_vectors_pays():
-    ours = PSOFUL.bind(centers=given.centers, radii=given.radii, noise=given.noise)
-    problem = LatentBandit(n_models=4, n_arms=10, error=0.01)
-    result = simulate({"ps": ours, "uniform": Uniform.bind()}, problem, rounds=200, replicates=4)
-    assert (result.final("ps", "regret") < 0.25 * result.final("uniform", "regret")).all()

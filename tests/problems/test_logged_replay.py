@@ -27,19 +27,6 @@ def logged(T, seed, K=3):
     return Log(features=x, action=action, propensity=p[chosen], reward=means[chosen] + rng.normal(0, 0.2, T)), means
 
 
-def test_an_instance_depends_on_seed_and_lane_only():
-    problem = LoggedReplay(log=logged(50, 0)[0])
-    many, one = problem.draw(range(2, 5), 20, seed=7), problem.draw(range(3, 4), 50, seed=7)
-    for t in range(20):
-        np.testing.assert_array_equal(many.features(t)[1:2], one.features(t))
-        for a in range(3):
-            np.testing.assert_array_equal(many.rewards(t, np.full(3, a))[1:2], one.rewards(t, np.array([a])))
-        assert many.means(t) is None
-    assert sorted(one.order[0]) == list(range(50))
-    assert not np.array_equal(many.order[0], many.order[1])
-    assert not np.array_equal(problem.draw(range(3, 4), 50, seed=8).order, one.order)
-
-
 def test_replay_keeps_the_contract_of_problems_as_far_as_it_can_be_checked():
     skipped = check_problem(LoggedReplay(log=logged(4000, 0)[0], floor=0.5))
     parameter, means = "it has no constant parameter", "its means are not known"
@@ -49,6 +36,9 @@ def test_replay_keeps_the_contract_of_problems_as_far_as_it_can_be_checked():
         "check_linear_means": parameter,
         "check_means": means,
     }
+    instances = LoggedReplay(log=logged(50, 0)[0]).draw(range(2), 50, seed=7)
+    assert sorted(instances.order[0]) == sorted(instances.order[1]) == list(range(50))
+    assert not np.array_equal(*instances.order)
 
 
 def test_rewards_are_the_logged_ones_of_logged_actions():
@@ -88,29 +78,15 @@ def test_observed_rewards_are_a_fair_sample_of_what_a_policy_would_earn():
 
 def test_replay_offers_what_was_offered():
     rng = np.random.default_rng(3)
-    x = rng.normal(size=(40, 3, 2))
     available = np.arange(3) < rng.integers(1, 4, 40)[:, None]
     action = np.array([rng.choice(np.flatnonzero(row)) for row in available])
-    log = Log(
-        features=x,
-        action=action,
-        propensity=1.0 / available.sum(axis=1),
-        reward=action.astype(float),
-        available=available,
-    )
-    problem = LoggedReplay(log=log)
+    logged = {"action": action, "propensity": 1.0 / available.sum(axis=1), "reward": action.astype(float)}
+    problem = LoggedReplay(log=Log(features=rng.normal(size=(40, 3, 2)), available=available, **logged))
     instances = problem.draw(range(2), 40, seed=0)
-    policy = Uniform(lanes=2)
     for t in range(40):
-        offered = instances.available(t)
-        np.testing.assert_array_equal(offered, available[instances.order[:, t]])
-        assert offered[np.arange(2), policy.act(instances.features(t), available=offered).action].all()
-    result = simulate(
-        {"uniform": Uniform.bind(), "SquareCB": SquareCB.bind(reward_range=given.reward_range)},
-        problem,
-        rounds=40,
-        replicates=3,
-    )
+        np.testing.assert_array_equal(instances.available(t), available[instances.order[:, t]])
+    policies = {"uniform": Uniform.bind(), "SquareCB": SquareCB.bind(reward_range=given.reward_range)}
+    result = simulate(policies, problem, rounds=40, replicates=3)
     assert np.isnan(result.final("uniform", "regret")).all()
     assert (result.final("uniform", "mean_reward") <= 2.0).all()
 

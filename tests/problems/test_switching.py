@@ -19,12 +19,11 @@ def test_models_last_as_long_as_said_and_another_follows():
     assert (np.bincount(model) > 2000).all()
 
 
-def test_a_ball_that_stays_true():
-    instances = SwitchingParameterSelection(n_models=3, dim=2, stay=None).draw(range(4), 50, seed=0)
-    model = instances.constants["models"]
+@pytest.mark.parametrize("cls", [SwitchingParameterSelection, SwitchingFeatureSelection])
+def test_a_model_that_stays_true(cls):
+    model = cls(n_models=3, dim=2, stay=None).draw(range(9), 50, seed=0).constants["models"]
     assert (model == model[:, :1]).all()
-    t, theta = 7, instances.constants["parameters"][:, 7]
-    np.testing.assert_allclose(instances.means(t), np.einsum("nkd,nd->nk", instances.features(t), theta))
+    assert len(set(model[:, 0])) > 1
 
 
 def test_the_paper_s_problem_with_a_model_that_switches_is_the_same():
@@ -33,6 +32,8 @@ def test_the_paper_s_problem_with_a_model_that_switches_is_the_same():
         cls(**sizes).draw(range(3), 20, seed=1) for cls in (SwitchingParameterSelection, SyntheticParameterSelection)
     )
     np.testing.assert_array_equal(ours.features(7), same.features(7))
+    theta = ours.constants["parameters"][:, 7]
+    np.testing.assert_allclose(ours.means(7), np.einsum("nkd,nd->nk", ours.features(7), theta))
     np.testing.assert_array_equal(ours.constants["parameters"], same.constants["parameters"])
 
 
@@ -48,10 +49,3 @@ def test_a_map_that_returns_has_its_old_parameter():
     scaled = instances._means[0] / np.linalg.norm(theta, axis=1)[model, None]
     assert abs((scaled**2).mean() / 0.01 - 1.0) < 6.0 * np.sqrt(2.0 / 4000)
     assert instances.constants["parameter_bound"][0] == pytest.approx(np.linalg.norm(theta, axis=1).max())
-
-
-def test_a_map_that_stays():
-    instances = SwitchingFeatureSelection(n_models=3, dim=2, stay=None).draw(range(4), 50, seed=0)
-    model = instances.constants["models"]
-    assert (model == model[:, :1]).all()
-    assert len(set(model[:, 0])) > 1

@@ -9,24 +9,11 @@ import os
 import signal
 import sys
 
-from banditselect import FSSquareCB, RegretBalancing, SquareCB, Uniform, given, on_every_map, sweep
-from banditselect.problems import SyntheticFeatureSelection
+from stored_sweeps import PROBLEMS
+from stored_sweeps import run as play
+
 from banditselect.simulation import cells
 from banditselect.simulation.identity import installed
-
-BLOCK = 2
-
-
-def plan(rounds, replicates, problems):
-    base = SquareCB.bind(reward_range=given.reward_range)
-    policies = {
-        "fs": FSSquareCB.bind(reward_range=given.reward_range, noise=given.noise),
-        "rb": RegretBalancing.bind(bases=on_every_map(base)),
-        "uniform": Uniform.bind(),
-    }
-    sizes = {f"{m} maps": m for m in (2, 3)[:problems]}
-    drawn = {n: SyntheticFeatureSelection(n_models=m, dim=3, n_actions=4, n_items=40) for n, m in sizes.items()}
-    return policies, drawn, {"rounds": rounds, "replicates": replicates, "block": BLOCK}
 
 
 def count_starts(path):
@@ -63,14 +50,14 @@ def run(request):
         count_starts(request["starts"])
     if request.get("die_before"):
         die_before(request["die_before"])
-    policies, problems, options = plan(request["rounds"], request["replicates"], request["problems"])
-    sweep(policies, problems, out=request["out"], workers=request["workers"], seed=request["seed"], **options)
+    problems = dict(list(PROBLEMS.items())[: request["problems"]])
+    size = {name: request[name] for name in ("rounds", "replicates", "workers", "seed")}
+    play(request["out"], problems=problems, **size)
 
 
 def main():
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the children are not waited for
-    policies, problems, options = plan(20, 2, 2)
-    sweep(policies, problems, workers=1, **options)
+    play(None, rounds=20, replicates=2)
     installed()
     print("ready", flush=True)
     for line in sys.stdin:

@@ -156,29 +156,24 @@ def left_alone(folder, pid):
     assert files(folder) == before
 
 
-@pytest.mark.parametrize(("alone", "workers"), [(False, 1), (True, 2)], ids=["group", "parent alone"])
-def test_a_sweep_killed_at_random_instants_ends_in_the_same_bytes(nursery, whole, tmp_path, alone, workers):
-    kill_often(nursery, whole, tmp_path, kills=4 if workers == 1 else 1, alone=alone, workers=workers, seed=workers)
+MANY = [(alone, workers, kills) for alone in (False, True) for workers, kills in ((1, 12), (2, 5))]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("workers", "kills"), [(1, 12), (2, 5)])
-@pytest.mark.parametrize("alone", [False, True], ids=["group", "parent alone"])
-def test_a_sweep_killed_at_many_random_instants_ends_in_the_same_bytes(nursery, whole, tmp_path, alone, workers, kills):
-    kill_often(nursery, whole, tmp_path, kills=kills, alone=alone, workers=workers, seed=10 + 2 * workers + alone)
+@pytest.mark.parametrize(
+    ("alone", "workers", "kills"),
+    [(False, 1, 4), (True, 2, 1), *(pytest.param(*one, marks=pytest.mark.slow) for one in MANY)],
+)
+def test_a_sweep_killed_at_random_instants_ends_in_the_same_bytes(nursery, whole, tmp_path, alone, workers, kills):
+    kill_often(nursery, whole, tmp_path, kills=kills, alone=alone, workers=workers, seed=(workers, alone, kills))
 
 
-def operations(folder):
-    """Return how many operations ``die_before`` counts in a small sweep: 3 per file, cells, table and description."""
-    return 3 * (len(list((folder / "cells").glob("*.cell"))) + 2)
-
-
-def check_every_step(nursery, whole, tmp_path, every):
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_kill_before_a_step_of_writing_loses_nothing(nursery, whole, tmp_path, every):
+    """Steps are 3 for every file: cells, table and description."""
     whole_folder = tmp_path / "whole"
     assert nursery.finish(whole_folder, **SMALL) == whole["small"]
-    steps = operations(whole_folder)
-    assert steps == 24
-    for step in range(1, steps + 1, every):
+    assert len(list((whole_folder / "cells").glob("*.cell"))) == 6
+    for step in range(1, 3 * (6 + 2) + 1, every):
         folder = tmp_path / f"{step}"
         pid = nursery.start(folder, **SMALL, die_before=step)
         while pid in sessions().get(pid, ()):
@@ -187,15 +182,6 @@ def check_every_step(nursery, whole, tmp_path, every):
         check_store(folder)
         assert nursery.finish(folder, **SMALL) == whole["small"]
         check_store(folder)
-
-
-def test_a_kill_before_some_steps_of_writing_loses_nothing(nursery, whole, tmp_path):
-    check_every_step(nursery, whole, tmp_path, 5)
-
-
-@pytest.mark.slow
-def test_a_kill_before_every_step_of_writing_loses_nothing(nursery, whole, tmp_path):
-    check_every_step(nursery, whole, tmp_path, 1)
 
 
 @pytest.mark.parametrize("step", [1, 2, 3, pytest.param(4, marks=pytest.mark.slow), 6])

@@ -188,18 +188,19 @@ def test_tuning_chooses_the_best_mean_on_replicates_that_are_never_reported(monk
     assert most["one"].arguments == {"choice": int(rewards.mean(axis=1).argmax())}
 
 
-def test_the_result_records_the_grid_and_the_choice():
-    values = [0.05, 1.0]
-    tuned = tune({"OFUL": OFUL_TOLD, "LinTS": LinTS.bind()}, PS, {"scale": values}, rounds=20, replicates=2)
+def test_the_result_records_the_grid_and_the_choice_and_a_policy_without_the_argument_stays():
+    values, policies = [0.05, 1.0], {"OFUL": OFUL_TOLD, "u": Uniform.bind(), "LinTS": LinTS.bind()}
+    tuned = tune(policies, PS, {"scale": values}, rounds=20, replicates=2)
+    assert list(tuned) == ["OFUL", "u", "LinTS"]
+    assert tuned["u"].arguments == {}
     result = simulate(tuned, PS, rounds=20, replicates=3)
     tuning = result.settings["tuning"]
     assert tuning["grid"] == {"scale": values}
     assert tuning["replicates"] == [RESERVED, RESERVED + 2]
-    for name in ("OFUL", "LinTS"):
-        assert tuning["policies"][name]["choice"]["scale"] in values
-        told = result.settings["policies"][name]["arguments"]
-        assert told["scale"] == tuning["policies"][name]["choice"]["scale"]
-        assert [row["arguments"] for row in tuning["policies"][name]["tried"]] == [{"scale": v} for v in values]
+    assert list(tuning["policies"]) == ["OFUL", "LinTS"]
+    for name, record in tuning["policies"].items():
+        assert result.settings["policies"][name]["arguments"]["scale"] == record["choice"]["scale"]
+        assert [row["arguments"] for row in record["tried"]] == [{"scale": v} for v in values]
 
 
 def test_a_policy_is_tuned_where_it_has_the_argument_itself_or_inside():
@@ -220,13 +221,6 @@ def test_a_policy_is_tuned_where_it_has_the_argument_itself_or_inside():
     assert tuned["RB"].arguments["bases"].policy.arguments["exploration"] in grid["exploration"]
     assert policies["RB"].arguments["bases"].policy.arguments == SCB.arguments  # what was given is as it was
     assert told["RB"]["tried"][2]["arguments"] == {"exploration": 7.0, "reference": 2.0}
-
-
-def test_a_policy_without_the_argument_stays_as_it_is():
-    tuned = tune({"u": Uniform.bind(), "o": OFUL_TOLD}, PS, {"scale": [0.1, 1.0]}, rounds=5, replicates=2)
-    assert list(tuned) == ["u", "o"]
-    assert tuned["u"].arguments == {}
-    assert list(simulate(tuned, PS, rounds=5, replicates=2).settings["tuning"]["policies"]) == ["o"]
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,8 @@ import numpy as np
 from ..runtime.arguments import argument
 from ..runtime.constraints import Number
 from ..runtime.inputs import SMALLEST
-from ..types import Array, Index
 from .base import Problem
-from .randomness import NOISES, SIZE, DrawnInstances, by_round, draw_noise, generators
+from .randomness import NOISES, SIZE, DrawnActions, by_round, draw_noise, generators
 
 
 class ContextPerMap(Problem):
@@ -30,12 +29,13 @@ class ContextPerMap(Problem):
     Notes
     -----
     Constants: parameter, parameter_bound :math:`\sqrt 5 D`, feature_bound :math:`\sqrt 2`, reward_bound D, noise,
-    model = 0; reward_range, D and the noise of 1/2 on both sides (a scale, not a bound, for "gaussian").
+    model = 0; reward_range, D and the noise of 1/2 on both sides (a scale, not a bound, for "gaussian"); contexts
+    ``(N, T)``, from 0.
 
     Examples
     --------
     >>> instances = ContextPerMap(n_models=3).draw(range(2), 10, seed=0)
-    >>> instances.features(0).shape, instances.context[0, :5], instances.means(0)[0]
+    >>> instances.features(0).shape, instances.constants["contexts"][0, :5], instances.means(0)[0]
     ((2, 3, 2, 2), array([2, 1, 1, 0, 0]), array([ 0. , -0.5]))
     """
 
@@ -50,18 +50,19 @@ class ContextPerMap(Problem):
 
     def lane_bytes(self, rounds: int) -> int:
         """Return about how much memory one instance takes."""
-        return 8 * rounds * 4
+        return 8 * rounds * (4 * self.n_models + 4)
 
-    def draw(self, lanes: range, rounds: int, seed: int) -> "ContextInstances":
+    def draw(self, lanes: range, rounds: int, seed: int) -> DrawnActions:
         """Draw one instance per lane."""
-        N, D = len(lanes), self.gap
+        N, M, D = len(lanes), self.n_models, self.gap
         context, draws = np.empty((N, rounds), dtype=np.int64), by_round(N, rounds)
         for n, rng in generators(lanes, seed):
-            context[n] = rng.integers(self.n_models, size=rounds)
+            context[n] = rng.integers(M, size=rounds)
             draws[n] = draw_noise(self.noise, rng, rounds)
-        means = by_round(N, rounds, 2)
-        means[:, :, 0] = 0.0
-        means[:, :, 1] = np.where(context == 0, D, -D)
+        actions, means = by_round(N, rounds, M, 2, 2), by_round(N, rounds, 2)
+        actions[..., 0, :], actions[..., 1, 0] = 0.0, 1.0
+        actions[..., 1, 1] = context[:, :, None] == np.arange(M)
+        means[..., 0], means[..., 1] = 0.0, np.where(context == 0, D, -D)
         constants = {
             "parameter_bound": math.sqrt(5.0) * D,
             "feature_bound": math.sqrt(2.0),
@@ -69,20 +70,6 @@ class ContextPerMap(Problem):
             "reward_range": (-D - 0.5, D + 0.5),
             "model": 0,
             "parameter": np.tile([-D, 2.0 * D], (N, 1)),
+            "contexts": context,
         }
-        return ContextInstances(context, self.n_models, means, self.noise, draws, constants, (-D, D))
-
-
-class ContextInstances(DrawnInstances):
-    """Attributes: ``context (N, T)``, from 0."""
-
-    def __init__(self, context: Index, n_models: int, *drawn: Any) -> None:
-        self.context, self._maps = context, np.arange(n_models)
-        super().__init__(*drawn)
-
-    def features(self, t: int) -> Array:
-        """Return the features of round ``t``, ``(N, M, 2, 2)``."""
-        x = np.zeros((len(self.context), self._maps.size, 2, 2))
-        x[:, :, 1, 0] = 1.0
-        x[:, :, 1, 1] = self.context[:, t, None] == self._maps
-        return x
+        return DrawnActions(actions, means, self.noise, draws, constants, (-D, D))

@@ -4,14 +4,13 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from ..actions.catalogue import Catalogue
-from ..kernels.features import Offer
 from ..runtime.arguments import argument
 from ..runtime.constraints import Number
-from ..types import Array
 from .base import Problem
-from .randomness import NOISES, SIZE, DrawnInstances, by_round, draw_noise, generators
+from .randomness import NOISES, SIZE, DrawnItems, by_round, draw_noise, generators
 
 
 class LatentBandit(Problem):
@@ -60,7 +59,7 @@ class LatentBandit(Problem):
         """Return about how much memory one instance takes."""
         return 8 * rounds + 8 * self.n_arms * (self.n_models + 2)
 
-    def draw(self, lanes: range, rounds: int, seed: int) -> "ArmInstances":
+    def draw(self, lanes: range, rounds: int, seed: int) -> DrawnItems:
         """Draw one instance per lane."""
         N, M, K, eps = len(lanes), self.n_models, self.n_arms, self.error
         centers, model, truth = np.empty((N, M, K)), np.empty(N, dtype=np.int64), np.empty((N, K))
@@ -86,21 +85,5 @@ class LatentBandit(Problem):
             "reward_range": (0.0, 1.0) if self.noise == "bernoulli" else (-0.5, 1.5),
         }
         means = np.broadcast_to(truth[:, None], (N, rounds, K))
-        return ArmInstances(means, self.noise, draws, constants, (0.0, 1.0))
-
-
-class ArmInstances(DrawnInstances):
-    """Instances whose actions are the unit vectors in every round."""
-
-    def __init__(self, means: Array, *drawn: Any) -> None:
-        super().__init__(means, *drawn)
-        N, _, K = means.shape
-        self._arms = Catalogue(np.eye(K)).offer(np.tile(np.arange(K), (N, 1)))
-
-    def features(self, t: int) -> Array:
-        """Return the unit vectors, ``(N, K, K)``."""
-        return self._arms.lookup.array()[:, 0]
-
-    def offer(self, t: int) -> Offer:
-        """Return the arms, of which no copy is made."""
-        return self._arms
+        arms = as_strided(np.tile(np.arange(K), (N, 1)), (N, rounds, K), (8 * K, 0, 8))  # the same in every round
+        return DrawnItems(Catalogue(np.eye(K)), arms, means, self.noise, draws, constants, (0.0, 1.0))

@@ -83,9 +83,9 @@ class Failure:
 
     def record(self) -> dict[str, Any]:
         """Return which cell it was, its settings and the error, as JSON."""
-        fields = {name: getattr(self.cell, name) for name in ("problem", "policy", "rounds", "seed")}
-        replicates = [self.cell.lanes.start, self.cell.lanes.stop]
-        return fields | {"replicates": replicates, "settings": self.settings, "error": repr(self.error)}
+        found = {name: getattr(self.cell, name) for name in ("problem", "policy", "rounds", "seed")}
+        found |= {"replicates": [self.cell.lanes.start, self.cell.lanes.stop], "settings": self.settings}
+        return found | {"error": repr(self.error), "traceback": self.traceback}
 
 
 @dataclass(frozen=True)

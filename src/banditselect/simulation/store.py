@@ -105,29 +105,32 @@ class Store:
         If it held those of another sweep, they are moved to ``earlier/`` with a warning: cells with the same settings
         and the same code are used again, no others.
         """
-        path = self.folder / "sweep.json"
-        if path.exists():
-            before: Any = {}
-            with contextlib.suppress(ValueError):  # damaged
-                before = json.loads(path.read_bytes())
-            if _text(before) == _text(description):
-                return
-            earlier = self.folder / "earlier" / digest(before)
-            earlier.mkdir(parents=True, exist_ok=True)
-            for name in (*TABLES, path.name):
-                with contextlib.suppress(FileNotFoundError):
-                    (self.folder / name).replace(earlier / name)
-            known = before if isinstance(before, dict) else {}
-            parts = [
-                name if isinstance(now, dict) else f"{name}: {known.get(name)} is now {now}"
-                for name, now in description.items()
-                if _text(known.get(name)) != _text(now)
-            ]
-            errors.warn(
-                f"{self.folder} holds another sweep ({', '.join(parts)}): its tables are now in {earlier}; "
-                "only cells with the same settings and code are used again"
-            )
-        write_text(path, _text(description) + "\n")
+        path, now = self.folder / "sweep.json", _text(description)
+        try:
+            before = json.loads(path.read_bytes())
+        except FileNotFoundError:
+            write_text(path, now + "\n")
+            return
+        except ValueError:  # damaged
+            before = {}
+        if _text(before) == now:
+            return
+        earlier = self.folder / "earlier" / digest(before)
+        earlier.mkdir(parents=True, exist_ok=True)
+        for name in (*TABLES, path.name):
+            with contextlib.suppress(FileNotFoundError):
+                (self.folder / name).replace(earlier / name)
+        known = before if isinstance(before, dict) else {}
+        changed = [
+            name if isinstance(part, dict) else f"{name}: {known.get(name)} is now {part}"
+            for name, part in description.items()
+            if _text(known.get(name)) != _text(part)
+        ]
+        errors.warn(
+            f"{self.folder} holds another sweep ({', '.join(changed)}): its tables are now in {earlier}; "
+            "only cells with the same settings and code are used again"
+        )
+        write_text(path, now + "\n")
 
     def earlier_replicates(self) -> tuple[int, ...]:
         """Return how many replicates the sweeps had whose tables this folder has held."""
@@ -143,8 +146,7 @@ class Store:
         if not failures:
             path.unlink(missing_ok=True)
             return
-        records = [failure.record() | {"traceback": failure.traceback} for failure in failures]
-        write_text(path, json.dumps(records, indent=1) + "\n")
+        write_text(path, json.dumps([failure.record() for failure in failures], indent=1) + "\n")
 
 
 def refuse_foreign(folder: Path, names: Sequence[str]) -> None:

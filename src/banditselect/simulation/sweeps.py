@@ -15,9 +15,7 @@ from .progress import OnProgress
 from .results import Result, Results
 from .store import Store
 
-ROUNDS = constraints.Number(low=1, high=10**9, integer=True)
 RESERVED = 1 << 40  #: replicates from this number on are for tuning: no simulation reports them
-REPLICATES = constraints.Number(low=1, high=RESERVED, integer=True)
 
 
 def simulate(
@@ -117,8 +115,7 @@ def sweep(
     >>> results["dim=5"].final("OFUL", "regret").shape
     (2,)
     """
-    rounds, replicates = check_size(rounds, replicates)
-    check_seed(seed)
+    rounds, replicates = check_numbers(rounds, replicates, seed)
     engines.check(engine, workers, address)
     if not isinstance(problems, Mapping) or not problems:
         raise errors.refuse("problems", problems, 'at least one problem, by name: {"name": problem}')
@@ -127,9 +124,9 @@ def sweep(
         raise errors.refuse("policies", policies, expected)
     block = None if block is None else constraints.whole_number("block", block, 1)
     plan = Plan(problems, _by_problem(policies, problems), rounds, range(replicates), seed, block)
-    description = {} if out is None else plan.description()  # refuses what cannot be stored, before there is a folder
     store = None if out is None else Store(out)
     if store is not None:
+        description = plan.description()  # refuses what cannot be stored, before there is a folder
         store.prepare()
         store.start_sweep(description)
     outcomes, failures = plan.run(store, engine, workers, address, progress)
@@ -187,13 +184,12 @@ def raise_first(failures: Sequence[Failure]) -> None:
         raise failure.error
 
 
-def check_size(rounds: Any, replicates: Any) -> tuple[int, int]:
-    """Return how long and how often, refused where that is no number, or too large."""
-    ROUNDS.check("rounds", rounds, None)
-    REPLICATES.check("replicates", replicates, None)
-    return int(rounds), int(replicates)
+def check_numbers(rounds: Any, replicates: Any, seed: Any) -> tuple[int, int]:
+    """Return how long and how often, refused where that is no number, or too large.
 
-
-def check_seed(seed: Any) -> None:
-    """Refuse a seed that is no whole number of 32 bits: longer ones could meet the instances of another seed."""
+    Seeds have 32 bits: longer ones could meet the instances of another seed.
+    """
+    constraints.Number(low=1, high=10**9, integer=True).check("rounds", rounds, None)
+    constraints.Number(low=1, high=RESERVED, integer=True).check("replicates", replicates, None)
     constraints.Number(low=0, high=2**32 - 1, integer=True).check("seed", seed, None)
+    return int(rounds), int(replicates)

@@ -22,7 +22,7 @@ from .loop import METRICS
 from .plan import Plan, Policies
 from .progress import OnProgress
 from .store import Store
-from .sweeps import RESERVED, check_seed, check_size, raise_first
+from .sweeps import RESERVED, check_numbers, raise_first
 
 SHARE = 3  #: a third of the candidates goes on to three times as many replicates
 FEWEST = 8  #: and never fewer replicates than this are played
@@ -159,8 +159,7 @@ def tune_all(
     out: str | Path | None = None,
 ) -> dict[str, Tuned]:
     """Tune the policies of every problem, all problems side by side; ``phase`` is called before every step."""
-    rounds, replicates = check_size(rounds, replicates)
-    check_seed(seed)
+    rounds, replicates = check_numbers(rounds, replicates, seed)
     constraints.OneOf(tuple(METRICS)).check("metric", metric, None)
     engines.check(engine, workers, address)
     own = own or {}
