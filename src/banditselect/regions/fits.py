@@ -159,7 +159,7 @@ def read_rounds(
     constraints.YesNo().check(f"{owner}: intercept", intercept, None)
     constraints.Number(low=inputs.SMALLEST, optional=True).check(f"{owner}: noise", noise, None)
     if (frame := frame_of(f"{owner}: logs", logs)) is not None:
-        logs = {name: frame.get_column(name) for name in frame.columns}
+        logs = frame.to_dict(as_series=False)
     elif not hasattr(logs, "keys"):
         logs, features = _table(owner, logs, key, features, reward)
     tasks = _tasks(owner, _column(owner, logs, key))
@@ -225,13 +225,11 @@ def _cell(where: str, name: Any, *records: Mapping[str, Any]) -> Any:
 
 
 def _column(owner: str, logs: Any, name: Any) -> Sequence[Any]:
-    """Return a column of a DataFrame or of a mapping."""
-    names = list(logs.keys())
-    if name not in names:
-        raise errors.refuse(f"{owner}: columns", names, f"a column {name!r}")
+    """Return a column of a mapping from names to columns."""
+    if name not in [*logs.keys()]:
+        raise errors.refuse(f"{owner}: columns", [*logs.keys()], f"a column {name!r}")
     column = logs[name]
-    readers = (getattr(column, way, None) for way in ("tolist", "to_list", "to_pylist"))  # the last is pyarrow's
-    return next(filter(None, readers), lambda: list(column))()
+    return column.tolist() if hasattr(column, "tolist") else list(column)
 
 
 def _tasks(owner: str, keys: Sequence[Hashable]) -> Index:
