@@ -153,7 +153,7 @@ def test_rounds_of_a_log_are_a_table():
     np.testing.assert_array_equal(regions.from_tasks(read, features=item, **told).means, two.means)
     later = two.update(read, key="task", features=["b", "c"])
     assert later.n_tasks == 24
-    with pytest.raises(ValueError, match=r"from_tasks: logs, round 0: columns: .* a column 'size'"):
+    with pytest.raises(ValueError, match=r"from_tasks: columns: .* a column 'size'"):
         regions.from_tasks(read, features=["a", "size"], **told)
 
 
@@ -231,9 +231,6 @@ def test_they_are_drawn(d):
 # Refusals
 
 
-BAD_ROWS = [(1, [1.0], 2.0), (1, [1.0, 2.0], 3.0)]
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -252,8 +249,8 @@ BAD_ROWS = [(1, [1.0], 2.0), (1, [1.0, 2.0], 3.0)]
         ({"intercept": 1}, "from_tasks: intercept: got 1, expected True or False"),
         ({"logs": 7}, "from_tasks: logs: got 7"),
         ({"logs": "abc"}, "from_tasks: logs: got 'abc'"),
-        ({"logs": BAD_ROWS}, "from_tasks: logs, round 1: features: .* as in rounds before"),
-        ({"logs": [(1, [1.0])]}, r"from_tasks: logs, round 0: .* a row \(key, features, reward\)"),
+        ({"logs": [(1, [1.0], 2.0), (1, [1.0, 2.0], 3.0)]}, r"from_tasks: features: .* numbers of shape \(2, d\)"),
+        ({"logs": [(1, [1.0])]}, r"from_tasks: logs, row 0: .* a row \(key, features, reward\)"),
         ({"logs": {"task": [1, None], "reward": [1.0, 2.0]}, "features": np.eye(2)}, "key, row 1: got None"),
         ({"logs": {"task": [1, 2], "reward": [1.0, 2.0]}, "features": np.eye(2)}, "since no task has more rounds"),
     ],

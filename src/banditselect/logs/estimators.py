@@ -74,6 +74,11 @@ class RunningMoments:
         self.n = total
 
     @property
+    def spread(self) -> Array:
+        """The standard deviations of the values, ``(k,)``."""
+        return np.sqrt(self._squares / self.n)
+
+    @property
     def error(self) -> Array:
         """The standard errors of the means, ``(k,)``."""
         return np.sqrt(self._squares / (self.n * (self.n - 1)))

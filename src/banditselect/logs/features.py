@@ -65,16 +65,25 @@ class DenseFeatures(LogFeatures):
     many: bool
 
     def __init__(self, features: Any) -> None:
-        given = [features] if isinstance(features, Blocked) else features
-        divided = isinstance(given, Sequence) and any(isinstance(m, Blocked) for m in given)
-        found, many = _as_maps([np.asarray(values_of(m)) for m in given] if divided else given)
-        self.many = many and given is features
-        self.size, self.n_actions, _ = found[0].shape
-        blocked = [_blocked(x, m) for x, m in zip(found, given, strict=True)] if divided else found
-        self.features = tuple(blocked)
-        counts = [int(m.block.max()) + 1 if isinstance(m, Blocked) else 1 for m in blocked]
-        self.blocks = tuple(counts) if divided else ()
-        self.dims = tuple(x.shape[2] * B for x, B in zip(found, counts, strict=True))
+        name = "Log: features"
+        expected = "finite numbers of shape (T, K, d) or (T, M, K, d), or a list of M arrays of shape (T, K, d_i)"
+        listed = isinstance(features, list | tuple) and not isinstance(features, Blocked)
+        listed = listed and all(isinstance(m, Blocked) or (isinstance(m, np.ndarray) and m.ndim == 3) for m in features)
+        given = list(features) if listed else [features]
+        maps = [_real(name, values_of(m), expected) for m in given]
+        self.many = listed or (maps[0].ndim == 4 and not isinstance(features, Blocked))
+        if self.many and not listed:
+            given = maps = [np.ascontiguousarray(m) for m in np.moveaxis(maps[0], 1, 0)]
+        if not maps or any(m.ndim != 3 or not m.size or m.shape[:-1] != maps[0].shape[:-1] for m in maps):
+            raise errors.refuse(name, features, expected)
+        for m in maps:
+            for place in np.argwhere(~(np.abs(m) <= LIMIT))[:1].tolist():
+                raise errors.refuse(f"{name}{place}", m[tuple(place)].item(), f"{expected}, at most {LIMIT:g}")
+        self.features = tuple(_blocked(read_only(x), m) for x, m in zip(maps, given, strict=True))
+        self.size, self.n_actions, _ = maps[0].shape
+        counts = [int(m.block.max()) + 1 if isinstance(m, Blocked) else 1 for m in self.features]
+        self.blocks = tuple(counts) if any(isinstance(m, Blocked) for m in given) else ()
+        self.dims = tuple(x.shape[2] * B for x, B in zip(maps, counts, strict=True))
 
     def shown(self, rows: Index, only: int | None = None) -> list[Array | Blocked]:
         """Return the features that these decisions offered."""
@@ -175,23 +184,6 @@ def _check(encoder: Encoder, records: Records, kind: str) -> None:
 def part_at(only: int | None) -> slice:
     """Return the place of one map, or of all."""
     return slice(None) if only is None else slice(only, only + 1)
-
-
-def _as_maps(value: Any) -> tuple[tuple[NDArray[Any], ...], bool]:
-    """Return copies of the maps, ``(T, K, d_i)`` each, and whether there was an axis or a list of them."""
-    name = "Log: features"
-    expected = "finite numbers of shape (T, K, d) or (T, M, K, d), or a list of M arrays of shape (T, K, d_i)"
-    ragged = isinstance(value, Sequence) and all(isinstance(m, np.ndarray) and m.ndim == 3 for m in value)
-    parts = [_real(name, m, expected) for m in (value if ragged and len(value) else [value])]
-    many = ragged or parts[0].ndim == 4
-    if not ragged and many:
-        parts = [np.ascontiguousarray(m) for m in np.moveaxis(parts[0], 1, 0)]
-    if not parts or any(m.ndim != 3 or not m.size or m.shape[:-1] != parts[0].shape[:-1] for m in parts):
-        raise errors.refuse(name, value, expected)
-    for m in parts:
-        for place in np.argwhere(~(np.abs(m) <= LIMIT))[:1].tolist():
-            raise errors.refuse(f"{name}{place}", m[tuple(place)].item(), f"{expected}, at most {LIMIT:g}")
-    return tuple(map(read_only, parts)), many
 
 
 def _blocked(values: Array, given: Any) -> Any:

@@ -21,7 +21,7 @@ from ..runtime.settings import read_only
 from ..runtime.shapes import each, stacked, values_of
 from ..types import Array, Blocked, Index, Mask
 from .features import DenseFeatures, LogFeatures, mapped
-from .rounds import Round, Rounds, columns_of
+from .rounds import Columns, Round, Rounds, columns_of
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -110,10 +110,9 @@ class Log:
         array([[ 40.,   2.,  80.],
                [ 40.,   4., 160.]])
         """
-        columns = rounds.columns() if isinstance(rounds, Rounds) else columns_of(rounds)
-        if not len(columns.action):
+        columns, contexts, items = recorded(rounds)
+        if not len(contexts):
             raise errors.refuse("Log.from_rounds: rounds", "no round", "at least one")
-        contexts, items = (_records(part, len(columns.action)) for part in (columns.contexts, columns.items))
         return cls(
             features=mapped(maps, contexts, items, columns.offered),
             action=columns.action,
@@ -233,10 +232,15 @@ def chunks(log: Log, step: int = 1) -> list[Index]:
     return np.split(rows, range(size, len(rows), size))
 
 
-def _records(part: Any, n: int) -> Records:
-    """Return columns, or a list of records, as records; n empty ones where there are no columns."""
-    columns = isinstance(part, Mapping)
-    return Records(need("pandas", "experiments").DataFrame(part) if columns and part else [{}] * n if columns else part)
+def recorded(rounds: Iterable[Round]) -> tuple[Columns, Records, Records]:
+    """Return rounds column by column, with their contexts and all items as records."""
+    columns = rounds.columns() if isinstance(rounds, Rounds) else columns_of(rounds)
+    parts: list[Any] = []
+    for part in (columns.contexts, columns.items):
+        if isinstance(part, Mapping):
+            part = need("pandas", "experiments").DataFrame(part) if part else [{}] * len(columns.action)
+        parts.append(Records(part))
+    return columns, parts[0], parts[1]
 
 
 def _each(good: Mask, name: str, values: Any, expected: str) -> None:

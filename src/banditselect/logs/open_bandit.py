@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .rounds import Columns, Rounds, rounds_of_table
+from .rounds import Columns, Rounds, records_of, rounds_of_table
 from .tables import Batch, batches, header, joined
 
 
@@ -53,9 +53,8 @@ def read_open_bandit(folder: str | os.PathLike[str], *, skip: bool = False) -> R
     return rounds_of_table(lambda skipped: batches(path, read_columns, skipped, (*users, "item_id")), read, skip)
 
 
-def _items(path: Path) -> list[dict[str, Any]]:
+def _items(path: Path) -> Any:
     """Return the items; a feature is a number where that of every item can be read as one."""
-    names = ["item_id", *(name for name in header(path) if name not in ("", "item_id"))]
-    rows = joined(list(batches(path, names)))
-    cells = [column if isinstance(column, list) else column.tolist() for column in map(rows.cells, names)]
-    return [dict(zip(["id", *names[1:]], row, strict=True)) for row in zip(*cells, strict=True)]
+    names = [name for name in header(path) if name not in ("", "item_id")]
+    rows = joined(list(batches(path, ["item_id", *names])))
+    return records_of({"id": rows.cells("item_id")} | {name: rows.cells(name) for name in names}, 0)

@@ -4,13 +4,13 @@ With several maps the regression reads one of them, the one that explains reward
 where there is one.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..runtime import constraints
 from ..types import Array, Index
+from .estimators import RunningMoments
 from .log import Log, chunks
 
 _LOOKED_AT = 500  #: decisions at least by which a map is chosen, where there are so many
@@ -59,19 +59,11 @@ class _Fits:
     @classmethod
     def of(cls, log: Log, map: int, fold: Index, step: int = 1) -> "_Fits":
         """Sum up every ``step``-th decision."""
-        parts = chunks(log, step)
-
-        def mean_of(of: Callable[[Array], Array]) -> Array:
-            """Return the mean over all actions offered."""
-            total, n = np.zeros(log.features.dims[map]), 0
-            for part in parts:
-                x = log.features.maps(part, map)[0]
-                x = x.reshape(-1, x.shape[2]) if log.available is None else x[log.available[part]]
-                total, n = total + of(x).sum(axis=0), n + len(x)
-            return total / n
-
-        mean = mean_of(lambda x: x)
-        spread = np.sqrt(mean_of(lambda x: (x - mean) ** 2))
+        parts, moments = chunks(log, step), RunningMoments(log.features.dims[map])
+        for part in parts:
+            x = log.features.maps(part, map)[0]
+            moments.add(x.reshape(-1, x.shape[2]) if log.available is None else x[log.available[part]])
+        mean, spread = moments.mean, moments.spread
         spread = np.where(spread > 1e-12 * np.abs(mean), spread, np.inf)  # a constant column says nothing
         sums = np.zeros((int(fold.max()) + 1, mean.size + 2, mean.size + 2))
         for part in parts:

@@ -92,9 +92,9 @@ def rounds_of_table(
     def rows(skipped: Counter) -> Iterator[Round]:
         for batch in batches(skipped):
             contexts, items, offered, *numbers = columns(batch, skipped)
-            records = _records(items, 0)
+            records = records_of(items, 0)
             menus = repeat(records) if offered is None else ([records[k] for k in row if k >= 0] for row in offered)
-            cells = (_records(contexts, len(numbers[0])), menus, *(part.tolist() for part in numbers))
+            cells = (records_of(contexts, len(numbers[0])), menus, *(part.tolist() for part in numbers))
             yield from map(Round._make, zip(*cells, strict=False))
 
     return Rounds(rows, skip, lambda skipped: columns(joined(list(batches(skipped))), skipped))
@@ -110,7 +110,7 @@ def columns_of(rounds: Iterable[Round]) -> Columns:
     return Columns([logged.context for logged in rows], items, offered, action, reward, probability)
 
 
-def _records(columns: Any, n: int) -> Any:
+def records_of(columns: Any, n: int) -> Any:
     """Return columns as a list of records; n empty ones where there are no columns."""
     if not isinstance(columns, Mapping):
         return columns

@@ -61,7 +61,10 @@ class Part(Configured, ABC):
     @property
     def changes(self) -> int:
         """The number of times that an observation has changed it."""
-        return self._changes + sum([part.changes for _, part in self._parts])
+        changes = self._changes
+        for _, part in self._parts:
+            changes += part.changes
+        return changes
 
     @cached_property
     def _parts(self) -> "list[tuple[str, Encoder]]":

@@ -25,19 +25,14 @@ class Table(Constraint):
 
     def stored(self, name: str, value: Any, lanes: int | None, seed: Any) -> tuple[list[str], Array]:
         """Return the keys as they are written, and their vectors ``(keys, width)``."""
-        wrong = refuse(
-            name, value, "a dict from keys to vectors of one length, or a pair of keys and vectors (keys, width)"
-        )
-        pair = (list(value), list(value.values())) if isinstance(value, Mapping) else value
-        if not isinstance(pair, list | tuple) or len(pair) != 2 or not isinstance(pair[0], list | tuple | np.ndarray):
-            raise wrong
-        keys = [category_key(key) for key in pair[0]]
+        expected = "a dict from keys to vectors of one length, or a pair of keys and vectors (keys, width)"
         try:
-            rows = np.array(pair[1], dtype=float)
+            given, vectors = (list(value), list(value.values())) if isinstance(value, Mapping) else value
+            keys, rows = [category_key(key) for key in given], np.array(vectors, dtype=float)
         except (ValueError, TypeError):
-            raise wrong from None
+            raise refuse(name, value, expected) from None
         if rows.ndim != 2 or not rows.size or len(rows) != len(keys) or None in keys:
-            raise wrong
+            raise refuse(name, value, expected)
         if len(set(keys)) < len(keys):
             raise refuse(name, Counter(keys).most_common(1)[0][0], "keys that are written differently")
         if not (np.abs(rows) <= LARGEST).all():

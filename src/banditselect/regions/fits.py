@@ -1,6 +1,6 @@
 """The least-squares fit of every past task, with its precision and its residuals."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..kernels.features import LIMIT
+from ..logs import Round, Rounds
+from ..logs.log import recorded
+from ..maps import FeatureMap
 from ..runtime import constraints, errors, inputs
 from ..runtime.extras import frame_of
 from ..runtime.files import register
@@ -159,7 +162,7 @@ def read_rounds(
     constraints.YesNo().check(f"{owner}: intercept", intercept, None)
     constraints.Number(low=inputs.SMALLEST, optional=True).check(f"{owner}: noise", noise, None)
     if (frame := frame_of(f"{owner}: logs", logs)) is not None:
-        logs = {name: frame.get_column(name) for name in frame.columns}
+        logs = frame.to_dict(as_series=False)
     elif not hasattr(logs, "keys"):
         logs, features = _table(owner, logs, key, features, reward)
     tasks = _tasks(owner, _column(owner, logs, key))
@@ -167,8 +170,8 @@ def read_rounds(
     y = _numbers(owner, reward, _column(owner, logs, reward), n)
     if y.shape[1] != 1:
         raise errors.refuse(f"{owner}: column {reward!r}", y, "one number in a row")
-    if isinstance(features, str | list | tuple) and np.size(features) and isinstance(np.ravel(features)[0], str):
-        names = [features] if isinstance(features, str) else features
+    names = [features] if isinstance(features, str) else features
+    if isinstance(names, list | tuple) and names and isinstance(names[0], str):
         x = np.concatenate([_numbers(owner, name, _column(owner, logs, name), n) for name in names], axis=1)
     else:
         x = _finite(f"{owner}: features", features, f"names of columns, or numbers of shape ({n}, d)")
@@ -191,44 +194,31 @@ def read_fits(estimates: ArrayLike, covariances: ArrayLike) -> Fits:
     return Fits.of_covariances(np.array(e), c)
 
 
-def _table(owner: str, rounds: Any, key: str, features: Any, reward: str) -> tuple[dict[str, Any], list[Any]]:
-    """Return rounds, or rows (key, features, reward), as a table of keys and rewards, and the features of its rows."""
-    if not isinstance(rounds, Iterable) or isinstance(rounds, str):
+def _table(owner: str, logs: Any, key: str, features: Any, reward: str) -> tuple[dict[str, Any], Any]:
+    """Return rounds of a log, or rows (key, features, reward), as columns by name, and the features of the rows."""
+    rows: Any = list(logs) if isinstance(logs, Iterable) and not isinstance(logs, Rounds | str) else logs
+    if isinstance(rows, Rounds) or (isinstance(rows, list) and rows and isinstance(rows[0], Round)):
+        columns, contexts, items = recorded(rows)
+        action, offered = columns.action, columns.offered
+        played = items.take(action if offered is None else offered[np.arange(action.size), action])
+        table = {name: part.column(name) for part in (contexts, played) for name in part.names}
+        table |= {key: contexts.column(key)} if key in contexts.names else {}
+        mapped = isinstance(features, FeatureMap)
+        return table | {reward: columns.reward}, features.features_many(contexts, played) if mapped else features
+    if not isinstance(rows, list):
         expected = "a DataFrame, a mapping from names to columns, rounds of a log, or rows (key, features, reward)"
-        raise errors.refuse(f"{owner}: logs", rounds, expected)
-    names = [features] if isinstance(features, str) else features
-    rows: list[Sequence[Any]] = []
-    for t, row in enumerate(rounds):
-        where = f"{owner}: logs, round {t}"
-        if hasattr(row, "context") and hasattr(row, "action"):
-            context, item = row.context, row.items[row.action]
-            if hasattr(features, "features"):
-                x = features.features(context, [item])[0]
-            else:
-                x = np.concatenate([np.ravel(_cell(where, name, item, context)) for name in names])
-            row = _cell(where, key, context, item), x, row.reward
+        raise errors.refuse(f"{owner}: logs", logs, expected)
+    for t, row in enumerate(rows):
         if not isinstance(row, Sequence) or isinstance(row, str) or len(row) != 3:
-            raise errors.refuse(where, row, "a round of a log, or a row (key, features, reward)")
-        rows.append(row)
-        if np.shape(row[1]) != np.shape(rows[0][1]):
-            raise errors.refuse(f"{where}: features", row[1], f"shape {np.shape(rows[0][1])}, as in rounds before")
-    keys, played, rewards = zip(*rows, strict=True) if rows else ((), (), ())
-    return {key: keys, reward: rewards}, list(played)
-
-
-def _cell(where: str, name: Any, *records: Mapping[str, Any]) -> Any:
-    """Return what the first record that has a column says."""
-    for record in records:
-        if name in record:
-            return record[name]
-    raise errors.refuse(f"{where}: columns", [*records[0], *records[1]], f"a column {name!r}")
+            raise errors.refuse(f"{owner}: logs, row {t}", row, "a row (key, features, reward), or a round of a log")
+    keys, x, rewards = zip(*rows, strict=True) if rows else ((), (), ())
+    return {key: keys, reward: rewards}, list(x)
 
 
 def _column(owner: str, logs: Any, name: Any) -> Sequence[Any]:
-    """Return a column of a DataFrame or of a mapping."""
-    names = list(logs.keys())
-    if name not in names:
-        raise errors.refuse(f"{owner}: columns", names, f"a column {name!r}")
+    """Return a column of a mapping from names to columns."""
+    if name not in [*logs.keys()]:
+        raise errors.refuse(f"{owner}: columns", [*logs.keys()], f"a column {name!r}")
     column = logs[name]
     readers = (getattr(column, way, None) for way in ("tolist", "to_list", "to_pylist"))  # the last is pyarrow's
     return next(filter(None, readers), lambda: list(column))()
