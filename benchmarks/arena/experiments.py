@@ -68,7 +68,6 @@ def masters(problem: Problem, rounds: int) -> Policies:
 
 
 def problems_of_masters(models: Sequence[int] = ()) -> dict[str, Problem]:
-    """Return a problem for every M."""
     return {f"M = {M}": SyntheticFeatureSelection(n_models=M, dim=10, n_items=1000) for M in (2, 4, 16)}
 
 
