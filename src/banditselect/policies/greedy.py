@@ -64,6 +64,4 @@ class KnownParameter(Model):
 
     def predict(self, ids: Index, x: Features) -> Array:
         """Return the predicted reward of every action, ``(n, K)``."""
-        out = np.empty((ids.size, 1, x.values.shape[2]))
-        ridge.predict(ids, x.values, x.block, self.theta, self.first, out)
-        return out[:, 0]
+        return ridge.predict(ids, x.values, x.block, self.theta, self.first)[:, 0]

@@ -89,7 +89,7 @@ class MapPolicy(Policy):
 
         A new map has not seen the rewards so far. With all of them replayed, it is as if it had been there from the
         first. Else it begins with a share of the weights, and is taken to have predicted as the mixture did until now:
-        from here on the mixture predicts as well as the new map but for log(1 / share). ``models.changes`` says why.
+        from here on the mixture predicts as well as the new map but for log(1 / share). ``docs/math.md``, section 13.
 
         Parameters
         ----------

@@ -118,9 +118,7 @@ class KnownModels(Model):
 
     def promised(self, ids: Index, x: Features) -> Array:
         """Return the predictions of all models, ``(n, M, K)``."""
-        out = np.empty((ids.size, self.theta.shape[1], x.values.shape[2]))
-        ridge.predict(ids, x.values, x.block, self.theta, self.first, out)
-        return out
+        return ridge.predict(ids, x.values, x.block, self.theta, self.first)
 
     def believed(self, ids: Index, x: Features, offered: Mask | None) -> tuple[Array, Index]:
         """Return the predictions of all models ``(n, M, K)``, and the model believed ``(n,)``."""
