@@ -40,7 +40,6 @@ README = Path("README.md")
 
 
 def main() -> None:
-    """Measure, store, report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), help="parts to measure")
     parser.add_argument("--quick", action="store_true", help="few blocks, to test that it runs (out/bench/quick)")
@@ -75,7 +74,6 @@ def write_docs(results: Path) -> None:
 
 
 def in_order(parts: dict[str, Part]) -> dict[str, Part]:
-    """Return the parts in the order of the suite."""
     return {name: parts[name] for name in PARTS if name in parts}
 
 

@@ -10,7 +10,7 @@ from banditselect.runtime.quantiles import standard_error
 
 from .contestants import EMPTY, LINUCB, OURS, YARDSTICKS, Contestant
 from .figures import Part, Row
-from .measuring import Spread, interleaved, package_version, percentiles, ratio
+from .measuring import PERCENTILES, Spread, interleaved, package_version, ratio
 from .peers import PEERS
 from .problem import LinearProblem
 
@@ -66,7 +66,7 @@ def compare(
                 to_yardstick=ratio(mine, per_block[LINUCB.name][: mine.size]),
                 to_empty_call=ratio(mine, per_block[EMPTY.name][: mine.size]),
                 calls=calls.size,
-                latency=percentiles(calls),
+                latency={f"{p:g}": float(np.percentile(calls, p)) / 1e3 for p in PERCENTILES},
                 problems=len(regret),
                 regret=float(np.mean(regret)),
                 standard_error=float(standard_error(np.array(regret))) if len(regret) > 1 else None,

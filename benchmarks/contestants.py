@@ -4,7 +4,7 @@ A contestant is made for a problem and returns a function that plays round t - c
 and returns the action. Features are stored in the form that the contestant takes; everything else is timed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -26,8 +26,6 @@ WORST_NOISE = 100.0  #: so large that no model loses its weight or is refuted, w
 
 @dataclass(frozen=True)
 class Contestant:
-    """A contestant: its name, description, factory and package."""
-
     name: str
     what: str
     make: Callable[[LinearProblem, int], Play]
@@ -36,7 +34,6 @@ class Contestant:
 
     @property
     def installed(self) -> bool:
-        """True if its package can be imported."""
         return find_spec(self.package) is not None
 
 
@@ -103,15 +100,12 @@ class Empty(Policy):
     dim: int = argument(Number(low=1, integer=True))
 
     def build(self, lanes: int) -> tuple[Model, PlayOf]:
-        """Return a model that learns nothing, and a play of the first action."""
         model = Nothing(maps_of([self.dim] * self.n_models, many=self.n_models > 1))
         model.updates = np.zeros(lanes, dtype=np.int64)
         return model, First()
 
 
 class Nothing(Model):
-    """Counts its rewards."""
-
     state = ("updates",)
     one_kernel = True
     updates: Index
@@ -121,8 +115,6 @@ class Nothing(Model):
 
 
 class First(PlayOf):
-    """Plays the first action."""
-
     asks: ClassVar = ()
 
     def probabilities(self, model: Any, ids: Index, x: Any, offered: Any, normals: Any = None) -> Array:
@@ -139,22 +131,25 @@ def fs_squarecb(M: int, d: int, seed: int, lanes: int | None = None, noise: floa
 fs_squarecb_at_worst = partial(fs_squarecb, noise=WORST_NOISE)  #: no model ever loses its weight
 
 
+def playing(policy: Policy, features: Any, rewards: Sequence[Sequence[float]]) -> Play:
+    """Return the function in which a policy of ours plays a round."""
+    act, update = policy.act, policy.update
+
+    def play(t: int) -> int:
+        decision = act(features[t])
+        action: int = decision.action
+        update(decision, rewards[t][action])
+        return action
+
+    return play
+
+
 def _of_ours(name: str, what: str, build: Callable[[int, int, int], Policy], every_map: bool = False) -> Contestant:
     """Return a policy that sees all maps or only the true one; ``build`` gets M, d and the seed."""
 
     def make(problem: LinearProblem, seed: int) -> Play:
         _, M, _, d = problem.features.shape
-        policy = build(M, d, seed)
-        x = problem.features if every_map else problem.first_map
-        act, update, rewards = policy.act, policy.update, problem.rewards
-
-        def play(t: int) -> int:
-            decision = act(x[t])
-            action: int = decision.action
-            update(decision, rewards[t][action])
-            return action
-
-        return play
+        return playing(build(M, d, seed), problem.features if every_map else problem.first_map, problem.rewards)
 
     return Contestant(name, what, make, "banditselect")
 

@@ -10,7 +10,7 @@ from banditselect.actions import Ball
 from banditselect.authoring import Policy
 
 from .figures import Part
-from .limits import figure, playing
+from .limits import figure, playing_all
 from .measuring import Block, interleaved
 from .problem import NOISE, REWARD_RANGE, LinearProblem
 
@@ -29,7 +29,7 @@ def crowds(quick: bool) -> Part:
             plain: SquareCB(dim=D, reward_range=REWARD_RANGE),
             oful: OFUL(dim=D, noise=NOISE),
         }
-        plays = {name: playing(policy, problem.first_map, problem.rewards) for name, policy in policies.items()}
+        plays = {name: playing_all(policy, problem.first_map, problem.rewards) for name, policy in policies.items()}
         if K == 100:
             plays[ball] = _on_a_ball(rounds)
         with warnings.catch_warnings():

@@ -77,7 +77,6 @@ def load_parts(path: Path) -> dict[str, Part]:
 
 
 def store_parts(path: Path, parts: Mapping[str, Part]) -> None:
-    """Write all parts."""
     path.parent.mkdir(parents=True, exist_ok=True)
     content = {"parts": {name: asdict(part) for name, part in parts.items()}}
     write_text(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")

@@ -16,7 +16,7 @@ from banditselect.models.map_mixture import SCALES
 from banditselect.problems import SyntheticFeatureSelection
 
 from . import contestants as them
-from .contestants import OUR_FS_AT_WORST, WORST_NOISE, fs_squarecb_at_worst
+from .contestants import OUR_FS_AT_WORST, WORST_NOISE, fs_squarecb_at_worst, playing
 from .figures import Figure, Part
 from .measuring import Array, Block, Spread, interleaved, ratio
 from .peers import VW_EXAMPLES
@@ -50,16 +50,9 @@ def loop(play: Callable[[int], object], rounds: int) -> Block:
     return block
 
 
-def playing(policy: Policy, features: Any, rewards: Sequence[Sequence[float]]) -> Block:
+def playing_all(policy: Policy, features: Any, rewards: Sequence[Sequence[float]]) -> Block:
     """Return a block in which a policy plays every round of features once more."""
-
-    def play(t: int) -> int:
-        decision = policy.act(features[t])
-        action: int = decision.action
-        policy.update(decision, rewards[t][action])
-        return action
-
-    return loop(play, len(features))
+    return loop(playing(policy, features, rewards), len(features))
 
 
 def side_by_side(policy: Any, x: Array, rewards: Array, chosen: list[Any] | None = None) -> Block:
@@ -121,7 +114,7 @@ def same_code(quick: bool) -> Part:
             [[x[i, :, :w].copy() for i, w in enumerate(widths)] for x in wide],
         ),
     }
-    seconds = interleaved({name: playing(*case, problem.rewards) for name, case in cases.items()}, blocks)
+    seconds = interleaved({name: playing_all(*case, problem.rewards) for name, case in cases.items()}, blocks)
     duels = [("PS-OFUL, M = 1", "OFUL", 1.5, "k"), ("FS-OFUL, M = 1", "OFUL", 1.5, "k")]
     duels += [("a list of maps", "an array of maps", 1.5, "l")]
     duels += [("a list of maps of widths 20 to 40", "an array of maps of width 30", 3.0, "l")]
@@ -139,7 +132,7 @@ def untuned(quick: bool) -> Part:
         given_noise = FSSquareCB(n_models=M, dim=d, noise=NOISE, reward_range=REWARD_RANGE)
         pair = (f"FS-IDS, M = {M}, d = {d}", "FS-SCB")
         policies = dict(zip(pair, (FSIDS(n_models=M, dim=d), given_noise), strict=True))
-        plays = {name: playing(policy, problem.features, problem.rewards) for name, policy in policies.items()}
+        plays = {name: playing_all(policy, problem.features, problem.rewards) for name, policy in policies.items()}
         for _ in range(1000 // rounds):  # weights concentrate, as they do in use
             plays[pair[0]]()
         figures.append(figure(interleaved(plays, blocks), pair, rounds, limit=limit, target="m"))
@@ -185,7 +178,7 @@ def regions(quick: bool) -> Part:
     plays: dict[str, Block] = {"product": loop(lambda _: np.matmul(left, right, out=out), rounds)}
     for name, own in radii.items():
         policy = PSOFUL(centers=centers, radii=own, noise=WORST_NOISE)
-        plays[name] = playing(policy, problem.first_map, problem.rewards)
+        plays[name] = playing_all(policy, problem.first_map, problem.rewards)
     seconds = interleaved(plays, blocks)
     over = f"one ({K + 1}, {d}) x ({d}, {M}) product, one thread"
     figures = [
@@ -225,8 +218,6 @@ def timed(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Timed(FSSquareCB):
-    """FS-SCB that adds up the time spent in it."""
-
     spent = 0.0
     act, update = timed(FSSquareCB.act), timed(FSSquareCB.update)
 

@@ -39,7 +39,6 @@ class Spread:
 
     @classmethod
     def of(cls, values: ArrayLike) -> Self:
-        """Return the spread of values ``(n,)``."""
         array = np.asarray(values, dtype=float)
         low, median, high = np.quantile(array, (0.1, 0.5, 0.9)).tolist()
         return cls(array.size, float(array.min()), median, low, high)
@@ -88,12 +87,6 @@ def interleaved(
                 seconds[name][turn] = clock() - start
             gc.collect()
     return seconds
-
-
-def percentiles(nanoseconds: ArrayLike) -> dict[str, float]:
-    """Return percentiles 50, 99 and 99.9 of single calls, in microseconds."""
-    values = np.percentile(np.asarray(nanoseconds, dtype=float), PERCENTILES) / 1e3
-    return {f"{percentile:g}": float(value) for percentile, value in zip(PERCENTILES, values, strict=True)}
 
 
 def machine(packages: Sequence[str] = PACKAGES) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from banditselect.masters import D3RB, ED2RB, BalancingElimination, Corral, Dyna
 from banditselect.types import Index
 
 from .figures import Figure, Part
-from .limits import K, figure, playing, side_by_side, stacked
+from .limits import K, figure, playing_all, side_by_side, stacked
 from .measuring import Array, Block, interleaved
 from .problem import REWARD_RANGE, LinearProblem
 
@@ -40,7 +40,7 @@ def _base(lanes: int | None = None) -> SquareCB:
 def _one_lane(M: int, rounds: int, blocks: int) -> list[Figure]:
     problem = LinearProblem.draw(rounds=rounds, dim=D, n_actions=K)
     policies = {name: policy(bases=[_base()] * M) for name, policy in POLICIES.items()} | {"SquareCB": _base()}
-    plays = {name: playing(policy, problem.first_map, problem.rewards) for name, policy in policies.items()}
+    plays = {name: playing_all(policy, problem.first_map, problem.rewards) for name, policy in policies.items()}
     seconds = interleaved(plays, blocks, warm_up=2)
     return [figure(seconds, (name, "SquareCB"), rounds, what=f"{name}, M = {M}", **LIMIT) for name in POLICIES]
 
@@ -66,16 +66,15 @@ def _many_lanes(M: int, rounds: int, blocks: int) -> list[Figure]:
 
 def apart(bases: Sequence[SquareCB], x: Array, rewards: Array, chosen: Sequence[Index]) -> Block:
     """Return a block in which every base plays for the lanes that have chosen it in each round."""
-    turns = [
-        (t, bases[i], lanes, x[t, lanes])
-        for t, base in enumerate(chosen)
-        for i in np.unique(base)
-        for lanes in [np.flatnonzero(base == i)]
-    ]
+    turns = []
+    for t, base in enumerate(chosen):
+        for i in np.unique(base):
+            lanes = np.flatnonzero(base == i)
+            turns.append((t, bases[i], lanes, x[t, lanes]))
 
     def block() -> None:
-        for t, base, lanes, features in turns:
-            decision = base.act(features, lanes=lanes)
-            base.update(decision, rewards[t, lanes, decision.action])
+        for t, player, lanes, features in turns:
+            decision = player.act(features, lanes=lanes)
+            player.update(decision, rewards[t, lanes, decision.action])
 
     return block

@@ -40,7 +40,6 @@ class LinearProblem:
         return np.ascontiguousarray(self.features[:, 0])
 
     def regret(self, actions: NDArray[np.int64]) -> float:
-        """Return the expected regret of the actions ``(T,)``."""
         return float((self.means.max(axis=1) - self.means[np.arange(len(actions)), actions]).sum())
 
 

@@ -20,7 +20,6 @@ VERDICTS = {True: "✓ holds", False: "✗ missed", None: "–"}
 
 
 def page(parts: Mapping[str, Part]) -> str:
-    """Return the report as Markdown."""
     limited = [figure for part in parts.values() for figure in part.figures if figure.limit is not None]
     sections = [f"{sum(bool(figure.holds) for figure in limited)} of {len(limited)} limits hold."]
     if "peers-10" in parts:
@@ -57,7 +56,6 @@ def figures_table(figures: Sequence[Figure]) -> str:
 
 
 def rows_table(rows: Sequence[Row]) -> str:
-    """Return the comparison: time per round and regret."""
     head = ["", "version", "what", "µs per round (best)", "times the yardstick", "best", "times an empty call"]
     cells = []
     for row in rows:
@@ -71,7 +69,6 @@ def rows_table(rows: Sequence[Row]) -> str:
 
 
 def latency_table(rows: Sequence[Row]) -> str:
-    """Return the percentiles of single calls."""
     names = [f"{percentile:g}" for percentile in PERCENTILES]
     return markdown_table(
         ["single calls, µs", *(f"{name} %" for name in names), "n"],
@@ -92,7 +89,6 @@ def speed_part(part: Part) -> str:
 
 
 def speed_line(parts: Mapping[str, Part]) -> str:
-    """Return the sentence of the README."""
     times = {row.name: number(row.per_round.median) for row in parts["peers-10"].rows}
     untuned = next(figure.above for figure in parts["untuned"].figures if figure.above)
     ours = f"{times.pop('FS-SCB')} µs with `FSSquareCB`, {number(untuned.median)} µs with `FSIDS`"
@@ -104,17 +100,14 @@ def speed_line(parts: Mapping[str, Part]) -> str:
 
 
 def machine_words(machine: Mapping[str, Any]) -> str:
-    """Return a machine in words."""
     packages = ", ".join(f"{name} {version or 'not installed'}" for name, version in machine["packages"].items())
     words = "{cpu}, {cores} cores, {memory_gib} GiB, {system}; Python {python}, {blas}; ".format(**machine)
     return f"{words}{packages}."
 
 
 def duration(microseconds: float) -> str:
-    """Return a time in microseconds or seconds."""
     return f"{number(microseconds)} µs" if microseconds < 1e6 else f"{number(microseconds / 1e6)} s"
 
 
 def number(value: float) -> str:
-    """Return a number with three digits."""
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"

@@ -53,7 +53,6 @@ WAYS = {
 
 
 def policy_of(name: str, s: Sizes) -> Policy:
-    """Return a fresh policy of these sizes."""
     common: dict[str, Any] = {"noise": NOISE, "lanes": s.held or s.lanes or None}
     if name == "FS-SCB":
         return FSSquareCB(n_models=s.M, dim=s.d, **common)
@@ -79,11 +78,9 @@ class Series(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The name in figures and tables."""
         return self.policy if self.way == "array" else f"{self.policy}, {self.way}"
 
     def sizes(self, value: int) -> Sizes:
-        """Return all sizes of a point."""
         return self.others._replace(**{self.axis: value})
 
 
@@ -119,7 +116,6 @@ def plan(quick: bool) -> list[list[Series]]:
 
 @lru_cache(maxsize=64)
 def arrays(shape: tuple[int, ...]) -> list[Array]:
-    """Return features for some rounds."""
     rng = np.random.default_rng(0)
     count = int(np.clip(POOL_BYTES // (8 * np.prod(shape)), 2, POOL))
     return [rng.standard_normal(shape) / np.sqrt(shape[-1]) for _ in range(count)]
@@ -150,7 +146,6 @@ class Game:
         self.rewards = list(rng.random((REWARDS // served + 2, served))) if served else rng.random(REWARDS).tolist()
 
     def play(self, rounds: int) -> None:
-        """Play this many rounds."""
         act, update, offer, held = self.policy.act, self.policy.update, self.offer, self.held
         for t in range(self.turn, self.turn + rounds):
             lanes = [t * 7919 % held] if held else None
@@ -307,7 +302,6 @@ def tables_of(series: Sequence[Found]) -> dict[str, str]:
 
 
 def main() -> None:
-    """Measure everything, print the tables, and fill the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a decade less and fewer blocks; the page stays")
     quick = parser.parse_args().quick

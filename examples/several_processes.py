@@ -11,7 +11,6 @@ A restarted learner loads the policy that it saved last and reads all journals a
 it has learned.
 """
 
-import contextlib
 import json
 import multiprocessing
 import os
@@ -74,40 +73,36 @@ def entries(folder: Path, read: dict[Path, int]) -> Iterator[dict[str, Any]]:
 def run(folder: Path, workers: int = 4, visits: int = 3000, kills: int = 20) -> tuple[int, int]:
     """Serve visits while processes are killed; return the numbers of acknowledged and of learned rewards."""
     SquareCB(dim=3, intercept=True).save(folder / "policy.bsel")
-    tasks = {0: (learn, (folder,))} | {number: (serve, (folder, number)) for number in range(1, 1 + workers)}
-    running = {number: start(*task) for number, task in tasks.items()}
-    with contextlib.ExitStack() as stack:
-        stack.callback(lambda: list(map(kill, running.values())))
+    running: dict[int, multiprocessing.Process] = {}  # the learner is number 0, the workers are 1, 2, ...
+
+    def stop(*numbers: int) -> None:
+        for number in numbers:
+            running[number].kill()
+            running[number].join()
+
+    def start(number: int) -> None:
+        target, arguments = (serve, (folder, number)) if number else (learn, (folder,))
+        running[number] = multiprocessing.Process(target=target, args=arguments, daemon=True)
+        running[number].start()
+
+    try:
+        for number in range(1 + workers):
+            start(number)
         for _ in range(kills):
             time.sleep(random.uniform(0.0, 0.2))
             number = random.choice(list(running))
-            kill(running[number])
-            running[number] = start(*tasks[number])
-        acknowledged = 0
-        while acknowledged < visits:
+            stop(number)
+            start(number)
+        while sum(1 for _ in entries(folder, {})) < visits:
             time.sleep(0.05)
-            acknowledged = sum(1 for _ in entries(folder, {}))
-        for number in range(1, 1 + workers):
-            kill(running[number])
+        stop(*range(1, 1 + workers))
         acknowledged, learned, patience = sum(1 for _ in entries(folder, {})), -1, time.monotonic() + 600.0
         while learned < acknowledged and time.monotonic() < patience:
             time.sleep(0.05)
             learned = load(folder / "policy.bsel").rounds
-        kill(running[0])
+    finally:
+        stop(*running)
     return acknowledged, learned
-
-
-def start(target: Any, arguments: tuple[Any, ...]) -> multiprocessing.Process:
-    """Start a process."""
-    process = multiprocessing.Process(target=target, args=arguments, daemon=True)
-    process.start()
-    return process
-
-
-def kill(process: multiprocessing.Process) -> None:
-    """Kill a process."""
-    process.kill()
-    process.join()
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ FILES = json.loads(Path(__file__).with_name("image_features.json").read_text())
 RECIPES = {name: SimpleNamespace(**recipe) for name, recipe in FILES["recipes"].items()}
 DATA_SETS = {"fine": (100, 500), "coarse": (10, 50)}  #: past data sets for each model, and the images in each
 RIDGE = 1e-3  #: of every fit, as a fraction of the mean eigenvalue of the second moments
-SHARE = 0.1  #: weight of the class in a fit, to 1 - SHARE of all others: as often as rounds of ten offer it
+SHARE = 0.1  #: weight of the class in its fit, against 1 - SHARE for all others, as in rounds of ten actions
 BATCH = 500  #: images per batch when nothing is learned
 WATCHED = 2000  #: images on which the accuracy of a snapshot is measured
 

@@ -45,20 +45,17 @@ def sentences(path: Path) -> Iterator[tuple[int, str, bool]]:
             yield token.start[0], token.string.lstrip("#: "), False
 
 
-def faults(path: Path) -> Iterator[str]:
-    """Yield every fault of a file as ``file:line: fault: text``."""
-    for number, text, opens in sentences(path):
-        if found := (opens and FIRST_WORDS.match(text)) or PHRASES.search(text):
-            yield f"{path.relative_to(ROOT)}:{number}: {found.group()!r}: {text.strip()}"
-
-
 def main() -> int:
     """Print the offending sentences; return 1 if there are any."""
     every = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*")] + list(ROOT.glob("*.md"))
     files = map(Path, sys.argv[1:]) if sys.argv[1:] else sorted(p for p in every if p.suffix in (".py", ".md"))
-    found = [fault for path in files for fault in faults(path.resolve())]
-    print(*found, sep="\n", end="\n" if found else "")
-    return min(len(found), 1)
+    found = False
+    for path in files:
+        for number, text, opens in sentences(path):
+            if fault := (opens and FIRST_WORDS.match(text)) or PHRASES.search(text):
+                print(f"{path.resolve().relative_to(ROOT)}:{number}: {fault.group()!r}: {text.strip()}")
+                found = True
+    return int(found)
 
 
 if __name__ == "__main__":

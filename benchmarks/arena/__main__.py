@@ -20,7 +20,6 @@ from .sentences import SENTENCES
 
 
 def main() -> None:
-    """Run, store, judge."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=EXPERIMENTS, default=list(EXPERIMENTS), help="both by default")
     parser.add_argument("--scale", choices=SCALES, default="quick", help="quick by default")
@@ -39,7 +38,6 @@ def main() -> None:
 
 
 def tell(title: str, now: Progress) -> None:
-    """Show progress."""
     print(f"\r{title}: {100 * now.fraction:.0f} %", end="", file=sys.stderr, flush=True)
 
 

@@ -68,29 +68,19 @@ def masters(problem: Problem, rounds: int) -> Policies:
 
 
 def problems_of_masters(models: Sequence[int] = ()) -> dict[str, Problem]:
-    """Return a problem for every M."""
     return {f"M = {M}": SyntheticFeatureSelection(n_models=M, dim=10, n_items=1000) for M in (2, 4, 16)}
 
 
-def _experiment(name: str, problems: Any, policies: Any, quick: Scale, paper: Scale) -> Experiment:
-    return Experiment(
-        name=name,
-        title="Published rates and failures",
-        place="not in the paper",
-        about=__doc__ or "",
-        metric="regret",
-        setting="M or K",
-        problems=problems,
-        regimes={"defaults": Regime(policies)},
-        scales={"quick": quick, "paper": paper},
-        of_paper=False,
-    )
+def _experiment(name: str, problems: Any, policies: Any, scales: dict[str, Scale]) -> Experiment:
+    words = {"title": "Published rates and failures", "place": "not in the paper", "about": __doc__ or ""}
+    shown: dict[str, Any] = {**words, "metric": "regret", "setting": "M or K", "of_paper": False}
+    return Experiment(name, problems=problems, regimes={"defaults": Regime(policies)}, scales=scales, **shown)
 
 
 RATES, MASTERS = "arena-rates", "arena-masters"
+OF_RATES = {"quick": Scale((), 200, 12, 0), "paper": Scale((), 4000, 20, 0)}
+OF_MASTERS = {"quick": Scale((), 400, 6, 0), "paper": Scale((), 128_000, 32, 0)}
 EXPERIMENTS = {
-    RATES: _experiment(
-        RATES, problems_of_rates, policies_with_rates, Scale((), 200, 12, 0), paper=Scale((), 4000, 20, 0)
-    ),
-    MASTERS: _experiment(MASTERS, problems_of_masters, masters, Scale((), 400, 6, 0), paper=Scale((), 128_000, 32, 0)),
+    RATES: _experiment(RATES, problems_of_rates, policies_with_rates, OF_RATES),
+    MASTERS: _experiment(MASTERS, problems_of_masters, masters, OF_MASTERS),
 }

@@ -127,7 +127,6 @@ def play(name: str, label: str, seed: int) -> dict[str, float]:
 
 
 def measure(streams: int) -> dict[tuple[str, str], list[dict[str, float]]]:
-    """Play all streams; return results by table and policy."""
     policies = ("FSIDS", "VW", *candidates(load("iris")))
     return {
         (name, label): [play(name, label, seed) for seed in range(streams)] for name in TABLES for label in policies
@@ -135,7 +134,6 @@ def measure(streams: int) -> dict[tuple[str, str], list[dict[str, float]]]:
 
 
 def tables(found: dict[tuple[str, str], list[dict[str, float]]]) -> dict[str, str]:
-    """Return the tables of the page."""
     rewards, singles = [], []
     labels = list(candidates(load("iris")))
     for name in TABLES:
@@ -160,7 +158,6 @@ def tables(found: dict[tuple[str, str], list[dict[str, float]]]) -> dict[str, st
 
 
 def main() -> None:
-    """Play, and write the page."""
     fill(DOCS / "agent_study.md", tables(measure(int(sys.argv[1]) if len(sys.argv) > 1 else STREAMS)))
 
 

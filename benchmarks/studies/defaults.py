@@ -67,7 +67,6 @@ class Size(NamedTuple):
 
 
 def balls(traces: Sequence[Trace]) -> dict[str, Any]:
-    """Return the balls of the replicates."""
     return {"centers": np.stack([one.centers for one in traces]), "radii": np.stack([one.radii for one in traces])}
 
 
@@ -102,7 +101,6 @@ def play(name: str, contestant: str, seeds: Sequence[int], rounds: int) -> dict[
 
 @MEMORY.cache  # type: ignore[untyped-decorator]
 def play_all(name: str, contestant: str, rounds: int, replicates: int) -> dict[str, list[Any]]:
-    """Play all replicates, on all cores."""
     chunks = [range(s, min(s + CHUNK, replicates)) for s in range(0, replicates, CHUNK)]
     parts = Parallel(-1)(delayed(play)(name, contestant, seeds, rounds) for seeds in chunks)
     return {what: [value for part in parts for value in part[what]] for what in parts[0]}
@@ -158,7 +156,6 @@ def summary(multiples: Array) -> list[list[str]]:
 
 
 def sticking(cells: Cells, names: Sequence[str], problem: str) -> list[str]:
-    """Return the numbers of runs that stick, as a row."""
     runs = [np.array(cells[problem][name]["late"]) if name in cells[problem] else None for name in names]
     counts = ["–" if x is None else f"{int((x > STICKS).sum())} of {x.size}" for x in runs]
     return [f"runs that stick: {problem}", *counts]
@@ -172,7 +169,6 @@ def compared(cells: Cells, names: Sequence[str]) -> list[list[str]]:
 
 
 def table_squarecb(size: Size) -> str:
-    """SquareCB's constant."""
     rows = compared(cells_of(EIGHT, TUNED, size), list(TUNED))
     return markdown_table(["problem", *(f"c = {c:g}" for c in GRID)], rows)
 
@@ -227,7 +223,6 @@ def table_clicks(size: Size) -> str:
 
 
 def table_regions(size: Size) -> str:
-    """Balls."""
     cells = cells_of(BALLS, REGIONS, size)
     rows = [[problem, *(spread(row[name]["regret"]) for name in REGIONS)] for problem, row in cells.items()]
     return markdown_table(["problem", *REGIONS], rows)
@@ -318,7 +313,6 @@ TABLES: dict[str, Callable[[Size], str]] = {
 
 
 def main() -> None:
-    """Print the tables, and fill the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=TABLES, default=list(TABLES), metavar="NAME")
     parser.add_argument("--quick", action="store_true")

@@ -24,7 +24,6 @@ class Trace(NamedTuple):
     radii: Array = np.empty(0)
 
     def regret(self, actions: NDArray[np.int64]) -> float:
-        """Return the regret of playing these actions ``(T,)``."""
         return float((self.means.max(axis=1) - self.means[np.arange(len(actions)), actions]).sum())
 
     def late(self, actions: NDArray[np.int64]) -> float:
@@ -47,7 +46,6 @@ class Problem(NamedTuple):
 
     @property
     def shape(self) -> dict[str, Any]:
-        """The arguments of a policy for several maps."""
         return {"n_models": len(self.widths), "dim": self.widths}
 
 
@@ -57,7 +55,6 @@ def rng_of(seed: int, *key: int) -> np.random.Generator:
 
 
 def coins(rng: np.random.Generator, means: Array) -> Array:
-    """Return rewards 0 and 1 of these means."""
     return (rng.uniform(size=means.shape) < means).astype(float)
 
 

@@ -30,7 +30,6 @@ Prior = dict[str, Any]
 
 
 def log_density(prior: Prior, theta: Array) -> Array:
-    """Return the log density of parameters under a mixture."""
     parts = zip(prior["means"], prior["covariances"], prior["weights"], strict=True)
     joint = [np.log(weight) + multivariate_normal(mean, covariance).logpdf(theta) for mean, covariance, weight in parts]
     return np.logaddexp.reduce(joint, axis=0)
@@ -154,7 +153,6 @@ def in_sequence(folder: Path) -> str:
 
 
 def main() -> None:
-    """Measure, or read what was measured, and write the page."""
     if len(sys.argv) > 1:
         fill(DOCS / "regions.md", {"in sequence": in_sequence(Path(sys.argv[1]))})
         return

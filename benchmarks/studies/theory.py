@@ -17,12 +17,10 @@ DELTA = 0.05
 
 
 def percent(share: float) -> str:
-    """Return a share in words."""
     return f"{100.0 * share:.2f} %"
 
 
 def unit(rng: np.random.Generator, *shape: int) -> Array:
-    """Return random directions."""
     x = rng.normal(size=shape)
     return x / np.linalg.norm(x, axis=-1, keepdims=True)
 
@@ -154,7 +152,6 @@ def penalty(lanes: int = 150, T: int = 500) -> str:
 
 
 def main() -> None:
-    """Measure everything."""
     warnings.simplefilter("ignore", RuntimeWarning)  # alarms are counted here
     math_page = {"almost linear": misspecification(), "alarms": alarms(), "worst case": worst_case(), "scb": scb()}
     fill(DOCS / "math.md", math_page)
