@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from banditselect.reporting.markdown import markdown_table
+from banditselect.reporting.tables import markdown_table
 from banditselect.runtime.quantiles import standard_error
 from banditselect.simulation.store import write_text
 from banditselect.types import Array

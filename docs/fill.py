@@ -15,11 +15,11 @@ from banditselect.experiments.beyond import arena
 from banditselect.experiments.beyond.arena_policies import everyone
 from banditselect.experiments.claims import Verdict, judge
 from banditselect.experiments.experiment import load_runs
-from banditselect.experiments.report import finals_table
+from banditselect.experiments.report import verdicts_table
 from banditselect.experiments.words import counted
 from banditselect.problems.synthetic import EXTREMES
 from banditselect.reporting.page import SIGNS
-from banditselect.reporting.tables import NOTHING, duration, interval, measured
+from banditselect.reporting.tables import NOTHING, duration
 from banditselect.simulation import Result, Results
 from banditselect.simulation.store import Store
 from benchmarks.arena import EXPERIMENTS as PUBLISHED
@@ -68,29 +68,19 @@ def results_tables(found: Found, verdicts: Sequence[Verdict]) -> dict[str, str]:
     flips = [[*outcomes, "; ".join(those)] for outcomes, those in turned.items()]
     finals = {}
     for (name, regime), results in found.items():
-        table = finals_table(PAPER[name], results)
-        finals[f"{name}, {regime}"] = markdown_table(table.head, table.rows)
+        policies = dict.fromkeys(policy for result in results.values() for policy in result.curves)
+        cells = [[one, *(final(result, one, PAPER[name].metric) for result in results.values())] for one in policies]
+        head = ["policy", *(f"{problem} (n = {result.replicates})" for problem, result in results.items())]
+        finals[f"{name}, {regime}"] = markdown_table(head, cells)
     return {
         "counts": counted(claims),
         "claims": markdown_table(["claim", "where", *SETTINGS], rows),
         "flips": markdown_table(["practical", "tuned", "claims"], flips),
         **finals,
-        "numbers": details(claims),
+        "numbers": verdicts_table(claims),
         "other counts": counted(rest),
-        "other numbers": details(rest),
+        "other numbers": verdicts_table(rest),
     }
-
-
-def details(verdicts: Sequence[Verdict]) -> str:
-    """Return every verdict with its numbers."""
-    rows = []
-    for v in verdicts:
-        words = [v.claim or v.quote, f"{v.experiment}, {v.regime}", "; ".join(filter(None, (v.statistic, v.note)))]
-        outcome = f"{SIGNS[v.outcome].symbol} {v.outcome}" + (f" ({v.vacuous})" if v.vacuous else "")
-        value = f"{measured(v.value, v.interval)} {interval(v.interval)}"
-        rows.append([*words, value, v.expected, str(v.n), outcome])
-    head = ["claim", "on", "measured", "value and 95 % interval", "expected", "n", "verdict"]
-    return markdown_table(head, rows)
 
 
 def learned_tables(found: Found, verdicts: Sequence[Verdict]) -> dict[str, str]:
@@ -175,7 +165,10 @@ def fill_arena(folder: Path) -> None:
             ["among", "policy", "inputs besides shapes and models", "tuned", "proved regret"], inputs
         ),
     }
-    fill(DOCS / "arena.md", tables | ({"rates": details(judge(published, PUBLISHED, SENTENCES))} if published else {}))
+    fill(
+        DOCS / "arena.md",
+        tables | ({"rates": verdicts_table(judge(published, PUBLISHED, SENTENCES))} if published else {}),
+    )
 
 
 def run_table(ran: Mapping[str, Results], folder: Path) -> str:

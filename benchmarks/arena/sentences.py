@@ -10,16 +10,15 @@ half of that of uniform play. "Does not grow": an exponent of at most a tenth. "
 """
 
 import math
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from banditselect.experiments.beyond import arena_policies as who
-from banditselect.experiments.claims.claim import Measure, Measured, Runs, Sentence, Statistic, measure_all, models_of
-from banditselect.experiments.claims.latent import at_a_quarter, since
+from banditselect.experiments.claims.claim import Compute, Measure, Runs, Sentence, Statistic, models_of
+from banditselect.experiments.claims.latent import at_a_quarter, since_a_quarter
 from banditselect.experiments.claims.paper import MUCH
-from banditselect.experiments.claims.statistics import ratio
+from banditselect.experiments.claims.statistics import exponent, part_of, ratio
 from banditselect.experiments.feature_selection import UNIFORM
 from banditselect.types import Array
 
@@ -40,24 +39,18 @@ def _ordered(runs: Runs, axis: str, *policies: str) -> list[str]:
     return sorted(names, key=models_of)
 
 
-def _early(runs: Runs, names: Sequence[str], *policies: str) -> tuple[Runs, float]:
-    """Return the regrets after a quarter of the rounds, and the logarithm of all rounds over these."""
-    found: dict[str, dict[str, Array]] = {name: {} for name in names}
-    span = 0.0
-    for name in names:
-        for policy in policies:
-            own, span = at_a_quarter(runs.results[name], policy)
-            found[name] |= own
-    return Runs(found), span
+def _early(runs: Runs, name: str, policy: str) -> tuple[Array, float]:
+    """Return the regret after a quarter of the rounds, and the logarithm of all rounds over these."""
+    values, span = at_a_quarter(runs.results[name], policy)
+    return values[: runs.n], span
 
 
-def _learned(runs: Runs, problem: str, policy: str) -> bool:
-    return bool(runs.mean(problem, policy) <= LEARNED * runs.mean(problem, UNIFORM))
+def _learned(values: Array, uniform: Array) -> bool:
+    return bool(values.mean() <= LEARNED * uniform.mean())
 
 
-def _logarithms(runs: Runs) -> Runs:
-    finals = runs.finals.items()
-    return Runs({name: {one: np.log(np.maximum(values, TINY)) for one, values in own.items()} for name, own in finals})
+def _learned_early(runs: Runs, name: str, policy: str) -> bool:
+    return _learned(*(_early(runs, name, one)[0] for one in (policy, UNIFORM)))
 
 
 def of_master(policy: str, *, rounds: Bounds = ROOT, together: float | None = None, two: bool = False) -> Measure:
@@ -67,30 +60,32 @@ def of_master(policy: str, *, rounds: Bounds = ROOT, together: float | None = No
     largest M and all rounds.  ``two``: only for M = 2.
     """
 
-    def measure(runs: Runs) -> list[Measured]:
+    def measure(runs: Runs) -> list[Statistic]:
         names = _ordered(runs, "M", policy, UNIFORM)[: 1 if two else None]
         if not names:
             return []
-        early, span = _early(runs, names, policy, UNIFORM)
-        learned = [name for name in names if _learned(early, name, policy)] or names[:1]
+        learned = [name for name in names if _learned_early(runs, name, policy)] or names[:1]
         parts = []
         for name in dict.fromkeys((learned[0], learned[-1])):
             words = f"exponent e of T^e, regret of {policy} in the last three quarters, {name}"
-            parts.append(Statistic(words, _growth(policy, name, name, span), *rounds, (name,)))
+            parts.append(Statistic(words, _growth(runs, policy, name, name, 0.0), *rounds, (name,)))
         if together is not None:
             more, less = names[-1], f"M = {models_of(names[-1]) // 4}"
-            if less in names and _learned(early, less, policy) and _learned(runs, more, policy):
+            ends = (runs.final(more, one) for one in (policy, UNIFORM))
+            if less in names and _learned_early(runs, less, policy) and _learned(*ends):
                 words = f"exponent e of (M T)^e, regret of {policy}, from {less} and a quarter of the rounds to {more}"
-                joint = _growth(policy, less, more, span + math.log(4.0))
+                joint = _growth(runs, policy, less, more, math.log(4.0))
                 parts.append(Statistic(words, joint, high=together + LOGARITHMS, problems=(less, more)))
-        played = Runs({name: {policy: runs.finals[name][policy]} for name in names})
-        return measure_all(parts, [_logarithms(played), _logarithms(early)])
+        return parts
 
     return measure
 
 
-def _growth(policy: str, less: str, more: str, span: float) -> Callable[[Runs, Runs], Any]:
-    return lambda late, early: (late.mean(more, policy) - early.mean(less, policy)) / span
+def _growth(runs: Runs, policy: str, less: str, more: str, further: float) -> Compute:
+    """Return the statistic: the exponent in the mean logarithm, from a quarter of the rounds on one problem."""
+    values, span = _early(runs, less, policy)
+    early, late = (np.log(np.maximum(one, TINY)) for one in (values, runs.final(more, policy)))
+    return lambda mean: (mean(late) - mean(early)) / (span + further)
 
 
 def has_learned(policy: str, *others: str) -> Measure:
@@ -99,54 +94,47 @@ def has_learned(policy: str, *others: str) -> Measure:
     ``others``: policies whose regret over sqrt(t) is at most 1 there and at the end, on every problem.
     """
 
-    def measure(runs: Runs) -> list[Measured]:
+    def measure(runs: Runs) -> list[Statistic]:
         names = _ordered(runs, "M", policy, UNIFORM, *others)
         if not names:
             return []
-        early, span = _early(runs, names, policy, UNIFORM, *others)
         words = f"regret of {policy} over that of {UNIFORM} after a quarter of the rounds, {names[0]}"
-        share = _contrast(names[0], policy, float(early.mean(names[0], UNIFORM)))
-        parts = [Statistic(words, share, high=LEARNED, problems=(names[0],))]
+        parts = [Statistic(words, _contrast(runs, names[0], policy), high=LEARNED, problems=(names[0],))]
         T = float(runs.results[names[0]].checkpoints[-1])
         for other in others:
             for name in names:
                 words = f"regret of {other} over sqrt(t), {name}, "
-                quarter = _over(name, other, math.sqrt(T * math.exp(-span)), late=False)
+                values, span = _early(runs, name, other)
+                quarter, end = _over(values, math.sqrt(T * math.exp(-span))), part_of(runs, name, other, math.sqrt(T))
                 parts.append(Statistic(words + "after a quarter of the rounds", quarter, high=1.0, problems=(name,)))
-                parts.append(Statistic(words + "at the end", _over(name, other, math.sqrt(T), late=True), high=1.0))
-        return measure_all(parts, [runs, early])
+                parts.append(Statistic(words + "at the end", end, high=1.0))
+        return parts
 
     return measure
 
 
-def _contrast(problem: str, policy: str, unit: float) -> Callable[[Runs, Runs], Any]:
+def _contrast(runs: Runs, problem: str, policy: str) -> Compute:
     """Return the statistic: a share of uniform play, with the interval of the difference from the share in question.
 
     One stuck run makes the interval of a ratio useless, but not that of this difference.
     """
-
-    def compute(late: Runs, early: Runs) -> Any:
-        return LEARNED + (early.mean(problem, policy) - LEARNED * early.mean(problem, UNIFORM)) / unit
-
-    return compute
+    values, uniform = (_early(runs, problem, one)[0] for one in (policy, UNIFORM))
+    unit = float(uniform.mean())
+    return lambda mean: LEARNED + (mean(values) - LEARNED * mean(uniform)) / unit
 
 
-def _over(problem: str, policy: str, unit: float, *, late: bool) -> Callable[[Runs, Runs], Any]:
-    return lambda end, early: (end if late else early).mean(problem, policy) / unit
+def _over(values: Array, unit: float) -> Compute:
+    return lambda mean: mean(values) / unit
 
 
 def in_rounds(policy: str, within: Bounds) -> Measure:
     """Return the measure: the exponents of T in a mean regret, for the smallest M and the largest."""
 
-    def measure(runs: Runs) -> list[Measured]:
+    def measure(runs: Runs) -> list[Statistic]:
         names = _ordered(runs, "M", policy)
-        if not names:
-            return []
-        early, span = _early(runs, names, policy)
         words = f"exponent e of T^e, regret of {policy} in the last three quarters, "
-        ends = dict.fromkeys((names[0], names[-1]))
-        parts = [Statistic(words + name, since(name, policy, span), *within, (name,)) for name in ends]
-        return measure_all(parts, [runs, early])
+        ends = dict.fromkeys((*names[:1], *names[-1:]))
+        return [Statistic(words + name, since_a_quarter(runs, name, policy), *within, (name,)) for name in ends]
 
     return measure
 
@@ -158,35 +146,27 @@ def in_size(policy: str, axis: str, within: Bounds, *, over: str | None = None, 
     the exponent of log M.
     """
 
-    def measure(runs: Runs) -> list[Measured]:
+    def measure(runs: Runs) -> list[Statistic]:
         names = _ordered(runs, axis, policy, *([over] if over else []))
         if len(names) < 2:
             return []
         ends, symbol = (names[0], names[-1]), axis[-1]
         of = f"regret of {policy}" + (f" over that of {over}" if over else "")
-        sizes = [math.log(models_of(end)) if log else float(models_of(end)) for end in ends]
+        small, large = (math.log(models_of(end)) if log else float(models_of(end)) for end in ends)
         words = f"exponent e of {f'(log {symbol})' if log else symbol}^e, {of}, between {ends[0]} and {ends[1]}"
-        exponent = _exponent(policy, over, ends, math.log(sizes[1] / sizes[0]))
-        return measure_all([Statistic(words, exponent, *within, ends)], [runs])
+        few, many = (ratio(runs, p, policy, over) if over else part_of(runs, p, policy, 1.0) for p in ends)
+        return [Statistic(words, exponent(few, many, math.log(large / small)), *within, ends)]
 
     return measure
-
-
-def _exponent(policy: str, over: str | None, ends: tuple[str, str], span: float) -> Callable[[Runs], Any]:
-    def regret(runs: Runs, problem: str) -> Any:
-        return runs.mean(problem, policy) / (runs.mean(problem, over) if over else 1.0)
-
-    return lambda runs: np.log(regret(runs, ends[1]) / regret(runs, ends[0])) / span
 
 
 def _times(policy: str, other: str, low: float, *, two: bool = False) -> Measure:
     """Return the measure: the regret of one policy over that of another, for every M, or for M = 2."""
 
-    def measure(runs: Runs) -> list[Measured]:
+    def measure(runs: Runs) -> list[Statistic]:
         names = _ordered(runs, "M", policy, other)[: 1 if two else None]
         words = f"regret of {policy} over that of {other}, "
-        parts = [Statistic(words + p, ratio(p, policy, other), low=low, problems=(p,), log=True) for p in names]
-        return measure_all(parts, [runs]) if parts else []
+        return [Statistic(words + p, ratio(runs, p, policy, other), low=low, problems=(p,), log=True) for p in names]
 
     return measure
 

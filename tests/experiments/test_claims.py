@@ -9,19 +9,16 @@ import pytest
 from banditselect.experiments import EXPERIMENTS, latent
 from banditselect.experiments import feature_selection as fs
 from banditselect.experiments import parameter_selection as ps
-from banditselect.experiments.claims import judge, theorems
+from banditselect.experiments.claims import combine, judge, theorems, verdict_of
 from banditselect.experiments.claims.claim import (
     FAILS,
     HOLDS,
     NOT_APPLICABLE,
     OPEN,
     Measured,
-    Runs,
     Statistic,
-    combine,
     measure_all,
     share,
-    verdict_of,
 )
 from banditselect.experiments.claims.latent import LATENT_SENTENCES
 from banditselect.experiments.claims.paper import OURS, SENTENCES
@@ -82,13 +79,11 @@ def test_shares_by_hand():
 
 def test_statistics_are_paired_and_parts_share_the_confidence():
     x = np.random.default_rng(2).normal(5.0, 3.0, 30)
-    runs = Runs({"p": {"a": x + 1.0, "b": x}})
-    parts = [Statistic("difference", lambda r: r.mean("p", "a") - r.mean("p", "b"), low=0.0)] * 2
-    for part in measure_all(parts, [runs]):
+    for part in measure_all([Statistic("difference", lambda mean: mean(x + 1.0) - mean(x), low=0.0)] * 2, 30):
         assert part.value == pytest.approx(1.0)
         assert part.interval == pytest.approx((1.0, 1.0))
-    wide = Statistic("mean", lambda r: r.mean("p", "a"))
-    lengths = [np.ptp(measure_all([wide] * k, [runs])[0].interval) for k in (1, 5)]
+    wide = Statistic("mean", lambda mean: mean(x))
+    lengths = [np.ptp(measure_all([wide] * k, 30)[0].interval) for k in (1, 5)]
     assert lengths[1] > 1.2 * lengths[0]
 
 
@@ -133,7 +128,7 @@ def test_feature_selection_sentences():
     assert told["fs-growth"] == (0.152, HOLDS)  # log 1.25 / log(log 20 / log 2)
     assert told["rb-growth"] == (0.602, FAILS)
     assert "fs-near" not in told  # of the appendix on CIFAR-100
-    assert all(v.n == N and v.place == "Section 5, on Figure 1" for v in found.values())
+    assert all(v.n == N and v.place == "Section 5, on Figure 1, bottom" for v in found.values())
 
 
 def test_feature_selection_sentences_that_fail():

@@ -115,11 +115,11 @@ def test_panels_name_every_policy_once(number):
 
 def test_panels_differ_where_they_must():
     panels = {"small": (ROUNDS, curves_ending_at([1.0, 2.0])), "large": (ROUNDS, curves_ending_at([20.0, 9.0, 30.0]))}
-    figure = plot_panels(panels, metric="regret", log="none")
+    figure = plot_panels(panels, metric="regret", log=False)
     small, large = figure.axes
     assert small.get_ylim() != large.get_ylim()
     assert [line.get_color() for line in small.lines] == [line.get_color() for line in large.lines][:2]
-    shared = plot_panels(panels, metric="regret", log="none", share=True)
+    shared = plot_panels(panels, metric="regret", log=True)
     assert shared.axes[0].get_ylim() == shared.axes[1].get_ylim()
 
 
@@ -155,11 +155,11 @@ def test_curves_are_the_means():
 @pytest.mark.parametrize(
     ("ends", "log", "scale"),
     [
-        ([1.0, 29.0], "auto", "linear"),
-        ([1.0, 31.0], "auto", "log"),
-        ([-1.0, 31.0], "auto", "linear"),
-        ([1.0, 31.0], "none", "linear"),
-        ([1.0, 2.0], "y", "log"),
+        ([1.0, 29.0], None, "linear"),
+        ([1.0, 31.0], None, "log"),
+        ([-1.0, 31.0], None, "linear"),
+        ([1.0, 31.0], False, "linear"),
+        ([1.0, 2.0], True, "log"),
     ],
 )
 def test_log_axis(ends, log, scale):
@@ -291,11 +291,8 @@ def test_a_checkpoint_that_not_every_replicate_has_is_left_out():
         (lambda: plot_curves(ROUNDS, {"a": np.ones((4, 2))}, metric="regret"), r"curves\['a'\]: got"),
         (lambda: plot_curves([1], {"a": [[1.0, np.inf]]}, metric="regret"), r"curves\['a'\]: got"),
         (lambda: plot_curves([1], {"a": [[1.0]]}, metric=""), "metric: got"),
-        (lambda: plot_curves([1], {"a": [[1.0]]}, metric="regret", log="z"), "log: got"),
-        (lambda: plot_curves([1], {"a": [[-1.0]]}, metric="regret", log="y"), "log: got"),
-        (lambda: plot_curves([0, 1], {"a": [[1.0], [1.0]]}, metric="regret", log="x"), "log: got"),
+        (lambda: plot_curves([1], {"a": [[-1.0]]}, metric="regret", log=True), "log: got"),
         (lambda: plot_curves([1], {"a": [[1.0]]}, metric="regret", width="wide"), "width: got"),
-        (lambda: plot_curves([1], {"a": [[1.0]]}, metric="regret", confidence=2.0), "confidence: got"),
         (lambda: plot_panels({"x": [1]}, metric="regret"), r"panels\['x'\]: got"),
         (lambda: plot_panels({"x": (ROUNDS, NAN)}, metric="regret"), r"panels\['x'\]: curves: got"),
         (lambda: plot_finals({"x": {"a": [[1.0]]}}, metric="regret", setting="M"), r"values\['x'\]\['a'\]: got"),
@@ -327,8 +324,6 @@ def test_summary_of_small_numbers_and_of_rewards():
     """0.2, 0.4: mean 0.3, s.e. 0.1 with two digits; the worst reward is the smallest."""
     lines = summary_table({"a": [0.2, 0.4], "b": [0.25, 0.25]}, metric="mean reward").split("\n")
     assert lines[1:] == ["a       0.30    0.10    0.30   0.20", "b       0.25    0.00    0.25   0.25"]
-    worst = summary_table({"a": [0.2, 0.4]}, metric="share", lower_is_better=True)
-    assert worst.endswith("0.40")
     assert summary_table({"a": [0.1234]}, metric="share").split("\n")[1].split() == [
         "a",
         "0.123",

@@ -112,9 +112,11 @@ def load_runs(
     folder: Path, experiments: Mapping[str, Experiment], known: Mapping[tuple[str, str], Results] | None = None
 ) -> dict[tuple[str, str], Results]:
     """Return the results that are stored in ``folder`` by experiment and regime; ``known``: those in memory."""
-    found = dict(known or {})
+    found = {}
     for key in [(name, regime) for name, experiment in experiments.items() for regime in experiment.regimes]:
         path = folder.joinpath(*key, "results.parquet")
-        if key in found or path.is_file():
-            found[key] = found.pop(key) if key in found else Results.load(path)
+        if known and key in known:
+            found[key] = known[key]
+        elif path.is_file():
+            found[key] = Results.load(path)
     return found

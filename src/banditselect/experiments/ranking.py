@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..reporting import plot_ranks
-from ..reporting.tables import NOTHING, Table
+from ..reporting.tables import NOTHING, markdown_table
 from ..simulation import Results
 from ..statistics import Comparison, paired_difference
 from ..types import Array
@@ -16,6 +16,11 @@ from .experiment import Ranking
 Finals = Mapping[str, Mapping[str, Array]]
 Times = Mapping[tuple[str, str], float]
 CAPTION = "Rank on every problem (dots, larger for several) and on average (bar) by mean"
+NOTE = (
+    "Mean over the problems; differences are paired, replicate by replicate, with 95 % intervals. Best or close: on "
+    "how many problems it is neither clearly worse than the best there nor by more than a quarter. Yardsticks have no "
+    "rank. Time: a round of one lane when all replicates play side by side, median over the problems."
+)
 CLOSE = 1.25  #: times the best regret, above which a policy is not close to it, however wide the interval
 
 
@@ -92,20 +97,16 @@ def standings(finals: Finals, ranking: Ranking) -> list[Standing]:
     return sorted(found, key=lambda one: one.behind.mean)
 
 
-def standing_tables(ranking: Ranking, results: Results, times: Times) -> list[Table]:
+def standing_tables(ranking: Ranking, results: Results, times: Times) -> str:
     """Return a table for every group of problems; ``times``: seconds a round of one lane, by problem and policy."""
-    tables = []
-    note = (
-        "Mean over the problems; differences are paired, replicate by replicate, with 95 % intervals. Best or close: "
-        "on how many problems it is neither clearly worse than the best there nor by more than a quarter. Yardsticks "
-        "have no rank. Time: a round of one lane when all replicates play side by side, median over the problems."
-    )
+    parts = []
     for group, finals in grouped(results, ranking).items():
         found = standings(finals, ranking)
         rows = [[one.policy, *cells(one, ranking), round_time(one.policy, finals, times)] for one in found]
         columns = ["policy", "problems", f"regret, % of {ranking.floor}", f"more than {found[0].behind.b}", "mean rank"]
-        tables.append(Table(f"Who comes where: {group}", [*columns, "best or close", "µs a round"], rows, note))
-    return tables
+        table = markdown_table([*columns, "best or close", "µs a round"], rows)
+        parts += [f"Who comes where: {group}", table, NOTE]
+    return "\n\n".join(parts)
 
 
 def cells(one: Standing, ranking: Ranking) -> list[str]:

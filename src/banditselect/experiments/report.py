@@ -4,7 +4,6 @@ The page has the figures and one table of claims; every other number is in the s
 """
 
 import json
-import math
 import os
 import platform
 from collections.abc import Mapping, Sequence
@@ -13,13 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from ..reporting import figure_bytes, plot_rows
-from ..reporting.markdown import markdown_table
 from ..reporting.page import SIGNS, render
-from ..reporting.tables import NOTHING, Table, duration, interval, measured, number
+from ..reporting.tables import NOTHING, duration, markdown_table, measured
 from ..runtime import errors
 from ..runtime.extras import need
 from ..runtime.files import replacing
-from ..runtime.quantiles import standard_error
 from ..simulation import Results
 from ..simulation.engines import cores
 from ..simulation.store import Store
@@ -157,24 +154,21 @@ def first_shown(ran: Ran, name: str) -> str:
 def _pictures(experiment: Experiment, results: Results, files: Mapping[str, bytes]) -> list[dict[str, str]]:
     """Return the pictures of a regime of an experiment, with captions and descriptions for who cannot see them."""
     policies = listed(policy for result in results.values() for policy in result.curves)
-    alt, captions = f"{policies}; {', '.join(results)}.", picture_captions(experiment, results)
-    svgs = {name.removesuffix(".svg"): content for name, content in files.items() if name.endswith(".svg")}
-    return [{"svg": svg.decode(), "caption": captions[name], "alt": alt} for name, svg in svgs.items()]
-
-
-def picture_captions(experiment: Experiment, results: Results) -> dict[str, str]:
-    """Return captions by the names of the figures: what is drawn, lines and bands."""
     metric = experiment.metric.replace("_", " ").capitalize()
     n = listed(str(result.replicates) for result in results.values())
     shown = f"mean over n = {n} replicates and Student's 95 % interval of that mean"
-    ranked = {experiment.ranking.group(problem) for problem in results} if experiment.ranking else ()
     below = " Below, dashed: our policies, with the paper's in grey." if experiment.added else ""
-    return {
-        **{f"ranks-{group}": f"{CAPTION} {metric.lower()}: {group}" for group in ranked},
+    captions = {
         "figure": f"{experiment.place}. {experiment.title}. {metric}: mean of n = {n} with 95 % intervals.{below}",
         "curves": f"{metric} over the rounds: {shown} (band)",
         "finals": f"{metric} after the last round against {experiment.setting}: {shown} (bar)",
     }
+    found = []
+    for name in (file.removesuffix(".svg") for file in files if file.endswith(".svg")):
+        caption = captions.get(name, f"{CAPTION} {metric.lower()}: {name.removeprefix('ranks-')}")
+        alt = f"{policies}; {', '.join(results)}."
+        found.append({"svg": files[f"{name}.svg"].decode(), "caption": caption, "alt": alt})
+    return found
 
 
 def _rows(experiments: Mapping[str, Experiment], verdicts: Sequence[Verdict]) -> list[tuple[str, list[Verdict]]]:
@@ -225,9 +219,9 @@ def _markdown(experiments: Mapping[str, Experiment], ran: Ran, verdicts: Sequenc
     for (name, regime), results in ran.items():
         experiment = experiments[name]
         parts.append(f"## {experiment.title} (`{name}`, {experiment.place}): {regime}")
-        for table in _tables(experiment, results, folder / name / regime):
-            parts += [table.caption, markdown_table(table.head, table.rows), table.note]
-        parts.append(results.summary(experiment.metric, markdown=True))
+        if experiment.ranking is not None:
+            parts.append(standing_tables(experiment.ranking, results, Store(folder / name / regime).round_times()))
+        parts += [results.summary(experiment.metric, markdown=True), _tuned(results), _arguments(results)]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
@@ -238,7 +232,7 @@ def verdicts_table(verdicts: Sequence[Verdict]) -> str:
             v.claim or v.quote,
             f"{v.experiment}, {v.regime}",
             "; ".join(filter(None, (v.statistic, v.note))),
-            f"{measured(v.value, v.interval)} {interval(v.interval)}",
+            measured(v.value, v.interval),
             v.expected,
             str(v.n),
             f"{SIGNS[v.outcome].symbol} {v.outcome}" + (f" ({v.vacuous})" if v.vacuous else ""),
@@ -249,60 +243,40 @@ def verdicts_table(verdicts: Sequence[Verdict]) -> str:
     return markdown_table(head, rows) if rows else ""
 
 
-def _tables(experiment: Experiment, results: Results, folder: Path) -> list[Table]:
-    """Return the standings, the final values, what was tuned, and all arguments."""
-    ranking, played = experiment.ranking, any(result.curves for result in results.values())
-    standings = [] if ranking is None else standing_tables(ranking, results, Store(folder).round_times())
-    finals = [finals_table(experiment, results)] if played else []
-    return [*standings, *finals, *_tuned(results), *_arguments(results)]
-
-
-def finals_table(experiment: Experiment, results: Results) -> Table:
-    """Return the final values of every policy on every problem: mean and standard error."""
-    finals = {name: result.finals(experiment.metric) for name, result in results.items() if result.curves}
-    policies = dict.fromkeys(policy for own in finals.values() for policy in own)
-    rows = [[one, *(_mean(own[one]) if one in own else NOTHING for own in finals.values())] for one in policies]
-    head = ["policy", *(f"{name} (n = {results[name].replicates})" for name in finals)]
-    words = experiment.metric.replace("_", " ").capitalize()
-    return Table(f"{words} after the last round: mean ± standard error", head, rows)
-
-
-def _mean(values: Any) -> str:
-    mean, error = float(values.mean()), float(standard_error(values))
-    return number(mean, error) + (f" ± {number(error, error, mean)}" if math.isfinite(error) else "")
-
-
-def _tuned(results: Results) -> list[Table]:
-    """Return the table of tuned arguments, if any were tuned."""
+def _tuned(results: Results) -> str:
+    """Return which values were tried and chosen; "" if nothing was tuned."""
     records = {name: result.settings["tuning"] for name, result in results.items() if "tuning" in result.settings}
     if not records:
-        return []
+        return ""
     policies = dict.fromkeys(policy for record in records.values() for policy in record["policies"])
     rows = [[policy, *(_choice(policy, record) for record in records.values())] for policy in policies]
-    tried = {name: values for record in records.values() for name, values in record["grid"].items()}
+    tried: dict[str, Any] = {}
     for record in records.values():
+        tried |= record["grid"]
         tried |= {f"{name} of {p}": v for p, own in record.get("own", {}).items() for name, v in own.items()}
     n = listed(str(record["replicates"][1] - record["replicates"][0]) for record in records.values())
     words = "; ".join(f"{name}: {json.dumps(_short(values)).strip('[]')}" for name, values in tried.items())
-    note = f"Values tried, for every policy that has the argument: {words}. Chosen by the mean over {n} problems that "
-    note += f"are not among those reported. {END} the end of the values tried: another might suit this policy better."
-    return [Table("What was tuned, and chosen", ["policy", *records], rows, note)]
+    return (
+        f"What was tuned, and chosen\n\n{markdown_table(['policy', *records], rows)}\n\n"
+        f"Values tried, for every policy that has the argument: {words}. Chosen by the mean over {n} problems that are "
+        f"not among those reported. {END} the end of the values tried: another might suit this policy better."
+    )
 
 
 def _choice(policy: str, record: Mapping[str, Any]) -> str:
     """Return the chosen values of a policy on a problem; an end of the values tried is marked."""
-    tuned = record["policies"].get(policy, {"choice": {}})
-    marked = {name: END if name in tuned.get("ends", ()) else "" for name in tuned["choice"]}
-    return ", ".join(f"{name} {_short(value)}{marked[name]}" for name, value in tuned["choice"].items()) or NOTHING
+    tuned = record["policies"].get(policy, {"choice": {}, "ends": ()})
+    marks = {name: END if name in tuned["ends"] else "" for name in tuned["choice"]}
+    return ", ".join(f"{name} {_short(value)}{marks[name]}" for name, value in tuned["choice"].items()) or NOTHING
 
 
-def _arguments(results: Results) -> list[Table]:
+def _arguments(results: Results) -> str:
     """Return the arguments of problems and policies as JSON, with all defaults filled in."""
     rows = []
     for problem, result in results.items():
         told = {"problem": result.settings.get("problem", {}), **result.settings.get("policies", {})}
         rows += [[problem, name, json.dumps(_short(one), ensure_ascii=False)] for name, one in told.items() if one]
-    return [Table("Arguments, with all defaults filled in", ["problem", "", "arguments"], rows)] if rows else []
+    return "Arguments, with all defaults filled in\n\n" + markdown_table(["problem", "", "arguments"], rows)
 
 
 def _short(value: Any) -> Any:

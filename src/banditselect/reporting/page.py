@@ -7,7 +7,7 @@ import base64
 from typing import Any, NamedTuple
 
 from ..runtime.extras import need
-from .tables import interval, measured
+from .tables import measured
 
 
 class Sign(NamedTuple):
@@ -45,7 +45,7 @@ def render(**content: Any) -> str:
     environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"image": image, "interval": interval, "measured": measured}
+    environment.filters |= {"image": image, "measured": measured}
     return environment.get_template("report.html").render(signs=SIGNS, **content)
 
 

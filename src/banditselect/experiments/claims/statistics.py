@@ -3,27 +3,15 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from ...simulation import Result
 from ...types import Array
-from .claim import Measure, Measured, Runs, Statistic, measure_all, models_of
+from .claim import Compute, Measure, Measured, Runs, Statistic, measure_all, models_of
 
 CLOSE = 1.25  #: times another regret is taken to be close to it
-
-Parts: TypeAlias = Callable[..., list[Statistic]]  #: from the runs of an experiment, or of two that are compared
-
-
-def statistics(parts: Parts, metric: str | None = None) -> Measure:
-    """Return the measure that takes statistics of final values, in the metric of the figure or in another one."""
-
-    def measure(*several: Runs) -> list[Measured]:
-        runs = [one if metric is None else Runs.of(one.results, metric) for one in several]
-        return measure_all(parts(*runs), runs)
-
-    return measure
 
 
 def arguments_of(result: Result, policy: str, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -34,45 +22,46 @@ def arguments_of(result: Result, policy: str, names: Sequence[str]) -> list[dict
     return [{name: told[name]["per replicate"][n] if name in varying else told[name] for name in names} for n in rows]
 
 
-def ratio(problem: str, a: str, b: str) -> Callable[[Runs], Any]:
+def ratio(runs: Runs, problem: str, a: str, b: str) -> Compute:
     """Return the statistic: the mean of a over the mean of b."""
-    return lambda runs: runs.mean(problem, a) / runs.mean(problem, b)
+    x, y = runs.final(problem, a), runs.final(problem, b)
+    return lambda mean: mean(x) / mean(y)
 
 
-def difference(problem: str, a: str, b: str) -> Callable[[Runs], Any]:
+def difference(runs: Runs, problem: str, a: str, b: str) -> Compute:
     """Return the statistic: the mean of a minus the mean of b."""
-    return lambda runs: runs.mean(problem, a) - runs.mean(problem, b)
+    x, y = runs.final(problem, a), runs.final(problem, b)
+    return lambda mean: mean(x) - mean(y)
 
 
-def part_of(problem: str, policy: str, bound: float) -> Callable[[Runs], Any]:
+def part_of(runs: Runs, problem: str, policy: str, bound: float) -> Compute:
     """Return the statistic: the mean of a policy over a bound."""
-    return lambda runs: runs.mean(problem, policy) / bound
+    values = runs.final(problem, policy)
+    return lambda mean: mean(values) / bound
 
 
-def compared(
-    how: Callable[[str, str, str], Callable[[Runs], Any]], words: str, a: str, *others: str, **bounds: float
-) -> Measure:
+def compared(how: Callable[..., Compute], words: str, a: str, *others: str, **bounds: float) -> Measure:
     """Return the measure that compares policy ``a`` with each of the others, on every problem.
 
     ``how``: by `ratio` or `difference`.  ``words``: what that is, with {a} and {b} for the policies.  ``bounds``:
     ``low`` and ``high``, between which the sentence says that it lies.
     """
 
-    def part(b: str, problem: str) -> Statistic:
+    def part(runs: Runs, b: str, problem: str) -> Statistic:
         known: dict[str, Any] = {"problems": (problem,), "log": how is ratio, "policy": b} | bounds
-        return Statistic(f"{words.format(a=a, b=b)}, {problem}", how(problem, a, b), **known)
+        return Statistic(f"{words.format(a=a, b=b)}, {problem}", how(runs, problem, a, b), **known)
 
-    return statistics(lambda runs: [part(b, problem) for b in others for problem in runs.problems])
+    return lambda runs: [part(runs, b, problem) for b in others for problem in runs.problems]
 
 
-def at_ends(parts: Callable[[str, str], list[Statistic]]) -> Parts:
-    """Return the statistics of the problems with the smallest and the largest M; none if there is one M only."""
+def at_ends(parts: Callable[[Runs, str, str], list[Statistic]]) -> Measure:
+    """Return the measure of the problems with the smallest and the largest M; nothing if there is one M only."""
 
-    def of_runs(runs: Runs) -> list[Statistic]:
+    def measure(runs: Runs) -> list[Statistic]:
         ordered = sorted(runs.problems, key=models_of)
-        return parts(ordered[0], ordered[-1]) if len(ordered) > 1 else []
+        return parts(runs, ordered[0], ordered[-1]) if len(ordered) > 1 else []
 
-    return of_runs
+    return measure
 
 
 def growth(policy: str, *, log: bool, over: str | None = None) -> Measure:
@@ -82,21 +71,22 @@ def growth(policy: str, *, log: bool, over: str | None = None) -> Measure:
     one that selects nothing.
     """
 
-    def parts(first: str, last: str) -> list[Statistic]:
+    def parts(runs: Runs, first: str, last: str) -> list[Statistic]:
         small, large = (math.log(models_of(p)) if log else float(models_of(p)) for p in (first, last))
-        span = math.log(large / small)
         of = f"regret of {policy}" + (f" over that of {over}" if over else "")
         words = f"exponent e of {'(log M)' if log else 'M'}^e, {of} between {first} and {last}"
+        few, many = (
+            ratio(runs.regrets, p, policy, over) if over else part_of(runs.regrets, p, policy, 1.0)
+            for p in (first, last)
+        )
+        return [Statistic(words, exponent(few, many, math.log(large / small)), high=0.5, problems=(first, last))]
 
-        def regret(runs: Runs, problem: str) -> Any:
-            return runs.mean(problem, policy) / (runs.mean(problem, over) if over else 1.0)
+    return at_ends(parts)
 
-        def exponent(runs: Runs) -> Any:
-            return np.log(regret(runs, last) / regret(runs, first)) / span
 
-        return [Statistic(words, exponent, high=0.5, problems=(first, last))]
-
-    return statistics(at_ends(parts), "regret")
+def exponent(small: Compute, large: Compute, span: float) -> Compute:
+    """Return the statistic: e if one number is another times the e-th power of exp(``span``)."""
+    return lambda mean: np.log(large(mean) / small(mean)) / span
 
 
 def variances(a: str, *others: str, low: float) -> Measure:
@@ -106,16 +96,19 @@ def variances(a: str, *others: str, low: float) -> Measure:
     """
 
     def measure(runs: Runs) -> list[Measured]:
-        assert runs.classes is not None
         last = max(runs.problems, key=models_of)
-        finals, classes = runs.finals[last], runs.classes(last)
-        squares = {one: within_classes(finals[one], classes) ** 2 for one in (a, *others) if one in finals}
+        classes, played = runs.classes(last), runs.results[last].policies
+        squares = {one: within_classes(runs.final(last, one), classes) ** 2 for one in (a, *others) if one in played}
         if not squares[a].size:  # no class has two replicates
             squares = dict.fromkeys(squares, np.full(1, math.nan))
+
+        def over(b: str) -> Compute:
+            return lambda mean: mean(squares[a]) / mean(squares[b])
+
         words = f"variance within a class of {a} over that of {{}}, {last}"
         known: dict[str, Any] = {"low": low, "problems": (last,), "log": True}
-        parts = [Statistic(words.format(b), ratio(last, a, b), policy=b, **known) for b in others if b in squares]
-        return [replace(part, n=classes.size) for part in measure_all(parts, [Runs({last: squares})])]
+        parts = [Statistic(words.format(b), over(b), policy=b, **known) for b in others if b in squares]
+        return [replace(part, n=runs.n) for part in measure_all(parts, squares[a].size)]
 
     return measure
 

@@ -15,7 +15,7 @@ from ...theory import parameter_selection as ps_theory
 from .. import feature_selection as fs
 from .. import latent
 from .. import parameter_selection as ps
-from .claim import CONFIDENCE, FAILS, Measure, Measured, Runs, Statistic, measure_all, share
+from .claim import CONFIDENCE, FAILS, Measure, Measured, Runs, Statistic, share
 from .statistics import arguments_of, part_of
 
 ROUNDING = 1e-9  #: of a sum of shares
@@ -77,8 +77,7 @@ def transfer_regret(runs: Runs) -> list[Measured]:
         of_bound[problem] = _of_sets(result.final(ps.PS) / np.array(bounds)).max(axis=1)
     if not all(parts.size for parts in of_bound.values()):
         return []
-    what = f"sets of balls within the bound at each of {EXTREMES} parameters"
-    return _within(runs, ps.PS, of_bound, what)
+    return _within(runs, ps.PS, of_bound, f"sets of balls within the bound at each of {EXTREMES} parameters")
 
 
 def _of_sets(values: NDArray[Any]) -> NDArray[Any]:
@@ -89,9 +88,8 @@ def _of_sets(values: NDArray[Any]) -> NDArray[Any]:
 def assuming_small_balls(measure: Measure) -> Measure:
     """Return the measure on the problems whose radius is at most 1, as the theorems on PS-OFUL assume."""
 
-    def of_some(runs: Runs) -> list[Measured]:
-        radii = {name: one.settings["problem"]["arguments"]["radius"] for name, one in runs.results.items()}
-        some = {name: one for name, one in runs.results.items() if radii[name] <= 1.0}
+    def of_some(runs: Runs) -> list[Any]:
+        some = {p: one for p, one in runs.results.items() if one.settings["problem"]["arguments"]["radius"] <= 1.0}
         parts = measure(replace(runs, results=Results(some))) if some else []
         return [part if part.problems else replace(part, problems=tuple(some)) for part in parts]
 
@@ -113,12 +111,12 @@ def coverage(policy: str) -> Measure:
 def latent_rate(policy: str) -> Measure:
     """Return the measure: the regret over the rate that the paper claims for latent bandits, problem by problem."""
 
-    def measure(runs: Runs) -> list[Measured]:
+    def measure(runs: Runs) -> list[Statistic]:
         parts = []
         for problem, result in runs.results.items():
             arguments = {name: result.settings["problem"]["arguments"][name] for name in latent.CENTRE}
-            over = part_of(problem, policy, latent.rate(result.settings["rounds"], **arguments))
+            over = part_of(runs, problem, policy, latent.rate(result.settings["rounds"], **arguments))
             parts.append(Statistic(f"regret of {policy} over the rate, {problem}", over, high=1.0))
-        return measure_all(parts, [runs])
+        return parts
 
     return measure
