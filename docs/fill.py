@@ -11,8 +11,7 @@ from pathlib import Path
 from banditselect.experiments import EXPERIMENTS, latent, ranking
 from banditselect.experiments import feature_selection as fs
 from banditselect.experiments import parameter_selection as ps
-from banditselect.experiments.beyond import arena
-from banditselect.experiments.beyond.arena_policies import everyone
+from banditselect.experiments.beyond.arena import YARDSTICKS, everyone
 from banditselect.experiments.claims import Verdict, judge
 from banditselect.experiments.experiment import load_runs
 from banditselect.experiments.report import verdicts_table
@@ -30,7 +29,6 @@ Found = Mapping[tuple[str, str], Results]  #: by experiment and setting
 Groups = Mapping[str, Mapping[str, ranking.Finals]]  #: of the arena: by setting and group
 PAPER = {name: experiment for name, experiment in EXPERIMENTS.items() if experiment.of_paper}
 SETTINGS = ("theory", "practical", "tuned")
-RANKING = arena.EXPERIMENT.ranking
 
 
 def main(folder: Path) -> None:
@@ -143,7 +141,7 @@ def worst_table(found: Found) -> str:
 def fill_arena(folder: Path) -> None:
     """Fill arena.md; copy the plots of ranks."""
     ran = {regime: results for (_, regime), results in load_runs(folder, {"arena": EXPERIMENTS["arena"]}).items()}
-    found = {regime: ranking.grouped(results, RANKING) for regime, results in ran.items()}
+    found = {regime: ranking.grouped(results) for regime, results in ran.items()}
     for regime, groups in found.items():
         for group in groups:
             figure = folder / "arena" / regime / f"ranks-{group}.svg"
@@ -152,7 +150,7 @@ def fill_arena(folder: Path) -> None:
         [group, name, ", ".join(one.told) or "nothing", ", ".join(one.tuned) or "nothing", one.proved]
         for group, named in everyone().items()
         for name, one in named.items()
-        if name not in RANKING.yardsticks
+        if name not in YARDSTICKS
     ]
     published = load_runs(folder, PUBLISHED)
     tables = {
@@ -187,10 +185,10 @@ def summary(found: Groups) -> str:
     rows = []
     for group in next(iter(found.values())):
         for regime, groups in found.items():
-            every = ranking.standings(groups[group], RANKING)
+            every = ranking.standings(groups[group])
             full = [one for one in every if one.problems == len(groups[group])]
-            first = [f"{o.policy} ({100.0 * o.share:.1f} %)" for o in full if o.policy not in RANKING.yardsticks][:3]
-            known = [f"{o.policy} ({100.0 * o.share:.1f} %)" for o in full if o.policy in RANKING.yardsticks]
+            first = [f"{o.policy} ({100.0 * o.share:.1f} %)" for o in full if o.policy not in YARDSTICKS][:3]
+            known = [f"{o.policy} ({100.0 * o.share:.1f} %)" for o in full if o.policy in YARDSTICKS]
             rows.append([group, regime, "; ".join(first), "; ".join(known), every[0].behind.b])
     return markdown_table(["among", "setting", "smallest regrets", "yardsticks", "leader"], rows)
 
@@ -201,13 +199,12 @@ def standing(found: Groups, folder: Path) -> str:
     rows = []
     for group, named in everyone().items():
         by_name = {
-            regime: {one.policy: one for one in ranking.standings(groups[group], RANKING)}
-            for regime, groups in found.items()
+            regime: {one.policy: one for one in ranking.standings(groups[group])} for regime, groups in found.items()
         }
         for policy, one in by_name[last].items():
             cells = [group, f"{policy} (ours)" if named[policy].ours else policy, str(one.problems)]
             for own in by_name.values():
-                cells += ranking.cells(own[policy], RANKING)[1:] if policy in own else [NOTHING] * 4
+                cells += ranking.cells(own[policy])[1:] if policy in own else [NOTHING] * 4
             rows.append([*cells, ranking.round_time(policy, found[last][group], times)])
     words = ["regret", "difference from the leader", "rank", "best or close"]
     head = ["among", "policy", "problems", *(f"{regime}: {one}" for regime in found for one in words), "µs a round"]
@@ -219,7 +216,7 @@ def winners(found: Groups) -> str:
     rows: dict[str, list[str]] = {}
     for groups in found.values():
         for finals in groups.values():
-            for problem, (first, *close) in ranking.winners(finals, RANKING).items():
+            for problem, (first, *close) in ranking.winners(finals).items():
                 rows.setdefault(problem, [problem]).extend([first, "; ".join(close) or NOTHING])
     return markdown_table(["problem", *(f"{r}: {one}" for r in found for one in ("best", "close"))], [*rows.values()])
 
@@ -230,7 +227,7 @@ def losses(found: Groups) -> str:
     rows = []
     for regime, groups in found.items():
         for finals in groups.values():
-            first = ranking.winners(finals, RANKING)
+            first = ranking.winners(finals)
             for policy in (name for name in next(iter(finals.values())) if name in ours):
                 behind = [
                     f"{problem} ({own[policy].mean() / own[first[problem][0]].mean():.1f} times {first[problem][0]})"

@@ -14,8 +14,8 @@ reference of the balancing masters, sqrt(n), bounds the regret of a base.
 from collections.abc import Sequence
 from typing import Any
 
-from banditselect.experiments.beyond import arena_policies as who
-from banditselect.experiments.beyond.arena_policies import of_maps
+from banditselect.experiments.beyond import arena as who
+from banditselect.experiments.beyond.arena import of_maps
 from banditselect.experiments.experiment import Experiment, Regime, Scale
 from banditselect.experiments.parameter_selection import UNIFORM
 from banditselect.masters import Corral

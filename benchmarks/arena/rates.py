@@ -11,8 +11,8 @@ actions N(0, 0.01 I). All policies use their defaults and the constants that the
 from collections.abc import Sequence
 from typing import Any
 
-from banditselect.experiments.beyond import arena_policies as who
-from banditselect.experiments.beyond.arena_policies import of_maps
+from banditselect.experiments.beyond import arena as who
+from banditselect.experiments.beyond.arena import of_maps
 from banditselect.experiments.experiment import Experiment, Regime, Scale
 from banditselect.experiments.parameter_selection import UNIFORM
 from banditselect.policies import Binding, LinIDS, SquareCB, Uniform, given

@@ -14,11 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from banditselect.experiments.beyond import arena_policies as who
-from banditselect.experiments.claims.claim import Compute, Measure, Runs, Sentence, Statistic, models_of
+from banditselect.experiments.beyond import arena as who
+from banditselect.experiments.claims.claim import (
+    Compute,
+    Measure,
+    Runs,
+    Sentence,
+    Statistic,
+    exponent,
+    models_of,
+    part_of,
+    ratio,
+)
 from banditselect.experiments.claims.latent import at_a_quarter, since_a_quarter
 from banditselect.experiments.claims.paper import MUCH
-from banditselect.experiments.claims.statistics import exponent, part_of, ratio
 from banditselect.experiments.feature_selection import UNIFORM
 from banditselect.types import Array
 

@@ -41,8 +41,6 @@ class Comparison:
     low: float  # NaN where there is one replicate
     high: float
     n: int  # replicates
-    below: float  # the share of replicates with a < b
-    above: float  # and with a > b
     confidence: float
 
     def __repr__(self) -> str:
@@ -88,8 +86,8 @@ def paired_difference(
 ) -> Comparison:
     """Compare two policies on the same replicates: the mean of ``a - b`` and an interval for it.
 
-    The interval is that of `bootstrap_interval`, so that it is longer on the side of the longer tail; where Student's
-    reaches further, or there are too few replicates for a bootstrap, that is used.
+    The interval is that of `bootstrap_interval`, longer on the side of the longer tail; where Student's reaches
+    further, or there are too few replicates for a bootstrap, that is used.
 
     Parameters
     ----------
@@ -109,8 +107,7 @@ def paired_difference(
     student = mean_interval(d, confidence=confidence)[1:]
     bootstrap = bootstrap_interval(lambda mean: mean(d), d.size, confidence=confidence)
     low, high = float(np.fmin(student[0], bootstrap[0])), float(np.fmax(student[1], bootstrap[1]))
-    below, above = float((d < 0.0).mean()), float((d > 0.0).mean())
-    return Comparison(*names, metric, float(d.mean()), low, high, d.size, below, above, confidence)
+    return Comparison(*names, metric, float(d.mean()), low, high, d.size, confidence)
 
 
 def bootstrap_interval(

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import banditselect
 from banditselect import PSOFUL
-from banditselect.cli import progress as displays
+from banditselect.cli import session as displays
 from banditselect.cli.app import app
 from banditselect.simulation import METRICS, Progress, Results
 

@@ -8,8 +8,7 @@ import pytest
 from banditselect.experiments import EXPERIMENTS
 from banditselect.experiments import feature_selection as fs
 from banditselect.experiments.claims import judge
-from banditselect.experiments.claims.claim import FAILS, OPEN, Statistic
-from banditselect.experiments.claims.statistics import within_classes
+from banditselect.experiments.claims.claim import FAILS, OPEN, Statistic, within_classes
 from banditselect.simulation import METRICS, Result, Results
 
 N = 40

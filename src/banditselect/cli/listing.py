@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from .. import problems
 from ..experiments import EXPERIMENTS, REGIMES, Experiment
-from ..experiments.beyond.arena_policies import YARDSTICKS, everyone
+from ..experiments.beyond.arena import YARDSTICKS, everyone
 from ..policies import registered
 from ..problems import Problem
 from ..simulation import METRICS

@@ -1,4 +1,4 @@
-"""Run a command: print one-line warnings and errors, and tell the user how to resume after Ctrl-C."""
+"""Run a command: show progress, print one-line warnings and errors, say how to continue after Ctrl-C."""
 
 import contextlib
 import os
@@ -6,21 +6,85 @@ import shlex
 import signal
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
+from typing import Self
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+from rich.progress import Progress as Bar
 
 from ..kernels.disk import DiskCache
-from ..simulation import Results
+from ..reporting.tables import duration
+from ..simulation import Progress, Results
+from ..simulation.progress import OnProgress
 from ..simulation.store import Store
-from .progress import Display
 
 FAILED, WRONG, INTERRUPTED = 1, 2, 130  #: exit codes
 SHOWN = 10  #: failures that are shown one by one
+EVERY = 30.0  #: seconds between two lines of progress
 PATIENCE = 15.0  #: seconds for the workers to stop, after which this process ends without them
+
+
+class Display:
+    """Show progress on stderr: a bar on a terminal, a line every 30 s elsewhere, nothing with ``--quiet``.
+
+    Attributes
+    ----------
+    last: the latest progress, None before there is any.
+    cells: what these are called, if they are something else.
+    """
+
+    def __init__(self, *, quiet: bool, console: Console | None = None) -> None:
+        self.last: Progress | None = None
+        self.cells = "cells"
+        self._console = console or Console(stderr=True, quiet=quiet)
+        self._live = self._console.is_terminal and not quiet
+
+    def __enter__(self) -> Self:
+        self._title, self._begun = "", time.monotonic()
+        self._said = self._phase_begun = self._begun
+        columns = [TextColumn("{task.description}", markup=False), BarColumn(20), TaskProgressColumn()]
+        columns.append(TextColumn("{task.fields[left]}"))
+        self._bar = Bar(*columns, console=self._console, transient=True, expand=True, disable=not self._live)
+        self._task = self._bar.add_task("", total=1.0, left="")
+        self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Remove the bar; say what was done."""
+        self._bar.stop()
+        if kind is None and self.last is not None:
+            self._say(f"{self._title}: {self._done(self.last)} in {duration(time.monotonic() - self._begun)}")
+
+    def phase(self, title: str) -> OnProgress:
+        """Return what is to be called with the progress of the phase with this title."""
+
+        def tell(at: Progress) -> None:
+            now = time.monotonic()
+            if title != self._title:
+                self._title, self._phase_begun = title, now
+            self.last = at
+            left = "time left not known yet" if at.seconds_left is None else f"about {duration(at.seconds_left)} left"
+            self._bar.update(self._task, description=title, completed=at.fraction, left=left)
+            if not self._live and now - self._said >= EVERY:
+                self._said, so_far = now, duration(now - self._phase_begun)
+                self._say(f"{title}: {100 * at.fraction:.0f} %, {self._done(at)}, {so_far} so far, {left}")
+
+        return tell
+
+    def _done(self, at: Progress) -> str:
+        """Return what is done, in words."""
+        notes = {"from an earlier run": at.cells_reused, "failed": at.cells_failed}
+        said = ", ".join(f"{count} {words}" for words, count in notes.items() if count)
+        return f"{at.cells_done} of {at.cells} {self.cells}{f' ({said})' if said else ''}"
+
+    def _say(self, text: str) -> None:
+        self._console.print(text, style="dim", markup=False, highlight=False, soft_wrap=True)
 
 
 def say(text: str) -> None:

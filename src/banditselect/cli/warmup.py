@@ -82,7 +82,7 @@ def warm_up_aloud(names: Sequence[str] = ()) -> None:
     in_turns = itertools.zip_longest(*(known[name]() for name in names or known))  # neighbours share few kernels
     steps = list(dict.fromkeys(step for turn in in_turns for step in turn if step is not None))
     try:
-        from .progress import Display
+        from .session import Display
     except ImportError:  # without rich
         folders, refused = warm_up(steps, _say)
     else:

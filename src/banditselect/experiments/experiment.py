@@ -49,15 +49,6 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Ranking:
-    """A ranking of policies over problems."""
-
-    group: Callable[[str], str]  # from the name of a problem to the group it is ranked with
-    floor: str  # the policy whose regret is the unit
-    yardsticks: tuple[str, ...]  # policies that are shown, but not ranked
-
-
-@dataclass(frozen=True)
 class Experiment:
     """A figure of the paper, or what goes beyond it."""
 
@@ -71,7 +62,7 @@ class Experiment:
     regimes: Mapping[str, Regime]
     scales: Mapping[str, Scale]  # "quick" and "paper"
     of_paper: bool = True  # whether it is one of "all"
-    ranking: Ranking | None = None  # of its policies over its problems; None where curves are shown instead
+    ranked: bool = False  # whether its policies are ranked over its problems, instead of showing curves
     shown: tuple[str, ...] = ()  # the policies of the paper's figure
     added: tuple[str, ...] = ()  # ours, which stand below them
 

@@ -110,8 +110,8 @@ def _draw(experiment: Experiment, results: Results) -> dict[str, bytes]:
 
 def _drawings(experiment: Experiment, results: Results) -> dict[str, Any]:
     """Return the figures of a regime by name: the paper's, ranks, or curves and final values."""
-    if experiment.ranking is not None:
-        return plot_standings(results, experiment.ranking)
+    if experiment.ranked:
+        return plot_standings(results)
     metric, names = experiment.metric, (*experiment.shown, *experiment.added)
     played = Results({name: result for name, result in results.items() if result.curves})
     if names:
@@ -219,8 +219,8 @@ def _markdown(experiments: Mapping[str, Experiment], ran: Ran, verdicts: Sequenc
     for (name, regime), results in ran.items():
         experiment = experiments[name]
         parts.append(f"## {experiment.title} (`{name}`, {experiment.place}): {regime}")
-        if experiment.ranking is not None:
-            parts.append(standing_tables(experiment.ranking, results, Store(folder / name / regime).round_times()))
+        if experiment.ranked:
+            parts.append(standing_tables(results, Store(folder / name / regime).round_times()))
         parts += [results.summary(experiment.metric, markdown=True), _tuned(results), _arguments(results)]
     return "\n\n".join(filter(None, parts)) + "\n"
 

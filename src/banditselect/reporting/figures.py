@@ -141,7 +141,9 @@ def plot_finals(
     names = list(dict.fromkeys(name for finals in values.values() for name in finals))
     if x is None and all(isinstance(key, int | float | np.number) for key in keys):
         x = keys
-    places = np.arange(len(keys), dtype=np.float64) if x is None else increasing("x", x, len(keys))
+    places = np.arange(float(len(keys))) if x is None else inputs.as_floats("x", x, "numbers, one per problem")
+    if places.shape != (len(keys),):
+        raise errors.refuse("x", x, f"{len(keys)} numbers, one per problem")
     series = read_finals(places, values, names, metric)
     far = bool(0.0 < DECADE * places[0] < places[-1])
     with house_style():
@@ -199,8 +201,6 @@ def plot_ranks(ranks: Mapping[str, ArrayLike], *, title: str | None = None, widt
     check_mapping("ranks", ranks)
     expected = "numbers from 1, one for every problem"
     found = {name: replicates(f"ranks[{name!r}]", one, expected, lambda row: row >= 1.0) for name, one in ranks.items()}
-    if title is not None and not isinstance(title, str):
-        raise errors.refuse("title", title, "words")
     order = sorted(found, key=lambda name: float(found[name].mean()))
     with house_style():
         axes = new_figure(width, (RANK * len(order) + FRAME) / 72.0).subplots()
@@ -217,8 +217,7 @@ def plot_ranks(ranks: Mapping[str, ArrayLike], *, title: str | None = None, widt
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.grid(axis="y", linewidth=0.3, color="#cccccc")
         axes.set(xlabel="rank")
-        if title is not None:
-            axes.set_title(title)
+        axes.set_title(title or "")
         return axes.figure.figure
 
 
@@ -228,16 +227,6 @@ def _label(metric: str, width: str) -> str:
     if not isinstance(metric, str) or not metric.strip():
         raise errors.refuse("metric", metric, "words")
     return WORDS.get(metric, metric.replace("_", " "))
-
-
-def increasing(name: str, values: Any, length: int | None = None) -> Array:
-    """Return finite numbers ``(C,)`` that increase."""
-    expected = f"{'' if length is None else f'{length} '}different finite numbers, increasing"
-    x = inputs.as_floats(name, values, expected)
-    fits = x.ndim == 1 and x.size == (length or x.size) > 0
-    if not fits or not np.isfinite(x).all() or (np.diff(x) <= 0).any():
-        raise errors.refuse(name, values, expected)
-    return x
 
 
 def read_panels(panels: Any, metric: str) -> dict[str, Series]:
@@ -255,7 +244,7 @@ def read_panels(panels: Any, metric: str) -> dict[str, Series]:
 
 def read_curves(owner: str, checkpoints: Any, curves: Curves, metric: str) -> Series:
     """Return means and intervals of ``curves``, ``(C, R)`` each, without those that are NaN everywhere."""
-    x = increasing(f"{owner}checkpoints", checkpoints)
+    x = inputs.as_floats(f"{owner}checkpoints", checkpoints, "numbers of shape (C,)")
     check_mapping(f"{owner}curves", curves)
     expected = f"numbers of shape ({x.size}, R), one row per checkpoint; a row with a NaN has no mean"
     found = {}

@@ -13,8 +13,7 @@ from ...simulation import Result
 from ...types import Array
 from .. import latent
 from .. import parameter_selection as ps
-from .claim import Compute, Measure, Runs, Sentence, Statistic
-from .statistics import CLOSE, exponent, part_of
+from .claim import CLOSE, Compute, Measure, Runs, Sentence, Statistic, exponent, part_of
 
 CENTRAL, LARGE = latent.CENTRE["error"], latent.ERRORS[-1]
 

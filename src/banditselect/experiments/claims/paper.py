@@ -24,8 +24,22 @@ from .. import latent
 from .. import parameter_selection as ps
 from ..experiment import REGIMES
 from . import theorems
-from .claim import Compute, Measure, Runs, Sentence, Statistic, models_of
-from .statistics import CLOSE, arguments_of, at_ends, compared, difference, growth, ratio, variances
+from .claim import (
+    CLOSE,
+    Compute,
+    Measure,
+    Runs,
+    Sentence,
+    Statistic,
+    arguments_of,
+    at_ends,
+    compared,
+    difference,
+    growth,
+    models_of,
+    ratio,
+    variances,
+)
 
 MUCH = 1.5
 

@@ -15,8 +15,7 @@ from ...theory import parameter_selection as ps_theory
 from .. import feature_selection as fs
 from .. import latent
 from .. import parameter_selection as ps
-from .claim import CONFIDENCE, FAILS, Measure, Measured, Runs, Statistic, share
-from .statistics import arguments_of, part_of
+from .claim import CONFIDENCE, FAILS, Measure, Measured, Runs, Statistic, arguments_of, part_of, share
 
 ROUNDING = 1e-9  #: of a sum of shares
 SLACK = 0.1  #: a bound of which all regrets stay below this part shows nothing
