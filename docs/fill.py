@@ -15,9 +15,8 @@ from banditselect.experiments.beyond.arena import YARDSTICKS, everyone
 from banditselect.experiments.claims import Verdict, judge
 from banditselect.experiments.experiment import load_runs
 from banditselect.experiments.report import verdicts_table
-from banditselect.experiments.words import counted
+from banditselect.experiments.words import SIGNS, counted
 from banditselect.problems.synthetic import EXTREMES
-from banditselect.reporting.page import SIGNS
 from banditselect.reporting.tables import NOTHING, duration
 from banditselect.simulation import Result, Results
 from banditselect.simulation.store import Store

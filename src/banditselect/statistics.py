@@ -19,6 +19,8 @@ LARGEST = 1e300  #: in place of infinity where infinities would be subtracted
 FLAT = 1e-12  #: a spread below this share of the largest deviation is rounding
 NUDGE = 1e-4  #: the weight that one replicate is given more of when a derivative is taken
 
+CONFIDENCE = constraints.Number(low=0.0, high=1.0, above=True, below=True)
+
 Mean: TypeAlias = Callable[[Array], Any]  #: from values ``(n,)`` to their mean, over the replicates or resamples
 
 
@@ -67,7 +69,7 @@ def mean_interval(values: ArrayLike, *, confidence: float = 0.95) -> Interval:
     >>> mean_interval([[1.0, 2.0, 3.0]])
     Interval(estimate=array([2.]), low=array([-0.48...]), high=array([4.48...]))
     """
-    check_confidence(confidence)
+    CONFIDENCE.check("confidence", confidence, None)
     x = inputs.as_floats("values", values, "numbers of shape (..., R)")
     if x.ndim == 0 or x.size == 0:
         raise errors.refuse("values", values, "numbers of shape (..., R) with at least one replicate")
@@ -148,7 +150,7 @@ def bootstrap_interval(
     .. [1] Hesterberg, "What Teachers Should Know About the Bootstrap", The American Statistician 69 (2015).
     .. [2] Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, section 21.
     """
-    check_confidence(confidence)
+    CONFIDENCE.check("confidence", confidence, None)
     if n < 2:
         return math.nan, math.nan
     level = NormalDist().cdf(-math.sqrt(n / (n - 1)) * _student(confidence, n - 1))
@@ -195,7 +197,7 @@ def share_interval(successes: int, n: int, *, confidence: float = 0.95) -> tuple
     >>> share_interval(98, 100)
     (0.929..., 0.994...)
     """
-    check_confidence(confidence)
+    CONFIDENCE.check("confidence", confidence, None)
     test = need("scipy.stats", "experiments").binomtest(successes, n)
     low, high = test.proportion_ci(confidence, method="wilson")
     return float(low), float(high)
@@ -212,11 +214,6 @@ def replicates(name: str, values: ArrayLike, expected: str, fits: Callable[[Arra
     if x.ndim != 1 or x.size == 0 or not np.all(fits(x)):
         raise errors.refuse(name, values, expected)
     return x
-
-
-def check_confidence(confidence: float) -> None:
-    """Refuse what is not a probability strictly between 0 and 1."""
-    constraints.Number(low=0.0, high=1.0, above=True, below=True).check("confidence", confidence, None)
 
 
 def decimals(largest: float, error: float) -> int:

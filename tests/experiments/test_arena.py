@@ -10,21 +10,12 @@ from banditselect import OFUL, RegretBalancing, SquareCB, given, on_every_map, s
 from banditselect.experiments.beyond import arena
 from banditselect.experiments.beyond.arena import MAPS, REGIONS, YARDSTICKS, Contestant, everyone, tuned
 from banditselect.experiments.ranking import grouped, ranks, standing_tables, standings, winners
-from banditselect.simulation import METRICS, Result, Results
+from banditselect.simulation import Results
 from banditselect.simulation.store import Store
 from banditselect.simulation.tuning import axes_of
+from results_by_hand import result
 
 N = 12
-
-
-def result(finals, checkpoints=(1000,), settings=None):
-    """Return a result with these regrets, ``(N,)`` or ``(C, N)``, by policy."""
-    nothing = np.full((len(checkpoints), N), np.nan)
-    curves = {
-        policy: {metric: np.reshape(values, nothing.shape) if metric == "regret" else nothing for metric in METRICS}
-        for policy, values in finals.items()
-    }
-    return Result(np.array(checkpoints), curves, settings or {})
 
 
 def around(mean, spread=0.0):

@@ -9,7 +9,8 @@ from banditselect.experiments import EXPERIMENTS
 from banditselect.experiments import feature_selection as fs
 from banditselect.experiments.claims import judge
 from banditselect.experiments.claims.claim import FAILS, OPEN, Statistic, within_classes
-from banditselect.simulation import METRICS, Result, Results
+from banditselect.simulation import Results
+from results_by_hand import result
 
 N = 40
 
@@ -39,9 +40,7 @@ def test_intervals_of_variances_within_classes_cover_the_truth(classes, each):
 
 def judged(name, problem, finals, seed):
     """Judge the final regrets of one problem; return the verdict on "fs-variance"."""
-    nothing = {metric: np.full((1, finals[fs.FS].size), np.nan) for metric in METRICS}
-    curves = {policy: nothing | {"regret": values[None]} for policy, values in finals.items()}
-    ran = {(name, "tuned"): Results({problem: Result(np.array([1000]), curves, {"seed": seed})})}
+    ran = {(name, "tuned"): Results({problem: result(finals, settings={"seed": seed})})}
     return next(verdict for verdict in judge(ran, EXPERIMENTS) if verdict.id == "fs-variance")
 
 

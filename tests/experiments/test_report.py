@@ -1,5 +1,6 @@
 """The report of a reproduction: from stored results and verdicts to the page, claims.json and summary.md."""
 
+import dataclasses
 import json
 import math
 
@@ -10,8 +11,9 @@ from banditselect.experiments import report as reports
 from banditselect.experiments.claims import Verdict
 from banditselect.experiments.experiment import Experiment, Regime, Scale, load_runs
 from banditselect.experiments.words import claims_json, counted, figure_lines, verdict_lines
-from banditselect.simulation import METRICS, Result, Results
+from banditselect.simulation import Results
 from page_reader import Reader
+from results_by_hand import result
 
 COMMAND = "banditselect reproduce 'a b' --quiet"
 
@@ -32,16 +34,11 @@ def experiment(name, place="Figure 1", **shown):
 
 
 def made(tuned, missing=False):
-    rng = np.random.default_rng(0)
-    results = {}
+    rng, results = np.random.default_rng(0), {}
     for n_models in (2, 10):
         regret = {name: np.cumsum(rng.random((3, 4)), axis=0) for name in ("FS & co", "RB <x>")}
         if missing:
             regret["RB <x>"][:] = np.nan
-        curves = {
-            name: {m: values if m == "regret" else np.full((3, 4), np.nan) for m in METRICS}
-            for name, values in regret.items()
-        }
         policy = {"policy": "FSSquareCB", "arguments": {"n_models": n_models, "noise": 0.5, "horizon": None}}
         settings = {
             "problem": {"problem": "Synthetic", "arguments": {"n_models": n_models}},
@@ -51,34 +48,20 @@ def made(tuned, missing=False):
         }
         if tuned:
             chosen = zip(regret, (0.5, 1.0), (["exploration"], []), strict=True)
-            choice = {name: {"choice": {"exploration": value}, "ends": ends} for name, value, ends in chosen}
             settings["tuning"] = {
                 "grid": {"exploration": [0.5, 1.0, 2.0]},
                 "own": {"a": {"scale": {"start": 0.1, "factor": 10.0, "reach": 4}}},
                 "replicates": [100, 102],
-                "policies": choice,
+                "policies": {name: {"choice": {"exploration": value}, "ends": ends} for name, value, ends in chosen},
             }
-        results[f"M = {n_models}"] = Result(np.array([1, 2, 3]), curves, settings)
+        results[f"M = {n_models}"] = result(regret, (1, 2, 3), settings)
     return Results(results)
 
 
 def verdict(id="fs-between", name="one", regime="theory", said="holds", **other):
-    told = {
-        "value": 0.5,
-        "interval": (0.4, 0.6),
-        "quote": f"FS | is <good> {id}",
-        "n": 4,
-        "statistic": "a ratio",
-    } | other
-    return Verdict(
-        id=id,
-        place="Section 5",
-        experiment=name,
-        regime=regime,
-        expected="at most 1",
-        verdict=said,
-        **told,
-    )
+    told = {"value": 0.5, "interval": (0.4, 0.6), "quote": f"FS | is <good> {id}", "n": 4, "statistic": "a ratio"}
+    known = {"id": id, "place": "Section 5", "experiment": name, "regime": regime, "verdict": said}
+    return Verdict(expected="at most 1", **known, **told | other)
 
 
 @pytest.fixture(scope="module")
@@ -156,24 +139,7 @@ def test_the_page(report):
 def test_claims_json(report):
     told = json.loads((report[0] / "claims.json").read_text())
     assert [one["id"] for one in told] == [*["fs-between"] * 4, "x-ours"]
-    keys = {
-        "id",
-        "quote",
-        "place",
-        "experiment",
-        "regime",
-        "statistic",
-        "value",
-        "interval",
-        "expected",
-        "n",
-        "verdict",
-        "vacuous",
-        "claim",
-        "note",
-        "ours",
-        "policy",
-    }
+    keys = {field.name for field in dataclasses.fields(Verdict)}
     assert all(set(one) == keys | {"arm"} for one in told)
     regimes = ["theory", "tuned", "practical", "theory", "theory"]
     assert [one["regime"] for one in told] == [one["arm"] for one in told] == regimes

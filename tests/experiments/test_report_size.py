@@ -31,15 +31,11 @@ def verdicts():
         for name in sentence.experiments:
             for k, regime in enumerate(PAPER[name].regimes):
                 said = ("holds", "does not hold", "not decided")[k % 3]
-                told = {
-                    "quote": sentence.quote,
-                    "claim": sentence.claim,
-                    "note": sentence.note,
-                    "policy": "OFUL, S = 10",
-                }
+                claim = {"quote": sentence.quote, "claim": sentence.claim, "note": sentence.note}
                 numbers = {"value": 0.5, "interval": (0.4, 0.6), "expected": f"at most {1 + k % 2}", "n": 100}
                 words = {"statistic": STATISTIC.format(regime if k < 2 else "theory"), "place": "Section 5"}
-                yield Verdict(id=sentence.id, experiment=name, regime=regime, verdict=said, **told, **numbers, **words)
+                told = claim | numbers | words | {"policy": "OFUL, S = 10"}
+                yield Verdict(id=sentence.id, experiment=name, regime=regime, verdict=said, **told)
 
 
 @pytest.mark.slow

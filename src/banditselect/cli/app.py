@@ -141,9 +141,7 @@ def reproduce(
         if missing and engine == "local":
             DiskCache.noticed = True  # the display says that kernels are being compiled
             with display:
-                display.cells = "steps"
-                warm_up(of_experiments(missing), display.phase("compiling"))
-            display.cells = "cells"
+                warm_up(of_experiments(missing), display.phase("compiling", "steps"))
         ran = {}
         for name, regime in chosen:
             own, place = EXPERIMENTS[name].scales[scale], folder / name / regime

@@ -3,9 +3,6 @@
 import difflib
 import inspect
 import json
-import shutil
-import sys
-import textwrap
 from collections.abc import Iterable, Mapping
 
 from .. import problems
@@ -69,14 +66,9 @@ def index(kind: str | None = None, *, as_json: bool = False) -> str:
 
 
 def table(lines: Mapping[str, str], indent: str = "") -> str:
-    """Return aligned lines; on a terminal they are wrapped, elsewhere each is one line."""
-    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
+    """Return aligned lines."""
     width = max(map(len, lines))
-    hanging = indent + " " * (width + 2)
-    return "\n".join(
-        textwrap.fill(line, columns, initial_indent=f"{indent}{name:{width}}  ", subsequent_indent=hanging)
-        for name, line in lines.items()
-    )
+    return "\n".join(f"{indent}{name:{width}}  {line}" for name, line in lines.items())
 
 
 def page(name: str) -> str:

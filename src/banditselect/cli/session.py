@@ -36,12 +36,10 @@ class Display:
     Attributes
     ----------
     last: the latest progress, None before there is any.
-    cells: what these are called, if they are something else.
     """
 
     def __init__(self, *, quiet: bool, console: Console | None = None) -> None:
         self.last: Progress | None = None
-        self.cells = "cells"
         self._console = console or Console(stderr=True, quiet=quiet)
         self._live = self._console.is_terminal and not quiet
 
@@ -61,14 +59,14 @@ class Display:
         if kind is None and self.last is not None:
             self._say(f"{self._title}: {self._done(self.last)} in {duration(time.monotonic() - self._begun)}")
 
-    def phase(self, title: str) -> OnProgress:
-        """Return what is to be called with the progress of the phase with this title."""
+    def phase(self, title: str, cells: str = "cells") -> OnProgress:
+        """Return what is to be called with the progress of the phase with this title; ``cells``: of its parts."""
 
         def tell(at: Progress) -> None:
             now = time.monotonic()
             if title != self._title:
                 self._title, self._phase_begun = title, now
-            self.last = at
+            self.last, self._cells = at, cells
             left = "time left not known yet" if at.seconds_left is None else f"about {duration(at.seconds_left)} left"
             self._bar.update(self._task, description=title, completed=at.fraction, left=left)
             if not self._live and now - self._said >= EVERY:
@@ -81,7 +79,7 @@ class Display:
         """Return what is done, in words."""
         notes = {"from an earlier run": at.cells_reused, "failed": at.cells_failed}
         said = ", ".join(f"{count} {words}" for words, count in notes.items() if count)
-        return f"{at.cells_done} of {at.cells} {self.cells}{f' ({said})' if said else ''}"
+        return f"{at.cells_done} of {at.cells} {self._cells}{f' ({said})' if said else ''}"
 
     def _say(self, text: str) -> None:
         self._console.print(text, style="dim", markup=False, highlight=False, soft_wrap=True)

@@ -87,8 +87,7 @@ def warm_up_aloud(names: Sequence[str] = ()) -> None:
         folders, refused = warm_up(steps, _say)
     else:
         with Display(quiet=False) as display:
-            display.cells = "steps"
-            folders, refused = warm_up(steps, display.phase("compiling"))
+            folders, refused = warm_up(steps, display.phase("compiling", "steps"))
     if refused or not folders:
         print(f"error: nothing was kept: {'; '.join(refused) or 'NUMBA_DISABLE_JIT is set'}", file=sys.stderr)
         raise SystemExit(1)

@@ -1,9 +1,9 @@
-"""Verdicts in words: as JSON for programs, as lines for a terminal, as counts, as one sentence under a figure."""
+"""Verdicts in signs and words: JSON for programs, lines for a terminal, counts, one sentence under a figure."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from ..reporting.page import SIGNS
 from ..reporting.tables import measured
 from .claims import Verdict
 from .experiment import REGIMES, Experiment
@@ -14,6 +14,34 @@ SETTINGS = {
     "tuned": "everything tuned",
     "defaults": "defaults",
 }
+
+
+class Sign(NamedTuple):
+    """A verdict as it is shown: a symbol, a short word, a class of the style sheet, and words for several verdicts."""
+
+    symbol: str
+    word: str
+    kind: str
+    meaning: str
+    counted: str = ""
+    short: str = ""
+
+
+SIGNS = {
+    "holds": Sign("✓", "holds", "yes", "it holds"),
+    "does not hold": Sign("✗", "fails", "no", "it does not hold", "fail", "not"),
+    "holds vacuously": Sign(
+        "(✓)",
+        "vacuous",
+        "empty",
+        "it holds, but shows nothing, for the reason given",
+        "hold vacuously",
+        "only vacuously",
+    ),
+    "not applicable": Sign("∅", "n/a", "apart", "its premise does not hold", "not applicable", "not applicable"),
+    "not decided": Sign("?", "open", "open", "these runs do not decide it", "not decided", "undecided"),
+}
+"""The verdicts in the order in which a table lists them."""
 
 
 def claims_json(verdicts: Sequence[Verdict]) -> str:

@@ -229,14 +229,12 @@ def _label(metric: str, width: str) -> str:
     return WORDS.get(metric, metric.replace("_", " "))
 
 
-def read_panels(panels: Any, metric: str) -> dict[str, Series]:
+def read_panels(panels: Mapping[str, tuple[ArrayLike, Curves]], metric: str) -> dict[str, Series]:
     """Return means and intervals by title, at no more than ``POINTS`` checkpoints."""
     check_mapping("panels", panels)
     found = {}
-    for title, pair in panels.items():
-        if not isinstance(pair, tuple) or len(pair) != 2:
-            raise errors.refuse(f"panels[{title!r}]", pair, "a pair (checkpoints, curves)")
-        x, means = read_curves(f"panels[{title!r}]: ", *pair, metric)
+    for title, (checkpoints, curves) in panels.items():
+        x, means = read_curves(f"panels[{title!r}]: ", checkpoints, curves, metric)
         few = np.unique(np.linspace(0, x.size - 1, min(x.size, POINTS)).round().astype(int))
         found[title] = Series(x[few], {name: Interval(*(part[few] for part in i)) for name, i in means.items()})
     return found

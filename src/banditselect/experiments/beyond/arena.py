@@ -12,7 +12,7 @@ penalties stay at their defaults. Policies without tunable arguments are left un
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -47,7 +47,6 @@ from ...problems import (
     SyntheticParameterSelection,
 )
 from ...rivals import ALEXP, LEADER, MUCB, SparseOFUL, maillard_munos
-from ...runtime.binding import Constant, Several
 from ...runtime.errors import refuse
 from ...runtime.inputs import map_widths
 from ...simulation import Steps
@@ -67,15 +66,15 @@ CORRAL_SCB, CORRAL = "CORRAL-SCB", "CORRAL-OFUL"
 CORRAL_SMOOTHED, CORRAL_IMPORTANCE = "CORRAL-OFUL, smoothed", "CORRAL-OFUL, importance"
 
 WORDS = {
-    "reward_range": "range of the rewards",
-    "noise": "noise R",
-    "parameter_bound": "bound S of the parameter",
-    "feature_bound": "bound L of the features",
-    "reward_bound": "bound G of the mean rewards",
-    "error": "error of the models",
-    "horizon": "horizon",
+    "given.reward_range": "range of the rewards",
+    "given.noise": "noise R",
+    "given.parameter_bound": "bound S of the parameter",
+    "given.feature_bound": "bound L of the features",
+    "given.reward_bound": "bound G of the mean rewards",
+    "given.error": "error of the models",
+    "horizon=": "horizon",
 }
-"""Constants that a policy may be given beside the models themselves."""
+"""Constants that a policy, or one inside it, may be given beside the models themselves, as its repr shows them."""
 
 NOTHING = "nothing for this setting"
 BALANCED = "order sqrt(M T), if one reference for all bases bounds the regret of one (math.md, Theorem 11)"
@@ -129,23 +128,8 @@ class Contestant:
     @property
     def told(self) -> list[str]:
         """Constants of the problem that it needs beside shapes, maps and balls, in words."""
-        found = set(_told(self.policy))
-        return [words for name, words in WORDS.items() if name in found]
-
-
-def _told(value: Any) -> Iterator[str]:
-    """Yield the names of the constants that a policy, or one inside it, is given."""
-    if isinstance(value, Constant):
-        yield value.name
-    elif isinstance(value, Binding):
-        yield from (name for name in value.arguments if name == "horizon")
-        for part in value.arguments.values():
-            yield from _told(part)
-    elif isinstance(value, Several):
-        yield from _told(value.policy)
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from _told(part)
+        shown = repr(self.policy)
+        return [words for name, words in WORDS.items() if name in shown]
 
 
 def _narrow(most: int) -> Callable[[Problem], bool]:

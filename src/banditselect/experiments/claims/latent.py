@@ -17,8 +17,7 @@ from .claim import CLOSE, Compute, Measure, Runs, Sentence, Statistic, exponent,
 
 CENTRAL, LARGE = latent.CENTRE["error"], latent.ERRORS[-1]
 
-Ends = tuple[tuple[float, str], tuple[float, str]]
-"""The smallest and the largest value of what was varied, each with its problem."""
+Ends = tuple[tuple[float, str], tuple[float, str]]  #: the smallest and the largest value on an axis, with problems
 
 
 def _ends(runs: Runs, axis: str, *policies: str, **others: float) -> Ends | None:

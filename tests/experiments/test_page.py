@@ -7,7 +7,8 @@ import pytest
 
 from banditselect.experiments.claims import Verdict
 from banditselect.experiments.claims.claim import FAILS, HOLDS, NOT_APPLICABLE, OPEN, VACUOUS
-from banditselect.reporting.page import SIGNS, render
+from banditselect.experiments.report import render
+from banditselect.experiments.words import SIGNS
 from banditselect.reporting.tables import markdown_table, measured
 from page_reader import Reader
 
