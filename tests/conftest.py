@@ -24,7 +24,7 @@ MEDIUM = (
         "check_policy",
         "claims",
     ),
-    *("claims_variance", "cli", "cli_reproduce", "cli_without_extra", "common_checks", "containers"),
+    *("claims_variance", "cli", "cli_without_extra", "common_checks", "containers"),
     *(
         "defaults_study",
         "engines",

@@ -35,12 +35,22 @@ KINDS = {
 PAIRS = (("normal", "normal"), ("lognormal", "lognormal"), ("lognormal", "normal"), ("failures", "normal"))
 
 
-def pair(a: str, b: str, rng: np.random.Generator, n: int) -> tuple[Array, Array]:
-    """Return two policies on n problems; b has its mean and variance, and a correlation with a."""
-    one, other = KINDS[a], KINDS[b]
-    x, own = one.draw(rng, n), other.draw(rng, n) - other.mean
-    shared = math.sqrt(other.variance / one.variance) * (x - one.mean)
-    return x, other.mean + CORRELATION * shared + math.sqrt(1.0 - CORRELATION**2) * own
+def misses(a: str, b: str, n: int, variances: bool, sets: int) -> str:
+    """Return the misses in %: the interval is above the truth / below it, and those of the percentile interval."""
+    one, other, rng = KINDS[a], KINDS[b], np.random.default_rng(0)
+    truth = one.variance / other.variance if variances else one.mean / other.mean
+    count = np.zeros((2, 2))
+    for _ in range(sets):
+        x = one.draw(rng, n)
+        own, shared = other.draw(rng, n) - other.mean, math.sqrt(other.variance / one.variance) * (x - one.mean)
+        y = other.mean + CORRELATION * shared + math.sqrt(1.0 - CORRELATION**2) * own
+        weights = rng.multinomial(n, np.full(n, 1.0 / n), size=RESAMPLES) / n
+        statistic = ratio(x, y, variances)
+        percentile = np.quantile(statistic(weights.__matmul__), [0.025, 0.975])
+        ours = bootstrap_interval(statistic, n, resamples=RESAMPLES, log=True)
+        count += [(low > truth, high < truth) for low, high in (ours, percentile)]
+    both = (" / ".join(f"{100.0 * share / sets:.1f}" for share in row) for row in count)
+    return "{} ({})".format(*both)
 
 
 def ratio(x: Array, y: Array, centre: bool) -> Callable[[Mean], Any]:
@@ -49,21 +59,6 @@ def ratio(x: Array, y: Array, centre: bool) -> Callable[[Mean], Any]:
         return lambda mean: mean(x) / mean(y)
     u, v = x - x.mean(), y - y.mean()
     return lambda mean: (mean(u**2) - mean(u) ** 2) / (mean(v**2) - mean(v) ** 2)
-
-
-def misses(a: str, b: str, n: int, variances: bool, sets: int) -> str:
-    """Return the misses in %: the interval is above the truth / below it, and those of the percentile interval."""
-    one, other, rng = KINDS[a], KINDS[b], np.random.default_rng(0)
-    truth = one.variance / other.variance if variances else one.mean / other.mean
-    count = np.zeros((2, 2))
-    for _ in range(sets):
-        statistic = ratio(*pair(a, b, rng, n), variances)
-        weights = rng.multinomial(n, np.full(n, 1.0 / n), size=RESAMPLES) / n
-        percentile = np.quantile(statistic(weights.__matmul__), [0.025, 0.975])
-        ours = bootstrap_interval(statistic, n, resamples=RESAMPLES, log=True)
-        count += [(low > truth, high < truth) for low, high in (ours, percentile)]
-    both = (" / ".join(f"{100.0 * share / sets:.1f}" for share in row) for row in count)
-    return "{} ({})".format(*both)
 
 
 def main(sets: int) -> None:

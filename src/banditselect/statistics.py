@@ -55,17 +55,10 @@ class Comparison:
 
 
 def mean_interval(values: ArrayLike, *, confidence: float = 0.95) -> Interval:
-    """Return the mean over the last axis and Student's interval for it.
+    """Return the mean of values ``(..., R)`` over R replicates, and Student's interval for it, three arrays ``(...)``.
 
-    Parameters
-    ----------
-    values: ``(..., R)``, R replicates; a NaN makes its own mean NaN.
-    confidence: the probability that the interval aims at.
+    A NaN makes its own mean NaN; the bounds are NaN where R = 1.
 
-    Returns three arrays ``(...)``; the bounds are NaN where R = 1.
-
-    Examples
-    --------
     >>> mean_interval([[1.0, 2.0, 3.0]])
     Interval(estimate=array([2.]), low=array([-0.48...]), high=array([4.48...]))
     """
@@ -97,8 +90,6 @@ def paired_difference(
     names, metric: how the comparison is printed.
     confidence: the probability that the interval aims at.
 
-    Examples
-    --------
     >>> paired_difference([1.0, 2.0, 4.0, 3.0], [2.0, 2.5, 6.0, 4.5], names=("FS-SCB", "RB-SCB"), metric="regret")
     FS-SCB - RB-SCB: regret -1.25 [-2.28, -0.22], 95 % paired bootstrap, n = 4
     """
@@ -141,8 +132,6 @@ def bootstrap_interval(
     and 0.7 to 7.3 %. A variance that comes from rare, large values is underestimated by a sample that has few of them,
     and its ratio then refuted too often.
 
-    Examples
-    --------
     >>> x, y = np.arange(1.0, 21.0), np.arange(2.0, 22.0)
     >>> bootstrap_interval(lambda mean: mean(x) / mean(y), 20, log=True)
     (0.88..., 0.92...)
@@ -209,7 +198,7 @@ def _student(confidence: float, freedom: int) -> float:
 
 
 def replicates(name: str, values: ArrayLike, expected: str, fits: Callable[[Array], Any]) -> Array:
-    """Return numbers ``(R,)``, at least one, all of which fit; others are refused."""
+    """Return numbers ``(R,)``, at least one, all of which fit; refuse others."""
     x = inputs.as_floats(name, values, expected)
     if x.ndim != 1 or x.size == 0 or not np.all(fits(x)):
         raise errors.refuse(name, values, expected)

@@ -116,9 +116,5 @@ def test_numbers_that_are_not_there():
     assert measured(12345.6, (12000.0, 13000.0)) == f"12{space}345.6 [12{space}000.0, 13{space}000.0]"
 
 
-def test_an_empty_page():
-    assert "No claim of the paper was checked." in Reader(page([], [])).words
-
-
 def test_markdown_cells_are_words():
     assert markdown_table(["a"], [["x|y\n<b> `c` _d_"]]).splitlines()[-1] == "| x\\|y &lt;b> \\`c\\` \\_d\\_ |"

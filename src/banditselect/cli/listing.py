@@ -44,8 +44,6 @@ def names() -> list[str]:
 def one_of(value: str, known: Iterable[str]) -> str:
     """Return the choices in words, and the one that was probably meant.
 
-    Examples
-    --------
     >>> one_of("pratical", ["theory", "practical"])
     "one of practical, theory (did you mean 'practical'?)"
     """

@@ -44,8 +44,7 @@ class Display:
         self._live = self._console.is_terminal and not quiet
 
     def __enter__(self) -> Self:
-        self._title, self._begun = "", time.monotonic()
-        self._said = self._phase_begun = self._begun
+        self._said = self._begun = time.monotonic()
         columns = [TextColumn("{task.description}", markup=False), BarColumn(20), TaskProgressColumn()]
         columns.append(TextColumn("{task.fields[left]}"))
         self._bar = Bar(*columns, console=self._console, transient=True, expand=True, disable=not self._live)
@@ -64,13 +63,11 @@ class Display:
 
         def tell(at: Progress) -> None:
             now = time.monotonic()
-            if title != self._title:
-                self._title, self._phase_begun = title, now
-            self.last, self._cells = at, cells
+            self.last, self._title, self._cells = at, title, cells
             left = "time left not known yet" if at.seconds_left is None else f"about {duration(at.seconds_left)} left"
             self._bar.update(self._task, description=title, completed=at.fraction, left=left)
             if not self._live and now - self._said >= EVERY:
-                self._said, so_far = now, duration(now - self._phase_begun)
+                self._said, so_far = now, duration(now - self._begun)
                 self._say(f"{title}: {100 * at.fraction:.0f} %, {self._done(at)}, {so_far} so far, {left}")
 
         return tell
@@ -97,9 +94,7 @@ def say_failures(results: Results, folder: Path) -> None:
         tracebacks = folder / "failures.json"
         say(f"\n{len(failures)} cells failed; the results of the others are kept. Tracebacks: {tracebacks}\n")
     for failure in failures[:SHOWN]:
-        cell = failure.cell
-        say(f"{cell}, {cell.rounds} rounds, seed {cell.seed}")
-        say(f"  {type(failure.error).__name__}: {failure.error}\n  {failure.settings}")
+        say(str(failure))
     if len(failures) > SHOWN:
         say(f"and {len(failures) - SHOWN} more")
 
@@ -113,7 +108,13 @@ def session(folder: Path, *, quiet: bool) -> Iterator[Display]:
             warnings.simplefilter("ignore" if quiet else "always", RuntimeWarning)
             DiskCache.noticed |= quiet
             said: set[str] = set()
-            warnings.showwarning = lambda message, *_: _say_once(str(message), said)
+
+            def say_once(message: object, *_: object) -> None:
+                if str(message) not in said:
+                    said.add(str(message))
+                    say(f"warning: {message}")
+
+            warnings.showwarning = say_once
             yield display
     except KeyboardInterrupt as stop:
         if display.last is None:
@@ -130,12 +131,6 @@ def session(folder: Path, *, quiet: bool) -> Iterator[Display]:
             raise
         say(f"error: {'; '.join(cell) or error}")
         raise typer.Exit(FAILED if cell or isinstance(error, OSError) else WRONG) from None
-
-
-def _say_once(message: str, said: set[str]) -> None:
-    if message not in said:
-        said.add(message)
-        say(f"warning: {message}")
 
 
 class Stop(KeyboardInterrupt):

@@ -48,9 +48,7 @@ ARGUMENTS: dict[str, Any] = {
 }
 """What an argument may be of a policy that is only to be compiled."""
 
-
-CHANGING: tuple[dict[str, Any], ...] = ({"memory": 50.0}, {"weighting": "range", "share": 0.1})
-"""What a policy that has such arguments is told for a world that changes."""
+CHANGING: tuple[dict[str, Any], ...] = ({"memory": 50.0}, {"weighting": "range", "share": 0.1})  #: where models change
 
 Step = tuple[Any, ...]  #: a function and its arguments
 

@@ -13,8 +13,7 @@ from ..simulation.progress import OnProgress
 from ..simulation.tuning import Grid, tune_all
 
 SCALES = ("quick", "paper")
-KNOWN_ALARM = ".*no model explains the rewards"
-"""The alarm of likelihood sets on images, where rewards are not exactly linear, as the experiments say."""
+KNOWN_ALARM = ".*no model explains the rewards"  #: of likelihood sets on images, where rewards are not exactly linear
 REGIMES = {
     "theory": "as printed (do the constants work?): every rate and radius at the value that the theorems prescribe; "
     "only the ridge penalty of OFUL, for which they allow any, is the best on problems that are not reported",
@@ -75,14 +74,10 @@ class Experiment:
         phase: Callable[[str], OnProgress | None] = lambda title: None,
         **options: Any,
     ) -> Results:
-        """Run one regime and store it in ``out``.
+        """Run one regime and store it in ``out``, using what is there of an earlier run.
 
-        Parameters
-        ----------
-        regime, scale: which policies; how large.
-        out: the folder; what is there of an earlier run is used.
-        phase: from the title of a phase to the callback for its progress.
-        options: seed, engine, workers, address: those of ``sweep``.
+        ``phase``: from the title of a phase to the callback for its progress.  ``options``: seed, engine, workers and
+        address, as for ``sweep``.
         """
         chosen, problems = self.regimes[regime], self.problems(scale.models)
         policies: dict[str, Policies] = {name: chosen.policies(one, scale.rounds) for name, one in problems.items()}

@@ -37,7 +37,7 @@ class Standing(NamedTuple):
 
 
 def grouped(results: Results) -> dict[str, Finals]:
-    """Return the regrets by what is selected (maps or regions), problem and policy."""
+    """Return the regrets by kind (maps or regions), problem and policy."""
     found: dict[str, dict[str, Mapping[str, Array]]] = {}
     for problem, result in results.items():
         if UNIFORM in result.curves:

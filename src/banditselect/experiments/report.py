@@ -46,16 +46,9 @@ def write(
     command: str,
     figures: bool = True,
 ) -> list[Path]:
-    """Write figures, ``report.html``, ``claims.json`` and ``summary.md``; return all files written.
+    """Write ``report.html``, ``claims.json``, ``summary.md``, and figures beside the results; return all files written.
 
-    Parameters
-    ----------
-    folder: the figures go to ``<experiment>/<regime>/`` in it, beside the stored results.
-    ran, verdicts: the results by experiment and regime, and what was judged on them.
-    experiments: all that can be run.
-    seconds: how long the command took; None if that is not known.
-    command: as it was typed.
-    figures: whether to draw.
+    ``verdicts``: on these results.  ``seconds``: how long the command took, None if that is not known.
     """
     drawn = _draw_all(experiments, ran) if figures else {}
     page = _page(folder, ran, verdicts, drawn, experiments, seconds, command)

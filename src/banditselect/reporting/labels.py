@@ -34,8 +34,6 @@ def spread(targets: Array, heights: Array, low: float, high: float) -> Array:
     The intervals have lengths ``heights (n,)`` and lie between ``low`` and ``high`` if there is room; if there is not,
     they stick out equally on both sides. Their order is that of the targets.
 
-    Examples
-    --------
     >>> spread(np.array([5.0, 5.0, 20.0]), np.array([2.0, 2.0, 2.0]), 0.0, 30.0)
     array([ 4.,  6., 20.])
     """

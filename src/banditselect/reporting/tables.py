@@ -33,8 +33,6 @@ def summary_table(finals: Mapping[str, ArrayLike], *, metric: str, markdown: boo
     metric: what the values are, in words; the worst is the largest if it speaks of regret, else the smallest.
     markdown: Markdown instead of plain text.
 
-    Examples
-    --------
     >>> print(summary_table({"FS-SCB": [60.0, 80.0, 76.0], "RB-SCB": [580.0, 610.0, 640.0]}, metric="regret"))
     policy   mean  ± s.e.  median  worst
     FS-SCB   72.0     6.1    76.0   80.0
@@ -61,8 +59,6 @@ def latex_table(finals: Mapping[str, Mapping[str, ArrayLike]], *, metric: str) -
     finals: by problem and policy, ``(R,)``; what is NaN or missing is shown as a dash.
     metric: what the values are, in words.
 
-    Examples
-    --------
     >>> print(latex_table({"M=2": {"FS-SCB": [60.0, 80.0, 76.0], "RB-SCB": [580.0, 610.0, 640.0]}}, metric="regret"))
     \begin{tabular}{lr}
     \toprule
@@ -99,8 +95,6 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, number
 
     ``numbers``: all columns but the first are flush right.
 
-    Examples
-    --------
     >>> print(markdown_table(["sentence", "verdict"], [["a < b | c", "holds"]]))
     | sentence | verdict |
     |---|---|
@@ -140,8 +134,6 @@ def _plain(cells: list[list[str]]) -> str:
 def measured(value: float, bounds: tuple[float, float]) -> str:
     """Return a value and its interval with as many decimals as that allows, a dash for an interval without bounds.
 
-    Examples
-    --------
     >>> measured(0.5, (0.4, 0.61)), measured(-0.5, (-math.inf, 2.0)), measured(1.0, (math.nan, math.nan))
     ('0.50 [0.40, 0.61]', '−0.50 [−∞, 2.00]', '1.00 –')
     """
@@ -159,8 +151,6 @@ def measured(value: float, bounds: tuple[float, float]) -> str:
 def duration(seconds: float) -> str:
     """Return a time in words.
 
-    Examples
-    --------
     >>> [duration(x) for x in (0.4, 59, 150, 4000, 90_000)]
     ['1 s', '59 s', '2 min 30 s', '1 h 7 min', '1 d 1 h']
     """
