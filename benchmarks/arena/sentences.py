@@ -10,6 +10,8 @@ half of that of uniform play. "Does not grow": an exponent of at most a tenth. "
 """
 
 import math
+from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -31,8 +33,7 @@ from banditselect.experiments.claims.paper import MUCH
 from banditselect.experiments.feature_selection import UNIFORM
 from banditselect.types import Array
 
-from .masters import BASE, OWN_RATE
-from .rates import DESIGN, PLAIN, STAY
+from .experiments import BASE, DESIGN, MASTERS, OWN_RATE, PLAIN, RATES, STAY
 
 Bounds = tuple[float, float]  #: of an exponent, in a sentence
 
@@ -42,84 +43,77 @@ ROOT, FLAT = (-math.inf, 0.5 + LOGARITHMS), (-math.inf, 0.1)
 TWO_THIRDS, LINEAR, GROWS = (2.0 / 3.0, math.inf), (0.9, math.inf), (0.1, math.inf)
 
 
-def _ordered(runs: Runs, axis: str, *policies: str) -> list[str]:
-    """Return the problems that all of these policies played, in the order of M, or K."""
-    names = [name for name, own in runs.results.items() if name.startswith(axis) and {*policies} <= {*own.curves}]
-    return sorted(names, key=models_of)
+def measure(parts: Callable[..., list[Statistic]]) -> Callable[..., Measure]:
+    """Turn a function of runs and arguments into one of the arguments that returns the measure."""
+    return lambda *args, **options: lambda runs: parts(runs, *args, **options)
 
 
-def _early(runs: Runs, name: str, policy: str) -> tuple[Array, float]:
+def _ordered(runs: Runs, axis: str) -> list[str]:
+    """Return the problems in which M, or K, differs, in its order."""
+    return sorted((name for name in runs.results if name.startswith(axis)), key=models_of)
+
+
+def _early(runs: Runs, problem: str, policy: str) -> tuple[Array, float]:
     """Return the regret after a quarter of the rounds, and the logarithm of all rounds over these."""
-    values, span = at_a_quarter(runs.results[name], policy)
+    values, span = at_a_quarter(runs.results[problem], policy)
     return values[: runs.n], span
 
 
-def _learned(values: Array, uniform: Array) -> bool:
-    return bool(values.mean() <= LEARNED * uniform.mean())
+def _learned(runs: Runs, problem: str, policy: str, *, early: bool) -> bool:
+    """Return whether the regret is far below that of uniform play, after a quarter of the rounds or after all."""
+    read = (lambda one: _early(runs, problem, one)[0]) if early else (lambda one: runs.final(problem, one))
+    return bool(read(policy).mean() <= LEARNED * read(UNIFORM).mean())
 
 
-def _learned_early(runs: Runs, name: str, policy: str) -> bool:
-    return _learned(*(_early(runs, name, one)[0] for one in (policy, UNIFORM)))
-
-
-def of_master(policy: str, *, rounds: Bounds = ROOT, together: float | None = None, two: bool = False) -> Measure:
-    """Return the measure: the exponents of T in a typical regret, for the smallest M and the largest that it learned.
+@measure
+def of_master(
+    runs: Runs, policy: str, *, rounds: Bounds = ROOT, together: float | None = None, two: bool = False
+) -> list[Statistic]:
+    """Measure the exponents of T in a typical regret, for the smallest M and the largest that it learned.
 
     ``rounds``: where they lie.  ``together``: the exponent that M T has at most, from a quarter of M and of T to the
     largest M and all rounds.  ``two``: only for M = 2.
     """
-
-    def measure(runs: Runs) -> list[Statistic]:
-        names = _ordered(runs, "M", policy, UNIFORM)[: 1 if two else None]
-        if not names:
-            return []
-        learned = [name for name in names if _learned_early(runs, name, policy)] or names[:1]
-        parts = []
-        for name in dict.fromkeys((learned[0], learned[-1])):
-            words = f"exponent e of T^e, regret of {policy} in the last three quarters, {name}"
-            parts.append(Statistic(words, _growth(runs, policy, name, name, 0.0), *rounds, (name,)))
-        if together is not None:
-            more, less = names[-1], f"M = {models_of(names[-1]) // 4}"
-            ends = (runs.final(more, one) for one in (policy, UNIFORM))
-            if less in names and _learned_early(runs, less, policy) and _learned(*ends):
-                words = f"exponent e of (M T)^e, regret of {policy}, from {less} and a quarter of the rounds to {more}"
-                joint = _growth(runs, policy, less, more, math.log(4.0))
-                parts.append(Statistic(words, joint, high=together + LOGARITHMS, problems=(less, more)))
-        return parts
-
-    return measure
+    names = _ordered(runs, "M")[: 1 if two else None]
+    learned = [name for name in names if _learned(runs, name, policy, early=True)] or names[:1]
+    parts = []
+    for name in dict.fromkeys((learned[0], learned[-1])):
+        words = f"exponent e of T^e, regret of {policy} in the last three quarters, {name}"
+        parts.append(Statistic(words, _growth(runs, policy, name, name), *rounds, (name,)))
+    if together is not None:
+        more, less = names[-1], f"M = {models_of(names[-1]) // 4}"
+        known = less in names and _learned(runs, less, policy, early=True)
+        if known and _learned(runs, more, policy, early=False):
+            words = f"exponent e of (M T)^e, regret of {policy}, from {less} and a quarter of the rounds to {more}"
+            joint = _growth(runs, policy, less, more, math.log(4.0))
+            parts.append(Statistic(words, joint, high=together + LOGARITHMS, problems=(less, more)))
+    return parts
 
 
-def _growth(runs: Runs, policy: str, less: str, more: str, further: float) -> Compute:
-    """Return the statistic: the exponent in the mean logarithm, from a quarter of the rounds on one problem."""
+def _growth(runs: Runs, policy: str, less: str, more: str, further: float = 0.0) -> Compute:
+    """Return the statistic: the exponent in the mean logarithm of the regret, since a quarter of the rounds."""
     values, span = _early(runs, less, policy)
     early, late = (np.log(np.maximum(one, TINY)) for one in (values, runs.final(more, policy)))
     return lambda mean: (mean(late) - mean(early)) / (span + further)
 
 
-def has_learned(policy: str, *others: str) -> Measure:
-    """Return the measure: the regret after a quarter of the rounds with M = 2, over that of uniform play.
+@measure
+def has_learned(runs: Runs, policy: str, *others: str) -> list[Statistic]:
+    """Measure the regret after a quarter of the rounds with M = 2, over that of uniform play.
 
     ``others``: policies whose regret over sqrt(t) is at most 1 there and at the end, on every problem.
     """
-
-    def measure(runs: Runs) -> list[Statistic]:
-        names = _ordered(runs, "M", policy, UNIFORM, *others)
-        if not names:
-            return []
-        words = f"regret of {policy} over that of {UNIFORM} after a quarter of the rounds, {names[0]}"
-        parts = [Statistic(words, _contrast(runs, names[0], policy), high=LEARNED, problems=(names[0],))]
-        T = float(runs.results[names[0]].checkpoints[-1])
-        for other in others:
-            for name in names:
-                words = f"regret of {other} over sqrt(t), {name}, "
-                values, span = _early(runs, name, other)
-                quarter, end = _over(values, math.sqrt(T * math.exp(-span))), part_of(runs, name, other, math.sqrt(T))
-                parts.append(Statistic(words + "after a quarter of the rounds", quarter, high=1.0, problems=(name,)))
-                parts.append(Statistic(words + "at the end", end, high=1.0))
-        return parts
-
-    return measure
+    names = _ordered(runs, "M")
+    words = f"regret of {policy} over that of {UNIFORM} after a quarter of the rounds, {names[0]}"
+    parts = [Statistic(words, _contrast(runs, names[0], policy), high=LEARNED, problems=(names[0],))]
+    T = float(runs.results[names[0]].checkpoints[-1])
+    for other, name in product(others, names):
+        values, span = _early(runs, name, other)
+        end, quarter = part_of(runs, name, other, math.sqrt(T)), _over(values, math.sqrt(T * math.exp(-span)))
+        for when, over in {"after a quarter of the rounds": quarter, "at the end": end}.items():
+            words = f"regret of {other} over sqrt(t), {name}, {when}"
+            parts.append(Statistic(words, over, high=1.0, problems=(name,)))
+    return parts
 
 
 def _contrast(runs: Runs, problem: str, policy: str) -> Compute:
@@ -136,51 +130,41 @@ def _over(values: Array, unit: float) -> Compute:
     return lambda mean: mean(values) / unit
 
 
-def in_rounds(policy: str, within: Bounds) -> Measure:
-    """Return the measure: the exponents of T in a mean regret, for the smallest M and the largest."""
-
-    def measure(runs: Runs) -> list[Statistic]:
-        names = _ordered(runs, "M", policy)
-        words = f"exponent e of T^e, regret of {policy} in the last three quarters, "
-        ends = dict.fromkeys((*names[:1], *names[-1:]))
-        return [Statistic(words + name, since_a_quarter(runs, name, policy), *within, (name,)) for name in ends]
-
-    return measure
+@measure
+def in_rounds(runs: Runs, policy: str, within: Bounds) -> list[Statistic]:
+    """Measure the exponents of T in a mean regret, for the smallest M and the largest."""
+    names = _ordered(runs, "M")
+    words = f"exponent e of T^e, regret of {policy} in the last three quarters, "
+    ends = dict.fromkeys((names[0], names[-1]))
+    return [Statistic(words + name, since_a_quarter(runs, name, policy), *within, (name,)) for name in ends]
 
 
-def in_size(policy: str, axis: str, within: Bounds, *, over: str | None = None, log: bool = False) -> Measure:
-    """Return the measure: the exponent of M or K, ``axis``, in a regret.
+@measure
+def in_size(
+    runs: Runs, policy: str, axis: str, within: Bounds, *, over: str | None = None, log: bool = False
+) -> list[Statistic]:
+    """Measure the exponent of M or K, ``axis``, in a regret.
 
     ``over``: the policy whose regret it is divided by, if problems with more actions are harder for all.  ``log``:
     the exponent of log M.
     """
-
-    def measure(runs: Runs) -> list[Statistic]:
-        names = _ordered(runs, axis, policy, *([over] if over else []))
-        if len(names) < 2:
-            return []
-        ends, symbol = (names[0], names[-1]), axis[-1]
-        of = f"regret of {policy}" + (f" over that of {over}" if over else "")
-        small, large = (math.log(models_of(end)) if log else float(models_of(end)) for end in ends)
-        words = f"exponent e of {f'(log {symbol})' if log else symbol}^e, {of}, between {ends[0]} and {ends[1]}"
-        few, many = (ratio(runs, p, policy, over) if over else part_of(runs, p, policy, 1.0) for p in ends)
-        return [Statistic(words, exponent(few, many, math.log(large / small)), *within, ends)]
-
-    return measure
+    names = _ordered(runs, axis)
+    ends, symbol = (names[0], names[-1]), axis[-1]
+    of = f"regret of {policy}" + (f" over that of {over}" if over else "")
+    small, large = (math.log(models_of(end)) if log else float(models_of(end)) for end in ends)
+    words = f"exponent e of {f'(log {symbol})' if log else symbol}^e, {of}, between {ends[0]} and {ends[1]}"
+    few, many = (ratio(runs, p, policy, over) if over else part_of(runs, p, policy, 1.0) for p in ends)
+    return [Statistic(words, exponent(few, many, math.log(large / small)), *within, ends)]
 
 
-def _times(policy: str, other: str, low: float, *, two: bool = False) -> Measure:
-    """Return the measure: the regret of one policy over that of another, for every M, or for M = 2."""
-
-    def measure(runs: Runs) -> list[Statistic]:
-        names = _ordered(runs, "M", policy, other)[: 1 if two else None]
-        words = f"regret of {policy} over that of {other}, "
-        return [Statistic(words + p, ratio(runs, p, policy, other), low=low, problems=(p,), log=True) for p in names]
-
-    return measure
+@measure
+def times(runs: Runs, policy: str, other: str, low: float, *, two: bool = False) -> list[Statistic]:
+    """Measure the regret of one policy over that of another, for every M, or for M = 2."""
+    names = _ordered(runs, "M")[: 1 if two else None]
+    words = f"regret of {policy} over that of {other}, "
+    return [Statistic(words + p, ratio(runs, p, policy, other), low=low, problems=(p,), log=True) for p in names]
 
 
-MASTERS, RATES = "arena-masters", "arena-rates"
 DATA_DRIVEN, CORRAL = "Pacchiano, Dann and Gentile 2024", "Pacchiano et al. 2020"
 PAPINI = "Papini et al. 2021, the assumption"
 BALANCING = {  # policy: (reference, exponent of M T if both grow alike)
@@ -203,19 +187,17 @@ WORDS = {
 }
 
 
-def _published(experiment: str, id: str, place: str, measure: Measure, *about: str, **options: Any) -> Sentence:
+def _published(experiment: str, id: str, place: str, parts: Measure, *about: str, **options: Any) -> Sentence:
     words = options.pop("words", None) or WORDS[id]
-    return Sentence(
-        id, words, (experiment,), (), measure, ("defaults",), place=place, ours=True, about=about, **options
-    )
+    return Sentence(id, words, (experiment,), (), parts, ("defaults",), place=place, ours=True, about=about, **options)
 
 
 def _balancing(policy: str, place: str, together: float) -> Sentence:
     bounded = together == 0.5  # by a reference for the regret of a base
     order = "sqrt(M T), if the reference bounds the regret of one base" if bounded else "M sqrt(T)"
     words, premise = f"the regret of {policy} is of order {order}", has_learned(policy, *([BASE] if bounded else []))
-    measure = of_master(policy, together=together)
-    return _published(MASTERS, f"rate-{policy.lower()}", place, measure, words=words, premise=premise)
+    exponents = of_master(policy, together=together)
+    return _published(MASTERS, f"rate-{policy.lower()}", place, exponents, words=words, premise=premise)
 
 
 def _smoothed(id: str, policy: str, rate: str) -> Sentence:
@@ -224,7 +206,7 @@ def _smoothed(id: str, policy: str, rate: str) -> Sentence:
 
 
 IMPORTANCE, SMOOTHED, LEADER = who.CORRAL_IMPORTANCE, who.CORRAL_SMOOTHED, who.LEADER_MAPS
-TWO_BASES = of_master(IMPORTANCE, rounds=TWO_THIRDS, two=True), _times(IMPORTANCE, SMOOTHED, MUCH, two=True)
+TWO_BASES = of_master(IMPORTANCE, rounds=TWO_THIRDS, two=True), times(IMPORTANCE, SMOOTHED, MUCH, two=True)
 LOGARITHMIC = in_size(who.ALEXP_MAPS, f"{STAY}M", (-math.inf, 1.5), log=True)
 BOUND = "Foster and Rakhlin 2020, the bound"
 SENTENCES = (
@@ -234,7 +216,7 @@ SENTENCES = (
     _smoothed("rate-corral-smoothed-own", OWN_RATE, "its own rate"),
     _smoothed("rate-corral-smoothed", SMOOTHED, "ten times its rate"),
     _published(RATES, "fails-leader", PAPINI, in_rounds(LEADER, LINEAR), LEADER),
-    _published(RATES, "fails-leader-beside", PAPINI, _times(LEADER, who.FS_OFUL, MUCH), who.FS_OFUL),
+    _published(RATES, "fails-leader-beside", PAPINI, times(LEADER, who.FS_OFUL, MUCH), who.FS_OFUL),
     _published(RATES, "rate-alexp", "Kassraie et al. 2023", LOGARITHMIC, who.ALEXP_MAPS),
     _published(RATES, "rate-design", "Zhu et al. 2022", in_size(DESIGN, "K", FLAT, over=UNIFORM), DESIGN),
     _published(RATES, "rate-plain", BOUND, in_size(PLAIN, "K", GROWS, over=UNIFORM), PLAIN),
