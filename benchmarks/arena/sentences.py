@@ -10,7 +10,6 @@ half of that of uniform play. "Does not grow": an exponent of at most a tenth. "
 """
 
 import math
-from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -24,6 +23,7 @@ from banditselect.experiments.claims.claim import (
     Sentence,
     Statistic,
     exponent,
+    measure,
     models_of,
     part_of,
     ratio,
@@ -43,11 +43,6 @@ ROOT, FLAT = (-math.inf, 0.5 + LOGARITHMS), (-math.inf, 0.1)
 TWO_THIRDS, LINEAR, GROWS = (2.0 / 3.0, math.inf), (0.9, math.inf), (0.1, math.inf)
 
 
-def measure(parts: Callable[..., list[Statistic]]) -> Callable[..., Measure]:
-    """Turn a function of runs and arguments into one of the arguments that returns the measure."""
-    return lambda *args, **options: lambda runs: parts(runs, *args, **options)
-
-
 def _ordered(runs: Runs, axis: str) -> list[str]:
     """Return the problems in which M, or K, differs, in its order."""
     return sorted((name for name in runs.results if name.startswith(axis)), key=models_of)
@@ -61,8 +56,8 @@ def _early(runs: Runs, problem: str, policy: str) -> tuple[Array, float]:
 
 def _learned(runs: Runs, problem: str, policy: str, *, early: bool) -> bool:
     """Return whether the regret is far below that of uniform play, after a quarter of the rounds or after all."""
-    read = (lambda one: _early(runs, problem, one)[0]) if early else (lambda one: runs.final(problem, one))
-    return bool(read(policy).mean() <= LEARNED * read(UNIFORM).mean())
+    own, uniform = (_early(runs, problem, one)[0] if early else runs.final(problem, one) for one in (policy, UNIFORM))
+    return bool(own.mean() <= LEARNED * uniform.mean())
 
 
 @measure

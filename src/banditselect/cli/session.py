@@ -109,12 +109,12 @@ def session(folder: Path, *, quiet: bool) -> Iterator[Display]:
             DiskCache.noticed |= quiet
             said: set[str] = set()
 
-            def say_once(message: object, *_: object) -> None:
-                if str(message) not in said:
-                    said.add(str(message))
+            def say_once(message: str) -> None:
+                if message not in said:
+                    said.add(message)
                     say(f"warning: {message}")
 
-            warnings.showwarning = say_once
+            warnings.showwarning = lambda message, *_: say_once(str(message))
             yield display
     except KeyboardInterrupt as stop:
         if display.last is None:

@@ -210,48 +210,52 @@ def part_of(runs: Runs, problem: str, policy: str, bound: float) -> Compute:
     return lambda mean: mean(values) / bound
 
 
-def compared(how: Callable[..., Compute], words: str, a: str, *others: str, **bounds: float) -> Measure:
-    """Return the measure that compares policy ``a`` with each of the others, on every problem.
+def measure(parts: Callable[..., Sequence[Statistic | Measured]]) -> Callable[..., Measure]:
+    """Turn a function of runs and other arguments into one of the others, which returns the measure."""
+    return lambda *args, **options: lambda runs: parts(runs, *args, **options)
+
+
+def at_ends(parts: Callable[..., list[Statistic]]) -> Callable[..., list[Statistic]]:
+    """Give a function the problems with the smallest and the largest M; there is nothing if there is one M only."""
+
+    def of_runs(runs: Runs, *args: Any, **options: Any) -> list[Statistic]:
+        ordered = sorted(runs.problems, key=models_of)
+        return parts(runs, ordered[0], ordered[-1], *args, **options) if len(ordered) > 1 else []
+
+    return of_runs
+
+
+@measure
+def compared(
+    runs: Runs, how: Callable[..., Compute], words: str, a: str, *others: str, **bounds: float
+) -> list[Statistic]:
+    """Compare policy ``a`` with each of the others, on every problem.
 
     ``how``: by `ratio` or `difference`.  ``words``: what that is, with {a} and {b} for the policies.  ``bounds``:
     ``low`` and ``high``, between which the sentence says that it lies.
     """
-
-    def part(runs: Runs, b: str, problem: str) -> Statistic:
-        known: dict[str, Any] = {"problems": (problem,), "log": how is ratio, "policy": b} | bounds
-        return Statistic(f"{words.format(a=a, b=b)}, {problem}", how(runs, problem, a, b), **known)
-
-    return lambda runs: [part(runs, b, problem) for b in others for problem in runs.problems]
-
-
-def at_ends(parts: Callable[[Runs, str, str], list[Statistic]]) -> Measure:
-    """Return the measure of the problems with the smallest and the largest M; nothing if there is one M only."""
-
-    def measure(runs: Runs) -> list[Statistic]:
-        ordered = sorted(runs.problems, key=models_of)
-        return parts(runs, ordered[0], ordered[-1]) if len(ordered) > 1 else []
-
-    return measure
+    known: dict[str, Any] = {"log": how is ratio} | bounds
+    return [
+        Statistic(f"{words.format(a=a, b=b)}, {p}", how(runs, p, a, b), problems=(p,), policy=b, **known)
+        for b in others
+        for p in runs.problems
+    ]
 
 
-def growth(policy: str, *, log: bool, over: str | None = None) -> Measure:
-    """Return the measure: the exponent of M, or of log M, with which a regret grows; at most 1/2 is claimed.
+@measure
+@at_ends
+def growth(runs: Runs, first: str, last: str, policy: str, *, log: bool, over: str | None = None) -> list[Statistic]:
+    """Measure the exponent of M, or of log M, with which a regret grows; at most 1/2 is claimed.
 
     ``over``: the policy whose regret it is divided by, where problems with more models are harder or easier also for
     one that selects nothing.
     """
-
-    def parts(runs: Runs, first: str, last: str) -> list[Statistic]:
-        small, large = (math.log(models_of(p)) if log else float(models_of(p)) for p in (first, last))
-        of = f"regret of {policy}" + (f" over that of {over}" if over else "")
-        words = f"exponent e of {'(log M)' if log else 'M'}^e, {of} between {first} and {last}"
-        few, many = (
-            ratio(runs.regrets, p, policy, over) if over else part_of(runs.regrets, p, policy, 1.0)
-            for p in (first, last)
-        )
-        return [Statistic(words, exponent(few, many, math.log(large / small)), high=0.5, problems=(first, last))]
-
-    return at_ends(parts)
+    own = runs.regrets
+    small, large = (math.log(models_of(p)) if log else float(models_of(p)) for p in (first, last))
+    of = f"regret of {policy}" + (f" over that of {over}" if over else "")
+    words = f"exponent e of {'(log M)' if log else 'M'}^e, {of} between {first} and {last}"
+    few, many = (ratio(own, p, policy, over) if over else part_of(own, p, policy, 1.0) for p in (first, last))
+    return [Statistic(words, exponent(few, many, math.log(large / small)), high=0.5, problems=(first, last))]
 
 
 def exponent(small: Compute, large: Compute, span: float) -> Compute:
@@ -259,28 +263,25 @@ def exponent(small: Compute, large: Compute, span: float) -> Compute:
     return lambda mean: np.log(large(mean) / small(mean)) / span
 
 
-def variances(a: str, *others: str, low: float) -> Measure:
-    """Return the measure: the variance of ``a``, between runs in which the same class pays, over that of the others.
+@measure
+def variances(runs: Runs, a: str, *others: str, low: float) -> list[Measured]:
+    """Compare the variance of ``a``, between runs in which the same class pays, with that of the others that played.
 
-    For the largest M, of those of the others that played.
+    For the largest M.
     """
+    last = max(runs.problems, key=models_of)
+    classes, played = runs.classes(last), runs.results[last].policies
+    squares = {one: within_classes(runs.final(last, one), classes) ** 2 for one in (a, *others) if one in played}
+    if not squares[a].size:  # no class has two replicates
+        squares = dict.fromkeys(squares, np.full(1, math.nan))
 
-    def measure(runs: Runs) -> list[Measured]:
-        last = max(runs.problems, key=models_of)
-        classes, played = runs.classes(last), runs.results[last].policies
-        squares = {one: within_classes(runs.final(last, one), classes) ** 2 for one in (a, *others) if one in played}
-        if not squares[a].size:  # no class has two replicates
-            squares = dict.fromkeys(squares, np.full(1, math.nan))
+    def over(b: str) -> Compute:
+        return lambda mean: mean(squares[a]) / mean(squares[b])
 
-        def over(b: str) -> Compute:
-            return lambda mean: mean(squares[a]) / mean(squares[b])
-
-        words = f"variance within a class of {a} over that of {{}}, {last}"
-        known: dict[str, Any] = {"low": low, "problems": (last,), "log": True}
-        parts = [Statistic(words.format(b), over(b), policy=b, **known) for b in others if b in squares]
-        return [replace(part, n=runs.n) for part in measure_all(parts, squares[a].size)]
-
-    return measure
+    words = f"variance within a class of {a} over that of {{}}, {last}"
+    known: dict[str, Any] = {"low": low, "problems": (last,), "log": True}
+    parts = [Statistic(words.format(b), over(b), policy=b, **known) for b in others if b in squares]
+    return [replace(part, n=runs.n) for part in measure_all(parts, squares[a].size)]
 
 
 def within_classes(values: Array, classes: Array) -> Array:

@@ -13,7 +13,7 @@ from ...simulation import Result
 from ...types import Array
 from .. import latent
 from .. import parameter_selection as ps
-from .claim import CLOSE, Compute, Measure, Runs, Sentence, Statistic, exponent, part_of
+from .claim import CLOSE, Compute, Measure, Runs, Sentence, Statistic, exponent, measure, part_of
 
 CENTRAL, LARGE = latent.CENTRE["error"], latent.ERRORS[-1]
 
@@ -38,21 +38,18 @@ def _exponent(runs: Runs, ends: Ends, policy: str) -> Compute:
     return exponent(few, many, math.log(large / small))
 
 
-def _root_of_arms_and_rounds(policy: str) -> Measure:
-    """Return the measure: the exponents of K, and of T for both ends of K, where the error is large."""
-
-    def measure(runs: Runs) -> list[Statistic]:
-        ends = _ends(runs, "n_arms", policy, error=LARGE)
-        if ends is None:
-            return []
-        words = f"exponent e of K^e, regret of {policy}, between {ends[0][1]} and {ends[1][1]}"
-        parts = [Statistic(words, _exponent(runs, ends, policy), high=0.5)]
-        for _, problem in ends:
-            words = f"exponent e of T^e, regret of {policy} in the last three quarters, {problem}"
-            parts.append(Statistic(words, since_a_quarter(runs, problem, policy), high=0.5))
-        return parts
-
-    return measure
+@measure
+def _root_of_arms_and_rounds(runs: Runs, policy: str) -> list[Statistic]:
+    """Measure the exponents of K, and of T for both ends of K, where the error is large."""
+    ends = _ends(runs, "n_arms", policy, error=LARGE)
+    if ends is None:
+        return []
+    words = f"exponent e of K^e, regret of {policy}, between {ends[0][1]} and {ends[1][1]}"
+    parts = [Statistic(words, _exponent(runs, ends, policy), high=0.5)]
+    for _, problem in ends:
+        words = f"exponent e of T^e, regret of {policy} in the last three quarters, {problem}"
+        parts.append(Statistic(words, since_a_quarter(runs, problem, policy), high=0.5))
+    return parts
 
 
 def at_a_quarter(result: Result, policy: str) -> tuple[Array, float]:
@@ -92,24 +89,26 @@ def _best_of_both(runs: Runs) -> list[Statistic]:
     return [Statistic(words + p, to_smaller(p), high=CLOSE) for p in played]
 
 
-def _dependence(a: str, b: str, *axes: tuple[str, str, float]) -> Measure:
-    """Return the measure: the exponent of ``a`` minus that of ``b``, along (an axis, its symbol, at this error)."""
+@measure
+def _dependence(runs: Runs, a: str, b: str, *axes: tuple[str, str, float]) -> list[Statistic]:
+    """Measure the exponent of ``a`` minus that of ``b``, along (an axis, its symbol, at this error)."""
 
-    def part(runs: Runs, ends: Ends, symbol: str) -> Statistic:
-        words = f"exponent of {symbol} in the regret of {a} minus that of {b}, {ends[0][1]} to {ends[1][1]}"
+    def difference(ends: Ends) -> Compute:
         one, other = (_exponent(runs, ends, policy) for policy in (a, b))
-        return Statistic(words, lambda mean: one(mean) - other(mean), high=0.0)
+        return lambda mean: one(mean) - other(mean)
 
-    def measure(runs: Runs) -> list[Statistic]:
-        found = [(_ends(runs, axis, a, b, error=error), symbol) for axis, symbol, error in axes]
-        return [part(runs, ends, symbol) for ends, symbol in found if ends is not None]
+    parts = []
+    for axis, symbol, error in axes:
+        ends = _ends(runs, axis, a, b, error=error)
+        if ends is not None:
+            words = f"exponent of {symbol} in the regret of {a} minus that of {b}, {ends[0][1]} to {ends[1][1]}"
+            parts.append(Statistic(words, difference(ends), high=0.0))
+    return parts
 
-    return measure
 
-
-def _sentence(id: str, quote: str, needs: tuple[str, ...], measure: Measure, *about: str, **options: Any) -> Sentence:
+def _sentence(id: str, quote: str, needs: tuple[str, ...], parts: Measure, *about: str, **options: Any) -> Sentence:
     """Return a sentence on latent bandits; ``needs``: policies without which it cannot be judged."""
-    return Sentence(id, quote, ("latent",), needs, measure, about=about, ours=id.endswith("-ours"), **options)
+    return Sentence(id, quote, ("latent",), needs, parts, about=about, ours=id.endswith("-ours"), **options)
 
 
 ROOT = "the regret of PS-OFUL, which scales as sqrt(KT)"

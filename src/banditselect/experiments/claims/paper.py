@@ -36,6 +36,7 @@ from .claim import (
     compared,
     difference,
     growth,
+    measure,
     models_of,
     ratio,
     variances,
@@ -64,16 +65,15 @@ def _better_for_many(runs: Runs, first: str, last: str) -> list[Statistic]:
     ]
 
 
-def _better_than_balancing(policy: str) -> Measure:
-    def parts(runs: Runs, first: str, last: str) -> list[Statistic]:
-        few, many = (difference(runs, p, policy, ps.RB) for p in (first, last))
-        words = f"mean reward of {policy} minus that of RB-OFUL, "
-        return [
-            Statistic(words + last, many, low=0.0, problems=(last,)),
-            Statistic(f"{words}at {last} minus at {first}", lambda mean: many(mean) - few(mean), low=0.0),
-        ]
-
-    return at_ends(parts)
+@measure
+@at_ends
+def _better_than_balancing(runs: Runs, first: str, last: str, policy: str) -> list[Statistic]:
+    few, many = (difference(runs, p, policy, ps.RB) for p in (first, last))
+    words = f"mean reward of {policy} minus that of RB-OFUL, "
+    return [
+        Statistic(words + last, many, low=0.0, problems=(last,)),
+        Statistic(f"{words}at {last} minus at {first}", lambda mean: many(mean) - few(mean), low=0.0),
+    ]
 
 
 def _ordered(runs: Runs) -> list[Statistic]:
@@ -206,25 +206,24 @@ PROVED = {
 
 
 def _said(
-    id: str, experiments: Sequence[str], policies: tuple[str, ...], measure: Measure, about: int = 1, **options: Any
+    id: str, experiments: Sequence[str], policies: tuple[str, ...], parts: Measure, about: int = 1, **options: Any
 ) -> Sentence:
     """Return a sentence; it speaks of the first ``about`` of its policies."""
     known: dict[str, Any] = {"regimes": ("theory",) if id in PROVED else tuple(REGIMES), "about": policies[:about]}
     known |= {"place": PROVED.get(id), "claim": CLAIMS.get(id, ""), "note": NOTES.get(id, "")}
-    return Sentence(id, QUOTES[id], experiments, policies, measure, ours=id.endswith("-ours"), **known | options)
+    return Sentence(id, QUOTES[id], experiments, policies, parts, ours=id.endswith("-ours"), **known | options)
 
 
-def _over_best(policy: str, *others: str) -> Measure:
-    """Return the measure that compares the regret of a policy with the smallest of the others, on every problem."""
+@measure
+def _over_best(runs: Runs, policy: str, *others: str) -> list[Statistic]:
+    """Compare the regret of a policy with the smallest of the others, on every problem."""
 
-    def over_best(runs: Runs, problem: str) -> Compute:
-        own, *rest = (runs.final(problem, one) for one in (policy, *others))
+    def over_best(problem: str) -> Compute:
+        own, *rest = (runs.regrets.final(problem, one) for one in (policy, *others))
         return lambda mean: mean(own) / np.min([mean(one) for one in rest], axis=0)
 
     words = f"regret of {policy} over that of the best tuned policy, "
-    return lambda runs: [
-        Statistic(words + p, over_best(runs.regrets, p), high=1.0, problems=(p,), log=True) for p in runs.problems
-    ]
+    return [Statistic(words + p, over_best(p), high=1.0, problems=(p,), log=True) for p in runs.problems]
 
 
 SYNTHETIC, EXTREME = ("ps-synthetic",), ("ps-worst",)
