@@ -121,7 +121,7 @@ def _page(
         experiment = experiments[name]
         regimes = [regime for other, regime in ran if other == name]
         pictures = {one: _pictures(experiment, ran[name, one], drawn.get((name, one), {})) for one in regimes}
-        first = "practical" if "practical" in regimes else regimes[0]
+        first = "practical" if "practical" in regimes else regimes[0]  # stands at the top, others under the details
         top, pictures[first] = pictures[first], []
         words = order_sentence([v for v in claims if (v.experiment, v.regime) == (name, first)])
         shown.setdefault(figure_of(experiment), []).extend((one, words if one is top[-1] else "") for one in top)
