@@ -186,7 +186,7 @@ largest radius that the theorem allows, and b = sqrt(d); 75 sets of balls for ea
     scales={"quick": Scale((), 300, 10, 0), "paper": Scale((), 1000, 375, 0)},
 )
 
-FINE = """Parameter selection on {images} (paper, {figure}).
+FINE = """Parameter selection on {images} (paper, {place}).
 
 The paper: the 12 neurons before the last layer of {theirs}; 100 M data sets of size 500, a linear
 model for each, a Gaussian mixture with M components: its means and covariances are the centres and radii of M balls;
@@ -204,7 +204,7 @@ mixture's component to its centre, c the error of that centre; the paper's polic
 estimation noise of the fits, not spread of the class, so PS-OFUL with r = c is shown as well. Rewards are not exactly
 linear: no bound of theory applies. Tuning plays other tasks on the same images.
 """
-COARSE = """Parameter selection on {images} with less accurate models (paper, {figure}).
+COARSE = """Parameter selection on {images} with less accurate models (paper, {place}).
 
 The paper: as {name}, with 10 M data sets of size 50, so that the balls are wider and worse; 50 runs.
 
@@ -220,12 +220,11 @@ MNIST = {"images": "MNIST", "theirs": "a CNN with 98 % accuracy", "ours": "a sma
 
 def _on_images(name: str, kind: str, place: str, words: Mapping[str, str]) -> Experiment:
     """Return an experiment on the balls of a pack, its fine or its coarse ones."""
-    figure = place.replace("Figure 2, ", "Fig. 2 ").replace("Figure", "Fig.").replace("Appendix", "App.")
     return Experiment(
         name=name if kind == "fine" else f"{name}-coarse",
         title=f"Parameter selection, {words['images']}" + (", coarse models" if kind == "coarse" else ""),
         place=place,
-        about=(COARSE if kind == "coarse" else FINE).format(name=name, figure=figure, **words),
+        about=(COARSE if kind == "coarse" else FINE).format(name=name, place=place, **words),
         metric="mean_reward",
         setting="balls M",
         problems=partial(image_problems, name, kind),

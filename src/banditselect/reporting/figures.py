@@ -187,14 +187,10 @@ def plot_rows(
         return figure
 
 
-def plot_ranks(ranks: Mapping[str, ArrayLike], *, title: str | None = None, width: Width = "column") -> "Figure":
+def plot_ranks(ranks: Mapping[str, ArrayLike], *, title: str | None = None) -> "Figure":
     """Draw a line per policy, the best on top: dots for ranks, larger where problems share one, a bar for their mean.
 
-    Parameters
-    ----------
-    ranks: by policy, where it came on every problem that it played, ``(problems,)``, from 1.
-    title: above the axes.
-    width: of the figure, that of a column or of the page of a two-column paper.
+    ``ranks``: by policy, where it came on every problem that it played, ``(problems,)``, from 1.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -203,7 +199,7 @@ def plot_ranks(ranks: Mapping[str, ArrayLike], *, title: str | None = None, widt
     found = {name: replicates(f"ranks[{name!r}]", one, expected, lambda row: row >= 1.0) for name, one in ranks.items()}
     order = sorted(found, key=lambda name: float(found[name].mean()))
     with house_style():
-        axes = new_figure(width, (RANK * len(order) + FRAME) / 72.0).subplots()
+        axes = new_figure("column", (RANK * len(order) + FRAME) / 72.0).subplots()
         tidy(axes)
         for y, name in enumerate(order):
             places, counts = np.unique(found[name], return_counts=True)
