@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from banditselect.reporting.markdown import markdown_table
+from banditselect.reporting.tables import markdown_table
 from banditselect.runtime.quantiles import standard_error
 from banditselect.simulation.store import write_text
 from banditselect.types import Array

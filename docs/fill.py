@@ -11,15 +11,13 @@ from pathlib import Path
 from banditselect.experiments import EXPERIMENTS, latent, ranking
 from banditselect.experiments import feature_selection as fs
 from banditselect.experiments import parameter_selection as ps
-from banditselect.experiments.beyond import arena
-from banditselect.experiments.beyond.arena_policies import everyone
+from banditselect.experiments.beyond.arena import YARDSTICKS, everyone
 from banditselect.experiments.claims import Verdict, judge
 from banditselect.experiments.experiment import load_runs
-from banditselect.experiments.report import finals_table
-from banditselect.experiments.words import counted
+from banditselect.experiments.report import verdicts_table
+from banditselect.experiments.words import SIGNS, counted
 from banditselect.problems.synthetic import EXTREMES
-from banditselect.reporting.page import SIGNS
-from banditselect.reporting.tables import NOTHING, duration, interval, measured
+from banditselect.reporting.tables import NOTHING, duration
 from banditselect.simulation import Result, Results
 from banditselect.simulation.store import Store
 from benchmarks.arena.experiments import EXPERIMENTS as PUBLISHED
@@ -30,7 +28,6 @@ Found = Mapping[tuple[str, str], Results]  #: by experiment and setting
 Groups = Mapping[str, Mapping[str, ranking.Finals]]  #: of the arena: by setting and group
 PAPER = {name: experiment for name, experiment in EXPERIMENTS.items() if experiment.of_paper}
 SETTINGS = ("theory", "practical", "tuned")
-RANKING = arena.EXPERIMENT.ranking
 
 
 def main(folder: Path) -> None:
@@ -65,28 +62,21 @@ def results_tables(found: Found, verdicts: Sequence[Verdict]) -> dict[str, str]:
         if outcomes["practical"] != outcomes["tuned"]:
             turned.setdefault((outcomes["practical"], outcomes["tuned"]), []).append(f"{claim} ({name})")
     flips = [[*outcomes, "; ".join(those)] for outcomes, those in turned.items()]
-    finals = {f"{name}, {regime}": finals_table(PAPER[name], results) for (name, regime), results in found.items()}
+    finals = {}
+    for (name, regime), results in found.items():
+        policies = dict.fromkeys(policy for result in results.values() for policy in result.curves)
+        cells = [[one, *(final(result, one, PAPER[name].metric) for result in results.values())] for one in policies]
+        head = ["policy", *(f"{problem} (n = {result.replicates})" for problem, result in results.items())]
+        finals[f"{name}, {regime}"] = markdown_table(head, cells)
     return {
         "counts": counted(claims),
         "claims": markdown_table(["claim", "where", *SETTINGS], rows),
         "flips": markdown_table(["practical", "tuned", "claims"], flips),
-        **{name: markdown_table(table.head, table.rows) for name, table in finals.items()},
-        "numbers": details(claims),
+        **finals,
+        "numbers": verdicts_table(claims),
         "other counts": counted(rest),
-        "other numbers": details(rest),
+        "other numbers": verdicts_table(rest),
     }
-
-
-def details(verdicts: Sequence[Verdict]) -> str:
-    """Return every verdict with its numbers."""
-    rows = []
-    for v in verdicts:
-        words = [v.claim or v.quote, f"{v.experiment}, {v.regime}", "; ".join(filter(None, (v.statistic, v.note)))]
-        outcome = f"{SIGNS[v.outcome].symbol} {v.outcome}" + (f" ({v.vacuous})" if v.vacuous else "")
-        value = f"{measured(v.value, v.interval)} {interval(v.interval)}"
-        rows.append([*words, value, v.expected, str(v.n), outcome])
-    head = ["claim", "on", "measured", "value and 95 % interval", "expected", "n", "verdict"]
-    return markdown_table(head, rows)
 
 
 def learned_tables(found: Found, verdicts: Sequence[Verdict]) -> dict[str, str]:
@@ -146,7 +136,7 @@ def worst_table(found: Found) -> str:
 def fill_arena(folder: Path) -> None:
     """Fill arena.md; copy the plots of ranks."""
     ran = {regime: results for (_, regime), results in load_runs(folder, {"arena": EXPERIMENTS["arena"]}).items()}
-    found = {regime: ranking.grouped(results, RANKING) for regime, results in ran.items()}
+    found = {regime: ranking.grouped(results) for regime, results in ran.items()}
     for regime, groups in found.items():
         for group in groups:
             figure = folder / "arena" / regime / f"ranks-{group}.svg"
@@ -155,7 +145,7 @@ def fill_arena(folder: Path) -> None:
         [group, name, ", ".join(one.told) or "nothing", ", ".join(one.tuned) or "nothing", one.proved]
         for group, named in everyone().items()
         for name, one in named.items()
-        if name not in RANKING.yardsticks
+        if name not in YARDSTICKS
     ]
     head = ["among", "policy", "inputs besides shapes and models", "tuned", "proved regret"]
     tables = {
@@ -167,7 +157,7 @@ def fill_arena(folder: Path) -> None:
         "inputs": markdown_table(head, inputs),
     }
     if published := load_runs(folder, PUBLISHED):
-        tables["rates"] = details(judge(published, PUBLISHED, SENTENCES))
+        tables["rates"] = verdicts_table(judge(published, PUBLISHED, SENTENCES))
     fill(DOCS / "arena.md", tables)
 
 
@@ -187,10 +177,10 @@ def summary(found: Groups) -> str:
     rows = []
     for group in next(iter(found.values())):
         for regime, groups in found.items():
-            every = ranking.standings(groups[group], RANKING)
+            every = ranking.standings(groups[group])
             full = [one for one in every if one.problems == len(groups[group])]
             words = {one.policy: f"{one.policy} ({100.0 * one.share:.1f} %)" for one in full}
-            known = [words.pop(name) for name in list(words) if name in RANKING.yardsticks]
+            known = [words.pop(name) for name in list(words) if name in YARDSTICKS]
             rows.append([group, regime, "; ".join([*words.values()][:3]), "; ".join(known), every[0].behind.b])
     return markdown_table(["among", "setting", "smallest regrets", "yardsticks", "leader"], rows)
 
@@ -201,13 +191,12 @@ def standing(found: Groups, folder: Path) -> str:
     rows = []
     for group, named in everyone().items():
         by_name = {
-            regime: {one.policy: one for one in ranking.standings(groups[group], RANKING)}
-            for regime, groups in found.items()
+            regime: {one.policy: one for one in ranking.standings(groups[group])} for regime, groups in found.items()
         }
         for policy, one in by_name[last].items():
             cells = [group, f"{policy} (ours)" if named[policy].ours else policy, str(one.problems)]
             for own in by_name.values():
-                cells += ranking.cells(own[policy], RANKING)[1:] if policy in own else [NOTHING] * 4
+                cells += ranking.cells(own[policy])[1:] if policy in own else [NOTHING] * 4
             rows.append([*cells, ranking.round_time(policy, found[last][group], times)])
     words = ["regret", "difference from the leader", "rank", "best or close"]
     head = ["among", "policy", "problems", *(f"{regime}: {one}" for regime in found for one in words), "µs a round"]
@@ -219,7 +208,7 @@ def winners(found: Groups) -> str:
     rows: dict[str, list[str]] = {}
     for groups in found.values():
         for finals in groups.values():
-            for problem, (first, *close) in ranking.winners(finals, RANKING).items():
+            for problem, (first, *close) in ranking.winners(finals).items():
                 rows.setdefault(problem, [problem]).extend([first, "; ".join(close) or NOTHING])
     return markdown_table(["problem", *(f"{r}: {one}" for r in found for one in ("best", "close"))], [*rows.values()])
 
@@ -230,7 +219,7 @@ def losses(found: Groups) -> str:
     rows = []
     for regime, groups in found.items():
         for finals in groups.values():
-            first = ranking.winners(finals, RANKING)
+            first = ranking.winners(finals)
             for policy in (name for name in next(iter(finals.values())) if name in ours):
                 behind = [
                     f"{problem} ({own[policy].mean() / own[first[problem][0]].mean():.1f} times {first[problem][0]})"

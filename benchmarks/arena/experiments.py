@@ -19,8 +19,8 @@ whether the reference of the balancing masters, sqrt(n), bounds the regret of a 
 from collections.abc import Sequence
 from typing import Any
 
-from banditselect.experiments.beyond import arena_policies as who
-from banditselect.experiments.beyond.arena_policies import of_maps
+from banditselect.experiments.beyond import arena as who
+from banditselect.experiments.beyond.arena import of_maps
 from banditselect.experiments.experiment import Experiment, Regime, Scale
 from banditselect.experiments.parameter_selection import UNIFORM
 from banditselect.masters import Corral

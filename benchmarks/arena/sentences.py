@@ -10,17 +10,26 @@ half of that of uniform play. "Does not grow": an exponent of at most a tenth. "
 """
 
 import math
-from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from banditselect.experiments.beyond import arena_policies as who
-from banditselect.experiments.claims.claim import Measure, Runs, Sentence, Statistic, measure_all, models_of
-from banditselect.experiments.claims.latent import at_a_quarter, since
+from banditselect.experiments.beyond import arena as who
+from banditselect.experiments.claims.claim import (
+    Compute,
+    Measure,
+    Runs,
+    Sentence,
+    Statistic,
+    exponent,
+    measure,
+    models_of,
+    part_of,
+    ratio,
+)
+from banditselect.experiments.claims.latent import at_a_quarter, since_a_quarter
 from banditselect.experiments.claims.paper import MUCH
-from banditselect.experiments.claims.statistics import ratio
 from banditselect.experiments.feature_selection import UNIFORM
 from banditselect.types import Array
 
@@ -34,117 +43,101 @@ ROOT, FLAT = (-math.inf, 0.5 + LOGARITHMS), (-math.inf, 0.1)
 TWO_THIRDS, LINEAR, GROWS = (2.0 / 3.0, math.inf), (0.9, math.inf), (0.1, math.inf)
 
 
-Evidence = tuple[list[Statistic], list[Runs]]
-
-
-def measured(parts: Callable[..., Evidence]) -> Callable[..., Measure]:
-    """Turn a function of runs and arguments into one of the arguments that returns the measure."""
-    return lambda *args, **options: lambda runs: measure_all(*parts(runs, *args, **options))
-
-
 def _ordered(runs: Runs, axis: str) -> list[str]:
     """Return the problems in which M, or K, differs, in its order."""
     return sorted((name for name in runs.results if name.startswith(axis)), key=models_of)
 
 
-def _early(runs: Runs, names: Sequence[str], *policies: str) -> tuple[Runs, float]:
-    """Return the regrets after a quarter of the rounds, and the logarithm of all rounds over these."""
-    found: dict[str, dict[str, Array]] = {name: {} for name in names}
-    span = 0.0
-    for name in names:
-        for policy in policies:
-            own, span = at_a_quarter(runs.results[name], policy)
-            found[name] |= own
-    return Runs(found), span
+def _early(runs: Runs, problem: str, policy: str) -> tuple[Array, float]:
+    """Return the regret after a quarter of the rounds, and the logarithm of all rounds over these."""
+    values, span = at_a_quarter(runs.results[problem], policy)
+    return values[: runs.n], span
 
 
-def _learned(runs: Runs, problem: str, policy: str) -> bool:
-    return bool(runs.mean(problem, policy) <= LEARNED * runs.mean(problem, UNIFORM))
+def _learned(runs: Runs, problem: str, policy: str, *, early: bool) -> bool:
+    """Return whether the regret is far below that of uniform play, after a quarter of the rounds or after all."""
+    own, uniform = (_early(runs, problem, one)[0] if early else runs.final(problem, one) for one in (policy, UNIFORM))
+    return bool(own.mean() <= LEARNED * uniform.mean())
 
 
-def _logarithms(runs: Runs) -> Runs:
-    finals = runs.finals.items()
-    return Runs({name: {one: np.log(np.maximum(values, TINY)) for one, values in own.items()} for name, own in finals})
-
-
-@measured
+@measure
 def of_master(
     runs: Runs, policy: str, *, rounds: Bounds = ROOT, together: float | None = None, two: bool = False
-) -> Evidence:
+) -> list[Statistic]:
     """Measure the exponents of T in a typical regret, for the smallest M and the largest that it learned.
 
     ``rounds``: where they lie.  ``together``: the exponent that M T has at most, from a quarter of M and of T to the
     largest M and all rounds.  ``two``: only for M = 2.
     """
     names = _ordered(runs, "M")[: 1 if two else None]
-    early, span = _early(runs, names, policy, UNIFORM)
-    learned = [name for name in names if _learned(early, name, policy)] or names[:1]
+    learned = [name for name in names if _learned(runs, name, policy, early=True)] or names[:1]
     parts = []
     for name in dict.fromkeys((learned[0], learned[-1])):
         words = f"exponent e of T^e, regret of {policy} in the last three quarters, {name}"
-        parts.append(Statistic(words, _growth(policy, name, name, span), *rounds, (name,)))
+        parts.append(Statistic(words, _growth(runs, policy, name, name), *rounds, (name,)))
     if together is not None:
         more, less = names[-1], f"M = {models_of(names[-1]) // 4}"
-        if less in names and _learned(early, less, policy) and _learned(runs, more, policy):
+        known = less in names and _learned(runs, less, policy, early=True)
+        if known and _learned(runs, more, policy, early=False):
             words = f"exponent e of (M T)^e, regret of {policy}, from {less} and a quarter of the rounds to {more}"
-            joint = _growth(policy, less, more, span + math.log(4.0))
+            joint = _growth(runs, policy, less, more, math.log(4.0))
             parts.append(Statistic(words, joint, high=together + LOGARITHMS, problems=(less, more)))
-    played = Runs({name: {policy: runs.finals[name][policy]} for name in names})
-    return parts, [_logarithms(played), _logarithms(early)]
+    return parts
 
 
-def _growth(policy: str, less: str, more: str, span: float) -> Callable[[Runs, Runs], Any]:
-    return lambda late, early: (late.mean(more, policy) - early.mean(less, policy)) / span
+def _growth(runs: Runs, policy: str, less: str, more: str, further: float = 0.0) -> Compute:
+    """Return the statistic: the exponent in the mean logarithm of the regret, since a quarter of the rounds."""
+    values, span = _early(runs, less, policy)
+    early, late = (np.log(np.maximum(one, TINY)) for one in (values, runs.final(more, policy)))
+    return lambda mean: (mean(late) - mean(early)) / (span + further)
 
 
-@measured
-def has_learned(runs: Runs, policy: str, *others: str) -> Evidence:
+@measure
+def has_learned(runs: Runs, policy: str, *others: str) -> list[Statistic]:
     """Measure the regret after a quarter of the rounds with M = 2, over that of uniform play.
 
     ``others``: policies whose regret over sqrt(t) is at most 1 there and at the end, on every problem.
     """
     names = _ordered(runs, "M")
-    early, span = _early(runs, names, policy, UNIFORM, *others)
     words = f"regret of {policy} over that of {UNIFORM} after a quarter of the rounds, {names[0]}"
-    share = _contrast(names[0], policy, float(early.mean(names[0], UNIFORM)))
-    parts = [Statistic(words, share, high=LEARNED, problems=(names[0],))]
+    parts = [Statistic(words, _contrast(runs, names[0], policy), high=LEARNED, problems=(names[0],))]
     T = float(runs.results[names[0]].checkpoints[-1])
-    times = {"after a quarter of the rounds": (1, T * math.exp(-span)), "at the end": (0, T)}
     for other, name in product(others, names):
-        for when, (which, t) in times.items():
+        values, span = _early(runs, name, other)
+        end, quarter = part_of(runs, name, other, math.sqrt(T)), _over(values, math.sqrt(T * math.exp(-span)))
+        for when, over in {"after a quarter of the rounds": quarter, "at the end": end}.items():
             words = f"regret of {other} over sqrt(t), {name}, {when}"
-            parts.append(Statistic(words, _over(name, other, math.sqrt(t), which), high=1.0, problems=(name,)))
-    return parts, [runs, early]
+            parts.append(Statistic(words, over, high=1.0, problems=(name,)))
+    return parts
 
 
-def _contrast(problem: str, policy: str, unit: float) -> Callable[[Runs, Runs], Any]:
+def _contrast(runs: Runs, problem: str, policy: str) -> Compute:
     """Return the statistic: a share of uniform play, with the interval of the difference from the share in question.
 
     One stuck run makes the interval of a ratio useless, but not that of this difference.
     """
-
-    return lambda _, early: LEARNED + (early.mean(problem, policy) - LEARNED * early.mean(problem, UNIFORM)) / unit
-
-
-def _over(problem: str, policy: str, unit: float, which: int) -> Callable[..., Any]:
-    return lambda *runs: runs[which].mean(problem, policy) / unit
+    values, uniform = (_early(runs, problem, one)[0] for one in (policy, UNIFORM))
+    unit = float(uniform.mean())
+    return lambda mean: LEARNED + (mean(values) - LEARNED * mean(uniform)) / unit
 
 
-@measured
-def in_rounds(runs: Runs, policy: str, within: Bounds) -> Evidence:
+def _over(values: Array, unit: float) -> Compute:
+    return lambda mean: mean(values) / unit
+
+
+@measure
+def in_rounds(runs: Runs, policy: str, within: Bounds) -> list[Statistic]:
     """Measure the exponents of T in a mean regret, for the smallest M and the largest."""
     names = _ordered(runs, "M")
-    early, span = _early(runs, names, policy)
     words = f"exponent e of T^e, regret of {policy} in the last three quarters, "
     ends = dict.fromkeys((names[0], names[-1]))
-    parts = [Statistic(words + name, since(name, policy, span), *within, (name,)) for name in ends]
-    return parts, [runs, early]
+    return [Statistic(words + name, since_a_quarter(runs, name, policy), *within, (name,)) for name in ends]
 
 
-@measured
+@measure
 def in_size(
     runs: Runs, policy: str, axis: str, within: Bounds, *, over: str | None = None, log: bool = False
-) -> Evidence:
+) -> list[Statistic]:
     """Measure the exponent of M or K, ``axis``, in a regret.
 
     ``over``: the policy whose regret it is divided by, if problems with more actions are harder for all.  ``log``:
@@ -153,26 +146,18 @@ def in_size(
     names = _ordered(runs, axis)
     ends, symbol = (names[0], names[-1]), axis[-1]
     of = f"regret of {policy}" + (f" over that of {over}" if over else "")
-    sizes = [math.log(models_of(end)) if log else float(models_of(end)) for end in ends]
+    small, large = (math.log(models_of(end)) if log else float(models_of(end)) for end in ends)
     words = f"exponent e of {f'(log {symbol})' if log else symbol}^e, {of}, between {ends[0]} and {ends[1]}"
-    exponent = _exponent(policy, over, ends, math.log(sizes[1] / sizes[0]))
-    return [Statistic(words, exponent, *within, ends)], [runs]
+    few, many = (ratio(runs, p, policy, over) if over else part_of(runs, p, policy, 1.0) for p in ends)
+    return [Statistic(words, exponent(few, many, math.log(large / small)), *within, ends)]
 
 
-def _exponent(policy: str, over: str | None, ends: tuple[str, str], span: float) -> Callable[[Runs], Any]:
-    def regret(runs: Runs, problem: str) -> Any:
-        return runs.mean(problem, policy) / (runs.mean(problem, over) if over else 1.0)
-
-    return lambda runs: np.log(regret(runs, ends[1]) / regret(runs, ends[0])) / span
-
-
-@measured
-def times(runs: Runs, policy: str, other: str, low: float, *, two: bool = False) -> Evidence:
+@measure
+def times(runs: Runs, policy: str, other: str, low: float, *, two: bool = False) -> list[Statistic]:
     """Measure the regret of one policy over that of another, for every M, or for M = 2."""
     names = _ordered(runs, "M")[: 1 if two else None]
     words = f"regret of {policy} over that of {other}, "
-    parts = [Statistic(words + p, ratio(p, policy, other), low=low, problems=(p,), log=True) for p in names]
-    return parts, [runs]
+    return [Statistic(words + p, ratio(runs, p, policy, other), low=low, problems=(p,), log=True) for p in names]
 
 
 DATA_DRIVEN, CORRAL = "Pacchiano, Dann and Gentile 2024", "Pacchiano et al. 2020"
@@ -197,19 +182,17 @@ WORDS = {
 }
 
 
-def _published(experiment: str, id: str, place: str, measure: Measure, *about: str, **options: Any) -> Sentence:
+def _published(experiment: str, id: str, place: str, parts: Measure, *about: str, **options: Any) -> Sentence:
     words = options.pop("words", None) or WORDS[id]
-    return Sentence(
-        id, words, (experiment,), (), measure, ("defaults",), place=place, ours=True, about=about, **options
-    )
+    return Sentence(id, words, (experiment,), (), parts, ("defaults",), place=place, ours=True, about=about, **options)
 
 
 def _balancing(policy: str, place: str, together: float) -> Sentence:
     bounded = together == 0.5  # by a reference for the regret of a base
     order = "sqrt(M T), if the reference bounds the regret of one base" if bounded else "M sqrt(T)"
     words, premise = f"the regret of {policy} is of order {order}", has_learned(policy, *([BASE] if bounded else []))
-    measure = of_master(policy, together=together)
-    return _published(MASTERS, f"rate-{policy.lower()}", place, measure, words=words, premise=premise)
+    exponents = of_master(policy, together=together)
+    return _published(MASTERS, f"rate-{policy.lower()}", place, exponents, words=words, premise=premise)
 
 
 def _smoothed(id: str, policy: str, rate: str) -> Sentence:

@@ -19,6 +19,8 @@ LARGEST = 1e300  #: in place of infinity where infinities would be subtracted
 FLAT = 1e-12  #: a spread below this share of the largest deviation is rounding
 NUDGE = 1e-4  #: the weight that one replicate is given more of when a derivative is taken
 
+CONFIDENCE = constraints.Number(low=0.0, high=1.0, above=True, below=True)
+
 Mean: TypeAlias = Callable[[Array], Any]  #: from values ``(n,)`` to their mean, over the replicates or resamples
 
 
@@ -41,8 +43,6 @@ class Comparison:
     low: float  # NaN where there is one replicate
     high: float
     n: int  # replicates
-    below: float  # the share of replicates with a < b
-    above: float  # and with a > b
     confidence: float
 
     def __repr__(self) -> str:
@@ -55,21 +55,14 @@ class Comparison:
 
 
 def mean_interval(values: ArrayLike, *, confidence: float = 0.95) -> Interval:
-    """Return the mean over the last axis and Student's interval for it.
+    """Return the mean of values ``(..., R)`` over R replicates, and Student's interval for it, three arrays ``(...)``.
 
-    Parameters
-    ----------
-    values: ``(..., R)``, R replicates; a NaN makes its own mean NaN.
-    confidence: the probability that the interval aims at.
+    A NaN makes its own mean NaN; the bounds are NaN where R = 1.
 
-    Returns three arrays ``(...)``; the bounds are NaN where R = 1.
-
-    Examples
-    --------
     >>> mean_interval([[1.0, 2.0, 3.0]])
     Interval(estimate=array([2.]), low=array([-0.48...]), high=array([4.48...]))
     """
-    check_confidence(confidence)
+    CONFIDENCE.check("confidence", confidence, None)
     x = inputs.as_floats("values", values, "numbers of shape (..., R)")
     if x.ndim == 0 or x.size == 0:
         raise errors.refuse("values", values, "numbers of shape (..., R) with at least one replicate")
@@ -88,8 +81,8 @@ def paired_difference(
 ) -> Comparison:
     """Compare two policies on the same replicates: the mean of ``a - b`` and an interval for it.
 
-    The interval is that of `bootstrap_interval`, so that it is longer on the side of the longer tail; where Student's
-    reaches further, or there are too few replicates for a bootstrap, that is used.
+    The interval is that of `bootstrap_interval`, longer on the side of the longer tail; where Student's reaches
+    further, or there are too few replicates for a bootstrap, that is used.
 
     Parameters
     ----------
@@ -97,8 +90,6 @@ def paired_difference(
     names, metric: how the comparison is printed.
     confidence: the probability that the interval aims at.
 
-    Examples
-    --------
     >>> paired_difference([1.0, 2.0, 4.0, 3.0], [2.0, 2.5, 6.0, 4.5], names=("FS-SCB", "RB-SCB"), metric="regret")
     FS-SCB - RB-SCB: regret -1.25 [-2.28, -0.22], 95 % paired bootstrap, n = 4
     """
@@ -109,8 +100,7 @@ def paired_difference(
     student = mean_interval(d, confidence=confidence)[1:]
     bootstrap = bootstrap_interval(lambda mean: mean(d), d.size, confidence=confidence)
     low, high = float(np.fmin(student[0], bootstrap[0])), float(np.fmax(student[1], bootstrap[1]))
-    below, above = float((d < 0.0).mean()), float((d > 0.0).mean())
-    return Comparison(*names, metric, float(d.mean()), low, high, d.size, below, above, confidence)
+    return Comparison(*names, metric, float(d.mean()), low, high, d.size, confidence)
 
 
 def bootstrap_interval(
@@ -142,8 +132,6 @@ def bootstrap_interval(
     and 0.7 to 7.3 %. A variance that comes from rare, large values is underestimated by a sample that has few of them,
     and its ratio then refuted too often.
 
-    Examples
-    --------
     >>> x, y = np.arange(1.0, 21.0), np.arange(2.0, 22.0)
     >>> bootstrap_interval(lambda mean: mean(x) / mean(y), 20, log=True)
     (0.88..., 0.92...)
@@ -151,7 +139,7 @@ def bootstrap_interval(
     .. [1] Hesterberg, "What Teachers Should Know About the Bootstrap", The American Statistician 69 (2015).
     .. [2] Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, section 21.
     """
-    check_confidence(confidence)
+    CONFIDENCE.check("confidence", confidence, None)
     if n < 2:
         return math.nan, math.nan
     level = NormalDist().cdf(-math.sqrt(n / (n - 1)) * _student(confidence, n - 1))
@@ -198,7 +186,7 @@ def share_interval(successes: int, n: int, *, confidence: float = 0.95) -> tuple
     >>> share_interval(98, 100)
     (0.929..., 0.994...)
     """
-    check_confidence(confidence)
+    CONFIDENCE.check("confidence", confidence, None)
     test = need("scipy.stats", "experiments").binomtest(successes, n)
     low, high = test.proportion_ci(confidence, method="wilson")
     return float(low), float(high)
@@ -210,16 +198,11 @@ def _student(confidence: float, freedom: int) -> float:
 
 
 def replicates(name: str, values: ArrayLike, expected: str, fits: Callable[[Array], Any]) -> Array:
-    """Return numbers ``(R,)``, at least one, all of which fit; others are refused."""
+    """Return numbers ``(R,)``, at least one, all of which fit; refuse others."""
     x = inputs.as_floats(name, values, expected)
     if x.ndim != 1 or x.size == 0 or not np.all(fits(x)):
         raise errors.refuse(name, values, expected)
     return x
-
-
-def check_confidence(confidence: float) -> None:
-    """Refuse what is not a probability strictly between 0 and 1."""
-    constraints.Number(low=0.0, high=1.0, above=True, below=True).check("confidence", confidence, None)
 
 
 def decimals(largest: float, error: float) -> int:

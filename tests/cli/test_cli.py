@@ -17,8 +17,9 @@ from typer.testing import CliRunner
 
 import banditselect
 from banditselect import PSOFUL
-from banditselect.cli import progress as displays
+from banditselect.cli import session as displays
 from banditselect.cli.app import app
+from banditselect.experiments import EXPERIMENTS
 from banditselect.simulation import METRICS, Progress, Results
 
 ROOT = Path(__file__).parents[2]
@@ -82,6 +83,41 @@ def test_wrong_usage_has_code_2_and_writes_nothing(folder: Path, arguments: list
     assert list(folder.iterdir()) == []
 
 
+def test_reproduce(folder: Path) -> None:
+    small = ("reproduce", "ps-synthetic", "latent", "--replicates", "2", "--rounds", "5", "--regime", "theory")
+    done = call(*small, "--no-figures")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines()[-1] == "report: out/quick/report.html"
+    assert done.stdout.splitlines()[0].startswith("Figure 2, theory: ")
+    assert not (folder / "out" / "quick" / "ps-synthetic" / "theory" / "figure.svg").exists()
+    summary = (folder / "out" / "quick" / "summary.md").read_text()
+    for word in ("Parameter selection, synthetic", "Latent bandits", "PS-OFUL, likelihood sets (ours)"):
+        assert word in summary
+    judged = json.loads((folder / "out" / "quick" / "claims.json").read_text())
+    keys = {"id", "quote", "experiment", "regime", "arm", "statistic", "interval", "verdict"}
+    assert all(keys <= set(one) for one in judged)
+    assert {one["experiment"] for one in judged} == {"ps-synthetic", "latent"}
+    assert json.loads(call("claims", "out/quick", "--json").stdout) == judged
+    assert "better than OFUL" in call("claims", "out/quick").stdout
+    again = call(*small)
+    assert "24 of 24 cells (24 from an earlier run)" in again.stderr
+    assert (folder / "out" / "quick" / "ps-synthetic" / "theory" / "figure.svg").exists()
+
+
+def test_the_quick_version_is_practical_and_prints_no_warning(folder: Path) -> None:
+    done = call("reproduce", "--replicates", "2", "--rounds", "40", "--models", "2", "--no-figures")
+    assert done.exit_code == 0, done.output
+    assert "warning" not in done.stderr
+    out = folder / "out" / "quick"
+    ran = {path.parent.relative_to(out).as_posix() for path in out.glob("*/*/results.parquet")}
+    shown = [name for name, experiment in EXPERIMENTS.items() if experiment.shown]
+    assert ran == {f"{name}/practical" for name in shown}
+    assert len(shown) == 8
+    *lines, last = done.stdout.splitlines()
+    assert [line.partition(":")[0] for line in lines] == [f"Figure {k}, practical" for k in (1, 2, 3)]
+    assert last == "report: out/quick/report.html"
+
+
 def test_what_others_wrote_is_not_replaced(folder: Path) -> None:
     (folder / "mine").mkdir()
     (folder / "mine" / "report.html").write_text("mine")
@@ -131,7 +167,7 @@ def test_failures_are_told_and_the_rest_is_kept(folder: Path, monkeypatch: pytes
     done = call(*SMALL, "--workers", "1")
     assert done.exit_code == 1
     assert "cells failed; the results of the others are kept" in done.stderr
-    assert re.search(r"PS-OFUL on .*, replicates 0-1, 5 rounds, seed 0\n  AssertionError: no luck\n  ", done.stderr)
+    assert re.search(r"PS-OFUL on .*, replicates 0-1, 5 rounds, seed 0, .*: AssertionError\('no luck'\)", done.stderr)
     place = folder / "out" / "quick" / "ps-synthetic" / "practical"
     assert (place / "failures.json").exists()
     played = Results.load(place / "results.parquet")["b = 0"].policies
@@ -156,17 +192,7 @@ def begun(process: "subprocess.Popen[str]", out: Path) -> None:
 )
 def test_interruptions_keep_what_is_done(folder: Path, number: int, group: bool, workers: str) -> None:
     large = ("--rounds", "3000", "--replicates", "100", "--no-figures", "--quiet")
-    arguments = (
-        "reproduce",
-        "ps-synthetic",
-        "--regime",
-        "practical",
-        "--workers",
-        workers,
-        *large,
-        "--out",
-        "my results",
-    )
+    arguments = (*SMALL[:4], "--workers", workers, *large, "--out", "my results")
     process = start(*arguments)
     begun(process, folder / "my results")
     (os.killpg if group else os.kill)(process.pid, number)
@@ -226,12 +252,6 @@ def test_version_and_help(folder: Path) -> None:
     assert "130, 143" in call("reproduce", "--help").stdout
 
 
-def test_making_packs_is_no_command(folder: Path) -> None:
-    done = call("data", "list")
-    assert done.exit_code == 2
-    assert "No such command 'data'" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
@@ -259,17 +279,6 @@ def test_the_page_shows_what_happens(folder: Path) -> None:
     assert stdout.startswith(shown), command + stdout + stderr
 
 
-def progress(done: int, *, fraction: float, seconds_left: float | None, reused: int = 0) -> Progress:
-    return Progress(
-        cells=10,
-        cells_done=done,
-        cells_reused=reused,
-        cells_failed=0,
-        fraction=fraction,
-        seconds_left=seconds_left,
-    )
-
-
 def test_lines_come_seldom(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     now = 1000.0
     monkeypatch.setattr(displays.time, "monotonic", lambda: now)
@@ -277,9 +286,9 @@ def test_lines_come_seldom(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         tell = display.phase("playing")
         for second in range(100):
             now = 1000.0 + second
-            tell(progress(second // 10, fraction=second / 100, seconds_left=99.0 - second if second else None))
+            tell(Progress(10, second // 10, 0, 0, second / 100, 99.0 - second if second else None))
         now = 1100.0
-        tell(progress(10, reused=2, fraction=1.0, seconds_left=0.0))
+        tell(Progress(10, 10, 2, 0, 1.0, 0.0))
     assert capsys.readouterr().err.splitlines() == [
         "playing: 30 %, 3 of 10 cells, 30 s so far, about 1 min 9 s left",
         "playing: 60 %, 6 of 10 cells, 1 min so far, about 39 s left",
@@ -293,7 +302,7 @@ def test_the_bar_on_a_terminal() -> None:
 
     file = io.StringIO()
     with displays.Display(quiet=False, console=Console(width=100, force_terminal=True, file=file)) as display:
-        display.phase("playing")(progress(3, reused=1, fraction=0.25, seconds_left=100.0))
+        display.phase("playing")(Progress(10, 3, 1, 0, 0.25, 100.0))
         display._bar.refresh()
         text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", file.getvalue())
     assert text.split("\r")[-1].startswith("playing ")
@@ -302,5 +311,5 @@ def test_the_bar_on_a_terminal() -> None:
 
 def test_quiet_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     with displays.Display(quiet=True) as display:
-        display.phase("playing")(progress(3, fraction=0.25, seconds_left=100.0))
+        display.phase("playing")(Progress(10, 3, 0, 0, 0.25, 100.0))
     assert capsys.readouterr() == ("", "")

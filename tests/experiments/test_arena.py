@@ -8,56 +8,50 @@ import pytest
 
 from banditselect import OFUL, RegretBalancing, SquareCB, given, on_every_map, simulate, tune
 from banditselect.experiments.beyond import arena
-from banditselect.experiments.beyond.arena_policies import MAPS, REGIONS, YARDSTICKS, Contestant, everyone, tuned
-from banditselect.experiments.experiment import Ranking
+from banditselect.experiments.beyond.arena import MAPS, REGIONS, YARDSTICKS, Contestant, everyone, tuned
 from banditselect.experiments.ranking import grouped, ranks, standing_tables, standings, winners
-from banditselect.simulation import METRICS, Result, Results
+from banditselect.simulation import Results
 from banditselect.simulation.store import Store
 from banditselect.simulation.tuning import arguments_of
+from results_by_hand import result
 
-RANKING = Ranking(lambda problem: problem[0], "Uniform", ("Uniform",))
 N = 12
-
-
-def result(finals, checkpoints=(1000,), settings=None):
-    """Return a result with these regrets, ``(N,)`` or ``(C, N)``, by policy."""
-    nothing = np.full((len(checkpoints), N), np.nan)
-    curves = {
-        policy: {metric: np.reshape(values, nothing.shape) if metric == "regret" else nothing for metric in METRICS}
-        for policy, values in finals.items()
-    }
-    return Result(np.array(checkpoints), curves, settings or {})
 
 
 def around(mean, spread=0.0):
     return mean + spread * np.linspace(-1.0, 1.0, N)
 
 
-# Two problems of group a: x has 10 and 40 of the 100 and 200 of uniform play, y 20 and 20, z 30 where it played.
+# Two problems of maps: x has 10 and 40 of the 100 and 200 of uniform play, y 20 and 20, z 30 where it played.
 PLAYED = Results(
     {
-        "a1": result({"x": around(10.0), "y": around(20.0, 1.0), "z": around(30.0), "Uniform": around(100.0)}),
-        "a2": result({"x": around(40.0), "y": around(20.0, 1.0), "Uniform": around(200.0)}),
-        "b1": result({"w": around(5.0), "Uniform": around(10.0)}),
+        "fs-mnist, M = 2": result(
+            {"x": around(10.0), "y": around(20.0, 1.0), "z": around(30.0), "Uniform": around(100.0)}
+        ),
+        "section 9, M = 2": result({"x": around(40.0), "y": around(20.0, 1.0), "Uniform": around(200.0)}),
+        "latent, M = 2": result({"w": around(5.0), "Uniform": around(10.0)}),
     }
 )
 
 
 def test_ranks_and_winners_by_hand():
-    groups = grouped(PLAYED, RANKING)
-    assert {group: list(finals) for group, finals in groups.items()} == {"a": ["a1", "a2"], "b": ["b1"]}
-    found = {name: values.tolist() for name, values in ranks(groups["a"], RANKING).items()}
+    groups = grouped(PLAYED)
+    assert {group: list(finals) for group, finals in groups.items()} == {
+        "maps": ["fs-mnist, M = 2", "section 9, M = 2"],
+        "regions": ["latent, M = 2"],
+    }
+    found = {name: values.tolist() for name, values in ranks(groups["maps"]).items()}
     assert found == {"x": [1.0, 2.0], "y": [2.0, 1.0], "z": [3.0]}
-    assert winners(groups["a"], RANKING) == {"a1": ["x"], "a2": ["y"]}
+    assert winners(groups["maps"]) == {"fs-mnist, M = 2": ["x"], "section 9, M = 2": ["y"]}
     near = {"p": {"x": around(10.0, 3.0), "y": around(10.1, -3.0), "z": around(20.0), "Uniform": around(30.0)}}
-    assert winners(near, RANKING) == {"p": ["x", "y"]}
+    assert winners(near) == {"p": ["x", "y"]}
     rare = np.where(np.arange(N) == 0, 60.0, 10.0)  # one failure: 14.2 on average, and no policy is clearly better
-    assert winners({"p": {"x": around(10.5, 3.0), "y": rare, "Uniform": around(90.0)}}, RANKING) == {"p": ["x"]}
+    assert winners({"p": {"x": around(10.5, 3.0), "y": rare, "Uniform": around(90.0)}}) == {"p": ["x"]}
 
 
 def test_standings_by_hand():
     """x has (10 % + 20 %) / 2 = 15 %, y (20 % + 10 %) / 2 = 15 % as well, z 30 % where x, the first, has 10 %."""
-    found = {one.policy: one for one in standings(grouped(PLAYED, RANKING)["a"], RANKING)}
+    found = {one.policy: one for one in standings(grouped(PLAYED)["maps"])}
     assert found["x"].share == pytest.approx(0.15)
     assert found["z"].behind.b in ("x", "y")
     assert found["z"].behind.mean == pytest.approx(0.3 - {"x": 0.1, "y": 0.2}[found["z"].behind.b])
@@ -71,7 +65,7 @@ def test_standings_by_hand():
 def test_differences_are_paired():
     """Regrets that vary by 9 together and differ by exactly 1 of 100: the interval has no width."""
     own = {"x": around(20.0, 9.0), "y": around(21.0, 9.0), "Uniform": around(100.0)}
-    (first, second, last) = standings({"p": own}, RANKING)
+    (first, second, last) = standings({"p": own})
     assert last.policy == "Uniform"  # sorted by the difference
     assert (first.policy, second.policy) == ("x", "y")
     assert (second.behind.low, second.behind.high) == (pytest.approx(0.01), pytest.approx(0.01))
@@ -89,10 +83,10 @@ def test_the_table_has_the_time_of_a_round(tmp_path):
     (tmp_path / "timings.jsonl").write_text("\n".join(lines))
     times = Store(tmp_path).round_times()
     results = Results({"section 9, M = 2": result({"FS-IDS": around(10.0), "Uniform": around(100.0)})})
-    (table,) = standing_tables(arena.EXPERIMENT.ranking, results, times)
-    assert table.caption == "Who comes where: maps"
-    assert table.rows[0] == ["FS-IDS", "1", "10.0", "–", "1.0", "1 of 1", "10.0"]
-    assert table.rows[1][:4] == ["Uniform", "1", "100.0", "90.0 [90.0, 90.0]"]
+    lines = standing_tables(results, times).splitlines()
+    assert lines[0] == "Who comes where: maps"
+    assert lines[4] == "| FS-IDS | 1 | 10.0 | – | 1.0 | 1 of 1 | 10.0 |"
+    assert lines[5].startswith("| Uniform | 1 | 100.0 | 90.0 \\[90.0, 90.0] |")
 
 
 # Policies of a problem

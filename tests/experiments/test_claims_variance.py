@@ -8,9 +8,9 @@ import pytest
 from banditselect.experiments import EXPERIMENTS
 from banditselect.experiments import feature_selection as fs
 from banditselect.experiments.claims import judge
-from banditselect.experiments.claims.claim import FAILS, OPEN, Runs, Statistic, measure_all
-from banditselect.experiments.claims.statistics import ratio, within_classes
-from banditselect.simulation import METRICS, Result, Results
+from banditselect.experiments.claims.claim import FAILS, OPEN, Statistic, within_classes
+from banditselect.simulation import Results
+from results_by_hand import result
 
 N = 40
 
@@ -31,18 +31,16 @@ def test_intervals_of_variances_within_classes_cover_the_truth(classes, each):
     rng, labels, missed = np.random.default_rng(0), np.repeat(np.arange(classes), each), 0
     for _ in range(300):
         mean, (x, y) = 30.0 * rng.normal(size=classes)[labels], rng.normal(size=(2, labels.size))
-        finals = {"a": mean + 2.0 * x, "b": 5.0 * mean + 0.6 * x + 0.8 * y}
-        squares = Runs({"p": {name: within_classes(values, labels) ** 2 for name, values in finals.items()}})
-        (found,) = measure_all([Statistic("ratio", ratio("p", "a", "b"), log=True)], [squares])
+        finals = (mean + 2.0 * x, 5.0 * mean + 0.6 * x + 0.8 * y)
+        a, b = (within_classes(values, labels) ** 2 for values in finals)
+        found = Statistic("ratio", lambda mean, a=a, b=b: mean(a) / mean(b), log=True).measure(a.size, 0.95)
         missed += not found.interval[0] <= 4.0 <= found.interval[1]
     assert missed <= 0.08 * 300
 
 
 def judged(name, problem, finals, seed):
     """Judge the final regrets of one problem; return the verdict on "fs-variance"."""
-    nothing = {metric: np.full((1, finals[fs.FS].size), np.nan) for metric in METRICS}
-    curves = {policy: nothing | {"regret": values[None]} for policy, values in finals.items()}
-    ran = {(name, "tuned"): Results({problem: Result(np.array([1000]), curves, {"seed": seed})})}
+    ran = {(name, "tuned"): Results({problem: result(finals, settings={"seed": seed})})}
     return next(verdict for verdict in judge(ran, EXPERIMENTS) if verdict.id == "fs-variance")
 
 

@@ -6,12 +6,15 @@ import math
 import numpy as np
 import pytest
 
+from banditselect.experiments import EXPERIMENTS
 from banditselect.experiments import report as reports
 from banditselect.experiments.claims import Verdict
+from banditselect.experiments.claims.paper import SENTENCES
 from banditselect.experiments.experiment import Experiment, Regime, Scale, load_runs
 from banditselect.experiments.words import claims_json, counted, figure_lines, verdict_lines
-from banditselect.simulation import METRICS, Result, Results
+from banditselect.simulation import METRICS, Results
 from page_reader import Reader
+from results_by_hand import result
 
 COMMAND = "banditselect reproduce 'a b' --quiet"
 
@@ -32,16 +35,11 @@ def experiment(name, place="Figure 1", **shown):
 
 
 def made(tuned, missing=False):
-    rng = np.random.default_rng(0)
-    results = {}
+    rng, results = np.random.default_rng(0), {}
     for n_models in (2, 10):
         regret = {name: np.cumsum(rng.random((3, 4)), axis=0) for name in ("FS & co", "RB <x>")}
         if missing:
             regret["RB <x>"][:] = np.nan
-        curves = {
-            name: {m: values if m == "regret" else np.full((3, 4), np.nan) for m in METRICS}
-            for name, values in regret.items()
-        }
         policy = {"policy": "FSSquareCB", "arguments": {"n_models": n_models, "noise": 0.5, "horizon": None}}
         settings = {
             "problem": {"problem": "Synthetic", "arguments": {"n_models": n_models}},
@@ -51,34 +49,20 @@ def made(tuned, missing=False):
         }
         if tuned:
             chosen = zip(regret, (0.5, 1.0), (["exploration"], []), strict=True)
-            choice = {name: {"choice": {"exploration": value}, "ends": ends} for name, value, ends in chosen}
             settings["tuning"] = {
                 "grid": {"exploration": [0.5, 1.0, 2.0]},
                 "own": {"a": {"scale": {"start": 0.1, "factor": 10.0, "reach": 4}}},
                 "replicates": [100, 102],
-                "policies": choice,
+                "policies": {name: {"choice": {"exploration": value}, "ends": ends} for name, value, ends in chosen},
             }
-        results[f"M = {n_models}"] = Result(np.array([1, 2, 3]), curves, settings)
+        results[f"M = {n_models}"] = result(regret, (1, 2, 3), settings)
     return Results(results)
 
 
 def verdict(id="fs-between", name="one", regime="theory", said="holds", **other):
-    told = {
-        "value": 0.5,
-        "interval": (0.4, 0.6),
-        "quote": f"FS | is <good> {id}",
-        "n": 4,
-        "statistic": "a ratio",
-    } | other
-    return Verdict(
-        id=id,
-        place="Section 5",
-        experiment=name,
-        regime=regime,
-        expected="at most 1",
-        verdict=said,
-        **told,
-    )
+    told = {"value": 0.5, "interval": (0.4, 0.6), "quote": f"FS | is <good> {id}", "n": 4, "statistic": "a ratio"}
+    known = {"id": id, "place": "Section 5", "experiment": name, "regime": regime, "verdict": said}
+    return Verdict(expected="at most 1", **known, **told | other)
 
 
 @pytest.fixture(scope="module")
@@ -156,25 +140,8 @@ def test_the_page(report):
 def test_claims_json(report):
     told = json.loads((report[0] / "claims.json").read_text())
     assert [one["id"] for one in told] == [*["fs-between"] * 4, "x-ours"]
-    keys = {
-        "id",
-        "quote",
-        "place",
-        "experiment",
-        "regime",
-        "statistic",
-        "value",
-        "interval",
-        "expected",
-        "n",
-        "verdict",
-        "vacuous",
-        "claim",
-        "note",
-        "ours",
-        "policy",
-    }
-    assert all(set(one) == keys | {"arm"} for one in told)
+    keys = "id quote place experiment regime arm statistic value interval expected n verdict vacuous claim note ours"
+    assert all(set(one) == {*keys.split(), "policy"} for one in told)
     regimes = ["theory", "tuned", "practical", "theory", "theory"]
     assert [one["regime"] for one in told] == [one["arm"] for one in told] == regimes
     assert (told[0]["value"], told[0]["interval"]) == (0.5, [0.4, 0.6])
@@ -244,3 +211,55 @@ def test_settings_are_shortened_where_they_are_long():
         "on every map": {"policy": "SquareCB", "arguments": {"dim": 5, "exploration": 0.3333}}
     }
     assert reports._short([[1, 2], [1, 2, 3, 4, 5, 6, 7]]) == [[1, 2], "7 values"]
+
+
+# The size of the page at the scale of the paper
+
+
+PAPER = {name: one for name, one in EXPERIMENTS.items() if one.of_paper}
+STATISTIC = "variance within a class of {} over that of SquareCB, second best map, M = 20"
+
+
+def results_of(experiment, regime):
+    """Return results of all problems and policies of a regime, with wiggly curves of 200 checkpoints."""
+    rng, found = np.random.default_rng(0), {}
+    for name, problem in experiment.problems(experiment.scales["paper"].models).items():
+        curves = {}
+        for policy in experiment.regimes[regime].policies(problem, 2000):
+            regret = np.cumsum(rng.exponential(size=(200, 4)), axis=0) * rng.uniform(0.1, 1.0)
+            share = regret / regret.max() if experiment.metric != "regret" else regret
+            curves[policy] = dict.fromkeys(METRICS, share)
+        found[name] = result(curves, np.arange(10, 2001, 10))
+    return Results(found)
+
+
+def verdicts_on_figures():
+    for sentence in SENTENCES:
+        for name in sentence.experiments:
+            for k, regime in enumerate(PAPER[name].regimes):
+                said = ("holds", "does not hold", "not decided")[k % 3]
+                claim = {"quote": sentence.quote, "claim": sentence.claim, "note": sentence.note}
+                numbers = {"value": 0.5, "interval": (0.4, 0.6), "expected": f"at most {1 + k % 2}", "n": 100}
+                words = {"statistic": STATISTIC.format(regime if k < 2 else "theory"), "place": "Section 5"}
+                told = claim | numbers | words | {"policy": "OFUL, S = 10"}
+                yield Verdict(id=sentence.id, experiment=name, regime=regime, verdict=said, **told)
+
+
+@pytest.mark.slow
+def test_the_report_of_everything_is_small(tmp_path, monkeypatch):
+    monkeypatch.setattr(reports, "_draw_all", lambda experiments, ran: {key: drawn(*key, ran[key]) for key in ran})
+    ran = {(name, regime): results_of(one, regime) for name, one in PAPER.items() for regime in one.regimes}
+    reports.write(
+        tmp_path, ran, list(verdicts_on_figures()), experiments=PAPER, seconds=9e4, command="banditselect reproduce all"
+    )
+    page = (tmp_path / "report.html").read_bytes()
+    read = Reader(page.decode())
+    assert len(read.sources) == 8 * 3 + 2 * 2 + 2  # the paper's figures; curves and finals of latent and ps-worst
+    assert len(page) < 2e6
+    assert len(read.words.split()) < 4000
+
+
+def drawn(name, regime, results):
+    """Return the SVG files only, which are those inside the page."""
+    figures = reports._drawings(PAPER[name], results)
+    return {f"{one}.svg": reports.figure_bytes(figure, "svg") for one, figure in figures.items()}

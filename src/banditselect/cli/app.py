@@ -82,35 +82,35 @@ def banditselect(
     """
 
 
+def _models(text: str) -> tuple[int, ...]:
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() and int(part) >= 2 for part in parts):
+        raise typer.BadParameter(f"got {text!r}, expected whole numbers >= 2, as 2,10")
+    return tuple(sorted({int(part) for part in parts}))
+
+
+NAMES = choice("EXPERIMENT", lambda: [*EXPERIMENTS, "all"], f"{', '.join(EXPERIMENTS)}, or all.")
+SCALE = choice_option("scale", SCALES, "quick, or paper: as many replicates as the paper, and more values of M.")
+WHICH = f"{', '.join(REGIMES)}; if not given, all of them, in the quick version only practical where it exists."
+SIZE: dict[str, Any] = {"min": 1, "help": "Instead of the scale's.", "metavar": "N"}
+MODELS = typer.Option(help="Values of M instead of the scale's, where M varies.", metavar="M,M,...", parser=_models)
+ENGINE = choice_option("engine", engines.ENGINES, "Where cells run: local, dask or ray.")
+OUT = typer.Option(help="For the results; out/SCALE if not given.", metavar="DIR", parser=_folder)
+
+
 @app.command(epilog=CODES)
 def reproduce(
-    experiments: Annotated[
-        list[str] | None, choice("EXPERIMENT", lambda: [*EXPERIMENTS, "all"], f"{', '.join(EXPERIMENTS)}, or all.")
-    ] = None,
-    scale: Annotated[
-        str, choice_option("scale", SCALES, "quick, or paper: as many replicates as the paper, and more values of M.")
-    ] = "quick",
-    regimes: Annotated[
-        list[str] | None,
-        choice_option(
-            "regime",
-            REGIMES,
-            "theory, practical, tuned or defaults; if not given, all of them, in the "
-            "quick version only practical where it exists.",
-        ),
-    ] = None,
-    replicates: Annotated[int | None, typer.Option(min=1, help="Instead of the scale's.", metavar="N")] = None,
-    rounds: Annotated[int | None, typer.Option(min=1, help="Instead of the scale's.", metavar="N")] = None,
-    models: Annotated[
-        str | None, typer.Option(help="Values of M instead of the scale's, where M varies.", metavar="M,M,...")
-    ] = None,
+    experiments: Annotated[list[str] | None, NAMES] = None,
+    scale: Annotated[str, SCALE] = "quick",
+    regimes: Annotated[list[str] | None, choice_option("regime", REGIMES, WHICH)] = None,
+    replicates: Annotated[int | None, typer.Option(**SIZE)] = None,
+    rounds: Annotated[int | None, typer.Option(**SIZE)] = None,
+    models: Annotated[Any, MODELS] = None,
     seed: Annotated[int, typer.Option(min=0, metavar="N")] = 0,
-    engine: Annotated[str, choice_option("engine", engines.ENGINES, "Where cells run: local, dask or ray.")] = "local",
+    engine: Annotated[str, ENGINE] = "local",
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; all cores if not given.", metavar="N")] = None,
     address: Annotated[str | None, typer.Option(help="Of a running dask or ray cluster.", metavar="ADDRESS")] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="For the results; out/SCALE if not given.", metavar="DIR", parser=_folder)
-    ] = None,
+    out: Annotated[Path | None, OUT] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors on stderr.")] = False,
     figures: Annotated[bool, typer.Option(help="Draw figures: PNG, SVG and PDF.")] = True,
 ) -> None:
@@ -129,7 +129,6 @@ def reproduce(
     """
     known("--scale", scale, SCALES)
     chosen = _chosen(experiments or [], regimes or [], quick=scale == "quick")
-    sizes = {name: _resized(EXPERIMENTS[name].scales[scale], models, rounds, replicates) for name, _ in chosen}
     folder, begun = out or Path("out") / scale, time.monotonic()
     with session(folder, quiet=quiet) as display:
         engines.check(engine, workers, address)
@@ -142,28 +141,20 @@ def reproduce(
         if missing and engine == "local":
             DiskCache.noticed = True  # the display says that kernels are being compiled
             with display:
-                display.cells = "steps"
-                warm_up(of_experiments(missing), display.phase("compiling"))
-            display.cells = "cells"
+                warm_up(of_experiments(missing), display.phase("compiling", "steps"))
         ran = {}
         for name, regime in chosen:
-            place = folder / name / regime
+            own, place = EXPERIMENTS[name].scales[scale], folder / name / regime
+            varied = models if models and own.models else own.models
+            size = Scale(varied, rounds or own.rounds, replicates or own.replicates, own.tuning)
             with display:
-                ran[name, regime] = EXPERIMENTS[name].run(
-                    regime, sizes[name], out=place, phase=display.phase, **options
-                )
+                ran[name, regime] = EXPERIMENTS[name].run(regime, size, out=place, phase=display.phase, **options)
             say_failures(ran[name, regime], place)
         everything = load_runs(folder, EXPERIMENTS, ran)  # also what an earlier command has run
         verdicts = judge(everything, EXPERIMENTS)
-        report.write(
-            folder,
-            everything,
-            verdicts,
-            experiments=EXPERIMENTS,
-            seconds=time.monotonic() - begun,
-            command=shlex.join(["banditselect", *sys.argv[1:]]),
-            figures=figures,
-        )
+        command, seconds = shlex.join(["banditselect", *sys.argv[1:]]), time.monotonic() - begun
+        about: dict[str, Any] = {"experiments": EXPERIMENTS, "seconds": seconds, "command": command}
+        report.write(folder, everything, verdicts, figures=figures, **about)
         lines = figure_lines(EXPERIMENTS, verdicts) or [counted(verdicts)]
         print("\n".join([*lines, f"report: {folder / 'report.html'}"]), flush=True)
     raise typer.Exit(FAILED if any(results.failures for results in ran.values()) else 0)
@@ -182,17 +173,6 @@ def _chosen(experiments: list[str], regimes: list[str], *, quick: bool) -> list[
         found = [regime for regime in wanted if regime in EXPERIMENTS[name].regimes]
         chosen += [(name, regime) for regime in (["practical"] if quick and "practical" in found else found)]
     return chosen
-
-
-def _resized(scale: Scale, models: str | None, rounds: int | None, replicates: int | None) -> Scale:
-    """Return the scale with the options instead of its own numbers."""
-    chosen = scale.models
-    if models is not None:
-        parts = models.split(",")
-        if not all(part.strip().isdecimal() and int(part) >= 2 for part in parts):
-            raise typer.BadParameter(f"got {models!r}, expected whole numbers >= 2, as 2,10", param_hint="--models")
-        chosen = tuple(sorted({int(part) for part in parts})) if chosen else ()
-    return Scale(chosen, rounds or scale.rounds, replicates or scale.replicates, scale.tuning)
 
 
 @app.command(epilog=CODES)

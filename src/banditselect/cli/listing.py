@@ -3,14 +3,11 @@
 import difflib
 import inspect
 import json
-import shutil
-import sys
-import textwrap
 from collections.abc import Iterable, Mapping
 
 from .. import problems
 from ..experiments import EXPERIMENTS, REGIMES, Experiment
-from ..experiments.beyond.arena_policies import YARDSTICKS, everyone
+from ..experiments.beyond.arena import YARDSTICKS, everyone
 from ..policies import registered
 from ..problems import Problem
 from ..simulation import METRICS
@@ -47,8 +44,6 @@ def names() -> list[str]:
 def one_of(value: str, known: Iterable[str]) -> str:
     """Return the choices in words, and the one that was probably meant.
 
-    Examples
-    --------
     >>> one_of("pratical", ["theory", "practical"])
     "one of practical, theory (did you mean 'practical'?)"
     """
@@ -69,14 +64,9 @@ def index(kind: str | None = None, *, as_json: bool = False) -> str:
 
 
 def table(lines: Mapping[str, str], indent: str = "") -> str:
-    """Return aligned lines; on a terminal they are wrapped, elsewhere each is one line."""
-    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
+    """Return aligned lines."""
     width = max(map(len, lines))
-    hanging = indent + " " * (width + 2)
-    return "\n".join(
-        textwrap.fill(line, columns, initial_indent=f"{indent}{name:{width}}  ", subsequent_indent=hanging)
-        for name, line in lines.items()
-    )
+    return "\n".join(f"{indent}{name:{width}}  {line}" for name, line in lines.items())
 
 
 def page(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Run a command: print one-line warnings and errors, and tell the user how to resume after Ctrl-C."""
+"""Run a command: show progress, print one-line warnings and errors, say how to continue after Ctrl-C."""
 
 import contextlib
 import os
@@ -6,21 +6,80 @@ import shlex
 import signal
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
+from typing import Self
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+from rich.progress import Progress as Bar
 
 from ..kernels.disk import DiskCache
-from ..simulation import Results
+from ..reporting.tables import duration
+from ..simulation import Progress, Results
+from ..simulation.progress import OnProgress
 from ..simulation.store import Store
-from .progress import Display
 
 FAILED, WRONG, INTERRUPTED = 1, 2, 130  #: exit codes
 SHOWN = 10  #: failures that are shown one by one
+EVERY = 30.0  #: seconds between two lines of progress
 PATIENCE = 15.0  #: seconds for the workers to stop, after which this process ends without them
+
+
+class Display:
+    """Show progress on stderr: a bar on a terminal, a line every 30 s elsewhere, nothing with ``--quiet``.
+
+    Attributes
+    ----------
+    last: the latest progress, None before there is any.
+    """
+
+    def __init__(self, *, quiet: bool, console: Console | None = None) -> None:
+        self.last: Progress | None = None
+        self._console = console or Console(stderr=True, quiet=quiet)
+        self._live = self._console.is_terminal and not quiet
+
+    def __enter__(self) -> Self:
+        self._said = self._begun = time.monotonic()
+        columns = [TextColumn("{task.description}", markup=False), BarColumn(20), TaskProgressColumn()]
+        columns.append(TextColumn("{task.fields[left]}"))
+        self._bar = Bar(*columns, console=self._console, transient=True, expand=True, disable=not self._live)
+        self._task = self._bar.add_task("", total=1.0, left="")
+        self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Remove the bar; say what was done."""
+        self._bar.stop()
+        if kind is None and self.last is not None:
+            self._say(f"{self._title}: {self._done(self.last)} in {duration(time.monotonic() - self._begun)}")
+
+    def phase(self, title: str, cells: str = "cells") -> OnProgress:
+        """Return what is to be called with the progress of the phase with this title; ``cells``: of its parts."""
+
+        def tell(at: Progress) -> None:
+            now = time.monotonic()
+            self.last, self._title, self._cells = at, title, cells
+            left = "time left not known yet" if at.seconds_left is None else f"about {duration(at.seconds_left)} left"
+            self._bar.update(self._task, description=title, completed=at.fraction, left=left)
+            if not self._live and now - self._said >= EVERY:
+                self._said, so_far = now, duration(now - self._begun)
+                self._say(f"{title}: {100 * at.fraction:.0f} %, {self._done(at)}, {so_far} so far, {left}")
+
+        return tell
+
+    def _done(self, at: Progress) -> str:
+        """Return what is done, in words."""
+        notes = {"from an earlier run": at.cells_reused, "failed": at.cells_failed}
+        said = ", ".join(f"{count} {words}" for words, count in notes.items() if count)
+        return f"{at.cells_done} of {at.cells} {self._cells}{f' ({said})' if said else ''}"
+
+    def _say(self, text: str) -> None:
+        self._console.print(text, style="dim", markup=False, highlight=False, soft_wrap=True)
 
 
 def say(text: str) -> None:
@@ -35,9 +94,7 @@ def say_failures(results: Results, folder: Path) -> None:
         tracebacks = folder / "failures.json"
         say(f"\n{len(failures)} cells failed; the results of the others are kept. Tracebacks: {tracebacks}\n")
     for failure in failures[:SHOWN]:
-        cell = failure.cell
-        say(f"{cell}, {cell.rounds} rounds, seed {cell.seed}")
-        say(f"  {type(failure.error).__name__}: {failure.error}\n  {failure.settings}")
+        say(str(failure))
     if len(failures) > SHOWN:
         say(f"and {len(failures) - SHOWN} more")
 
@@ -51,7 +108,13 @@ def session(folder: Path, *, quiet: bool) -> Iterator[Display]:
             warnings.simplefilter("ignore" if quiet else "always", RuntimeWarning)
             DiskCache.noticed |= quiet
             said: set[str] = set()
-            warnings.showwarning = lambda message, *_: _say_once(str(message), said)
+
+            def say_once(message: str) -> None:
+                if message not in said:
+                    said.add(message)
+                    say(f"warning: {message}")
+
+            warnings.showwarning = lambda message, *_: say_once(str(message))
             yield display
     except KeyboardInterrupt as stop:
         if display.last is None:
@@ -68,12 +131,6 @@ def session(folder: Path, *, quiet: bool) -> Iterator[Display]:
             raise
         say(f"error: {'; '.join(cell) or error}")
         raise typer.Exit(FAILED if cell or isinstance(error, OSError) else WRONG) from None
-
-
-def _say_once(message: str, said: set[str]) -> None:
-    if message not in said:
-        said.add(message)
-        say(f"warning: {message}")
 
 
 class Stop(KeyboardInterrupt):

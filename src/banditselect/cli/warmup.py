@@ -48,9 +48,7 @@ ARGUMENTS: dict[str, Any] = {
 }
 """What an argument may be of a policy that is only to be compiled."""
 
-
-CHANGING: tuple[dict[str, Any], ...] = ({"memory": 50.0}, {"weighting": "range", "share": 0.1})
-"""What a policy that has such arguments is told for a world that changes."""
+CHANGING: tuple[dict[str, Any], ...] = ({"memory": 50.0}, {"weighting": "range", "share": 0.1})  #: where models change
 
 Step = tuple[Any, ...]  #: a function and its arguments
 
@@ -82,13 +80,12 @@ def warm_up_aloud(names: Sequence[str] = ()) -> None:
     in_turns = itertools.zip_longest(*(known[name]() for name in names or known))  # neighbours share few kernels
     steps = list(dict.fromkeys(step for turn in in_turns for step in turn if step is not None))
     try:
-        from .progress import Display
+        from .session import Display
     except ImportError:  # without rich
         folders, refused = warm_up(steps, _say)
     else:
         with Display(quiet=False) as display:
-            display.cells = "steps"
-            folders, refused = warm_up(steps, display.phase("compiling"))
+            folders, refused = warm_up(steps, display.phase("compiling", "steps"))
     if refused or not folders:
         print(f"error: nothing was kept: {'; '.join(refused) or 'NUMBA_DISABLE_JIT is set'}", file=sys.stderr)
         raise SystemExit(1)

@@ -13,8 +13,7 @@ from ..simulation.progress import OnProgress
 from ..simulation.tuning import Grid, tune_all
 
 SCALES = ("quick", "paper")
-KNOWN_ALARM = ".*no model explains the rewards"
-"""The alarm of likelihood sets on images, where rewards are not exactly linear, as the experiments say."""
+KNOWN_ALARM = ".*no model explains the rewards"  #: of likelihood sets on images, where rewards are not exactly linear
 REGIMES = {
     "theory": "as printed (do the constants work?): every rate and radius at the value that the theorems prescribe; "
     "only the ridge penalty of OFUL, for which they allow any, is the best on problems that are not reported",
@@ -49,15 +48,6 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Ranking:
-    """A ranking of policies over problems."""
-
-    group: Callable[[str], str]  # from the name of a problem to the group it is ranked with
-    floor: str  # the policy whose regret is the unit
-    yardsticks: tuple[str, ...]  # policies that are shown, but not ranked
-
-
-@dataclass(frozen=True)
 class Experiment:
     """A figure of the paper, or what goes beyond it."""
 
@@ -71,7 +61,7 @@ class Experiment:
     regimes: Mapping[str, Regime]
     scales: Mapping[str, Scale]  # "quick" and "paper"
     of_paper: bool = True  # whether it is one of "all"
-    ranking: Ranking | None = None  # of its policies over its problems; None where curves are shown instead
+    ranked: bool = False  # whether its policies are ranked over its problems, instead of showing curves
     shown: tuple[str, ...] = ()  # the policies of the paper's figure
     added: tuple[str, ...] = ()  # ours, which stand below them
 
@@ -84,14 +74,10 @@ class Experiment:
         phase: Callable[[str], OnProgress | None] = lambda title: None,
         **options: Any,
     ) -> Results:
-        """Run one regime and store it in ``out``.
+        """Run one regime and store it in ``out``, using what is there of an earlier run.
 
-        Parameters
-        ----------
-        regime, scale: which policies; how large.
-        out: the folder; what is there of an earlier run is used.
-        phase: from the title of a phase to the callback for its progress.
-        options: seed, engine, workers, address: those of ``sweep``.
+        ``phase``: from the title of a phase to the callback for its progress.  ``options``: seed, engine, workers and
+        address, as for ``sweep``.
         """
         chosen, problems = self.regimes[regime], self.problems(scale.models)
         policies: dict[str, Policies] = {name: chosen.policies(one, scale.rounds) for name, one in problems.items()}
@@ -112,9 +98,11 @@ def load_runs(
     folder: Path, experiments: Mapping[str, Experiment], known: Mapping[tuple[str, str], Results] | None = None
 ) -> dict[tuple[str, str], Results]:
     """Return the results that are stored in ``folder`` by experiment and regime; ``known``: those in memory."""
-    found = dict(known or {})
+    found = {}
     for key in [(name, regime) for name, experiment in experiments.items() for regime in experiment.regimes]:
         path = folder.joinpath(*key, "results.parquet")
-        if key in found or path.is_file():
-            found[key] = found.pop(key) if key in found else Results.load(path)
+        if known and key in known:
+            found[key] = known[key]
+        elif path.is_file():
+            found[key] = Results.load(path)
     return found

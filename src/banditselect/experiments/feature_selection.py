@@ -24,16 +24,9 @@ PROVED, NOISE_AWARE = "FS-SCB, as proved (ours)", "FS-SCB, noise-aware (ours)"
 OPTIMISTIC = "FS-OFUL (ours)"
 UNTUNED, UNIFORM = "FS-IDS, untuned (ours)", "Uniform"
 
-GRID = {
-    "exploration": Steps(3.0),
-    "regularization": Steps(1.0),
-    "reference": Steps(1.0),
-    "scale": Steps(0.1),
-}
-"""c of the rate c sqrt(t), from about sqrt(K); lambda; u of U(n) = u sqrt(n); s of the radius of likelihood sets."""
-
-OWN = {FS: {"aggregation_rate": Steps(1.0)}}
-"""The rate at which SqAlg weighs the experts of FS-SCB."""
+# c of the rate c sqrt(t), from about sqrt(K); lambda; u of U(n) = u sqrt(n); s of the radius of likelihood sets
+GRID = {"exploration": Steps(3.0), "regularization": Steps(1.0), "reference": Steps(1.0), "scale": Steps(0.1)}
+OWN = {FS: {"aggregation_rate": Steps(1.0)}}  #: the rate at which SqAlg weighs the experts of FS-SCB
 
 
 def theory(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:

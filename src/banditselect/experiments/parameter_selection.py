@@ -23,20 +23,11 @@ UNTUNED = "PS-IDS, untuned (ours)"
 ADDED = LIKELIHOOD, UNTUNED
 
 DIM = 20
-PENALTY = {"regularization": Steps(1.0)}
-"""lambda of OFUL; its set is valid for any."""
-
-PENALTY_OF_OFUL = 0.01
-"""lambda of OFUL in the practical setting of Figure 2, left: the best for it with the radius of theory."""
-
-FACTOR = 0.005
-"""The practical factor on the printed radius of PS-OFUL, the same in all figures."""
-
-GRID = {"scale": Steps(0.1), "reference": Steps(1.0), **PENALTY}
-"""s of every radius; u of U(n) = u sqrt(n); lambda of OFUL."""
-
-OWN = {PS: {"aggregation_rate": Steps(1.0)}}
-"""The rate at which SqAlg weighs the experts of PS-OFUL."""
+PENALTY = {"regularization": Steps(1.0)}  #: lambda of OFUL; its set is valid for any
+PENALTY_OF_OFUL = 0.01  #: lambda of OFUL in the practical setting of Figure 2, left: its best with the radius of theory
+FACTOR = 0.005  #: on the printed radius of PS-OFUL in the practical setting, the same in all figures
+GRID = {"scale": Steps(0.1), "reference": Steps(1.0), **PENALTY}  #: s of every radius; u of U(n) = u sqrt(n); lambda
+OWN = {PS: {"aggregation_rate": Steps(1.0)}}  #: the rate at which SqAlg weighs the experts of PS-OFUL
 
 
 def printed(**arguments: Any) -> Binding[PSOFUL]:
@@ -64,15 +55,13 @@ def synthetic_practical(problem: Problem, rounds: int) -> dict[str, Binding[Any]
     """Return PS-OFUL with the printed radius times ``FACTOR``, OFUL with that of theory, and our two."""
     chosen = synthetic_policies(problem, rounds, given.reward_range)
     del chosen[ORACLE], chosen[TRUE_BALL]
-    penalty = {"regularization": PENALTY_OF_OFUL}
-    return _changed(chosen, {OFUL_MAX: penalty, OFUL_10: penalty, PS: {"scale": FACTOR}})
+    rivals = {name: _changed(chosen[name], regularization=PENALTY_OF_OFUL) for name in (OFUL_MAX, OFUL_10)}
+    return chosen | {PS: _changed(chosen[PS], scale=FACTOR)} | rivals
 
 
-def _changed(policies: dict[str, Binding[Any]], changes: Mapping[str, Mapping[str, Any]]) -> dict[str, Binding[Any]]:
-    """Return policies with other arguments for some of them."""
-    return policies | {
-        one: Binding(policies[one].cls, {**policies[one].arguments, **own}) for one, own in changes.items()
-    }
+def _changed(policy: Binding[Any], **arguments: Any) -> Binding[Any]:
+    """Return a policy with other arguments."""
+    return Binding(policy.cls, {**policy.arguments, **arguments})
 
 
 def worst_policies(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
@@ -88,10 +77,7 @@ def synthetic_problems(truth: str, radii: Mapping[str, float], models: Sequence[
 
 
 def image_policies(problem: Problem, rounds: int, reward_range: Any, reference: Any) -> dict[str, Binding[Any]]:
-    """Return the policies of the figure, and ours.
-
-    ``reward_range``: on which SqAlg works inside PS-OFUL, None for the printed.  ``reference``: of regret balancing.
-    """
+    """Return the policies of the figure, and ours; ``reward_range`` as above, ``reference``: of regret balancing."""
     balls = {"centers": given.centers, "radii": given.radii, "center_errors": given.center_errors}
     noise = {"noise": given.noise}
     bases = on_every_ball(BiasOFUL.bind(**noise), radii=given.whole_radii)
@@ -112,45 +98,40 @@ def image_practical(problem: Problem, rounds: int) -> dict[str, Binding[Any]]:
     """Return PS-OFUL with the printed radius times ``FACTOR``, its rivals with the radii of theory, and our two."""
     chosen = image_policies(problem, rounds, given.reward_range, "own")
     del chosen[TRUE_BALL], chosen[NARROW]
-    return _changed(chosen, {PS: {"scale": FACTOR}})
+    return chosen | {PS: _changed(chosen[PS], scale=FACTOR)}
 
 
 def image_problems(name: str, kind: str, models: Sequence[int]) -> dict[str, Problem]:
-    """Return a problem for every number of balls of a pack, of the kind "fine" or "coarse"."""
-    pack = load_pack(name)
+    """Return a problem for every number M of balls of a pack, of the kind "fine" or "coarse".
+
+    One of the first M classes pays; S of individual learning is that of fine balls.
+    """
+    pack: BallPack = load_pack(name)
+    found: dict[str, Problem] = {}
     for M in models:
         if (kind, M) not in pack.balls:
             raise refuse(f"{name}: models", M, "one of " + ", ".join(str(m) for k, m in pack.balls if k == kind))
-    return {f"M = {M}": _image_problem(pack, kind, M) for M in models}
-
-
-def _image_problem(pack: BallPack, kind: str, M: int) -> Classification:
-    """Return the problem in which one of the first M classes pays; S of individual learning is that of fine balls."""
-    balls, fine = pack.balls[kind, M], pack.balls["fine", M]
-    whole = balls.radii + balls.center_errors
-    reach = np.linalg.norm(fine.centers, axis=1) + fine.radii + fine.center_errors
-    own = np.zeros(int(pack.labels.max()) + 1, dtype=np.int64)
-    own[:M] = balls.components
-    return Classification(
-        features=pack.features,
-        labels=pack.labels,
-        reward="label",
-        targets=list(range(M)),
-        constants={
-            "centers": balls.centers,
-            "radii": balls.radii,
-            "center_errors": balls.center_errors,
-            "whole_radii": whole,
-            "parameter_bound": float(reach.max()),
-        },
-        class_constants={
-            "center": balls.centers[own],
-            "radius": whole[own],
-            "true_centers": balls.centers[own, None],
-            "true_radii": whole[own, None],
-            "model": own,
-        },
-    )
+        balls, fine = pack.balls[kind, M], pack.balls["fine", M]
+        whole = balls.radii + balls.center_errors
+        reach = np.linalg.norm(fine.centers, axis=1) + fine.radii + fine.center_errors
+        constants = {"centers": balls.centers, "radii": balls.radii, "center_errors": balls.center_errors}
+        own = np.zeros(int(pack.labels.max()) + 1, dtype=np.int64)
+        own[:M] = balls.components
+        found[f"M = {M}"] = Classification(
+            features=pack.features,
+            labels=pack.labels,
+            reward="label",
+            targets=list(range(M)),
+            constants=constants | {"whole_radii": whole, "parameter_bound": float(reach.max())},
+            class_constants={
+                "center": balls.centers[own],
+                "radius": whole[own],
+                "true_centers": balls.centers[own, None],
+                "true_radii": whole[own, None],
+                "model": own,
+            },
+        )
+    return found
 
 
 SYNTHETIC = Experiment(
@@ -205,7 +186,7 @@ largest radius that the theorem allows, and b = sqrt(d); 75 sets of balls for ea
     scales={"quick": Scale((), 300, 10, 0), "paper": Scale((), 1000, 375, 0)},
 )
 
-FINE = """Parameter selection on {images} (paper, {figure}).
+FINE = """Parameter selection on {images} (paper, {place}).
 
 The paper: the 12 neurons before the last layer of {theirs}; 100 M data sets of size 500, a linear
 model for each, a Gaussian mixture with M components: its means and covariances are the centres and radii of M balls;
@@ -223,7 +204,7 @@ mixture's component to its centre, c the error of that centre; the paper's polic
 estimation noise of the fits, not spread of the class, so PS-OFUL with r = c is shown as well. Rewards are not exactly
 linear: no bound of theory applies. Tuning plays other tasks on the same images.
 """
-COARSE = """Parameter selection on {images} with less accurate models (paper, {figure}).
+COARSE = """Parameter selection on {images} with less accurate models (paper, {place}).
 
 The paper: as {name}, with 10 M data sets of size 50, so that the balls are wider and worse; 50 runs.
 
@@ -239,12 +220,11 @@ MNIST = {"images": "MNIST", "theirs": "a CNN with 98 % accuracy", "ours": "a sma
 
 def _on_images(name: str, kind: str, place: str, words: Mapping[str, str]) -> Experiment:
     """Return an experiment on the balls of a pack, its fine or its coarse ones."""
-    figure = place.replace("Figure 2, ", "Fig. 2 ").replace("Figure", "Fig.").replace("Appendix", "App.")
     return Experiment(
         name=name if kind == "fine" else f"{name}-coarse",
         title=f"Parameter selection, {words['images']}" + (", coarse models" if kind == "coarse" else ""),
         place=place,
-        about=(COARSE if kind == "coarse" else FINE).format(name=name, figure=figure, **words),
+        about=(COARSE if kind == "coarse" else FINE).format(name=name, place=place, **words),
         metric="mean_reward",
         setting="balls M",
         problems=partial(image_problems, name, kind),

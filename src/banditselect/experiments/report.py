@@ -3,8 +3,8 @@
 The page has the figures and one table of claims; every other number is in the summary, so that the page stays short.
 """
 
+import base64
 import json
-import math
 import os
 import platform
 from collections.abc import Mapping, Sequence
@@ -13,20 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from ..reporting import figure_bytes, plot_rows
-from ..reporting.markdown import markdown_table
-from ..reporting.page import SIGNS, render
-from ..reporting.tables import NOTHING, Table, duration, interval, measured, number
+from ..reporting.tables import NOTHING, duration, markdown_table, measured
 from ..runtime import errors
 from ..runtime.extras import need
 from ..runtime.files import replacing
-from ..runtime.quantiles import standard_error
-from ..simulation import Results
+from ..simulation import Result, Results
 from ..simulation.engines import cores
 from ..simulation.store import Store
 from .claims import Ran, Verdict
 from .experiment import REGIMES, Experiment
 from .ranking import CAPTION, plot_standings, standing_tables
-from .words import claims_json, counted, figure_of, listed, order_sentence
+from .words import SIGNS, claims_json, counted, figure_of, listed, order_sentence
 
 FORMATS = ("png", "svg", "pdf")
 COLUMN = 6  #: problems whose final values fit into a column of a paper
@@ -36,7 +33,7 @@ REPORT_FILES = ("report.html", "claims.json", "summary.md")
 TITLE = "Feature and Parameter Selection in Stochastic Linear Bandits, reproduced"
 SIDE_BY_SIDE = Path("docs") / "results.md"  #: where the regimes are compared
 
-Pictures = Mapping[tuple[str, str], list[dict[str, str]]]  #: by experiment and regime: svg, caption and alt
+Picture = dict[str, str]  #: svg, caption and alt
 
 
 def write(
@@ -49,35 +46,12 @@ def write(
     command: str,
     figures: bool = True,
 ) -> list[Path]:
-    """Write figures, ``report.html``, ``claims.json`` and ``summary.md``; return all files written.
+    """Write ``report.html``, ``claims.json``, ``summary.md``, and figures beside the results; return all files written.
 
-    Parameters
-    ----------
-    folder: the figures go to ``<experiment>/<regime>/`` in it, beside the stored results.
-    ran, verdicts: the results by experiment and regime, and what was judged on them.
-    experiments: all that can be run.
-    seconds: how long the command took; None if that is not known.
-    command: as it was typed.
-    figures: whether to draw.
+    ``verdicts``: on these results.  ``seconds``: how long the command took, None if that is not known.
     """
     drawn = _draw_all(experiments, ran) if figures else {}
-    pictures = {key: _pictures(experiments[key[0]], ran[key], files) for key, files in drawn.items()}
-    names = sorted(dict.fromkeys(name for name, _ in ran), key=lambda name: _order(experiments[name]))
-    claims, further = ([v for v in verdicts if bool(v.claim) == of_figure] for of_figure in (True, False))
-    page = render(
-        title=TITLE,
-        version=version("banditselect"),
-        counts=counted(claims),
-        facts=_facts(ran, seconds),
-        figures=_figures(experiments, ran, pictures, names, claims),
-        regimes=REGIMES,
-        claims=_rows(experiments, claims),
-        further=counted(further),
-        added=any(experiments[name].added for name in names),
-        link=os.path.relpath(SIDE_BY_SIDE, folder) if SIDE_BY_SIDE.is_file() else "",
-        sections=[_section(experiments[name], ran, pictures, folder) for name in names],
-        run={"command": command, **_made_by(ran)},
-    )
+    page = _page(folder, ran, verdicts, drawn, experiments, seconds, command)
     texts = (page, claims_json(verdicts) + "\n", _markdown(experiments, ran, verdicts, folder))
     files = {folder / name: text.encode() for name, text in zip(REPORT_FILES, texts, strict=True)}
     for (name, regime), several in drawn.items():
@@ -87,11 +61,6 @@ def write(
         with replacing(path) as file:
             file.write(content)
     return list(files)
-
-
-def _order(experiment: Experiment) -> tuple[bool, bool, str]:
-    figure = figure_of(experiment)
-    return not experiment.shown, not figure.startswith("Figure"), figure
 
 
 def _draw_all(experiments: Mapping[str, Experiment], ran: Ran) -> dict[tuple[str, str], dict[str, bytes]]:
@@ -113,8 +82,8 @@ def _draw(experiment: Experiment, results: Results) -> dict[str, bytes]:
 
 def _drawings(experiment: Experiment, results: Results) -> dict[str, Any]:
     """Return the figures of a regime by name: the paper's, ranks, or curves and final values."""
-    if experiment.ranking is not None:
-        return plot_standings(results, experiment.ranking)
+    if experiment.ranked:
+        return plot_standings(results)
     metric, names = experiment.metric, (*experiment.shown, *experiment.added)
     played = Results({name: result for name, result in results.items() if result.curves})
     if names:
@@ -131,50 +100,74 @@ def _drawings(experiment: Experiment, results: Results) -> dict[str, Any]:
     return drawn
 
 
-# The parts of the page
+# The page
 
 
-def _figures(
-    experiments: Mapping[str, Experiment], ran: Ran, pictures: Pictures, names: Sequence[str], claims: Sequence[Verdict]
-) -> list[tuple[str, list[Any]]]:
-    """Return the pictures of one regime of every experiment, each with a sentence, by the figure of the paper."""
-    shown: dict[str, list[Any]] = {}
+def _page(
+    folder: Path,
+    ran: Ran,
+    verdicts: Sequence[Verdict],
+    drawn: Mapping[tuple[str, str], Mapping[str, bytes]],
+    experiments: Mapping[str, Experiment],
+    seconds: float | None,
+    command: str,
+) -> str:
+    """Return the page: pictures of one regime of every experiment, by the figure of the paper, claims, details."""
+    claims, further = ([v for v in verdicts if bool(v.claim) == of_figure] for of_figure in (True, False))
+    names = sorted(dict.fromkeys(name for name, _ in ran), key=lambda name: _order(experiments[name]))
+    shown: dict[str, list[tuple[Picture, str]]] = {}
+    sections = []
     for name in names:
-        regime = first_shown(ran, name)
-        words = order_sentence([v for v in claims if v.experiment == name and v.regime == regime])
-        own = pictures.get((name, regime), [])
-        sentences = [*[""] * (len(own) - 1), words]
-        shown.setdefault(figure_of(experiments[name]), []).extend(zip(own, sentences, strict=False))
-    return [(title, several) for title, several in shown.items() if several]
+        experiment = experiments[name]
+        regimes = [regime for other, regime in ran if other == name]
+        pictures = {one: _pictures(experiment, ran[name, one], drawn.get((name, one), {})) for one in regimes}
+        first = "practical" if "practical" in regimes else regimes[0]  # stands at the top, others under the details
+        top, pictures[first] = pictures[first], []
+        words = order_sentence([v for v in claims if (v.experiment, v.regime) == (name, first)])
+        shown.setdefault(figure_of(experiment), []).extend((one, words if one is top[-1] else "") for one in top)
+        sections.append(_section(experiment, pictures, folder))
+    runs = [result for results in ran.values() for result in results.values()]
+    seeds = listed(str(one.settings.get("seed", "")) for one in runs)
+    made_by = (f"{name} {own}" for one in runs for name, own in one.settings.get("versions", {}).items())
+    return render(
+        title=TITLE,
+        version=version("banditselect"),
+        counts=counted(claims),
+        facts=_facts(runs, seconds),
+        figures=[(title, several) for title, several in shown.items() if several],
+        regimes=REGIMES,
+        claims=_rows(experiments, claims),
+        further=counted(further),
+        added=any(experiments[name].added for name in names),
+        link=os.path.relpath(SIDE_BY_SIDE, folder) if SIDE_BY_SIDE.is_file() else "",
+        sections=sections,
+        run={"command": command, "seed": seeds, "numbers made by": listed(made_by)},
+    )
 
 
-def first_shown(ran: Ran, name: str) -> str:
-    """Return the regime whose pictures stand at the top of the report: "practical" where it was run."""
-    regimes = [regime for experiment, regime in ran if experiment == name]
-    return "practical" if "practical" in regimes else regimes[0]
+def _order(experiment: Experiment) -> tuple[bool, bool, str]:
+    figure = figure_of(experiment)
+    return not experiment.shown, not figure.startswith("Figure"), figure
 
 
-def _pictures(experiment: Experiment, results: Results, files: Mapping[str, bytes]) -> list[dict[str, str]]:
+def _pictures(experiment: Experiment, results: Results, files: Mapping[str, bytes]) -> list[Picture]:
     """Return the pictures of a regime of an experiment, with captions and descriptions for who cannot see them."""
     policies = listed(policy for result in results.values() for policy in result.curves)
-    alt, captions = f"{policies}; {', '.join(results)}.", picture_captions(experiment, results)
-    svgs = {name.removesuffix(".svg"): content for name, content in files.items() if name.endswith(".svg")}
-    return [{"svg": svg.decode(), "caption": captions[name], "alt": alt} for name, svg in svgs.items()]
-
-
-def picture_captions(experiment: Experiment, results: Results) -> dict[str, str]:
-    """Return captions by the names of the figures: what is drawn, lines and bands."""
     metric = experiment.metric.replace("_", " ").capitalize()
     n = listed(str(result.replicates) for result in results.values())
     shown = f"mean over n = {n} replicates and Student's 95 % interval of that mean"
-    ranked = {experiment.ranking.group(problem) for problem in results} if experiment.ranking else ()
     below = " Below, dashed: our policies, with the paper's in grey." if experiment.added else ""
-    return {
-        **{f"ranks-{group}": f"{CAPTION} {metric.lower()}: {group}" for group in ranked},
+    captions = {
         "figure": f"{experiment.place}. {experiment.title}. {metric}: mean of n = {n} with 95 % intervals.{below}",
         "curves": f"{metric} over the rounds: {shown} (band)",
         "finals": f"{metric} after the last round against {experiment.setting}: {shown} (bar)",
     }
+    found = []
+    for name in (file.removesuffix(".svg") for file in files if file.endswith(".svg")):
+        caption = captions.get(name, f"{CAPTION} {metric.lower()}: {name.removeprefix('ranks-')}")
+        alt = f"{policies}; {', '.join(results)}."
+        found.append({"svg": files[f"{name}.svg"].decode(), "caption": caption, "alt": alt})
+    return found
 
 
 def _rows(experiments: Mapping[str, Experiment], verdicts: Sequence[Verdict]) -> list[tuple[str, list[Verdict]]]:
@@ -187,21 +180,19 @@ def _rows(experiments: Mapping[str, Experiment], verdicts: Sequence[Verdict]) ->
     return [(f"{experiments[name].place}: {name}", own) for (_, name), own in ordered]
 
 
-def _section(experiment: Experiment, ran: Ran, pictures: Pictures, folder: Path) -> dict[str, Any]:
-    """Return the details of an experiment: the pictures that are not at the top, and what failed."""
-    parts, name = [], experiment.name
-    for regime in (regime for other, regime in ran if other == name):
-        own = [] if regime == first_shown(ran, name) else pictures.get((name, regime), [])
-        failures = Path(name, regime, "failures.json")
+def _section(experiment: Experiment, pictures: Mapping[str, list[Picture]], folder: Path) -> dict[str, Any]:
+    """Return the details of an experiment: the pictures that are not at the top, by regime, and what failed."""
+    parts = []
+    for regime, own in pictures.items():
+        failures = Path(experiment.name, regime, "failures.json")
         note = f"Some cells failed: see {failures}." if (folder / failures).is_file() else ""
         without = [one | {"caption": ""} for one in own]
         parts += [{"title": regime, "pictures": without, "note": note}] if own or note else []
     return {"title": f"{experiment.title} ({experiment.place})", "parts": parts}
 
 
-def _facts(ran: Ran, seconds: float | None) -> str:
+def _facts(runs: Sequence[Result], seconds: float | None) -> str:
     """Return replicates, rounds, time and machine in one line."""
-    runs = [result for results in ran.values() for result in results.values()]
     sizes = {"replicates": [one.replicates for one in runs], "rounds": [int(one.checkpoints[-1]) for one in runs]}
     parts = [f"{listed([str(min(of)), str(max(of))], ' to ')} {name}" for name, of in sizes.items() if of]
     machine = f"{cores()} cores, {platform.system()} {platform.machine()}"
@@ -209,11 +200,21 @@ def _facts(ran: Ran, seconds: float | None) -> str:
     return " · ".join([*parts, *([] if seconds is None else [duration(seconds)]), machine, own])
 
 
-def _made_by(ran: Ran) -> dict[str, str]:
-    """Return the seeds and the versions with which the results were made."""
-    settings = [one.settings for results in ran.values() for one in results.values()]
-    versions = [f"{name} {own}" for one in settings for name, own in one.get("versions", {}).items()]
-    return {"seed": listed(str(one.get("seed", "")) for one in settings), "numbers made by": listed(versions)}
+def render(**content: Any) -> str:
+    """Return the page as HTML, with all words escaped; ``templates/report.html`` says what it has to be given."""
+    jinja2 = need("jinja2", "experiments")
+    loader = jinja2.PackageLoader(__package__, "templates")
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {"image": _image, "measured": measured}
+    return environment.get_template("report.html").render(signs=SIGNS, **content)
+
+
+def _image(svg: str) -> str:
+    """Return an SVG as an address that an image can have; its text falls back to fonts of the same widths."""
+    readable = svg.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
+    return "data:image/svg+xml;base64," + base64.b64encode(readable.encode()).decode()
 
 
 # The summary
@@ -225,9 +226,9 @@ def _markdown(experiments: Mapping[str, Experiment], ran: Ran, verdicts: Sequenc
     for (name, regime), results in ran.items():
         experiment = experiments[name]
         parts.append(f"## {experiment.title} (`{name}`, {experiment.place}): {regime}")
-        for table in _tables(experiment, results, folder / name / regime):
-            parts += [table.caption, markdown_table(table.head, table.rows), table.note]
-        parts.append(results.summary(experiment.metric, markdown=True))
+        if experiment.ranked:
+            parts.append(standing_tables(results, Store(folder / name / regime).round_times()))
+        parts += [results.summary(experiment.metric, markdown=True), _tuned(results), _arguments(results)]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
@@ -238,7 +239,7 @@ def verdicts_table(verdicts: Sequence[Verdict]) -> str:
             v.claim or v.quote,
             f"{v.experiment}, {v.regime}",
             "; ".join(filter(None, (v.statistic, v.note))),
-            f"{measured(v.value, v.interval)} {interval(v.interval)}",
+            measured(v.value, v.interval),
             v.expected,
             str(v.n),
             f"{SIGNS[v.outcome].symbol} {v.outcome}" + (f" ({v.vacuous})" if v.vacuous else ""),
@@ -249,60 +250,39 @@ def verdicts_table(verdicts: Sequence[Verdict]) -> str:
     return markdown_table(head, rows) if rows else ""
 
 
-def _tables(experiment: Experiment, results: Results, folder: Path) -> list[Table]:
-    """Return the standings, the final values, what was tuned, and all arguments."""
-    ranking, played = experiment.ranking, any(result.curves for result in results.values())
-    standings = [] if ranking is None else standing_tables(ranking, results, Store(folder).round_times())
-    finals = [finals_table(experiment, results)] if played else []
-    return [*standings, *finals, *_tuned(results), *_arguments(results)]
-
-
-def finals_table(experiment: Experiment, results: Results) -> Table:
-    """Return the final values of every policy on every problem: mean and standard error."""
-    finals = {name: result.finals(experiment.metric) for name, result in results.items() if result.curves}
-    policies = dict.fromkeys(policy for own in finals.values() for policy in own)
-    rows = [[one, *(_mean(own[one]) if one in own else NOTHING for own in finals.values())] for one in policies]
-    head = ["policy", *(f"{name} (n = {results[name].replicates})" for name in finals)]
-    words = experiment.metric.replace("_", " ").capitalize()
-    return Table(f"{words} after the last round: mean ± standard error", head, rows)
-
-
-def _mean(values: Any) -> str:
-    mean, error = float(values.mean()), float(standard_error(values))
-    return number(mean, error) + (f" ± {number(error, error, mean)}" if math.isfinite(error) else "")
-
-
-def _tuned(results: Results) -> list[Table]:
-    """Return the table of tuned arguments, if any were tuned."""
+def _tuned(results: Results) -> str:
+    """Return which values were tried and chosen; "" if nothing was tuned."""
     records = {name: result.settings["tuning"] for name, result in results.items() if "tuning" in result.settings}
     if not records:
-        return []
+        return ""
     policies = dict.fromkeys(policy for record in records.values() for policy in record["policies"])
-    rows = [[policy, *(_choice(policy, record) for record in records.values())] for policy in policies]
-    tried = {name: values for record in records.values() for name, values in record["grid"].items()}
+
+    def chosen(policy: str, record: Mapping[str, Any]) -> str:
+        tuned = record["policies"].get(policy, {"choice": {}})
+        marked = [f"{n} {_short(v)}{END if n in tuned['ends'] else ''}" for n, v in tuned["choice"].items()]
+        return ", ".join(marked) or NOTHING
+
+    rows = [[policy, *(chosen(policy, record) for record in records.values())] for policy in policies]
+    tried: dict[str, Any] = {}
     for record in records.values():
+        tried |= record["grid"]
         tried |= {f"{name} of {p}": v for p, own in record.get("own", {}).items() for name, v in own.items()}
     n = listed(str(record["replicates"][1] - record["replicates"][0]) for record in records.values())
     words = "; ".join(f"{name}: {json.dumps(_short(values)).strip('[]')}" for name, values in tried.items())
-    note = f"Values tried, for every policy that has the argument: {words}. Chosen by the mean over {n} problems that "
-    note += f"are not among those reported. {END} the end of the values tried: another might suit this policy better."
-    return [Table("What was tuned, and chosen", ["policy", *records], rows, note)]
+    return (
+        f"What was tuned, and chosen\n\n{markdown_table(['policy', *records], rows)}\n\n"
+        f"Values tried, for every policy that has the argument: {words}. Chosen by the mean over {n} problems that are "
+        f"not among those reported. {END} the end of the values tried: another might suit this policy better."
+    )
 
 
-def _choice(policy: str, record: Mapping[str, Any]) -> str:
-    """Return the chosen values of a policy on a problem; an end of the values tried is marked."""
-    tuned = record["policies"].get(policy, {"choice": {}})
-    marked = {name: END if name in tuned.get("ends", ()) else "" for name in tuned["choice"]}
-    return ", ".join(f"{name} {_short(value)}{marked[name]}" for name, value in tuned["choice"].items()) or NOTHING
-
-
-def _arguments(results: Results) -> list[Table]:
+def _arguments(results: Results) -> str:
     """Return the arguments of problems and policies as JSON, with all defaults filled in."""
     rows = []
     for problem, result in results.items():
         told = {"problem": result.settings.get("problem", {}), **result.settings.get("policies", {})}
         rows += [[problem, name, json.dumps(_short(one), ensure_ascii=False)] for name, one in told.items() if one]
-    return [Table("Arguments, with all defaults filled in", ["problem", "", "arguments"], rows)] if rows else []
+    return "Arguments, with all defaults filled in\n\n" + markdown_table(["problem", "", "arguments"], rows)
 
 
 def _short(value: Any) -> Any:

@@ -1,10 +1,10 @@
-"""Verdicts in words: as JSON for programs, as lines for a terminal, as counts, as one sentence under a figure."""
+"""Verdicts in signs and words: JSON for programs, lines for a terminal, counts, one sentence under a figure."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from ..reporting.page import SIGNS
-from ..reporting.tables import interval, measured
+from ..reporting.tables import measured
 from .claims import Verdict
 from .experiment import REGIMES, Experiment
 
@@ -14,6 +14,34 @@ SETTINGS = {
     "tuned": "everything tuned",
     "defaults": "defaults",
 }
+
+
+class Sign(NamedTuple):
+    """A verdict as it is shown: a symbol, a short word, a class of the style sheet, and words for several verdicts."""
+
+    symbol: str
+    word: str
+    kind: str
+    meaning: str
+    counted: str = ""
+    short: str = ""
+
+
+SIGNS = {
+    "holds": Sign("✓", "holds", "yes", "it holds"),
+    "does not hold": Sign("✗", "fails", "no", "it does not hold", "fail", "not"),
+    "holds vacuously": Sign(
+        "(✓)",
+        "vacuous",
+        "empty",
+        "it holds, but shows nothing, for the reason given",
+        "hold vacuously",
+        "only vacuously",
+    ),
+    "not applicable": Sign("∅", "n/a", "apart", "its premise does not hold", "not applicable", "not applicable"),
+    "not decided": Sign("?", "open", "open", "these runs do not decide it", "not decided", "undecided"),
+}
+"""The verdicts in the order in which a table lists them."""
 
 
 def claims_json(verdicts: Sequence[Verdict]) -> str:
@@ -35,33 +63,29 @@ def counted(verdicts: Sequence[Verdict]) -> str:
 
 def verdict_lines(verdicts: Sequence[Verdict]) -> str:
     """Return the verdicts for a terminal: each sentence, and below it a line for every experiment and regime."""
-    lines = []
-    for v, before in zip(verdicts, [None, *verdicts], strict=False):
-        if before is None or before.quote != v.quote:
-            lines.append(
-                f"{v.quote} ({v.place}; not a sentence of the paper)" if v.ours else f"“{v.quote}” ({v.place})"
-            )
+    lines, said = [], ""
+    for v in verdicts:
+        sentence = f"{v.quote} ({v.place}; not a sentence of the paper)" if v.ours else f"“{v.quote}” ({v.place})"
+        lines += [] if sentence == said else [sentence]
+        said = sentence
         why = f"; shows nothing: {v.vacuous}" if v.vacuous else ""
-        value = f"{measured(v.value, v.interval)} {interval(v.interval)}, expected {v.expected}, n = {v.n}{why}"
-        sign = f"{SIGNS[v.verdict].symbol} {v.verdict:14}"
-        lines.append(f"  {sign}  {v.experiment}, {v.regime}: {v.statistic}: {value}")
+        value = f"{measured(v.value, v.interval)}, expected {v.expected}, n = {v.n}{why}"
+        lines.append(f"  {SIGNS[v.verdict].symbol} {v.verdict:14}  {v.experiment}, {v.regime}: {v.statistic}: {value}")
     return "\n".join(lines)
 
 
 def figure_lines(experiments: Mapping[str, Experiment], verdicts: Sequence[Verdict]) -> list[str]:
     """Return a line for every numbered figure of the paper: how many of its claims hold, and which do not."""
-    groups: dict[tuple[str, str], list[Verdict]] = {}
-    for verdict in verdicts:
-        figure = figure_of(experiments[verdict.experiment])
-        if verdict.claim and figure.startswith("Figure"):
-            groups.setdefault((figure, verdict.regime), []).append(verdict)
+    groups: dict[str, list[Verdict]] = {}
+    for v in verdicts:
+        figure = figure_of(experiments[v.experiment])
+        if v.claim and figure.startswith("Figure"):
+            groups.setdefault(f"{figure}, {v.regime}", []).append(v)
     lines = []
-    for (figure, regime), own in sorted(groups.items()):
-        held = sum(v.outcome == "holds" for v in own)
-        others = listed(f"{v.claim} ({v.experiment}: {v.outcome})" for v in own if v.outcome != "holds")
-        lines.append(
-            f"{figure}, {regime}: {held} of {len(own)} claims hold" + (f"; others: {others}" if others else "")
-        )
+    for figure, own in sorted(groups.items()):
+        others = [f"{v.claim} ({v.experiment}: {v.outcome})" for v in own if v.outcome != "holds"]
+        words = f"; others: {listed(others)}" if others else ""
+        lines.append(f"{figure}: {len(own) - len(others)} of {len(own)} claims hold{words}")
     return lines
 
 

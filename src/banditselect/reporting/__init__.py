@@ -1,4 +1,4 @@
-"""Results as figures, tables and one HTML page. Takes plain arrays and words, and never runs a policy."""
+"""Results as figures and tables. Takes plain arrays and words, and never runs a policy."""
 
 from .figures import plot_curves, plot_finals, plot_panels, plot_ranks, plot_rows
 from .style import figure_bytes, save_figure

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..runtime import constraints, errors, inputs
-from ..statistics import Interval, check_confidence, mean_interval, replicates
+from ..statistics import Interval, mean_interval, replicates
 from ..types import Array
 from .labels import End, label_ends, wrapped
-from .scales import LogAxes, Series, scales, set_places, set_rounds, set_y
+from .scales import Series, is_log, set_places, set_rounds, set_y
 from .style import COLOURS, DASHES, INK, SMALL, WIDTHS, Look, Width, house_style, looks, tidy
 from .tables import check_mapping
 
@@ -27,6 +27,7 @@ SIDE_BY_SIDE = {"column": 2, "page": 4}  #: panels in a row
 WRAP = {"column": 18, "page": 30}  #: characters in a line of a label
 LINE, RANK, FRAME = 10.5, 12.0, 40.0  #: points of height for a label and for a rank, and above and below the axes
 GREY = "#BBBBBB"
+DECADE = 10.0  #: settings further apart than this factor are shown on a log axis
 ROW, NARROW = 1.55, 17  #: inches of a row of `plot_rows`; characters in a line of a label there
 POINTS = 25  #: of a curve in a panel, so that a page of many figures stays small
 
@@ -46,12 +47,11 @@ def plot_curves(
     *,
     metric: str,
     axes: "Axes | None" = None,
-    confidence: float = 0.95,
-    log: LogAxes = "auto",
+    log: bool | None = None,
     title: str | None = None,
     width: Width = "column",
 ) -> "Figure":
-    """Draw the mean of every policy over the rounds, with a band of Student's interval and its name at the end.
+    """Draw the mean of every policy over the rounds, with a band of Student's 95 % interval and its name at the end.
 
     Parameters
     ----------
@@ -59,47 +59,37 @@ def plot_curves(
     curves: by policy, ``(C, R)`` for R replicates; a policy whose values are all NaN is left out.
     metric: what the values are, in words.
     axes: where to draw; by default a new figure that no global list holds.
-    confidence: of the bands.
-    log: which axes are logarithmic; "auto": the vertical one if the last means are positive and differ by a factor
+    log: whether the vertical axis is logarithmic; by default if the last means are positive and differ by a factor
         above 30.
     title: above the axes.
     width: of a new figure and its labels, that of a column or of the page of a two-column paper.
     """
-    label = check_options(metric, confidence, log, width)
-    panel = read_curves("", checkpoints, curves, metric, confidence)
-    kinds = scales(log, [panel])
+    label, panel = _label(metric, width), read_curves("", checkpoints, curves, metric)
     with house_style():
         axes = _axes(axes, width, panel.means, title)
-        ends = draw_lines(axes, panel, [panel], looks(list(curves)), kinds, 5)
+        ends = draw_lines(axes, panel, [panel], looks(list(curves)), is_log(log, [panel]), 5)
         axes.set(xlabel="round", ylabel=label)
         label_ends(axes, ends, wrap=WRAP[width])
         return axes.figure.figure
 
 
 def plot_panels(
-    panels: Mapping[str, tuple[ArrayLike, Curves]],
-    *,
-    metric: str,
-    confidence: float = 0.95,
-    log: LogAxes = "auto",
-    share: bool | None = None,
-    width: Width = "page",
+    panels: Mapping[str, tuple[ArrayLike, Curves]], *, metric: str, log: bool | None = None, width: Width = "page"
 ) -> "Figure":
     """Draw one small panel of curves per problem; a policy looks the same in all of them and is named once.
+
+    The panels share the vertical axis if it is logarithmic or their largest means differ by a factor below 5.
 
     Parameters
     ----------
     panels: by title, checkpoints ``(C,)`` and curves as in `plot_curves`.
-    metric, confidence, log, width: as in `plot_curves`; all panels have the same kind of axes.
-    share: whether all panels have the same vertical axis; by default if it is logarithmic or the largest means differ
-        by a factor below 5.
+    metric, log, width: as in `plot_curves`.
     """
-    label = check_options(metric, confidence, log, width)
-    drawn = read_panels(panels, metric, confidence)
+    label, drawn = _label(metric, width), read_panels(panels, metric)
     every = list(drawn.values())
-    kinds = scales(log, every)
+    log = is_log(log, every)
     tops = [max(np.nanmax(mean.estimate) for mean in panel.means.values()) for panel in every]
-    share = share if share is not None else kinds[1] or bool(max(tops) < SHARED * min(tops))
+    share = log or bool(max(tops) < SHARED * min(tops))
     look = looks(list(dict.fromkeys(name for _, curves in panels.values() for name in curves)))
     rows = ceil(len(drawn) / SIDE_BY_SIDE[width])
     columns = ceil(len(drawn) / rows)
@@ -111,7 +101,7 @@ def plot_panels(
         ends = []
         for k, (axes, (title, panel)) in enumerate(zip(cells, drawn.items(), strict=False)):
             last_row, first_column = k + columns >= len(drawn), k % columns == 0
-            ends.append(draw_lines(axes, panel, every if share else [panel], look, kinds, 4))
+            ends.append(draw_lines(axes, panel, every if share else [panel], look, log, 4))
             axes.set(title=title, xlabel="round" if last_row else "", ylabel=label if first_column else "")
             axes.tick_params(labelleft=first_column or not share)
         for axes, last in zip(cells, _once(ends, columns), strict=False):
@@ -126,12 +116,13 @@ def plot_finals(
     setting: str,
     x: Sequence[float] | None = None,
     axes: "Axes | None" = None,
-    confidence: float = 0.95,
-    log: LogAxes = "auto",
+    log: bool | None = None,
     title: str | None = None,
     width: Width = "column",
 ) -> "Figure":
-    """Draw the mean final value of every policy against a setting of the problem, with bars of Student's interval.
+    """Draw the mean final value of every policy against a setting of the problem, with bars of Student's 95 % interval.
+
+    The horizontal axis is logarithmic if the settings span more than a decade.
 
     Parameters
     ----------
@@ -140,27 +131,25 @@ def plot_finals(
     setting: what the problems differ in, in words.
     x: the setting of every problem as a number, increasing; by default the keys of ``values``, which stand at equal
         distances where they are not numbers.
-    axes, confidence, title, width: as in `plot_curves`.
-    log: as in `plot_curves`, with all means; "auto" also makes the horizontal axis logarithmic if the settings span
-        more than a decade.
+    axes, log, title, width: as in `plot_curves`; ``log`` with all means.
     """
-    label = check_options(metric, confidence, log, width)
+    label = _label(metric, width)
     check_mapping("values", values)
     for key, finals in values.items():
         check_mapping(f"values[{key!r}]", finals)
     keys = list(values)
     names = list(dict.fromkeys(name for finals in values.values() for name in finals))
-    numbers = x is not None or all(isinstance(key, int | float | np.number) for key in keys)
-    if x is not None:
-        places = increasing("x", x, len(keys))
-    else:
-        places = increasing("values", keys) if numbers else np.arange(len(keys), dtype=np.float64)
-    series = read_finals(places, values, names, metric, confidence)
-    kinds = scales(log, [series], settings=True)
+    if x is None and all(isinstance(key, int | float | np.number) for key in keys):
+        x = keys
+    places = np.arange(float(len(keys))) if x is None else inputs.as_floats("x", x, "numbers, one per problem")
+    if places.shape != (len(keys),):
+        raise errors.refuse("x", x, f"{len(keys)} numbers, one per problem")
+    series = read_finals(places, values, names, metric)
+    far = bool(0.0 < DECADE * places[0] < places[-1])
     with house_style():
         axes = _axes(axes, width, series.means, title)
-        ends = draw_bars(axes, series, looks(names), kinds)
-        set_places(axes, places, None if numbers else [str(key) for key in keys], kinds[0])
+        ends = draw_bars(axes, series, looks(names), far, is_log(log, [series], all_means=True))
+        set_places(axes, places, [str(key) for key in keys] if x is None else None, far)
         axes.set(xlabel=setting, ylabel=label)
         label_ends(axes, ends, wrap=WRAP[width])
         return axes.figure.figure
@@ -177,12 +166,11 @@ def plot_rows(
     metric: the name of the values, for the vertical axis.
     added: the policies of the second row, which are dashed there; the others stand there again in grey.
     """
-    label = check_options(metric, 0.95, "auto", "page")
+    label, read = _label(metric, "page"), read_panels(panels, metric)
     names = list(dict.fromkeys(name for _, curves in panels.values() for name in curves))
     groups = [group for inside in (False, True) if (group := [n for n in names if (n in added) == inside])]
     solid = looks([name for group in groups for name in group])
     look = {n: own._replace(dashes=DASHES[n in added], depth=float(n in added)) for n, own in solid.items()}
-    read = read_panels(panels, metric, 0.95)
     with house_style():
         figure = new_figure("page", ROW * len(groups) + 0.25)
         grid = figure.subplots(len(groups), len(panels), squeeze=False, sharex=True, sharey=True)
@@ -192,32 +180,26 @@ def plot_rows(
                     if name not in added:
                         axes.plot(panel.x, panel.means[name].estimate, color=GREY, linewidth=0.8)
                 own = Series(panel.x, {name: panel.means[name] for name in group if name in panel.means})
-                ends = draw_lines(axes, own, list(read.values()), look, (False, False), 4)
+                ends = draw_lines(axes, own, list(read.values()), look, False, 4)
                 axes.set(title=title if row == 0 else "", xlabel="round" if row == len(groups) - 1 else "")
             cells[0].set_ylabel(label)
             label_ends(axes, ends, wrap=NARROW)
         return figure
 
 
-def plot_ranks(ranks: Mapping[str, ArrayLike], *, title: str | None = None, width: Width = "column") -> "Figure":
+def plot_ranks(ranks: Mapping[str, ArrayLike], *, title: str | None = None) -> "Figure":
     """Draw a line per policy, the best on top: dots for ranks, larger where problems share one, a bar for their mean.
 
-    Parameters
-    ----------
-    ranks: by policy, where it came on every problem that it played, ``(problems,)``, from 1.
-    title: above the axes.
-    width: of the figure, that of a column or of the page of a two-column paper.
+    ``ranks``: by policy, where it came on every problem that it played, ``(problems,)``, from 1.
     """
     from matplotlib.ticker import MaxNLocator
 
     check_mapping("ranks", ranks)
     expected = "numbers from 1, one for every problem"
     found = {name: replicates(f"ranks[{name!r}]", one, expected, lambda row: row >= 1.0) for name, one in ranks.items()}
-    if title is not None and not isinstance(title, str):
-        raise errors.refuse("title", title, "words")
     order = sorted(found, key=lambda name: float(found[name].mean()))
     with house_style():
-        axes = new_figure(width, (RANK * len(order) + FRAME) / 72.0).subplots()
+        axes = new_figure("column", (RANK * len(order) + FRAME) / 72.0).subplots()
         tidy(axes)
         for y, name in enumerate(order):
             places, counts = np.unique(found[name], return_counts=True)
@@ -231,47 +213,32 @@ def plot_ranks(ranks: Mapping[str, ArrayLike], *, title: str | None = None, widt
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.grid(axis="y", linewidth=0.3, color="#cccccc")
         axes.set(xlabel="rank")
-        if title is not None:
-            axes.set_title(title)
+        axes.set_title(title or "")
         return axes.figure.figure
 
 
-def check_options(metric: str, confidence: float, log: str, width: str) -> str:
-    """Refuse unknown options by name; return the metric as an axis names it."""
-    check_confidence(confidence)
-    constraints.OneOf(("auto", "none", "x", "y", "both")).check("log", log, None)
+def _label(metric: str, width: str) -> str:
+    """Return the metric as an axis names it; refuse other widths."""
     constraints.OneOf(tuple(WIDTHS)).check("width", width, None)
     if not isinstance(metric, str) or not metric.strip():
         raise errors.refuse("metric", metric, "words")
     return WORDS.get(metric, metric.replace("_", " "))
 
 
-def increasing(name: str, values: Any, length: int | None = None) -> Array:
-    """Return finite numbers ``(C,)`` that increase."""
-    expected = f"{'' if length is None else f'{length} '}different finite numbers, increasing"
-    x = inputs.as_floats(name, values, expected)
-    fits = x.ndim == 1 and x.size == (length or x.size) > 0
-    if not fits or not np.isfinite(x).all() or (np.diff(x) <= 0).any():
-        raise errors.refuse(name, values, expected)
-    return x
-
-
-def read_panels(panels: Any, metric: str, confidence: float) -> dict[str, Series]:
+def read_panels(panels: Mapping[str, tuple[ArrayLike, Curves]], metric: str) -> dict[str, Series]:
     """Return means and intervals by title, at no more than ``POINTS`` checkpoints."""
     check_mapping("panels", panels)
     found = {}
-    for title, pair in panels.items():
-        if not isinstance(pair, tuple) or len(pair) != 2:
-            raise errors.refuse(f"panels[{title!r}]", pair, "a pair (checkpoints, curves)")
-        x, means = read_curves(f"panels[{title!r}]: ", *pair, metric, confidence)
+    for title, (checkpoints, curves) in panels.items():
+        x, means = read_curves(f"panels[{title!r}]: ", checkpoints, curves, metric)
         few = np.unique(np.linspace(0, x.size - 1, min(x.size, POINTS)).round().astype(int))
         found[title] = Series(x[few], {name: Interval(*(part[few] for part in i)) for name, i in means.items()})
     return found
 
 
-def read_curves(owner: str, checkpoints: Any, curves: Curves, metric: str, confidence: float) -> Series:
+def read_curves(owner: str, checkpoints: Any, curves: Curves, metric: str) -> Series:
     """Return means and intervals of ``curves``, ``(C, R)`` each, without those that are NaN everywhere."""
-    x = increasing(f"{owner}checkpoints", checkpoints)
+    x = inputs.as_floats(f"{owner}checkpoints", checkpoints, "numbers of shape (C,)")
     check_mapping(f"{owner}curves", curves)
     expected = f"numbers of shape ({x.size}, R), one row per checkpoint; a row with a NaN has no mean"
     found = {}
@@ -279,20 +246,18 @@ def read_curves(owner: str, checkpoints: Any, curves: Curves, metric: str, confi
         y = inputs.as_floats(f"{owner}curves[{name!r}]", curve, expected)
         if y.ndim != 2 or y.shape[0] != x.size or not y.shape[1] or np.isinf(y).any():
             raise errors.refuse(f"{owner}curves[{name!r}]", curve, expected)
-        found[name] = mean_interval(y, confidence=confidence)
+        found[name] = mean_interval(y)
     return _series(x, f"{owner}curves", found, metric)
 
 
-def read_finals(
-    x: Array, values: Mapping[Any, Mapping[str, ArrayLike]], names: Sequence[str], metric: str, confidence: float
-) -> Series:
+def read_finals(x: Array, values: Mapping[Any, Mapping[str, ArrayLike]], names: Sequence[str], metric: str) -> Series:
     """Return means and intervals of ``values``, by problem and policy ``(R,)``; what is missing is NaN."""
     expected, found = "numbers of shape (R,), NaN where there is none", {}
     for name in names:
         means = []
         for key, own in values.items():
             row = replicates(f"values[{key!r}][{name!r}]", own.get(name, [np.nan]), expected, lambda v: ~np.isinf(v))
-            means.append(mean_interval(row, confidence=confidence))
+            means.append(mean_interval(row))
         found[name] = Interval(*(np.array(part) for part in zip(*means, strict=True)))
     return _series(x, "values", found, metric)
 
@@ -339,12 +304,12 @@ def new_figure(width: Width, height: float) -> "Figure":
 
 
 def draw_lines(
-    axes: "Axes", panel: Series, like: Sequence[Series], look: Mapping[str, Look], log: tuple[bool, bool], ticks: int
+    axes: "Axes", panel: Series, like: Sequence[Series], look: Mapping[str, Look], log: bool, ticks: int
 ) -> list[End]:
     """Draw means with bands on axes that suit all panels ``like`` this one; return the ends of the lines."""
     tidy(axes)
-    set_y(axes, like, log[1], ticks)
-    set_rounds(axes, panel.x, log[0], ticks)
+    set_y(axes, like, log, ticks)
+    set_rounds(axes, panel.x, ticks)
     faint = min(0.18, 0.8 / max(1, len(panel.means)))
     for name, (mean, low, high) in panel.means.items():
         style, alone = look[name], panel.x.size == 1
@@ -355,15 +320,18 @@ def draw_lines(
     return [_end(name, panel.x, mean, look) for name, (mean, _, _) in panel.means.items()]
 
 
-def draw_bars(axes: "Axes", panel: Series, look: Mapping[str, Look], log: tuple[bool, bool]) -> list[End]:
-    """Draw means as markers with bars, joined by lines, side by side where they share a setting; return the last."""
-    set_y(axes, [panel], log[1], 5)
-    u = np.log(panel.x) if log[0] else panel.x
+def draw_bars(axes: "Axes", panel: Series, look: Mapping[str, Look], far: bool, log: bool) -> list[End]:
+    """Draw means as markers with bars, joined by lines, side by side where they share a setting; return the last.
+
+    ``far``, ``log``: whether the horizontal, the vertical axis is logarithmic.
+    """
+    set_y(axes, [panel], log, 5)
+    u = np.log(panel.x) if far else panel.x
     step = min(0.01 * (u[-1] - u[0]), 0.5 * float(np.diff(u).min()) / len(panel.means)) if u.size > 1 else 0.04
     ends = []
     for k, (name, (mean, low, high)) in enumerate(panel.means.items()):
         shifted = u + step * (k - (len(panel.means) - 1) / 2.0)
-        x, known, style = np.exp(shifted) if log[0] else shifted, np.isfinite(mean), look[name]
+        x, known, style = np.exp(shifted) if far else shifted, np.isfinite(mean), look[name]
         bars: dict[str, Any] = {"color": style.colour, "linewidth": 0.9, "zorder": 2.0 + style.depth}
         point: dict[str, Any] = {"marker": style.marker, "markersize": 4.0}
         point |= {"markeredgewidth": 0.5, "markeredgecolor": "white"}

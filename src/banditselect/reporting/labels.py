@@ -12,7 +12,6 @@ from .style import TEXT, Look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.text import Annotation
 
 GAP = 1.5  #: points between two labels
 NEAR, FAR = 4.0, 13.0  #: points between the axes and the labels, without and with leader lines
@@ -35,8 +34,6 @@ def spread(targets: Array, heights: Array, low: float, high: float) -> Array:
     The intervals have lengths ``heights (n,)`` and lie between ``low`` and ``high`` if there is room; if there is not,
     they stick out equally on both sides. Their order is that of the targets.
 
-    Examples
-    --------
     >>> spread(np.array([5.0, 5.0, 20.0]), np.array([2.0, 2.0, 2.0]), 0.0, 30.0)
     array([ 4.,  6., 20.])
     """
@@ -59,12 +56,18 @@ def wrapped(name: str, wrap: int) -> str:
 
 def label_ends(axes: "Axes", ends: Sequence[End], *, wrap: int) -> None:
     """Write every name to the right of its line's end, in its colour, wrapped after ``wrap`` characters."""
-    from matplotlib.text import Text
+    from matplotlib.text import OffsetFrom, Text
 
     if not ends:
         return
-    figure = axes.figure.figure
-    labels = [_label(axes, end, wrap) for end in ends]
+    figure, side = axes.figure.figure, OffsetFrom(axes.bbox, (1.0, 0.0), "points")
+    labels = []
+    for end in ends:
+        leader = {"arrowstyle": "-", "linewidth": 0.5, "color": end.look.ink, "shrinkA": 1.5, "shrinkB": 1.5}
+        options: dict[str, Any] = {"color": end.look.ink, "fontsize": TEXT, "va": "center", "linespacing": 1.0}
+        options |= {"arrowprops": leader | {"relpos": (0.0, 0.5), "patchA": None}, "annotation_clip": False}
+        options |= {"xytext": (FAR, 0.5), "textcoords": (side, "axes fraction")}
+        labels.append(axes.annotate(wrapped(end.name, wrap), (end.x, end.y), **options))
     points = 72.0 / figure.dpi
     for _ in range(2):  # the labels themselves move the axes a little
         figure.draw_without_rendering()
@@ -79,19 +82,3 @@ def label_ends(axes: "Axes", ends: Sequence[End], *, wrap: int) -> None:
             label.set_position((FAR if leaders else NEAR, float((centre - frame.y0) / frame.height)))
             if label.arrow_patch is not None:
                 label.arrow_patch.set_visible(leaders)
-
-
-def _label(axes: "Axes", end: End, wrap: int) -> "Annotation":
-    from matplotlib.text import OffsetFrom
-
-    leader = {"arrowstyle": "-", "linewidth": 0.5, "color": end.look.ink, "shrinkA": 1.5, "shrinkB": 1.5}
-    text: dict[str, Any] = {"color": end.look.ink, "fontsize": TEXT, "va": "center", "linespacing": 1.0}
-    return axes.annotate(
-        wrapped(end.name, wrap),
-        (end.x, end.y),
-        xytext=(FAR, 0.5),
-        textcoords=(OffsetFrom(axes.bbox, (1.0, 0.0), "points"), "axes fraction"),
-        annotation_clip=False,
-        arrowprops=leader | {"relpos": (0.0, 0.5), "patchA": None},
-        **text,
-    )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import exp
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,10 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-LogAxes = Literal["auto", "none", "x", "y", "both"]
-
 RATIO = 30.0  #: means further apart than this factor are shown on a log axis
-DECADE = 10.0  #: settings further apart than this factor are shown on a log axis
 LETTER = 5.0  #: points of width
 ROOM = 0.5  #: bands make the vertical axis longer by at most this share
 
@@ -29,17 +26,13 @@ class Series(NamedTuple):
     means: Mapping[str, Interval]
 
 
-def scales(log: LogAxes, panels: Sequence[Series], *, settings: bool = False) -> tuple[bool, bool]:
-    """Return whether the horizontal and the vertical axis are logarithmic; ``settings``: x is not rounds."""
-    x = np.concatenate([panel.x for panel in panels])
+def is_log(log: bool | None, panels: Sequence[Series], *, all_means: bool = False) -> bool:
+    """Return whether the vertical axis is logarithmic: by default by the last means, or by all."""
     means = [i.estimate[np.isfinite(i.estimate)] for panel in panels for i in panel.means.values()]
-    y = np.concatenate([mean if settings else mean[-1:] for mean in means])
-    for own, values, what in (("x", x, "horizontal axis starts at"), ("y", y, "lowest mean is")):
-        if log in (own, "both") and values.min() <= 0.0:
-            raise errors.refuse("log", log, f"a linear {own} axis: the {what} {values.min():g}")
-    if log == "auto":
-        return settings and 0.0 < DECADE * x.min() < x.max(), 0.0 < RATIO * y.min() < y.max()
-    return log in ("x", "both"), log in ("y", "both")
+    y = np.concatenate([mean if all_means else mean[-1:] for mean in means])
+    if log and y.min() <= 0.0:
+        raise errors.refuse("log", log, f"False: the lowest mean is {y.min():g}")
+    return bool(0.0 < RATIO * y.min() < y.max()) if log is None else log
 
 
 def set_y(axes: "Axes", panels: Sequence[Series], log: bool, number: int) -> None:
@@ -60,13 +53,12 @@ def set_y(axes: "Axes", panels: Sequence[Series], log: bool, number: int) -> Non
     _ticks(axes.yaxis, number, log=log)
 
 
-def set_rounds(axes: "Axes", x: Array, log: bool, number: int) -> None:
+def set_rounds(axes: "Axes", x: Array, number: int) -> None:
     """Set up a horizontal axis of rounds."""
-    axes.set_xscale("log" if log else "linear")
     near_zero = 0.0 < x[0] < 0.1 * x[-1] or (x.size == 1 and x[0] > 0.0)
-    start = 0.0 if near_zero and not log else float(x[0])
+    start = 0.0 if near_zero else float(x[0])
     axes.set_xlim(start, float(x[-1]) if x[-1] > start else 2.0 * start + 1.0)
-    _ticks(axes.xaxis, number, log=log, whole=True)
+    _ticks(axes.xaxis, number, whole=True)
 
 
 def set_places(axes: "Axes", x: Array, words: Sequence[str] | None, log: bool) -> None:
@@ -99,7 +91,7 @@ def human(value: float, top: float) -> str:
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-def _ticks(axis: "Axis", number: int, *, log: bool, whole: bool = False) -> None:
+def _ticks(axis: "Axis", number: int, *, log: bool = False, whole: bool = False) -> None:
     """Put about ``number`` readable ticks on an axis; ``whole``: at whole numbers."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from ..runtime import errors
 from ..runtime.quantiles import standard_error
 from ..statistics import decimals, replicates
-from .markdown import markdown_table
 
 # what LaTeX would take for a sign
 LATEX = str.maketrans(
@@ -18,33 +17,22 @@ LATEX = str.maketrans(
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$"}
 )
 
+# what Markdown or HTML would take for a sign
+MARKDOWN = str.maketrans({"&": "&amp;", "<": "&lt;"} | {sign: "\\" + sign for sign in "\\|*_`["})
+
 NOTHING = "–"  #: where there is no number
 COLUMNS = ("mean", "± s.e.", "median", "worst")
 
 
-class Table(NamedTuple):
-    """A table of words: the first cell of every row names it, the others are set flush right."""
-
-    caption: str
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    note: str = ""
-
-
-def summary_table(
-    finals: Mapping[str, ArrayLike], *, metric: str, lower_is_better: bool | None = None, markdown: bool = False
-) -> str:
+def summary_table(finals: Mapping[str, ArrayLike], *, metric: str, markdown: bool = False) -> str:
     """Return a table: mean over the replicates, its standard error, median and worst, per policy.
 
     Parameters
     ----------
     finals: by policy, ``(R,)``; what is NaN is shown as a dash.
-    metric: what the values are, in words.
-    lower_is_better: whether the worst is the largest; by default if ``metric`` speaks of regret.
+    metric: what the values are, in words; the worst is the largest if it speaks of regret, else the smallest.
     markdown: Markdown instead of plain text.
 
-    Examples
-    --------
     >>> print(summary_table({"FS-SCB": [60.0, 80.0, 76.0], "RB-SCB": [580.0, 610.0, 640.0]}, metric="regret"))
     policy   mean  ± s.e.  median  worst
     FS-SCB   72.0     6.1    76.0   80.0
@@ -53,8 +41,7 @@ def summary_table(
     check_mapping("finals", finals)
     if not isinstance(metric, str):
         raise errors.refuse("metric", metric, "words")
-    lower = is_lower_better(metric) if lower_is_better is None else lower_is_better
-    numbers = np.array([_row(name, values, lower) for name, values in finals.items()])
+    numbers = np.array([_row(name, values, is_lower_better(metric)) for name, values in finals.items()])
     digits = decimals(*np.nanmax(np.abs(numbers[:, :2]), axis=0, initial=0.0).tolist())
     cells = [["policy", *COLUMNS]]
     for name, row in zip(finals, numbers, strict=True):
@@ -72,8 +59,6 @@ def latex_table(finals: Mapping[str, Mapping[str, ArrayLike]], *, metric: str) -
     finals: by problem and policy, ``(R,)``; what is NaN or missing is shown as a dash.
     metric: what the values are, in words.
 
-    Examples
-    --------
     >>> print(latex_table({"M=2": {"FS-SCB": [60.0, 80.0, 76.0], "RB-SCB": [580.0, 610.0, 640.0]}}, metric="regret"))
     \begin{tabular}{lr}
     \toprule
@@ -105,6 +90,22 @@ def latex_table(finals: Mapping[str, Mapping[str, ArrayLike]], *, metric: str) -
     return "\n".join([begin, r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule", r"\end{tabular}"])
 
 
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: bool = False) -> str:
+    """Return a table whose cells are plain words: what Markdown or HTML would take for a sign is shown as it is.
+
+    ``numbers``: all columns but the first are flush right.
+
+    >>> print(markdown_table(["sentence", "verdict"], [["a < b | c", "holds"]]))
+    | sentence | verdict |
+    |---|---|
+    | a &lt; b \\| c | holds |
+    """
+    words = [[" ".join(cell.split()).translate(MARKDOWN) for cell in cells] for cells in (head, *rows)]
+    lines = ["| " + " | ".join(cells) + " |" for cells in words]
+    rule = "|:---|" + "---:|" * (len(head) - 1) if numbers else "|" + "---|" * len(head)
+    return "\n".join([lines[0], rule, *lines[1:]])
+
+
 def check_mapping(name: str, value: Any) -> None:
     """Refuse what is not a mapping with something in it."""
     if not isinstance(value, Mapping) or not value:
@@ -130,38 +131,26 @@ def _plain(cells: list[list[str]]) -> str:
     )
 
 
-def number(value: float, error: float = math.nan, largest: float = math.nan) -> str:
-    """Return a number with as many decimals as its error allows; numbers of one column share ``error`` and ``largest``.
-
-    Examples
-    --------
-    >>> number(-0.123456, 0.02), number(math.nan), number(math.inf)
-    ('−0.123', '–', '∞')
-    """
-    if not math.isfinite(value):
-        return NOTHING if math.isnan(value) else "∞" if value > 0 else "−∞"
-    digits = decimals(value if math.isnan(largest) else largest, error)
-    return f"{value:,.{digits}f}".replace("-", "−").replace(",", "\N{NARROW NO-BREAK SPACE}")
-
-
-def interval(bounds: tuple[float, float]) -> str:
-    """Return an interval, a dash where it has no bounds."""
-    if any(map(math.isnan, bounds)):
-        return NOTHING
-    return f"[{measured(bounds[0], bounds)}, {measured(bounds[1], bounds)}]"
-
-
 def measured(value: float, bounds: tuple[float, float]) -> str:
-    """Return a value with as many decimals as its interval has."""
+    """Return a value and its interval with as many decimals as that allows, a dash for an interval without bounds.
+
+    >>> measured(0.5, (0.4, 0.61)), measured(-0.5, (-math.inf, 2.0)), measured(1.0, (math.nan, math.nan))
+    ('0.50 [0.40, 0.61]', '−0.50 [−∞, 2.00]', '1.00 –')
+    """
     known = [abs(bound) for bound in bounds if math.isfinite(bound)]
-    return number(value, (bounds[1] - bounds[0]) / 2.0, max(known, default=math.nan))
+    digits = decimals(max(known, default=value), (bounds[1] - bounds[0]) / 2.0)
+
+    def shown(x: float) -> str:
+        text = NOTHING if math.isnan(x) else f"{x:,.{digits}f}".replace("inf", "∞")
+        return text.replace("-", "−").replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+    interval = NOTHING if any(map(math.isnan, bounds)) else f"[{shown(bounds[0])}, {shown(bounds[1])}]"
+    return f"{shown(value)} {interval}"
 
 
 def duration(seconds: float) -> str:
     """Return a time in words.
 
-    Examples
-    --------
     >>> [duration(x) for x in (0.4, 59, 150, 4000, 90_000)]
     ['1 s', '59 s', '2 min 30 s', '1 h 7 min', '1 d 1 h']
     """

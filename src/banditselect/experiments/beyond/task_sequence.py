@@ -11,7 +11,7 @@ Beside it play OFUL and IDS that learn every task alone, BIAS-OFUL that is given
 largest distance from it, and PS-IDS that is given the true mixture and the noise. Nothing is tuned.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -105,76 +105,58 @@ class PolicyPerTask(Policy):
         """Return the shape of the features, and begin the first task."""
         if self.policy is not None and not isinstance(self.policy, Binding):
             raise errors.refuse("PolicyPerTask: policy", self.policy, "the result of Policy.bind, or None")
-        self._learners = _Learners(lanes, int(self.dim)) if self.policy is None else None
-        self._rounds, self._task = 0, 0
-        self._now = self._first(lanes)
+        self._tasks = _Tasks(self.policy, self.changing, lanes, self.dim)
         return Model(ExactShape((int(self.dim),), many=False)), None
 
-    def _first(self, lanes: int) -> Any:
-        """Return the policy of the next task, with a lane for every lane, or the sequences."""
-        if self._learners is not None:
-            return self._learners
-        changed = {name: self.policy.arguments[name][:, self._task] for name in self.changing}
-        return _Hidden(self.policy(**changed, lanes=lanes, seed=0))
-
     def _choose(self, ids: Index, x: Features, offered: Mask | None, numbers: Index) -> Chosen:
-        return Chosen(self._now.probabilities(ids, x, offered), self._streams.keys[ids])
+        parts = self._tasks.parts(ids, x, offered)
+        p = [policy._probabilities(own, x.rows(rows), mask) for policy, own, rows, mask in parts]
+        return Chosen(np.concatenate(p), self._streams.keys[ids])
 
     def _learn(self, ids: Index, x: Features, y: Array, played: Played | None) -> None:
         if ids.size != self._size:
             raise errors.refuse("PolicyPerTask: lanes", ids, "all lanes together")
-        self._now.learn(ids, x, y)
-        self._rounds += 1
-        if self._rounds % int(self.task_rounds) == 0:
-            self._task += 1
-            if self._learners is not None:
-                self._learners.end()
-            elif not self.changing or self._task < len(self.policy.arguments[self.changing[0]][0]):
-                self._now = self._first(self._size)
+        for policy, own, rows, _ in self._tasks.parts(ids, x, None):
+            policy._learn(own, x.rows(rows), y[rows], None)
+        self._tasks.rounds.append((x.values[:, 0].copy(), y.copy()))
+        if len(self._tasks.rounds) == self.task_rounds:
+            self._tasks.end()
 
 
-class _Hidden:
-    """A policy of one task, hidden from the policy around it, which looks for policies among its attributes."""
+class _Tasks:
+    """The task of every lane, with one policy for all lanes or, after a sequence of tasks, one for each.
 
-    def __init__(self, policy: Policy) -> None:
-        self.policy = policy
+    They are apart from the policy that plays them, which looks for policies among its attributes.
+    """
 
-    def probabilities(self, ids: Index, x: Features, offered: Mask | None) -> Array:
-        return self.policy._probabilities(ids, x, offered)
+    def __init__(self, binding: Binding[Any] | None, changing: tuple[str, ...], lanes: int, dim: int) -> None:
+        self.binding, self.changing, self.lanes, self.task = binding, changing, lanes, 0
+        self.sequences = [TaskSequence(dim=dim) for _ in range(lanes)] if binding is None else []
+        self.begin()
 
-    def learn(self, ids: Index, x: Features, y: Array) -> None:
-        self.policy._learn(ids, x, y, None)
+    def begin(self) -> None:
+        """Begin a task."""
+        self.rounds: list[tuple[Array, Array]] = []  # features and rewards of this task
+        if self.binding is None:
+            self.policies: list[Policy] = [sequence.begin() for sequence in self.sequences]
+        else:
+            every = {name: self.binding.arguments[name] for name in self.changing}
+            now = {name: values[:, min(self.task, values.shape[1] - 1)] for name, values in every.items()}
+            self.policies = [self.binding(**now, lanes=self.lanes, seed=0)]
 
-
-class _Learners:
-    """A sequence of tasks in every lane, with the policies and the rounds of the present task."""
-
-    def __init__(self, lanes: int, dim: int) -> None:
-        self.sequences = [TaskSequence(dim=dim) for _ in range(lanes)]
-        self._start()
-
-    def _start(self) -> None:
-        self.policies: list[Policy] = [sequence.begin() for sequence in self.sequences]
-        self.played: list[Array] = []
-        self.rewards: list[Array] = []
-
-    def probabilities(self, ids: Index, x: Features, offered: Mask | None) -> Array:
-        rows = (slice(r, r + 1) for r in range(ids.size))
-        each = [
-            self.policies[n]._probabilities(ONE, x.rows(row), None if offered is None else offered[row])
-            for n, row in zip(ids.tolist(), rows, strict=True)
-        ]
-        return np.concatenate(each)
-
-    def learn(self, ids: Index, x: Features, y: Array) -> None:
-        self.played.append(x.values[:, 0].copy())
-        self.rewards.append(y.copy())
+    def parts(self, ids: Index, x: Features, offered: Mask | None) -> Iterator[tuple[Policy, Index, slice, Any]]:
+        """Yield the policies with their lanes and rows of ``x``, and which actions they are offered."""
+        if self.binding is not None:
+            yield self.policies[0], ids, slice(None), offered
+            return
         for r, n in enumerate(ids.tolist()):
-            self.policies[n]._learn(ONE, x.rows(slice(r, r + 1)), y[r : r + 1], None)
+            rows = slice(r, r + 1)
+            yield self.policies[n], ONE, rows, None if offered is None else offered[rows]
 
     def end(self) -> None:
         """Let every sequence learn its task, and begin the next."""
-        played, rewards = np.stack(self.played, axis=1), np.stack(self.rewards, axis=1)
+        played, rewards = (np.stack(one, axis=1) for one in zip(*self.rounds, strict=True))
         for n, sequence in enumerate(self.sequences):
             sequence.end(played[n], rewards[n])
-        self._start()
+        self.task += 1
+        self.begin()

@@ -1,85 +1,68 @@
-"""Sentences of the paper, statistics measured for them, and verdicts."""
+"""Sentences of the paper, the statistics that they are about, and verdicts."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...simulation import Results
+from ...simulation import Result, Results
 from ...statistics import Mean, bootstrap_interval, share_interval
 from ...types import Array
 from ..experiment import REGIMES, Experiment
-from ..feature_selection import UNIFORM
 
 HOLDS, FAILS, OPEN, NOT_APPLICABLE = "holds", "does not hold", "not decided", "not applicable"
 VACUOUS = f"{HOLDS} vacuously"
 CONFIDENCE = 0.95
-NEARLY_UNIFORM = 0.8  #: of the regret of uniform play, from which on a policy has shown nothing
+CLOSE = 1.25  #: times another regret is taken to be close to it
 
 Ran: TypeAlias = Mapping[tuple[str, str], Results]  #: results by experiment and regime
+Compute: TypeAlias = Callable[[Mean], Any]  #: a statistic, from a function that takes the mean over the replicates
 
 
 @dataclass(frozen=True)
 class Runs:
-    """The final values of one regime of an experiment, by problem and policy.
+    """The results of one regime of an experiment, in one metric."""
 
-    Attributes
-    ----------
-    finals: by problem and policy, ``(n,)``.
-    results: all that was recorded; empty for values that are computed from it.
-    classes: from a problem of classification to the class that pays in every replicate, ``(n,)``.
-    over: takes the mean over the replicates, each once or as often as a resample has it.
-    """
-
-    finals: Mapping[str, Mapping[str, Array]]
-    results: Results = field(default_factory=lambda: Results({}))
-    classes: Callable[[str], Array] | None = None
-    over: Mean = np.mean
-
-    @classmethod
-    def of(cls, results: Results, metric: str, classes: Callable[[str], Array] | None = None) -> "Runs":
-        """Return the runs of results."""
-        return cls({name: result.finals(metric) for name, result in results.items()}, results, classes)
+    results: Results
+    metric: str
+    n: int  # replicates, the first of each
+    experiment: Experiment
 
     @property
     def problems(self) -> list[str]:
         """The names of the problems."""
-        return list(self.finals)
+        return list(self.results)
 
-    @cached_property
-    def n(self) -> int:
-        """The number of replicates."""
-        return min(v.size for finals in self.finals.values() for v in finals.values())
+    @property
+    def regrets(self) -> "Runs":
+        """The same results in regret."""
+        return replace(self, metric="regret")
 
-    def has(self, *policies: str) -> bool:
-        """Return whether all of these policies were played on every problem."""
-        return all(policy in finals for finals in self.finals.values() for policy in policies)
+    def final(self, problem: str, policy: str) -> Array:
+        """Return the metric after the last round, ``(n,)``."""
+        return self.results[problem].final(policy, self.metric)[: self.n]
 
-    def mean(self, problem: str, policy: str) -> Any:
-        """Return the mean over the replicates, or over each resample."""
-        return self.over(self.finals[problem][policy][: self.n])
+    def classes(self, problem: str) -> Array:
+        """Return the class that pays in every replicate, ``(n,)``: drawn again, since no table has it."""
+        played = self.experiment.problems([models_of(problem)])[problem]
+        return played.draw(range(self.n), 1, self.results[problem].settings["seed"]).constants["label"]
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A value with its interval, and what is expected of it: to lie between ``low`` and ``high``.
+    """A value with its interval, and what is expected of it: to lie between ``low`` and ``high``."""
 
-    ``words``: what it is.  ``n``: replicates.  ``problems``: on which; () means all.  ``policy``: whose part it is, of
-    several that a sentence compares.  ``vacuous``: why nothing is shown although it lies where it is expected.
-    """
-
-    words: str
+    words: str  # what it is
     value: float
     interval: tuple[float, float]
     low: float
     high: float
-    n: int
-    problems: tuple[str, ...] = ()
-    policy: str = ""
-    vacuous: str = ""
+    n: int  # replicates
+    problems: tuple[str, ...] = ()  # on which; () means all
+    policy: str = ""  # whose part it is, of several that a sentence compares
+    vacuous: str = ""  # why nothing is shown although it lies where it is expected
 
     @property
     def verdict(self) -> str:
@@ -106,32 +89,28 @@ class Measured:
 
 @dataclass(frozen=True)
 class Statistic:
-    """A number that a sentence is about, computed from runs, and where the sentence says that it lies."""
+    """A number that a sentence is about, and where the sentence says that it lies; other fields as in `Measured`."""
 
-    words: str  # what it is
-    compute: Callable[..., Any]  # from runs, one for every experiment that the sentence compares, to the value
+    words: str
+    compute: Compute
     low: float = -math.inf
     high: float = math.inf
-    problems: tuple[str, ...] = ()  # on which it is taken; () means all
+    problems: tuple[str, ...] = ()
     log: bool = False  # whether it is positive and its interval is taken on a logarithmic scale, as for ratios
-    policy: str = ""  # whose part it is, of several that a sentence compares
+    policy: str = ""
 
-    def measure(self, runs: Sequence[Runs], confidence: float) -> Measured:
+    def measure(self, n: int, confidence: float) -> Measured:
         """Return the value with its interval; replicate by replicate, since they met the same problems."""
-        n = min(one.n for one in runs)
-
-        def compute(over: Mean) -> Any:
-            return self.compute(*(replace(one, over=lambda values: over(values[:n])) for one in runs))
-
         with np.errstate(divide="ignore", invalid="ignore"):
-            value = float(compute(np.mean))
-            interval = bootstrap_interval(compute, n, confidence=confidence, log=self.log)
+            value = float(self.compute(np.mean))
+            interval = bootstrap_interval(self.compute, n, confidence=confidence, log=self.log)
         return Measured(self.words, value, interval, self.low, self.high, n, self.problems, self.policy)
 
 
-def measure_all(statistics: Sequence[Statistic], runs: Sequence[Runs]) -> list[Measured]:
+def measure_all(parts: Sequence[Statistic | Measured], n: int) -> list[Measured]:
     """Measure all statistics of a sentence; their intervals hold together with probability 0.95 (Bonferroni)."""
-    return [one.measure(runs, 1.0 - (1.0 - CONFIDENCE) / len(statistics)) for one in statistics]
+    confidence = 1.0 - (1.0 - CONFIDENCE) / max(1, len(parts))
+    return [part if isinstance(part, Measured) else part.measure(n, confidence) for part in parts]
 
 
 def share(words: str, successes: int, n: int, low: float, confidence: float = CONFIDENCE) -> Measured:
@@ -139,7 +118,7 @@ def share(words: str, successes: int, n: int, low: float, confidence: float = CO
     return Measured(words, successes / n, share_interval(successes, n, confidence=confidence), low, math.inf, n)
 
 
-Measure: TypeAlias = Callable[..., list[Measured]]  #: from the runs of an experiment, or of two that are compared
+Measure: TypeAlias = Callable[..., Sequence[Statistic | Measured]]  #: from the runs of one experiment, or of two
 
 
 @dataclass(frozen=True)
@@ -150,12 +129,12 @@ class Sentence:
     quote: str
     experiments: Sequence[str]  # what it is about
     policies: tuple[str, ...]  # without which it cannot be judged; a regime that does not have them is left out
-    measure: Measure  # of the runs of an experiment; of two for a sentence that compares them
+    measure: Measure  # its parts, from the runs of an experiment, and of the one beside it
     regimes: Sequence[str] = tuple(REGIMES)  # in which it can be judged
     beside: Mapping[str, str] = field(default_factory=dict)  # the experiment that each is compared with
     place: str | None = None  # where it is, if not where the paper speaks of the experiment
     about: tuple[str, ...] = ()  # whose play it speaks of: if all of them play nearly uniformly it holds vacuously
-    premise: Measure = lambda *runs: []  # measures what the sentence takes for granted
+    premise: Measure = lambda *runs: []  # what it takes for granted
     claim: str = ""  # its content as a short clause, for sentences of the paper on its figures
     note: str = ""  # a remark that is shown beside the verdict
     ours: bool = False
@@ -197,95 +176,123 @@ class Verdict:
         return asdict(self) | {"value": known[0], "interval": known[1:], "arm": self.regime}
 
 
-def judge(
-    ran: Ran, experiments: Mapping[str, Experiment], sentences: Sequence[Sentence], places: Mapping[str, str]
-) -> list[Verdict]:
-    """Judge every sentence on results; what was not run is left out. ``places``: of the experiments in the paper."""
-    runs = {
-        (name, regime): Runs.of(results, experiments[name].metric, partial(_classes, experiments[name], results))
-        for (name, regime), results in ran.items()
-    }
-    verdicts = []
-    for sentence in sentences:
-        for name in sentence.experiments:
-            for regime in sentence.regimes:
-                keys = [(one, regime) for one in (name, sentence.beside.get(name)) if one]
-                if all(key in runs and runs[key].has(*sentence.policies) for key in keys):
-                    verdict = _judge_one(sentence, name, regime, [runs[key] for key in keys], places)
-                    verdicts += [] if verdict is None else [verdict]
-    return verdicts
-
-
-def _classes(experiment: Experiment, results: Results, problem: str) -> Array:
-    """Return the class that pays in every replicate; it is drawn again, since no table has it."""
-    one, played = results[problem], experiment.problems([models_of(problem)])[problem]
-    return played.draw(range(one.replicates), 1, one.settings["seed"]).constants["label"]
-
-
-def _judge_one(
-    sentence: Sentence, name: str, regime: str, runs: Sequence[Runs], places: Mapping[str, str]
-) -> Verdict | None:
-    """Return the verdict of a sentence on runs; None if they say nothing about it, or met other problems."""
-    met = [[(p, r.settings.get("rounds"), r.settings.get("seed")) for p, r in one.results.items()] for one in runs]
-    measured = sentence.measure(*runs) if all(one == met[0] for one in met) else []
-    if not measured:
-        return None
-    decides, verdict = verdict_of(measured, sentence.premise(*runs))
-    idle = nearly_uniform(sentence.about, measured, runs) if sentence.about and verdict in (HOLDS, FAILS) else ""
-    copied = {name: getattr(sentence, name) for name in ("id", "quote", "claim", "note", "ours")}
-    return Verdict(
-        place=sentence.place or places[name],
-        experiment=name,
-        regime=regime,
-        statistic=decides.words,
-        value=decides.value,
-        interval=decides.interval,
-        expected=decides.expected,
-        verdict=verdict,
-        n=decides.n,
-        vacuous="; ".join(filter(None, (decides.vacuous if verdict == HOLDS else "", idle))),
-        policy=decides.policy,
-        **copied,
-    )
-
-
-def combine(measured: Sequence[Measured]) -> tuple[Measured, str]:
-    """Return the part that decides, and the verdict: a sentence holds if all of its parts do, and fails with one."""
-    failed = [part for part in measured if part.verdict == FAILS]
-    decides = min(failed or measured, key=lambda part: part.margin)
-    if failed:
-        return decides, FAILS
-    return decides, HOLDS if all(part.verdict == HOLDS for part in measured) else OPEN
-
-
-def verdict_of(measured: Sequence[Measured], premises: Sequence[Measured]) -> tuple[Measured, str]:
-    """Return the part that decides, and the verdict: none on a sentence whose premise fails or is not decided."""
-    if premises:
-        decides, verdict = combine(premises)
-        if verdict != HOLDS:
-            premise = replace(decides, words=f"premise: {decides.words}")
-            return premise, NOT_APPLICABLE if verdict == FAILS else OPEN
-    return combine(measured)
-
-
-def nearly_uniform(policies: Sequence[str], measured: Sequence[Measured], runs: Sequence[Runs]) -> str:
-    """Return, in words, that all of these policies played nearly uniformly wherever a sentence was judged; "" if not.
-
-    Their mean regrets are compared with that of uniform play on the same problems, as they were measured.
-    """
-    shares = []
-    for one in runs:
-        regrets = Runs.of(one.results, "regret")
-        for problem in {problem for part in measured for problem in part.problems or regrets.problems}:
-            if not {UNIFORM, *policies} <= set(regrets.finals[problem]):
-                return ""
-            shares += [regrets.mean(problem, policy) / regrets.mean(problem, UNIFORM) for policy in policies]
-    if not shares or not min(shares) >= NEARLY_UNIFORM:  # not a number where no regret was stored
-        return ""
-    named = " and ".join(policies)
-    return f"nearly uniform play: regret of {named} at least {100.0 * min(shares):.0f} % of that of uniform play"
+# Statistics that several sentences are about
 
 
 def models_of(problem: str) -> int:
     """Return M of a problem that is named after it."""
     return int(problem.rpartition("= ")[2])
+
+
+def arguments_of(result: Result, policy: str, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return arguments that a policy had, one mapping per replicate."""
+    told = result.settings["policies"][policy]["arguments"]
+    varying = {name for name in names if isinstance(told[name], Mapping)}
+    rows = range(result.replicates)
+    return [{name: told[name]["per replicate"][n] if name in varying else told[name] for name in names} for n in rows]
+
+
+def ratio(runs: Runs, problem: str, a: str, b: str) -> Compute:
+    """Return the statistic: the mean of a over the mean of b."""
+    x, y = runs.final(problem, a), runs.final(problem, b)
+    return lambda mean: mean(x) / mean(y)
+
+
+def difference(runs: Runs, problem: str, a: str, b: str) -> Compute:
+    """Return the statistic: the mean of a minus the mean of b."""
+    x, y = runs.final(problem, a), runs.final(problem, b)
+    return lambda mean: mean(x) - mean(y)
+
+
+def part_of(runs: Runs, problem: str, policy: str, bound: float) -> Compute:
+    """Return the statistic: the mean of a policy over a bound."""
+    values = runs.final(problem, policy)
+    return lambda mean: mean(values) / bound
+
+
+def measure(parts: Callable[..., Sequence[Statistic | Measured]]) -> Callable[..., Measure]:
+    """Turn a function of runs and other arguments into one of the others, which returns the measure."""
+    return lambda *args, **options: lambda runs: parts(runs, *args, **options)
+
+
+def at_ends(parts: Callable[..., list[Statistic]]) -> Callable[..., list[Statistic]]:
+    """Give a function the problems with the smallest and the largest M; there is nothing if there is one M only."""
+
+    def of_runs(runs: Runs, *args: Any, **options: Any) -> list[Statistic]:
+        ordered = sorted(runs.problems, key=models_of)
+        return parts(runs, ordered[0], ordered[-1], *args, **options) if len(ordered) > 1 else []
+
+    return of_runs
+
+
+@measure
+def compared(
+    runs: Runs, how: Callable[..., Compute], words: str, a: str, *others: str, **bounds: float
+) -> list[Statistic]:
+    """Compare policy ``a`` with each of the others, on every problem.
+
+    ``how``: by `ratio` or `difference`.  ``words``: what that is, with {a} and {b} for the policies.  ``bounds``:
+    ``low`` and ``high``, between which the sentence says that it lies.
+    """
+    known: dict[str, Any] = {"log": how is ratio} | bounds
+    return [
+        Statistic(f"{words.format(a=a, b=b)}, {p}", how(runs, p, a, b), problems=(p,), policy=b, **known)
+        for b in others
+        for p in runs.problems
+    ]
+
+
+@measure
+@at_ends
+def growth(runs: Runs, first: str, last: str, policy: str, *, log: bool, over: str | None = None) -> list[Statistic]:
+    """Measure the exponent of M, or of log M, with which a regret grows; at most 1/2 is claimed.
+
+    ``over``: the policy whose regret it is divided by, where problems with more models are harder or easier also for
+    one that selects nothing.
+    """
+    own = runs.regrets
+    small, large = (math.log(models_of(p)) if log else float(models_of(p)) for p in (first, last))
+    of = f"regret of {policy}" + (f" over that of {over}" if over else "")
+    words = f"exponent e of {'(log M)' if log else 'M'}^e, {of} between {first} and {last}"
+    few, many = (ratio(own, p, policy, over) if over else part_of(own, p, policy, 1.0) for p in (first, last))
+    return [Statistic(words, exponent(few, many, math.log(large / small)), high=0.5, problems=(first, last))]
+
+
+def exponent(small: Compute, large: Compute, span: float) -> Compute:
+    """Return the statistic: e if one number is another times the e-th power of exp(``span``)."""
+    return lambda mean: np.log(large(mean) / small(mean)) / span
+
+
+@measure
+def variances(runs: Runs, a: str, *others: str, low: float) -> list[Measured]:
+    """Compare the variance of ``a``, between runs in which the same class pays, with that of the others that played.
+
+    For the largest M.
+    """
+    last = max(runs.problems, key=models_of)
+    classes, played = runs.classes(last), runs.results[last].policies
+    squares = {one: within_classes(runs.final(last, one), classes) ** 2 for one in (a, *others) if one in played}
+    if not squares[a].size:  # no class has two replicates
+        squares = dict.fromkeys(squares, np.full(1, math.nan))
+
+    def over(b: str) -> Compute:
+        return lambda mean: mean(squares[a]) / mean(squares[b])
+
+    words = f"variance within a class of {a} over that of {{}}, {last}"
+    known: dict[str, Any] = {"low": low, "problems": (last,), "log": True}
+    parts = [Statistic(words.format(b), over(b), policy=b, **known) for b in others if b in squares]
+    return [replace(part, n=runs.n) for part in measure_all(parts, squares[a].size)]
+
+
+def within_classes(values: Array, classes: Array) -> Array:
+    """Return values of mean zero with the variance within a class: from each replicate of a class but the first.
+
+    The k-th minus the mean of those before it, times sqrt((k - 1) / k): they are uncorrelated, and their squares add up
+    to those about the means of the classes, so that they can be resampled as replicates are.
+    """
+    found = [np.full(0, math.nan)]
+    for name in np.unique(classes):
+        own = values[classes == name]
+        before = np.arange(1, own.size)
+        found.append((own[1:] - own.cumsum()[:-1] / before) * np.sqrt(before / (before + 1.0)))
+    return np.concatenate(found)

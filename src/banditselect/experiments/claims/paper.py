@@ -13,7 +13,7 @@ of plays nearly uniformly, or because a bound is so wide that nothing could exce
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,37 +22,27 @@ from ...statistics import mean_interval
 from .. import feature_selection as fs
 from .. import latent
 from .. import parameter_selection as ps
-from ..experiment import REGIMES, Experiment
-from . import claim, theorems
-from .claim import Measure, Measured, Ran, Runs, Sentence, Statistic, Verdict, measure_all, models_of
-from .latent import LATENT_SENTENCES
-from .statistics import (
+from ..experiment import REGIMES
+from . import theorems
+from .claim import (
     CLOSE,
-    Parts,
+    Compute,
+    Measure,
+    Runs,
+    Sentence,
+    Statistic,
     arguments_of,
     at_ends,
     compared,
     difference,
     growth,
+    measure,
+    models_of,
     ratio,
-    statistics,
     variances,
 )
 
 MUCH = 1.5
-
-PLACES = {
-    "fs-synthetic": "Section 5, on Figure 1",
-    "fs-mnist": "Section 5, on Figure 1",
-    "fs-cifar100": "Appendix F",
-    "ps-synthetic": "Section 5, on Figure 2, left",
-    "ps-worst": "Section 2.3",
-    "ps-cifar10": "Section 5, on Figure 2, right",
-    "ps-mnist": "Appendix F",
-    "ps-cifar10-coarse": "Section 5, on Figure 3",
-    "ps-mnist-coarse": "Section 5, said of CIFAR-10",
-    "latent": "Appendix E",
-}
 
 FS = ("fs-synthetic", "fs-mnist", "fs-cifar100")
 IMAGES = ("ps-cifar10", "ps-mnist")
@@ -60,92 +50,86 @@ COARSE = {"ps-cifar10-coarse": "ps-cifar10", "ps-mnist-coarse": "ps-mnist"}
 
 
 @at_ends
-def _close_for_few(first: str, last: str) -> list[Statistic]:
+def _close_for_few(runs: Runs, first: str, last: str) -> list[Statistic]:
     words = f"regret of RB-SCB over that of FS-SCB, {first}"
-    return [Statistic(words, ratio(first, fs.RB, fs.FS), 1.0 / CLOSE, CLOSE, (first,), log=True)]
+    return [Statistic(words, ratio(runs, first, fs.RB, fs.FS), 1.0 / CLOSE, CLOSE, (first,), log=True)]
 
 
 @at_ends
-def _better_for_many(first: str, last: str) -> list[Statistic]:
-    few, many = (ratio(p, fs.RB, fs.FS) for p in (first, last))
+def _better_for_many(runs: Runs, first: str, last: str) -> list[Statistic]:
+    few, many = (ratio(runs, p, fs.RB, fs.FS) for p in (first, last))
     words = "regret of RB-SCB over that of FS-SCB, "
     return [
         Statistic(words + last, many, low=MUCH, problems=(last,), log=True),
-        Statistic(f"{words}at {last} over that at {first}", lambda runs: many(runs) / few(runs), low=1.0, log=True),
+        Statistic(f"{words}at {last} over that at {first}", lambda mean: many(mean) / few(mean), low=1.0, log=True),
     ]
 
 
-def _better_than_balancing(policy: str) -> Parts:
-    def parts(first: str, last: str) -> list[Statistic]:
-        few, many = (difference(p, policy, ps.RB) for p in (first, last))
-        words = f"mean reward of {policy} minus that of RB-OFUL, "
-        return [
-            Statistic(words + last, many, low=0.0, problems=(last,)),
-            Statistic(f"{words}at {last} minus at {first}", lambda runs: many(runs) - few(runs), low=0.0),
-        ]
-
-    return at_ends(parts)
+@measure
+@at_ends
+def _better_than_balancing(runs: Runs, first: str, last: str, policy: str) -> list[Statistic]:
+    few, many = (difference(runs, p, policy, ps.RB) for p in (first, last))
+    words = f"mean reward of {policy} minus that of RB-OFUL, "
+    return [
+        Statistic(words + last, many, low=0.0, problems=(last,)),
+        Statistic(f"{words}at {last} minus at {first}", lambda mean: many(mean) - few(mean), low=0.0),
+    ]
 
 
 def _ordered(runs: Runs) -> list[Statistic]:
     """The best map is better than the second best: there is something between them."""
     words = "regret of the best map over that of the second best, "
-    return [Statistic(words + p, ratio(p, fs.BEST, fs.SECOND), -math.inf, 1.0, (p,), True) for p in runs.problems]
+    return [Statistic(words + p, ratio(runs, p, fs.BEST, fs.SECOND), -math.inf, 1.0, (p,), True) for p in runs.problems]
 
 
 def _away(runs: Runs) -> list[Statistic]:
     """PS-OFUL is better than OFUL where the balls are points: it can get closer from there."""
-    words, first = "regret of PS-OFUL over that of {}, {}", runs.problems[0]
-    return [Statistic(words.format(b, first), ratio(first, ps.PS, b), -math.inf, 1.0, (first,), True, b) for b in BOTH]
+    words, p = "regret of PS-OFUL over that of {}, {}", runs.problems[0]
+    return [Statistic(words.format(b, p), ratio(runs, p, ps.PS, b), -math.inf, 1.0, (p,), True, b) for b in BOTH]
 
 
 def _closer(runs: Runs) -> list[Statistic]:
     first, last = runs.problems[0], runs.problems[-1]
 
-    def shrinks(other: str) -> Callable[[Runs], Any]:
-        few, many = (ratio(problem, ps.PS, other) for problem in (first, last))
-        return lambda runs: np.abs(np.log(few(runs))) - np.abs(np.log(many(runs)))
+    def shrinks(other: str) -> Compute:
+        few, many = (ratio(runs, problem, ps.PS, other) for problem in (first, last))
+        return lambda mean: np.abs(np.log(few(mean))) - np.abs(np.log(many(mean)))
 
     words = f"|log(regret of PS-OFUL / regret of {{}})|, at {first} minus at {last}"
     return [Statistic(words.format(b), shrinks(b), low=0.0, problems=(first, last), policy=b) for b in BOTH]
 
 
-def _tighter(runs: Runs) -> list[Measured]:
+def _tighter(runs: Runs) -> list[Statistic]:
     """Measure where S = max is tighter, which the sentence takes for granted: on average, by a 95 % interval."""
     parts, bound = [], "parameter_bound"
     for problem, result in runs.results.items():
         if mean_interval([one[bound] for one in arguments_of(result, ps.OFUL_MAX, [bound])]).high < 10.0:
             words = f"regret of OFUL with S = max over that with S = 10, {problem}"
-            parts.append(Statistic(words, ratio(problem, *BOTH), high=1.0, problems=(problem,), log=True))
-    return measure_all(parts, [runs])
+            parts.append(Statistic(words, ratio(runs, problem, *BOTH), high=1.0, problems=(problem,), log=True))
+    return parts
 
 
 def _above(coarse: Runs, fine: Runs) -> list[Statistic]:
     """With fine models both are better than OFUL: they can get closer from there."""
-    last = max(fine.problems, key=models_of)
-
-    def over(policy: str) -> Callable[[Runs, Runs], Any]:
-        return lambda coarse, fine: difference(last, policy, ps.INDIVIDUAL)(fine)
-
-    words = "mean reward of {} minus that of OFUL, fine models, " + last
-    return [Statistic(words.format(own), over(own), low=0.0, problems=(last,), policy=own) for own in (ps.PS, ps.RB)]
+    words, p = "mean reward of {} minus that of OFUL, fine models, {}", max(fine.problems, key=models_of)
+    return [
+        Statistic(words.format(own, p), difference(fine, p, own, ps.INDIVIDUAL), low=0.0, problems=(p,), policy=own)
+        for own in (ps.PS, ps.RB)
+    ]
 
 
 def _pulled(coarse: Runs, fine: Runs) -> list[Statistic]:
     """OFUL does not know the balls, so it is the same for fine and coarse ones."""
-    words = "distance of {} from OFUL in mean reward, {}: fine minus coarse models"
+    words, p = (
+        "distance of {} from OFUL in mean reward, {}: fine minus coarse models",
+        max(coarse.problems, key=models_of),
+    )
 
-    def distance(runs: Runs, problem: str, policy: str) -> Any:
-        return np.abs(difference(problem, policy, ps.INDIVIDUAL)(runs))
+    def shrinks(policy: str) -> Compute:
+        before, after = (difference(runs, p, policy, ps.INDIVIDUAL) for runs in (fine, coarse))
+        return lambda mean: np.abs(before(mean)) - np.abs(after(mean))
 
-    def shrinks(problem: str, policy: str) -> Callable[[Runs, Runs], Any]:
-        return lambda coarse, fine: distance(fine, problem, policy) - distance(coarse, problem, policy)
-
-    last = max(coarse.problems, key=models_of)
-    return [
-        Statistic(words.format(own, last), shrinks(last, own), low=0.0, problems=(last,), policy=own)
-        for own in (ps.PS, ps.RB)
-    ]
+    return [Statistic(words.format(own, p), shrinks(own), low=0.0, problems=(p,), policy=own) for own in (ps.PS, ps.RB)]
 
 
 LATENT = "an improved regret that scales as min{eps T + sqrt(MT), sqrt(KMT)}"
@@ -222,25 +206,24 @@ PROVED = {
 
 
 def _said(
-    id: str, experiments: Sequence[str], policies: tuple[str, ...], measure: Measure, about: int = 1, **options: Any
+    id: str, experiments: Sequence[str], policies: tuple[str, ...], parts: Measure, about: int = 1, **options: Any
 ) -> Sentence:
     """Return a sentence; it speaks of the first ``about`` of its policies."""
     known: dict[str, Any] = {"regimes": ("theory",) if id in PROVED else tuple(REGIMES), "about": policies[:about]}
     known |= {"place": PROVED.get(id), "claim": CLAIMS.get(id, ""), "note": NOTES.get(id, "")}
-    return Sentence(id, QUOTES[id], experiments, policies, measure, ours=id.endswith("-ours"), **known | options)
+    return Sentence(id, QUOTES[id], experiments, policies, parts, ours=id.endswith("-ours"), **known | options)
 
 
-def _over_best(policy: str, *others: str) -> Measure:
-    """Return the measure that compares the regret of a policy with the smallest of the others, on every problem."""
+@measure
+def _over_best(runs: Runs, policy: str, *others: str) -> list[Statistic]:
+    """Compare the regret of a policy with the smallest of the others, on every problem."""
 
-    def over_best(problem: str) -> Callable[[Runs], Any]:
-        return lambda runs: runs.mean(problem, policy) / np.min([runs.mean(problem, one) for one in others], axis=0)
+    def over_best(problem: str) -> Compute:
+        own, *rest = (runs.regrets.final(problem, one) for one in (policy, *others))
+        return lambda mean: mean(own) / np.min([mean(one) for one in rest], axis=0)
 
-    def parts(runs: Runs) -> list[Statistic]:
-        words = f"regret of {policy} over that of the best tuned policy, "
-        return [Statistic(words + p, over_best(p), high=1.0, problems=(p,), log=True) for p in runs.problems]
-
-    return statistics(parts, "regret")
+    words = f"regret of {policy} over that of the best tuned policy, "
+    return [Statistic(words + p, over_best(p), high=1.0, problems=(p,), log=True) for p in runs.problems]
 
 
 SYNTHETIC, EXTREME = ("ps-synthetic",), ("ps-worst",)
@@ -250,7 +233,6 @@ TO_SECOND = "regret of {a} over that of the second best map"
 TO_OFUL, FROM_OFUL = "regret of {a} over that of {b}", "mean reward of {a} minus that of OFUL"
 TO_ORACLE = "mean reward of PS-OFUL over that of BIAS-OFUL with the true centre"
 
-ORDERED, AWAY, ABOVE = statistics(_ordered), statistics(_away), statistics(_above)
 BETWEEN = compared(ratio, TO_SECOND, fs.FS, fs.SECOND, high=1.0)
 NEAR = compared(ratio, TO_SECOND, fs.FS, fs.SECOND, high=CLOSE)
 FS_VARIES = variances(fs.RB, fs.FS, fs.BEST, fs.SECOND, fs.WORST, low=MUCH)
@@ -260,23 +242,23 @@ TRANSFER = compared(difference, FROM_OFUL, ps.PS, ps.INDIVIDUAL, low=0.0)
 SMALL = theorems.assuming_small_balls
 
 SENTENCES = (
-    _said("fs-between", FS[:2], (fs.FS, fs.SECOND, fs.BEST), BETWEEN, premise=ORDERED),
+    _said("fs-between", FS[:2], (fs.FS, fs.SECOND, fs.BEST), BETWEEN, premise=_ordered),
     _said("fs-near", FS[2:], (fs.FS, fs.SECOND), NEAR),
-    _said("fs-few", FS, PAIR, statistics(_close_for_few), about=2),
-    _said("fs-many", FS, PAIR, statistics(_better_for_many)),
+    _said("fs-few", FS, PAIR, _close_for_few, about=2),
+    _said("fs-many", FS, PAIR, _better_for_many),
     _said("fs-variance", FS[1:], PAIR, FS_VARIES),
     _said("fs-growth", FS, (fs.FS,), growth(fs.FS, log=True)),
     _said("rb-growth", FS, (fs.RB,), growth(fs.RB, log=False)),
     _said("ps-better", SYNTHETIC, (ps.PS, *BOTH), BETTER),
-    _said("ps-closer", SYNTHETIC, (ps.PS, *BOTH), statistics(_closer), premise=AWAY),
+    _said("ps-closer", SYNTHETIC, (ps.PS, *BOTH), _closer, premise=_away),
     _said("ps-bound", SYNTHETIC, BOTH, _tighter),
     _said("ps-good", IMAGES, (ps.PS, ps.ORACLE), GOOD),
-    _said("ps-many", IMAGES, (ps.PS, ps.RB), statistics(_better_than_balancing(ps.PS))),
+    _said("ps-many", IMAGES, (ps.PS, ps.RB), _better_than_balancing(ps.PS)),
     _said("ps-growth", IMAGES, (ps.PS, ps.ORACLE), growth(ps.PS, log=True, over=ps.ORACLE)),
     _said("ps-rb-growth", IMAGES, (ps.RB, ps.ORACLE), growth(ps.RB, log=False, over=ps.ORACLE)),
     _said("ps-variance", IMAGES, (ps.PS, ps.RB), variances(ps.RB, ps.PS, low=MUCH)),
     _said("ps-transfer", IMAGES, (ps.PS, ps.INDIVIDUAL), TRANSFER),
-    _said("ps-coarse", tuple(COARSE), CLOSING, statistics(_pulled), about=2, beside=COARSE, premise=ABOVE),
+    _said("ps-coarse", tuple(COARSE), CLOSING, _pulled, about=2, beside=COARSE, premise=_above),
     _said("fs-theorem", FS, (fs.FS,), theorems.feature_selection),
     _said("ps-theorem", EXTREME, (ps.PS,), SMALL(theorems.transfer_regret)),
     _said("ps-set", EXTREME, (ps.PS,), SMALL(theorems.coverage(ps.PS))),
@@ -293,11 +275,11 @@ LIKELY = (ps.LIKELIHOOD,)
 NOISE_AWARE = compared(ratio, TO_SECOND, fs.NOISE_AWARE, fs.SECOND, high=1.0)
 LIKELY_BETTER = compared(ratio, TO_OFUL, ps.LIKELIHOOD, *BOTH, high=1.0)
 LIKELY_TRANSFER = compared(difference, FROM_OFUL, ps.LIKELIHOOD, ps.INDIVIDUAL, low=0.0)
-LIKELY_MANY = statistics(_better_than_balancing(ps.LIKELIHOOD))
+LIKELY_MANY = _better_than_balancing(ps.LIKELIHOOD)
 HELD: dict[str, Any] = {"regimes": ("theory",), "place": "docs/math.md"}
 
 OURS = (
-    _said("fs-between-ours", FS, (fs.NOISE_AWARE, fs.SECOND, fs.BEST), NOISE_AWARE, premise=ORDERED),
+    _said("fs-between-ours", FS, (fs.NOISE_AWARE, fs.SECOND, fs.BEST), NOISE_AWARE, premise=_ordered),
     _said("ps-better-ours", SYNTHETIC, (*LIKELY, *BOTH), LIKELY_BETTER),
     _said("ps-transfer-ours", IMAGES, (*LIKELY, ps.INDIVIDUAL), LIKELY_TRANSFER),
     _said("ps-many-ours", IMAGES, (*LIKELY, ps.RB), LIKELY_MANY),
@@ -312,12 +294,3 @@ OURS = (
     ),
 )
 """No sentences of the paper: the same statistics for our variants, and what our untuned policies lose to tuned ones."""
-
-
-def judge(
-    ran: Ran,
-    experiments: Mapping[str, Experiment],
-    sentences: Sequence[Sentence] = (*SENTENCES, *LATENT_SENTENCES, *OURS),
-) -> list[Verdict]:
-    """Judge every sentence on results by experiment and regime; what was not run is left out."""
-    return claim.judge(ran, experiments, sentences, PLACES)

@@ -15,8 +15,7 @@ from ...theory import parameter_selection as ps_theory
 from .. import feature_selection as fs
 from .. import latent
 from .. import parameter_selection as ps
-from .claim import CONFIDENCE, FAILS, Measure, Measured, Runs, Statistic, measure_all, share
-from .statistics import arguments_of, part_of
+from .claim import CONFIDENCE, FAILS, Measure, Measured, Runs, Statistic, arguments_of, measure, part_of, share
 
 ROUNDING = 1e-9  #: of a sum of shares
 SLACK = 0.1  #: a bound of which all regrets stay below this part shows nothing
@@ -77,8 +76,7 @@ def transfer_regret(runs: Runs) -> list[Measured]:
         of_bound[problem] = _of_sets(result.final(ps.PS) / np.array(bounds)).max(axis=1)
     if not all(parts.size for parts in of_bound.values()):
         return []
-    what = f"sets of balls within the bound at each of {EXTREMES} parameters"
-    return _within(runs, ps.PS, of_bound, what)
+    return _within(runs, ps.PS, of_bound, f"sets of balls within the bound at each of {EXTREMES} parameters")
 
 
 def _of_sets(values: NDArray[Any]) -> NDArray[Any]:
@@ -86,39 +84,29 @@ def _of_sets(values: NDArray[Any]) -> NDArray[Any]:
     return values[: values.size // EXTREMES * EXTREMES].reshape(-1, EXTREMES)
 
 
-def assuming_small_balls(measure: Measure) -> Measure:
-    """Return the measure on the problems whose radius is at most 1, as the theorems on PS-OFUL assume."""
-
-    def of_some(runs: Runs) -> list[Measured]:
-        radii = {name: one.settings["problem"]["arguments"]["radius"] for name, one in runs.results.items()}
-        some = {name: one for name, one in runs.results.items() if radii[name] <= 1.0}
-        parts = measure(replace(runs, results=Results(some))) if some else []
-        return [part if part.problems else replace(part, problems=tuple(some)) for part in parts]
-
-    return of_some
+@measure
+def assuming_small_balls(runs: Runs, parts: Measure) -> list[Any]:
+    """Take a measure on the problems whose radius is at most 1, as the theorems on PS-OFUL assume."""
+    some = {p: one for p, one in runs.results.items() if one.settings["problem"]["arguments"]["radius"] <= 1.0}
+    found = parts(replace(runs, results=Results(some))) if some else []
+    return [part if part.problems else replace(part, problems=tuple(some)) for part in found]
 
 
-def coverage(policy: str) -> Measure:
-    """Return the measure: the share of parameters that were held throughout; those with the same balls are one run."""
-
-    def measure(runs: Runs) -> list[Measured]:
-        words = f"share of parameters, {EXTREMES} for a set of balls, that the set of {policy} held at all checkpoints"
-        found = {problem: result.final(policy, "coverage") == 1.0 for problem, result in runs.results.items()}
-        held = {problem: _of_sets(values).mean(axis=1) for problem, values in found.items()}
-        return _shares(words, runs, policy, held) if all(values.size for values in held.values()) else []
-
-    return measure
+@measure
+def coverage(runs: Runs, policy: str) -> list[Measured]:
+    """Measure the share of parameters that were held throughout; those with the same balls are one run."""
+    words = f"share of parameters, {EXTREMES} for a set of balls, that the set of {policy} held at all checkpoints"
+    found = {problem: result.final(policy, "coverage") == 1.0 for problem, result in runs.results.items()}
+    held = {problem: _of_sets(values).mean(axis=1) for problem, values in found.items()}
+    return _shares(words, runs, policy, held) if all(values.size for values in held.values()) else []
 
 
-def latent_rate(policy: str) -> Measure:
-    """Return the measure: the regret over the rate that the paper claims for latent bandits, problem by problem."""
-
-    def measure(runs: Runs) -> list[Measured]:
-        parts = []
-        for problem, result in runs.results.items():
-            arguments = {name: result.settings["problem"]["arguments"][name] for name in latent.CENTRE}
-            over = part_of(problem, policy, latent.rate(result.settings["rounds"], **arguments))
-            parts.append(Statistic(f"regret of {policy} over the rate, {problem}", over, high=1.0))
-        return measure_all(parts, [runs])
-
-    return measure
+@measure
+def latent_rate(runs: Runs, policy: str) -> list[Statistic]:
+    """Compare the regret with the rate that the paper claims for latent bandits, problem by problem."""
+    parts = []
+    for problem, result in runs.results.items():
+        arguments = {name: result.settings["problem"]["arguments"][name] for name in latent.CENTRE}
+        over = part_of(runs, problem, policy, latent.rate(result.settings["rounds"], **arguments))
+        parts.append(Statistic(f"regret of {policy} over the rate, {problem}", over, high=1.0))
+    return parts

@@ -1,8 +1,6 @@
-"""Feature packs: what networks have computed from MNIST and CIFAR images, for the experiments to play on.
+"""Feature packs: features that networks have computed from MNIST and CIFAR images, for the experiments to play on.
 
-Experiments with images need no image and no network, because the features that policies see ship with the library.
-
-``load_pack(name)`` reads one of the four packs that lie beside this file:
+``load_pack(name)`` reads one of the four packs that lie beside this file, so that no image and no network is needed:
 
 ========================  =============  =======================================================================
 name                      kind           what it holds
@@ -24,14 +22,14 @@ ps-mnist, ps-cifar10      BallPack       one feature map, and for M in (2, 5, 10
 versions, accuracies before and after quantisation, and the command that builds the pack anew.
 
 A file is a compressed ``.npz``; features are whole numbers of 8 or 16 bits with a scale and an offset for each column.
-``tools/build_image_features.py`` builds packs from images; docs/data.md describes it.
+``tools/build_image_features.py`` builds packs from images (docs/data.md).
 """
 
 import json
 from dataclasses import dataclass, fields
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,16 +90,7 @@ class BallPack:
     provenance: dict[str, Any]  # where all this comes from; JSON
 
 
-Pack = FeaturePack | BallPack
-
-
-@overload
-def load_pack(name: Literal["fs-mnist", "fs-cifar100"], folder: Path | None = None) -> FeaturePack: ...
-@overload
-def load_pack(name: Literal["ps-mnist", "ps-cifar10"], folder: Path | None = None) -> BallPack: ...
-@overload
-def load_pack(name: str, folder: Path | None = None) -> Any: ...
-def load_pack(name: str, folder: Path | None = None) -> Pack:
+def load_pack(name: str, folder: Path | None = None) -> Any:
     """Return the pack of this name, the one shipped with the package or the one that was built into ``folder``."""
     if name not in NAMES:
         raise ValueError(f"load_pack: name: got {name!r}, expected one of {', '.join(NAMES)}")
