@@ -10,7 +10,7 @@ from banditselect.plays.optimism import ALL_OFFERED
 def inverse_gap_weighting(score, alpha, offered=None):
     """Return the probabilities of inverse gaps for predictions ``(n, K)`` and rates ``(n,)``."""
     p, ids = np.empty(score.shape), np.arange(len(score))
-    inverse_gaps(ids, score, as_rates(ids, alpha, ids.size), ALL_OFFERED if offered is None else offered, p)
+    inverse_gaps(ids, score, *as_rates(ids, alpha, ids.size), ALL_OFFERED if offered is None else offered, p)
     return p
 
 

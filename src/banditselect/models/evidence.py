@@ -65,8 +65,8 @@ class EvidenceWeighted(InRange):
         if posterior is None:
             return bank.predict(ids, x)
         out = np.empty((ids.size, x.values.shape[2]))
-        known = (bank.evidence, posterior.log_prior, posterior.variance)
-        mean_predictions(ids, x.values, x.block, bank.theta, bank.first, known, out)
+        log_prior, variance = posterior.log_prior, posterior.variance
+        mean_predictions(ids, x.values, x.block, bank.theta, bank.first, bank.evidence, log_prior, variance, out)
         return out
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
@@ -152,9 +152,18 @@ class Posterior(LaneArrays):
 
 
 @kernel
-def mean_predictions(ids: Index, x: Any, block: Index, theta: Array, first: Index, known: Any, out: Array) -> None:
-    """``out (n, K)``: the mean prediction under the weights of ``known = (evidence, log_prior, variance)``."""
-    evidence, log_prior, variance = known
+def mean_predictions(
+    ids: Index,
+    x: Any,
+    block: Index,
+    theta: Array,
+    first: Index,
+    evidence: Array,
+    log_prior: Array,
+    variance: Array,
+    out: Array,
+) -> None:
+    """``out (n, K)``: the mean prediction under the weights of the evidence."""
     weight, _ = weights.posterior(ids, evidence, log_prior, variance, False)
     ridge.mixtures(ids, x, block, theta, first, weight, out)
 

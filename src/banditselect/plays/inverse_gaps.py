@@ -46,7 +46,7 @@ class InverseGaps(Play):
         score = model.predict_offered(ids, x, offered) if self.by_offer else model.predict(ids, x)
         p = np.empty(score.shape)
         rates = self.rate(ids, model.rounds, score.shape[1], offered)
-        inverse_gaps(ids, score, rates, ALL_OFFERED if offered is None else offered, p)
+        inverse_gaps(ids, score, *rates, ALL_OFFERED if offered is None else offered, p)
         return p
 
     def warning(self, n_actions: int) -> str | None:
@@ -68,12 +68,13 @@ class OfferedGaps(InverseGaps):
 
 
 @kernel
-def inverse_gaps(ids: Index, score: Array, rates: Rates, offered: Mask, p: Array) -> None:
+def inverse_gaps(
+    ids: Index, score: Array, grown: NDArray[Any], scale: float, exponent: float, offered: Mask, p: Array
+) -> None:
     """``p(a) = 1 / (kappa + alpha (best - score(a)))``, kappa the number of actions offered, the rest on the best.
 
-    ``score (n, K)``, ``rates = (grown, scale, exponent)``: ``alpha = scale grown[n] ** exponent``.
+    ``score (n, K)``, ``alpha = scale grown[n] ** exponent``.
     """
-    grown, scale, exponent = rates
     K = score.shape[1]
     everything = offered.size < 2
     for r in range(score.shape[0]):
