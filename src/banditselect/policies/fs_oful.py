@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..models.likelihood import MapSets
 from ..models.model import Model
-from ..models.ridge_bank import RidgeBank, penalties
+from ..models.ridge_bank import RidgeBank, known_as_zero, penalties
 from ..plays.optimism import Optimism
 from ..plays.play import Play
 from ..runtime.arguments import argument
@@ -104,12 +104,10 @@ class FSOFUL(MapPolicy):
         maps, noise, bound = self._maps(), per_lane(self.noise, lanes), per_lane(self.parameter_bound, lanes)
         widths = np.array(maps.blocks) * (np.array(maps.dims) + self.intercept)
         lam = penalties("FSOFUL: regularization", self.regularization, widths, noise, bound)
-        with np.errstate(invalid="ignore"):
-            penalty = np.where(np.isinf(lam), 0.0, lam * bound[:, None] ** 2)
         sets = MapSets(
             RidgeBank.of(maps, lanes, lam, constant=self.intercept),
             noise=noise,
-            penalty=penalty,
+            penalty=known_as_zero(lam) * bound[:, None] ** 2,
             prior=prior_of(self),
             delta=self.delta,
             online=self.likelihood == "online",

@@ -11,10 +11,10 @@ from ..models.model import Model
 from ..plays.optimism import Best
 from ..plays.play import Play
 from ..runtime.arguments import argument
-from ..runtime.blocks import maps_of
 from ..runtime.constraints import Numbers
 from ..runtime.files import register
 from ..runtime.inputs import lane_vectors
+from ..runtime.shapes import maps_of
 from ..types import Array, Index
 from .policy import Policy
 
@@ -64,6 +64,4 @@ class KnownParameter(Model):
 
     def predict(self, ids: Index, x: Features) -> Array:
         """Return the predicted reward of every action, ``(n, K)``."""
-        out = np.empty((ids.size, 1, x.values.shape[2]))
-        ridge.predict(ids, x.values, x.block, self.theta, self.first, out)
-        return out[:, 0]
+        return ridge.predict(ids, x.values, x.block, self.theta, self.first)[:, 0]

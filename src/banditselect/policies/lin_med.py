@@ -10,9 +10,9 @@ from ..models.model import Model
 from ..plays.divergence import Divergence
 from ..plays.play import Play
 from ..runtime.arguments import argument
-from ..runtime.blocks import maps_of
 from ..runtime.constraints import Number, YesNo
 from ..runtime.files import register
+from ..runtime.shapes import maps_of
 from . import shared
 from .policy import Policy
 

@@ -10,10 +10,10 @@ from ..models.ridge_bank import RidgeBank
 from ..plays.optimism import Optimism
 from ..plays.play import Play
 from ..runtime.arguments import argument
-from ..runtime.blocks import maps_of
 from ..runtime.constraints import Number, YesNo
 from ..runtime.files import register
 from ..runtime.lanes import per_lane
+from ..runtime.shapes import maps_of
 from . import shared
 from .ellipsoid_policy import EllipsoidPolicy
 

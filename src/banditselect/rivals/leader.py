@@ -18,11 +18,11 @@ from ..policies.contract import answer
 from ..policies.ellipsoid_policy import coverage_of_maps, covers_of_maps
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
-from ..runtime.blocks import maps_of
 from ..runtime.constraints import Number, Widths, YesNo
 from ..runtime.files import register
 from ..runtime.inputs import map_widths
 from ..runtime.lanes import per_lane
+from ..runtime.shapes import maps_of
 
 
 @register

@@ -26,9 +26,7 @@ _LOW = 0xFFFFFFFF
 
 
 @kernel
-def commit(
-    ids: Index, x: Any, block: Index, p: Array, keys: Index, book: Index, drawn: Index, played: Array
-) -> bool:
+def commit(ids: Index, x: Any, block: Index, p: Array, keys: Index, book: Index, drawn: Index, played: Array) -> bool:
     """Draw an action per row from ``p (n, K)``, number the acts, take the features of the actions drawn.
 
     ``drawn (2, n)`` gets the actions and the numbers of the acts, ``played (n, P, .)`` the features of the actions, and
