@@ -10,7 +10,7 @@ from banditselect.plays.optimism import ALL_OFFERED
 def inverse_gap_weighting(score, alpha, offered=None):
     """Return the probabilities of inverse gaps for predictions ``(n, K)`` and rates ``(n,)``."""
     ids = np.arange(len(score))
-    return inverse_gaps(ids, score, as_rates(ids, alpha, ids.size), ALL_OFFERED if offered is None else offered)
+    return inverse_gaps(ids, score, *as_rates(ids, alpha, ids.size), ALL_OFFERED if offered is None else offered)
 
 
 def optimal_gap_weighting(x, score, alpha, offered=None):

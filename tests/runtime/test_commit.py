@@ -19,25 +19,23 @@ def committed(ledger, ids, p, x=None, block=NO_BLOCK, keys=None):
     ids = np.array(ids)
     x = np.zeros((ids.size, P, np.shape(p)[1], D)) if x is None else x
     keys = Streams(1, range(len(ledger.book))).keys[ids] if keys is None else keys
-    drawn, propensity = np.full((2, ids.size), -7), np.full(ids.size, np.nan)
+    drawn = np.full((2, ids.size), -7)
     played = np.full((ids.size, x.shape[1], x.shape[3] + (block.size > 0)), np.nan)
-    while not commit(ids, x, block, np.array(p), keys, ledger.book, drawn, propensity, played):
+    while not commit(ids, x, block, np.array(p), keys, ledger.book, drawn, played):
         if (ledger.acts[ids] - ledger.book[ids, 1] < 64 * (ledger.book.shape[1] - RING)).all():
             assert (drawn == -7).all()
-            assert np.isnan(propensity).all()
             assert np.isnan(played).all()
             return None
         ledger.grow()
-    return drawn[0], drawn[1], propensity, played
+    return drawn[0], drawn[1], played
 
 
 def test_actions_follow_their_probabilities():
     lanes, p = 10_000, np.array([0.5, 0.0, 0.2, 0.3])
-    action, _, propensity, _ = committed(Ledger(lanes), range(lanes), np.tile(p, (lanes, 1)))
+    action, _, _ = committed(Ledger(lanes), range(lanes), np.tile(p, (lanes, 1)))
     counts = np.bincount(action, minlength=4)
     assert counts[1] == 0
     assert stats.chisquare(counts[p > 0], lanes * p[p > 0]).pvalue > ALARM
-    np.testing.assert_array_equal(propensity, p[action])
 
 
 def test_actions_are_drawn_by_inversion_with_the_key_of_a_row_and_the_number_of_the_act():
@@ -45,7 +43,7 @@ def test_actions_are_drawn_by_inversion_with_the_key_of_a_row_and_the_number_of_
     keys = rng.integers(-(2**63), 2**63 - 1, size=300)
     for number in range(3):
         p = rng.dirichlet(np.ones(5), size=300)
-        action, numbers, _, _ = committed(ledger, range(300), p, keys=keys)
+        action, numbers, _ = committed(ledger, range(300), p, keys=keys)
         assert (numbers == number).all()
         words = [philox(int(key), number, 0) for key in keys]
         u = [((high >> 5) * 2**26 + (low >> 6)) / 2**53 for high, low, _, _ in words]
@@ -97,8 +95,8 @@ def test_a_full_ring_changes_nothing():
     for _ in range(64):
         committed(ledger, [1], [[1.0]])
     before, ids, x = ledger.book.copy(), np.array([0, 1]), np.zeros((2, 1, 1, 1))
-    drawn, propensity, played = np.full((2, 2), -7), np.zeros(2), np.zeros((2, 1, 1))
-    assert not commit(ids, x, NO_BLOCK, np.ones((2, 1)), ids, ledger.book, drawn, propensity, played)
+    drawn, played = np.full((2, 2), -7), np.zeros((2, 1, 1))
+    assert not commit(ids, x, NO_BLOCK, np.ones((2, 1)), ids, ledger.book, drawn, played)
     np.testing.assert_array_equal(ledger.book, before)
     assert (drawn == -7).all()
 
@@ -109,14 +107,13 @@ def test_the_features_and_the_block_are_those_of_the_action(seed, n):
     x, block = rng.normal(size=(n, P, K, D)), rng.integers(0, 5, size=(n, P, K))
     p = rng.dirichlet(np.ones(K), size=n)
     keys = rng.integers(-(2**63), 2**63 - 1, size=n)
-    action, _, propensity, played = committed(Ledger(n), range(n), p, x, keys=keys)
+    action, _, played = committed(Ledger(n), range(n), p, x, keys=keys)
     rows = np.arange(n)
     np.testing.assert_array_equal(played, x[rows, :, action])
-    np.testing.assert_array_equal(propensity, p[rows, action])
     again = committed(Ledger(n), range(n), p, x, block, keys=keys)
     np.testing.assert_array_equal(again[0], action)
-    np.testing.assert_array_equal(again[3][..., :-1], x[rows, :, action])
-    np.testing.assert_array_equal(again[3][..., -1], block[rows, :, action])
+    np.testing.assert_array_equal(again[2][..., :-1], x[rows, :, action])
+    np.testing.assert_array_equal(again[2][..., -1], block[rows, :, action])
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -125,5 +122,5 @@ def test_features_are_looked_up_in_a_catalogue(dtype):
     table = rng.normal(size=(2, 6, P + 1, D + 1)).astype(dtype)
     items = rng.integers(0, 6, size=(3, K))
     x = Lookup(table, np.array([1, 0, 1]), items, 1, (3, P, K, D))
-    action, _, _, played = committed(Ledger(3), range(3), rng.dirichlet(np.ones(K), size=3), x)
+    action, _, played = committed(Ledger(3), range(3), rng.dirichlet(np.ones(K), size=3), x)
     np.testing.assert_array_equal(played, x.array()[np.arange(3), :, action])

@@ -4,6 +4,7 @@ A map with several blocks of parameters has one cell - an estimate and a root - 
 of all models in a row, those of model ``i`` from ``first[i]`` on.
 """
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,7 +73,8 @@ class Offer(NamedTuple):
     blocks: tuple[int, ...] = ()
 
 
-class Features(NamedTuple):
+@dataclass(slots=True)
+class Features:
     """Features of all actions, or of the actions played, checked.
 
     Attributes
@@ -139,10 +141,10 @@ def entry(x: Any, r: int, p: int, a: int, j: int) -> Any:
 
 @kernel
 def usable(values: Array) -> bool:
-    """Return whether all ``values (n,)`` are finite and at most ``LIMIT`` in magnitude."""
-    good = True
-    for j in range(values.size):
-        good &= abs(values[j]) <= LIMIT
+    """Return whether all ``values`` are finite and at most ``LIMIT`` in magnitude."""
+    flat, good = values.reshape(-1), True
+    for j in range(flat.size):
+        good &= abs(flat[j]) <= LIMIT
     return good
 
 

@@ -63,8 +63,8 @@ class EvidenceWeighted(InRange):
         bank, posterior = self.bank, self.posterior
         if posterior is None:
             return bank.predict(ids, x)
-        known = (bank.evidence, posterior.log_prior, posterior.variance)
-        return mean_predictions(ids, x.values, x.block, bank.theta, bank.first, known)
+        sums, log_prior, variance = bank.evidence, posterior.log_prior, posterior.variance
+        return mean_predictions(ids, x.values, x.block, bank.theta, bank.first, sums, log_prior, variance)
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
         """Learn rewards, and count those outside the range."""
@@ -160,9 +160,10 @@ class Posterior(LaneArrays):
 
 
 @kernel
-def mean_predictions(ids: Index, x: Any, block: Index, theta: Array, first: Index, known: Any) -> Array:
-    """Return the mean predictions under the weights of ``known = (evidence, log_prior, variance)``, ``(n, K)``."""
-    evidence, log_prior, variance = known
+def mean_predictions(
+    ids: Index, x: Any, block: Index, theta: Array, first: Index, evidence: Array, log_prior: Array, variance: Array
+) -> Array:
+    """Return the mean predictions under the weights of the evidence, ``(n, K)``."""
     weight, _ = weights.posterior(ids, evidence, log_prior, variance, False)
     return ridge.mixtures(ids, x, block, theta, first, weight)
 

@@ -45,7 +45,7 @@ class InverseGaps(Play):
         """Return probabilities ``(n, K)``."""
         score = model.predict_offered(ids, x, offered) if self.by_offer else model.predict(ids, x)
         rates = self.rate(ids, model.rounds, score.shape[1], offered)
-        return inverse_gaps(ids, score, rates, ALL_OFFERED if offered is None else offered)
+        return inverse_gaps(ids, score, *rates, ALL_OFFERED if offered is None else offered)
 
     def warning(self, n_actions: int) -> str | None:
         """Return a warning where the rate is too low for this many actions."""
@@ -66,9 +66,8 @@ class OfferedGaps(InverseGaps):
 
 
 @kernel
-def inverse_gaps(ids: Index, score: Array, rates: Rates, offered: Mask) -> Array:
+def inverse_gaps(ids: Index, score: Array, grown: NDArray[Any], scale: float, exponent: float, offered: Mask) -> Array:
     """Return the probabilities ``(n, K)`` of the play, at rates ``alpha = scale grown[n] ** exponent``."""
-    grown, scale, exponent = rates
     p, everything = np.zeros(score.shape), offered.size < 2
     for r in range(score.shape[0]):
         alpha = scale * float(grown[ids[r]]) ** exponent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,7 @@ def checked(policy: Policy, decision: Decision) -> Row:
     if (served is None) != (policy.lanes is None):
         raise refuse("decision", served, "lanes as this policy has them")
     if generation != policy._generation:
-        return checked(policy, policy._to_current_models(decision))._replace(generation=generation)
+        return replace(checked(policy, policy._to_current_models(decision)), generation=generation)
     K, width = policy._n_actions, policy._note_width
     most, least = MOST if K is None else K, LEAST if policy.reads_propensity else 0.0
     if served is None:

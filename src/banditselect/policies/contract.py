@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from .policy import Policy
 
 
-class Chosen(NamedTuple):
+@dataclass(slots=True)
+class Chosen:
     """Probabilities to draw actions from, and what decisions carry besides the action.
 
     Attributes
@@ -54,7 +56,8 @@ class Played(NamedTuple):
         return Played(*(None if part is None else part[rows] for part in self))  # type: ignore[arg-type]
 
 
-class Row(NamedTuple):
+@dataclass(slots=True)
+class Row:
     """A decision that has been checked, or data of ``learn``, which have neither numbers nor a decision.
 
     Attributes

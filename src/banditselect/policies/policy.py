@@ -82,13 +82,12 @@ class Policy(Configured):
             chosen, book = self._choose(ids, x, offered, self._ledger.book[:, ACTS]), self._ledger.book
             if offered is not None or getattr(chosen.p, "shape", None) != (n, K):
                 checking.check_distribution(self, chosen.p, (n, K), offered)
-            drawn, propensity = np.empty((2, n), dtype=np.int64), np.empty(n)
-            played = np.empty((n, P, d + (x.block.size > 0)))
-            while not commit(ids, x.values, x.block, chosen.p, chosen.keys, book, drawn, propensity, played):
+            drawn, played = np.empty((2, n), np.int64), np.empty((n, P, d + (x.block.size > 0)))
+            while not commit(ids, x.values, x.block, chosen.p, chosen.keys, book, drawn, played):
                 checking.check_distribution(self, chosen.p, (n, K))
                 self._ledger.grow()
                 book = self._ledger.book
-            return self._decision(None if lanes is None else ids, chosen, drawn, propensity, played)
+            return self._decision(None if lanes is None else ids, chosen, drawn, played)
         finally:
             guard.busy = None
 
@@ -306,30 +305,29 @@ class Policy(Configured):
             inner._seed_streams((*channel, i) if i else channel, first)
             inner._owned = True
 
-    def _decision(
-        self, served: Index | None, chosen: Chosen, drawn: Index, propensity: Array, played: Array
-    ) -> Decision:
+    def _decision(self, served: Index | None, chosen: Chosen, drawn: Index, played: Array) -> Decision:
         """Return the decision of an act, whose actions ``commit`` has drawn."""
-        _, _, note, by_action, reported, base = chosen
-        many, probability = self._many or played.shape[1] > 1, propensity if self.has_propensity else None
-        if reported is not None and probability is not None:
-            probability = reported[np.arange(len(played)), drawn[0]]
-        if by_action is not None:
-            of_action = by_action[np.arange(len(played)), :, drawn[0]]
+        p, note, base = chosen.p if chosen.reported is None else chosen.reported, chosen.note, chosen.base
+        if chosen.by_action is not None:
+            of_action = chosen.by_action[np.arange(len(played)), :, drawn[0]]
             note = of_action if note is None else np.hstack([note, of_action])
         if note is not None:
             note.setflags(write=False)
         played.setflags(write=False)
-        known = note, self._lineage, self._acts.worker, self._generation
+        many, lineage, worker, generation = self._many, self._lineage, self._acts.worker, self._generation
         if self.lanes is None:
-            p, own = probability if probability is None else probability.item(), base if base is None else base.item()
-            features = played[0] if many else played[0, 0]
-            return Decision(drawn.item(0), p, own, features, None, drawn.item(1), *known)
+            action, number = drawn.item(0), drawn.item(1)
+            probability = p.item(action) if self.has_propensity else None
+            features = played[0] if many or played.shape[1] > 1 else played[0, 0]
+            own = None if base is None else base.item()
+            return Decision(action, probability, own, features, None, number, note, lineage, worker, generation)
+        probability = p[np.arange(len(played)), drawn[0]] if self.has_propensity else None
         for array in (drawn, probability, base):
             if array is not None:
                 array.setflags(write=False)
+        features = played if many or played.shape[1] > 1 else played[:, 0]
         lanes = self._every if served is None else read_only(served)
-        return Decision(drawn[0], probability, base, played if many else played[:, 0], lanes, drawn[1], *known)
+        return Decision(drawn[0], probability, base, features, lanes, drawn[1], note, lineage, worker, generation)
 
     def _settle_and_learn(self, row: Row, y: Array) -> None:
         """Learn a row; an interruption leaves everything as it was."""

@@ -26,13 +26,11 @@ _LOW = 0xFFFFFFFF
 
 
 @kernel
-def commit(
-    ids: Index, x: Any, block: Index, p: Array, keys: Index, book: Index, drawn: Index, propensity: Array, played: Array
-) -> bool:
+def commit(ids: Index, x: Any, block: Index, p: Array, keys: Index, book: Index, drawn: Index, played: Array) -> bool:
     """Draw an action per row from ``p (n, K)``, number the acts, take the features of the actions drawn.
 
-    ``drawn (2, n)`` gets the actions and the numbers of the acts, ``propensity (n,)`` their probabilities, ``played
-    (n, P, .)`` their features, and behind them their blocks, if any. ``keys (n,)`` are those of the streams.
+    ``drawn (2, n)`` gets the actions and the numbers of the acts, ``played (n, P, .)`` the features of the actions, and
+    behind them their blocks, if any. ``keys (n,)`` are those of the streams.
 
     Returns False, and nothing is done, if a row of ``p`` is no distribution, or the ring of a lane is full.
     """
@@ -51,7 +49,7 @@ def commit(
     for r in range(n):
         number = book[ids[r], ACTS]
         action = drawn_entry(p[r], keys[r], number)
-        drawn[0, r], drawn[1, r], propensity[r] = action, number, p[r, action]
+        drawn[0, r], drawn[1, r] = action, number
         book[ids[r], ACTS] += 1
         for i in range(P):
             for j in range(d):

@@ -62,7 +62,9 @@ def lane_ids(lanes: ArrayLike, total: int) -> Index:
 def rewards(reward: Any, n: int, lanes: bool) -> Array:
     """Return rewards as ``(n,)``."""
     if isinstance(reward, float) and -LIMIT <= reward <= LIMIT and not lanes:  # NumPy's float64 is one
-        return np.array([reward])
+        y = np.empty(1)
+        y[0] = reward
+        return y
     expected = f"finite numbers of shape ({n},)" if lanes else "a finite number"
     y = as_floats("reward", reward, expected)
     if y.shape != ((n,) if lanes else ()):

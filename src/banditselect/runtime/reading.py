@@ -27,16 +27,16 @@ class Reader:
         exact = exact and shape.n_actions is None and not shape.blocked
         self._ndim = 2 + shape.many + lanes if exact else -1
         self._maps, self._width = (len(shape.dims), shape.dims[0]) if exact else (0, 0)  # type: ignore[attr-defined,var-annotated]
-        self._outer = (self._maps,) if shape.many else ()
+        self._axes = slice(None) if lanes else None, slice(None) if shape.many else None  # adds those that are missing
 
     def actions(self, features: Any, n: int) -> Features:
         """Return the features of all actions that n rows are offered, every number checked."""
         if type(features) is np.ndarray and features.ndim == self._ndim and features.dtype is FLOAT:
-            K, d = features.shape[-2:]
-            outer = (n, *self._outer) if self.lanes else self._outer
-            fits = features.shape[:-2] == outer and d == self._width and K > 0 and features.flags.carray
-            if fits and usable(features.ravel()):
-                return Features(features.reshape(n, self._maps, K, d), NO_BLOCK)
+            x = features[self._axes]
+            rows, maps, K, d = x.shape
+            fits = rows == n and maps == self._maps and d == self._width and K > 0 and x.flags.carray
+            if fits and usable(x):
+                return Features(x, NO_BLOCK)
         x = self.shape.shaped_actions(features, n if self.lanes else None)
         if isinstance(x, Lookup):
             return Features(x if self.reads_lookups else x.array(), NO_BLOCK)
@@ -45,13 +45,13 @@ class Reader:
     def played(self, features: Any, n: int) -> Features:
         """Return the features of the actions that n rows played, every number checked, in an array of their own."""
         if type(features) is np.ndarray and features.ndim == self._ndim - 1 and features.dtype is FLOAT:
-            outer = (n, *self._outer) if self.lanes else self._outer
-            if features.shape == (*outer, self._width) and usable(x := features.flatten()):
-                return Features(x.reshape(n, self._maps, self._width), NO_BLOCK_PLAYED)
+            x = features.copy()[self._axes]
+            if x.shape == (n, self._maps, self._width) and usable(x):
+                return Features(x, NO_BLOCK_PLAYED)
         return self._checked(self.shape.shaped_one(features, n if self.lanes else None), features, n, NO_BLOCK_PLAYED)
 
     def _checked(self, x: Any, given: Any, n: int, none: Any) -> Features:
-        if not usable(x.reshape(-1)):
+        if not usable(x):
             words = self.shape.words(n if self.lanes else None)
             raise refuse("features", given, f"{words}, every entry finite and at most {LIMIT:g}")
         if not self.blocked:
