@@ -12,11 +12,10 @@ from ..policies import shared
 from ..policies.contract import Played, answer
 from ..policies.squarecb import EXPLORATION, SquareCB
 from ..runtime.arguments import argument
-from ..runtime.constraints import Number, OneOf, YesNo
+from ..runtime.constraints import Number, OneOf
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST
 from ..types import Array, Index
-from .log_barrier import BarrierModel
+from .log_barrier import HORIZON, PROPENSITIES, BarrierModel
 from .master import Master, copies
 
 
@@ -76,15 +75,15 @@ class AdaptiveSquareCB(Master):
     (4,)
     """
 
-    dim: int = argument(Number(low=1, integer=True))
+    dim: int = shared.COUNT
     levels: int = argument(Number(low=1, integer=True), default=6)
     exploration: float = argument(Number(low=0.0), default=EXPLORATION)
     design: str = argument(OneOf(("uniform", "optimal")), default="optimal")
-    regularization: float = argument(Number(low=SMALLEST), default=1.0)
+    regularization: float = shared.FACTOR
     reward_range: tuple[float, float] = shared.REWARD_RANGE
-    horizon: int | None = argument(Number(low=2, integer=True, optional=True), default=None)
-    learning_rate: float = argument(Number(low=SMALLEST), default=1.0)
-    propensities: bool = argument(YesNo(), default=False)
+    horizon: int | None = HORIZON
+    learning_rate: float = shared.FACTOR
+    propensities: bool = PROPENSITIES
 
     notes_share: ClassVar[bool] = True
 

@@ -14,13 +14,12 @@ from ..policies import shared
 from ..policies.contract import Played, answer
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
-from ..runtime.constraints import Number, OneOf, YesNo
+from ..runtime.constraints import OneOf
 from ..runtime.drawing import Channel, Streams, philox
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST
 from ..runtime.lanes import LaneArrays
 from ..types import Array, Index, Mask
-from .log_barrier import BarrierModel
+from .log_barrier import HORIZON, PROPENSITIES, BarrierModel
 from .master import BASES, Master, copies
 
 
@@ -97,10 +96,10 @@ class Corral(Master):
     bases: Sequence[Any] = BASES
     feedback: str = argument(OneOf(("plain", "smoothed", "importance")), default="plain")
     reward_range: tuple[float, float] = shared.REWARD_RANGE
-    horizon: int | None = argument(Number(low=2, integer=True, optional=True), default=None)
-    learning_rate: float = argument(Number(low=SMALLEST), default=1.0)
+    horizon: int | None = HORIZON
+    learning_rate: float = shared.FACTOR
     snapshots: int = shared.BLOCKS
-    propensities: bool = argument(YesNo(), default=False)
+    propensities: bool = PROPENSITIES
 
     notes_share: ClassVar[bool] = True
 

@@ -19,7 +19,6 @@ from ..runtime.arguments import argument
 from ..runtime.constraints import Number, OneOf
 from ..runtime.errors import refuse
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST
 from ..types import Array, Index, Mask
 from .master import BASES, learn_base, shape_of
 
@@ -81,7 +80,7 @@ class EXP4(Policy):
     mixing: float | None = argument(Number(low=0.0, optional=True), default=None)
     reward_range: tuple[float, float] = shared.REWARD_RANGE
     horizon: int | None = shared.HORIZON_OR_NONE
-    learning_rate: float = argument(Number(low=SMALLEST), default=1.0)
+    learning_rate: float = shared.FACTOR
 
     is_master: ClassVar[bool] = True
     reads_propensity: ClassVar[bool] = True

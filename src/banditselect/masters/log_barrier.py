@@ -8,9 +8,14 @@ import numpy as np
 
 from ..kernels import kernel
 from ..models.reward_range import RewardRange
+from ..runtime.arguments import argument
+from ..runtime.constraints import Number, YesNo
 from ..runtime.lanes import LaneArrays
 from ..types import Array, Index
 from .master import MasterModel, shape_of
+
+HORIZON = argument(Number(low=2, integer=True, optional=True), default=None)
+PROPENSITIES = argument(YesNo(), default=False)
 
 
 class BarrierModel(MasterModel):

@@ -10,9 +10,7 @@ from ..models.model import Model
 from ..models.ridge_bank import RidgeBank, with_zero
 from ..plays.optimism import Optimism
 from ..plays.play import Play
-from ..runtime.arguments import argument
 from ..runtime.blocks import maps_of
-from ..runtime.constraints import Numbers, YesNo
 from ..runtime.files import register
 from ..runtime.inputs import lane_vectors
 from ..runtime.lanes import per_lane
@@ -60,12 +58,12 @@ class BiasOFUL(EllipsoidPolicy):
     array([0., 1.])
     """
 
-    center: ArrayLike = argument(Numbers(shapes=((None,), (None, None)), lane_axes=2), unit="reward")
+    center: ArrayLike = shared.CENTER
     radius: float | ArrayLike = shared.PARAMETER_BOUND
     noise: float | ArrayLike = shared.NOISE
     delta: float = shared.DELTA
     scale: float = shared.SCALE
-    intercept: bool = argument(YesNo(), default=False)
+    intercept: bool = shared.NO_INTERCEPT
 
     def build(self, lanes: int) -> tuple[Model, Play]:
         """Return an ellipsoid around a ridge estimate about the centre, played by optimism."""

@@ -30,13 +30,13 @@ class EllipsoidPolicy(Policy):
 
         With an intercept it has d + 1 entries, the constant first; with blocks those of one after those of the other.
         """
-        return covers_of_maps(self, theta, None)
+        return covers_of_maps(self, theta)
 
 
-def covers_of_maps(policy: Any, theta: ArrayLike, model: int | None) -> Any:
-    """Return whether the confidence set of ``model`` (of any, for None) contains ``theta``, per lane.
+def covers_of_maps(policy: Any, theta: ArrayLike, model: int | None = None) -> Any:
+    """Return whether the set of ``model`` (of any, by default) contains ``theta``, ``(d_i,)`` or ``(N, d_i)``.
 
-    The model of the policy has a ``bank`` and answers ``covers(thetas, models)``.
+    With an intercept it has d_i + 1 entries, the constant first; with blocks those of one after those of the other.
     """
     widths = policy._model.bank.widths
     if model is None and len(set(widths)) > 1:

@@ -10,8 +10,6 @@ from ..models.map_mixture import MapMixture
 from ..models.model import Model
 from ..plays.information import Information
 from ..plays.play import Play
-from ..runtime.arguments import argument
-from ..runtime.constraints import Number, Widths, YesNo
 from ..runtime.files import register
 from . import shared
 from .members import MapPolicy, prior_of
@@ -75,11 +73,11 @@ class FSIDS(MapPolicy):
     array([0., 1.])
     """
 
-    n_models: int = argument(Number(low=1, integer=True))
-    dim: int | Sequence[int] = argument(Widths())
+    n_models: int = shared.COUNT
+    dim: int | Sequence[int] = shared.WIDTHS
     blocks: int | Sequence[int] = shared.MAP_BLOCKS
     noise: float | ArrayLike | None = shared.LEARNED_NOISE
-    intercept: bool = argument(YesNo(), default=True)
+    intercept: bool = shared.INTERCEPT
     prior_weights: ArrayLike | None = shared.PRIOR_WEIGHTS
     floor: float = shared.FLOOR
     memory: float | None = shared.MEMORY

@@ -21,10 +21,9 @@ from ..plays.optimal_design import OptimalGaps
 from ..plays.play import Play
 from ..plays.schedules import Schedule
 from ..runtime.arguments import argument
-from ..runtime.constraints import Number, OneOf, Rate, Widths, YesNo
+from ..runtime.constraints import Number, OneOf, Rate
 from ..runtime.errors import refuse
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST
 from ..runtime.lanes import per_lane
 from ..types import Array, Index, Mask
 from . import shared
@@ -139,8 +138,8 @@ class FSSquareCB(MapPolicy):
     array([0., 1.])
     """
 
-    n_models: int = argument(Number(low=1, integer=True))
-    dim: int | Sequence[int] = argument(Widths())
+    n_models: int = shared.COUNT
+    dim: int | Sequence[int] = shared.WIDTHS
     blocks: int | Sequence[int] = shared.MAP_BLOCKS
     noise: float | ArrayLike | None = shared.LEARNED_NOISE
     reward_range: tuple[float, float] = shared.REWARD_RANGE
@@ -153,10 +152,10 @@ class FSSquareCB(MapPolicy):
     reward_bound: float | ArrayLike | None = shared.REWARD_BOUND_OR_NONE
     parameter_bound: float | ArrayLike | None = shared.REWARD_BOUND_OR_NONE
     horizon: int | None = shared.HORIZON_OR_NONE
-    intercept: bool = argument(YesNo(), default=False)
+    intercept: bool = shared.NO_INTERCEPT
     memory: float | None = shared.MEMORY
     share: float = argument(Number(low=0.0, high=1.0, below=True), default=0.0)
-    aggregation_rate: float = argument(Number(low=SMALLEST), default=1.0)
+    aggregation_rate: float = shared.FACTOR
 
     admissible = answer("admissible", "Which experts are admissible, ``(M,)``.")
     clipped = answer("clipped", "How many rewards SqAlg had to clip to its range.")

@@ -10,8 +10,6 @@ from ..models.map_mixture import MapMixture
 from ..models.model import Model
 from ..plays.play import Play
 from ..plays.sampling import Sampling
-from ..runtime.arguments import argument
-from ..runtime.constraints import Number, Widths, YesNo
 from ..runtime.files import register
 from . import shared
 from .members import MapPolicy, prior_of
@@ -30,22 +28,11 @@ class FSTS(MapPolicy):
 
     Parameters
     ----------
-    n_models: number of feature maps M.
-    dim: their width d, or one per map; features are ``(M, K, d)``, or a list of M arrays ``(K, d_i)``.
-    blocks: how many separate parameters each map has, a number or one per map, for disjoint arms: an action has one of
-        them, and the features of a map that has several are ``Blocked(values, block)``, ``(K, d_i)`` and ``(K,)``, in
-        the list of maps. Such a map has an intercept per block.
-    noise: standard deviation of the rewards, if it is known; learned by default.
-    intercept: whether mean rewards have a constant term besides what the features explain.
-    prior_weights: of the maps, ``(M,)``, equal by default; normalised to sum 1.
-    memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
-        ``(1 - 1 / m) ** k``, in the estimates and in the weights of models (``docs/math.md``, section 14).
+    n_models, dim, blocks, noise, intercept, prior_weights, memory: as :class:`FSIDS` has them.
 
     Attributes
     ----------
-    model_weights: how probable each map is, ``(M,)``.
-    parameters: ``(M, d)``.  constants: ``(M,)``.  With blocks both are lists, of a map with several blocks
-    ``(blocks, d_i)`` and ``(blocks,)``.  noise_estimate.  rounds.
+    model_weights, parameters, constants, noise_estimate, rounds: as :class:`FSIDS` has them.
 
     Notes
     -----
@@ -69,11 +56,11 @@ class FSTS(MapPolicy):
     array([0., 1.])
     """
 
-    n_models: int = argument(Number(low=1, integer=True))
-    dim: int | Sequence[int] = argument(Widths())
+    n_models: int = shared.COUNT
+    dim: int | Sequence[int] = shared.WIDTHS
     blocks: int | Sequence[int] = shared.MAP_BLOCKS
     noise: float | ArrayLike | None = shared.LEARNED_NOISE
-    intercept: bool = argument(YesNo(), default=True)
+    intercept: bool = shared.INTERCEPT
     prior_weights: ArrayLike | None = shared.PRIOR_WEIGHTS
     memory: float | None = shared.MEMORY
 

@@ -10,12 +10,11 @@ from ..kernels.features import Features
 from ..models.model import Model
 from ..plays.optimism import Best
 from ..plays.play import Play
-from ..runtime.arguments import argument
 from ..runtime.blocks import maps_of
-from ..runtime.constraints import Numbers
 from ..runtime.files import register
 from ..runtime.inputs import lane_vectors
 from ..types import Array, Index
+from . import shared
 from .policy import Policy
 
 
@@ -44,7 +43,7 @@ class Greedy(Policy):
     array([0., 0., 1.])
     """
 
-    center: ArrayLike = argument(Numbers(shapes=((None,), (None, None)), lane_axes=2), unit="reward")
+    center: ArrayLike = shared.CENTER
 
     def build(self, lanes: int) -> tuple[Model, Play]:
         """Return the known parameter, played greedily."""

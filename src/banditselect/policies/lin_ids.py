@@ -9,9 +9,7 @@ from ..models.map_mixture import MapMixture
 from ..models.model import Model
 from ..plays.information import Information
 from ..plays.play import Play
-from ..runtime.arguments import argument
 from ..runtime.blocks import maps_of
-from ..runtime.constraints import Number, YesNo
 from ..runtime.files import register
 from . import shared
 from .policy import Policy
@@ -72,10 +70,10 @@ class LinIDS(Policy):
     (array([ 1. ,  0. , -1.1]), 7.0, 0.5)
     """
 
-    dim: int = argument(Number(low=1, integer=True))
+    dim: int = shared.COUNT
     blocks: int = shared.BLOCKS
     noise: float | ArrayLike | None = shared.LEARNED_NOISE
-    intercept: bool = argument(YesNo(), default=True)
+    intercept: bool = shared.INTERCEPT
     floor: float = shared.FLOOR
     memory: float | None = shared.MEMORY
 

@@ -9,9 +9,7 @@ from ..models.map_mixture import MapMixture
 from ..models.model import Model
 from ..plays.divergence import Divergence
 from ..plays.play import Play
-from ..runtime.arguments import argument
 from ..runtime.blocks import maps_of
-from ..runtime.constraints import Number, YesNo
 from ..runtime.files import register
 from . import shared
 from .policy import Policy
@@ -32,19 +30,12 @@ class LinMED(Policy):
 
     Parameters
     ----------
-    dim: number of features d; features are ``(K, d)``.
-    blocks: how many separate parameters there are, for disjoint arms: an action has one of them, and features are
-        ``Blocked(values, block)``, ``(K, d)`` and ``(K,)``. The intercept, too, is one per block then.
-    noise: standard deviation of the rewards, if it is known; learned by default.
-    intercept: whether mean rewards have a constant term besides what the features explain.
+    dim, blocks, noise, intercept, memory: as :class:`LinIDS` has them.
     best_share: :math:`\alpha`, a number >= 0 and < 1; the authors' experiments have .99, .9 and .5.
-    memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
-        ``(1 - 1 / m) ** k``, in the estimates and in the weights of models (``docs/math.md``, section 14).
 
     Attributes
     ----------
-    parameters: ``(d,)``, with blocks ``(blocks, d)``.  constant: the constant term, with blocks ``(blocks,)``.
-    noise_estimate.  rounds.
+    parameters, constant, noise_estimate, rounds: as :class:`LinIDS` has them.
 
     Notes
     -----
@@ -77,11 +68,11 @@ class LinMED(Policy):
     array([0.995, 0.003, 0.002])
     """
 
-    dim: int = argument(Number(low=1, integer=True))
+    dim: int = shared.COUNT
     blocks: int = shared.BLOCKS
     noise: float | ArrayLike | None = shared.LEARNED_NOISE
-    intercept: bool = argument(YesNo(), default=True)
-    best_share: float = argument(Number(low=0.0, high=1.0, below=True), default=0.99)
+    intercept: bool = shared.INTERCEPT
+    best_share: float = shared.BEST_SHARE
     memory: float | None = shared.MEMORY
 
     parameters = shared.PARAMETERS

@@ -13,7 +13,7 @@ from ..plays.play import Play
 from ..plays.sampling import Sampling
 from ..runtime.arguments import argument
 from ..runtime.blocks import maps_of
-from ..runtime.constraints import Number, Numbers, YesNo
+from ..runtime.constraints import Numbers
 from ..runtime.errors import refuse
 from ..runtime.files import register
 from ..runtime.lanes import per_lane
@@ -63,7 +63,7 @@ class LinTS(Policy):
     True
     """
 
-    dim: int = argument(Number(low=1, integer=True))
+    dim: int = shared.COUNT
     blocks: int = shared.BLOCKS
     noise: float | ArrayLike = shared.NOISE
     regularization: float | ArrayLike = shared.REGULARIZATION
@@ -71,7 +71,7 @@ class LinTS(Policy):
     center: ArrayLike | None = argument(
         Numbers(shapes=((None,), (None, None)), lane_axes=2, optional=True), default=None, unit="reward"
     )
-    intercept: bool = argument(YesNo(), default=False)
+    intercept: bool = shared.NO_INTERCEPT
     memory: float | None = shared.MEMORY
 
     parameters = shared.PARAMETERS

@@ -9,9 +9,7 @@ from ..models.model import Model
 from ..models.ridge_bank import RidgeBank
 from ..plays.optimism import Optimism
 from ..plays.play import Play
-from ..runtime.arguments import argument
 from ..runtime.blocks import maps_of
-from ..runtime.constraints import Number, YesNo
 from ..runtime.files import register
 from ..runtime.lanes import per_lane
 from . import shared
@@ -75,14 +73,14 @@ class OFUL(EllipsoidPolicy):
     array([0.  , 0.12])
     """
 
-    dim: int = argument(Number(low=1, integer=True))
+    dim: int = shared.COUNT
     blocks: int = shared.BLOCKS
     noise: float | ArrayLike = shared.NOISE
     parameter_bound: float | ArrayLike = shared.PARAMETER_BOUND
     delta: float = shared.DELTA
     regularization: float | ArrayLike = shared.REGULARIZATION
     scale: float = shared.SCALE
-    intercept: bool = argument(YesNo(), default=False)
+    intercept: bool = shared.NO_INTERCEPT
     memory: float | None = shared.MEMORY
 
     def build(self, lanes: int) -> tuple[Model, Play]:

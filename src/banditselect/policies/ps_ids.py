@@ -9,8 +9,6 @@ from ..models.region_layout import Regions
 from ..models.region_mixture import RegionMixture
 from ..plays.information import Information
 from ..plays.play import Play
-from ..runtime.arguments import argument
-from ..runtime.constraints import Numbers, YesNo
 from ..runtime.files import register
 from . import shared
 from .members import RegionPolicy, prior_of
@@ -59,10 +57,10 @@ class PSIDS(RegionPolicy):
     array([0., 1., 0.])
     """
 
-    centers: ArrayLike = argument(Numbers(shapes=((None, None), (None, None, None)), lane_axes=3), unit="reward")
+    centers: ArrayLike = shared.CENTERS
     radii: float | ArrayLike = shared.RADII
     noise: float | ArrayLike | None = shared.LEARNED_NOISE
-    intercept: bool = argument(YesNo(), default=False)
+    intercept: bool = shared.NO_INTERCEPT
     shapes: ArrayLike | None = shared.SHAPES
     prior_weights: ArrayLike | None = shared.PRIOR_WEIGHTS
     floor: float = shared.FLOOR

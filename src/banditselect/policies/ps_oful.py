@@ -15,17 +15,14 @@ from ..plays.optimism import Optimism
 from ..plays.play import Play
 from ..runtime.arguments import argument
 from ..runtime.binding import Binding
-from ..runtime.constraints import Bounds, Number, Numbers, OneOf, YesNo
+from ..runtime.constraints import Bounds, Number, OneOf
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST
 from ..runtime.lanes import per_lane
 from ..runtime.quantiles import chi_square_quantile
 from . import shared
 from .contract import answer
 from .ellipsoid_policy import covers_of_maps
 from .members import RegionPolicy, prior_of
-
-PER_MODEL = Numbers(shapes=((), (None,), (None, None)), low=0.0, lane_axes=2)
 
 
 @register
@@ -41,8 +38,8 @@ class PSOFUL(RegionPolicy):
 
     .. math:: |\theta - \hat\theta_i|^2_{V_i} \le \rho_i^2 = B_t + 2 R^2 \log(1 / \delta) + \lambda_i r_i^2 - J_i
 
-    of the models that are not refuted (``LikelihoodSets``). Any :math:`\lambda_i` is
-    valid; :math:`d R^2 / r_i^2`, rounded to a power of two so that few inverses are kept, nearly minimises the radius.
+    of the models that are not refuted (``models.likelihood``). Any :math:`\lambda_i` is valid;
+    :math:`d R^2 / r_i^2`, rounded to a power of two so that few inverses are kept, nearly minimises the radius.
 
     ``confidence="paper"`` is Algorithm 2 as printed: one ellipsoid of radius :math:`\gamma_t` around the aggregated
     predictions (``models.printed_ps.PrintedSet`` lists the corrections that it needs to run).
@@ -99,23 +96,23 @@ class PSOFUL(RegionPolicy):
     True
     """
 
-    centers: ArrayLike = argument(Numbers(shapes=((None, None), (None, None, None)), lane_axes=3), unit="reward")
+    centers: ArrayLike = shared.CENTERS
     radii: float | ArrayLike = shared.RADII
-    center_errors: float | ArrayLike = argument(PER_MODEL, default=0.0, unit="reward")
-    radius_errors: float | ArrayLike = argument(PER_MODEL, default=0.0, unit="reward")
+    center_errors: float | ArrayLike = shared.ERRORS
+    radius_errors: float | ArrayLike = shared.ERRORS
     noise: float | ArrayLike = shared.NOISE
     delta: float = shared.DELTA
     confidence: str = argument(OneOf(("likelihood", "paper")), default="likelihood")
-    likelihood: str = argument(OneOf(("evidence", "online")), default="evidence")
+    likelihood: str = shared.LIKELIHOOD
     feature_bound: float | ArrayLike | None = shared.FEATURE_BOUND_OR_NONE
     reward_bound: float | ArrayLike | None = shared.REWARD_BOUND_OR_NONE
     reward_range: tuple[float, float] | None = argument(Bounds(optional=True), default=None, unit="reward")
-    aggregation_rate: float = argument(Number(low=SMALLEST), default=1.0)
+    aggregation_rate: float = shared.FACTOR
     scale: float = shared.SCALE
     shapes: ArrayLike | None = shared.SHAPES
     prior_weights: ArrayLike | None = shared.PRIOR_WEIGHTS
     misspecification: float = shared.MISSPECIFICATION
-    intercept: bool = argument(YesNo(), default=False)
+    intercept: bool = shared.NO_INTERCEPT
 
     squared_radii = answer(
         "squared_radii",
@@ -134,25 +131,21 @@ class PSOFUL(RegionPolicy):
                 given=("feature_bound", "reward_bound"),
                 default=("shapes", "prior_weights", "misspecification", "intercept"),
             )
+            bounds: dict[str, Any] = {"feature_bound": self.feature_bound, "reward_bound": self.reward_bound}
             printed = PrintedSet(
                 regions,
                 noise=self.noise,
-                feature_bound=self.feature_bound,  # type: ignore[arg-type]
-                reward_bound=self.reward_bound,  # type: ignore[arg-type]
                 delta=self.delta,
                 reward_range=self.reward_range,
                 rate=self.aggregation_rate,
                 scale=self.scale,
+                **bounds,
             )
             return printed, Optimism()
+        noise, prior, online = per_lane(self.noise, lanes), prior_of(self), self.likelihood == "online"
+        eps, scale = self.misspecification, self.scale
         sets = RegionSets(
-            regions,
-            noise=per_lane(self.noise, lanes),
-            prior=prior_of(self),
-            delta=self.delta,
-            online=self.likelihood == "online",
-            misspecification=self.misspecification,
-            scale=self.scale,
+            regions, noise=noise, prior=prior, delta=self.delta, online=online, misspecification=eps, scale=scale
         )
         return sets, Optimism()
 
@@ -169,15 +162,9 @@ class PSOFUL(RegionPolicy):
     ) -> Binding[Self]:
         """Return a factory of the policy of a Gaussian mixture, as ``bind`` does, for ``simulate``.
 
-        Each component becomes an ellipsoid that holds a share ``coverage`` of it, its weight the prior weight.
-
-        Parameters
-        ----------
-        means: ``(M, d)``.  weights: ``(M,)``.
-        covariances: ``"full"`` ``(M, d, d)``, ``"tied"`` ``(d, d)``, ``"diag"`` ``(M, d)`` or ``"spherical"`` ``(M,)``;
-            with an intercept of d + 1 entries, the constant first.
-        covariance_type: which of these, in the words of scikit-learn; needed where M = d, else the shape decides.
-        arguments: of the constructor, such as ``noise`` and ``delta``.
+        The arguments are as :class:`PSIDS` has them; covariances are of the constant, first, and the parameter if there
+        is an intercept. Each component becomes an ellipsoid that holds a share ``coverage`` of it, its weight the prior
+        weight.
         """
         Number(low=0.0, high=1.0, above=True, below=True).check("from_mixture: coverage", coverage, None)
         shapes = mixture_shapes(means, covariances, covariance_type, bool(arguments.get("intercept", False)))

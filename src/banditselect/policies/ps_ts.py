@@ -9,8 +9,6 @@ from ..models.region_layout import Regions
 from ..models.region_mixture import RegionMixture
 from ..plays.play import Play
 from ..plays.sampling import Sampling
-from ..runtime.arguments import argument
-from ..runtime.constraints import Numbers, YesNo
 from ..runtime.files import register
 from . import shared
 from .members import RegionPolicy, prior_of
@@ -25,19 +23,11 @@ class PSTS(RegionPolicy):
 
     Parameters
     ----------
-    centers: ``(M, d)``, or one set per lane ``(N, M, d)``; features are ``(K, d)``.
-    radii: numbers >= 0, one per model ``(M,)``, or ``(N, M)``.
-    noise: standard deviation of the rewards, if it is known; learned by default.
-    intercept: whether mean rewards have a constant term besides ``<features, parameter>``; regions then leave it free.
-    shapes: positive definite matrices ``(M, d, d)``; costs M d^2 per round where balls cost d^2 + M d.
-    prior_weights: of the models, ``(M,)``, equal by default; normalised to sum 1.
-    memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
-        ``(1 - 1 / m) ** k``, in the estimates and in the weights of models (``docs/math.md``, section 14).
+    centers, radii, noise, intercept, shapes, prior_weights, memory: as :class:`PSIDS` has them.
 
     Attributes
     ----------
-    model_weights: how probable each region is, ``(M,)``.  parameters: ``(M, d)``.  constants: ``(M,)``.
-    noise_estimate.  rounds.
+    model_weights, parameters, constants, noise_estimate, rounds: as :class:`PSIDS` has them.
 
     Notes
     -----
@@ -62,10 +52,10 @@ class PSTS(RegionPolicy):
     array([0., 1., 0.])
     """
 
-    centers: ArrayLike = argument(Numbers(shapes=((None, None), (None, None, None)), lane_axes=3), unit="reward")
+    centers: ArrayLike = shared.CENTERS
     radii: float | ArrayLike = shared.RADII
     noise: float | ArrayLike | None = shared.LEARNED_NOISE
-    intercept: bool = argument(YesNo(), default=False)
+    intercept: bool = shared.NO_INTERCEPT
     shapes: ArrayLike | None = shared.SHAPES
     prior_weights: ArrayLike | None = shared.PRIOR_WEIGHTS
     memory: float | None = shared.MEMORY

@@ -19,7 +19,7 @@ from ..plays.play import Play
 from ..plays.schedules import Schedule
 from ..runtime.arguments import argument
 from ..runtime.blocks import maps_of
-from ..runtime.constraints import Number, OneOf, Rate, YesNo
+from ..runtime.constraints import OneOf, Rate
 from ..runtime.decisions import Decision
 from ..runtime.errors import refuse
 from ..runtime.files import register
@@ -116,7 +116,7 @@ class SquareCB(Policy):
     1.0
     """
 
-    dim: int = argument(Number(low=1, integer=True))
+    dim: int = shared.COUNT
     blocks: int = shared.BLOCKS
     regularization: float | ArrayLike = shared.REGULARIZATION
     exploration: float | Schedule | str = argument(Rate(names=tuple(FORMS)), default=EXPLORATION)
@@ -128,7 +128,7 @@ class SquareCB(Policy):
     reward_bound: float | ArrayLike | None = shared.REWARD_BOUND_OR_NONE
     parameter_bound: float | ArrayLike | None = shared.REWARD_BOUND_OR_NONE
     horizon: int | None = shared.HORIZON_OR_NONE
-    intercept: bool = argument(YesNo(), default=False)
+    intercept: bool = shared.NO_INTERCEPT
     memory: float | None = shared.MEMORY
 
     parameters = shared.PARAMETERS

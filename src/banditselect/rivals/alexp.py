@@ -20,7 +20,7 @@ from ..policies import shared
 from ..policies.contract import Chosen, answer
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
-from ..runtime.constraints import Number, Widths, YesNo
+from ..runtime.constraints import Number
 from ..runtime.files import register
 from ..runtime.inputs import SMALLEST
 from ..types import Array, Index, Mask
@@ -100,8 +100,8 @@ class ALEXP(Policy):
            [ 0.6, -0.6]])
     """
 
-    n_models: int = argument(Number(low=1, integer=True))
-    dim: int | Sequence[int] = argument(Widths())
+    n_models: int = shared.COUNT
+    dim: int | Sequence[int] = shared.WIDTHS
     noise: float | ArrayLike = shared.NOISE
     parameter_bound: float | ArrayLike = shared.PARAMETER_BOUND
     reward_range: tuple[float, float] = shared.REWARD_RANGE
@@ -111,7 +111,7 @@ class ALEXP(Policy):
     exploration: float = argument(Number(low=0.0), default=0.1)
     learning_rate: float = argument(Number(low=0.0), default=100.0)
     penalty: float = argument(Number(low=SMALLEST), default=0.02)
-    intercept: bool = argument(YesNo(), default=False)
+    intercept: bool = shared.NO_INTERCEPT
 
     model_weights = answer("weights", "Weights of the learners after the rewards so far, ``(M,)``.")
     parameters = answer("learners.parameters", "Ridge estimates of the maps, ``(M, d)``.")

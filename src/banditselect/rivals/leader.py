@@ -17,9 +17,7 @@ from ..policies import shared
 from ..policies.contract import answer
 from ..policies.ellipsoid_policy import coverage_of_maps, covers_of_maps
 from ..policies.policy import Policy
-from ..runtime.arguments import argument
 from ..runtime.blocks import maps_of
-from ..runtime.constraints import Number, Widths, YesNo
 from ..runtime.files import register
 from ..runtime.inputs import map_widths
 from ..runtime.lanes import per_lane
@@ -38,8 +36,7 @@ class LEADER(Policy):
 
     Parameters
     ----------
-    n_models: number of feature maps M.
-    dim: their width d, or one per map; features are ``(M, K, d)``, or a list of M arrays ``(K, d_i)``.
+    n_models, dim: as :class:`FSIDS` has them.
     noise: sub-Gaussian constant R of the rewards.
     parameter_bound: S, a bound on the norm of every map's parameter.
     delta: some set fails with at most this probability, over all rounds and maps together.
@@ -83,14 +80,14 @@ class LEADER(Policy):
            [ 0.6, -0.6,  0. , -0. ]])
     """
 
-    n_models: int = argument(Number(low=1, integer=True))
-    dim: int | Sequence[int] = argument(Widths())
+    n_models: int = shared.COUNT
+    dim: int | Sequence[int] = shared.WIDTHS
     noise: float | ArrayLike = shared.NOISE
     parameter_bound: float | ArrayLike = shared.PARAMETER_BOUND
     delta: float = shared.DELTA
     regularization: float | ArrayLike | None = shared.MODEL_REGULARIZATION
     scale: float = shared.SCALE
-    intercept: bool = argument(YesNo(), default=False)
+    intercept: bool = shared.NO_INTERCEPT
 
     parameters = answer("parameters", "Ridge estimates of the maps, ``(M, d)``.")
     constants = answer("constants", "Their constant terms, ``(M,)``; 0 without an intercept.")
@@ -99,19 +96,12 @@ class LEADER(Policy):
         "regret_bound", "Twice the least widths of what was played: bounds the regret while all sets are valid."
     )
 
+    covers, coverage = covers_of_maps, coverage_of_maps
+
     def build(self, lanes: int) -> tuple[Model, Play]:
         """Return the ellipsoids of all maps, which all hold, played by optimism."""
         bank, terms = ridge_per_map(self, lanes)
         return Ellipsoids(bank, delta=self.delta / self.n_models, scale=self.scale, least=True, **terms), Optimism()
-
-    def covers(self, theta: ArrayLike, model: int | None = None) -> Any:
-        """Return whether the set of ``model`` (of any, by default) contains ``theta``, ``(d_i,)`` or ``(N, d_i)``.
-
-        With an intercept it has d_i + 1 entries, the constant first.
-        """
-        return covers_of_maps(self, theta, model)
-
-    coverage = coverage_of_maps
 
 
 def ridge_per_map(policy: Any, lanes: int) -> tuple[RidgeBank, dict[str, Any]]:

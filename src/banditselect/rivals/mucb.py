@@ -17,7 +17,7 @@ from ..policies.contract import Chosen, answer
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
 from ..runtime.blocks import maps_of
-from ..runtime.constraints import Number, Numbers
+from ..runtime.constraints import Number
 from ..runtime.files import register
 from ..runtime.lanes import per_lane
 from ..types import Array, Index, Mask
@@ -68,8 +68,8 @@ class MUCB(Policy):
     (array([False,  True]), array([ 1, 49]))
     """
 
-    centers: ArrayLike = argument(Numbers(shapes=((None, None), (None, None, None)), lane_axes=3), unit="reward")
-    horizon: int = argument(Number(low=1, integer=True))
+    centers: ArrayLike = shared.CENTERS
+    horizon: int = shared.COUNT
     error: float | ArrayLike = argument(Number(low=0.0, per_lane=True), default=0.0, unit="reward")
     noise: float | ArrayLike = shared.NOISE
     scale: float = shared.SCALE

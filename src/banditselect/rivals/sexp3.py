@@ -15,9 +15,8 @@ from ..policies import shared
 from ..policies.contract import Chosen, Played, answer
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
-from ..runtime.constraints import Number, Numbers, OneOf
+from ..runtime.constraints import Numbers, OneOf
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST
 from ..runtime.shapes import AnyShape, ExactShape
 from ..types import Array, Index, Mask
 
@@ -69,12 +68,12 @@ class SEXP3(Policy):
     (array([0., 1.]), array([200, 200]))
     """
 
-    n_arms: int = argument(Number(low=1, integer=True))
+    n_arms: int = shared.COUNT
     prototypes: ArrayLike | None = argument(Numbers(shapes=((None, None),), optional=True), default=None)
     role: str = argument(OneOf(("alone", "adviser")), default="alone")
     reward_range: tuple[float, float] = shared.REWARD_RANGE
     horizon: int | None = shared.HORIZON_OR_NONE
-    learning_rate: float = argument(Number(low=SMALLEST), default=1.0)
+    learning_rate: float = shared.FACTOR
 
     reads_propensity: ClassVar[bool] = True
 

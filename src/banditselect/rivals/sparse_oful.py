@@ -21,7 +21,7 @@ from ..policies.contract import answer
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
 from ..runtime.blocks import maps_of
-from ..runtime.constraints import Number, OneOf, Widths, YesNo
+from ..runtime.constraints import Number, OneOf
 from ..runtime.files import register
 from ..runtime.inputs import SMALLEST, lane_vectors
 from ..runtime.lanes import LaneConstants, per_lane
@@ -93,8 +93,8 @@ class SparseOFUL(Policy):
     (array([0., 0., 1.]), True)
     """
 
-    n_models: int = argument(Number(low=1, integer=True))
-    dim: int | Sequence[int] = argument(Widths())
+    n_models: int = shared.COUNT
+    dim: int | Sequence[int] = shared.WIDTHS
     noise: float | ArrayLike = shared.NOISE
     parameter_bound: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=1.0, unit="reward")
     delta: float = shared.DELTA
@@ -104,7 +104,7 @@ class SparseOFUL(Policy):
     feature_bound: float | ArrayLike | None = shared.FEATURE_BOUND_OR_NONE
     reward_bound: float | ArrayLike | None = shared.REWARD_BOUND_OR_NONE
     scale: float = shared.SCALE
-    intercept: bool = argument(YesNo(), default=False)
+    intercept: bool = shared.NO_INTERCEPT
 
     model_weights = answer("weights", "Weights of SqAlg, ``(M,)``.")
     parameters = answer("parameters", "Ridge estimates of the maps, ``(M, d)``.")

@@ -13,8 +13,6 @@ from ..plays.play import Play
 from ..policies import shared
 from ..policies.contract import Played, answer
 from ..policies.policy import Policy
-from ..runtime.arguments import argument
-from ..runtime.constraints import Number
 from ..runtime.files import register
 from ..runtime.lanes import per_lane
 from ..runtime.shapes import AnyShape
@@ -62,7 +60,7 @@ class UCB1(Policy):
     array([ 1, 97,  2])
     """
 
-    n_arms: int = argument(Number(low=1, integer=True))
+    n_arms: int = shared.COUNT
     noise: float | ArrayLike = shared.NOISE
     scale: float = shared.SCALE
 
