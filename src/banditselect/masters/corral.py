@@ -39,7 +39,7 @@ class Corral(Master):
 
     Parameters
     ----------
-    bases: fresh policies, or factories; copied with this policy's lanes and seed, never shared.
+    bases: as :class:`RegretBalancing` has them.
     feedback: what a base learns. ``"plain"``: it plays and learns the reward as it is. ``"smoothed"`` (Pacchiano et
         al.): it does so in half of its rounds, by a coin; in the others it plays as it was after a number of its
         lessons drawn from all so far, and only the weights learn. ``"importance"`` (Agarwal et al.): it learns

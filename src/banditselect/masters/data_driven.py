@@ -45,16 +45,15 @@ class D3RB(Master):
 
     Parameters
     ----------
-    bases: fresh policies, or factories; copied with this policy's lanes and seed, never shared.
+    bases: as :class:`RegretBalancing` has them.
     coefficient: :math:`d_{min}`, the regret over :math:`\sqrt n` that every base is believed; smaller ones are not
         distinguished.
     noise, delta, scale: as :class:`BalancingElimination` has them.
 
     Notes
     -----
-    No bound on the regret of any base has to be known. Of bases with the same potential the first plays, so the
-    propensity of an action is that of the base. ``learn`` teaches every base; ``update`` only the one that played.
-    The ``coefficients`` :math:`\hat d_i` never fall. The width departs from print as in :class:`BalancingElimination`.
+    No bound on the regret of any base has to be known. The ``coefficients`` :math:`\hat d_i` never fall. Ties,
+    ``learn`` and the departure of the width from print are as in :class:`BalancingElimination`.
 
     Guarantee, of the reference: with rewards learned at once, and a best expected reward that does not change, regret
     of order :math:`d M \sqrt T + d^2 \sqrt{M T}` up to logarithms, where d is the largest regret over :math:`\sqrt n`

@@ -40,9 +40,8 @@ class DynamicBalancing(Master):
 
     Notes
     -----
-    Of bases with the same bound the first plays, so the propensity of an action is that of the base. ``learn`` teaches
-    every base; ``update`` only the one that played. The source lets biases be any functions of t, and weighs the bounds
-    in the minimum by coefficients; here these are 1.
+    Ties and ``learn`` are as in :class:`BalancingElimination`. The source lets biases be any functions of t, and weighs
+    the bounds in the minimum by coefficients; here these are 1.
 
     Guarantee: with ``scale=1``, rewards learned at once, and a best expected reward that does not change, for
     :math:`U_i(n) = u_i \sqrt n` of which that of a base g holds, regret of order :math:`M u_g \sqrt T + \sum_i (u_g^2 +

@@ -37,8 +37,8 @@ class EXP4(Policy):
 
     Parameters
     ----------
-    bases: fresh policies, or factories; copied with this policy's lanes and seed, never shared. A predictor that does
-        not learn is ``Greedy(center=...)``. A base without propensities, or with bases of its own, is refused.
+    bases: as :class:`RegretBalancing` has them. A predictor that does not learn is ``Greedy(center=...)``. A base
+        without propensities, or with bases of its own, is refused.
     exploration: ``"ix"`` (EXP4.IX): :math:`\gamma_t = 0`, :math:`\beta_t = \eta_t / 2`; ``"uniform"``:
         :math:`\beta_t = 0`, :math:`\gamma_t` as ``mixing`` says.
     mixing: None for :math:`\gamma_t = \sqrt{\kappa \log M / t}`, or the g of :math:`\gamma_t = g t^{-1/3}`; at most

@@ -46,8 +46,7 @@ class FSOFUL(MapPolicy):
 
     Attributes
     ----------
-    model_weights, admissible, squared_radii: ``(M,)``.  parameters: ``(M, d)``.  constants: ``(M,)``, the constant
-    terms; with blocks both are lists, of a map with several blocks ``(blocks, d_i)`` and ``(blocks,)``.
+    model_weights, admissible, squared_radii: ``(M,)``.  parameters, constants: as :class:`FSIDS` has them.
     covers(theta, model).  misspecified.
 
     Notes

@@ -56,11 +56,7 @@ class FSSquareCB(MapPolicy):
 
     Parameters
     ----------
-    n_models: number of feature maps M.
-    dim: their width d, or one per map; features are ``(M, K, d)``, or a list of M arrays ``(K, d_i)``.
-    blocks: how many separate parameters each map has, a number or one per map, for disjoint arms: an action has one of
-        them, and the features of a map that has several are ``Blocked(values, block)``, ``(K, d_i)`` and ``(K,)``, in
-        the list of maps. Such a map has an intercept per block.
+    n_models, dim, blocks: as :class:`FSIDS` has them.
     noise: sub-Gaussian constant R of the rewards; (hi - lo) / 2 by default.
     reward_range: (lo, hi), where rewards are expected: a scale, not a law.
     regularization: ridge penalty lambda, a number or one per model. By default :math:`\lambda_i = d_i R^2 / S^2` with S
@@ -80,21 +76,17 @@ class FSSquareCB(MapPolicy):
     delta, feature_bound (L), reward_bound (G), parameter_bound (S), horizon (T): what the formulas need; asked for by
         name when ``"paper"`` or ``"corrected"`` is chosen. Without a horizon the printed range grows with t.
     intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`, as
-        all blocks do. With
-        ``"learned"`` its prior is nearly flat; the formulas know none.
-    memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
-        :math:`(1 - 1 / m)^k`, in the regressions, in the weights of the maps and in t. The formulas know none.
+        all blocks do. With ``"learned"`` its prior is nearly flat; the formulas know none.
+    memory: as for :class:`FSIDS`, in t too; the formulas know none.
     share: a rate :math:`\alpha` per round, for ``"range"``: the weights of SqAlg can return (fixed-share), since every
-        map gives this part of its weight to the others after each reward. It says how likely it is that another
-        map is best in the next round, 1 / s if one lasts s rounds. Losses do not fade then; with a memory the
-        regressions do.
+        map gives this part of its weight to the others after each reward: 1 / s if the best map lasts s rounds. Losses
+        do not fade then; with a memory the regressions do.
     aggregation_rate: for ``"range"``: multiplies :math:`\eta`; above 1 is practice.
 
     Attributes
     ----------
-    model_weights: ``(M,)``.  admissible: ``(M,)``.  parameters: ridge estimates, or means of the posterior with
-        ``"learned"``, ``(M, d)``.  constants: their constant terms, ``(M,)``.  rounds. With blocks both are lists, of a
-        map with several blocks ``(blocks, d_i)`` and ``(blocks,)``.
+    model_weights, admissible: ``(M,)``.  rounds.
+    parameters, constants: ridge estimates, or posterior means with ``"learned"``, as :class:`FSIDS` has them.
     outside: how many rewards fell outside ``reward_range``.  clipped: how many SqAlg had to clip.
 
     Notes
@@ -103,10 +95,9 @@ class FSSquareCB(MapPolicy):
     offered; the range is the largest over the models; the printed :math:`R_{Sq}` is used as it stands, although it
     vanishes with R. ``"corrected"`` plays what is true instead.
 
-    In a world that changes the guarantee is one of SqAlg alone: its loss against that of the best maps of
-    each time, with ``share`` or ``memory`` (section 14 of ``docs/math.md``, which also says when to use which).
-
-    An expert found inadmissible when the policy acts is out from the moment that act's reward is learned.
+    In a world that changes the guarantee is one of SqAlg alone: its loss against that of the best maps of each time,
+    with ``share`` or ``memory`` (section 14 of ``docs/math.md``, which also says when to use which). An expert found
+    inadmissible when the policy acts is out from the moment that act's reward is learned.
 
     Guarantee: with ``"corrected"`` for exploration and weighting the regret of T rounds is, with probability
     :math:`1 - \delta`, at most ``theory.feature_selection.regret_bound`` with K the most actions ever offered

@@ -34,9 +34,7 @@ class LinTS(Policy):
 
     Parameters
     ----------
-    dim: number of features d; features are ``(K, d)``.
-    blocks: how many separate parameters there are, for disjoint arms: an action has one of them, and features are
-        ``Blocked(values, block)``, ``(K, d)`` and ``(K,)``. The intercept, too, is one per block then.
+    dim, blocks: as :class:`LinIDS` has them.
     noise: standard deviation R of the rewards.
     regularization: ridge penalty lambda > 0.
     scale: multiplies the spread; 1 is the posterior for Gaussian rewards and prior N(h, R^2 / lambda). The regret bound
@@ -44,12 +42,11 @@ class LinTS(Policy):
     center: h, where the ridge penalty is centred: ``(d,)``, or one per lane ``(N, d)``; None for 0. The same for all
         blocks.
     intercept: whether a constant feature 1 stands before the features. The centre is 0 there.
-    memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
-        :math:`(1 - 1 / m)^k` in estimate and spread, which therefore stays that of about m rewards.
+    memory: as for :class:`LinIDS`; the spread stays that of about m rewards.
 
     Attributes
     ----------
-    parameters: ``(d,)``, with blocks ``(blocks, d)``.  constant: the constant term, with blocks ``(blocks,)``.
+    parameters, constant: as :class:`LinIDS` has them.
 
     References
     ----------

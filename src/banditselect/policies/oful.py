@@ -27,22 +27,18 @@ class OFUL(EllipsoidPolicy):
 
     Parameters
     ----------
-    dim: number of features d; features are ``(K, d)``.
-    blocks: how many separate parameters there are, for disjoint arms: an action has one of them, and features are
-        ``Blocked(values, block)``, ``(K, d)`` and ``(K,)``. The intercept, too, is one per block then; bounds speak of
-        all blocks together.
+    dim, blocks: as :class:`LinIDS` has them; bounds speak of all blocks together.
     noise: sub-Gaussian constant R of the rewards (1/2 for rewards in [0, 1]).
     parameter_bound: S, a bound on the norm of the reward parameter.
     delta: the set fails with at most this probability, over all rounds together.
     regularization: ridge penalty lambda > 0.
     scale: multiplies the radius; 1 is the theory, less is practice.
     intercept: whether a constant feature 1 stands before the features; bounds speak of the whole parameter then.
-    memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
-        :math:`(1 - 1 / m)^k`. The set is then that of D-LinUCB, see the notes.
+    memory: as for :class:`LinIDS`; the set is then that of D-LinUCB, see the notes.
 
     Attributes
     ----------
-    parameters: ``(d,)``, with blocks ``(blocks, d)``.  constant: the constant term, with blocks ``(blocks,)``.
+    parameters, constant: as :class:`LinIDS` has them.
     squared_radii: beta^2.  covers(theta).
     regret_bound: of the regret so far, with probability 1 - delta, if every reward is learned before the next act.
 

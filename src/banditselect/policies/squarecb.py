@@ -55,9 +55,7 @@ class SquareCB(Policy):
 
     Parameters
     ----------
-    dim: number of features d; features are ``(K, d)``.
-    blocks: how many separate parameters there are, for disjoint arms: an action has one of them, and features are
-        ``Blocked(values, block)``, ``(K, d)`` and ``(K,)``. The intercept, too, is one per block then.
+    dim, blocks: as :class:`LinIDS` has them.
     regularization: ridge penalty lambda > 0.
     exploration: the constant c, a ``Power(scale, exponent)``, any callable of t (then the policy cannot be saved), or,
         as FS-SCB has it for one map, ``"paper"``: :math:`\alpha = \sqrt{K T / D_T}` with the printed :math:`D_T`, or
@@ -71,13 +69,11 @@ class SquareCB(Policy):
     delta, feature_bound (L), reward_bound (G), parameter_bound (S), horizon (T): what the rates with a name need; asked
         for by name.
     intercept: whether a constant feature 1 stands before the features; the rates with a name know none.
-    memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
-        :math:`(1 - 1 / m)^k`, in the estimate and in t. The rates with a name know none.
+    memory: as for :class:`LinIDS`, in t too; the rates with a name know none.
 
     Attributes
     ----------
-    parameters: the ridge estimate, ``(d,)``, with blocks ``(blocks, d)``.  constant: the constant term, with blocks
-        ``(blocks,)``.  rounds: rewards learned.
+    parameters, constant: the ridge estimate, as :class:`LinIDS` has them.  rounds: rewards learned.
     outside: rewards outside ``reward_range``.
 
     Notes
@@ -94,7 +90,6 @@ class SquareCB(Policy):
 
     Examples
     --------
-    >>> import numpy as np
     >>> policy = SquareCB(dim=2, seed=0)
     >>> decision = policy.act([[1.0, 0.0], [0.0, 1.0]])
     >>> decision.probability
@@ -106,14 +101,8 @@ class SquareCB(Policy):
     The unit ball in the place of features:
 
     >>> from banditselect.actions import Ball
-    >>> policy = SquareCB(dim=20, design="optimal", reward_range=(-1.0, 1.0))
-    >>> target = np.full(20, 0.05)
-    >>> for _ in range(200):
-    ...     decision = policy.act(Ball(20))
-    ...     policy.update(decision, target @ decision.features)
-    >>> best = np.linalg.norm(target)
-    >>> round(float(target @ policy.act(Ball(20)).features / best), 2)
-    1.0
+    >>> SquareCB(dim=20, design="optimal").act(Ball(20)).features.shape
+    (20,)
     """
 
     dim: int = shared.COUNT
