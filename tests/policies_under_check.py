@@ -177,6 +177,10 @@ BINDINGS = {
     "FSIDS blocks": FSIDS.bind(**RAGGED, blocks=[3, 1, 2]),
     "FSMED blocks, memory": FSMED.bind(**RAGGED, blocks=[3, 1, 2], memory=100.0),
     "FSSquareCB blocks": FSSquareCB.bind(**RAGGED, blocks=[3, 1, 2], reward_range=RANGE, noise=0.1, intercept=True),
+    "FSSquareCB range, blocks, memory, share": FSSquareCB.bind(
+        **RAGGED, blocks=[3, 1, 2], reward_range=RANGE, weighting="range", memory=100, share=0.01
+    ),
+    "LinTS blocks, memory": LinTS.bind(dim=D, blocks=3, noise=0.1, memory=100),
     "OFUL blocks": OFUL.bind(dim=D, blocks=3, noise=0.1),
     "LinTS blocks": LinTS.bind(dim=D, blocks=3, noise=0.1, intercept=True),
     "LEADER": LEADER.bind(**ALIKE, noise=0.1),

@@ -128,25 +128,6 @@ def test_data_driven_balancing_by_replay(cls):
     assert max(d) > 2 * min(d)
 
 
-def test_rounds_with_numbers():
-    """N = (4, 9), R = (1, 9): widths 0.1 sqrt(.), means 0.25 and 1; U = (2, 3) where u = 1, so base 0 has 0.75 + r."""
-    for noise, alive in ((1e-3, [False, True]), (1.0, [True, True])):  # 0.25 + 2/4 + r < 1 - r, or not
-        for cls in (BalancingElimination, DynamicBalancing):
-            policy = cls(bases=[Uniform()] * 2, noise=noise)
-            policy.model.tally.plays[0] = 4, 9
-            policy.model.tally.earned[0] = 1.0, 9.0
-            assert policy.admissible.tolist() == alive
-            assert policy.act(ONE).base == (0 if alive[0] else 1)
-    policy = DynamicBalancing(bases=[Uniform()] * 2, reference=[1.0, 4.0], noise=1e-3, bias=1.0)
-    policy.model.tally.plays[0] = 4, 9  # biases 1/sqrt(13) = 0.277 and 1.109: 0.25 - 0.277 + 0.5 against 1 - 1.109
-    policy.model.tally.earned[0] = 1.0, 9.0
-    assert policy.admissible.tolist() == [True, True]
-    policy = DynamicBalancing(bases=[Uniform()] * 2, reference=[1.0, 4.0], noise=1e-3, bias=0.0)
-    policy.model.tally.plays[0] = 4, 9
-    policy.model.tally.earned[0] = 1.0, 9.0
-    assert policy.admissible.tolist() == [False, True]
-
-
 def test_own_bounds_are_those_after_learning(tmp_path):
     """Questions and files in between eliminate nothing."""
     rng = np.random.default_rng(4)

@@ -148,12 +148,6 @@ def test_settings_of_what_is_inside_or_was_loaded_or_copied_cannot_be_changed(tm
                 setattr(inner, setting, 3)
 
 
-def test_lanes_that_are_added_bring_their_settings():
-    policy = OFUL(dim=2, noise=[0.1, 0.2], lanes=2)
-    policy.add_lanes(1, noise=[0.3])
-    assert (policy.lanes, policy.noise.tolist()) == (3, [0.1, 0.2, 0.3])
-
-
 def test_a_shallow_copy_shares_nothing():
     policy = FSSquareCB(n_models=2, dim=2)
     decision = policy.act(np.stack([X, X]))

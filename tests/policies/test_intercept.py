@@ -8,7 +8,6 @@ from banditselect import (
     OFUL,
     PSOFUL,
     BiasOFUL,
-    Catalogue,
     FSSquareCB,
     LinTS,
     RegretBalancing,
@@ -123,28 +122,6 @@ def test_it_is_the_policy_on_features_behind_ones(name, lanes):
         assert not np.any(same.constants if hasattr(same, "constants") else same.constant)
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("name", PAIRS)
-def test_decisions_carry_the_features_as_they_were_given_also_from_a_catalogue(name):
-    rng = np.random.default_rng(1)
-    tables = [np.asarray(rng.normal(size=(9, m.shape[-1])), dtype=np.float32) for m in maps_for(name, rng, None)]
-    catalogue = Catalogue(shown(tables))
-    policy, twin = built(name)[0], built(name)[0]
-    for _ in range(20):
-        items = rng.permutation(9)[:4]
-        one, two = policy.act(catalogue.offer(items)), twin.act(shown([t[items].astype(float) for t in tables]))
-        assert one.action == two.action
-        np.testing.assert_array_equal(one.features, two.features)
-        for i, table in enumerate(tables):
-            own = one.features[i] if len(tables) > 1 else one.features
-            d = table.shape[1]
-            np.testing.assert_array_equal(own[:d], table[items[one.action]])
-            np.testing.assert_array_equal(own[d:], 0.0)
-        y = float(rng.normal())
-        policy.update(one, y)
-        twin.update(two, y)
-
-
 def test_covers_takes_the_constant_first_and_coverage_knows_that_it_is_zero():
     """OFUL with lambda = 1, R = 1/2, S = 1: a fresh set is the ball of radius 1/2 sqrt(2 log 20) + 1 = 2.2239."""
     for policy in (OFUL(dim=2, intercept=True), on_map(OFUL(dim=2, intercept=True), 0)):
@@ -160,17 +137,6 @@ def test_covers_takes_the_constant_first_and_coverage_knows_that_it_is_zero():
     assert maps.coverage(np.array([0.5, 0.5]), 1).tolist() == [1.0]
     with pytest.raises(ValueError, match="theta"):
         maps.covers([0.5], model=0)
-
-
-def test_a_constant_is_learned_where_the_features_say_nothing_of_it():
-    """Rewards 5 + x: without an intercept the estimate of d = 1 has to explain both."""
-    rng = np.random.default_rng(2)
-    policy = FSSquareCB(n_models=2, dim=1, noise=0.1, reward_range=(0.0, 10.0), intercept=True, parameter_bound=5.1)
-    for _ in range(200):
-        decision = policy.act(rng.normal(size=(2, 4, 1)))
-        policy.update(decision, 5.0 + decision.features[1, 0] + 0.1 * rng.normal())
-    assert policy.model_weights[1] > 0.999
-    np.testing.assert_allclose([policy.constants[1], policy.parameters[1, 0]], [5.0, 1.0], atol=0.05)
 
 
 def test_a_mixture_with_an_intercept_has_a_variance_of_the_constant_first():

@@ -261,29 +261,6 @@ def test_a_tiny_radius_is_nearly_a_known_parameter(radius):
     assert not policy.covers([0.5, -1.1])
 
 
-def test_every_lane_has_its_own_constants():
-    lanes = 3
-    oful = {"noise": np.array([0.1, 0.5, 1.0]), "parameter_bound": [0.5, 1.0, 2.0], "regularization": (0.3, 1.0, 3.0)}
-    bias = {"center": np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]), "radius": [0.5, 0.0, 2.0]}
-    for cls, common, own in ((OFUL, {"dim": 2}, oful), (BiasOFUL, {"noise": 0.2}, bias)):
-        rng = np.random.default_rng(3)
-        together = cls(**common, **own, lanes=lanes, seed=4)
-        alone = [cls(**common, **{k: v[j] for k, v in own.items()}, seed=(4, j)) for j in range(lanes)]
-        for _ in range(15):
-            x = rng.normal(size=(lanes, 4, 2))
-            decision = together.act(x)
-            reward = rng.normal(size=lanes)
-            for j in range(lanes):
-                single = alone[j].act(x[j])
-                assert single.action == decision.action[j]
-                alone[j].update(single, float(reward[j]))
-            together.update(decision, reward)
-        for name in ("parameters", "squared_radii", "regret_bound"):
-            np.testing.assert_array_equal(getattr(together, name), [getattr(p, name) for p in alone])
-        point = np.array([[0.5, 0.2], [0.0, 1.0], [9.0, 9.0]])
-        np.testing.assert_array_equal(together.covers(point), [p.covers(v) for p, v in zip(alone, point, strict=True)])
-
-
 def test_centres_per_lane_need_as_many_lanes():
     for lanes in (None, 3):
         with pytest.raises(ValueError, match="center"):

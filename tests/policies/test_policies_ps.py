@@ -168,26 +168,6 @@ def test_a_tiny_radius_is_nearly_a_known_parameter(radius, confidence):
     assert tiny.act(np.eye(2)).action == known.act(np.eye(2)).action
 
 
-def test_centres_and_radii_may_differ_per_lane():
-    rng = np.random.default_rng(2)
-    centers = rng.normal(size=(3, 2, 4))
-    radii = np.array([[0.5, 0.5], [0.0, 2.0], [0.1, 0.9]])
-    noise = [0.2, 0.4, 0.6]
-    together = PSOFUL(centers=centers, radii=radii, noise=noise, lanes=3, seed=5)
-    alone = [PSOFUL(centers=centers[j], radii=radii[j], noise=noise[j], seed=(5, j)) for j in range(3)]
-    for _ in range(20):
-        x = rng.normal(size=(3, 4, 4))
-        decision = together.act(x)
-        y = np.einsum("nd,nd->n", decision.features, centers[:, 1]) + 0.1 * rng.normal(size=3)
-        together.update(decision, y)
-        for j, policy in enumerate(alone):
-            one = policy.act(x[j])
-            assert one.action == decision.action[j]
-            policy.update(one, float(y[j]))
-    for name in ("squared_radii", "model_weights", "parameters", "admissible"):
-        np.testing.assert_array_equal(getattr(together, name), [getattr(p, name) for p in alone])
-
-
 @pytest.mark.parametrize("radii", [([[1.0, 1.0]], [[1.0, 4.0]]), ([[1.0, 4.0]], [[1.0, 1.0]])], ids=["more", "fewer"])
 @pytest.mark.parametrize("confidence", ["likelihood", "paper"])
 def test_lanes_with_another_number_of_different_radii_can_be_added(radii, confidence, tmp_path):

@@ -1,6 +1,5 @@
 """Policies in files, and copies of them, beyond the common checks."""
 
-import copy
 import re
 
 import numpy as np
@@ -238,11 +237,3 @@ def test_a_callable_inside_a_base_is_named(tmp_path):
     policy = RegretBalancing(bases=[Uniform(), SquareCB(dim=2, exploration=np.sqrt)])
     with pytest.raises(ValueError, match=r"exploration=sqrt cannot be stored; a Power\(scale, exponent\) can"):
         policy.save(tmp_path / "policy.bsel")
-
-
-def test_a_copy_is_its_own_policy():
-    policy = balancing()
-    policy.update(policy.act(X), 0.5)
-    twin = copy.deepcopy(policy)
-    twin.update(twin.act(X), 1.0)
-    assert (policy.rounds, twin.rounds) == (1, 2)

@@ -131,15 +131,6 @@ def test_warnings_turned_into_errors_leave_nothing_half_done():
     assert policy.rounds.tolist() == [1, 1]
     assert policy.plays.sum(axis=1).tolist() == [1, 1]
     assert sum(b.rounds for b in policy.bases).tolist() == [1, 1]
-    many = SquareCB(dim=2)
-    decisions = [many.act(np.eye(2)) for _ in range(3)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(RuntimeWarning, match="lies outside"):
-            many.update_many(decisions, [5.0, 0.1, 0.2])
-    assert many.rounds == 0
-    with pytest.warns(RuntimeWarning, match="lies outside"):
-        many.update_many(decisions, [5.0, 0.1, 0.2])
 
 
 def test_a_warning_given_is_not_given_again_after_loading(tmp_path):

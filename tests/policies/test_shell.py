@@ -1,8 +1,5 @@
 """The shell of a policy: nothing wrong gets through act and update, and methods of a subclass are never passed by."""
 
-import copy
-import re
-
 import numpy as np
 import pytest
 
@@ -20,13 +17,12 @@ from banditselect import (
 from banditselect.authoring import Policy, register
 from banditselect.models.model import Model
 from banditselect.models.ridge_bank import RidgeBank
-from banditselect.plays.optimism import Best, Optimism
+from banditselect.plays.optimism import Best
 from banditselect.policies.contract import Chosen
 from banditselect.policies.on_map import OnMap
 from banditselect.rivals import UCB1
 from banditselect.runtime.blocks import maps_of
 from banditselect.runtime.lanes import LaneArrays
-from banditselect.runtime.shapes import AnyShape
 
 X = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
 
@@ -195,90 +191,6 @@ def test_parts_are_found_in_lists_too(tmp_path):
     assert [bank.updates.tolist() for bank in again.model.two.banks] == [[3, 3, 0], [3, 3, 0]]
 
 
-class Counts(Model):
-    """Counts rewards in an array that ``state`` does not name, or that it does."""
-
-    def __init__(self, lanes, named):
-        super().__init__(AnyShape())
-        self.counts = np.zeros(lanes)
-        self.state = ("counts",) if named == "state" else ()
-        self.fixed = ("counts",) if named == "fixed" else ()
-        self.shared = ("counts",) if named == "shared" else ()
-
-    def predict(self, ids, x):
-        return np.zeros((ids.size, x.values.shape[2]))
-
-    def learn(self, ids, x, y, note=None):
-        self.counts[ids] += 1
-
-
-class Holder(LaneArrays):
-    """A part of a model with an array that it does not name."""
-
-    def __init__(self, lanes):
-        self.table = np.zeros(lanes)
-
-
-@pytest.mark.parametrize(
-    ("where", "named"),
-    [("model", "_model.counts"), ("part", "_model.holder.table"), ("list", r"_model.holders\[1\].table")],
-)
-def test_state_in_an_array_without_a_name_is_refused_when_the_policy_is_built(where, named):
-    class Mine(Policy):
-        def build(self, lanes):
-            model = Counts(lanes, "" if where == "model" else "state")
-            if where == "part":
-                model.holder = Holder(lanes)
-            if where == "list":
-                model.holders = [Counts(lanes, "fixed"), Holder(lanes)]
-            return model, Best()
-
-    with pytest.raises(TypeError, match=rf"^Mine: {named} is an array without a name: keep it in a Model .*`state`"):
-        Mine(lanes=2)
-
-
-def test_state_in_an_array_of_the_policy_itself_is_refused_with_the_remedy():
-    class Mine(Policy):
-        def build(self, lanes):
-            self.table = np.zeros(lanes)
-            return Counts(lanes, "state"), Best()
-
-    words = "Mine: table is an array of the policy itself, which is lost: keep it in a Model (or LaneArrays) whose "
-    with pytest.raises(TypeError, match=re.escape(words) + "`state` names it, if it is learned, or whose `fixed`"):
-        Mine()
-
-
-@pytest.mark.parametrize("named", ["state", "fixed", "shared"])
-def test_arrays_with_a_name_are_accepted(named):
-    class Mine(Policy):
-        def build(self, lanes):
-            return Counts(lanes, named), Best()
-
-    policy = Mine(lanes=2)
-    policy.update(policy.act(np.ones((2, 3, 1))), [1.0, 0.0])
-    if named == "state":
-        policy.add_lanes(1)
-        assert policy.model.counts.tolist() == [1.0, 1.0, 0.0]
-
-
-def test_a_base_with_an_array_without_a_name_is_refused_too():
-    class Mine(Policy):
-        def build(self, lanes):
-            return Counts(lanes, ""), Best()
-
-    with pytest.raises(TypeError, match=r"^Mine: _model\.counts is an array without a name"):
-        RegretBalancing(bases=[Uniform(), Mine.bind()])
-
-
-def test_a_play_that_asks_what_the_model_cannot_answer_is_refused_when_the_policy_is_built():
-    class Mine(Policy):
-        def build(self, lanes):
-            return Counts(lanes, "state"), Optimism()
-
-    with pytest.raises(TypeError, match=r"^Mine: Optimism asks for upper_bounds, which Counts does not answer$"):
-        Mine()
-
-
 # Features.
 
 
@@ -345,19 +257,6 @@ def test_a_familiar_list_of_maps_is_still_checked_for_what_it_holds(widths):
     assert policy.act(good).number == 9
 
 
-def test_a_list_of_maps_for_several_lanes():
-    rng = np.random.default_rng(1)
-    policy, twin = (FSSquareCB(n_models=2, dim=[2, 3], lanes=3) for _ in range(2))
-    for lanes in (None, None, [2, 0], [0, 1], None):
-        n = 3 if lanes is None else 2
-        maps = [rng.normal(size=(n, 4, d)) for d in (2, 3)]
-        one, two = policy.act(maps, lanes=lanes), twin.act(tuple(maps), lanes=lanes)
-        np.testing.assert_array_equal(one.features, two.features)
-        np.testing.assert_array_equal(one.action, two.action)
-        with pytest.raises(ValueError, match="features: got"):
-            policy.act(maps, lanes=[1])
-
-
 @pytest.mark.parametrize("policy", [UCB1(n_arms=3), Uniform(), SquareCB(dim=2)])
 def test_features_in_any_order_of_memory(policy):
     assert policy.act(np.ones((2, 3)).T).action in range(3)
@@ -380,16 +279,6 @@ def test_a_decision_that_was_changed_is_looked_at_again():
     for decision in (last, first):
         twin.learn(decision.features, 1.0)
     np.testing.assert_array_equal(policy.parameters, twin.parameters)
-
-
-@pytest.mark.parametrize("lanes", [None, 2])
-def test_a_copy_knows_no_decision_by_its_identity(lanes):
-    policy = OFUL(dim=2, lanes=lanes)
-    twin, decision = copy.deepcopy((policy, policy.act(X if lanes is None else np.tile(X, (2, 1, 1)))))
-    decision.features[:] = np.nan
-    with pytest.raises(ValueError, match="features"):
-        twin.update(decision, 1.0 if lanes is None else np.ones(2))
-    assert not np.any(twin.rounds)
 
 
 @pytest.mark.parametrize("probability", [0.0, -0.1, 1.1, np.nan, np.inf, "half", 1, [0.5]])
