@@ -117,8 +117,8 @@ def test_blocks_to_which_everything_is_replayed_have_been_there_from_the_first(k
         if r >= 20:
             policy.learn(shown(values, blocks, r, [0, 1, 2]), y[r])
     np.testing.assert_allclose(policy.model_weights, whole.model_weights, rtol=1e-8, atol=1e-30)
-    for what in ("parameters", "constants"):
-        for mine, theirs in zip(getattr(policy, what), getattr(whole, what), strict=True):
+    for what in ("parameters", "constants", "squared_radii"):
+        for mine, theirs in zip(getattr(policy, what, ()), getattr(whole, what, ()), strict=True):
             np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-12)
 
 

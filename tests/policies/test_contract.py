@@ -23,7 +23,7 @@ from banditselect import (
     on_map,
 )
 from banditselect.masters import D3RB, BalancingElimination
-from banditselect.rivals import MUCB, UCB1
+from banditselect.rivals import MUCB, UCB1, SparseOFUL
 from banditselect.runtime.binding import Binding
 
 X = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
@@ -272,6 +272,28 @@ def test_arrays_in_the_settings_cannot_be_changed():
     parameters = policy.parameters
     parameters[:] = 7.0
     assert not policy.parameters.any()
+
+
+BOUNDS = ("feature_bound", "reward_bound")
+FORMULAS = [
+    (SquareCB.bind(dim=2, exploration="paper"), (*BOUNDS, "parameter_bound", "horizon")),
+    (FSSquareCB.bind(n_models=2, dim=2, exploration="paper"), (*BOUNDS, "parameter_bound", "horizon")),
+    (FSSquareCB.bind(n_models=2, dim=2, weighting="paper"), (*BOUNDS, "parameter_bound")),  # the range grows with t
+    (FSSquareCB.bind(n_models=2, dim=2, weighting="corrected"), (*BOUNDS, "parameter_bound", "horizon")),
+    (PSOFUL.bind(centers=np.eye(2), confidence="paper"), BOUNDS),
+    (SparseOFUL.bind(n_models=2, dim=2, confidence="paper"), BOUNDS),
+    (SparseOFUL.bind(n_models=2, dim=2, confidence="corrected"), BOUNDS),
+]
+
+
+@pytest.mark.parametrize(("factory", "needed"), FORMULAS)
+def test_what_the_formulas_need_is_asked_for_by_name(factory, needed):
+    everything = dict.fromkeys(needed, 100)
+    factory(**everything)
+    for missing in needed:
+        words = f'{factory.cls.__name__}: {missing}: got None, expected a .*number.*, since .*"(paper|corrected)"'
+        with pytest.raises(ValueError, match=words):
+            factory(**(everything | {missing: None}))
 
 
 # Bindings

@@ -96,24 +96,6 @@ POLICIES = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("kind", POLICIES)
-def test_a_map_to_which_everything_is_replayed_has_been_there_from_the_first(kind):
-    maps, y = data(25, (3, 2, 4), seed=3)
-    policy, whole = POLICIES[kind](n_models=1, dim=3), POLICIES[kind](n_models=3, dim=[3, 2, 4])
-    teach(policy, maps[:1], y, range(20))
-    teach(whole, maps, y, range(25))
-    policy.add_models([2, 4], replay=([maps[1][:20], maps[2][:20]], y[:20]))
-    teach(policy, maps, y, range(20, 25))
-    np.testing.assert_allclose(policy.model_weights, whole.model_weights, rtol=1e-6, atol=1e-30)
-    np.testing.assert_allclose(policy.parameters, whole.parameters, rtol=1e-7, atol=1e-12)
-    if kind.startswith("FSOFUL"):
-        np.testing.assert_allclose(policy.squared_radii, whole.squared_radii, rtol=1e-9)
-    if kind != "FSIDS told":
-        assert policy.settings["dim"] == [3, 2, 4]
-        assert policy.n_models == 3
-
-
 def test_some_rewards_teach_the_parameter_alone():
     maps, y = data(30, (3, 4), seed=4)
     policy, other = FSSquareCB(n_models=1, dim=3, noise=0.4), FSSquareCB(n_models=1, dim=4, noise=0.4)

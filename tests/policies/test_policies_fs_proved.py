@@ -75,12 +75,6 @@ def test_corrected_weighting_is_sqalg_on_the_range_of_all_rewards_clipped_to_tha
     assert policy.outside == 0
 
 
-@pytest.mark.parametrize("missing", ["feature_bound", "reward_bound", "parameter_bound", "horizon"])
-def test_what_the_corrected_formulas_need_is_asked_for_by_name(missing):
-    with pytest.raises(ValueError, match=f'FSSquareCB: {missing}: got None, expected a .*number.*, since "corrected"'):
-        FSSquareCB(**{**E1, missing: None}, weighting="corrected")
-
-
 @pytest.mark.parametrize("weighting", ["noise", "range", "paper"])
 def test_the_corrected_rate_belongs_to_the_corrected_weighting(weighting):
     with pytest.raises(ValueError, match=f"FSSquareCB: weighting: got '{weighting}', expected \"corrected\", since"):

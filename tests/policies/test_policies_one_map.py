@@ -8,47 +8,7 @@ from scipy import stats
 
 from banditselect import OFUL, BiasOFUL, FSSquareCB, LinTS, Power, SquareCB, Uniform, on_every_ball
 from banditselect.theory import feature_selection
-
-DELTA = 0.05
-
-
-class Batch:
-    """A ridge regression about a centre, solved from scratch whenever it is asked."""
-
-    def __init__(self, dim, lam, center=None):
-        self.lam, self.center = lam, np.zeros(dim) if center is None else np.asarray(center, dtype=float)
-        self.x, self.y = np.empty((0, dim)), np.empty(0)
-
-    def add(self, x, y):
-        self.x, self.y = np.vstack([self.x, x]), np.append(self.y, y)
-
-    @property
-    def V(self):
-        return self.lam * np.eye(self.center.size) + self.x.T @ self.x
-
-    @property
-    def theta(self):
-        return self.center + np.linalg.solve(self.V, self.x.T @ (self.y - self.x @ self.center))
-
-    @property
-    def logdet(self):
-        return np.linalg.slogdet(self.V / self.lam)[1]
-
-    def widths(self, x):
-        return np.sqrt(np.sum(x * np.linalg.solve(self.V, x.T).T, axis=1))
-
-    def beta(self, noise, bound):
-        return noise * np.sqrt(self.logdet + 2.0 * np.log(1.0 / DELTA)) + np.sqrt(self.lam) * bound
-
-
-def gap_weights(score, alpha):
-    """eq:dist-over-actions with the right sign of the gap."""
-    best = int(np.argmax(score))
-    p = np.array([1.0 / (len(score) + alpha * (score[best] - s)) for s in score])
-    p[best] = 0.0
-    p[best] = 1.0 - p.sum()
-    return p
-
+from experts_by_hand import DELTA, Ridge, gap_weights
 
 # Uniform
 
@@ -77,7 +37,7 @@ def test_uniform_looks_at_the_number_of_actions_only():
 def test_squarecb_plays_inverse_gap_weights_on_the_ridge_predictions(exploration, rate):
     rng = np.random.default_rng(0)
     policy = SquareCB(dim=3, regularization=0.6, exploration=exploration, reward_range=(-1.0, 3.0), seed=1)
-    ridge = Batch(3, 0.6)
+    ridge = Ridge(np.zeros(3), 0.6 * np.eye(3))
     for t in range(40):
         x = rng.normal(size=(rng.integers(2, 7), 3))
         p = gap_weights(x @ ridge.theta, rate(t))
@@ -171,13 +131,6 @@ def test_squarecb_at_the_corrected_rate_is_fs_scb_with_one_map():
     np.testing.assert_array_equal(same.probabilities(x[None]), p)
 
 
-@pytest.mark.parametrize("missing", ["feature_bound", "reward_bound", "parameter_bound", "horizon"])
-def test_what_the_printed_rate_of_squarecb_needs_is_asked_for_by_name(missing):
-    arguments = {"horizon": 10, **PRINTED, missing: None}
-    with pytest.raises(ValueError, match=f'SquareCB: {missing}: got None, expected a .*number.*, since .*"paper"'):
-        SquareCB(dim=2, exploration="paper", **arguments)
-
-
 # OFUL and BiasOFUL
 
 
@@ -207,11 +160,12 @@ def test_optimistic_play_against_brute_force(factory, center, lam, bound, scale)
     rng = np.random.default_rng(1)
     noise, theta = 0.3, center + np.array([0.3, 0.2, -0.4])
     policy = factory(noise=noise, delta=DELTA, scale=scale)
-    ridge = Batch(3, lam, center)
+    ridge = Ridge(center, lam * np.eye(3))
     regret = spent = 0.0
     for _ in range(50):
         x = rng.normal(size=(rng.integers(2, 8), 3))
-        radius = scale * ridge.beta(noise, bound)
+        beta = noise * np.sqrt(ridge.logdet + 2.0 * np.log(1.0 / DELTA)) + np.sqrt(lam) * bound
+        radius = scale * beta
         ucb = x @ ridge.theta + radius * ridge.widths(x)
         decision = policy.act(x)
         assert decision.action == np.argmax(ucb)
@@ -274,7 +228,7 @@ def test_thompson_draws_follow_the_posterior():
     """20,000 lanes with one history; seven tests, each of false alarm 1e-5."""
     lanes, noise, scale, lam = 20_000, 0.4, 1.5, 0.5
     rng = np.random.default_rng(5)
-    ridge = Batch(3, lam)
+    ridge = Ridge(np.zeros(3), lam * np.eye(3))
     policy = LinTS(dim=3, noise=noise, scale=scale, regularization=lam, lanes=lanes, seed=6)
     for _ in range(6):
         x, y = rng.normal(size=3), 0.3 * float(rng.normal())
@@ -305,7 +259,8 @@ def test_thompson_draws_one_parameter_for_all_actions():
 
 def test_thompson_without_spread_is_greedy():
     rng = np.random.default_rng(8)
-    policy, ridge = LinTS(dim=3, noise=0.4, scale=0.0, regularization=2.0, seed=9), Batch(3, 2.0)
+    policy = LinTS(dim=3, noise=0.4, scale=0.0, regularization=2.0, seed=9)
+    ridge = Ridge(np.zeros(3), 2.0 * np.eye(3))
     for _ in range(30):
         x = rng.normal(size=(5, 3))
         decision = policy.act(x)

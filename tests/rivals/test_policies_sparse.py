@@ -90,14 +90,6 @@ def test_plays_by_its_definition(confidence):
     np.testing.assert_allclose(policy.model_weights, weight / weight.sum(), rtol=1e-9)
 
 
-def test_what_the_formulas_need_is_asked_for_by_name():
-    for confidence in ("corrected", "paper"):
-        with pytest.raises(ValueError, match=rf'SparseOFUL: feature_bound: .* since confidence="{confidence}"'):
-            SparseOFUL(n_models=2, dim=2, confidence=confidence, reward_bound=1.0)
-        with pytest.raises(ValueError, match="SparseOFUL: reward_bound: got None"):
-            SparseOFUL(n_models=2, dim=2, confidence=confidence, feature_bound=1.0)
-
-
 @pytest.mark.parametrize("confidence", ["data", "corrected"])
 def test_the_set_holds_the_parameter(confidence):
     """At most 14 of 60 lanes lose it in 150 rounds at delta = .05, for every range (false alarm below 1e-5)."""
