@@ -27,14 +27,6 @@ def table(*shape):
     return np.random.default_rng(0).normal(size=shape)
 
 
-def test_lanes_served_look_up_their_own_items():
-    catalogue, policy = Catalogue(table(2, 9, 3)), FSSquareCB(n_models=2, dim=3, lanes=4)
-    decision = policy.act(catalogue.offer([[1, 2], [3, 4]]), lanes=[3, 1])
-    assert decision.features.shape == (2, 2, 3)
-    policy.update(decision, [1.0, 0.0])
-    assert policy.rounds.tolist() == [0, 1, 0, 1]
-
-
 def test_one_list_of_items_is_offered_to_all_lanes():
     catalogue, items = Catalogue(table(2, 9, 3)), [4, 0, 8]
     one, all_of_them = (FSSquareCB(n_models=2, dim=3, lanes=4) for _ in range(2))

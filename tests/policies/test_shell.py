@@ -5,7 +5,6 @@ import pytest
 
 from banditselect import (
     OFUL,
-    FSSquareCB,
     LinTS,
     Power,
     RegretBalancing,
@@ -213,50 +212,6 @@ def test_a_familiar_shape_is_still_checked_for_what_it_holds():
     assert policy.act(x).number == 6
 
 
-@pytest.mark.parametrize("widths", [[2, 2, 2], [2, 3, 1]])
-def test_a_familiar_list_of_maps_is_still_checked_for_what_it_holds(widths):
-    """After a good call with a list of the same shapes: other numbers, other shapes, arrays and tuples in between."""
-    rng = np.random.default_rng(0)
-    policy, twin = (FSSquareCB(n_models=3, dim=widths) for _ in range(2))
-
-    def drawn(K=4):
-        return [rng.normal(size=(K, d)) for d in widths]
-
-    def padded(maps):
-        return [np.array(m, dtype=float).tolist() for m in maps]  # no arrays: looked at from the beginning
-
-    turns = [drawn() for _ in range(8)]
-    turns[3] = [m.astype(int) for m in turns[3]]
-    turns[4] = [np.asfortranarray(m) for m in turns[4]]
-    turns[5] = tuple(turns[5])
-    turns[6] = drawn(K=2)
-    turns[7] = [turns[7][0].astype(np.float32), *turns[7][1:]]
-    for maps in turns:
-        one, two = policy.act(maps), twin.act(padded(maps))
-        assert one.action == two.action
-        np.testing.assert_array_equal(one.features, two.features)
-        policy.update(one, 0.5)
-        twin.update(two, 0.5)
-    good = drawn(K=2)
-    policy.act(good)
-    bad = [
-        [good[0] * np.nan, *good[1:]],
-        good[:2],
-        [*good, good[0]],
-        [good[0][:1], *good[1:]],
-        [good[0][:, :1], *good[1:]],
-        [good[0].astype(complex), *good[1:]],
-        [good[0].astype(object), *good[1:]],
-        [good[0][0], *good[1:]],
-        [None, *good[1:]],
-        [],
-    ]
-    for maps in bad:
-        with pytest.raises(ValueError, match="features: got"):
-            policy.act(maps)
-    assert policy.act(good).number == 9
-
-
 @pytest.mark.parametrize("policy", [UCB1(n_arms=3), Uniform(), SquareCB(dim=2)])
 def test_features_in_any_order_of_memory(policy):
     assert policy.act(np.ones((2, 3)).T).action in range(3)
@@ -279,19 +234,3 @@ def test_a_decision_that_was_changed_is_looked_at_again():
     for decision in (last, first):
         twin.learn(decision.features, 1.0)
     np.testing.assert_array_equal(policy.parameters, twin.parameters)
-
-
-@pytest.mark.parametrize("probability", [0.0, -0.1, 1.1, np.nan, np.inf, "half", 1, [0.5]])
-def test_a_propensity_that_no_act_has_is_refused(probability):
-    policy = OFUL(dim=2)
-    decision = policy.act(X)
-    with pytest.raises(ValueError, match=r"^decision: got .*expected probabilities above 0 and at most 1$"):
-        policy.update(decision._replace(probability=probability), 1.0)
-    policy.update(decision._replace(probability=None), 1.0)
-
-
-@pytest.mark.parametrize("note", [np.zeros((1, 1)), np.zeros(0)])
-def test_a_note_that_the_policy_does_not_write_is_refused(note):
-    policy = OFUL(dim=2)
-    with pytest.raises(ValueError, match=r"^decision: got .*the note of width 0 that act gave it$"):
-        policy.update(policy.act(X)._replace(note=note), 1.0)

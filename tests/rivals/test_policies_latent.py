@@ -31,22 +31,6 @@ from banditselect.simulation.identity import describe, digest, record_of
 # UCB1
 
 
-def test_ucb1_with_numbers():
-    """n = (1, 4, 1), t = 6: widths .2 sqrt(2 log 6 / n) = .3786, .1893, .3786, so indices .5786, .6893, .4786."""
-    policy = UCB1(n_arms=3, noise=0.1)
-    policy.model.tally.plays[0] = 1, 4, 1
-    policy.model.tally.earned[0] = 0.2, 2.0, 0.1
-    np.testing.assert_allclose(policy.means, [0.2, 0.5, 0.1])
-    np.testing.assert_array_equal(policy.probabilities(np.eye(3)), [0.0, 1.0, 0.0])
-    np.testing.assert_array_equal(policy.probabilities(np.eye(3), available=[True, False, True]), [1.0, 0.0, 0.0])
-    wide = UCB1(n_arms=3, noise=0.1, scale=2.0)  # .9573, .8786, .8573
-    wide.model.tally.plays[0], wide.model.tally.earned[0] = (
-        policy.model.tally.plays[0],
-        policy.model.tally.earned[0],
-    )
-    np.testing.assert_array_equal(wide.probabilities(np.eye(3)), [1.0, 0.0, 0.0])
-
-
 def ucb1_by_hand(rewards, noise, scale, rounds):
     """The arms played, from the definition; ``rewards (T, K)``. Which untried arm comes first is given."""
     seen = [[] for _ in range(rewards.shape[1])]
