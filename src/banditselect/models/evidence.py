@@ -64,9 +64,9 @@ class EvidenceWeighted(InRange):
         bank, posterior = self.bank, self.posterior
         if posterior is None:
             return bank.predict(ids, x)
-        weight, _ = weights.posterior(ids, bank.evidence, posterior.log_prior, posterior.variance, False)
         out = np.empty((ids.size, x.values.shape[2]))
-        ridge.mixtures(ids, x.values, x.block, bank.theta, bank.first, weight, out)
+        known = (bank.evidence, posterior.log_prior, posterior.variance)
+        mean_predictions(ids, x.values, x.block, bank.theta, bank.first, known, out)
         return out
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
@@ -149,6 +149,14 @@ class Posterior(LaneArrays):
         loss = 2.0 * self.variance[ids] * (before - after)
         for row in (ridge.PENALISED, ridge.ONLINE):
             self.bank.evidence[ids[:, None], row, members] += loss[:, None]
+
+
+@kernel
+def mean_predictions(ids: Index, x: Any, block: Index, theta: Array, first: Index, known: Any, out: Array) -> None:
+    """``out (n, K)``: the mean prediction under the weights of ``known = (evidence, log_prior, variance)``."""
+    evidence, log_prior, variance = known
+    weight, _ = weights.posterior(ids, evidence, log_prior, variance, False)
+    ridge.mixtures(ids, x, block, theta, first, weight, out)
 
 
 @kernel

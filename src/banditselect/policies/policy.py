@@ -322,9 +322,9 @@ class Policy(Configured):
         played.setflags(write=False)
         known = note, self._lineage, self._acts.worker, self._generation
         if self.lanes is None:
-            (action,), (number,) = drawn.tolist()
             p, own = probability if probability is None else probability.item(), base if base is None else base.item()
-            return Decision(action, p, own, played[0] if many else played[0, 0], None, number, *known)
+            features = played[0] if many else played[0, 0]
+            return Decision(drawn.item(0), p, own, features, None, drawn.item(1), *known)
         for array in (drawn, probability, base):
             if array is not None:
                 array.setflags(write=False)

@@ -61,7 +61,7 @@ def lane_ids(lanes: ArrayLike, total: int) -> Index:
 
 def rewards(reward: Any, n: int, lanes: bool) -> Array:
     """Return rewards as ``(n,)``."""
-    if type(reward) is float and -LIMIT <= reward <= LIMIT and not lanes:
+    if isinstance(reward, float) and -LIMIT <= reward <= LIMIT and not lanes:  # NumPy's float64 is one
         return np.array([reward])
     expected = f"finite numbers of shape ({n},)" if lanes else "a finite number"
     y = as_floats("reward", reward, expected)

@@ -30,11 +30,10 @@ class Reader:
     def actions(self, features: Any, n: int) -> Features:
         """Return the features of all actions that n rows are offered, every number checked."""
         if type(features) is np.ndarray and features.ndim == self._ndim and features.dtype is FLOAT:
-            shape = features.shape
-            K, d = shape[-2:]
+            K, d = features.shape[-2:]
             outer = (n, *self._outer) if self.lanes else self._outer
-            fits = shape[:-2] == outer and d == self._width and K > 0 and features.flags.carray
-            if fits and usable(features.reshape(-1)):
+            fits = features.shape[:-2] == outer and d == self._width and K > 0 and features.flags.carray
+            if fits and usable(features.ravel()):
                 return Features(features.reshape(n, self._maps, K, d), NO_BLOCK)
         x = self.shape.shaped_actions(features, n if self.lanes else None)
         if isinstance(x, Lookup):
