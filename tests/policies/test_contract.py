@@ -48,25 +48,6 @@ def test_features_of_a_known_shape_are_still_counted_against_the_lanes():
     assert policy.act(x, lanes=[2, 0, 1]).features.shape == (3, 2)
 
 
-@pytest.mark.parametrize("lanes", [[0], [2, 1], [0, 1, 2, 3]])
-def test_the_features_of_the_latest_decision_are_counted_against_its_lanes(lanes):
-    policy = OFUL(dim=2, lanes=4)
-    decision = policy.act(np.ones((3, 4, 2)), lanes=[0, 1, 2])
-    policy.act(np.ones((1, 4, 2)), lanes=[3])
-    latest = policy.act(np.ones((3, 4, 2)), lanes=[1, 2, 3])
-    n = len(lanes)
-    zeros = np.zeros(n, dtype=np.int64)
-    forged = latest._replace(lanes=np.array(lanes), number=zeros, action=zeros)
-    with pytest.raises(ValueError, match=r"decision: got .* expected probabilities"):
-        policy.update(forged, np.zeros(n))
-    with pytest.raises(ValueError, match="features"):
-        policy.update(forged._replace(probability=np.full(n, 0.25)), np.zeros(n))
-    assert policy.rounds.tolist() == [0, 0, 0, 0]
-    policy.update(latest, np.ones(3))
-    policy.update(decision, np.ones(3))
-    assert policy.rounds.tolist() == [1, 2, 2, 1]
-
-
 def test_rewards_may_be_any_array():
     rewards = [np.full(4, 0.5)[::2], [0.5, 0.5], np.array([0.5, 0.5], dtype=np.float32), np.broadcast_to(0.5, 2)]
     policies = [OFUL(dim=1, lanes=2) for _ in rewards]
@@ -112,68 +93,48 @@ def test_lanes_added_later_bring_the_arguments_that_differ_per_lane():
         SquareCB(dim=2).add_lanes(1)
 
 
+THREE = [0.5, 1.0, 2.0]
+LANE_BOUNDS = {"feature_bound": THREE, "reward_bound": [1.0, 2.0, 0.5], "parameter_bound": [0.1, 1.0, 2.0]}
+FS = {"n_models": 2, "dim": 2}
+OVER = {"bases": [OFUL(dim=2), SquareCB(dim=2)]}
+CENTERS = np.arange(12.0).reshape(3, 2, 2) / 6.0
+CORNERS = [[1.0, 0.0], [0.0, 1.0], [2.0, 2.0]]
 PER_LANE = {
-    "SquareCB": (SquareCB, {"dim": 2}, {"regularization": [0.5, 1.0, 2.0]}),
-    "SquareCB paper": (
-        SquareCB,
-        {"dim": 2, "exploration": "paper", "horizon": 50, "noise": 0.5, "reward_bound": 1.0},
-        {"regularization": [0.5, 1.0, 2.0], "feature_bound": [0.5, 1.0, 2.0], "parameter_bound": [0.1, 1.0, 2.0]},
-    ),
-    "OFUL": (OFUL, {"dim": 2}, {"noise": [0.5, 1.0, 2.0], "parameter_bound": [1.0, 2.0, 0.0]}),
-    "BiasOFUL": (BiasOFUL, {}, {"center": [[1.0, 0.0], [0.0, 1.0], [2.0, 2.0]], "radius": [0.5, 1.0, 0.0]}),
-    "Greedy": (Greedy, {}, {"center": [[1.0, 0.0], [0.0, 1.0], [2.0, 2.0]]}),
-    "UCB1": (UCB1, {"n_arms": 4}, {"noise": [0.5, 1.0, 2.0]}),
-    "MUCB": (
-        MUCB,
-        {"horizon": 50},
-        {
-            "centers": np.arange(12.0).reshape(3, 2, 2) / 6.0,
-            "noise": [0.1, 0.2, 0.3],
-            "error": [0.0, 0.1, 0.5],
-        },
-    ),
+    "SquareCB": (SquareCB, {"dim": 2}, {"regularization": THREE}),
+    "SquareCB paper": (SquareCB, {"dim": 2, "exploration": "paper", "horizon": 50, "noise": 0.5}, LANE_BOUNDS),
+    "OFUL": (OFUL, {"dim": 2}, {"noise": THREE, "parameter_bound": [1.0, 2.0, 0.0]}),
+    "BiasOFUL": (BiasOFUL, {}, {"center": CORNERS, "radius": [0.5, 1.0, 0.0]}),
+    "Greedy": (Greedy, {}, {"center": CORNERS}),
+    "UCB1": (UCB1, {"n_arms": 4}, {"noise": THREE}),
+    "MUCB": (MUCB, {"horizon": 50}, {"centers": CENTERS, "noise": [0.1, 0.2, 0.3], "error": [0.0, 0.1, 0.5]}),
     "BalancingElimination": (
         BalancingElimination,
-        {"bases": [OFUL(dim=2), SquareCB(dim=2)], "reference": [0.1, Power(0.2, 0.6)]},
+        OVER | {"reference": [0.1, Power(0.2, 0.6)]},
         {"noise": [0.01, 0.5, 1e-6]},
     ),
-    "D3RB": (D3RB, {"bases": [OFUL(dim=2), SquareCB(dim=2)], "coefficient": 0.1}, {"noise": [0.01, 0.5, 1e-6]}),
-    "LinTS": (LinTS, {"dim": 2}, {"noise": [0.5, 1.0, 2.0], "regularization": [0.5, 1.0, 2.0]}),
-    "FSSquareCB": (FSSquareCB, {"n_models": 2, "dim": 2}, {"noise": [0.5, 1.0, 2.0]}),
+    "D3RB": (D3RB, OVER | {"coefficient": 0.1}, {"noise": [0.01, 0.5, 1e-6]}),
+    "LinTS": (LinTS, {"dim": 2}, {"noise": THREE, "regularization": THREE}),
+    "FSSquareCB": (FSSquareCB, FS, {"noise": THREE}),
     "FSSquareCB paper": (
         FSSquareCB,
-        {"n_models": 2, "dim": 2, "weighting": "paper", "exploration": "paper", "horizon": 50, "noise": 0.5},
-        {
-            "feature_bound": [0.5, 1.0, 2.0],
-            "reward_bound": [1.0, 2.0, 0.5],
-            "parameter_bound": [0.1, 1.0, 2.0],
-        },
+        FS | {"weighting": "paper", "exploration": "paper", "horizon": 50, "noise": 0.5},
+        LANE_BOUNDS,
     ),
     "FSSquareCB corrected": (
         FSSquareCB,
-        {"n_models": 2, "dim": 2, "weighting": "corrected", "exploration": "corrected", "horizon": 50},
-        {
-            "noise": [0.1, 0.3, 0.2],
-            "feature_bound": [1.0, 2.0, 0.5],
-            "reward_bound": [0.2, 0.4, 1.0],
-            "parameter_bound": [0.5, 1.0, 2.0],
-        },
+        FS | {"weighting": "corrected", "exploration": "corrected", "horizon": 50},
+        LANE_BOUNDS | {"noise": [0.1, 0.3, 0.2]},
     ),
-    "FSOFUL": (FSOFUL, {"n_models": 2, "dim": 2}, {"noise": [1.0, 2.0, 3.0], "parameter_bound": [1.0, 0.5, 2.0]}),
+    "FSOFUL": (FSOFUL, FS, {"noise": [1.0, 2.0, 3.0], "parameter_bound": [1.0, 0.5, 2.0]}),
     "PSOFUL": (
         PSOFUL,
         {"radii": [0.5, 1.0], "noise": 1.0},
-        {"centers": np.arange(12.0).reshape(3, 2, 2) / 6.0, "center_errors": [[0.1, 0.0], [0.0, 0.0], [9.0, 0.3]]},
+        {"centers": CENTERS, "center_errors": [[0.1, 0.0], [0.0, 0.0], [9.0, 0.3]]},
     ),
     "PSOFUL paper": (
         PSOFUL,
-        {"centers": np.eye(2), "confidence": "paper"},
-        {
-            "radii": [[0.5, 1.0], [1.0, 1.0], [0.0, 2.0]],
-            "noise": [0.5, 1.0, 2.0],
-            "feature_bound": [0.5, 1.0, 2.0],
-            "reward_bound": [1.0, 2.0, 0.5],
-        },
+        {"centers": np.eye(2), "confidence": "paper", "reward_bound": 1.0},
+        {"radii": [[0.5, 1.0], [1.0, 1.0], [0.0, 2.0]], "noise": THREE, "feature_bound": THREE},
     ),
 }
 

@@ -18,6 +18,7 @@ UNUSABLE = [None, 0.0, -0.5, 1.1, NAN, 1e-320, 1e-20]  # nothing can be divided 
 FORGED = {
     "OFUL, number": (OFUL(dim=2), "number", NUMBERS),
     "OFUL, probability": (OFUL(dim=2), "probability", PROPENSITIES),
+    "OFUL with lanes, lanes": (OFUL(dim=2, lanes=4), "lanes", [np.arange(3), np.array([2, 1]), np.array([[0]]), None]),
     "OFUL, note": (OFUL(dim=2), "note", [[[0.0]], []]),
     "UCB1, action": (UCB1(n_arms=2), "action", [2, -1, None]),
     "UCB1 with lanes, action": (UCB1(n_arms=2, lanes=2), "action", ACTIONS),
@@ -49,12 +50,12 @@ FORGED = {
 @pytest.mark.parametrize("name", FORGED)
 def test_what_was_forged_is_refused_by_name_and_changes_nothing(name):
     policy, field, values = FORGED[name]
-    x = np.ones((2, 2, 2)) if policy.lanes or policy.feature_shape.many else np.eye(2)
-    decision, reward = policy.act(x), 0.5 if policy.lanes is None else np.full(2, 0.5)
+    x = np.ones((policy.lanes or 2, 2, 2)) if policy.lanes or policy.feature_shape.many else np.eye(2)
+    decision, reward = policy.act(x), 0.5 if policy.lanes is None else np.full(policy.lanes, 0.5)
     before = snapshot(policy)
     for value in values:
         forged = np.array(value, dtype=float) if field == "note" and value is not None else value
-        with pytest.raises(ValueError, match=r"^decision: got .*, expected "):
+        with pytest.raises(ValueError, match=r"^(decision|lanes): got .*, expected "):
             policy.update(decision._replace(**{field: forged}), reward)
     assert snapshot(policy) == before
     policy.update(decision, reward)

@@ -47,10 +47,13 @@ def test_noise_is_half_the_range_unless_given():
     assert default.model_weights[0] != 0.5
 
 
-def test_one_model_is_squarecb_bit_for_bit():
+@pytest.mark.parametrize("exploration", [20.0, "paper", "corrected"])
+def test_one_model_is_squarecb_bit_for_bit(exploration):
     rng = np.random.default_rng(2)
-    common = {"dim": 3, "reward_range": (LO, HI), "regularization": 0.3, "exploration": 20.0, "seed": (4, 2)}
-    many, one = FSSquareCB(n_models=1, **common), SquareCB(**common)
+    common = {"dim": 3, "reward_range": (LO, HI), "regularization": 0.3, "exploration": exploration, "seed": (4, 2)}
+    common |= {"horizon": 99, "noise": 0.3, "feature_bound": 1.5, "reward_bound": 1.0, "parameter_bound": 0.7}
+    weighting = "corrected" if exploration == "corrected" else "noise"
+    many, one = FSSquareCB(n_models=1, weighting=weighting, **common), SquareCB(**common)
     for _ in range(60):
         x = rng.normal(size=(rng.integers(1, 6), 3))
         first, second = many.act(x[None]), one.act(x)

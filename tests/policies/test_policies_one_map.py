@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from banditselect import OFUL, BiasOFUL, FSSquareCB, LinTS, Power, SquareCB, Uniform, on_every_ball
-from banditselect.theory import feature_selection
+from banditselect import OFUL, BiasOFUL, LinTS, Power, SquareCB, Uniform, on_every_ball
 from experts_by_hand import DELTA, Ridge, gap_weights
 
 # Uniform
@@ -88,47 +87,6 @@ def test_squarecb_counts_rewards_outside_their_range_and_warns_once():
     np.testing.assert_array_equal(policy.outside, [2, 2])
     ridge = np.sum([y for y, _ in rewards]) / (1.0 + len(rewards))
     np.testing.assert_allclose(policy.parameters[0], [ridge])  # a scale, not a law: nothing was clipped
-
-
-PRINTED = {"noise": 0.3, "delta": DELTA, "feature_bound": 1.5, "reward_bound": 1.0, "parameter_bound": 0.7}
-
-
-def test_squarecb_at_the_printed_rate_is_fs_scb_with_one_map():
-    rng = np.random.default_rng(0)
-    arguments = {"regularization": 2.0, "exploration": "paper", "horizon": 200, "reward_range": (-5.0, 5.0), **PRINTED}
-    policy, same = SquareCB(dim=3, **arguments), FSSquareCB(n_models=1, dim=3, **arguments)
-    for _ in range(10):
-        x, y = rng.normal(size=3), rng.normal()
-        policy.learn(x, y)
-        same.learn(x[None], y)
-    for K in (2, 7):
-        x = rng.normal(size=(K, 3))
-        offered = np.arange(K) < 2
-        alpha = feature_selection.learning_rate(
-            t=200, dim=3, n_models=1, n_actions=2, regularization=2.0, form="printed", **PRINTED
-        )
-        p = policy.probabilities(x, available=offered)
-        np.testing.assert_allclose(p[:2], gap_weights(x[:2] @ policy.parameters, alpha), rtol=1e-9)
-        np.testing.assert_allclose(same.probabilities(x[None], available=offered), p, rtol=1e-12)
-        np.testing.assert_allclose(same.probabilities(x[None]), policy.probabilities(x), rtol=1e-12)
-
-
-def test_squarecb_at_the_corrected_rate_is_fs_scb_with_one_map():
-    rng = np.random.default_rng(0)
-    arguments = {"regularization": 2.0, "exploration": "corrected", "horizon": 200, "reward_range": (-5.0, 5.0)}
-    arguments |= PRINTED
-    policy = SquareCB(dim=3, **arguments)
-    same = FSSquareCB(n_models=1, dim=3, weighting="corrected", **arguments)
-    for _ in range(10):
-        x, y = rng.normal(size=3), rng.normal()
-        policy.learn(x, y)
-        same.learn(x[None], y)
-    prediction = np.array([3.0, 0.5, 0.1, -0.2, -4.0])
-    x = prediction[:, None] * policy.parameters / (policy.parameters @ policy.parameters)
-    alpha = feature_selection.learning_rate(t=200, dim=3, n_models=1, n_actions=5, regularization=2.0, **PRINTED)
-    p = policy.probabilities(x)
-    np.testing.assert_allclose(p, gap_weights(np.clip(prediction, -1.0, 1.0), alpha), rtol=1e-9)
-    np.testing.assert_array_equal(same.probabilities(x[None]), p)
 
 
 # OFUL and BiasOFUL

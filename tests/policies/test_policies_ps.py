@@ -83,19 +83,6 @@ def test_precisions_lie_on_a_grid_of_factor_two_so_that_few_inverses_are_kept():
     assert policy.model.bank.root.shape[1] <= 21
 
 
-def test_a_single_known_parameter_is_played_greedily():
-    rng = np.random.default_rng(1)
-    policy = PSOFUL(centers=CENTERS[:1], radii=0.0, noise=R)
-    for _ in range(20):
-        x = rng.normal(size=(4, 3))
-        decision = policy.act(x)
-        assert decision.action == np.argmax(x @ CENTERS[0])
-        policy.update(decision, float(decision.features @ CENTERS[0]))
-    np.testing.assert_array_equal(policy.parameters, CENTERS[:1])
-    assert policy.covers(CENTERS[0])
-    assert not policy.covers(CENTERS[0] + 0.001)
-
-
 @pytest.mark.parametrize("radius", [1e-20, 1e-150, 1e-156, 1e-170, 1e-300])
 @pytest.mark.parametrize("confidence", ["likelihood", "paper"])
 def test_a_tiny_radius_is_nearly_a_known_parameter(radius, confidence):

@@ -34,10 +34,6 @@ class BiasOFUL(EllipsoidPolicy):
     intercept: whether a constant feature 1 stands before the features. The centre is 0 there, and the radius that of
         the whole parameter.
 
-    Attributes
-    ----------
-    parameters: ``(d,)``.  constant: the constant term.  squared_radii.  covers(theta).  regret_bound.
-
     Notes
     -----
     Departures from its source, where tasks are drawn at random: :math:`\lambda = 1 / (T \mathrm{Var}_h)` there, with T

@@ -46,14 +46,10 @@ class FSIDS(MapPolicy):
     memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
         ``(1 - 1 / m) ** k``, in the estimates and in the weights of models (``docs/math.md``, section 14).
 
-    Attributes
-    ----------
-    model_weights: how probable each map is, ``(M,)``: calibrated, see ``docs/defaults.md``.
-    parameters: ``(M, d)``.  constants: ``(M,)``.  With blocks both are lists, of a map with several blocks
-    ``(blocks, d_i)`` and ``(blocks,)``.  noise_estimate.  rounds.
-
     Notes
     -----
+    ``model_weights``, how probable each map is, are calibrated: ``docs/defaults.md``.
+
     Guarantee: for the exact ratio M costs an additive log M in the information; what is played has estimates in it, and
     is measured, not proved: ``docs/math.md``, section 11, and ``docs/defaults.md``.
 

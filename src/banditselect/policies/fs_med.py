@@ -33,10 +33,6 @@ class FSMED(MapPolicy):
     n_models, dim, blocks, noise, intercept, prior_weights, memory: as :class:`FSIDS` has them.
     best_share: what q has on the action of highest mean, a number >= 0 and < 1.
 
-    Attributes
-    ----------
-    model_weights, parameters, constants, noise_estimate, rounds: as :class:`FSIDS` has them.
-
     Notes
     -----
     Published for one map, see :class:`LinMED`; the mixture is ours. No guarantee.

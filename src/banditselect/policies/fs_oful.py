@@ -44,11 +44,6 @@ class FSOFUL(MapPolicy):
     intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`, and S
         speaks of the whole parameter then.
 
-    Attributes
-    ----------
-    model_weights, admissible, squared_radii: ``(M,)``.  parameters, constants: as :class:`FSIDS` has them.
-    covers(theta, model).  misspecified.
-
     Notes
     -----
     Guarantee: the sets hold at every round with probability 1 - delta. The regret bound

@@ -83,12 +83,6 @@ class FSSquareCB(MapPolicy):
         do not fade then; with a memory the regressions do.
     aggregation_rate: for ``"range"``: multiplies :math:`\eta`; above 1 is practice.
 
-    Attributes
-    ----------
-    model_weights, admissible: ``(M,)``.  rounds.
-    parameters, constants: ridge estimates, or posterior means with ``"learned"``, as :class:`FSIDS` has them.
-    outside: how many rewards fell outside ``reward_range``.  clipped: how many SqAlg had to clip.
-
     Notes
     -----
     Algorithm 1 of the paper. Departures from print: the sign of the gap; admissibility two-sided and over all actions

@@ -30,10 +30,6 @@ class FSTS(MapPolicy):
     ----------
     n_models, dim, blocks, noise, intercept, prior_weights, memory: as :class:`FSIDS` has them.
 
-    Attributes
-    ----------
-    model_weights, parameters, constants, noise_estimate, rounds: as :class:`FSIDS` has them.
-
     Notes
     -----
     Published: the two draws, for a mixture of priors with a known noise. Ours: a map at five prior scales is a
@@ -46,14 +42,10 @@ class FSTS(MapPolicy):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> policy = FSTS(n_models=2, dim=3, seed=0)
-    >>> for _ in range(300):
-    ...     decision = policy.act(rng.normal(size=(2, 5, 3)))
-    ...     policy.update(decision, 0.3 * decision.features[1].sum() + rng.normal())
-    >>> policy.model_weights.round(3)
-    array([0., 1.])
+    >>> policy = FSTS(n_models=2, dim=3)
+    >>> decision = policy.act([[[1.0, 0.0, 0.0]] * 5, [[0.0, 1.0, 0.0]] * 5])
+    >>> decision.probability is None
+    True
     """
 
     n_models: int = shared.COUNT

@@ -42,11 +42,6 @@ class LinIDS(Policy):
     memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
         ``(1 - 1 / m) ** k``, in the estimates and in the weights of models (``docs/math.md``, section 14).
 
-    Attributes
-    ----------
-    parameters: ``(d,)``, with blocks ``(blocks, d)``.  constant: the constant term, with blocks ``(blocks,)``.
-    noise_estimate.  rounds.
-
     Notes
     -----
     Guarantee: for the exact ratio, Bayesian regret of order :math:`\sqrt{T K}` times the root of the information;

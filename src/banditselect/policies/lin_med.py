@@ -33,10 +33,6 @@ class LinMED(Policy):
     dim, blocks, noise, intercept, memory: as :class:`LinIDS` has them.
     best_share: :math:`\alpha`, a number >= 0 and < 1; the authors' experiments have .99, .9 and .5.
 
-    Attributes
-    ----------
-    parameters, constant, noise_estimate, rounds: as :class:`LinIDS` has them.
-
     Notes
     -----
     Published, here after the authors' code: f, q and p; features scaled by :math:`\sqrt f` before a design is sought;

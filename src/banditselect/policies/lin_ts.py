@@ -44,10 +44,6 @@ class LinTS(Policy):
     intercept: whether a constant feature 1 stands before the features. The centre is 0 there.
     memory: as for :class:`LinIDS`; the spread stays that of about m rewards.
 
-    Attributes
-    ----------
-    parameters, constant: as :class:`LinIDS` has them.
-
     References
     ----------
     Agrawal, Goyal, "Thompson sampling for contextual bandits with linear payoffs", ICML 2013.

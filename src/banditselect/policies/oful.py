@@ -36,12 +36,6 @@ class OFUL(EllipsoidPolicy):
     intercept: whether a constant feature 1 stands before the features; bounds speak of the whole parameter then.
     memory: as for :class:`LinIDS`; the set is then that of D-LinUCB, see the notes.
 
-    Attributes
-    ----------
-    parameters, constant: as :class:`LinIDS` has them.
-    squared_radii: beta^2.  covers(theta).
-    regret_bound: of the regret so far, with probability 1 - delta, if every reward is learned before the next act.
-
     Notes
     -----
     With a ``memory``, :math:`\gamma = 1 - 1 / m`, and :math:`V_t`, :math:`W_t` made of the features played with the

@@ -35,11 +35,6 @@ class PSIDS(RegionPolicy):
     memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
         ``(1 - 1 / m) ** k``, in the estimates and in the weights of models (``docs/math.md``, section 14).
 
-    Attributes
-    ----------
-    model_weights: how probable each region is, ``(M,)``.  parameters: ``(M, d)``.  constants: ``(M,)``.
-    noise_estimate.  rounds.
-
     Notes
     -----
     Guarantee: as for :class:`FSIDS`. Reference: Russo, Van Roy, "Learning to optimize via information-directed

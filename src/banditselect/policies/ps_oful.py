@@ -46,7 +46,7 @@ class PSOFUL(RegionPolicy):
 
     Parameters
     ----------
-    centers: ``(M, d)``, or one set per lane ``(N, M, d)``; features are ``(K, d)``.
+    centers, shapes, prior_weights: as :class:`PSIDS` has them.
     radii, center_errors, radius_errors: numbers >= 0, one per model ``(M,)``, or ``(N, M)``.
     noise: sub-Gaussian constant R of the rewards.
     delta: the sets fail with at most this probability, over all rounds together.
@@ -57,25 +57,17 @@ class PSOFUL(RegionPolicy):
         so wide that weights hardly move.
     aggregation_rate: for ``confidence="paper"``: multiplies the rate :math:`\eta` of SqAlg; above 1 is practice.
     scale: multiplies the radius of the sets; 1 is the theory, less is practice.
-    shapes: positive definite matrices ``(M, d, d)``; costs M d^2 per round where balls cost d^2 + M d.
-    prior_weights: of the models, ``(M,)``, equal by default; normalised to sum 1.
     misspecification: eps, for rewards within eps of linear.
     intercept: whether a constant feature 1 stands before the features. The centres are 0 there, the radii those of the
         whole parameter, and ``shapes`` are ``(M, d + 1, d + 1)``, the constant first; the paper knows none.
-
-    Attributes
-    ----------
-    model_weights, admissible: ``(M,)``.  squared_radii: ``(M,)``; with ``"paper"`` one number.  parameters: ``(M, d)``.
-    constants: ``(M,)``, the constant terms.  covers(theta).
-    misspecified: whether it is proved at level delta that no model is true or the noise larger; with ``"paper"`` only
-        whether the printed set became empty.
 
     Notes
     -----
     Guarantee: the sets hold at every round with probability 1 - delta, and choosing among M models costs an additive
     :math:`2 R^2 \log M` in the squared radius, with constant one. The regret is bounded by
     ``theory.parameter_selection.likelihood_regret_bound`` at twice this delta and this policy's :math:`\lambda_i`. For
-    ``"paper"`` nothing is claimed: the printed :math:`\gamma_t` rests on steps that fail (``docs/paper.md``).
+    ``"paper"`` nothing is claimed: the printed :math:`\gamma_t` rests on steps that fail (``docs/paper.md``); there is
+    one squared radius, and ``misspecified`` says whether the printed set became empty.
 
     References
     ----------

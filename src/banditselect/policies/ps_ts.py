@@ -25,10 +25,6 @@ class PSTS(RegionPolicy):
     ----------
     centers, radii, noise, intercept, shapes, prior_weights, memory: as :class:`PSIDS` has them.
 
-    Attributes
-    ----------
-    model_weights, parameters, constants, noise_estimate, rounds: as :class:`PSIDS` has them.
-
     Notes
     -----
     Published for a mixture of Gaussian priors, which ``from_mixture`` takes, and a known noise; learning the noise, at

@@ -71,11 +71,6 @@ class SquareCB(Policy):
     intercept: whether a constant feature 1 stands before the features; the rates with a name know none.
     memory: as for :class:`LinIDS`, in t too; the rates with a name know none.
 
-    Attributes
-    ----------
-    parameters, constant: the ridge estimate, as :class:`LinIDS` has them.  rounds: rewards learned.
-    outside: rewards outside ``reward_range``.
-
     Notes
     -----
     Guarantee: with ``exploration="corrected"``, that of FS-SCB for one map:
