@@ -29,49 +29,6 @@ X = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
 # Methods of a subclass.
 
 
-class Counted(OFUL):
-    """Overrides both methods."""
-
-    asked = taught = 0
-
-    def _choose(self, ids, x, offered, numbers):
-        self.asked += 1
-        return super()._choose(ids, x, offered, numbers)
-
-    def _learn(self, ids, x, y, played):
-        self.taught += 1
-        super()._learn(ids, x, y, played)
-
-
-class Telling:
-    """Overrides one of them, for any policy."""
-
-    taught = 0
-
-    def _learn(self, ids, x, y, played):
-        self.taught += 1
-        super()._learn(ids, x, y, played)
-
-
-class Mixed(Telling, OFUL):
-    """Inherits the method from a class that is no policy."""
-
-
-@pytest.mark.parametrize("kind", [Counted, Mixed])
-def test_methods_of_a_subclass_are_never_passed_by(kind):
-    mine, plain = kind(dim=2, seed=3), OFUL(dim=2, seed=3)
-    rng = np.random.default_rng(0)
-    for _ in range(70):  # beyond the first ring
-        x = rng.normal(size=(4, 2))
-        decisions = mine.act(x), plain.act(x)
-        assert decisions[0].action == decisions[1].action
-        for policy, decision in zip((mine, plain), decisions, strict=True):
-            policy.update(decision, 0.5)
-    assert mine.taught == 70
-    assert kind is Mixed or mine.asked == 70
-    np.testing.assert_array_equal(mine.parameters, plain.parameters)
-
-
 class Clipping:
     """Learns clipped rewards, for any policy."""
 
@@ -87,6 +44,10 @@ class ClippedMap(Clipping, OnMap):
     """The same for one on a map, also over a policy without probabilities."""
 
 
+class ClippedOFUL(Clipping, OFUL):
+    """The same for one whose model learns in one kernel."""
+
+
 BASES = [SquareCB(dim=2, reward_range=(-5.0, 5.0)), UCB1(n_arms=3), LinTS(dim=2)]
 
 
@@ -96,8 +57,9 @@ BASES = [SquareCB(dim=2, reward_range=(-5.0, 5.0)), UCB1(n_arms=3), LinTS(dim=2)
         (ClippedBalancing(bases=BASES, seed=2), RegretBalancing(bases=BASES, seed=2)),
         (ClippedMap(policy=LinTS(dim=2), index=0, seed=2), on_map(LinTS(dim=2, seed=2), 0)),
         (ClippedMap(policy=OFUL(dim=2), index=0, seed=2), on_map(OFUL(dim=2, seed=2), 0)),
+        (ClippedOFUL(dim=2, seed=2), OFUL(dim=2, seed=2)),
     ],
-    ids=["master", "map, LinTS", "map, OFUL"],
+    ids=["master", "map, LinTS", "map, OFUL", "one kernel"],
 )
 def test_what_a_subclass_learns_is_all_that_it_changes(mine, other):
     rng = np.random.default_rng(5)
