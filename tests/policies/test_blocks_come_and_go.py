@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from test_members import POLICIES
 
-from banditselect import FSIDS, FSMED, FSOFUL, FSTS, Blocked, Decision, FSSquareCB, LinIDS, LinMED, load
+from banditselect import FSIDS, Blocked, Decision, LinIDS, LinMED, load
 from banditselect.checks.game import snapshot
 from banditselect.models.map_mixture import KNOWN_NOISE_SCALES, SCALES
 from banditselect.models.mixture import FLAT
@@ -13,17 +14,6 @@ from blocks_by_hand import EXACT, Traffic, wide, with_level
 
 DIMS, BLOCKS = (3, 2, 4), (1, 3, 2)
 WIDTHS = [d * B for d, B in zip(DIMS, BLOCKS, strict=True)]
-POLICIES = {
-    "FSIDS": FSIDS.bind(),
-    "FSIDS told": FSIDS.bind(noise=0.4),
-    "FSMED": FSMED.bind(),
-    "FSTS": FSTS.bind(),
-    "FSOFUL": FSOFUL.bind(noise=0.4),
-    "FSOFUL online": FSOFUL.bind(noise=0.4, likelihood="online"),
-    "FSSquareCB": FSSquareCB.bind(noise=0.4, reward_range=(-9.0, 9.0)),
-    "FSSquareCB range": FSSquareCB.bind(weighting="range", reward_range=(-2.0, 2.0)),
-    "FSSquareCB learned": FSSquareCB.bind(weighting="learned", reward_range=(-9.0, 9.0)),
-}
 
 
 def compared(ours, theirs):

@@ -48,14 +48,6 @@ def test_features_of_a_known_shape_are_still_counted_against_the_lanes():
     assert policy.act(x, lanes=[2, 0, 1]).features.shape == (3, 2)
 
 
-def test_rewards_may_be_any_array():
-    rewards = [np.full(4, 0.5)[::2], [0.5, 0.5], np.array([0.5, 0.5], dtype=np.float32), np.broadcast_to(0.5, 2)]
-    policies = [OFUL(dim=1, lanes=2) for _ in rewards]
-    for policy, reward in zip(policies, rewards, strict=True):
-        policy.update(policy.act(np.ones((2, 1, 1))), reward)
-        np.testing.assert_array_equal(policy.parameters, policies[0].parameters)
-
-
 def test_a_seed_is_a_number_or_a_tuple():
     x = np.tile(X, (3, 1, 1))
 

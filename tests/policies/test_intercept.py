@@ -21,53 +21,37 @@ SHAPES = np.array([np.diag([1.0, 2.0, 3.0, 4.0]), np.eye(4) + 0.5])
 PAPER = {"feature_bound": 3.0, "reward_bound": 3.0, "parameter_bound": 1.0, "horizon": 500}
 
 
-def behind_zeros(centers):
-    return np.insert(centers, 0, 0.0, axis=-1)
+def pair(cls, **arguments):
+    """Return a policy with an intercept, and one without for features of one width more."""
+    wider = dict(arguments)
+    if "dim" in wider:
+        wider["dim"] = (np.array(arguments["dim"]) + 1).tolist()
+    wider |= {name: np.insert(wider[name], 0, 0.0, axis=-1) for name in ("center", "centers") if name in wider}
+    return cls.bind(**arguments, intercept=True), cls.bind(**wider)
 
 
-# with an intercept, and the same without one for features of one width more
 PAIRS = {
-    "SquareCB": (SquareCB.bind(dim=3, reward_range=RANGE), SquareCB.bind(dim=4, reward_range=RANGE)),
-    "OFUL": (OFUL.bind(dim=3, regularization=0.3), OFUL.bind(dim=4, regularization=0.3)),
-    "LinTS": (LinTS.bind(dim=3), LinTS.bind(dim=4)),
-    "BiasOFUL": (BiasOFUL.bind(center=CENTERS[0]), BiasOFUL.bind(center=behind_zeros(CENTERS[0]))),
-    "FSSquareCB": (
-        FSSquareCB.bind(n_models=2, dim=3, reward_range=RANGE, noise=0.3),
-        FSSquareCB.bind(n_models=2, dim=4, reward_range=RANGE, noise=0.3),
-    ),
-    "FSSquareCB ragged, range": (
-        FSSquareCB.bind(n_models=2, dim=[3, 2], reward_range=RANGE, weighting="range"),
-        FSSquareCB.bind(n_models=2, dim=[4, 3], reward_range=RANGE, weighting="range"),
-    ),
-    "FSOFUL": (FSOFUL.bind(n_models=2, dim=3, noise=0.3), FSOFUL.bind(n_models=2, dim=4, noise=0.3)),
-    "FSOFUL ragged": (
-        FSOFUL.bind(n_models=2, dim=[3, 2], noise=0.3, parameter_bound=4.0),
-        FSOFUL.bind(n_models=2, dim=[4, 3], noise=0.3, parameter_bound=4.0),
-    ),
-    "PSOFUL": (
-        PSOFUL.bind(centers=CENTERS, radii=[2.0, 3.0], noise=0.3),
-        PSOFUL.bind(centers=behind_zeros(CENTERS), radii=[2.0, 3.0], noise=0.3),
-    ),
-    "PSOFUL shapes": (
-        PSOFUL.bind(centers=CENTERS, shapes=SHAPES, noise=0.3),
-        PSOFUL.bind(centers=behind_zeros(CENTERS), shapes=SHAPES, noise=0.3),
-    ),
-    "OnMap": (
-        on_map(OFUL.bind(dim=2, noise=0.3, intercept=True), 1),
-        on_map(OFUL.bind(dim=3, noise=0.3), 1),
-    ),
-    "RegretBalancing": (
-        RegretBalancing.bind(bases=[on_map(SquareCB(dim=d, intercept=True), i) for i, d in enumerate((3, 2))]),
-        RegretBalancing.bind(bases=[on_map(SquareCB(dim=d), i) for i, d in enumerate((4, 3))]),
-    ),
+    "SquareCB": pair(SquareCB, dim=3, reward_range=RANGE),
+    "OFUL": pair(OFUL, dim=3, regularization=0.3),
+    "LinTS": pair(LinTS, dim=3),
+    "BiasOFUL": pair(BiasOFUL, center=CENTERS[0]),
+    "FSSquareCB": pair(FSSquareCB, n_models=2, dim=3, reward_range=RANGE, noise=0.3),
+    "FSSquareCB ragged, range": pair(FSSquareCB, n_models=2, dim=[3, 2], reward_range=RANGE, weighting="range"),
+    "FSOFUL": pair(FSOFUL, n_models=2, dim=3, noise=0.3),
+    "FSOFUL ragged": pair(FSOFUL, n_models=2, dim=[3, 2], noise=0.3, parameter_bound=4.0),
+    "PSOFUL": pair(PSOFUL, centers=CENTERS, radii=[2.0, 3.0], noise=0.3),
+    "PSOFUL shapes": pair(PSOFUL, centers=CENTERS, shapes=SHAPES, noise=0.3),
+    "OnMap": [on_map(policy, 1) for policy in pair(OFUL, dim=2, noise=0.3)],
+    "RegretBalancing": [
+        RegretBalancing.bind(bases=[on_map(one, 0), on_map(two, 1)])
+        for one, two in zip(pair(SquareCB, dim=3), pair(SquareCB, dim=2), strict=True)
+    ],
 }
 ANSWERS = ("model_weights", "admissible", "squared_radii", "regret_bound", "misspecified", "plays", "rounds")
 
 
 def built(name, lanes=None):
-    one, other = PAIRS[name]
-    own = {} if name in ("OnMap", "RegretBalancing") else {"intercept": True}
-    return one(lanes=lanes, seed=4, **own), other(lanes=lanes, seed=4)
+    return [factory(lanes=lanes, seed=4) for factory in PAIRS[name]]
 
 
 def maps_for(name, rng, lanes):

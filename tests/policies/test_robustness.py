@@ -125,16 +125,6 @@ def test_the_largest_numbers_accepted_do_not_overflow():
     assert np.isfinite(region.model_weights).all()
 
 
-def test_uniform_play_can_warm_start_another_policy():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(3, 5, 2))
-    decision = Uniform().act(x)
-    np.testing.assert_array_equal(decision.features, x[:, decision.action])
-    one = Uniform().act(x[0])
-    np.testing.assert_array_equal(one.features, x[0, one.action])
-    FSSquareCB(n_models=3, dim=2).learn(decision.features, 0.5)
-
-
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_copy_goes_on_alike_and_shares_nothing(name):
