@@ -113,7 +113,7 @@ def test_data_driven_balancing_by_replay(cls):
     books, d, phi = Books(rewards), [smallest] * M, [smallest] * M
     for base in play(policy, rewards, rounds):
         np.testing.assert_allclose(policy.coefficients, d, rtol=1e-9)
-        np.testing.assert_allclose(policy.potentials, phi, rtol=1e-9)
+        np.testing.assert_allclose(policy.model.potential[0], phi, rtol=1e-9)
         assert base == books.least(lambda i: phi[i], range(M))
         books.N[base] += 1
         n = books.N[base]
@@ -189,11 +189,11 @@ def test_coefficients_of_d3rb_only_double_and_potentials_of_ed2rb_stay_within_tw
     before = np.full(M, smallest)
     for base in play(doubling, np.array(rewards), 40):
         assert set((doubling.coefficients / before).tolist()) <= {1.0, 2.0}
-        assert base in np.flatnonzero(doubling.potentials == doubling.potentials.min())
+        assert base in np.flatnonzero(doubling.model.potential[0] == doubling.model.potential[0].min())
         before = doubling.coefficients
     before = np.full(M, smallest)
     for _ in play(estimating, np.array(rewards), 40):
-        after = estimating.potentials
+        after = estimating.model.potential[0].copy()
         assert ((after >= before) & (after <= 2.0 * before)).all()
         assert after.max() <= 2.0 * after.min()
         assert (estimating.coefficients >= smallest).all()

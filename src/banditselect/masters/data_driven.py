@@ -23,7 +23,6 @@ from .master import BASES, Master
 
 COEFFICIENT = argument(Number(low=SMALLEST), default=1.0, unit="reward")
 COEFFICIENTS = answer("coefficient", "Estimated regret of each base over the root of its rounds, ``(M,)``.")
-POTENTIALS = answer("potential", "Balanced regrets: the base with the smallest plays next, ``(M,)``.")
 
 
 @register
@@ -80,7 +79,7 @@ class D3RB(Master):
     delta: float = shared.DELTA
     scale: float = shared.SCALE
 
-    coefficients, potentials = COEFFICIENTS, POTENTIALS
+    coefficients = COEFFICIENTS
 
     def build(self, lanes: int) -> tuple[Model, None]:
         """Return what bases earned, and the regrets that this shows."""
@@ -115,16 +114,6 @@ class ED2RB(Master):
     References
     ----------
     Pacchiano, Dann, Gentile, "Data-driven online model selection with regret guarantees", AISTATS 2024.
-
-    Examples
-    --------
-    >>> from banditselect import OFUL, Uniform
-    >>> policy = ED2RB(bases=[Uniform(), OFUL(dim=1)], noise=0.1, seed=0)
-    >>> for _ in range(200):
-    ...     decision = policy.act([[1.0], [2.0]])
-    ...     policy.update(decision, decision.features[0])
-    >>> policy.plays, policy.coefficients.round(2)
-    (array([ 37, 163]), array([2.18, 1.  ]))
     """
 
     bases: Sequence[Any] = BASES
@@ -133,7 +122,7 @@ class ED2RB(Master):
     delta: float = shared.DELTA
     scale: float = shared.SCALE
 
-    coefficients, potentials = COEFFICIENTS, POTENTIALS
+    coefficients = COEFFICIENTS
 
     def build(self, lanes: int) -> tuple[Model, None]:
         """Return what bases earned, and the regrets that this shows."""

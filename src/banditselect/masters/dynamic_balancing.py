@@ -52,16 +52,6 @@ class DynamicBalancing(Master):
     ----------
     Cutkosky, Dann, Das, Gentile, Pacchiano, Purohit, "Dynamic balancing for model selection in bandits and RL", ICML
     2021.
-
-    Examples
-    --------
-    >>> from banditselect import OFUL, Uniform
-    >>> policy = DynamicBalancing(bases=[Uniform(), OFUL(dim=1)], noise=0.1, seed=0)
-    >>> for _ in range(200):
-    ...     decision = policy.act([[1.0], [2.0]])
-    ...     policy.update(decision, decision.features[0])
-    >>> policy.plays, policy.admissible
-    (array([ 18, 182]), array([False,  True]))
     """
 
     bases: Sequence[Any] = BASES

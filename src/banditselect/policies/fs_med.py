@@ -40,17 +40,6 @@ class FSMED(MapPolicy):
     References
     ----------
     Balagopalan, Jun, "Minimum empirical divergence for sub-Gaussian linear bandits", AISTATS 2025.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> policy = FSMED(n_models=2, dim=3, seed=0)
-    >>> for _ in range(300):
-    ...     decision = policy.act(rng.normal(size=(2, 5, 3)))
-    ...     policy.update(decision, 0.3 * decision.features[1].sum() + rng.normal())
-    >>> policy.model_weights.round(3)
-    array([0., 1.])
     """
 
     n_models: int = shared.COUNT

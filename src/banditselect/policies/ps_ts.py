@@ -35,17 +35,6 @@ class PSTS(RegionPolicy):
     ----------
     Hong, Kveton, Zaheer, Chow, Ahmed, Boutilier, "Latent bandits revisited", NeurIPS 2020.
     Hong, Kveton, Zaheer, Ghavamzadeh, Chow, "Thompson sampling with a mixture prior", AISTATS 2022.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> policy = PSTS(centers=[[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]], radii=0.2, seed=0)
-    >>> for _ in range(100):
-    ...     decision = policy.act(rng.normal(size=(5, 2)))
-    ...     policy.update(decision, decision.features @ [0.1, 1.1] + 0.1 * rng.normal())
-    >>> policy.model_weights.round(3)
-    array([0., 1., 0.])
     """
 
     centers: ArrayLike = shared.CENTERS
