@@ -229,7 +229,7 @@ STAYS = {"FSSquareCB share", "PSTS known", "FSSquareCB paper", "FSSquareCB corre
 
 
 def expected_skips(name, binding):
-    """Return the checks that cannot run for a policy, by its name and by what its setting is named after."""
+    """Return the checks that cannot run for a policy in a setting of this name."""
     cls, setting = binding.cls.__name__, name.removeprefix(binding.cls.__name__)
     own = {cls, name}
     skipped = set() if own & SELECT else {"check_permuted_models"}  # it has no weights of models

@@ -5,17 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from banditselect import (
-    OFUL,
-    Catalogue,
-    FSSquareCB,
-    RegretBalancing,
-    SquareCB,
-    Uniform,
-    given,
-    on_map,
-    simulate,
-)
+from banditselect import OFUL, Catalogue, FSSquareCB, RegretBalancing, SquareCB, Uniform, given, on_map, simulate
 from banditselect.models.evidence import EvidenceWeighted
 from banditselect.models.model import Model
 from banditselect.plays.optimism import Best
@@ -108,10 +98,7 @@ class Arrays(Model):
 
 def test_a_model_in_numpy_is_given_arrays_also_inside_a_meta_policy():
     catalogue = Catalogue(table(2, 9, 3))
-    for policy in (
-        on_map(Own(), 0),
-        RegretBalancing(bases=[on_map(SquareCB(dim=3), 0), on_map(Own(), 1)]),
-    ):
+    for policy in (on_map(Own(), 0), RegretBalancing(bases=[on_map(SquareCB(dim=3), 0), on_map(Own(), 1)])):
         assert not policy._reader.reads_lookups
         policy.update(policy.act(catalogue.offer([1, 2, 3])), 1.0)
     assert on_map(SquareCB(dim=3), 0)._reader.reads_lookups

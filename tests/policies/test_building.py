@@ -57,10 +57,7 @@ MISTAKES = [
     (flawed(sums=lambda lanes: {"a": np.zeros(lanes)}), "^Mine: _model.sums is an array without a name: keep it in a"),
     (flawed(sums=lambda lanes: [np.zeros(lanes)]), "^Mine: _model.sums is an array without a name"),
     (flawed(holder=Holder), "^Mine: _model.holder.table is an array without a name"),
-    (
-        flawed(holders=lambda lanes: [Sums(lanes), Holder(lanes)]),
-        r"^Mine: _model.holders\[1\].table is an array",
-    ),
+    (flawed(holders=lambda lanes: [Sums(lanes), Holder(lanes)]), r"^Mine: _model.holders\[1\].table is an array"),
 ]
 
 

@@ -130,13 +130,7 @@ def test_ellipsoids_with_prior_weights_hold_the_parameter():
     direction /= np.linalg.norm(direction, axis=1, keepdims=True)
     theta = centers[model] + np.einsum("nij,nj->ni", np.linalg.cholesky(shapes)[model], direction)
     policy = PSOFUL(
-        centers=centers,
-        radii=1.0,
-        shapes=shapes,
-        prior_weights=[0.2, 0.3, 0.5],
-        noise=0.5,
-        delta=DELTA,
-        lanes=lanes,
+        centers=centers, radii=1.0, shapes=shapes, prior_weights=[0.2, 0.3, 0.5], noise=0.5, delta=DELTA, lanes=lanes
     )
     share = share_of_misses(policy, theta, features, lambda p: p.covers(theta), "gaussian", rounds, rng)
     print(f"ellipsoids: ever missed in {100 * share:.2f} % of {lanes} lanes")

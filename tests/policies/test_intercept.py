@@ -3,17 +3,7 @@
 import numpy as np
 import pytest
 
-from banditselect import (
-    FSOFUL,
-    OFUL,
-    PSOFUL,
-    BiasOFUL,
-    FSSquareCB,
-    LinTS,
-    RegretBalancing,
-    SquareCB,
-    on_map,
-)
+from banditselect import FSOFUL, OFUL, PSOFUL, BiasOFUL, FSSquareCB, LinTS, RegretBalancing, SquareCB, on_map
 
 RANGE = (-9.0, 9.0)
 CENTERS = np.array([[0.5, -0.5, 0.2], [1.0, 1.0, 0.0]])

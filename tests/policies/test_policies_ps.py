@@ -260,8 +260,7 @@ def test_printed_set_against_brute_force(radii, G):
 
 @pytest.mark.parametrize("kind", [list, np.array])
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [("shapes", [np.eye(3)] * 4), ("prior_weights", [1.0, 2.0, 3.0, 4.0]), ("misspecification", 0.1)],
+    ("name", "value"), [("shapes", [np.eye(3)] * 4), ("prior_weights", [1.0, 2.0, 3.0, 4.0]), ("misspecification", 0.1)]
 )
 def test_what_the_printed_set_cannot_have_is_refused_by_name(name, value, kind):
     value = kind(value) if isinstance(value, list) else value

@@ -3,16 +3,7 @@
 import numpy as np
 import pytest
 
-from banditselect import (
-    OFUL,
-    LinTS,
-    Power,
-    RegretBalancing,
-    SquareCB,
-    Uniform,
-    load,
-    on_map,
-)
+from banditselect import OFUL, LinTS, Power, RegretBalancing, SquareCB, Uniform, load, on_map
 from banditselect.authoring import Policy, register
 from banditselect.models.model import Model
 from banditselect.models.ridge_bank import RidgeBank

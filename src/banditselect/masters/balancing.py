@@ -1,7 +1,5 @@
 """The models of masters that count what each base earned: a tally, bounds on regret, confidence widths of means."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

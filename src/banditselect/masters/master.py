@@ -1,7 +1,5 @@
 """Masters: in each round one of several policies, drawn by shares, plays and learns."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
