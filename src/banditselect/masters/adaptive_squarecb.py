@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..kernels.features import Features
-from ..models.model import Model
 from ..policies import shared
-from ..policies.contract import Played, answer
+from ..policies.contract import Played
 from ..policies.squarecb import EXPLORATION, SquareCB
 from ..runtime.arguments import argument
 from ..runtime.constraints import Number, OneOf
@@ -87,9 +86,9 @@ class AdaptiveSquareCB(Master):
 
     notes_share: ClassVar[bool] = True
 
-    outside = answer("range.outside", "Number of rewards outside ``reward_range``.")
+    outside = shared.LOSSES_OUTSIDE
 
-    def build(self, lanes: int) -> tuple[Model, None]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return weights under the log barrier, over a SquareCB for each level of error."""
         d, levels, c = int(self.dim), int(self.levels), self.exploration
         caps = [*(2.0**i * d**0.5 for i in range(1, levels + 1)), None]

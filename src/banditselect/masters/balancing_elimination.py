@@ -7,7 +7,6 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ..models.model import Model
 from ..policies import shared
 from ..policies.contract import answer
 from ..runtime.files import register
@@ -78,6 +77,6 @@ class BalancingElimination(Master):
 
     admissible = answer("admissible", "Whether each base is not eliminated, ``(M,)``; some base always is not.")
 
-    def build(self, lanes: int) -> tuple[Model, None]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return what bases earned, and a test of their bounds that eliminates for good."""
         return BoundedBases(self, lanes, lasting=True), None

@@ -9,9 +9,8 @@ import numpy as np
 
 from ..kernels import kernel
 from ..kernels.features import Features
-from ..models.model import Model
 from ..policies import shared
-from ..policies.contract import Played, answer
+from ..policies.contract import Played
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
 from ..runtime.constraints import OneOf
@@ -103,9 +102,9 @@ class Corral(Master):
 
     notes_share: ClassVar[bool] = True
 
-    outside = answer("range.outside", "Number of rewards outside ``reward_range``.")
+    outside = shared.LOSSES_OUTSIDE
 
-    def build(self, lanes: int) -> tuple[Model, None]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return weights under the log barrier."""
         replays = int(self.snapshots) if self.feedback == "smoothed" else 0
         self._earlier = copies("Corral: bases", [*self.bases] * replays, self.lanes, self.seed)

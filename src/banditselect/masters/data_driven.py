@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..kernels import kernel
-from ..models.model import Model
 from ..policies import shared
 from ..policies.contract import answer
 from ..runtime.arguments import argument
@@ -81,7 +80,7 @@ class D3RB(Master):
 
     coefficients = COEFFICIENTS
 
-    def build(self, lanes: int) -> tuple[Model, None]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return what bases earned, and the regrets that this shows."""
         return EstimatedRegrets(self, lanes, doubling=True), None
 
@@ -124,7 +123,7 @@ class ED2RB(Master):
 
     coefficients = COEFFICIENTS
 
-    def build(self, lanes: int) -> tuple[Model, None]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return what bases earned, and the regrets that this shows."""
         return EstimatedRegrets(self, lanes, doubling=False), None
 

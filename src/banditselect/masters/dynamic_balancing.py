@@ -7,7 +7,6 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ..models.model import Model
 from ..plays.schedules import Power
 from ..policies import shared
 from ..policies.contract import answer
@@ -63,6 +62,6 @@ class DynamicBalancing(Master):
 
     admissible = answer("admissible", "Whether each base is in A_t, ``(M,)``: may play in the next round.")
 
-    def build(self, lanes: int) -> tuple[Model, None]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return what bases earned, and a test of their bounds in every round."""
         return BoundedBases(self, lanes, lasting=False, bias=self.bias), None

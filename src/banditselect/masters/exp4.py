@@ -89,9 +89,9 @@ class EXP4(Policy):
         "weights",
         "Weight of each base where as many actions are offered as on average so far, ``(M,)``; equal at first.",
     )
-    outside = answer("range.outside", "Number of rewards outside ``reward_range``.")
+    outside = shared.LOSSES_OUTSIDE
 
-    def build(self, lanes: int) -> tuple[Model, None]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the losses of the bases, and the weights that follow."""
         for i, base in enumerate(self.bases):
             if not base.has_propensity:

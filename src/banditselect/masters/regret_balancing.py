@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import kernel
-from ..models.model import Model
+from ..policies import shared
 from ..runtime.arguments import argument
 from ..runtime.constraints import OneOf
 from ..runtime.files import register
@@ -66,7 +66,7 @@ class RegretBalancing(Master):
     reference: Reference | Sequence[Reference] = REFERENCE
     rule: str = argument(OneOf(("optimistic", "balancing")), default="optimistic")
 
-    def build(self, lanes: int) -> tuple[Model, None]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return what bases earned, and the bounds on their regret."""
         return BalancedBases(self, lanes, balancing=self.rule == "balancing"), None
 

@@ -6,10 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..models.confidence import Ellipsoids
-from ..models.model import Model
 from ..models.ridge_bank import RidgeBank, with_zero
 from ..plays.optimism import Optimism
-from ..plays.play import Play
 from ..runtime.blocks import maps_of
 from ..runtime.files import register
 from ..runtime.inputs import lane_vectors
@@ -61,7 +59,7 @@ class BiasOFUL(EllipsoidPolicy):
     scale: float = shared.SCALE
     intercept: bool = shared.NO_INTERCEPT
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return an ellipsoid around a ridge estimate about the centre, played by optimism."""
         d, radius = np.shape(self.center)[-1], per_lane(self.radius, lanes)
         with np.errstate(divide="ignore", over="ignore"):

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from ..models.map_mixture import MapMixture
-from ..models.model import Model
 from ..plays.information import Information
-from ..plays.play import Play
 from ..runtime.files import register
 from . import shared
 from .members import MapPolicy, prior_of
@@ -80,7 +78,7 @@ class FSIDS(MapPolicy):
 
     noise_estimate = shared.NOISE_ESTIMATE
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return all maps at several prior scales, played by information-directed play."""
         maps, prior = self._maps(), prior_of(self)
         model = MapMixture(maps, lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory)

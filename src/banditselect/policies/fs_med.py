@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from ..models.map_mixture import MapMixture
-from ..models.model import Model
 from ..plays.divergence import Divergence
-from ..plays.play import Play
 from ..runtime.files import register
 from . import shared
 from .members import MapPolicy, prior_of
@@ -53,7 +51,7 @@ class FSMED(MapPolicy):
 
     noise_estimate = shared.NOISE_ESTIMATE
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return all maps at several prior scales, played by minimum empirical divergence."""
         maps, prior = self._maps(), prior_of(self)
         model = MapMixture(maps, lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory)

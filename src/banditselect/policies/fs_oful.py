@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..models.likelihood import MapSets
-from ..models.model import Model
 from ..models.ridge_bank import RidgeBank, penalties
 from ..plays.optimism import Optimism
-from ..plays.play import Play
 from ..runtime.files import register
 from ..runtime.lanes import per_lane
 from . import shared
@@ -33,13 +31,11 @@ class FSOFUL(MapPolicy):
     Parameters
     ----------
     n_models, dim, blocks: as :class:`FSIDS` has them; all blocks of a map count in :math:`d_i`.
-    noise: sub-Gaussian constant R of the rewards.
+    noise, delta, scale: as :class:`OFUL` has them.
     parameter_bound: S, a bound on the norm of the true map's parameter.
-    delta: the sets fail with at most this probability, over all rounds together.
     regularization: ridge penalty lambda, a number or one per model; by default :math:`\lambda_i = d_i R^2 / S^2`, which
         nearly minimises the radii.
     likelihood: ``"evidence"`` or ``"online"``, the loss :math:`L_i`; both are valid.
-    scale: multiplies the radii; 1 is the theory, less is practice.
     misspecification: eps, for rewards within eps of linear.
     intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`, and S
         speaks of the whole parameter then.
@@ -86,7 +82,7 @@ class FSOFUL(MapPolicy):
     misspecified = shared.MISSPECIFIED
     covers, coverage = covers_of_maps, coverage_of_maps
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the likelihood-ratio sets of all maps, played by optimism."""
         maps, noise, bound = self._maps(), per_lane(self.noise, lanes), per_lane(self.parameter_bound, lanes)
         widths = np.array(maps.blocks) * (np.array(maps.dims) + self.intercept)

@@ -11,14 +11,12 @@ from numpy.typing import ArrayLike
 from ..kernels.features import Features
 from ..models.evidence import EvidenceWeighted, Posterior
 from ..models.map_mixture import MapMixture
-from ..models.model import Model
 from ..models.printed_fs import FIXED, FORMS, CorrectedSqAlg, PrintedFS, PrintedSqAlg
 from ..models.reward_range import RewardRange
 from ..models.ridge_bank import RidgeBank, penalties
 from ..models.sqalg import SqAlgWeighted
 from ..plays.inverse_gaps import InverseGaps, OfferedGaps
 from ..plays.optimal_design import OptimalGaps
-from ..plays.play import Play
 from ..plays.schedules import Schedule
 from ..runtime.arguments import argument
 from ..runtime.constraints import Number, OneOf, Rate
@@ -146,7 +144,7 @@ class FSSquareCB(MapPolicy):
     clipped = answer("clipped", "How many rewards SqAlg had to clip to its range.")
     outside = shared.OUTSIDE
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return ridge regressions whose predictions are aggregated, played by inverse gaps."""
         self._refuse_choices()
         maps, prior = self._maps(), prior_of(self)

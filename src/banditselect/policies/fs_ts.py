@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from ..models.map_mixture import MapMixture
-from ..models.model import Model
-from ..plays.play import Play
 from ..plays.sampling import Sampling
 from ..runtime.files import register
 from . import shared
@@ -58,7 +56,7 @@ class FSTS(MapPolicy):
 
     noise_estimate = shared.NOISE_ESTIMATE
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return all maps at several prior scales, played by Thompson sampling."""
         maps, prior = self._maps(), prior_of(self)
         model = MapMixture(maps, lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory)

@@ -9,7 +9,6 @@ from ..kernels import ridge
 from ..kernels.features import Features
 from ..models.model import Model
 from ..plays.optimism import Best
-from ..plays.play import Play
 from ..runtime.blocks import maps_of
 from ..runtime.files import register
 from ..runtime.inputs import lane_vectors
@@ -45,7 +44,7 @@ class Greedy(Policy):
 
     center: ArrayLike = shared.CENTER
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the known parameter, played greedily."""
         return KnownParameter(lane_vectors(self.center, lanes, np.shape(self.center)[-1])), Best()
 

@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..models.map_mixture import MapMixture
-from ..models.model import Model
 from ..plays.information import Information
-from ..plays.play import Play
 from ..runtime.blocks import maps_of
 from ..runtime.files import register
 from . import shared
@@ -76,7 +74,7 @@ class LinIDS(Policy):
     constant = shared.CONSTANT
     noise_estimate = shared.NOISE_ESTIMATE
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return one map at several prior scales, played by information-directed play."""
         maps, prior = maps_of(self.dim, self.blocks), np.ones(1)
         model = MapMixture(maps, lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory)

@@ -7,9 +7,7 @@ from numpy.typing import ArrayLike
 
 from ..kernels import ridge
 from ..kernels.features import Features
-from ..models.model import Model
 from ..models.ridge_bank import RidgeBank, with_zero
-from ..plays.play import Play
 from ..plays.sampling import Sampling
 from ..runtime.arguments import argument
 from ..runtime.blocks import maps_of
@@ -70,7 +68,7 @@ class LinTS(Policy):
     parameters = shared.PARAMETERS
     constant = shared.CONSTANT
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return a ridge regression, played by sampling its parameter."""
         h = np.zeros(self.dim) if self.center is None else np.asarray(self.center, dtype=float)
         if h.shape[-1] != self.dim:

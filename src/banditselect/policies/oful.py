@@ -5,10 +5,8 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from ..models.confidence import DiscountedEllipsoid, Ellipsoids
-from ..models.model import Model
 from ..models.ridge_bank import RidgeBank
 from ..plays.optimism import Optimism
-from ..plays.play import Play
 from ..runtime.blocks import maps_of
 from ..runtime.files import register
 from ..runtime.lanes import per_lane
@@ -73,7 +71,7 @@ class OFUL(EllipsoidPolicy):
     intercept: bool = shared.NO_INTERCEPT
     memory: float | None = shared.MEMORY
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return an ellipsoid around a ridge estimate, played by optimism."""
         shape, lam = maps_of(self.dim, self.blocks), per_lane(self.regularization, lanes)[:, None]
         if self.memory is not None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from ..models.model import Model
 from ..models.region_layout import Regions
 from ..models.region_mixture import RegionMixture
 from ..plays.information import Information
-from ..plays.play import Play
 from ..runtime.files import register
 from . import shared
 from .members import RegionPolicy, prior_of
@@ -63,7 +61,7 @@ class PSIDS(RegionPolicy):
 
     noise_estimate = shared.NOISE_ESTIMATE
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return all regions at several levels of noise, played by information-directed play."""
         regions = Regions.read("PSIDS", self.lanes, self.centers, self.shapes, radii=self.radii)
         prior = prior_of(self)

@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..models.likelihood import RegionSets
-from ..models.model import Model
 from ..models.printed_ps import PrintedSet
 from ..models.region_layout import Regions, mixture_shapes
 from ..plays.optimism import Optimism
-from ..plays.play import Play
 from ..runtime.arguments import argument
 from ..runtime.binding import Binding
 from ..runtime.constraints import Bounds, Number, OneOf
@@ -48,15 +46,13 @@ class PSOFUL(RegionPolicy):
     ----------
     centers, shapes, prior_weights: as :class:`PSIDS` has them.
     radii, center_errors, radius_errors: numbers >= 0, one per model ``(M,)``, or ``(N, M)``.
-    noise: sub-Gaussian constant R of the rewards.
-    delta: the sets fail with at most this probability, over all rounds together.
+    noise, delta, scale: as :class:`OFUL` has them.
     confidence: ``"likelihood"`` or ``"paper"``.
     likelihood: ``"evidence"`` or ``"online"``, the loss in :math:`B_t`; both are valid. Online may win for wide balls.
     feature_bound (L), reward_bound (G): needed for ``confidence="paper"`` only.
     reward_range: for ``confidence="paper"``: the range that SqAlg weighs experts on; None for the printed one, which is
         so wide that weights hardly move.
     aggregation_rate: for ``confidence="paper"``: multiplies the rate :math:`\eta` of SqAlg; above 1 is practice.
-    scale: multiplies the radius of the sets; 1 is the theory, less is practice.
     misspecification: eps, for rewards within eps of linear.
     intercept: whether a constant feature 1 stands before the features. The centres are 0 there, the radii those of the
         whole parameter, and ``shapes`` are ``(M, d + 1, d + 1)``, the constant first; the paper knows none.
@@ -113,7 +109,7 @@ class PSOFUL(RegionPolicy):
     admissible = shared.ADMISSIBLE
     misspecified = shared.MISSPECIFIED
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the likelihood-ratio sets of all regions, or the printed set, played by optimism."""
         radii = {name: getattr(self, name) for name in ("radii", "center_errors", "radius_errors")}
         regions = Regions.read("PSOFUL", self.lanes, self.centers, self.shapes, constant=self.intercept, **radii)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from ..models.model import Model
 from ..models.region_layout import Regions
 from ..models.region_mixture import RegionMixture
-from ..plays.play import Play
 from ..plays.sampling import Sampling
 from ..runtime.files import register
 from . import shared
@@ -47,7 +45,7 @@ class PSTS(RegionPolicy):
 
     noise_estimate = shared.NOISE_ESTIMATE
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return all regions at several levels of noise, played by Thompson sampling."""
         regions = Regions.read("PSTS", self.lanes, self.centers, self.shapes, radii=self.radii)
         prior = prior_of(self)

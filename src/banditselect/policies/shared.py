@@ -1,9 +1,13 @@
 """Arguments and answers that several policies share, as in ``noise: float | ArrayLike = shared.NOISE``."""
 
+from ..models.model import Model
+from ..plays.play import Play
 from ..runtime.arguments import argument
 from ..runtime.constraints import Bounds, Number, Numbers, OneOf, Widths, YesNo
 from ..runtime.inputs import SMALLEST
 from .contract import answer
+
+ModelAndPlay = tuple[Model, Play | None]  #: what ``build`` returns; no play for a policy that writes ``_choose``
 
 POSITIVE = Number(low=SMALLEST, per_lane=True)
 POSITIVE_OR_NONE = Number(low=SMALLEST, per_lane=True, optional=True)
@@ -51,3 +55,4 @@ MISSPECIFIED = answer(
     "misspecified", "Whether it is proved, at level delta, that no model is true or the noise larger."
 )
 OUTSIDE = answer("expected.outside", "Number of rewards outside ``reward_range``.")
+LOSSES_OUTSIDE = answer("range.outside", "Number of rewards outside ``reward_range``.")

@@ -9,13 +9,11 @@ from numpy.typing import ArrayLike
 
 from ..actions.ellipsoid import Ellipsoid
 from ..models.evidence import EvidenceWeighted
-from ..models.model import Model
 from ..models.printed_fs import FORMS, CorrectedSqAlg, PrintedFS
 from ..models.reward_range import RewardRange
 from ..models.ridge_bank import RidgeBank
 from ..plays.inverse_gaps import GapRate, InverseGaps, evaluated
 from ..plays.optimal_design import OptimalGaps
-from ..plays.play import Play
 from ..plays.schedules import Schedule
 from ..runtime.arguments import argument
 from ..runtime.blocks import maps_of
@@ -119,7 +117,7 @@ class SquareCB(Policy):
     constant = shared.CONSTANT
     outside = shared.OUTSIDE
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return a ridge regression, played by inverse gaps."""
         demand_choices(self)
         maps, lam = maps_of(self.dim, self.blocks), per_lane(self.regularization, lanes)[:, None]

@@ -117,9 +117,9 @@ class ALEXP(Policy):
     parameters = answer("learners.parameters", "Ridge estimates of the maps, ``(M, d)``.")
     constants = answer("learners.constants", "Their constant terms, ``(M,)``; 0 without an intercept.")
     lasso = answer("lasso.theta", "The group lasso estimate, ``(M, d_i)``, with an intercept the constants first.")
-    outside = answer("expected.outside", "How many rewards fell outside ``reward_range``.")
+    outside = shared.OUTSIDE
 
-    def build(self, lanes: int) -> tuple[Model, None]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the learners and the lasso; ``_choose`` plays them."""
         bank, terms = ridge_per_map(self, lanes)
         learners = Ellipsoids(bank, delta=self.delta, scale=self.scale, **terms)

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..models.confidence import Ellipsoids
-from ..models.model import Model
 from ..models.ridge_bank import RidgeBank, penalties
 from ..plays.optimism import Optimism
-from ..plays.play import Play
 from ..policies import shared
 from ..policies.contract import answer
 from ..policies.ellipsoid_policy import coverage_of_maps, covers_of_maps
@@ -37,11 +35,10 @@ class LEADER(Policy):
     Parameters
     ----------
     n_models, dim: as :class:`FSIDS` has them.
-    noise: sub-Gaussian constant R of the rewards.
+    noise, scale: as :class:`OFUL` has them.
     parameter_bound: S, a bound on the norm of every map's parameter.
     delta: some set fails with at most this probability, over all rounds and maps together.
     regularization: ridge penalty lambda, a number or one per map; by default :math:`\lambda_i = d_i R^2 / S^2`.
-    scale: multiplies the radii; 1 is the theory, less is practice.
     intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`, and S
         then bounds the parameter with its constant term.
 
@@ -98,7 +95,7 @@ class LEADER(Policy):
 
     covers, coverage = covers_of_maps, coverage_of_maps
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the ellipsoids of all maps, which all hold, played by optimism."""
         bank, terms = ridge_per_map(self, lanes)
         return Ellipsoids(bank, delta=self.delta / self.n_models, scale=self.scale, least=True, **terms), Optimism()

@@ -41,8 +41,7 @@ class MUCB(Policy):
     horizon: number T of rounds to be played.
     error: bound on the distance of every mean reward from the prediction of the true model. 0 is mUCB, more is its
         robust version, mmUCB.
-    noise: sub-Gaussian constant R of the rewards.
-    scale: multiplies the width; 1 is the theory, less is practice.
+    noise, scale: as :class:`OFUL` has them, of the width.
 
     Notes
     -----
@@ -77,7 +76,7 @@ class MUCB(Policy):
     consistent = answer("consistent", "Whether each model is in C_t, ``(M,)``.")
     plays = answer("tally.plays", "Rewards learned of the rounds in which each model was believed, ``(M,)``.")
 
-    def build(self, lanes: int) -> tuple[Model, None]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the known models; ``_choose`` plays by the predictions of the believed one."""
         M, d = np.shape(self.centers)[-2:]
         theta = np.array(np.broadcast_to(np.asarray(self.centers, dtype=float), (lanes, M, d)), order="C")

@@ -78,9 +78,9 @@ class SEXP3(Policy):
     reads_propensity: ClassVar[bool] = True
 
     visits = answer("arms.visits", "Rounds learned of each class, ``(C,)``.")
-    outside = answer("range.outside", "How many rewards fell outside ``reward_range``.")
+    outside = shared.LOSSES_OUTSIDE
 
-    def build(self, lanes: int) -> tuple[Model, None]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the losses of the arms in every class."""
         self._warned = False
         K, C = int(self.n_arms), 1 if self.prototypes is None else len(np.asarray(self.prototypes))

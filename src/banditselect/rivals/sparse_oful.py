@@ -10,12 +10,10 @@ from numpy.typing import ArrayLike
 
 from ..kernels import ridge
 from ..kernels.features import Features, played
-from ..models.model import Model
 from ..models.reward_range import RewardRange
 from ..models.ridge_bank import BankModel, RidgeBank, with_zero
 from ..models.sqalg import SqAlg
 from ..plays.optimism import Optimism
-from ..plays.play import Play
 from ..policies import shared
 from ..policies.contract import answer
 from ..policies.policy import Policy
@@ -112,7 +110,7 @@ class SparseOFUL(Policy):
     squared_radii = answer("squared_radius", "The squared radius of the set, ``scale`` included; negative if empty.")
     clipped = answer("sqalg.clipped", "How many rewards SqAlg had to clip to its range.")
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the ellipsoid around the predictions of SqAlg, played by optimism."""
         needed = () if self.confidence == "data" else ("feature_bound", "reward_bound")
         self.demand(f'confidence="{self.confidence}"', given=needed)

@@ -9,7 +9,6 @@ from ..kernels.features import Features
 from ..models.model import Model
 from ..models.tally import Tally
 from ..plays.optimism import Optimism
-from ..plays.play import Play
 from ..policies import shared
 from ..policies.contract import Played, answer
 from ..policies.policy import Policy
@@ -67,7 +66,7 @@ class UCB1(Policy):
     plays = answer("tally.plays", "Rewards learned of each arm, ``(K,)``.")
     means = answer("means", "Mean reward of each arm so far, ``(K,)``; NaN where nothing is known.")
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the rewards of every arm, played by optimism."""
         self._warned = False
         return Arms(int(self.n_arms), 2.0 * self.scale * per_lane(self.noise, lanes)), Optimism()
