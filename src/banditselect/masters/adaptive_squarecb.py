@@ -100,8 +100,7 @@ class AdaptiveSquareCB(Master):
 
     def _learn_base(self, i: int, ids: Index, x: Features, y: Array, played: Played | None) -> None:
         if played is not None:
-            note: Any = played.note
-            root = np.sqrt(1.0 / note[:, 1])  # the reward counts 1 / p times
+            root = np.sqrt(1.0 / played.note[:, 1])  # the reward counts 1 / p times
             x, y = Features(x.values * root[:, None, None], x.block), y * root
         warnings = list(self._warnings)
         super()._learn_base(i, ids, x, y, played)

@@ -127,7 +127,7 @@ class Corral(Master):
 
     def _keep(self, i: int, ids: Index) -> None:
         """Keep base i as it is before this lesson: each slot holds any of its states with the same probability."""
-        M, plays = len(self.bases), self._model.plays[ids, i]  # type: ignore[attr-defined]
+        M, plays = len(self.bases), self._model.plays[ids, i]
         slots = len(self._earlier) // M
         taken = replaced(ids, self._slots.keys, plays, i * slots, slots)
         for k in np.flatnonzero(taken.any(axis=0)).tolist():

@@ -103,22 +103,20 @@ class EXP4(Policy):
         return AdviceWeights(self, lanes), None
 
     def _choose(self, ids: Index, x: Features, offered: Mask | None, numbers: Index) -> Chosen:
-        model: Any = self._model
         kappa = counted(x, offered)
-        eta, gamma, beta = model.rates(ids, kappa)
+        eta, gamma, beta = self._model.rates(ids, kappa)
         chosen = [base._choose(ids, x, offered, numbers) for base in self.bases]
         advice = np.stack([one.p for one in chosen], axis=1)
-        p = (model.weights_at(ids, eta)[:, :, None] * advice).sum(axis=1)
+        p = (self._model.weights_at(ids, eta)[:, :, None] * advice).sum(axis=1)
         p += gamma[:, None] * (best(np.zeros_like(p), offered) - p)
         by_action = np.concatenate([advice, *(one.whole_note() for one in chosen)], axis=1)
         return Chosen(p, self._streams.keys[ids], np.column_stack([kappa, beta]), by_action)
 
     def _learn(self, ids: Index, x: Features, y: Array, played: Played | None) -> None:
-        model: Any = self._model
         parts: list[Played | None] = [None] * len(self.bases)
         if played is not None:
-            note: Any = played.note
-            model.learn_losses(ids, y, played.probability + note[:, 1], note[:, 0], note[:, 2 : self._ends[0]])
+            note, p = played.note, played.probability
+            self._model.learn_losses(ids, y, p + note[:, 1], note[:, 0], note[:, 2 : self._ends[0]])
             self._keep_warnings()
             parts = [played._replace(note=note[:, a:b]) for a, b in zip(self._ends, self._ends[1:], strict=False)]
         for i, part in enumerate(parts):

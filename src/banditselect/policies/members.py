@@ -121,7 +121,7 @@ class MapPolicy(Policy):
     def _hand_over(self, fresh: Any, move: MemberMove, replay: Any) -> None:
         """Let a fresh policy of other maps take over what the maps that stay have learned."""
         replayed = replay is not None and self._replay(fresh, replay)
-        total, before = self._model.total_weight(), dict(parts_of(self))  # type: ignore[attr-defined]
+        total, before = self._model.total_weight(), dict(parts_of(self))
         for name, part in parts_of(fresh):
             if name != "_ledger":
                 part.take(before[name], move, True)
@@ -129,7 +129,7 @@ class MapPolicy(Policy):
 
     def _replay(self, fresh: Any, replay: Any) -> bool:
         """Teach the new maps of a fresh policy what is replayed; return whether it is all that was learned."""
-        M, N, learned = self._n, self._size, self._model.updates  # type: ignore[attr-defined]
+        M, N, learned = self._n, self._size, self._model.updates
         new = np.arange(M, fresh._n)
         pupil = type(self)(**(fresh.settings | _of_models(fresh.settings, new)))
         pairs = [replay] if self.lanes is None else replay
@@ -203,7 +203,7 @@ class MapPolicy(Policy):
         elif len(asleep) == self._n:
             self._acts.drop(row.worker, row.ids, row.numbers)
         else:
-            with self._model.asleep(row.ids, asleep):  # type: ignore[attr-defined]
+            with self._model.asleep(row.ids, asleep):
                 super()._learn_row(row, y)
 
 

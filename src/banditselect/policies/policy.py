@@ -345,7 +345,7 @@ class Policy(Configured):
                 x = x.with_constant() if model.constant else x
                 model.learn(row.ids, x, y, None if decision is None else decision.note)
         except BaseException:
-            self._ledger.unsettle(row.ids, self._model.updates)  # type: ignore[attr-defined]
+            self._ledger.unsettle(row.ids, self._model.updates)
             raise
         if settled >= 0:
             raise self._acts.not_waiting(None, row.ids, row.numbers, settled)

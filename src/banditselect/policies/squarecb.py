@@ -152,8 +152,8 @@ class SquareCB(Policy):
             raise refuse(f"{owner}: intercept", True, "False, for an ellipsoid, which lies about the origin")
         if ellipsoid.axes.shape[0] != self.dim:
             raise refuse("features", ellipsoid, f"an ellipsoid in {self.dim} dimensions")
-        alpha = evaluated(ids, play.rate(ids, model.rounds, 1, None))  # type: ignore[attr-defined]
-        theta = model.bank.theta[ids, 0]  # type: ignore[attr-defined]
+        alpha = evaluated(ids, play.rate(ids, model.rounds, 1, None))
+        theta = model.bank.theta[ids, 0]
         points = np.array([ellipsoid.points(theta[r], alpha[r]) for r in range(ids.size)])
         return points[0] if self.lanes is None else points
 

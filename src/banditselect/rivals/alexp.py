@@ -133,7 +133,7 @@ class ALEXP(Policy):
 
     def _choose(self, ids: Index, x: Features, offered: Mask | None, numbers: Index) -> Chosen:
         """Return the mixture of the learners' choices, and as a note the reward predicted for each of them."""
-        model: Any = self._model
+        model = self._model
         x = x.with_constant() if model.constant else x
         bounds, score = model.bounds(ids, x), model.lasso.predict(ids, x)
         t, mask = model.updates[ids] + 1.0, ALL_OFFERED if offered is None else offered

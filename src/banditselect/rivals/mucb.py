@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -84,8 +82,7 @@ class MUCB(Policy):
         return KnownModels(theta, width, per_lane(self.error, lanes)), None
 
     def _choose(self, ids: Index, x: Features, offered: Mask | None, numbers: Index) -> Chosen:
-        model: Any = self._model
-        promised, believed = model.believed(ids, x, offered)
+        promised, believed = self._model.believed(ids, x, offered)
         p = best(promised[np.arange(ids.size), believed], offered)
         return Chosen(p, self._streams.keys[ids], believed[:, None].astype(float))
 

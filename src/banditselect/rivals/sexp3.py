@@ -101,24 +101,22 @@ class SEXP3(Policy):
 
     def _rate(self, ids: Index, cls: Index, kappa: Index) -> Array:
         """Return the rates of these rows, where so many arms are offered, ``(n,)`` each."""
-        weights: ExponentialWeights = self._model.arms  # type: ignore[attr-defined]
-        alone, C = self.role == "alone", weights.visits.shape[1]
+        arms: ExponentialWeights = self._model.arms
+        alone, C = self.role == "alone", arms.visits.shape[1]
         horizon = None if self.horizon is None else self.horizon / C / (2.0 if alone else 1.0)
-        S = weights.offers[ids, cls] + kappa if horizon is None else kappa * horizon
+        S = arms.offers[ids, cls] + kappa if horizon is None else kappa * horizon
         log = np.log(kappa)
         return self.learning_rate * (np.sqrt(log / S) if alone else np.cbrt(kappa * (log / S) ** 2))
 
     def _choose(self, ids: Index, x: Features, offered: Mask | None, numbers: Index) -> Chosen:
-        model: Any = self._model
         cls, kappa = self._class(x.values), counted(x, offered)
-        p = model.arms.weights(ids, cls, self._rate(ids, cls, kappa), offered)
+        p = self._model.arms.weights(ids, cls, self._rate(ids, cls, kappa), offered)
         return Chosen(p, self._streams.keys[ids], np.column_stack([cls, kappa]).astype(float))
 
     def _learn(self, ids: Index, x: Features, y: Array, played: Played | None) -> None:
-        model: Any = self._model
+        model = self._model
         if played is not None:
-            note: Any = played.note
-            cls, kappa = note.T.astype(np.int64)
+            cls, kappa = played.note.T.astype(np.int64)
             self._warnings += model.range.watch(ids, y)
             model.arms.count(ids, cls, kappa)
             loss = (model.range.upper - y) / model.range.span
@@ -128,5 +126,5 @@ class SEXP3(Policy):
             self._warnings.append("features tell no arm, so learn teaches nothing. No further warning is given.")
 
     def _reads(self, note: Array) -> bool:
-        low, high = [0, 1], [self._model.arms.visits.shape[1] - 1, int(self.n_arms)]  # type: ignore[attr-defined]
+        low, high = [0, 1], [self._model.arms.visits.shape[1] - 1, int(self.n_arms)]
         return bool(((note >= low) & (note <= high) & (note == np.floor(note))).all())

@@ -123,14 +123,13 @@ class SparseOFUL(Policy):
 
         With an intercept every map has d_i + 1 entries, the constant first.
         """
-        model: Any = self._model
-        return self._answer(model.covers(lane_vectors(theta, self._size, model.columns.size)))
+        return self._answer(self._model.covers(lane_vectors(theta, self._size, self._model.columns.size)))
 
     def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
         """Return for each lane whether the set holds the true ``parameter`` of the true ``model``, ``(N,)``."""
         if model is None:
             return None
-        sets: Any = self._model
+        sets = self._model
         parameter = with_zero(parameter) if self.intercept else parameter
         thetas = np.zeros((self._size, *sets.bank.theta.shape[1:]))
         thetas[np.arange(self._size), np.broadcast_to(model, self._size), : parameter.shape[-1]] = parameter

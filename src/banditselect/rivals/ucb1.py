@@ -72,7 +72,7 @@ class UCB1(Policy):
         return Arms(int(self.n_arms), 2.0 * self.scale * per_lane(self.noise, lanes)), Optimism()
 
     def _learn(self, ids: Index, x: Features, y: Array, played: Played | None) -> None:
-        tally: Tally = self._model.tally  # type: ignore[attr-defined]
+        tally: Tally = self._model.tally
         if played is not None:
             tally.plays[ids, played.action] += 1
             tally.earned[ids, played.action] += y
