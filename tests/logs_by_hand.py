@@ -36,8 +36,7 @@ def two_maps(T):
     log, means = drawn(np.random.default_rng(8), T, greed=0.5)
     x = log.features.features[0]
     noise = np.random.default_rng(9).normal(size=(T, 4, 2))
-    rest = {"action": log.action, "propensity": log.propensity, "reward": log.reward}
-    return Log(features=[noise, x], **rest), log, means
+    return Log(**vars(log) | {"features": [noise, x]}), log, means
 
 
 class Decided(NamedTuple):

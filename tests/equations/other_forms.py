@@ -1,4 +1,4 @@
-"""Equations of the paper and of docs/math.md that the library does not need: approximations, a count, proof steps."""
+"""Equations of the paper and of docs/math.md that the library does not need: approximations and proof steps."""
 
 import math
 
@@ -39,24 +39,6 @@ def regret_bound_simplified(*, t, dim, reward_bound, **model):
     """
     gamma_T = gamma_simplified(t=t, dim=dim, reward_bound=reward_bound, **model)
     return 2 * reward_bound * dim + 2 * sqrt(2) * max(1, reward_bound) * sqrt(dim * t * log1p(t / dim) * gamma_T)
-
-
-def high_leverage_rounds(*, dim, leverage, threshold):
-    r"""Count the rounds in which the leverage :math:`q_s` can exceed a threshold, however long the play.
-
-    With :math:`c` = ``leverage`` (:math:`L^2/\lambda`), :math:`\tau` = ``threshold``: the largest root of
-
-    .. math:: n \log(1 + \tau) = d \log(1 + n c / d),
-
-    and 0 if :math:`c \le \tau`. The paper has no such count: it assumes :math:`\lambda \ge L^2`.
-    """
-    if leverage <= threshold:
-        return 0.0
-    slope = math.log1p(threshold)
-    n = dim * leverage / slope**2  # above the root, since log(1 + x) <= sqrt(x); so is every iterate
-    for _ in range(1000):
-        n = dim * math.log1p(n * leverage / dim) / slope
-    return n
 
 
 def misspecification_split(*, t, noise, complexity, misspecification):

@@ -15,17 +15,17 @@ def unit(rng, *shape):
     return x / np.linalg.norm(x, axis=-1, keepdims=True)
 
 
-def regret(policy, draw, theta, rng):
-    """Play T rounds; ``draw`` returns features for the policy and those that the reward is linear in."""
+def check_regret(bound, G, policy, theta, rng, features, own=lambda x: x):
+    """Play T rounds with features of unit length; ``own``: those that the reward is linear in."""
     total = np.zeros(LANES)
     for _ in range(T):
-        x, own = draw()
-        means = np.einsum("nkd,nd->nk", own, theta)
+        x = unit(rng, LANES, *features)
+        means = np.einsum("nkd,nd->nk", own(x), theta)
         decision = policy.act(x)
         played = means[np.arange(LANES), decision.action]
         policy.update(decision, played + R * rng.normal(size=LANES))
         total += means.max(axis=1) - played
-    return total
+    assert total.max() < bound < 2.0 * G * T
 
 
 def test_ps_oful():
@@ -34,77 +34,32 @@ def test_ps_oful():
     centers = np.tile(unit(rng, M, d), (LANES, 1, 1))
     theta = centers[:, 1] + r * unit(rng, LANES, d)
     policy = PSOFUL(centers=centers, radii=r, noise=R, delta=DELTA / 2, lanes=LANES)
-
-    def draw():
-        x = unit(rng, LANES, 5, d)
-        return x, x
-
-    G = float(np.linalg.norm(theta, axis=1).max())
+    G, apart = np.linalg.norm(theta, axis=1).max(), np.linalg.norm(centers - theta[:, None], axis=2).max()
     lam = 2.0 ** round(math.log2(d * R**2 / r**2))
+    model = {"dim": d, "n_models": M, "noise": R, "feature_bound": 1.0, "reward_bound": float(G), "delta": DELTA}
     bound = parameter_selection.likelihood_regret_bound(
-        t=T,
-        dim=d,
-        n_models=M,
-        noise=R,
-        feature_bound=1.0,
-        reward_bound=G,
-        radius=r,
-        center_distance=float(np.linalg.norm(centers - theta[:, None], axis=2).max()),
-        delta=DELTA,
-        regularization=lam,
+        t=T, radius=r, center_distance=float(apart), regularization=lam, **model
     )
-    assert bound < 2.0 * G * T
-    assert regret(policy, draw, theta, rng).max() < bound
+    check_regret(bound, G, policy, theta, rng, (5, d))
 
 
-def maps_game(rng, M, d, K):
-    theta = 0.8 * unit(rng, LANES, d)
-
-    def draw():
-        x = unit(rng, LANES, M, K, d)
-        return x, x[:, 1]
-
-    return theta, draw
+MODEL = {"dim": 3, "n_models": 3, "noise": R, "feature_bound": 1.0, "reward_bound": 0.8, "parameter_bound": 0.8}
+MODEL |= {"regularization": 1.0, "delta": DELTA}
 
 
 def test_fs_oful():
     rng = np.random.default_rng(1)
-    M, d = 3, 3
-    theta, draw = maps_game(rng, M, d, 5)
-    policy = FSOFUL(n_models=M, dim=d, noise=R, parameter_bound=0.8, delta=DELTA / 2, lanes=LANES)
-    bound = feature_selection.union_regret_bound(
-        t=T,
-        dim=d,
-        n_models=M,
-        noise=R,
-        feature_bound=1.0,
-        reward_bound=0.8,
-        parameter_bound=0.8,
-        regularization=1.0,
-        delta=DELTA,
-    )
-    assert bound < 2.0 * 0.8 * T
-    assert regret(policy, draw, theta, rng).max() < bound
+    theta = 0.8 * unit(rng, LANES, 3)
+    policy = FSOFUL(n_models=3, dim=3, noise=R, parameter_bound=0.8, delta=DELTA / 2, lanes=LANES)
+    bound = feature_selection.union_regret_bound(t=T, **MODEL)
+    check_regret(bound, 0.8, policy, theta, rng, (3, 5, 3), lambda x: x[:, 1])
 
 
 def test_fs_scb_at_the_corrected_rate():
     rng = np.random.default_rng(2)
-    M, d, K, G = 3, 3, 4, 0.8
-    theta, draw = maps_game(rng, M, d, K)
-    model = {
-        "dim": d,
-        "n_models": M,
-        "noise": R,
-        "feature_bound": 1.0,
-        "reward_bound": G,
-        "parameter_bound": G,
-        "regularization": 1.0,
-        "delta": DELTA,
-    }
-    policy = FSSquareCB(
-        weighting="corrected", exploration="corrected", horizon=T, reward_range=(-2.0, 2.0), lanes=LANES, **model
-    )
-    bound = feature_selection.regret_bound(t=T, n_actions=K, **model)
-    assert bound < 2.0 * G * T
-    assert regret(policy, draw, theta, rng).max() < bound
+    theta = 0.8 * unit(rng, LANES, 3)
+    corrected = {"weighting": "corrected", "exploration": "corrected", "reward_range": (-2.0, 2.0)}
+    policy = FSSquareCB(horizon=T, lanes=LANES, **corrected, **MODEL)
+    bound = feature_selection.regret_bound(t=T, n_actions=4, **MODEL)
+    check_regret(bound, 0.8, policy, theta, rng, (3, 4, 3), lambda x: x[:, 1])
     assert not policy.clipped.any()

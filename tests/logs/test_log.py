@@ -85,11 +85,7 @@ def test_items_are_looked_up_and_crossed_with_contexts(take):
         items = VECTORS[MENUS[k]]
         np.testing.assert_array_equal(log.offers(t)[0], items)
         np.testing.assert_array_equal(log.offers(t)[1], cross_features(CONTEXT[k], items))
-        assert (log.action[t], log.reward[t], log.propensity[t]) == (
-            PLAYED[k],
-            0.5 * PLAYED[k],
-            0.25 + 0.25 * PLAYED[k],
-        )
+        assert (log.action[t], log.reward[t], log.propensity[t]) == rounds()[k][2:]
         np.testing.assert_array_equal(log.available[t], np.arange(3) < len(MENUS[k]))
         np.testing.assert_array_equal(log.features.maps(np.array([t]))[0][0, len(MENUS[k]) :], 0.0)
 
@@ -200,19 +196,13 @@ def test_rounds_of_a_table_and_the_same_rounds_one_by_one_are_one_log():
 # Arguments
 
 
-def test_one_propensity_for_all_may_be_a_number():
-    np.testing.assert_array_equal(Log(**ARGUMENTS | {"propensity": 0.05}).propensity, [0.05] * 4)
-    for wrong in (0, 1.5, np.nan, True, None):
-        with pytest.raises(ValueError, match="Log: propensity: got"):
-            Log(**ARGUMENTS | {"propensity": wrong})
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"propensity": [0.5, 1.2, 1.0, 0.5]}, r"Log: propensity\[1\]: got 1.2, expected a probability in \(0, 1\]"),
         ({"propensity": [0.5, 0.5, 0.0, 0.5]}, r"Log: propensity\[2\]: got 0.0"),
         ({"propensity": [0.5, 0.5, 0.5, np.nan]}, r"Log: propensity\[3\]: got nan"),
+        *(({"propensity": wrong}, "Log: propensity: got") for wrong in (0, 1.5, np.nan, True, None)),
         ({"propensity": [0.5]}, r"Log: propensity: got \[0.5\], expected numbers of shape \(4,\)"),
         ({"reward": [1.0, np.nan, 1.0, 1.0]}, r"Log: reward\[1\]: got nan, expected a finite number"),
         ({"action": [0, 1, 2, 0]}, r"Log: action\[2\]: got 2, expected an action between 0 and 1"),
@@ -230,9 +220,11 @@ def test_refusals_name_the_argument_and_the_decision(change, message):
         Log(**ARGUMENTS | change)
 
 
-def test_rows_that_are_none_are_refused():
+def test_one_propensity_for_all_may_be_a_number_and_no_rows_are_refused():
+    log = Log(**ARGUMENTS | {"propensity": 0.05})
+    np.testing.assert_array_equal(log.propensity, [0.05] * 4)
     with pytest.raises(ValueError, match="Log: rows"):
-        Log(**ARGUMENTS)[4:]
+        log[4:]
 
 
 # Decisions of a policy
@@ -255,12 +247,8 @@ def test_decisions_with_lanes_and_masks_and_maps_of_several_widths_are_collected
     rng = np.random.default_rng(1)
     policy = SquareCB(dim=2, lanes=3)
     x, mask = rng.normal(size=(3, 4, 2)), np.array([True, False, True, True])
-    log = Log.collect(
-        [x, x[:2]],
-        [policy.act(x), policy.act(x[:2], lanes=[2, 0], available=mask)],
-        [np.ones(3), [0, 1]],
-        available=[None, mask],
-    )
+    decisions = [policy.act(x), policy.act(x[:2], lanes=[2, 0], available=mask)]
+    log = Log.collect([x, x[:2]], decisions, [np.ones(3), [0, 1]], available=[None, mask])
     assert len(log) == 5
     np.testing.assert_array_equal(log.reward, [1.0, 1.0, 1.0, 0.0, 1.0])
     np.testing.assert_array_equal(log.offers(4), x[1][mask])
@@ -289,12 +277,9 @@ def test_features_in_another_order_than_the_decisions_are_noticed():
         assert len(Log.collect(offers, decisions, [0.0, 1.0, 0.5])) == 3
         with pytest.raises(ValueError, match=r"Log.collect: features\[1\]: .* features of decisions\[1\]"):
             Log.collect([offers[0], offers[2], offers[1]], decisions, [0.0, 1.0, 0.5])
-    lanes = SquareCB(dim=3, lanes=2)
-    decision = lanes.act(offers[0])
-    assert len(Log.collect([offers[0]], [decision], [[0.0, 1.0]])) == 2
-    with pytest.raises(ValueError, match=r"Log.collect: features\[0\]"):
-        Log.collect([offers[0][::-1]], [decision], [[0.0, 1.0]])
-    few = SquareCB(dim=3)
-    decision = next(d for d in (few.act(offers[0][0]) for _ in range(100)) if d.action == 3)
-    with pytest.raises(ValueError, match=r"Log.collect: features\[0\]"):
-        Log.collect([offers[0][0][:2]], [decision], [0.0])
+    lanes, few = SquareCB(dim=3, lanes=2).act(offers[0]), SquareCB(dim=3)
+    assert len(Log.collect([offers[0]], [lanes], [[0.0, 1.0]])) == 2
+    fourth = next(d for d in (few.act(offers[0][0]) for _ in range(100)) if d.action == 3)
+    for x, decision, reward in ((offers[0][::-1], lanes, [0.0, 1.0]), (offers[0][0][:2], fourth, 0.0)):
+        with pytest.raises(ValueError, match=r"Log.collect: features\[0\]"):
+            Log.collect([x], [decision], [reward])

@@ -39,15 +39,9 @@ def test_replay_observes_a_fair_share():
     assert abs(found.mean_reward.estimate - truth) < 4.42 * math.hypot(error, x.std() / math.sqrt(x.size))
 
 
-@pytest.mark.parametrize(
-    ("policy", "wide"),
-    [
-        (SquareCB.bind(reward_range=(-1.0, 2.0)), SquareCB(dim=8, reward_range=(-1.0, 2.0), seed=(3, 0))),
-        (LinIDS.bind(intercept=False), LinIDS(dim=8, intercept=False, seed=(3, 0))),
-    ],
-)
-def test_agents_with_a_block_per_item_are_replayed_as_one_wide_parameter(policy, wide):
-    agent, by_hand = Agent(maps={"arms": ARMS}, policy=policy, seed=3), Wide(wide)
+def test_agents_with_a_block_per_item_are_replayed_as_one_wide_parameter():
+    wide = LinIDS(dim=8, intercept=False, seed=(3, 0))
+    agent, by_hand = Agent(maps={"arms": ARMS}, policy=LinIDS.bind(intercept=False), seed=3), Wide(wide)
     found, wanted = (replay(one, visits(400, seed=2), floor=0.33) for one in (agent, by_hand))
     assert found.observed == wanted.observed > 100
     assert found.mean_reward.estimate == pytest.approx(wanted.mean_reward.estimate, rel=1e-12)
@@ -60,9 +54,7 @@ def test_a_policy_replays_a_log(masked):
     if masked:
         mask = np.random.default_rng(1).uniform(size=(400, 4)) < 0.6
         mask[np.arange(400), log.action] = True
-        log = Log(
-            features=log.features, action=log.action, propensity=log.propensity, reward=log.reward, available=mask
-        )
+        log = Log(**vars(log) | {"available": mask})
     policy = SquareCB(dim=3, reward_range=(-3.0, 3.0))
     by_hand, coins, rewards = copy.deepcopy(policy), np.random.default_rng(3), []
     for t in range(400):

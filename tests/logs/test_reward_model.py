@@ -28,8 +28,8 @@ def test_the_ridge_model_is_the_batch_solution_of_the_other_folds():
 def test_dr_does_not_depend_on_scale_shift_or_constant_columns():
     log, means = drawn(np.random.default_rng(7), 100, greed=0.5)
     x = log.features.features[0]
-    rest = {"action": log.action, "propensity": log.propensity, "reward": log.reward}
-    other = Log(features=np.concatenate([1e6 * x + 3e8, np.full((100, 4, 1), 7.0)], axis=2), **rest)
+    scaled = np.concatenate([1e6 * x + 3e8, np.full((100, 4, 1), 7.0)], axis=2)
+    other = Log(**vars(log) | {"features": scaled})
     p = softmax(means)
     assert evaluate(p, other).dr.estimate == pytest.approx(evaluate(p, log).dr.estimate, abs=1e-6)
 
@@ -66,7 +66,7 @@ def test_the_rewards_of_a_fold_change_neither_its_map_nor_its_predictions():
     x = maps.features.features[0]
     for f in range(3):
         reward = np.where(fold == f, 50.0 * x[np.arange(60), maps.action, 0], maps.reward)  # the noise explains these
-        told = Log(features=maps.features, action=maps.action, propensity=maps.propensity, reward=reward)
+        told = Log(**vars(maps) | {"reward": reward})
         before, after = (cross_fitted(log, None, 3, np.random.default_rng(4)) for log in (maps, told))
         assert np.allclose(before[fold == f], after[fold == f], rtol=0.0, atol=1e-9)
         assert not np.allclose(before[fold != f], after[fold != f])

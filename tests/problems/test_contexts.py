@@ -1,19 +1,8 @@
 """The problem in which every wrong map is refuted on a context of its own."""
 
 import numpy as np
-import pytest
 
-from banditselect.checks import PROBLEM_CHECKS
 from banditselect.problems import ContextPerMap
-from expected_skips import run_or_skip
-
-PROBLEM = ContextPerMap(n_models=3)
-
-
-@pytest.mark.parametrize("check", PROBLEM_CHECKS)
-@pytest.mark.parametrize("noise", ["uniform", "gaussian", "bernoulli"])
-def test_problem_check(check, noise):
-    run_or_skip(check, ContextPerMap(n_models=3, noise=noise), set())
 
 
 def test_features_and_means_are_those_of_the_example():
@@ -26,8 +15,3 @@ def test_features_and_means_are_those_of_the_example():
             np.testing.assert_array_equal(x[n, :, 1], [[1.0, float(j == c)] for j in range(3)])
             np.testing.assert_array_equal(instances.means(t)[n], [0.0, 0.25 if c == 0 else -0.25])
     assert set(np.unique(instances.context)) == {0, 1, 2}
-
-
-def test_what_cannot_be_drawn_is_refused():
-    with pytest.raises(ValueError, match=r"ContextPerMap: gap: got 0\.0"):
-        ContextPerMap(gap=0.0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from banditselect.problems.instances import gaussian_items, measure, normals, random_words
-from banditselect.problems.randomness import distinct_items, renumbered
+from banditselect.problems.randomness import renumbered
 
 
 def test_random_words_are_those_of_splitmix():
@@ -86,10 +86,3 @@ def test_items_are_drawn_around_their_centre_and_measured(items, maps, few):
     told = np.empty(items)
     assert longest == pytest.approx(measure(x, theta, told), rel=1e-12)
     np.testing.assert_allclose(values, told, rtol=1e-12)
-
-
-def test_no_round_offers_an_item_twice():
-    """Five of 26 items are drawn 400 times; a third of the rounds are drawn again."""
-    items = distinct_items(np.random.default_rng(0), 400, 5, 26)
-    assert all(np.unique(row).size == 5 for row in items)
-    assert set(items.ravel()) == set(range(26))

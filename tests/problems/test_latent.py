@@ -5,16 +5,8 @@ import pytest
 from scipy import stats
 
 from banditselect import PSOFUL, Uniform, given, simulate
-from banditselect.checks import PROBLEM_CHECKS
 from banditselect.problems import LatentBandit
 from banditselect.problems.randomness import NOISES
-from expected_skips import run_or_skip
-
-
-@pytest.mark.parametrize("check", PROBLEM_CHECKS)
-@pytest.mark.parametrize("noise", NOISES.names)
-def test_common_check(noise, check):
-    run_or_skip(check, LatentBandit(n_models=3, n_arms=6, error=0.1, noise=noise))
 
 
 @pytest.mark.parametrize("noise", NOISES.names)
@@ -56,15 +48,6 @@ def test_distributions():
     assert abs(stuck - expected) < 4.3 * 0.5 * np.sqrt(low.sum())
 
 
-def test_coins_are_zero_or_one_and_one_number_decides_for_all_arms():
-    instances = LatentBandit(n_models=2, n_arms=4, noise="bernoulli").draw(range(30), 20, seed=2)
-    order = np.argsort(instances.constants["parameter"], axis=1)
-    for t in range(20):
-        reward = np.array([instances.rewards(t, np.full(30, a)) for a in range(4)]).T
-        assert set(np.unique(reward)) <= {0.0, 1.0}
-        assert (np.diff(np.take_along_axis(reward, order, axis=1), axis=1) >= 0.0).all()
-
-
 def test_without_error_the_known_vector_is_the_truth():
     constants = LatentBandit(error=0.0).draw(range(3), 1, seed=0).constants
     np.testing.assert_array_equal(constants["parameter"], constants["center"])
@@ -76,12 +59,3 @@ def test_knowing_the_vectors_pays():
     problem = LatentBandit(n_models=4, n_arms=10, error=0.01)
     result = simulate({"ps": ours, "uniform": Uniform.bind()}, problem, rounds=200, replicates=4)
     assert (result.final("ps", "regret") < 0.25 * result.final("uniform", "regret")).all()
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("n_models", 0), ("n_arms", 2.5), ("error", -0.1), ("error", 1.1), ("error", np.nan), ("noise", "none")],
-)
-def test_bad_arguments_are_refused_by_name(name, value):
-    with pytest.raises(ValueError, match=f"LatentBandit: {name}: got"):
-        LatentBandit(**{name: value})

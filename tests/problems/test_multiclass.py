@@ -1,10 +1,8 @@
 """Classes as arms: which rows are met, what the features of an arm are, and what guesses pay."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from banditselect import (
     FSIDS,
@@ -21,11 +19,9 @@ from banditselect import (
     on_map,
     simulate,
 )
-from banditselect.checks import PROBLEM_CHECKS
 from banditselect.policies import Binding
 from banditselect.problems import ClassesAsArms
 from banditselect.rivals import UCB1
-from expected_skips import run_or_skip
 
 ROWS, CLASSES = 60, 3
 RNG = np.random.default_rng(0)
@@ -33,22 +29,6 @@ LABELS = RNG.permutation(np.arange(ROWS) % CLASSES)
 GOOD = np.eye(CLASSES)[LABELS] + 0.2 * RNG.normal(size=(ROWS, CLASSES))
 NOISE = RNG.normal(size=(ROWS, 2)).astype(np.float32)
 SHARED = np.stack([-np.abs(GOOD - k) for k in range(CLASSES)], axis=1)
-
-CASES = {
-    "one map": {"features": GOOD},
-    "maps": {"features": [GOOD, 2 * GOOD]},
-    "maps of several widths": {"features": [GOOD, NOISE]},
-    "shared": {"features": SHARED, "disjoint": False},
-    "shared, maps": {"features": [SHARED, SHARED[..., :1]], "disjoint": False},
-    "functions": {"features": [np.abs, StandardScaler().fit(GOOD)], "table": GOOD},
-}
-
-
-@pytest.mark.parametrize("check", PROBLEM_CHECKS)
-@pytest.mark.parametrize("name", CASES)
-def test_common_check(name, check):
-    expected = {"check_parameter_bound", "check_linear_means"}
-    run_or_skip(check, ClassesAsArms(labels=LABELS, **CASES[name]), expected)
 
 
 def test_features_by_hand():
@@ -84,33 +64,15 @@ def test_every_pass_meets_every_row_once_in_an_order_of_its_own():
     assert stats.chisquare(np.bincount(instances.rows[:, 0], minlength=ROWS)).pvalue > 1e-5
 
 
-def test_functions_and_transformers_are_given_the_table_once():
-    frame = pd.DataFrame({"colour": np.array(["red", "blue", "green"])[LABELS], "x": NOISE[:, 0]})
-    seen = []
-
-    def noise(table):
-        seen.append(table)
-        return table[["x"]]
-
-    encoder = OneHotEncoder().fit(frame[["colour"]])
-    problem = ClassesAsArms(features=[lambda t: encoder.transform(t[["colour"]]), noise], labels=LABELS, table=frame)
-    assert len(seen) == 1
-    assert seen[0] is frame
-    np.testing.assert_array_equal(problem.features[0], encoder.transform(frame[["colour"]]).toarray())
-    np.testing.assert_array_equal(problem.features[1], NOISE[:, :1])
-    again = ClassesAsArms(features=frame[["x"]], labels=LABELS)  # a data frame is numbers, and no transformer
-    np.testing.assert_array_equal(again.features, problem.features[1])
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"features": np.abs}, "features: .*a table for the function"),
+        ({"features": np.abs}, r"features: .*shape \(rows, d\)"),
         ({"features": [GOOD, GOOD[:-1]]}, r"features\[1\]: .*60 rows"),
         ({"features": SHARED}, r"features: .*shape \(rows, d\)"),
         ({"features": GOOD, "disjoint": False}, r"features: .*\(rows, C, d\)"),
         ({"features": SHARED[:, :2], "disjoint": False}, r"features: .*\(rows, 3, d\)"),
-        ({"features": [GOOD, lambda t: t], "table": np.full((ROWS, 2), np.nan)}, r"features\[1\]: "),
+        ({"features": [GOOD, np.full((ROWS, 2), np.nan)]}, r"features\[1\]: "),
         ({"features": GOOD, "labels": LABELS + 1}, "labels: "),
         ({"features": GOOD, "disjoint": 1}, "disjoint: "),
         ({"features": []}, "features: "),

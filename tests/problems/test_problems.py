@@ -4,26 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from banditselect.checks import PROBLEM_CHECKS
 from banditselect.problems import SyntheticFeatureSelection, SyntheticParameterSelection
 from banditselect.problems.instances import gaussian_items
-from banditselect.problems.randomness import NOISES, Noise, coin_constant, distinct_items, draw_noise, random_state
+from banditselect.problems.randomness import NOISES, DrawnActions, coin_constant, distinct_items, random_state
 from banditselect.problems.synthetic import EXTREMES, extremes
-from expected_skips import run_or_skip
 
 FS = SyntheticFeatureSelection(n_models=3, dim=4, n_actions=5, n_items=50)
 PS = SyntheticParameterSelection(n_models=3, dim=4, n_actions=5, radius=0.5)
-CASES = {
-    f"{cls.__name__} {noise}": cls(**(settings | {"noise": noise}))
-    for cls, settings in ((type(FS), FS.settings), (type(PS), PS.settings))
-    for noise in NOISES.names
-} | {"extremes": SyntheticParameterSelection(**(PS.settings | {"truth": "extremes"}))}
-
-
-@pytest.mark.parametrize("check", PROBLEM_CHECKS)
-@pytest.mark.parametrize("name", CASES)
-def test_common_check(name, check):
-    run_or_skip(check, CASES[name])
 
 
 # Feature selection
@@ -46,7 +33,8 @@ def test_feature_selection_has_the_means_and_constants_that_it_says():
         wrong = np.linalg.lstsq(x[:, n, 1].reshape(-1, 4), means[:, n].ravel(), rcond=None)[1]
         assert wrong[0] > 1e-3
     table = np.zeros(instances.catalogue._table.shape)  # (N, items, M, d)
-    for n, count in enumerate(instances.counts):  # every item below was offered
+    counts = instances.items.max(axis=(1, 2)) + 1
+    for n, count in enumerate(counts):  # every item below was offered
         assert np.array_equal(np.unique(instances.items[n]), np.arange(count))
         table[n, :count] = instances.catalogue._table[n, :count]
     np.testing.assert_allclose(np.linalg.norm(table, axis=3).max(axis=(1, 2)), constants["feature_bound"])
@@ -65,7 +53,9 @@ def test_feature_selection_draws_the_paper_s_distributions():
     assert stats.kstest(theta.ravel() / 0.1, "norm").pvalue > 2e-5
     drawn = [
         table[:count] - mean
-        for table, count, mean in zip(instances.catalogue._table, instances.counts, theta, strict=True)
+        for table, count, mean in zip(
+            instances.catalogue._table, instances.items.max(axis=(1, 2)) + 1, theta, strict=True
+        )
     ]
     around = np.concatenate(drawn) / np.sqrt(0.1)  # (items of all lanes, M, d)
     for i in range(2):
@@ -176,19 +166,23 @@ def test_the_noise_asked_for_is_the_noise_there_is(problem):
 
 def test_coins_by_hand():
     draws = np.array([[0.10, 0.60], [0.74, 0.76]])
-    noise = Noise("bernoulli", draws, low=np.array([-2.0, 0.0]), high=np.array([2.0, 1.0]))
-    np.testing.assert_array_equal(noise.constant, [2.0, 0.5])
+    means = np.array([[[0.0, 2.0], [0.0, 2.0]], [[0.75, 0.0], [0.75, 0.0]]])  # (N, T, K)
+    coins = np.array([-2.0, 0.0]), np.array([2.0, 1.0])
+    instances = DrawnActions(means, means, "bernoulli", draws, {}, coins)
+    np.testing.assert_array_equal(instances.constants["noise"], [2.0, 0.5])
     # P(high) = (mean - low) / (high - low) = 1/2 and 3/4
-    np.testing.assert_array_equal(noise.rewards(0, np.array([0.0, 0.75])), [2.0, 1.0])
-    np.testing.assert_array_equal(noise.rewards(1, np.array([0.0, 0.75])), [-2.0, 0.0])
-    np.testing.assert_array_equal(noise.rewards(1, np.array([2.0, 0.0])), [2.0, 0.0])  # certain
+    np.testing.assert_array_equal(instances.rewards(0, np.array([0, 0])), [2.0, 1.0])
+    np.testing.assert_array_equal(instances.rewards(1, np.array([0, 0])), [-2.0, 0.0])
+    np.testing.assert_array_equal(instances.rewards(1, np.array([1, 1])), [2.0, 0.0])  # certain
 
 
 def test_added_noise_by_hand():
-    noise = Noise("uniform", np.array([[0.25, -0.5]]), low=0.0, high=1.0)
-    assert noise.rewards(0, np.array([1.0]))[0] == 1.25
-    assert noise.rewards(1, np.array([1.0]))[0] == 0.5
-    assert noise.constant == pytest.approx(0.288675, abs=1e-6)
+    means = np.array([[[1.0, -2.0]] * 2])
+    instances = DrawnActions(means, means, "uniform", np.array([[0.25, -0.5]]), {})
+    assert instances.rewards(0, np.array([0]))[0] == 1.25
+    assert instances.rewards(1, np.array([0]))[0] == 0.5
+    assert instances.constants["noise"] == pytest.approx(0.288675, abs=1e-6)
+    assert instances.constants["reward_bound"] == [2.0]
 
 
 def test_the_constant_of_a_coin_is_the_smallest_that_is_sub_gaussian():
@@ -201,13 +195,6 @@ def test_the_constant_of_a_coin_is_the_smallest_that_is_sub_gaussian():
         needed = 2.0 * (np.log(1.0 - p + p * np.exp(s)) - s * p) / s**2
         assert needed.max() == pytest.approx(coin_constant(p) ** 2, rel=1e-4)
         assert needed.max() <= coin_constant(p) ** 2 * (1.0 + 1e-12)
-
-
-@pytest.mark.parametrize("kind", NOISES.names)
-def test_noise_depends_on_nothing_but_its_generator(kind):
-    one, two = (draw_noise(kind, np.random.default_rng(3), 7) for _ in range(2))
-    np.testing.assert_array_equal(one, two)
-    assert one.shape == (7,)
 
 
 # Draws shared by several problems
@@ -262,27 +249,3 @@ def test_the_radii_that_there_are_have_the_tail_of_normals(at, share):
     radii = np.sqrt(-2.0 * np.log(u))
     beyond = np.arccos(np.minimum(at / radii, 1.0)).sum() * 2.0 / np.pi / 2.0**32
     assert beyond == pytest.approx(2.0 * stats.norm.sf(at), rel=share)
-
-
-@pytest.mark.parametrize(
-    ("cls", "name", "value"),
-    [
-        (SyntheticFeatureSelection, "n_models", 0),
-        (SyntheticFeatureSelection, "dim", 1.5),
-        (SyntheticFeatureSelection, "n_items", 9),
-        (SyntheticFeatureSelection, "noise", "laplace"),
-        (SyntheticParameterSelection, "n_actions", 0),
-        (SyntheticParameterSelection, "radius", -1.0),
-        (SyntheticParameterSelection, "radius", np.nan),
-        (SyntheticParameterSelection, "noise", 0.1),
-        (SyntheticParameterSelection, "truth", "worst"),
-    ],
-)
-def test_problems_that_cannot_be_are_refused_by_name(cls, name, value):
-    with pytest.raises(ValueError, match=f"{cls.__name__}: {name}: got"):
-        cls(**{name: value})
-
-
-def test_extremes_need_two_balls():
-    with pytest.raises(ValueError, match="SyntheticParameterSelection: n_models: got 1"):
-        SyntheticParameterSelection(n_models=1, truth="extremes")

@@ -1,20 +1,11 @@
-"""The problem of tasks in sequence: common checks, and the parameters of its tasks."""
+"""The problem of tasks in sequence: the parameters of its tasks."""
 
 import numpy as np
 import pytest
 
-from banditselect.checks import PROBLEM_CHECKS
 from banditselect.problems import SyntheticTasks
-from expected_skips import run_or_skip
 
 PROBLEM = SyntheticTasks(n_models=2, dim=3, n_actions=4, task_rounds=10)
-SKIPPED = ("check_parameter_bound", "check_linear_means")  # its parameter is another in every task
-
-
-@pytest.mark.parametrize("check", PROBLEM_CHECKS)
-@pytest.mark.parametrize("noise", ["uniform", "bernoulli"])
-def test_common_check(check, noise):
-    run_or_skip(check, SyntheticTasks(**(PROBLEM.settings | {"noise": noise})), SKIPPED)
 
 
 def test_every_task_has_a_parameter_near_a_centre():

@@ -150,13 +150,6 @@ def needs(options):
 # The same bytes
 
 
-@pytest.mark.parametrize(
-    "block", [pytest.param(1, marks=pytest.mark.slow), 4, pytest.param(None, marks=pytest.mark.slow)]
-)
-def test_blocks_do_not_change_a_byte(tmp_path, here, block):
-    assert table(tmp_path, workers=1, block=block) == here
-
-
 @pytest.mark.parametrize("options", ENGINES[1:])
 def test_engines_do_not_change_a_byte(tmp_path, here, options):
     needs(options)
@@ -280,6 +273,8 @@ def test_a_cell_that_fails_is_told_and_takes_no_other_down(tmp_path, options):
     assert {type(f.error) for f in results.failures if f.cell.policy == "fails"} == {KeyError}
     assert results["maps"].policies == ["uniform"]
     assert results["log"].policies == ["fails", "uniform"]
+    assert "4 cells failed" in repr(results)
+    assert "maps: fails failed: KeyError('third round')" in results.summary()
     alone = sweep({"uniform": Uniform.bind()}, problems, rounds=20, replicates=4, workers=1)
     for name in problems:
         np.testing.assert_array_equal(results[name].curve("uniform", "reward"), alone[name].curve("uniform", "reward"))

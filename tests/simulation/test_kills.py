@@ -83,10 +83,7 @@ def nursery():
 def whole(nursery, tmp_path_factory):
     """The tables of sweeps that were not interrupted."""
     folder = tmp_path_factory.mktemp("whole")
-    return {
-        "long": nursery.finish(folder / "long", **LONG),
-        "small": nursery.finish(folder / "small", **SMALL),
-    }
+    return {"long": nursery.finish(folder / "long", **LONG), "small": nursery.finish(folder / "small", **SMALL)}
 
 
 def files(folder):

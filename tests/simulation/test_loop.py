@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import warnings
 
 import numpy as np
 import pytest
@@ -371,16 +370,6 @@ class Greedy(BiasOFUL):
 def test_no_policy_changes_what_the_next_is_given():
     with pytest.raises(ValueError, match="read-only"):
         simulate({"greedy": Greedy.bind(center=given.center)}, PS, rounds=2, replicates=2)
-
-
-def test_the_warnings_of_a_policy_are_given_once_with_its_name():
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        tight = SquareCB.bind(reward_range=(0.0, 1e-3))
-        simulate({"tight": on_map(tight, 0), "wide": FS_POLICIES["scb"]}, FS, rounds=30, replicates=6, block=2)
-    messages = [str(w.message) for w in caught]
-    assert len(messages) == 1
-    assert messages[0].startswith("tight: ")
 
 
 def test_the_candidates_of_a_tuning_warn_under_the_name_of_the_policy_as_it_was_given():

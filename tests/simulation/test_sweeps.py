@@ -27,23 +27,13 @@ from banditselect.authoring import Chosen, argument
 from banditselect.masters import LatentReference
 from banditselect.problems import LatentBandit, SyntheticFeatureSelection, SyntheticParameterSelection
 from banditselect.rivals import UCB1
-from banditselect.simulation import Progress, Result, Steps, tuning
+from banditselect.simulation import Result, Steps, tuning
 from banditselect.simulation.sweeps import RESERVED
 
 PS = SyntheticParameterSelection(n_models=3, dim=4, n_actions=5, radius=0.5)
 FS = SyntheticFeatureSelection(n_models=3, dim=4, n_actions=5, n_items=50)
 SCB = SquareCB.bind(reward_range=given.reward_range)
 OFUL_TOLD = OFUL.bind(noise=given.noise, parameter_bound=given.parameter_bound)
-
-
-class Fragile(Uniform):
-    """Breaks when it learns its fifth reward in a world of ``dim`` 4."""
-
-    dim: int = argument()
-
-    def _learn(self, ids, x, y, played):
-        if self.dim == 4 and self.rounds[0] == 5:
-            raise ZeroDivisionError("no more")
 
 
 def test_a_sweep_is_its_simulations():
@@ -62,10 +52,7 @@ def test_a_sweep_is_its_simulations():
 def test_the_policies_of_a_sweep_may_depend_on_the_problem():
     problems = grid(SyntheticFeatureSelection, n_models=[2, 3], dim=3, n_items=40)
     results = sweep(
-        lambda problem: {f"map {i}": on_map(SCB, i) for i in range(problem.n_models)},
-        problems,
-        rounds=5,
-        replicates=2,
+        lambda problem: {f"map {i}": on_map(SCB, i) for i in range(problem.n_models)}, problems, rounds=5, replicates=2
     )
     assert [results[name].policies for name in results] == [["map 0", "map 1"], ["map 0", "map 1", "map 2"]]
 
@@ -111,89 +98,52 @@ def test_a_grid_makes_every_combination_and_names_what_varies():
         grid(OFUL.bind, scale=[])
 
 
-def test_a_cell_that_fails_is_reported_and_takes_no_other_down():
-    problems = grid(SyntheticParameterSelection, dim=[3, 4], n_models=2)
-    results = sweep({"fragile": Fragile.bind(), "uniform": Uniform.bind()}, problems, rounds=10, replicates=3, block=2)
-    assert results["dim=3"].policies == ["fragile", "uniform"]
-    assert results["dim=4"].policies == ["uniform"]
-    assert len(results.failures) == 2  # blocks 0-1 and 2
-    first, second = results.failures
-    assert (first.cell.problem, first.cell.policy, first.cell.lanes) == ("dim=4", "fragile", range(2))
-    assert second.cell.lanes == range(2, 3)
-    assert isinstance(first.error, ZeroDivisionError)
-    assert "no more" in first.traceback
-    assert str(first) == (
-        "fragile on dim=4, replicates 0-1, 10 rounds, seed 0, Fragile.bind() on SyntheticParameterSelection("
-        "n_models=2, dim=4, n_actions=10, radius=0.0, noise='uniform', truth='random', stay=None): "
-        "ZeroDivisionError('no more')"
-    )
-    assert "2 cells failed" in repr(results)
+REFUSED = {
+    "rounds": [0, 1.5, None],
+    "replicates": [0, 1.5, None, RESERVED + 1],
+    "seed": [-1, 0.5, None, (1, 2), 2**32],
+    "engine": ["cloud", None],
+    "workers": [0, 1.5],
+    "address": ["tcp://127.0.0.1:1"],
+    "block": [0, 2.5],
+}
+REFUSALS = [(f"^{name}: ", {name: value}) for name, values in REFUSED.items() for value in values] + [
+    (r"policies: got \{\}", {"policies": {}}),
+    (r"policies: got .*expected a dict of what bind returned by name", {"policies": OFUL_TOLD}),
+    (r"policies: got .*expected a dict of what bind returned by name", {"policies": [OFUL_TOLD]}),
+    ("policies: got 1, expected names that are text", {"policies": {1: OFUL_TOLD}}),
+    (r"policies\['u'\]: got Uniform.*what Policy\.bind returned", {"policies": {"u": Uniform()}}),
+    (r"policies\['u'\]: .*what Policy\.bind returned", {"policies": {"u": Uniform}}),
+    (r"problems\['a'\]: got 3", {"problems": {"a": 3}}),
+    (r"problems: got \[.*, expected at least one problem, by name", {"problems": [PS]}),
+    (r"problems: got \{\}", {"problems": {}}),
+    (r"rounds: got 1000000000000000, expected .* <= 1e\+09", {"rounds": 10**15}),
+    (r"replicates: got 1000000000000, expected fewer: 20,000,000,000 cells", {"replicates": 10**12}),
+    ("out: got '', expected the name of a folder", {"out": ""}),
+]
 
 
-def test_simulate_raises_what_failed_with_a_note():
-    with pytest.raises(ZeroDivisionError, match="no more") as caught:
-        simulate({"uniform": Uniform.bind(), "fragile": Fragile.bind()}, PS, rounds=10, replicates=2)
-    assert "fragile on problem, replicates 0-1" in caught.value.__notes__[0]
-
-
-@pytest.mark.parametrize("policy", [Uniform(), Uniform, "uniform", None])
-def test_what_is_not_a_binding_is_refused_by_name(policy):
-    with pytest.raises(ValueError, match=r"policies\['mine'\]: .*what Policy\.bind returned"):
-        simulate({"mine": policy}, PS, rounds=2, replicates=2)
-
-
-def test_bad_arguments_are_refused_by_name(tmp_path):
-    good = {"rounds": 2, "replicates": 2}
-    bad = {
-        "rounds": (0, 1.5, None),
-        "replicates": (0, 1.5, None, RESERVED + 1),
-        "seed": (-1, 0.5, None, (1, 2), 2**32),
-        "engine": ("cloud", None),
-        "workers": (0, 1.5),
-        "address": ("tcp://127.0.0.1:1",),
-        "block": (0, 2.5),
-    }
-    for name, values in bad.items():
-        for value in values:
-            with pytest.raises(ValueError, match=f"^{name}: "):
-                simulate({"u": Uniform.bind()}, PS, out=tmp_path / "out", **(good | {name: value}))
+@pytest.mark.parametrize(("match", "changes"), REFUSALS)
+def test_what_cannot_be_run_is_refused_by_name_before_anything_is_written(tmp_path, match, changes):
+    run = {"policies": {"u": Uniform.bind()}, "problems": {"p": PS}, "rounds": 2, "replicates": 2}
+    with pytest.raises(ValueError, match=match):
+        sweep(**(run | {"out": tmp_path / "out"} | changes))
     assert not (tmp_path / "out").exists()
-    with pytest.raises(ValueError, match=r"policies: got \{\}"):
-        simulate({}, PS, **good)
-    with pytest.raises(ValueError, match=r"problems\['a'\]: got 3"):
-        sweep({"u": Uniform.bind()}, {"a": 3}, **good)
-    with pytest.raises(ValueError, match=r"problems: got \[.*, expected at least one problem, by name"):
-        sweep({"u": Uniform.bind()}, [PS], **good)
-    with pytest.raises(ValueError, match=r"rounds: got 1000000000000000, expected .* <= 1e\+09"):
-        sweep({"u": Uniform.bind()}, {"p": PS}, **(good | {"rounds": 10**15}))
-    with pytest.raises(ValueError, match=r"replicates: got 1000000000000, expected fewer: 20,000,000,000 cells"):
-        sweep({"u": Uniform.bind()}, {"p": PS}, **(good | {"replicates": 10**12}))
-    with pytest.raises(ValueError, match="out: got '', expected the name of a folder"):
-        sweep({"u": Uniform.bind()}, {"p": PS}, out="", **good)
-    (tmp_path / "theirs").mkdir()
-    (tmp_path / "theirs" / "results.parquet").write_text("theirs")
-    with pytest.raises(ValueError, match=r"out: .* a folder of ours, or one without results\.parquet"):
-        sweep({"u": Uniform.bind()}, {"p": PS}, out=tmp_path / "theirs", **good)
-    with pytest.raises(ValueError, match=r"problems: got \{\}"):
-        sweep({"u": Uniform.bind()}, {}, **good)
+
+
+@pytest.mark.parametrize(("theirs", "out"), [("file", "file"), ("folder/results.parquet", "folder")])
+def test_a_folder_that_is_not_ours_stays_as_it_is(tmp_path, theirs, out):
+    path = tmp_path / theirs
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("theirs")
+    with pytest.raises(ValueError, match=r"out: .* a folder"):
+        sweep({"u": Uniform.bind()}, {"p": PS}, out=tmp_path / out, rounds=2, replicates=2)
+    assert path.read_text() == "theirs"
+
+
+def test_a_constant_that_the_problem_lacks_is_refused_with_those_that_it_has():
     with pytest.raises(ValueError, match=r"given\.horizon: .*center, centers"):
-        simulate({"a": OFUL.bind(noise=given.horizon)}, PS, **good)
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ValueError, match=r"out: .*a folder"):
-        simulate({"u": Uniform.bind()}, PS, out=tmp_path / "file", **good)
-
-
-def test_progress_counts_every_cell_of_every_policy():
-    calls: list[Progress] = []
-    policies = {"a": OFUL_TOLD, "b": Uniform.bind()}
-    simulate(policies, PS, rounds=3, replicates=2, block=1, progress=calls.append)
-    assert {p.cells for p in calls} == {4}
-    done = [p.cells_done for p in calls]
-    assert (done[0], done[-1]) == (0, 4)
-    assert done == sorted(done)
-    assert set(done) == set(range(5))
-    assert len(calls) > 12  # one for every checkpoint of every cell
-    assert calls[-1].seconds_left == 0.0
+        simulate({"a": OFUL.bind(noise=given.horizon)}, PS, rounds=2, replicates=2)
 
 
 # Tuning
@@ -272,13 +222,6 @@ def test_a_policy_is_tuned_where_it_has_the_argument_itself_or_inside():
     assert told["RB"]["tried"][2]["arguments"] == {"exploration": 7.0, "reference": 2.0}
 
 
-def test_what_cannot_be_stored_is_refused_before_there_is_a_folder(tmp_path):
-    policies = {"scb": SquareCB.bind(exploration=lambda t: t)}
-    with pytest.raises(ValueError, match=r"out: .*exploration.*cannot be stored"):
-        tune(policies, PS, {"regularization": [1.0]}, rounds=2, replicates=1, out=tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
 def test_a_policy_without_the_argument_stays_as_it_is():
     tuned = tune({"u": Uniform.bind(), "o": OFUL_TOLD}, PS, {"scale": [0.1, 1.0]}, rounds=5, replicates=2)
     assert list(tuned) == ["u", "o"]
@@ -286,29 +229,32 @@ def test_a_policy_without_the_argument_stays_as_it_is():
     assert list(simulate(tuned, PS, rounds=5, replicates=2).settings["tuning"]["policies"]) == ["o"]
 
 
-def test_tuning_is_kept_in_the_store_and_taken_from_there(tmp_path, monkeypatch):
-    first = tune({"OFUL": OFUL_TOLD}, PS, {"scale": [0.1, 1.0]}, rounds=10, replicates=2, out=tmp_path)
-    monkeypatch.setattr(SyntheticParameterSelection, "draw", None)
-    again = tune({"OFUL": OFUL_TOLD}, PS, {"scale": [0.1, 1.0]}, rounds=10, replicates=2, out=tmp_path)
-    assert again.record == first.record
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"grid": {"width": [1]}}, "grid: got 'width', expected an argument of at least one of the policies"),
+        ({"grid": {"scale": [0.1], "seed": [1]}}, "grid: got 'seed', expected an argument of at least one"),
+        ({"grid": {}}, r"grid: got \{\}, expected arguments with values to try"),
+        ({"grid": {"scale": 0.1}}, r"grid: scale: got 0\.1, expected a list of at least one value, or Steps"),
+        ({"grid": {"scale": [-1.0]}}, "OFUL: scale: got -1.0"),
+        ({"policies": [OFUL_TOLD]}, r"policies: got \[.*, expected a dict of what bind returned by name"),
+        ({"metric": "loss"}, "metric: got 'loss'"),
+        ({"metric": "weight"}, "metric: got 'weight', expected a metric that .* has on every replicate"),
+        ({"own": {"ofu": {"scale": [1.0]}}}, "own: got 'ofu', expected the name of a policy"),
+        ({"own": {"o": {"width": [1.0]}}}, r"own\['o'\]: got 'width', expected one of its arguments"),
+        ({"own": {"o": {"scale": 1.0}}}, r"own\['o'\]: scale: got 1\.0, expected a list of at least one value"),
+    ],
+)
+def test_what_cannot_be_tuned_is_refused_by_name(changes, match):
+    with pytest.raises(ValueError, match=match):
+        tune(**({"policies": {"o": OFUL_TOLD}, "problem": PS, "grid": {"scale": [0.1]}, "rounds": 2} | changes))
 
 
-def test_what_cannot_be_tuned_is_refused_by_name():
-    for values in ({"width": [1]}, {"scale": [0.1], "width": [1]}, {"seed": [1]}):
-        with pytest.raises(ValueError, match=r"grid: got '(width|seed)', expected an argument of at least one"):
-            tune({"o": OFUL_TOLD}, PS, values, rounds=2)
-    with pytest.raises(ValueError, match=r"grid: got \{\}, expected arguments with values to try"):
-        tune({"o": OFUL_TOLD}, PS, {}, rounds=2)
-    with pytest.raises(ValueError, match=r"policies: got \[.*, expected a dict of what bind returned by name"):
-        tune([OFUL_TOLD], PS, {"scale": [0.1]}, rounds=2)
-    with pytest.raises(ValueError, match=r"grid: scale: got 0\.1"):
-        tune({"o": OFUL_TOLD}, PS, {"scale": 0.1}, rounds=2)
-    with pytest.raises(ValueError, match="metric: got 'loss'"):
-        tune({"o": OFUL_TOLD}, PS, {"scale": [0.1]}, rounds=2, metric="loss")
-    with pytest.raises(ValueError, match="metric: got 'weight'"):
-        tune({"o": OFUL_TOLD}, PS, {"scale": [0.1]}, rounds=2, metric="weight")
-    with pytest.raises(ValueError, match="scale"):
-        tune({"o": OFUL_TOLD}, PS, {"scale": [-1.0]}, rounds=2)
+def test_tuning_that_cannot_be_stored_is_refused_before_there_is_a_folder(tmp_path):
+    policies = {"scb": SquareCB.bind(exploration=lambda t: t)}
+    with pytest.raises(ValueError, match=r"out: .*exploration.*cannot be stored"):
+        tune(policies, PS, {"regularization": [1.0]}, rounds=2, replicates=1, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 # Seeds and storage
@@ -333,42 +279,6 @@ def test_more_replicates_keep_all_that_is_stored_also_in_blocks_that_were_not_fu
     assert len(met) == 4  # nothing but the comparison above was drawn again
 
 
-# Mistakes of newcomers
-
-
-def test_what_is_not_a_mapping_of_policies_is_refused_by_name():
-    for policies in (OFUL_TOLD, [OFUL_TOLD], None):
-        with pytest.raises(ValueError, match=r"policies: got .*expected a dict of what bind returned by name"):
-            simulate(policies, PS, rounds=2, replicates=2)
-    with pytest.raises(ValueError, match="policies: got 1, expected names that are text"):
-        simulate({1: OFUL_TOLD}, PS, rounds=2, replicates=2)
-
-
-class Unsure(Uniform):
-    """Its probabilities are what the test wants."""
-
-    p: object = None
-
-    def _choose(self, ids, x, offered, numbers):
-        return Chosen(type(self).p, self._streams.keys[ids])
-
-
-@pytest.mark.parametrize(
-    "p", [np.full((2, 5), 0.7), np.full((2, 5), np.nan), np.full((2, 4), 0.25), np.array([[1.5, -0.5, 0, 0, 0]] * 2)]
-)
-def test_probabilities_that_are_none_are_refused_by_name(p, monkeypatch):
-    monkeypatch.setattr(Unsure, "p", p)
-    with pytest.raises(ValueError, match=r"Unsure: probabilities: got .*probabilities, float64 of shape \(2, 5\)"):
-        simulate({"unsure": Unsure.bind()}, PS, rounds=2, replicates=2)
-
-
-def test_the_summary_tells_what_failed():
-    problems = grid(SyntheticParameterSelection, dim=[3, 4], n_models=2)
-    text = sweep({"f": Fragile.bind(), "u": Uniform.bind()}, problems, rounds=10, replicates=3).summary()
-    assert "dim=4: f failed: ZeroDivisionError('no more')" in text
-    assert text.startswith("dim=3: regret after 10 rounds, 3 replicates")
-
-
 def test_a_policy_may_have_values_of_its_own_and_walks_where_they_are_steps():
     policies = {"OFUL": OFUL_TOLD, "LinTS": LinTS.bind(noise=given.noise)}
     options = {"rounds": 30, "replicates": 4, "own": {"OFUL": {"regularization": Steps(1.0, factor=10.0)}}}
@@ -383,19 +293,6 @@ def test_a_policy_may_have_values_of_its_own_and_walks_where_they_are_steps():
     assert {best / 10.0, best * 10.0} <= tried  # both neighbours of the best are worse
 
 
-@pytest.mark.parametrize(
-    ("own", "match"),
-    [
-        ({"ofu": {"scale": [1.0]}}, "own: got 'ofu', expected the name of a policy"),
-        ({"o": {"width": [1.0]}}, r"own\['o'\]: got 'width', expected one of its arguments"),
-        ({"o": {"scale": 1.0}}, r"own\['o'\]: scale: got 1\.0, expected a list of at least one value, or Steps"),
-    ],
-)
-def test_values_of_its_own_that_a_policy_cannot_take_are_refused(own, match):
-    with pytest.raises(ValueError, match=match):
-        tune({"o": OFUL_TOLD}, PS, {"scale": [0.1]}, rounds=2, own=own)
-
-
 def test_a_step_to_a_value_that_the_policy_refuses_is_no_step():
     """From delta = .5 the next is 1.58; what begins with a refusal is an error all the same."""
     tuned = tune({"OFUL": OFUL_TOLD}, PS, {"delta": Steps(0.5)}, rounds=10, replicates=2)
@@ -408,22 +305,10 @@ def test_a_step_to_a_value_that_the_policy_refuses_is_no_step():
 def test_several_problems_are_tuned_side_by_side_as_if_alone():
     problems = {f"M = {M}": SyntheticParameterSelection(n_models=M, dim=3) for M in (2, 3, 4)}
     policies = {name: {"OFUL": OFUL.bind(noise=given.noise), "uniform": Uniform.bind()} for name in problems}
-    chosen = tuning.tune_all(
-        policies,
-        problems,
-        {"scale": tuning.Steps(1.0)},
-        own=None,
-        rounds=50,
-        replicates=4,
-        metric="regret",
-        phase=lambda _: None,
-        workers=1,
-    )
+    options = {"grid": {"scale": Steps(1.0)}, "own": None, "rounds": 50, "replicates": 4, "metric": "regret"}
+    chosen = tuning.tune_all(policies, problems, **options, phase=lambda _: None, workers=1)
     assert list(chosen) == list(problems)
-    alone = tune(
-        policies["M = 3"], problems["M = 3"], {"scale": tuning.Steps(1.0)}, rounds=50, replicates=4, engine="local"
-    )
-    assert chosen["M = 3"].record == alone.record
+    assert chosen["M = 3"].record == tune(policies["M = 3"], problems["M = 3"], **options).record
 
 
 def test_an_interrupted_tuning_continues_to_the_same_choice_with_any_number_of_workers(tmp_path):

@@ -16,7 +16,7 @@ WALK = Steps(1.0, factor=10.0, reach=6)
 def searched(axes, replicates, value):
     """Run a search; ``value`` is from a place to its results on all replicates. Return it with its requests."""
     search, asked = Search(axes, replicates), []
-    while (request := search.next()) is not None:
+    for request in search.requests:
         asked.append(request)
         for place in request.places:
             search.learn(place, np.broadcast_to(value(place), replicates)[request.start : request.stop])

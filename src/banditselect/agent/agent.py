@@ -87,7 +87,7 @@ class Agent:
         named = _named(maps)
         if not isinstance(id, str):
             raise errors.refuse("Agent: id", id, "the name of a column")
-        self._hold({name: part._copy() for name, part in named.items()}, build(policy, named, seed), id)
+        self._hold({name: copy.copy(part) for name, part in named.items()}, build(policy, named, seed), id)
 
     def _hold(self, maps: dict[str, FeatureMap], policy: Policy, id: str) -> None:
         self.maps, self.policy, self.id = maps, policy, id
@@ -239,7 +239,7 @@ class Agent:
         """
         with self._guard:
             policy = self._changing("add_maps")
-            new = {name: part._copy() for name, part in _named(maps, self.maps).items()}
+            new = {name: copy.copy(part) for name, part in _named(maps, self.maps).items()}
             twice = next((name for name in new if name in self.maps), None)
             if twice is not None:
                 raise errors.refuse("add_maps: maps", twice, "names that no other map has")

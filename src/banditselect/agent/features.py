@@ -1,6 +1,6 @@
 """Between maps and policies: a policy of the right shape, and features as it takes them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from ..runtime.binding import Binding
 from ..runtime.blocks import BlockedShape
 from ..runtime.drawing import Seed
 from ..runtime.errors import refuse
-from ..runtime.shapes import AnyShape, values_of
+from ..runtime.shapes import AnyShape, each, values_of
 from ..types import Array, Blocked
 
 
@@ -48,7 +48,7 @@ def _one_or_all(numbers: list[int]) -> int | list[int]:
 
 def to_policy_input(policy: Policy, features: Sequence[Array | Blocked]) -> Any:
     """Return the features of K items in every map as the policy takes them for one lane."""
-    rows = [_each(x, lambda part: part[None]) for x in features]
+    rows = [each(x, lambda part: part[None]) for x in features]
     return rows if policy.feature_shape.many or len(rows) > 1 else rows[0]
 
 
@@ -56,7 +56,7 @@ def played_item(features: Any) -> Any:
     """Return the result of ``to_policy_input`` in the form for ``learn``: the first item alone."""
     if isinstance(features, list):
         return [played_item(x) for x in features]
-    return _each(features, lambda part: part[:, 0])
+    return each(features, lambda part: part[:, 0])
 
 
 def replayed(
@@ -82,11 +82,6 @@ def _joined(part: FeatureMap, features: list[Any]) -> Array | Blocked:
     if part.blocks == 1:
         return x
     return Blocked(x, np.concatenate([np.empty(0, dtype=np.int64), *(x.block for x in features)]))
-
-
-def _each(x: Array | Blocked, change: Callable[[Any], Any]) -> Any:
-    """Return features, and their blocks if there are some, changed alike."""
-    return Blocked(*map(change, x)) if isinstance(x, Blocked) else change(x)
 
 
 def estimates(policy: Policy, lane: int, maps: Sequence[FeatureMap]) -> list[Array]:

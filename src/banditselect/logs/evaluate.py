@@ -129,18 +129,23 @@ def evaluate(
 
 def _predictions(given: Any, log: Log, map: int | None, folds: int, seed: int) -> Array:
     """Return the rewards that a model expects of all actions, ``(T, K)``."""
-    T, K = len(log), log.features.n_actions
     if given is None:
-        return cross_fitted(log, map, min(folds, T), np.random.default_rng(seed))
-    q = inputs.as_floats("evaluate: predictions", given, f"finite numbers of shape {(T, K)}")
-    if q.shape != (T, K) or not np.isfinite(q).all():
-        raise errors.refuse("evaluate: predictions", given, f"finite numbers of shape {(T, K)}")
-    return q
+        return cross_fitted(log, map, min(folds, len(log)), np.random.default_rng(seed))
+    return _table("evaluate: predictions", given, log, "finite numbers")
+
+
+def _table(name: str, given: Any, log: Log, kind: str) -> Array:
+    """Return a finite number for every action of every decision, ``(T, K)``."""
+    expected = f"{kind} of shape {log.offered.shape}"
+    found = inputs.as_floats(name, given, expected)
+    if found.shape != log.offered.shape or not np.isfinite(found).all():
+        raise errors.refuse(name, given, expected)
+    return found
 
 
 def _probabilities(target: Any, log: Log, progressive: bool) -> Array:
     """Return the target's probabilities of all actions, ``(T, K)``; zero where an action was not offered."""
-    T, K, offered = len(log), log.features.n_actions, log.offered
+    offered = log.offered
     if isinstance(target, Policy):
         if target.lanes is not None:
             raise errors.refuse("evaluate: target", f"{target.lanes} lanes", "a policy without lanes")
@@ -154,7 +159,7 @@ def _probabilities(target: Any, log: Log, progressive: bool) -> Array:
     elif not callable(target):
         return _checked(target, log)
     ask = target.probabilities if isinstance(target, Policy) else target
-    p = np.zeros((T, K))
+    p = np.zeros(offered.shape)
     for part in chunks(log):
         maps = log.features.shown(part) if progressive else log.features.maps(part)
         for i, t in enumerate(part.tolist()):
@@ -167,12 +172,9 @@ def _probabilities(target: Any, log: Log, progressive: bool) -> Array:
 
 def _checked(given: Any, log: Log) -> Array:
     """Return probabilities that were given for all actions of all decisions."""
-    T, K, offered = len(log), log.features.n_actions, log.offered
-    p = inputs.as_floats("evaluate: target", given, f"probabilities of shape {(T, K)}")
-    if p.shape != (T, K):
-        raise errors.refuse("evaluate: target", given, f"probabilities of shape {(T, K)}")
+    p = _table("evaluate: target", given, log, "probabilities")
     right = (p >= 0.0).all(axis=1) & (np.abs(p.sum(axis=1) - 1.0) <= TOLERANCE)
-    for t in np.flatnonzero(~(right & (np.where(offered, 0.0, p) == 0.0).all(axis=1)))[:1]:
+    for t in np.flatnonzero(~(right & (np.where(log.offered, 0.0, p) == 0.0).all(axis=1)))[:1]:
         expected = "probabilities that sum to 1, and 0 for what was not offered"
         raise errors.refuse(f"evaluate: target[{t}]", p[t], expected)
     return p
@@ -183,7 +185,7 @@ def _at_once(policy: Policy, log: Log) -> Array:
     features, reader, only = log.features, policy, None
     if isinstance(policy, OnMap) and features.many and (index := int(np.asarray(policy.index))) < len(features.dims):
         reader, only = policy.policy, index
-    p = np.zeros((len(log), features.n_actions))
+    p = np.zeros(log.offered.shape)
     for part in chunks(log):
         maps = features.shown(part) if only is None else features.maps(part, only)
         x = stacked(maps, features.many and only is None, axis=1)

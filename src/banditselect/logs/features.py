@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.features import LIMIT
-from ..maps import Concat, FeatureMap, Numbers, Records, Vectors
+from ..maps import Encoder, FeatureMap, Numbers, Records, Vectors
 from ..runtime import errors, inputs
 from ..runtime.settings import read_only
-from ..runtime.shapes import values_of, widened
+from ..runtime.shapes import each, values_of, widened
 from ..types import Array, Blocked, Index, Mask
 
 
@@ -46,8 +46,8 @@ class LogFeatures(ABC):
 
     def maps(self, rows: Index, only: int | None = None) -> list[Array]:
         """Return the same with zeros in the places of other blocks."""
-        parts = zip(self.shown(rows, only), (self.blocks or (1,) * len(self.dims))[part_at(only)], strict=True)
-        return [widened(*m, B) if isinstance(m, Blocked) else m for m, B in parts]
+        blocks = self.blocks[part_at(only)]
+        return [widened(*m, blocks[i]) if isinstance(m, Blocked) else m for i, m in enumerate(self.shown(rows, only))]
 
     @abstractmethod
     def take(self, rows: Index) -> Self:
@@ -88,7 +88,7 @@ class DenseFeatures(LogFeatures):
 
     def take(self, rows: Index) -> Self:
         """Return the features of these decisions."""
-        maps = [part_of(m, rows) for m in self.features]
+        maps = [each(m, lambda array: array[rows]) for m in self.features]
         return type(self)(maps if self.many else maps[0])
 
 
@@ -152,19 +152,18 @@ def mapped(maps: Any, contexts: Records, items: Records, offered: Index | None) 
     if not given or not all(isinstance(m, FeatureMap) for m in given):
         raise errors.refuse("Log.from_rounds: maps", maps, "a feature map such as maps.Outer(...), or several of them")
     for m in given:
-        _check(m.settings.get("context"), contexts, "round")
-        _check(m.settings.get("items"), items, "item")
+        for name, encoder in m._parts:
+            _check(encoder, *((contexts, "round") if name == "context" else (items, "item")))
     made = [copy(m) if m.fitted else m.fit(contexts, items) for m in given]
     for m in made:
         m.observe(None, items)
     return MappedFeatures(made, not isinstance(maps, FeatureMap), contexts, items, offered)
 
 
-def _check(encoder: Any, records: Records, kind: str) -> None:
+def _check(encoder: Encoder, records: Records, kind: str) -> None:
     """Refuse text in a column that an encoder reads as numbers, such as a number with a decimal comma."""
-    if isinstance(encoder, Concat):
-        for part in encoder.encoders:
-            _check(part, records, kind)
+    for _, part in encoder._parts:
+        _check(part, records, kind)
     names = encoder.columns if isinstance(encoder, Numbers) else ()
     for name in (encoder.column,) if isinstance(encoder, Vectors) else names:
         if isinstance(encoder, Vectors) or np.isnan(records.numbers(name)).any():
@@ -176,13 +175,6 @@ def _check(encoder: Any, records: Records, kind: str) -> None:
 def part_at(only: int | None) -> slice:
     """Return the place of one map, or of all."""
     return slice(None) if only is None else slice(only, only + 1)
-
-
-def part_of(features: Any, places: Any) -> Any:
-    """Return some entries of a map."""
-    if isinstance(features, Blocked):
-        return Blocked(features.values[places], features.block[places])
-    return features[places]
 
 
 def _as_maps(value: Any) -> tuple[tuple[NDArray[Any], ...], bool]:

@@ -18,9 +18,9 @@ from ..policies import Decision
 from ..runtime import constraints, errors, inputs
 from ..runtime.extras import need
 from ..runtime.settings import read_only
-from ..runtime.shapes import stacked, values_of
+from ..runtime.shapes import each, stacked, values_of
 from ..types import Array, Blocked, Index, Mask
-from .features import DenseFeatures, LogFeatures, mapped, part_of
+from .features import DenseFeatures, LogFeatures, mapped
 from .rounds import Round, Rounds, columns_of
 
 
@@ -151,24 +151,23 @@ class Log:
             if not isinstance(decision, Decision) or decision.probability is None:
                 raise errors.refuse(f"Log.collect: decisions[{t}]", decision, "a decision with a probability")
             block, n = DenseFeatures(_one_more_axis(x) if decision.lanes is None else x), np.size(decision.action)
-            if block.size != n or (blocks and _widths(block) != _widths(blocks[0])):
+            widths = [values_of(m).shape[2] for m in block.features]
+            if block.size != n or widths != [values_of(m).shape[2] for m in (blocks or [block])[0].features]:
                 raise errors.refuse(f"Log.collect: features[{t}]", x, "what act was given, as at other times")
             if not _holds(block, decision):
                 expected = f"what act was given: action {decision.action} does not have the features of decisions[{t}]"
                 raise errors.refuse(f"Log.collect: features[{t}]", x, expected)
-            mask = None if available is None else available[t]
-            everything = np.ones(block.n_actions, dtype=bool)
-            masks.append(inputs.offered(everything if mask is None else mask, n, block.n_actions))
+            mask = np.ones(block.n_actions, dtype=bool) if available is None or available[t] is None else available[t]
+            masks.append(inputs.offered(mask, n, block.n_actions))
             blocks.append(block)
         K = max(block.n_actions for block in blocks)
-        of_all = zip(*(block.shown(np.arange(block.size)) for block in blocks), strict=True)
-        joined = [_joined(maps, K) for maps in of_all]
+        joined = [_joined(parts, K) for parts in zip(*(block.features for block in blocks), strict=True)]
         return cls(
             features=joined if blocks[0].many else joined[0],
             action=np.concatenate([np.atleast_1d(d.action) for d in decisions]),
             propensity=np.concatenate([np.atleast_1d(d.probability) for d in decisions]),
             reward=np.concatenate([np.atleast_1d(y) for y in rewards]),
-            available=np.concatenate([_wider(mask, K) for mask in masks]),
+            available=_joined(masks, K),
         )
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -219,7 +218,7 @@ class Log:
 
     def part(self, maps: Sequence[Any], i: int, actions: Any) -> Any:
         """Return the features of some actions of the i-th decision of some, in the form that policies take."""
-        return stacked([part_of(m, (i, actions)) for m in maps], self.features.many, axis=0)
+        return stacked([each(m, lambda array: array[i, actions]) for m in maps], self.features.many, axis=0)
 
     def __repr__(self) -> str:
         dims = self.features.dims
@@ -252,10 +251,6 @@ def _numbers(name: str, value: Any, T: int) -> Array:
     return array
 
 
-def _widths(block: DenseFeatures) -> list[int]:
-    return [values_of(m).shape[2] for m in block.features]
-
-
 def _holds(block: DenseFeatures, decision: Decision) -> bool:
     """Return whether the actions played have the features that the decision carries."""
     action = np.atleast_1d(decision.action)
@@ -273,20 +268,14 @@ def _holds(block: DenseFeatures, decision: Decision) -> bool:
 
 def _one_more_axis(x: Any) -> Any:
     """Return the features that a policy without lanes was given with an axis of decisions."""
-    if isinstance(x, Blocked):
-        return Blocked(np.asarray(x.values)[None], np.asarray(x.block)[None])
-    if isinstance(x, list | tuple) and (isinstance(x[0], Blocked) or np.ndim(x[0]) == 2):
+    if isinstance(x, list | tuple) and not isinstance(x, Blocked) and (isinstance(x[0], Blocked) or np.ndim(x[0]) == 2):
         return [_one_more_axis(m) for m in x]
-    return np.asarray(x)[None]
+    return each(x, lambda part: np.asarray(part)[None])
 
 
-def _joined(maps: Sequence[Any], K: int) -> Any:
-    """Return what several decisions offered in one map, one behind the other, with K actions each."""
-    if isinstance(maps[0], Blocked):
-        return Blocked(*(np.concatenate([_wider(part, K) for part in parts]) for parts in zip(*maps, strict=True)))
-    return np.concatenate([_wider(m, K) for m in maps])
-
-
-def _wider(block: Any, K: int) -> Any:
-    """Pad the axis of actions, the second, with zeros."""
-    return np.pad(block, [(0, 0), (0, K - block.shape[1])] + [(0, 0)] * (block.ndim - 2))
+def _joined(parts: Sequence[Any], K: int) -> Any:
+    """Return what several decisions offered in one map, one behind the other, with K actions each, filled up with 0."""
+    if isinstance(parts[0], Blocked):
+        return Blocked(*(_joined(arrays, K) for arrays in zip(*parts, strict=True)))
+    widths = [[(0, 0), (0, K - part.shape[1])] + [(0, 0)] * (part.ndim - 2) for part in parts]
+    return np.concatenate([np.pad(part, width) for part, width in zip(parts, widths, strict=True)])

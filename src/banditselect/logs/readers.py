@@ -85,8 +85,8 @@ def read_offers(
 
     Parameters
     ----------
-    source: a ``.parquet`` or ``.csv`` file, or a DataFrame (pandas, polars, pyarrow).
-    context: the columns that are the context, read in the first row of a decision; cells as in :func:`read_decisions`.
+    source: as in :func:`read_decisions`, and so are cells.
+    context: the columns that are the context, read in the first row of a decision.
     item: the columns that are the record of the item in a row.
     decision: the column that says which rows belong together.
     chosen: the column that is true (or 1) in the row of the action played, once for every decision.
@@ -138,20 +138,17 @@ def _check(owner: str, propensity: Any, **columns: Any) -> None:
 
 def _records(items: Any) -> dict[Any, Record]:
     """Return the records of items by their ids."""
+    pairs: list[tuple[Any, Any]] = []
     if (frame := frame_of("read_decisions: items", items)) is not None:
-        if frame.implementation.is_pandas_like():
-            ids = frame.to_native().index.tolist()
-        elif "id" in frame.columns:
-            ids = frame.get_column("id").to_list()
-        else:
+        indexed = frame.implementation.is_pandas_like()
+        if not indexed and "id" not in frame.columns:
             raise errors.refuse("read_decisions: items: columns", frame.columns, "a column 'id'")
+        ids = frame.to_native().index.tolist() if indexed else frame.get_column("id").to_list()
         pairs = list(zip(ids, frame.rows(named=True), strict=True))
     elif isinstance(items, Mapping):
         pairs = list(items.items())
     elif isinstance(items, Sequence) and not isinstance(items, str):
         pairs = [(key, {}) for key in items]
-    else:
-        pairs = []
     found: dict[Any, Record] = {key: {"id": key} | dict(row) for key, row in pairs if isinstance(row, Mapping)}
     if not found or len(found) != len(pairs):
         expected = "records by id, a DataFrame with the ids as its index, or a list of ids; all different, at least one"

@@ -50,22 +50,21 @@ class Batch:
             return _literal(cell) if cell.lstrip().startswith("[") else cell if cell.strip() else None
         return cell.tolist() if isinstance(cell, np.ndarray) else cell
 
-    def numbers(self, name: str, rows: Any = None) -> Array:
+    def numbers(self, name: str, rows: Any = slice(None)) -> Array:
         """Return finite numbers, in all rows or some."""
-        rows = np.arange(self.n) if rows is None else rows
         column, parse = self.frame[name].iloc[rows], need("pandas", "experiments").to_numeric
         try:
             x: Array = parse(column, errors="coerce").to_numpy(float, na_value=np.nan)
         except OverflowError:
             x = parse(column.astype(str), errors="coerce").to_numpy(float, na_value=np.nan)
-        self.fault(rows[~(np.abs(x) <= LIMIT)], name, "a finite number such as 0.5, with a point")
+        self.fault(column.index[~(np.abs(x) <= LIMIT)], name, "a finite number such as 0.5, with a point")
         return x
 
-    def probabilities(self, given: str | float, rows: Any = None) -> Array:
+    def probabilities(self, given: str | float, rows: Any = slice(None)) -> Array:
         """Return the probabilities in a column, or the one that was given for all rows."""
-        rows = np.arange(self.n) if rows is None else rows
-        p = self.numbers(given, rows) if isinstance(given, str) else np.full(rows.size, float(given))
-        self.fault(rows[(p <= 0.0) | (p > 1.0)], str(given), "a probability in (0, 1]")
+        places = self.frame.index[rows]
+        p = self.numbers(given, rows) if isinstance(given, str) else np.full(places.size, float(given))
+        self.fault(places[(p <= 0.0) | (p > 1.0)], str(given), "a probability in (0, 1]")
         return p
 
     def flags(self, name: str) -> Index:
@@ -123,9 +122,8 @@ class Batch:
             row = min(self._faults)
             (name, value, expected), n = self._faults[row], self.first + row
             place = f"line {_line(self.path, n)}" if self.path and self.text else f"row {n}"
-            raise errors.refuse(
-                f"{self.path.name if self.path else 'table'}: {place}: column {name!r}", value, expected
-            )
+            table = self.path.name if self.path else "table"
+            raise errors.refuse(f"{table}: {place}: column {name!r}", value, expected)
         bad = np.unique(self.group[list(self._faults)])
         skipped(bad.size)
         return Batch(self.frame[~np.isin(self.group, bad)], self.path, self.first)

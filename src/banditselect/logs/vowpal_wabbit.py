@@ -6,7 +6,7 @@ import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ..kernels.features import LIMIT
 from ..runtime import constraints, errors
@@ -86,12 +86,10 @@ def _round(where: str, line: bytes) -> Round | None:
     actions = shared.get("_multi")
     if not isinstance(actions, list) or not all(isinstance(item, dict) for item in actions) or "_slots" in shared:
         raise errors.refuse(f"{where}: c", list(shared), "a list of objects '_multi', and no '_slots'")
-    cost: Any = event.get("_label_cost")
-    ranked, p = event.get("a"), event.get("p")
-    first = ranked[0] - 1 if isinstance(ranked, list) and ranked and isinstance(ranked[0], int) else None
-    action = event.get("_labelIndex", first)
-    probability: Any = event.get("_label_probability", p[0] if isinstance(p, list) and p else None)
-    items = [_flat(item) for item in actions]
+    items, cost = [_flat(item) for item in actions], cast(Any, event.get("_label_cost"))
+    first, p = (event[name][0] if isinstance(event.get(name), list) and event[name] else None for name in "ap")
+    action = event.get("_labelIndex", first - 1 if isinstance(first, int) else None)
+    probability: Any = event.get("_label_probability", p)
     if not items:
         raise errors.refuse(f"{where}: items", items, "at least one")
     if type(action) is not int or not 0 <= action < len(items):
@@ -114,11 +112,8 @@ def _gather(record: Record, prefix: str, found: dict[str, Any]) -> None:
     for name, value in record.items():
         if name.startswith("_") and name != "_text":
             continue
-        if isinstance(value, dict):
-            _gather(value, f"{prefix}{name}.", found)
-        elif isinstance(value, list) and any(isinstance(part, dict) for part in value):
-            for part in value:
-                if isinstance(part, dict):
-                    _gather(part, f"{prefix}{name}.", found)
-        else:
+        inner = [part for part in (value if isinstance(value, list) else [value]) if isinstance(part, dict)]
+        for part in inner:
+            _gather(part, f"{prefix}{name}.", found)
+        if not inner:
             found[prefix + name] = value

@@ -3,6 +3,7 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -34,6 +35,7 @@ class Part(Configured, ABC):
     """
 
     state: ClassVar[tuple[str, ...]] = ()
+    _changes = 0  #: how often an observation has changed what is not inside one of its parts
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -46,7 +48,7 @@ class Part(Configured, ABC):
 
     @property
     def width(self) -> int:
-        """The number of features."""
+        """The number of features; where something has to be fitted, only after the fit."""
         given = vars(self).get("width")  # an argument of this name
         return len(self.names) if given is None else int(given)
 
@@ -59,7 +61,7 @@ class Part(Configured, ABC):
     @property
     def changes(self) -> int:
         """The number of times that an observation has changed it."""
-        return sum(part.changes for _, part in self._parts)
+        return self._changes + sum([part.changes for _, part in self._parts])
 
     @cached_property
     def _parts(self) -> "list[tuple[str, Encoder]]":
@@ -68,15 +70,12 @@ class Part(Configured, ABC):
         return [(name, part) for name, part in pairs if isinstance(part, Encoder)]
 
     def __copy__(self) -> Self:
-        return self._copy()
-
-    def _copy(self) -> Self:
         """Return a copy that can be fitted: no part is shared, arrays are (none is ever changed in place)."""
         made = object.__new__(type(self))
         vars(made).update((name, value) for name, value in vars(self).items() if name != "_parts")
         for name in {name for name, _ in self._parts}:
             value = getattr(self, name)
-            vars(made)[name] = tuple(part._copy() for part in value) if isinstance(value, tuple) else value._copy()
+            vars(made)[name] = tuple(map(copy, value)) if isinstance(value, tuple) else copy(value)
         return made
 
     def learned(self) -> dict[str, Any]:
@@ -89,10 +88,8 @@ class Part(Configured, ABC):
         made = cls(**settings)
         for name in cls.state:
             mine, theirs = getattr(made, name), learned[name]
-            if isinstance(mine, np.ndarray) and (np.shape(theirs), np.asarray(theirs).dtype) != (
-                mine.shape,
-                mine.dtype,
-            ):
+            array = np.asarray(theirs) if isinstance(mine, np.ndarray) else None
+            if array is not None and (array.shape, array.dtype) != (mine.shape, mine.dtype):
                 raise refuse(f"{cls.__name__}: {name}", theirs, f"{mine.dtype} numbers of shape {mine.shape}")
             setattr(made, name, theirs)
         return made
@@ -103,9 +100,8 @@ class Part(Configured, ABC):
 
     def _unfitted(self) -> RuntimeError:
         """Return the error of a call before the fit."""
-        return RuntimeError(
-            f"{self!r} is not fitted: call fit(contexts, items) of its map, which returns a fitted copy"
-        )
+        advice = "call fit(contexts, items) of its map, which returns a fitted copy"
+        return RuntimeError(f"{self!r} is not fitted: {advice}")
 
 
 class Encoder(Part):
@@ -120,7 +116,7 @@ class Encoder(Part):
 
         A column in which none of them has a value that the encoder can use is refused by name.
         """
-        made = self._copy()
+        made = copy(self)
         made._fit(Records.of(records))
         return made
 
@@ -173,8 +169,8 @@ class AnEncoder(Constraint):
         """Return copies; of encoders that are combined already, their parts."""
         if isinstance(value, tuple):
             parts = ((encoder.encoders if type(encoder) is Concat else (encoder,)) for encoder in value)
-            return tuple(part._copy() for several in parts for part in several)
-        return None if value is None else value._copy()
+            return tuple(copy(part) for several in parts for part in several)
+        return copy(value)
 
 
 class ColumnNames(Constraint):
@@ -227,19 +223,13 @@ class FeatureMap(Part):
 
     A subclass declares its arguments, names its features (``names``) and writes ``_features``; encoders among its
     arguments that are called ``context`` or ``items`` are fitted and observed automatically.
-
-    Attributes
-    ----------
-    width: the number of features; where something has to be fitted, only after the fit.
-    blocks: of parameters. With more than one, ``features`` returns a :class:`~banditselect.types.Blocked`.
-    names: a name of every feature.
     """
 
     takes_pairs: ClassVar[bool] = False  #: whether ``_features`` also takes a context for every item
 
     @property
     def blocks(self) -> int:
-        """The number of blocks of parameters."""
+        """The number of blocks of parameters; with more than one, ``features`` returns a ``Blocked``."""
         return 1
 
     def fit(self, contexts: Any, items: Any) -> Self:
@@ -251,7 +241,7 @@ class FeatureMap(Part):
         ----------
         contexts, items: examples, dicts or a DataFrame each, or None. They need not belong together.
         """
-        made = self._copy()
+        made = copy(self)
         made._fit(Records.of(contexts, "contexts"), Records.of(items, "items"))
         return made
 

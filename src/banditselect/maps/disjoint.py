@@ -65,11 +65,6 @@ class Disjoint(FeatureMap):
         return self.capacity + 1
 
     @property
-    def changes(self) -> int:
-        """The number of times that an observation has changed it."""
-        return super().changes + len(self.ids)
-
-    @property
     def names(self) -> list[str]:
         """A name of every feature."""
         parts = [encoder.names for encoder in (self.context, self.items) if encoder is not None]
@@ -90,6 +85,7 @@ class Disjoint(FeatureMap):
             known, keys = self._places(), cached_map(self._keys, items.column(self.id), category_key)
             fresh = dict.fromkeys(key for key in keys if key is not None and key not in known)
             self.ids = [*self.ids, *fresh][: self.capacity]
+            self._changes += len(fresh)
 
     def _places(self) -> dict[str, int]:
         """Return the block of every item that has one."""

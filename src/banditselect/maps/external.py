@@ -1,5 +1,6 @@
 """Maps from other code: a fitted transformer of scikit-learn, a plain function. They cannot be saved."""
 
+import contextlib
 import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -54,8 +55,10 @@ class Transformer(Encoder):
         if not callable(getattr(self.transformer, "transform", None)) or isinstance(self.transformer, type):
             raise refuse("Transformer: transformer", self.transformer, "a fitted object with a method transform")
         self._label = f"{type(self.transformer).__name__} of {self.columns}"
-        self._names = _names_of(self.transformer)
-        self.size = None if self._names is None else len(self._names)
+        self._names: list[str] = []
+        with contextlib.suppress(AttributeError, RuntimeError, TypeError, ValueError):  # not fitted, or not to names
+            self._names = [str(name) for name in self.transformer.get_feature_names_out()]
+        self.size = len(self._names) or None
         self._warned = False
 
     @property
@@ -138,11 +141,3 @@ class Function(FeatureMap):
         if out.shape != (len(items), self.width):
             raise refuse(f"Function: {self._label}", out, expected)
         return clipped(np.nan_to_num(out, nan=0.0, posinf=0.0, neginf=0.0), LIMIT)
-
-
-def _names_of(transformer: Any) -> list[str] | None:
-    """Return the names that a transformer has for its features, None where it has none."""
-    try:
-        return [str(name) for name in transformer.get_feature_names_out()]
-    except (AttributeError, RuntimeError, TypeError, ValueError):  # not fitted, or not to names
-        return None

@@ -59,17 +59,11 @@ class Numbers(Encoder):
     def _set_up(self) -> None:
         self.count: Array | None = None if self.scale == "fit" else np.zeros(len(self.columns))
         self.mean, self.variance = np.zeros((2, len(self.columns)))
-        self._changes = 0
 
     @property
     def names(self) -> list[str]:
         """A name of every feature."""
         return [*self.columns, *(f"{name} is missing" for name in self.columns if self.indicator)]
-
-    @property
-    def changes(self) -> int:
-        """The number of times that an observation has changed it."""
-        return self._changes
 
     def observe(self, records: Records) -> None:
         """Update the scale if it is learned online."""

@@ -138,9 +138,10 @@ class Outer(FeatureMap):
 
     def _features(self, context: Records, items: Records) -> Array:
         x, z = context.encoded(self.context), items.encoded(self.items)
-        if not self.own:
-            return _products(x, z)
-        return np.ascontiguousarray(_products(_behind_one(x), _behind_one(z))[:, 1:])
+        if self.own:
+            x, z = _behind_one(x), _behind_one(z)
+        products = crossed_rows(x, z) if len(x) == len(z) else crossed_rows(x, z[None])[0]  # a context each, or one
+        return np.ascontiguousarray(products[:, 1:]) if self.own else products
 
 
 class HashedInteractions(FeatureMap):
@@ -185,11 +186,6 @@ class HashedInteractions(FeatureMap):
         with np.errstate(over="ignore"):
             hashed_products(left[0], x[0], right, z, self.own, np.uint64(self.seed), out)
         return clipped(out, LIMIT)
-
-
-def _products(x: Array, z: Array) -> Array:
-    """Return the products of contexts, one for all or one for each, and items ``(K, d)``: ``(K, d p)``."""
-    return crossed_rows(x, z) if len(x) == len(z) else crossed_rows(x, z[None])[0]
 
 
 def _behind_one(x: Array) -> Array:

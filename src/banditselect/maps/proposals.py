@@ -1,11 +1,12 @@
 """Candidate maps proposed from examples: the kinds of their columns, and the maps that suit these."""
 
-from collections.abc import Sequence
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 
-from .base import Concat, Encoder, FeatureMap
+from .base import Encoder, FeatureMap
 from .categories import Categories
 from .disjoint import Disjoint
 from .hashing import category_key
@@ -72,7 +73,7 @@ def _of_both(context: "_Side", item: "_Side") -> dict[str, FeatureMap]:
     if not context.has_features:
         if item.numbers:
             found["raw"] = Items(item.encoder(scaled=False))
-        return found | {"scaled": Items(z), "fourier": Items(Fourier(z))} | _levels(item)
+        return found | {"scaled": Items(z), "fourier": Items(Fourier(z)), "levels": item.arms()}
     x = context.encoder()
     if context.numbers or item.numbers:
         found["raw"] = SideBySide(context=context.encoder(scaled=False), items=item.encoder(scaled=False))
@@ -80,16 +81,16 @@ def _of_both(context: "_Side", item: "_Side") -> dict[str, FeatureMap]:
     found["interactions"] = Outer(context=x, items=z)
     if found["interactions"].fit(context.records, item.records).width > _WIDEST:
         found["interactions"] = Outer(context=context.encoder(text=False), items=item.encoder(text=False))
-    found["hashed"] = HashedInteractions(context=context.tokens(), items=item.tokens(), width=128)
+    found["hashed"] = HashedInteractions(context=context.encoder(hashed=1), items=item.encoder(hashed=1), width=128)
     found["fourier"] = SideBySide(context=x, items=z, then=Fourier())
     if 1 < item.n_ids <= _BLOCKS:
-        found["disjoint"] = Disjoint(context=x, id=item.id, capacity=item.capacity)
+        found["disjoint"] = item.arms(x)
     return found
 
 
 def _of_contexts(context: "_Side", item: "_Side") -> dict[str, FeatureMap]:
     """Return maps, not fitted yet, where items are known by their id alone."""
-    found = _levels(item)
+    found: dict[str, FeatureMap] = {"levels": item.arms()}
     if not context.has_features:
         return found
     x = context.encoder()
@@ -97,12 +98,7 @@ def _of_contexts(context: "_Side", item: "_Side") -> dict[str, FeatureMap]:
     encoders |= {"scaled": x, "products": Polynomials(x), "fourier": Fourier(x, width=128)}
     if context.categories or context.returning:
         encoders["hashed"] = context.encoder(hashed=64)
-    return found | {n: Disjoint(context=e, id=item.id, capacity=item.capacity) for n, e in encoders.items()}
-
-
-def _levels(item: "_Side") -> dict[str, FeatureMap]:
-    """Return the map with one parameter per item."""
-    return {"levels": Disjoint(id=item.id, capacity=item.capacity)}
+    return found | {name: item.arms(encoder) for name, encoder in encoders.items()}
 
 
 class _Side:
@@ -130,39 +126,30 @@ class _Side:
         """The number of items with separate parameters: twice as many as there are, for those to come."""
         return min(max(2 * self.n_ids, 10), _BLOCKS) if self.n_ids else 100
 
+    def arms(self, context: Encoder | None = None) -> FeatureMap:
+        """Return the map with separate parameters for every item, not fitted yet."""
+        return Disjoint(context=context, id=self.id, capacity=self.capacity)
+
     def encoder(self, *, scaled: bool = True, hashed: int | None = None, text: bool = True) -> Encoder:
-        """Return the features side by side, not fitted yet; with ``hashed`` ids that return are among them.
+        """Return the features side by side, not fitted yet.
 
-        Without ``text`` it is left out, unless there is nothing else.
+        With ``hashed`` the categories, and ids that return, are hashed to so many features. Without ``text`` it is left
+        out, unless there is nothing else.
         """
-        parts = self._numbers(scaled)
-        if hashed is not None:
-            parts.append(Categories(*self.categories, *self.returning, width=hashed))
-        elif self.categories:
-            plain = Categories(*self.categories, most=_CATEGORIES)
+        parts: list[Encoder] = []
+        if self.numbers:
+            gaps = any(np.isnan(self.records.numbers(name)).any() for name in self.numbers)
+            parts.append(Numbers(*self.numbers, scale="fit" if scaled else None, indicator=gaps))
+        words = self.categories if hashed is None else (*self.categories, *self.returning)
+        if words and hashed is None:
+            plain = Categories(*words, most=_CATEGORIES)
             wide = len(plain.fit(self.records).names) > _WIDE
-            parts.append(Categories(*self.categories, width=32) if wide else plain)
-        parts += self._rest(text or not (self.numbers or self.categories or self.vectors))
-        return _joined(parts)
-
-    def tokens(self) -> Encoder:
-        """Return the encoder for hashed interactions, which takes ids too."""
-        words = (*self.categories, *self.returning)
-        return _joined([*self._numbers(True), *([Categories(*words, width=1)] if words else []), *self._rest(True)])
-
-    def _numbers(self, scaled: bool) -> list[Encoder]:
-        if not self.numbers:
-            return []
-        gaps = any(np.isnan(self.records.numbers(name)).any() for name in self.numbers)
-        return [Numbers(*self.numbers, scale="fit" if scaled else None, indicator=gaps)]
-
-    def _rest(self, text: bool) -> list[Encoder]:
-        texts: list[Encoder] = [Text(*self.texts, width=32)] if self.texts and text else []
-        return [*texts, *(Vectors(name) for name in self.vectors)]
-
-
-def _joined(encoders: Sequence[Encoder]) -> Encoder:
-    return encoders[0] if len(encoders) == 1 else Concat(*encoders)
+            parts.append(Categories(*words, width=32) if wide else plain)
+        elif words:
+            parts.append(Categories(*words, width=hashed))
+        if self.texts and (text or not (parts or self.vectors)):
+            parts.append(Text(*self.texts, width=32))
+        return reduce(add, [*parts, *map(Vectors, self.vectors)])
 
 
 def _kind(name: str, values: list[Any]) -> str:

@@ -8,9 +8,9 @@ import numpy as np
 from ..runtime.arguments import argument
 from ..runtime.constraints import Number
 from ..runtime.inputs import SMALLEST
-from ..types import Array
+from ..types import Array, Index
 from .base import Problem
-from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, draw_noise
+from .randomness import NOISES, SIZE, DrawnInstances, by_round, draw_noise, generators
 
 
 class ContextPerMap(Problem):
@@ -52,28 +52,17 @@ class ContextPerMap(Problem):
         """Return about how much memory one instance takes."""
         return 8 * rounds * 4
 
-    def draw(self, lanes: range, rounds: int, seed: int) -> "_ContextInstances":
+    def draw(self, lanes: range, rounds: int, seed: int) -> "ContextInstances":
         """Draw one instance per lane."""
-        return _ContextInstances(self, lanes, rounds, seed)
-
-
-class _ContextInstances(DrawnInstances):
-    """Attributes: ``context (N, T)``, from 0."""
-
-    def __init__(self, problem: ContextPerMap, lanes: range, rounds: int, seed: int) -> None:
-        N, M, D = len(lanes), problem.n_models, problem.gap
-        self.context, draws = np.empty((N, rounds), dtype=np.int64), by_round(N, rounds)
-        for n, lane in enumerate(lanes):
-            rng = np.random.default_rng((seed, lane))
-            self.context[n] = rng.integers(M, size=rounds)
-            draws[n] = draw_noise(problem.noise, rng, rounds)
-        self._means = by_round(N, rounds, 2)
-        self._means[:, :, 0] = 0.0
-        self._means[:, :, 1] = np.where(self.context == 0, D, -D)
-        self._noise = Noise(problem.noise, draws, low=-D, high=D)
-        self._maps = np.arange(M)
-        self.constants = {
-            "noise": self._noise.constant,
+        N, D = len(lanes), self.gap
+        context, draws = np.empty((N, rounds), dtype=np.int64), by_round(N, rounds)
+        for n, rng in generators(lanes, seed):
+            context[n] = rng.integers(self.n_models, size=rounds)
+            draws[n] = draw_noise(self.noise, rng, rounds)
+        means = by_round(N, rounds, 2)
+        means[:, :, 0] = 0.0
+        means[:, :, 1] = np.where(context == 0, D, -D)
+        constants = {
             "parameter_bound": math.sqrt(5.0) * D,
             "feature_bound": math.sqrt(2.0),
             "reward_bound": D,
@@ -81,6 +70,15 @@ class _ContextInstances(DrawnInstances):
             "model": 0,
             "parameter": np.tile([-D, 2.0 * D], (N, 1)),
         }
+        return ContextInstances(context, self.n_models, means, self.noise, draws, constants, (-D, D))
+
+
+class ContextInstances(DrawnInstances):
+    """Attributes: ``context (N, T)``, from 0."""
+
+    def __init__(self, context: Index, n_models: int, *drawn: Any) -> None:
+        self.context, self._maps = context, np.arange(n_models)
+        super().__init__(*drawn)
 
     def features(self, t: int) -> Array:
         """Return the features of round ``t``, ``(N, M, 2, 2)``."""

@@ -12,16 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..actions.catalogue import Catalogue
-from ..kernels.features import Offer
 from ..runtime.arguments import argument
 from ..runtime.constraints import Constraint, Number, OneOf, YesNo
 from ..runtime.errors import refuse
 from ..runtime.inputs import SMALLEST, as_floats
 from ..runtime.settings import read_only
-from ..runtime.shapes import stacked
 from ..types import Array, Index
 from .base import Problem, map_shapes, single_threaded
-from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, coin_constant, distinct_items, draw_noise
+from .randomness import NOISES, SIZE, DrawnItems, by_round, coin_constant, distinct_items, draw_noise, generators
 
 _BLOCK = 4096  #: items whose scores are computed at a time
 
@@ -87,7 +85,7 @@ class Classification(Problem):
     labels: Any = argument(AsGiven())
     reward: str = argument(OneOf(("linear", "label")), default="linear")
     n_actions: int = argument(SIZE, default=10)
-    noise: str | None = argument(default=None)
+    noise: str | None = argument(OneOf(NOISES.names, optional=True), default=None)
     true_map: int = argument(Number(low=0, integer=True), default=0)
     parameters: ArrayLike | None = argument(default=None)
     balanced: bool = argument(YesNo(), default=True)
@@ -99,22 +97,24 @@ class Classification(Problem):
     class_constants: Mapping[str, ArrayLike] | None = argument(default=None)
 
     def _set_up(self) -> None:
-        features = _tables(self.features)
+        features = tables_of("Classification: features", self.features, "items")
         self._maps = features if isinstance(features, list) else [features]
         labels = labels_of("Classification: labels", self.labels, self._maps[0].shape[0])
         vars(self).update(features=features, labels=labels)
         last = Number(low=0, high=len(self._maps) - 1, integer=True)
         last.check("Classification: true_map", self.true_map, None)
-        self._kind = ("uniform" if self.reward == "linear" else "bernoulli") if self.noise is None else self.noise
-        NOISES.check("Classification: noise", self._kind, None)
+        self._kind = self.noise or ("uniform" if self.reward == "linear" else "bernoulli")
         self._counts = np.bincount(self.labels)
         self._starts = np.cumsum(self._counts) - self._counts
         self._sorted = np.argsort(self.labels, kind="stable")
         self._targets = self._read_targets()
         self._theta = self._read_parameters()
-        self._extra = {k: _constant(f"constants[{k!r}]", v) for k, v in (self.constants or {}).items()}
-        self._by_class = {k: self._per_class(k, v) for k, v in (self.class_constants or {}).items()}
-        self._longest = float(np.sqrt(max(np.einsum("id,id->i", m, m, dtype=float).max() for m in self._maps)))
+        self._extra = {
+            name: value if np.ndim(value) == 0 or isinstance(value, tuple) else _numbers(f"constants[{name!r}]", value)
+            for name, value in (self.constants or {}).items()
+        }
+        self._by_class = {name: self._per_class(name, value) for name, value in (self.class_constants or {}).items()}
+        self._longest = longest_row(self._maps)
         self._spans = self._read_spans()
 
     @property
@@ -128,19 +128,46 @@ class Classification(Problem):
         by_class = sum(v[0].nbytes for v in self._by_class.values())
         return 8 * rounds * (2 * self.n_actions + 1) + extra + by_class + 8 * self._maps[self.true_map].shape[1]
 
-    def draw(self, lanes: range, rounds: int, seed: int) -> _ClassificationInstances:
+    def draw(self, lanes: range, rounds: int, seed: int) -> DrawnItems:
         """Draw one instance per lane."""
-        return _ClassificationInstances(self, lanes, rounds, seed)
+        N, K, linear = len(lanes), self.n_actions, self.reward == "linear"
+        items, means = by_round(N, rounds, K, dtype=np.int64), by_round(N, rounds, K)
+        target, draws = np.empty(N, dtype=np.int64), by_round(N, rounds)
+        for n, rng in generators(lanes, seed):
+            target[n] = rng.integers(self._targets.size)
+            items[n] = self._offer(rng, int(self._targets[target[n]]), rounds)
+            means[n] = self._means(int(target[n]), items[n])
+            draws[n] = draw_noise(self._kind, rng, rounds)
+        label, bounds = self._targets[target], np.abs(self._spans).max(axis=1)
+        lowest, highest = float(self._spans.min()), float(self._spans.max())
+        constants = {"label": label, "feature_bound": self._longest, "reward_bound": bounds[target]}
+        if linear:
+            largest = float(bounds.max())
+            constants |= {
+                "parameter": self._theta[target],
+                "parameter_bound": float(np.sqrt((self._theta**2).sum(axis=1).max())),
+            }
+            if isinstance(self.features, list):  # with one map, models are what ``class_constants`` says they are
+                constants["model"] = self.true_map
+        elif self._kind == "bernoulli":
+            constants["noise"] = max(coin_constant(self.high), coin_constant(self.low))
+        if self._kind == "bernoulli":
+            constants["reward_range"] = (-largest, largest) if linear else (0.0, 1.0)
+        else:
+            constants["reward_range"] = (lowest - 0.5, highest + 0.5)
+        for name, value in self._extra.items():
+            constants[name] = np.repeat(value[None], N, axis=0) if isinstance(value, np.ndarray) else value
+        constants |= {name: value[label] for name, value in self._by_class.items()}
+        coins = (-bounds[target], bounds[target]) if linear else (0.0, 1.0)
+        return DrawnItems(Catalogue(self.features), items, means, self._kind, draws, constants, coins)
 
     def _read_targets(self) -> Index:
         """Return the classes that may pay, and see to it that there are enough others to offer."""
         C = self._counts.size
         chosen = np.asarray(range(C) if self.targets is None else self.targets)
         whole = chosen.ndim == 1 and chosen.size and chosen.dtype.kind in "iu"
-        if not whole or np.unique(chosen).size < chosen.size:
-            raise _refuse("targets", self.targets, "different classes, or None for all")
-        if chosen.min() < 0 or chosen.max() >= C:
-            raise _refuse("targets", self.targets, f"classes between 0 and {C - 1}")
+        if not whole or np.unique(chosen).size < chosen.size or chosen.min() < 0 or chosen.max() >= C:
+            raise _refuse("targets", self.targets, f"different classes between 0 and {C - 1}, or None for all")
         others = self.labels.size - int(self._counts[chosen].max())
         if self.n_actions - 1 > others:
             raise _refuse("n_actions", self.n_actions, f"at most {others + 1}, one more than there are other items")
@@ -154,13 +181,13 @@ class Classification(Problem):
                 raise _refuse("parameters", self.parameters, 'None for reward="label"')
             return np.empty((0, table.shape[1]))
         if self.parameters is not None:
-            return _numbers("parameters", self.parameters, (self._counts.size, table.shape[1]))[self._targets]
+            return _numbers("parameters", self.parameters, self._counts.size, table.shape[1])[self._targets]
         share = 1.0 / self.n_actions if self.balanced else None
         return fit_classes(table, self.labels, share=share, regularization=self.regularization, classes=self._targets)
 
     def _per_class(self, name: str, value: ArrayLike) -> NDArray[Any]:
         """Return a constant with one entry per class; whole numbers stay whole."""
-        array = _numbers(f"class_constants[{name!r}]", value, (self._counts.size, ...))
+        array = _numbers(f"class_constants[{name!r}]", value, self._counts.size, ...)
         return array.astype(np.int64) if np.asarray(value).dtype.kind in "iu" else array
 
     def _read_spans(self) -> Array:
@@ -192,79 +219,18 @@ class Classification(Problem):
         return np.einsum("tkd,d->tk", self._maps[self.true_map][items], self._theta[target])
 
 
-class _ClassificationInstances(DrawnInstances):
-    """Attributes: ``items (N, T, K)``."""
-
-    def __init__(self, problem: Classification, lanes: range, rounds: int, seed: int) -> None:
-        N, K, kind = len(lanes), problem.n_actions, problem._kind
-        self._maps, self._many = problem._maps, isinstance(problem.features, list)
-        self._catalogue, self._first_table = Catalogue(problem.features), np.zeros(N, dtype=np.int64)
-        self.items, self._means = by_round(N, rounds, K, dtype=np.int64), by_round(N, rounds, K)
-        target, draws = np.empty(N, dtype=np.int64), by_round(N, rounds)
-        for n, lane in enumerate(lanes):
-            rng = np.random.default_rng((seed, lane))
-            target[n] = rng.integers(problem._targets.size)
-            self.items[n] = problem._offer(rng, int(problem._targets[target[n]]), rounds)
-            self._means[n] = problem._means(int(target[n]), self.items[n])
-            draws[n] = draw_noise(kind, rng, rounds)
-        label, bounds = problem._targets[target], np.abs(problem._spans).max(axis=1)
-        lowest, highest = float(problem._spans.min()), float(problem._spans.max())
-        self.constants = {"label": label, "feature_bound": problem._longest, "reward_bound": bounds[target]}
-        if problem.reward == "linear":
-            self._noise = Noise(kind, draws, low=-bounds[target], high=bounds[target])
-            self.constants |= {
-                "noise": self._noise.constant,
-                "parameter": problem._theta[target],
-                "parameter_bound": float(np.sqrt((problem._theta**2).sum(axis=1).max())),
-            }
-            if self._many:  # with one map, models are what ``class_constants`` says they are
-                self.constants["model"] = problem.true_map
-            coins = -float(bounds.max()), float(bounds.max())
-        else:
-            self._noise = Noise(kind, draws, low=0.0, high=1.0)
-            tight = max(coin_constant(problem.high), coin_constant(problem.low))
-            self.constants["noise"] = tight if kind == "bernoulli" else self._noise.constant
-            coins = 0.0, 1.0
-        self.constants["reward_range"] = coins if kind == "bernoulli" else (lowest - 0.5, highest + 0.5)
-        for name, value in problem._extra.items():
-            repeated = isinstance(value, np.ndarray)
-            self.constants[name] = np.repeat(value[None], N, axis=0) if repeated else value
-        self.constants |= {name: value[label] for name, value in problem._by_class.items()}
-
-    def features(self, t: int) -> Any:
-        """Return the features of round ``t``: ``(N, K, d)``, ``(N, M, K, d)``, or a list of M ``(N, K, d_i)``."""
-        return stacked([m[self.items[:, t]].astype(float, copy=False) for m in self._maps], self._many, axis=1)
-
-    def offer(self, t: int) -> Offer:
-        return self._catalogue._offer(self._first_table, self.items[:, t])
-
-
 def _refuse(name: str, value: object, expected: str) -> ValueError:
     return refuse(f"Classification: {name}", value, expected)
 
 
-def _numbers(name: str, value: Any, shape: tuple[Any, ...]) -> Array:
-    """Return finite numbers of this shape, of which ``...`` leaves the rest open."""
-    words = f"finite numbers of shape {shape}".replace("Ellipsis", "...")
+def _numbers(name: str, value: Any, *shape: Any) -> Array:
+    """Return finite numbers of this shape, of which ``...``, like no shape, leaves the rest open."""
+    words = "finite numbers" + (f" of shape {shape}".replace("Ellipsis", "...") if shape else "")
     array = as_floats(f"Classification: {name}", value, words)
-    fits = array.shape[: len(shape) - 1] == shape[:-1] if ... in shape else array.shape == shape
-    if not fits or not np.isfinite(array).all():
+    fits = array.shape == shape if ... not in shape else array.shape[:1] == shape[:1]
+    if (shape and not fits) or not np.isfinite(array).all():
         raise _refuse(name, value, words)
     return array
-
-
-def _constant(name: str, value: Any) -> Any:
-    """Return a number or a pair as it is, anything else as an array."""
-    return value if np.ndim(value) == 0 or isinstance(value, tuple) else _numbers(name, value, (...,))
-
-
-def _tables(value: Any) -> NDArray[Any] | list[NDArray[Any]]:
-    """Return one map, or a list of maps with the same number of rows."""
-    expected = "finite numbers of shape (items, d), or a list of such arrays with as many rows"
-    if not isinstance(value, list | tuple) or not value or np.ndim(value[0]) != 2:
-        return table_of("Classification: features", value, expected)
-    name = "Classification: features"
-    return same_rows(name, [table_of(f"{name}[{i}]", part, expected) for i, part in enumerate(value)])
 
 
 def fit_classes(
@@ -302,24 +268,29 @@ def fit_classes(
     return theta
 
 
-def table_of(name: str, value: Any, expected: str, axes: int = 2) -> NDArray[Any]:
-    """Return features, ``(rows, d)`` or with more axes between them, as a read-only view."""
-    try:
-        table = np.asarray(value).view()
-    except ValueError:
-        raise refuse(name, value, expected) from None
-    if table.ndim != axes or table.size == 0 or table.dtype.kind not in "fiub" or not np.isfinite(table).all():
-        raise refuse(name, value, expected)
-    table.flags.writeable = False
-    return table
+def tables_of(name: str, value: Any, rows: str, axes: int = 2) -> Any:
+    """Return one map or a list of maps with as many ``rows``, each with so many axes, as read-only views."""
+    several = isinstance(value, list | tuple) and len(value) > 0 and np.ndim(value[0]) == axes
+    shape = f"({rows}, d)" if axes == 2 else f"({rows}, C, d)"
+    tables: list[NDArray[Any]] = []
+    for i, part in enumerate(value if several else [value]):
+        own, expected = f"{name}[{i}]" if several else name, f"finite numbers of shape {shape}, or a list of such maps"
+        try:
+            table = np.asarray(part).view()
+        except ValueError:
+            raise refuse(own, part, expected) from None
+        if table.ndim != axes or table.size == 0 or table.dtype.kind not in "fiub" or not np.isfinite(table).all():
+            raise refuse(own, part, expected)
+        if tables and table.shape[0] != tables[0].shape[0]:
+            raise refuse(own, part, f"{tables[0].shape[0]} {rows}, as the first map has")
+        table.flags.writeable = False
+        tables.append(table)
+    return tables if several else tables[0]
 
 
-def same_rows(name: str, tables: list[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Return maps that have the same number of rows."""
-    for i, table in enumerate(tables):
-        if table.shape[0] != tables[0].shape[0]:
-            raise refuse(f"{name}[{i}]", table, f"{tables[0].shape[0]} rows, as {name.split(': ')[-1]}[0] has")
-    return tables
+def longest_row(maps: Sequence[NDArray[Any]]) -> float:
+    """Return the largest norm of features in any of the maps."""
+    return float(np.sqrt(max(np.einsum("...d,...d->...", m, m, dtype=float).max() for m in maps)))
 
 
 def labels_of(name: str, value: ArrayLike, rows: int) -> Index:

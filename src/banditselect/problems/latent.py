@@ -11,7 +11,7 @@ from ..runtime.arguments import argument
 from ..runtime.constraints import Number
 from ..types import Array
 from .base import Problem
-from .randomness import NOISES, SIZE, DrawnInstances, Noise, by_round, draw_noise
+from .randomness import NOISES, SIZE, DrawnInstances, by_round, draw_noise, generators
 
 
 class LatentBandit(Problem):
@@ -60,41 +60,42 @@ class LatentBandit(Problem):
         """Return about how much memory one instance takes."""
         return 8 * rounds + 8 * self.n_arms * (self.n_models + 2)
 
-    def draw(self, lanes: range, rounds: int, seed: int) -> "_LatentInstances":
+    def draw(self, lanes: range, rounds: int, seed: int) -> "ArmInstances":
         """Draw one instance per lane."""
-        return _LatentInstances(self, lanes, rounds, seed)
-
-
-class _LatentInstances(DrawnInstances):
-    def __init__(self, problem: LatentBandit, lanes: range, rounds: int, seed: int) -> None:
-        N, M, K, eps = len(lanes), problem.n_models, problem.n_arms, problem.error
+        N, M, K, eps = len(lanes), self.n_models, self.n_arms, self.error
         centers, model, truth = np.empty((N, M, K)), np.empty(N, dtype=np.int64), np.empty((N, K))
         draws = by_round(N, rounds)
-        for n, lane in enumerate(lanes):
-            rng = np.random.default_rng((seed, lane))
+        for n, rng in generators(lanes, seed):
             centers[n] = rng.random((M, K))
             model[n] = rng.integers(M)
             truth[n] = np.clip(centers[n, model[n]] + rng.uniform(-eps, eps, K), 0.0, 1.0)
-            draws[n] = draw_noise(problem.noise, rng, rounds)
-        radius = eps * math.sqrt(K)
-        self._arms = Catalogue(np.eye(K)).offer(np.tile(np.arange(K), (N, 1)))
-        self._means = np.broadcast_to(truth[:, None], (N, rounds, K))
-        self._noise = Noise(problem.noise, draws, low=0.0, high=1.0)
-        self.constants = {
-            "noise": self._noise.constant,
+            draws[n] = draw_noise(self.noise, rng, rounds)
+        radius, own = eps * math.sqrt(K), centers[np.arange(N), model]
+        constants = {
             "centers": centers,
             "radii": radius,
             "error": eps,
             "n_arms": K,
             "parameter_bound": np.linalg.norm(centers, axis=2).max(axis=1) + radius,
-            "center": centers[np.arange(N), model],
-            "true_centers": centers[np.arange(N), model, None],
+            "center": own,
+            "true_centers": own[:, None],
             "model": model,
             "parameter": truth,
             "feature_bound": 1.0,
             "reward_bound": 1.0,
-            "reward_range": (0.0, 1.0) if problem.noise == "bernoulli" else (-0.5, 1.5),
+            "reward_range": (0.0, 1.0) if self.noise == "bernoulli" else (-0.5, 1.5),
         }
+        means = np.broadcast_to(truth[:, None], (N, rounds, K))
+        return ArmInstances(means, self.noise, draws, constants, (0.0, 1.0))
+
+
+class ArmInstances(DrawnInstances):
+    """Instances whose actions are the unit vectors in every round."""
+
+    def __init__(self, means: Array, *drawn: Any) -> None:
+        super().__init__(means, *drawn)
+        N, _, K = means.shape
+        self._arms = Catalogue(np.eye(K)).offer(np.tile(np.arange(K), (N, 1)))
 
     def features(self, t: int) -> Array:
         """Return the unit vectors, ``(N, K, K)``."""

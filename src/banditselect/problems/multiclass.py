@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..actions.crossing import disjoint_rows
 from ..runtime.arguments import argument
@@ -15,7 +13,8 @@ from ..runtime.errors import refuse
 from ..runtime.shapes import stacked
 from ..types import Array, Blocked, Index
 from .base import Instances, Problem, map_shapes
-from .labelled_items import AsGiven, labels_of, same_rows, table_of
+from .labelled_items import AsGiven, labels_of, longest_row, tables_of
+from .randomness import generators
 
 
 class ClassesAsArms(Problem):
@@ -25,15 +24,12 @@ class ClassesAsArms(Problem):
 
     Parameters
     ----------
-    features: of the rows, one map or a list of M. A map is an array, or a function of the ``table`` that returns one
-        (or anything that is fitted and has a ``transform``, such as a transformer of scikit-learn); it is called once,
-        with the whole table, and the array is what is kept.
+    features: of the rows, one map or a list of M. Kept as read-only views.
     labels: ``(rows,)``, whole numbers 0, 1, ..., C - 1, all of which occur.
     disjoint: True: maps are ``(rows, d)``, and every arm has parameters of its own: the features of arm k are those of
         the row in the k-th of C blocks, and zero elsewhere, C d in all. Policies are offered the row and the block,
         and those with an argument ``blocks`` have that one; with an intercept, they have one for every arm then. False:
         the arms share their parameters, and maps are ``(rows, C, d)``, the features of every arm.
-    table: the argument of functions among the maps; it is not kept.
 
     Notes
     -----
@@ -45,7 +41,7 @@ class ClassesAsArms(Problem):
     --------
     >>> rng = np.random.default_rng(0)
     >>> table, labels = rng.normal(size=(90, 4)), np.arange(90) % 3
-    >>> problem = ClassesAsArms(features=[table, np.abs, lambda z: z[:, :2]], labels=labels, table=table)
+    >>> problem = ClassesAsArms(features=[table, np.abs(table), table[:, :2]], labels=labels)
     >>> problem.shapes
     {'n_models': 3, 'dim': [12, 12, 6], 'n_arms': 3, 'blocks': 3}
     >>> [m.shape for m in problem.draw(range(5), 10, seed=0).features(0)]
@@ -55,19 +51,17 @@ class ClassesAsArms(Problem):
     features: Any = argument(AsGiven())
     labels: Any = argument(AsGiven())
     disjoint: bool = argument(YesNo(), default=True)
-    table: Any = argument(AsGiven(), default=None)
 
     def _set_up(self) -> None:
-        features = _maps(self.features, self.table, 2 if self.disjoint else 3)
+        features = tables_of("ClassesAsArms: features", self.features, "rows", 2 if self.disjoint else 3)
         self._maps = features if isinstance(features, list) else [features]
         labels = labels_of("ClassesAsArms: labels", self.labels, self._maps[0].shape[0])
-        vars(self).update(features=features, labels=labels, table=None)
+        vars(self).update(features=features, labels=labels)
         self._arms = int(labels.max()) + 1
         if not self.disjoint and any(m.shape[1] != self._arms for m in self._maps):
             expected = f"maps of shape (rows, {self._arms}, d), an arm for each of {self._arms} classes"
             raise refuse("ClassesAsArms: features", features, expected)
-        squares = (np.einsum("...d,...d->...", m, m, dtype=float) for m in self._maps)
-        self._longest = float(np.sqrt(max(part.max() for part in squares)))
+        self._longest = longest_row(self._maps)
 
     @property
     def shapes(self) -> dict[str, Any]:
@@ -92,8 +86,7 @@ class _ClassesAsArmsInstances(Instances):
         self._problem = problem
         self.rows = np.empty((len(lanes), rounds), dtype=np.int64)
         size = problem.labels.size
-        for n, lane in enumerate(lanes):
-            rng = np.random.default_rng((seed, lane))
+        for n, rng in generators(lanes, seed):
             for start in range(0, rounds, size):
                 self.rows[n, start : start + size] = rng.permutation(size)[: rounds - start]
         self.constants = {
@@ -130,31 +123,3 @@ class _ClassesAsArmsInstances(Instances):
     def rewards(self, t: int, action: Index) -> Array:
         """Return 1 where the guess is right, else 0, ``(N,)``."""
         return (self._problem.labels[self.rows[:, t]] == action).astype(float)
-
-
-def _maps(features: Any, table: Any, axes: int) -> NDArray[Any] | list[NDArray[Any]]:
-    """Return one map, or a list of maps with the same number of rows; functions are given the table."""
-    name, shape = "ClassesAsArms: features", "(rows, d)" if axes == 2 else "(rows, C, d)"
-    expected = f"finite numbers of shape {shape}, a function of the table that returns them, or a list of such maps"
-
-    def made(name: str, value: Any) -> NDArray[Any]:
-        function = _function(value)
-        if function is not None:
-            if table is None:
-                raise refuse(name, value, "an array, or a table for the function to read")
-            value = function(table)
-            value = value.toarray() if hasattr(value, "toarray") else value  # a sparse one
-        return table_of(name, value, expected, axes)
-
-    one = not isinstance(features, Sequence) or not features
-    if one or (_function(features[0]) is None and np.ndim(features[0]) != axes):
-        return made(name, features)
-    return same_rows(name, [made(f"{name}[{i}]", part) for i, part in enumerate(features)])
-
-
-def _function(value: Any) -> Callable[[Any], Any] | None:
-    """Return the function that a map is, None for numbers; a data frame has a ``transform`` too, and is numbers."""
-    if hasattr(value, "__array__"):
-        return None
-    found: Callable[[Any], Any] | None = getattr(value, "transform", value if callable(value) else None)
-    return found

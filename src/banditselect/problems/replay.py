@@ -13,6 +13,7 @@ from ..runtime.constraints import Number
 from ..runtime.shapes import stacked
 from ..types import Array, Index, Mask
 from .base import Instances, Problem, map_shapes
+from .randomness import generators
 
 
 class LoggedReplay(Problem):
@@ -93,8 +94,7 @@ class _ReplayInstances(Instances):
         chance = chance_to_observe(propensity, propensity.min() if problem.floor is None else problem.floor)
         self.order = np.empty((len(lanes), rounds), dtype=np.int64)
         self.coins = np.empty((len(lanes), rounds), dtype=bool)
-        for n, lane in enumerate(lanes):
-            rng = np.random.default_rng((seed, lane))
+        for n, rng in generators(lanes, seed):
             self.order[n] = rng.permutation(len(self.log))[:rounds]
             self.coins[n] = rng.uniform(size=rounds) < chance[self.order[n]]
 

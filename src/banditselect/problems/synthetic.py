@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from ..actions.catalogue import Catalogue
-from ..kernels.features import Offer
 from ..runtime.arguments import argument
 from ..runtime.constraints import Number, OneOf
 from ..types import Array, Index
@@ -16,13 +15,14 @@ from .randomness import (
     NOISES,
     SIZE,
     DrawnActions,
-    DrawnInstances,
-    Noise,
+    DrawnItems,
     by_round,
     distinct_items,
     draw_noise,
+    generators,
     random_state,
     renumbered,
+    reward_range,
 )
 
 EXTREMES = 5  #: how many parameters ``extremes`` returns
@@ -77,49 +77,29 @@ class SyntheticFeatureSelection(Problem):
         offered = min(self.n_items, rounds * self.n_actions)
         return 4 * self.n_models * offered * self.dim + 8 * rounds * (2 * self.n_actions + 1)
 
-    def draw(self, lanes: range, rounds: int, seed: int) -> "_FeatureSelectionInstances":
-        """Draw one instance per lane."""
-        return _FeatureSelectionInstances(self, lanes, rounds, seed)
-
-
-class _FeatureSelectionInstances(DrawnInstances):
-    """Attributes: ``items (N, T, K)``, numbered as they first appear; ``counts (N,)``; ``catalogue``: features."""
-
-    def __init__(self, problem: SyntheticFeatureSelection, lanes: range, rounds: int, seed: int) -> None:
-        N, M, K, d = len(lanes), problem.n_models, problem.n_actions, problem.dim
-        size, spread = min(problem.n_items, rounds * K), math.sqrt(0.1)
-        table = np.empty((N, size, M, d), dtype=np.float32)
-        self.items, self._means = by_round(N, rounds, K, dtype=np.int64), by_round(N, rounds, K)
-        theta, draws, bounds = np.empty((N, d)), by_round(N, rounds), np.empty((3, N))
-        self.counts, values = np.empty(N, dtype=np.int64), np.empty(size)
-        for n, lane in enumerate(lanes):
-            rng = np.random.default_rng((seed, lane))
+    def draw(self, lanes: range, rounds: int, seed: int) -> DrawnItems:
+        """Draw one instance per lane; items are numbered as they first appear."""
+        N, M, K, d = len(lanes), self.n_models, self.n_actions, self.dim
+        size = min(self.n_items, rounds * K)
+        table, values = np.empty((N, size, M, d), dtype=np.float32), np.empty(size)
+        items, means, draws = by_round(N, rounds, K, dtype=np.int64), by_round(N, rounds, K), by_round(N, rounds)
+        theta, longest = np.empty((N, d)), np.empty(N)
+        for n, rng in generators(lanes, seed):
             theta[n] = rng.normal(0.0, 0.1, d)
-            self.items[n], count = renumbered(distinct_items(rng, rounds, K, problem.n_items))
-            self.counts[n] = count
-            draws[n] = draw_noise(problem.noise, rng, rounds)
+            items[n], count = renumbered(distinct_items(rng, rounds, K, self.n_items))
+            draws[n] = draw_noise(self.noise, rng, rounds)
+            drawn = table[n, :count], math.sqrt(0.1), theta[n], theta[n], values
             with np.errstate(over="ignore"):
-                longest = gaussian_items(random_state(rng), table[n, :count], spread, theta[n], theta[n], values)
-            self._means[n] = values[self.items[n]]
-            bounds[:, n] = math.sqrt((theta[n] ** 2).sum()), longest, np.abs(values[:count]).max()
-        self.catalogue, self._rows = Catalogue._of(table, (d,) * M, many=True), np.arange(N)
-        self._noise = Noise(problem.noise, draws, low=-bounds[2], high=bounds[2])
-        self.constants = {
-            "noise": self._noise.constant,
-            "parameter_bound": bounds[0],
-            "feature_bound": bounds[1],
-            "reward_bound": bounds[2],
+                longest[n] = gaussian_items(random_state(rng), *drawn)
+            means[n] = values[items[n]]
+        constants = {
+            "parameter_bound": np.sqrt((theta**2).sum(axis=1)),
+            "feature_bound": longest,
             "reward_range": (-2.5, 2.5),
             "model": 0,
             "parameter": theta,
         }
-
-    def features(self, t: int) -> Array:
-        """Return the features of round ``t``, ``(N, M, K, d)``."""
-        return self.offer(t).lookup.array()
-
-    def offer(self, t: int) -> Offer:
-        return self.catalogue._offer(self._rows, self.items[:, t])
+        return DrawnItems(Catalogue._of(table, (d,) * M, many=True), items, means, self.noise, draws, constants)
 
 
 class SyntheticParameterSelection(Problem):
@@ -138,8 +118,7 @@ class SyntheticParameterSelection(Problem):
         in :math:`\theta_*`, which is one of the ``extremes`` of the balls after the other. The largest of their five
         regrets is a lower bound of the transfer regret, a supremum over the balls (eq:transfer-regret).
     stay: None, or for how many rounds a model stays true, on average: in each round the model changes with probability
-        1 / ``stay``, to one of the others, drawn uniformly, and :math:`\theta_*` is drawn in its ball. The instances
-        then have ``model (N, T)`` and ``parameter (N, T, d)``, and no constants of the truth.
+        1 / ``stay``, to one of the others, drawn uniformly, and :math:`\theta_*` is drawn in its ball.
 
     Notes
     -----
@@ -147,7 +126,8 @@ class SyntheticParameterSelection(Problem):
     radii, parameter_bound = max_i (|mu_i| + b), center, model and parameter of the truth; true_centers ``(N, 1, d)``,
     for a policy that is shown the true ball only; feature_bound and reward_bound over the actions offered, noise (B of
     each instance for "bernoulli"); reward_range, a scale that holds nearly all rewards: four standard deviations of a
-    mean reward, and the noise.
+    mean reward, and the noise. Where the model switches, models ``(N, T)`` and parameters ``(N, T, d)`` stand in the
+    place of center, true_centers, model and parameter.
 
     Examples
     --------
@@ -184,9 +164,49 @@ class SyntheticParameterSelection(Problem):
         parameters = rounds * (self.dim + 1) if self._switches else 2 * self.dim
         return 8 * (rounds * (self.n_actions * (self.dim + 1) + 1) + self.dim * self.n_models + parameters)
 
-    def draw(self, lanes: range, rounds: int, seed: int) -> "_ParameterSelectionInstances":
+    def draw(self, lanes: range, rounds: int, seed: int) -> DrawnActions:
         """Draw one instance per lane."""
-        return _ParameterSelectionInstances(self, lanes, rounds, seed)
+        N, M, K, d, b = len(lanes), self.n_models, self.n_actions, self.dim, self.radius
+        times = (rounds,) if self._switches else ()
+        centers, model, theta = np.empty((N, M, d)), np.empty((N, *times), dtype=np.int64), np.empty((N, *times, d))
+        actions, means, draws = by_round(N, rounds, K, d), by_round(N, rounds, K), by_round(N, rounds)
+        longest, extreme = np.empty(N), self.truth == "extremes"
+        for n, lane in enumerate(lanes):
+            rng = np.random.default_rng((seed, lane // EXTREMES if extreme else lane))
+            centers[n] = rng.normal(size=(M, d))
+            if self._switches:
+                phase, models = _phases(rng, rounds, M, self.stay)
+                ends = rng.normal(size=(models.size, d))
+                ends *= b * rng.random((models.size, 1)) ** (1.0 / d) / np.linalg.norm(ends, axis=1, keepdims=True)
+                model[n], theta[n] = models[phase], (centers[n, models] + ends)[phase]
+                actions[n] = rng.normal(0.0, 0.1, (rounds, K, d))
+                longest[n] = np.linalg.norm(actions[n], axis=2).max()
+                means[n] = np.einsum("tkd,td->tk", actions[n], theta[n])
+            else:
+                model[n] = rng.integers(M)
+                direction = rng.normal(size=d)
+                direction *= b * rng.uniform() ** (1.0 / d) / math.sqrt((direction**2).sum())
+                theta[n] = centers[n, model[n]] + direction
+                if extreme:
+                    models, thetas = extremes(centers[n], b)
+                    model[n], theta[n] = models[lane % EXTREMES], thetas[lane % EXTREMES]
+                rows, values = rng.normal(0.0, 0.1, (rounds * K, 1, d)), np.empty(rounds * K)
+                longest[n] = measure(rows, theta[n], values)
+                actions[n], means[n] = rows.reshape(rounds, K, d), values.reshape(rounds, K)
+            draws[n] = draw_noise(self.noise, rng, rounds)
+        constants: dict[str, Any] = {
+            "centers": centers,
+            "radii": b,
+            "parameter_bound": (np.linalg.norm(centers, axis=2) + b).max(axis=1),
+            "feature_bound": longest,
+            "reward_range": reward_range(math.sqrt(d) + b),
+        }
+        if self._switches:
+            constants |= {"models": model, "parameters": theta}
+        else:
+            own = centers[np.arange(N), model]
+            constants |= {"center": own, "true_centers": own[:, None], "model": model, "parameter": theta}
+        return DrawnActions(actions, means, self.noise, draws, constants)
 
 
 def extremes(centers: Array, radius: float) -> tuple[Index, Array]:
@@ -202,64 +222,9 @@ def extremes(centers: Array, radius: float) -> tuple[Index, Array]:
     np.fill_diagonal(apart, np.inf)
     i, j = divmod(int(apart.argmin()), len(centers))
     models = np.array([far, near, i, i, i])
-    out, back, across = (
-        centers[far] / lengths[far],
-        centers[near] / lengths[near],
-        (centers[j] - centers[i]) / apart[i, j],
-    )
+    out, back = centers[far] / lengths[far], centers[near] / lengths[near]
+    across = (centers[j] - centers[i]) / apart[i, j]
     return models, centers[models] + radius * np.array([out, -back, across, -across, 0.0 * across])
-
-
-class _ParameterSelectionInstances(DrawnActions):
-    """Attributes: ``actions (N, T, K, d)``; where the model switches, ``model (N, T)`` and ``parameter (N, T, d)``."""
-
-    def __init__(self, problem: SyntheticParameterSelection, lanes: range, rounds: int, seed: int) -> None:
-        N, M, K, d, b = len(lanes), problem.n_models, problem.n_actions, problem.dim, problem.radius
-        times = (rounds,) if problem._switches else ()
-        centers, model, theta = np.empty((N, M, d)), np.empty((N, *times), dtype=np.int64), np.empty((N, *times, d))
-        self.actions, self._means = by_round(N, rounds, K, d), by_round(N, rounds, K)
-        draws, longest = by_round(N, rounds), np.empty(N)
-        extreme = problem.truth == "extremes"
-        for n, lane in enumerate(lanes):
-            rng = np.random.default_rng((seed, lane // EXTREMES if extreme else lane))
-            centers[n] = rng.normal(size=(M, d))
-            if problem._switches:
-                phase, models = _phases(rng, rounds, M, problem.stay)
-                ends = rng.normal(size=(models.size, d))
-                ends *= b * rng.random((models.size, 1)) ** (1.0 / d) / np.linalg.norm(ends, axis=1, keepdims=True)
-                model[n], theta[n] = models[phase], (centers[n, models] + ends)[phase]
-                self.actions[n] = rng.normal(0.0, 0.1, (rounds, K, d))
-                longest[n] = np.linalg.norm(self.actions[n], axis=2).max()
-                self._means[n] = np.einsum("tkd,td->tk", self.actions[n], theta[n])
-            else:
-                model[n] = rng.integers(M)
-                direction = rng.normal(size=d)
-                direction *= b * rng.uniform() ** (1.0 / d) / math.sqrt((direction**2).sum())
-                theta[n] = centers[n, model[n]] + direction
-                if extreme:
-                    models, thetas = extremes(centers[n], b)
-                    model[n], theta[n] = models[lane % EXTREMES], thetas[lane % EXTREMES]
-                rows, values = rng.normal(0.0, 0.1, (rounds * K, 1, d)), np.empty(rounds * K)
-                longest[n] = measure(rows, theta[n], values)
-                self.actions[n], self._means[n] = rows.reshape(rounds, K, d), values.reshape(rounds, K)
-            draws[n] = draw_noise(problem.noise, rng, rounds)
-        largest = np.abs(self._means).max(axis=(1, 2))
-        self._noise = Noise(problem.noise, draws, low=-largest, high=largest)
-        reach = 0.4 * (math.sqrt(d) + b) + 0.5  # rewards of actions N(0, .01 I) for parameters in the balls, and noise
-        self.constants = {
-            "noise": self._noise.constant,
-            "centers": centers,
-            "radii": b,
-            "parameter_bound": (np.linalg.norm(centers, axis=2) + b).max(axis=1),
-            "feature_bound": longest,
-            "reward_bound": largest,
-            "reward_range": (-reach, reach),
-        }
-        if problem._switches:
-            self.model, self.parameter = model, theta
-        else:
-            own = centers[np.arange(N), model]
-            self.constants |= {"center": own, "true_centers": own[:, None], "model": model, "parameter": theta}
 
 
 class SwitchingParameterSelection(SyntheticParameterSelection):
@@ -268,7 +233,7 @@ class SwitchingParameterSelection(SyntheticParameterSelection):
     Examples
     --------
     >>> instances = SwitchingParameterSelection(n_models=3, dim=4, n_actions=5, stay=5).draw(range(2), 10, seed=0)
-    >>> instances.features(0).shape, instances.model[0]
+    >>> instances.features(0).shape, instances.constants["models"][0]
     ((2, 5, 4), array([1, 0, 0, 2, 2, 2, 2, 2, 1, 2]))
     """
 
@@ -297,12 +262,13 @@ class SwitchingFeatureSelection(Problem):
     Notes
     -----
     Constants: parameter_bound = max_i |theta_i|; feature_bound and reward_bound over the actions offered, noise, and
-    reward_range, which holds four standard deviations of a mean reward, and the noise. There is no one true model.
+    reward_range, which holds four standard deviations of a mean reward, and the noise; models ``(N, T)``, the true map
+    of every round, and parameters ``(N, M, d)``.
 
     Examples
     --------
     >>> instances = SwitchingFeatureSelection(n_models=3, dim=4, n_actions=5, stay=5).draw(range(2), 10, seed=0)
-    >>> instances.features(0).shape, instances.model[0]
+    >>> instances.features(0).shape, instances.constants["models"][0]
     ((2, 3, 5, 4), array([1, 0, 0, 2, 2, 2, 2, 2, 1, 2]))
     """
 
@@ -321,37 +287,28 @@ class SwitchingFeatureSelection(Problem):
         """Return about how much memory one instance takes."""
         return 8 * rounds * (self.n_actions * (self.n_models * self.dim + 1) + 2) + 8 * self.dim * self.n_models
 
-    def draw(self, lanes: range, rounds: int, seed: int) -> "_SwitchingMaps":
+    def draw(self, lanes: range, rounds: int, seed: int) -> DrawnActions:
         """Draw one instance per lane."""
-        return _SwitchingMaps(self, lanes, rounds, seed)
-
-
-class _SwitchingMaps(DrawnActions):
-    """Attributes: ``actions (N, T, M, K, d)``; ``model (N, T)``, the true map in every round; ``theta (N, M, d)``."""
-
-    def __init__(self, problem: SwitchingFeatureSelection, lanes: range, rounds: int, seed: int) -> None:
-        N, M, K, d = len(lanes), problem.n_models, problem.n_actions, problem.dim
-        self.theta, self.model = np.empty((N, M, d)), np.empty((N, rounds), dtype=np.int64)
-        self.actions, self._means, draws = by_round(N, rounds, M, K, d), by_round(N, rounds, K), by_round(N, rounds)
+        N, M, K, d = len(lanes), self.n_models, self.n_actions, self.dim
+        theta, model = np.empty((N, M, d)), np.empty((N, rounds), dtype=np.int64)
+        actions, means, draws = by_round(N, rounds, M, K, d), by_round(N, rounds, K), by_round(N, rounds)
         longest, times = np.empty(N), np.arange(rounds)
-        for n, lane in enumerate(lanes):
-            rng = np.random.default_rng((seed, lane))
-            self.theta[n] = rng.normal(size=(M, d))
-            phase, models = _phases(rng, rounds, M, problem.stay)
-            self.model[n] = true = models[phase]
-            self.actions[n] = rng.normal(0.0, 0.1, (rounds, M, K, d))
-            longest[n] = np.linalg.norm(self.actions[n], axis=3).max()
-            self._means[n] = np.einsum("tkd,td->tk", self.actions[n, times, true], self.theta[n, true])
-            draws[n] = draw_noise(problem.noise, rng, rounds)
-        largest, reach = np.abs(self._means).max(axis=(1, 2)), 0.4 * math.sqrt(d) + 0.5
-        self._noise = Noise(problem.noise, draws, low=-largest, high=largest)
-        self.constants = {
-            "noise": self._noise.constant,
-            "parameter_bound": np.linalg.norm(self.theta, axis=2).max(axis=1),
+        for n, rng in generators(lanes, seed):
+            theta[n] = rng.normal(size=(M, d))
+            phase, models = _phases(rng, rounds, M, self.stay)
+            model[n] = true = models[phase]
+            actions[n] = rng.normal(0.0, 0.1, (rounds, M, K, d))
+            longest[n] = np.linalg.norm(actions[n], axis=3).max()
+            means[n] = np.einsum("tkd,td->tk", actions[n, times, true], theta[n, true])
+            draws[n] = draw_noise(self.noise, rng, rounds)
+        constants = {
+            "parameter_bound": np.linalg.norm(theta, axis=2).max(axis=1),
             "feature_bound": longest,
-            "reward_bound": largest,
-            "reward_range": (-reach, reach),
+            "reward_range": reward_range(math.sqrt(d)),
+            "models": model,
+            "parameters": theta,
         }
+        return DrawnActions(actions, means, self.noise, draws, constants)
 
 
 def _phases(rng: np.random.Generator, rounds: int, n_models: int, stay: float | None) -> tuple[Index, Index]:

@@ -8,7 +8,7 @@ import numpy as np
 from ..runtime.arguments import argument
 from ..runtime.constraints import Number
 from .base import Problem
-from .randomness import NOISES, SIZE, DrawnActions, Noise, by_round, draw_noise
+from .randomness import NOISES, SIZE, DrawnActions, by_round, draw_noise, generators, reward_range
 
 
 class SyntheticTasks(Problem):
@@ -55,41 +55,29 @@ class SyntheticTasks(Problem):
         """Return about how much memory one instance takes."""
         return 8 * rounds * (self.n_actions * (self.dim + 1) + 1 + 2 * self.dim // self.task_rounds)
 
-    def draw(self, lanes: range, rounds: int, seed: int) -> "_TaskInstances":
+    def draw(self, lanes: range, rounds: int, seed: int) -> DrawnActions:
         """Draw one instance per lane."""
-        return _TaskInstances(self, lanes, rounds, seed)
-
-
-class _TaskInstances(DrawnActions):
-    """Attributes: ``actions (N, T, K, d)``."""
-
-    def __init__(self, problem: SyntheticTasks, lanes: range, rounds: int, seed: int) -> None:
-        N, M, K, d, w = len(lanes), problem.n_models, problem.n_actions, problem.dim, problem.width
-        tasks = -(-rounds // problem.task_rounds)
-        own = np.arange(rounds) // problem.task_rounds
+        N, M, K, d, w = len(lanes), self.n_models, self.n_actions, self.dim, self.width
+        tasks = -(-rounds // self.task_rounds)
+        own = np.arange(rounds) // self.task_rounds
         centers, middle, theta = np.empty((N, M, d)), np.empty((N, tasks, d)), np.empty((N, tasks, d))
-        self.actions, self._means, draws = by_round(N, rounds, K, d), by_round(N, rounds, K), by_round(N, rounds)
-        for n, lane in enumerate(lanes):
-            rng = np.random.default_rng((seed, lane))
+        actions, means, draws = by_round(N, rounds, K, d), by_round(N, rounds, K), by_round(N, rounds)
+        for n, rng in generators(lanes, seed):
             centers[n] = rng.normal(size=(M, d))
             middle[n] = centers[n, rng.integers(M, size=tasks)]
             theta[n] = middle[n] + w * rng.normal(size=(tasks, d))
-            self.actions[n] = rng.normal(0.0, 0.1, (rounds, K, d))
-            draws[n] = draw_noise(problem.noise, rng, rounds)
-            self._means[n] = np.einsum("tkd,td->tk", self.actions[n], theta[n, own])
-        largest = np.abs(self._means).max(axis=(1, 2))
-        self._noise = Noise(problem.noise, draws, low=-largest, high=largest)
-        reach = 0.4 * math.sqrt(d * (1.0 + w**2)) + 0.5
-        self.constants = {
-            "noise": self._noise.constant,
-            "task_rounds": problem.task_rounds,
+            actions[n] = rng.normal(0.0, 0.1, (rounds, K, d))
+            draws[n] = draw_noise(self.noise, rng, rounds)
+            means[n] = np.einsum("tkd,td->tk", actions[n], theta[n, own])
+        constants = {
+            "task_rounds": self.task_rounds,
             "centers": centers,
             "radii": w * math.sqrt(d),
             "task_centers": middle,
             "task_parameters": theta,
             "task_radius": np.linalg.norm(theta - middle, axis=2).max(axis=1),
             "parameter_bound": np.linalg.norm(theta, axis=2).max(axis=1),
-            "feature_bound": np.sqrt((self.actions**2).sum(axis=3).max(axis=(1, 2))),
-            "reward_bound": largest,
-            "reward_range": (-reach, reach),
+            "feature_bound": np.sqrt((actions**2).sum(axis=3).max(axis=(1, 2))),
+            "reward_range": reward_range(math.sqrt(d * (1.0 + w**2))),
         }
+        return DrawnActions(actions, means, self.noise, draws, constants)

@@ -1,6 +1,6 @@
 """The least-squares fit of every past task, with its precision and its residuals."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,6 @@ from ..runtime.settings import read_only
 from ..types import Array, Index
 
 RANK = 1e-10  #: eigenvalues below this share of the largest count as zero: a direction that was never played
-ARRAYS = ("estimates", "grams", "squares", "freedom")
 
 
 @register
@@ -56,7 +55,7 @@ class Fits:
         """
         order = np.argsort(tasks, kind="stable")
         rows = np.split(order, np.flatnonzero(np.diff(tasks[order])) + 1)
-        found: list[tuple[Any, ...]] = []
+        found = []
         for own in rows:
             x, y = features[own], rewards[own]
             if intercept:
@@ -67,8 +66,8 @@ class Fits:
             estimate = axes[:, kept] @ ((axes[:, kept].T @ (x.T @ y)) / values[kept])
             left = y - x @ estimate
             found.append((estimate, gram, left @ left, max(len(own) - kept.sum() - intercept, 0)))
-        columns = (np.array(column, dtype=np.float64) for column in zip(*found, strict=True))
-        return cls(**_named(columns), noise=noise)
+        estimates, grams, squares, freedom = (np.array(column, dtype=np.float64) for column in zip(*found, strict=True))
+        return cls(estimates, grams, squares, freedom, noise=noise)
 
     @classmethod
     def of_covariances(cls, estimates: Array, covariances: Array) -> "Fits":
@@ -79,17 +78,16 @@ class Fits:
 
     def joined(self, more: "Fits") -> "Fits":
         """Return these fits and more of them."""
-        return replace(self, **_named(np.concatenate(pair) for pair in zip(self.arrays(), more.arrays(), strict=True)))
+        return self._changed(lambda name: np.concatenate([getattr(self, name), getattr(more, name)]))
 
     def take(self, rows: Any) -> "Fits":
         """Return some of the fits, which keep the noise of all."""
-        part = replace(self, **_named(array[rows] for array in self.arrays()))
+        part = self._changed(lambda name: getattr(self, name)[rows])
         part.__dict__["deviation"] = self.deviation
         return part
 
-    def arrays(self) -> list[Array]:
-        """Return the arrays, in the order of ``ARRAYS``."""
-        return [getattr(self, name) for name in ARRAYS]
+    def _changed(self, new: Callable[[str], Any]) -> "Fits":
+        return replace(self, **{name: new(name) for name in ("estimates", "grams", "squares", "freedom")})
 
     def __len__(self) -> int:
         return len(self.estimates)
@@ -165,34 +163,32 @@ def read_rounds(
     elif not hasattr(logs, "keys"):
         logs, features = _table(owner, logs, key, features, reward)
     tasks = _tasks(owner, _column(owner, logs, key))
-    y = _numbers(owner, reward, _column(owner, logs, reward), len(tasks))
+    n = len(tasks)
+    y = _numbers(owner, reward, _column(owner, logs, reward), n)
     if y.shape[1] != 1:
         raise errors.refuse(f"{owner}: column {reward!r}", y, "one number in a row")
     if isinstance(features, str | list | tuple) and np.size(features) and isinstance(np.ravel(features)[0], str):
         names = [features] if isinstance(features, str) else features
-        x = np.concatenate([_numbers(owner, n, _column(owner, logs, n), len(tasks)) for n in names], axis=1)
+        x = np.concatenate([_numbers(owner, name, _column(owner, logs, name), n) for name in names], axis=1)
     else:
-        x = _finite(f"{owner}: features", features, f"names of columns, or numbers of shape ({len(tasks)}, d)")
-        if x.ndim != 2 or len(x) != len(tasks) or not x.shape[1]:
-            raise errors.refuse(f"{owner}: features", features, f"numbers of shape ({len(tasks)}, d)")
+        x = _finite(f"{owner}: features", features, f"names of columns, or numbers of shape ({n}, d)")
+        if x.ndim != 2 or len(x) != n or not x.shape[1]:
+            raise errors.refuse(f"{owner}: features", features, f"numbers of shape ({n}, d)")
     return Fits.of_rounds(tasks, x, y[:, 0], intercept=intercept, noise=noise)
 
 
-def read_fits(owner: str, estimates: ArrayLike, covariances: ArrayLike) -> Fits:
+def read_fits(estimates: ArrayLike, covariances: ArrayLike) -> Fits:
     """Return the fits of estimates ``(N, d)`` with positive definite covariances ``(N, d, d)``."""
-    e = _finite(f"{owner}: estimates", estimates, "finite numbers of shape (N, d)")
+    expected = "finite numbers of shape (N, d)"
+    e = _finite("from_fits: estimates", estimates, expected)
     if e.ndim != 2 or not e.size:
-        raise errors.refuse(f"{owner}: estimates", estimates, "finite numbers of shape (N, d)")
+        raise errors.refuse("from_fits: estimates", estimates, expected)
     shape = (*e.shape, e.shape[1])
     expected = f"symmetric positive definite matrices of shape {shape}"
-    c = _finite(f"{owner}: covariances", covariances, expected)
+    c = _finite("from_fits: covariances", covariances, expected)
     if c.shape != shape or not np.allclose(c, np.swapaxes(c, 1, 2), rtol=1e-9) or np.linalg.eigvalsh(c).min() <= 0.0:
-        raise errors.refuse(f"{owner}: covariances", covariances, expected)
+        raise errors.refuse("from_fits: covariances", covariances, expected)
     return Fits.of_covariances(np.array(e), c)
-
-
-def _named(arrays: Iterable[Array]) -> dict[str, Any]:
-    return dict(zip(ARRAYS, arrays, strict=True))
 
 
 def _table(owner: str, rounds: Any, key: str, features: Any, reward: str) -> tuple[dict[str, Any], list[Any]]:
@@ -200,28 +196,24 @@ def _table(owner: str, rounds: Any, key: str, features: Any, reward: str) -> tup
     if not isinstance(rounds, Iterable) or isinstance(rounds, str):
         expected = "a DataFrame, a mapping from names to columns, rounds of a log, or rows (key, features, reward)"
         raise errors.refuse(f"{owner}: logs", rounds, expected)
-    columns: dict[str, list[Any]] = {key: [], reward: []}
-    played = []
-    for t, told in enumerate(rounds):
+    names = [features] if isinstance(features, str) else features
+    rows: list[Sequence[Any]] = []
+    for t, row in enumerate(rounds):
         where = f"{owner}: logs, round {t}"
-        if hasattr(told, "context") and hasattr(told, "action"):
-            item = told.items[told.action]
-            whose, y = _cell(where, key, told.context, item), told.reward
+        if hasattr(row, "context") and hasattr(row, "action"):
+            context, item = row.context, row.items[row.action]
             if hasattr(features, "features"):
-                x = features.features(told.context, [item])[0]
+                x = features.features(context, [item])[0]
             else:
-                names = [features] if isinstance(features, str) else features
-                x = np.concatenate([np.ravel(_cell(where, name, item, told.context)) for name in names])
-        elif isinstance(told, Sequence) and not isinstance(told, str) and len(told) == 3:
-            whose, x, y = told
-        else:
-            raise errors.refuse(where, told, "a round of a log, or a row (key, features, reward)")
-        columns[key].append(whose)
-        columns[reward].append(y)
-        played.append(x)
-        if np.shape(x) != np.shape(played[0]):
-            raise errors.refuse(f"{where}: features", x, f"shape {np.shape(played[0])}, as in rounds before")
-    return columns, played
+                x = np.concatenate([np.ravel(_cell(where, name, item, context)) for name in names])
+            row = _cell(where, key, context, item), x, row.reward
+        if not isinstance(row, Sequence) or isinstance(row, str) or len(row) != 3:
+            raise errors.refuse(where, row, "a round of a log, or a row (key, features, reward)")
+        rows.append(row)
+        if np.shape(row[1]) != np.shape(rows[0][1]):
+            raise errors.refuse(f"{where}: features", row[1], f"shape {np.shape(rows[0][1])}, as in rounds before")
+    keys, played, rewards = zip(*rows, strict=True) if rows else ((), (), ())
+    return {key: keys, reward: rewards}, list(played)
 
 
 def _cell(where: str, name: Any, *records: Mapping[str, Any]) -> Any:
@@ -255,10 +247,10 @@ def _tasks(owner: str, keys: Sequence[Hashable]) -> Index:
 
 def _numbers(owner: str, name: str, column: Sequence[Any], n: int) -> Array:
     """Return a column of numbers, or of lists of numbers, as ``(n, p)``."""
-    what = f"{owner}: column {name!r}"
-    x = _finite(what, column, f"{n} finite numbers, or lists of them of one length")
+    what, expected = f"{owner}: column {name!r}", f"{n} finite numbers, or lists of them of one length"
+    x = _finite(what, column, expected)
     if x.ndim not in (1, 2) or len(x) != n:
-        raise errors.refuse(what, column, f"{n} finite numbers, or lists of them of one length")
+        raise errors.refuse(what, column, expected)
     return x.reshape(n, -1)
 
 

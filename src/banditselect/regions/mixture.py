@@ -65,16 +65,16 @@ class Explained(NamedTuple):
     precisions: Array
 
 
-def explain(fits: Fits, means: Array, covariances: Array) -> Iterator[tuple[slice, Explained]]:
+def explain(fits: Fits, means: Array, covariances: Array) -> Iterator[Explained]:
     """Yield the fits of the tasks under components, some tasks at a time."""
     n, (M, d) = len(fits), means.shape
     size = max(1, ROOM // (M * d * d))
     for start in range(0, n, size):
-        rows = slice(start, min(start + size, n))
-        fit_rows = (fits.estimates[rows], fits.roots[rows], fits.log_norms[rows])
-        explained = Explained(*(np.empty((rows.stop - start, M, *more)) for more in ((), (d,), (d, d))))
-        explain_fits(*fit_rows, means, covariances, *explained)
-        yield rows, explained
+        rows = slice(start, start + size)
+        some = fits.estimates[rows], fits.roots[rows], fits.log_norms[rows]
+        explained = Explained(*(np.empty((len(some[0]), M, *more)) for more in ((), (d,), (d, d))))
+        explain_fits(*some, means, covariances, *explained)
+        yield explained
 
 
 @kernel
@@ -88,12 +88,10 @@ def explain_fits(
     scores: Array,
     precisions: Array,
 ) -> None:
-    """Write log densities of fits, scores and precisions: those of ``V + S``, where the fit has the noise S.
+    """Fill the last three arguments, those of :class:`Explained`, for fits whose noise has the covariance S.
 
     ``estimates (n, d)`` have the precisions ``R R``, ``roots (n, d, d)`` symmetric, which may be singular:
-    ``(V + S)^-1`` is ``R (I + R V R)^-1 R = H' H`` with ``H = L^-1 R`` and ``L L' = I + R V R``. Out: ``log_densities
-    (n, M)``, ``scores (n, M, d)``, the precisions times the distances of the estimates from the means, and
-    ``precisions (n, M, d, d)``.
+    ``(V + S)^-1`` is ``R (I + R V R)^-1 R = H' H`` with ``H = L^-1 R`` and ``L L' = I + R V R``.
     """
     n, d = estimates.shape
     half, inner, lower = np.empty((d, d)), np.empty((d, d)), np.empty((d, d))
@@ -135,9 +133,8 @@ def explain_fits(
 
 def assigned(fits: Fits, means: Array, covariances: Array, weights: Array) -> tuple[Array, Array]:
     """Return the log likelihood of every task, ``(N,)``, and its probability for each component, ``(N, M)``."""
-    parts = [_weighed(each.log_densities, weights) for _, each in explain(fits, means, covariances)]
-    likelihoods, responsibilities = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return likelihoods, responsibilities
+    parts = [_weighed(each.log_densities, weights) for each in explain(fits, means, covariances)]
+    return np.concatenate([likelihoods for likelihoods, _ in parts]), np.concatenate([q for _, q in parts])
 
 
 def step(fits: Fits, mixture: Mixture, shrinkage: float) -> tuple[Mixture, float]:
@@ -145,7 +142,7 @@ def step(fits: Fits, mixture: Mixture, shrinkage: float) -> tuple[Mixture, float
     V, (M, d) = mixture.covariances, mixture.means.shape
     counts, pulls, squares = np.zeros(M), np.zeros((M, d)), np.zeros((M, d, d))
     objective = _pull(mixture, shrinkage, fits.spread)
-    for _, explained in explain(fits, mixture.means, V):
+    for explained in explain(fits, mixture.means, V):
         likelihood, q = _weighed(explained.log_densities, mixture.weights)
         objective += float(likelihood.sum())
         counts += q.sum(axis=0)
@@ -208,7 +205,7 @@ def center_covariances(fits: Fits, mixture: Mixture) -> Array:
     """
     M, d = mixture.means.shape
     information = np.zeros((M, d, M, d))
-    for _, explained in explain(fits, mixture.means, mixture.covariances):
+    for explained in explain(fits, mixture.means, mixture.covariances):
         q = _weighed(explained.log_densities, mixture.weights)[1]
         pulled = q[:, :, None] * explained.scores
         information += np.einsum("nki,nlj->kilj", pulled, pulled)

@@ -143,15 +143,9 @@ class Regions(Mixture):
         grow: let a task that no region explains add a new one.
         """
         if not self.fits.of_rewards:
-            raise errors.refuse("Regions.update", self, "regions that from_tasks found; update_fits takes fits")
+            raise errors.refuse("Regions.update", self, "regions that from_tasks found, since their fits have rounds")
         known: dict[str, Any] = {"intercept": self.intercept, "noise": self.fits.noise}
         return self.extended(read_rounds("Regions.update", logs, key, features, reward, **known), grow=grow)
-
-    def update_fits(self, estimates: ArrayLike, covariances: ArrayLike, *, grow: bool = True) -> Regions:
-        """Return the regions with more fits, as :meth:`update` does."""
-        if self.fits.of_rewards:
-            raise errors.refuse("Regions.update_fits", self, "regions that from_fits found; update takes logs")
-        return self.extended(read_fits("Regions.update_fits", estimates, covariances), grow=grow)
 
     def extended(self, more: Fits, *, grow: bool) -> Regions:
         """Return the regions with more tasks."""
@@ -241,7 +235,7 @@ def from_fits(
     """Find the regions from estimates ``(N, d)`` of the parameters of past tasks and the covariances ``(N, d, d)``
     of their errors; the other arguments are those of :func:`from_tasks`.
     """
-    fits = read_fits("from_fits", estimates, covariances)
+    fits = read_fits(estimates, covariances)
     return find("from_fits", fits, False, n_regions, max_regions, shrinkage, restarts, folds, seed)
 
 
@@ -268,12 +262,10 @@ def find(
     pull = 2.0 * fits.dim if shrinkage is None else float(shrinkage)
     how: dict[str, Any] = {"restarts": restarts, "shrinkage": pull, "rng": np.random.default_rng(seed)}
     held_out = np.empty(0)
-    if n_regions is None and len(fits) == 1:
-        n_regions = 1
-    elif n_regions is None:
+    if n_regions is None and len(fits) > 1:
         scores = em.held_out(fits, max_regions, folds=folds, **how)
         n_regions, held_out = em.fewest(scores), scores.mean(axis=1)
-    return _finished(fits, em.fit(fits, n_regions, **how), intercept, pull, held_out)
+    return _finished(fits, em.fit(fits, n_regions or 1, **how), intercept, pull, held_out)
 
 
 def _finished(fits: Fits, start: Mixture, intercept: bool, shrinkage: float, held_out: Array) -> Regions:
@@ -285,13 +277,8 @@ def _finished(fits: Fits, start: Mixture, intercept: bool, shrinkage: float, hel
         mixture, _ = em.run(fits, replace(kept, weights=kept.weights / kept.weights.sum()), shrinkage)
     mixture = mixture.take(np.argsort(-mixture.weights, kind="stable"))
     errors = em.center_covariances(fits, mixture)
-    own: dict[str, Any] = {
-        "intercept": bool(intercept),
-        "shrinkage": shrinkage,
-        "held_out": held_out,
-        "center_covariances": errors,
-    }
-    return Regions(**vars(mixture), fits=fits, **own)
+    known: dict[str, Any] = {"intercept": bool(intercept), "shrinkage": shrinkage, "held_out": held_out}
+    return Regions(**vars(mixture), fits=fits, center_covariances=errors, **known)
 
 
 def _with_region_at(mixture: Mixture, fits: Fits, task: int) -> Mixture:

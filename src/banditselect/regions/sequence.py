@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from ..policies import PSIDS, Binding, Decision, LinIDS
 from ..runtime import constraints, errors, files, inputs
 from ..runtime.arguments import Configured, argument
-from ..types import Array
 from .fits import Fits
 from .regions import Regions, find
 
@@ -96,8 +95,13 @@ class TaskSequence(Configured):
         ----------
         played: its decisions, or the features of the actions played, ``(n, d)``.  rewards: ``(n,)``.
         """
-        x, y = _rounds(played, rewards, self.dim)
-        tasks = np.zeros(len(y), dtype=np.int64)
+        if isinstance(played, list | tuple) and played and all(isinstance(one, Decision) for one in played):
+            played = np.array([one.features for one in played])
+        expected = f"decisions, or numbers of shape (n, {self.dim})"
+        x = inputs.as_floats("TaskSequence.end: played", played, expected)
+        if x.ndim != 2 or x.shape[1] != self.dim or not len(x) or not np.isfinite(x).all():
+            raise errors.refuse("TaskSequence.end: played", played, expected)
+        tasks, y = np.zeros(len(x), dtype=np.int64), inputs.rewards(rewards, len(x), True)
         new = Fits.of_rounds(tasks, x, y, intercept=self.intercept, noise=self.noise)
         fits = new if self._fits is None else self._fits.joined(new)
         if np.isnan(fits.deviation):
@@ -133,13 +137,3 @@ class TaskSequence(Configured):
         sequence.regions, sequence._looked = learned["regions"], int(learned["looked"])
         sequence._fits = learned["fits"] if sequence.regions is None else sequence.regions.fits
         return sequence
-
-
-def _rounds(played: Any, rewards: ArrayLike, dim: int) -> tuple[Array, Array]:
-    """Return the features of the actions played, ``(n, d)``, and rewards, ``(n,)``."""
-    if isinstance(played, list | tuple) and played and all(isinstance(one, Decision) for one in played):
-        played = np.array([one.features for one in played])
-    x = inputs.as_floats("TaskSequence.end: played", played, f"decisions, or numbers of shape (n, {dim})")
-    if x.ndim != 2 or x.shape[1] != dim or not len(x) or not np.isfinite(x).all():
-        raise errors.refuse("TaskSequence.end: played", played, f"decisions, or numbers of shape (n, {dim})")
-    return x, inputs.rewards(rewards, len(x), True)

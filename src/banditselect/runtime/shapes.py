@@ -1,7 +1,7 @@
 """The features that a policy takes: their shape, checked and brought into one form, ``(n, P, K, d)``."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
@@ -247,6 +247,11 @@ class AnyShape(FeatureShape):
 def values_of(features: Any) -> Any:
     """Return the features of a map without its blocks."""
     return features.values if isinstance(features, Blocked) else features
+
+
+def each(features: Any, change: Callable[[Any], Any]) -> Any:
+    """Return the features of a map, and their blocks if there are some, changed alike."""
+    return Blocked(*map(change, features)) if isinstance(features, Blocked) else change(features)
 
 
 def stacked(maps: Sequence[Array | Blocked], many: bool, axis: int) -> Any:

@@ -7,6 +7,7 @@ are decided here for all of them.
 """
 
 import contextlib
+import functools
 import itertools
 import logging
 import os
@@ -24,16 +25,13 @@ from typing import Any, NamedTuple
 from ..kernels.disk import DiskCache
 from ..runtime import constraints, errors
 from ..runtime.extras import need
-from .cells import Failure, Outcome, Task, forget_instances, leave_with, run_remote
+from .cells import Cell, Failure, Outcome, Task, forget_instances, leave_with, run_remote
 from .identity import installed
 
 ENGINES = ("local", "dask", "ray")
 
-OnRounds = Callable[[int, int], None]
-"""Called with the number of a task and the rounds it has played, where that is known."""
-
-Finished = Generator[tuple[int, Outcome | Failure], None, None]
-"""Numbers of tasks with what they gave."""
+OnRounds = Callable[[Cell, int], None]  #: takes a cell and the rounds it has played, where that is known
+Finished = Generator[tuple[Task, Outcome | Failure], None, None]  #: tasks with their results
 
 
 class Workers(NamedTuple):
@@ -47,12 +45,13 @@ class Workers(NamedTuple):
 def run_all(
     tasks: Sequence[Task], *, engine: str, workers: int | None, address: str | None, tell: OnRounds
 ) -> Finished:
-    """Run the tasks; yield (number of the task, result) as they finish. Closing the iterator stops the workers."""
+    """Run the tasks; yield them with their results as they finish. Closing the iterator stops the workers."""
     workers = None if workers is None else int(workers)
-    if not tasks or (engine == "local" and min(workers or cores(), len(tasks)) == 1):
+    processes = min(workers or cores(), len(tasks))
+    if not tasks or (engine == "local" and processes == 1):
         return _here(tasks, tell)
     if engine == "local":
-        return _elsewhere(tasks, _processes(min(workers or cores(), len(tasks))))
+        return _elsewhere(tasks, _processes(processes))
     return _elsewhere(tasks, _dask(workers, address) if engine == "dask" else _ray(workers, address))
 
 
@@ -73,8 +72,8 @@ def cores() -> int:
 
 def _here(tasks: Sequence[Task], tell: OnRounds) -> Finished:
     try:
-        for number, task in enumerate(tasks):
-            yield number, task.run(lambda rounds, number=number: tell(number, rounds))  # type: ignore[misc]
+        for task in tasks:
+            yield task, task.run(functools.partial(tell, task.cell))
     finally:
         forget_instances()
 
@@ -87,38 +86,47 @@ def _elsewhere(tasks: Sequence[Task], started: contextlib.AbstractContextManager
         def submit(task: Task) -> "Future[Any]":
             return workers.submit(run_remote, task.cell, cloudpickle.dumps(task), code)
 
-        waiting, running, suspects = iter(enumerate(tasks)), dict[Future[Any], int](), list[int]()
+        waiting, running, suspects = iter(tasks), dict[Future[Any], Task](), list[Task]()
         while True:
-            for number, task in itertools.islice(waiting, 2 * workers.number - len(running)):
-                running[submit(task)] = number
+            for task in itertools.islice(waiting, 2 * workers.number - len(running)):
+                running[submit(task)] = task
             if not running:
                 break
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                number = running.pop(future)
+                task = running.pop(future)
                 if isinstance(future.exception(), workers.lost):
-                    suspects.append(number)
+                    suspects.append(task)
                 else:
-                    yield number, future.result()
-        for number in sorted(suspects):
-            future = submit(tasks[number])
+                    yield task, future.result()
+        for task in suspects:
+            future = submit(task)
             error = future.exception()
             if isinstance(error, workers.lost):
-                yield number, Failure(tasks[number].cell, RuntimeError(f"{type(error).__name__}: {error}"), "")
+                yield task, Failure(task.cell, RuntimeError(f"{type(error).__name__}: {error}"), "")
             else:
-                yield number, future.result()
+                yield task, future.result()
+
+
+_pools: dict[tuple[int, int, bool], Any] = {}  #: the pool used last; not joblib's own, which any code may use
 
 
 @contextlib.contextmanager
 def _processes(count: int) -> Iterator[Workers]:
     """Start processes, or take those of the sweep before; they are stopped if this one is."""
+    loky, key = need("joblib.externals.loky", "experiments"), (count, os.getpid(), DiskCache.noticed)
     sent = weakref.WeakSet["Future[Any]"]()
 
     def submit(*call: Any) -> "Future[Any]":
+        if key not in _pools:
+            for other in _pools.values():
+                other.shutdown(wait=False)
+            _pools.clear()
+            _pools[key] = loky.ProcessPoolExecutor(count, timeout=300, initializer=leave_with, initargs=key[1:])
         try:
-            future = _pool(count).submit(*call)
+            future: Future[Any] = _pools[key].submit(*call)
         except BrokenProcessPool:  # a worker of the pool has died
             _pools.clear()
-            future = _pool(count).submit(*call)
+            return submit(*call)
         sent.add(future)
         return future
 
@@ -135,21 +143,6 @@ def _processes(count: int) -> Iterator[Workers]:
         raise
 
 
-_pools: dict[tuple[int, int, bool], Any] = {}  #: the pool used last; not joblib's own, which any code may use
-
-
-def _pool(count: int) -> Any:
-    """Return a pool of so many processes, the one used last if it fits."""
-    loky = need("joblib.externals.loky", "experiments")
-    key = (count, os.getpid(), DiskCache.noticed)
-    if key not in _pools:
-        for other in _pools.values():
-            other.shutdown(wait=False)
-        _pools.clear()
-        _pools[key] = loky.ProcessPoolExecutor(count, timeout=300, initializer=leave_with, initargs=key[1:])
-    return _pools[key]
-
-
 @contextlib.contextmanager
 def _dask(workers: int | None, address: str | None) -> Iterator[Workers]:
     """Connect to a cluster, or start one on this machine."""
@@ -157,15 +150,10 @@ def _dask(workers: int | None, address: str | None) -> Iterator[Workers]:
     with contextlib.ExitStack() as stack:
         if address is None:
             stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 0}))
-            cluster = distributed.LocalCluster(
-                n_workers=workers or cores(),
-                threads_per_worker=1,
-                dashboard_address="127.0.0.1:0",
-                memory_limit=None,
-                silence_logs=logging.CRITICAL,
-            )
-            stack.enter_context(cluster)
-        client = stack.enter_context(distributed.Client(cluster if address is None else address))
+            quiet = {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
+            size = {"n_workers": workers or cores(), "threads_per_worker": 1, "memory_limit": None}
+            address = stack.enter_context(distributed.LocalCluster(**size, **quiet))
+        client = stack.enter_context(distributed.Client(address))
         executor = client.get_executor(pure=False)
 
         def submit(*call: Any) -> "Future[Any]":
@@ -186,8 +174,11 @@ def _ray(workers: int | None, address: str | None) -> Iterator[Workers]:
         if address is None:  # like other local workers, those of ray find what this process finds
             paths = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
             options = {"num_cpus": workers or cores(), "include_dashboard": False, "runtime_env": {"env_vars": paths}}
-        with _own_signals():
-            ray.init(address=address or "local", log_to_driver=False, configure_logging=False, **options)
+        main = threading.current_thread() is threading.main_thread()
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)} if main else {}
+        ray.init(address=address or "local", log_to_driver=False, configure_logging=False, **options)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
     remote, running = ray.remote(run_remote), set[Any]()
 
     def submit(_: Any, *call: Any) -> "Future[Any]":
@@ -203,17 +194,3 @@ def _ray(workers: int | None, address: str | None) -> Iterator[Workers]:
             ray.cancel(left)
         if started:
             ray.shutdown()
-
-
-@contextlib.contextmanager
-def _own_signals() -> Iterator[None]:
-    """Keep the signal handlers that there are."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -60,8 +60,7 @@ def play(
     constants = instances.constants
     if n_models is None and "centers" in constants:
         n_models = int(np.shape(constants["centers"])[-2])
-    read, wanted = 0, iter(checkpoints.tolist())
-    checkpoint = next(wanted)
+    read, wanted = 0, set(checkpoints.tolist())
     for t in range(rounds):
         available = instances.available_after(t, played[:, :t])
         decision = policy.act(instances.offer(t), available=available)
@@ -71,12 +70,10 @@ def play(
         seen = earned == earned
         if seen.all():
             policy.update(decision, earned)
-            reward += earned
-            observed += 1
         else:
             _learn_some(policy, decision, earned, seen)
-            reward[seen] += earned[seen]
-            observed += seen
+        reward += np.where(seen, earned, 0.0)
+        observed += seen
         means = instances.means(t)
         if means is None:
             pseudo_regret += np.nan
@@ -86,61 +83,41 @@ def play(
             pseudo_regret += means[rows, best] - means[rows, decision.action]
             regret += instances.rewards(t, best) - earned
         probability += np.nan if decision.probability is None else decision.probability
-        if t + 1 == checkpoint:
+        if t + 1 in wanted:
             covered = np.minimum(covered, _coverage(policy, constants.get("parameter"), constants.get("model")))
+            beliefs = _beliefs(policy, constants.get("model"), n_models)
             with np.errstate(invalid="ignore"):
-                yield np.stack(
-                    [
-                        regret,
-                        pseudo_regret,
-                        reward,
-                        reward / observed,
-                        _weight(policy, constants.get("model"), n_models),
-                        *_leader(policy),
-                        _admissible(policy),
-                        covered,
-                        probability / (checkpoint - read),
-                    ]
-                )
-            read, checkpoint = checkpoint, next(wanted, rounds + 1)
-            probability[:] = 0.0
+                mean_reward, mean_probability = reward / observed, probability / (t + 1 - read)
+            yield np.stack([regret, pseudo_regret, reward, mean_reward, *beliefs, covered, mean_probability])
+            read, probability = t + 1, np.zeros(n)
 
 
 def _learn_some(policy: Policy, decision: Decision, earned: Array, seen: NDArray[np.bool_]) -> None:
     """Learn the rewards that were observed and give up on the others."""
-    for rows, known in ((np.flatnonzero(seen), True), (np.flatnonzero(~seen), False)):
-        if not rows.size:
-            continue
+    for rows in (np.flatnonzero(seen), np.flatnonzero(~seen)):
         part = Decision._make(v[rows] if isinstance(v, np.ndarray) else v for v in decision)
-        if known:
+        if rows.size and seen[rows[0]]:
             policy.update(part, earned[rows])
-        else:
+        elif rows.size:
             policy.forget(part)
 
 
-def _weight(policy: Policy, model: Any, models: int | None) -> Array:
-    """Return the weight of the true model, ``(N,)``; NaN where the policy's models are not those of the problem."""
-    weights = getattr(policy, "model_weights", None)
-    if weights is None or model is None or weights.shape[1] != (models or weights.shape[1]):
-        return np.full(int(policy.lanes or 1), np.nan)
-    rows = np.arange(weights.shape[0])
-    true = np.broadcast_to(model, rows.shape)
-    known = true < weights.shape[1]  # lane by lane: no number depends on the lanes beside it
-    return np.where(known, weights[rows, np.where(known, true, 0)], np.nan)
+def _beliefs(policy: Policy, model: Any, n_models: int | None) -> list[Array]:
+    """Return the weight of the true model, the model of the largest weight, its weight, and how many are admissible.
 
-
-def _leader(policy: Policy) -> tuple[Array, Array]:
-    """Return the model of the largest weight, ``(N,)``, and that weight, ``(N,)``."""
-    weights = getattr(policy, "model_weights", None)
+    ``(N,)`` each. The first is NaN where the policy's models are not those of the problem, all where it has none.
+    """
+    unknown = np.full(int(policy.lanes or 1), np.nan)
+    weights, admissible = getattr(policy, "model_weights", None), getattr(policy, "admissible", None)
+    count = unknown if admissible is None else admissible.sum(axis=1).astype(float)
     if weights is None:
-        return (np.full(int(policy.lanes or 1), np.nan),) * 2
-    return weights.argmax(axis=1).astype(float), weights.max(axis=1)
-
-
-def _admissible(policy: Policy) -> Array:
-    """Return how many models are admissible, ``(N,)``."""
-    admissible = getattr(policy, "admissible", None)
-    return np.full(int(policy.lanes or 1), np.nan) if admissible is None else admissible.sum(axis=1).astype(float)
+        return [unknown, unknown, unknown, count]
+    weight, M = unknown, weights.shape[1]
+    if model is not None and (n_models or M) == M:
+        true = np.broadcast_to(model, unknown.shape)
+        own = weights[np.arange(true.size), np.minimum(true, M - 1)]
+        weight = np.where(true < M, own, np.nan)  # lane by lane: no number depends on the lanes beside it
+    return [weight, weights.argmax(axis=1).astype(float), weights.max(axis=1), count]
 
 
 def _coverage(policy: Policy, parameter: Any, model: Any) -> Array:

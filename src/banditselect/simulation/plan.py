@@ -59,13 +59,26 @@ class Plan:
                     raise errors.refuse("policies", label, "names that are text")
                 if not isinstance(binding, Binding):
                     raise errors.refuse(f"policies[{label!r}]", binding, "what Policy.bind returned")
-        cells = sum(len(self.policies[n]) * self._blocks(problem) for n, problem in self.problems.items())
+        lanes = len(self.replicates)
+        cells = sum(len(self.policies[n]) * -(-lanes // self._block(problem)) for n, problem in self.problems.items())
         if cells > MOST_CELLS:
             expected = f"fewer: {cells:,} cells (a policy on some replicates of a problem) are over {MOST_CELLS:,}"
-            raise errors.refuse("replicates", len(self.replicates), expected)
+            raise errors.refuse("replicates", lanes, expected)
 
-    def _blocks(self, problem: Problem) -> int:
-        return -(-len(self.replicates) // (self.block or block_size(problem, self.rounds)))
+    def _block(self, problem: Problem) -> int:
+        """Return how many replicates are played side by side: by default as many as fit memory and cache."""
+        return self.block or max(1, min(BLOCK_LANES, BLOCK_BYTES // max(1, problem.lane_bytes(self.rounds))))
+
+    def _blocks(self, problem: Problem, cuts: Iterable[int]) -> list[range]:
+        """Return the replicates in blocks, which also begin at ``cuts``.
+
+        Where else a block begins does not depend on the number of replicates: with a cut where an earlier sweep ended,
+        adding some keeps all that was stored.
+        """
+        whole = self.replicates
+        inside = {cut for cut in cuts if cut in whole}
+        edges = sorted({*range(whole.start, whole.stop, self._block(problem)), *inside, whole.stop})
+        return [range(first, stop) for first, stop in itertools.pairwise(edges)]
 
     def description(self) -> dict[str, Any]:
         """Return everything that the results depend on, as JSON."""
@@ -87,7 +100,7 @@ class Plan:
         First come the first blocks of all, so that every combination is soon known to work and how long it takes; the
         largest instances lead, so that no long task is left for the end.
         """
-        cut = {n: blocks(p, self.rounds, self.replicates, self.block, cuts) for n, p in self.problems.items()}
+        cut = {name: self._blocks(problem, cuts) for name, problem in self.problems.items()}
         order = sorted(self.problems, key=lambda n: -self.problems[n].lane_bytes(self.rounds))
         whole = self.description() if stored else {}
         for wave in range(max(map(len, cut.values()))):
@@ -105,25 +118,19 @@ class Plan:
         self, store: Store | None, engine: str, workers: int | None, address: str | None, progress: OnProgress | None
     ) -> tuple[dict[Cell, Outcome], list[Failure]]:
         """Run what is not in the store; return the outcomes by cell, and what failed."""
-        cuts = () if store is None else store.earlier_replicates()
-        tasks = list(self.tasks(stored=store is not None, cuts=cuts))
-        found = {} if store is None else {task.cell: store.get(str(task.cell.key)) for task in tasks}
-        outcomes = {cell: outcome for cell, outcome in found.items() if outcome is not None}
+        outcomes, failures, timings = dict[Cell, Outcome](), list[Failure](), dict[str, float]()
+        tasks = list(self.tasks(stored=store is not None, cuts=() if store is None else store.earlier_replicates()))
+        if store is not None:
+            found = {task.cell: store.get(str(task.cell.key)) for task in tasks}
+            outcomes, timings = {cell: one for cell, one in found.items() if one is not None}, store.timings()
         waiting = [task for task in tasks if task.cell not in outcomes]
         if workers is None and address is None:
             small = engine == "local" and sum(task.cell.size for task in waiting) < SMALL
             workers = 1 if small else engines.cores()
-        timings = {} if store is None else store.timings()
         meter = Meter([task.cell for task in tasks], outcomes, timings, workers, progress)
-        failures = []
-
-        def tell(number: int, played: int) -> None:
-            meter.playing(waiting[number].cell, played)
-
-        results = engines.run_all(waiting, engine=engine, workers=workers, address=address, tell=tell)
+        results = engines.run_all(waiting, engine=engine, workers=workers, address=address, tell=meter.playing)
         with contextlib.closing(results):  # at once, also if the error is kept, and this frame with it
-            for number, result in results:
-                task = waiting[number]
+            for task, result in results:
                 if isinstance(result, Failure):
                     failures.append(dataclasses.replace(result, settings=f"{task.binding!r} on {task.problem!r}"))
                 else:
@@ -172,22 +179,3 @@ class Plan:
         tuning = getattr(self.policies[name], "record", None)
         record |= {} if tuning is None else {"tuning": tuning}
         return Result(checkpoints=checkpoints_of(self.rounds), curves=curves, settings=json.loads(json.dumps(record)))
-
-
-def block_size(problem: Problem, rounds: int) -> int:
-    """Return how many replicates fit memory and cache side by side."""
-    return max(1, min(BLOCK_LANES, BLOCK_BYTES // max(1, problem.lane_bytes(rounds))))
-
-
-def blocks(
-    problem: Problem, rounds: int, replicates: range, lanes: int | None = None, cuts: Iterable[int] = ()
-) -> list[range]:
-    """Cut replicates into blocks of ``lanes``, by default as many as fit memory and cache, and at ``cuts``.
-
-    Where else a block begins does not depend on the number of replicates: with a cut where an earlier sweep ended,
-    adding some keeps all that was stored.
-    """
-    size = lanes or block_size(problem, rounds)
-    inside = {cut for cut in cuts if cut in replicates}
-    edges = sorted({*range(replicates.start, replicates.stop, size), *inside, replicates.stop})
-    return [range(first, stop) for first, stop in itertools.pairwise(edges)]

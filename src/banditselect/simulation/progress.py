@@ -29,6 +29,7 @@ class Progress:
 
 
 OnProgress = Callable[[Progress], None]
+Kind = tuple[str, str]  #: problem and policy
 
 
 class Meter:
@@ -50,10 +51,9 @@ class Meter:
     ) -> None:
         self._tell, self._clock, self._workers = tell, clock, workers
         self._cells, self._reused, self._done, self._failed = len(cells), len(reused), len(reused), 0
-        self._all: Counter[tuple[str, str]] = Counter()  # rounds by problem and policy
+        self._all, self._timed = Counter[Kind](), Counter[Kind]()  # rounds of all cells; of those whose time is known,
+        self._seconds = defaultdict[Kind, float](float)  # which it took
         self._played: dict[Cell, int] = {}
-        self._seconds: dict[tuple[str, str], float] = defaultdict(float)  # of the cells whose time is known,
-        self._timed: Counter[tuple[str, str]] = Counter()  # and their rounds
         self._busy = 0.0
         for cell in cells:
             self._all[_kind(cell)] += cell.size
@@ -89,7 +89,7 @@ class Meter:
         self._seconds[_kind(cell)] += seconds
         self._timed[_kind(cell)] += cell.size
 
-    def _cost(self, rounds: Mapping[tuple[str, str], int]) -> float:
+    def _cost(self, rounds: Mapping[Kind, int]) -> float:
         """Return the seconds that rounds take, one cell at a time; their number before anything is known."""
         if not self._timed:
             return float(sum(rounds.values()))
@@ -107,5 +107,5 @@ class Meter:
         self._tell(Progress(self._cells, self._done, self._reused, self._failed, fraction, seconds))
 
 
-def _kind(cell: Cell) -> tuple[str, str]:
+def _kind(cell: Cell) -> Kind:
     return cell.problem, cell.policy

@@ -78,11 +78,7 @@ class Store:
 
     def timings(self) -> dict[str, float]:
         """Return the seconds noted, by key."""
-        noted = {}
-        for content in self._noted():
-            with contextlib.suppress(ValueError, KeyError, TypeError):
-                noted[content["key"]] = float(content["seconds"])
-        return noted
+        return {key: seconds for key, _, seconds, _ in self._noted()}
 
     def round_times(self) -> dict[tuple[str, str], float]:
         """Return the seconds that a round of one lane took, by problem and policy: the least of its cells.
@@ -90,18 +86,18 @@ class Store:
         The first cell of a process also reads compiled code, and other programs may have run beside any of them.
         """
         least: dict[tuple[str, str], float] = {}
-        for content in self._noted():
-            with contextlib.suppress(ValueError, KeyError, TypeError):
-                key, seconds = (content["problem"], content["policy"]), content["playing"] / content["rounds"]
-                least[key] = min(seconds, least.get(key, math.inf))
+        for _, played, _, seconds in self._noted():
+            least[played] = min(seconds, least.get(played, math.inf))
         return least
 
-    def _noted(self) -> Iterator[Any]:
-        """Yield what was noted of times; a line that a killed writer left behind is passed over."""
+    def _noted(self) -> Iterator[tuple[str, tuple[str, str], float, float]]:
+        """Yield key, problem and policy, seconds, and those of a round; lines of killed writers are passed over."""
         path = self.folder / "timings.jsonl"
         for line in path.read_bytes().splitlines() if path.exists() else ():
-            with contextlib.suppress(ValueError):
-                yield json.loads(line)
+            with contextlib.suppress(ValueError, KeyError, TypeError):
+                one = json.loads(line)
+                per_round = one["playing"] / one["rounds"]
+                yield str(one["key"]), (one["problem"], one["policy"]), float(one["seconds"]), per_round
 
     def start_sweep(self, description: dict[str, Any]) -> None:
         """Say in ``sweep.json`` what this folder holds the tables of.
@@ -110,15 +106,12 @@ class Store:
         and the same code are used again, no others.
         """
         path = self.folder / "sweep.json"
-        try:
-            before = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            before = None
-        except ValueError:
-            before = {}
-        if before is not None and _text(before) == _text(description):
-            return
-        if before is not None:
+        if path.exists():
+            before: Any = {}
+            with contextlib.suppress(ValueError):  # damaged
+                before = json.loads(path.read_bytes())
+            if _text(before) == _text(description):
+                return
             earlier = self.folder / "earlier" / digest(before)
             earlier.mkdir(parents=True, exist_ok=True)
             for name in (*TABLES, path.name):

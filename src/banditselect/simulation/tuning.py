@@ -85,10 +85,6 @@ class Tuned(dict[str, Binding[Any]]):
         super().__init__(policies)
         self.record = record
 
-    def __repr__(self) -> str:
-        chosen = {name: tuned["choice"] for name, tuned in self.record["policies"].items()}
-        return f"<Tuned: {chosen}>"
-
 
 def tune(
     policies: Policies,
@@ -169,52 +165,57 @@ def tune_all(
     engines.check(engine, workers, address)
     own = own or {}
     _check(policies, grid, own)
-    searches = {
-        (problem, name): Search(axes, replicates)
-        for problem in problems
-        for name, binding in policies[problem].items()
-        if (axes := axes_of(binding, {**grid, **own.get(name, {})}))
-    }
-    store, step, sign = None if out is None else Store(out), 0, 1.0 if is_lower_better(metric) else -1.0
-    while wanted := {key: request for key, search in searches.items() if (request := search.next())}:
-        step += 1
+    searches = {}
+    for problem in problems:
+        for name, binding in policies[problem].items():
+            known = arguments_of(binding)
+            if axes := {one: axis for one, axis in {**grid, **own.get(name, {})}.items() if one in known}:
+                searches[problem, name] = Search(axes, replicates)
+    store, sign = None if out is None else Store(out), 1.0 if is_lower_better(metric) else -1.0
+    for step in itertools.count(1):
+        wanted = {key: request for key, search in searches.items() if (request := next(search.requests, None))}
+        if not wanted:
+            break
         for start, stop in sorted({(request.start, request.stop) for request in wanted.values()}):
             trials = {
-                (problem, f"{name} {place}"): (searches[problem, name], name, place)
+                (problem, f"{name} {place}"): (name, place)
                 for (problem, name), request in wanted.items()
                 if (request.start, request.stop) == (start, stop)
                 for place in request.places
             }
-            candidates: dict[str, dict[str, Binding[Any]]] = {}
-            for (problem, label), (search, name, place) in trials.items():
-                changed = _with(policies[problem][name], search.arguments(place))
-                candidates.setdefault(problem, {})[label] = changed
+            candidates: dict[str, dict[str, Binding[Any]]] = {problem: {} for problem, _ in trials}
+            for (problem, label), (name, place) in trials.items():
+                changed = searches[problem, name].arguments(place)
+                candidates[problem][label] = _with(policies[problem][name], changed)
             asked, lanes = {name: problems[name] for name in candidates}, range(RESERVED + start, RESERVED + stop)
-            names = {label: name for (_, label), (_, name, _) in trials.items()}
+            names = {label: name for (_, label), (name, _) in trials.items()}
             plan = Plan(asked, candidates, rounds, lanes, seed, candidate_of=names)
             if store is not None and step == 1:
                 plan.description()  # refuses what cannot be stored, before there is a folder
                 store.prepare()
             outcomes, failures = plan.run(store, engine, workers, address, phase(f"tuning, step {step}"))
             for failure in failures:
-                search, _, place = trials[failure.cell.problem, failure.cell.policy]
-                if not isinstance(failure.error, errors.ArgumentError) or not search.steps(place):
+                name, place = trials[failure.cell.problem, failure.cell.policy]
+                steps = searches[failure.cell.problem, name].steps(place)
+                if not isinstance(failure.error, errors.ArgumentError) or not steps:
                     raise_first([failure])
             finals = {name: plan.result(name, outcomes, failures).finals(metric) for name in candidates}
-            for (problem, label), (search, name, place) in trials.items():
+            for (problem, label), (name, place) in trials.items():
                 values = finals[problem].get(label, np.full(len(lanes), sign * np.inf))  # a step that is refused
                 if np.isnan(values).any():
                     raise errors.refuse("metric", metric, f"a metric that policies[{name!r}] has on every replicate")
-                search.learn(place, sign * values)
-    known = {"metric": metric, "rounds": rounds, "replicates": [RESERVED, RESERVED + replicates], "seed": seed}
-    chosen = {}
+                searches[problem, name].learn(place, sign * values)
+    settings = {"grid": _recorded(grid), "own": _recorded(own), "metric": metric, "rounds": rounds}
+    settings |= {"replicates": [RESERVED, RESERVED + replicates], "seed": seed}
+    tuned = {}
     for problem, drawn in problems.items():
         mine = {name: search for (where, name), search in searches.items() if where == problem}
         best = {name: _with(policies[problem][name], search.arguments(search.best)) for name, search in mine.items()}
-        record = {"problem": record_of(drawn, {}, {}), "grid": _recorded(grid), "own": _recorded(own), **known}
-        record["policies"] = {name: search.record(sign) for name, search in mine.items()}
-        chosen[problem] = Tuned(dict(policies[problem]) | best, record)
-    return chosen
+        found = {"policies": {name: search.record(sign) for name, search in mine.items()}}
+        tuned[problem] = Tuned(
+            {**policies[problem], **best}, {"problem": record_of(drawn, {}, {}), **settings, **found}
+        )
+    return tuned
 
 
 def _check(policies: Mapping[str, Policies], grid: Grid, own: Mapping[str, Grid]) -> None:
@@ -232,7 +233,7 @@ def _check(policies: Mapping[str, Policies], grid: Grid, own: Mapping[str, Grid]
         for argument, axis in values.items():
             if not isinstance(axis, Steps) and not (isinstance(axis, list | tuple | np.ndarray) and len(axis)):
                 raise errors.refuse(f"{owner}: {argument}", axis, "a list of at least one value, or Steps")
-            if not any(has_argument(binding, argument) for binding in asked):
+            if not any(argument in arguments_of(binding) for binding in asked):
                 expected = "one of its arguments" if policy else "an argument of at least one of the policies"
                 raise errors.refuse(owner, argument, expected)
 
@@ -246,10 +247,11 @@ class Request(NamedTuple):
 
 
 class Search:
-    """Look for the place of the smallest mean: ``next`` returns what to play, ``learn`` takes the results.
+    """Look for the place of the smallest mean.
 
     Attributes
     ----------
+    requests: yields what to play next, whose results ``learn`` takes.
     reached: by place, its results on the replicates that it played.
     best: the place chosen; empty before.
     """
@@ -264,11 +266,7 @@ class Search:
         self._leader: Place = (0,) * len(self.axes)
         self.reached: dict[Place, NDArray[np.float64]] = {}
         self.best: Place = ()
-        self._requests = self._search()
-
-    def next(self) -> Request | None:
-        """Return what is to be played next, None when the best is known."""
-        return next(self._requests, None)
+        self.requests = self._search()
 
     def learn(self, place: Place, values: NDArray[np.float64]) -> None:
         """Take the results of a place on the replicates that were asked for; the smaller the better."""
@@ -312,10 +310,6 @@ class Search:
             yield from self._descend(n)
             ranked = self._ranked(n)
             pool = [place for place in ranked[: -(-len(ranked) // SHARE)] if self._worse(place, ranked[0]) < DOUBT]
-        self._leader = ranked[0]
-        while beyond := [place for place in self._next_to(self._leader) if place not in self.reached]:
-            yield from self._race(beyond, n, 0.0)
-            self._leader = self._ranked(n)[0]
         yield from self._come_back(n)
 
     def _descend(self, n: int) -> Iterator[Request]:
@@ -336,7 +330,8 @@ class Search:
         while self.best != before:
             before = self.best
             home = tuple(0 if j in self._walked else k for j, k in enumerate(before))
-            nearer = [place for place in self._next_to(before) if self.steps(place) < self.steps(before)]
+            near = [place for j in self._walked for place in self._near(before, (j,))]
+            nearer = [place for place in near if self.steps(place) < self.steps(before)]
             yield from self._race([home, *nearer], n, CLOSE)
             self.best = min((p for p in self._ranked(n) if self._worse(p, self._leader) <= CLOSE), key=self.steps)
 
@@ -349,17 +344,11 @@ class Search:
 
     def _near(self, place: Place, arguments: Sequence[int], stride: int = 1) -> list[Place]:
         """Return the places that differ in all of these arguments: by a stride, or in any value of a list."""
-        others = [
-            [k for k in values if (abs(k - place[j]) == stride if j in self._walked else k != place[j])]
-            if j in arguments
-            else [place[j]]
-            for j, values in enumerate(self._ranges)
-        ]
-        return list(itertools.product(*others))
-
-    def _next_to(self, place: Place) -> list[Place]:
-        """Return the places one step away along one argument."""
-        return [near for j in self._walked for near in self._near(place, (j,))]
+        values: list[Sequence[int]] = [[k] for k in place]
+        for j in arguments:
+            strides = [stride] if j in self._walked else range(1, len(self._ranges[j]))
+            values[j] = [k for k in self._ranges[j] if abs(k - place[j]) in strides]
+        return list(itertools.product(*values))
 
     def _played(self, place: Place) -> int:
         return self.reached[place].size if place in self.reached else 0
@@ -391,19 +380,13 @@ def _recorded(value: Any) -> Any:
     return repr(value) if isinstance(value, Pending) else record_of(value, {}, {})
 
 
-def axes_of(binding: Binding[Any], grid: Grid) -> dict[str, Axis]:
-    """Return the values of those arguments that a policy, or one inside it, has."""
-    return {name: axis for name, axis in grid.items() if has_argument(binding, name)}
-
-
-def has_argument(value: Any, argument: str) -> bool:
-    """Return whether a policy, or one inside it, has an argument."""
+def arguments_of(value: Any) -> set[str]:
+    """Return the arguments of a policy and of those inside it, but for lanes and seed, which ``simulate`` sets."""
     if isinstance(value, Binding):
-        own = argument in value.parameters and argument not in ("lanes", "seed")  # those are simulate's
-        return own or any(has_argument(part, argument) for part in value.arguments.values())
+        return (set(value.parameters) - {"lanes", "seed"}).union(*map(arguments_of, value.arguments.values()))
     if isinstance(value, Several):
-        return argument not in value.filled and has_argument(value.policy, argument)
-    return isinstance(value, list | tuple) and any(has_argument(part, argument) for part in value)
+        return arguments_of(value.policy) - set(value.filled)
+    return set().union(*map(arguments_of, value)) if isinstance(value, list | tuple) else set()
 
 
 def _with(value: Any, arguments: Mapping[str, Any]) -> Any:

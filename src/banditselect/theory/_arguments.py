@@ -1,5 +1,6 @@
 """The arguments that equations share: their ranges, checked by `equation` at every call, and their arrays."""
 
+import inspect
 import math
 import sys
 from collections.abc import Callable
@@ -7,7 +8,7 @@ from contextlib import suppress
 from contextvars import ContextVar
 from functools import wraps
 from types import NoneType
-from typing import Literal, ParamSpec, TypeAlias, TypeVar, cast, get_args, get_origin
+from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -64,21 +65,30 @@ def trusted(function: Callable[P, T]) -> Callable[P, T]:
 def equation(function: Callable[P, T]) -> Callable[P, T]:
     """Check numbers by their names and words by the signature, once; return floats for scalars.
 
-    Constants of a problem may be arrays that broadcast with ``t`` in printed forms and where the signature says
-    ``ArrayLike``; ``regularization`` then has the axes of ``t`` before that of the models.
+    ``**model`` stands for the constants of its type, which become arguments of their own. They may be arrays that
+    broadcast with ``t`` in printed forms and where the type is ``ArrayLike``; ``regularization`` then has the axes of
+    ``t`` before that of the models.
     """
-    words = {name: _words(annotation) for name, annotation in function.__annotations__.items()}
-    many = MANY | {name for name, annotation in function.__annotations__.items() if annotation is ArrayLike}
+    parameters = [p for p in inspect.signature(function).parameters.values() if p.name != "model"]
+    for constants in get_args(function.__annotations__.get("model")):
+        for name, hint in get_type_hints(constants).items():
+            default = parameters[0].empty if name in constants.__required_keys__ else None
+            parameters.append(inspect.Parameter(name, parameters[0].kind, default=default, annotation=hint))
+    signature = inspect.Signature(parameters, return_annotation=Float)
+    words = {p.name: _words(p.annotation) for p in parameters}
+    many = MANY | {p.name for p in parameters if p.annotation is ArrayLike}
     inner = trusted(function)
 
     @wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> T:
         if not CHECKED.get():
+            signature.bind(*args, **kwargs)
             arrays = many | PRINTED if kwargs.get("form") == "printed" else many
             for name, value in kwargs.items():
-                _check(name, value, words.get(name, ()), name in arrays)
+                _check(name, value, words[name], name in arrays)
         return cast(T, _plain(inner(*args, **kwargs)))
 
+    vars(checked)["__signature__"] = signature
     return checked
 
 
@@ -122,14 +132,13 @@ def last_round(t: ArrayLike, horizon: Horizon) -> Array:
     return np.broadcast_arrays(array(horizon), array(t))[0]
 
 
-def models(
-    dim: ArrayLike, regularization: ArrayLike | None, radius: ArrayLike, *, n_models: int = 0, known: float = 0.0
-) -> tuple[Array, Array, Array, Mask]:
+def models(model: Any, radius: ArrayLike, *, n_models: int = 0, known: float = 0.0) -> tuple[Array, Array, Array, Mask]:
     """Return d, lambda, lambda r^2 and which parameters are known, of one shape: (), (M,), or (..., M) with those of t.
 
     ``regularization=None`` is the paper's choice 1 / r^2; with lambda = inf a parameter is known, and ``known`` its
     lambda r^2.
     """
+    dim, regularization = model["dim"], model.get("regularization")
     chosen = regularization is None
     if regularization is None:
         with np.errstate(divide="ignore", over="ignore"):

@@ -6,7 +6,7 @@ First how well SqAlg predicts with an expert on every map, from `Q` to `D`; then
 worst model counts. ``horizon`` is the T of a bound that needs one: None is T = t, ``"anytime"`` holds at every round.
 """
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy import log, sqrt
@@ -15,23 +15,14 @@ from numpy.typing import ArrayLike
 from ..types import Array
 from . import linear, oracle
 from ._arguments import Float, Form, Horizon, Kappa, array, column, equation, models, outer, ratio, worst
+from ._constants import Map, Maps
 from .likelihood import union_regret_bound as union_regret_bound
 from .linear import prediction_bound as prediction_bound
 
 
 @equation
 def Q(
-    *,
-    t: ArrayLike,
-    dim: ArrayLike,
-    noise: float,
-    feature_bound: float,
-    parameter_bound: float,
-    regularization: ArrayLike,
-    delta: float,
-    n_models: int | None = None,
-    kappa: float = 0.5,
-    form: Form = "corrected",
+    *, t: ArrayLike, n_models: int | None = None, kappa: float = 0.5, form: Form = "corrected", **model: Unpack[Map]
 ) -> Float:
     r"""Bound the squared prediction error of the true model's expert.
 
@@ -52,31 +43,17 @@ def Q(
     >>> Q(**E1), Q(**E1, form="printed")
     (46.600600..., 417.879563...)
     """
-    R, L, S = noise, feature_bound, parameter_bound
-    d, lam, penalty, _ = models(dim, regularization, column(S), n_models=n_models or 0)
+    m: Any = model
+    S = m.pop("parameter_bound")
+    d, lam, penalty, _ = models(m, column(S), n_models=n_models or 0)
     if form == "printed":
-        m = worst(penalty + 4 * linear.log_det(outer(t, lam), d, column(L), lam), t)
-        return oracle.self_bound(v=1 + m, noise=R, delta=delta) - 1
-    return linear.expert_error(
-        t=t, dim=dim, noise=R, feature_bound=L, regularization=regularization, radius=S, delta=delta, kappa=kappa
-    )
+        bound = worst(penalty + 4 * linear.log_det(outer(t, lam), d, column(m["feature_bound"]), lam), t)
+        return oracle.self_bound(v=1 + bound, noise=m["noise"], delta=m["delta"]) - 1
+    return linear.expert_error(t=t, radius=S, kappa=kappa, **m)
 
 
 @equation
-def R_sq(
-    *,
-    t: ArrayLike,
-    dim: ArrayLike,
-    n_models: int,
-    noise: float,
-    feature_bound: float,
-    reward_bound: ArrayLike,
-    parameter_bound: float,
-    regularization: ArrayLike,
-    delta: float,
-    horizon: Horizon = None,
-    form: Form = "corrected",
-) -> Float:
+def R_sq(*, t: ArrayLike, horizon: Horizon = None, form: Form = "corrected", **model: Unpack[Maps]) -> Float:
     r"""Bound the regret of SqAlg against the best expert.
 
     With the symbols of `prediction_bound` and :math:`M` = ``n_models``:
@@ -94,30 +71,22 @@ def R_sq(
     >>> R_sq(t=1000, n_models=5, **E1), R_sq(t=1000, n_models=5, **E1, form="printed")
     (35.091965..., 164.635640...)
     """
-    R, L, G = noise, feature_bound, array(reward_bound)
-    d, lam, penalty, _ = models(dim, regularization, column(parameter_bound), n_models=n_models)
+    R, L, G, M, delta = (
+        *(array(model[name]) for name in ("noise", "feature_bound", "reward_bound")),
+        model["n_models"],
+        model["delta"],
+    )
+    d, lam, penalty, _ = models(model, column(model["parameter_bound"]), n_models=M)
     if form == "printed":
         m = worst(penalty + linear.log_det(outer(t, lam), d, column(L), lam), t)
-        return 8 * R**2 * L**2 * log(n_models) * (G**2 + m + log(1 / delta))
+        return 8 * R**2 * L**2 * log(M) * (G**2 + m + log(1 / delta))
     width = oracle.clipping_width(t=t, noise=R, reward_bound=G, delta=delta, horizon=horizon)
-    return oracle.sqalg_regret(width=width, n_models=n_models)
+    return oracle.sqalg_regret(width=width, n_models=M)
 
 
 @equation
 def D(
-    *,
-    t: ArrayLike,
-    dim: ArrayLike,
-    n_models: int,
-    noise: ArrayLike,
-    feature_bound: ArrayLike,
-    reward_bound: ArrayLike,
-    parameter_bound: ArrayLike,
-    regularization: ArrayLike,
-    delta: float,
-    horizon: Horizon = None,
-    kappa: Kappa = 0.5,
-    form: Form = "corrected",
+    *, t: ArrayLike, horizon: Horizon = None, kappa: Kappa = 0.5, form: Form = "corrected", **model: Unpack[Maps]
 ) -> Float:
     r"""Bound the squared error of SqAlg's predictions of the mean rewards.
 
@@ -135,32 +104,25 @@ def D(
     >>> D(t=1000, n_models=5, **E1), D(t=1000, n_models=5, **E1, form="printed")
     (141.747244..., 1358.330105...)
     """
-    model: dict[str, Any] = {"t": t, "dim": dim, "noise": noise, "feature_bound": feature_bound}
-    model |= {"regularization": regularization, "delta": delta}
+    m: Any = model
     if form == "printed":
-        model |= {"parameter_bound": parameter_bound, "form": form}
-        errors = {"sq_regret": R_sq(n_models=n_models, reward_bound=reward_bound, **model), "expert_error": Q(**model)}
-        return oracle.printed_oracle_error(noise=noise, delta=delta, **errors)
-    model |= {"radius": column(parameter_bound), "horizon": horizon, "kappa": kappa}
-    return oracle.oracle_error(n_models=n_models, reward_bound=reward_bound, **model)
+        sq_regret = R_sq(t=t, form=form, **m)
+        del m["reward_bound"]
+        errors = {"sq_regret": sq_regret, "expert_error": Q(t=t, form=form, **m)}
+        return oracle.printed_oracle_error(noise=m["noise"], delta=m["delta"], **errors)
+    radius = column(m.pop("parameter_bound"))
+    return oracle.oracle_error(t=t, radius=radius, horizon=horizon, kappa=kappa, **m)
 
 
 @equation
 def learning_rate(
     *,
     t: ArrayLike,
-    dim: ArrayLike,
-    n_models: int,
     n_actions: ArrayLike,
-    noise: ArrayLike,
-    feature_bound: ArrayLike,
-    reward_bound: ArrayLike,
-    parameter_bound: ArrayLike,
-    regularization: ArrayLike,
-    delta: float,
     horizon: ArrayLike | None = None,
     kappa: Kappa = "best",
     form: Form = "corrected",
+    **model: Unpack[Maps],
 ) -> Float:
     r"""Return the exploration rate :math:`\alpha` of inverse gap weighting.
 
@@ -183,13 +145,11 @@ def learning_rate(
     (19.722867..., 2.713297...)
     """
     K, T = array(n_actions), array(t if horizon is None else horizon)
-    model: dict[str, Any] = {"dim": dim, "n_models": n_models, "noise": noise, "feature_bound": feature_bound}
-    model |= {"reward_bound": reward_bound, "parameter_bound": parameter_bound, "regularization": regularization}
     if form == "printed":
         if horizon is not None:
             raise ValueError(f"horizon must be None with form='printed', whose rate is constant; got {horizon!r}")
-        return sqrt(K * T / D(t=T, delta=delta, form=form, **model))
-    D_prime = _expected_error(T, delta, kappa, model)
+        return sqrt(K * T / D(t=T, form=form, **model))
+    D_prime = _expected_error(T, kappa, model)
     grown = 8 * (K - 1) * T if horizon is None else 16 * (K - 1) * array(t)
     return sqrt(ratio(grown, D_prime, np.inf))
 
@@ -198,18 +158,11 @@ def learning_rate(
 def regret_bound(
     *,
     t: ArrayLike,
-    dim: ArrayLike,
-    n_models: int,
     n_actions: int,
-    noise: float,
-    feature_bound: float,
-    reward_bound: float,
-    parameter_bound: float,
-    regularization: ArrayLike,
-    delta: float,
     growing: bool = False,
     kappa: Kappa = "best",
     form: Form = "corrected",
+    **model: Unpack[Maps],
 ) -> Float:
     r"""Bound the regret of FS-SCB at its `learning_rate` (thm:regretbound_EXP-SquareCB).
 
@@ -230,16 +183,14 @@ def regret_bound(
     >>> regret_bound(**play), regret_bound(**play, form="printed")
     (1921.262914..., 11142.552938...)
     """
-    K, G, T = n_actions, reward_bound, array(t)
-    model: dict[str, Any] = {"dim": dim, "n_models": n_models, "noise": noise, "feature_bound": feature_bound}
-    model |= {"reward_bound": G, "parameter_bound": parameter_bound, "regularization": regularization}
+    K, G, T, delta = n_actions, array(model["reward_bound"]), array(t), model["delta"]
     if form == "printed":
-        D_T = D(t=T, delta=delta, form=form, **model)
-        return 3 * sqrt(K * T * D_T) + sqrt(2 * T * log(2 / delta))
-    D_prime = _expected_error(T, delta, kappa, model)
+        return 3 * sqrt(K * T * D(t=T, form=form, **model)) + sqrt(2 * T * log(2 / delta))
+    D_prime = _expected_error(T, kappa, model)
     return sqrt((4 if growing else 2) * (K - 1) * T * D_prime) + G * sqrt(2 * T * log(5 / delta))
 
 
-def _expected_error(T: Array, delta: float, kappa: Kappa, model: dict[str, Any]) -> Float:
-    D_T = D(t=T, delta=3 * delta / 5, kappa=kappa, **model)
-    return oracle.expected_total(realized=D_T, upper=4 * array(model["reward_bound"]) ** 2, delta=delta / 5)
+def _expected_error(T: Array, kappa: Kappa, model: Any) -> Float:
+    delta, G = model["delta"], array(model["reward_bound"])
+    D_T = D(t=T, kappa=kappa, **(model | {"delta": 3 * delta / 5}))
+    return oracle.expected_total(realized=D_T, upper=4 * G**2, delta=delta / 5)

@@ -3,28 +3,20 @@
 They are not in the paper. Symbols as in `linear`; these bounds use no data, the sets of the policies do.
 """
 
+from typing import Unpack
+
 import numpy as np
 from numpy import log, log1p, sqrt
 from numpy.typing import ArrayLike
 
 from ..types import Array
 from ._arguments import Float, Form, array, equation, models, outer, worst
+from ._constants import Balls, Map, Ridge
 from .linear import log_det
 
 
 @equation
-def squared_radius(
-    *,
-    t: ArrayLike,
-    dim: ArrayLike,
-    noise: float,
-    feature_bound: float,
-    regularization: ArrayLike | None,
-    radius: ArrayLike,
-    delta: float,
-    n_models: int = 1,
-    form: Form = "corrected",
-) -> Float:
+def squared_radius(*, t: ArrayLike, n_models: int = 1, form: Form = "corrected", **model: Unpack[Ridge]) -> Float:
     r"""Bound the squared distance of the true parameter from its ridge estimate, in the norm of :math:`V_{t+1}`.
 
     With :math:`R` = ``noise``, :math:`r` = ``radius`` (the ``parameter_bound`` S around 0), :math:`M` = ``n_models``,
@@ -43,9 +35,9 @@ def squared_radius(
     >>> squared_radius(**E1), squared_radius(**E1, form="printed")
     (14.035667..., 21.256655...)
     """
-    R = noise
-    d, lam, penalty, _ = models(dim, regularization, radius)
-    ld = log_det(outer(t, lam), d, feature_bound, lam)
+    R, delta = model["noise"], model["delta"]
+    d, lam, penalty, _ = models(model, model["radius"])
+    ld = log_det(outer(t, lam), d, model["feature_bound"], lam)
     if form == "printed":
         return np.square(R * sqrt(ld + 2 * log(1 / delta)) + sqrt(penalty))
     return R**2 * ld + 2 * R**2 * log(n_models / delta) + penalty
@@ -53,18 +45,7 @@ def squared_radius(
 
 @equation
 def likelihood_regret_bound(
-    *,
-    t: ArrayLike,
-    dim: int,
-    n_models: int,
-    noise: float,
-    feature_bound: float,
-    reward_bound: float,
-    radius: ArrayLike,
-    center_distance: float,
-    delta: float,
-    regularization: ArrayLike | None = None,
-    prior: float | None = None,
+    *, t: ArrayLike, center_distance: float, prior: float | None = None, **model: Unpack[Balls]
 ) -> Float:
     r"""Bound the regret of PS-OFUL with likelihood-ratio sets (``likelihood="evidence"``, run at delta/2).
 
@@ -85,11 +66,12 @@ def likelihood_regret_bound(
     >>> likelihood_regret_bound(t=1000, radius=[0.5, 0.6, 0.7, 0.8, 1], center_distance=2.5, **E1)
     2328.811113...
     """
-    R, L, G, W, T = noise, feature_bound, reward_bound, center_distance, array(t)
-    pi = 1 / n_models if prior is None else prior
-    d, lam, penalty, known = models(dim, regularization, radius, n_models=n_models)
+    R, L, G, W, T = model["noise"], model["feature_bound"], model["reward_bound"], center_distance, array(t)
+    M, delta = model["n_models"], model["delta"]
+    pi = 1 / M if prior is None else prior
+    d, lam, penalty, known = models(model, model["radius"], n_models=M)
     lam_0 = array(L**2 if np.all(known) else np.min(lam[~known]) / 2)
-    ld_0 = log_det(T, array(dim), L, lam_0)
+    ld_0 = log_det(T, array(model["dim"]), L, lam_0)
     N = R * sqrt(ld_0 + 2 * log(2 / delta))
     evidence = worst(penalty + R**2 * log_det(outer(T, lam), d, L, lam), T)
     A = evidence + 2 * R**2 * log(2 / (pi * delta)) + np.max(penalty) + 2 * lam_0 * W**2
@@ -97,18 +79,7 @@ def likelihood_regret_bound(
 
 
 @equation
-def union_regret_bound(
-    *,
-    t: ArrayLike,
-    dim: ArrayLike,
-    n_models: int,
-    noise: float,
-    feature_bound: float,
-    reward_bound: float,
-    parameter_bound: float,
-    regularization: ArrayLike,
-    delta: float,
-) -> Float:
+def union_regret_bound(*, t: ArrayLike, n_models: int, reward_bound: float, **model: Unpack[Map]) -> Float:
     r"""Bound the regret of FS-OFUL: optimism over the union of M feature maps.
 
     With :math:`S` = ``parameter_bound``, :math:`\ell = (d+1)\log(1 + T(L^2/\lambda + 1)/(d+1))` (the largest over the
@@ -126,8 +97,9 @@ def union_regret_bound(
     >>> union_regret_bound(t=1000, parameter_bound=1, regularization=1, **E1)
     5386.643941...
     """
-    R, L, G, M, T = noise, feature_bound, reward_bound, n_models, array(t)
-    d, lam, penalty, _ = models(dim, regularization, parameter_bound, n_models=M)
+    R, L, G, M, T = model["noise"], model["feature_bound"], reward_bound, n_models, array(t)
+    d, lam, penalty, _ = models(model, model["parameter_bound"], n_models=M)
+    delta = model["delta"]
     rounds = outer(T, lam)
     ld = worst((d + 1) * log1p(rounds * (L**2 / lam + 1) / (d + 1)), T)
     N = R * sqrt(ld + 2 * log(2 * M / delta))

@@ -6,12 +6,15 @@ Notation: ``t`` completed rounds; :math:`V_t` the regularised Gram matrix; :math
 :math:`1 - \\delta` for all rounds at once.
 """
 
+from typing import Unpack
+
 import numpy as np
 from numpy import log, log1p, sqrt
 from numpy.typing import ArrayLike
 
 from ..types import Array
 from ._arguments import Float, Form, Horizon, array, column, equation, last_round, models, outer, ratio, worst
+from ._constants import Ridge, Ridges
 
 
 def log_det(t: Array, d: Array, L: Float, lam: Array) -> Array:
@@ -47,18 +50,7 @@ def noise_bound(*, t: ArrayLike, noise: ArrayLike, delta: float, horizon: Horizo
 
 
 @equation
-def prediction_bound(
-    *,
-    t: ArrayLike,
-    dim: ArrayLike,
-    noise: float,
-    feature_bound: float,
-    reward_bound: float,
-    radius: ArrayLike,
-    delta: float,
-    regularization: ArrayLike | None = None,
-    form: Form = "corrected",
-) -> Float:
+def prediction_bound(*, t: ArrayLike, reward_bound: float, form: Form = "corrected", **model: Unpack[Ridge]) -> Float:
     r"""Bound the absolute prediction of the true ridge expert, model by model.
 
     With :math:`G` = ``reward_bound``, :math:`L` = ``feature_bound``, :math:`\lambda` = ``regularization`` (None:
@@ -79,8 +71,8 @@ def prediction_bound(
     >>> prediction_bound(t=1000, **E1), prediction_bound(t=1000, **E1, form="printed")
     (4.746420..., 6.362010...)
     """
-    R, L, G = column(noise), column(feature_bound), column(reward_bound)
-    d, lam, penalty, _ = models(dim, regularization, radius, known=1.0 if form == "printed" else 0.0)
+    R, L, G, delta = column(model["noise"]), column(model["feature_bound"]), column(reward_bound), model["delta"]
+    d, lam, penalty, _ = models(model, model["radius"], known=1.0 if form == "printed" else 0.0)
     ld = log_det(outer(t, lam), d, L, lam)
     if form == "printed":
         return G + R * L * sqrt(ld + d * log(1 / delta)) + L * sqrt(penalty)
@@ -88,17 +80,7 @@ def prediction_bound(
 
 
 @equation
-def expert_error(
-    *,
-    t: ArrayLike,
-    dim: ArrayLike,
-    noise: float,
-    feature_bound: float,
-    regularization: ArrayLike | None,
-    radius: ArrayLike,
-    delta: float,
-    kappa: float = 0.5,
-) -> Float:
+def expert_error(*, t: ArrayLike, kappa: float = 0.5, **model: Unpack[Ridge]) -> Float:
     r"""Bound the squared prediction error of the true ridge expert (the corrected Q and U).
 
     With :math:`R` = ``noise``, :math:`r` = ``radius``, :math:`c = L^2/\lambda`, :math:`\kappa` = ``kappa`` in (0, 1):
@@ -114,24 +96,15 @@ def expert_error(
     >>> expert_error(**E1)
     46.600600...
     """
-    R, L, k = noise, feature_bound, kappa
-    d, lam, penalty, known = models(dim, regularization, radius)
+    R, L, k = model["noise"], model["feature_bound"], kappa
+    d, lam, penalty, known = models(model, model["radius"])
     c, ld = L**2 / lam, log_det(outer(t, lam), d, L, lam)
-    bound = (1 + (1 - k) * c) / (1 - k) * (penalty + R**2 * ld + 2 * R**2 / k * log(1 / delta))
+    bound = (1 + (1 - k) * c) / (1 - k) * (penalty + R**2 * ld + 2 * R**2 / k * log(1 / model["delta"]))
     return worst(np.where(known, 0.0, bound), t)
 
 
 @equation
-def expert_regret(
-    *,
-    t: ArrayLike,
-    dim: ArrayLike,
-    noise: ArrayLike,
-    feature_bound: ArrayLike,
-    regularization: ArrayLike | None,
-    radius: ArrayLike,
-    delta: float,
-) -> Float:
+def expert_regret(*, t: ArrayLike, **model: Unpack[Ridges]) -> Float:
     r"""Bound the regret in square loss of the true ridge expert against the mean rewards.
 
     With the symbols of `expert_error`:
@@ -147,8 +120,8 @@ def expert_regret(
     >>> expert_regret(**E1)
     28.071334...
     """
-    R, L = column(noise), column(feature_bound)
-    d, lam, penalty, known = models(dim, regularization, radius)
+    R, L, delta = column(model["noise"]), column(model["feature_bound"]), model["delta"]
+    d, lam, penalty, known = models(model, model["radius"])
     c, ld = L**2 / lam, log_det(outer(t, np.broadcast_arrays(lam, R, L)[0]), d, L, lam)
     return worst(np.where(known, 0.0, (1 + c) * (penalty + R**2 * ld + 2 * R**2 * log(1 / delta))), t)
 

@@ -4,13 +4,14 @@ Symbols as in `linear`; :math:`\\hat y_s` is the oracle's prediction, :math:`\\m
 """
 
 import math
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy import log, sqrt
 from numpy.typing import ArrayLike
 
 from ._arguments import Float, Horizon, Kappa, array, equation, last_round, models, ratio
+from ._constants import Experts
 from .linear import expert_regret, noise_bound
 
 
@@ -100,19 +101,7 @@ def printed_oracle_error(*, sq_regret: ArrayLike, expert_error: ArrayLike, noise
 
 
 @equation
-def oracle_regret(
-    *,
-    t: ArrayLike,
-    dim: ArrayLike,
-    n_models: int,
-    noise: ArrayLike,
-    feature_bound: ArrayLike,
-    reward_bound: ArrayLike,
-    regularization: ArrayLike | None,
-    radius: ArrayLike,
-    delta: float,
-    horizon: Horizon = None,
-) -> Float:
+def oracle_regret(*, t: ArrayLike, horizon: Horizon = None, **model: Unpack[Experts]) -> Float:
     r"""Bound the regret in square loss of SqAlg over clipped ridge experts against the mean rewards.
 
     .. math:: \sum_{s \le t} (\hat y_s - y_s)^2 - (\mu_s - y_s)^2 \le A_t
@@ -126,27 +115,14 @@ def oracle_regret(
     >>> oracle_regret(t=1000, n_models=5, **E1)
     63.163300...
     """
-    width = clipping_width(t=t, noise=noise, reward_bound=reward_bound, delta=delta, horizon=horizon)
-    model: dict[str, Any] = {"dim": dim, "noise": noise, "feature_bound": feature_bound, "delta": delta}
-    ridge = expert_regret(t=t, regularization=regularization, radius=radius, **model)
-    return sqalg_regret(width=width, n_models=n_models) + ridge
+    m: Any = model
+    G, M = m.pop("reward_bound"), m.pop("n_models")
+    width = clipping_width(t=t, noise=m["noise"], reward_bound=G, delta=m["delta"], horizon=horizon)
+    return sqalg_regret(width=width, n_models=M) + expert_regret(t=t, **m)
 
 
 @equation
-def oracle_error(
-    *,
-    t: ArrayLike,
-    dim: ArrayLike,
-    n_models: int,
-    noise: ArrayLike,
-    feature_bound: ArrayLike,
-    reward_bound: ArrayLike,
-    regularization: ArrayLike | None,
-    radius: ArrayLike,
-    delta: float,
-    horizon: Horizon = None,
-    kappa: Kappa = 0.5,
-) -> Float:
+def oracle_error(*, t: ArrayLike, horizon: Horizon = None, kappa: Kappa = 0.5, **model: Unpack[Experts]) -> Float:
     r"""Bound the squared error of SqAlg over clipped ridge experts (the corrected D and gamma).
 
     With :math:`\delta' = \delta/3`, :math:`b = 2R^2\log(1/\delta')`, :math:`A_t` of `oracle_regret` at
@@ -163,15 +139,13 @@ def oracle_error(
     >>> oracle_error(t=1000, n_models=5, **E1), oracle_error(t=1000, n_models=5, kappa="best", **E1)
     (141.747244..., 94.613849...)
     """
-    R, delta = array(noise), delta / 3
-    models(dim, regularization, radius, n_models=n_models)
-    model: dict[str, Any] = {"dim": dim, "n_models": n_models, "noise": R, "feature_bound": feature_bound}
-    model |= {"reward_bound": reward_bound, "regularization": regularization, "radius": radius, "delta": delta}
+    models(model, model["radius"], n_models=model["n_models"])
+    model["delta"] /= 3
 
     def A(rounds: ArrayLike) -> Float:
         return oracle_regret(t=rounds, horizon=horizon, **model)
 
-    b = 2 * R**2 * log(1 / delta)
+    b = 2 * array(model["noise"]) ** 2 * log(1 / model["delta"])
     if kappa != "best":
         return (A(t) + b / kappa) / (1 - kappa)
     if isinstance(horizon, str):

@@ -9,7 +9,7 @@ parameter: infinite regularisation, no error (corrected). ``horizon`` is the T o
 ``"anytime"`` holds at every round.
 """
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy import log, log1p, sqrt
@@ -17,23 +17,14 @@ from numpy.typing import ArrayLike
 
 from . import linear, oracle
 from ._arguments import Float, Form, Horizon, Kappa, array, column, equation, models, outer, worst
+from ._constants import Balls, Ridge
 from .likelihood import likelihood_regret_bound as likelihood_regret_bound
 from .linear import prediction_bound as prediction_bound
 
 
 @equation
 def U(
-    *,
-    t: ArrayLike,
-    dim: int,
-    noise: float,
-    feature_bound: float,
-    radius: ArrayLike,
-    delta: float,
-    regularization: ArrayLike | None = None,
-    n_models: int | None = None,
-    kappa: float = 0.5,
-    form: Form = "corrected",
+    *, t: ArrayLike, n_models: int | None = None, kappa: float = 0.5, form: Form = "corrected", **model: Unpack[Ridge]
 ) -> Float:
     r"""Bound the squared prediction error of the true model's expert.
 
@@ -53,31 +44,16 @@ def U(
     >>> U(**E1), U(**E1, form="printed")
     (46.600600..., 417.879563...)
     """
-    R, L = noise, feature_bound
-    d, lam, penalty, _ = models(dim, regularization, radius, n_models=n_models or 0, known=1.0)
+    R, L = model["noise"], model["feature_bound"]
+    d, lam, penalty, _ = models(model, model["radius"], n_models=n_models or 0, known=1.0)
     if form == "printed":
         m = worst(penalty + 4 * linear.log_det(outer(t, lam), d, column(L), lam), t)
-        return oracle.self_bound(v=1 + m, noise=R, delta=delta) - 1
-    return linear.expert_error(
-        t=t, dim=dim, noise=R, feature_bound=L, regularization=regularization, radius=radius, delta=delta, kappa=kappa
-    )
+        return oracle.self_bound(v=1 + m, noise=R, delta=model["delta"]) - 1
+    return linear.expert_error(t=t, kappa=kappa, **model)
 
 
 @equation
-def R_sq(
-    *,
-    t: ArrayLike,
-    dim: int,
-    n_models: int,
-    noise: float,
-    feature_bound: float,
-    reward_bound: float,
-    radius: ArrayLike,
-    delta: float,
-    regularization: ArrayLike | None = None,
-    horizon: Horizon = None,
-    form: Form = "corrected",
-) -> Float:
+def R_sq(*, t: ArrayLike, horizon: Horizon = None, form: Form = "corrected", **model: Unpack[Balls]) -> Float:
     r"""Bound the regret of SqAlg against the best expert.
 
     With the symbols of `prediction_bound` and :math:`M` = ``n_models``:
@@ -95,31 +71,19 @@ def R_sq(
     >>> R_sq(t=1000, n_models=5, **E1), R_sq(t=1000, n_models=5, **E1, form="printed")
     (35.091965..., 296.485913...)
     """
-    R, L, G = noise, feature_bound, reward_bound
-    d, lam, penalty, _ = models(dim, regularization, radius, n_models=n_models, known=1.0)
+    R, L, G, M, delta = model["noise"], model["feature_bound"], model["reward_bound"], model["n_models"], model["delta"]
+    d, lam, penalty, _ = models(model, model["radius"], n_models=M, known=1.0)
     if form == "printed":
         ld = linear.log_det(outer(t, lam), d, column(L), lam)
         noise_2 = column(R) ** 2 * column(L) ** 2 * (ld + d * log(1 / delta))
-        return 8 * log(n_models) * worst(np.square(column(G) + column(L) * sqrt(penalty)) + noise_2, t)
+        return 8 * log(M) * worst(np.square(column(G) + column(L) * sqrt(penalty)) + noise_2, t)
     width = oracle.clipping_width(t=t, noise=R, reward_bound=G, delta=delta, horizon=horizon)
-    return oracle.sqalg_regret(width=width, n_models=n_models)
+    return oracle.sqalg_regret(width=width, n_models=M)
 
 
 @equation
 def gamma(
-    *,
-    t: ArrayLike,
-    dim: int,
-    n_models: int,
-    noise: float,
-    feature_bound: float,
-    reward_bound: float,
-    radius: ArrayLike,
-    delta: float,
-    regularization: ArrayLike | None = None,
-    horizon: Horizon = None,
-    kappa: Kappa = 0.5,
-    form: Form = "corrected",
+    *, t: ArrayLike, horizon: Horizon = None, kappa: Kappa = 0.5, form: Form = "corrected", **model: Unpack[Balls]
 ) -> Float:
     r"""Bound the squared error of SqAlg's predictions: the radius of PS-OFUL's confidence set.
 
@@ -137,13 +101,13 @@ def gamma(
     >>> gamma(t=1000, n_models=5, **E1), gamma(t=1000, n_models=5, **E1, form="printed")
     (141.747244..., 1622.727947...)
     """
-    model: dict[str, Any] = {"dim": dim, "noise": noise, "feature_bound": feature_bound}
-    model |= {"radius": radius, "regularization": regularization, "delta": delta}
+    m: Any = model
     if form == "printed":
-        U_t = U(t=t, form=form, **model)
-        R_sq_t = R_sq(t=t, n_models=n_models, reward_bound=reward_bound, form=form, **model)
-        return oracle.printed_oracle_error(sq_regret=R_sq_t, expert_error=U_t, noise=noise, delta=delta)
-    return oracle.oracle_error(t=t, n_models=n_models, reward_bound=reward_bound, horizon=horizon, kappa=kappa, **model)
+        R_sq_t = R_sq(t=t, form=form, **m)
+        del m["reward_bound"]
+        errors = {"sq_regret": R_sq_t, "expert_error": U(t=t, form=form, **m)}
+        return oracle.printed_oracle_error(noise=m["noise"], delta=m["delta"], **errors)
+    return oracle.oracle_error(t=t, horizon=horizon, kappa=kappa, **m)
 
 
 @equation
@@ -173,7 +137,7 @@ def gamma_data(
     8.991464...
     """
     R, k, J = noise, kappa, array(ridge_loss)
-    _, _, penalty, _ = models(1, regularization, radius)
+    _, _, penalty, _ = models({"dim": 1, "regularization": regularization}, radius)
     best = array(np.min(np.atleast_1d(J - penalty), axis=-1))
     return (array(prediction_loss) - best + 2 * R**2 / k * log(1 / delta)) / (1 - k)
 
@@ -182,18 +146,11 @@ def gamma_data(
 def regret_bound(
     *,
     t: ArrayLike,
-    dim: int,
-    n_models: int,
-    noise: float,
-    feature_bound: float,
-    reward_bound: float,
-    radius: ArrayLike,
-    delta: float,
     parameter_bound: float | None = None,
-    regularization: ArrayLike | None = None,
     set_regularization: float | None = None,
     kappa: Kappa = 0.5,
     form: Form = "corrected",
+    **model: Unpack[Balls],
 ) -> Float:
     r"""Bound the regret of PS-OFUL with the sets of radius :math:`\gamma_t` (``confidence="paper"``).
 
@@ -215,13 +172,12 @@ def regret_bound(
     >>> regret_bound(**play, parameter_bound=1.5), regret_bound(**play, form="printed")
     (5164.763449..., 24497.066886...)
     """
-    d, L, G, S, T = dim, feature_bound, reward_bound, parameter_bound, array(t)
-    model: dict[str, Any] = {"dim": d, "n_models": n_models, "noise": noise, "feature_bound": L, "reward_bound": G}
-    gamma_T = gamma(t=T, radius=radius, regularization=regularization, delta=delta, kappa=kappa, form=form, **model)
+    d, L, G, S, T = array(model["dim"]), model["feature_bound"], model["reward_bound"], parameter_bound, array(t)
+    gamma_T = gamma(t=T, kappa=kappa, form=form, **model)
     if form == "printed":
         return 2 * G * d + 2 * max(1, G) * sqrt(2 * d * T * log1p(T / d) * gamma_T)
     if S is None:
         raise ValueError("parameter_bound must be a number >= 0 with form='corrected'; got None")
     lam_0 = L**2 if set_regularization is None else set_regularization
     factor = linear.capped_sum_factor(cap=G**2, slope=gamma_T + lam_0 * S**2)
-    return 2 * sqrt(T * factor * linear.log_det(T, array(d), L, array(lam_0)))
+    return 2 * sqrt(T * factor * linear.log_det(T, d, L, array(lam_0)))
