@@ -5,9 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..models.ridge_bank import with_zero
+from ..models.ridge_bank import RidgeBank, penalties, with_zero
+from ..runtime.blocks import maps_of
 from ..runtime.errors import refuse
-from ..runtime.inputs import lane_vectors, model_index
+from ..runtime.inputs import lane_vectors, map_widths, model_index
+from ..runtime.lanes import per_lane
 from ..types import Array
 from . import shared
 from .contract import answer
@@ -56,3 +58,15 @@ def coverage_of_maps(policy: Any, parameter: Array, model: ArrayLike | None) -> 
     for i in np.unique(models):
         held[models == i] = np.atleast_1d(policy.covers(parameter, int(i)))[models == i]
     return held
+
+
+def ridge_per_map(policy: Any, lanes: int) -> tuple[RidgeBank, dict[str, Any]]:
+    """Return a ridge for each of M maps, and ``noise``, ``bound`` and ``regularization`` as numbers of every lane."""
+    owner, M = type(policy).__name__, int(policy.n_models)
+    blocks = map_widths(owner, policy.settings.get("blocks", 1), M, "blocks")
+    shape = maps_of(map_widths(owner, policy.dim, M), blocks, many=True)
+    noise, bound = per_lane(policy.noise, lanes), per_lane(policy.parameter_bound, lanes)
+    widths = np.array(blocks) * (np.array(shape.dims) + policy.intercept)
+    lam = penalties(f"{owner}: regularization", policy.regularization, widths, noise, bound)
+    bank = RidgeBank.of(shape, lanes, lam, constant=policy.intercept)
+    return bank, {"noise": noise, "bound": bound, "regularization": lam}

@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..models.likelihood import MapSets
-from ..models.ridge_bank import RidgeBank, penalties
 from ..plays.optimism import Optimism
 from ..runtime.files import register
-from ..runtime.lanes import per_lane
 from . import shared
 from .contract import answer
-from .ellipsoid_policy import coverage_of_maps, covers_of_maps
+from .ellipsoid_policy import coverage_of_maps, covers_of_maps, ridge_per_map
 from .members import MapPolicy, prior_of
 
 
@@ -84,14 +82,13 @@ class FSOFUL(MapPolicy):
 
     def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the likelihood-ratio sets of all maps, played by optimism."""
-        maps, noise, bound = self._maps(), per_lane(self.noise, lanes), per_lane(self.parameter_bound, lanes)
-        widths = np.array(maps.blocks) * (np.array(maps.dims) + self.intercept)
-        lam = penalties("FSOFUL: regularization", self.regularization, widths, noise, bound)
+        bank, terms = ridge_per_map(self, lanes)
+        lam = terms["regularization"]
         with np.errstate(invalid="ignore"):
-            penalty = np.where(np.isinf(lam), 0.0, lam * bound[:, None] ** 2)
+            penalty = np.where(np.isinf(lam), 0.0, lam * terms["bound"][:, None] ** 2)
         sets = MapSets(
-            RidgeBank.of(maps, lanes, lam, constant=self.intercept),
-            noise=noise,
+            bank,
+            noise=terms["noise"],
             penalty=penalty,
             prior=prior_of(self),
             delta=self.delta,

@@ -18,6 +18,7 @@ from ..models.reward_range import RewardRange, count_outside
 from ..plays.optimism import ALL_OFFERED, best_actions
 from ..policies import shared
 from ..policies.contract import Chosen, answer
+from ..policies.ellipsoid_policy import ridge_per_map
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
 from ..runtime.constraints import Number
@@ -25,7 +26,6 @@ from ..runtime.files import register
 from ..runtime.inputs import SMALLEST
 from ..types import Array, Index, Mask
 from .group_lasso import GroupLasso, learn_lasso
-from .leader import ridge_per_map
 
 
 @register

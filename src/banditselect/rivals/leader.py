@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ..models.confidence import Ellipsoids
-from ..models.ridge_bank import RidgeBank, penalties
 from ..plays.optimism import Optimism
 from ..policies import shared
 from ..policies.contract import answer
-from ..policies.ellipsoid_policy import coverage_of_maps, covers_of_maps
+from ..policies.ellipsoid_policy import coverage_of_maps, covers_of_maps, ridge_per_map
 from ..policies.policy import Policy
-from ..runtime.blocks import maps_of
 from ..runtime.files import register
-from ..runtime.inputs import map_widths
-from ..runtime.lanes import per_lane
 
 
 @register
@@ -99,14 +93,3 @@ class LEADER(Policy):
         """Return the ellipsoids of all maps, which all hold, played by optimism."""
         bank, terms = ridge_per_map(self, lanes)
         return Ellipsoids(bank, delta=self.delta / self.n_models, scale=self.scale, least=True, **terms), Optimism()
-
-
-def ridge_per_map(policy: Any, lanes: int) -> tuple[RidgeBank, dict[str, Any]]:
-    """Return a ridge for each of M maps, and ``noise``, ``bound`` and ``regularization`` as numbers of every lane."""
-    owner = type(policy).__name__
-    shape = maps_of(map_widths(owner, policy.dim, int(policy.n_models)), many=True)
-    noise, bound = per_lane(policy.noise, lanes), per_lane(policy.parameter_bound, lanes)
-    dims = np.array(shape.dims) + policy.intercept
-    lam = penalties(f"{owner}: regularization", policy.regularization, dims, noise, bound)
-    bank = RidgeBank.of(shape, lanes, lam, constant=policy.intercept)
-    return bank, {"noise": noise, "bound": bound, "regularization": lam}

@@ -16,6 +16,7 @@ from ..models.sqalg import SqAlg
 from ..plays.optimism import Optimism
 from ..policies import shared
 from ..policies.contract import answer
+from ..policies.ellipsoid_policy import ridge_per_map
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
 from ..runtime.blocks import maps_of
@@ -25,7 +26,6 @@ from ..runtime.inputs import SMALLEST, lane_vectors
 from ..runtime.lanes import LaneConstants, per_lane
 from ..theory import feature_selection, oracle, parameter_selection, trusted
 from ..types import Array, Index, Mask
-from .leader import ridge_per_map
 
 oracle_error, oracle_regret = trusted(feature_selection.D), trusted(oracle.oracle_regret)
 gamma_data = trusted(parameter_selection.gamma_data)
