@@ -56,15 +56,6 @@ def test_squarecb_counts_in_kappa_only_what_is_offered():
     np.testing.assert_allclose(p, [1.0 / 2.5, 1.5 / 2.5, 0.0])
 
 
-def test_squarecb_with_a_callable_cannot_be_saved_and_says_which_argument(tmp_path):
-    def doubling(t):
-        return 2.0 * t
-
-    with pytest.raises(ValueError, match="exploration=doubling cannot be stored"):
-        SquareCB(dim=2, exploration=doubling).save(tmp_path / "policy.bsel")
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize("value", [-1.0, np.nan, np.inf])
 def test_squarecb_refuses_a_schedule_that_is_not_a_rate(value):
     policy = SquareCB(dim=2, exploration=lambda t: value)

@@ -131,10 +131,7 @@ class ED2RB(Master):
 class EstimatedRegrets(TalliedBases):
     """The base plays whose potential is smallest; what it earns changes its own.
 
-    Parameters
-    ----------
-    master: with ``bases``, the smallest ``coefficient``, ``noise``, ``delta`` and ``scale``.
-    doubling: whether a coefficient that is too small is doubled; else it is estimated.
+    If ``doubling``, a coefficient that is too small is doubled; else it is estimated.
 
     Attributes
     ----------
