@@ -29,22 +29,10 @@ from .pages import fill
 from .peers import PEERS
 from .report import page, speed_line
 
+MEASURED = (one_lane, same_code, meta_policies, untuned, agent, bank, lanes, regions, crowds, judging, workers)
 PARTS: dict[str, Callable[[bool], Part]] = {
-    "one-lane": one_lane,
-    "same-code": same_code,
-    "meta-policies": meta_policies,
-    "untuned": untuned,
-    "agent": agent,
-    "bank": bank,
-    "lanes": lanes,
-    "regions": regions,
-    "crowds": crowds,
-    "judging": judging,
-    "workers": workers,
-    "first-call": first_call,
-    "simulation-loop": simulation_loop,
-    "peers-10": partial(peers, 10),
-    "peers-50": partial(peers, 50),
+    **{part.__name__.replace("_", "-"): part for part in (*MEASURED, first_call, simulation_loop)},
+    **{f"peers-{d}": partial(peers, d) for d in (10, 50)},
 }
 OUT = Path("out/bench")
 PAGE = Path("docs/benchmarks.md")
@@ -63,17 +51,18 @@ def main() -> None:
     if options.docs:
         write_docs(results)
         return
-    packages = tuple(dict.fromkeys((*PACKAGES, *(peer.package for peer in PEERS))))
+    about = machine(tuple(dict.fromkeys((*PACKAGES, *(peer.package for peer in PEERS)))))
     for name in options.only:
         print(f"{name} ...", file=sys.stderr, flush=True)
-        start = time.perf_counter()
-        part, today = PARTS[name](options.quick), datetime.now(UTC).date().isoformat()
+        start, today = time.perf_counter(), datetime.now(UTC).date().isoformat()
+        part = PARTS[name](options.quick)
         seconds = round(time.perf_counter() - start, 1)
-        part = replace(part, machine=machine(packages), measured=today, seconds=seconds)
-        store_parts(results, load_parts(results) | {name: part})
-    parts = in_order(load_parts(results))
-    write_text(out / "report.md", page(parts))
-    print(page(parts))
+        store_parts(
+            results, load_parts(results) | {name: replace(part, machine=about, measured=today, seconds=seconds)}
+        )
+    text = page(in_order(load_parts(results)))
+    write_text(out / "report.md", text)
+    print(text)
 
 
 def write_docs(results: Path) -> None:

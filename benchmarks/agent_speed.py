@@ -16,24 +16,19 @@ KINDS = ("tea", "coffee", "juice", "wine", "beer")
 COUNTRIES = ("FR", "BR", "JP")
 
 
-def shop(n_items: int) -> tuple[Agent, list[dict[str, Any]], list[dict[str, Any]]]:
+def shop(n_items: int) -> tuple[Agent, list[Any], list[Any]]:
     """Return an agent with three maps that has learned ROUNDS rewards, visitors, and items that it has registered."""
     rng = np.random.default_rng(0)
-    visitors: list[dict[str, Any]] = [
+    visitors: list[Any] = [
         {"age": float(rng.integers(18, 80)), "country": str(rng.choice(COUNTRIES))} for _ in range(ROUNDS)
     ]
     prices = rng.lognormal(size=n_items).tolist()
-    items: list[dict[str, Any]] = [
-        {"id": k, "price": price, "kind": KINDS[k % len(KINDS)]} for k, price in enumerate(prices)
-    ]
+    items: list[Any] = [{"id": k, "price": price, "kind": KINDS[k % len(KINDS)]} for k, price in enumerate(prices)]
     visitor = maps.Numbers("age") + maps.Categories("country")
     item = maps.Numbers("price") + maps.Categories("kind")
-    three: dict[str, maps.FeatureMap] = {
-        "items": maps.Items(item),
-        "side by side": maps.SideBySide(context=visitor, items=item),
-        "hashed": maps.HashedInteractions(context=visitor, items=item, width=64),
-    }
-    agent = Agent(maps={name: part.fit(visitors, items) for name, part in three.items()})
+    hashed = maps.HashedInteractions(context=visitor, items=item, width=64)
+    three = [maps.Items(item), maps.SideBySide(context=visitor, items=item), hashed]
+    agent = Agent(maps=[one.fit(visitors, items) for one in three])
     agent.register(items)
     for who in visitors:
         decision = agent.act(who)

@@ -1,73 +1,75 @@
 """All contestants on the same problems: time per round, single calls, regret, in one run."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from time import perf_counter_ns
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .contestants import EMPTY, LINUCB, OURS, YARDSTICKS, Contestant, Play
+from banditselect.runtime.quantiles import standard_error
+
+from .contestants import EMPTY, LINUCB, OURS, YARDSTICKS, Contestant
 from .figures import Part, Row
-from .measuring import Spread, package_version, percentiles, ratio, undisturbed
+from .measuring import Spread, interleaved, package_version, percentiles, ratio
 from .peers import PEERS
 from .problem import LinearProblem
 
 Ints = NDArray[np.int64]
 
 
-def timed_rounds(play: Play, rounds: range) -> tuple[Ints, Ints]:
-    """Play rounds; return the actions and the nanoseconds of each call."""
-    actions, nanoseconds = np.empty(len(rounds), dtype=np.int64), np.empty(len(rounds), dtype=np.int64)
-    for i, t in enumerate(rounds):
-        start = perf_counter_ns()
-        action = play(t)
-        nanoseconds[i] = perf_counter_ns() - start
-        actions[i] = action
-    return actions, nanoseconds
+class Player:
+    """A contestant on one problem: plays a block of rounds when called, and times each of them."""
+
+    def __init__(self, contestant: Contestant, problem: LinearProblem, seed: int, block: int) -> None:
+        self.play, self.block = contestant.make(problem, seed), block
+        self.actions = np.empty(len(problem.rewards), dtype=np.int64)
+        self.nanoseconds = self.actions.copy()
+        self.t = 0
+
+    def __call__(self) -> None:
+        for t in range(self.t, min(self.t + self.block, self.actions.size)):
+            start = perf_counter_ns()
+            action = self.play(t)
+            self.nanoseconds[t] = perf_counter_ns() - start
+            self.actions[t] = action
+        self.t += self.block
 
 
 def compare(
     contestants: Sequence[Contestant], *, dim: int, n_models: int, seeds: int, rounds: int, block: int
 ) -> list[Row]:
     """Return one row per contestant; all take turns, ``block`` rounds at a time, on every one of ``seeds`` problems."""
-    order = np.random.default_rng(0)
-    nanoseconds: dict[str, list[Ints]] = defaultdict(list)
-    regrets: dict[str, list[float]] = defaultdict(list)
+    nanoseconds: dict[str, list[Ints]] = {contestant.name: [] for contestant in contestants}
+    regrets: dict[str, list[float]] = {contestant.name: [] for contestant in contestants}
     warm_up = LinearProblem.draw(rounds=20, dim=dim, n_models=n_models, seed=seeds)
     for contestant in contestants:
-        timed_rounds(contestant.make(warm_up, 0), range(20))
+        Player(contestant, warm_up, 0, 20)()
+    starts = range(block, rounds, block)
     for seed in range(seeds):
         problem = LinearProblem.draw(rounds=rounds, dim=dim, n_models=n_models, seed=seed)
-        playing = [c for c in contestants if c.most_seeds is None or seed < c.most_seeds]
-        plays = [contestant.make(problem, seed) for contestant in playing]
-        actions: list[list[Ints]] = [[] for _ in playing]
-        with undisturbed():
-            for start in range(0, rounds, block):
-                for i in order.permutation(len(playing)):
-                    played, spent = timed_rounds(plays[i], range(start, min(start + block, rounds)))
-                    actions[i].append(played)
-                    nanoseconds[playing[i].name].append(spent)
-        for contestant, played_by in zip(playing, actions, strict=True):
-            regrets[contestant.name].append(problem.regret(np.concatenate(played_by)))
+        playing = [one for one in contestants if one.most_seeds is None or seed < one.most_seeds]
+        players = {one.name: Player(one, problem, seed, block) for one in playing}
+        interleaved(players, len(starts) + 1, warm_up=0)
+        for name, player in players.items():
+            regrets[name].append(problem.regret(player.actions))
+            nanoseconds[name] += np.split(player.nanoseconds, starts)
     per_block = {name: np.array([part.mean() for part in parts]) / 1e3 for name, parts in nanoseconds.items()}
     rows = []
-    for contestant in contestants:
-        name = contestant.name
-        mine, regret = per_block[name], regrets[name]
+    for one in contestants:
+        mine, regret, calls = per_block[one.name], regrets[one.name], np.concatenate(nanoseconds[one.name])
         rows.append(
             Row(
-                name,
-                contestant.what,
-                package_version(contestant.package),
+                one.name,
+                one.what,
+                package_version(one.package),
                 Spread.of(mine),
                 to_yardstick=ratio(mine, per_block[LINUCB.name][: mine.size]),
                 to_empty_call=ratio(mine, per_block[EMPTY.name][: mine.size]),
-                calls=sum(part.size for part in nanoseconds[name]),
-                latency=percentiles(np.concatenate(nanoseconds[name])),
+                calls=calls.size,
+                latency=percentiles(calls),
                 problems=len(regret),
                 regret=float(np.mean(regret)),
-                standard_error=float(np.std(regret, ddof=1) / np.sqrt(len(regret))) if len(regret) > 1 else None,
+                standard_error=float(standard_error(np.array(regret))) if len(regret) > 1 else None,
             )
         )
     return rows
@@ -78,8 +80,6 @@ def peers(dim: int, quick: bool) -> Part:
     present = [peer for peer in PEERS if peer.installed]
     seeds, rounds, block = (2, 300, 100) if quick else (10, 2000, 200)
     rows = compare([*YARDSTICKS, *OURS, *present], dim=dim, n_models=10, seeds=seeds, rounds=rounds, block=block)
-    settings = (
-        f"One lane; {seeds} problems of {rounds} rounds, fewer for slow ones; {block} rounds at a time, in random "
-    )
+    settings = f"One lane; {seeds} problems of {rounds} rounds, fewer for slow ones; {block} rounds at a time, in "
     missing = sorted({peer.package for peer in PEERS if not peer.installed})
-    return Part(f"Peers on one problem, d = {dim}, K = 10", f"{settings}turns", rows=rows, missing=missing)
+    return Part(f"Peers on one problem, d = {dim}, K = 10", f"{settings}random turns", rows=rows, missing=missing)

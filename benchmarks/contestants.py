@@ -6,20 +6,16 @@ and returns the action. Features are stored in the form that the contestant take
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
 import numpy as np
 
 from banditselect import OFUL, FSSquareCB, LinTS, SquareCB
-from banditselect.authoring import Policy
-from banditselect.kernels.features import Features
-from banditselect.models.model import Model
-from banditselect.plays.play import Play as PlayOf
-from banditselect.runtime.arguments import argument
-from banditselect.runtime.blocks import maps_of
-from banditselect.runtime.constraints import Number
-from banditselect.types import Array, Index, Mask
+from banditselect.authoring import Model, Number, Policy, argument, maps_of
+from banditselect.authoring import Play as PlayOf
+from banditselect.types import Array, Index
 
 from .problem import NOISE, REWARD_RANGE, LinearProblem
 
@@ -120,7 +116,7 @@ class Nothing(Model):
     one_kernel = True
     updates: Index
 
-    def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
+    def learn(self, ids: Index, x: Any, y: Array, note: Array | None = None) -> None:
         self.updates[ids] += 1
 
 
@@ -129,9 +125,7 @@ class First(PlayOf):
 
     asks: ClassVar = ()
 
-    def probabilities(
-        self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Array | None = None
-    ) -> Array:
+    def probabilities(self, model: Any, ids: Index, x: Any, offered: Any, normals: Any = None) -> Array:
         first = np.zeros((ids.size, x.values.shape[2]))
         first[:, 0] = 1.0
         return first
@@ -142,9 +136,7 @@ def fs_squarecb(M: int, d: int, seed: int, lanes: int | None = None, noise: floa
     return FSSquareCB(n_models=M, dim=d, noise=noise, reward_range=REWARD_RANGE, lanes=lanes, seed=seed)
 
 
-def fs_squarecb_at_worst(M: int, d: int, seed: int, lanes: int | None = None) -> FSSquareCB:
-    """Return FS-SCB given a noise so large that no model ever loses its weight."""
-    return fs_squarecb(M, d, seed, lanes, noise=WORST_NOISE)
+fs_squarecb_at_worst = partial(fs_squarecb, noise=WORST_NOISE)  #: no model ever loses its weight
 
 
 def _of_ours(name: str, what: str, build: Callable[[int, int, int], Policy], every_map: bool = False) -> Contestant:

@@ -38,9 +38,9 @@ def crowds(quick: bool) -> Part:
                 for _ in range(-(-200 // rounds)):
                     play()
             seconds = interleaved(plays, blocks)
-        limits: dict[str, Any] = {"limit": 10.0, "target": "o"} if max(CROWDS) == K else {}
-        for other, limit in ((plain, {}), (oful, limits)):
-            figures.append(figure(seconds, (mine, other), rounds, what=f"{mine}, K = {K:,}", **limit))
+        figures.append(figure(seconds, (mine, plain), rounds, what=f"{mine}, K = {K:,}"))
+        limit: dict[str, Any] = {"limit": 10.0, "target": "o"} if max(CROWDS) == K else {}
+        figures.append(figure(seconds, (mine, oful), rounds, what=f"{mine}, K = {K:,}", **limit))
         if K == 100:
             figures.append(figure(seconds, (ball, mine), rounds, over=f"{mine}, K = {K:,}"))
     settings = f"d = {D}, one lane, after 200 rounds; {blocks} blocks of 50 (K = 100) to 2 rounds (K = 100,000) of "

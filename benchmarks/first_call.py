@@ -1,6 +1,5 @@
 """Target h: the cost of the first call, with nothing compiled yet and then in a new process."""
 
-import json
 import os
 import subprocess
 import sys
@@ -13,28 +12,25 @@ CHILD = """
 import time
 start = time.perf_counter()
 import numpy as np
-from banditselect import {name}
+from banditselect import {0}
 imported = time.perf_counter()
-policy = {name}({arguments})
-decision = policy.act(np.ones({shape}))
-policy.update(decision, 0.5)
-done = time.perf_counter()
-import json
-print(json.dumps([imported - start, done - start]))
+policy = {1}
+policy.update(policy.act(np.ones({2})), 0.5)
+print(imported - start, time.perf_counter() - start)
 """
 POLICIES = {
-    "FS-SCB": {"name": "FSSquareCB", "arguments": "n_models=10, dim=10", "shape": "(10, 10, 10)"},
-    "OFUL": {"name": "OFUL", "arguments": "dim=10", "shape": "(10, 10)"},
-    "PS-OFUL": {"name": "PSOFUL", "arguments": "centers=np.eye(10)", "shape": "(10, 10)"},
+    "FS-SCB": ("FSSquareCB", "FSSquareCB(n_models=10, dim=10)", "(10, 10, 10)"),
+    "OFUL": ("OFUL", "OFUL(dim=10)", "(10, 10)"),
+    "PS-OFUL": ("PSOFUL", "PSOFUL(centers=np.eye(10))", "(10, 10)"),
 }
 
 
-def new_process(cache: str, **policy: str) -> tuple[float, float]:
+def new_process(cache: str, policy: tuple[str, str, str]) -> list[float]:
     """Return the seconds to import, and to import, act and update, in a new process with this cache of the compiler."""
     environment = os.environ | {"NUMBA_CACHE_DIR": cache}
-    command = [sys.executable, "-c", CHILD.format(**policy)]
-    imported, done = json.loads(subprocess.run(command, env=environment, check=True, capture_output=True).stdout)
-    return imported, done
+    command = [sys.executable, "-c", CHILD.format(*policy)]
+    found = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+    return [float(seconds) for seconds in found.split()]
 
 
 def first_call(quick: bool) -> Part:
@@ -45,9 +41,9 @@ def first_call(quick: bool) -> Part:
         fresh, later, imports = [], [], []
         for _ in range(fresh_runs):
             with tempfile.TemporaryDirectory() as cache:
-                fresh.append(new_process(cache, **policy)[1])
+                fresh.append(new_process(cache, policy)[1])
                 for _ in range(later_runs // fresh_runs):
-                    imported, done = new_process(cache, **policy)
+                    imported, done = new_process(cache, policy)
                     imports.append(imported)
                     later.append(done)
         figures += [

@@ -1,6 +1,7 @@
 """The cost of judging a policy by a log of many maps, against a log of one."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,14 @@ from banditselect.logs import Log, evaluate
 
 from .figures import Part
 from .limits import K, figure
-from .measuring import Block, interleaved
+from .measuring import interleaved
 from .problem import NOISE
 
 D, MAPS = 10, (1, 4, 16)
-JUDGED: dict[str, Callable[[int], Any]] = {
-    "probabilities that are given": lambda M: None,
-    "SquareCB on one of the maps": lambda M: on_map(SquareCB(dim=D), 0),
-    "FS-SCB on all of them": lambda M: FSSquareCB(n_models=M, dim=D, noise=NOISE),
+JUDGED: dict[str, Callable[[int, int], Any]] = {
+    "probabilities that are given": lambda M, T: np.full((T, K), 1.0 / K),
+    "SquareCB on one of the maps": lambda M, T: on_map(SquareCB(dim=D), 0),
+    "FS-SCB on all of them": lambda M, T: FSSquareCB(n_models=M, dim=D, noise=NOISE),
 }
 
 
@@ -26,7 +27,7 @@ def judging(quick: bool) -> Part:
     blocks, T = (4, 2000) if quick else (30, 20_000)
     figures, logs = [], {M: _drawn(M, T) for M in MAPS}
     for name, make in JUDGED.items():
-        seconds = interleaved({f"M = {M}": _block(make(M), logs[M]) for M in MAPS}, blocks)
+        seconds = interleaved({f"M = {M}": partial(evaluate, make(M, T), logs[M]) for M in MAPS}, blocks)
         limit: dict[str, Any] = {"limit": 2.0, "target": "p"} if name in list(JUDGED)[:2] else {}
         for M in MAPS[1:]:
             figures.append(figure(seconds, (f"M = {M}", "M = 1"), T, what=f"{name}, M = {M}", **limit))
@@ -40,8 +41,3 @@ def _drawn(M: int, T: int) -> Log:
     features, action = rng.normal(size=(T, M, K, D)), rng.integers(K, size=T)
     reward = features[np.arange(T), 0, action] @ rng.normal(size=D) + NOISE * rng.normal(size=T)
     return Log(features=features, action=action, propensity=np.full(T, 1.0 / K), reward=reward)
-
-
-def _block(policy: Any, log: Log) -> Block:
-    target = np.full((len(log), K), 1.0 / K) if policy is None else policy
-    return lambda: evaluate(target, log)

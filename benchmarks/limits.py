@@ -4,7 +4,6 @@ Rounds are timed at worst: no model loses its weight, no region is refuted.
 """
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -16,17 +15,8 @@ from banditselect.authoring import Policy
 from banditselect.models.map_mixture import SCALES
 from banditselect.problems import SyntheticFeatureSelection
 
-from .contestants import (
-    EMPTY,
-    EMPTY_MAPS,
-    LINUCB,
-    LINUCB_TIGHT,
-    OUR_FS_AT_WORST,
-    OUR_OFUL,
-    SQUARECB,
-    WORST_NOISE,
-    fs_squarecb_at_worst,
-)
+from . import contestants as them
+from .contestants import OUR_FS_AT_WORST, WORST_NOISE, fs_squarecb_at_worst
 from .figures import Figure, Part
 from .measuring import Array, Block, Spread, interleaved, ratio
 from .peers import VW_EXAMPLES
@@ -46,7 +36,7 @@ def figure(
 ) -> Figure:
     """Return the ratio of a pair of contestants per round; ``rounds``: in a block, of all or of each contestant."""
     a, b = (seconds[name] / (rounds if isinstance(rounds, int) else rounds[name]) for name in pair)
-    above, below = (Spread.of(one).times(1e6) for one in (a, b))
+    above, below = (Spread.of(one * 1e6) for one in (a, b))
     return Figure(what or pair[0], over or pair[1], ratio(a, b), above=above, below=below, **limits)
 
 
@@ -95,25 +85,19 @@ def stacked(problems: Iterable[LinearProblem]) -> tuple[Array, Array]:
 def one_lane(quick: bool) -> Part:
     """Targets a, b, c: one decision and one update per round, one lane."""
     rounds, blocks = (100, 10) if quick else (500, 100)
-    narrow = [OUR_OFUL, OUR_FS_AT_WORST, LINUCB, LINUCB_TIGHT, SQUARECB, EMPTY, EMPTY_MAPS]
-    wide = [OUR_FS_AT_WORST, *([VW_EXAMPLES] if VW_EXAMPLES.installed else [])]
-    seconds: dict[str, Array] = {}
-    for d, contestants in ((10, narrow), (50, wide)):
-        problem = LinearProblem.draw(rounds=rounds, dim=d, n_actions=K, n_models=10)
-        seconds |= interleaved({f"{c.name}, d = {d}": loop(c.make(problem, 0), rounds) for c in contestants}, blocks)
+    ours, worst = them.OUR_OFUL, OUR_FS_AT_WORST
+    narrow = [(ours, them.LINUCB, 0.45, "a"), (ours, them.LINUCB_TIGHT, None, ""), (ours, them.EMPTY, None, "")]
+    narrow += [(worst, them.SQUARECB, 0.8, "b"), (worst, them.EMPTY_MAPS, None, "")]
+    wide = [(worst, VW_EXAMPLES, 0.2, "c")] if VW_EXAMPLES.installed else []
     figures = []
-    for d, mine, other, limits in (
-        (10, OUR_OFUL, LINUCB, {"limit": 0.45, "target": "a"}),
-        (10, OUR_OFUL, LINUCB_TIGHT, {}),
-        (10, OUR_OFUL, EMPTY, {}),
-        (10, OUR_FS_AT_WORST, SQUARECB, {"limit": 0.8, "target": "b"}),
-        (10, OUR_FS_AT_WORST, EMPTY_MAPS, {}),
-        (50, OUR_FS_AT_WORST, VW_EXAMPLES, {"limit": 0.2, "target": "c"}),
-    ):
-        pair = (f"{mine.name}, d = {d}", f"{other.name}, d = {d}")
-        what = pair[0] + (", M = 10" if mine is OUR_FS_AT_WORST else "")
-        if pair[1] in seconds:
-            figures.append(figure(seconds, pair, rounds, what=what, over=other.name, **limits))
+    for d, pairs in ((10, narrow), (50, wide)):
+        problem = LinearProblem.draw(rounds=rounds, dim=d, n_actions=K, n_models=10)
+        plays = {one.name: loop(one.make(problem, 0), rounds) for pair in pairs for one in pair[:2]}
+        seconds = interleaved(plays, blocks)
+        for mine, other, limit, target in pairs:
+            what = f"{mine.name}, d = {d}" + (", M = 10" if mine is worst else "")
+            names = (mine.name, other.name)
+            figures.append(figure(seconds, names, rounds, what=what, limit=limit, target=target))
     settings = f"K = {K}; {blocks} blocks of {rounds} rounds of each, in random turns"
     return Part("One lane", settings, figures, missing=[] if VW_EXAMPLES.installed else [VW_EXAMPLES.package])
 
@@ -138,15 +122,12 @@ def same_code(quick: bool) -> Part:
         ),
     }
     seconds = interleaved({name: playing(*case, problem.rewards) for name, case in cases.items()}, blocks)
-    duels = [
-        ("PS-OFUL, M = 1", "OFUL", 1.5, "k"),
-        ("FS-OFUL, M = 1", "OFUL", 1.5, "k"),
-        ("a list of maps", "an array of maps", 1.5, "l"),
-        ("a list of maps of widths 20 to 40", "an array of maps of width 30", 3.0, "l"),
-    ]
+    duels = [("PS-OFUL, M = 1", "OFUL", 1.5, "k"), ("FS-OFUL, M = 1", "OFUL", 1.5, "k")]
+    duels += [("a list of maps", "an array of maps", 1.5, "l")]
+    duels += [("a list of maps of widths 20 to 40", "an array of maps of width 30", 3.0, "l")]
+    figures = [figure(seconds, (a, b), rounds, limit=limit, target=target) for a, b, limit, target in duels]
     settings = f"d = {d} and M = {M} unless stated otherwise, K = {K}; maps: FS-SCB at worst; {blocks} blocks of "
     settings += f"{rounds} rounds of each, in random turns"
-    figures = [figure(seconds, (a, b), rounds, limit=limit, target=target) for a, b, limit, target in duels]
     return Part("One model, and lists of maps", settings, figures)
 
 
@@ -229,18 +210,16 @@ def workers(quick: bool) -> Part:
 
 
 REPLICATES = 100  #: of the simulation whose loop is timed
-spent: Counter[str] = Counter()  #: seconds by part of this simulation
 
 
-def timed(part: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function that adds its time to a part."""
+def timed(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that adds its seconds to ``Timed.spent``."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         start = time.perf_counter()
-        try:
-            return function(*args, **kwargs)
-        finally:
-            spent[part] += time.perf_counter() - start  # type: ignore[assignment]
+        found = method(*args, **kwargs)
+        Timed.spent += time.perf_counter() - start
+        return found
 
     return call
 
@@ -248,8 +227,8 @@ def timed(part: str, function: Callable[..., Any]) -> Callable[..., Any]:
 class Timed(FSSquareCB):
     """FS-SCB that adds up the time spent in it."""
 
-    act = timed("policy", FSSquareCB.act)
-    update = timed("policy", FSSquareCB.update)
+    spent = 0.0
+    act, update = timed(FSSquareCB.act), timed(FSSquareCB.update)
 
 
 def simulation_loop(quick: bool) -> Part:
@@ -263,13 +242,10 @@ def simulation_loop(quick: bool) -> Part:
     policies = {"FS-SCB": Timed.bind(reward_range=given.reward_range, noise=given.noise)}
 
     def measure(n_items: int, rounds: int) -> tuple[float, float]:
-        spent.clear()
-        problem, start = (
-            SyntheticFeatureSelection(n_models=10, dim=10, n_actions=K, n_items=n_items),
-            time.perf_counter(),
-        )
+        problem = SyntheticFeatureSelection(n_models=10, dim=10, n_actions=K, n_items=n_items)
+        Timed.spent, start = 0.0, time.perf_counter()
         simulate(policies, problem, rounds=rounds, replicates=REPLICATES, workers=1, block=REPLICATES)
-        return time.perf_counter() - start, float(spent["policy"])
+        return time.perf_counter() - start, Timed.spent
 
     measure(100, 10)  # compile
     for n_items, rounds in sizes:

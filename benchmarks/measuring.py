@@ -7,6 +7,7 @@ reliable than times. Wall time is measured, not CPU time: work in other threads 
 import gc
 import os
 import platform
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -43,10 +44,6 @@ class Spread:
         low, median, high = np.quantile(array, (0.1, 0.5, 0.9)).tolist()
         return cls(array.size, float(array.min()), median, low, high)
 
-    def times(self, factor: float) -> "Spread":
-        """Return the spread in other units."""
-        return Spread(self.n, *(factor * value for value in (self.best, self.median, self.low, self.high)))
-
 
 def ratio(a: ArrayLike, b: ArrayLike) -> Spread:
     """Return the spread of a / b, block by block; its ``best`` is the best of a over the best of b."""
@@ -78,18 +75,17 @@ def interleaved(
     ``warm_up`` times untimed, which also compiles.
     """
     seconds = {name: np.empty(blocks) for name in contestants}
-    names = list(contestants)
-    order = np.random.default_rng(0)
+    names, rng = list(contestants), np.random.default_rng(0)
     with undisturbed():
         for _ in range(warm_up):
             for block in contestants.values():
                 block()
         for turn in range(blocks):
-            for i in order.permutation(len(names)):
-                block = contestants[names[i]]
+            for name in rng.permutation(names):
+                block = contestants[name]
                 start = clock()
                 block()
-                seconds[names[i]][turn] = clock() - start
+                seconds[name][turn] = clock() - start
             gc.collect()
     return seconds
 
@@ -104,27 +100,14 @@ def machine(packages: Sequence[str] = PACKAGES) -> dict[str, Any]:
     """Return a description of the machine: processor, cores, memory, system, versions; no names of hosts or users."""
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
     return {
-        "cpu": _processor(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
-        "memory_gib": _memory_gib(),
+        "cpu": (re.findall(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text()) or [platform.machine()])[0],
+        "cores": len(os.sched_getaffinity(0)),
+        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "blas": f"{blas['name']} {blas['version']}",
         "packages": {name: package_version(name) for name in packages},
     }
-
-
-def _processor() -> str:
-    path = Path("/proc/cpuinfo")
-    lines = path.read_text().splitlines() if path.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
-
-
-def _memory_gib() -> float | None:
-    if not hasattr(os, "sysconf"):
-        return None
-    return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
 
 
 def package_version(name: str) -> str | None:

@@ -27,11 +27,9 @@ def meta_policies(quick: bool) -> Part:
     blocks, rounds = (3, 50) if quick else (40, 300)
     figures = [one for M in (2, 10, 50) for one in _one_lane(M, rounds, blocks)]
     figures += [one for M in (2, 10, 50) for one in _many_lanes(M, rounds // 15, blocks)]
-    settings = (
-        f"M times SquareCB on one map, d = {D}, K = {K}; policies at their defaults, after two blocks; "
-        f"{blocks} blocks of {rounds} rounds of each, with lanes {rounds // 15}, in random turns. Each base on its "
-        "lanes: every base acts and learns for the lanes that chose it in the second block, in separate calls"
-    )
+    settings = f"M times SquareCB on one map, d = {D}, K = {K}; policies at their defaults, after two blocks; {blocks} "
+    settings += f"blocks of {rounds} rounds of each, with lanes {rounds // 15}, in random turns. Each base on its "
+    settings += "lanes: every base acts and learns for the lanes that chose it in the second block, in separate calls"
     return Part("Choosing among policies", settings, figures)
 
 
@@ -68,13 +66,16 @@ def _many_lanes(M: int, rounds: int, blocks: int) -> list[Figure]:
 
 def apart(bases: Sequence[SquareCB], x: Array, rewards: Array, chosen: Sequence[Index]) -> Block:
     """Return a block in which every base plays for the lanes that have chosen it in each round."""
-    groups = [[(i, np.flatnonzero(base == i)) for i in np.unique(base)] for base in chosen]
-    features = [[x[t, lanes] for _, lanes in group] for t, group in enumerate(groups)]
+    turns = [
+        (t, bases[i], lanes, x[t, lanes])
+        for t, base in enumerate(chosen)
+        for i in np.unique(base)
+        for lanes in [np.flatnonzero(base == i)]
+    ]
 
     def block() -> None:
-        for t, group in enumerate(groups):
-            for (i, lanes), mine in zip(group, features[t], strict=True):
-                decision = bases[i].act(mine, lanes=lanes)
-                bases[i].update(decision, rewards[t, lanes, decision.action])
+        for t, base, lanes, features in turns:
+            decision = base.act(features, lanes=lanes)
+            base.update(decision, rewards[t, lanes, decision.action])
 
     return block

@@ -1,10 +1,8 @@
 """Fill marked places of a page: ``<!-- table: NAME -->``, the content, ``<!-- end of table -->``."""
 
-import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from banditselect.reporting.markdown import markdown_table
 from banditselect.runtime.quantiles import standard_error
@@ -13,7 +11,7 @@ from banditselect.types import Array
 
 DOCS = Path(__file__).parent.parent / "docs"
 
-__all__ = ["DOCS", "fill", "markdown_table", "runs_of", "spread"]
+__all__ = ["DOCS", "deviation", "fill", "markdown_table", "spread"]
 
 
 def fill(page: Path, tables: Mapping[str, str]) -> None:
@@ -28,19 +26,11 @@ def fill(page: Path, tables: Mapping[str, str]) -> None:
     write_text(page, text)
 
 
-def runs_of(path: Path, cases: Mapping[str, tuple[int, Callable[[int], Any]]]) -> dict[str, list[Any]]:
-    """Return the results of every case for seeds 0, 1, ...; those that are stored in a JSON file are not run again."""
-    stored: dict[str, list[Any]] = json.loads(path.read_text()) if path.exists() else {}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for name, (times, case) in cases.items():
-        runs = stored.setdefault(name, [])
-        for seed in range(len(runs), times):
-            runs.append(case(seed))
-            print(name, seed, flush=True)
-            write_text(path, json.dumps(stored))
-    return stored
-
-
 def spread(values: Array, digits: int) -> str:
     """Return mean and standard error in words."""
     return f"{values.mean():.{digits}f} ± {standard_error(values):.{digits}f}"
+
+
+def deviation(values: Array) -> str:
+    """Return mean and standard deviation in words."""
+    return f"{values.mean():.3f} ± {values.std(ddof=1):.3f}"

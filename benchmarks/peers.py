@@ -6,7 +6,7 @@ stored in the container that a peer takes (array, tuples, dictionaries, text); n
 """
 
 import random
-from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -16,63 +16,53 @@ from .problem import REWARD_RANGE, LinearProblem
 VW_OPTIONS = "--cb_explore_adf --squarecb --quiet"
 
 
-def vowpal_wabbit(text: bool) -> Callable[[LinearProblem, int], Play]:
+def vowpal_wabbit(problem: LinearProblem, seed: int, text: bool) -> Play:
     """SquareCB of Vowpal Wabbit: examples made from dictionaries, or parsed from text once per round."""
+    from vowpalwabbit import Workspace
 
-    def make(problem: LinearProblem, seed: int) -> Play:
-        from vowpalwabbit import Workspace
+    vw = Workspace(f"{VW_OPTIONS} --random_seed {seed}")
+    rewards, draw, rounds = problem.rewards, random.Random(seed).choices, problem.first_map.tolist()
+    actions = range(len(rounds[0]))
+    if text:
+        lines = ["\n".join("|a " + " ".join(f"{i}:{v:.9g}" for i, v in enumerate(x)) for x in xs) for xs in rounds]
+    else:
+        features = [[{"a": dict(enumerate(x))} for x in xs] for xs in rounds]
 
-        vw = Workspace(f"{VW_OPTIONS} --random_seed {seed}")
-        rewards, draw = problem.rewards, random.Random(seed).choices
-        rounds = problem.first_map.tolist()
-        actions = range(len(rounds[0]))
-        lines = [
-            "\n".join("|a " + " ".join(f"{i}:{value:.9g}" for i, value in enumerate(row)) for row in rows)
-            for rows in (rounds if text else ())
-        ]
-        features = [[{"a": dict(enumerate(row))} for row in rows] for rows in (() if text else rounds)]
+    def play(t: int) -> int:
+        if text:
+            examples = vw.parse(lines[t])
+        else:
+            examples = [vw.example(part) for part in features[t]]
+            for example in examples:
+                example.setup_example()
+        p = vw.predict(examples)
+        action: int = draw(actions, p)[0]
+        examples[action].set_label_string(f"0:{-rewards[t][action]}:{p[action]}")
+        vw.learn(examples)
+        vw.finish_example(examples)
+        return action
 
-        def play(t: int) -> int:
-            if text:
-                examples = vw.parse(lines[t])
-            else:
-                examples = [vw.example(part) for part in features[t]]
-                for example in examples:
-                    example.setup_example()
-            p = vw.predict(examples)
-            action: int = draw(actions, p)[0]
-            examples[action].set_label_string(f"0:{-rewards[t][action]}:{p[action]}")
-            vw.learn(examples)
-            vw.finish_example(examples)
-            return action
-
-        return play
-
-    return make
+    return play
 
 
-def coba(corral: bool) -> Callable[[LinearProblem, int], Play]:
+def coba(problem: LinearProblem, seed: int, corral: bool) -> Play:
     """LinUCB of coba on features of actions, or CORRAL over four LinUCB, whose rewards must lie in [0, 1]."""
+    from coba.learners import CorralLearner, LinUCBLearner
 
-    def make(problem: LinearProblem, seed: int) -> Play:
-        from coba.learners import CorralLearner, LinUCBLearner
+    offered = [[tuple(row) for row in rows] for rows in problem.first_map.tolist()]
+    low, high = REWARD_RANGE if corral else (0.0, 1.0)
+    rewards = [[(reward - low) / (high - low) for reward in row] for row in problem.rewards]
+    alphas = (0.1, 0.3, 1.0, 3.0) if corral else (1.0,)
+    bases = [LinUCBLearner(alpha=alpha, features=["a"], seed=seed + 1) for alpha in alphas]
+    learner = CorralLearner(bases, T=len(offered), seed=seed + 1) if corral else bases[0]
 
-        offered = [[tuple(row) for row in rows] for rows in problem.first_map.tolist()]
-        low, high = REWARD_RANGE if corral else (0.0, 1.0)
-        rewards = [[(reward - low) / (high - low) for reward in row] for row in problem.rewards]
-        alphas = (0.1, 0.3, 1.0, 3.0) if corral else (1.0,)
-        bases = [LinUCBLearner(alpha=alpha, features=["a"], seed=seed + 1) for alpha in alphas]
-        learner = CorralLearner(bases, T=len(offered), seed=seed + 1) if corral else bases[0]
+    def play(t: int) -> int:
+        chosen, probability, *info = learner.predict(None, offered[t])
+        action = offered[t].index(chosen)
+        learner.learn(None, chosen, rewards[t][action], probability, **(info[0] if info else {}))
+        return action
 
-        def play(t: int) -> int:
-            chosen, probability, *info = learner.predict(None, offered[t])
-            action = offered[t].index(chosen)
-            learner.learn(None, chosen, rewards[t][action], probability, **(info[0] if info else {}))
-            return action
-
-        return play
-
-    return make
+    return play
 
 
 def mabwiser(problem: LinearProblem, seed: int) -> Play:
@@ -129,58 +119,42 @@ def river(problem: LinearProblem, seed: int) -> Play:
     return play
 
 
-def bayesianbandits(policy: str) -> Callable[[LinearProblem, int], Play]:
+def bayesianbandits(problem: LinearProblem, seed: int, policy: str) -> Play:
     """An agent of bayesianbandits with one learner for all arms, given the true noise."""
+    import bayesianbandits as bb
 
-    def make(problem: LinearProblem, seed: int) -> Play:
-        import bayesianbandits as bb
+    _, K, d = problem.first_map.shape
+    x, rewards = problem.first_map.reshape(-1, 1, K * d), problem.rewards
+    agent = bb.LipschitzContextualAgent(
+        [bb.Arm(action) for action in range(K)],
+        getattr(bb, policy)(),
+        bb.FunctionArmFeaturizer(lambda rows, tokens: rows.reshape(-1, K, d)[:, tokens].transpose(0, 2, 1)),
+        bb.NormalRegressor(alpha=1.0, beta=12.0),
+        random_seed=seed,
+    )
 
-        _, K, d = problem.first_map.shape
-        x, rewards = problem.first_map.reshape(-1, 1, K * d), problem.rewards
-        agent = bb.LipschitzContextualAgent(
-            [bb.Arm(action) for action in range(K)],
-            getattr(bb, policy)(),
-            bb.FunctionArmFeaturizer(lambda rows, tokens: rows.reshape(-1, K, d)[:, tokens].transpose(0, 2, 1)),
-            bb.NormalRegressor(alpha=1.0, beta=12.0),
-            random_seed=seed,
-        )
+    def play(t: int) -> int:
+        action: int = agent.pull(x[t])[0]
+        agent.update(x[t], np.array([rewards[t][action]]))
+        return action
 
-        def play(t: int) -> int:
-            action: int = agent.pull(x[t])[0]
-            agent.update(x[t], np.array([rewards[t][action]]))
-            return action
-
-        return play
-
-    return make
+    return play
 
 
-WHAT = {
-    "Vowpal Wabbit, examples": "squarecb; example objects from dictionaries",
-    "Vowpal Wabbit, text": "squarecb; text ready, parsed once a round",
-    "coba LinUCB": "features of actions",
-    "coba CORRAL": "over 4 LinUCB; rewards scaled to [0, 1]",
-    "MABWiser LinUCB": "one arm, asked for K contexts",
-    "contextualbandits": "the regression under its LinUCB; its bandits are disjoint",
-    "river": "the regression under LinUCBDisjoint, one for all arms",
-    "bayesianbandits TS": "agent with one learner for all arms",
-    "bayesianbandits UCB": "the same; quantiles of 1000 samples",
-}
-
-
-def _peer(package: str, name: str, make: Callable[[LinearProblem, int], Play], **most: int) -> Contestant:
-    return Contestant(name, WHAT[name], make, package, **most)
-
-
-VW_EXAMPLES = _peer("vowpalwabbit", "Vowpal Wabbit, examples", vowpal_wabbit(text=False))
+TEXT, OBJECTS = (partial(vowpal_wabbit, text=text) for text in (True, False))
+LINUCB, CORRAL = (partial(coba, corral=corral) for corral in (False, True))
+THOMPSON, QUANTILES = (partial(bayesianbandits, policy=one) for one in ("ThompsonSampling", "UpperConfidenceBound"))
+REGRESSION = "the regression under its LinUCB; its bandits are disjoint"
+EXAMPLES = "squarecb; example objects from dictionaries"
+VW_EXAMPLES = Contestant("Vowpal Wabbit, examples", EXAMPLES, OBJECTS, "vowpalwabbit")
 PEERS = (
     VW_EXAMPLES,
-    _peer("vowpalwabbit", "Vowpal Wabbit, text", vowpal_wabbit(text=True)),
-    _peer("coba", "coba LinUCB", coba(corral=False)),
-    _peer("coba", "coba CORRAL", coba(corral=True), most_seeds=3),
-    _peer("mabwiser", "MABWiser LinUCB", mabwiser),
-    _peer("contextualbandits", "contextualbandits", contextualbandits),
-    _peer("river", "river", river),
-    _peer("bayesianbandits", "bayesianbandits TS", bayesianbandits("ThompsonSampling")),
-    _peer("bayesianbandits", "bayesianbandits UCB", bayesianbandits("UpperConfidenceBound")),
+    Contestant("Vowpal Wabbit, text", "squarecb; text ready, parsed once a round", TEXT, "vowpalwabbit"),
+    Contestant("coba LinUCB", "features of actions", LINUCB, "coba"),
+    Contestant("coba CORRAL", "over 4 LinUCB; rewards scaled to [0, 1]", CORRAL, "coba", most_seeds=3),
+    Contestant("MABWiser LinUCB", "one arm, asked for K contexts", mabwiser, "mabwiser"),
+    Contestant("contextualbandits", REGRESSION, contextualbandits, "contextualbandits"),
+    Contestant("river", "the regression under LinUCBDisjoint, one for all arms", river, "river"),
+    Contestant("bayesianbandits TS", "agent with one learner for all arms", THOMPSON, "bayesianbandits"),
+    Contestant("bayesianbandits UCB", "the same; quantiles of 1000 samples", QUANTILES, "bayesianbandits"),
 )

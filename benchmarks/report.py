@@ -24,10 +24,8 @@ def page(parts: Mapping[str, Part]) -> str:
     limited = [figure for part in parts.values() for figure in part.figures if figure.limit is not None]
     sections = [f"{sum(bool(figure.holds) for figure in limited)} of {len(limited)} limits hold."]
     if "peers-10" in parts:
-        words = (
-            "One decision and its update, including checks and propensity. FS-SCB chooses among ten maps; the others "
-        )
-        sections.append(f"## In short\n\n{words}get the right one.\n\n{speed_part(parts['peers-10'])}")
+        words = "One decision and its update, including checks and propensity. FS-SCB chooses among ten maps; the "
+        sections.append(f"## In short\n\n{words}others get the right one.\n\n{speed_part(parts['peers-10'])}")
     for part in parts.values():
         sections.append(f"## {part.title}\n\n{part.settings}.")
         if part.missing:
@@ -36,7 +34,11 @@ def page(parts: Mapping[str, Part]) -> str:
             sections.append(figures_table(part.figures))
         if part.rows:
             sections += [rows_table(part.rows), latency_table(part.rows)]
-    return "\n\n".join([*sections, "## Machine", machines(parts)]) + "\n"
+    machines: dict[str, list[str]] = {}
+    for name, part in parts.items():
+        machines.setdefault(machine_words(part.machine), []).append(f"{name} ({part.measured}, {part.seconds:.0f} s)")
+    sections += ["## Machine", *(f"{words} Parts: {', '.join(names)}." for words, names in machines.items())]
+    return "\n\n".join(sections) + "\n"
 
 
 def figures_table(figures: Sequence[Figure]) -> str:
@@ -56,16 +58,7 @@ def figures_table(figures: Sequence[Figure]) -> str:
 
 def rows_table(rows: Sequence[Row]) -> str:
     """Return the comparison: time per round and regret."""
-    head = [
-        "",
-        "version",
-        "what",
-        "µs per round (best)",
-        "times the yardstick",
-        "best",
-        "times an empty call",
-        "blocks",
-    ]
+    head = ["", "version", "what", "µs per round (best)", "times the yardstick", "best", "times an empty call"]
     cells = []
     for row in rows:
         own, yard = row.per_round, row.to_yardstick
@@ -74,7 +67,7 @@ def rows_table(rows: Sequence[Row]) -> str:
         words = [row.name, row.version or "–", row.what, f"{number(own.median)} ({number(own.best)})", times]
         words += [number(yard.best), number(row.to_empty_call.median), str(own.n)]
         cells.append([*words, f"{number(row.regret)}{error}", str(row.problems)])
-    return markdown_table([*head, "regret", "problems"], cells)
+    return markdown_table([*head, "blocks", "regret", "problems"], cells)
 
 
 def latency_table(rows: Sequence[Row]) -> str:
@@ -110,21 +103,11 @@ def speed_line(parts: Mapping[str, Part]) -> str:
     )
 
 
-def machines(parts: Mapping[str, Part]) -> str:
-    """Return the machines and the parts measured on each, one paragraph per machine."""
-    found: dict[str, list[str]] = {}
-    for name, part in parts.items():
-        found.setdefault(machine_words(part.machine), []).append(f"{name} ({part.measured}, {part.seconds:.0f} s)")
-    return "\n\n".join(f"{words} Parts: {', '.join(names)}." for words, names in found.items())
-
-
 def machine_words(machine: Mapping[str, Any]) -> str:
     """Return a machine in words."""
     packages = ", ".join(f"{name} {version or 'not installed'}" for name, version in machine["packages"].items())
-    return (
-        f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB, {machine['system']}; "
-        f"Python {machine['python']}, {machine['blas']}; {packages}."
-    )
+    words = "{cpu}, {cores} cores, {memory_gib} GiB, {system}; Python {python}, {blas}; ".format(**machine)
+    return f"{words}{packages}."
 
 
 def duration(microseconds: float) -> str:

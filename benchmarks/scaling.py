@@ -10,8 +10,7 @@ no model is refuted or loses its weight, which would make it free: the worst cas
 import argparse
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -29,6 +28,9 @@ NOISE = 100.0  #: the constant stated to the policies; rewards lie in [0, 1]
 ITEMS = 10_000  #: of tables and catalogues
 POOL, POOL_BYTES = 16, 8e6  #: different offers that a block repeats, fewer if they are large
 REWARDS = 10_000  #: different ones: bases of a meta-policy that earned the same tie, which costs more
+
+
+Found = dict[str, Any]  #: one series: policy, axis, points
 
 
 class Sizes(NamedTuple):
@@ -66,8 +68,7 @@ def policy_of(name: str, s: Sizes) -> Policy:
     return OFUL(dim=s.d, **common) if name == "OFUL" else SquareCB(dim=s.d, **common)
 
 
-@dataclass(frozen=True)
-class Series:
+class Series(NamedTuple):
     """One policy along one axis, a field of `Sizes`, and the `WAYS` in which actions are offered to it."""
 
     policy: str
@@ -137,21 +138,16 @@ class Game:
     def __init__(self, policy: str, s: Sizes, way: str = "array") -> None:
         served = 1 if s.held else s.lanes
         shape = (*((served,) if served else ()), *((s.M,) if policy in HAS_MAPS else ()), s.K, s.d)
-        self.policy = policy_of(policy, s)
-        self.held = s.held
+        self.policy, self.held, self.turn = policy_of(policy, s), s.held, 0
         rng = np.random.default_rng(1)
+        self.offer: Any
         self.offers: list[Any] = [rng.permutation(ITEMS)[: s.K] for _ in range(POOL)]
-        if way == "gathered":
-            items, _ = catalogue(shape[:-2], s.d)
-            self.offer: Callable[[Any], Any] = lambda chosen: items[..., chosen, :]
-        elif way == "catalogue":
-            self.offer = catalogue(shape[:-2], s.d)[1].offer
-        else:
+        if way == "array":
             self.offers, self.offer = arrays(shape), lambda features: features
-        self.rewards: list[Any] = rng.random(REWARDS).tolist()
-        if served:
-            self.rewards = list(rng.random((REWARDS // served + 2, served)))
-        self.turn = 0
+        else:
+            items, listed = catalogue(shape[:-2], s.d)
+            self.offer = listed.offer if way == "catalogue" else lambda chosen: items[..., chosen, :]
+        self.rewards = list(rng.random((REWARDS // served + 2, served))) if served else rng.random(REWARDS).tolist()
 
     def play(self, rounds: int) -> None:
         """Play this many rounds."""
@@ -162,24 +158,22 @@ class Game:
             update(decision, self.rewards[t % len(self.rewards)])
         self.turn += rounds
 
-    def warm(self, least: int) -> float:
-        """Play until the pace is steady (once all bases have played, for a meta-policy); return seconds a round."""
-        self.play(least)
+    def seconds(self, rounds: int) -> float:
+        """Play this many rounds, and return the seconds of one."""
         start = time.perf_counter()
-        self.play(2)
-        return (time.perf_counter() - start) / 2
+        self.play(rounds)
+        return (time.perf_counter() - start) / rounds
 
     def round_bytes(self) -> int:
         """Return the peak memory that one round allocates through NumPy."""
         tracemalloc.start()
-        try:
-            self.play(1)
-            before, _ = tracemalloc.get_traced_memory()
-            tracemalloc.reset_peak()
-            self.play(1)
-            return tracemalloc.get_traced_memory()[1] - before
-        finally:
-            tracemalloc.stop()
+        self.play(1)
+        before, _ = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        self.play(1)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return peak - before
 
 
 def state_bytes(policy: Policy) -> int:
@@ -187,51 +181,44 @@ def state_bytes(policy: Policy) -> int:
     return sum(getattr(part, name).nbytes for _, part in policy._parts for name in part.state + part.fixed)
 
 
-def measure(group: list[Series], blocks: int, seconds: float) -> Iterator[dict[str, Any]]:
+def measure(group: list[Series], blocks: int, seconds: float) -> Iterator[Found]:
     """Yield the measurements of every series of an axis: microseconds a round, bytes."""
-    games: dict[str, tuple[Game, int]] = {}
+    games: dict[str, Game] = {}
+    rounds: dict[str, int] = {}
     for series in group:
         for value in series.grid:
-            game = Game(series.policy, series.sizes(value), series.way)
-            pace = game.warm(value + 3 if series.policy == "RB-SCB" else 3)
-            games[f"{series.label} {value}"] = game, int(np.clip(seconds / pace, 1, 5000))
-    plays = {name: partial(game.play, rounds) for name, (game, rounds) in games.items()}
-    taken = interleaved(plays, blocks)
+            name = f"{series.label} {value}"
+            games[name] = game = Game(series.policy, series.sizes(value), series.way)
+            game.play(value + 3 if series.policy == "RB-SCB" else 3)  # all bases of a meta-policy play once
+            rounds[name] = int(np.clip(seconds / game.seconds(2), 1, 5000))
+    taken = interleaved({name: partial(game.play, rounds[name]) for name, game in games.items()}, blocks)
     for series in group:
         points = []
         for value in series.grid:
-            game, rounds = games[f"{series.label} {value}"]
-            point = {"x": value, "rounds": rounds, "time": Spread.of(taken[f"{series.label} {value}"] / rounds * 1e6)}
+            name = f"{series.label} {value}"
+            game, n = games[name], rounds[name]
             sizes = {"state": state_bytes(game.policy), "round": game.round_bytes(), "offer": game.offers[0].nbytes}
-            points.append(point | sizes)
+            points.append({"x": value, "rounds": n, "time": Spread.of(taken[name] / n * 1e6), **sizes})
         yield {"policy": series.label, "axis": series.axis, "points": points}
 
 
-def over_time(policy: str, rounds: int, blocks: int) -> dict[str, Any]:
+def over_time(policy: str, rounds: int, blocks: int) -> Found:
     """Return the time of a round and the memory held after 10, 100, ... rounds, one lane."""
     ends = [10**e for e in range(1, 7) if 10**e <= rounds]
-    since = np.diff([0, *ends])
     times = np.empty((blocks, len(ends)))
-    for block in range(blocks):
+    for own in times:
         game = Game(policy, SIZES)
-        for k, end in enumerate(ends):
-            start = time.perf_counter()
-            game.play(end - game.turn)
-            times[block, k] = (time.perf_counter() - start) / since[k] * 1e6
-    game, held = Game(policy, SIZES), []
+        own[:] = [game.seconds(end - game.turn) * 1e6 for end in ends]
+    game, points = Game(policy, SIZES), []
     game.play(1)
     tracemalloc.start()
-    for end in ends:
+    for end, own in zip(ends, times.T, strict=True):
         game.play(end - game.turn)
-        held.append(tracemalloc.get_traced_memory()[0])
+        points.append({"x": end, "time": Spread.of(own), "held": tracemalloc.get_traced_memory()[0]})
     tracemalloc.stop()
-    points = [
-        {"x": end, "rounds": since[k], "time": Spread.of(times[:, k]), "held": held[k]} for k, end in enumerate(ends)
-    ]
     return {"policy": policy, "axis": "rounds", "points": points}
 
 
-Found = dict[str, Any]  #: one series: policy, axis, points
 WITHIN = 0.25  #: a slope that differs by less agrees with the formula
 DEGREES = {
     "time": {"M": 1, "d": 2, "K": 1, "lanes": 1, "held": 0, "rounds": 0},
@@ -246,13 +233,6 @@ WORDS = {
     "held": "lanes, one served",
     "rounds": "rounds learned",
 }
-
-
-def values(series: Found, quantity: str) -> tuple[Array, Array]:
-    """Return sizes and values of a series; of a time the medians."""
-    points = series["points"]
-    found = [point["time"].median if quantity == "time" else point[quantity] for point in points]
-    return np.array([point["x"] for point in points], dtype=float), np.array(found, dtype=float)
 
 
 def law(x: Array, y: Array, degree: int) -> Array:
@@ -270,20 +250,17 @@ def slope(x: Array, y: Array) -> float:
 
 def judge(series: Found, quantity: str = "time") -> str:
     """Return the slope measured, that of the formula, whether they agree, and the steepest step if it stands out."""
-    x, y = values(series, quantity)
+    x = np.array([point["x"] for point in series["points"]], dtype=float)
+    found = [point[quantity] for point in series["points"]]
+    y = np.array([one.median if isinstance(one, Spread) else one for one in found], dtype=float)
     degree = DEGREES[quantity][series["axis"]]
-    found, expected = slope(x, y), slope(x, x[:, None] ** np.arange(degree + 1) @ law(x, y, degree))
-    words = f"{two(found)} ({two(expected)}) {'✓' if abs(found - expected) <= WITHIN else '✗'}"
+    measured, expected = slope(x, y), slope(x, x[:, None] ** np.arange(degree + 1) @ law(x, y, degree))
+    words = f"{measured:z.2f} ({expected:z.2f}) {'✓' if abs(measured - expected) <= WITHIN else '✗'}"
     local = np.diff(np.log(y)) / np.diff(np.log(x))
     k = int(local.argmax())
     if local[k] > degree + WITHIN:
-        words += f", a step of {two(local[k])} from {x[k]:,.0f} to {x[k + 1]:,.0f}"
+        words += f", a step of {local[k]:.2f} from {x[k]:,.0f} to {x[k + 1]:,.0f}"
     return words
-
-
-def two(value: float) -> str:
-    """Return a number with two digits, zero without a sign."""
-    return f"{round(value, 2) + 0.0:.2f}"
 
 
 def in_unit(value: float, units: Sequence[str] = ("µs", "ms", "s")) -> str:
@@ -292,65 +269,41 @@ def in_unit(value: float, units: Sequence[str] = ("µs", "ms", "s")) -> str:
     return f"{value / 1000.0**k:.3g} {units[k]}"
 
 
-def in_bytes(size: float) -> str:
-    """Return a size in words."""
-    return in_unit(size, ("B", "kB", "MB", "GB"))
-
-
-def time_table(series: Sequence[Found]) -> str:
-    """Return the verdicts on all times."""
-    rows = []
-    for one in (one for one in series if one["axis"] != "rounds"):
-        first, last = one["points"][0], one["points"][-1]
-        time = last["time"]
-        most = f"{in_unit(time.median)} ({in_unit(time.low)} to {in_unit(time.high)}) at {last['x']:,}; "
-        most += f"{time.n} blocks of {last['rounds']:,}"
-        least = f"{in_unit(first['time'].median)} at {first['x']:,}"
-        rows.append([WORDS[one["axis"]], one["policy"], least, most, f"{DEGREES['time'][one['axis']]}", judge(one)])
-    head = ["against", "policy", "first", "last (10 to 90 %)", "exponent in the limit", "slope (formula)"]
-    return markdown_table(head, rows)
-
-
-def memory_table(series: Sequence[Found]) -> str:
-    """Return the verdicts on state and on the allocations of a round."""
-    rows = []
-    for one in (one for one in series if one["axis"] in DEGREES["state"]):
-        last = one["points"][-1]
-        cells = [text for of in ("state", "round") for text in (in_bytes(last[of]), judge(one, of))]
-        rows.append([WORDS[one["axis"]], one["policy"], f"{last['x']:,}", *cells])
-    head = ["against", "policy", "at", "state", "slope (formula)", "a round allocates", "slope (formula)"]
-    return markdown_table(head, rows)
-
-
-def catalogue_table(series: Sequence[Found]) -> str:
-    """Return the costs of one decision among the most actions, for every form of the actions."""
-    rows = []
-    for one in (one for one in series if one["axis"] == "K"):
-        base, _, way = one["policy"].partition(", ")
-        if base in ("FS-SCB", "OFUL"):
-            last = one["points"][-1]
-            sizes = [in_bytes(last["offer"]), in_bytes(last["round"]), in_unit(last["time"].median)]
-            rows.append([base, WAYS[way or "array"], f"{last['x']:,}", *sizes])
-    head = ["policy", "actions", "K", "passed in", "allocated by the round", "time of the round"]
-    return markdown_table(head, rows)
-
-
-def rounds_table(series: Sequence[Found]) -> str:
-    """Return the time of a round and the memory held as rounds go by."""
-    found, rows = [one for one in series if one["axis"] == "rounds"], []
-    for one in found:
-        ends = one["points"][0], one["points"][-1]
-        times, held = ([in_unit(p["time"].median) for p in ends], [in_bytes(p["held"]) for p in ends])
-        rows.append([one["policy"], *times, judge(one), *held])
-    counts = [f"{found[0]['points'][k]['x']:,}" for k in (0, -1)]
-    times, held = ([f"{what} {count}" for count in counts] for what in ("a round up to", "extra memory after"))
-    return markdown_table(["policy", *times, "slope (formula)", *held], rows)
+in_bytes = partial(in_unit, units=("B", "kB", "MB", "GB"))
 
 
 def tables_of(series: Sequence[Found]) -> dict[str, str]:
-    """Return the tables of the page."""
-    tables = {"time": time_table(series), "memory": memory_table(series), "catalogue": catalogue_table(series)}
-    return tables | {"rounds": rounds_table(series)}
+    """Return the tables of the page: times, memory, the forms of the actions, and what grows with the rounds."""
+    times, memory, forms, rounds, counts = [], [], [], [], ["", ""]
+    for one in series:
+        first, last = one["points"][0], one["points"][-1]
+        axis, policy, time, at = one["axis"], one["policy"], last["time"], f"{last['x']:,}"
+        if axis == "rounds":
+            counts = [f"{first['x']:,}", at]
+            held = [in_bytes(end["held"]) for end in (first, last)]
+            rounds.append([policy, in_unit(first["time"].median), in_unit(time.median), judge(one), *held])
+            continue
+        most = f"{in_unit(time.median)} ({in_unit(time.low)} to {in_unit(time.high)}) at {at}; "
+        most += f"{time.n} blocks of {last['rounds']:,}"
+        least = f"{in_unit(first['time'].median)} at {first['x']:,}"
+        times.append([WORDS[axis], policy, least, most, f"{DEGREES['time'][axis]}", judge(one)])
+        if axis in DEGREES["state"]:
+            cells = [text for of in ("state", "round") for text in (in_bytes(last[of]), judge(one, of))]
+            memory.append([WORDS[axis], policy, at, *cells])
+        base, _, way = policy.partition(", ")
+        if axis == "K" and base in ("FS-SCB", "OFUL"):
+            sizes = [in_bytes(last["offer"]), in_bytes(last["round"]), in_unit(time.median)]
+            forms.append([base, WAYS[way or "array"], at, *sizes])
+    slopes, ends = "slope (formula)", ["a round up to", "extra memory after"]
+    of_times, of_memory = ([f"{what} {count}" for count in counts] for what in ends)
+    heads = {
+        "time": ["against", "policy", "first", "last (10 to 90 %)", "exponent in the limit", slopes],
+        "memory": ["against", "policy", "at", "state", slopes, "a round allocates", slopes],
+        "catalogue": ["policy", "actions", "K", "passed in", "allocated by the round", "time of the round"],
+        "rounds": ["policy", *of_times, slopes, *of_memory],
+    }
+    rows = (times, memory, forms, rounds)
+    return {name: markdown_table(head, own) for (name, head), own in zip(heads.items(), rows, strict=True)}
 
 
 def main() -> None:
@@ -363,10 +316,8 @@ def main() -> None:
         found += measure(group, *((3, 0.01) if quick else (9, 0.03)))
         arrays.cache_clear()
         print(f"{group[0].axis}: done after {time.perf_counter() - begun:.0f} s", flush=True)
-    found += [
-        over_time(name, 1000 if quick else 10_000, 3)
-        for name in ("FS-OFUL", "FS-SCB", "RB-SCB", "PS-OFUL", "OFUL", "SCB")
-    ]
+    for name in ("FS-OFUL", "FS-SCB", "RB-SCB", "PS-OFUL", "OFUL", "SCB"):
+        found.append(over_time(name, 1000 if quick else 10_000, 3))
     tables = tables_of(found)
     print("\n\n".join(tables.values()))
     if not quick:

@@ -22,7 +22,7 @@ from banditselect.reporting.page import SIGNS
 from banditselect.reporting.tables import NOTHING, duration, interval, measured
 from banditselect.simulation import Result, Results
 from banditselect.simulation.store import Store
-from benchmarks.arena import EXPERIMENTS as PUBLISHED
+from benchmarks.arena.experiments import EXPERIMENTS as PUBLISHED
 from benchmarks.arena.sentences import SENTENCES
 from benchmarks.pages import DOCS, fill, markdown_table, spread
 
@@ -57,24 +57,20 @@ def results_tables(found: Found, verdicts: Sequence[Verdict]) -> dict[str, str]:
     own: dict[tuple[str, str], dict[str, Verdict]] = {}
     for one in claims:
         own.setdefault((one.claim, one.experiment), {})[one.regime] = one
-    rows = [
-        [claim, f"{PAPER[name].place}: {name}", *(f"{SIGNS[by[s].outcome].symbol} {by[s].outcome}" for s in SETTINGS)]
-        for (claim, name), by in own.items()
-    ]
-    turned: dict[tuple[str, str], list[str]] = {}
+    rows, turned = [], dict[tuple[str, str], list[str]]()
     for (claim, name), by in own.items():
-        if by["practical"].outcome != by["tuned"].outcome:
-            turned.setdefault((by["practical"].outcome, by["tuned"].outcome), []).append(f"{claim} ({name})")
+        outcomes = {setting: by[setting].outcome for setting in SETTINGS}
+        signs = (f"{SIGNS[outcome].symbol} {outcome}" for outcome in outcomes.values())
+        rows.append([claim, f"{PAPER[name].place}: {name}", *signs])
+        if outcomes["practical"] != outcomes["tuned"]:
+            turned.setdefault((outcomes["practical"], outcomes["tuned"]), []).append(f"{claim} ({name})")
     flips = [[*outcomes, "; ".join(those)] for outcomes, those in turned.items()]
-    finals = {}
-    for (name, regime), results in found.items():
-        table = finals_table(PAPER[name], results)
-        finals[f"{name}, {regime}"] = markdown_table(table.head, table.rows)
+    finals = {f"{name}, {regime}": finals_table(PAPER[name], results) for (name, regime), results in found.items()}
     return {
         "counts": counted(claims),
         "claims": markdown_table(["claim", "where", *SETTINGS], rows),
         "flips": markdown_table(["practical", "tuned", "claims"], flips),
-        **finals,
+        **{name: markdown_table(table.head, table.rows) for name, table in finals.items()},
         "numbers": details(claims),
         "other counts": counted(rest),
         "other numbers": details(rest),
@@ -100,9 +96,9 @@ def learned_tables(found: Found, verdicts: Sequence[Verdict]) -> dict[str, str]:
     images = [ps.PS, ps.LIKELIHOOD, ps.NARROW, ps.UNTUNED, ps.RB, ps.INDIVIDUAL, ps.ORACLE, ps.TRUE_BALL]
     return {
         "claims": counted([one for one in verdicts if one.claim]),
-        "parameter selection": finals_of(found, ["ps-synthetic"], synthetic),
-        "feature selection": finals_of(found, ["fs-synthetic", "fs-mnist", "fs-cifar100"], maps),
-        "images": finals_of(found, ["ps-mnist", "ps-cifar10", "ps-mnist-coarse"], images),
+        "parameter selection": at_ends(found, ["ps-synthetic"], synthetic),
+        "feature selection": at_ends(found, ["fs-synthetic", "fs-mnist", "fs-cifar100"], maps),
+        "images": at_ends(found, ["ps-mnist", "ps-cifar10", "ps-mnist-coarse"], images),
         "latent": "\n\n".join(latent_table(found, regime) for regime in PAPER["latent"].regimes),
         "worst": worst_table(found),
     }
@@ -114,7 +110,7 @@ def final(result: Result, policy: str, metric: str) -> str:
     return spread(result.final(policy, metric), digits) if policy in result.curves else "–"
 
 
-def finals_of(found: Found, experiments: Sequence[str], policies: Sequence[str]) -> str:
+def at_ends(found: Found, experiments: Sequence[str], policies: Sequence[str]) -> str:
     """Return final values of some policies in all settings; for images, with the fewest and the most models."""
     tables = []
     for name in experiments:
@@ -130,10 +126,8 @@ def latent_table(found: Found, regime: str) -> str:
     """Return the regrets on latent bandits, a line per problem."""
     policies = [latent.ORACLE, latent.PRINTED, latent.SOURCE, latent.UCB, latent.OPTIMISM, latent.SAMPLING]
     policies += [ps.PS, ps.LIKELIHOOD, ps.UNTUNED]
-    rows = [
-        [problem, *(final(result, policy, "regret") for policy in policies)]
-        for problem, result in found["latent", regime].items()
-    ]
+    problems = found["latent", regime].items()
+    rows = [[problem, *(final(result, policy, "regret") for policy in policies)] for problem, result in problems]
     return markdown_table([f"latent, {regime}", *policies], rows)
 
 
@@ -143,9 +137,8 @@ def worst_table(found: Found) -> str:
     for problem, result in found["ps-worst", "theory"].items():
         for policy in (ps.PS, ps.LIKELIHOOD):
             regrets = result.final(policy, "regret")
-            regrets = regrets[: regrets.size // EXTREMES * EXTREMES].reshape(-1, EXTREMES)
-            worst = regrets.max(axis=1)
-            rows.append([problem, policy, spread(regrets.mean(axis=1), 1), spread(worst, 1), f"{worst.size}"])
+            sets = regrets[: regrets.size // EXTREMES * EXTREMES].reshape(-1, EXTREMES)
+            rows.append([problem, policy, spread(sets.mean(1), 1), spread(sets.max(1), 1), str(len(sets))])
     head = ["ps-worst", "policy", f"mean of {EXTREMES} parameters", "the largest", "sets of balls"]
     return markdown_table(head, rows)
 
@@ -164,18 +157,18 @@ def fill_arena(folder: Path) -> None:
         for name, one in named.items()
         if name not in RANKING.yardsticks
     ]
-    published = load_runs(folder, PUBLISHED)
+    head = ["among", "policy", "inputs besides shapes and models", "tuned", "proved regret"]
     tables = {
         "run": run_table(ran, folder),
         "summary": summary(found),
         "ranking": standing(found, folder),
         "winners": winners(found),
         "losses": losses(found),
-        "inputs": markdown_table(
-            ["among", "policy", "inputs besides shapes and models", "tuned", "proved regret"], inputs
-        ),
+        "inputs": markdown_table(head, inputs),
     }
-    fill(DOCS / "arena.md", tables | ({"rates": details(judge(published, PUBLISHED, SENTENCES))} if published else {}))
+    if published := load_runs(folder, PUBLISHED):
+        tables["rates"] = details(judge(published, PUBLISHED, SENTENCES))
+    fill(DOCS / "arena.md", tables)
 
 
 def run_table(ran: Mapping[str, Results], folder: Path) -> str:
@@ -196,9 +189,9 @@ def summary(found: Groups) -> str:
         for regime, groups in found.items():
             every = ranking.standings(groups[group], RANKING)
             full = [one for one in every if one.problems == len(groups[group])]
-            first = [f"{o.policy} ({100.0 * o.share:.1f} %)" for o in full if o.policy not in RANKING.yardsticks][:3]
-            known = [f"{o.policy} ({100.0 * o.share:.1f} %)" for o in full if o.policy in RANKING.yardsticks]
-            rows.append([group, regime, "; ".join(first), "; ".join(known), every[0].behind.b])
+            words = {one.policy: f"{one.policy} ({100.0 * one.share:.1f} %)" for one in full}
+            known = [words.pop(name) for name in list(words) if name in RANKING.yardsticks]
+            rows.append([group, regime, "; ".join([*words.values()][:3]), "; ".join(known), every[0].behind.b])
     return markdown_table(["among", "setting", "smallest regrets", "yardsticks", "leader"], rows)
 
 

@@ -8,7 +8,7 @@ import pytest
 from banditselect.kernels.features import NO_BLOCK, Features, played
 from banditselect.models.ridge_bank import RidgeBank
 from banditselect.models.shared_ridge_bank import SharedRidgeBank
-from banditselect.runtime.blocks import maps_of
+from banditselect.runtime.shapes import maps_of
 
 
 def ridges(dims, lam, center=None):

@@ -11,35 +11,13 @@ from banditselect.runtime import files
 sys.path.insert(0, str(Path(__file__).parent))
 
 
-MEDIUM = (
-    *(
-        "agent",
-        "all_or_nothing",
-        "arena",
-        "arena_rates",
-        "benchmarks",
-        "blocks",
-        "catalogues",
-        "check_map",
-        "check_policy",
-        "claims",
-    ),
-    *("claims_variance", "cli", "cli_reproduce", "cli_without_extra", "common_checks", "containers"),
-    *(
-        "defaults_study",
-        "engines",
-        "eq_algorithms",
-        "experiments",
-        "first_use",
-        "identity",
-        "image_features",
-        "interruptions",
-        "kills",
-        "loop",
-    ),
-    *("progress", "readers", "report", "reporting", "scaling", "several_processes", "store", "store_damage"),
-    "sweep_example",
-)
+MEDIUM = {
+    *("agent", "all_or_nothing", "arena", "arena_rates", "benchmarks", "blocks", "catalogues", "check_map"),
+    *("check_policy", "claims", "claims_variance", "cli", "cli_reproduce", "cli_without_extra", "common_checks"),
+    *("containers", "defaults_study", "engines", "eq_algorithms", "experiments", "first_use", "identity"),
+    *("image_features", "interrupted_members", "interrupted_updates", "interruptions", "kills", "loop", "progress"),
+    *("readers", "report", "reporting", "scaling", "several_processes", "store", "store_damage", "sweep_example"),
+}
 """Files whose tests take seconds: `make quick` leaves them out."""
 
 

@@ -5,59 +5,42 @@
 
 import math
 import sys
-from collections.abc import Callable
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from banditselect.statistics import Mean, bootstrap_interval
-from banditselect.types import Array
+from banditselect.statistics import bootstrap_interval
 
 SETS, RESAMPLES, SIZES = 2000, 1000, (20, 50, 100)
 CORRELATION = 0.5
 
-
-class Kind(NamedTuple):
-    """A distribution of the values of a policy: a sampler of n values, their mean and their variance."""
-
-    draw: Callable[[np.random.Generator, int], Array]
-    mean: float
-    variance: float
-
-
+# how n values of a policy are drawn, their mean and their variance; failures: 10 added in a tenth of the replicates
 KINDS = {
-    "normal": Kind(lambda rng, n: rng.normal(10.0, 2.0, n), 10.0, 4.0),
-    "lognormal": Kind(lambda rng, n: rng.lognormal(0.0, 0.7, n), math.exp(0.245), math.expm1(0.49) * math.exp(0.49)),
-    "failures": Kind(lambda rng, n: rng.normal(10.0, 1.0, n) + 10.0 * (rng.random(n) < 0.1), 11.0, 10.0),
+    "normal": (lambda rng, n: rng.normal(10.0, 2.0, n), 10.0, 4.0),
+    "lognormal": (lambda rng, n: rng.lognormal(0.0, 0.7, n), math.exp(0.245), math.expm1(0.49) * math.exp(0.49)),
+    "failures": (lambda rng, n: rng.normal(10.0, 1.0, n) + 10.0 * (rng.random(n) < 0.1), 11.0, 10.0),
 }
-"""Failures: 10 added in a tenth of the replicates."""
-
 PAIRS = (("normal", "normal"), ("lognormal", "lognormal"), ("lognormal", "normal"), ("failures", "normal"))
 
 
-def pair(a: str, b: str, rng: np.random.Generator, n: int) -> tuple[Array, Array]:
-    """Return two policies on n problems; b has its mean and variance, and a correlation with a."""
-    one, other = KINDS[a], KINDS[b]
-    x, own = one.draw(rng, n), other.draw(rng, n) - other.mean
-    shared = math.sqrt(other.variance / one.variance) * (x - one.mean)
-    return x, other.mean + CORRELATION * shared + math.sqrt(1.0 - CORRELATION**2) * own
-
-
-def ratio(x: Array, y: Array, centre: bool) -> Callable[[Mean], Any]:
-    """Return the ratio of the means, or of the variances."""
-    if not centre:
+def ratio(x, y, variances):
+    """Return the ratio of the means, or of the variances, as a function of the mean."""
+    if not variances:
         return lambda mean: mean(x) / mean(y)
     u, v = x - x.mean(), y - y.mean()
     return lambda mean: (mean(u**2) - mean(u) ** 2) / (mean(v**2) - mean(v) ** 2)
 
 
-def misses(a: str, b: str, n: int, variances: bool, sets: int) -> str:
+def misses(a, b, n, variances, sets):
     """Return the misses in %: the interval is above the truth / below it, and those of the percentile interval."""
-    one, other, rng = KINDS[a], KINDS[b], np.random.default_rng(0)
-    truth = one.variance / other.variance if variances else one.mean / other.mean
+    (draw, mean, variance), (draw_other, other_mean, other_variance) = KINDS[a], KINDS[b]
+    truth, rng = variance / other_variance if variances else mean / other_mean, np.random.default_rng(0)
     count = np.zeros((2, 2))
     for _ in range(sets):
-        statistic = ratio(*pair(a, b, rng, n), variances)
+        x = draw(rng, n)
+        shared = math.sqrt(other_variance / variance) * (x - mean)
+        own = draw_other(rng, n) - other_mean
+        y = other_mean + CORRELATION * shared + math.sqrt(1.0 - CORRELATION**2) * own
+        statistic = ratio(x, y, variances)
         weights = rng.multinomial(n, np.full(n, 1.0 / n), size=RESAMPLES) / n
         percentile = np.quantile(statistic(weights.__matmul__), [0.025, 0.975])
         ours = bootstrap_interval(statistic, n, resamples=RESAMPLES, log=True)
@@ -66,13 +49,8 @@ def misses(a: str, b: str, n: int, variances: bool, sets: int) -> str:
     return "{} ({})".format(*both)
 
 
-def main(sets: int) -> None:
-    """Print the table."""
+if __name__ == "__main__":
     for variances in (False, True):
         for a, b in PAIRS:
-            found = (misses(a, b, n, variances, sets) for n in SIZES)
+            found = (misses(a, b, n, variances, int(sys.argv[1]) if len(sys.argv) > 1 else SETS) for n in SIZES)
             print(f"{'variances' if variances else 'means'}, {a} / {b}", *found, sep="  ", flush=True)
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else SETS)

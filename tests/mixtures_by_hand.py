@@ -7,35 +7,17 @@ import numpy as np
 from banditselect.kernels.features import NO_BLOCK, Features, played
 from banditselect.models.map_mixture import KNOWN_NOISE_SCALES, SCALES, MapMixture
 from banditselect.models.mixture import FLAT
-from banditselect.runtime.blocks import maps_of
+from banditselect.runtime.shapes import maps_of
 
 LANE = np.zeros(1, dtype=np.int64)
 
 
-def evidence_of(X, y, precision, center, a, b):
-    """Posterior of a normal-inverse-gamma regression by batch: theta, V, noise variance, log marginal likelihood."""
+def regression(X, y, precision, center):
+    """Return theta, V, J and log det(V precision^-1) of a ridge regression by batch."""
     V = precision + X.T @ X
     theta = np.linalg.solve(V, precision @ center + X.T @ y)
     J = ((y - X @ theta) ** 2).sum() + (theta - center) @ precision @ (theta - center)
-    logdet = np.linalg.slogdet(V)[1] - np.linalg.slogdet(precision)[1]
-    t = len(y)
-    return theta, V, (b + J / 2) / (a + t / 2), a * math.log(b) - logdet / 2 - (a + t / 2) * math.log(b + J / 2)
-
-
-def regressions(maps, y, constant, first_sizes):
-    """Every (scale, map) by batch, in the order of the mixture's members."""
-    centred = y - y[0] if constant else y
-    v = centred.var(ddof=1) if constant else (centred**2).mean()
-    found = []
-    for S in SCALES:
-        for X, size in zip(maps, first_sizes, strict=True):
-            X = X / math.sqrt(size)
-            X = np.column_stack([np.ones(len(y)), X]) if constant else X
-            precision = np.eye(X.shape[1]) / S
-            if constant:
-                precision[0, 0] = FLAT
-            found.append(evidence_of(X, centred, precision, np.zeros(X.shape[1]), 1.0, v))
-    return found
+    return theta, V, J, np.linalg.slogdet(V)[1] - np.linalg.slogdet(precision)[1]
 
 
 class Maps:
@@ -50,28 +32,26 @@ class Maps:
         self.x.append(x)
         self.y.append(y)
 
-    def of(self, i, x):
-        """Features of map i, in units of the first that was learned, behind a 1."""
+    def of(self, i, x, sizes=None):
+        """Features of map i, in units of the first that was learned or of these sizes, behind a 1."""
         unit = np.linalg.norm(self.x[0][i]) if self.x else math.sqrt((x**2).sum() / len(x))
-        return np.column_stack([np.ones(len(x)), x / unit]) if self.constant else x / unit
+        x = x / (unit if sizes is None else math.sqrt(sizes[i]))
+        return np.column_stack([np.ones(len(x)), x]) if self.constant else x
 
-    def solve(self):
-        """Return (map, weight, noise variance, estimate, V, logdet) of every member that counts."""
-        t, models = len(self.y), []
-        y = np.array(self.y)
+    def members(self, sizes=None):
+        """Return (map, log weight, noise variance, estimate, V, logdet) of every member."""
+        t, y = len(self.y), np.array(self.y)
         if self.constant and t:
             y = y - y[0]
         spread = ((y - y.mean() * self.constant) ** 2).sum() / max(t - self.constant, 1) if t else 0.0
+        models = []
         for scale in SCALES if self.noise is None else KNOWN_NOISE_SCALES:
             for i, d in enumerate(self.dims):
                 precision = np.full(d + self.constant, 1.0 / scale)
                 if self.constant:
                     precision[0] = FLAT
-                X = self.of(i, np.array([row[i] for row in self.x])) if t else np.empty((0, precision.size))
-                V = np.diag(precision) + X.T @ X
-                theta = np.linalg.solve(V, X.T @ y)
-                J = ((y - X @ theta) ** 2).sum() + (precision * theta**2).sum()
-                logdet = np.linalg.slogdet(V / precision)[1]
+                X = self.of(i, np.array([row[i] for row in self.x]), sizes) if t else np.empty((0, precision.size))
+                theta, V, J, logdet = regression(X, y, np.diag(precision), np.zeros(precision.size))
                 log_weight, variance = math.log(self.prior[i]) - 0.5 * logdet, 1.0
                 if self.noise is not None:
                     variance = self.noise**2
@@ -79,11 +59,14 @@ class Maps:
                 elif spread > 0.0:
                     variance = (spread + 0.5 * J) / (1.0 + 0.5 * t)
                     log_weight -= (1.0 + 0.5 * t) * math.log(spread + 0.5 * J)
-                models.append([i, log_weight, variance, theta, V, logdet])
-        top = max(model[1] for model in models)
-        weight = np.exp([model[1] - top for model in models])
-        weight /= weight.sum()
-        kept = weight * weight.size >= 1e-3
+                models.append((i, log_weight, variance, theta, V, logdet))
+        return models
+
+    def solve(self):
+        """Return the members that count, with weights of sum 1 in the place of their logarithms."""
+        models = self.members()
+        weight = np.exp([model[1] - max(m[1] for m in models) for model in models])
+        kept = weight * weight.size >= 1e-3 * weight.sum()
         weight = weight * kept / weight[kept].sum()
         return [(m[0], w, *m[2:]) for m, w in zip(models, weight, strict=True) if w > 0.0]
 

@@ -9,16 +9,13 @@ from banditselect.plays.optimism import ALL_OFFERED
 
 def inverse_gap_weighting(score, alpha, offered=None):
     """Return the probabilities of inverse gaps for predictions ``(n, K)`` and rates ``(n,)``."""
-    p, ids = np.empty(score.shape), np.arange(len(score))
-    inverse_gaps(ids, score, as_rates(ids, alpha, ids.size), ALL_OFFERED if offered is None else offered, p)
-    return p
+    ids = np.arange(len(score))
+    return inverse_gaps(ids, score, as_rates(ids, alpha, ids.size), ALL_OFFERED if offered is None else offered)
 
 
 def optimal_gap_weighting(x, score, alpha, offered=None):
     """Return those by optimal design, for features ``(n, K, d)`` as well."""
-    p = np.empty(score.shape)
-    optimal_gaps(x, score, alpha, ALL_OFFERED if offered is None else offered, p)
-    return p
+    return optimal_gaps(x, score, alpha, ALL_OFFERED if offered is None else offered)
 
 
 def designed(x, slope):

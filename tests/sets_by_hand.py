@@ -4,7 +4,7 @@ import numpy as np
 
 from banditselect.models.likelihood import LikelihoodSets
 from banditselect.models.ridge_bank import RidgeBank
-from banditselect.runtime.blocks import maps_of
+from banditselect.runtime.shapes import maps_of
 
 
 def sets_of(bank, *, kind=LikelihoodSets, noise=0.5, penalty=(1.0, 1.0), prior=None, delta=0.05, **arguments):

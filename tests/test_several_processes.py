@@ -1,14 +1,12 @@
-"""Several processes: if any is killed, at any instant, no reward is lost or doubled, and propensities are true."""
+"""Several processes: if any is killed, at any instant, no reward is lost or doubled."""
 
 import importlib.util
-import multiprocessing
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
 
-from banditselect import Decision, SquareCB, Uniform, load
+from banditselect import Decision, SquareCB, load
 
 PATH = Path(__file__).parent.parent / "examples" / "several_processes.py"
 
@@ -37,28 +35,6 @@ def test_nothing_acknowledged_is_lost_when_processes_are_killed(example, tmp_pat
     y = np.array([content["reward"] for content in found])
     ridge = np.linalg.solve(np.eye(4) + x.T @ x, x.T @ y)
     np.testing.assert_allclose([policy.constant, *policy.parameters], ridge, atol=1e-9)
-
-
-def act(path, worker, times, results):
-    policy = load(path, worker=worker)
-    results.put([(d.action, d.probability) for d in (policy.act(np.ones((4, 2))) for _ in range(times))])
-
-
-def test_actions_of_several_processes_are_as_frequent_as_they_say(tmp_path):
-    """Draws are not seeded; the false-alarm rate is 1e-6."""
-    Uniform().save(tmp_path / "policy.bsel")
-    results = multiprocessing.SimpleQueue()
-    played = []
-    for worker in range(1, 21):
-        process = multiprocessing.Process(target=act, args=(tmp_path / "policy.bsel", worker, 50, results))
-        process.start()
-        played += results.get()
-        process.join()
-    assert {probability for _, probability in played} == {0.25}
-    counts = np.bincount([action for action, _ in played], minlength=4)
-    assert stats.chisquare(counts).pvalue > 1e-6
-    firsts = [action for action, _ in played[::50]]
-    assert len(set(firsts)) > 1  # all 20 alike: 4 ** -19
 
 
 def test_a_line_that_was_cut_off_is_no_reward(example, tmp_path):

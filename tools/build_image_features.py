@@ -20,13 +20,16 @@ import gzip
 import hashlib
 import json
 import tarfile
+from collections.abc import Iterator
 from importlib import metadata
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
-from urllib.request import urlopen
+from typing import Any
+from urllib.request import urlopen, urlretrieve
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import linear_sum_assignment
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.mixture import GaussianMixture
@@ -38,80 +41,64 @@ from banditselect.types import Array, Index
 
 FILES = json.loads(Path(__file__).with_name("image_features.json").read_text())
 RECIPES = {name: SimpleNamespace(**recipe) for name, recipe in FILES["recipes"].items()}
-MODELS = (2, 5, 10)
 DATA_SETS = {"fine": (100, 500), "coarse": (10, 50)}  #: past data sets for each model, and the images in each
 RIDGE = 1e-3  #: of every fit, as a fraction of the mean eigenvalue of the second moments
 SHARE = 0.1  #: weight of the class in a fit, to 1 - SHARE of all others: as often as rounds of ten offer it
 BATCH = 500  #: images per batch when nothing is learned
 WATCHED = 2000  #: images on which the accuracy of a snapshot is measured
 
-
 Arrays = dict[str, Any]  #: by name
+Images = tuple[Any, Index]  #: pixels ``(n, 28, 28)`` or ``(n, 32, 32, 3)`` and classes ``(n,)``
 Map = tuple[Any, Any, Array, int]  #: features of the images for fits and of the items, own last layer, step
-
-
-class Images(NamedTuple):
-    """Pixels ``(n, 28, 28)`` or ``(n, 32, 32, 3)`` and classes ``(n,)``."""
-
-    pixels: Any
-    labels: Index
-
-    def of(self, rows: Index) -> "Images":
-        """Return some of them."""
-        return Images(self.pixels[rows], self.labels[rows])
 
 
 def fetch(dataset: str, data: Path) -> None:
     """Download the official files that are missing, and refuse any that are not the official ones."""
     official = FILES["inputs"][dataset]
-    files, folder, url = official["train"] | official["test"], data / official["folder"], official["url"]
+    folder, url = data / official["folder"], official["url"]
+    files = {folder / name: digest for name, digest in (official["train"] | official["test"]).items()}
+    missing = [path for path in files if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
-    missing = [name for name in files if not (folder / name).exists()]
     if missing and url.endswith(".tar.gz"):
         with urlopen(url) as response, tarfile.open(fileobj=response, mode="r|gz") as archive:
-            for member in archive:
-                if (name := Path(member.name).name) in missing and (content := archive.extractfile(member)) is not None:
-                    (folder / name).write_bytes(content.read())
+            archive.extractall(data, filter="data")
     else:
-        for name in missing:
-            with urlopen(url + name) as response:
-                (folder / name).write_bytes(response.read())
-    for name, expected in files.items():
-        found = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+        for path in missing:
+            urlretrieve(url + path.name, path)
+    for path, expected in files.items():
+        found = hashlib.sha256(path.read_bytes()).hexdigest()
         if found != expected:
-            raise ValueError(f"{folder / name}: got SHA-256 {found}, expected {expected}; delete it and try again")
+            raise ValueError(f"{path}: got SHA-256 {found}, expected {expected}; delete it and try again")
 
 
-def read(dataset: str, data: Path) -> tuple[Images, Images]:
+def read(dataset: str, data: Path) -> list[Images]:
     """Return the official training and test images, in the order of the files; of cifar100 the fine labels."""
-    official, folder, found = FILES["inputs"][dataset], data / FILES["inputs"][dataset]["folder"], []
+    official, found = FILES["inputs"][dataset], []
     for names in (official["train"], official["test"]):
+        paths = [data / official["folder"] / name for name in names]
         if dataset == "mnist":
-            content = [np.frombuffer(gzip.decompress((folder / name).read_bytes()), np.uint8).copy() for name in names]
-            found.append(Images(content[0][16:].reshape(-1, 28, 28), content[1][8:].astype(np.int64)))
+            pixels, labels = (np.frombuffer(gzip.decompress(path.read_bytes()), np.uint8).copy() for path in paths)
+            found.append((pixels[16:].reshape(-1, 28, 28), labels[8:].astype(np.int64)))
             continue
         before = {"cifar10": 1, "cifar100": 2}[dataset]  # bytes before the pixels: coarse, fine label
-        rows = np.concatenate([np.fromfile(folder / name, np.uint8).reshape(-1, before + 3072) for name in names])
-        pixels = rows[:, before:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
-        found.append(Images(np.ascontiguousarray(pixels), rows[:, before - 1].astype(np.int64)))
-    return found[0], found[1]
+        rows = np.concatenate([np.fromfile(path, np.uint8) for path in paths]).reshape(-1, before + 3072)
+        pixels = np.ascontiguousarray(rows[:, before:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1))
+        found.append((pixels, rows[:, before - 1].astype(np.int64)))
+    return found
 
 
-def split(images: Images, recipe: SimpleNamespace) -> tuple[Images, Images]:
-    """Return images to learn from and others for the fits, both spread evenly over the classes."""
+def split(labels: Index, recipe: SimpleNamespace) -> tuple[Index, Index]:
+    """Return the rows of images to learn from and those of others for the fits, as many of each class."""
 
-    def evenly(own: Index, count: int) -> Index:
-        if count >= own.size:
-            return np.arange(own.size)  # all, in their order
-        rank = np.empty(own.size, dtype=np.int64)
-        for s in np.unique(own):
-            rank[own == s] = np.arange(np.count_nonzero(own == s))
-        return np.argsort(rank, kind="stable")[:count]
+    def evenly(rows: Index, count: int) -> Index:
+        if count >= rows.size:
+            return rows
+        rank = pd.Series(rows).groupby(labels[rows]).cumcount()
+        return rows[np.argsort(rank.to_numpy(), kind="stable")[:count]]
 
-    order = np.random.default_rng(recipe.seed).permutation(images.labels.size)
-    held = order[evenly(images.labels[order], recipe.fit)]
-    rest = order[~np.isin(order, held)]
-    return images.of(rest[evenly(images.labels[rest], recipe.train)]), images.of(held)
+    order = np.random.default_rng(recipe.seed).permutation(labels.size)
+    held = evenly(order, recipe.fit)
+    return evenly(order[~np.isin(order, held)], recipe.train), held
 
 
 def network_of(recipe: SimpleNamespace, classes: int) -> Any:
@@ -211,17 +198,18 @@ def train(network: Any, images: Images, watched: Images, recipe: SimpleNamespace
     network.to(device, memory_format=torch.channels_last)
     x, y = (torch.from_numpy(np.ascontiguousarray(part)).to(device) for part in images)
     random = torch.Generator().manual_seed(recipe.seed)
-    weights, rate = network.parameters(), recipe.rate
-    optimizer = torch.optim.SGD(weights, lr=rate, momentum=0.9, nesterov=True, weight_decay=recipe.decay)
-    schedule = torch.optim.lr_scheduler.OneCycleLR
-    cycle = schedule(optimizer, rate, total_steps=recipe.steps, pct_start=0.3, cycle_momentum=False)
-    order, place, passed = torch.empty(0, dtype=torch.int64), 0, not recipe.snapshots
+    rates = {"lr": recipe.rate, "weight_decay": recipe.decay}
+    optimizer = torch.optim.SGD(network.parameters(), momentum=0.9, nesterov=True, **rates)
+    cycle = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.rate, recipe.steps, cycle_momentum=False)
     seen: list[tuple[float, int, Any]] = []
-    for step in range(1, recipe.steps + 1):
-        if place + recipe.batch > order.numel():
-            order, place = torch.randperm(len(y), generator=random), 0
-        chosen = order[place : place + recipe.batch].to(device)
-        place += recipe.batch
+    passed = not recipe.snapshots
+
+    def batches() -> Iterator[Any]:
+        while True:
+            yield from torch.randperm(len(y), generator=random).split(recipe.batch)[: len(y) // recipe.batch]
+
+    for step, rows in zip(range(1, recipe.steps + 1), batches(), strict=False):
+        chosen = rows.to(device)
         network.train()
         with torch.autocast("cuda", dtype=torch.bfloat16, enabled=device == "cuda"):
             _, scores = network(prepared(x[chosen], recipe, random if recipe.augment else None))
@@ -231,7 +219,7 @@ def train(network: Any, images: Images, watched: Images, recipe: SimpleNamespace
         optimizer.step()
         cycle.step()
         if not passed:
-            right = accuracy(features_of(network, watched.pixels, recipe, device), watched.labels, head_of(network))
+            right = accuracy(features_of(network, watched[0], recipe, device), watched[1], head_of(network))
             seen.append((right, step, {name: value.cpu().clone() for name, value in network.state_dict().items()}))
             passed = right > max(recipe.snapshots) + 0.02 and len(seen) >= len(recipe.snapshots)
         if step % max(recipe.steps // 10, 1) == 0:
@@ -249,12 +237,10 @@ def features_of(network: Any, pixels: Any, recipe: SimpleNamespace, device: str)
     import torch
 
     network.to(device).eval()
-    parts = []
+    batches = torch.from_numpy(np.ascontiguousarray(pixels)).split(BATCH)
     with torch.no_grad():
-        for start in range(0, len(pixels), BATCH):
-            x = torch.from_numpy(np.ascontiguousarray(pixels[start : start + BATCH])).to(device)
-            parts.append(network(prepared(x, recipe, None))[0].float().cpu().numpy())
-    return np.concatenate(parts).astype(np.float16).astype(np.float32)
+        found = torch.cat([network(prepared(x.to(device), recipe, None))[0].float().cpu() for x in batches])
+    return found.numpy().astype(np.float16).astype(np.float32)
 
 
 def head_of(network: Any) -> Array:
@@ -285,8 +271,7 @@ def discriminant(table: Any, labels: Index) -> Array:
 
 def class_parameters(table: Any, labels: Index) -> Array:
     """Return the ridge least squares fit of every class's indicator, without intercept."""
-    classes = np.arange(int(labels.max()) + 1)
-    return fit_classes(table, labels, share=SHARE, regularization=RIDGE, classes=classes)
+    return fit_classes(table, labels, share=SHARE, regularization=RIDGE, classes=np.arange(labels.max() + 1))
 
 
 def calibrated(parameters: Array) -> Array:
@@ -333,29 +318,29 @@ def fit_balls(parameters: Array, classes: Index, *, models: int, seed: int, shar
     counts = np.zeros((models, models))
     np.add.at(counts, (classes, found), 1)
     order = linear_sum_assignment(counts, maximize=True)[1]  # the component of most data sets of each class
-    share, variances = mixture.weights_[order], mixture.covariances_[order]
-    d = parameters.shape[1]
+    share, variances, d = mixture.weights_[order], mixture.covariances_[order], parameters.shape[1]
+    components = np.argmax(counts[:, order], axis=1)
     return {
         "centers": mixture.means_[order],
         "radii": np.sqrt(d * variances),
         "center_errors": np.sqrt(chi_square_quantile(0.95, d) * variances * (1.0 / (share * len(parameters)) + shared)),
-        "components": np.argmax(counts[:, order], axis=1),
+        "components": components,
         "weights": share / share.sum(),
-        "purity": float(np.mean(np.argsort(order)[found] == np.argmax(counts[:, order], axis=1)[classes])),
+        "purity": float(np.mean(np.argsort(order)[found] == components[classes])),
     }
 
 
 def extract(recipe: SimpleNamespace, data: Path, device: str) -> tuple[list[Map], Index, Index]:
     """Train a network; return its maps, the last one first, and the labels of the images for fits and of the items."""
-    images, items = read(recipe.dataset, data)
-    learned, fit = split(images, recipe)
-    network = network_of(recipe, int(items.labels.max()) + 1)
-    maps = []
-    for step, state in train(network, learned, Images(fit.pixels[:WATCHED], fit.labels[:WATCHED]), recipe, device):
+    (pixels, classes), (items, labels) = read(recipe.dataset, data)
+    learned, fit = split(classes, recipe)
+    network, maps = network_of(recipe, int(labels.max()) + 1), []
+    images, watched = ((pixels[rows], classes[rows]) for rows in (learned, fit[:WATCHED]))
+    for step, state in train(network, images, watched, recipe, device):
         network.load_state_dict(state)
-        both = (features_of(network, part.pixels, recipe, device) for part in (fit, items))
+        both = (features_of(network, part, recipe, device) for part in (pixels[fit], items))
         maps.append((*both, head_of(network), step))
-    return maps, fit.labels, items.labels
+    return maps, classes[fit], labels
 
 
 def feature_arrays(recipe: SimpleNamespace, raw: list[Map], fit_labels: Index, labels: Index) -> tuple[Arrays, Arrays]:
@@ -393,8 +378,7 @@ def ball_arrays(recipe: SimpleNamespace, raw: list[Map], fit_labels: Index, labe
     head = np.column_stack([weights, head[:, -1] + head[:, :-1] @ mean])
     theta, rate = calibrated(class_parameters(values, labels)), accuracy(values[:, :-1], labels, head)
     arrays = {"labels": labels, "parameters": theta, "head": head, **coded, "accuracy": np.array(rate)}
-    for kind, M in ((kind, M) for kind in DATA_SETS for M in MODELS):
-        each, size = DATA_SETS[kind]
+    for (kind, (each, size)), M in product(DATA_SETS.items(), packs.MODELS):
         size = min(size, len(fit) // 2)
         rng = np.random.default_rng([recipe.seed, M, each, size])
         parameters, classes = fit_data_sets(fit_features, fit_labels, models=M, sets=each * M, size=size, rng=rng)

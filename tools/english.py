@@ -4,7 +4,6 @@ Docstrings and messages begin with a verb or a noun of the field. Some words and
 because readers stumble over them.
 """
 
-import argparse
 import ast
 import io
 import re
@@ -27,7 +26,7 @@ PHRASES = re.compile(
 
 
 def sentences(path: Path) -> Iterator[tuple[int, str, bool]]:
-    """Yield line, text and whether it is a docstring, of all prose in a file: docstrings and comments, or a page."""
+    """Yield line, text and whether it opens a docstring, of all prose in a file: docstrings and comments, or a page."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
         fenced = False
@@ -38,11 +37,9 @@ def sentences(path: Path) -> Iterator[tuple[int, str, bool]]:
         return
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            docstring = ast.get_docstring(node, clean=True)
-            if docstring:
-                first = node.body[0].lineno
-                for offset, line in enumerate(docstring.splitlines()):
-                    yield first + offset, line, offset == 0
+            docstring = ast.get_docstring(node) or ""
+            for offset, line in enumerate(docstring.splitlines()):
+                yield node.body[0].lineno + offset, line, offset == 0
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             yield token.start[0], token.string.lstrip("#: "), False
@@ -51,21 +48,16 @@ def sentences(path: Path) -> Iterator[tuple[int, str, bool]]:
 def faults(path: Path) -> Iterator[str]:
     """Yield every fault of a file as ``file:line: fault: text``."""
     for number, text, opens in sentences(path):
-        found = FIRST_WORDS.match(text) if opens else None
-        found = found or PHRASES.search(text)
-        if found:
+        if found := (opens and FIRST_WORDS.match(text)) or PHRASES.search(text):
             yield f"{path.relative_to(ROOT)}:{number}: {found.group()!r}: {text.strip()}"
 
 
 def main() -> int:
     """Print the offending sentences; return 1 if there are any."""
-    parser = argparse.ArgumentParser(description="Find sentences that break the rules of CONTRIBUTING.")
-    parser.add_argument("files", nargs="*", type=Path, help="files to check (default: all)")
-    files = parser.parse_args().files or [
-        path for folder in FOLDERS for kind in ("*.py", "*.md") for path in sorted((ROOT / folder).rglob(kind))
-    ] + sorted(ROOT.glob("*.md"))
+    every = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*")] + list(ROOT.glob("*.md"))
+    files = map(Path, sys.argv[1:]) if sys.argv[1:] else sorted(p for p in every if p.suffix in (".py", ".md"))
     found = [fault for path in files for fault in faults(path.resolve())]
-    print("\n".join(found), end="\n" if found else "")
+    print(*found, sep="\n", end="\n" if found else "")
     return min(len(found), 1)
 
 

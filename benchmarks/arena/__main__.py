@@ -15,7 +15,7 @@ from banditselect.experiments.experiment import load_runs
 from banditselect.experiments.words import verdict_lines
 from banditselect.simulation import Progress
 
-from . import EXPERIMENTS
+from .experiments import EXPERIMENTS
 from .sentences import SENTENCES
 
 
@@ -30,10 +30,8 @@ def main() -> None:
     folder = options.out or Path("out/arena" if options.scale == "paper" else "out/arena-quick")
     for name in options.only:
         experiment, place = EXPERIMENTS[name], folder / name / "defaults"
-        scale = experiment.scales[options.scale]
-        results = experiment.run(
-            "defaults", scale, out=place, phase=lambda title: partial(tell, title), workers=options.workers
-        )
+        known = {"out": place, "phase": lambda title: partial(tell, title), "workers": options.workers}
+        results = experiment.run("defaults", experiment.scales[options.scale], **known)
         print(file=sys.stderr)
         if results.failures:
             sys.exit(f"{len(results.failures)} cells failed: {place / 'failures.json'}")

@@ -11,20 +11,20 @@ half of that of uniform play. "Does not grow": an exponent of at most a tenth. "
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from banditselect.experiments.beyond import arena_policies as who
-from banditselect.experiments.claims.claim import Measure, Measured, Runs, Sentence, Statistic, measure_all, models_of
+from banditselect.experiments.claims.claim import Measure, Runs, Sentence, Statistic, measure_all, models_of
 from banditselect.experiments.claims.latent import at_a_quarter, since
 from banditselect.experiments.claims.paper import MUCH
 from banditselect.experiments.claims.statistics import ratio
 from banditselect.experiments.feature_selection import UNIFORM
 from banditselect.types import Array
 
-from .masters import BASE, OWN_RATE
-from .rates import DESIGN, PLAIN, STAY
+from .experiments import BASE, DESIGN, MASTERS, OWN_RATE, PLAIN, RATES, STAY
 
 Bounds = tuple[float, float]  #: of an exponent, in a sentence
 
@@ -34,10 +34,17 @@ ROOT, FLAT = (-math.inf, 0.5 + LOGARITHMS), (-math.inf, 0.1)
 TWO_THIRDS, LINEAR, GROWS = (2.0 / 3.0, math.inf), (0.9, math.inf), (0.1, math.inf)
 
 
-def _ordered(runs: Runs, axis: str, *policies: str) -> list[str]:
-    """Return the problems that all of these policies played, in the order of M, or K."""
-    names = [name for name, own in runs.results.items() if name.startswith(axis) and {*policies} <= {*own.curves}]
-    return sorted(names, key=models_of)
+Evidence = tuple[list[Statistic], list[Runs]]
+
+
+def measured(parts: Callable[..., Evidence]) -> Callable[..., Measure]:
+    """Turn a function of runs and arguments into one of the arguments that returns the measure."""
+    return lambda *args, **options: lambda runs: measure_all(*parts(runs, *args, **options))
+
+
+def _ordered(runs: Runs, axis: str) -> list[str]:
+    """Return the problems in which M, or K, differs, in its order."""
+    return sorted((name for name in runs.results if name.startswith(axis)), key=models_of)
 
 
 def _early(runs: Runs, names: Sequence[str], *policies: str) -> tuple[Runs, float]:
@@ -60,63 +67,54 @@ def _logarithms(runs: Runs) -> Runs:
     return Runs({name: {one: np.log(np.maximum(values, TINY)) for one, values in own.items()} for name, own in finals})
 
 
-def of_master(policy: str, *, rounds: Bounds = ROOT, together: float | None = None, two: bool = False) -> Measure:
-    """Return the measure: the exponents of T in a typical regret, for the smallest M and the largest that it learned.
+@measured
+def of_master(
+    runs: Runs, policy: str, *, rounds: Bounds = ROOT, together: float | None = None, two: bool = False
+) -> Evidence:
+    """Measure the exponents of T in a typical regret, for the smallest M and the largest that it learned.
 
     ``rounds``: where they lie.  ``together``: the exponent that M T has at most, from a quarter of M and of T to the
     largest M and all rounds.  ``two``: only for M = 2.
     """
-
-    def measure(runs: Runs) -> list[Measured]:
-        names = _ordered(runs, "M", policy, UNIFORM)[: 1 if two else None]
-        if not names:
-            return []
-        early, span = _early(runs, names, policy, UNIFORM)
-        learned = [name for name in names if _learned(early, name, policy)] or names[:1]
-        parts = []
-        for name in dict.fromkeys((learned[0], learned[-1])):
-            words = f"exponent e of T^e, regret of {policy} in the last three quarters, {name}"
-            parts.append(Statistic(words, _growth(policy, name, name, span), *rounds, (name,)))
-        if together is not None:
-            more, less = names[-1], f"M = {models_of(names[-1]) // 4}"
-            if less in names and _learned(early, less, policy) and _learned(runs, more, policy):
-                words = f"exponent e of (M T)^e, regret of {policy}, from {less} and a quarter of the rounds to {more}"
-                joint = _growth(policy, less, more, span + math.log(4.0))
-                parts.append(Statistic(words, joint, high=together + LOGARITHMS, problems=(less, more)))
-        played = Runs({name: {policy: runs.finals[name][policy]} for name in names})
-        return measure_all(parts, [_logarithms(played), _logarithms(early)])
-
-    return measure
+    names = _ordered(runs, "M")[: 1 if two else None]
+    early, span = _early(runs, names, policy, UNIFORM)
+    learned = [name for name in names if _learned(early, name, policy)] or names[:1]
+    parts = []
+    for name in dict.fromkeys((learned[0], learned[-1])):
+        words = f"exponent e of T^e, regret of {policy} in the last three quarters, {name}"
+        parts.append(Statistic(words, _growth(policy, name, name, span), *rounds, (name,)))
+    if together is not None:
+        more, less = names[-1], f"M = {models_of(names[-1]) // 4}"
+        if less in names and _learned(early, less, policy) and _learned(runs, more, policy):
+            words = f"exponent e of (M T)^e, regret of {policy}, from {less} and a quarter of the rounds to {more}"
+            joint = _growth(policy, less, more, span + math.log(4.0))
+            parts.append(Statistic(words, joint, high=together + LOGARITHMS, problems=(less, more)))
+    played = Runs({name: {policy: runs.finals[name][policy]} for name in names})
+    return parts, [_logarithms(played), _logarithms(early)]
 
 
 def _growth(policy: str, less: str, more: str, span: float) -> Callable[[Runs, Runs], Any]:
     return lambda late, early: (late.mean(more, policy) - early.mean(less, policy)) / span
 
 
-def has_learned(policy: str, *others: str) -> Measure:
-    """Return the measure: the regret after a quarter of the rounds with M = 2, over that of uniform play.
+@measured
+def has_learned(runs: Runs, policy: str, *others: str) -> Evidence:
+    """Measure the regret after a quarter of the rounds with M = 2, over that of uniform play.
 
     ``others``: policies whose regret over sqrt(t) is at most 1 there and at the end, on every problem.
     """
-
-    def measure(runs: Runs) -> list[Measured]:
-        names = _ordered(runs, "M", policy, UNIFORM, *others)
-        if not names:
-            return []
-        early, span = _early(runs, names, policy, UNIFORM, *others)
-        words = f"regret of {policy} over that of {UNIFORM} after a quarter of the rounds, {names[0]}"
-        share = _contrast(names[0], policy, float(early.mean(names[0], UNIFORM)))
-        parts = [Statistic(words, share, high=LEARNED, problems=(names[0],))]
-        T = float(runs.results[names[0]].checkpoints[-1])
-        for other in others:
-            for name in names:
-                words = f"regret of {other} over sqrt(t), {name}, "
-                quarter = _over(name, other, math.sqrt(T * math.exp(-span)), late=False)
-                parts.append(Statistic(words + "after a quarter of the rounds", quarter, high=1.0, problems=(name,)))
-                parts.append(Statistic(words + "at the end", _over(name, other, math.sqrt(T), late=True), high=1.0))
-        return measure_all(parts, [runs, early])
-
-    return measure
+    names = _ordered(runs, "M")
+    early, span = _early(runs, names, policy, UNIFORM, *others)
+    words = f"regret of {policy} over that of {UNIFORM} after a quarter of the rounds, {names[0]}"
+    share = _contrast(names[0], policy, float(early.mean(names[0], UNIFORM)))
+    parts = [Statistic(words, share, high=LEARNED, problems=(names[0],))]
+    T = float(runs.results[names[0]].checkpoints[-1])
+    times = {"after a quarter of the rounds": (1, T * math.exp(-span)), "at the end": (0, T)}
+    for other, name in product(others, names):
+        for when, (which, t) in times.items():
+            words = f"regret of {other} over sqrt(t), {name}, {when}"
+            parts.append(Statistic(words, _over(name, other, math.sqrt(t), which), high=1.0, problems=(name,)))
+    return parts, [runs, early]
 
 
 def _contrast(problem: str, policy: str, unit: float) -> Callable[[Runs, Runs], Any]:
@@ -125,51 +123,40 @@ def _contrast(problem: str, policy: str, unit: float) -> Callable[[Runs, Runs], 
     One stuck run makes the interval of a ratio useless, but not that of this difference.
     """
 
-    def compute(late: Runs, early: Runs) -> Any:
-        return LEARNED + (early.mean(problem, policy) - LEARNED * early.mean(problem, UNIFORM)) / unit
-
-    return compute
+    return lambda _, early: LEARNED + (early.mean(problem, policy) - LEARNED * early.mean(problem, UNIFORM)) / unit
 
 
-def _over(problem: str, policy: str, unit: float, *, late: bool) -> Callable[[Runs, Runs], Any]:
-    return lambda end, early: (end if late else early).mean(problem, policy) / unit
+def _over(problem: str, policy: str, unit: float, which: int) -> Callable[..., Any]:
+    return lambda *runs: runs[which].mean(problem, policy) / unit
 
 
-def in_rounds(policy: str, within: Bounds) -> Measure:
-    """Return the measure: the exponents of T in a mean regret, for the smallest M and the largest."""
-
-    def measure(runs: Runs) -> list[Measured]:
-        names = _ordered(runs, "M", policy)
-        if not names:
-            return []
-        early, span = _early(runs, names, policy)
-        words = f"exponent e of T^e, regret of {policy} in the last three quarters, "
-        ends = dict.fromkeys((names[0], names[-1]))
-        parts = [Statistic(words + name, since(name, policy, span), *within, (name,)) for name in ends]
-        return measure_all(parts, [runs, early])
-
-    return measure
+@measured
+def in_rounds(runs: Runs, policy: str, within: Bounds) -> Evidence:
+    """Measure the exponents of T in a mean regret, for the smallest M and the largest."""
+    names = _ordered(runs, "M")
+    early, span = _early(runs, names, policy)
+    words = f"exponent e of T^e, regret of {policy} in the last three quarters, "
+    ends = dict.fromkeys((names[0], names[-1]))
+    parts = [Statistic(words + name, since(name, policy, span), *within, (name,)) for name in ends]
+    return parts, [runs, early]
 
 
-def in_size(policy: str, axis: str, within: Bounds, *, over: str | None = None, log: bool = False) -> Measure:
-    """Return the measure: the exponent of M or K, ``axis``, in a regret.
+@measured
+def in_size(
+    runs: Runs, policy: str, axis: str, within: Bounds, *, over: str | None = None, log: bool = False
+) -> Evidence:
+    """Measure the exponent of M or K, ``axis``, in a regret.
 
     ``over``: the policy whose regret it is divided by, if problems with more actions are harder for all.  ``log``:
     the exponent of log M.
     """
-
-    def measure(runs: Runs) -> list[Measured]:
-        names = _ordered(runs, axis, policy, *([over] if over else []))
-        if len(names) < 2:
-            return []
-        ends, symbol = (names[0], names[-1]), axis[-1]
-        of = f"regret of {policy}" + (f" over that of {over}" if over else "")
-        sizes = [math.log(models_of(end)) if log else float(models_of(end)) for end in ends]
-        words = f"exponent e of {f'(log {symbol})' if log else symbol}^e, {of}, between {ends[0]} and {ends[1]}"
-        exponent = _exponent(policy, over, ends, math.log(sizes[1] / sizes[0]))
-        return measure_all([Statistic(words, exponent, *within, ends)], [runs])
-
-    return measure
+    names = _ordered(runs, axis)
+    ends, symbol = (names[0], names[-1]), axis[-1]
+    of = f"regret of {policy}" + (f" over that of {over}" if over else "")
+    sizes = [math.log(models_of(end)) if log else float(models_of(end)) for end in ends]
+    words = f"exponent e of {f'(log {symbol})' if log else symbol}^e, {of}, between {ends[0]} and {ends[1]}"
+    exponent = _exponent(policy, over, ends, math.log(sizes[1] / sizes[0]))
+    return [Statistic(words, exponent, *within, ends)], [runs]
 
 
 def _exponent(policy: str, over: str | None, ends: tuple[str, str], span: float) -> Callable[[Runs], Any]:
@@ -179,19 +166,15 @@ def _exponent(policy: str, over: str | None, ends: tuple[str, str], span: float)
     return lambda runs: np.log(regret(runs, ends[1]) / regret(runs, ends[0])) / span
 
 
-def _times(policy: str, other: str, low: float, *, two: bool = False) -> Measure:
-    """Return the measure: the regret of one policy over that of another, for every M, or for M = 2."""
-
-    def measure(runs: Runs) -> list[Measured]:
-        names = _ordered(runs, "M", policy, other)[: 1 if two else None]
-        words = f"regret of {policy} over that of {other}, "
-        parts = [Statistic(words + p, ratio(p, policy, other), low=low, problems=(p,), log=True) for p in names]
-        return measure_all(parts, [runs]) if parts else []
-
-    return measure
+@measured
+def times(runs: Runs, policy: str, other: str, low: float, *, two: bool = False) -> Evidence:
+    """Measure the regret of one policy over that of another, for every M, or for M = 2."""
+    names = _ordered(runs, "M")[: 1 if two else None]
+    words = f"regret of {policy} over that of {other}, "
+    parts = [Statistic(words + p, ratio(p, policy, other), low=low, problems=(p,), log=True) for p in names]
+    return parts, [runs]
 
 
-MASTERS, RATES = "arena-masters", "arena-rates"
 DATA_DRIVEN, CORRAL = "Pacchiano, Dann and Gentile 2024", "Pacchiano et al. 2020"
 PAPINI = "Papini et al. 2021, the assumption"
 BALANCING = {  # policy: (reference, exponent of M T if both grow alike)
@@ -235,7 +218,7 @@ def _smoothed(id: str, policy: str, rate: str) -> Sentence:
 
 
 IMPORTANCE, SMOOTHED, LEADER = who.CORRAL_IMPORTANCE, who.CORRAL_SMOOTHED, who.LEADER_MAPS
-TWO_BASES = of_master(IMPORTANCE, rounds=TWO_THIRDS, two=True), _times(IMPORTANCE, SMOOTHED, MUCH, two=True)
+TWO_BASES = of_master(IMPORTANCE, rounds=TWO_THIRDS, two=True), times(IMPORTANCE, SMOOTHED, MUCH, two=True)
 LOGARITHMIC = in_size(who.ALEXP_MAPS, f"{STAY}M", (-math.inf, 1.5), log=True)
 BOUND = "Foster and Rakhlin 2020, the bound"
 SENTENCES = (
@@ -245,7 +228,7 @@ SENTENCES = (
     _smoothed("rate-corral-smoothed-own", OWN_RATE, "its own rate"),
     _smoothed("rate-corral-smoothed", SMOOTHED, "ten times its rate"),
     _published(RATES, "fails-leader", PAPINI, in_rounds(LEADER, LINEAR), LEADER),
-    _published(RATES, "fails-leader-beside", PAPINI, _times(LEADER, who.FS_OFUL, MUCH), who.FS_OFUL),
+    _published(RATES, "fails-leader-beside", PAPINI, times(LEADER, who.FS_OFUL, MUCH), who.FS_OFUL),
     _published(RATES, "rate-alexp", "Kassraie et al. 2023", LOGARITHMIC, who.ALEXP_MAPS),
     _published(RATES, "rate-design", "Zhu et al. 2022", in_size(DESIGN, "K", FLAT, over=UNIFORM), DESIGN),
     _published(RATES, "rate-plain", BOUND, in_size(PLAIN, "K", GROWS, over=UNIFORM), PLAIN),

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from banditselect import FSIDS, FSSquareCB
@@ -19,6 +20,8 @@ from banditselect.reporting.figures import new_figure
 from banditselect.reporting.style import INK, house_style, looks, tidy
 from banditselect.statistics import share_interval
 from banditselect.types import Array
+
+from . import MEMORY
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,6 +43,7 @@ def play(kind: str, seed: int) -> dict[str, Any]:
 
     FS-SCB is given the noise, the range, and the zero of the rewards, because it has no constant term.
     """
+    warnings.filterwarnings("ignore", ".*lies outside")  # the range is a scale, not a limit
     rng = np.random.default_rng((31, list(KINDS).index(kind), seed))
     clicks, blurred = kind in ("coins", "rare clicks"), kind == "blurred"
     M, K = int(rng.integers(2, 11)), int(rng.integers(2, 21))
@@ -65,25 +69,24 @@ def play(kind: str, seed: int) -> dict[str, Any]:
             signal, x = core @ theta, [core + b * z for b, z in zip(blur, x, strict=True)]
         chance = rng.uniform(size=K)
         if kind == "coins":
-            y = (chance < np.clip(0.5 + 0.15 * strength * signal, 0.0, 1.0)).astype(float)
+            y = (chance < 0.5 + 0.15 * strength * signal).astype(float)
         elif kind == "rare clicks":
             y = (chance < np.minimum(0.04 * np.exp(strength * signal), 0.9)).astype(float)
         else:
             heavy = kind == "heavy tails"
             error = rng.standard_t(2.5, size=K) / np.sqrt(5.0) if heavy else rng.normal(size=K)
             y = zero + unit * (strength * signal + error)
-        decision = fsids.act(x)
-        fsids.update(decision, float(y[decision.action]))
-        decision = fsscb.act(x)
-        fsscb.update(decision, float(y[decision.action]) - zero)
+        for policy, origin in ((fsids, 0.0), (fsscb, zero)):
+            decision = policy.act(x)
+            policy.update(decision, float(y[decision.action]) - origin)
     weights = {"FSIDS": fsids.model_weights.tolist(), "FSSquareCB": fsscb.model_weights.tolist()}
     return {"rounds": rounds, "true": true, **weights}
 
 
-def play_many(kind: str, seeds: list[int]) -> list[dict[str, Any]]:
-    """Play several problems."""
-    warnings.filterwarnings("ignore", ".*lies outside")  # the range is a scale, not a limit
-    return [play(kind, seed) for seed in seeds]
+@MEMORY.cache  # type: ignore[untyped-decorator]
+def play_many(kind: str, n: int) -> list[dict[str, Any]]:
+    """Play n problems, on all cores."""
+    return list(Parallel(-1)(delayed(play)(kind, seed) for seed in range(n)))
 
 
 def winners(found: list[dict[str, Any]], policy: str) -> tuple[Array, NDArray[np.bool_], NDArray[np.int64]]:
@@ -98,8 +101,8 @@ def reliability(weight: Array, right: NDArray[np.bool_]) -> list[tuple[str, int,
     rows = []
     for low, high in pairwise(BINS):
         inside = (weight > low) & (weight <= high)
-        if inside.sum() > 0:
-            n, k = int(inside.sum()), int(right[inside].sum())
+        n, k = int(inside.sum()), int(right[inside].sum())
+        if n:
             rows.append((f"{low:g} to {high:g}", n, float(weight[inside].mean()), k / n, *share_interval(k, n)))
     return rows
 

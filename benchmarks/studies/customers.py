@@ -13,7 +13,7 @@ import csv
 import gzip
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
@@ -26,7 +26,8 @@ from banditselect import OFUL, PSIDS, BiasOFUL, LinIDS
 from banditselect.regions import TaskSequence, from_tasks
 from banditselect.types import Array, Index
 
-from ..pages import DOCS, fill, markdown_table, runs_of
+from ..pages import DOCS, deviation, fill, markdown_table
+from . import MEMORY
 from .regions import clusters, plain_mixture
 
 SPLITS, ORDERS = 12, 8
@@ -36,7 +37,6 @@ MIDDLE = 8.0  #: fixed prices are 7 and 9 cents; a rate by hour or season has no
 OURS, ALONE = "PSIDS, regions", "LinIDS, every customer alone"
 LEARNER, ONE, POOLED = "TaskSequence", "TaskSequence with one region", "LinIDS, one for all customers"
 EDGES = (0, 10, 30, 90, 180, 361)
-OUT = Path("out/customers.json")
 
 
 class Customers(NamedTuple):
@@ -118,6 +118,9 @@ def offers(past: Customers, seed: int) -> Past:
     return Past(np.nonzero(asked)[0], past.features[asked][rows, offered], past.earned()[asked][rows, offered], 1.0)
 
 
+KNOWN = {"answers": answers, "offers": offers}
+
+
 def players(past: Past, lanes: int) -> tuple[dict[str, Any], int]:
     """Return policies with a lane for every new customer, by name, and the number of regions found."""
     table = {"customer": past.customer, "reward": past.rewards}
@@ -154,12 +157,14 @@ def play(policy: Any, new: Customers) -> Array:
     return hits / (new.taken >= 0).sum(axis=1)
 
 
-def split(customers: Customers, known: Callable[[Customers, int], Past], seed: int) -> dict[str, Any]:
-    """Return the share of every policy in one split, and the number of regions."""
+@MEMORY.cache  # type: ignore[untyped-decorator]
+def split(known: str, seed: int) -> dict[str, Any]:
+    """Return the share of every policy in one split, and the number of regions; ``known``: a name in `KNOWN`."""
+    customers = read()
     order = np.random.default_rng(seed).permutation(len(customers.taken))
     half = len(order) // 2
     past, new = customers.of(order[:half]), customers.of(order[half:])
-    policies, n_regions = players(known(past, seed), len(new.taken))
+    policies, n_regions = players(KNOWN[known](past, seed), len(new.taken))
     shares = {name: float(play(policy, new).mean()) for name, policy in policies.items()}
     return {"shares": shares, "regions": n_regions}
 
@@ -173,8 +178,10 @@ def serve(policy: Any, features: Array, earned: Array) -> tuple[list[Any], list[
     return decisions, [float(reward[d.action]) for d, reward in zip(decisions, earned, strict=True)]
 
 
-def sequence(customers: Customers, seed: int) -> dict[str, list[float]]:
+@MEMORY.cache  # type: ignore[untyped-decorator]
+def sequence(seed: int) -> dict[str, list[float]]:
     """Return the shares of all customers, who come one after the other in a random order, without past data."""
+    customers = read()
     order = np.random.default_rng((seed, 2)).permutation(len(customers.taken))
     come = customers.of(order)
     learners = {LEARNER: TaskSequence(dim=D), ONE: TaskSequence(dim=D, max_regions=1)}
@@ -192,16 +199,9 @@ def sequence(customers: Customers, seed: int) -> dict[str, list[float]]:
 
 
 def measure(splits: int, orders: int) -> dict[str, list[Any]]:
-    """Play all splits and orders that are not stored yet."""
-    customers = read()
-    return runs_of(
-        OUT,
-        {
-            "answers": (splits, lambda seed: split(customers, answers, seed)),
-            "offers": (splits, lambda seed: split(customers, offers, seed)),
-            "sequence": (orders, lambda seed: sequence(customers, seed)),
-        },
-    )
+    """Play all splits and orders."""
+    found = {known: [split(known, seed) for seed in range(splits)] for known in KNOWN}
+    return found | {"sequence": [sequence(seed) for seed in range(orders)]}
 
 
 def held_out(kept: dict[str, list[Any]]) -> str:
@@ -212,8 +212,8 @@ def held_out(kept: dict[str, list[Any]]) -> str:
         shares = {name: np.array([run["shares"][name] for run in kept[known]]) for name in rows}
         for name, theirs in shares.items():
             more = shares[OURS] - theirs
-            words = "" if name == OURS else f"{_spread(more)}, {(more > 0).sum()} of {more.size}"
-            rows[name] += [_spread(theirs), words]
+            words = "" if name == OURS else f"{deviation(more)}, {(more > 0).sum()} of {more.size}"
+            rows[name] += [deviation(theirs), words]
     head = [text for words in heads.values() for text in (words, "advantage of regions, splits where they win")]
     numbers = {known: [run["regions"] for run in kept[known]] for known in heads}
     found = ", ".join(f"{min(n)} to {max(n)} with {heads[known]}" for known, n in numbers.items())
@@ -225,20 +225,15 @@ def in_order(kept: dict[str, list[Any]]) -> str:
     rows = []
     for name in (LEARNER, ONE, POOLED, ALONE):
         shares = np.array([run[name] for run in kept["sequence"]])
-        rows.append([name, *(_spread(shares[:, a:b].mean(axis=1)) for a, b in pairwise(EDGES))])
+        rows.append([name, *(deviation(shares[:, a:b].mean(axis=1)) for a, b in pairwise(EDGES))])
     head = ["policy", *(f"customers {a + 1} to {b}" for a, b in pairwise(EDGES))]
     return markdown_table(head, rows)
 
 
-def _spread(values: Array) -> str:
-    return f"{values.mean():.3f} ± {values.std(ddof=1):.3f}"
-
-
 def main() -> None:
     """Play, and write the page."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # k-means of scikit-learn warns of its own memory
-        kept = measure(*(map(int, sys.argv[1:3]) if len(sys.argv) > 2 else (SPLITS, ORDERS)))
+    warnings.simplefilter("ignore")  # k-means of scikit-learn warns of its own memory
+    kept = measure(*(map(int, sys.argv[1:3]) if len(sys.argv) > 2 else (SPLITS, ORDERS)))
     fill(DOCS / "regions.md", {"held-out customers": held_out(kept), "customers in sequence": in_order(kept)})
 
 

@@ -1,44 +1,39 @@
 """The choice of the defaults: tables and figures of docs/defaults.md, ``python -m benchmarks.studies.defaults``.
 
-Half an hour on two cores. Every table is printed; with all of them the page is filled. Runs are stored in
-out/bench/defaults.json and not repeated, so the study can be stopped and resumed; delete the file after a change of
-code. ``--quick`` plays a twentieth of the rounds with six replicates and leaves the page alone, to test that it runs.
+Half an hour on two cores. Every table is printed; with all of them the page is filled. Runs are stored, so that a
+stopped study continues. ``--quick`` plays a twentieth of the rounds with six replicates and leaves the page alone, to
+test that it runs.
 
 To add a policy to the comparisons, add a line to `POLICIES` and its name to one of the lists below.
 """
 
 import argparse
-import json
-import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from itertools import pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
 from banditselect import FSIDS, FSOFUL, OFUL, PSIDS, PSOFUL, FSSquareCB, LinIDS, LinTS, SquareCB
-from banditselect.policies import Policy
+from banditselect.policies import Binding
 from banditselect.reporting import save_figure
 from banditselect.reporting.figures import new_figure
 from banditselect.reporting.style import INK, house_style, looks, tidy
 from banditselect.rivals import UCB1
-from banditselect.simulation.store import write_text
 from banditselect.types import Array
 
 from .. import pages
 from ..pages import markdown_table
-from . import calibration
+from . import MEMORY, calibration
 from .defaults_problems import BALLS, CLICKS, EIGHT, GRIDS, HARD, SELECTION, Problem, Trace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-JSON = Path("out/bench/defaults.json")
 PROBLEMS: dict[str, Problem] = {**EIGHT, **HARD, **GRIDS, **SELECTION, **CLICKS, **BALLS}
 GRID = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0)  #: of SquareCB's constant c
 READ = (300, 1000)  #: rounds after which model weights are read; the last round too
@@ -46,28 +41,29 @@ CHUNK = 5  #: replicates that are played together
 STICKS = 0.1  #: a run sticks if at the end it loses more than this share of the loss of uniform play
 COINS = "10 arms, coins .9/.1"
 
-POLICIES: dict[str, Callable[[Problem, Sequence[Trace], dict[str, Any]], Policy]] = {
-    "LinIDS": lambda p, _, common: LinIDS(dim=p.widths[0], **common),
-    "SquareCB": lambda p, _, common: SquareCB(dim=p.widths[0], reward_range=p.span, **common),
-    "OFUL": lambda p, _, common: OFUL(dim=p.widths[0], noise=p.noise, **common),
-    "LinTS": lambda p, _, common: LinTS(dim=p.widths[0], noise=p.noise, **common),
-    "UCB1": lambda p, _, common: UCB1(n_arms=p.arms, noise=p.noise, **common),
-    "FSIDS": lambda p, _, common: FSIDS(**p.shape, **common),
-    "FSSquareCB": lambda p, _, common: FSSquareCB(**p.shape, reward_range=p.span, noise=p.noise, **common),
-    "FSOFUL": lambda p, _, common: FSOFUL(**p.shape, noise=p.noise, **common),
-    "PSIDS": lambda _, traces, common: PSIDS(**balls(traces), **common),
-    "PSOFUL": lambda p, traces, common: PSOFUL(**balls(traces), noise=p.noise, **common),
+POLICIES: dict[str, Callable[[Problem, Sequence[Trace]], Binding[Any]]] = {
+    "LinIDS": lambda p, _: LinIDS.bind(dim=p.widths[0]),
+    "SquareCB": lambda p, _: SquareCB.bind(dim=p.widths[0], reward_range=p.span),
+    "OFUL": lambda p, _: OFUL.bind(dim=p.widths[0], noise=p.noise),
+    "LinTS": lambda p, _: LinTS.bind(dim=p.widths[0], noise=p.noise),
+    "UCB1": lambda p, _: UCB1.bind(n_arms=p.arms, noise=p.noise),
+    "FSIDS": lambda p, _: FSIDS.bind(**p.shape),
+    "FSSquareCB": lambda p, _: FSSquareCB.bind(**p.shape, reward_range=p.span, noise=p.noise),
+    "FSOFUL": lambda p, _: FSOFUL.bind(**p.shape, noise=p.noise),
+    "PSIDS": lambda _, traces: PSIDS.bind(**balls(traces)),
+    "PSOFUL": lambda p, traces: PSOFUL.bind(**balls(traces), noise=p.noise),
 }
 """Every policy at its defaults; those that need the range or the noise of the rewards are given it."""
-POLICIES |= {
-    f"SquareCB, c = {c:g}": lambda p, _, common, c=c: SquareCB(  # type: ignore[misc]
-        dim=p.widths[0], exploration=c, reward_range=p.span, **common
-    )
-    for c in GRID
-}
+TUNED = {f"SquareCB, c = {c:g}": c for c in GRID}
 ONE_MAP, ARMS = ("LinIDS", "SquareCB", "OFUL", "LinTS"), ("UCB1",)
 MANY_MAPS, REGIONS = ("FSIDS", "FSSquareCB", "FSOFUL"), ("PSIDS", "PSOFUL")
-TUNED = tuple(f"SquareCB, c = {c:g}" for c in GRID)
+
+
+class Size(NamedTuple):
+    """The size of the study: the replicates, and by how much fewer rounds are played."""
+
+    replicates: int = 100
+    shorter: int = 1
 
 
 def balls(traces: Sequence[Trace]) -> dict[str, Any]:
@@ -84,7 +80,9 @@ def play(name: str, contestant: str, seeds: Sequence[int], rounds: int) -> dict[
     warnings.filterwarnings("ignore", ".*(lies outside|no model explains)")  # a range is a scale; coins are not linear
     problem = PROBLEMS[name]
     traces = [problem.draw(seed, rounds) for seed in seeds]
-    policy = POLICIES[contestant](problem, traces, {"lanes": len(seeds), "seed": (3, seeds[0])})
+    make = POLICIES["SquareCB" if contestant in TUNED else contestant](problem, traces)
+    constant = {"exploration": TUNED[contestant]} if contestant in TUNED else {}
+    policy = make(lanes=len(seeds), seed=(3, seeds[0]), **constant)
     actions, weights = np.empty((len(seeds), rounds), dtype=np.int64), []
     for t in range(rounds):
         maps = [np.stack([trace.features[t, i, :, :w] for trace in traces]) for i, w in enumerate(problem.widths)]
@@ -102,41 +100,27 @@ def play(name: str, contestant: str, seeds: Sequence[int], rounds: int) -> dict[
     return found | ({"weights": np.round(np.moveaxis(np.array(weights), 0, 1), 4).tolist()} if weights else {})
 
 
-class Runs:
-    """All runs so far, in a file; stored runs are not repeated."""
-
-    def __init__(self, path: Path, *, quick: bool) -> None:
-        self.path, self.quick = path, quick
-        self.pool: ProcessPoolExecutor | None = None
-        self.stored: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
-
-    def of(self, key: str, function: Callable[..., Any], jobs: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Return the results of jobs in their order; they run on all cores."""
-        if key not in self.stored:
-            self.pool = self.pool or ProcessPoolExecutor(os.cpu_count())
-            self.stored[key] = list(self.pool.map(function, *zip(*jobs, strict=True)))
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            write_text(self.path, json.dumps(self.stored))
-        return self.stored[key]
-
-    def rounds(self, name: str) -> int:
-        """Return the number of rounds of a problem."""
-        return PROBLEMS[name].rounds // (20 if self.quick else 1)
-
-    def cells(self, problems: Iterable[str], contestants: Sequence[str], replicates: int) -> dict[str, dict[str, Any]]:
-        """Return the results of so many replicates by problem and contestant; UCB1 plays only arms."""
-        found: dict[str, dict[str, Any]] = {}
-        for name in problems:
-            found[name], rounds = {}, self.rounds(name)
-            chunks = [list(range(s, min(s + CHUNK, replicates))) for s in range(0, replicates, CHUNK)]
-            for contestant in contestants if PROBLEMS[name].arms else [c for c in contestants if c not in ARMS]:
-                jobs = [(name, contestant, seeds, rounds) for seeds in chunks]
-                parts = self.of(f"{name} | {contestant} | {rounds} x {replicates}", play, jobs)
-                found[name][contestant] = {what: [v for part in parts for v in part[what]] for what in parts[0]}
-        return found
+@MEMORY.cache  # type: ignore[untyped-decorator]
+def play_all(name: str, contestant: str, rounds: int, replicates: int) -> dict[str, list[Any]]:
+    """Play all replicates, on all cores."""
+    chunks = [range(s, min(s + CHUNK, replicates)) for s in range(0, replicates, CHUNK)]
+    parts = Parallel(-1)(delayed(play)(name, contestant, seeds, rounds) for seeds in chunks)
+    return {what: [value for part in parts for value in part[what]] for what in parts[0]}
 
 
 Cells = Mapping[str, Mapping[str, Any]]
+
+
+def cells_of(problems: Iterable[str], contestants: Iterable[str], size: Size) -> dict[str, dict[str, Any]]:
+    """Return the results by problem and contestant; UCB1 plays only arms."""
+    return {
+        name: {
+            contestant: play_all(name, contestant, PROBLEMS[name].rounds // size.shorter, size.replicates)
+            for contestant in contestants
+            if PROBLEMS[name].arms or contestant not in ARMS
+        }
+        for name in problems
+    }
 
 
 def spread(values: ArrayLike, digits: int | None = None) -> str:
@@ -147,14 +131,14 @@ def spread(values: ArrayLike, digits: int | None = None) -> str:
     return f"{mean:.{digits}f} ± {error:.{max(digits, 1)}f}"
 
 
-def means_of(cells: Cells, names: Sequence[str]) -> Array:
+def means_of(cells: Cells, names: Iterable[str]) -> Array:
     """Return mean regrets, ``(problems, contestants)``; NaN if a contestant does not play."""
     return np.array(
         [[np.mean(row[name]["regret"]) if name in row else np.nan for name in names] for row in cells.values()]
     )
 
 
-def regrets(cells: Cells, names: Sequence[str], best: Array) -> list[list[str]]:
+def regrets(cells: Cells, names: Iterable[str], best: Array) -> list[list[str]]:
     """Return a row per problem: regret, and in brackets its multiple of the best on that problem."""
     rows = []
     for (problem, row), means, least in zip(cells.items(), means_of(cells, names), best, strict=True):
@@ -180,84 +164,83 @@ def sticking(cells: Cells, names: Sequence[str], problem: str) -> list[str]:
     return [f"runs that stick: {problem}", *counts]
 
 
-def table_squarecb(runs: Runs, n: int) -> str:
+def compared(cells: Cells, names: Sequence[str]) -> list[list[str]]:
+    """Return regrets as multiples of the best of these policies, problem by problem and over all problems."""
+    means = means_of(cells, names)
+    best = np.nanmin(means, axis=1)
+    return regrets(cells, names, best) + summary(means / best[:, None])
+
+
+def table_squarecb(size: Size) -> str:
     """SquareCB's constant."""
-    cells = runs.cells(EIGHT, TUNED, n)
-    means = means_of(cells, TUNED)
-    best = means.min(axis=1)
-    rows = regrets(cells, TUNED, best) + summary(means / best[:, None])
+    rows = compared(cells_of(EIGHT, TUNED, size), list(TUNED))
     return markdown_table(["problem", *(f"c = {c:g}" for c in GRID)], rows)
 
 
-def table_one_default(runs: Runs, n: int) -> str:
+def table_one_default(size: Size) -> str:
     """Every policy at its defaults on the eight problems, as multiples of the best of all, tuned ones too."""
     names = [*ONE_MAP, *ARMS]
-    cells = runs.cells(EIGHT, [*names, *TUNED], n)
-    means = means_of(cells, [*names, *TUNED])
-    best, tuned = np.nanmin(means, axis=1), means[:, len(names) :]
+    cells = cells_of(EIGHT, [*names, *TUNED], size)
+    means, tuned = means_of(cells, names), means_of(cells, TUNED)
+    best = np.nanmin(np.column_stack([means, tuned]), axis=1)
     rows = regrets(cells, names, best)
     for row, values, least in zip(rows, tuned, best, strict=True):
         row.append(f"{values.min():.3g} ({values.min() / least:.2f}), c = {GRID[int(values.argmin())]:g}")
-    multiples = np.column_stack([means[:, : len(names)], tuned.min(axis=1)]) / best[:, None]
-    rows += [*summary(multiples), [*sticking(cells, names, COINS), "–"]]
+    rows += summary(np.column_stack([means, tuned.min(axis=1)]) / best[:, None])
+    rows.append([*sticking(cells, names, COINS), "–"])
     return markdown_table(["problem", *names, "SquareCB, best c in hindsight"], rows)
 
 
-def table_hard(runs: Runs, n: int) -> str:
+def table_hard(size: Size) -> str:
     """The same where assumptions fail, and where actions are alike."""
     names = [*ONE_MAP, *ARMS]
-    cells = runs.cells({**HARD, **GRIDS}, names, n)
-    means = means_of(cells, names)
-    best = np.nanmin(means, axis=1)
-    rows = regrets(cells, names, best) + summary(means / best[:, None])
-    rows += [sticking(cells, names, problem) for problem in HARD if problem.startswith("10 arms")]
-    return markdown_table(["problem", *names], rows)
+    cells = cells_of([*HARD, *GRIDS], names, size)
+    stuck = [sticking(cells, names, problem) for problem in HARD if problem.startswith("10 arms")]
+    return markdown_table(["problem", *names], compared(cells, names) + stuck)
 
 
-def table_selection(runs: Runs, n: int) -> str:
+def table_selection(size: Size) -> str:
     """Several maps: regret, and in how many runs the right one had the largest weight at the end."""
-    cells = runs.cells(SELECTION, MANY_MAPS, n)
+    cells = cells_of(SELECTION, MANY_MAPS, size)
     rows = regrets(cells, MANY_MAPS, means_of(cells, MANY_MAPS).min(axis=1))
     for problem, row in cells.items():
         right = 1 if problem.startswith("clicks") else 0
         won = [(np.array(row[name]["weights"])[:, -1].argmax(axis=1) == right).sum() for name in MANY_MAPS]
-        rows.append([f"right map first: {problem}", *(f"{k} of {n}" for k in won)])
+        rows.append([f"right map first: {problem}", *(f"{k} of {size.replicates}" for k in won)])
     return markdown_table(["problem", *MANY_MAPS], rows)
 
 
-def table_clicks(runs: Runs, n: int) -> str:
+def table_clicks(size: Size) -> str:
     """Rare clicks on maps of different widths."""
-    rows = []
-    for true, (problem, row) in enumerate(runs.cells(CLICKS, MANY_MAPS, max(n // 2, 3)).items(), start=-1):
+    rows, few = [], size._replace(replicates=max(size.replicates // 2, 3))
+    for true, (problem, row) in enumerate(cells_of(CLICKS, MANY_MAPS, few).items(), start=-1):
         for name, own in row.items():
             weights = np.array(own["weights"])  # (n, readings, M)
             sure = (weights.max(axis=2) > 0.8).sum(axis=0).tolist()
             right = (weights[:, :, true] > 0.9).sum(axis=0).tolist()
             counts = [f"{', '.join(map(str, found))} of {len(weights)}" for found in (sure, right)]
             last = " / ".join(f"{w:.2f}" for w in weights[:, -1].mean(axis=0))
-            earned = spread(np.array(own["earned"]) / runs.rounds(problem), 3)
+            earned = spread(np.array(own["earned"]) / (PROBLEMS[problem].rounds // size.shorter), 3)
             rows.append([problem, name, last, counts[0], "–" if true < 0 else counts[1], earned])
     head = ["problem", "policy", "mean weights of 40 / 80 / 160", "a weight above .8", "the right one above .9"]
     return markdown_table([*head, "reward a round"], rows)
 
 
-def table_regions(runs: Runs, n: int) -> str:
+def table_regions(size: Size) -> str:
     """Balls."""
-    cells = runs.cells(BALLS, REGIONS, n)
+    cells = cells_of(BALLS, REGIONS, size)
     rows = [[problem, *(spread(row[name]["regret"]) for name in REGIONS)] for problem, row in cells.items()]
     return markdown_table(["problem", *REGIONS], rows)
 
 
-def calibrated(runs: Runs, kind: str, n: int) -> list[dict[str, Any]]:
+def calibrated(kind: str, size: Size) -> list[dict[str, Any]]:
     """Return the runs of one kind of problem, more of the kind where weights claim to be probabilities."""
-    n, size = (20 if kind == "linear" else 6) * n, 20
-    jobs = [(kind, list(range(s, min(s + size, n)))) for s in range(0, n, size)]
-    return [run for part in runs.of(f"calibration | {kind} | {n}", calibration.play_many, jobs) for run in part]
+    return calibration.play_many(kind, (20 if kind == "linear" else 6) * size.replicates)
 
 
-def table_calibration(runs: Runs, n: int) -> str:
+def table_calibration(size: Size) -> str:
     """Reliability of the winner's weight where a map is right."""
-    found = calibrated(runs, "linear", n)
+    found = calibrated("linear", size)
     rows: dict[str, list[str]] = {}
     for i, name in enumerate(calibration.NAMES):
         for words, count, mean, share, low, high in calibration.reliability(*calibration.winners(found, name)[:2]):
@@ -267,32 +250,33 @@ def table_calibration(runs: Runs, n: int) -> str:
     return markdown_table(["weight of the winner", *columns], list(rows.values()))
 
 
-def table_calibration_kinds(runs: Runs, n: int) -> str:
+def table_calibration_kinds(size: Size) -> str:
     """Weights and frequencies of right winners, by horizon and by kind of problem."""
     rows = []
     for kind, words in calibration.KINDS.items():
-        found = calibrated(runs, kind, n)
-        (weight, right, rounds), scb = (calibration.winners(found, name) for name in calibration.NAMES)
+        found = calibrated(kind, size)
+        winners = [calibration.winners(found, name) for name in calibration.NAMES]
+        weight, right, rounds = winners[0]
         parts = {words: rounds > 0}
         if kind == "linear":
             edges = pairwise(calibration.HORIZONS)
             parts |= {f"… stopped after {a} to {b - 1} rounds": (rounds >= a) & (rounds < b) for a, b in edges}
         for label, inside in parts.items():
             if inside.any():
-                sure, cells = weight[inside] > 0.9, []
-                for w, r in ((weight[inside], right[inside]), (scb[0][inside], scb[1][inside])):
-                    error = calibration.expected_error(w, r)
-                    cells.append([f"{value:.3f}" for value in (w.mean(), r.mean(), error)])
-                wrong = f"{int((sure & ~right[inside]).sum())} of {int(sure.sum())}"
-                rows.append([label, str(int(inside.sum())), *cells[0], wrong, *cells[1]])
+                sure, cells = inside & (weight > 0.9), []
+                for w, r, _ in winners:
+                    error = calibration.expected_error(w[inside], r[inside])
+                    cells.append([f"{value:.3f}" for value in (w[inside].mean(), r[inside].mean(), error)])
+                wrong = f"{(sure & ~right).sum()} of {sure.sum()}"
+                rows.append([label, str(inside.sum()), *cells[0], wrong, *cells[1]])
     head = [[f"{name}: mean weight of the winner", "right", "calibration error"] for name in calibration.NAMES]
     return markdown_table(["problems", "n", *head[0], "wrong when above .9", *head[1]], rows)
 
 
-def draw_multiples(runs: Runs, n: int) -> "Figure":
+def draw_multiples(size: Size) -> "Figure":
     """Draw the regret of every policy at its defaults as a multiple of the best of all, tuned ones too."""
     names, top = [*ONE_MAP, *ARMS], 30.0
-    means = means_of(runs.cells(EIGHT, [*names, *TUNED], n), [*names, *TUNED])
+    means = means_of(cells_of(EIGHT, [*names, *TUNED], size), [*names, *TUNED])
     multiples = (means / np.nanmin(means, axis=1, keepdims=True))[:, : len(names)]
     look, width = looks(names), 0.8 / len(names)
     with house_style():
@@ -321,7 +305,7 @@ def draw_multiples(runs: Runs, n: int) -> "Figure":
     return figure
 
 
-TABLES: dict[str, Callable[[Runs, int], str]] = {
+TABLES: dict[str, Callable[[Size], str]] = {
     "one default": table_one_default,
     "squarecb": table_squarecb,
     "hard": table_hard,
@@ -339,16 +323,15 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=TABLES, default=list(TABLES), metavar="NAME")
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # read by the workers, which share the cores
-    n, runs, made = 6 if options.quick else 100, Runs(JSON, quick=options.quick), {}
+    size, made = (Size(6, shorter=20) if options.quick else Size()), {}
     for name in options.only:
         begin = time.monotonic()
-        made[name] = TABLES[name](runs, n)
-        print(f"\n## {name}, n = {n} ({time.monotonic() - begin:.0f} s)\n\n{made[name]}", flush=True)
+        made[name] = TABLES[name](size)
+        print(f"\n## {name}, n = {size.replicates} ({time.monotonic() - begin:.0f} s)\n\n{made[name]}", flush=True)
     if not options.quick and made.keys() == TABLES.keys():
         figures = pages.DOCS / "figures"
-        save_figure(draw_multiples(runs, n), figures / "one-default.png")
-        found = {kind: calibrated(runs, kind, n) for kind in calibration.KINDS}
+        save_figure(draw_multiples(size), figures / "one-default.png")
+        found = {kind: calibrated(kind, size) for kind in calibration.KINDS}
         save_figure(calibration.draw(found), figures / "calibration.png")
         pages.fill(pages.DOCS / "defaults.md", made)
 

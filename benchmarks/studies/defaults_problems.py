@@ -65,9 +65,8 @@ def linear(seed: int, T: int, K: int, d: int, noise: str = "uniform") -> Trace:
     """Gaussian features, a parameter of norm 1, noise of standard deviation about .3 or .5."""
     rng = rng_of(seed, 1, K, d)
     theta = rng.normal(size=d)
-    theta /= np.linalg.norm(theta)
     x = rng.normal(size=(T, 1, K, d)) / np.sqrt(d)
-    means = x[:, 0] @ theta
+    means = x[:, 0] @ (theta / np.linalg.norm(theta))
     if noise == "uniform":
         error = rng.uniform(-0.5, 0.5, (T, K))
     elif noise == "heavy":  # Student's t with 2.5 degrees, of standard deviation 1/2

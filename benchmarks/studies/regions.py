@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import multivariate_normal
 from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
 
@@ -30,11 +31,8 @@ Prior = dict[str, Any]
 
 def log_density(prior: Prior, theta: Array) -> Array:
     """Return the log density of parameters under a mixture."""
-    joint = []
-    for mean, covariance, weight in zip(prior["means"], prior["covariances"], prior["weights"], strict=True):
-        apart = theta - mean
-        square = np.einsum("ni,ij,nj->n", apart, np.linalg.inv(covariance), apart)
-        joint.append(np.log(weight) - 0.5 * (square + np.linalg.slogdet(2.0 * np.pi * covariance)[1]))
+    parts = zip(prior["means"], prior["covariances"], prior["weights"], strict=True)
+    joint = [np.log(weight) + multivariate_normal(mean, covariance).logpdf(theta) for mean, covariance, weight in parts]
     return np.logaddexp.reduce(joint, axis=0)
 
 
@@ -94,18 +92,15 @@ def world(seed: int) -> tuple[dict[str, tuple[float, float]], int, float]:
 def compared(worlds: int = 30) -> str:
     """Return the comparison with plain mixtures and k-means."""
     found, numbers, covered = zip(*(world(seed) for seed in range(worlds)), strict=True)
-    rows = []
-    ours = np.array([one[OURS] for one in found])
-    for name in found[0]:
-        values = np.array([one[name] for one in found])
-        more = values[:, 1] - ours[:, 1]
-        cells = [spread(values[:, 0], 2) if name != ALONE else "–", spread(values[:, 1], 2)]
-        rows.append([name, *cells, "" if name == OURS else spread(more, 2)])
+    values, rows = {name: np.array([one[name] for one in found]).T for name in found[0]}, []
+    for name, (density, lost) in values.items():
+        more = "" if name == OURS else spread(lost - values[OURS][1], 2)
+        rows.append([name, "–" if name == ALONE else spread(density, 2), spread(lost, 2), more])
     head = ["regions", "log density of new parameters", f"regret of PSIDS in {ROUNDS} rounds", "regret more than ours"]
     counts = ", ".join(f"{k} ({numbers.count(k)} times)" for k in sorted(set(numbers)))
     right = np.array([share for share, k in zip(covered, numbers, strict=True) if k == M])
-    last = (
-        f"The number of regions was found as {counts}. Where it was {M}, {100 * right.mean():.0f} % "
+    last = f"The number of regions was found as {counts}. Where it was {M}, {100 * right.mean():.0f} % "
+    last += (
         f"(± {100 * standard_error(right):.0f} %) of the true centres are within `center_errors` of the nearest one."
     )
     return f"{markdown_table(head, rows)}\n\n{last}"
@@ -163,9 +158,8 @@ def main() -> None:
     if len(sys.argv) > 1:
         fill(DOCS / "regions.md", {"in sequence": in_sequence(Path(sys.argv[1]))})
         return
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # k-means of scikit-learn warns of its own memory
-        fill(DOCS / "regions.md", {"compared": compared(), "elongated": elongated()})
+    warnings.simplefilter("ignore")  # k-means of scikit-learn warns of its own memory
+    fill(DOCS / "regions.md", {"compared": compared(), "elongated": elongated()})
 
 
 if __name__ == "__main__":

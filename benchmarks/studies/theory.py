@@ -37,15 +37,19 @@ def misspecification(lanes: int = 1000, rounds: int = 300, R: float = 0.3) -> st
     return markdown_table(["ε", "error", "widened sets", "sets that ignore ε"], rows)
 
 
+def _balls(seed: int, lanes: int, R: float, **options: Any) -> tuple[np.random.Generator, Array, PSOFUL]:
+    """Return random numbers, parameters in the first of five balls in five dimensions, and PS-OFUL given the balls."""
+    rng = np.random.default_rng(seed)
+    centers = rng.normal(size=(lanes, 5, 5)) / math.sqrt(5)
+    theta = centers[:, 0] + 0.5 * unit(rng, lanes, 5)
+    return rng, theta, PSOFUL(centers=centers, radii=0.5, noise=R, delta=DELTA, lanes=lanes, **options)
+
+
 def _misses(eps: float, name: str, stated: float, lanes: int, rounds: int, R: float) -> Array:
-    rng = np.random.default_rng(0)
-    M, d = 5, 5
-    centers = rng.normal(size=(lanes, M, d)) / math.sqrt(d)
-    theta, u = centers[:, 0] + 0.5 * unit(rng, lanes, d), rng.normal(size=(lanes, d))
-    policy = PSOFUL(centers=centers, radii=0.5, noise=R, delta=DELTA, misspecification=stated, lanes=lanes)
-    missed = np.zeros(lanes, dtype=bool)
+    rng, theta, policy = _balls(0, lanes, R, misspecification=stated)
+    u, missed = rng.normal(size=theta.shape), np.zeros(lanes, dtype=bool)
     for _ in range(rounds):
-        decision = policy.act(unit(rng, lanes, 4, d))
+        decision = policy.act(unit(rng, lanes, 4, 5))
         phi = decision.features
         signs = {"sign": np.sign((phi * u).sum(axis=1)), "random": rng.choice([-1.0, 1.0], lanes), "constant": 1.0}
         policy.update(decision, (phi * theta).sum(axis=1) + eps * signs[name] + R * rng.normal(size=lanes))
@@ -57,14 +61,10 @@ def alarms(lanes: int = 500, rounds: int = 1000, R: float = 0.5) -> str:
     """Return how often and when the alarm is raised, for noise of the stated size and larger."""
     rows = []
     for factor in (1.0, 1.2, 1.5, 2.0):
-        rng = np.random.default_rng(1)
-        M, d = 5, 5
-        centers = rng.normal(size=(lanes, M, d)) / math.sqrt(d)
-        theta = centers[:, 0] + 0.5 * unit(rng, lanes, d)
-        policy = PSOFUL(centers=centers, radii=0.5, noise=R, delta=DELTA, lanes=lanes)
+        rng, theta, policy = _balls(1, lanes, R)
         first = np.full(lanes, np.inf)
         for t in range(1, rounds + 1):
-            decision = policy.act(unit(rng, lanes, 4, d))
+            decision = policy.act(unit(rng, lanes, 4, 5))
             policy.update(decision, (decision.features * theta).sum(axis=1) + factor * R * rng.normal(size=lanes))
             first = np.where(np.isinf(first) & policy.misspecified, t, first)
         rang = np.isfinite(first)
@@ -88,13 +88,12 @@ def worst_case(lanes: int = 20, T: int = 8000, D: float = 0.5, R: float = 0.5) -
 
 def _contexts(policy: Policy, M: int, T: int, D: float, R: float) -> Array:
     rng = np.random.default_rng(2)
-    lanes, maps = int(policy.lanes or 1), np.arange(M)
-    regret = np.zeros(lanes)
+    lanes = int(policy.lanes or 1)
+    x, regret = np.zeros((lanes, M, 2, 2)), np.zeros(lanes)
+    x[:, :, 1, 0] = 1.0
     for _ in range(T):
         context = rng.integers(M, size=lanes)
-        x = np.zeros((lanes, M, 2, 2))
-        x[:, :, 1, 0] = 1.0
-        x[:, :, 1, 1] = context[:, None] == maps
+        x[:, :, 1, 1] = context[:, None] == np.arange(M)
         value = np.where(context == 0, D, -D)
         decision = policy.act(x)
         played = np.where(decision.action == 1, value, 0.0)
@@ -156,11 +155,10 @@ def penalty(lanes: int = 150, T: int = 500) -> str:
 
 def main() -> None:
     """Measure everything."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # alarms are counted here
-        math_page = {"almost linear": misspecification(), "alarms": alarms(), "worst case": worst_case(), "scb": scb()}
-        fill(DOCS / "math.md", math_page)
-        fill(DOCS / "choosing.md", {"penalty": penalty()})
+    warnings.simplefilter("ignore", RuntimeWarning)  # alarms are counted here
+    math_page = {"almost linear": misspecification(), "alarms": alarms(), "worst case": worst_case(), "scb": scb()}
+    fill(DOCS / "math.md", math_page)
+    fill(DOCS / "choosing.md", {"penalty": penalty()})
 
 
 if __name__ == "__main__":

@@ -44,47 +44,13 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "FSIDS",
-    "FSMED",
-    "FSOFUL",
-    "FSTS",
-    "OFUL",
-    "PSIDS",
-    "PSOFUL",
-    "PSTS",
-    "Agent",
-    "BiasOFUL",
-    "Blocked",
-    "Catalogue",
-    "Decision",
-    "FSSquareCB",
-    "Greedy",
-    "LinIDS",
-    "LinMED",
-    "LinTS",
-    "Power",
-    "RegretBalancing",
-    "SquareCB",
-    "Uniform",
-    "cross_features",
-    "given",
-    "grid",
-    "load",
-    "logs",
-    "maps",
-    "masters",
-    "on_every_ball",
-    "on_every_map",
-    "on_map",
-    "problems",
-    "regions",
-    "rivals",
-    "simulate",
-    "sweep",
-    "theory",
-    "tune",
-]
+__all__ = ["FSIDS", "FSMED", "FSOFUL", "FSTS", "FSSquareCB"]  # choose among maps
+__all__ += ["PSIDS", "PSOFUL", "PSTS"]  # choose among regions
+__all__ += ["OFUL", "BiasOFUL", "Greedy", "LinIDS", "LinMED", "LinTS", "SquareCB", "Uniform"]  # one map
+__all__ += ["RegretBalancing", "masters", "on_every_ball", "on_every_map", "on_map", "rivals"]  # choose among policies
+__all__ += ["Agent", "Blocked", "Catalogue", "Decision", "Power", "cross_features", "given", "load"]
+__all__ += ["logs", "maps", "regions", "theory"]
+__all__ += ["grid", "problems", "simulate", "sweep", "tune"]  # the laboratory
 
 
 def __getattr__(name: str) -> Any:

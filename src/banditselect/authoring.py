@@ -33,11 +33,11 @@ from .policies.contract import Chosen, Played, answer
 from .policies.policy import Policy
 from .problems import Instances, Problem
 from .runtime.arguments import Configured, argument
-from .runtime.blocks import maps_of
 from .runtime.constraints import Bounds, Constraint, Number, Numbers, OneOf, Rate, Widths, YesNo
 from .runtime.errors import refuse
 from .runtime.files import register
 from .runtime.lanes import LaneArrays, per_lane
+from .runtime.shapes import maps_of
 from .types import Array, Index, Mask
 
 __all__ = ["Bounds", "Configured", "Constraint", "Number", "Numbers", "OneOf", "Rate", "Widths", "YesNo", "argument"]

@@ -10,7 +10,7 @@ from banditselect.models.evidence import EvidenceWeighted
 from banditselect.models.model import Model
 from banditselect.plays.optimism import Best
 from banditselect.problems import Classification, SyntheticFeatureSelection
-from banditselect.runtime.blocks import maps_of
+from banditselect.runtime.shapes import maps_of
 
 
 def table(*shape):

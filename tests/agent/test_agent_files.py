@@ -100,95 +100,56 @@ def whole(tmp_path_factory):
     return files.read(path)
 
 
-def _put(name, value, part="learned"):
-    """Return what puts a value, as a file has it, into a part of the agent."""
-
-    def change(agent, arrays):
-        agent[part][name] = value(agent[part][name]) if callable(value) else value
-
-    return change
+def no_number(array):
+    return np.where(np.arange(array.size) == 0, np.nan, array)
 
 
-def _maps(value):
-    """Return what changes the maps."""
-    return _put("maps", lambda maps: {"dict": value(maps["dict"])}, "Agent")
-
-
-def _array(name, value):
-    def change(agent, arrays):
-        key = agent["learned"]["scale"]["dict"][name]["array"]
-        arrays[key] = value(arrays[key].copy())
-
-    return change
-
-
-def _lane(place, value):
-    def change(agent, arrays):
-        taken = agent["learned"]["lanes"]["dict"]["taken"]["list"]
-        taken[0]["list"][place] = value
-
-    return change
-
-
-def _items(change):
-    """Return what changes the ids and the records of items."""
-    return _put(
-        "items", lambda items: {"list": [{"list": part} for part in change(*(p["list"] for p in items["list"]))]}
-    )
-
-
-def _first(array, value):
-    array[0] = value
-    return array
-
-
-DAMAGES = {
-    "id": (_put("id", 3, "Agent"), "id: got 3"),
-    "maps without names": (_put("maps", {"list": []}, "Agent"), "Agent: maps: got []"),
-    "a map too few": (_maps(lambda maps: {"price": maps["price"]}), "maps: other ones than FSIDS"),
-    "maps in another order": (_maps(lambda maps: dict(reversed(maps.items()))), "maps: other ones than FSIDS"),
-    "a map of no kind": (_maps(lambda maps: maps | {"price": {"Magic": {}}}), "class 'Magic' is not known here"),
+DAMAGES = {  # where in the file, the value put there or a change of it, and what the error names
+    "id": ("Agent.id", 3, "id: got 3"),
+    "maps without names": ("Agent.maps", {"list": []}, "Agent: maps: got []"),
+    "a map too few": ("Agent.maps.dict", lambda maps: {"price": maps["price"]}, "maps: other ones than FSIDS"),
+    "maps in another order": ("Agent.maps.dict", lambda maps: dict(reversed(maps.items())), "maps: other ones than"),
+    "a map of no kind": ("Agent.maps.dict.price", {"Magic": {}}, "class 'Magic' is not known here"),
     "an encoder for a map": (
-        _maps(lambda maps: maps | {"price": maps["price"]["Items"]["items"]}),
+        "Agent.maps.dict.price",
+        lambda price: price["Items"]["items"],
         "Agent: maps['price']: got Numbers('price'), expected a FeatureMap under a name",
     ),
-    "a lane of two keys": (_lane(1, 1), "lanes: keys of other lanes"),
-    "a lane that is not there": (_lane(1, 99), "lanes: keys of other lanes"),
-    "a lane that is no number": (_lane(1, 0.0), "lanes: keys of other lanes"),
-    "a key that is none": (_lane(0, 1.5), "key: got 1.5"),
-    "widths": (_array("mean", lambda a: a[:-1]), "scale: mean is not that of"),
-    "no number": (_array("square", lambda a: _first(a, np.nan)), "scale: square"),
-    "a square below 0": (_array("square", lambda a: _first(a, -1.0)), "scale: counts or squares"),
-    "a feature of the future": (_array("since", lambda a: _first(a, 99)), "scale: counts or squares"),
-    "an item twice": (
-        _items(lambda names, rows: (names[:1] * 2, rows)),
-        "items: got ['tea', 'tea'], expected different ids",
-    ),
-    "an item without a record": (_items(lambda names, rows: (names, rows[:1])), "different ids of 1 records"),
-    "an id that is none": (_items(lambda names, rows: ([None, "tea"], rows)), "items: got [None, 'tea']"),
-    "an item that is no record": (_items(lambda names, rows: (names, [3, 4])), "different ids of 2 records"),
-    "no policy": (_put("policy", None), "not what save wrote"),
+    "a lane of two keys": ("learned.lanes.dict.taken.list.0.list.1", 1, "lanes: keys of other lanes"),
+    "a lane that is not there": ("learned.lanes.dict.taken.list.0.list.1", 99, "lanes: keys of other lanes"),
+    "a lane that is no number": ("learned.lanes.dict.taken.list.0.list.1", 0.0, "lanes: keys of other lanes"),
+    "a key that is none": ("learned.lanes.dict.taken.list.0.list.0", 1.5, "key: got 1.5"),
+    "widths": ("learned.scale.dict.mean.array", lambda a: a[:-1], "scale: mean is not that of"),
+    "no number": ("learned.scale.dict.square.array", no_number, "scale: square"),
+    "a square below 0": ("learned.scale.dict.square.array", lambda a: a - 99.0, "scale: counts or squares"),
+    "a feature of the future": ("learned.scale.dict.since.array", lambda a: a + 99, "scale: counts or squares"),
+    "an item twice": ("learned.items.list.0.list", ["tea"] * 2, "items: got ['tea', 'tea'], expected different ids"),
+    "an item without a record": ("learned.items.list.1.list", lambda rows: rows[:1], "different ids of 1 records"),
+    "an id that is none": ("learned.items.list.0.list.0", None, "items: got [None, 'coffee']"),
+    "an item that is no record": ("learned.items.list.1.list", [3, 4], "different ids of 2 records"),
+    "no policy": ("learned.policy", None, "not what save wrote"),
 }
 
 
-def damaged(path, whole, change):
-    """Write the file with a change in it; its checksum is right."""
-    settings_, arrays = copy.deepcopy(whole)
-    change(settings_, arrays)
+def damaged(path, whole, way, value):
+    """Write the file with another value in one place; its checksum is right."""
+    content, arrays = copy.deepcopy(whole)
+    settings_, (*steps, last) = content, way.split(".")
+    for step in steps:
+        content = content[int(step) if isinstance(content, list) else step]
+    if last == "array":
+        content, last = arrays, content["array"]
+    last = int(last) if isinstance(content, list) else last
+    content[last] = value(content[last]) if callable(value) else value
     files.write(path, settings_, arrays)
-
-
-def test_what_is_not_changed_is_loaded(whole, tmp_path):
-    damaged(tmp_path / "agent.bsel", whole, lambda agent, arrays: None)
-    agent = load(tmp_path / "agent.bsel")
-    assert agent.keys == ["ada", "bob"]
-    assert agent.explain("ada").rounds == 1
 
 
 @pytest.mark.parametrize("kind", DAMAGES)
 def test_what_no_agent_has_written_is_refused_by_name(kind, whole, tmp_path):
-    change, word = DAMAGES[kind]
-    damaged(tmp_path / "agent.bsel", whole, change)
+    way, value, word = DAMAGES[kind]
+    damaged(tmp_path / "agent.bsel", whole, way, lambda part: part)
+    assert load(tmp_path / "agent.bsel").keys == ["ada", "bob"]
+    damaged(tmp_path / "agent.bsel", whole, way, value)
     with pytest.raises(ValueError, match=r"agent\.bsel: ") as caught:
         load(tmp_path / "agent.bsel")
     assert word in str(caught.value)
@@ -199,7 +160,8 @@ def test_what_no_agent_has_written_is_refused_by_name(kind, whole, tmp_path):
     [("Agent", "maps"), ("Agent", "id"), *(("learned", n) for n in ("policy", "lanes", "scale", "items"))],
 )
 def test_what_is_missing_is_named(part, name, whole, tmp_path):
-    damaged(tmp_path / "agent.bsel", whole, lambda agent, arrays: agent[part].pop(name))
+    without = {key: value for key, value in whole[0][part].items() if key != name}
+    damaged(tmp_path / "agent.bsel", whole, part, without)
     with pytest.raises(ValueError, match=rf"agent\.bsel: not what save wrote: KeyError: '{name}'"):
         load(tmp_path / "agent.bsel")
 

@@ -42,7 +42,7 @@ def traced(call, interrupt):
         name = frame.f_code.co_filename
         if "/banditselect/" not in name:
             return None
-        exact = "/agent/" in name or name.endswith("policies/base.py")
+        exact = "/agent/" in name or name.endswith("policies/policy.py")
         frame.f_trace_opcodes, frame.f_trace_lines = exact, not exact
         comes = event == "line" or (event == "opcode" and frame.f_lasti in looks(frame.f_code))
         if comes and interrupt((name, frame.f_lineno)):

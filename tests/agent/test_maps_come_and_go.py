@@ -83,6 +83,13 @@ def test_names_follow_the_models_and_what_was_decided_before_is_learned(tmp_path
     assert again.act(VISITORS[0], ITEMS).to_dict() == agent.act(VISITORS[0], ITEMS).to_dict()
 
 
+def test_maps_of_one_class_that_come_later_have_names_of_their_own():
+    agent = Agent(maps=[PRICE, PRICE])
+    agent.retire_maps("0: Items")
+    agent.add_maps([PRICE, PRICE])
+    assert list(agent.maps) == ["1: Items", "2: Items", "3: Items"]
+
+
 def test_an_explanation_names_the_features_of_every_map_that_is_there():
     agent = Agent(maps={"price": PRICE, "taste": TASTE}, seed=1)
     rng = np.random.default_rng(0)

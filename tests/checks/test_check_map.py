@@ -34,11 +34,12 @@ def test_maps_of_the_library_pass(name, check):
         maps.Vectors("vector"),
         maps.Polynomials(maps.Numbers("year")),
         maps.Fourier(maps.Numbers("year"), width=6),
+        *maps.candidates(VISITORS * 9, FILMS * 9).values(),
     ],
     ids=repr,
 )
-def test_encoders_of_the_library_pass(encoder):
-    assert check_map(encoder, VISITORS, FILMS) == ONE_BLOCK
+def test_encoders_and_candidates_of_the_library_pass(encoder):
+    assert check_map(encoder, VISITORS, FILMS).keys() <= ONE_BLOCK.keys()
 
 
 def test_maps_of_other_code_pass_but_for_what_they_do_not_promise():
@@ -49,11 +50,6 @@ def test_maps_of_other_code_pass_but_for_what_they_do_not_promise():
     skipped = check_map(maps.Function(distance, width=1), VISITORS, FILMS, expected_failures=unsafe)
     assert skipped.keys() == {*ONE_BLOCK, "check_saved_map"}
     assert skipped["check_saved_map"].startswith("it cannot be saved: Function(<function")
-
-
-def test_candidates_pass():
-    for proposed in maps.candidates(VISITORS * 9, FILMS * 9).values():
-        check_map(proposed, VISITORS, FILMS)
 
 
 class Years(maps.FeatureMap):
@@ -194,8 +190,7 @@ FLAWS = [
         "check_repeated_calls",
         "that are kept give other",
         flawed(
-            _features=lambda self, c, z: z.encoded(self, "once"),
-            once=lambda self, z: np.column_stack(self.read(z)),
+            _features=lambda self, c, z: z.encoded(self, "once"), once=lambda self, z: np.column_stack(self.read(z))
         ),
     ),
     (
@@ -271,7 +266,3 @@ def test_what_is_no_map_or_has_too_few_examples_is_refused():
         check_map(Years(), [{}], FILMS[:2])
     with pytest.raises(ValueError, match="check_map: contexts"):
         check_map(Years(), [], FILMS)
-    with pytest.raises(AssertionError, match="check_fit: passed, but was expected to fail"):
-        check_map(Years(), [{}], FILMS, expected_failures={"check_fit": "no reason"})
-    with pytest.raises(ValueError, match="check_nothing"):
-        check_map(Years(), [{}], FILMS, expected_failures={"check_nothing": ""})

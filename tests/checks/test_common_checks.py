@@ -45,7 +45,7 @@ def test_check_policy_runs_everything_and_expected_failures_must_fail():
     assert skipped["check_batch"] == "it has no parameters"
     with pytest.raises(AssertionError, match="check_learning"):
         check_policy(factory)
-    with pytest.raises(AssertionError, match="expected to fail"):
+    with pytest.raises(AssertionError, match="check_ties: passed, but was expected to fail"):
         run_check("check_ties", factory, "it has none")
     with pytest.raises(AssertionError, match=r"check_batch: cannot run \(it has no parameters\), but was"):
         check_policy(factory, expected_failures=excused | {"check_batch": "it learns nothing"})

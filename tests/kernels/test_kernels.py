@@ -78,8 +78,8 @@ def test_upper_bounds_by_their_definition(blocks, least):
     x[:, 1, :, 2] = 0.0
     block = rng.integers(0, blocks, size=(2, P, K)) if blocks > 1 else NO_BLOCK
     squared = np.array([[1.0, 2.0, -1.0, 0.5], [-1.0] * 4, [0.0, -0.1, 3.0, np.nan]])
-    out = np.empty((2, K))
-    upper_bounds(ids, x, block, (theta, padded(root), dims, first, squared), scale, least, out)
+    ellipsoids = theta, padded(root), dims, first, squared
+    out = upper_bounds(ids, x, block, ellipsoids, scale, least)
     for r, n in enumerate(ids):
         for a in range(K):
             bounds = []
@@ -87,8 +87,8 @@ def test_upper_bounds_by_their_definition(blocks, least):
                 c, z = first[i] + (block[r, i % P, a] if blocks > 1 else 0), x[r, i % P, a]
                 bounds.append(z @ theta[n, c] + scale * np.sqrt(squared[n, i]) * np.linalg.norm(z @ root[n, c]))
             assert out[r, a] == pytest.approx(min(bounds) if least else max(bounds), rel=1e-12)
-    upper_bounds(np.array([1, 1]), x, block, (theta, padded(root), dims, first, squared), scale, least, out)
-    np.testing.assert_array_equal(out, np.inf if least else -np.inf)
+    none = upper_bounds(np.array([1, 1]), x, block, ellipsoids, scale, least)
+    np.testing.assert_array_equal(none, np.inf if least else -np.inf)
 
 
 def test_gaussian_estimates_have_the_covariance_of_the_ridge():
@@ -97,11 +97,9 @@ def test_gaussian_estimates_have_the_covariance_of_the_ridge():
     N, d = 3, 4
     root, theta, spread = rng.normal(size=(N, 1, d, d)), rng.normal(size=(N, 1, d)), np.array([0.5, 1.0, 2.0])
     for lane in range(N):
-        ids, out = np.full(d, lane), np.empty((d, 1, d))
-        gaussian_estimates(ids, root, theta, np.eye(d), spread, out)
+        out = gaussian_estimates(np.full(d, lane), root, theta, np.eye(d), spread)
         np.testing.assert_allclose(out[:, 0] - theta[lane, 0], spread[lane] * root[lane, 0].T, rtol=1e-12, atol=1e-14)
-    at_zero = np.empty((1, 1, d))
-    gaussian_estimates(np.array([1]), root, theta, np.zeros((1, d)), spread, at_zero)
+    at_zero = gaussian_estimates(np.array([1]), root, theta, np.zeros((1, d)), spread)
     np.testing.assert_array_equal(at_zero[0], theta[1])
 
 

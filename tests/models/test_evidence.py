@@ -23,6 +23,9 @@ def test_posterior_by_hand():
     bank = bank_of([[[0, 0, 0], [0, 0, 0]], [[1.0, 2.0, 4.0], [2.0, 1.0, 5.0]]])
     prior, R_sq = np.array([0.25, 0.75]), np.array([9.0, 0.5])
     lane = np.array([1])
+    weights, mixture = Posterior(bank, variance=R_sq, prior=prior, online=False).weigh(LANE)
+    np.testing.assert_allclose(weights[0], prior, rtol=1e-14)  # no reward yet
+    assert mixture[0] == pytest.approx(0.0, abs=1e-14)
     weights, mixture = Posterior(bank, variance=R_sq, prior=prior, online=False).weigh(lane)
     terms = [0.25 * math.exp(-2.5), 0.75 * math.exp(-2.0)]  # J + R^2 logdet = 2.5, 2
     np.testing.assert_allclose(weights[0], np.array(terms) / sum(terms), rtol=1e-14)
@@ -31,14 +34,6 @@ def test_posterior_by_hand():
     terms = [0.25 * math.exp(-4.0), 0.75 * math.exp(-5.0)]
     np.testing.assert_allclose(weights[0], np.array(terms) / sum(terms), rtol=1e-14)
     assert mixture[0] == pytest.approx(-math.log(sum(terms)), rel=1e-14)
-
-
-def test_posterior_before_any_reward_is_the_prior():
-    prior = np.array([0.2, 0.3, 0.5])
-    bank = bank_of(np.zeros((1, 3, 3)))
-    weights, mixture = Posterior(bank, variance=np.array([4.0]), prior=prior, online=False).weigh(LANE)
-    np.testing.assert_allclose(weights[0], prior, rtol=1e-14)
-    assert mixture[0] == pytest.approx(0.0, abs=1e-14)
 
 
 def test_posterior_of_huge_losses():

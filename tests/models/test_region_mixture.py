@@ -7,7 +7,7 @@ import pytest
 
 from banditselect import PSIDS
 from banditselect.models.region_mixture import LEVELS
-from mixtures_by_hand import evidence_of
+from mixtures_by_hand import regression
 
 
 def test_psids_weighs_regions_and_noise_levels_as_a_batch_solve_does():
@@ -25,8 +25,9 @@ def test_psids_weighs_regions_and_noise_levels_as_a_batch_solve_does():
         v = level * spread
         for i in range(3):
             lam = 2.0 ** round(math.log2(3 * v / radii[i] ** 2))
-            _, _, s2, log_w[j, i] = evidence_of(X / unit, y / unit, lam * np.eye(3), centers[i], 1.0, v)
-            noise[j, i] = s2
+            _, _, J, logdet = regression(X / unit, y / unit, lam * np.eye(3), centers[i])
+            noise[j, i] = s2 = (v + J / 2) / (1.0 + len(y) / 2)
+            log_w[j, i] = math.log(v) - logdet / 2 - (1.0 + len(y) / 2) * math.log(v + J / 2)
             half, tau = 0.5 * math.log(10.0), 1.0 / math.sqrt(1.0 + len(y) / 2)
             low = -math.inf if j == 0 else -half
             high = math.inf if j == len(LEVELS) - 1 else half

@@ -5,7 +5,7 @@ import numpy as np
 from banditselect import Blocked, LinIDS
 from banditselect.kernels.features import played
 from banditselect.models.ridge_bank import RidgeBank
-from banditselect.runtime.blocks import maps_of
+from banditselect.runtime.shapes import maps_of
 from blocks_by_hand import Traffic, wide
 
 

@@ -1,88 +1,15 @@
 """Information-directed play against formulas written out again: batch solves, grids, integrals, draws."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from banditselect import FSIDS, LinIDS
-from banditselect.models.mixture import FLAT
-from banditselect.models.posterior import NEGLIGIBLE
+from banditselect import LinIDS
 from banditselect.plays.information import excess, expected_regret, mix_two
-from mixtures_by_hand import regressions
 
 ALL = np.ones(50, dtype=bool)
-
-
-def naive_play(w, s2, f, cov, common):
-    """Two-action play from weights (C,), noise variances (C,), means (C, K), covariances (C, K, K); (K,)."""
-    mean = w @ f
-    within = np.einsum("c,ckk->k", w, cov)
-    var = within + w @ (f - mean) ** 2
-    info = np.maximum(0.5 * (np.log1p(var / (w @ s2)) - common), 0.0)
-    b = int(np.argmax(mean))
-    gap = f - f[:, b : b + 1]
-    dev = np.sqrt(np.maximum(np.einsum("ckk->ck", cov) + cov[:, b, b][:, None] - 2 * cov[:, :, b], 0.0))
-    others = [a for a in range(len(mean)) if a != b]
-
-    def gain(a, c):
-        z = np.where(dev[:, a] > 0, (gap[:, a] - c) / np.where(dev[:, a] > 0, dev[:, a], 1.0), 0.0)
-        above = 0.5 * np.array([math.erfc(-v / math.sqrt(2)) for v in z])
-        plus = (gap[:, a] - c) * above + dev[:, a] * np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
-        return float(w @ np.where(dev[:, a] > 0, plus, np.maximum(gap[:, a] - c, 0.0)))
-
-    lower = max(gain(a, 0.0) for a in others)
-    highest = max((gap[:, a] + 6 * dev[:, a]).max() for a in others)
-    upper = min(c + sum(gain(a, c) for a in others) for c in np.linspace(0.0, max(highest, 0.0), 4001))
-    best = (np.inf, b, 0.0)
-    for a in others:
-        if info[a] > info[b]:
-            q = np.linspace(0.0, 1.0, 100_001)
-            ratio = ((lower + upper) / 2 + q * (mean[b] - mean[a])) ** 2 / (info[b] + q * (info[a] - info[b]))
-            best = min(best, (ratio.min(), a, q[ratio.argmin()]))
-    p = np.zeros(len(mean))
-    p[b] = 1.0 - best[2]
-    p[best[1]] += best[2]
-    return p
-
-
-@pytest.mark.parametrize("constant", [True, False])
-def test_fsids_plays_what_a_batch_solve_says(constant):
-    rng = np.random.default_rng(1)
-    dims, K = [3, 2], 4
-    policy = FSIDS(n_models=2, dim=dims, intercept=constant, seed=0)
-    seen, rewards = [[], []], []
-    for t in range(9):
-        x = [rng.normal(size=(K, d)) * (5.0 if i else 0.2) for i, d in enumerate(dims)]
-        if t > 2:
-            maps, y = [np.array(s) for s in seen], np.array(rewards)
-            sizes = [(m[0] ** 2).sum() for m in maps]
-            models = regressions(maps, y, constant, sizes)
-            log_w = np.array([m[3] for m in models])
-            w = np.exp(log_w - log_w.max())
-            w /= w.sum()
-            assert policy.model_weights == pytest.approx([w[0::2].sum(), w[1::2].sum()], rel=1e-8)
-            keep = w * w.size >= NEGLIGIBLE
-            f, cov = [], []
-            for k, (theta, V, s2, _) in enumerate(models):
-                z = x[k % 2] / math.sqrt(sizes[k % 2])
-                z = np.column_stack([np.ones(K), z]) if constant else z
-                f.append(z @ theta)
-                cov.append(s2 * z @ np.linalg.solve(V, z.T))
-            s2 = np.array([m[2] for m in models])[keep]
-            common = math.log1p(1.0 / (FLAT + len(y))) if constant else 0.0
-            expected = naive_play(w[keep] / w[keep].sum(), s2, np.array(f)[keep], np.array(cov)[keep], common)
-            assert policy.probabilities(x) == pytest.approx(expected, abs=2e-3)  # the grid of thresholds is coarse
-            assert policy.noise_estimate**2 == pytest.approx(w @ np.array([m[2] for m in models]), rel=1e-8)
-        decision = policy.act(x)
-        reward = 3.0 + x[0][decision.action].sum() + 0.3 * rng.normal()
-        for i in range(2):
-            seen[i].append(x[i][decision.action])
-        rewards.append(reward)
-        policy.update(decision, reward)
 
 
 @pytest.mark.parametrize("deviation", [1e-3, 1.0, 50.0])

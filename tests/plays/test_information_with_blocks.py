@@ -100,11 +100,11 @@ class Believed:
 
 @pytest.mark.parametrize("noise", [None, 0.3])
 @pytest.mark.parametrize("constant", [True, False])
-@pytest.mark.parametrize(("dims", "blocks"), [((2,), (4,)), ((2, 3, 1), (4, 1, 3))])
+@pytest.mark.parametrize(("dims", "blocks"), [((2,), (4,)), ((2, 3, 1), (4, 1, 3)), ((2, 3), (1, 1))])
 def test_information_directed_play_with_blocks_is_that_of_brute_force(dims, blocks, constant, noise):
     arguments = {"noise": noise, "intercept": constant, "lanes": 2, "seed": 3}
     if len(dims) > 1:
-        policy = FSIDS(n_models=3, dim=dims, blocks=blocks, **arguments)
+        policy = FSIDS(n_models=len(dims), dim=dims, blocks=blocks, **arguments)
     else:
         policy = LinIDS(dim=dims[0], blocks=blocks[0], **arguments)
     believed = [Believed(dims, blocks, constant, noise) for _ in range(2)]

@@ -60,13 +60,6 @@ def test_inverse_gaps_are_probabilities_that_favour_the_better(score, alpha, dat
                     assert p[a] == p[b]
 
 
-@given(score=scores, alpha=st.floats(0.0, 1e3), shift=st.randoms(use_true_random=False))
-def test_permuting_actions_permutes_probabilities(score, alpha, shift):
-    order = list(range(len(score)))
-    shift.shuffle(order)
-    np.testing.assert_allclose(igw(np.array(score)[order], alpha), igw(score, alpha)[order], rtol=1e-12)
-
-
 @pytest.mark.parametrize("schedule", [Power(3.0), Power(2.0, 0.0), Power(1.0, 2.0), math.log1p])
 def test_rates_of_lanes(schedule):
     updates = np.array([0, 1, 4, 100])

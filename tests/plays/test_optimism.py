@@ -15,10 +15,6 @@ def test_the_best_share_ties_among_the_actions_offered():
     np.testing.assert_array_equal(best(score, mask), [[0, 0, 1, 0], [1, 0, 0, 0], [0.5, 0.5, 0, 0]])
 
 
-def shared_bounds(bank, ids, x, squared, scale):
-    return shared_ridge.upper_bounds(ids, x, (bank.columns, bank.root, bank.group, squared), scale)
-
-
 @pytest.mark.parametrize(("M", "d", "K"), [(5, 3, 6), (300, 6, 5), (129, 3, 1), (260, 4, 4)])
 @pytest.mark.parametrize("standing", [0.0, 0.02, 0.3, 0.7, 1.0])
 def test_upper_bounds_of_many_models_by_brute_force(M, d, K, standing):
@@ -33,26 +29,9 @@ def test_upper_bounds_of_many_models_by_brute_force(M, d, K, standing):
     x = rng.normal(size=(2, 1, K, d))
     x[:, 0, -1] = x[:, 0, 0]
     squared = np.where(rng.random((3, M)) < standing, rng.uniform(0.0, 4.0, size=(3, M)), -1.0)
-    found = shared_bounds(bank, ids, x, squared, 0.8)
+    found = shared_ridge.upper_bounds(ids, x, (bank.columns, bank.root, bank.group, squared), 0.8)
     for r, n in enumerate(ids):
         widths = np.linalg.norm(np.einsum("kj,gjl->gkl", x[r, 0], bank.root[n]), axis=2)
         bounds = x[r, 0] @ bank.theta[n].T + 0.8 * np.sqrt(np.maximum(squared[n], 0.0)) * widths[group[n]].T
         np.testing.assert_allclose(found[r], np.where(squared[n] >= 0.0, bounds, -np.inf).max(axis=1), rtol=1e-12)
     np.testing.assert_array_equal(found[:, -1], found[:, 0])  # equal actions tie, wherever they stand
-
-
-def test_a_refuted_model_has_no_say_even_if_it_promises_most():
-    """Actions +1 and -1 in one dimension; three centres, of which the first is far and refuted."""
-    center = np.array([[[100.0], [-1.0], [0.5]]])
-    bank = shared_ridges(center, np.ones((1, 2, 1, 1)), np.array([[1, 0, 1]]))
-    x, lane = np.array([[[[1.0], [-1.0]]]]), np.array([0])
-
-    def play(*squared, scale=1.0):
-        return best(shared_bounds(bank, lane, x, np.array([squared]), scale), None)[0].tolist()
-
-    assert play(0.0, 0.0, 0.0) == [1.0, 0.0]
-    assert play(-1e-9, 0.0, 0.0) == [0.0, 1.0]  # bounds .5 and 1
-    assert play(-1e-9, 0.0, 1.0) == [1.0, 0.0]  # 1.5 and 1
-    assert play(-1e-9, 0.0, 1.0, scale=0.4) == [0.0, 1.0]  # .9 and 1
-    assert play(-1e-9, 0.0, 0.25) == [0.5, 0.5]  # a tie
-    assert play(-1.0, -1.0, -1.0) == [0.5, 0.5]

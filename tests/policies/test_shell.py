@@ -11,8 +11,8 @@ from banditselect.plays.optimism import Best
 from banditselect.policies.contract import Chosen
 from banditselect.policies.on_map import OnMap
 from banditselect.rivals import UCB1
-from banditselect.runtime.blocks import maps_of
 from banditselect.runtime.lanes import LaneArrays
+from banditselect.runtime.shapes import maps_of
 
 X = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from banditselect import OFUL, PSOFUL, PSTS, FSSquareCB, LinTS, SquareCB
-from banditselect.runtime.constraints import Bounds, Constraint, Number, Numbers, OneOf, Rate, Widths
+from banditselect.runtime.constraints import Bounds, Constraint, Number, Numbers, OneOf, Rate, Seeds, Widths
 from refusals import HUGE, INF, NAN, refused
 
 
@@ -24,6 +24,7 @@ from refusals import HUGE, INF, NAN, refused
         (OneOf(("a", "b")), ["a", "b"]),
         (Bounds(), [(0, 1), (0, 2e-30), [-1.5, 2], np.array([0.0, 1.0]), (np.float32(0), np.int64(3))]),
         (Widths(), [1, 5, 3.0, [1, 2, 3], (4,), np.array([2, 2]), np.int64(2)]),
+        (Seeds(), [0, 7, np.int64(3), (0,), (1, 2), [3, np.int32(4)], 2**70]),
         (Rate(), [0, 10.0, np.float32(2.0), 10**20, math.sqrt]),
         (Rate(("paper",)), ["paper", 3]),
         (Numbers(shapes=((), (None,))), [1.0, [1.0, 2.0], (3,), np.zeros(4), True]),
@@ -74,6 +75,11 @@ def test_constraints_accept(constraint, values):
             ],
         ),
         (Widths(), "a whole number >= 1, or one for each model", [0, -1, 1.5, [], [1, 0], [2, 2.5], None, "3", True]),
+        (
+            Seeds(),
+            "a whole number >= 0, or a tuple of them",
+            [-1, 1.0, None, "1", (), [], (1, -1), (1, 2.0), True, (True,), np.array([1, 2]), {1, 2}, NAN],
+        ),
         (Rate(), "a finite number >= 0, a schedule", [-1.0, NAN, INF, HUGE, None, "paper", True]),
         (Rate(("paper",)), "'paper'", ["printed", -1]),
         (

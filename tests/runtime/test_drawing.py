@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from banditselect.runtime.drawing import Streams, key, philox, seed_path
+from banditselect.runtime.drawing import Streams, key, philox
 
 ALARM = 1e-6  # false-alarm rate of each statistical assertion below; the seeds are fixed besides
 
@@ -31,16 +31,8 @@ def words(counter, keys):
     ("counter", "keys", "answer"),
     [
         ("0 0 0 0", "0 0", "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
-        (
-            "ffffffff ffffffff ffffffff ffffffff",
-            "ffffffff ffffffff",
-            "408f276d 41c83b0e a20bc7c6 6d5451fd",
-        ),
-        (
-            "243f6a88 85a308d3 13198a2e 03707344",
-            "a4093822 299f31d0",
-            "d16cfe09 94fdcceb 5001e420 24126ea1",
-        ),
+        ("ffffffff ffffffff ffffffff ffffffff", "ffffffff ffffffff", "408f276d 41c83b0e a20bc7c6 6d5451fd"),
+        ("243f6a88 85a308d3 13198a2e 03707344", "a4093822 299f31d0", "d16cfe09 94fdcceb 5001e420 24126ea1"),
     ],
 )
 def test_known_answers_of_random123(counter, keys, answer):
@@ -83,39 +75,15 @@ def test_normals_by_hand():
     np.testing.assert_allclose(z, expected[:3], rtol=1e-12)
 
 
-def test_longer_vectors_of_normals_begin_with_the_shorter():
-    streams = Streams(2, range(3))
-    ids, numbers = np.arange(3), np.array([4, 0, 9])
-    np.testing.assert_array_equal(streams.normals(ids, numbers, 6)[:, :3], streams.normals(ids, numbers, 3))
-
-
-def test_actions_follow_their_probabilities():
-    lanes, p = 10_000, np.array([0.5, 0.0, 0.2, 0.3])
-    action, probability = Streams(1, range(lanes)).draw(
-        np.arange(lanes), np.zeros(lanes, dtype=np.int64), np.tile(p, (lanes, 1))
-    )
-    counts = np.bincount(action, minlength=4)
-    assert counts[1] == 0
-    assert stats.chisquare(counts[p > 0], lanes * p[p > 0]).pvalue > ALARM
-    np.testing.assert_array_equal(probability, p[action])
-
-
 def test_actions_are_drawn_by_inversion():
     lanes = 1000
     streams, numbers = Streams(4, range(lanes)), np.arange(lanes) * 3
     p = np.random.default_rng(0).dirichlet(np.ones(5), size=lanes)
-    action, _ = streams.draw(np.arange(lanes), numbers, p)
+    action, probability = streams.draw(np.arange(lanes), numbers, p)
     u = [uniform(int(k), int(number), 0) for k, number in zip(streams.keys, numbers, strict=True)]
     expected = [np.searchsorted(np.cumsum(row), v, side="right") for row, v in zip(p, u, strict=True)]
     np.testing.assert_array_equal(action, expected)
-
-
-def test_an_action_without_probability_is_never_drawn_even_if_the_rest_sums_to_less_than_one():
-    lanes = 200
-    action, _ = Streams(1, range(lanes)).draw(
-        np.arange(lanes), np.zeros(lanes, dtype=np.int64), np.tile([0.0, 0.25, 0.25, 0.0], (lanes, 1))
-    )
-    assert set(action.tolist()) == {1, 2}
+    np.testing.assert_array_equal(probability, p[np.arange(lanes), action])
 
 
 def test_a_lane_draws_the_same_whatever_stands_beside_it():
@@ -126,12 +94,13 @@ def test_a_lane_draws_the_same_whatever_stands_beside_it():
     some = np.array([5, 1, 2])
     np.testing.assert_array_equal(streams.draw(some, numbers, p[:3])[0], everyone[some])
     np.testing.assert_array_equal(streams.normals(some, numbers, 4), normals[some])
+    np.testing.assert_array_equal(streams.normals(some, numbers, 2), normals[some, :2])
 
 
-@pytest.mark.parametrize("seed", [0, 5, (5,), (3, 1), [3, 1]])
+@pytest.mark.parametrize("seed", [0, (5,), np.int64(5), [3, np.uint8(1)]])
 def test_lane_j_has_the_stream_of_the_longer_seed(seed):
     many = Streams(seed, range(4))
-    path = (seed,) if isinstance(seed, int) else tuple(seed)
+    path = tuple(seed) if isinstance(seed, list | tuple) else (seed,)
     for lane in range(4):
         alone = Streams((*path, lane), None)
         assert many.keys[lane] == alone.keys[0]
@@ -166,8 +135,3 @@ def test_keys_are_the_same_everywhere():
     """A change of these numbers changes every seeded result ever reported."""
     assert key((0,)) == -2896014256189271278
     assert key((0, 1), ("base", 2)) == 2495127907759631218
-
-
-def test_seeds_as_paths():
-    assert seed_path(3) == seed_path(np.int64(3)) == seed_path([3]) == seed_path((np.uint8(3),)) == (3,)
-    assert Streams(np.int64(3), None).keys[0] == Streams(3, None).keys[0]

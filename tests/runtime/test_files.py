@@ -17,6 +17,7 @@ ARRAYS = {
     "flags": np.array([True, False, True]),
     "none": np.zeros((0, 3)),
     "hollow": np.zeros((2, 0, 4), dtype=np.int64),
+    "number": np.array(2.5),
     "last": np.zeros(0, dtype=bool),
 }
 SETTINGS = {"name": "Größe", "rate": 0.1, "nested": [1, [2.5, None, True]], "empty": {}}
@@ -32,18 +33,12 @@ def test_round_trip_of_every_dtype_and_shape(tmp_path):
         assert arrays[name].dtype == array.dtype
         assert arrays[name].shape == array.shape
         assert arrays[name].tobytes() == array.tobytes()  # bit for bit: NaN and -0.0 too
-
-
-def test_round_trip_of_a_number_without_axes(tmp_path):
-    files.write(tmp_path / "a.bsel", {}, {"x": np.array(2.5)})
-    x = files.read(tmp_path / "a.bsel")[1]["x"]
-    assert x.shape == ()
-    assert x == 2.5
-
-
-def test_round_trip_without_arrays(tmp_path):
-    files.write(str(tmp_path / "a.bsel"), {}, {})
-    assert files.read(str(tmp_path / "a.bsel")) == ({}, {})
+        assert arrays[name].flags.writeable
+    files.write(str(path), {}, {})  # takes its place
+    assert files.read(str(path)) == ({}, {})
+    assert [p.name for p in tmp_path.iterdir()] == ["a.bsel"]
+    with pytest.raises(FileNotFoundError):
+        files.read(tmp_path / "b.bsel")
 
 
 def test_memory_layout_and_byte_order_do_not_matter(tmp_path):
@@ -54,13 +49,6 @@ def test_memory_layout_and_byte_order_do_not_matter(tmp_path):
         np.testing.assert_array_equal(found, x)
         assert found.dtype == np.float64
         assert found.dtype.isnative
-
-
-def test_arrays_read_are_writable_and_apart(tmp_path):
-    files.write(tmp_path / "a.bsel", {}, {"x": np.zeros(2), "y": np.zeros(2)})
-    arrays = files.read(tmp_path / "a.bsel")[1]
-    arrays["x"][:] = 1.0
-    assert arrays["y"].max() == 0.0
 
 
 def test_layout_by_hand(tmp_path):
@@ -81,41 +69,38 @@ def small(tmp_path):
 def test_every_change_of_a_byte_is_found(small):
     content = small.read_bytes()
     for position in range(len(content)):
-        for change in (1, 2, 4, 8, 16, 32, 64, 128):
-            damaged = bytearray(content)
+        damaged = bytearray(content)
+        for change in (1, 128):
             damaged[position] ^= change
             small.write_bytes(damaged)
             with pytest.raises(ValueError, match=r"a\.bsel: "):
                 files.read(small)
 
 
-def test_every_truncation_is_found(small):
+def test_every_truncation_is_found_and_what_is_appended(small):
     content = small.read_bytes()
-    for length in range(len(content)):
-        small.write_bytes(content[:length])
+    for changed in (*(content[:length] for length in range(len(content))), content + b"\x00"):
+        small.write_bytes(changed)
         with pytest.raises(ValueError, match=r"a\.bsel: "):
             files.read(small)
 
 
-def test_what_is_appended_is_found(small):
-    small.write_bytes(small.read_bytes() + b"\x00")
-    with pytest.raises(ValueError, match="checksum"):
-        files.read(small)
+NOT_WRITTEN = "not what this library writes"
 
 
-def test_another_magic_is_named(small):
-    body = b"PK\x03\x04" + small.read_bytes()[4:-32]
+@pytest.mark.parametrize(
+    ("at", "packed", "words"),
+    [
+        (0, b"PK\x03\x04", "not a file of this library"),
+        *((4, struct.pack("<H", v), f"format version {v}, this library reads version 1") for v in (0, 2, 65535)),
+        *((6, struct.pack("<Q", length), NOT_WRITTEN) for length in (0, 1, 2**63, 2**64 - 1)),
+    ],
+)
+def test_another_magic_another_version_and_a_header_of_another_length_are_refused(small, at, packed, words):
+    body = bytearray(small.read_bytes()[:-32])
+    body[at : at + len(packed)] = packed
     small.write_bytes(body + hashlib.sha256(body).digest())
-    with pytest.raises(ValueError, match="not a file of this library"):
-        files.read(small)
-
-
-@pytest.mark.parametrize("version", [0, 2, 65535])
-def test_another_version_is_named(small, version):
-    body = small.read_bytes()[:-32]
-    body = body[:4] + struct.pack("<H", version) + body[6:]
-    small.write_bytes(body + hashlib.sha256(body).digest())
-    with pytest.raises(ValueError, match=f"format version {version}, this library reads version 1"):
+    with pytest.raises(ValueError, match=rf"a\.bsel: {words}"):
         files.read(small)
 
 
@@ -145,24 +130,15 @@ def test_another_version_is_named(small, version):
 def test_a_header_that_nobody_wrote_raises_value_error(tmp_path, header):
     body = b"BSEL" + struct.pack("<HQ", files.VERSION, len(header)) + header
     (tmp_path / "a.bsel").write_bytes(body + hashlib.sha256(body).digest())
-    with pytest.raises(ValueError, match=r"a\.bsel: not what this library writes"):
+    with pytest.raises(ValueError, match=rf"a\.bsel: {NOT_WRITTEN}"):
         files.read(tmp_path / "a.bsel")
-
-
-@pytest.mark.parametrize("length", [0, 1, 2**63, 2**64 - 1])
-def test_a_header_of_another_length_raises_value_error(small, length):
-    body = small.read_bytes()[:-32]
-    body = body[:6] + struct.pack("<Q", length) + body[14:]
-    small.write_bytes(body + hashlib.sha256(body).digest())
-    with pytest.raises(ValueError, match=r"a\.bsel: not what this library writes"):
-        files.read(small)
 
 
 def test_bytes_that_nothing_names_and_flags_that_are_none_raise_value_error(small):
     content = small.read_bytes()[:-32]
     for body in (content + b"\x00", content[:-1], content[:-1] + b"\x02"):
         small.write_bytes(body + hashlib.sha256(body).digest())
-        with pytest.raises(ValueError, match=r"a\.bsel: not what this library writes"):
+        with pytest.raises(ValueError, match=rf"a\.bsel: {NOT_WRITTEN}"):
             files.read(small)
 
 
@@ -178,12 +154,6 @@ def test_a_write_that_breaks_off_leaves_the_old_file_and_nothing_else(small, mon
     with pytest.raises(error):
         files.write(small, {"k": 2}, {"x": np.zeros(3)})
     assert small.read_bytes() == before
-    assert [p.name for p in small.parent.iterdir()] == ["a.bsel"]
-
-
-def test_a_write_replaces_the_old_file(small):
-    files.write(small, {"k": 2}, {})
-    assert files.read(small) == ({"k": 2}, {})
     assert [p.name for p in small.parent.iterdir()] == ["a.bsel"]
 
 
@@ -277,8 +247,3 @@ def test_what_is_no_file_is_not_replaced(tmp_path):
         assert error.value.filename == str(tmp_path / name)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["folder", "pipe", "round"]
     assert (tmp_path / "round").is_symlink()
-
-
-def test_a_missing_file_is_missing(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        files.read(tmp_path / "a.bsel")

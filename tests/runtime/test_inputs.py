@@ -1,10 +1,10 @@
-"""Numbers, seeds, masks, lanes and rewards that users pass: brought into one form, or refused by name."""
+"""Numbers, masks, lanes and rewards that users pass: brought into one form, or refused by name."""
 
 import numpy as np
 import pytest
 
 from banditselect.runtime.constraints import whole_number
-from banditselect.runtime.inputs import as_floats, check_seed, lane_ids, offered, rewards
+from banditselect.runtime.inputs import as_floats, lane_ids, offered, rewards
 from refusals import HUGE, INF, NAN, refused
 
 
@@ -22,18 +22,6 @@ def test_whole_numbers():
     assert isinstance(whole_number("n", np.int64(3), 1), int)
     for value in (0, 2.5, "3", None, True):
         refused(whole_number, "n", value, 1, name="n", expected="a whole number >= 1")
-
-
-@pytest.mark.parametrize("value", [0, 7, np.int64(3), (0,), (1, 2), [3, np.int32(4)], 2**70])
-def test_seeds_accepted(value):
-    check_seed("seed", value)
-
-
-@pytest.mark.parametrize(
-    "value", [-1, 1.0, None, "1", (), [], (1, -1), (1, 2.0), True, (True,), np.array([1, 2]), {1, 2}, NAN]
-)
-def test_seeds_refused(value):
-    refused(check_seed, "seed", value, name="seed", expected="a whole number >= 0, or a tuple of them")
 
 
 # Masks, lanes, rewards.

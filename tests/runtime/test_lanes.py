@@ -5,8 +5,8 @@ import pytest
 
 from banditselect.kernels.features import played
 from banditselect.models.ridge_bank import RidgeBank
-from banditselect.runtime.blocks import maps_of
 from banditselect.runtime.lanes import LaneArrays, Snapshot, parts_of
+from banditselect.runtime.shapes import maps_of
 
 
 class Part(LaneArrays):
@@ -19,34 +19,19 @@ class Part(LaneArrays):
         self.bound = np.arange(lanes, dtype=float)
 
 
-def test_arrays_are_the_learned_ones_themselves():
-    part = Part(3)
-    arrays = part.learned()
-    assert set(arrays) == {"total", "seen"}
-    assert arrays["total"] is part.total
-    assert LaneArrays().learned() == {}
-
-
-def test_restore_takes_the_learned_arrays_and_keeps_the_fixed():
+def test_restore_copies_the_learned_arrays_and_keeps_the_fixed():
     mine, theirs = Part(3), Part(3, start=2.0)
     theirs.seen += 5
     theirs.bound += 100.0
+    theirs.total = np.asfortranarray(theirs.total)
+    theirs.total.flags.writeable = False
     mine.restore(theirs.learned())
-    np.testing.assert_array_equal(mine.total, theirs.total)
-    np.testing.assert_array_equal(mine.seen, [5, 5, 5])
-    np.testing.assert_array_equal(mine.bound, [0.0, 1.0, 2.0])
-
-
-def test_restored_arrays_are_contiguous_copies():
-    mine = Part(3)
-    given = {"total": np.asfortranarray(np.ones((3, 2))), "seen": np.zeros(3, dtype=np.int64)}
-    given["total"].flags.writeable = False
-    mine.restore(given)
     assert mine.total.flags.c_contiguous
     mine.total[0] = 7.0
-    mine.seen[0] = 7
-    assert given["total"].max() == 1.0
-    assert given["seen"].max() == 0
+    np.testing.assert_array_equal(mine.total, [[7.0, 7.0], [2.0, 2.0], [2.0, 2.0]])
+    np.testing.assert_array_equal(theirs.total, 2.0)
+    np.testing.assert_array_equal(mine.seen, [5, 5, 5])
+    np.testing.assert_array_equal(mine.bound, [0.0, 1.0, 2.0])
 
 
 def test_a_longer_second_axis_is_taken_over_only_where_it_grows():

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -397,18 +396,19 @@ class Agent:
         return mine and [self._lanes.lane_of.get(decision.key)] != list(inside.lanes)  # type: ignore[arg-type]
 
 
-def _named(maps: Any, taken: Iterable[str] = ()) -> dict[str, FeatureMap]:
+def _named(maps: Any, taken: Collection[str] = ()) -> dict[str, FeatureMap]:
     """Return maps by name; those of a list are named by position and class, numbered behind those ``taken``."""
     if isinstance(maps, FeatureMap):
         maps = [maps]
     if isinstance(maps, Mapping):
         named = dict(maps)
     elif isinstance(maps, list | tuple):
-        taken, named = list(taken), {}
+        named = {}
         for part in maps:
-            numbers = itertools.count(len(taken) + len(named))
-            free = (f"{i}: {type(part).__name__}" for i in numbers)
-            named[next(name for name in free if name not in taken)] = part
+            number = len(taken) + len(named)
+            while (name := f"{number}: {type(part).__name__}") in taken or name in named:
+                number += 1
+            named[name] = part
     else:
         named = {}
     if not named:

@@ -8,10 +8,9 @@ import numpy as np
 from ..maps import FeatureMap, Records
 from ..policies import Policy
 from ..runtime.binding import Binding
-from ..runtime.blocks import BlockedShape
 from ..runtime.drawing import Seed
 from ..runtime.errors import refuse
-from ..runtime.shapes import AnyShape, each, values_of
+from ..runtime.shapes import AnyShape, ExactShape, each, values_of
 from ..types import Array, Blocked
 
 
@@ -36,7 +35,7 @@ def build(binding: Any, maps: Mapping[str, FeatureMap], seed: Seed) -> Policy:
 def takes(policy: Policy, maps: Iterable[FeatureMap]) -> bool:
     """Return whether a policy takes the features of these maps."""
     shape, sizes = policy.feature_shape, [(part.width, part.blocks) for part in maps]
-    if isinstance(shape, BlockedShape):
+    if isinstance(shape, ExactShape) and shape.blocked:
         return sizes == list(zip(shape.dims, shape.blocks, strict=True))
     return isinstance(shape, AnyShape) or shape.accepts(tuple(d * B for d, B in sizes), padded=False)
 

@@ -35,22 +35,19 @@ class LaneTable:
         held = {*self.lane_of.values(), *self.free}
         return [lane for lane in range(int(self._policy.lanes or 0)) if lane not in held]
 
-    def next(self) -> int:
-        """Return the lane that the next new key would get."""
-        if not self.free:
-            self._free_more()
-        return self.free[-1]
-
     def lane_or_next(self, key: Key) -> int:
-        """Return the lane of a key; of one that has none, the next."""
+        """Return the lane of a key; of one that has none, the lane that it would get."""
         lane = self.lane_of.get(key)
-        return self.next() if lane is None else lane
+        if lane is None:
+            if not self.free:
+                self._free_more()
+            lane = self.free[-1]
+        return lane
 
     def assign(self, key: Key) -> int:
         """Return the lane of a key, which gets one if it has none."""
-        lane = self.lane_of.get(key)
-        if lane is None:
-            lane = self.next()
+        lane = self.lane_or_next(key)
+        if key not in self.lane_of:
             self.lane_of[key] = self.free.pop()
         return lane
 

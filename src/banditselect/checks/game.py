@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..policies import Policy, load
-from ..runtime.blocks import BlockedShape
+from ..policies import Decision, Policy, load
 from ..runtime.shapes import ExactShape, SomeMaps, values_of
 from ..types import Array, Blocked
 
@@ -26,9 +25,9 @@ class Game:
         self.many, self.map = shape.many, 0
         self.dims: tuple[int, ...] = (3,)
         self._map_per_model = isinstance(shape, ExactShape) and shape.many
-        self.blocks: tuple[int, ...] = shape.blocks if isinstance(shape, BlockedShape) else ()
+        self.blocks: tuple[int, ...] = ()
         if isinstance(shape, ExactShape):
-            self.dims = shape.dims
+            self.dims, self.blocks = shape.dims, shape.blocks if shape.blocked else ()
         elif isinstance(shape, SomeMaps):
             used = dict(shape.used)
             self.map = min(used)
@@ -83,6 +82,12 @@ class Game:
         y = self.means(maps)[np.arange(actions.size), actions] + noise
         return float(y[0]) if self.single else y
 
+    def act(self, policy: Policy, lanes: list[int] | None = None) -> tuple[Decision, Any, list[Array]]:
+        """Let a policy act on fresh features; return its decision, the reward that this earns, and the features."""
+        maps = self.features()
+        decision = policy.act(self.shown(maps), lanes=lanes)
+        return decision, self.reward(maps, decision.action), maps
+
 
 def _parameter(policy: Policy, dim: int) -> Array:
     """Return a parameter that the policy's assumptions allow."""
@@ -100,9 +105,8 @@ def play(policy: Policy, game: Game, rounds: int, lanes: list[int] | None = None
     """Play and learn, in all lanes or in some; return actions and probabilities."""
     trace = []
     for _ in range(rounds):
-        maps = game.features()
-        decision = policy.act(game.shown(maps), lanes=lanes)
-        policy.update(decision, game.reward(maps, decision.action))
+        decision, reward, _ = game.act(policy, lanes)
+        policy.update(decision, reward)
         trace.append((decision.action, decision.probability))
     return trace
 

@@ -8,7 +8,6 @@ import numpy as np
 from ..plays.schedules import SCHEDULES
 from ..policies import Decision, Policy, Uniform
 from ..policies.members import AXES
-from ..runtime.blocks import BlockedShape
 from ..types import Array
 from .game import ROUNDS, Factory, Game, make, play, refuses, saved, snapshot
 
@@ -35,9 +34,7 @@ def check_permuted_models(factory: Factory) -> None:
     twin = type(policy)(**(settings | turned))
     twins_game = Game(twin, range(1))
     for _ in range(ROUNDS):
-        maps = game.features()
-        decision = policy.act(game.shown(maps))
-        reward = game.reward(maps, decision.action)
+        decision, reward, maps = game.act(policy)
         policy.update(decision, reward)
         twin.learn(twins_game.one([maps[i][0, decision.action] for i in maps_of_twin]), reward)
     one, two = policy.model_weights, twin.model_weights  # type: ignore[attr-defined]
@@ -134,7 +131,7 @@ def _estimates(policy: Policy) -> Array:
         raise SkipTest("it has no parameters")
     if not policy.ridge_estimates:
         raise SkipTest("its parameters are not those of ridge regressions in which all rewards count alike")
-    if isinstance(policy.feature_shape, BlockedShape):
+    if policy.feature_shape.blocked:
         raise SkipTest("every block has an estimate of its own")
     return np.atleast_2d(policy.parameters)
 
@@ -171,13 +168,11 @@ def check_learning(factory: Factory) -> None:
     uniform = Uniform(lanes=8, seed=3)
     regret, floor = np.zeros(8), np.zeros(8)
     for _ in range(400):
-        maps = game.features()
-        means = game.means(maps)
-        shown = game.shown(maps)
-        decision = policy.act(shown)
-        policy.update(decision, game.reward(maps, decision.action))
+        decision, reward, maps = game.act(policy)
+        policy.update(decision, reward)
+        means, other = game.means(maps), uniform.act(game.shown(maps))
         regret += means.max(axis=1) - means[np.arange(8), decision.action]
-        floor += means.max(axis=1) - means[np.arange(8), uniform.act(shown).action]
+        floor += means.max(axis=1) - means[np.arange(8), other.action]
     assert regret.mean() < 0.5 * floor.mean(), f"regret {regret.mean():.1f}, uniform play {floor.mean():.1f}"
 
 
@@ -223,9 +218,9 @@ def _unrewarded(factory: Factory) -> tuple[Policy, list[Decision], list[float]]:
     policy, game = make(factory)
     decisions, rewards = [], []
     for _ in range(ROUNDS):
-        maps = game.features()
-        decisions.append(policy.act(game.shown(maps)))
-        rewards.append(game.reward(maps, decisions[-1].action))
+        decision, reward, _ = game.act(policy)
+        decisions.append(decision)
+        rewards.append(reward)
     return policy, decisions, rewards
 
 
@@ -255,9 +250,7 @@ def _grown(factory: Factory, lanes: int | None, first: int = 0) -> tuple[Any, li
     game = Game(policy, served)
     trace = play(policy, game, 10)
     for change in (_add, lambda some: some.retire_models(0)):
-        maps = game.features()
-        waiting = policy.act(game.shown(maps))
-        reward = game.reward(maps, waiting.action)
+        waiting, reward, _ = game.act(policy)
         before = policy.model_weights.shape[-1]
         change(policy)
         weights = policy.model_weights

@@ -182,17 +182,14 @@ def check_persistence(factory: Factory) -> None:
     for rounds in (0, 1, ROUNDS):
         policy, game = make(factory, lanes=3)
         play(policy, game, rounds)
-        maps = game.features()
-        waiting = policy.act(game.shown(maps))
+        waiting, reward, _ = game.act(policy)
         again = saved(policy)
-        reward = game.reward(maps, waiting.action)
         policy.update(waiting, reward)
         again.update(Decision.from_dict(waiting.to_dict()), reward)
         for _ in range(5):
-            maps = game.features()
-            one, two = policy.act(game.shown(maps)), again.act(game.shown(maps))
+            one, reward, maps = game.act(policy)
+            two = again.act(game.shown(maps))
             assert one == two, "the loaded policy decided differently"
-            reward = game.reward(maps, one.action)
             policy.update(one, reward)
             again.update(two, reward)
         assert snapshot(again) == snapshot(policy), "the loaded policy learned differently"

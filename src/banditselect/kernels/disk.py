@@ -43,6 +43,7 @@ REMEDY = (
 )
 NOTICE = "banditselect: compiling on first use; `banditselect warmup` does this ahead of time"
 SILENT = 1.0  #: seconds of compiling before the notice
+UNREADABLE = (OSError, EOFError, UnpicklingError)  #: errors of a file that is missing, damaged or cannot be written
 PATIENCE, PAUSE = 120.0, 0.02  #: seconds to wait for another process before compiling anyway, and between two looks
 
 
@@ -71,9 +72,8 @@ def _accept(place: type, function: Any, file: str) -> Any:
 def keep(compiled: Any) -> None:
     """Keep the compiled forms of a kernel on disk, and compile each form once on a machine.
 
-    A form for a constant argument would be a second one beside that for any value, and is not compiled. The garbage
-    collector waits meanwhile: the compiler makes millions of objects, and looking through them again and again would
-    take a sixth of the time.
+    A constant argument gets no form of its own. The garbage collector waits meanwhile: looking through the millions of
+    objects of the compiler would take a sixth of the time.
     """
     cache, compile = DiskCache(compiled), compiled.compile
 
@@ -116,13 +116,12 @@ class DiskCache(NullCache):
     folders: ClassVar[set[str]] = set()
     refused: ClassVar[list[str]] = []
     noticed: ClassVar[bool] = False
-    _open: ClassVar[list["DiskCache"]] = []  #: kernels being compiled now, each needed by the one before
-    _begun: ClassVar[float] = 0.0  #: when the first of them was started
-    _spent: ClassVar[float] = 0.0  #: seconds spent on others before
+    _spent: ClassVar[float] = 0.0  #: seconds spent on the kernels compiled so far
 
     def __init__(self, kernel: Any) -> None:
         self._kernel = kernel
         self._lock: int | None = None
+        self._begun = 0.0  #: when the compilation began that goes on; 0 at other times
 
     @functools.cached_property
     def _places(self) -> list[Any]:
@@ -141,13 +140,11 @@ class DiskCache(NullCache):
 
     def _find(self, signature: Any, context: Any) -> Any:
         for place in self._places:
-            try:
+            with contextlib.suppress(*UNREADABLE):
                 found = place.load_overload(signature, context)
-            except (OSError, EOFError, UnpicklingError):
-                continue
-            if found is not None:
-                self.folders.add(place.cache_path)
-                return found
+                if found is not None:
+                    self.folders.add(place.cache_path)
+                    return found
         return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
@@ -156,11 +153,10 @@ class DiskCache(NullCache):
         for place in self._places:
             try:
                 place.save_overload(signature, compiled)
-            except (OSError, EOFError, UnpicklingError) as error:
-                reasons.append(f"{place.cache_path}: {getattr(error, 'strerror', None) or error}")
-            else:
                 self.folders.add(place.cache_path)
                 return
+            except UNREADABLE as error:
+                reasons.append(f"{place.cache_path}: {getattr(error, 'strerror', None) or error}")
         if not self.refused:
             self.refused.extend(reasons)
             why = "; ".join(reasons)
@@ -169,16 +165,13 @@ class DiskCache(NullCache):
 
     def _start(self) -> None:
         """Start to compile; wait while another process compiles this kernel."""
-        if not DiskCache._open:
-            DiskCache._begun = time.monotonic()
-        DiskCache._open.append(self)
+        self._begun = time.monotonic()
         for place in self._places:
             with contextlib.suppress(OSError):
                 place._impl.locator.ensure_cache_path()
                 self._lock = os.open(f"{place.cache_path}/{place._impl.filename_base}.lock", os.O_RDWR | os.O_CREAT)
                 break
-        end = time.monotonic() + PATIENCE
-        while self._lock is not None and not lock(self._lock) and time.monotonic() < end:
+        while self._lock is not None and not lock(self._lock) and time.monotonic() < self._begun + PATIENCE:
             self._notice()
             time.sleep(PAUSE)
         self._notice()
@@ -188,15 +181,15 @@ class DiskCache(NullCache):
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
-        if self in DiskCache._open:
+        if self._begun > 0.0:
             self._notice()
-            DiskCache._open.remove(self)
-            if not DiskCache._open:
-                DiskCache._spent += time.monotonic() - DiskCache._begun
+            DiskCache._spent += time.monotonic() - self._begun
+            self._begun = 0.0
 
     def _notice(self) -> None:
-        """Say once that this process compiles, as soon as that has taken long."""
-        if not DiskCache.noticed and DiskCache._spent + time.monotonic() - DiskCache._begun > SILENT:
+        """Write once that this process compiles, as soon as that has taken long."""
+        seconds = DiskCache._spent + time.monotonic() - self._begun
+        if not DiskCache.noticed and seconds > SILENT:
             DiskCache.noticed = True
             with contextlib.suppress(AttributeError, OSError, ValueError):  # stderr is missing or closed
                 sys.stderr.write(f"{NOTICE}\n")

@@ -15,11 +15,8 @@ from . import kernel
 
 LIMIT = 1e30  #: larger magnitudes are refused, so that squares and products stay finite
 
-NO_BLOCK: Index = np.empty((0, 0, 0), dtype=np.int64)
-"""The blocks of actions where every map has one block."""
-
-NO_BLOCK_PLAYED: Index = np.empty((0, 0), dtype=np.int64)
-"""The blocks of the actions played, where every map has one block."""
+NO_BLOCK: Index = np.empty((0, 0, 0), dtype=np.int64)  #: the blocks of actions where every map has one block
+NO_BLOCK_PLAYED: Index = np.empty((0, 0), dtype=np.int64)  #: the same of the actions played
 
 
 class Lookup(NamedTuple):
@@ -28,10 +25,8 @@ class Lookup(NamedTuple):
     Attributes
     ----------
     table: ``(tables, items, maps of the table, d)``, float64 or float32, without NaN and infinities.
-    where: the table that a row looks in, ``(n,)``.
-    items: the items that it is offered, ``(n, K)``.
-    first: the first map that it sees.
-    shape: that of the array that it replaces.
+    where: the table of every row, ``(n,)``.  items: those offered to it, ``(n, K)``.
+    first: the first map that it sees.  shape: that of the array that it replaces.
     """
 
     table: NDArray[Any]
@@ -78,7 +73,7 @@ class Offer(NamedTuple):
 
 
 class Features(NamedTuple):
-    """Features of all actions, checked, or of the actions played.
+    """Features of all actions, or of the actions played, checked.
 
     Attributes
     ----------

@@ -1,13 +1,12 @@
-"""Ridge regressions by rank-one steps: predictions, learning, upper bounds, distances.
+"""Ridge regressions by rank-one steps: predictions, learning, upper bounds.
 
-Per lane and model, or per block of a model that has several (``kernels.features``): ``theta`` the estimate;
-``root`` a square root of the inverse of ``V = Lambda + sum x x'``, that is ``V^-1 = root root'``. Per model:
-``evidence``, three running sums (see the indices below). A step follows Potter: the root is multiplied by a symmetric
-square root of ``I - w w' / (1 + q)``, so that ``V^-1`` stays positive definite, and accurate for any rank of the
-features and for scales that differ up to about 1e10; nothing has to be refactorised. A model with an infinite prior
-precision is a known parameter: its root is zero, and every formula below then leaves ``theta`` alone by itself.
-
-Kernels take a bank as the tuple ``ridges = (theta, root, evidence, updates, dims, first)``.
+Kernels take a bank as the tuple ``ridges = (theta, root, evidence, updates, dims, first)``. A cell is a model, or a
+block of a model that has several (``kernels.features``). It has an estimate ``theta`` and a square root ``root`` of the
+inverse of ``V = Lambda + sum x x'``, that is ``V^-1 = root root'``; a model has the three running sums of ``evidence``
+(see the indices below). A step follows Potter: the root is multiplied by a symmetric square root of
+``I - w w' / (1 + q)``. So ``V^-1`` stays positive definite, and accurate for any rank of the features and for scales
+that differ up to about 1e10; nothing has to be refactorised. A model with an infinite prior precision is a known
+parameter: its root is zero, and every formula below then leaves ``theta`` alone by itself.
 
 Reference: Bierman, "Factorization methods for discrete sequential estimation", 1977, chapter 2 (Potter's algorithm).
 """
@@ -27,40 +26,39 @@ ONLINE = 2  #: sum of squared errors of the predictions made before each reward 
 
 
 @kernel
-def predict(ids: Index, x: Any, block: Index, theta: Array, first: Index, out: Array) -> None:
-    """``out[r, i, a] = <x_i(a), theta_i>`` for ``x (n, P, K, d)``, ``theta (N, cells, d)``."""
-    P = x.shape[1]
+def predict(ids: Index, x: Any, block: Index, theta: Array, first: Index) -> Array:
+    """Return ``<x_i(a), theta_i>`` for ``x (n, P, K, d)`` and ``theta (N, cells, d)``, ``(n, M, K)``."""
+    out = np.zeros((ids.size, first.size - 1, x.shape[2]))
     for r in range(ids.size):
-        n = ids[r]
         for i in range(out.shape[1]):
-            p = i % P
-            rows = rows_of_map(x, r, p)
-            for a in range(rows.shape[0]):
-                c = first[i] + (block[r, p, a] if block.size > 0 else 0)
-                total = 0.0
-                for j in range(rows.shape[1]):
-                    total += rows[a, j] * theta[n, c, j]
-                out[r, i, a] = total
+            _add_prediction(r, i, x, block, theta[ids[r]], first, 1.0, out[r, i])
+    return out
+
+
+@kernel
+def mixtures(ids: Index, x: Any, block: Index, theta: Array, first: Index, weight: Array) -> Array:
+    """Return the means of the predictions by ``weight (n, M)``, ``(n, K)``; models of weight 0 cost nothing."""
+    out = np.zeros((ids.size, x.shape[2]))
+    for r in range(ids.size):
+        for i in range(weight.shape[1]):
+            if weight[r, i] > 0.0:
+                _add_prediction(r, i, x, block, theta[ids[r]], first, weight[r, i], out[r])
+    return out
 
 
 @inlined
-def mixtures(ids: Index, x: Any, block: Index, theta: Array, first: Index, weight: Array, out: Array) -> None:
-    """``out[r, a] = sum_i weight[r, i] <x_i(a), theta_i>``; models of weight 0 cost nothing."""
-    P = x.shape[1]
-    for r in range(ids.size):
-        n = ids[r]
-        for a in range(out.shape[1]):
-            out[r, a] = 0.0
-        for i in range(weight.shape[1]):
-            if weight[r, i] > 0.0:
-                p = i % P
-                rows = rows_of_map(x, r, p)
-                for a in range(rows.shape[0]):
-                    c = first[i] + (block[r, p, a] if block.size > 0 else 0)
-                    total = 0.0
-                    for j in range(rows.shape[1]):
-                        total += rows[a, j] * theta[n, c, j]
-                    out[r, a] += weight[r, i] * total
+def _add_prediction(
+    r: int, i: int, x: Any, block: Index, theta: Array, first: Index, weight: float, out: Array
+) -> None:
+    """Add the predictions of model ``i`` in row ``r``, times a weight, to ``out (K,)``; ``theta (cells, d)``."""
+    p = i % x.shape[1]
+    rows = rows_of_map(x, r, p)
+    for a in range(rows.shape[0]):
+        c = first[i] + (block[r, p, a] if block.size > 0 else 0)
+        total = 0.0
+        for j in range(rows.shape[1]):
+            total += rows[a, j] * theta[c, j]
+        out[a] += weight * total
 
 
 def padded(root: Array) -> Array:
@@ -111,19 +109,17 @@ def images(root: Array, first: int, block: Index, r: int, p: int, x: Array, d: i
 
 
 @kernel
-def upper_bounds(ids: Index, x: Any, block: Index, ellipsoids: Any, scale: float, least: bool, out: Array) -> None:
-    """``out[r, a] = max_i <x_i(a), theta_i> + scale rho_i |x_i(a)|_{V_i^-1}``; the least of them if ``least``.
+def upper_bounds(ids: Index, x: Any, block: Index, ellipsoids: Any, scale: float, least: bool) -> Array:
+    """Return ``max_i <x_i(a), theta_i> + scale rho_i |x_i(a)|_{V_i^-1}``, ``(n, K)``; the least of them if ``least``.
 
     ``ellipsoids = (theta, root, dims, first, squared)``, ``rho_i^2 = squared[n, i]``, ``V_i^-1 = root_i root_i'``.
     Models with a negative square are left out and cost nothing.
     """
     theta, root, dims, first, squared = ellipsoids
     P, K = x.shape[1], x.shape[2]
-    w = np.empty((K + 1, root.shape[3]))
+    out, w = np.full((ids.size, K), np.inf if least else -np.inf), np.empty((K + 1, root.shape[3]))
     for r in range(ids.size):
         n = ids[r]
-        for a in range(K):
-            out[r, a] = np.inf if least else -np.inf
         for i in range(dims.size):
             if not squared[n, i] >= 0.0:
                 continue
@@ -142,6 +138,7 @@ def upper_bounds(ids: Index, x: Any, block: Index, ellipsoids: Any, scale: float
                     mean += rows[a, j] * theta[n, c, j]
                 bound = mean + radius * math.sqrt(square)
                 out[r, a] = min(out[r, a], bound) if least else max(out[r, a], bound)
+    return out
 
 
 @inlined
@@ -193,8 +190,8 @@ def step_root(x: Array, root: Array, d: int, w: Array, shrunk: Array, gain: Arra
 def learn(ids: Index, x: Array, block: Index, y: Array, ridges: Any, before: Array) -> None:
     """Learn ``x (n, P, d)``, ``y (n,)`` in a bank of M ridges; ridge ``i`` reads map ``i % P``; updates count last.
 
-    ``block (n, P)``, or empty.  ``before (2, n, M)`` gets each one's prediction ``f`` of ``y``, and its leverage ``q``;
-    ``theta += V^-1 x (y - f) / (1 + q)``.
+    Writes their predictions ``f`` of ``y`` and leverages ``q`` to ``before (2, n, M)``; ``block (n, P)``, or empty. The
+    step is ``theta += V^-1 x (y - f) / (1 + q)``.
     """
     theta, root, evidence, updates, dims, first = ridges
     P, w, gain = x.shape[1], np.empty((2, root.shape[3])), np.empty(theta.shape[2])
@@ -251,7 +248,7 @@ def cholesky(A: Array, shift: float, least: float, lower: Array) -> float:
 
 @inlined
 def solve_lower(lower: Array, b: Array) -> None:
-    """Take ``b (d,)`` to ``lower^-1 b``; an entry is 0 where the diagonal is."""
+    """Replace ``b (d,)`` by ``lower^-1 b``; an entry is 0 where the diagonal is."""
     for j in range(b.size):
         total = b[j]
         for k in range(j):
@@ -260,78 +257,13 @@ def solve_lower(lower: Array, b: Array) -> None:
 
 
 @kernel
-def _eliminate(root: Array, d: int, factor: Array, pivots: Index) -> bool:
-    """Take ``factor (d, d)`` to the triangles of ``root`` by elimination with row pivoting; False if it is singular."""
-    factor[:] = root[:d, :d]
-    for k in range(d):
-        pivot = k
-        for j in range(k + 1, d):
-            if abs(factor[j, k]) > abs(factor[pivot, k]):
-                pivot = j
-        pivots[k] = pivot
-        if factor[pivot, k] == 0.0:
-            return False
-        for m in range(d):
-            factor[k, m], factor[pivot, m] = factor[pivot, m], factor[k, m]
-        for j in range(k + 1, d):
-            factor[j, k] /= factor[k, k]
-            for m in range(k + 1, d):
-                factor[j, m] -= factor[j, k] * factor[k, m]
-    return True
+def gaussian_estimates(ids: Index, root: Array, theta: Array, z: Array, spread: Array) -> Array:
+    """Draw ``N(theta_c, spread^2 V_c^-1)`` as ``theta_c + spread root_c z_c`` for normals ``z (n, cells d)``.
 
-
-@kernel
-def _solved_norm(factor: Array, pivots: Index, gap: Array) -> float:
-    """``|root^-1 gap|^2`` with the triangles of the root; ``gap (d,)`` becomes the solution."""
-    d = gap.size
-    for k in range(d):
-        gap[k], gap[pivots[k]] = gap[pivots[k]], gap[k]
-    for j in range(d):
-        for k in range(j):
-            gap[j] -= factor[j, k] * gap[k]
-    total = 0.0
-    for k in range(d - 1, -1, -1):
-        for m in range(k + 1, d):
-            gap[k] -= factor[k, m] * gap[m]
-        gap[k] /= factor[k, k]
-        total += gap[k] * gap[k]
-    return total
-
-
-@kernel
-def distances(theta: Array, root: Array, group: Index, points: Array, out: Array) -> None:
-    """``out[n, i] = |points[n] - theta_i|_{V_i}^2`` over the first entries that ``points (N, d)`` has.
-
-    For a known parameter it is 0 at that parameter, up to rounding, and infinity elsewhere. A root is factorised once
-    for all models that have it and stand side by side.
+    Returns ``(n, cells, d)``.
     """
-    d = points.shape[1]
-    factor = np.empty((d, d))
-    pivots = np.empty(d, dtype=np.int64)
-    gap = np.empty(d)
-    regular = False
-    for n in range(theta.shape[0]):
-        for i in range(theta.shape[1]):
-            apart = 0.0
-            size = 0.0
-            for j in range(d):
-                gap[j] = points[n, j] - theta[n, i, j]
-                apart = max(apart, abs(gap[j]))
-                size = max(size, abs(theta[n, i, j]))
-            g = group[n, i]
-            if i == 0 or g != group[n, i - 1]:
-                regular = _eliminate(root[n, g], d, factor, pivots)
-            if regular:
-                out[n, i] = _solved_norm(factor, pivots, gap)
-            else:
-                known = root[n, g, 0, 0] == 0.0
-                out[n, i] = 0.0 if known and apart <= 1e-12 * size else np.inf
-
-
-@kernel
-def gaussian_estimates(ids: Index, root: Array, theta: Array, z: Array, spread: Array, out: Array) -> None:
-    """``out[r, c] ~ N(theta_c, spread^2 V_c^-1)``: ``theta_c + spread root_c z_c`` for normals ``z (n, cells d)``."""
-    d = out.shape[2]
+    d = theta.shape[2]
+    out = np.empty((ids.size, theta.shape[1], d))
     for r in range(ids.size):
         n = ids[r]
         for c in range(out.shape[1]):
@@ -340,3 +272,4 @@ def gaussian_estimates(ids: Index, root: Array, theta: Array, z: Array, spread: 
                 for k in range(d):
                     total += root[n, c, j, k] * z[r, c * d + k]
                 out[r, c, j] = theta[n, c, j] + spread[n] * total
+    return out

@@ -22,10 +22,7 @@ from .ridge import step_root
 
 @inlined
 def learn(ids: Index, x: Array, y: Array, shared: Any) -> Array:
-    """Learn ``x (n, 1, d)``, ``y (n,)`` in M ridges; return their predictions of y, ``(n, M)``; updates count last.
-
-    With ``f`` the prediction and ``q`` the leverage, ``theta += V^-1 x (y - f) / (1 + q)``, as in ``ridge.learn``.
-    """
+    """Learn ``x (n, 1, d)``, ``y (n,)`` in M ridges as ``ridge.learn`` does; return predictions of y, ``(n, M)``."""
     columns, root, group, evidence, updates, dims = shared
     T, d, B = columns.shape[1:]
     M, G = group.shape[1], root.shape[1]
@@ -67,11 +64,10 @@ def learn(ids: Index, x: Array, y: Array, shared: Any) -> Array:
 
 @kernel
 def upper_bounds(ids: Index, x: Any, ellipsoids: Any, scale: float) -> Array:
-    """Return ``max_i <x(a), theta_i> + scale rho_i |x(a)|_{V_g^-1}``, ``rho_i^2 = squared[n, i]``, ``(n, K)``.
+    """Return ``max_i <x(a), theta_i> + scale rho_i |x(a)|_{V_i^-1}``, ``(n, K)``, as ``ridge.upper_bounds`` does.
 
-    ``ellipsoids = (columns, root, group, squared)``; the maximum runs over the models with ``squared[n, i] >= 0``.
-    Where these are few in a panel they are collected in a panel of their own, so that the others cost next to nothing;
-    a group without any costs nothing.
+    ``ellipsoids = (columns, root, group, squared)``. Where few models in a panel have ``squared[n, i] >= 0`` they are
+    collected in a panel of their own, so that the others cost next to nothing; a group without any costs nothing.
     """
     columns, root, group, squared = ellipsoids
     K, d = x.shape[2], x.shape[3]

@@ -35,7 +35,9 @@ def stamp(kernel: Callable[..., Any]) -> str:
             marks.add(f"{name} = {_picture(value)}")
         elif id(function) not in seen and (function is not value or _module(value).partition(".")[0] in packages):
             seen.add(id(function))
-            marks.add(_described(function, getattr(value, "targetoptions", {})))
+            settings = getattr(value, "targetoptions", {}), function.__defaults__, function.__kwdefaults__
+            code = _written(function.__code__, function.__doc__)
+            marks.add(f"{_module(function)}.{function.__name__}{_picture(settings)}{code}")
             waiting += _used(function)
             if function is value and id(space := function.__globals__) not in seen:
                 seen.add(id(space))
@@ -45,13 +47,6 @@ def stamp(kernel: Callable[..., Any]) -> str:
 
 def _module(value: Any) -> str:
     return str(value.__module__).replace("__mp_main__", "__main__")  # a script is the latter, in its workers the former
-
-
-def _described(function: FunctionType, options: dict[str, Any]) -> str:
-    defaults = function.__defaults__, function.__kwdefaults__ and sorted(function.__kwdefaults__.items())
-    compiler = [(name, _picture(value)) for name, value in sorted(options.items())]
-    code = _written(function.__code__, function.__doc__)
-    return f"{_module(function)}.{function.__name__}{compiler}{_picture(defaults)}{code}"
 
 
 def _used(function: FunctionType) -> Iterator[tuple[str, Any]]:
@@ -88,8 +83,8 @@ def _picture(value: Any) -> str:
     """Return a constant as text that is the same in every process, and an empty text for any other object."""
     if isinstance(value, tuple | list):
         return f"{type(value).__name__}{[_picture(entry) for entry in value]}"
-    if isinstance(value, set | frozenset):
-        return f"{type(value).__name__}{sorted(map(_picture, value))}"
+    if isinstance(value, set | frozenset | dict):
+        return f"{type(value).__name__}{sorted(map(_picture, value.items() if isinstance(value, dict) else value))}"
     if isinstance(value, np.ndarray):
         return f"{value.dtype!r}{value.shape}{value.strides}{value.tobytes()!r}"
     return f"{type(value).__name__} {value!r}" if isinstance(value, _PLAIN) else ""

@@ -30,33 +30,24 @@ def exponential_weights(ids: Index, loss: Array, rate: Array, alive: Mask) -> Ar
 
 @kernel
 def posterior(ids: Index, evidence: Array, log_prior: Array, variance: Array, online: bool) -> tuple[Array, Array]:
-    """Return weights of the models ``(n, M)`` and ``B = -2 R^2 log sum_i pi_i exp(-L_i / (2 R^2))``, ``(n,)``."""
+    """Return weights of the models ``(n, M)`` and ``B = -2 R^2 log sum_i pi_i exp(-L_i / (2 R^2))``, ``(n,)``.
+
+    ``L_i`` is the online loss, or the Gaussian evidence ``J_i + R^2 logdet(V_i Lambda_i^-1)``.
+    """
     n, M = ids.size, evidence.shape[2]
     weight, mixture, log_weight = np.empty((n, M)), np.empty(n), np.empty(M)
     for r in range(n):
-        lane = ids[r]
-        log_weights(evidence[lane], log_prior[lane], variance[lane], online, log_weight)
-        mixture[r] = -2.0 * variance[lane] * normalise(log_weight, weight[r])
+        lane, square = ids[r], variance[ids[r]]
+        for i in range(M):
+            loss = evidence[lane, 2, i] if online else evidence[lane, 1, i] + square * evidence[lane, 0, i]
+            log_weight[i] = log_prior[lane, i] - loss / (2.0 * square)
+        mixture[r] = -2.0 * square * normalise(log_weight, weight[r])
     return weight, mixture
 
 
 @inlined
-def log_weights(evidence: Array, log_prior: Array, variance: float, online: bool, out: Array) -> None:
-    """``out[i] = log pi_i - L_i / (2 R^2)`` of one lane.
-
-    ``L_i`` is the online loss, or the Gaussian evidence ``J_i + R^2 logdet(V_i Lambda_i^-1)``.
-    """
-    if online:
-        for i in range(out.size):
-            out[i] = log_prior[i] - evidence[2, i] / (2.0 * variance)
-    else:
-        for i in range(out.size):
-            out[i] = log_prior[i] - (evidence[1, i] + variance * evidence[0, i]) / (2.0 * variance)
-
-
-@inlined
 def normalise(log_weight: Array, out: Array) -> float:
-    """``out = exp(log_weight) / sum``; returns the log of the sum. An entry of -inf has weight 0."""
+    """Write ``out = exp(log_weight) / sum``; return the log of the sum. An entry of -inf has weight 0."""
     top = largest(log_weight)
     total = exponentials(log_weight, top, out)
     for i in range(log_weight.size):
@@ -81,7 +72,7 @@ def largest(values: Array) -> float:
 
 @kernel
 def exponentials(values: Array, top: float, out: Array) -> float:
-    """``out = exp(values - top)`` for ``values <= top``, and its sum; 0 below ``exp(-708)``, about the least normal.
+    """Write ``out = exp(values - top)`` for ``values <= top``; return the sum. Below ``exp(-708)`` it is 0.
 
     In steps that become vector instructions: ``exp(z) = 2^k exp(f)`` with an integer ``k`` and ``|f|`` at most
     ``log(2) / 2``, by Taylor's series to ``f^13 / 13!``; then ``k`` is added to the exponent of the result.

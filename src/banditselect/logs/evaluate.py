@@ -108,7 +108,7 @@ def evaluate(
     constraints.whole_number("evaluate: folds", folds, 2)
     constraints.Number(low=0.0, above=True, optional=True).check("evaluate: clip", clip, None)
     constraints.Number(low=0.0, above=True, high=1.0, below=True).check("evaluate: delta", delta, None)
-    inputs.check_seed("evaluate: seed", seed)
+    constraints.Seeds().check("evaluate: seed", seed, None)
     if progressive and not hasattr(target, "learn"):
         raise errors.refuse("evaluate: progressive", progressive, "False: this target does not learn")
     learner = copy.deepcopy(target) if progressive else target

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..runtime import constraints, errors, inputs
+from ..runtime import constraints, errors
 from .estimators import Estimate, RunningMoments
 from .log import Log
 from .rounds import Round
@@ -54,7 +54,7 @@ def replay(
     """
     constraints.Number(low=0.0, above=True, high=1.0, optional=True).check("replay: floor", floor, None)
     constraints.Number(low=0.0, above=True, high=1.0, below=True).check("replay: delta", delta, None)
-    inputs.check_seed("replay: seed", seed)
+    constraints.Seeds().check("replay: seed", seed, None)
     if floor is None:
         if not isinstance(log, Log):
             raise errors.refuse("replay: floor", floor, "a number, at most the smallest probability of the rounds")

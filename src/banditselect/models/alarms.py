@@ -29,8 +29,7 @@ class Alarm(LaneArrays):
 
     Attributes
     ----------
-    raised: ``(N,)``; an alarm stays raised.
-    level: the logarithm of one over the level of each test.
+    raised: ``(N,)``; an alarm stays raised.  level: the logarithm of one over the level of each test.
     """
 
     state = ("raised",)
@@ -49,10 +48,8 @@ class Alarm(LaneArrays):
         value = np.where(fired, verdict[:, 2], -np.inf)
         for r in np.flatnonzero((verdict[:, 0] == 1.0) & ~(self._warned & self.raised[ids])):
             X, t = float(verdict[r, 1]), int(updates[ids[r]])
-            if self.misspecification > 0.0:
-                value[r] = log_variance_grid(X, t, self.misspecification / float(noise[ids[r]]))
-            else:
-                value[r] = log_variance_martingale(X, t)
+            ratio = self.misspecification / float(noise[ids[r]])
+            value[r] = log_variance_grid(X, t, ratio) if ratio > 0.0 else log_variance_martingale(X, t)
             fired[r] = value[r] >= self.level
         return self.raise_for(ids, fired, fired & (value >= self.level + math.log(self.raised.size)))
 

@@ -1,6 +1,7 @@
 """OFUL's confidence ellipsoids around ridge estimates, and those of rewards that fade."""
 
 import math
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from ..kernels import inlined, kernel, ridge
 from ..kernels.features import Features
 from ..runtime.lanes import LaneArrays, per_lane
 from ..types import Array, Index, Mask
-from .ridge_bank import BankModel, RidgeBank
+from .ridge_bank import BankModel, RidgeBank, known_as_zero
 
 
 class SelfNormalizedRadii(LaneArrays):
@@ -20,13 +21,9 @@ class SelfNormalizedRadii(LaneArrays):
 
     Reference: Abbasi-Yadkori, Pal, Szepesvari (2011), Theorem 2.
 
-    Parameters
-    ----------
-    noise: R, ``(N,)``.  prior: the last term, ``(N, M)``.
-
     Attributes
     ----------
-    constants: noise and priors, ``(N, 1 + M)``.
+    constants: R ``(N,)`` and the last terms ``(N, M)``, ``(N, 1 + M)``.
     squared: beta^2 after the last update, ``(N, M)``.
     spent: the sum of 2 beta |phi|_{V^-1} over the actions played, the least of any model, ``(N,)``: bounds the regret
         of playing the action of highest least upper bound while all sets are valid.
@@ -60,6 +57,7 @@ class Ellipsoids(BankModel):
 
     one_kernel = True
     bank: RidgeBank
+    root = property(attrgetter("bank.root"))
 
     def __init__(
         self,
@@ -73,10 +71,8 @@ class Ellipsoids(BankModel):
         least: bool = False,
     ) -> None:
         super().__init__(bank)
-        with np.errstate(invalid="ignore"):
-            prior = np.where(np.isinf(regularization), 0.0, np.sqrt(regularization) * bound[:, None])
-        self.scale = float(scale)
-        self.least = least
+        self.scale, self.least = float(scale), least
+        prior = np.sqrt(known_as_zero(regularization)) * bound[:, None]
         self.radii = SelfNormalizedRadii(per_lane(noise, len(prior)), prior, delta)
 
     def upper_bounds(self, ids: Index, x: Features) -> Array:
@@ -84,11 +80,9 @@ class Ellipsoids(BankModel):
 
         Shape ``(n, K)``. The least over i instead of the largest where ``least`` was chosen.
         """
-        out = np.empty((ids.size, x.values.shape[2]))
         bank = self.bank
-        ellipsoids = (bank.theta, bank.root, bank.dims, bank.first, self.radii.squared)
-        ridge.upper_bounds(ids, x.values, x.block, ellipsoids, self.scale, self.least, out)
-        return out
+        ellipsoids = (bank.theta, self.root, bank.dims, bank.first, self.radii.squared)
+        return ridge.upper_bounds(ids, x.values, x.block, ellipsoids, self.scale, self.least)
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
         """Learn rewards and take the radii."""
@@ -108,7 +102,7 @@ class Ellipsoids(BankModel):
 
     def covers(self, thetas: Array, models: slice = slice(None)) -> Mask:
         """Return whether the ellipsoid of any of these maps holds ``thetas[n]``, ``(N,)``."""
-        inside = self.bank.distances(thetas, models) <= self.squared_radii()[:, models]
+        inside = self.bank.distances(thetas, models, self.root) <= self.squared_radii()[:, models]
         return np.asarray(inside.any(axis=1))
 
 
@@ -122,9 +116,7 @@ class DiscountedEllipsoid(Ellipsoids):
     .. math:: |\theta_* - \hat\theta_t|_{V W^{-1} V} \le \beta_t =
               R \sqrt{\log\det(W / \lambda) + 2 \log(t (t + 1) / \delta)} + \sqrt\lambda S
 
-    Parameters
-    ----------
-    bank: one ridge per lane that forgets, over a map with one block.  arguments: those of :class:`Ellipsoids`.
+    The ``bank`` has one ridge per lane that forgets, over a map with one block.
 
     Attributes
     ----------
@@ -135,6 +127,7 @@ class DiscountedEllipsoid(Ellipsoids):
     state = ("W", "root_of_W")
     fixed = ("penalty",)
     one_kernel = False
+    root = property(attrgetter("root_of_W"))
 
     def __init__(self, bank: RidgeBank, *, regularization: Array, **arguments: Any) -> None:
         super().__init__(bank, regularization=regularization, **arguments)
@@ -142,14 +135,6 @@ class DiscountedEllipsoid(Ellipsoids):
         d = bank.theta.shape[2]
         self.W = self.penalty[:, None, None] * np.eye(d)
         self.root_of_W = np.array(bank.root[..., :d], order="C")
-
-    def upper_bounds(self, ids: Index, x: Features) -> Array:
-        """Return the largest reward that the set allows, ``(n, K)``."""
-        out = np.empty((ids.size, x.values.shape[2]))
-        bank = self.bank
-        ellipsoids = (bank.theta, self.root_of_W, bank.dims, bank.first, self.radii.squared)
-        ridge.upper_bounds(ids, x.values, x.block, ellipsoids, self.scale, False, out)
-        return out
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
         """Learn rewards and take the ellipsoid."""
@@ -159,19 +144,12 @@ class DiscountedEllipsoid(Ellipsoids):
         gamma = bank.forgetting.gamma  # type: ignore[union-attr]
         fade_ellipsoids(ids, x.values, gamma, bank.root, bank.updates, discounted, self.radii.arrays())
 
-    def covers(self, thetas: Array, models: slice = slice(None)) -> Mask:
-        """Return whether the ellipsoid of lane n holds ``thetas[n]``, ``(N,)``."""
-        out = np.empty((len(thetas), 1))
-        ridge.distances(self.bank.theta, self.root_of_W, self.bank.group, thetas, out)
-        return out[:, 0] <= self.squared_radii()[:, 0]
-
 
 @inlined
 def take_radii(ids: Index, evidence: Array, before: Array, sets: Any) -> None:
-    """``spent[n] += min_i 2 beta_i sqrt(q_i)``, then ``beta_i^2 = squared[n, i]`` for the bank as it is now.
+    """Add the least ``2 beta_i sqrt(q_i)`` to ``spent[n]``; write ``squared[n, i] = beta_i^2`` for the bank as it is.
 
-    ``beta_i = R sqrt(logdet_i + 2 log(1 / delta)) + prior_i`` with R and the priors in ``constants (N, 1 + M)``,
-    ``log_term = log(1 / delta)``, ``q_i = before[1, r, i]``.
+    ``q_i = before[1, r, i]``, the leverages before the update.
     """
     constants, log_term, squared, spent = sets
     for r in range(ids.size):
@@ -198,9 +176,8 @@ def fade_ellipsoids(
 ) -> None:
     """Let ``W`` fade to ``gamma^2 W + (1 - gamma^2) penalty I + x x'``, and take the ellipsoid, for ``x (n, 1, d)``.
 
-    ``discounted = (penalty, W, root_of_W)``, with the ``V`` that has learned ``x`` already.
-    ``spent[n] += 2 beta |root_of_W' x|`` with the old ones, then ``beta^2 = squared[n, 0]``:
-    ``beta = R sqrt(logdet(W / penalty) + 2 log(t (t + 1) / delta)) + prior`` with R and prior in ``constants (N, 2)``.
+    ``discounted = (penalty, W, root_of_W)``; the ``V`` of ``root`` has learned ``x`` already. Add
+    ``2 beta |root_of_W' x|`` of the old set to ``spent[n]``.
     """
     penalty, W, root_of_W = discounted
     constants, log_term, squared, spent = sets

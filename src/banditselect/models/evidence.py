@@ -11,7 +11,6 @@ from ..kernels import kernel, ridge, weights
 from ..kernels.features import Features
 from ..runtime.lanes import LaneArrays
 from ..types import Array, Index, Mask
-from .changes import kept_and_new, log_sum, others
 from .reward_range import RewardRange, count_outside
 from .ridge_bank import Bank, BankModel, RidgeBank
 
@@ -21,7 +20,7 @@ class InRange(BankModel):
 
     Attributes
     ----------
-    bank: the regressions.  expected: the range, and how many rewards fell outside.
+    expected: the range, and how many rewards fell outside.
     printed: formulas that the rate of the play is computed by, whose numbers per lane grow with the lanes.
     """
 
@@ -34,12 +33,6 @@ class InRange(BankModel):
         self.expected = expected
         if bank.forgetting is not None:
             self.fixed_members = "rewards fade: memory has to be None"
-
-    @property
-    def rounds(self) -> Array:
-        """Number of rewards that count, ``(N,)``."""
-        bank = self.bank
-        return bank.updates if bank.forgetting is None else bank.forgetting.seen  # type: ignore[return-value]
 
     @property
     def clipped(self) -> Index:
@@ -64,10 +57,8 @@ class EvidenceWeighted(InRange):
         bank, posterior = self.bank, self.posterior
         if posterior is None:
             return bank.predict(ids, x)
-        out = np.empty((ids.size, x.values.shape[2]))
         known = (bank.evidence, posterior.log_prior, posterior.variance)
-        mean_predictions(ids, x.values, x.block, bank.theta, bank.first, known, out)
-        return out
+        return mean_predictions(ids, x.values, x.block, bank.theta, bank.first, known)
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
         """Learn rewards, and count those outside the range."""
@@ -75,7 +66,9 @@ class EvidenceWeighted(InRange):
         if bank.forgetting is not None:
             bank.step(ids, x, y)
             self.warnings += expected.watch(ids, y)
-        elif learn_in_range(ids, x.values, x.block, y, bank.arrays(), expected.lower, expected.upper, expected.outside):
+            return
+        limits = expected.lower, expected.upper, expected.outside
+        if learn_in_range(ids, x.values, x.block, y, bank.arrays(), limits):
             self.warnings += expected.warnings(y)
 
     def weights(self) -> Array:
@@ -86,6 +79,16 @@ class EvidenceWeighted(InRange):
     total_weight = property(attrgetter("posterior.total_weight"))
     reweigh = property(attrgetter("posterior.reweigh"))
     asleep = property(attrgetter("posterior.asleep"))
+
+
+def log_sum(log_weight: Array) -> Array:
+    """Return the logarithm of the sum of weights, ``(n, M)`` -> ``(n,)``; -inf where all are 0."""
+    return np.logaddexp.reduce(log_weight, axis=1)
+
+
+def kept_and_new(n: int, new: int) -> tuple[Index, Index]:
+    """Return the positions of the old ones among n models, and of the last ``new``, which have come."""
+    return np.arange(n - new), np.arange(n - new, n)
 
 
 class Posterior(LaneArrays):
@@ -99,7 +102,7 @@ class Posterior(LaneArrays):
 
     Attributes
     ----------
-    log_prior: :math:`\log \pi`, ``(N, M)``; and what models that came and went have left in it, see ``models.changes``.
+    log_prior: :math:`\log \pi`, ``(N, M)``; models that came and went have changed it.
     """
 
     state: tuple[str, ...] = ("log_prior",)
@@ -123,12 +126,12 @@ class Posterior(LaneArrays):
 
     def total_weight(self) -> Array:
         r"""Return :math:`\log \sum_i \pi_i e^{-L_i / (2 R^2)}`, ``(N,)``."""
-        return self.weigh(np.arange(self.variance.size))[1] / (-2.0 * self.variance)
+        return log_sum(self.log_weights())
 
     def reweigh(self, total: Array, shares: Array, replayed: bool) -> None:
-        """Weigh the models when the last have come, with prior ``shares (k,)``, or some have gone: ``models.changes``.
+        """Weigh the models when the last have come or some have gone, so that the sum of the weights stays ``total``.
 
-        ``total``: what it was before, ``(N,)``.  replayed: whether all rewards so far were replayed to the new ones.
+        ``docs/math.md``, section 13, says why. Arguments as in ``models.model``.
         """
         (kept, new), bank = kept_and_new(self.log_prior.shape[1], shares.size), self.bank
         before = log_sum(self.log_weights()[:, kept])
@@ -141,29 +144,26 @@ class Posterior(LaneArrays):
     @contextlib.contextmanager
     def asleep(self, ids: Index, members: Index) -> Iterator[None]:
         """Learn a reward that these models know nothing about: it costs them what it costs the others."""
-        awake = others(members, self.log_prior.shape[1])
-        before = log_sum(self.log_weights(ids)[:, awake])
+        before = log_sum(np.delete(self.log_weights(ids), members, axis=1))
         with self.bank.asleep(ids, members):  # type: ignore[attr-defined]
             yield
-        after = log_sum(self.log_weights(ids)[:, awake])
+        after = log_sum(np.delete(self.log_weights(ids), members, axis=1))
         loss = 2.0 * self.variance[ids] * (before - after)
         for row in (ridge.PENALISED, ridge.ONLINE):
             self.bank.evidence[ids[:, None], row, members] += loss[:, None]
 
 
 @kernel
-def mean_predictions(ids: Index, x: Any, block: Index, theta: Array, first: Index, known: Any, out: Array) -> None:
-    """``out (n, K)``: the mean prediction under the weights of ``known = (evidence, log_prior, variance)``."""
+def mean_predictions(ids: Index, x: Any, block: Index, theta: Array, first: Index, known: Any) -> Array:
+    """Return the mean predictions under the weights of ``known = (evidence, log_prior, variance)``, ``(n, K)``."""
     evidence, log_prior, variance = known
     weight, _ = weights.posterior(ids, evidence, log_prior, variance, False)
-    ridge.mixtures(ids, x, block, theta, first, weight, out)
+    return ridge.mixtures(ids, x, block, theta, first, weight)
 
 
 @kernel
-def learn_in_range(
-    ids: Index, x: Array, block: Index, y: Array, ridges: Any, lower: float, upper: float, outside: Index
-) -> bool:
-    """Learn ``x (n, P, d)`` and ``y (n,)``; count those outside ``[lower, upper]`` and return whether there is one."""
-    some = count_outside(ids, y, lower, upper, outside)
+def learn_in_range(ids: Index, x: Array, block: Index, y: Array, ridges: Any, expected: Any) -> bool:
+    """Learn ``x (n, P, d)`` and ``y (n,)``; count those outside ``(lower, upper)`` and return whether there is one."""
+    some = count_outside(ids, y, expected[0], expected[1], expected[2])
     ridge.learn(ids, x, block, y, ridges, np.empty((2, ids.size, ridges[4].size)))
     return some

@@ -27,7 +27,7 @@ class Forgetting(LaneArrays):
     Parameters
     ----------
     memory: m, a number of rounds above 1.
-    root: of the regressions, which have learned nothing yet, ``(N, G, d, .)``.  center: their estimates, ``(N, M, d)``.
+    root, center: of the regressions, which have learned nothing yet, ``(N, G, d, .)``; their estimates ``(N, M, d)``.
 
     Attributes
     ----------
@@ -60,18 +60,21 @@ class Forgetting(LaneArrays):
 
     def extend(self, other: Self) -> None:
         """Append the lanes of an equal one; it may have another number of distinct precisions."""
-        G = max(self.factor.shape[1], other.factor.shape[1])
-        for part in (self, other):
-            part.factor = np.pad(part.factor, ((0, 0), (0, G - part.factor.shape[1]), (0, 0), (0, 0)), mode="edge")
+        pad_groups(self, other, "factor")
         super().extend(other)
+
+
+def pad_groups(one: object, other: object, name: str) -> None:
+    """Repeat the last entries of the shorter of two arrays of this name, so that their second axes are equally long."""
+    arrays = getattr(one, name), getattr(other, name)
+    G = max(array.shape[1] for array in arrays)
+    for part, array in zip((one, other), arrays, strict=True):
+        setattr(part, name, np.pad(array, ((0, 0), (0, G - array.shape[1]), (0, 0), (0, 0)), mode="edge"))
 
 
 @kernel
 def fade_ridges(ids: Index, gamma: float, prior: Any, ridges: Any, owner: Index) -> None:
-    """Let a round pass in the lanes of a bank; cell ``c`` belongs to model ``owner[c]``, those of one stand together.
-
-    One reward more counts from here on.
-    """
+    """Let a round pass in the lanes of a bank, whose cell ``c`` is of model ``owner[c]``; count one reward more."""
     factor, center, seen = prior
     theta, root, evidence, updates, dims, _ = ridges
     u, gain, w = np.empty(root.shape[2]), np.empty(root.shape[2]), np.empty(root.shape[3])
@@ -153,7 +156,7 @@ def _fade_root(
 
 @inlined
 def _fade_evidence(evidence: Array, i: int, gamma: float, kept: float, fading: float, error: float, q: float) -> None:
-    """Fade the sums of one model, of whose parameters ``fading`` are not known: it was off by ``error`` along ``u``.
+    """Fade the sums of a model, with ``fading`` parameters that are not known, which was off by ``error`` along ``u``.
 
     ``kept``: what losses so far are multiplied by: gamma, once for all blocks of a model, then 1.
     """

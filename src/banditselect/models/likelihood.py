@@ -10,7 +10,6 @@ from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..kernels import kernel, ridge, shared_ridge
 from ..kernels.features import Features
@@ -19,9 +18,8 @@ from ..runtime.lanes import MemberMove
 from ..types import Array, Index, Mask
 from . import learned_sums
 from .alarms import Alarm, screen
-from .changes import kept_and_new, log_sum
-from .evidence import Posterior
-from .region_layout import Regions, in_order
+from .evidence import Posterior, kept_and_new, log_sum
+from .region_layout import Regions
 from .ridge_bank import Bank, BankModel, RidgeBank
 from .shared_ridge_bank import SharedRidgeBank
 
@@ -46,12 +44,9 @@ class LikelihoodSets(BankModel):
 
     With ``misspecification`` eps > 0, R^2 becomes 2 R^2 and 2 t eps^2 is added (Theorem 8 with kappa = 1/2).
 
-    Answers about the models come in the order in which they were given.
-
     Parameters
     ----------
-    bank: M regressions per lane.
-    noise: sub-Gaussian constants, ``(N,)``.
+    bank: M regressions per lane.  noise: R, ``(N,)``.
     penalty: :math:`r_i^2` in the units of :math:`\Lambda_i` (``regularization * radius ** 2`` for balls), ``(N, M)``.
     prior: weights, ``(M,)`` or ``(N, M)``.
     delta: all sets hold with probability 1 - delta.  scale: multiplies the radii; 1 is the theory.
@@ -82,19 +77,16 @@ class LikelihoodSets(BankModel):
         scale: float = 1.0,
     ) -> None:
         super().__init__(bank)
-        kappa = 0.5 if misspecification > 0.0 else 1.0
-        self.noise = noise
-        self.penalty = penalty
-        self.posterior = Posterior(bank, variance=noise**2 / kappa, prior=prior, online=online)
-        self.log_term = math.log(1.0 / delta)
-        self.drift = misspecification**2 / (1.0 - kappa) if misspecification > 0.0 else 0.0
-        self.scale = float(scale)
+        self.noise, self.penalty, self.scale = noise, penalty, float(scale)
+        twice = 2.0 if misspecification > 0.0 else 1.0
+        self.posterior = Posterior(bank, variance=twice * noise**2, prior=prior, online=online)
+        self.log_term, self.drift = math.log(1.0 / delta), 2.0 * misspecification**2
         self.alarm = Alarm(noise.size, delta, misspecification)
         self.squared = np.empty(penalty.shape)
         self._take_radii(np.arange(noise.size))
 
     def arrays(self) -> tuple[Any, ...]:
-        """Return what the kernels below read: ``sets``."""
+        """Return the arrays that kernels read: ``sets``."""
         weights = self.posterior.log_prior, self.posterior.variance, self.posterior.online
         return *weights, self.penalty, self.noise, self.squared, self.drift, self.log_term
 
@@ -108,10 +100,6 @@ class LikelihoodSets(BankModel):
             raised = self.alarm.raised
             lanes = f" of {raised.sum()} of {raised.size} lanes" if raised.size > 1 else ""
             self.warnings.append(ALARM.format(lanes=lanes))
-
-    def in_given_order(self, array: NDArray[Any]) -> Any:
-        """Return an array ``(N, M, ...)`` with the models in the order in which they were given."""
-        return array
 
     misspecified = property(attrgetter("alarm.raised"))
     total_weight = property(attrgetter("posterior.total_weight"))
@@ -128,14 +116,6 @@ class LikelihoodSets(BankModel):
         """Return which models are not refuted, ``(N, M)``."""
         return self.in_given_order(self.squared >= 0.0)
 
-    def constants(self) -> Array:
-        """Return the constant terms of the estimates, ``(N, M)``."""
-        return self.in_given_order(self.bank.constants())
-
-    def parameters(self) -> Array:
-        """Return the estimates without their constant terms, ``(N, M, d)``."""
-        return self.in_given_order(self.bank.parameters())
-
     def covers(self, thetas: Array, models: slice = slice(None)) -> Mask:
         """Return whether the set of any of these models holds ``thetas[n]``, ``(N,)``."""
         inside = self.bank.distances(thetas, models) <= self.scale**2 * self.squared[:, models]
@@ -147,7 +127,7 @@ class MapSets(LikelihoodSets):
 
     Attributes
     ----------
-    loss: square loss of that prediction, ``(N,)``: of a forecaster that is bound to no single model.
+    loss: square loss of that prediction, ``(N,)``.
     """
 
     bank: RidgeBank
@@ -159,14 +139,10 @@ class MapSets(LikelihoodSets):
         self._watching = True
 
     def upper_bounds(self, ids: Index, x: Features) -> Array:
-        r"""Return :math:`\max_i \langle \phi^i(a), \hat\theta_i \rangle + s \rho_i |\phi^i(a)|_{V_i^{-1}}`.
-
-        That is over the models that are not refuted, ``(n, K)``.
-        """
-        out, bank = np.empty((ids.size, x.values.shape[2])), self.bank
+        """Return the largest reward that any set allows, ``(n, K)``."""
+        bank = self.bank
         ellipsoids = bank.theta, bank.root, bank.dims, bank.first, self.squared
-        ridge.upper_bounds(ids, x.values, x.block, ellipsoids, self.scale, False, out)
-        return out
+        return ridge.upper_bounds(ids, x.values, x.block, ellipsoids, self.scale, False)
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
         """Learn rewards, take the radii, look whether any model explains them."""
@@ -176,7 +152,7 @@ class MapSets(LikelihoodSets):
             self._judge(ids, verdict)
 
     def reweigh(self, total: Array, shares: Array, replayed: bool) -> None:
-        """Weigh the maps when the last have come or some have gone, see ``Posterior``.
+        """Weigh the maps as ``Posterior.reweigh`` does.
 
         J of a map that nothing was replayed to begins with the mixture's loss: its set holds the parameter if the map
         is true from then on. It does not begin higher above the penalty than the least of the others, so that the alarm
@@ -196,10 +172,7 @@ class MapSets(LikelihoodSets):
 
     @contextlib.contextmanager
     def asleep(self, ids: Index, members: Index) -> Iterator[None]:
-        """Learn a reward that these maps know nothing about.
-
-        The alarm does not look at that reward before the next: J of those asleep is not right before.
-        """
+        """Learn a reward that these maps know nothing about; J of theirs is not right before the end: no alarm then."""
         self._watching = False
         try:
             with self.posterior.asleep(ids, members):
@@ -210,21 +183,16 @@ class MapSets(LikelihoodSets):
 
 
 class RegionSets(LikelihoodSets):
-    """The sets of M regions over one map. The alarm's challenger is one ridge that is wider than all regions.
-
-    Attributes
-    ----------
-    wide: that ridge.  rank: where the models stand in the bank, ``(N, M)``.
-    """
+    """The sets of M regions over one map. The alarm's challenger is a ridge that is wider than all regions."""
 
     bank: SharedRidgeBank
+    rank: Index
     fixed = (*LikelihoodSets.fixed, "rank")
 
     def __init__(self, regions: Regions, *, noise: Array, prior: Array, **arguments: Any) -> None:
         lam = regions.regularization(noise[:, None])
-        super().__init__(
-            regions.bank(lam), noise=noise, penalty=regions.penalty(lam), prior=prior[regions.order], **arguments
-        )
+        arguments |= {"noise": noise, "prior": prior[regions.order], "penalty": regions.penalty(lam)}
+        super().__init__(regions.bank(lam), **arguments)
         self.wide = regions.wide_ridge(noise)
         self.rank = np.argsort(regions.order, axis=1)
 
@@ -240,15 +208,11 @@ class RegionSets(LikelihoodSets):
         if verdict.size:
             self._judge(ids, verdict)
 
-    def in_given_order(self, array: NDArray[Any]) -> Any:
-        """Return an array ``(N, M, ...)`` with the models in the order in which they were given."""
-        return in_order(array, self.rank)
-
     def adopt(self, other: "RegionSets", fresh: "RegionSets", move: MemberMove) -> None:
         """Learn, as sets that have learned nothing, what sets of other regions have, which were ``fresh`` before.
 
         Losses of new regions are exact but for the online loss, which depends on the order of the rewards: there they
-        are taken to have predicted as the mixture did (``models.changes``).
+        are taken to have predicted as the mixture did (``docs/math.md``, section 13).
         """
         sums, total, posterior = learned_sums.of(other.wide, fresh.wide), other.total_weight(), self.posterior
         learned_sums.apply(self.bank, sums)
@@ -271,49 +235,39 @@ class RegionSets(LikelihoodSets):
 def learn_map_sets(ids: Index, x: Array, block: Index, y: Array, ridges: Any, challenger: Any, sets: Any) -> Array:
     """Learn ``x (n, P, d)`` and ``y (n,)`` in ridges over maps, take the radii, return the verdicts of ``screen``.
 
-    ``challenger = (loss, level)``: ``loss (N,)`` sums the squared errors of the mean prediction under the posterior.
+    ``challenger = (loss, level)``.
     """
     loss, level = challenger
     evidence, updates = ridges[2], ridges[3]
-    log_prior, variance, online = sets[:3]
-    n, M = ids.size, log_prior.shape[1]
-    weight, mixture = posterior(ids, evidence, log_prior, variance, online)
-    before = np.empty((2, n, M))
+    weight, rival = posterior(ids, evidence, sets[0], sets[1], sets[2])
+    before = np.empty((2, weight.shape[0], weight.shape[1]))
     ridge.learn(ids, x, block, y, ridges, before)
-    for r in range(n):
-        forecast = 0.0
-        for i in range(M):
-            forecast += weight[r, i] * before[0, r, i]
-        loss[ids[r]] += (y[r] - forecast) ** 2
-        mixture[r] = loss[ids[r]]
+    for r in range(ids.size):
+        loss[ids[r]] += (y[r] - ridge.dot(weight[r], before[0, r])) ** 2
+        rival[r] = loss[ids[r]]
     take_radii(ids, evidence, updates, sets)
-    return screen(ids, evidence, updates, mixture, sets, level)
+    return screen(ids, evidence, updates, rival, sets, level)
 
 
 @kernel
 def learn_region_sets(ids: Index, x: Array, block: Index, y: Array, shared: Any, challenger: Any, sets: Any) -> Array:
-    """Learn ``x (n, 1, d)`` and ``y (n,)`` in ridges over one map, take the radii, return the verdicts of ``screen``.
+    """Do the same for ``x (n, 1, d)`` in ridges over one map.
 
-    ``challenger = (wide, level)``: its loss is the evidence of the one ridge ``wide``, wider than all regions.
+    ``challenger = (wide, level)``: its loss is the evidence of the one ridge ``wide``.
     """
     wide, level = challenger
-    evidence, updates = shared[3], shared[4]
-    n, variance, wide_evidence = ids.size, sets[1], wide[2]
-    ridge.learn(ids, x, block, y, wide, np.empty((2, n, 1)))
+    evidence, updates, of_wide, rival = shared[3], shared[4], wide[2], np.empty(ids.size)
+    ridge.learn(ids, x, block, y, wide, np.empty((2, ids.size, 1)))
     shared_ridge.learn(ids, x, y, shared)
-    loss = np.empty(n)
-    for r in range(n):
-        loss[r] = wide_evidence[ids[r], 1, 0] + variance[ids[r]] * wide_evidence[ids[r], 0, 0]
+    for r in range(ids.size):
+        rival[r] = of_wide[ids[r], 1, 0] + sets[1][ids[r]] * of_wide[ids[r], 0, 0]
     take_radii(ids, evidence, updates, sets)
-    return screen(ids, evidence, updates, loss, sets, level)
+    return screen(ids, evidence, updates, rival, sets, level)
 
 
 @kernel
 def take_radii(ids: Index, evidence: Array, updates: Index, sets: Any) -> None:
-    """``squared[n, i] = rho_i^2 = B + 2 R^2 log(1 / delta) + drift t + penalty_i - J_i``.
-
-    ``B`` is the mixture loss, as in ``weights.posterior``; ``log_term = log(1 / delta)``.
-    """
+    """Write ``squared[n, i] = rho_i^2`` of ``LikelihoodSets``."""
     log_prior, variance, online, penalty, _, squared, drift, log_term = sets
     _, mixture = posterior(ids, evidence, log_prior, variance, online)
     for r in range(ids.size):

@@ -3,20 +3,21 @@
 import contextlib
 import math
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..kernels import inlined, kernel, ridge
-from ..kernels.features import Features
+from ..kernels.features import Features, rows_of_map
 from ..runtime.lanes import Snapshot, per_lane
 from ..runtime.shapes import ExactShape
 from ..types import Array, Index
 from . import posterior
-from .changes import kept_and_new, log_sum, others
+from .evidence import kept_and_new, log_sum
 from .mixture import FLAT, Mixture
-from .posterior import INFORMATION, MOMENT, PENALTY, SQUARES, center, squared_norm, take_size
+from .posterior import INFORMATION, MOMENT, PENALTY, SQUARES, center, take_size
 from .ridge_bank import RidgeBank
 
 SCALES = (10.0**-3, 10.0**-1.5, 1.0, 10.0**1.5, 10.0**3)
@@ -38,8 +39,7 @@ class MapMixture(Mixture):
 
     Parameters
     ----------
-    shape: the maps.  lanes: number of lanes N.
-    intercept: whether there is a constant term.
+    shape, lanes, intercept: the maps; the number of lanes N; whether there is a constant term.
     noise: standard deviation R of the rewards, a number or ``(N,)``; None if it is to be learned.
     prior: of the maps, ``(M,)``.
     memory: None, or the m of :class:`~banditselect.models.forgetting.Forgetting`.
@@ -82,8 +82,6 @@ class MapMixture(Mixture):
         super().__init__(
             shape,
             bank,
-            n_models=M,
-            n_maps=M,
             intercept=intercept,
             prior=prior,
             prior_variance=np.repeat(prior_variance[:, None], M * J, axis=1),
@@ -95,21 +93,16 @@ class MapMixture(Mixture):
             self.level[:, PENALTY] = np.where(divided, penalties, 0.0)
             self.state, self.fixed = (*Mixture.state, "level"), ("prior_variance",)
 
-    @property
-    def updates(self) -> Index:
-        """Rewards learned, ``(N,)``."""
-        return self.bank.updates
+    updates = property(attrgetter("bank.updates"))  #: the number of rewards learned, ``(N,)``
 
     def beliefs(self) -> tuple[Any, Any]:
-        """Return ``ridges`` and ``beliefs``, the tuples of arrays that are described in ``models.posterior``."""
+        """Return ``ridges`` and ``beliefs`` of ``models.posterior``."""
         bank = self.bank
         return (bank.theta, bank.root, bank.dims, bank.first), self._beliefs()
 
     def predict(self, ids: Index, x: Features) -> Array:
         """Return the mean prediction of every action, less the first reward if there is a constant term, ``(n, K)``."""
-        out = np.empty((ids.size, x.values.shape[2]))
-        posterior.mean_predictions(ids, x.values, x.block, *self.beliefs(), out)
-        return out
+        return mean_predictions(ids, x.values, x.block, *self.beliefs())
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
         """Learn ``x (n, P, d)`` and ``y (n,)``, in one kernel unless a size drifts or rewards fade."""
@@ -206,12 +199,10 @@ class MapMixture(Mixture):
         self.bank.updates[:] = other.bank.updates
 
     def reweigh(self, total: Array, shares: Array, replayed: bool) -> None:
-        """Weigh the maps when the last have come, with prior ``shares (k,)``, or some have gone: ``models.changes``.
+        """Weigh the maps as ``Posterior.reweigh`` does.
 
         A map that nothing was replayed to also takes over what the mixture believes of the noise: its J is the mean of
         the others', by their weights.
-
-        ``total``: what it was before, ``(N,)``.  replayed: whether all rewards so far were replayed to the new ones.
         """
         kept, new = map(self._at_all_scales, kept_and_new(self.n_models, shares.size))
         ids, times = np.arange(len(self.size)), self.log_prior.shape[1] // self.n_models
@@ -229,7 +220,7 @@ class MapMixture(Mixture):
     def asleep(self, ids: Index, models: Index) -> Iterator[None]:
         """Learn a reward that these maps know nothing about."""
         asleep, evidence = self._at_all_scales(models), self.bank.evidence
-        awake = others(asleep, self.log_prior.shape[1])
+        awake = np.delete(np.arange(self.log_prior.shape[1]), asleep)
         sums = np.ix_(ids, np.arange(3), awake)
         log_weight, level = self.weigh(ids)[0], self.level[np.ix_(ids, np.arange(3), asleep)]
         before, losses = log_sum(log_weight[:, awake]), self._evidence()[sums]
@@ -258,6 +249,33 @@ class MapMixture(Mixture):
 
 
 @kernel
+def mean_predictions(ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any) -> Array:
+    """Return the means of the predictions of all members, by their weights, ``(n, K)``."""
+    theta, root, dims, first = ridges
+    size, precision, level = beliefs[6], beliefs[7], beliefs[8]
+    P, K, M = x.shape[1], x.shape[2], dims.size
+    scratch, z, allowed = np.empty((3, M)), np.empty((theta.shape[2], K)), np.ones(K, dtype=np.bool_)
+    out = np.zeros((ids.size, K))
+    for r in range(ids.size):
+        n = ids[r]
+        posterior.weigh(n, beliefs, scratch[0], scratch[1], scratch[2])
+        mean = np.zeros((first[P], theta.shape[2]))  # of the estimates at all scales, whose cells follow each other
+        for k in range(M):
+            shift = posterior.of_level(n, k, precision, level)[0] if level[n, PENALTY, k] > 0.0 else 0.0
+            for c in range(first[k], first[k + 1]):
+                for j in range(dims[k]):
+                    h = ridge.dot(root[n, c, j], root[n, c, 0]) if shift != 0.0 else 0.0
+                    mean[c % first[P], j] += scratch[1, k] * (theta[n, c, j] + shift * h)
+        for p in range(P):
+            posterior.prepare_map(rows_of_map(x, r, p), size[n, p], precision, allowed, z)
+            for a in range(K):
+                c = first[p] + (block[r, p, a] if block.size > 0 else 0)
+                for j in range(dims[p]):
+                    out[r, a] += z[j, a] * mean[c, j]
+    return out
+
+
+@kernel
 def learn_mixture(
     ids: Index, x: Array, block: Index, y: Array, ridges: Any, beliefs: Any, counts: Any, gamma: float, drift: float
 ) -> bool:
@@ -274,7 +292,7 @@ def learn_mixture(
     squares = np.empty((ids.size, P))
     for r in range(ids.size):
         for i in range(P):
-            squares[r, i] = squared_norm(x[r, i])
+            squares[r, i] = ridge.dot(x[r, i], x[r, i])
             if abs(_off(ids[r], i, squares[r, i], size, logs, counted)) > drift:
                 return False
     first = 1 if precision > 0.0 else 0
@@ -319,7 +337,7 @@ def sizes_off(ids: Index, x: Array, size: Array, logs: Array, counted: Index, ou
     found = False
     for r in range(ids.size):
         for i in range(x.shape[1]):
-            off = _off(ids[r], i, squared_norm(x[r, i]), size, logs, counted)
+            off = _off(ids[r], i, ridge.dot(x[r, i], x[r, i]), size, logs, counted)
             out[r, i] = size[ids[r], i] * math.exp(off) if abs(off) > DRIFT else 0.0
             found |= abs(off) > DRIFT
     return found

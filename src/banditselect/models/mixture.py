@@ -1,13 +1,16 @@
 """Regressions with unknown noise, and how probable each is."""
 
+import math
 from abc import abstractmethod
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..kernels.features import Features
-from ..runtime.shapes import FeatureShape
+from ..kernels import kernel
+from ..kernels.features import Features, rows_of_map
+from ..kernels.ridge import dot
+from ..runtime.shapes import ExactShape
 from ..types import Array, Index
 from . import posterior
 from .model import Model
@@ -48,7 +51,6 @@ class Mixture(Model):
     ----------
     shape: the features, as given.
     bank: the regressions: of every one of M maps or regions at the first scale or level, then at the second, ...
-    n_models, n_maps: M; and P, the number of feature maps.
     intercept: whether a constant term stands before the features.
     prior: of the M models, ``(M,)`` or ``(N, M)``.
     prior_variance: v, ``(N, members)``; 0 where it is to be learned.
@@ -56,12 +58,12 @@ class Mixture(Model):
 
     Attributes
     ----------
+    n_models: M.  blocks: how many blocks of parameters each of them has, ``(M,)``.
     size: a squared norm of features of each map, by whose root they are divided, ``(N, P)``; 0 until known.
     logs, counts: sum of the logarithms of squared norms learned that are not zero, and how many they are, ``(N, P)``.
     moments: the first reward, the mean of all rewards less the first, their sum of squares about it, ``(N, 3)``;
         without a constant term the first two are 0.
     log_prior: of the members, ``(N, members)``; and what models that came and went have left in it.
-    blocks: how many blocks of parameters each of the M models has, ``(M,)``.
     level: the level of rewards where a map has blocks, ``(N, 3, members)``, as in ``models.posterior``.
     """
 
@@ -76,38 +78,30 @@ class Mixture(Model):
 
     def __init__(
         self,
-        shape: FeatureShape,
+        shape: ExactShape,
         bank: RidgeBank | SharedRidgeBank,
         *,
-        n_models: int,
-        n_maps: int,
         intercept: bool,
         prior: Array,
         prior_variance: Array,
         limits: Array,
     ) -> None:
         super().__init__(shape)
-        N, M = bank.group.shape
-        self.bank = bank
-        self.n_models = n_models
-        self.blocks = np.ones(n_models, dtype=np.int64)
-        self.intercept = intercept
-        self.size, self.logs = np.zeros((N, n_maps)), np.zeros((N, n_maps))
-        self.counts = np.zeros((N, n_maps), dtype=np.int64)
+        (N, members), P = bank.group.shape, len(shape.dims)
+        self.bank, self.intercept = bank, intercept
+        self.n_models = prior.shape[-1]
+        self.blocks = np.ones(self.n_models, dtype=np.int64)
+        self.size, self.logs, self.counts = np.zeros((N, P)), np.zeros((N, P)), np.zeros((N, P), dtype=np.int64)
         self.moments = np.zeros((N, 3))
-        times = M // n_models
-        self.log_prior = np.array(np.broadcast_to(np.tile(np.log(prior / times), times), (N, M)), order="C")
-        self.prior_variance = prior_variance
-        self.limits = limits
-        self.level = np.zeros((N, 3, M))
+        times = members // self.n_models
+        self.log_prior = np.array(np.broadcast_to(np.tile(np.log(prior / times), times), (N, members)), order="C")
+        self.prior_variance, self.limits = prior_variance, limits
+        self.level = np.zeros((N, 3, members))
         self.one_kernel = bank.forgetting is None
         if bank.forgetting is not None:
             self.fixed_members = "rewards fade: memory has to be None"
 
-    @property
-    def rounds(self) -> Array:
-        """Number of rewards that count, ``(N,)``."""
-        return self.bank.rounds
+    rounds = property(attrgetter("bank.rounds"))  #: the number of rewards that count, ``(N,)``
 
     # Questions of plays.
 
@@ -132,29 +126,24 @@ class Mixture(Model):
         The first of the normals chooses the member, the others its parameter; the last its level, if it has blocks.
         """
         bank, beliefs = self.bank, self._beliefs()
-        member, deviation = np.empty(ids.size, dtype=np.int64), np.empty(ids.size)
-        posterior.draw_members(ids, beliefs, normals, member, deviation)
+        member, deviation = draw_members(ids, beliefs, normals)
         information, moment, penalty = self.level[ids, :, member].T
         known = FLAT + information
         shift = penalty * (moment / known + deviation * normals[:, -1] / np.sqrt(known))
         theta = np.ascontiguousarray(bank.estimates_of(ids, member))
         drawn = member, deviation, theta, bank.group[ids, member], shift
-        score = np.empty((ids.size, x.values.shape[2]))
-        posterior.sampled_scores(ids, x.values, x.block, drawn, bank.root, beliefs, normals, score)
-        return score
+        return sampled_scores(ids, x.values, x.block, drawn, bank.root, beliefs, normals)
 
     # Questions of users, about the M maps or regions in the order in which they were given.
 
     def weigh(self, ids: Index) -> Array:
         """Return log weights up to a constant, weights, and noise variances of the members, ``(3, n, members)``."""
-        out = np.empty((3, ids.size, self.log_prior.shape[1]))
-        posterior.weigh_rows(ids, self._beliefs(), out)
-        return out
+        return posterior.weigh_rows(ids, self._beliefs())
 
     def weights(self) -> Array:
         """Return how probable the maps or regions are, ``(N, M)``."""
         weight = self.weigh(np.arange(len(self.size)))[1]
-        return self._as_given(weight.reshape(len(weight), -1, self.n_models).sum(axis=1))
+        return self.in_given_order(weight.reshape(len(weight), -1, self.n_models).sum(axis=1))
 
     def noise(self) -> Array:
         """Return the root of the mean noise variance, ``(N,)``; NaN before anything is known of it."""
@@ -167,15 +156,14 @@ class Mixture(Model):
         """Return the constant terms of the estimates, ``(N, M)``; with blocks of every block, ``(N, cells)``."""
         theta = self._mean_estimates()
         constants = theta[..., 0] + self.moments[:, None, posterior.FIRST] if self.intercept else 0.0 * theta[..., 0]
-        return self._as_given(constants * self._reward_unit()[:, None])
+        return self.in_given_order(constants * self._reward_unit()[:, None])
 
     def parameters(self) -> Array:
         """Return the mean of the posterior of every map or region, ``(N, M, d)``; with blocks ``(N, cells, d)``."""
-        size = np.sqrt(np.where(self.size > 0.0, self.size, 1.0))
-        if size.shape[1] == self.n_models:
-            size = np.repeat(size, self.blocks, axis=1)
-        parameters = self._mean_estimates()[..., int(self.intercept) :] / size[..., None]
-        return self._as_given(parameters * self._reward_unit()[:, None, None])
+        unit = self._units()
+        unit = np.repeat(unit, self.blocks, axis=1) if unit.shape[1] == self.n_models else unit
+        parameters = self._mean_estimates()[..., int(self.intercept) :] / unit[..., None]
+        return self.in_given_order(parameters * self._reward_unit()[:, None, None])
 
     def _mean_estimates(self) -> Array:
         """Return the estimates, means over scales or levels, ``(N, cells, d)``."""
@@ -190,10 +178,60 @@ class Mixture(Model):
         """Return the estimates of all members, ``(N, cells, d)``."""
         return self.bank.theta
 
+    def _units(self) -> Array:
+        """Return the units of the features of each map, ``(N, P)``."""
+        return np.sqrt(np.where(self.size > 0.0, self.size, 1.0))
+
     def _reward_unit(self) -> Array:
         """Return the unit in which rewards are learned, ``(N,)``."""
         return np.ones(len(self.size))
 
-    def _as_given(self, array: NDArray[Any]) -> Any:
-        """Return an array ``(N, M, ...)`` with the models in the order in which they were given."""
-        return array
+
+@kernel
+def draw_members(ids: Index, beliefs: Any, z: Array) -> tuple[Index, Array]:
+    """Draw members ``(n,)`` by weight, inverting ``P(Z < z[r, 0])``, which is uniform; with their noise deviations."""
+    member, deviation = np.empty(ids.size, dtype=np.int64), np.empty(ids.size)
+    scratch = np.empty((3, beliefs[3].shape[1]))
+    for r in range(ids.size):
+        posterior.weigh(ids[r], beliefs, scratch[0], scratch[1], scratch[2])
+        u = 0.5 * math.erfc(-posterior.ROOT_HALF * z[r, 0])
+        reached = 0.0
+        for k in range(scratch.shape[1]):
+            if scratch[1, k] > 0.0:
+                reached += scratch[1, k]
+                member[r], deviation[r] = k, math.sqrt(scratch[2, k])
+                if u < reached:
+                    break
+    return member, deviation
+
+
+@kernel
+def sampled_scores(ids: Index, x: Any, block: Index, drawn: Any, root: Array, beliefs: Any, z: Array) -> Array:
+    """Return ``<x_i(a), theta[r] + shift h + s root z[r, 1:]>`` for ``drawn = (member, s, theta, place, shift)``.
+
+    ``theta (n, B, d)`` and ``z (n, 1 + B d)``: of every block; ``place (n,)`` is the root of the first; ``shift h`` is
+    what the level of rewards adds, as in ``models.posterior``.
+    """
+    member, deviation, theta, place, shift = drawn
+    size, precision = beliefs[6], beliefs[7]
+    K, d = x.shape[2], theta.shape[2]
+    rows, parameter, allowed = np.empty((d, K)), np.empty(d), np.ones(K, dtype=np.bool_)
+    out = np.zeros((ids.size, K))
+    for r in range(ids.size):
+        n, p = ids[r], member[r] % x.shape[1]
+        posterior.prepare_map(rows_of_map(x, r, p), size[n, p], precision, allowed, rows)
+        last = -1
+        for a in range(K):
+            b = block[r, p, a] if block.size > 0 else 0
+            if b != last:
+                own, last = root[n, place[r] + b], b
+                for j in range(d):
+                    total = 0.0
+                    for m in range(d):
+                        total += own[j, m] * z[r, 1 + b * d + m]
+                    parameter[j] = theta[r, b, j] + deviation[r] * total
+                    if shift[r] != 0.0:
+                        parameter[j] += shift[r] * dot(own[j], own[0])
+            for j in range(d):
+                out[r, a] += rows[j, a] * parameter[j]
+    return out

@@ -1,6 +1,9 @@
 """The contract of a model: what a policy learns."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..kernels.features import Features
 from ..runtime.lanes import LaneArrays
@@ -25,15 +28,17 @@ class Model(LaneArrays):
 
     Rows may share a lane in these questions; no lane repeats in ``learn``.
 
-    A model whose members come and go (``policies.members``) has ``fixed_members = None`` and answers for feature maps
+    A model whose members come and go (``policies.members``) has ``fixed_members = None``. One over regions answers
+
+    * ``adopt(other, fresh, move)``: learn what a model of other regions has, which was ``fresh`` before;
+
+    and one over feature maps
 
     * ``total_weight()``: the logarithm of the sum of the weights before they are normalised, ``(N,)``;
     * ``reweigh(total, shares, replayed)``: weigh the members when the last have come, with prior ``shares (k,)``, or
-      some have gone; ``total`` is what it was before, ``replayed`` whether the new ones learned all rewards so far;
+      some have gone. ``total`` is what it was before; ``replayed``: whether the new ones learned all rewards so far;
     * ``asleep(ids, members)``: a context manager; in it, a reward is learned that these members know nothing about;
-    * ``count_from(other)``, if it counts rewards: begin after the rewards that another has learned;
-
-    and for regions ``adopt(other, fresh, move)``: learn what a model of other regions has, which was ``fresh`` before.
+    * ``count_from(other)``, if it counts rewards: begin after the rewards that another has learned.
 
     Features of actions are :class:`~banditselect.kernels.features.Features` with values ``(n, P, K, d)`` (P maps),
     those of the actions played ``(n, P, d)``; row r belongs to lane ``ids[r]``. Copy the arrays that you keep.
@@ -50,6 +55,7 @@ class Model(LaneArrays):
     note_width: how many numbers it needs again with the reward.
     reads_lookups: whether items of a catalogue may come as a :class:`~banditselect.kernels.features.Lookup`, which
         kernels read; otherwise ``x.values`` is always an array.
+    rank: where the members given stand inside it, ``(N, M)``; None where the order is the same.
     fixed_members: why its members cannot come and go, in words; None where they can.
     unit_free: whether no decision depends on the units of the features.
     ridge_estimates: whether its estimates are those of ridges with fixed penalties and equal rewards.
@@ -60,6 +66,7 @@ class Model(LaneArrays):
     one_kernel: bool = False
     note_width: int = 0
     reads_lookups: bool = False
+    rank: Index | None = None
     fixed_members: str | None = "it has no members"
     unit_free: ClassVar[bool] = False
     ridge_estimates: bool = False
@@ -74,3 +81,9 @@ class Model(LaneArrays):
     def note(self, ids: Index, x: Features, offered: Mask | None) -> Array:
         """Return the numbers that it needs again with the reward, ``(n, note_width)``. Changes nothing."""
         return x.values[:, 0, :0, 0]
+
+    def in_given_order(self, array: NDArray[Any]) -> Any:
+        """Return an array ``(N, M, ...)`` with the members in the order in which they were given."""
+        if self.rank is None:
+            return array
+        return np.take_along_axis(array, self.rank.reshape(self.rank.shape + (1,) * (array.ndim - 2)), axis=1)

@@ -1,30 +1,27 @@
 """Kernels of the posterior over members, each a linear regression with an unknown noise (normal-inverse-gamma).
 
-A member ``k`` has ``evidence`` as in ``kernels.ridge``, a weight and a noise variance. Of M maps and J prior scales,
-member ``j M + i`` is map ``i`` at scale ``j``; so it is with regions and noise levels.
-
-A mixture comes as two tuples. ``ridges`` is ``(theta, root, dims, first)`` for maps, for regions ``(columns, root,
+Of M maps and J prior scales, member ``j M + i`` is map ``i`` at scale ``j``; so it is with regions and noise levels. A
+mixture comes as two tuples. ``ridges`` is ``(theta, root, dims, first)`` for maps, for regions ``(columns, root,
 group)``. The weights follow from ``beliefs = (evidence, seen, moments, log_prior, prior_variance, limits, size,
 precision, level)``:
 
-* ``evidence (N, 3, members)`` of the bank, in it for rewards y counted from the first, the ridge estimate theta and
-  prior precisions Lambda: ``PENALISED``, ``J = |y|^2 - theta' V theta``, and ``LOGDET``, ``log(det V / det Lambda)``;
+* ``evidence (N, 3, members)`` as in ``kernels.ridge``, for rewards counted from the first;
 * ``seen (N,)``, the rewards that count;
 * ``moments (N, 3)`` of the rewards, and ``log_prior (N, members)``;
 * ``prior_variance (N, members)``: the noise variance that is given, or 0 where it is learned from the rewards alone;
 * ``limits (2, members)``: how far the log of the variance may be from that of the given one, ``LOW`` and ``HIGH``, both
   0 where it is known;
-* ``size (N, P)``: the features of each map are divided by its root; a squared norm;
+* ``size (N, P)``: a squared norm, by whose root the features of each map are divided;
 * ``precision``: prior precision of the constant term, 0 without one;
 * ``level (N, 3, members)``: the level of rewards where a map has blocks, 0 elsewhere.
 
 A map with blocks has three kinds of features: a constant 1, whose coefficient is the level of all rewards, with the
 ``precision`` above; a constant for each block, and the features for each block. The blocks are kept as if the level
-were 0, each with an estimate theta and a matrix V. The level follows from two sums over the blocks (a Schur
-complement, ``docs/math.md``, section 11): with lambda the prior precision of a block's constant, e its unit vector and
-``h = V^-1 e``, the level has the precision ``pi = precision + sum (lambda - lambda^2 e'h)`` and the mean
-``sum lambda theta[0] / pi``. A reward is then predicted by ``theta + mean lambda h``, and the variance of a prediction
-``<phi, .>`` is larger by ``lambda^2 <phi, h>^2 / pi``. ``level`` has the two sums and lambda.
+were 0. The level follows from two sums over the blocks (``docs/math.md``, section 11): with theta and V of a block,
+lambda the prior precision of its constant, e its unit vector and ``h = V^-1 e``, the level has the precision ``pi =
+precision + sum (lambda - lambda^2 e'h)`` and the mean ``sum lambda theta[0] / pi``. A reward is then predicted by
+``theta + mean lambda h``, and the variance of a prediction ``<phi, .>`` is larger by ``lambda^2 <phi, h>^2 / pi``.
+``level`` has the two sums and lambda.
 """
 
 import math
@@ -59,9 +56,7 @@ INFORMATION, MOMENT, PENALTY = 0, 1, 2  #: rows of ``level``: the two sums, and 
 def weigh(n: int, beliefs: Any, log_weight: Array, weight: Array, variance: Array) -> None:
     """Write log weights up to a constant, weights and noise variances of the members of lane ``n``, ``(members,)``.
 
-    With a noise that is known, they are those of the Gaussian evidence. Else the variance has an inverse gamma prior of
-    shape ``TRUST`` about the given variance, or about that of the rewards so far. While all rewards are equal nothing
-    is known of the noise, and nothing depends on it: it is 1.
+    They are those of ``models.mixture``. While all rewards are equal nothing depends on the noise, which is 1 then.
     """
     evidence, seen, moments, log_prior, prior_variance, limits, _, precision, level = beliefs
     t = seen[n]
@@ -95,17 +90,19 @@ def weigh(n: int, beliefs: Any, log_weight: Array, weight: Array, variance: Arra
 
 @inlined
 def log_inside(center: float, deviation: float, low: float, high: float) -> float:
-    """``log P(low < Z < high)`` for ``Z ~ N(center, deviation^2)``; not below that of 1e-300."""
+    """Return ``log P(low < Z < high)`` for ``Z ~ N(center, deviation^2)``; not below that of 1e-300."""
     above = math.erfc(ROOT_HALF * (center - high) / deviation)
     below = math.erfc(ROOT_HALF * (center - low) / deviation)
     return math.log(max(0.5 * (above - below), 1e-300))
 
 
 @kernel
-def weigh_rows(ids: Index, beliefs: Any, out: Array) -> None:
-    """``out (3, n, members)`` gets what ``weigh`` writes for every row."""
+def weigh_rows(ids: Index, beliefs: Any) -> Array:
+    """Return what ``weigh`` finds for every row, ``(3, n, members)``."""
+    out = np.empty((3, ids.size, beliefs[3].shape[1]))
     for r in range(ids.size):
         weigh(ids[r], beliefs, out[0, r], out[1, r], out[2, r])
+    return out
 
 
 # Features in the units of their map.
@@ -113,10 +110,10 @@ def weigh_rows(ids: Index, beliefs: Any, out: Array) -> None:
 
 @inlined
 def prepare_map(rows: Array, size: float, precision: float, allowed: Mask, out: Array) -> None:
-    """``out[:, a] = rows[a] / sqrt(size)`` for the features ``(K, d)`` of one map, behind a 1 if there is a constant.
+    """Write ``out[:, a] = rows[a] / sqrt(size)``, behind a 1 if there is a constant term, for ``rows (K, d)``.
 
-    A size of 0 is not known yet: then the mean squared norm of the features that are offered takes its place.
-    ``out (d, K)``: loops over actions become vector instructions.
+    A size of 0 is not known yet: then the mean squared norm of the features that are offered takes its place. In
+    ``out (d, K)``, loops over actions become vector instructions.
     """
     K, d = rows.shape
     if size == 0.0:
@@ -272,26 +269,21 @@ def spreads(
     for c in range(weight.size):
         if c == 0 or places[c] != places[c - 1]:
             p = chosen[c] % z.shape[0]
-            square[:] = apart[:] = 0.0
+            square[:] = apart[:] = along[:] = 0.0
             start = 0
             while start < K:
                 place, stop = run_of(places[c], block, r, p, start, K)
                 stop = min(stop, start + CHUNK)
                 widths(z[p], root[place], dims[c], leader, start, stop, scratch, square, apart)
+                for j in range(dims[c] if tilt[c] > 0.0 else 0):
+                    h = dot(root[place, j], root[place, 0])
+                    for a in range(start, stop):
+                        along[a] += z[p, j, a] * h
                 start = stop
             for a in range(K):
                 if block.size > 0 and block[r, p, a] != block[r, p, leader]:
                     apart[a] = square[a] + square[leader]  # given the level, two blocks are independent
             if tilt[c] > 0.0:
-                along[:] = 0.0
-                start = 0
-                while start < K:
-                    place, stop = run_of(places[c], block, r, p, start, K)
-                    for j in range(dims[c]):
-                        h = dot(root[place, j], root[place, 0])
-                        for a in range(start, stop):
-                            along[a] += z[p, j, a] * h
-                    start = stop
                 for a in range(K):
                     square[a] += tilt[c] * along[a] ** 2
                     apart[a] += tilt[c] * (along[a] - along[leader]) ** 2
@@ -346,99 +338,12 @@ def widths(
             apart[start + a] += (u[a] - best_u) ** 2 + (v[a] - best_v) ** 2
 
 
-@kernel
-def mean_predictions(ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any, out: Array) -> None:
-    """``out[r, a]``: the mean of the predictions of all members of a mixture of maps, by their weights."""
-    theta, root, dims, first = ridges
-    size, precision, level = beliefs[6], beliefs[7], beliefs[8]
-    P, K, M = x.shape[1], x.shape[2], dims.size
-    scratch, z, allowed = np.empty((3, M)), np.empty((theta.shape[2], K)), np.ones(K, dtype=np.bool_)
-    for r in range(ids.size):
-        n = ids[r]
-        weigh(n, beliefs, scratch[0], scratch[1], scratch[2])
-        mean = np.zeros((first[P], theta.shape[2]))  # of the estimates at all scales, whose cells follow each other
-        for k in range(M):
-            shift = of_level(n, k, precision, level)[0] if level[n, PENALTY, k] > 0.0 else 0.0
-            for c in range(first[k], first[k + 1]):
-                for j in range(dims[k]):
-                    h = dot(root[n, c, j], root[n, c, 0]) if shift != 0.0 else 0.0
-                    mean[c % first[P], j] += scratch[1, k] * (theta[n, c, j] + shift * h)
-        out[r] = 0.0
-        for p in range(P):
-            prepare_map(rows_of_map(x, r, p), size[n, p], precision, allowed, z)
-            for a in range(K):
-                c = first[p] + (block[r, p, a] if block.size > 0 else 0)
-                for j in range(dims[p]):
-                    out[r, a] += z[j, a] * mean[c, j]
-
-
-# Sampling.
-
-
-@kernel
-def draw_members(ids: Index, beliefs: Any, z: Array, member: Index, deviation: Array) -> None:
-    """Draw ``member (n,)`` by weight, inverting ``P(Z < z[r, 0])``, which is uniform; with its noise ``deviation``."""
-    scratch = np.empty((3, beliefs[3].shape[1]))
-    for r in range(ids.size):
-        weigh(ids[r], beliefs, scratch[0], scratch[1], scratch[2])
-        u = 0.5 * math.erfc(-ROOT_HALF * z[r, 0])
-        reached = 0.0
-        for k in range(scratch.shape[1]):
-            if scratch[1, k] > 0.0:
-                reached += scratch[1, k]
-                member[r], deviation[r] = k, math.sqrt(scratch[2, k])
-                if u < reached:
-                    break
-
-
-@kernel
-def sampled_scores(
-    ids: Index, x: Any, block: Index, drawn: Any, root: Array, beliefs: Any, z: Array, out: Array
-) -> None:
-    """``out[r, a] = <x_i(a), theta[r] + shift h + s root z[r, 1:]>`` for ``drawn = (member, s, theta, place, shift)``.
-
-    ``theta (n, B, d)`` and ``z (n, 1 + B d)``: of every block; ``place (n,)`` is the root of the first; ``shift h`` is
-    what the level of rewards adds, as in :func:`members`.
-    """
-    member, deviation, theta, place, shift = drawn
-    size, precision = beliefs[6], beliefs[7]
-    K, d = x.shape[2], theta.shape[2]
-    rows, parameter, allowed = np.empty((d, K)), np.empty(d), np.ones(K, dtype=np.bool_)
-    for r in range(ids.size):
-        n, p = ids[r], member[r] % x.shape[1]
-        prepare_map(rows_of_map(x, r, p), size[n, p], precision, allowed, rows)
-        last = -1
-        for a in range(K):
-            b = block[r, p, a] if block.size > 0 else 0
-            if b != last:
-                for j in range(d):
-                    total = 0.0
-                    for m in range(d):
-                        total += root[n, place[r] + b, j, m] * z[r, 1 + b * d + m]
-                    parameter[j] = theta[r, b, j] + deviation[r] * total
-                    if shift[r] != 0.0:
-                        parameter[j] += shift[r] * dot(root[n, place[r] + b, j], root[n, place[r] + b, 0])
-                last = b
-            out[r, a] = 0.0
-            for j in range(d):
-                out[r, a] += rows[j, a] * parameter[j]
-
-
 # Learning.
 
 
 @inlined
-def squared_norm(row: Array) -> float:
-    """Return the sum of the squares of ``row (d,)``."""
-    total = 0.0
-    for j in range(row.size):
-        total += row[j] ** 2
-    return total
-
-
-@inlined
 def take_size(n: int, i: int, square: float, size: Array, logs: Array, counted: Index) -> None:
-    """Take in the squared norm of features in map ``i`` of lane ``n``, unless it is 0; the first is the map's size."""
+    """Count the squared norm of features in map ``i`` of lane ``n``, unless it is 0; the first is the map's size."""
     if square > 0.0:
         logs[n, i] += math.log(square)
         counted[n, i] += 1
@@ -448,7 +353,7 @@ def take_size(n: int, i: int, square: float, size: Array, logs: Array, counted: 
 
 @inlined
 def center(n: int, y: float, count: float, moments: Array, precision: float) -> float:
-    """Take in a reward, the ``count``-th; return it less the first, if there is a constant term."""
+    """Count a reward, the ``count``-th, in the moments; return it less the first, if there is a constant term."""
     if precision > 0.0 and count == 1.0:
         moments[n, FIRST] = y
     centered = y - moments[n, FIRST]

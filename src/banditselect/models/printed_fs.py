@@ -13,10 +13,8 @@ from .ridge_bank import RidgeBank
 from .sqalg import SqAlgWeighted
 
 prediction_bound = trusted(feature_selection.prediction_bound)
-FORMS = {"paper": "printed", "corrected": "corrected"}
-"""The choices of an argument, and the form of the formulas that each means."""
-FIXED = "the formulas of the paper are for a list of models that stays"
-"""Why no models come and go."""
+FORMS = {"paper": "printed", "corrected": "corrected"}  #: the choices of an argument, and the form of the formulas
+FIXED = "the formulas of the paper are for a list of models that stays"  #: why no models come and go
 
 
 class PrintedFS(LaneArrays):
@@ -31,10 +29,10 @@ class PrintedFS(LaneArrays):
 
     Parameters
     ----------
-    choice: ``"paper"`` or ``"corrected"``.
-    dims: widths of the maps, ``(M,)``.  regularization: ``(N, M)``.  noise: ``(N,)``.
+    choice: ``"paper"`` or ``"corrected"``.  dims: widths of the maps, ``(M,)``.
     horizon: T; the printed range is that of T, or grows with t where it is None.
-    bounds: ``feature_bound`` L, ``reward_bound`` G and ``parameter_bound`` S, ``(N,)`` each.
+    arrays: ``regularization (N, M)``; ``noise``, ``feature_bound`` L, ``reward_bound`` G and ``parameter_bound`` S,
+        ``(N,)`` each.
     """
 
     fixed = ("noise", "feature_bound", "reward_bound", "parameter_bound", "regularization")
@@ -89,9 +87,8 @@ class PrintedSqAlg(SqAlgWeighted):
     fixed_members = FIXED
 
     def __init__(self, bank: RidgeBank, expected: RewardRange, formulas: PrintedFS) -> None:
-        self.formulas = formulas
+        super().__init__(bank, expected, formulas)
         self.note_width = bank.dims.size
-        super().__init__(bank, expected)
 
     def _range(self, ids: Index) -> tuple[Array, Array]:
         updates, horizon = self.bank.updates[ids], self.formulas.horizon or 0
@@ -122,10 +119,6 @@ class CorrectedSqAlg(SqAlgWeighted):
     """SqAlg on the range that holds all rewards of T rounds; its prediction is clipped to that of the means."""
 
     fixed_members = FIXED
-
-    def __init__(self, bank: RidgeBank, expected: RewardRange, formulas: PrintedFS) -> None:
-        self.formulas = formulas
-        super().__init__(bank, expected)
 
     def _range(self, ids: Index) -> tuple[Array, Array]:
         largest = self.formulas.largest_reward(ids)

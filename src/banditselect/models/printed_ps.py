@@ -12,7 +12,7 @@ from ..runtime.lanes import per_lane
 from ..theory import parameter_selection, trusted
 from ..types import Array, Index, Mask
 from .alarms import Alarm
-from .region_layout import Regions, in_order
+from .region_layout import Regions
 from .ridge_bank import BankModel, RidgeBank
 from .sqalg import SqAlg
 
@@ -46,7 +46,6 @@ class PrintedSet(BankModel):
     bank: the experts.  target: the ridge on the aggregated predictions.
     bounds: of admissible predictions after the last update, ``(N, M)``.
     squared: the squared radius around the estimate of the target without the scale, ``(N,)``; negative if empty.
-    rank: where the experts stand in the bank, ``(N, M)``.
     """
 
     state = ("bounds", "squared")
@@ -100,10 +99,9 @@ class PrintedSet(BankModel):
 
     def upper_bounds(self, ids: Index, x: Features) -> Array:
         """Return the largest reward that the set allows, ``(n, K)``; an empty set is a point."""
-        out, target = np.empty((ids.size, x.values.shape[2])), self.target
+        target = self.target
         ellipsoids = target.theta, target.root, target.dims, target.first, np.maximum(self.squared, 0.0)[:, None]
-        ridge.upper_bounds(ids, x.values, x.block, ellipsoids, self.scale, False, out)
-        return out
+        return ridge.upper_bounds(ids, x.values, x.block, ellipsoids, self.scale, False)
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
         """Learn rewards: the experts, SqAlg, and the ridge on the aggregated predictions."""
@@ -127,7 +125,7 @@ class PrintedSet(BankModel):
 
     def weights(self) -> Array:
         """Return the weights of SqAlg, ``(N, M)``."""
-        return in_order(self.sqalg.weights(np.arange(self.squared.size)), self.rank)
+        return self.in_given_order(self.sqalg.weights(np.arange(self.squared.size)))
 
     def squared_radii(self) -> Array:
         """Return the squared radius of the set, ``(N,)``."""
@@ -135,8 +133,4 @@ class PrintedSet(BankModel):
 
     def admissible(self) -> Mask:
         """Return which experts are admissible, ``(N, M)``."""
-        return in_order(self.sqalg.alive, self.rank)
-
-    def parameters(self) -> Array:
-        """Return the estimates of the experts, ``(N, M, d)``."""
-        return in_order(self.bank.theta, self.rank)
+        return self.in_given_order(self.sqalg.alive)

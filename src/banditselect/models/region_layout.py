@@ -4,15 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ..runtime.blocks import maps_of
 from ..runtime.constraints import Numbers, OneOf
 from ..runtime.errors import refuse
 from ..runtime.inputs import as_floats
-from ..runtime.shapes import ExactShape
+from ..runtime.shapes import ExactShape, maps_of
 from ..types import Array, Index
-from .ridge_bank import RidgeBank, with_zero
+from .ridge_bank import RidgeBank, known_as_zero, with_zero
 from .shared_ridge_bank import SharedRidgeBank
 
 
@@ -52,24 +51,15 @@ class Regions:
         """
         middle = np.asarray(centers, dtype=float)
         middle = with_zero(middle) if constant else middle
-        N = 1 if lanes is None else lanes
-        if middle.ndim == 3 and (lanes is None or middle.shape[0] != N):
-            raise refuse(f"{owner}: centers", centers, "shape (M, d), or (N, M, d) with lanes=N")
-        M, d = middle.shape[-2:]
+        (M, d), N = middle.shape[-2:], lanes or 1
         radius = np.zeros((N, M))
         for name, value in radii.items():
-            values = np.asarray(value, dtype=float)
-            if values.shape not in ((), (M,), (N, M)) or (values.ndim == 2 and lanes is None):
+            if np.shape(value) not in ((), (M,), (N, M)):
                 raise refuse(f"{owner}: {name}", value, f"numbers >= 0, shape () or ({M},), or (N, {M})")
-            radius += values
-        matrices = None if shapes is None else np.asarray(shapes, dtype=float)
-        if matrices is not None:
-            right = matrices.shape == (M, d, d) and np.allclose(matrices, np.swapaxes(matrices, 1, 2), rtol=1e-9)
-            if not right or np.linalg.eigvalsh(matrices).min() <= 0.0:
-                expected = f"symmetric positive definite matrices of shape ({M}, {d}, {d})"
-                raise refuse(f"{owner}: shapes", shapes, expected)
-        order = np.argsort(radius if matrices is None else np.zeros((N, M)), axis=1, kind="stable")
+            radius += np.asarray(value, dtype=float)
+        order = np.argsort(radius if shapes is None else np.zeros((N, M)), axis=1, kind="stable")
         center = np.take_along_axis(np.broadcast_to(middle, (N, M, d)), order[:, :, None], axis=1)
+        matrices = None if shapes is None else _positive_definite(f"{owner}: shapes", shapes, M, d)
         return cls(center, np.take_along_axis(radius, order, axis=1), matrices, order, constant)
 
     def regularization(self, noise: Array) -> Array:
@@ -84,20 +74,15 @@ class Regions:
 
     def penalty(self, lam: Array) -> Array:
         """Return lambda_i r_i^2, ``(N, M)``; 0 for a known parameter."""
-        with np.errstate(invalid="ignore"):
-            return np.where(np.isinf(lam), 0.0, lam * self.radius**2)
+        return known_as_zero(lam) * self.radius**2
 
-    def bank(
-        self, lam: Array, *, constant_precision: float | None = None, memory: float | None = None
-    ) -> SharedRidgeBank:
+    def bank(self, lam: Array, **arguments: Any) -> SharedRidgeBank:
         """Return the biased ridge regressions with prior precisions lambda_i, or lambda_i P_i^-1 for shapes P_i.
 
-        ``constant_precision``, ``memory``: as in :class:`SharedRidgeBank`.
+        The ``arguments`` are those of :class:`SharedRidgeBank` that have defaults.
         """
         precision, group = self._balls(lam) if self.shapes is None else self._ellipsoids(lam, self.shapes)
-        bank = SharedRidgeBank(
-            self.feature_shape, self.center, precision, group, constant_precision=constant_precision, memory=memory
-        )
+        bank = SharedRidgeBank(self.feature_shape, self.center, precision, group, **arguments)
         bank.constant = self.constant
         return bank
 
@@ -138,10 +123,9 @@ class Regions:
         return precision, np.stack([group for _, group in found])
 
     def _ellipsoids(self, lam: Array, shapes: Array) -> tuple[Array, Index]:
-        (N, M, d), known = self.center.shape, np.isinf(lam)
-        inverse = np.linalg.inv(shapes)
-        precision = np.where(known, 0.0, lam)[:, :, None, None] * (inverse + np.swapaxes(inverse, 1, 2)) / 2.0
-        precision[known] = np.diag(np.full(d, np.inf))
+        (N, M, d), inverse = self.center.shape, np.linalg.inv(shapes)
+        precision = known_as_zero(lam)[:, :, None, None] * (inverse + np.swapaxes(inverse, 1, 2)) / 2.0
+        precision[np.isinf(lam)] = np.diag(np.full(d, np.inf))
         return precision, np.tile(np.arange(M), (N, 1))
 
     def wide_ridge(self, noise: Array) -> RidgeBank:
@@ -181,6 +165,10 @@ def mixture_shapes(
     return np.array(np.broadcast_to(found, (M, d, d)), order="C")
 
 
-def in_order(array: NDArray[Any], rank: Index) -> Any:
-    """Return an array ``(N, M, ...)`` with the models in the order of their ranks ``(N, M)``."""
-    return np.take_along_axis(array, rank.reshape(rank.shape + (1,) * (array.ndim - 2)), axis=1)
+def _positive_definite(name: str, given: ArrayLike, M: int, d: int) -> Array:
+    """Return positive definite matrices ``(M, d, d)``."""
+    found = np.asarray(given, dtype=float)
+    right = found.shape == (M, d, d) and np.allclose(found, np.swapaxes(found, 1, 2), rtol=1e-9)
+    if not right or np.linalg.eigvalsh(found).min() <= 0.0:
+        raise refuse(name, given, f"symmetric positive definite matrices of shape ({M}, {d}, {d})")
+    return found

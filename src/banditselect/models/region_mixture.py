@@ -4,17 +4,18 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..kernels import kernel, shared_ridge
 from ..kernels.features import Features
+from ..kernels.ridge import dot
 from ..runtime.errors import refuse
 from ..runtime.lanes import MemberMove, per_lane
 from ..types import Array, Index
 from . import learned_sums
 from .mixture import FLAT, Mixture
-from .posterior import HIGH, LOW, SQUARES, center, squared_norm, take_size
-from .region_layout import Regions, in_order
+from .posterior import HIGH, LOW, SQUARES, center, take_size
+from .region_layout import Regions
 from .shared_ridge_bank import SharedRidgeBank
 
 LEVELS = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
@@ -30,8 +31,7 @@ class RegionMixture(Mixture):
 
     Parameters
     ----------
-    regions: the regions.
-    intercept: whether there is a constant term.
+    regions, intercept: the regions; whether there is a constant term.
     noise: standard deviation R of the rewards, a number or ``(N,)``; None if it is to be learned.
     prior: of the regions, ``(M,)``.
     memory: None, or the m of :class:`~banditselect.models.forgetting.Forgetting`.
@@ -39,13 +39,13 @@ class RegionMixture(Mixture):
     Attributes
     ----------
     updates: rewards learned, ``(N,)``, those that taught nothing too.
-    rank: where the regions stand in the bank, in the order in which they were given, ``(N, M)``.
     """
 
     state = (*Mixture.state, "updates")
     nonnegative = (*Mixture.nonnegative, "updates")
     fixed = (*Mixture.fixed, "rank")
     bank: SharedRidgeBank
+    rank: Index
 
     def __init__(
         self, regions: Regions, *, intercept: bool, noise: ArrayLike | None, prior: Array, memory: float | None = None
@@ -58,16 +58,10 @@ class RegionMixture(Mixture):
             limits[HIGH] = 0.5 * np.log(LEVELS[1] / LEVELS[0])
             limits[LOW] = -limits[HIGH]
             limits[LOW, :M], limits[HIGH, -M:] = -np.inf, np.inf
-        bank = repeated.bank(
-            repeated.regularization(np.sqrt(prior_variance)),
-            constant_precision=FLAT if intercept else None,
-            memory=memory,
-        )
+        lam = repeated.regularization(np.sqrt(prior_variance))
         super().__init__(
             regions.feature_shape,
-            bank,
-            n_models=M,
-            n_maps=1,
+            repeated.bank(lam, constant_precision=FLAT if intercept else None, memory=memory),
             intercept=intercept,
             prior=prior[regions.order],
             prior_variance=prior_variance,
@@ -79,7 +73,7 @@ class RegionMixture(Mixture):
         self.rank = np.argsort(regions.order, axis=1)
 
     def beliefs(self) -> tuple[Any, Any]:
-        """Return ``ridges`` and ``beliefs``, the tuples of arrays that are described in ``models.posterior``."""
+        """Return ``ridges`` and ``beliefs`` of ``models.posterior``."""
         bank = self.bank
         return (bank.columns, bank.root, bank.group), self._beliefs()
 
@@ -109,25 +103,19 @@ class RegionMixture(Mixture):
         else:
             for level in range(self.log_prior.shape[1] // self.n_models):
                 target, source = (slice(level * M, (level + 1) * M) for M in (move.n_new, move.n_old))
-                found = other._as_given(other.bank.evidence[:, :, source].swapaxes(1, 2))[:, move.old]
+                found = other.in_given_order(other.bank.evidence[:, :, source].swapaxes(1, 2))[:, move.old]
                 np.put_along_axis(self.bank.evidence[:, :, target], self.rank[:, None], found.swapaxes(1, 2), axis=2)
             self.bank.updates[:] = other.bank.updates
 
     def _reward_unit(self) -> Array:
-        size = self.size[:, 0]
-        return np.sqrt(np.where(size > 0.0, size, 1.0))
-
-    def _as_given(self, array: NDArray[Any]) -> Any:
-        return in_order(array, self.rank)
+        return self._units()[:, 0]
 
 
 @kernel
 def learn_mixture(ids: Index, x: Array, y: Array, shared: Any, beliefs: Any, counts: Any, gamma: float) -> None:
     """Learn ``x (n, 1, d)``, ``y (n,)``, both divided by the size of the features, as far as it is known.
 
-    ``shared`` as in ``kernels.shared_ridge``, ``beliefs`` as in ``models.posterior``, ``counts = (logs, counts,
-    updates)`` of the mixture. ``gamma``: what earlier rewards count; below 1 the bank has faded already, and ``seen``
-    counts this reward.
+    ``counts = (logs, counts, updates)`` of the mixture; all else as for ``map_mixture.learn_mixture``.
     """
     known = shared[4]
     _, seen, moments, _, _, _, size, precision, _ = beliefs
@@ -137,7 +125,7 @@ def learn_mixture(ids: Index, x: Array, y: Array, shared: Any, beliefs: Any, cou
     t = 0
     for r in range(ids.size):
         n = ids[r]
-        take_size(n, 0, squared_norm(x[r, 0]), size, logs, counted)
+        take_size(n, 0, dot(x[r, 0], x[r, 0]), size, logs, counted)
         if size[n, 0] == 0.0:
             continue
         unit = math.sqrt(size[n, 0])

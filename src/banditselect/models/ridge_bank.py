@@ -3,6 +3,7 @@
 import contextlib
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from operator import attrgetter
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,7 +23,7 @@ def penalties(name: str, given: ArrayLike | None, dims: Index, noise: Array, bou
     """Return the ridge penalties of M maps, ``(N, M)``: what is given, a number or one per model, or d_i R^2 / S^2.
 
     That nearly minimises lambda S^2 + R^2 logdet(V / lambda) for noise R ``(N,)`` and a bound S ``(N,)`` on the norm of
-    the parameter; it is infinite, for a known parameter, where S is 0. ``name``: of the argument, for errors.
+    the parameter; it is infinite where S is 0. ``name``: of the argument, for errors.
     """
     if given is not None:
         return model_numbers(name, given, noise.size, dims.size)
@@ -30,14 +31,28 @@ def penalties(name: str, given: ArrayLike | None, dims: Index, noise: Array, bou
         return np.maximum(dims * (noise / bound)[:, None] ** 2, SMALLEST)
 
 
-def split(theta: Array, constant: bool) -> tuple[Array, Array]:
-    """Return the constant terms of estimates ``(N, M, d)``, ``(N, M)``, and the rest; 0 where there is no constant."""
-    return (theta[..., 0], theta[..., 1:]) if constant else (np.zeros(theta.shape[:-1]), theta)
+def known_as_zero(regularization: Array) -> Array:
+    """Return ridge penalties with 0 for those that are infinite, of known parameters, which cost no radius."""
+    return np.where(np.isinf(regularization), 0.0, regularization)
 
 
 def with_zero(points: Array) -> Array:
     """Return points ``(..., d)`` behind a zero, for features that have a constant before them."""
     return np.insert(points, 0, 0.0, axis=-1)
+
+
+def squared_distances(root: Array, points: Array, theta: Array) -> Array:
+    """Return ``|points[n] - theta[n, i]|^2`` in the norm of ``V = (root root')^-1``, ``(N, m)``.
+
+    ``root (N, ., .)``, ``points (N, d)``, ``theta (N, m, .)``.
+    """
+    d = points.shape[1]
+    root, theta = root[:, :d, :d], theta[..., :d]
+    gap, singular = points[:, None] - theta, np.linalg.slogdet(root)[0] == 0.0
+    solved = np.linalg.solve(np.where(singular[:, None, None], np.eye(d), root), np.swapaxes(gap, 1, 2))
+    same = np.abs(gap).max(axis=2) <= 1e-12 * np.abs(theta).max(axis=2)
+    if_known = np.where((root[:, :1, 0] == 0.0) & same, 0.0, np.inf)
+    return np.where(singular[:, None], if_known, (solved**2).sum(axis=1))
 
 
 class Bank(Model):
@@ -48,11 +63,11 @@ class Bank(Model):
     theta: estimates, ``(N, M, d)``.
     root: square roots of the inverses of ``V_g = Lambda_g + sum x x'``: ``V_g^-1 = root_g root_g'``, ``(N, G, d, d)``,
         with columns of zeros behind (``ridge.padded``), which files do not have.
-    group: which of them a model has, ``(N, M)``.
-    dims: how many features a model has, ``(M,)``.
+    group: which of them a model has, ``(N, M)``.  dims: how many features a model has, ``(M,)``.
     first: the first cell of every model among the estimates, and the number of cells, ``(M + 1,)``.
-    evidence: logdet, J and online loss of every model, ``(N, 3, M)``.
-    updates: rewards learned, ``(N,)``.
+    evidence: of every model, ``(N, 3, M)``: ``logdet``, ``log det(V_i Lambda_i^-1)``; ``penalised``, J, the least
+        penalised sum of squares; ``online``, the sum of squared errors of the predictions made before each reward.
+    updates: rewards learned, ``(N,)``.  rounds: how many of them count.
     forgetting: how rewards fade; None where they do not.
     """
 
@@ -64,27 +79,22 @@ class Bank(Model):
     theta: Array
     updates: Index
 
-    def __init__(self, shape: FeatureShape, root: Array, group: Index, dims: Index, first: Index) -> None:
+    def __init__(
+        self, shape: FeatureShape, root: Array, group: Index, dims: Index, first: Index, memory: float | None
+    ) -> None:
         super().__init__(shape)
         N, M = group.shape
         self.root = ridge.padded(root)
-        self.group = group
-        self.dims = dims
-        self.first = first
+        self.group, self.dims, self.first = group, dims, first
         self.evidence = np.zeros((N, 3, M))
         self.updates = np.zeros(N, dtype=np.int64)
-        self.forgetting: Forgetting | None = None
+        self.forgetting = None if memory is None else Forgetting(memory, self.root, self.theta)
+        self.one_kernel = self.ridge_estimates = memory is None  # a round that fades takes several kernels
 
-    def _forget(self, memory: float | None) -> None:
-        """Let rewards fade; with several kernels a round, ``learn`` is not one kernel then."""
-        if memory is not None:
-            self.forgetting = Forgetting(memory, self.root, self.theta)
-        self.one_kernel = self.ridge_estimates = memory is None
-
-    @property
-    def rounds(self) -> Array:
-        """Number of rewards that count, ``(N,)``."""
-        return self.updates if self.forgetting is None else self.forgetting.seen  # type: ignore[return-value]
+    logdet = property(lambda self: self.evidence[:, ridge.LOGDET])
+    penalised = property(lambda self: self.evidence[:, ridge.PENALISED])
+    online = property(lambda self: self.evidence[:, ridge.ONLINE])
+    rounds = property(lambda self: self.updates if self.forgetting is None else self.forgetting.seen)
 
     def learned(self) -> dict[str, NDArray[Any]]:
         """Return the learned arrays by name, the roots without spare columns."""
@@ -100,36 +110,13 @@ class Bank(Model):
         super().extend(other)
         self.root = ridge.padded(self.root)
 
-    @property
-    def logdet(self) -> Array:
-        """``log det(V_i Lambda_i^-1)``, ``(N, M)``."""
-        return self.evidence[:, ridge.LOGDET]
-
-    @property
-    def penalised(self) -> Array:
-        """``J_i``: the least penalised sum of squares, ``(N, M)``."""
-        return self.evidence[:, ridge.PENALISED]
-
-    @property
-    def online(self) -> Array:
-        """Sum of squared errors of the predictions made before each reward, ``(N, M)``."""
-        return self.evidence[:, ridge.ONLINE]
-
     def predictions(self, ids: Index, x: Features) -> Array:
         """Return the predictions of all models, ``<x_i(a), theta_i>``, ``(n, M, K)``."""
-        out = np.empty((ids.size, self.dims.size, x.values.shape[2]))
-        ridge.predict(ids, x.values, x.block, self.theta, self.first, out)
-        return out
+        return ridge.predict(ids, x.values, x.block, self.theta, self.first)
 
     def predict(self, ids: Index, x: Features) -> Array:
         """Return the predictions of the first model, ``(n, K)``."""
         return self.predictions(ids, x)[:, 0]
-
-    def mixture(self, ids: Index, x: Features, weights: Array) -> Array:
-        """Return the mean of the predictions under weights ``(n, M)``, ``(n, K)``."""
-        out = np.empty((ids.size, x.values.shape[2]))
-        ridge.mixtures(ids, x.values, x.block, self.theta, self.first, weights, out)
-        return out
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
         """Learn ``x (n, P, d)`` and ``y (n,)``."""
@@ -146,21 +133,20 @@ class Bank(Model):
 
     def constants(self) -> Array:
         """Return the constant terms of the estimates, ``(N, cells)``."""
-        return split(self.theta, self.constant)[0]
+        theta = self.theta
+        return theta[..., 0] if self.constant else np.zeros(theta.shape[:-1])
 
     def parameters(self) -> Array:
         """Return the estimates without their constant terms, ``(N, cells, d)``."""
-        return split(self.theta, self.constant)[1]
+        return self.theta[..., int(self.constant) :]
 
+    @abstractmethod
     def distances(self, points: Array, models: slice = slice(None)) -> Array:
         """Return ``|points[n] - theta_i|_{V_i}^2`` for these models, ``(N, M)``; ``points (N, d)`` of one map's width.
 
-        For a known parameter it is 0 at that parameter and infinite elsewhere.
+        With blocks, ``points (N, B d)`` has their parameters one after the other. For a known parameter the distance is
+        0 at that parameter and infinite elsewhere.
         """
-        theta, group = np.ascontiguousarray(self.theta[:, models]), np.ascontiguousarray(self.group[:, models])
-        out = np.empty(theta.shape[:2])
-        ridge.distances(theta, self.root, group, points, out)
-        return out
 
     def precision_of(self, lane: int, model: int) -> Array:
         """Return the matrix ``V`` of one model, ``(d, d)``; its diagonal is infinite for a known parameter."""
@@ -181,18 +167,16 @@ class BankModel(Model):
         self.bank = bank
         self.constant, self.ridge_estimates = bank.constant, bank.ridge_estimates
 
-    @property
-    def updates(self) -> Index:
-        """Rewards learned, ``(N,)``."""
-        return self.bank.updates
+    updates = property(attrgetter("bank.updates"))
+    rounds = property(attrgetter("bank.rounds"))
 
     def constants(self) -> Array:
         """Return the constant terms of the estimates, ``(N, cells)``."""
-        return self.bank.constants()
+        return self.in_given_order(self.bank.constants())
 
     def parameters(self) -> Array:
         """Return the estimates without their constant terms, ``(N, cells, d)``."""
-        return self.bank.parameters()
+        return self.in_given_order(self.bank.parameters())
 
 
 class RidgeBank(Bank):
@@ -205,14 +189,12 @@ class RidgeBank(Bank):
 
     Parameters
     ----------
-    shape: the features, of P maps; model i reads map i modulo P.
-    lanes: number of lanes N.
+    shape, lanes: the features, of P maps, where model i reads map i modulo P; and the number of lanes.
     dims: width of every model, ``(M,)``; features come padded with zeros to the widest.
     regularization: ``(N, M)``; infinity makes a model a known parameter.
     center: ``(N, M, d)``, where the ridge penalty is centred; zero if not given.
     constant: whether a constant 1 stands before the features; it counts in ``dims``.
-    constant_precision: prior precision of the first feature, where that is a constant with a prior of its own; a
-        number, or one for every model.
+    constant_precision: prior precisions of a constant with one of its own, the first feature of every model, ``(M,)``.
     blocks: how many every model has, ``(M,)``; one by default.
     memory: None, or the m of :class:`Forgetting`.
 
@@ -234,7 +216,7 @@ class RidgeBank(Bank):
         *,
         center: Array | None = None,
         constant: bool = False,
-        constant_precision: float | Array | None = None,
+        constant_precision: Array | None = None,
         blocks: Index | None = None,
         memory: float | None = None,
     ) -> None:
@@ -245,28 +227,17 @@ class RidgeBank(Bank):
         root = np.zeros((N, cells, d, d))
         root[:, :, np.arange(d), np.arange(d)] = 1.0 / np.sqrt(np.repeat(regularization, each, axis=1))[:, :, None]
         if constant_precision is not None:
-            root[:, :, 0, 0] = 1.0 / np.sqrt(np.repeat(np.broadcast_to(constant_precision, dims.shape), each))
+            root[:, :, 0, 0] = 1.0 / np.sqrt(np.repeat(constant_precision, each))
         self.theta = np.zeros((N, cells, d))
-        if center is not None:
-            self.theta[:] = np.repeat(center, each, axis=1)
-        super().__init__(shape, root, np.tile(first[:-1], (N, 1)), dims, first)
+        self.theta[:] = 0.0 if center is None else np.repeat(center, each, axis=1)
+        super().__init__(shape, root, np.tile(first[:-1], (N, 1)), dims, first, memory)
         self.constant = constant
-        self._forget(memory)
 
     @classmethod
-    def of(
-        cls,
-        shape: Any,
-        lanes: int,
-        regularization: Array,
-        *,
-        center: Array | None = None,
-        constant: bool = False,
-        memory: float | None = None,
-    ) -> Self:
+    def of(cls, shape: Any, lanes: int, regularization: Array, *, constant: bool = False, **arguments: Any) -> Self:
         """Return a bank with a model for every map of a shape; arguments as in the constructor."""
         dims, blocks = np.array(shape.dims) + constant, np.array(shape.blocks)
-        return cls(shape, lanes, dims, regularization, center=center, constant=constant, blocks=blocks, memory=memory)
+        return cls(shape, lanes, dims, regularization, constant=constant, blocks=blocks, **arguments)
 
     def arrays(self) -> tuple[Any, ...]:
         """Return the arrays that kernels read, ``ridges`` in ``kernels.ridge``."""
@@ -285,19 +256,14 @@ class RidgeBank(Bank):
         forgetting = self.forgetting
         fade_ridges(ids, forgetting.gamma, forgetting.arrays(), self.arrays(), self.owner)  # type: ignore[union-attr]
 
-    def distances(self, points: Array, models: slice = slice(None)) -> Array:
-        """Return ``|points[n] - theta_i|_{V_i}^2`` for these models, ``(N, M)``; of all blocks, one after the other."""
-        if self.owner.size == self.dims.size:
-            return super().distances(points, models)
-        N, first = len(points), self.first
-        out = np.zeros((N, self.dims[models].size))
-        for k, i in enumerate(np.arange(self.dims.size)[models]):
-            of_block = np.ascontiguousarray(np.swapaxes(points.reshape(N, first[i + 1] - first[i], -1), 0, 1))
-            for c, part in enumerate(of_block, start=first[i]):
-                square, theta = np.empty((N, 1)), np.ascontiguousarray(self.theta[:, c : c + 1])
-                ridge.distances(theta, self.root, np.full((N, 1), c), part, square)
-                out[:, k] += square[:, 0]
-        return out
+    def distances(self, points: Array, models: slice = slice(None), root: Array | None = None) -> Array:
+        """Return the squared distances in the norms of V, or of matrices that have other roots; see ``Bank``."""
+        root, first = self.root if root is None else root, self.first
+        out = np.zeros((len(points), self.dims.size))
+        for i in range(self.dims.size)[models]:
+            for c, part in enumerate(np.split(points, first[i + 1] - first[i], axis=1), start=first[i]):
+                out[:, i] += squared_distances(root[:, c], part, self.theta[:, c : c + 1])[:, 0]
+        return out[:, models]
 
     def estimates_of(self, ids: Index, models: Index) -> Array:
         """Return the estimates of the blocks of one model ``models (n,)`` of every row, ``(n, B, d)``.

@@ -8,8 +8,8 @@ from ..kernels import shared_ridge
 from ..kernels.features import Features
 from ..runtime.shapes import FeatureShape
 from ..types import Array, Index
-from .forgetting import fade_shared
-from .ridge_bank import Bank, with_zero
+from .forgetting import fade_shared, pad_groups
+from .ridge_bank import Bank, squared_distances, with_zero
 
 WIDEST = 128  #: most models in a panel: with some twenty features it stays in the fastest cache
 
@@ -23,8 +23,7 @@ class SharedRidgeBank(Bank):
     center: ``(N, M, d)``.
     precision: ``(N, G, d, d)``, the distinct prior precisions Lambda_g; an infinite diagonal means a known parameter.
     group: ``(N, M)``, which of them each model has; fastest where models of one group stand side by side.
-    constant_precision: the prior precision of a constant feature, which then stands before the d others, with a prior
-        mean of 0; None without one.
+    constant_precision: of a constant feature, which then stands before the d others, with a prior mean of 0.
     memory: None, or the m of :class:`Forgetting`.
 
     Attributes
@@ -53,13 +52,12 @@ class SharedRidgeBank(Bank):
         root[:, :, first:, first:][~known] = np.swapaxes(np.linalg.inv(factor), 1, 2)
         if constant_precision is not None:
             root[:, :, 0, 0] = 1.0 / np.sqrt(constant_precision)
-        super().__init__(shape, root, group, np.full(M, d), np.arange(M + 1))
         self.theta = center if constant_precision is None else with_zero(center)
-        self._forget(memory)
+        super().__init__(shape, root, group, np.full(M, d), np.arange(M + 1), memory)
 
     @property
     def theta(self) -> Array:
-        """The estimates, ``(N, M, d)``, a copy."""
+        """Estimates, ``(N, M, d)``, a copy."""
         (N, M), d = self.group.shape, self.columns.shape[2]
         return np.ascontiguousarray(np.swapaxes(self.columns, 2, 3).reshape(N, -1, d)[:, :M])
 
@@ -92,10 +90,17 @@ class SharedRidgeBank(Bank):
         forgetting = self.forgetting
         fade_shared(ids, forgetting.gamma, forgetting.arrays(), self.arrays())  # type: ignore[union-attr]
 
+    def distances(self, points: Array, models: slice = slice(None)) -> Array:
+        """Return the squared distances in the norms of V, see ``Bank``."""
+        group, theta = self.group[:, models], self.theta[:, models]
+        out = np.empty(group.shape)
+        for g in range(self.root.shape[1]):
+            of_g = (group == g).any(axis=0)
+            found = squared_distances(self.root[:, g], points, theta[:, of_g])
+            out[:, of_g] = np.where(group[:, of_g] == g, found, out[:, of_g])
+        return out
+
     def extend(self, other: Self) -> None:
         """Append the lanes of an equal bank; it may have another number of distinct precisions."""
-        G = max(self.root.shape[1], other.root.shape[1])
-        for bank in (self, other):
-            spare = ((0, 0), (0, G - bank.root.shape[1]), (0, 0), (0, 0))
-            bank.root = np.pad(bank.root, spare, mode="edge")
+        pad_groups(self, other, "root")
         super().extend(other)

@@ -4,7 +4,7 @@ import contextlib
 import math
 from collections.abc import Iterator
 from operator import attrgetter
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,10 +12,14 @@ from ..kernels import kernel, weights
 from ..kernels.features import Features
 from ..runtime.lanes import LaneArrays
 from ..types import Array, Index, Mask
-from .changes import kept_and_new, log_sum, others
-from .evidence import InRange
+from .evidence import InRange, kept_and_new, log_sum
 from .reward_range import RewardRange
 from .ridge_bank import RidgeBank
+
+ALL_FALLEN = (
+    "no expert predicts within its bound: the one that exceeds it least is kept. "
+    "The bounds (noise, feature_bound, reward_bound, parameter_bound or radii) do not hold for these data."
+)
 
 
 class SqAlgWeighted(InRange):
@@ -24,8 +28,11 @@ class SqAlgWeighted(InRange):
     Where rewards fade, so do its losses, unless a ``share`` of the weights lets them return.
     """
 
-    def __init__(self, bank: RidgeBank, expected: RewardRange, *, share: float = 0.0, rate: float = 1.0) -> None:
+    def __init__(
+        self, bank: RidgeBank, expected: RewardRange, formulas: Any = None, *, share: float = 0.0, rate: float = 1.0
+    ) -> None:
         super().__init__(bank, expected)
+        self.formulas = formulas
         N, M = bank.group.shape
         if share > 0.0:
             self.fixed_members = "weights are shared: share has to be 0"
@@ -91,22 +98,20 @@ class SqAlg(LaneArrays):
 
     Reference for the last: Herbster, Warmuth, "Tracking the best expert", Machine Learning 32, 1998.
 
-    Departures from print: weights come from raw cumulative losses instead of a running product, so the range may grow;
-    the prediction, which the paper leaves open within an interval, is the substitution above; ``y' = (y - beta) / l``
-    where the paper prints ``a`` for beta; what overflows the range is clipped to it and counted.
+    Departures from print: weights come from raw cumulative losses, so the range may grow; the prediction, which the
+    paper leaves open within an interval, is the substitution above; ``y' = (y - beta) / l`` where the paper prints
+    ``a`` for beta; what overflows the range is clipped to it and counted.
 
     Parameters
     ----------
-    lower, upper: the range, ``(N,)`` each.
-    n_models: number of experts M.
+    lower, upper: the range, ``(N,)`` each.  n_models: number of experts M.
     gamma: the factor by which losses fade in every round.  share: alpha, in [0, 1).
     rate: multiplies :math:`\eta`; the guarantee is lost above 1.
 
     Attributes
     ----------
     loss: cumulative square losses, ``(N, M)``; with a share, those that belong to the weights.
-    alive: admissible experts, ``(N, M)``.
-    clipped: how many rewards overflowed the range, ``(N,)``.
+    alive: admissible experts, ``(N, M)``.  clipped: how many rewards overflowed the range, ``(N,)``.
     """
 
     state = ("loss", "alive", "lower", "upper", "clipped")
@@ -118,15 +123,14 @@ class SqAlg(LaneArrays):
     ) -> None:
         self.gamma, self.rate = gamma, rate
         self.share = share if n_models > 1 else 0.0
-        self.lower = np.array(lower, dtype=float)
-        self.upper = np.array(upper, dtype=float)
+        self.lower, self.upper = np.array(lower, dtype=float), np.array(upper, dtype=float)
         self.loss = np.zeros((self.lower.size, n_models))
         self.alive = np.ones((self.lower.size, n_models), dtype=bool)
         self.clipped = np.zeros(self.lower.size, dtype=np.int64)
         self.fallen = self._warned = False
 
     def widen(self, ids: Index, lower: Array, upper: Array) -> None:
-        """Let the range of these lanes grow to cover ``[lower, upper]``; it never shrinks."""
+        """Let the range of these lanes grow to cover ``[lower, upper]``."""
         self.lower[ids] = np.minimum(self.lower[ids], lower)
         self.upper[ids] = np.maximum(self.upper[ids], upper)
 
@@ -135,7 +139,7 @@ class SqAlg(LaneArrays):
         return weights.exponential_weights(ids, self.loss, self._eta(ids), self.alive[ids] if alive is None else alive)
 
     def predict(self, ids: Index, f: Array, alive: Mask | None = None) -> Array:
-        """Return the prediction ``(n, K)`` for experts' predictions ``f (n, M, K)``."""
+        """Return the prediction ``(n, K)`` for the experts' ``f (n, M, K)``."""
         lower = self.lower[ids]
         return substitute(f, self.weights(ids, alive), lower, self.upper[ids] - lower)
 
@@ -144,16 +148,15 @@ class SqAlg(LaneArrays):
         lower, upper = self.lower[ids], self.upper[ids]
         inside = np.clip(y, lower, upper)
         self.clipped[ids] += inside != y
-        self.loss[ids] += (np.clip(f, lower[:, None], upper[:, None]) - inside[:, None]) ** 2
-        if self.gamma < 1.0:
-            self.loss[ids] *= self.gamma
+        errors = np.clip(f, lower[:, None], upper[:, None]) - inside[:, None]
+        self.loss[ids] = self.gamma * (self.loss[ids] + errors**2)
         if self.share > 0.0:
             share_weights(ids, self._eta(ids), self.share, self.loss)
 
     def admit(self, ids: Index, excess: Array) -> Array:
-        """Return which experts stay admissible, ``(n, M)``, if those with ``excess (n, M)`` above 0 fall.
+        """Return 1 for experts that stay admissible, ``(n, M)``, 0 for those that fall: ``excess (n, M)`` above 0.
 
-        1 for those that do, 0 for the others. Where all would fall, the one that exceeds its bound least is kept: 2.
+        Where all would fall, the one that exceeds its bound least is kept: 2.
         """
         before = self.alive[ids]
         after = (before & (excess <= 0.0)).astype(float)
@@ -163,7 +166,7 @@ class SqAlg(LaneArrays):
         return after
 
     def drop(self, ids: Index, admitted: Array) -> None:
-        """Drop the experts that ``admit`` did not admit, never the last one.
+        """Drop the experts that ``admit`` did not admit.
 
         Decisions that overlap may each have kept another expert; where they disagree entirely, none is dropped.
         """
@@ -178,10 +181,7 @@ class SqAlg(LaneArrays):
         return log_sum(self._log_weights(ids)) - np.log(self.loss.shape[1])
 
     def reweigh(self, total: Array, shares: Array, replayed: bool) -> None:
-        """Weigh the experts when the last have come, or some have gone; as ``Posterior.reweigh``, with equal shares.
-
-        Where none is left that is admissible, all are.
-        """
+        """Weigh the experts as ``Posterior.reweigh`` does, with equal shares; where none is admissible, all are."""
         (kept, new), eta = kept_and_new(self.loss.shape[1], shares.size), self._eta(np.arange(len(self.loss)))
         self.alive[~self.alive.any(axis=1)] = True
         before = log_sum(self._log_weights(np.arange(eta.size))[:, kept])
@@ -194,11 +194,12 @@ class SqAlg(LaneArrays):
     @contextlib.contextmanager
     def asleep(self, ids: Index, members: Index) -> Iterator[None]:
         """Learn a reward that these experts know nothing about: it costs them what it costs the others."""
-        awake, at = others(members, self.loss.shape[1]), np.ix_(ids, members)
-        loss, before = self.loss[at], log_sum(self._log_weights(ids)[:, awake])
+        at, before = np.ix_(ids, members), log_sum(np.delete(self._log_weights(ids), members, axis=1))
+        loss = self.loss[at]
         yield
+        after = log_sum(np.delete(self._log_weights(ids), members, axis=1))
         with np.errstate(invalid="ignore"):
-            grown = (before - log_sum(self._log_weights(ids)[:, awake])) / self._eta(ids)
+            grown = (before - after) / self._eta(ids)
         self.loss[at] = loss + np.where(np.isfinite(grown), grown, 0.0)[:, None]
 
     def _eta(self, ids: Index) -> Array:
@@ -213,17 +214,14 @@ class SqAlg(LaneArrays):
         if not self.fallen or self._warned:
             return []
         self._warned = True
-        return [
-            "no expert predicts within its bound: the one that exceeds it least is kept. "
-            "The bounds (noise, feature_bound, reward_bound, parameter_bound or radii) do not hold for these data."
-        ]
+        return [ALL_FALLEN]
 
 
 @kernel
 def share_weights(ids: Index, rate: Array, share: float, loss: Array) -> None:
-    """Let every model give a ``share`` of its weight ``exp(-rate[r] loss[n, i])`` to the M - 1 others, equally.
+    """Let every expert give a ``share`` of its weight ``exp(-rate[r] loss[n, i])`` to the others, equally.
 
-    The losses become those that belong to the new weights; their sum stays.
+    The losses become those that belong to the new weights; the sum of the weights stays.
     """
     M = loss.shape[1]
     each = share / (M - 1)
@@ -239,10 +237,9 @@ def share_weights(ids: Index, rate: Array, share: float, loss: Array) -> None:
 
 @kernel
 def substitute(f: Array, weight: Array, lower: Array, length: Array) -> Array:
-    """Vovk's substitution on ``[lower, lower + length]``: ``f (n, M, K)``, weights ``(n, M)`` -> ``(n, K)``.
+    """Return Vovk's substitution, ``(n, K)``, for predictions ``f (n, M, K)``, clipped to the range, and weights.
 
-    With h the predictions scaled to [0, 1] and clipped, ``Delta(y) = -1/2 log sum_i w_i exp(-2 (y - h_i)^2)`` and
-    ``1/2 + (Delta(0) - Delta(1)) / 2`` satisfies both conditions of the paper's Alg. 3 (bounds, Theorem 1).
+    It satisfies both conditions of the paper's Alg. 3 (``docs/math.md``, Theorem 1).
     """
     out = np.empty((f.shape[0], f.shape[2]))
     for r in range(f.shape[0]):

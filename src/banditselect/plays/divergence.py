@@ -11,7 +11,7 @@ import numpy as np
 
 from ..kernels import kernel
 from ..kernels.features import Features
-from ..kernels.ridge import LOGDET, solve_lower
+from ..kernels.ridge import LOGDET, dot, solve_lower
 from ..models.posterior import INFORMATION, members, predictions, spreads
 from ..types import Array, Index, Mask
 from .optimism import ALL_OFFERED
@@ -105,19 +105,15 @@ def _spread_by_closeness(
             elif spread[a] > 0.0:
                 exponent = gap**2 / (beta * spread[a])
                 close[a] = math.exp(-exponent) if exponent < FARTHEST else 0.0
-    rest, q, together = 0.5 * (1.0 - best_share), np.empty(K), 0.0
+    rest, q = 0.5 * (1.0 - best_share), np.empty(K)
     for a in range(K):
         p[a] = rest / offered + (best_share / best if mean[a] == mean[leader] else 0.0)
     for i in range(P):
         if believed[i] > 0.0:
             design(z[i], block, r, i, width[i], close, q)
-            for a in range(K):
-                p[a] += rest * believed[i] * q[a]
-    for a in range(K):
-        p[a] *= close[a]
-        together += p[a]
-    for a in range(K):
-        p[a] /= together
+            p += rest * believed[i] * q
+    p *= close
+    p /= p.sum()
 
 
 @kernel
@@ -131,11 +127,7 @@ def design(x: Array, block: Index, r: int, i: int, d: int, scale: Array, q: Arra
     K = scale.size
     part, parts = _parts(block, r, i, K)
     V, lower, leverage, w = np.empty((parts, d, d)), np.empty((parts, d, d)), np.empty(K), np.empty(d)
-    count = 0
-    for a in range(K):
-        count += scale[a] > 0.0
-    for a in range(K):
-        q[a] = 1.0 / count if scale[a] > 0.0 else 0.0
+    q[:] = (scale > 0.0) / np.sum(scale > 0.0)
     for _ in range(_STEPS):
         V[:] = 0.0
         for a in range(K):
@@ -146,31 +138,24 @@ def design(x: Array, block: Index, r: int, i: int, d: int, scale: Array, q: Arra
         rank = 0
         for b in range(parts):
             rank += decompose(V[b], lower[b])
-        top, total = 0.0, 0.0
         for a in range(K):
+            w[:] = x[:d, a]
+            solve_lower(lower[part[a]], w)
             leverage[a] = 0.0
             for j in range(d):
-                w[j] = x[j, a]
-            solve_lower(lower[part[a]], w)
-            for j in range(d):
                 leverage[a] += scale[a] * w[j] ** 2
-            top = max(top, leverage[a])
-            total += q[a] * leverage[a]
-        if top <= ACCURACY * rank:
+        if leverage.max() <= ACCURACY * rank:
             break
-        for a in range(K):
-            q[a] *= leverage[a] / total
+        q *= leverage / dot(q, leverage)
 
 
 @kernel
 def _parts(block: Index, r: int, i: int, K: int) -> tuple[Index, int]:
     """Number the blocks of ``K`` actions as they first occur; return that of every action, and how many they are."""
-    part, last = np.zeros(K, dtype=np.int64), 0
+    part, parts = np.zeros(K, dtype=np.int64), 0
     if block.size == 0:
         return part, 1
-    for a in range(K):
-        last = max(last, block[r, i, a])
-    number, parts = np.full(last + 1, -1), 0
+    number = np.full(block[r, i].max() + 1, -1)
     for a in range(K):
         b = block[r, i, a]
         if number[b] < 0:

@@ -45,48 +45,40 @@ class Information(Play):
     def __init__(self, floor: float) -> None:
         self.floor = float(floor)
 
-    def probabilities(
-        self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Array | None = None
-    ) -> Array:
+    def probabilities(self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Any = None) -> Array:
         """Return probabilities ``(n, K)``."""
-        p, (ridges, beliefs) = np.empty((ids.size, x.values.shape[2])), model.beliefs()
-        inform(ids, x.values, x.block, ridges, beliefs, ALL_OFFERED if offered is None else offered, self.floor, p)
-        return p
+        (ridges, beliefs), mask = model.beliefs(), ALL_OFFERED if offered is None else offered
+        return inform(ids, x.values, x.block, ridges, beliefs, mask, self.floor)
 
 
 @kernel
-def inform(ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any, offered: Mask, floor: float, p: Array) -> None:
-    """Write the probabilities ``p (n, K)`` of a mixture, ``ridges`` and ``beliefs`` as in ``models.posterior``.
-
-    ``common`` is twice the ``I_0`` of :class:`Information`.
-    """
+def inform(ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any, offered: Mask, floor: float) -> Array:
+    """Return the probabilities ``(n, K)`` of a mixture, ``ridges`` and ``beliefs`` as in ``models.posterior``."""
     seen, precision = beliefs[1], beliefs[7]
-    K = p.shape[1]
-    allowed = np.ones(K, dtype=np.bool_)
-    for r in range(ids.size):
+    n, K = ids.size, x.shape[2]
+    p, allowed = np.empty((n, K)), np.ones(K, dtype=np.bool_)
+    for r in range(n):
         if offered.size > 1:
             allowed = offered[r]
         counted = members(r, ids[r], x, block, ridges, beliefs, allowed)
         weight = counted[0]
-        common = math.log1p(1.0 / (precision + seen[ids[r]])) if precision > 0.0 else 0.0
+        common = 0.5 * math.log1p(1.0 / (precision + seen[ids[r]])) if precision > 0.0 else 0.0  # I_0
         gap, deviation, mean, taught = np.empty((weight.size, K)), np.empty((weight.size, K)), np.empty(K), np.empty(K)
         leader, noise = predictions(counted, r, block, allowed, gap, mean)  # gap: predictions until the leader is known
         while True:
             spreads(counted, r, block, leader, gap, mean, deviation, taught)  # taught: first the variances
             best = leader
             for a in range(K):
-                taught[a] = max(0.5 * (math.log1p(taught[a] / noise) - common), 0.0)
+                taught[a] = max(0.5 * math.log1p(taught[a] / noise) - common, 0.0)
                 if allowed[a] and mean[a] == mean[best] and taught[a] > taught[best]:
                     best = a
             if best == leader:
                 break
             leader = best  # as good, and it teaches more
-        for c in range(weight.size):
-            of_leader = gap[c, leader]
-            for a in range(K):
-                gap[c, a] -= of_leader
+        gap -= gap[:, leader : leader + 1].copy()
         regret = expected_regret(leader, weight, gap, deviation, allowed)
         mix_two(leader, mean, taught, regret, allowed, floor, p[r])
+    return p
 
 
 @inlined
@@ -130,13 +122,12 @@ def expected_regret(leader: int, weight: Array, gap: Array, deviation: Array, al
     """
     C, K = gap.shape
     lower, upper = 0.0, np.inf
-    threshold = left = right = 0.0
-    counts, gains = np.empty(K), np.empty(K)  # whether an action counts, and how much it may exceed the threshold
-    for a in range(K):
-        counts[a] = 1.0 if allowed[a] and a != leader else 0.0
-    for c in range(C):
-        for a in range(K):
-            right = max(right, counts[a] * (gap[c, a] + FAR * deviation[c, a]))
+    counts, gains = (
+        np.where(allowed, 1.0, 0.0),
+        np.empty(K),
+    )  # which actions count; their gains
+    counts[leader] = 0.0
+    threshold, left, right = 0.0, 0.0, max(np.max(counts * (gap + FAR * deviation)), 0.0)
     for step in range(20):
         number = slope = 0.0
         gains[:] = 0.0
@@ -147,12 +138,9 @@ def expected_regret(leader: int, weight: Array, gap: Array, deviation: Array, al
                 gains[a] += share * gain
                 number += share * above
                 slope += share * density
-        total = threshold
-        for a in range(K):
-            total += gains[a]
-            if step == 0:
-                lower = max(lower, gains[a])
-        upper = min(upper, total)
+        if step == 0:
+            lower = np.max(gains)
+        upper = min(upper, threshold + np.sum(gains))
         if abs(number - 1.0) <= CLOSE or (number < 1.0 and threshold == 0.0):
             break
         if number > 1.0:
@@ -173,12 +161,9 @@ def mix_two(leader: int, mean: Array, taught: Array, regret: float, allowed: Mas
     than ``b``, with ``D`` the ``regret``, ``g`` the gaps of the ``mean``, ``I`` what is ``taught``. Actions of the same
     least ratio share q, those with mean and I of the leader 1 - q; q is 0 if ``D`` is 0. ``floor`` is played uniformly.
     """
-    K = mean.size
-    b = leader
-    least = np.inf
-    share = 0.0
-    for a in range(K):
-        p[a] = 0.0
+    b, least, share = leader, np.inf, 0.0
+    p[:] = 0.0
+    for a in range(mean.size):
         if not allowed[a] or taught[a] <= taught[b] or regret == 0.0:
             continue
         gap, more = mean[b] - mean[a], taught[a] - taught[b]
@@ -188,20 +173,11 @@ def mix_two(leader: int, mean: Array, taught: Array, regret: float, allowed: Mas
         ratio = (regret + q * gap) ** 2 / (taught[b] + q * more)
         if ratio < least:
             least, share = ratio, q
-            for c in range(a):
-                p[c] = 0.0
+            p[:a] = 0.0
         if ratio == least:
             p[a] = 1.0
-    leaders = others = offered = 0
-    for a in range(K):
-        offered += allowed[a]
-        others += p[a] > 0.0
-        leaders += allowed[a] and mean[a] == mean[b] and taught[a] == taught[b]
-    if others == 0:
-        share = 0.0
-    for a in range(K):
-        if allowed[a]:
-            p[a] *= share / max(others, 1)
-            if mean[a] == mean[b] and taught[a] == taught[b]:
-                p[a] += (1.0 - share) / leaders
-            p[a] = (1.0 - floor) * p[a] + floor / offered
+    leaders = allowed & (mean == mean[b]) & (taught == taught[b])
+    p *= share / max(np.sum(p), 1.0)
+    p += (1.0 - share) * leaders / np.sum(leaders)
+    p *= 1.0 - floor
+    p += floor * allowed / np.sum(allowed)

@@ -16,7 +16,7 @@ from .play import Play
 from .schedules import Power, Schedule, as_schedule
 
 Rates = tuple[NDArray[Any], float, float]
-"""The rates ``scale g ** exponent`` of lanes, as the kernel reads them: g ``(N,)``, the scale, the exponent."""
+"""The rates ``scale grown ** exponent`` of all lanes, as kernels read them: ``(grown (N,), scale, exponent)``."""
 
 
 class InverseGaps(Play):
@@ -44,10 +44,8 @@ class InverseGaps(Play):
     def probabilities(self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Any = None) -> Array:
         """Return probabilities ``(n, K)``."""
         score = model.predict_offered(ids, x, offered) if self.by_offer else model.predict(ids, x)
-        p = np.empty(score.shape)
         rates = self.rate(ids, model.rounds, score.shape[1], offered)
-        inverse_gaps(ids, score, rates, ALL_OFFERED if offered is None else offered, p)
-        return p
+        return inverse_gaps(ids, score, rates, ALL_OFFERED if offered is None else offered)
 
     def warning(self, n_actions: int) -> str | None:
         """Return a warning where the rate is too low for this many actions."""
@@ -68,35 +66,29 @@ class OfferedGaps(InverseGaps):
 
 
 @kernel
-def inverse_gaps(ids: Index, score: Array, rates: Rates, offered: Mask, p: Array) -> None:
-    """``p(a) = 1 / (kappa + alpha (best - score(a)))``, kappa the number of actions offered, the rest on the best.
-
-    ``score (n, K)``, ``rates = (grown, scale, exponent)``: ``alpha = scale grown[n] ** exponent``.
-    """
+def inverse_gaps(ids: Index, score: Array, rates: Rates, offered: Mask) -> Array:
+    """Return the probabilities ``(n, K)`` of the play, at rates ``alpha = scale grown[n] ** exponent``."""
     grown, scale, exponent = rates
-    K = score.shape[1]
-    everything = offered.size < 2
+    p, everything = np.zeros(score.shape), offered.size < 2
     for r in range(score.shape[0]):
         alpha = scale * float(grown[ids[r]]) ** exponent
-        best = -np.inf
-        kappa = 0
-        for a in range(K):
+        best, kappa = -np.inf, 0
+        for a in range(score.shape[1]):
             if everything or offered[r, a]:
                 kappa += 1
                 best = max(best, score[r, a])
-        ties = 0
-        spent = 0.0
-        for a in range(K):
-            p[r, a] = 0.0
+        ties, spent = 0, 0.0
+        for a in range(score.shape[1]):
             if everything or offered[r, a]:
                 if score[r, a] == best:
                     ties += 1
                 else:
                     p[r, a] = 1.0 / (kappa + alpha * (best - score[r, a]))
                     spent += p[r, a]
-        for a in range(K):
+        for a in range(score.shape[1]):
             if (everything or offered[r, a]) and score[r, a] == best:
                 p[r, a] = (1.0 - spent) / ties
+    return p
 
 
 class GapRate:

@@ -1,11 +1,10 @@
 """Inverse gaps by optimal design: few actions are played whose features explain those of all that are offered.
 
 The features of an action, divided by ``sqrt(s + alpha gap)``, are its reweighted features, s the rank of the features
-offered. A design is a probability per action. It is optimal (Kiefer and Wolfowitz) where the leverage ``|x|^2_{V^-1}``
-of no action exceeds s, V the second moment of the reweighted features under it, and here near enough to that where none
-exceeds ``(1 + TOLERANCE) s``. All is found on a pool of actions: the design of the pool is improved by exact steps
-towards the action of largest leverage (Wynn, Fedorov), then all actions are surveyed once, and those that are explained
-worst join the pool. Nothing depends on the units of the features.
+offered. A design is a probability per action; here no leverage ``|x|^2_{V^-1}`` exceeds ``(1 + TOLERANCE) s``, V the
+second moment of the reweighted features under it (``docs/math.md``, section 15). It is found on a pool of actions: the
+design of the pool is improved by exact steps towards the action of largest leverage (Wynn, Fedorov), then all actions
+are surveyed once, and those that are explained worst join the pool. Nothing depends on the units of the features.
 
 Reference: Kumar, Yildirim, "Minimum-volume enclosing ellipsoids and core sets", JOTA 2005.
 """
@@ -47,8 +46,7 @@ class OptimalGaps(Play):
 
     Parameters
     ----------
-    rate: returns alpha, as for :class:`InverseGaps`.
-    dims: widths of the maps, ``(M,)``.
+    rate: returns alpha, as for :class:`InverseGaps`.  dims: widths of the maps, ``(M,)``.
     constant: whether a constant feature 1 stands before those of every map.
     """
 
@@ -66,17 +64,14 @@ class OptimalGaps(Play):
         if self._constant and not model.constant:  # else the policy has put it there
             x = x.with_constant()
         seen = x.values.array() if isinstance(x.values, Lookup) else x.values
-        p = np.empty(score.shape)
         if self._dims.size == 1:
-            optimal_gaps(seen[:, 0], score, alpha, ALL_OFFERED if offered is None else offered, p)
-            return p
+            return optimal_gaps(seen[:, 0], score, alpha, ALL_OFFERED if offered is None else offered)
+        p = np.empty(score.shape)
         choices, choice = np.unique(self._explored(model.weights()[ids]), axis=0, return_inverse=True)
         for k, chosen in enumerate(choices):
             rows = np.flatnonzero(choice == k)
             maps = np.concatenate([seen[rows, i, :, : self._dims[i]] for i in np.flatnonzero(chosen)], axis=2)
-            some = np.empty((rows.size, score.shape[1]))
-            optimal_gaps(maps, score[rows], alpha[rows], ALL_OFFERED if offered is None else offered[rows], some)
-            p[rows] = some
+            p[rows] = optimal_gaps(maps, score[rows], alpha[rows], ALL_OFFERED if offered is None else offered[rows])
         return p
 
     def _explored(self, weights: Array) -> Mask:
@@ -91,13 +86,10 @@ class OptimalGaps(Play):
 
 
 @kernel
-def optimal_gaps(x: Array, score: Array, alpha: Array, offered: Mask, p: Array) -> None:
-    """``p(a) = s q(a) / (s + alpha gap(a))`` for the design q, and the rest on the best; copies of an action share.
-
-    ``x (n, K, D)``, all else as for ``inverse_gaps``.
-    """
+def optimal_gaps(x: Array, score: Array, alpha: Array, offered: Mask) -> Array:
+    """Return the probabilities ``(n, K)`` of the play on features ``x (n, K, D)``; copies of an action share."""
     _, K, D = x.shape
-    everything = offered.size < 2
+    p, everything = np.zeros(score.shape), offered.size < 2
     slope, copies = np.empty(K), np.empty(K, dtype=np.int64)
     pool = np.empty((SURVEYS + 1) * (D + 1), dtype=np.int64)
     q = np.empty(pool.size)
@@ -107,13 +99,10 @@ def optimal_gaps(x: Array, score: Array, alpha: Array, offered: Mask, p: Array) 
             if everything or offered[r, a]:
                 if score[r, a] > best:
                     best, ties = score[r, a], 0
-                if score[r, a] == best:
-                    ties += 1
+                ties += score[r, a] == best
         for a in range(K):
             slope[a] = alpha[r] * (best - score[r, a]) if everything or offered[r, a] else -1.0
         m, s = design(x[r], slope, pool, q)
-        for a in range(K):
-            p[r, a] = 0.0
         spent = 0.0
         for b in range(m):
             if s > 0 and q[b] > 0.0:
@@ -121,52 +110,36 @@ def optimal_gaps(x: Array, score: Array, alpha: Array, offered: Mask, p: Array) 
                 spent += share
                 count = 0
                 for a in range(K):
-                    if slope[a] == slope[pool[b]] and _copies(x[r], a, pool[b]):
+                    if slope[a] == slope[pool[b]] and np.array_equal(x[r, a], x[r, pool[b]]):
                         copies[count] = a
                         count += 1
                 for a in copies[:count]:
                     p[r, a] += share / count
-        rest = max(1.0 - spent, 0.0) / ties
         for a in range(K):
             if (everything or offered[r, a]) and score[r, a] == best:
-                p[r, a] += rest
-
-
-@inlined
-def _copies(x: Array, a: int, b: int) -> bool:
-    """Return whether two actions have the same features."""
-    j = 0
-    while j < x.shape[1] and x[a, j] == x[b, j]:
-        j += 1
-    return j == x.shape[1]
+                p[r, a] += max(1.0 - spent, 0.0) / ties
+    return p
 
 
 @kernel
 def design(x: Array, slope: Array, pool: Index, q: Array) -> tuple[int, int]:
     """Find a pool of actions and their design ``q``; return how many it has, and the rank s of the features offered."""
-    D, count = x.shape[1], 0
-    for a in range(slope.size):
-        count += slope[a] >= 0.0
-    root = np.zeros((1, D, D + -D % 4))
-    for j in range(D):
-        root[0, j, j] = 1.0
-    rank = D
+    D, count = x.shape[1], np.sum(slope >= 0.0)
+    root, rank = np.zeros((1, D, D + -D % 4)), D
+    root[0, :, :D] = np.eye(D)
     m = survey(x, slope, root, rank, 0.0, pool, 0)
-    scale, unit, size = np.ones(D), np.empty((D, D)), np.empty(D)
+    if m == 0:  # all features are 0
+        return 0, 0
+    scale, unit, size = np.empty(D), np.empty((D, D)), np.empty(D)
     pivots = np.empty(D, dtype=np.int64)
     q[:] = 0.0
     for turn in range(SURVEYS):
-        y, z = x[pool[:m]], np.empty((m, D))
+        y, z, steep = x[pool[:m]], np.empty((m, D)), np.sqrt(rank + slope[pool[:m]]).reshape((m, 1))
         if turn == 0:  # of every column the largest is in the pool
             for j in range(D):
-                largest = 0.0
-                for b in range(m):
-                    largest = max(largest, abs(y[b, j]) / math.sqrt(rank + slope[pool[b]]))
-                if largest > 0.0:
-                    scale[j] = largest
-        for b in range(m):
-            for j in range(D):
-                y[b, j] /= scale[j] * math.sqrt(rank + slope[pool[b]])
+                largest = np.max(np.abs(y[:, j]) / steep[:, 0])
+                scale[j] = largest if largest > 0.0 else 1.0
+        y /= scale * steep
         s = pivot(y, unit, size, pivots, z)
         if s == 0:
             return m, 0
@@ -187,11 +160,10 @@ def design(x: Array, slope: Array, pool: Index, q: Array) -> tuple[int, int]:
                 for j in range(s):
                     G[k, j] -= L[k, i] * G[i, j]
         for j in range(D):
-            for k in range(D):
-                root[0, j, k] = 0.0 if k < s else unit[k, j] / (scale[j] * THIN)
+            root[0, j, :s] = 0.0
+            root[0, j, s:D] = unit[s:, j] / (scale[j] * THIN)
             for i in range(s):
-                for k in range(s):
-                    root[0, j, k] += unit[i, j] / (scale[j] * size[i]) * G[i, k]
+                root[0, j, :s] += unit[i, j] / (scale[j] * size[i]) * G[i]
         before = m
         m = survey(x, slope, root, s, (1.0 + 1e-6) * (1.0 + TOLERANCE) * s, pool, m)
         if m == before:
@@ -226,10 +198,7 @@ def survey(x: Array, slope: Array, root: Array, rank: int, least: float, pool: I
                 if leverage > top[D]:
                     top[D], who[D] = leverage, a
     for a in who:
-        known = a < 0
-        for b in range(m):
-            known = known or pool[b] == a
-        if not known:
+        if a >= 0 and not np.any(pool[:m] == a):
             pool[m] = a
             m += 1
     return m
@@ -259,17 +228,12 @@ def pivot(y: Array, unit: Array, size: Array, pivots: Index, z: Array) -> int:
         for b in range(m):
             along = dot(y[b], unit[rank])
             z[b, rank] = along / size[rank]
-            for j in range(D):
-                y[b, j] -= along * unit[rank, j]
+            y[b] -= along * unit[rank]
         y[at] = 0.0
         z[at, rank] = 1.0
         rank += 1
     for k in range(rank, D):
-        least, at = np.inf, 0
-        for j in range(D):
-            known = dot(unit[:k, j], unit[:k, j])
-            if known < least:
-                least, at = known, j
+        at = int(np.argmin(np.sum(unit[:k] ** 2, axis=0)))
         unit[k] = 0.0
         unit[k, at] = 1.0
         _orthogonalise(unit, k)
@@ -282,11 +246,8 @@ def _orthogonalise(unit: Array, k: int) -> None:
     for _ in range(2):
         for i in range(k):
             along = dot(unit[i], unit[k])
-            for j in range(unit.shape[1]):
-                unit[k, j] -= along * unit[i, j]
-        norm = math.sqrt(dot(unit[k], unit[k]))
-        for j in range(unit.shape[1]):
-            unit[k, j] /= norm
+            unit[k] -= along * unit[i]
+        unit[k] /= math.sqrt(dot(unit[k], unit[k]))
 
 
 @kernel
@@ -298,15 +259,11 @@ def balance(c: Array, pivots: Index, q: Array, G: Array) -> None:
     """
     m, s = c.shape
     leverage, g, h = np.empty(m), np.empty(s), np.empty(s)
-    G[:] = 0.0
+    G[:] = math.sqrt(s) * np.eye(s)
     q[:] = 0.0
-    for k in range(s):
-        G[k, k] = math.sqrt(s)
-        q[pivots[k]] = 1.0 / s
+    q[pivots[:s]] = 1.0 / s
     for b in range(m):
-        leverage[b] = 0.0
-        for k in range(s):
-            leverage[b] += s * c[b, k] * c[b, k]
+        leverage[b] = s * dot(c[b], c[b])
     for _ in range(100 * s):
         b = int(np.argmax(leverage))
         if leverage[b] <= (1.0 + FINE) * s:
@@ -322,7 +279,7 @@ def balance(c: Array, pivots: Index, q: Array, G: Array) -> None:
         for a in range(m):
             along = dot(c[a], h)
             leverage[a] = (leverage[a] - beta / left * along * along) / (1.0 - beta)
-            q[a] *= 1.0 - beta
+        q[:m] *= 1.0 - beta
         q[b] += beta
         for j in range(s):
             for k in range(s):

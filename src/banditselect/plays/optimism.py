@@ -9,8 +9,7 @@ from ..kernels.features import Features
 from ..types import Array, Index, Mask
 from .play import Play
 
-ALL_OFFERED: Mask = np.ones((1, 1), dtype=bool)
-"""The mask where every action is offered, whatever their number."""
+ALL_OFFERED: Mask = np.ones((1, 1), dtype=bool)  #: the mask where every action is offered, whatever their number
 
 
 class Best(Play):
@@ -28,33 +27,26 @@ class Optimism(Play):
 
     def probabilities(self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Any = None) -> Array:
         """Return probabilities ``(n, K)``."""
-        score = model.upper_bounds(ids, x)
-        p = np.empty(score.shape)
-        best_actions(score, ALL_OFFERED if offered is None else offered, p)
-        return p
+        return best_actions(model.upper_bounds(ids, x), ALL_OFFERED if offered is None else offered)
 
 
 def best(score: Array, offered: Mask | None) -> Array:
     """Return probabilities ``(n, K)`` with everything on the actions of highest score ``(n, K)``."""
-    p = np.empty(score.shape)
-    best_actions(score, ALL_OFFERED if offered is None else offered, p)
-    return p
+    return best_actions(score, ALL_OFFERED if offered is None else offered)
 
 
 @kernel
-def best_actions(score: Array, offered: Mask, p: Array) -> None:
-    """Put all probability on the actions of highest score."""
-    K = score.shape[1]
-    everything = offered.size < 2
+def best_actions(score: Array, offered: Mask) -> Array:
+    """Return the same; ``offered (1, 1)`` means that every action is."""
+    p, everything = np.zeros(score.shape), offered.size < 2
     for r in range(score.shape[0]):
-        top = -np.inf
-        ties = 0
-        for a in range(K):
+        top, ties = -np.inf, 0
+        for a in range(score.shape[1]):
             if everything or offered[r, a]:
                 if score[r, a] > top:
-                    top = score[r, a]
-                    ties = 0
-                if score[r, a] == top:
-                    ties += 1
-        for a in range(K):
-            p[r, a] = 1.0 / ties if (everything or offered[r, a]) and score[r, a] == top else 0.0
+                    top, ties = score[r, a], 0
+                ties += score[r, a] == top
+        for a in range(score.shape[1]):
+            if (everything or offered[r, a]) and score[r, a] == top:
+                p[r, a] = 1.0 / ties
+    return p

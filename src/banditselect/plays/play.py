@@ -21,9 +21,7 @@ class Play(ABC):
     closed_form: ClassVar[bool] = True
 
     @abstractmethod
-    def probabilities(
-        self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Array | None = None
-    ) -> Array:
+    def probabilities(self, model: Any, ids: Index, x: Features, offered: Mask | None, normals: Any = None) -> Array:
         """Return probabilities ``(n, K)``: rows of sum 1, 0 where an action is not offered. Rows may share a lane."""
 
     def n_normals(self, model: Any) -> int:

@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike
 from ..models.confidence import Ellipsoids
 from ..models.ridge_bank import RidgeBank, with_zero
 from ..plays.optimism import Optimism
-from ..runtime.blocks import maps_of
 from ..runtime.files import register
 from ..runtime.inputs import lane_vectors
 from ..runtime.lanes import per_lane
+from ..runtime.shapes import maps_of
 from . import shared
 from .ellipsoid_policy import EllipsoidPolicy
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..kernels.features import Features
-from ..runtime.blocks import BlockedShape
 from ..runtime.decisions import Decision
+from ..runtime.shapes import ExactShape
 from ..runtime.workers import Worker
 from ..types import Array, Index
 
@@ -90,7 +90,7 @@ def answer(question: str, doc: str, *, by_map: bool = False) -> Any:
         found = attrgetter(question)(policy._model)
         found = found() if callable(found) else found
         shape = policy.feature_shape
-        if by_map and isinstance(shape, BlockedShape):
+        if by_map and isinstance(shape, ExactShape) and shape.blocked:
             answers = [policy._answer(part) for part in shape.by_map(found)]
             return answers if shape.many else answers[0]
         return policy._answer(found[:, 0] if by_map and not shape.many else found)

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..models.ridge_bank import RidgeBank, penalties, with_zero
-from ..runtime.blocks import maps_of
 from ..runtime.errors import refuse
 from ..runtime.inputs import lane_vectors, map_widths, model_index
 from ..runtime.lanes import per_lane
+from ..runtime.shapes import maps_of
 from ..types import Array
 from . import shared
 from .contract import answer

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ..models.likelihood import MapSets
+from ..models.ridge_bank import known_as_zero
 from ..plays.optimism import Optimism
 from ..runtime.files import register
 from . import shared
@@ -83,13 +83,10 @@ class FSOFUL(MapPolicy):
     def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the likelihood-ratio sets of all maps, played by optimism."""
         bank, terms = ridge_per_map(self, lanes)
-        lam = terms["regularization"]
-        with np.errstate(invalid="ignore"):
-            penalty = np.where(np.isinf(lam), 0.0, lam * terms["bound"][:, None] ** 2)
         sets = MapSets(
             bank,
             noise=terms["noise"],
-            penalty=penalty,
+            penalty=known_as_zero(terms["regularization"]) * terms["bound"][:, None] ** 2,
             prior=prior_of(self),
             delta=self.delta,
             online=self.likelihood == "online",

@@ -9,9 +9,9 @@ from ..kernels import ridge
 from ..kernels.features import Features
 from ..models.model import Model
 from ..plays.optimism import Best
-from ..runtime.blocks import maps_of
 from ..runtime.files import register
 from ..runtime.inputs import lane_vectors
+from ..runtime.shapes import maps_of
 from ..types import Array, Index
 from . import shared
 from .policy import Policy
@@ -62,6 +62,4 @@ class KnownParameter(Model):
 
     def predict(self, ids: Index, x: Features) -> Array:
         """Return the predicted reward of every action, ``(n, K)``."""
-        out = np.empty((ids.size, 1, x.values.shape[2]))
-        ridge.predict(ids, x.values, x.block, self.theta, self.first, out)
-        return out[:, 0]
+        return ridge.predict(ids, x.values, x.block, self.theta, self.first)[:, 0]

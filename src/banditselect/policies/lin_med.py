@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from ..models.map_mixture import MapMixture
 from ..plays.divergence import Divergence
-from ..runtime.blocks import maps_of
 from ..runtime.files import register
+from ..runtime.shapes import maps_of
 from . import shared
 from .policy import Policy
 

@@ -10,11 +10,11 @@ from ..kernels.features import Features
 from ..models.ridge_bank import RidgeBank, with_zero
 from ..plays.sampling import Sampling
 from ..runtime.arguments import argument
-from ..runtime.blocks import maps_of
 from ..runtime.constraints import Numbers
 from ..runtime.errors import refuse
 from ..runtime.files import register
 from ..runtime.lanes import per_lane
+from ..runtime.shapes import maps_of
 from ..types import Array, Index
 from . import shared
 from .policy import Policy
@@ -98,7 +98,5 @@ class GaussianRidge(RidgeBank):
 
     def sampled(self, ids: Index, x: Features, normals: Array) -> Array:
         """Return the scores ``(n, K)`` of a parameter drawn from the posterior."""
-        theta, score = np.empty((ids.size, *self.theta.shape[1:])), np.empty((ids.size, 1, x.values.shape[2]))
-        ridge.gaussian_estimates(ids, self.root, self.theta, normals, self.spread, theta)
-        ridge.predict(np.arange(ids.size), x.values, x.block, theta, self.first, score)
-        return score[:, 0]
+        theta = ridge.gaussian_estimates(ids, self.root, self.theta, normals, self.spread)
+        return ridge.predict(np.arange(ids.size), x.values, x.block, theta, self.first)[:, 0]

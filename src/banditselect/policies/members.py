@@ -14,14 +14,13 @@ from numpy.typing import ArrayLike
 from ..kernels.features import Features
 from ..models.region_layout import mixture_shapes
 from ..runtime.binding import Binding
-from ..runtime.blocks import maps_of
 from ..runtime.constraints import Numbers, Widths
 from ..runtime.decisions import Decision
 from ..runtime.errors import refuse
 from ..runtime.inputs import as_floats, map_widths, prior_weights, rewards
 from ..runtime.lanes import MemberMove, parts_of
 from ..runtime.reading import Reader
-from ..runtime.shapes import ExactShape
+from ..runtime.shapes import ExactShape, maps_of
 from ..types import Array, Index
 from .contract import Row, answer
 from .policy import Policy
@@ -85,7 +84,7 @@ class MapPolicy(Policy):
 
         A new map has not seen the rewards so far. With all of them replayed, it is as if it had been there from the
         first. Else it begins with a share of the weights, and is taken to have predicted as the mixture did until now:
-        from here on the mixture predicts as well as the new map but for log(1 / share). ``models.changes`` says why.
+        from here on the mixture predicts as well as the new map but for log(1 / share). ``docs/math.md``, section 13.
 
         Parameters
         ----------

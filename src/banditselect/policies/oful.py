@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike
 from ..models.confidence import DiscountedEllipsoid, Ellipsoids
 from ..models.ridge_bank import RidgeBank
 from ..plays.optimism import Optimism
-from ..runtime.blocks import maps_of
 from ..runtime.files import register
 from ..runtime.lanes import per_lane
+from ..runtime.shapes import maps_of
 from . import shared
 from .ellipsoid_policy import EllipsoidPolicy
 

@@ -14,7 +14,6 @@ from ..kernels.features import Features
 from ..models.model import Model
 from ..runtime.arguments import argument
 from ..runtime.binding import Binding, Pending
-from ..runtime.blocks import BlockedShape
 from ..runtime.constraints import Constraint, Number
 from ..runtime.drawing import Seed
 from ..runtime.errors import refuse
@@ -84,7 +83,7 @@ class OnMap(Policy):
         """Return the map of every lane."""
         inner = self.policy
         shape = inner.feature_shape
-        if not isinstance(shape, ExactShape) or shape.many or isinstance(shape, BlockedShape):
+        if not isinstance(shape, ExactShape) or shape.many or shape.blocked:
             raise refuse("OnMap: policy", inner, "a policy that takes features of shape (K, d)")
         self.has_propensity = inner.has_propensity
         self.is_master, self.reads_propensity = inner.is_master, inner.reads_propensity  # type: ignore[misc]

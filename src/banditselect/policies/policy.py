@@ -24,7 +24,7 @@ from ..runtime.decisions import Decision
 from ..runtime.drawing import Channel, Seed, Streams, commit
 from ..runtime.guard import OneCallAtATime
 from ..runtime.lanes import LaneArrays, Snapshot, members, parts_of
-from ..runtime.ledger import ACTS, UNNUMBERED, Ledger, settle
+from ..runtime.ledger import ACTS, UNNUMBERED, Ledger, settle, unsettle
 from ..runtime.reading import Reader
 from ..runtime.settings import read_only
 from ..runtime.shapes import FeatureShape
@@ -345,7 +345,7 @@ class Policy(Configured):
                 x = x.with_constant() if model.constant else x
                 model.learn(row.ids, x, y, None if decision is None else decision.note)
         except BaseException:
-            self._ledger.unsettle(row.ids, self._model.updates)
+            unsettle(row.ids, self._model.updates, self._ledger.book)
             raise
         if settled >= 0:
             raise self._acts.not_waiting(None, row.ids, row.numbers, settled)

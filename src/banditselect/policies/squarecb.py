@@ -16,12 +16,12 @@ from ..plays.inverse_gaps import GapRate, InverseGaps, evaluated
 from ..plays.optimal_design import OptimalGaps
 from ..plays.schedules import Schedule
 from ..runtime.arguments import argument
-from ..runtime.blocks import maps_of
 from ..runtime.constraints import OneOf, Rate
 from ..runtime.decisions import Decision
 from ..runtime.errors import refuse
 from ..runtime.files import register
 from ..runtime.lanes import per_lane
+from ..runtime.shapes import maps_of
 from ..types import Array, Index
 from . import shared
 from .policy import Policy

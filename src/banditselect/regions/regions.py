@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..policies import PSIDS
-from ..runtime import constraints, errors, files, inputs
+from ..runtime import constraints, errors, files
 from ..runtime.binding import Binding
 from ..runtime.quantiles import chi_square_quantile
 from ..types import Array
@@ -255,7 +255,7 @@ def find(
     for name, value in whole.items():
         constraints.whole_number(f"{owner}: {name}", value, 1)
     constraints.whole_number(f"{owner}: folds", folds, 2)
-    inputs.check_seed(f"{owner}: seed", seed)
+    constraints.Seeds().check(f"{owner}: seed", seed, None)
     constraints.Number(low=0.0, optional=True).check(f"{owner}: shrinkage", shrinkage, None)
     if n_regions is not None and n_regions > len(fits):
         raise errors.refuse(f"{owner}: n_regions", n_regions, f"at most one for each of the {len(fits)} tasks")

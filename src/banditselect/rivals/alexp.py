@@ -214,7 +214,7 @@ def every_bound(ids: Index, x: Any, block: Index, ellipsoids: Any, scale: float)
     out, only = np.empty((dims.size, ids.size, x.shape[2])), np.full(squared.shape, -1.0)
     for i in range(dims.size):
         only[:, i] = squared[:, i]
-        ridge.upper_bounds(ids, x, block, (theta, root, dims, first, only), scale, False, out[i])
+        out[i] = ridge.upper_bounds(ids, x, block, (theta, root, dims, first, only), scale, False)
         only[:, i] = -1.0
     return out
 
@@ -232,7 +232,7 @@ def mix_choices(
     p, gain, choice = np.empty((n, K)), np.empty((n, M)), np.empty((M, n, K))
     log_weight, weight, everything = np.empty(M), np.empty(M), offered.size < 2
     for i in range(M):
-        best_actions(bound[i], offered, choice[i])
+        choice[i] = best_actions(bound[i], offered)
     for r in range(n):
         for i in range(M):
             gain[r, i] = ridge.dot(choice[i, r], score[r])

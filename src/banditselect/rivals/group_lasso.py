@@ -58,9 +58,8 @@ class GroupLasso(LaneArrays):
 
     def predict(self, ids: Index, x: Features) -> Array:
         """Return the prediction for every action, ``(n, K)``."""
-        out, used = np.empty((ids.size, x.values.shape[2])), (self.theta[ids] != 0.0).any(axis=2).astype(float)
-        ridge.mixtures(ids, x.values, x.block, self.theta, self.first, used, out)
-        return out
+        used = (self.theta[ids] != 0.0).any(axis=2).astype(float)
+        return ridge.mixtures(ids, x.values, x.block, self.theta, self.first, used)
 
 
 @kernel

@@ -14,10 +14,10 @@ from ..policies import shared
 from ..policies.contract import Chosen, answer
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
-from ..runtime.blocks import maps_of
 from ..runtime.constraints import Number
 from ..runtime.files import register
 from ..runtime.lanes import per_lane
+from ..runtime.shapes import maps_of
 from ..types import Array, Index, Mask
 
 
@@ -114,9 +114,7 @@ class KnownModels(Model):
 
     def promised(self, ids: Index, x: Features) -> Array:
         """Return the predictions of all models, ``(n, M, K)``."""
-        out = np.empty((ids.size, self.theta.shape[1], x.values.shape[2]))
-        ridge.predict(ids, x.values, x.block, self.theta, self.first, out)
-        return out
+        return ridge.predict(ids, x.values, x.block, self.theta, self.first)
 
     def believed(self, ids: Index, x: Features, offered: Mask | None) -> tuple[Array, Index]:
         """Return the predictions of all models ``(n, M, K)``, and the model believed ``(n,)``."""

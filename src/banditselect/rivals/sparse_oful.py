@@ -19,11 +19,11 @@ from ..policies.contract import answer
 from ..policies.ellipsoid_policy import ridge_per_map
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
-from ..runtime.blocks import maps_of
 from ..runtime.constraints import Number, OneOf
 from ..runtime.files import register
 from ..runtime.inputs import SMALLEST, lane_vectors
 from ..runtime.lanes import LaneConstants, per_lane
+from ..runtime.shapes import maps_of
 from ..theory import feature_selection, oracle, parameter_selection, trusted
 from ..types import Array, Index, Mask
 
@@ -168,10 +168,8 @@ class OnlineSet(BankModel):
         """Return the largest reward that the set allows, ``(n, K)``; that of the estimate where it is empty."""
         squared, seen, target = np.zeros((len(self.loss), 1)), self.side_by_side(x), self.target
         squared[ids, 0] = np.maximum(self.squared(ids), 0.0)
-        out = np.empty((ids.size, x.values.shape[2]))
         ellipsoids = (target.theta, target.root, target.dims, target.first, squared)
-        ridge.upper_bounds(ids, seen, x.block, ellipsoids, self.scale, False, out)
-        return out
+        return ridge.upper_bounds(ids, seen, x.block, ellipsoids, self.scale, False)
 
     def learn(self, ids: Index, x: Features, y: Array, note: Array | None = None) -> None:
         """Learn rewards in the ridges, and the prediction of them in the set."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..types import Index
-from .ledger import UNNUMBERED, Ledger
+from .ledger import UNNUMBERED, Ledger, settle, unlearned
 from .workers import MAIN, LearnedFromWorkers, Worker
 
 
@@ -25,7 +25,7 @@ class Acts:
     def check_waiting(self, worker: Worker | None, ids: Index, numbers: Index) -> None:
         """Refuse rows that do not wait for their rewards; data without acts have no numbers."""
         if worker is None:
-            row = self.ledger.waiting(ids, numbers) if numbers.size else -1
+            row = unlearned(ids, numbers, self.ledger.book) if numbers.size else -1
         else:
             row = next((r for r, known in enumerate(self.known(worker, ids, numbers)) if known), -1)
         if row >= 0:
@@ -45,15 +45,16 @@ class Acts:
     def settle(self, worker: Worker | None, ids: Index, numbers: Index) -> None:
         """Mark rows that wait as learned and count the rounds."""
         if worker is None:
-            self.ledger.settle(ids, numbers)
+            settle(ids, numbers, self.ledger.book)
         else:
-            self.ledger.settle(ids, UNNUMBERED)
+            settle(ids, UNNUMBERED, self.ledger.book)
             self.from_workers.toggle(worker, ids, numbers)
 
     def drop(self, worker: Worker | None, ids: Index, numbers: Index) -> None:
         """Settle rows that wait without rewards."""
         if worker is None:
-            self.ledger.drop(ids, numbers)
+            settle(ids, numbers, self.ledger.book)
+            self.ledger.rounds[ids] -= 1
         else:
             self.from_workers.toggle(worker, ids, numbers)
 
@@ -61,8 +62,8 @@ class Acts:
         """Return for each row whether it was learned or dropped, ``(n,)``."""
         if worker is not None:
             return self.from_workers.learned(worker, ids, numbers) | self.from_workers.is_closed(worker)
-        rows = (slice(r, r + 1) for r in range(ids.size))
-        settled = np.array([self.ledger.waiting(ids[row], numbers[row]) >= 0 for row in rows])
+        rows, book = (slice(r, r + 1) for r in range(ids.size)), self.ledger.book
+        settled = np.array([unlearned(ids[row], numbers[row], book) >= 0 for row in rows])
         return settled & (numbers < self.ledger.acts[ids])
 
     def wait_again(self, worker: Worker | None, ids: Index, numbers: Index) -> None:

@@ -6,18 +6,28 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..kernels.features import usable
-from .errors import number_of, refuse
-from .inputs import SMALLEST, as_floats, check_seed, depth_of, is_whole, too_large
+from .errors import array_of, number_of, refuse
+from .inputs import SMALLEST, depth_of, is_whole, too_large
 from .settings import read_only
 
 
 class Constraint:
     """The condition that an argument must satisfy; this one accepts everything."""
 
+    optional = False  #: whether None is accepted too
+
     def check(self, name: str, value: Any, lanes: int | None) -> None:
         """Raise ValueError if ``value`` does not satisfy it; ``lanes`` is None for an object without lanes."""
+        expected = "" if value is None and self.optional else self._refusal(value, lanes)
+        if expected:
+            raise refuse(name, value, expected)
+
+    def _refusal(self, value: Any, lanes: int | None) -> str:
+        """Return what is expected where a value is refused; an empty string for one that is accepted."""
+        return ""
 
     def stored(self, name: str, value: Any, lanes: int | None, seed: Any) -> Any:
         """Return the value that an object keeps: arrays read-only, lists and nested tuples copied."""
@@ -44,17 +54,11 @@ class Number(Constraint):
     per_lane: bool = False
     optional: bool = False
 
-    def check(self, name: str, value: Any, lanes: int | None) -> None:
-        """Raise ValueError if ``value`` does not satisfy it."""
-        if value is None and self.optional:
-            return
-        if lanes is not None and self.is_per_lane(value):
-            values = as_floats(name, value, self.expected)
-            if values.shape == (lanes,) and all(self._fits(v) for v in values):
-                return
-        elif self._fits(value):
-            return
-        raise refuse(name, value, self.expected + (too_large(value) if self.high == np.inf else ""))
+    def _refusal(self, value: Any, lanes: int | None) -> str:
+        several = lanes is not None and self.is_per_lane(value)
+        if (len(value) == lanes and all(map(self._fits, value))) if several else self._fits(value):
+            return ""
+        return self.expected + (too_large(value) if self.high == np.inf else "")
 
     def is_per_lane(self, value: Any) -> bool:
         """Return whether a value was given per lane."""
@@ -76,9 +80,7 @@ class Number(Constraint):
             words += f" {'>' if self.above else '>='} {self.low:g}"
         if self.high < np.inf:
             words += f"{' and' if self.low > -np.inf else ''} {'<' if self.below else '<='} {self.high:g}"
-        if self.per_lane:
-            words += " (or one per lane)"
-        return words + (" or None" if self.optional else "")
+        return words + (" (or one per lane)" if self.per_lane else "") + (" or None" if self.optional else "")
 
 
 @dataclass(frozen=True)
@@ -88,52 +90,48 @@ class OneOf(Constraint):
     names: tuple[str, ...]
     optional: bool = False
 
-    def check(self, name: str, value: Any, lanes: int | None) -> None:
-        """Raise ValueError if ``value`` does not satisfy it."""
-        known = isinstance(value, str) and value in self.names
-        if not (known or (value is None and self.optional)):
-            words = "one of " + ", ".join(repr(n) for n in self.names)
-            raise refuse(name, value, words + (" or None" if self.optional else ""))
+    def _refusal(self, value: Any, lanes: int | None) -> str:
+        if isinstance(value, str) and value in self.names:
+            return ""
+        return f"one of {', '.join(map(repr, self.names))}{' or None' if self.optional else ''}"
 
 
-@dataclass(frozen=True)
 class YesNo(Constraint):
     """True or False."""
 
-    def check(self, name: str, value: Any, lanes: int | None) -> None:
-        """Raise ValueError if ``value`` does not satisfy it."""
-        if not isinstance(value, bool | np.bool_):
-            raise refuse(name, value, "True or False")
+    def _refusal(self, value: Any, lanes: int | None) -> str:
+        return "" if isinstance(value, bool | np.bool_) else "True or False"
 
 
 @dataclass(frozen=True)
 class Bounds(Constraint):
-    """A pair (low, high) of finite numbers, high so far above low that half the distance counts as positive.
-
-    None where it is optional.
-    """
+    """A pair (low, high) of finite numbers, high so far above low that half the distance counts as positive."""
 
     optional: bool = False
 
-    def check(self, name: str, value: Any, lanes: int | None) -> None:
-        """Raise ValueError if ``value`` does not satisfy it."""
-        if self.optional and value is None:
-            return
-        pair = list(value) if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) else []
-        if len(pair) != 2 or not number_of(pair[1]) - number_of(pair[0]) >= 2.0 * SMALLEST:
-            expected = f"a pair (low, high) of finite numbers with high - low >= {2.0 * SMALLEST:g}"
-            raise refuse(name, value, expected + too_large(pair))
+    def _refusal(self, value: Any, lanes: int | None) -> str:
+        pair = _entries(value)
+        if len(pair) == 2 and number_of(pair[1]) - number_of(pair[0]) >= 2.0 * SMALLEST:
+            return ""
+        return f"a pair (low, high) of finite numbers with high - low >= {2.0 * SMALLEST:g}{too_large(pair)}"
 
 
-@dataclass(frozen=True)
 class Widths(Constraint):
     """A whole number >= 1, or one per model."""
 
-    def check(self, name: str, value: Any, lanes: int | None) -> None:
-        """Raise ValueError if ``value`` does not satisfy it."""
-        values = list(value) if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) else [value]
-        if not values or not all(is_whole(v) and v >= 1 for v in values):
-            raise refuse(name, value, "a whole number >= 1, or one for each model")
+    def _refusal(self, value: Any, lanes: int | None) -> str:
+        values = _entries(value)
+        fits = len(values) > 0 and all(is_whole(v) and v >= 1 for v in values)
+        return "" if fits else "a whole number >= 1, or one for each model"
+
+
+class Seeds(Constraint):
+    """A whole number >= 0, or a tuple of them."""
+
+    def _refusal(self, value: Any, lanes: int | None) -> str:
+        parts = value if isinstance(value, list | tuple) else [value]
+        whole = (isinstance(p, int | np.integer) and not isinstance(p, bool) and p >= 0 for p in parts)
+        return "" if len(parts) > 0 and all(whole) else "a whole number >= 0, or a tuple of them"
 
 
 @dataclass(frozen=True)
@@ -142,13 +140,11 @@ class Rate(Constraint):
 
     names: tuple[str, ...] = ()
 
-    def check(self, name: str, value: Any, lanes: int | None) -> None:
-        """Raise ValueError if ``value`` does not satisfy it."""
-        fits = number_of(value) >= 0.0
-        if not (fits or callable(value) or (isinstance(value, str) and value in self.names)):
-            named = "".join(f", {n!r}" for n in self.names)
-            expected = f"a finite number >= 0, a schedule such as Power(scale, exponent){named}"
-            raise refuse(name, value, expected + too_large(value))
+    def _refusal(self, value: Any, lanes: int | None) -> str:
+        if number_of(value) >= 0.0 or callable(value) or (isinstance(value, str) and value in self.names):
+            return ""
+        named = "".join(f", {n!r}" for n in self.names)
+        return f"a finite number >= 0, a schedule such as Power(scale, exponent){named}{too_large(value)}"
 
 
 @dataclass(frozen=True)
@@ -163,23 +159,15 @@ class Numbers(Constraint):
     optional: bool = False
     lane_axes: int | None = None
 
-    def check(self, name: str, value: Any, lanes: int | None) -> None:
-        """Raise ValueError if ``value`` does not satisfy it."""
-        if value is None and self.optional:
-            return
-        values = as_floats(name, value, self.expected)
-        for shape in self.shapes:
-            if values.ndim == len(shape) and all(
-                wanted is None or wanted == got for wanted, got in zip(shape, values.shape, strict=True)
-            ):
-                break
-        else:
-            raise refuse(name, value, self.expected)
-        if values.size == 0 or not usable(values.flatten()) or values.min() < self.low:
-            raise refuse(name, value, self.expected + too_large(values))
+    def _refusal(self, value: Any, lanes: int | None) -> str:
+        values = array_of(value)
+        numbers = values.dtype.kind in "fiub" and any(_has_shape(values, shape) for shape in self.shapes)
+        if not numbers or values.size == 0 or not usable(values.flatten().astype(float)) or values.min() < self.low:
+            return self.expected + too_large(value)
         if values.ndim == self.lane_axes and values.shape[0] != lanes:
             given = "which this policy has not" if lanes is None else f"of which there are {lanes}"
-            raise refuse(name, value, f"{self.expected}; {values.ndim} axes mean one entry per lane, {given}")
+            return f"{self.expected}; {values.ndim} axes mean one entry per lane, {given}"
+        return ""
 
     def is_per_lane(self, value: Any) -> bool:
         """Return whether a value was given per lane."""
@@ -195,15 +183,16 @@ class Numbers(Constraint):
         return f"finite numbers{'' if self.low == -np.inf else f' >= {self.low:g}'}, {shapes}"
 
 
+def _has_shape(values: NDArray[Any], shape: tuple[int | None, ...]) -> bool:
+    return values.ndim == len(shape) and all(k in (None, n) for k, n in zip(shape, values.shape, strict=True))
+
+
+def _entries(value: Any) -> list[Any]:
+    """Return the entries of a list, tuple or array; a list of anything else."""
+    return list(value) if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) else [value]
+
+
 def whole_number(name: str, value: Any, low: int) -> int:
     """Return a whole number >= ``low``."""
     Number(low=low, integer=True).check(name, value, None)
     return int(value)
-
-
-class Seeds(Constraint):
-    """A whole number >= 0, or a tuple of them."""
-
-    def check(self, name: str, value: Any, lanes: int | None) -> None:
-        """Raise ValueError if ``value`` does not satisfy it."""
-        check_seed(name, value)

@@ -1,4 +1,4 @@
-"""Checks of the data that users pass: numbers, masks, lanes, rewards, seeds, values per lane or per model."""
+"""Checks of the data that users pass: numbers, masks, lanes, rewards, values per lane or per model."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -71,13 +71,6 @@ def rewards(reward: Any, n: int, lanes: bool) -> Array:
     if not usable(y):
         raise refuse("reward", reward, f"{expected}, at most {LIMIT:g} in magnitude")
     return y
-
-
-def check_seed(name: str, value: Any) -> None:
-    """Refuse what is not a whole number >= 0 or a sequence of them."""
-    parts = [value] if isinstance(value, int | np.integer) else list(value) if isinstance(value, list | tuple) else []
-    if not parts or not all(isinstance(p, int | np.integer) and not isinstance(p, bool) and p >= 0 for p in parts):
-        raise refuse(name, value, "a whole number >= 0, or a tuple of them")
 
 
 def lane_vectors(theta: ArrayLike, lanes: int, dim: int) -> Array:

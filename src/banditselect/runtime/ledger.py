@@ -48,25 +48,6 @@ class Ledger(LaneArrays):
         """Rewards learned so far, ``(N,)``."""
         return self.book[:, ROUNDS]
 
-    def drop(self, ids: Index, numbers: Index) -> int:
-        """Settle these acts without a reward; as ``settle``, but no round is counted."""
-        status = self.settle(ids, numbers)
-        if status < 0:
-            self.rounds[ids] -= 1
-        return status
-
-    def waiting(self, ids: Index, numbers: Index) -> int:
-        """Return the first row whose act is unknown or already learned, else -1."""
-        return unlearned(ids, numbers, self.book)
-
-    def settle(self, ids: Index, numbers: Index) -> int:
-        """Mark these acts as learned and count the rounds; if some row cannot be, do nothing and return it, else -1."""
-        return settle(ids, numbers, self.book)
-
-    def unsettle(self, ids: Index, updates: Index) -> None:
-        """Let acts wait again whose rewards were settled but not learned: an interruption came between."""
-        unsettle(ids, updates, self.book)
-
     def runs(self) -> dict[int, list[int]]:
         """Return the acts learned as runs, by lane: begin, end, begin, end, ..."""
         runs, ring = {}, 64 * (self.book.shape[1] - RING)
@@ -91,7 +72,7 @@ class Ledger(LaneArrays):
         for lane, runs in learned.items():
             later = [np.arange(*run) for run in zip(runs[::2], runs[1::2], strict=True) if run[0]]
             for numbers in later:
-                self.settle(np.full(numbers.size, lane), numbers)
+                settle(np.full(numbers.size, lane), numbers, self.book)
         self.rounds[:] = rounds
 
     def check(self, name: str, array: NDArray[Any]) -> None:
@@ -175,7 +156,10 @@ def settle(ids: Index, numbers: Index, book: Index) -> int:
 
 @kernel
 def unsettle(ids: Index, updates: Index, book: Index) -> None:
-    """Let the act settled last wait again in every lane that counts one round more than ``updates (N,)`` rewards."""
+    """Let the act settled last wait again in every lane that counts one round more than ``updates (N,)`` rewards.
+
+    An interruption came after it was settled, and before its reward was learned.
+    """
     ring = 64 * (book.shape[1] - RING)
     one = np.int64(1)
     for r in range(ids.size):

@@ -20,12 +20,8 @@ def chi_square_quantile(share: float, dim: int) -> float:
         low, high = high, 2.0 * high
     while high - low > 1e-13 * high:
         middle = (low + high) / 2.0
-        if log_regularized_gamma(dim / 2.0, middle / 2.0) < math.log(share):
-            low = middle
-        else:
-            high = middle
-        if middle in (low, high) and high - low <= 4e-16 * high:
-            break
+        below = log_regularized_gamma(dim / 2.0, middle / 2.0) < math.log(share)
+        low, high = (middle, high) if below else (low, middle)
     return high
 
 

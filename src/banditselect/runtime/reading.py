@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.features import NO_BLOCK, NO_BLOCK_PLAYED, Features, Lookup, usable
+from ..kernels.features import LIMIT, NO_BLOCK, NO_BLOCK_PLAYED, Features, Lookup, usable
+from .errors import refuse
 from .inputs import FLOAT
 from .shapes import ExactShape, FeatureShape
 
@@ -22,7 +23,8 @@ class Reader:
         self.lanes = lanes
         self.reads_lookups = False
         self.blocked = shape.blocked
-        exact = type(shape) is ExactShape and len(set(shape.dims)) == 1 and shape.n_actions is None
+        exact = isinstance(shape, ExactShape) and len(set(shape.dims)) == 1
+        exact = exact and shape.n_actions is None and not shape.blocked
         self._ndim = 2 + shape.many + lanes if exact else -1
         self._maps, self._width = (len(shape.dims), shape.dims[0]) if exact else (0, 0)  # type: ignore[attr-defined,var-annotated]
         self._outer = (self._maps,) if shape.many else ()
@@ -50,7 +52,8 @@ class Reader:
 
     def _checked(self, x: Any, given: Any, n: int, none: Any) -> Features:
         if not usable(x.reshape(-1)):
-            raise self.shape.unusable(given, n if self.lanes else None)
+            words = self.shape.words(n if self.lanes else None)
+            raise refuse("features", given, f"{words}, every entry finite and at most {LIMIT:g}")
         if not self.blocked:
             return Features(x, none)
         return Features(np.ascontiguousarray(x[..., :-1]), np.ascontiguousarray(x[..., -1]).astype(np.int64))

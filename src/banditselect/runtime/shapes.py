@@ -1,27 +1,40 @@
-"""The features that a policy takes: their shape, checked and brought into one form, ``(n, P, K, d)``."""
+"""The features that a policy takes: their shape, checked and brought into one form, ``(n, P, K, d)``.
+
+Where some map has several blocks of parameters the form is ``(n, P, K, d + 1)``: the last column is the block that an
+action belongs to, 0 for a map with one block. So are the features that a decision carries.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 
-from ..kernels.features import LIMIT, Offer, usable
+from ..kernels.features import Offer, usable
 from ..types import Array, Blocked, Index
-from .errors import ArgumentError, refuse
+from .errors import array_of, refuse
 from .inputs import FLOAT, as_floats, depth_of
 
 
 class FeatureShape(ABC):
-    """The features that a policy takes. ``many``: they have an axis of maps, ``(M, K, d)``; else ``(K, d)``.
+    """The features that a policy takes.
 
-    ``n_actions``: the number K of actions, for a policy that knows actions by their positions; None for any number.
+    Attributes
+    ----------
+    many: whether they have an axis of maps, ``(M, K, d)``; else they are ``(K, d)``.
+    n_actions: the number K of actions, for a policy that knows actions by their positions; None for any number.
+    blocks: how many blocks of parameters every map has, where that is known.
     """
 
     many: bool
     n_actions: int | None = None
-    blocked: ClassVar[bool] = False  #: whether the block of an action stands behind its features
+    blocks: tuple[int, ...] = ()
+
+    @property
+    def blocked(self) -> bool:
+        """True if some map has several blocks: then the block of an action stands behind its features."""
+        return max(self.blocks, default=1) > 1
 
     @abstractmethod
     def words(self, lanes: int | None) -> str:
@@ -36,22 +49,22 @@ class FeatureShape(ABC):
 
         Items of a catalogue are returned as a lookup. Whether the numbers are finite is checked by the caller.
         """
-        if type(value) is Offer:
-            return self._looked_up(value, lanes)
-        x = self._floats(value, lanes, 1)
-        shape = x.shape
-        if not self._counts(shape[-2]):
-            raise refuse("features", x, f"{self.words(lanes)} with at least one action")
-        if lanes is None:
-            return x[None] if self.many else x[None, None]
-        return x.reshape(lanes, shape[-3] if self.many else 1, shape[-2], shape[-1])
+        if type(value) is not Offer:
+            return self._floats(value, lanes, 1)
+        found: Any = self._looked_up(value, lanes)
+        return found.array() if self.blocked else found
+
+    def shaped_one(self, value: Any, lanes: int | None) -> Array:
+        """Return the features of one action per lane as ``(n, P, d)``."""
+        return self._floats(value, lanes, 0)
 
     def _looked_up(self, offer: Offer, lanes: int | None) -> Array:
         """Return the lookup of an offer that fits; kernels read it as they read the array."""
         x = offer.lookup
         if offer.shared and lanes is not None:
             x = x.rows(np.zeros(lanes, dtype=np.int64))
-        fits = offer.many == self.many and self.accepts(offer.widths, False) and self._divides(offer.blocks)
+        fits = offer.many == self.many and self.accepts(offer.widths, False)
+        fits = fits and (_divide(offer.blocks, self.blocks) if self.blocked else not offer.blocks)
         fits = (fits or isinstance(self, AnyShape)) and self._counts(x.shape[2])
         if not fits or x.where.size != (lanes or 1):
             front = () if lanes is None else x.shape[:1]
@@ -60,15 +73,8 @@ class FeatureShape(ABC):
             raise refuse("features", found, self.words(lanes) + self._hint(offer.many))
         return cast(Array, x)
 
-    def shaped_one(self, value: Any, lanes: int | None) -> Array:
-        """Return the features of one action per lane as ``(n, P, d)``."""
-        x = self._floats(value, lanes, 0)
-        if lanes is None:
-            return x[None] if self.many else x[None, None]
-        return x.reshape(lanes, x.shape[-2] if self.many else 1, x.shape[-1])
-
     def _floats(self, value: Any, lanes: int | None, inner: int) -> Array:
-        """Return float64 features of the right shape, with ``inner`` axes of actions."""
+        """Return float64 features ``(n, P, K, d)``, or ``(n, P, d)`` if given with ``inner`` = 0 axes of actions."""
         front = 0 if lanes is None else 1
         ndim = front + self.many + inner + 1
         if type(value) is np.ndarray and value.dtype is FLOAT:
@@ -79,8 +85,11 @@ class FeatureShape(ABC):
         if len(shape) == ndim and (lanes is None or shape[0] == lanes):
             widths = maps or (shape[-1],) * (shape[front] if self.many else 1)
             if self.accepts(widths, inner == 0 and maps is None):
+                if inner and not self._counts(shape[-2]):
+                    raise refuse("features", x, f"{self.words(lanes)} with at least one action")
                 # a read-only array is another type to the compiler: kernels would compile twice
-                return x if x.flags.carray else x.copy()
+                x = x if x.flags.carray else x.copy()
+                return x.reshape(lanes or 1, shape[front] if self.many else 1, *shape[front + self.many :])
         expected = self._expected(lanes, inner) + self._hint(len(shape) > ndim)
         raise refuse("features", x if x.size > 8 else value, expected)
 
@@ -125,10 +134,6 @@ class FeatureShape(ABC):
         """Return the width of map i, if it is known."""
         return None
 
-    def _divides(self, blocks: tuple[int, ...]) -> bool:
-        """Return whether items with so many blocks fit, 0 for a map that has none, empty where no map has."""
-        return not blocks
-
     def _counts(self, K: int) -> bool:
         """Return whether this many actions fit."""
         return K > 0 if self.n_actions is None else self.n_actions == K
@@ -144,40 +149,99 @@ class FeatureShape(ABC):
         """Return what to do for a policy with one map that is given several."""
         return "; on_map(policy, i) looks at one of several maps" if several and not self.many else ""
 
-    def unusable(self, value: Any, lanes: int | None) -> ArgumentError:
-        """Return the error for features of the right shape that are not finite."""
-        return refuse("features", value, f"{self.words(lanes)}, every entry finite and at most {LIMIT:g}")
-
 
 @dataclass(frozen=True)
 class ExactShape(FeatureShape):
-    """P maps of widths ``dims``."""
+    """P maps of widths ``dims``; those with several of the ``blocks``, by default 1 each, come as ``Blocked``."""
 
     dims: tuple[int, ...]
     many: bool
     n_actions: int | None = None
+    blocks: tuple[int, ...] = ()
 
-    @property
-    def blocks(self) -> tuple[int, ...]:
-        """Number of blocks of parameters that every map has."""
-        return (1,) * len(self.dims)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "blocks", self.blocks or (1,) * len(self.dims))
 
     def words(self, lanes: int | None) -> str:
         """Return the shape in words."""
-        front = "" if lanes is None else f"{lanes}, "
-        K, M, d = self._K, len(self.dims), self.dims[0]
+        outer = "" if lanes is None else f"{lanes}, "
+        front, M, d = outer + self._K, len(self.dims), self.dims[0]
+        if self.blocked:
+            each = [
+                f"Blocked(values ({front}, {d}), block ({front}) below {B})" if B > 1 else f"an array ({front}, {d})"
+                for d, B in zip(self.dims, self.blocks, strict=True)
+            ]
+            return f"a list of {M} maps: {', '.join(each)}" if self.many else each[0]
         if not self.many:
-            return f"finite numbers of shape ({front}{K}, {d})"
-        if len(set(self.dims)) == 1:
-            return f"finite numbers of shape ({front}{M}, {K}, {d}), or a list of {M} arrays of shape ({front}{K}, {d})"
-        return f"a list of {M} arrays of shape ({front}{K}, d_i) with d_i = {self.dims}"
+            return f"finite numbers of shape ({front}, {d})"
+        if len(set(self.dims)) > 1:
+            return f"a list of {M} arrays of shape ({front}, d_i) with d_i = {self.dims}"
+        whole = f"({outer}{M}, {self._K}, {d})"
+        return f"finite numbers of shape {whole}, or a list of {M} arrays of shape ({front}, {d})"
 
     def accepts(self, widths: tuple[int, ...], padded: bool) -> bool:
         """Return whether maps of these widths fit."""
         return widths == self.dims or (padded and widths == (max(self.dims),) * len(self.dims))
 
+    def by_map(self, cells: Array) -> list[Array]:
+        """Return what belongs to all blocks in a row, ``(N, cells, ...)``, by maps: ``(N, B_i, ...)``, or ``(N, ...)``.
+
+        Vectors are cut to the width of the map.
+        """
+        parts = np.split(cells, np.cumsum(self.blocks)[:-1], axis=1)
+        parts = [part[..., :d] if part.ndim == 3 else part for part, d in zip(parts, self.dims, strict=True)]
+        return [part if B > 1 else part[:, 0] for part, B in zip(parts, self.blocks, strict=True)]
+
+    def _floats(self, value: Any, lanes: int | None, inner: int) -> Array:
+        if not self.blocked:
+            return super()._floats(value, lanes, inner)
+        front = (*(() if lanes is None else (lanes,)), *((len(self.dims),) if self.many else ()))
+        if inner or type(value) is not np.ndarray or value.shape != (*front, max(self.dims) + 1):
+            return self._joined(value, lanes, inner)
+        x = np.array(value, dtype=float).reshape(lanes or 1, len(self.dims), -1)  # as a decision carries them
+        block = x[..., -1]
+        if not ((block >= 0) & (block < self.blocks) & (block == np.floor(block))).all():
+            raise refuse("features", value, self._expected(lanes, 0))
+        return x
+
+    def _joined(self, value: Any, lanes: int | None, inner: int) -> Array:
+        """Return maps with ``inner`` axes of actions side by side, the block of each behind them."""
+        expected = self._expected(lanes, inner)
+        maps = value if self.many else [value]
+        if not isinstance(maps, Sequence) or isinstance(maps, Blocked) or len(maps) != len(self.dims):
+            raise refuse("features", value, expected)
+        if any(isinstance(given, Blocked) != (B > 1) for given, B in zip(maps, self.blocks, strict=True)):
+            raise refuse("features", value, expected)
+        values = [as_floats("features", values_of(given), expected) for given in maps]
+        front = values[0].shape[:-1]
+        right = len(front) == inner + (lanes is not None) and (lanes is None or front[0] == lanes)
+        if not right or [v.shape for v in values] != [(*front, d) for d in self.dims] or 0 in front:
+            raise refuse("features", value, expected)
+        x = np.zeros((lanes or 1, len(maps), front[-1] if inner else 1, max(self.dims) + 1))
+        for i, (given, B) in enumerate(zip(maps, self.blocks, strict=True)):
+            x[:, i, :, : self.dims[i]] = values[i].reshape(len(x), -1, self.dims[i])
+            if B > 1:
+                block = array_of(given.block)
+                if block.dtype.kind not in "iu" or block.shape != front:
+                    raise refuse("features", value, expected)
+                if block.min() < 0 or block.max() >= B:
+                    raise refuse("features: block", given.block, f"whole numbers from 0 to {B - 1}")
+                x[:, i, :, -1] = block.reshape(len(x), -1)
+        return x if inner else x[:, :, 0]
+
     def _width(self, i: int) -> int | None:
         return self.dims[i] if i < len(self.dims) else None
+
+
+def _divide(given: tuple[int, ...], blocks: tuple[int, ...]) -> bool:
+    """Return whether items with so many blocks, 0 for a map that has none, fit maps with so many."""
+    return bool(given) and all(0 < b <= B if B > 1 else b == 0 for b, B in zip(given, blocks, strict=True))
+
+
+def maps_of(dims: Any, blocks: Any = 1, *, many: bool = False) -> ExactShape:
+    """Return the shape of P maps of these widths, a number or one per map, of which some may have several blocks."""
+    widths = tuple(int(d) for d in np.atleast_1d(np.asarray(dims)))
+    return ExactShape(widths, many, blocks=tuple(int(B) for B in np.broadcast_to(blocks, len(widths))))
 
 
 @dataclass(frozen=True)
@@ -293,20 +357,14 @@ def common_shape(name: str, shapes: Sequence[FeatureShape]) -> FeatureShape:
 
 def _common_maps(name: str, shapes: Sequence[FeatureShape]) -> FeatureShape:
     """Return the one shape that suits all, for any number of actions."""
-    exact = [s for s in shapes if isinstance(s, ExactShape)]
-    some = [s for s in shapes if isinstance(s, SomeMaps)]
+    exact = next((s for s in shapes if isinstance(s, ExactShape)), None)
+    widths: dict[int, int] = {}
     for i, shape in enumerate(shapes):
-        widths = dict(pair for s in some[: some.index(shape)] for pair in s.used) if shape in some else {}
-        if any(widths.get(index, width) != width for index, width in getattr(shape, "used", ())):
-            raise ValueError(f"{name}[{i}]: takes {shape.words(None)}; expected the widths that others take")
-    if some and not exact:
-        return SomeMaps(tuple(dict.fromkeys(pair for s in some for pair in s.used)))
-    if not exact:
-        return AnyShape()
-    for i, shape in enumerate(shapes):
-        fits = shape == exact[0] or isinstance(shape, AnyShape)
-        if isinstance(shape, SomeMaps) and exact[0].many:
-            fits = shape.accepts(exact[0].dims, padded=False)
+        fits = shape == exact or isinstance(shape, AnyShape)
+        if isinstance(shape, SomeMaps):
+            fits = exact is None or (exact.many and shape.accepts(exact.dims, padded=False))
+            fits = fits and all(widths.setdefault(index, width) == width for index, width in shape.used)
         if not fits:
-            raise ValueError(f"{name}[{i}]: takes {shape.words(None)}; expected {exact[0].words(None)}, as others take")
-    return exact[0]
+            expected = "the widths that others take" if exact is None else f"{exact.words(None)}, as others take"
+            raise ValueError(f"{name}[{i}]: takes {shape.words(None)}; expected {expected}")
+    return exact or (SomeMaps(tuple(widths.items())) if widths else AnyShape())
