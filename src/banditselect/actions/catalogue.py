@@ -1,5 +1,7 @@
 """Catalogues: the features of all items, given once; a policy then acts on the numbers of the items offered."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, Self
 

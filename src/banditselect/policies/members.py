@@ -4,6 +4,8 @@ The new list of models is built aside, in a fresh policy that takes over what st
 interruption leaves a policy as it was before, or as it is after.
 """
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
