@@ -15,15 +15,6 @@ from barrier_by_hand import step_in_decimals
 ONE = np.zeros(1, dtype=np.int64)
 
 
-def test_a_step_with_numbers():
-    """w = (1/2, 1/2), eta = 1, loss 2: with u = 2 - x, 1 / (u + 2) + 1 / u = 1, so u = sqrt 2."""
-    w = np.array([0.5, 0.5])
-    barrier_step(w, np.ones(2), 0, 2.0)
-    np.testing.assert_allclose(w, [1.0 / (2.0 + math.sqrt(2.0)), 1.0 / math.sqrt(2.0)], rtol=1e-14)
-    barrier_step(w, np.ones(2), 1, 0.0)
-    np.testing.assert_allclose(w, [1.0 / (2.0 + math.sqrt(2.0)), 1.0 / math.sqrt(2.0)], rtol=1e-14)
-
-
 @settings(deadline=None, max_examples=60)
 @given(
     raw=st.lists(st.floats(1e-4, 1.0), min_size=1, max_size=6),

@@ -122,6 +122,7 @@ def test_a_map_with_blocks_that_comes_late_pays_for_itself():
             part.learn([values[0][r], other[r]], y[r])
     before = old.model.total_weight()[0]
     policy.add_models(2, blocks=3, prior_weights=0.1)
+    np.testing.assert_allclose(policy.prior_weights, [0.45, 0.45, 0.1])
     np.testing.assert_allclose(policy.model_weights, [*0.9 * old.model_weights, 0.1], rtol=1e-10)
     for r in range(t, 30):
         policy.learn([values[0][r], other[r], Blocked(values[1][r], blocks[1][r])], y[r])

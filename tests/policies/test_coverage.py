@@ -41,8 +41,9 @@ def share_of_misses(policy, theta, features, covers, kind, rounds, rng, shift=No
     return missed.mean()
 
 
-def at_most_delta(share, lanes, delta=DELTA):
-    return share * lanes <= stats.binom.ppf(1.0 - 1e-4, lanes, delta)
+def at_most_delta(share, lanes, words=""):
+    print(f"{words}: ever missed in {100 * share:.2f} % of {lanes} lanes")
+    return share * lanes <= stats.binom.ppf(1.0 - 1e-4, lanes, DELTA)
 
 
 def ball_game(lanes, M, d, radius, rng):
@@ -80,8 +81,7 @@ def test_balls_of_a_true_model_hold_the_parameter(kind, likelihood):
         lanes=lanes,
     )
     share = share_of_misses(policy, theta, features, lambda p: p.covers(theta), kind, rounds, rng)
-    print(f"balls, {kind}, {likelihood}: ever missed in {100 * share:.2f} % of {lanes} lanes")
-    assert at_most_delta(share, lanes)
+    assert at_most_delta(share, lanes, f"balls, {kind}, {likelihood}")
     assert policy.admissible[np.arange(lanes), model].mean() > 1.0 - DELTA
 
 
@@ -114,8 +114,7 @@ def test_the_set_of_the_true_map_holds_the_parameter(likelihood):
 
     policy = FSOFUL(n_models=M, dim=d, noise=0.5, parameter_bound=1.0, delta=DELTA, likelihood=likelihood, lanes=lanes)
     share = share_of_misses(policy, theta, features, lambda p: p.covers(theta, model=1), "gaussian", rounds, rng)
-    print(f"maps, {likelihood}: ever missed in {100 * share:.2f} % of {lanes} lanes")
-    assert at_most_delta(share, lanes)
+    assert at_most_delta(share, lanes, f"maps, {likelihood}")
 
 
 @pytest.mark.slow
@@ -133,13 +132,12 @@ def test_ellipsoids_with_prior_weights_hold_the_parameter():
         centers=centers, radii=1.0, shapes=shapes, prior_weights=[0.2, 0.3, 0.5], noise=0.5, delta=DELTA, lanes=lanes
     )
     share = share_of_misses(policy, theta, features, lambda p: p.covers(theta), "gaussian", rounds, rng)
-    print(f"ellipsoids: ever missed in {100 * share:.2f} % of {lanes} lanes")
-    assert at_most_delta(share, lanes)
+    assert at_most_delta(share, lanes, "ellipsoids")
 
 
 HARDEST = {
-    "PSOFUL": lambda lanes: PSOFUL(centers=[[0.0]], radii=1.0, noise=0.5, delta=DELTA, lanes=lanes),
-    "FSOFUL": lambda lanes: FSOFUL(n_models=1, dim=1, noise=3.0, parameter_bound=1.0, delta=DELTA, lanes=lanes),
+    "PSOFUL": PSOFUL.bind(centers=[[0.0]], radii=1.0, noise=0.5, delta=DELTA),
+    "FSOFUL": FSOFUL.bind(n_models=1, dim=1, noise=3.0, parameter_bound=1.0, delta=DELTA),
 }
 
 
@@ -149,7 +147,7 @@ def test_the_hardest_case_is_close_to_the_level(name):
     """d = 1, M = 1, the parameter on the edge of the ball, small steps: 2 % to 5 % of the lanes are missed."""
     lanes, rounds, step = 6000, 1000, 0.3
     rng = np.random.default_rng(4)
-    policy = HARDEST[name](lanes)
+    policy = HARDEST[name](lanes=lanes)
     theta = np.ones((lanes, 1))
     x = np.full((lanes, 1, 1), step)
     x = x[:, None] if name == "FSOFUL" else x
@@ -157,10 +155,8 @@ def test_the_hardest_case_is_close_to_the_level(name):
     for _ in range(rounds):
         policy.update(policy.act(x), step + policy.noise * rng.normal(size=lanes))
         missed |= ~(policy.covers(theta, model=0) if name == "FSOFUL" else policy.covers(theta))
-    share = missed.mean()
-    print(f"hardest case, {name}: ever missed in {100 * share:.2f} % of {lanes} lanes")
-    assert share >= 0.02
-    assert at_most_delta(share, lanes)
+    assert missed.mean() >= 0.02
+    assert at_most_delta(missed.mean(), lanes, f"hardest case, {name}")
 
 
 @pytest.mark.slow
@@ -179,37 +175,29 @@ def test_widened_sets_hold_for_rewards_that_are_almost_linear(eps, direction):
     policy = PSOFUL(centers=centers, radii=0.5, noise=0.5, delta=DELTA, misspecification=eps, lanes=lanes)
     covers, shift = lambda p: p.covers(theta), shifts[direction]
     share = share_of_misses(policy, theta, features, covers, "gaussian", rounds, rng, shift)
-    print(f"eps={eps}, {direction}: ever missed in {100 * share:.2f} % of {lanes} lanes")
-    assert at_most_delta(share, lanes)
+    assert at_most_delta(share, lanes, f"eps={eps}, {direction}")
     assert policy.misspecified.mean() * lanes <= stats.binom.ppf(1.0 - 1e-4, lanes, DELTA)
 
 
+KNOWN = {"noise": 0.5, "delta": DELTA}
+BALLS = {"centers": [[0.0, 0.0], [3.0, 0.0]], "radii": 1.0}
 ONE_MODEL = {
-    "OFUL": lambda lanes: OFUL(dim=2, noise=0.5, parameter_bound=1.0, delta=DELTA, lanes=lanes),
-    "BiasOFUL": lambda lanes: BiasOFUL(center=[0.0, 0.0], radius=1.0, noise=0.5, delta=DELTA, lanes=lanes),
-    "PSOFUL": lambda lanes: PSOFUL(centers=[[0.0, 0.0], [3.0, 0.0]], radii=1.0, noise=0.5, delta=DELTA, lanes=lanes),
-    "PSOFUL paper": lambda lanes: PSOFUL(
-        centers=[[0.0, 0.0], [3.0, 0.0]],
-        radii=1.0,
-        noise=0.5,
-        delta=DELTA,
-        confidence="paper",
-        feature_bound=1.0,
-        reward_bound=4.0,
-        lanes=lanes,
-    ),
+    "OFUL": OFUL.bind(dim=2, parameter_bound=1.0, **KNOWN),
+    "BiasOFUL": BiasOFUL.bind(center=[0.0, 0.0], radius=1.0, **KNOWN),
+    "PSOFUL": PSOFUL.bind(**BALLS, **KNOWN),
+    "PSOFUL paper": PSOFUL.bind(**BALLS, **KNOWN, confidence="paper", feature_bound=1.0, reward_bound=4.0),
 }
 
 
 @pytest.mark.parametrize("name", ONE_MODEL)
 def test_every_set_holds_the_parameter_over_a_short_run(name):
     lanes, rounds = (100, 30) if name == "PSOFUL paper" else (1000, 100)
-    assert at_most_delta(misses_on_a_plane(ONE_MODEL[name](lanes), rounds), lanes)
+    assert at_most_delta(misses_on_a_plane(ONE_MODEL[name](lanes=lanes), rounds), lanes)
 
 
 def test_sets_at_a_tenth_of_the_radius_do_not_hold_it():
     """The test above can fail."""
-    policy = OFUL(dim=2, noise=0.5, parameter_bound=1.0, delta=DELTA, scale=0.1, lanes=300)
+    policy = ONE_MODEL["OFUL"](scale=0.1, lanes=300)
     assert not at_most_delta(misses_on_a_plane(policy, 50), 300)
 
 

@@ -83,19 +83,6 @@ def test_squarecb_counts_rewards_outside_their_range_and_warns_once():
 # OFUL and BiasOFUL
 
 
-def test_oful_radius_by_hand():
-    policy = OFUL(dim=1, noise=0.2, parameter_bound=3.0, delta=0.1, regularization=4.0)
-    assert policy.squared_radii == pytest.approx((0.2 * np.sqrt(2.0 * np.log(10.0)) + 6.0) ** 2)
-    policy.learn([2.0], 1.0)  # V = 8, theta = 1/4
-    beta = 0.2 * np.sqrt(np.log(2.0) + 2.0 * np.log(10.0)) + 6.0
-    assert policy.squared_radii == pytest.approx(beta**2)
-    edge = beta / np.sqrt(8.0)
-    assert policy.covers([0.25 + 0.9999 * edge])
-    assert policy.covers([0.25 - 0.9999 * edge])
-    assert not policy.covers([0.25 + 1.0001 * edge])
-    assert not policy.covers([0.25 - 1.0001 * edge])
-
-
 @pytest.mark.parametrize(
     ("factory", "center", "lam", "bound"),
     [
@@ -204,21 +191,6 @@ def test_thompson_draws_one_parameter_for_all_actions():
     policy = LinTS(dim=2, lanes=500, seed=7)
     x = np.array([[1.0, 1.0], [-1.0, -1.0], [2.0, 2.0], [-2.0, -2.0]])
     assert set(policy.act(np.tile(x, (500, 1, 1))).action) == {2, 3}
-
-
-def test_thompson_without_spread_is_greedy():
-    rng = np.random.default_rng(8)
-    policy = LinTS(dim=3, noise=0.4, scale=0.0, regularization=2.0, seed=9)
-    ridge = Ridge(np.zeros(3), 2.0 * np.eye(3))
-    for _ in range(30):
-        x = rng.normal(size=(5, 3))
-        decision = policy.act(x)
-        if ridge.y.size:
-            assert decision.action == np.argmax(x @ ridge.theta)
-        assert policy.probabilities(x) is None
-        reward = float(rng.normal())
-        policy.update(decision, reward)
-        ridge.add(x[decision.action], reward)
 
 
 @pytest.mark.parametrize("intercept", [False, True])

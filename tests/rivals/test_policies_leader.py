@@ -10,13 +10,6 @@ from banditselect.rivals import LEADER
 from experts_by_hand import Ridge
 
 
-def test_first_radius_with_numbers():
-    """R = .1, S = 1, d = 2, M = 2, delta = .05: lambda = .02, beta = .1 sqrt(2 log 40) + sqrt(.02) = .4130417."""
-    policy = LEADER(n_models=2, dim=[2, 3], noise=0.1, delta=0.05)
-    assert policy.squared_radii[0] == pytest.approx(0.4130417**2, rel=1e-6)
-    assert policy.squared_radii[1] == pytest.approx((0.2716203 + math.sqrt(0.03)) ** 2, rel=1e-6)
-
-
 def test_plays_the_highest_least_upper_bound():
     """Every round against the definition, with rewards that come late."""
     rng = np.random.default_rng(0)

@@ -357,23 +357,19 @@ def _appended(settings: Mapping[str, Any], added: dict[str, Any], before: int, n
 
 def _joined(name: str, mine: Any, value: Any, before: int, new: int, axis: int) -> Array:
     """Return an argument of the models so far and that of the new ones, one after the other along an axis."""
-    parts = [_per_model(name, mine, before, axis), _per_model(name, value, new, axis)]
+    parts = []
+    for one, n in ((mine, before), (value, new)):
+        expected = f"numbers, one entry for each of {n} models"
+        part = as_floats(name, one, expected)
+        part = np.full(n, part) if axis == -1 and part.ndim == 0 else part
+        if part.ndim < -axis or part.shape[axis] != n:
+            raise refuse(name, one, expected)
+        parts.append(part)
     try:
         lanes = np.broadcast_shapes(*(part.shape[:axis] for part in parts))
         return np.concatenate([np.broadcast_to(p, (*lanes, *p.shape[axis:])) for p in parts], axis=axis)
     except ValueError:
         raise refuse(name, value, f"numbers like those of the other models, {np.shape(mine)}") from None
-
-
-def _per_model(name: str, value: Any, n: int, axis: int) -> Any:
-    """Return numbers with one entry for each of n models."""
-    expected = f"numbers, one entry for each of {n} models"
-    array = as_floats(name, value, expected)
-    if axis == -1 and array.ndim == 0:
-        return np.full(n, float(array))
-    if array.ndim < -axis or array.shape[axis] != n:
-        raise refuse(name, value, expected)
-    return array
 
 
 def _with_shares(settings: Mapping[str, Any], given: ArrayLike | None, before: int, new: int) -> dict[str, Any]:
