@@ -54,7 +54,8 @@ class FSSquareCB(MapPolicy):
 
     Parameters
     ----------
-    n_models, dim, blocks: as :class:`FSIDS` has them.
+    n_models: number of feature maps M.  blocks: as :class:`FSIDS` has them.
+    dim: their width d, or one per map; features are ``(M, K, d)``, or a list of M arrays ``(K, d_i)``.
     noise: sub-Gaussian constant R of the rewards; (hi - lo) / 2 by default.
     reward_range: (lo, hi), where rewards are expected: a scale, not a law.
     regularization: ridge penalty lambda, a number or one per model. By default :math:`\lambda_i = d_i R^2 / S^2` with S
@@ -195,6 +196,8 @@ class FSSquareCB(MapPolicy):
 class MixtureInRange(MapMixture):
     """A mixture that learns noise and prior scales, of rewards that are expected in a range."""
 
+    clipped = EvidenceWeighted.clipped
+
     def __init__(self, expected: RewardRange, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.expected = expected
@@ -204,11 +207,6 @@ class MixtureInRange(MapMixture):
         """Learn rewards, and count those outside the range."""
         super().learn(ids, x, y, note)
         self.warnings += self.expected.watch(ids, y)
-
-    @property
-    def clipped(self) -> Index:
-        """Number of rewards that had to be clipped, ``(N,)``: none."""
-        return np.zeros(len(self.size), dtype=np.int64)
 
     def admissible(self) -> Mask:
         """Return which maps are admissible, ``(N, M)``: all."""

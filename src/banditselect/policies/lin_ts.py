@@ -32,7 +32,7 @@ class LinTS(Policy):
 
     Parameters
     ----------
-    dim, blocks: as :class:`LinIDS` has them.
+    dim: number of features d; features are ``(K, d)``.  blocks: as :class:`LinIDS` has them.
     noise: standard deviation R of the rewards.
     regularization: ridge penalty lambda > 0.
     scale: multiplies the spread; 1 is the posterior for Gaussian rewards and prior N(h, R^2 / lambda). The regret bound

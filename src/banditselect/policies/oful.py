@@ -25,7 +25,8 @@ class OFUL(EllipsoidPolicy):
 
     Parameters
     ----------
-    dim, blocks: as :class:`LinIDS` has them; bounds speak of all blocks together.
+    dim: number of features d; features are ``(K, d)``.
+    blocks: as :class:`LinIDS` has them; bounds speak of all blocks together.
     noise: sub-Gaussian constant R of the rewards (1/2 for rewards in [0, 1]).
     parameter_bound: S, a bound on the norm of the reward parameter.
     delta: the set fails with at most this probability, over all rounds together.

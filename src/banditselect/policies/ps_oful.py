@@ -44,7 +44,8 @@ class PSOFUL(RegionPolicy):
 
     Parameters
     ----------
-    centers, shapes, prior_weights: as :class:`PSIDS` has them.
+    centers: ``(M, d)``, or one set per lane ``(N, M, d)``; features are ``(K, d)``.
+    shapes, prior_weights: as :class:`PSIDS` has them.
     radii, center_errors, radius_errors: numbers >= 0, one per model ``(M,)``, or ``(N, M)``.
     noise, delta, scale: as :class:`OFUL` has them.
     confidence: ``"likelihood"`` or ``"paper"``.

@@ -53,7 +53,7 @@ class SquareCB(Policy):
 
     Parameters
     ----------
-    dim, blocks: as :class:`LinIDS` has them.
+    dim: number of features d; features are ``(K, d)``.  blocks: as :class:`LinIDS` has them.
     regularization: ridge penalty lambda > 0.
     exploration: the constant c, a ``Power(scale, exponent)``, any callable of t (then the policy cannot be saved), or,
         as FS-SCB has it for one map, ``"paper"``: :math:`\alpha = \sqrt{K T / D_T}` with the printed :math:`D_T`, or
