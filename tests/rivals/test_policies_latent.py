@@ -31,33 +31,22 @@ from banditselect.simulation.identity import describe, digest, record_of
 # UCB1
 
 
-def ucb1_by_hand(rewards, noise, scale, rounds):
-    """The arms played, from the definition; ``rewards (T, K)``. Which untried arm comes first is given."""
-    seen = [[] for _ in range(rewards.shape[1])]
-    order = []
-    for t in range(rounds):
-        if any(not s for s in seen):
-            arm = yield [k for k, s in enumerate(seen) if not s]
-        else:
-            index = [sum(s) / len(s) + 2.0 * scale * noise * math.sqrt(2.0 * math.log(t) / len(s)) for s in seen]
-            arm = yield [k for k in range(len(index)) if math.isclose(index[k], max(index), rel_tol=1e-12)]
-        seen[arm].append(rewards[t, arm])
-        order.append(arm)
-
-
 @pytest.mark.parametrize(("noise", "scale"), [(0.5, 1.0), (0.1, 1.0), (0.3, 0.2)])
 def test_ucb1_equals_the_definition(noise, scale):
     rng = np.random.default_rng(0)
     rewards = rng.uniform(size=(300, 5)) + np.linspace(0.0, 0.5, 5)
     policy = UCB1(n_arms=5, noise=noise, scale=scale, seed=2)
-    reference = ucb1_by_hand(rewards, noise, scale, 300)
-    expected = next(reference)
+    seen = [[] for _ in range(5)]
     for t in range(299):
+        best = [k for k in range(5) if not seen[k]]
+        if not best:
+            index = [sum(s) / len(s) + 2.0 * scale * noise * math.sqrt(2.0 * math.log(t) / len(s)) for s in seen]
+            best = [k for k in range(5) if math.isclose(index[k], max(index), rel_tol=1e-12)]
         decision = policy.act(rng.normal(size=(5, 2)))  # features do not matter
-        assert decision.action in expected
-        assert decision.probability == pytest.approx(1.0 / len(expected))
+        assert decision.action in best
+        assert decision.probability == pytest.approx(1.0 / len(best))
         policy.update(decision, float(rewards[t, decision.action]))
-        expected = reference.send(decision.action)
+        seen[decision.action].append(rewards[t, decision.action])
     assert policy.plays.sum() == policy.rounds == 299
     assert policy.plays.min() >= 1
 
