@@ -58,9 +58,7 @@ class AdaptiveSquareCB(Master):
     features): regret 362, 572 and 1410, where ``SquareCB(design="optimal")`` has 8, 214 and 1010. Such errors average
     out, and the price of the master is all that is left: take it where they may conspire.
 
-    References
-    ----------
-    Foster, Gentile, Mohri, Zimmert, "Adapting to misspecification in contextual bandits", NeurIPS 2020.
+    Reference: Foster, Gentile, Mohri, Zimmert, "Adapting to misspecification in contextual bandits", NeurIPS 2020.
 
     Examples
     --------

@@ -53,10 +53,8 @@ class BalancingElimination(Master):
     log T: :math:`(u + R) \sqrt{M T}` where all bounds are the same (Theorem 12 of ``docs/math.md``). The default u = 1
     is a guess.
 
-    References
-    ----------
-    Pacchiano, Dann, Gentile, Bartlett, "Regret bound balancing and elimination for model selection in bandits and RL",
-    2020.
+    Reference: Pacchiano, Dann, Gentile, Bartlett, "Regret bound balancing and elimination for model selection in
+    bandits and RL", 2020.
 
     Examples
     --------

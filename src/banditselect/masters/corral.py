@@ -75,9 +75,7 @@ class Corral(Master):
     ``plays`` counts the lessons of a base. ``decision.base`` is i, or M (k + 1) + i where snapshot k of base i played.
     ``learn`` teaches every base.
 
-    References
-    ----------
-    Agarwal, Luo, Neyshabur, Schapire, "Corralling a band of bandit algorithms", COLT 2017. Pacchiano, Phan,
+    References: Agarwal, Luo, Neyshabur, Schapire, "Corralling a band of bandit algorithms", COLT 2017. Pacchiano, Phan,
     Abbasi-Yadkori, Rao, Zimmert, Lattimore, Szepesvari, "Model selection in contextual stochastic bandit problems",
     NeurIPS 2020.
 

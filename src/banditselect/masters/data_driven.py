@@ -57,9 +57,7 @@ class D3RB(Master):
     of order :math:`d M \sqrt T + d^2 \sqrt{M T}` up to logarithms, where d is the largest regret over :math:`\sqrt n`
     that the best base has had in its rounds, or :math:`d_{min}` if that is larger, for rewards in [0, 1].
 
-    References
-    ----------
-    Pacchiano, Dann, Gentile, "Data-driven online model selection with regret guarantees", AISTATS 2024.
+    Reference: Pacchiano, Dann, Gentile, "Data-driven online model selection with regret guarantees", AISTATS 2024.
 
     Examples
     --------
@@ -110,9 +108,7 @@ class ED2RB(Master):
     be further apart. The authors' code lets the floor :math:`d_{min} \sqrt{N_i}` pass the factor of two. In the
     guarantee d is a regret over :math:`\sqrt n` that the best base has had late in its rounds.
 
-    References
-    ----------
-    Pacchiano, Dann, Gentile, "Data-driven online model selection with regret guarantees", AISTATS 2024.
+    Reference: Pacchiano, Dann, Gentile, "Data-driven online model selection with regret guarantees", AISTATS 2024.
     """
 
     bases: Sequence[Any] = BASES

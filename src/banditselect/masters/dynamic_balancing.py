@@ -47,10 +47,8 @@ class DynamicBalancing(Master):
     R u_g) / u_i \sqrt{N_i} + (R + \beta u_g) \sqrt{M T}`, up to logarithms of M / delta and log T (Theorem 13 of
     ``docs/math.md``). The default u = 1 is a guess.
 
-    References
-    ----------
-    Cutkosky, Dann, Das, Gentile, Pacchiano, Purohit, "Dynamic balancing for model selection in bandits and RL", ICML
-    2021.
+    Reference: Cutkosky, Dann, Das, Gentile, Pacchiano, Purohit, "Dynamic balancing for model selection in bandits and
+    RL", ICML 2021.
     """
 
     bases: Sequence[Any] = BASES

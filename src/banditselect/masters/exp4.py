@@ -59,10 +59,8 @@ class EXP4(Policy):
     \log(2 / \delta)` (Neu); with ``"uniform"``, in expectation, :math:`\gamma T + 3 \sqrt{K T \log M / 2}` (the usual
     argument). A base that learns may advise better alone.
 
-    References
-    ----------
-    Auer, Cesa-Bianchi, Freund, Schapire, "The nonstochastic multiarmed bandit problem", SIAM J. Computing 2002. Neu,
-    "Explore no more: improved high-probability regret bounds for non-stochastic bandits", NeurIPS 2015.
+    References: Auer, Cesa-Bianchi, Freund, Schapire, "The nonstochastic multiarmed bandit problem", SIAM J. Computing
+    2002. Neu, "Explore no more: improved high-probability regret bounds for non-stochastic bandits", NeurIPS 2015.
 
     Examples
     --------

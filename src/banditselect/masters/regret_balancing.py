@@ -47,9 +47,7 @@ class RegretBalancing(Master):
     the regret of some base on the rounds that it plays, noise included, at every count, and what the best action earns
     in expectation is the same in all rounds (Theorem 11 of ``docs/math.md``). The default u = 1 is a guess.
 
-    References
-    ----------
-    Abbasi-Yadkori, Pacchiano, Phan, "Regret balancing for bandit and RL model selection", 2020.
+    Reference: Abbasi-Yadkori, Pacchiano, Phan, "Regret balancing for bandit and RL model selection", 2020.
 
     Examples
     --------

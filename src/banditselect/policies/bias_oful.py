@@ -42,9 +42,7 @@ class BiasOFUL(EllipsoidPolicy):
 
     Guarantee: that of :class:`~banditselect.OFUL` for parameters within r of the centre.
 
-    References
-    ----------
-    Cella, Lazaric, Pontil, "Meta-learning with stochastic linear bandits", ICML 2020.
+    Reference: Cella, Lazaric, Pontil, "Meta-learning with stochastic linear bandits", ICML 2020.
 
     Examples
     --------

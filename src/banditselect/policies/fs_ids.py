@@ -51,9 +51,7 @@ class FSIDS(MapPolicy):
     Guarantee: for the exact ratio M costs an additive log M in the information; what is played has estimates in it, and
     is measured, not proved: ``docs/math.md``, section 11, and ``docs/defaults.md``.
 
-    References
-    ----------
-    Russo, Van Roy, "Learning to optimize via information-directed sampling", Operations Research 2018.
+    Reference: Russo, Van Roy, "Learning to optimize via information-directed sampling", Operations Research 2018.
 
     Examples
     --------

@@ -35,9 +35,7 @@ class FSMED(MapPolicy):
     -----
     Published for one map, see :class:`LinMED`; the mixture is ours. No guarantee.
 
-    References
-    ----------
-    Balagopalan, Jun, "Minimum empirical divergence for sub-Gaussian linear bandits", AISTATS 2025.
+    Reference: Balagopalan, Jun, "Minimum empirical divergence for sub-Gaussian linear bandits", AISTATS 2025.
     """
 
     n_models: int = shared.COUNT

@@ -104,10 +104,8 @@ class FSSquareCB(MapPolicy):
     the leading one, and those beyond 128 features together, which makes s the width of one map once that has won; this
     is practice, and so is SqAlg's prediction (``"range"``), which is not linear in the features.
 
-    References
-    ----------
-    Moradipari, Turan, Abbasi-Yadkori, Alizadeh, Ghavamzadeh, "Feature and parameter selection in stochastic linear
-    bandits", ICML 2022.
+    Reference: Moradipari, Turan, Abbasi-Yadkori, Alizadeh, Ghavamzadeh, "Feature and parameter selection in stochastic
+    linear bandits", ICML 2022.
 
     Examples
     --------

@@ -34,9 +34,7 @@ class FSTS(MapPolicy):
     component, and the noise of a model is its estimate, as learned. Guarantee: the reference bounds the Bayesian regret
     for a prior that is true and a noise that is known.
 
-    References
-    ----------
-    Hong, Kveton, Zaheer, Ghavamzadeh, Chow, "Thompson sampling with a mixture prior", AISTATS 2022.
+    Reference: Hong, Kveton, Zaheer, Ghavamzadeh, Chow, "Thompson sampling with a mixture prior", AISTATS 2022.
 
     Examples
     --------

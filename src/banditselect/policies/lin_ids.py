@@ -46,9 +46,7 @@ class LinIDS(Policy):
     what is played here has estimates in it, and is measured, not proved: ``docs/math.md``, section 11, and
     ``docs/defaults.md``, which also says where the constants come from.
 
-    References
-    ----------
-    Russo, Van Roy, "Learning to optimize via information-directed sampling", Operations Research 2018.
+    References: Russo, Van Roy, "Learning to optimize via information-directed sampling", Operations Research 2018.
     Kirschner, Krause, "Information directed sampling and bandits with heteroscedastic noise", COLT 2018.
 
     Examples

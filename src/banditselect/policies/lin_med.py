@@ -46,9 +46,7 @@ class LinMED(Policy):
     Guarantee: with the true noise and a bound on the parameter, regret of order :math:`d \sqrt T` up to logarithms; for
     what is learned here it is not proved.
 
-    References
-    ----------
-    Balagopalan, Jun, "Minimum empirical divergence for sub-Gaussian linear bandits", AISTATS 2025.
+    Reference: Balagopalan, Jun, "Minimum empirical divergence for sub-Gaussian linear bandits", AISTATS 2025.
 
     Examples
     --------

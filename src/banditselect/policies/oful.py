@@ -47,9 +47,7 @@ class OFUL(EllipsoidPolicy):
     The set is valid, and so is ``regret_bound``, while the parameter does not change; ``docs/math.md``, section 14,
     says how far off it may be after a change. A reward takes about d^3 steps then, instead of d^2.
 
-    References
-    ----------
-    Abbasi-Yadkori, Pal, Szepesvari, "Improved algorithms for linear stochastic bandits", NeurIPS 2011.
+    References: Abbasi-Yadkori, Pal, Szepesvari, "Improved algorithms for linear stochastic bandits", NeurIPS 2011.
     Russac, Vernade, Cappe, "Weighted linear bandits for non-stationary environments", NeurIPS 2019.
 
     Examples

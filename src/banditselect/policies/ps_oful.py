@@ -66,10 +66,8 @@ class PSOFUL(RegionPolicy):
     ``"paper"`` nothing is claimed: the printed :math:`\gamma_t` rests on steps that fail (``docs/paper.md``); there is
     one squared radius, and ``misspecified`` says whether the printed set became empty.
 
-    References
-    ----------
-    Moradipari, Turan, Abbasi-Yadkori, Alizadeh, Ghavamzadeh, "Feature and parameter selection in stochastic linear
-    bandits", ICML 2022.
+    Reference: Moradipari, Turan, Abbasi-Yadkori, Alizadeh, Ghavamzadeh, "Feature and parameter selection in stochastic
+    linear bandits", ICML 2022.
 
     Examples
     --------

@@ -29,10 +29,8 @@ class PSTS(RegionPolicy):
     six levels, is ours. With the noise given, ``radii=0`` is the mTS of latent bandits, which samples one of M known
     models, and radii that say how far off the models are make it mmTS. Guarantee: as for :class:`FSTS`.
 
-    References
-    ----------
-    Hong, Kveton, Zaheer, Chow, Ahmed, Boutilier, "Latent bandits revisited", NeurIPS 2020.
-    Hong, Kveton, Zaheer, Ghavamzadeh, Chow, "Thompson sampling with a mixture prior", AISTATS 2022.
+    References: Hong, Kveton, Zaheer, Chow, Ahmed, Boutilier, "Latent bandits revisited", NeurIPS 2020. Hong, Kveton,
+    Zaheer, Ghavamzadeh, Chow, "Thompson sampling with a mixture prior", AISTATS 2022.
     """
 
     centers: ArrayLike = shared.CENTERS

@@ -76,10 +76,8 @@ class SquareCB(Policy):
     predictions that are not clipped, are practice. With ``design="optimal"`` the regret of a round is as with 1.5 s
     actions, up to a constant (Lemma 8 of ``docs/math.md``): of order :math:`d \sqrt{T \log T}` for any number.
 
-    References
-    ----------
-    Foster, Rakhlin, "Beyond UCB", ICML 2020. Zhu, Foster, Langford, Mineiro, "Contextual bandits with large action
-    spaces: made practical", ICML 2022, which has a barycentric spanner where a nearly optimal design is here.
+    Reference: Foster, Rakhlin, "Beyond UCB", ICML 2020. Zhu, Foster, Langford, Mineiro, "Contextual bandits with large
+    action spaces: made practical", ICML 2022, which has a barycentric spanner where a nearly optimal design is here.
 
     Examples
     --------

@@ -80,9 +80,7 @@ class ALEXP(Policy):
     estimates and no weights. An update costs :math:`(M d)^2 / 2` products for the sums of the lasso, and a lane as many
     numbers.
 
-    References
-    ----------
-    Kassraie, Emmenegger, Krause, Pacchiano, "Anytime model selection in linear bandits", NeurIPS 2023.
+    Reference: Kassraie, Emmenegger, Krause, Pacchiano, "Anytime model selection in linear bandits", NeurIPS 2023.
 
     Examples
     --------

@@ -52,10 +52,8 @@ class LEADER(Policy):
     what OFUL on any single map would be charged for the same actions; log M enters the radii alone. In the reference
     the regret is also bounded by a constant where one map, or a combination of maps, has a spectral property.
 
-    References
-    ----------
-    Papini, Tirinzoni, Restelli, Lazaric, Pirotta, "Leveraging good representations in linear contextual bandits", ICML
-    2021. Their code gives every map the whole delta; here each has delta / M.
+    Reference: Papini, Tirinzoni, Restelli, Lazaric, Pirotta, "Leveraging good representations in linear contextual
+    bandits", ICML 2021. Their code gives every map the whole delta; here each has delta / M.
 
     Examples
     --------

@@ -50,9 +50,7 @@ class MUCB(Policy):
     section 4.2). Its rival mTS, Thompson sampling over the same models, is :class:`PSTS` with ``radii=0`` and the noise
     given; with radii, mmTS.
 
-    References
-    ----------
-    Hong, Kveton, Zaheer, Chow, Ahmed, Boutilier, "Latent bandits revisited", NeurIPS 2020.
+    Reference: Hong, Kveton, Zaheer, Chow, Ahmed, Boutilier, "Latent bandits revisited", NeurIPS 2020.
 
     Examples
     --------

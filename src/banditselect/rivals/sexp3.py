@@ -52,9 +52,7 @@ class SEXP3(Policy):
     :math:`2 \sqrt{T C K \log K}` against the best arm of each class, and of :math:`\sqrt{2 T C K \log K}` with the
     horizon (Theorem 3.1 of the second reference, class by class).
 
-    References
-    ----------
-    Maillard, Munos, "Adaptive bandits: towards the best history-dependent strategy", AISTATS 2011. Bubeck,
+    References: Maillard, Munos, "Adaptive bandits: towards the best history-dependent strategy", AISTATS 2011. Bubeck,
     Cesa-Bianchi, "Regret analysis of stochastic and nonstochastic multi-armed bandit problems", 2012.
 
     Examples

@@ -73,10 +73,8 @@ class SparseOFUL(Policy):
 
     An act costs :math:`K D^2` products, an update :math:`2 D^2`.
 
-    References
-    ----------
-    Abbasi-Yadkori, Pal, Szepesvari, "Online-to-confidence-set conversions and application to sparse stochastic
-    bandits", AISTATS 2012.
+    Reference: Abbasi-Yadkori, Pal, Szepesvari, "Online-to-confidence-set conversions and application to sparse
+    stochastic bandits", AISTATS 2012.
 
     Examples
     --------

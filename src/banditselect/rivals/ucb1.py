@@ -44,9 +44,8 @@ class UCB1(Policy):
     :math:`\sum_k 32 R^2 \log T / \Delta_k + (1 + \pi^2 / 3) \Delta_k` over the arms with gaps :math:`\Delta_k > 0`
     (Theorem 1 of the reference, where R = 1/2).
 
-    References
-    ----------
-    Auer, Cesa-Bianchi, Fischer, "Finite-time analysis of the multiarmed bandit problem", Machine Learning 2002.
+    Reference: Auer, Cesa-Bianchi, Fischer, "Finite-time analysis of the multiarmed bandit problem", Machine Learning
+    2002.
 
     Examples
     --------
