@@ -45,7 +45,7 @@ def test_a_name_has_32_hexadecimal_digits():
 
 @given_that(settings=SETTINGS, other=SETTINGS, key=st.text(max_size=4), value=PLAIN)
 def test_equal_settings_have_equal_names_and_others_have_others(settings, other, key, value):
-    """Whatever is changed, one argument or all; the order of the keys does not count."""
+    """One changed argument changes the name; the order of the keys does not."""
     assert name(settings) == name(dict(reversed(settings.items())))
     for changed in (other, settings | {key: value}):
         assert (name(settings) == name(changed)) == same(settings, changed)

@@ -9,7 +9,7 @@ from ..kernels.features import Features
 from ..types import Array, Index, Mask
 from .play import Play
 
-ALL_OFFERED: Mask = np.ones((1, 1), dtype=bool)  #: the mask where every action is offered, whatever their number
+ALL_OFFERED: Mask = np.ones((1, 1), dtype=bool)  #: the mask where every action is offered, of any number
 
 
 class Best(Play):

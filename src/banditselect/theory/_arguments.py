@@ -65,7 +65,7 @@ def trusted(function: Callable[P, T]) -> Callable[P, T]:
 def equation(function: Callable[P, T]) -> Callable[P, T]:
     """Check numbers by their names and words by the signature, once; return floats for scalars.
 
-    ``**model`` stands for the constants of its type, which become arguments of their own. They may be arrays that
+    ``**model`` are the constants of its type, which become arguments of their own. They may be arrays that
     broadcast with ``t`` in printed forms and where the type is ``ArrayLike``; ``regularization`` then has the axes of
     ``t`` before that of the models.
     """
