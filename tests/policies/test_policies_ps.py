@@ -5,7 +5,6 @@ import pytest
 from scipy import stats
 
 from banditselect import PSIDS, PSOFUL, given, load, problems, simulate
-from banditselect.models.region_layout import Regions
 from banditselect.theory import parameter_selection
 from experts_by_hand import Experts, Ridge
 
@@ -302,16 +301,3 @@ def test_weights_move_on_a_range_of_ones_own_and_hardly_on_the_printed_one():
     assert abs(weights[1][0] - 0.5) < 0.2
     with pytest.raises(ValueError, match=r"PSOFUL: reward_range: got \(1, 0\)"):
         PSOFUL(centers=[[0.0]], reward_range=(1, 0))
-
-
-def test_models_of_a_lane_share_a_matrix_where_their_regularizations_are_equal():
-    lam = np.array([[2.0, 2.0, 8.0, np.inf], [np.inf, 1.0, 1.0, np.inf], [4.0, 4.0, 4.0, 4.0], [8.0, 4.0, 2.0, 1.0]])
-    regions = Regions.read("PSOFUL", 4, CENTERS, None, radii=1.0)
-    precision, group = regions._balls(lam)
-    assert precision.shape == (4, 4, 3, 3)
-    for n, row in enumerate(lam):
-        values, expected = np.unique(row, return_inverse=True)
-        np.testing.assert_array_equal(group[n], expected)
-        padded = np.append(values, np.full(4 - values.size, values[-1]))  # what no model has repeats the last
-        for g in range(4):
-            np.testing.assert_array_equal(precision[n, g], np.where(np.eye(3) > 0.0, padded[g], 0.0))
