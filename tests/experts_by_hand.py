@@ -8,44 +8,73 @@ LO, HI = -1.0, 3.0
 DELTA = 0.05
 
 
-class Experts:
-    """Ridge regressions on maps of different width, solved from scratch, and their online losses."""
+class Ridge:
+    """A ridge regression about a centre, solved from scratch; without a precision it is a known parameter."""
 
-    def __init__(self, dims=DIMS, lam=LAM):
-        self.lam = lam
-        self.x = [np.empty((0, d)) for d in dims]
-        self.y = np.empty(0)
-        self.online = np.zeros(len(dims))
+    def __init__(self, center, precision):
+        self.center, self.precision = np.asarray(center, dtype=float), precision
+        self.x, self.y, self.online = np.empty((0, self.center.size)), np.empty(0), 0.0
 
-    def add(self, played, y):
-        self.online += (y - self.predict([p[None] for p in played])[:, 0]) ** 2
-        self.x = [np.vstack([x, p]) for x, p in zip(self.x, played, strict=True)]
-        self.y = np.append(self.y, y)
+    def add(self, x, y):
+        self.online += (y - self.theta @ x) ** 2
+        self.x, self.y = np.vstack([self.x, x]), np.append(self.y, y)
 
     @property
     def V(self):
-        return [lam * np.eye(x.shape[1]) + x.T @ x for lam, x in zip(self.lam, self.x, strict=True)]
+        return self.precision + self.x.T @ self.x
 
     @property
     def theta(self):
-        return [np.linalg.solve(V, x.T @ self.y) for V, x in zip(self.V, self.x, strict=True)]
+        if self.precision is None:
+            return self.center
+        return self.center + np.linalg.solve(self.V, self.x.T @ (self.y - self.x @ self.center))
 
     @property
     def J(self):
-        return np.array([self.y @ self.y - th @ V @ th for th, V in zip(self.theta, self.V, strict=True)])
+        """The least penalised sum of squares, as the minimum that it is."""
+        away = self.theta - self.center
+        penalty = 0.0 if self.precision is None else away @ self.precision @ away
+        return np.sum((self.y - self.x @ self.theta) ** 2) + penalty
 
     @property
     def logdet(self):
-        return np.array([np.linalg.slogdet(V / lam)[1] for V, lam in zip(self.V, self.lam, strict=True)])
+        known = self.precision is None
+        return 0.0 if known else np.linalg.slogdet(self.V)[1] - np.linalg.slogdet(self.precision)[1]
+
+    def widths(self, x):
+        return (
+            np.zeros(len(x)) if self.precision is None else np.sqrt(np.sum(x * np.linalg.solve(self.V, x.T).T, axis=1))
+        )
+
+    def distance(self, theta):
+        gap = theta - self.theta
+        if self.precision is None:
+            return np.inf if gap.any() else 0.0
+        return gap @ self.V @ gap
+
+
+class Experts:
+    """Ridge regressions side by side, by default on maps of different width."""
+
+    def __init__(self, ridges=None):
+        pairs = zip(DIMS, LAM, strict=True)
+        self.ridges = [Ridge(np.zeros(d), lam * np.eye(d)) for d, lam in pairs] if ridges is None else ridges
+
+    def add(self, played, y):
+        for ridge, x in zip(self.ridges, played, strict=True):
+            ridge.add(x, y)
+
+    def __getattr__(self, name):
+        """Return the answers of all: numbers as an array, arrays as a list."""
+        found = [getattr(ridge, name) for ridge in self.ridges]
+        return found if np.ndim(found[0]) else np.array(found)
 
     def predict(self, maps):
         """(M, K)"""
-        return np.array([m @ th for m, th in zip(maps, self.theta, strict=True)])
+        return np.array([m @ theta for m, theta in zip(maps, self.theta, strict=True)])
 
     def widths(self, maps):
-        return np.array(
-            [np.sqrt(np.sum(m * np.linalg.solve(V, m.T).T, axis=1)) for m, V in zip(maps, self.V, strict=True)]
-        )
+        return np.array([ridge.widths(m) for m, ridge in zip(maps, self.ridges, strict=True)])
 
 
 def gap_weights(score, alpha):

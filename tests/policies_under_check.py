@@ -77,6 +77,7 @@ BINDINGS = {
     "LinTS centred": LinTS.bind(dim=D, noise=0.1, center=CENTERS[0]),
     "LinTS intercept": LinTS.bind(dim=D, noise=0.1, intercept=True),
     "LinTS memory": LinTS.bind(dim=D, noise=0.1, memory=100),
+    "LinTS blocks, memory": LinTS.bind(dim=D, blocks=3, noise=0.1, memory=100),
     "LinTS blocks": LinTS.bind(dim=D, blocks=3, noise=0.1, intercept=True),
     "LinIDS": LinIDS.bind(dim=D),
     "LinIDS told": LinIDS.bind(dim=D, noise=0.1, intercept=False, floor=0.1),
@@ -103,6 +104,9 @@ BINDINGS = {
         **MAPS, reward_range=RANGE, weighting="range", intercept=True, memory=100
     ),
     "FSSquareCB share": FSSquareCB.bind(**MAPS, reward_range=RANGE, regularization=0.5, weighting="range", share=0.01),
+    "FSSquareCB range, blocks, memory, share": FSSquareCB.bind(
+        **IN_BLOCKS, reward_range=RANGE, weighting="range", memory=100, share=0.01
+    ),
     "FSSquareCB blocks": FSSquareCB.bind(**IN_BLOCKS, reward_range=RANGE, noise=0.1, intercept=True),
     "FSOFUL": FSOFUL.bind(**MAPS, noise=0.1),
     "FSOFUL ragged online": FSOFUL.bind(**RAGGED, noise=0.1, likelihood="online", misspecification=0.01),
@@ -229,7 +233,7 @@ OWN_PENALTY = {BiasOFUL, FSSquareCB, FSOFUL, PSOFUL, LEADER, ALEXP, SparseOFUL} 
 DRAWN = {LinTS, FSTS, PSTS}
 STAYS = {
     *("FSIDS memory", "PSIDS memory", "FSSquareCB memory", "FSSquareCB range, memory", "FSSquareCB share"),
-    *("FSMED blocks, memory", "PSTS known"),
+    *("FSMED blocks, memory", "PSTS known", "FSSquareCB range, blocks, memory, share"),
     *("FSSquareCB paper", "FSSquareCB corrected", "PSOFUL paper", "PSOFUL paper, own range"),
 }
 

@@ -5,17 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from banditselect import (
-    OFUL,
-    Catalogue,
-    FSSquareCB,
-    RegretBalancing,
-    SquareCB,
-    Uniform,
-    given,
-    on_map,
-    simulate,
-)
+from banditselect import OFUL, Catalogue, FSSquareCB, RegretBalancing, SquareCB, Uniform, given, on_map, simulate
 from banditselect.models.evidence import EvidenceWeighted
 from banditselect.models.model import Model
 from banditselect.plays.optimism import Best
@@ -25,14 +15,6 @@ from banditselect.runtime.shapes import maps_of
 
 def table(*shape):
     return np.random.default_rng(0).normal(size=shape)
-
-
-def test_lanes_served_look_up_their_own_items():
-    catalogue, policy = Catalogue(table(2, 9, 3)), FSSquareCB(n_models=2, dim=3, lanes=4)
-    decision = policy.act(catalogue.offer([[1, 2], [3, 4]]), lanes=[3, 1])
-    assert decision.features.shape == (2, 2, 3)
-    policy.update(decision, [1.0, 0.0])
-    assert policy.rounds.tolist() == [0, 1, 0, 1]
 
 
 def test_one_list_of_items_is_offered_to_all_lanes():
@@ -116,10 +98,7 @@ class Arrays(Model):
 
 def test_a_model_in_numpy_is_given_arrays_also_inside_a_meta_policy():
     catalogue = Catalogue(table(2, 9, 3))
-    for policy in (
-        on_map(Own(), 0),
-        RegretBalancing(bases=[on_map(SquareCB(dim=3), 0), on_map(Own(), 1)]),
-    ):
+    for policy in (on_map(Own(), 0), RegretBalancing(bases=[on_map(SquareCB(dim=3), 0), on_map(Own(), 1)])):
         assert not policy._reader.reads_lookups
         policy.update(policy.act(catalogue.offer([1, 2, 3])), 1.0)
     assert on_map(SquareCB(dim=3), 0)._reader.reads_lookups

@@ -57,41 +57,6 @@ def test_one_base_alone_plays_as_if_by_itself(master, base, lanes):
             np.testing.assert_array_equal(getattr(inner, name), getattr(one, name))
 
 
-ROW = [1.0, 0.4, 0.5, 0.5, 0.0, 2.0]  # EXP4 over SEXP3 and Uniform: offered, beta, advice of both, class, offered
-
-
-@pytest.mark.parametrize(
-    ("policy", "notes"),
-    [
-        (
-            RegretBalancing(bases=[RegretBalancing(bases=[Uniform(), Uniform()]), Uniform()]),
-            [[0, 7], [0, -1], [-1, 0], [2, 0], [0.5, 0], [0, 1.5], [np.nan, 0], [0, np.inf], [0], None],
-        ),
-        (
-            Corral(bases=[Uniform(), Uniform()]),
-            [[4, 1], [-1, 1], [0.5, 1], [0, 0], [0, 1e-320], [0, 1e-20], [0, 1.0001], [0, np.nan], [0], None],
-        ),
-        (
-            EXP4(bases=[SEXP3(n_arms=2), Uniform()]),
-            [
-                [*ROW[:k], value, *ROW[k + 1 :]]
-                for k, value in [(0, 0), (1, -0.1), (2, -1), (3, np.nan), (4, 9), (4, 0.5), (5, 0), (5, 3)]
-            ],
-        ),
-    ],
-    ids=["RegretBalancing", "Corral", "EXP4"],
-)
-def test_a_note_that_it_cannot_have_written_is_refused_and_changes_nothing(policy, notes):
-    decision = policy.act(np.eye(2))
-    for note in notes:
-        forged = decision._replace(note=None if note is None else np.array([note], dtype=float))
-        with pytest.raises(ValueError, match="decision"):
-            policy.update(forged, 1.0)
-    assert policy.rounds == 0
-    assert [base.rounds for base in policy.bases] == [0, 0]
-    policy.update(decision, 1.0)
-
-
 @pytest.mark.parametrize("cls", [*BALANCING, Corral, EXP4])
 def test_what_is_not_a_list_of_policies_is_refused(cls):
     for bases in ([], None, Uniform(), [Uniform(), 3], [lambda lanes, seed: None]):

@@ -8,21 +8,11 @@ from hypothesis import strategies as st
 
 from banditselect import Uniform
 from banditselect.masters import Corral
-from banditselect.masters.corral import replaced
 from banditselect.masters.log_barrier import barrier_shares, barrier_step
 from banditselect.models.exponential_weights import ExponentialWeights
 from barrier_by_hand import step_in_decimals
 
 ONE = np.zeros(1, dtype=np.int64)
-
-
-def test_a_step_with_numbers():
-    """w = (1/2, 1/2), eta = 1, loss 2: with u = 2 - x, 1 / (u + 2) + 1 / u = 1, so u = sqrt 2."""
-    w = np.array([0.5, 0.5])
-    barrier_step(w, np.ones(2), 0, 2.0)
-    np.testing.assert_allclose(w, [1.0 / (2.0 + math.sqrt(2.0)), 1.0 / math.sqrt(2.0)], rtol=1e-14)
-    barrier_step(w, np.ones(2), 1, 0.0)
-    np.testing.assert_allclose(w, [1.0 / (2.0 + math.sqrt(2.0)), 1.0 / math.sqrt(2.0)], rtol=1e-14)
 
 
 @settings(deadline=None, max_examples=60)
@@ -74,29 +64,6 @@ def bases_of(**arguments):
     return Corral(bases=[Uniform(), Uniform()], **arguments).model
 
 
-def test_a_threshold_with_numbers():
-    """M = 2, T = e^2: p_0 falls from 1/2 to about .29 - still above 1/4 - and with the next loss below it."""
-    T = math.exp(2.0)
-    model = bases_of(feedback="importance", reward_range=(3.0, 5.0), horizon=2)
-    barrier = model.barrier
-    barrier.horizon[:], barrier.rates[:] = T, 1.0
-
-    def lose(share):  # all of a range from 3 to 5, or more, with this probability
-        learned = model.record(ONE, ONE, np.array([share]), np.array([2.9]))
-        np.testing.assert_allclose(learned, 5.0 - 2.1 / share)
-
-    lose(0.5)
-    np.testing.assert_allclose(barrier.weights, [[1.0 / (2.0 + math.sqrt(2.0)), 1.0 / math.sqrt(2.0)]])
-    assert barrier.thresholds.tolist() == [[4.0, 4.0]]
-    expected = step_in_decimals(barrier.weights[0], barrier.rates[0], 0, 1.0 / 0.3)
-    lose(0.3)
-    np.testing.assert_allclose(barrier.weights[0], expected, rtol=1e-12)
-    p = (1.0 - 1.0 / T) * expected + 0.5 / T
-    np.testing.assert_allclose(barrier.thresholds, [[2.0 / p[0], 4.0]])
-    np.testing.assert_allclose(barrier.rates, [[math.exp(0.5), 1.0]])
-    assert barrier.seen.tolist() == [2]
-
-
 def test_an_unknown_horizon_doubles_and_the_weights_begin_anew():
     model = bases_of(learning_rate=0.7)
     barrier = model.barrier
@@ -128,21 +95,6 @@ def test_shares_with_replays():
     out = barrier_shares(np.array([1]), np.array([[0.5, 0.5], [0.2, 0.8]]), np.array([9.0, 4.0]), 2)
     p = np.array([0.275, 0.725])  # three quarters of the weights and an eighth each
     np.testing.assert_allclose(out[0], [*(p / 2), *(p / 4), *(p / 4)])
-
-
-def test_a_reservoir_holds_each_of_the_past_with_the_same_probability():
-    """Chi-square with 4 degrees of freedom, false alarm below 1e-4; slots are independent of each other."""
-    lanes, ids = 4000, np.arange(4000)
-    keys = np.random.default_rng(0).integers(-(2**63), 2**63, size=lanes)
-    held = np.full((lanes, 2), -1)
-    for count in range(1, 6):
-        taken = replaced(ids, keys, np.full(lanes, count), 3, 2)
-        held[taken] = count
-    for k in range(2):
-        counts = np.bincount(held[:, k], minlength=6)[1:]
-        assert ((counts - lanes / 5) ** 2 / (lanes / 5)).sum() < 23.5
-    both = (held[:, 0] == held[:, 1]).mean()
-    assert abs(both - 0.2) < 4.0 * math.sqrt(0.16 / lanes)
 
 
 def test_exponential_weights_with_numbers():

@@ -113,7 +113,7 @@ def test_data_driven_balancing_by_replay(cls):
     books, d, phi = Books(rewards), [smallest] * M, [smallest] * M
     for base in play(policy, rewards, rounds):
         np.testing.assert_allclose(policy.coefficients, d, rtol=1e-9)
-        np.testing.assert_allclose(policy.potentials, phi, rtol=1e-9)
+        np.testing.assert_allclose(policy.model.potential[0], phi, rtol=1e-9)
         assert base == books.least(lambda i: phi[i], range(M))
         books.N[base] += 1
         n = books.N[base]
@@ -126,25 +126,6 @@ def test_data_driven_balancing_by_replay(cls):
             d[base] = max(smallest, math.sqrt(n) * gap)
             phi[base] = min(max(phi[base], d[base] * math.sqrt(n)), 2 * phi[base])
     assert max(d) > 2 * min(d)
-
-
-def test_rounds_with_numbers():
-    """N = (4, 9), R = (1, 9): widths 0.1 sqrt(.), means 0.25 and 1; U = (2, 3) where u = 1, so base 0 has 0.75 + r."""
-    for noise, alive in ((1e-3, [False, True]), (1.0, [True, True])):  # 0.25 + 2/4 + r < 1 - r, or not
-        for cls in (BalancingElimination, DynamicBalancing):
-            policy = cls(bases=[Uniform()] * 2, noise=noise)
-            policy.model.tally.plays[0] = 4, 9
-            policy.model.tally.earned[0] = 1.0, 9.0
-            assert policy.admissible.tolist() == alive
-            assert policy.act(ONE).base == (0 if alive[0] else 1)
-    policy = DynamicBalancing(bases=[Uniform()] * 2, reference=[1.0, 4.0], noise=1e-3, bias=1.0)
-    policy.model.tally.plays[0] = 4, 9  # biases 1/sqrt(13) = 0.277 and 1.109: 0.25 - 0.277 + 0.5 against 1 - 1.109
-    policy.model.tally.earned[0] = 1.0, 9.0
-    assert policy.admissible.tolist() == [True, True]
-    policy = DynamicBalancing(bases=[Uniform()] * 2, reference=[1.0, 4.0], noise=1e-3, bias=0.0)
-    policy.model.tally.plays[0] = 4, 9
-    policy.model.tally.earned[0] = 1.0, 9.0
-    assert policy.admissible.tolist() == [False, True]
 
 
 def test_own_bounds_are_those_after_learning(tmp_path):
@@ -208,11 +189,11 @@ def test_coefficients_of_d3rb_only_double_and_potentials_of_ed2rb_stay_within_tw
     before = np.full(M, smallest)
     for base in play(doubling, np.array(rewards), 40):
         assert set((doubling.coefficients / before).tolist()) <= {1.0, 2.0}
-        assert base in np.flatnonzero(doubling.potentials == doubling.potentials.min())
+        assert base in np.flatnonzero(doubling.model.potential[0] == doubling.model.potential[0].min())
         before = doubling.coefficients
     before = np.full(M, smallest)
     for _ in play(estimating, np.array(rewards), 40):
-        after = estimating.potentials
+        after = estimating.model.potential[0].copy()
         assert ((after >= before) & (after <= 2.0 * before)).all()
         assert after.max() <= 2.0 * after.min()
         assert (estimating.coefficients >= smallest).all()

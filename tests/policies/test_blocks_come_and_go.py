@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from test_members import POLICIES
 
-from banditselect import FSIDS, FSMED, FSOFUL, FSTS, Blocked, Decision, FSSquareCB, LinIDS, LinMED, load
+from banditselect import FSIDS, Blocked, Decision, LinIDS, LinMED, load
 from banditselect.checks.game import snapshot
 from banditselect.models.map_mixture import KNOWN_NOISE_SCALES, SCALES
 from banditselect.models.mixture import FLAT
@@ -13,17 +14,6 @@ from blocks_by_hand import EXACT, Traffic, wide, with_level
 
 DIMS, BLOCKS = (3, 2, 4), (1, 3, 2)
 WIDTHS = [d * B for d, B in zip(DIMS, BLOCKS, strict=True)]
-POLICIES = {
-    "FSIDS": FSIDS.bind(),
-    "FSIDS told": FSIDS.bind(noise=0.4),
-    "FSMED": FSMED.bind(),
-    "FSTS": FSTS.bind(),
-    "FSOFUL": FSOFUL.bind(noise=0.4),
-    "FSOFUL online": FSOFUL.bind(noise=0.4, likelihood="online"),
-    "FSSquareCB": FSSquareCB.bind(noise=0.4, reward_range=(-9.0, 9.0)),
-    "FSSquareCB range": FSSquareCB.bind(weighting="range", reward_range=(-2.0, 2.0)),
-    "FSSquareCB learned": FSSquareCB.bind(weighting="learned", reward_range=(-9.0, 9.0)),
-}
 
 
 def compared(ours, theirs):
@@ -117,8 +107,8 @@ def test_blocks_to_which_everything_is_replayed_have_been_there_from_the_first(k
         if r >= 20:
             policy.learn(shown(values, blocks, r, [0, 1, 2]), y[r])
     np.testing.assert_allclose(policy.model_weights, whole.model_weights, rtol=1e-8, atol=1e-30)
-    for what in ("parameters", "constants"):
-        for mine, theirs in zip(getattr(policy, what), getattr(whole, what), strict=True):
+    for what in ("parameters", "constants", "squared_radii"):
+        for mine, theirs in zip(getattr(policy, what, ()), getattr(whole, what, ()), strict=True):
             np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-12)
 
 
@@ -132,6 +122,7 @@ def test_a_map_with_blocks_that_comes_late_pays_for_itself():
             part.learn([values[0][r], other[r]], y[r])
     before = old.model.total_weight()[0]
     policy.add_models(2, blocks=3, prior_weights=0.1)
+    np.testing.assert_allclose(policy.prior_weights, [0.45, 0.45, 0.1])
     np.testing.assert_allclose(policy.model_weights, [*0.9 * old.model_weights, 0.1], rtol=1e-10)
     for r in range(t, 30):
         policy.learn([values[0][r], other[r], Blocked(values[1][r], blocks[1][r])], y[r])

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from banditselect import Uniform
-from banditselect.authoring import Best, Model, Play, Policy, maps_of
+from banditselect import RegretBalancing, Uniform
+from banditselect.authoring import Best, LaneArrays, Model, Optimism, Play, Policy, maps_of
 
 
 class Sums(Model):
@@ -33,6 +33,13 @@ def flawed(**changes):
     return made
 
 
+class Holder(LaneArrays):
+    """A part of a model with an array that it does not name."""
+
+    def __init__(self, lanes):
+        self.table = np.zeros(lanes)
+
+
 class Shapeless(Sums):
     def __init__(self, lanes):
         self.theta = np.zeros((lanes, 2))
@@ -49,6 +56,8 @@ MISTAKES = [
     (flawed(fixed=("step",), step=lambda lanes: np.array(0.1)), rf"^Mine: _model.step: got array\(0.1\), {ROWS}"),
     (flawed(sums=lambda lanes: {"a": np.zeros(lanes)}), "^Mine: _model.sums is an array without a name: keep it in a"),
     (flawed(sums=lambda lanes: [np.zeros(lanes)]), "^Mine: _model.sums is an array without a name"),
+    (flawed(holder=Holder), "^Mine: _model.holder.table is an array without a name"),
+    (flawed(holders=lambda lanes: [Sums(lanes), Holder(lanes)]), r"^Mine: _model.holders\[1\].table is an array"),
 ]
 
 
@@ -58,8 +67,25 @@ def test_a_mistake_in_a_model_is_named(model, message):
         def build(self, lanes):
             return model(lanes), Best()
 
-    with pytest.raises(TypeError, match=message):
-        Mine(lanes=3)
+    for build in (Mine, RegretBalancing.bind(bases=[Uniform(), Mine])):
+        with pytest.raises(TypeError, match=message):
+            build(lanes=3)
+
+
+def test_an_array_of_the_policy_itself_and_a_question_that_the_model_does_not_answer_are_refused():
+    class Mine(Policy):
+        def build(self, lanes):
+            self.table = np.zeros(lanes)
+            return Sums(lanes), Best()
+
+    class Asking(Policy):
+        def build(self, lanes):
+            return Sums(lanes), Optimism()
+
+    with pytest.raises(TypeError, match=r"^Mine: table is an array of the policy itself.*`state` names it, .*`fixed`"):
+        Mine()
+    with pytest.raises(TypeError, match=r"^Asking: Optimism asks for upper_bounds, which Sums does not answer$"):
+        Asking()
 
 
 @pytest.mark.parametrize("wrong", [lambda model: model, lambda model: (Best(), model), lambda model: (model, Best)])

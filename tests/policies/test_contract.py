@@ -23,32 +23,13 @@ from banditselect import (
     on_map,
 )
 from banditselect.masters import D3RB, BalancingElimination
-from banditselect.rivals import MUCB, UCB1
+from banditselect.rivals import MUCB, UCB1, SparseOFUL
 from banditselect.runtime.binding import Binding
 
 X = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
 
 
 # Lanes
-
-
-def test_lanes_are_served_by_index():
-    rng = np.random.default_rng(0)
-    policy = SquareCB(dim=2, lanes=4, seed=(8, 1))
-    alone = [SquareCB(dim=2, seed=(8, 1, j)) for j in range(4)]
-    for lanes in ([3, 0], [1], [0, 1, 3], [3]):
-        for _ in range(5):
-            x = rng.normal(size=(len(lanes), 3, 2))
-            y = rng.uniform(size=len(lanes))
-            decision = policy.act(x, lanes=lanes)
-            np.testing.assert_array_equal(decision.lanes, lanes)
-            for row, j in enumerate(lanes):
-                one = alone[j].act(x[row])
-                assert (one.action, one.probability) == (decision.action[row], decision.probability[row])
-                alone[j].update(one, float(y[row]))
-            policy.update(decision, y)
-    np.testing.assert_array_equal(policy.rounds, [10, 10, 0, 15])
-    np.testing.assert_array_equal(policy.parameters, [p.parameters for p in alone])
 
 
 def test_features_of_a_known_shape_are_still_counted_against_the_lanes():
@@ -65,33 +46,6 @@ def test_features_of_a_known_shape_are_still_counted_against_the_lanes():
     two = policy.act(x[:2], lanes=[3, 1])
     np.testing.assert_array_equal(two.features, x[[0, 1], two.action])
     assert policy.act(x, lanes=[2, 0, 1]).features.shape == (3, 2)
-
-
-@pytest.mark.parametrize("lanes", [[0], [2, 1], [0, 1, 2, 3]])
-def test_the_features_of_the_latest_decision_are_counted_against_its_lanes(lanes):
-    policy = OFUL(dim=2, lanes=4)
-    decision = policy.act(np.ones((3, 4, 2)), lanes=[0, 1, 2])
-    policy.act(np.ones((1, 4, 2)), lanes=[3])
-    latest = policy.act(np.ones((3, 4, 2)), lanes=[1, 2, 3])
-    n = len(lanes)
-    zeros = np.zeros(n, dtype=np.int64)
-    forged = latest._replace(lanes=np.array(lanes), number=zeros, action=zeros)
-    with pytest.raises(ValueError, match=r"decision: got .* expected probabilities"):
-        policy.update(forged, np.zeros(n))
-    with pytest.raises(ValueError, match="features"):
-        policy.update(forged._replace(probability=np.full(n, 0.25)), np.zeros(n))
-    assert policy.rounds.tolist() == [0, 0, 0, 0]
-    policy.update(latest, np.ones(3))
-    policy.update(decision, np.ones(3))
-    assert policy.rounds.tolist() == [1, 2, 2, 1]
-
-
-def test_rewards_may_be_any_array():
-    rewards = [np.full(4, 0.5)[::2], [0.5, 0.5], np.array([0.5, 0.5], dtype=np.float32), np.broadcast_to(0.5, 2)]
-    policies = [OFUL(dim=1, lanes=2) for _ in rewards]
-    for policy, reward in zip(policies, rewards, strict=True):
-        policy.update(policy.act(np.ones((2, 1, 1))), reward)
-        np.testing.assert_array_equal(policy.parameters, policies[0].parameters)
 
 
 def test_a_seed_is_a_number_or_a_tuple():
@@ -131,58 +85,48 @@ def test_lanes_added_later_bring_the_arguments_that_differ_per_lane():
         SquareCB(dim=2).add_lanes(1)
 
 
+THREE = [0.5, 1.0, 2.0]
+LANE_BOUNDS = {"feature_bound": THREE, "reward_bound": [1.0, 2.0, 0.5], "parameter_bound": [0.1, 1.0, 2.0]}
+FS = {"n_models": 2, "dim": 2}
+OVER = {"bases": [OFUL(dim=2), SquareCB(dim=2)]}
+CENTERS = np.arange(12.0).reshape(3, 2, 2) / 6.0
+CORNERS = [[1.0, 0.0], [0.0, 1.0], [2.0, 2.0]]
 PER_LANE = {
-    "SquareCB": (SquareCB, {"dim": 2}, {"regularization": [0.5, 1.0, 2.0]}),
-    "SquareCB paper": (
-        SquareCB,
-        {"dim": 2, "exploration": "paper", "horizon": 50, "noise": 0.5, "reward_bound": 1.0},
-        {"regularization": [0.5, 1.0, 2.0], "feature_bound": [0.5, 1.0, 2.0], "parameter_bound": [0.1, 1.0, 2.0]},
-    ),
-    "OFUL": (OFUL, {"dim": 2}, {"noise": [0.5, 1.0, 2.0], "parameter_bound": [1.0, 2.0, 0.0]}),
-    "BiasOFUL": (BiasOFUL, {}, {"center": [[1.0, 0.0], [0.0, 1.0], [2.0, 2.0]], "radius": [0.5, 1.0, 0.0]}),
-    "Greedy": (Greedy, {}, {"center": [[1.0, 0.0], [0.0, 1.0], [2.0, 2.0]]}),
-    "UCB1": (UCB1, {"n_arms": 4}, {"noise": [0.5, 1.0, 2.0]}),
-    "MUCB": (
-        MUCB,
-        {"horizon": 50},
-        {
-            "centers": np.arange(12.0).reshape(3, 2, 2) / 6.0,
-            "noise": [0.1, 0.2, 0.3],
-            "error": [0.0, 0.1, 0.5],
-        },
-    ),
+    "SquareCB": (SquareCB, {"dim": 2}, {"regularization": THREE}),
+    "SquareCB paper": (SquareCB, {"dim": 2, "exploration": "paper", "horizon": 50, "noise": 0.5}, LANE_BOUNDS),
+    "OFUL": (OFUL, {"dim": 2}, {"noise": THREE, "parameter_bound": [1.0, 2.0, 0.0]}),
+    "BiasOFUL": (BiasOFUL, {}, {"center": CORNERS, "radius": [0.5, 1.0, 0.0]}),
+    "Greedy": (Greedy, {}, {"center": CORNERS}),
+    "UCB1": (UCB1, {"n_arms": 4}, {"noise": THREE}),
+    "MUCB": (MUCB, {"horizon": 50}, {"centers": CENTERS, "noise": [0.1, 0.2, 0.3], "error": [0.0, 0.1, 0.5]}),
     "BalancingElimination": (
         BalancingElimination,
-        {"bases": [OFUL(dim=2), SquareCB(dim=2)], "reference": [0.1, Power(0.2, 0.6)]},
+        OVER | {"reference": [0.1, Power(0.2, 0.6)]},
         {"noise": [0.01, 0.5, 1e-6]},
     ),
-    "D3RB": (D3RB, {"bases": [OFUL(dim=2), SquareCB(dim=2)], "coefficient": 0.1}, {"noise": [0.01, 0.5, 1e-6]}),
-    "LinTS": (LinTS, {"dim": 2}, {"noise": [0.5, 1.0, 2.0], "regularization": [0.5, 1.0, 2.0]}),
-    "FSSquareCB": (FSSquareCB, {"n_models": 2, "dim": 2}, {"noise": [0.5, 1.0, 2.0]}),
+    "D3RB": (D3RB, OVER | {"coefficient": 0.1}, {"noise": [0.01, 0.5, 1e-6]}),
+    "LinTS": (LinTS, {"dim": 2}, {"noise": THREE, "regularization": THREE}),
+    "FSSquareCB": (FSSquareCB, FS, {"noise": THREE}),
     "FSSquareCB paper": (
         FSSquareCB,
-        {"n_models": 2, "dim": 2, "weighting": "paper", "exploration": "paper", "horizon": 50, "noise": 0.5},
-        {
-            "feature_bound": [0.5, 1.0, 2.0],
-            "reward_bound": [1.0, 2.0, 0.5],
-            "parameter_bound": [0.1, 1.0, 2.0],
-        },
+        FS | {"weighting": "paper", "exploration": "paper", "horizon": 50, "noise": 0.5},
+        LANE_BOUNDS,
     ),
-    "FSOFUL": (FSOFUL, {"n_models": 2, "dim": 2}, {"noise": [1.0, 2.0, 3.0], "parameter_bound": [1.0, 0.5, 2.0]}),
+    "FSSquareCB corrected": (
+        FSSquareCB,
+        FS | {"weighting": "corrected", "exploration": "corrected", "horizon": 50},
+        LANE_BOUNDS | {"noise": [0.1, 0.3, 0.2]},
+    ),
+    "FSOFUL": (FSOFUL, FS, {"noise": [1.0, 2.0, 3.0], "parameter_bound": [1.0, 0.5, 2.0]}),
     "PSOFUL": (
         PSOFUL,
         {"radii": [0.5, 1.0], "noise": 1.0},
-        {"centers": np.arange(12.0).reshape(3, 2, 2) / 6.0, "center_errors": [[0.1, 0.0], [0.0, 0.0], [9.0, 0.3]]},
+        {"centers": CENTERS, "center_errors": [[0.1, 0.0], [0.0, 0.0], [9.0, 0.3]]},
     ),
     "PSOFUL paper": (
         PSOFUL,
-        {"centers": np.eye(2), "confidence": "paper"},
-        {
-            "radii": [[0.5, 1.0], [1.0, 1.0], [0.0, 2.0]],
-            "noise": [0.5, 1.0, 2.0],
-            "feature_bound": [0.5, 1.0, 2.0],
-            "reward_bound": [1.0, 2.0, 0.5],
-        },
+        {"centers": np.eye(2), "confidence": "paper", "reward_bound": 1.0},
+        {"radii": [[0.5, 1.0], [1.0, 1.0], [0.0, 2.0]], "noise": THREE, "feature_bound": THREE},
     ),
 }
 
@@ -210,44 +154,13 @@ def test_arguments_per_lane_equal_policies_alone_also_for_lanes_added_and_after_
             assert one.action == decision.action[j]
             assert one.probability is None or one.probability == decision.probability[j]
             alone[j].update(one, float(y[j]))
-    if hasattr(policy, "parameters"):
-        np.testing.assert_array_equal(policy.parameters, [p.parameters for p in alone])
+    for name in ("parameters", "squared_radii", "regret_bound", "model_weights", "admissible"):
+        if hasattr(policy, name):
+            np.testing.assert_array_equal(getattr(policy, name), [getattr(p, name) for p in alone])
     np.testing.assert_array_equal(policy.rounds, [20, 20, 15])
 
 
-def test_centres_per_lane_are_added_with_the_lanes():
-    policy = BiasOFUL(center=[[1.0, 0.0]], radius=0.5, lanes=1)
-    with pytest.raises(ValueError, match="center"):
-        policy.add_lanes(1)
-    policy.add_lanes(2, center=[[0.0, 1.0], [2.0, 2.0]])
-    np.testing.assert_array_equal(policy.parameters, [[1.0, 0.0], [0.0, 1.0], [2.0, 2.0]])
-
-
 # Learning
-
-
-@pytest.mark.parametrize(
-    "factory",
-    [
-        SquareCB.bind(dim=2),
-        OFUL.bind(dim=2),
-        BiasOFUL.bind(center=[0.5, 0.5]),
-        PSOFUL.bind(centers=[[1.0, 0.0], [0.0, 1.0]], radii=0.5),
-    ],
-    ids=lambda f: f.cls.__name__,
-)
-def test_learning_from_logs_equals_having_played(factory):
-    rng = np.random.default_rng(1)
-    player, reader = factory(), factory()
-    for _ in range(20):
-        decision = player.act(rng.normal(size=(4, 2)))
-        y = float(rng.uniform())
-        player.update(decision, y)
-        reader.learn(decision.features, y)
-    x = rng.normal(size=(4, 2))
-    np.testing.assert_array_equal(reader.probabilities(x), player.probabilities(x))
-    np.testing.assert_array_equal(reader.parameters, player.parameters)
-    assert reader.rounds == player.rounds == 20
 
 
 def test_many_rewards_are_learned_in_the_order_given():
@@ -312,6 +225,28 @@ def test_arrays_in_the_settings_cannot_be_changed():
     parameters = policy.parameters
     parameters[:] = 7.0
     assert not policy.parameters.any()
+
+
+BOUNDS = ("feature_bound", "reward_bound")
+FORMULAS = [
+    (SquareCB.bind(dim=2, exploration="paper"), (*BOUNDS, "parameter_bound", "horizon")),
+    (FSSquareCB.bind(n_models=2, dim=2, exploration="paper"), (*BOUNDS, "parameter_bound", "horizon")),
+    (FSSquareCB.bind(n_models=2, dim=2, weighting="paper"), (*BOUNDS, "parameter_bound")),  # the range grows with t
+    (FSSquareCB.bind(n_models=2, dim=2, weighting="corrected"), (*BOUNDS, "parameter_bound", "horizon")),
+    (PSOFUL.bind(centers=np.eye(2), confidence="paper"), BOUNDS),
+    (SparseOFUL.bind(n_models=2, dim=2, confidence="paper"), BOUNDS),
+    (SparseOFUL.bind(n_models=2, dim=2, confidence="corrected"), BOUNDS),
+]
+
+
+@pytest.mark.parametrize(("factory", "needed"), FORMULAS)
+def test_what_the_formulas_need_is_asked_for_by_name(factory, needed):
+    everything = dict.fromkeys(needed, 100)
+    factory(**everything)
+    for missing in needed:
+        words = f'{factory.cls.__name__}: {missing}: got None, expected a .*number.*, since .*"(paper|corrected)"'
+        with pytest.raises(ValueError, match=words):
+            factory(**(everything | {missing: None}))
 
 
 # Bindings

@@ -35,16 +35,15 @@ def share_of_misses(policy, theta, features, covers, kind, rounds, rng, shift=No
         decision = policy.act(x)
         rows = np.arange(policy.lanes)
         phi = own[rows, decision.action]
-        means = np.einsum("nd,nd->n", phi, theta)
-        if shift is not None:
-            means = means + shift(phi, rng)
+        means = np.einsum("nd,nd->n", phi, theta) + (0.0 if shift is None else shift(phi, rng))
         policy.update(decision, noise_of(kind, rng, means)[0])
         missed |= ~covers(policy)
     return missed.mean()
 
 
-def at_most_delta(share, lanes, delta=DELTA):
-    return share * lanes <= stats.binom.ppf(1.0 - 1e-4, lanes, delta)
+def at_most_delta(share, lanes, words=""):
+    print(f"{words}: ever missed in {100 * share:.2f} % of {lanes} lanes")
+    return share * lanes <= stats.binom.ppf(1.0 - 1e-4, lanes, DELTA)
 
 
 def ball_game(lanes, M, d, radius, rng):
@@ -82,8 +81,7 @@ def test_balls_of_a_true_model_hold_the_parameter(kind, likelihood):
         lanes=lanes,
     )
     share = share_of_misses(policy, theta, features, lambda p: p.covers(theta), kind, rounds, rng)
-    print(f"balls, {kind}, {likelihood}: ever missed in {100 * share:.2f} % of {lanes} lanes")
-    assert at_most_delta(share, lanes)
+    assert at_most_delta(share, lanes, f"balls, {kind}, {likelihood}")
     assert policy.admissible[np.arange(lanes), model].mean() > 1.0 - DELTA
 
 
@@ -116,8 +114,7 @@ def test_the_set_of_the_true_map_holds_the_parameter(likelihood):
 
     policy = FSOFUL(n_models=M, dim=d, noise=0.5, parameter_bound=1.0, delta=DELTA, likelihood=likelihood, lanes=lanes)
     share = share_of_misses(policy, theta, features, lambda p: p.covers(theta, model=1), "gaussian", rounds, rng)
-    print(f"maps, {likelihood}: ever missed in {100 * share:.2f} % of {lanes} lanes")
-    assert at_most_delta(share, lanes)
+    assert at_most_delta(share, lanes, f"maps, {likelihood}")
 
 
 @pytest.mark.slow
@@ -132,22 +129,15 @@ def test_ellipsoids_with_prior_weights_hold_the_parameter():
     direction /= np.linalg.norm(direction, axis=1, keepdims=True)
     theta = centers[model] + np.einsum("nij,nj->ni", np.linalg.cholesky(shapes)[model], direction)
     policy = PSOFUL(
-        centers=centers,
-        radii=1.0,
-        shapes=shapes,
-        prior_weights=[0.2, 0.3, 0.5],
-        noise=0.5,
-        delta=DELTA,
-        lanes=lanes,
+        centers=centers, radii=1.0, shapes=shapes, prior_weights=[0.2, 0.3, 0.5], noise=0.5, delta=DELTA, lanes=lanes
     )
     share = share_of_misses(policy, theta, features, lambda p: p.covers(theta), "gaussian", rounds, rng)
-    print(f"ellipsoids: ever missed in {100 * share:.2f} % of {lanes} lanes")
-    assert at_most_delta(share, lanes)
+    assert at_most_delta(share, lanes, "ellipsoids")
 
 
 HARDEST = {
-    "PSOFUL": lambda lanes: PSOFUL(centers=[[0.0]], radii=1.0, noise=0.5, delta=DELTA, lanes=lanes),
-    "FSOFUL": lambda lanes: FSOFUL(n_models=1, dim=1, noise=3.0, parameter_bound=1.0, delta=DELTA, lanes=lanes),
+    "PSOFUL": PSOFUL.bind(centers=[[0.0]], radii=1.0, noise=0.5, delta=DELTA),
+    "FSOFUL": FSOFUL.bind(n_models=1, dim=1, noise=3.0, parameter_bound=1.0, delta=DELTA),
 }
 
 
@@ -157,7 +147,7 @@ def test_the_hardest_case_is_close_to_the_level(name):
     """d = 1, M = 1, the parameter on the edge of the ball, small steps: 2 % to 5 % of the lanes are missed."""
     lanes, rounds, step = 6000, 1000, 0.3
     rng = np.random.default_rng(4)
-    policy = HARDEST[name](lanes)
+    policy = HARDEST[name](lanes=lanes)
     theta = np.ones((lanes, 1))
     x = np.full((lanes, 1, 1), step)
     x = x[:, None] if name == "FSOFUL" else x
@@ -165,10 +155,8 @@ def test_the_hardest_case_is_close_to_the_level(name):
     for _ in range(rounds):
         policy.update(policy.act(x), step + policy.noise * rng.normal(size=lanes))
         missed |= ~(policy.covers(theta, model=0) if name == "FSOFUL" else policy.covers(theta))
-    share = missed.mean()
-    print(f"hardest case, {name}: ever missed in {100 * share:.2f} % of {lanes} lanes")
-    assert share >= 0.02
-    assert at_most_delta(share, lanes)
+    assert missed.mean() >= 0.02
+    assert at_most_delta(missed.mean(), lanes, f"hardest case, {name}")
 
 
 @pytest.mark.slow
@@ -184,63 +172,42 @@ def test_widened_sets_hold_for_rewards_that_are_almost_linear(eps, direction):
         "random": lambda phi, rng: eps * rng.choice([-1.0, 1.0], size=lanes),
         "constant": lambda phi, rng: np.full(lanes, eps),
     }
-    policy = PSOFUL(centers=centers, radii=0.5, noise=0.3, delta=DELTA, misspecification=eps, lanes=lanes)
-    missed = np.zeros(lanes, dtype=bool)
-    for _ in range(rounds):
-        x, _ = features(rng)
-        decision = policy.act(x)
-        phi = x[np.arange(lanes), decision.action]
-        means = np.einsum("nd,nd->n", phi, theta) + shifts[direction](phi, rng)
-        policy.update(decision, means + 0.3 * rng.normal(size=lanes))
-        missed |= ~policy.covers(theta)
-    print(f"eps={eps}, {direction}: ever missed in {100 * missed.mean():.2f} % of {lanes} lanes")
-    assert at_most_delta(missed.mean(), lanes)
+    policy = PSOFUL(centers=centers, radii=0.5, noise=0.5, delta=DELTA, misspecification=eps, lanes=lanes)
+    covers, shift = lambda p: p.covers(theta), shifts[direction]
+    share = share_of_misses(policy, theta, features, covers, "gaussian", rounds, rng, shift)
+    assert at_most_delta(share, lanes, f"eps={eps}, {direction}")
     assert policy.misspecified.mean() * lanes <= stats.binom.ppf(1.0 - 1e-4, lanes, DELTA)
 
 
+KNOWN = {"noise": 0.5, "delta": DELTA}
+BALLS = {"centers": [[0.0, 0.0], [3.0, 0.0]], "radii": 1.0}
 ONE_MODEL = {
-    "OFUL": lambda lanes: OFUL(dim=2, noise=0.5, parameter_bound=1.0, delta=DELTA, lanes=lanes),
-    "BiasOFUL": lambda lanes: BiasOFUL(center=[0.0, 0.0], radius=1.0, noise=0.5, delta=DELTA, lanes=lanes),
-    "PSOFUL": lambda lanes: PSOFUL(centers=[[0.0, 0.0], [3.0, 0.0]], radii=1.0, noise=0.5, delta=DELTA, lanes=lanes),
-    "PSOFUL paper": lambda lanes: PSOFUL(
-        centers=[[0.0, 0.0], [3.0, 0.0]],
-        radii=1.0,
-        noise=0.5,
-        delta=DELTA,
-        confidence="paper",
-        feature_bound=1.0,
-        reward_bound=4.0,
-        lanes=lanes,
-    ),
+    "OFUL": OFUL.bind(dim=2, parameter_bound=1.0, **KNOWN),
+    "BiasOFUL": BiasOFUL.bind(center=[0.0, 0.0], radius=1.0, **KNOWN),
+    "PSOFUL": PSOFUL.bind(**BALLS, **KNOWN),
+    "PSOFUL paper": PSOFUL.bind(**BALLS, **KNOWN, confidence="paper", feature_bound=1.0, reward_bound=4.0),
 }
 
 
 @pytest.mark.parametrize("name", ONE_MODEL)
 def test_every_set_holds_the_parameter_over_a_short_run(name):
     lanes, rounds = (100, 30) if name == "PSOFUL paper" else (1000, 100)
-    rng = np.random.default_rng(6)
-    policy = ONE_MODEL[name](lanes)
-    theta = np.tile([0.6, 0.8], (lanes, 1))
-
-    def features(rng):
-        x = rng.normal(size=(lanes, 3, 2))
-        x /= np.linalg.norm(x, axis=2, keepdims=True)
-        return x, x
-
-    share = share_of_misses(policy, theta, features, lambda p: p.covers(theta), "gaussian", rounds, rng)
-    assert at_most_delta(share, lanes)
+    assert at_most_delta(misses_on_a_plane(ONE_MODEL[name](lanes=lanes), rounds), lanes)
 
 
 def test_sets_at_a_tenth_of_the_radius_do_not_hold_it():
     """The test above can fail."""
-    lanes = 300
-    rng = np.random.default_rng(7)
-    policy = OFUL(dim=2, noise=0.5, parameter_bound=1.0, delta=DELTA, scale=0.1, lanes=lanes)
-    theta = np.tile([0.6, 0.8], (lanes, 1))
+    policy = ONE_MODEL["OFUL"](scale=0.1, lanes=300)
+    assert not at_most_delta(misses_on_a_plane(policy, 50), 300)
+
+
+def misses_on_a_plane(policy, rounds):
+    theta = np.tile([0.6, 0.8], (policy.lanes, 1))
 
     def features(rng):
-        x = rng.normal(size=(lanes, 3, 2))
+        x = rng.normal(size=(policy.lanes, 3, 2))
+        x /= np.linalg.norm(x, axis=2, keepdims=True)
         return x, x
 
-    share = share_of_misses(policy, theta, features, lambda p: p.covers(theta), "gaussian", 50, rng)
-    assert not at_most_delta(share, lanes)
+    rng = np.random.default_rng(6)
+    return share_of_misses(policy, theta, features, lambda p: p.covers(theta), "gaussian", rounds, rng)

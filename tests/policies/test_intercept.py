@@ -3,18 +3,7 @@
 import numpy as np
 import pytest
 
-from banditselect import (
-    FSOFUL,
-    OFUL,
-    PSOFUL,
-    BiasOFUL,
-    Catalogue,
-    FSSquareCB,
-    LinTS,
-    RegretBalancing,
-    SquareCB,
-    on_map,
-)
+from banditselect import FSOFUL, OFUL, PSOFUL, BiasOFUL, FSSquareCB, LinTS, RegretBalancing, SquareCB, on_map
 
 RANGE = (-9.0, 9.0)
 CENTERS = np.array([[0.5, -0.5, 0.2], [1.0, 1.0, 0.0]])
@@ -22,53 +11,37 @@ SHAPES = np.array([np.diag([1.0, 2.0, 3.0, 4.0]), np.eye(4) + 0.5])
 PAPER = {"feature_bound": 3.0, "reward_bound": 3.0, "parameter_bound": 1.0, "horizon": 500}
 
 
-def behind_zeros(centers):
-    return np.insert(centers, 0, 0.0, axis=-1)
+def pair(cls, **arguments):
+    """Return a policy with an intercept, and one without for features of one width more."""
+    wider = dict(arguments)
+    if "dim" in wider:
+        wider["dim"] = (np.array(arguments["dim"]) + 1).tolist()
+    wider |= {name: np.insert(wider[name], 0, 0.0, axis=-1) for name in ("center", "centers") if name in wider}
+    return cls.bind(**arguments, intercept=True), cls.bind(**wider)
 
 
-# with an intercept, and the same without one for features of one width more
 PAIRS = {
-    "SquareCB": (SquareCB.bind(dim=3, reward_range=RANGE), SquareCB.bind(dim=4, reward_range=RANGE)),
-    "OFUL": (OFUL.bind(dim=3, regularization=0.3), OFUL.bind(dim=4, regularization=0.3)),
-    "LinTS": (LinTS.bind(dim=3), LinTS.bind(dim=4)),
-    "BiasOFUL": (BiasOFUL.bind(center=CENTERS[0]), BiasOFUL.bind(center=behind_zeros(CENTERS[0]))),
-    "FSSquareCB": (
-        FSSquareCB.bind(n_models=2, dim=3, reward_range=RANGE, noise=0.3),
-        FSSquareCB.bind(n_models=2, dim=4, reward_range=RANGE, noise=0.3),
-    ),
-    "FSSquareCB ragged, range": (
-        FSSquareCB.bind(n_models=2, dim=[3, 2], reward_range=RANGE, weighting="range"),
-        FSSquareCB.bind(n_models=2, dim=[4, 3], reward_range=RANGE, weighting="range"),
-    ),
-    "FSOFUL": (FSOFUL.bind(n_models=2, dim=3, noise=0.3), FSOFUL.bind(n_models=2, dim=4, noise=0.3)),
-    "FSOFUL ragged": (
-        FSOFUL.bind(n_models=2, dim=[3, 2], noise=0.3, parameter_bound=4.0),
-        FSOFUL.bind(n_models=2, dim=[4, 3], noise=0.3, parameter_bound=4.0),
-    ),
-    "PSOFUL": (
-        PSOFUL.bind(centers=CENTERS, radii=[2.0, 3.0], noise=0.3),
-        PSOFUL.bind(centers=behind_zeros(CENTERS), radii=[2.0, 3.0], noise=0.3),
-    ),
-    "PSOFUL shapes": (
-        PSOFUL.bind(centers=CENTERS, shapes=SHAPES, noise=0.3),
-        PSOFUL.bind(centers=behind_zeros(CENTERS), shapes=SHAPES, noise=0.3),
-    ),
-    "OnMap": (
-        on_map(OFUL.bind(dim=2, noise=0.3, intercept=True), 1),
-        on_map(OFUL.bind(dim=3, noise=0.3), 1),
-    ),
-    "RegretBalancing": (
-        RegretBalancing.bind(bases=[on_map(SquareCB(dim=d, intercept=True), i) for i, d in enumerate((3, 2))]),
-        RegretBalancing.bind(bases=[on_map(SquareCB(dim=d), i) for i, d in enumerate((4, 3))]),
-    ),
+    "SquareCB": pair(SquareCB, dim=3, reward_range=RANGE),
+    "OFUL": pair(OFUL, dim=3, regularization=0.3),
+    "LinTS": pair(LinTS, dim=3),
+    "BiasOFUL": pair(BiasOFUL, center=CENTERS[0]),
+    "FSSquareCB": pair(FSSquareCB, n_models=2, dim=3, reward_range=RANGE, noise=0.3),
+    "FSSquareCB ragged, range": pair(FSSquareCB, n_models=2, dim=[3, 2], reward_range=RANGE, weighting="range"),
+    "FSOFUL": pair(FSOFUL, n_models=2, dim=3, noise=0.3),
+    "FSOFUL ragged": pair(FSOFUL, n_models=2, dim=[3, 2], noise=0.3, parameter_bound=4.0),
+    "PSOFUL": pair(PSOFUL, centers=CENTERS, radii=[2.0, 3.0], noise=0.3),
+    "PSOFUL shapes": pair(PSOFUL, centers=CENTERS, shapes=SHAPES, noise=0.3),
+    "OnMap": [on_map(policy, 1) for policy in pair(OFUL, dim=2, noise=0.3)],
+    "RegretBalancing": [
+        RegretBalancing.bind(bases=[on_map(one, 0), on_map(two, 1)])
+        for one, two in zip(pair(SquareCB, dim=3), pair(SquareCB, dim=2), strict=True)
+    ],
 }
 ANSWERS = ("model_weights", "admissible", "squared_radii", "regret_bound", "misspecified", "plays", "rounds")
 
 
 def built(name, lanes=None):
-    one, other = PAIRS[name]
-    own = {} if name in ("OnMap", "RegretBalancing") else {"intercept": True}
-    return one(lanes=lanes, seed=4, **own), other(lanes=lanes, seed=4)
+    return [factory(lanes=lanes, seed=4) for factory in PAIRS[name]]
 
 
 def maps_for(name, rng, lanes):
@@ -123,28 +96,6 @@ def test_it_is_the_policy_on_features_behind_ones(name, lanes):
         assert not np.any(same.constants if hasattr(same, "constants") else same.constant)
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("name", PAIRS)
-def test_decisions_carry_the_features_as_they_were_given_also_from_a_catalogue(name):
-    rng = np.random.default_rng(1)
-    tables = [np.asarray(rng.normal(size=(9, m.shape[-1])), dtype=np.float32) for m in maps_for(name, rng, None)]
-    catalogue = Catalogue(shown(tables))
-    policy, twin = built(name)[0], built(name)[0]
-    for _ in range(20):
-        items = rng.permutation(9)[:4]
-        one, two = policy.act(catalogue.offer(items)), twin.act(shown([t[items].astype(float) for t in tables]))
-        assert one.action == two.action
-        np.testing.assert_array_equal(one.features, two.features)
-        for i, table in enumerate(tables):
-            own = one.features[i] if len(tables) > 1 else one.features
-            d = table.shape[1]
-            np.testing.assert_array_equal(own[:d], table[items[one.action]])
-            np.testing.assert_array_equal(own[d:], 0.0)
-        y = float(rng.normal())
-        policy.update(one, y)
-        twin.update(two, y)
-
-
 def test_covers_takes_the_constant_first_and_coverage_knows_that_it_is_zero():
     """OFUL with lambda = 1, R = 1/2, S = 1: a fresh set is the ball of radius 1/2 sqrt(2 log 20) + 1 = 2.2239."""
     for policy in (OFUL(dim=2, intercept=True), on_map(OFUL(dim=2, intercept=True), 0)):
@@ -160,17 +111,6 @@ def test_covers_takes_the_constant_first_and_coverage_knows_that_it_is_zero():
     assert maps.coverage(np.array([0.5, 0.5]), 1).tolist() == [1.0]
     with pytest.raises(ValueError, match="theta"):
         maps.covers([0.5], model=0)
-
-
-def test_a_constant_is_learned_where_the_features_say_nothing_of_it():
-    """Rewards 5 + x: without an intercept the estimate of d = 1 has to explain both."""
-    rng = np.random.default_rng(2)
-    policy = FSSquareCB(n_models=2, dim=1, noise=0.1, reward_range=(0.0, 10.0), intercept=True, parameter_bound=5.1)
-    for _ in range(200):
-        decision = policy.act(rng.normal(size=(2, 4, 1)))
-        policy.update(decision, 5.0 + decision.features[1, 0] + 0.1 * rng.normal())
-    assert policy.model_weights[1] > 0.999
-    np.testing.assert_allclose([policy.constants[1], policy.parameters[1, 0]], [5.0, 1.0], atol=0.05)
 
 
 def test_a_mixture_with_an_intercept_has_a_variance_of_the_constant_first():

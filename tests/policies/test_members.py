@@ -52,26 +52,6 @@ def test_a_map_that_comes_late_is_taken_to_have_predicted_as_the_mixture():
     assert mixture <= late + 2 * R**2 * math.log(3) + 1e-9
 
 
-def test_the_same_with_scales_to_learn():
-    """FSIDS with the noise told: odds of the new map, from one policy of the old maps and one of the new alone."""
-    maps, y = data(30, (3, 2, 4), seed=1)
-    told = {"noise": 0.4, "intercept": False}
-    policy = FSIDS(n_models=2, dim=[3, 2], prior_weights=[0.7, 0.3], **told)
-    old = FSIDS(n_models=2, dim=[3, 2], prior_weights=[0.7, 0.3], **told)
-    new = FSIDS(n_models=1, dim=4, **told)
-    for part in (policy, old):
-        teach(part, maps[:2], y, range(12))
-    before = old.model.total_weight()[0]
-    policy.add_models(4, prior_weights=0.1)
-    np.testing.assert_allclose(policy.model_weights, [*0.9 * old.model_weights, 0.1], rtol=1e-10)
-    np.testing.assert_allclose(policy.prior_weights, [0.63, 0.27, 0.1])
-    teach(policy, maps, y, range(12, 30))
-    teach(old, maps[:2], y, range(12, 30))
-    teach(new, maps[2:], y, range(12, 30))
-    odds = math.log(0.1 / 0.9) + new.model.total_weight()[0] - (old.model.total_weight()[0] - before)
-    assert math.log(policy.model_weights[2] / policy.model_weights[:2].sum()) == pytest.approx(odds, rel=1e-9)
-
-
 def test_a_map_that_comes_late_takes_over_what_is_known_of_the_noise():
     maps, y = data(40, (3, 2, 4), seed=2)
     policy = FSIDS(n_models=2, dim=[3, 2])
@@ -94,24 +74,6 @@ POLICIES = {
     "FSSquareCB range": FSSquareCB.bind(weighting="range", reward_range=(-2.0, 2.0)),
     "FSSquareCB learned": FSSquareCB.bind(weighting="learned", reward_range=(-9.0, 9.0), intercept=True),
 }
-
-
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("kind", POLICIES)
-def test_a_map_to_which_everything_is_replayed_has_been_there_from_the_first(kind):
-    maps, y = data(25, (3, 2, 4), seed=3)
-    policy, whole = POLICIES[kind](n_models=1, dim=3), POLICIES[kind](n_models=3, dim=[3, 2, 4])
-    teach(policy, maps[:1], y, range(20))
-    teach(whole, maps, y, range(25))
-    policy.add_models([2, 4], replay=([maps[1][:20], maps[2][:20]], y[:20]))
-    teach(policy, maps, y, range(20, 25))
-    np.testing.assert_allclose(policy.model_weights, whole.model_weights, rtol=1e-6, atol=1e-30)
-    np.testing.assert_allclose(policy.parameters, whole.parameters, rtol=1e-7, atol=1e-12)
-    if kind.startswith("FSOFUL"):
-        np.testing.assert_allclose(policy.squared_radii, whole.squared_radii, rtol=1e-9)
-    if kind != "FSIDS told":
-        assert policy.settings["dim"] == [3, 2, 4]
-        assert policy.n_models == 3
 
 
 def test_some_rewards_teach_the_parameter_alone():

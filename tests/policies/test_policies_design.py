@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from banditselect import Catalogue, FSSquareCB, SquareCB, load
+from banditselect import FSSquareCB, SquareCB
 from banditselect.actions import Ball, Ellipsoid
 from banditselect.plays.optimal_design import TOLERANCE
 from plays_alone import designed
@@ -36,21 +36,6 @@ def test_ten_thousand_actions_in_five_dimensions():
     assert many.mean() < 1.5 * few.mean()
 
 
-@pytest.mark.parametrize("constant", [False, True])
-def test_maps_are_learned_with_a_design(constant):
-    rng = np.random.default_rng(2)
-    policy = FSSquareCB(n_models=2, dim=[3, 4], noise=0.1, reward_range=(-5, 5), design="optimal", intercept=constant)
-    late = 0.0
-    for t in range(400):
-        maps = [rng.normal(size=(200, 3)), rng.normal(size=(200, 4))]
-        mean = maps[1] @ [0.5, -0.5, 0.5, 0.0]
-        decision = policy.act(Catalogue(maps).offer(np.arange(200)))
-        policy.update(decision, mean[decision.action] + 0.1 * rng.normal())
-        late += (mean.max() - mean[decision.action]) * (t >= 200)
-    assert policy.model_weights[1] > 0.99
-    assert late / 200 < 0.1
-
-
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [
@@ -62,12 +47,6 @@ def test_maps_are_learned_with_a_design(constant):
 def test_a_design_is_refused_where_it_has_no_meaning(arguments, name):
     refused(lambda: SquareCB(dim=3, **arguments), name=f"SquareCB: {name}")
     refused(lambda: FSSquareCB(n_models=2, dim=3, **arguments), name=f"FSSquareCB: {name}")
-
-
-def test_a_design_goes_into_the_file(tmp_path):
-    policy = SquareCB(dim=2, design="optimal")
-    policy.save(tmp_path / "policy.bsel")
-    assert load(tmp_path / "policy.bsel").design == "optimal"
 
 
 # Ellipsoids

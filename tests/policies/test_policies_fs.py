@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from banditselect import FSOFUL, OFUL, FSSquareCB, SquareCB
+from banditselect.theory import feature_selection
 from experts_by_hand import DELTA, DIMS, HI, LAM, LO, Experts, gap_weights, maps_of, played, softmax, substitution
 
 # FSSquareCB, weighting="noise"
@@ -46,10 +47,13 @@ def test_noise_is_half_the_range_unless_given():
     assert default.model_weights[0] != 0.5
 
 
-def test_one_model_is_squarecb_bit_for_bit():
+@pytest.mark.parametrize("exploration", [20.0, "paper", "corrected"])
+def test_one_model_is_squarecb_bit_for_bit(exploration):
     rng = np.random.default_rng(2)
-    common = {"dim": 3, "reward_range": (LO, HI), "regularization": 0.3, "exploration": 20.0, "seed": (4, 2)}
-    many, one = FSSquareCB(n_models=1, **common), SquareCB(**common)
+    common = {"dim": 3, "reward_range": (LO, HI), "regularization": 0.3, "exploration": exploration, "seed": (4, 2)}
+    common |= {"horizon": 99, "noise": 0.3, "feature_bound": 1.5, "reward_bound": 1.0, "parameter_bound": 0.7}
+    weighting = "corrected" if exploration == "corrected" else "noise"
+    many, one = FSSquareCB(n_models=1, weighting=weighting, **common), SquareCB(**common)
     for _ in range(60):
         x = rng.normal(size=(rng.integers(1, 6), 3))
         first, second = many.act(x[None]), one.act(x)
@@ -109,17 +113,6 @@ def printed_bound(t, *, R, L, G, S, dims=DIMS, lam=LAM):
     """eq:addmisable-experts, model by model."""
     d = np.array(dims)
     return G + R * L * np.sqrt(d * np.log((1.0 + t * L**2 / (lam * d)) / DELTA)) + L * np.sqrt(lam) * S
-
-
-def printed_D(T, M, *, R, L, G, S, dims=DIMS, lam=LAM):
-    """final:def:q_t, eq:finalboundrsq:fs and definigitonofd_t:fs."""
-    d = np.array(dims)
-    ld = d * np.log(1.0 + T * L**2 / (lam * d))
-    m = np.max(lam * S**2 + 4.0 * ld)
-    Q = 1.0 + 2.0 * m + 32.0 * R**2 * np.log((R * np.sqrt(8.0) + np.sqrt(1.0 + m)) / DELTA)
-    R_sq = 8.0 * R**2 * L**2 * np.log(M) * (G**2 + np.max(lam * S**2 + ld) + np.log(1.0 / DELTA))
-    v = 1.0 + R_sq + Q + 2.0 * R * np.sqrt(2.0 * (1.0 + Q) * np.log(np.sqrt(1.0 + Q) / DELTA))
-    return 1.0 + 2.0 * (v - 1.0) + 32.0 * R**2 * np.log((R * np.sqrt(8.0) + np.sqrt(v)) / DELTA)
 
 
 @pytest.mark.parametrize("horizon", [None, 30])
@@ -198,53 +191,17 @@ def test_decisions_that_overlap_never_empty_the_admissible_set():
     assert policy.admissible.tolist() == [False, True]
 
 
-def printed_rate(n_models, horizon, n_actions=2, noise=0.3):
-    """The rate that a policy with the printed exploration plays at, from the probabilities of two actions."""
-    policy = FSSquareCB(
-        n_models=n_models,
-        dim=2,
-        noise=noise,
-        exploration="paper",
-        delta=DELTA,
-        feature_bound=1.5,
-        reward_bound=1.0,
-        parameter_bound=0.7,
-        horizon=horizon,
-    )
+@pytest.mark.parametrize(("n_models", "horizon", "n_actions"), [(1, 100, 2), (4, 100, 2), (4, 5000, 2), (64, 100, 6)])
+def test_printed_exploration(n_models, horizon, n_actions):
+    """The rate, from the probabilities of actions that are 1/2 apart."""
+    bounds = {"noise": 0.3, "delta": DELTA, "feature_bound": 1.5, "reward_bound": 1.0, "parameter_bound": 0.7}
+    policy = FSSquareCB(n_models=n_models, dim=2, exploration="paper", horizon=horizon, **bounds)
     policy.learn(np.tile([1.0, 0.0], (n_models, 1)), 1.0)  # theta = (1/2, 0) on every map
     x = np.zeros((n_actions, 2))
     x[0, 0] = 1.0
     p = policy.probabilities(np.tile(x, (n_models, 1, 1)))
-    return (1.0 / p[1] - n_actions) / 0.5
-
-
-@pytest.mark.parametrize(("n_models", "horizon", "n_actions"), [(1, 100, 2), (4, 100, 2), (4, 5000, 2), (64, 100, 6)])
-def test_printed_exploration(n_models, horizon, n_actions):
-    constants = {"R": 0.3, "L": 1.5, "G": 1.0, "S": 0.7, "dims": (2,), "lam": np.ones(1)}
-    expected = np.sqrt(n_actions * horizon / printed_D(horizon, n_models, **constants))
-    assert printed_rate(n_models, horizon, n_actions) == pytest.approx(expected, rel=1e-9)
-
-
-def test_printed_exploration_falls_with_the_number_of_models_and_grows_with_the_horizon():
-    by_models = [printed_rate(M, 1000) for M in (1, 2, 8, 64)]
-    assert by_models == sorted(by_models, reverse=True)
-    assert by_models[0] > 1.1 * by_models[-1]
-    by_horizon = [printed_rate(4, T) for T in (100, 1000, 10_000)]
-    assert by_horizon == sorted(by_horizon)
-
-
-PRINTED = {"feature_bound": 1.0, "reward_bound": 1.0, "parameter_bound": 1.0, "horizon": 100}
-
-
-@pytest.mark.parametrize("missing", PRINTED)
-@pytest.mark.parametrize("choice", [{"weighting": "paper"}, {"exploration": "paper"}], ids=lambda c: next(iter(c)))
-def test_what_the_printed_formulas_need_is_asked_for_by_name(missing, choice):
-    arguments = {k: v for k, v in PRINTED.items() if k != missing}
-    if missing == "horizon" and "weighting" in choice:
-        FSSquareCB(n_models=2, dim=2, **arguments, **choice)  # without a horizon the range grows
-        return
-    with pytest.raises(ValueError, match=f'FSSquareCB: {missing}: got None, expected a .*number.*, since .*"paper"'):
-        FSSquareCB(n_models=2, dim=2, **arguments, **choice)
+    printed = feature_selection.D(t=horizon, dim=2, n_models=n_models, regularization=1.0, form="printed", **bounds)
+    assert (1.0 / p[1] - n_actions) / 0.5 == pytest.approx(np.sqrt(n_actions * horizon / printed), rel=1e-9)
 
 
 @pytest.mark.parametrize("cls", [FSSquareCB, FSOFUL])

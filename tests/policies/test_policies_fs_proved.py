@@ -75,37 +75,6 @@ def test_corrected_weighting_is_sqalg_on_the_range_of_all_rewards_clipped_to_tha
     assert policy.outside == 0
 
 
-def test_corrected_lanes_have_bounds_of_their_own():
-    rng = np.random.default_rng(15)
-    bounds = {
-        "noise": [0.1, 0.3],
-        "feature_bound": [1.0, 2.0],
-        "reward_bound": [0.2, 0.4],
-        "parameter_bound": [0.5, 1.0],
-    }
-    fixed = {"n_models": 2, "dim": [2, 3], "horizon": 50, "reward_range": (-9.0, 9.0), **CORRECTED}
-    both = FSSquareCB(lanes=2, **bounds, **fixed)
-    alone = [FSSquareCB(**{name: value[n] for name, value in bounds.items()}, **fixed) for n in range(2)]
-    for _ in range(20):
-        maps = [rng.normal(size=(2, 4, d)) for d in (2, 3)]
-        offered = np.array([[True, True, False, True], [True, True, True, True]])
-        p = both.probabilities(maps, available=offered)
-        for n, policy in enumerate(alone):
-            np.testing.assert_array_equal(policy.probabilities([m[n] for m in maps], available=offered[n]), p[n])
-        y = 0.3 * rng.normal(size=2)
-        both.learn([m[:, 0] for m in maps], y)
-        for n, policy in enumerate(alone):
-            policy.learn([m[n, 0] for m in maps], y[n])
-    alpha = rates(both, 4)
-    assert alpha[0] > 1.5 * alpha[1]
-
-
-@pytest.mark.parametrize("missing", ["feature_bound", "reward_bound", "parameter_bound", "horizon"])
-def test_what_the_corrected_formulas_need_is_asked_for_by_name(missing):
-    with pytest.raises(ValueError, match=f'FSSquareCB: {missing}: got None, expected a .*number.*, since "corrected"'):
-        FSSquareCB(**{**E1, missing: None}, weighting="corrected")
-
-
 @pytest.mark.parametrize("weighting", ["noise", "range", "paper"])
 def test_the_corrected_rate_belongs_to_the_corrected_weighting(weighting):
     with pytest.raises(ValueError, match=f"FSSquareCB: weighting: got '{weighting}', expected \"corrected\", since"):

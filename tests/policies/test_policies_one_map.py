@@ -6,49 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from banditselect import OFUL, BiasOFUL, FSSquareCB, LinTS, Power, SquareCB, Uniform, on_every_ball
-from banditselect.theory import feature_selection
-
-DELTA = 0.05
-
-
-class Batch:
-    """A ridge regression about a centre, solved from scratch whenever it is asked."""
-
-    def __init__(self, dim, lam, center=None):
-        self.lam, self.center = lam, np.zeros(dim) if center is None else np.asarray(center, dtype=float)
-        self.x, self.y = np.empty((0, dim)), np.empty(0)
-
-    def add(self, x, y):
-        self.x, self.y = np.vstack([self.x, x]), np.append(self.y, y)
-
-    @property
-    def V(self):
-        return self.lam * np.eye(self.center.size) + self.x.T @ self.x
-
-    @property
-    def theta(self):
-        return self.center + np.linalg.solve(self.V, self.x.T @ (self.y - self.x @ self.center))
-
-    @property
-    def logdet(self):
-        return np.linalg.slogdet(self.V / self.lam)[1]
-
-    def widths(self, x):
-        return np.sqrt(np.sum(x * np.linalg.solve(self.V, x.T).T, axis=1))
-
-    def beta(self, noise, bound):
-        return noise * np.sqrt(self.logdet + 2.0 * np.log(1.0 / DELTA)) + np.sqrt(self.lam) * bound
-
-
-def gap_weights(score, alpha):
-    """eq:dist-over-actions with the right sign of the gap."""
-    best = int(np.argmax(score))
-    p = np.array([1.0 / (len(score) + alpha * (score[best] - s)) for s in score])
-    p[best] = 0.0
-    p[best] = 1.0 - p.sum()
-    return p
-
+from banditselect import OFUL, BiasOFUL, LinTS, Power, SquareCB, Uniform, on_every_ball
+from experts_by_hand import DELTA, Ridge, gap_weights
 
 # Uniform
 
@@ -77,7 +36,7 @@ def test_uniform_looks_at_the_number_of_actions_only():
 def test_squarecb_plays_inverse_gap_weights_on_the_ridge_predictions(exploration, rate):
     rng = np.random.default_rng(0)
     policy = SquareCB(dim=3, regularization=0.6, exploration=exploration, reward_range=(-1.0, 3.0), seed=1)
-    ridge = Batch(3, 0.6)
+    ridge = Ridge(np.zeros(3), 0.6 * np.eye(3))
     for t in range(40):
         x = rng.normal(size=(rng.integers(2, 7), 3))
         p = gap_weights(x @ ridge.theta, rate(t))
@@ -95,15 +54,6 @@ def test_squarecb_counts_in_kappa_only_what_is_offered():
     policy.learn([1.0], 1.0)  # theta = 1/2, alpha = 1
     p = policy.probabilities([[0.0], [1.0], [5.0]], available=[True, True, False])
     np.testing.assert_allclose(p, [1.0 / 2.5, 1.5 / 2.5, 0.0])
-
-
-def test_squarecb_with_a_callable_cannot_be_saved_and_says_which_argument(tmp_path):
-    def doubling(t):
-        return 2.0 * t
-
-    with pytest.raises(ValueError, match="exploration=doubling cannot be stored"):
-        SquareCB(dim=2, exploration=doubling).save(tmp_path / "policy.bsel")
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("value", [-1.0, np.nan, np.inf])
@@ -130,68 +80,7 @@ def test_squarecb_counts_rewards_outside_their_range_and_warns_once():
     np.testing.assert_allclose(policy.parameters[0], [ridge])  # a scale, not a law: nothing was clipped
 
 
-PRINTED = {"noise": 0.3, "delta": DELTA, "feature_bound": 1.5, "reward_bound": 1.0, "parameter_bound": 0.7}
-
-
-def test_squarecb_at_the_printed_rate_is_fs_scb_with_one_map():
-    rng = np.random.default_rng(0)
-    arguments = {"regularization": 2.0, "exploration": "paper", "horizon": 200, "reward_range": (-5.0, 5.0), **PRINTED}
-    policy, same = SquareCB(dim=3, **arguments), FSSquareCB(n_models=1, dim=3, **arguments)
-    for _ in range(10):
-        x, y = rng.normal(size=3), rng.normal()
-        policy.learn(x, y)
-        same.learn(x[None], y)
-    for K in (2, 7):
-        x = rng.normal(size=(K, 3))
-        offered = np.arange(K) < 2
-        alpha = feature_selection.learning_rate(
-            t=200, dim=3, n_models=1, n_actions=2, regularization=2.0, form="printed", **PRINTED
-        )
-        p = policy.probabilities(x, available=offered)
-        np.testing.assert_allclose(p[:2], gap_weights(x[:2] @ policy.parameters, alpha), rtol=1e-9)
-        np.testing.assert_allclose(same.probabilities(x[None], available=offered), p, rtol=1e-12)
-        np.testing.assert_allclose(same.probabilities(x[None]), policy.probabilities(x), rtol=1e-12)
-
-
-def test_squarecb_at_the_corrected_rate_is_fs_scb_with_one_map():
-    rng = np.random.default_rng(0)
-    arguments = {"regularization": 2.0, "exploration": "corrected", "horizon": 200, "reward_range": (-5.0, 5.0)}
-    arguments |= PRINTED
-    policy = SquareCB(dim=3, **arguments)
-    same = FSSquareCB(n_models=1, dim=3, weighting="corrected", **arguments)
-    for _ in range(10):
-        x, y = rng.normal(size=3), rng.normal()
-        policy.learn(x, y)
-        same.learn(x[None], y)
-    prediction = np.array([3.0, 0.5, 0.1, -0.2, -4.0])
-    x = prediction[:, None] * policy.parameters / (policy.parameters @ policy.parameters)
-    alpha = feature_selection.learning_rate(t=200, dim=3, n_models=1, n_actions=5, regularization=2.0, **PRINTED)
-    p = policy.probabilities(x)
-    np.testing.assert_allclose(p, gap_weights(np.clip(prediction, -1.0, 1.0), alpha), rtol=1e-9)
-    np.testing.assert_array_equal(same.probabilities(x[None]), p)
-
-
-@pytest.mark.parametrize("missing", ["feature_bound", "reward_bound", "parameter_bound", "horizon"])
-def test_what_the_printed_rate_of_squarecb_needs_is_asked_for_by_name(missing):
-    arguments = {"horizon": 10, **PRINTED, missing: None}
-    with pytest.raises(ValueError, match=f'SquareCB: {missing}: got None, expected a .*number.*, since .*"paper"'):
-        SquareCB(dim=2, exploration="paper", **arguments)
-
-
 # OFUL and BiasOFUL
-
-
-def test_oful_radius_by_hand():
-    policy = OFUL(dim=1, noise=0.2, parameter_bound=3.0, delta=0.1, regularization=4.0)
-    assert policy.squared_radii == pytest.approx((0.2 * np.sqrt(2.0 * np.log(10.0)) + 6.0) ** 2)
-    policy.learn([2.0], 1.0)  # V = 8, theta = 1/4
-    beta = 0.2 * np.sqrt(np.log(2.0) + 2.0 * np.log(10.0)) + 6.0
-    assert policy.squared_radii == pytest.approx(beta**2)
-    edge = beta / np.sqrt(8.0)
-    assert policy.covers([0.25 + 0.9999 * edge])
-    assert policy.covers([0.25 - 0.9999 * edge])
-    assert not policy.covers([0.25 + 1.0001 * edge])
-    assert not policy.covers([0.25 - 1.0001 * edge])
 
 
 @pytest.mark.parametrize(
@@ -207,11 +96,12 @@ def test_optimistic_play_against_brute_force(factory, center, lam, bound, scale)
     rng = np.random.default_rng(1)
     noise, theta = 0.3, center + np.array([0.3, 0.2, -0.4])
     policy = factory(noise=noise, delta=DELTA, scale=scale)
-    ridge = Batch(3, lam, center)
+    ridge = Ridge(center, lam * np.eye(3))
     regret = spent = 0.0
     for _ in range(50):
         x = rng.normal(size=(rng.integers(2, 8), 3))
-        radius = scale * ridge.beta(noise, bound)
+        beta = noise * np.sqrt(ridge.logdet + 2.0 * np.log(1.0 / DELTA)) + np.sqrt(lam) * bound
+        radius = scale * beta
         ucb = x @ ridge.theta + radius * ridge.widths(x)
         decision = policy.act(x)
         assert decision.action == np.argmax(ucb)
@@ -261,29 +151,6 @@ def test_a_tiny_radius_is_nearly_a_known_parameter(radius):
     assert not policy.covers([0.5, -1.1])
 
 
-def test_every_lane_has_its_own_constants():
-    lanes = 3
-    oful = {"noise": np.array([0.1, 0.5, 1.0]), "parameter_bound": [0.5, 1.0, 2.0], "regularization": (0.3, 1.0, 3.0)}
-    bias = {"center": np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]), "radius": [0.5, 0.0, 2.0]}
-    for cls, common, own in ((OFUL, {"dim": 2}, oful), (BiasOFUL, {"noise": 0.2}, bias)):
-        rng = np.random.default_rng(3)
-        together = cls(**common, **own, lanes=lanes, seed=4)
-        alone = [cls(**common, **{k: v[j] for k, v in own.items()}, seed=(4, j)) for j in range(lanes)]
-        for _ in range(15):
-            x = rng.normal(size=(lanes, 4, 2))
-            decision = together.act(x)
-            reward = rng.normal(size=lanes)
-            for j in range(lanes):
-                single = alone[j].act(x[j])
-                assert single.action == decision.action[j]
-                alone[j].update(single, float(reward[j]))
-            together.update(decision, reward)
-        for name in ("parameters", "squared_radii", "regret_bound"):
-            np.testing.assert_array_equal(getattr(together, name), [getattr(p, name) for p in alone])
-        point = np.array([[0.5, 0.2], [0.0, 1.0], [9.0, 9.0]])
-        np.testing.assert_array_equal(together.covers(point), [p.covers(v) for p, v in zip(alone, point, strict=True)])
-
-
 def test_centres_per_lane_need_as_many_lanes():
     for lanes in (None, 3):
         with pytest.raises(ValueError, match="center"):
@@ -297,7 +164,7 @@ def test_thompson_draws_follow_the_posterior():
     """20,000 lanes with one history; seven tests, each of false alarm 1e-5."""
     lanes, noise, scale, lam = 20_000, 0.4, 1.5, 0.5
     rng = np.random.default_rng(5)
-    ridge = Batch(3, lam)
+    ridge = Ridge(np.zeros(3), lam * np.eye(3))
     policy = LinTS(dim=3, noise=noise, scale=scale, regularization=lam, lanes=lanes, seed=6)
     for _ in range(6):
         x, y = rng.normal(size=3), 0.3 * float(rng.normal())
@@ -324,20 +191,6 @@ def test_thompson_draws_one_parameter_for_all_actions():
     policy = LinTS(dim=2, lanes=500, seed=7)
     x = np.array([[1.0, 1.0], [-1.0, -1.0], [2.0, 2.0], [-2.0, -2.0]])
     assert set(policy.act(np.tile(x, (500, 1, 1))).action) == {2, 3}
-
-
-def test_thompson_without_spread_is_greedy():
-    rng = np.random.default_rng(8)
-    policy, ridge = LinTS(dim=3, noise=0.4, scale=0.0, regularization=2.0, seed=9), Batch(3, 2.0)
-    for _ in range(30):
-        x = rng.normal(size=(5, 3))
-        decision = policy.act(x)
-        if ridge.y.size:
-            assert decision.action == np.argmax(x @ ridge.theta)
-        assert policy.probabilities(x) is None
-        reward = float(rng.normal())
-        policy.update(decision, reward)
-        ridge.add(x[decision.action], reward)
 
 
 @pytest.mark.parametrize("intercept", [False, True])

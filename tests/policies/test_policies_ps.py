@@ -5,72 +5,12 @@ import pytest
 from scipy import stats
 
 from banditselect import PSIDS, PSOFUL, given, load, problems, simulate
-from banditselect.models.region_layout import Regions
+from banditselect.theory import parameter_selection
+from experts_by_hand import Experts, Ridge
 
 CENTERS = np.array([[0.5, -0.5, 0.2], [1.0, 1.0, 0.0], [-1.0, 0.0, 0.5], [0.0, 0.8, -0.8]])
 SHAPES = np.array([np.diag([1.0, 2.0, 0.5]), np.eye(3) + 0.4, np.eye(3), np.diag([0.2, 0.3, 4.0])])
 R, DELTA = 0.2, 0.05
-
-
-class Models:
-    """Ridge regressions about centres, solved from scratch; an infinite precision is a known parameter."""
-
-    def __init__(self, centers, precisions):
-        self.centers, self.precisions = centers, precisions
-        self.x, self.y = np.empty((0, centers.shape[1])), np.empty(0)
-        self.online = np.zeros(len(centers))
-
-    def add(self, x, y):
-        self.online += (y - self.theta @ x) ** 2
-        self.x, self.y = np.vstack([self.x, x]), np.append(self.y, y)
-
-    def V(self, i):
-        return self.precisions[i] + self.x.T @ self.x
-
-    @property
-    def theta(self):
-        return np.array([m if P is None else self._solved(i) for i, (m, P) in enumerate(self)])
-
-    @property
-    def J(self):
-        """Least penalised sums of squares, as the minimum that they are."""
-        out = []
-        for theta, (m, P) in zip(self.theta, self, strict=True):
-            penalty = 0.0 if P is None else (theta - m) @ P @ (theta - m)
-            out.append(np.sum((self.y - self.x @ theta) ** 2) + penalty)
-        return np.array(out)
-
-    @property
-    def logdet(self):
-        return np.array(
-            [
-                0.0 if P is None else np.linalg.slogdet(self.V(i))[1] - np.linalg.slogdet(P)[1]
-                for i, (_, P) in enumerate(self)
-            ]
-        )
-
-    def widths(self, x):
-        """(M, K)"""
-        zero = np.zeros(len(x))
-        return np.array(
-            [
-                zero if P is None else np.sqrt(np.sum(x * np.linalg.solve(self.V(i), x.T).T, axis=1))
-                for i, (_, P) in enumerate(self)
-            ]
-        )
-
-    def distance(self, i, theta):
-        gap = theta - self.theta[i]
-        if self.precisions[i] is None:
-            return np.inf if gap.any() else 0.0
-        return gap @ self.V(i) @ gap
-
-    def _solved(self, i):
-        m = self.centers[i]
-        return m + np.linalg.solve(self.V(i), self.x.T @ (self.y - self.x @ m))
-
-    def __iter__(self):
-        return iter(list(zip(self.centers, self.precisions, strict=True)))
 
 
 def on_the_grid(radius, dim):
@@ -96,7 +36,8 @@ def test_likelihood_sets_against_brute_force(case, likelihood):
     r = sum(np.broadcast_to(arguments.get(n, 0.0), 4) for n in ("radii", "center_errors", "radius_errors"))
     lam = [on_the_grid(radius, 3) for radius in r]
     inverse = [np.linalg.inv(P) for P in arguments.get("shapes", [np.eye(3)] * 4)]
-    models = Models(CENTERS, [None if k is None else k * P for k, P in zip(lam, inverse, strict=True)])
+    precisions = [None if k is None else k * P for k, P in zip(lam, inverse, strict=True)]
+    models = Experts([Ridge(center, P) for center, P in zip(CENTERS, precisions, strict=True)])
     penalty = np.array([0.0 if k is None else k * radius**2 for k, radius in zip(lam, r, strict=True)])
     prior = np.array(arguments.get("prior_weights", np.ones(4)))
     prior = prior / prior.sum()
@@ -117,15 +58,15 @@ def test_likelihood_sets_against_brute_force(case, likelihood):
         refuted += (rho_2 < 0.0).any()
         x = rng.normal(size=(rng.integers(2, 7), 3))
         rho = scale * np.sqrt(np.maximum(rho_2, 0.0))[:, None]
-        ucb = np.where((rho_2 >= 0.0)[:, None], models.theta @ x.T + rho * models.widths(x), -np.inf)
+        ucb = np.where((rho_2 >= 0.0)[:, None], models.predict([x] * 4) + rho * models.widths([x] * 4), -np.inf)
         decision = policy.act(x)
         assert decision.action == np.argmax(ucb.max(axis=0))
         for theta in (*CENTERS, *rng.normal(size=(4, 3)), *(CENTERS + 0.1 * rng.normal(size=(4, 3)))):
-            inside = [models.distance(i, theta) <= scale**2 * rho_2[i] for i in range(4)]
+            inside = [models.ridges[i].distance(theta) <= scale**2 * rho_2[i] for i in range(4)]
             assert policy.covers(theta) == any(inside)
         y = float(decision.features @ truth + R * rng.uniform(-1.0, 1.0))
         policy.update(decision, y)
-        models.add(decision.features, y)
+        models.add([decision.features] * 4, y)
     assert refuted > 5
     assert policy.admissible[0]
     assert not policy.misspecified
@@ -141,19 +82,6 @@ def test_precisions_lie_on_a_grid_of_factor_two_so_that_few_inverses_are_kept():
     assert policy.model.bank.root.shape[1] <= 21
 
 
-def test_a_single_known_parameter_is_played_greedily():
-    rng = np.random.default_rng(1)
-    policy = PSOFUL(centers=CENTERS[:1], radii=0.0, noise=R)
-    for _ in range(20):
-        x = rng.normal(size=(4, 3))
-        decision = policy.act(x)
-        assert decision.action == np.argmax(x @ CENTERS[0])
-        policy.update(decision, float(decision.features @ CENTERS[0]))
-    np.testing.assert_array_equal(policy.parameters, CENTERS[:1])
-    assert policy.covers(CENTERS[0])
-    assert not policy.covers(CENTERS[0] + 0.001)
-
-
 @pytest.mark.parametrize("radius", [1e-20, 1e-150, 1e-156, 1e-170, 1e-300])
 @pytest.mark.parametrize("confidence", ["likelihood", "paper"])
 def test_a_tiny_radius_is_nearly_a_known_parameter(radius, confidence):
@@ -166,26 +94,6 @@ def test_a_tiny_radius_is_nearly_a_known_parameter(radius, confidence):
     np.testing.assert_allclose(tiny.model_weights, known.model_weights, atol=1e-12)
     assert np.isfinite(tiny.squared_radii).all()
     assert tiny.act(np.eye(2)).action == known.act(np.eye(2)).action
-
-
-def test_centres_and_radii_may_differ_per_lane():
-    rng = np.random.default_rng(2)
-    centers = rng.normal(size=(3, 2, 4))
-    radii = np.array([[0.5, 0.5], [0.0, 2.0], [0.1, 0.9]])
-    noise = [0.2, 0.4, 0.6]
-    together = PSOFUL(centers=centers, radii=radii, noise=noise, lanes=3, seed=5)
-    alone = [PSOFUL(centers=centers[j], radii=radii[j], noise=noise[j], seed=(5, j)) for j in range(3)]
-    for _ in range(20):
-        x = rng.normal(size=(3, 4, 4))
-        decision = together.act(x)
-        y = np.einsum("nd,nd->n", decision.features, centers[:, 1]) + 0.1 * rng.normal(size=3)
-        together.update(decision, y)
-        for j, policy in enumerate(alone):
-            one = policy.act(x[j])
-            assert one.action == decision.action[j]
-            policy.update(one, float(y[j]))
-    for name in ("squared_radii", "model_weights", "parameters", "admissible"):
-        np.testing.assert_array_equal(getattr(together, name), [getattr(p, name) for p in alone])
 
 
 @pytest.mark.parametrize("radii", [([[1.0, 1.0]], [[1.0, 4.0]]), ([[1.0, 4.0]], [[1.0, 1.0]])], ids=["more", "fewer"])
@@ -285,16 +193,6 @@ def printed_bound(t, r, L, G, d=3):
     return G + R * L * np.sqrt(d * np.log((1.0 + t * L**2 * r**2 / d) / DELTA)) + L
 
 
-def printed_gamma(t, r, L, G, M, d=3):
-    """eq:Ut-Def, eq:temp07 and eq:final-conf-set."""
-    m = 4.0 * d * np.log(1.0 + t * L**2 * r.max() ** 2 / d)
-    U = 3.0 + 2.0 * m + 32.0 * R**2 * np.log((2.0 * np.sqrt(2.0) * R + np.sqrt(2.0 + m)) / DELTA)
-    grown = R**2 * L**2 * d * np.log((1.0 + t * L**2 * r.max() ** 2 / d) / DELTA)
-    R_sq = 8.0 * np.log(M) * ((G + L) ** 2 + grown)
-    v = 1.0 + R_sq + U + 2.0 * R * np.sqrt(2.0 * (1.0 + U) * np.log(np.sqrt(1.0 + U) / DELTA))
-    return 1.0 + 2.0 * (v - 1.0) + 32.0 * R**2 * np.log((R * np.sqrt(8.0) + np.sqrt(v)) / DELTA)
-
-
 @pytest.mark.parametrize("radii", [[0.5, 0.5, 0.5, 0.5], [0.5, 0.0, 1.5, 0.1]], ids=["equal", "different"])
 @pytest.mark.parametrize("G", [0.2, 4.0], ids=["some fall", "none falls"])
 @pytest.mark.filterwarnings("ignore:.*no expert predicts within its bound:RuntimeWarning")
@@ -311,15 +209,18 @@ def test_printed_set_against_brute_force(radii, G):
         reward_bound=G,
         scale=scale,
     )
-    models = Models(CENTERS, [None if radius == 0.0 else np.eye(3) / radius**2 for radius in radii])
+    precisions = [None if radius == 0.0 else np.eye(3) / radius**2 for radius in radii]
+    models = Experts([Ridge(center, P) for center, P in zip(CENTERS, precisions, strict=True)])
     loss, alive = np.zeros(4), np.ones(4, dtype=bool)
     x_seen, target = np.empty((0, 3)), np.empty(0)
     S = np.max(np.linalg.norm(CENTERS, axis=1) + r)
     truth = CENTERS[0] + [0.1, 0.1, -0.1]
+    bounds = {"dim": 3, "noise": R, "feature_bound": L, "reward_bound": G, "delta": DELTA, "form": "printed"}
     for t in range(40):
         V = L**2 * np.eye(3) + x_seen.T @ x_seen
         c = np.linalg.solve(V, x_seen.T @ target)
-        rad_2 = printed_gamma(t, r, L, G, 4) + L**2 * S**2 - (target @ target - c @ V @ c)
+        gamma = float(parameter_selection.gamma(t=t, n_models=4, radius=r, **bounds))
+        rad_2 = gamma + L**2 * S**2 - (target @ target - c @ V @ c)
         assert policy.squared_radii == pytest.approx(policy.scale**2 * rad_2, rel=1e-9)
         assert policy.covers(c)
         z = rng.normal(size=3)
@@ -340,7 +241,7 @@ def test_printed_set_against_brute_force(radii, G):
         y = float(decision.features @ truth + R * rng.uniform(-1.0, 1.0))
         policy.update(decision, y)
 
-        f = models.theta @ decision.features
+        f = np.array(models.theta) @ decision.features
         excess = np.abs(f) - printed_bound(t, r, L, G)
         now = alive & (excess <= 0.0)
         if not now.any():
@@ -352,24 +253,13 @@ def test_printed_set_against_brute_force(radii, G):
         target = np.append(target, -half + 2.0 * half * (0.5 + 0.5 * (at[0] - at[1])))
         x_seen = np.vstack([x_seen, decision.features])
         loss += (np.clip(f, -half, half) - np.clip(y, -half, half)) ** 2
-        models.add(decision.features, y)
+        models.add([decision.features] * 4, y)
     assert (alive.sum() < 4) == (G == 0.2)
-
-
-@pytest.mark.parametrize("missing", ["feature_bound", "reward_bound"])
-def test_what_the_printed_set_needs_is_asked_for_by_name(missing):
-    arguments = {"feature_bound": 1.0, "reward_bound": 1.0} | {missing: None}
-    with pytest.raises(
-        ValueError, match=f'PSOFUL: {missing}: got None, expected a .*number.*, since confidence="paper"'
-    ):
-        PSOFUL(centers=CENTERS, confidence="paper", **arguments)
-    PSOFUL(centers=CENTERS, **arguments)
 
 
 @pytest.mark.parametrize("kind", [list, np.array])
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [("shapes", [np.eye(3)] * 4), ("prior_weights", [1.0, 2.0, 3.0, 4.0]), ("misspecification", 0.1)],
+    ("name", "value"), [("shapes", [np.eye(3)] * 4), ("prior_weights", [1.0, 2.0, 3.0, 4.0]), ("misspecification", 0.1)]
 )
 def test_what_the_printed_set_cannot_have_is_refused_by_name(name, value, kind):
     value = kind(value) if isinstance(value, list) else value
@@ -411,16 +301,3 @@ def test_weights_move_on_a_range_of_ones_own_and_hardly_on_the_printed_one():
     assert abs(weights[1][0] - 0.5) < 0.2
     with pytest.raises(ValueError, match=r"PSOFUL: reward_range: got \(1, 0\)"):
         PSOFUL(centers=[[0.0]], reward_range=(1, 0))
-
-
-def test_models_of_a_lane_share_a_matrix_where_their_regularizations_are_equal():
-    lam = np.array([[2.0, 2.0, 8.0, np.inf], [np.inf, 1.0, 1.0, np.inf], [4.0, 4.0, 4.0, 4.0], [8.0, 4.0, 2.0, 1.0]])
-    regions = Regions.read("PSOFUL", 4, CENTERS, None, radii=1.0)
-    precision, group = regions._balls(lam)
-    assert precision.shape == (4, 4, 3, 3)
-    for n, row in enumerate(lam):
-        values, expected = np.unique(row, return_inverse=True)
-        np.testing.assert_array_equal(group[n], expected)
-        padded = np.append(values, np.full(4 - values.size, values[-1]))  # what no model has repeats the last
-        for g in range(4):
-            np.testing.assert_array_equal(precision[n, g], np.where(np.eye(3) > 0.0, padded[g], 0.0))

@@ -1,79 +1,23 @@
 """The shell of a policy: nothing wrong gets through act and update, and methods of a subclass are never passed by."""
 
-import copy
-import re
-
 import numpy as np
 import pytest
 
-from banditselect import (
-    OFUL,
-    FSSquareCB,
-    LinTS,
-    Power,
-    RegretBalancing,
-    SquareCB,
-    Uniform,
-    load,
-    on_map,
-)
+from banditselect import OFUL, LinTS, Power, RegretBalancing, SquareCB, Uniform, load, on_map
 from banditselect.authoring import Policy, register
 from banditselect.models.model import Model
 from banditselect.models.ridge_bank import RidgeBank
-from banditselect.plays.optimism import Best, Optimism
+from banditselect.plays.optimism import Best
 from banditselect.policies.contract import Chosen
 from banditselect.policies.on_map import OnMap
 from banditselect.rivals import UCB1
 from banditselect.runtime.lanes import LaneArrays
-from banditselect.runtime.shapes import AnyShape, maps_of
+from banditselect.runtime.shapes import maps_of
 
 X = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
 
 
 # Methods of a subclass.
-
-
-class Counted(OFUL):
-    """Overrides both methods."""
-
-    asked = taught = 0
-
-    def _choose(self, ids, x, offered, numbers):
-        self.asked += 1
-        return super()._choose(ids, x, offered, numbers)
-
-    def _learn(self, ids, x, y, played):
-        self.taught += 1
-        super()._learn(ids, x, y, played)
-
-
-class Telling:
-    """Overrides one of them, for any policy."""
-
-    taught = 0
-
-    def _learn(self, ids, x, y, played):
-        self.taught += 1
-        super()._learn(ids, x, y, played)
-
-
-class Mixed(Telling, OFUL):
-    """Inherits the method from a class that is no policy."""
-
-
-@pytest.mark.parametrize("kind", [Counted, Mixed])
-def test_methods_of_a_subclass_are_never_passed_by(kind):
-    mine, plain = kind(dim=2, seed=3), OFUL(dim=2, seed=3)
-    rng = np.random.default_rng(0)
-    for _ in range(70):  # beyond the first ring
-        x = rng.normal(size=(4, 2))
-        decisions = mine.act(x), plain.act(x)
-        assert decisions[0].action == decisions[1].action
-        for policy, decision in zip((mine, plain), decisions, strict=True):
-            policy.update(decision, 0.5)
-    assert mine.taught == 70
-    assert kind is Mixed or mine.asked == 70
-    np.testing.assert_array_equal(mine.parameters, plain.parameters)
 
 
 class Clipping:
@@ -91,6 +35,10 @@ class ClippedMap(Clipping, OnMap):
     """The same for one on a map, also over a policy without probabilities."""
 
 
+class ClippedOFUL(Clipping, OFUL):
+    """The same for one whose model learns in one kernel."""
+
+
 BASES = [SquareCB(dim=2, reward_range=(-5.0, 5.0)), UCB1(n_arms=3), LinTS(dim=2)]
 
 
@@ -100,8 +48,9 @@ BASES = [SquareCB(dim=2, reward_range=(-5.0, 5.0)), UCB1(n_arms=3), LinTS(dim=2)
         (ClippedBalancing(bases=BASES, seed=2), RegretBalancing(bases=BASES, seed=2)),
         (ClippedMap(policy=LinTS(dim=2), index=0, seed=2), on_map(LinTS(dim=2, seed=2), 0)),
         (ClippedMap(policy=OFUL(dim=2), index=0, seed=2), on_map(OFUL(dim=2, seed=2), 0)),
+        (ClippedOFUL(dim=2, seed=2), OFUL(dim=2, seed=2)),
     ],
-    ids=["master", "map, LinTS", "map, OFUL"],
+    ids=["master", "map, LinTS", "map, OFUL", "one kernel"],
 )
 def test_what_a_subclass_learns_is_all_that_it_changes(mine, other):
     rng = np.random.default_rng(5)
@@ -194,90 +143,6 @@ def test_parts_are_found_in_lists_too(tmp_path):
     assert [bank.updates.tolist() for bank in again.model.two.banks] == [[3, 3, 0], [3, 3, 0]]
 
 
-class Counts(Model):
-    """Counts rewards in an array that ``state`` does not name, or that it does."""
-
-    def __init__(self, lanes, named):
-        super().__init__(AnyShape())
-        self.counts = np.zeros(lanes)
-        self.state = ("counts",) if named == "state" else ()
-        self.fixed = ("counts",) if named == "fixed" else ()
-        self.shared = ("counts",) if named == "shared" else ()
-
-    def predict(self, ids, x):
-        return np.zeros((ids.size, x.values.shape[2]))
-
-    def learn(self, ids, x, y, note=None):
-        self.counts[ids] += 1
-
-
-class Holder(LaneArrays):
-    """A part of a model with an array that it does not name."""
-
-    def __init__(self, lanes):
-        self.table = np.zeros(lanes)
-
-
-@pytest.mark.parametrize(
-    ("where", "named"),
-    [("model", "_model.counts"), ("part", "_model.holder.table"), ("list", r"_model.holders\[1\].table")],
-)
-def test_state_in_an_array_without_a_name_is_refused_when_the_policy_is_built(where, named):
-    class Mine(Policy):
-        def build(self, lanes):
-            model = Counts(lanes, "" if where == "model" else "state")
-            if where == "part":
-                model.holder = Holder(lanes)
-            if where == "list":
-                model.holders = [Counts(lanes, "fixed"), Holder(lanes)]
-            return model, Best()
-
-    with pytest.raises(TypeError, match=rf"^Mine: {named} is an array without a name: keep it in a Model .*`state`"):
-        Mine(lanes=2)
-
-
-def test_state_in_an_array_of_the_policy_itself_is_refused_with_the_remedy():
-    class Mine(Policy):
-        def build(self, lanes):
-            self.table = np.zeros(lanes)
-            return Counts(lanes, "state"), Best()
-
-    words = "Mine: table is an array of the policy itself, which is lost: keep it in a Model (or LaneArrays) whose "
-    with pytest.raises(TypeError, match=re.escape(words) + "`state` names it, if it is learned, or whose `fixed`"):
-        Mine()
-
-
-@pytest.mark.parametrize("named", ["state", "fixed", "shared"])
-def test_arrays_with_a_name_are_accepted(named):
-    class Mine(Policy):
-        def build(self, lanes):
-            return Counts(lanes, named), Best()
-
-    policy = Mine(lanes=2)
-    policy.update(policy.act(np.ones((2, 3, 1))), [1.0, 0.0])
-    if named == "state":
-        policy.add_lanes(1)
-        assert policy.model.counts.tolist() == [1.0, 1.0, 0.0]
-
-
-def test_a_base_with_an_array_without_a_name_is_refused_too():
-    class Mine(Policy):
-        def build(self, lanes):
-            return Counts(lanes, ""), Best()
-
-    with pytest.raises(TypeError, match=r"^Mine: _model\.counts is an array without a name"):
-        RegretBalancing(bases=[Uniform(), Mine.bind()])
-
-
-def test_a_play_that_asks_what_the_model_cannot_answer_is_refused_when_the_policy_is_built():
-    class Mine(Policy):
-        def build(self, lanes):
-            return Counts(lanes, "state"), Optimism()
-
-    with pytest.raises(TypeError, match=r"^Mine: Optimism asks for upper_bounds, which Counts does not answer$"):
-        Mine()
-
-
 # Features.
 
 
@@ -298,63 +163,6 @@ def test_a_familiar_shape_is_still_checked_for_what_it_holds():
                 with pytest.raises(ValueError, match="features: got"):
                     question(np.array(bad))
     assert policy.act(x).number == 6
-
-
-@pytest.mark.parametrize("widths", [[2, 2, 2], [2, 3, 1]])
-def test_a_familiar_list_of_maps_is_still_checked_for_what_it_holds(widths):
-    """After a good call with a list of the same shapes: other numbers, other shapes, arrays and tuples in between."""
-    rng = np.random.default_rng(0)
-    policy, twin = (FSSquareCB(n_models=3, dim=widths) for _ in range(2))
-
-    def drawn(K=4):
-        return [rng.normal(size=(K, d)) for d in widths]
-
-    def padded(maps):
-        return [np.array(m, dtype=float).tolist() for m in maps]  # no arrays: looked at from the beginning
-
-    turns = [drawn() for _ in range(8)]
-    turns[3] = [m.astype(int) for m in turns[3]]
-    turns[4] = [np.asfortranarray(m) for m in turns[4]]
-    turns[5] = tuple(turns[5])
-    turns[6] = drawn(K=2)
-    turns[7] = [turns[7][0].astype(np.float32), *turns[7][1:]]
-    for maps in turns:
-        one, two = policy.act(maps), twin.act(padded(maps))
-        assert one.action == two.action
-        np.testing.assert_array_equal(one.features, two.features)
-        policy.update(one, 0.5)
-        twin.update(two, 0.5)
-    good = drawn(K=2)
-    policy.act(good)
-    bad = [
-        [good[0] * np.nan, *good[1:]],
-        good[:2],
-        [*good, good[0]],
-        [good[0][:1], *good[1:]],
-        [good[0][:, :1], *good[1:]],
-        [good[0].astype(complex), *good[1:]],
-        [good[0].astype(object), *good[1:]],
-        [good[0][0], *good[1:]],
-        [None, *good[1:]],
-        [],
-    ]
-    for maps in bad:
-        with pytest.raises(ValueError, match="features: got"):
-            policy.act(maps)
-    assert policy.act(good).number == 9
-
-
-def test_a_list_of_maps_for_several_lanes():
-    rng = np.random.default_rng(1)
-    policy, twin = (FSSquareCB(n_models=2, dim=[2, 3], lanes=3) for _ in range(2))
-    for lanes in (None, None, [2, 0], [0, 1], None):
-        n = 3 if lanes is None else 2
-        maps = [rng.normal(size=(n, 4, d)) for d in (2, 3)]
-        one, two = policy.act(maps, lanes=lanes), twin.act(tuple(maps), lanes=lanes)
-        np.testing.assert_array_equal(one.features, two.features)
-        np.testing.assert_array_equal(one.action, two.action)
-        with pytest.raises(ValueError, match="features: got"):
-            policy.act(maps, lanes=[1])
 
 
 @pytest.mark.parametrize("policy", [UCB1(n_arms=3), Uniform(), SquareCB(dim=2)])
@@ -379,29 +187,3 @@ def test_a_decision_that_was_changed_is_looked_at_again():
     for decision in (last, first):
         twin.learn(decision.features, 1.0)
     np.testing.assert_array_equal(policy.parameters, twin.parameters)
-
-
-@pytest.mark.parametrize("lanes", [None, 2])
-def test_a_copy_knows_no_decision_by_its_identity(lanes):
-    policy = OFUL(dim=2, lanes=lanes)
-    twin, decision = copy.deepcopy((policy, policy.act(X if lanes is None else np.tile(X, (2, 1, 1)))))
-    decision.features[:] = np.nan
-    with pytest.raises(ValueError, match="features"):
-        twin.update(decision, 1.0 if lanes is None else np.ones(2))
-    assert not np.any(twin.rounds)
-
-
-@pytest.mark.parametrize("probability", [0.0, -0.1, 1.1, np.nan, np.inf, "half", 1, [0.5]])
-def test_a_propensity_that_no_act_has_is_refused(probability):
-    policy = OFUL(dim=2)
-    decision = policy.act(X)
-    with pytest.raises(ValueError, match=r"^decision: got .*expected probabilities above 0 and at most 1$"):
-        policy.update(decision._replace(probability=probability), 1.0)
-    policy.update(decision._replace(probability=None), 1.0)
-
-
-@pytest.mark.parametrize("note", [np.zeros((1, 1)), np.zeros(0)])
-def test_a_note_that_the_policy_does_not_write_is_refused(note):
-    policy = OFUL(dim=2)
-    with pytest.raises(ValueError, match=r"^decision: got .*the note of width 0 that act gave it$"):
-        policy.update(policy.act(X)._replace(note=note), 1.0)

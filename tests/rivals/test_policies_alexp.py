@@ -8,12 +8,6 @@ import pytest
 from banditselect.rivals import ALEXP, group_lasso
 
 
-def test_the_first_penalty_with_numbers():
-    """log(8 * 10 / .05) = 7.3778: 8 * .5 * sqrt(1 + 3.53553 * 12.14729 + 8.48528 * 7.3778) = 41.2891."""
-    policy = ALEXP(n_models=10, dim=20, noise=0.5, delta=0.05, penalty=1.0)
-    assert policy.model.lasso.penalty[0] == pytest.approx(41.2891, rel=1e-5)
-
-
 @pytest.mark.parametrize("M", [2, 20])
 def test_the_number_of_maps_enters_the_rates(M):
     policy = ALEXP(n_models=M, dim=3, noise=0.2, reward_range=(-1.0, 3.0), learning_rate=5.0, penalty=0.1)

@@ -7,20 +7,7 @@ import pytest
 
 from banditselect import FSOFUL, OFUL
 from banditselect.rivals import LEADER
-
-
-def ridge(history, i, lam):
-    """Return V and the estimate of map i from the definition."""
-    X = np.array([x[i] for x, _ in history])
-    V = lam * np.eye(X.shape[1]) + X.T @ X
-    return V, np.linalg.solve(V, X.T @ np.array([y for _, y in history]))
-
-
-def test_first_radius_with_numbers():
-    """R = .1, S = 1, d = 2, M = 2, delta = .05: lambda = .02, beta = .1 sqrt(2 log 40) + sqrt(.02) = .4130417."""
-    policy = LEADER(n_models=2, dim=[2, 3], noise=0.1, delta=0.05)
-    assert policy.squared_radii[0] == pytest.approx(0.4130417**2, rel=1e-6)
-    assert policy.squared_radii[1] == pytest.approx((0.2716203 + math.sqrt(0.03)) ** 2, rel=1e-6)
+from experts_by_hand import Ridge
 
 
 def test_plays_the_highest_least_upper_bound():
@@ -28,35 +15,31 @@ def test_plays_the_highest_least_upper_bound():
     rng = np.random.default_rng(0)
     dims, R, S, delta, scale = (2, 3), 0.2, 1.5, 0.1, 0.7
     policy = LEADER(n_models=2, dim=dims, noise=R, parameter_bound=S, delta=delta, scale=scale)
-    history, waiting, charged = [], [], 0.0
+    lam = np.array(dims) * R**2 / S**2
+    ridges = [Ridge(np.zeros(d), penalty * np.eye(d)) for d, penalty in zip(dims, lam, strict=True)]
+    waiting, charged = [], 0.0
+
+    def widths(maps):
+        beta = R * np.sqrt([r.logdet + 2 * math.log(2 / delta) for r in ridges]) + np.sqrt(lam) * S
+        return [scale * b * r.widths(m) for b, r, m in zip(beta, ridges, maps, strict=True)]
+
     for t in range(40):
         maps = [rng.normal(size=(5, d)) for d in dims]
         offered = rng.permutation([True, True, True, True, False])
-        bounds = []
-        for i, d in enumerate(dims):
-            lam = d * R**2 / S**2
-            V, theta = ridge(history, i, lam) if history else (lam * np.eye(d), np.zeros(d))
-            beta = R * math.sqrt(np.linalg.slogdet(V / lam)[1] + 2 * math.log(2 / delta)) + math.sqrt(lam) * S
-            width = np.sqrt(np.einsum("kd,kd->k", maps[i], np.linalg.solve(V, maps[i].T).T))
-            bounds.append(maps[i] @ theta + scale * beta * width)
+        bounds = [m @ r.theta + width for m, r, width in zip(maps, ridges, widths(maps), strict=True)]
         least = np.where(offered, np.min(bounds, axis=0), -np.inf)
         decision = policy.act(maps, available=offered)
         assert decision.action == least.argmax()
         assert decision.probability == 1.0
         waiting.append((decision, [m[decision.action] for m in maps], rng.normal()))
         for decision, x, y in waiting if t % 3 == 2 else []:
-            widths = []
-            for i, d in enumerate(dims):
-                lam = d * R**2 / S**2
-                V = ridge(history, i, lam)[0] if history else lam * np.eye(d)
-                beta = R * math.sqrt(np.linalg.slogdet(V / lam)[1] + 2 * math.log(2 / delta)) + math.sqrt(lam) * S
-                widths.append(2 * scale * beta * math.sqrt(x[i] @ np.linalg.solve(V, x[i])))
-            charged += min(widths)
+            charged += 2.0 * np.min(widths([m[None] for m in x]))
             policy.update(decision, y)
-            history.append((x, y))
+            for r, own in zip(ridges, x, strict=True):
+                r.add(own, y)
         waiting = [] if t % 3 == 2 else waiting
     assert policy.regret_bound == pytest.approx(charged, rel=1e-9)
-    V, theta = ridge(history, 1, 3 * R**2 / S**2)
+    V, theta = ridges[1].V, ridges[1].theta
     np.testing.assert_allclose(policy.parameters[1], theta, rtol=1e-9)
     edge = np.eye(3)[0] * math.sqrt(policy.squared_radii[1] / V[0, 0])
     assert policy.covers(theta + 0.999 * edge, model=1)

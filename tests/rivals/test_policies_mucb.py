@@ -12,32 +12,6 @@ from banditselect.rivals import MUCB
 # mUCB
 
 
-def told(policy, reward):
-    """Play a round on two arms, be told a reward, return the arm."""
-    decision = policy.act(np.eye(2))
-    policy.update(decision, reward)
-    return decision.action
-
-
-def test_mucb_with_numbers():
-    """R sqrt(6 log 100) = .52565: one promise of .9 that pays .2 is .7 too much; with an error of .2 two of them are.
-
-    Then the excess is 1.0, against .52565 sqrt(2) = .7434.
-    """
-    centers = [[0.9, 0.5], [0.2, 0.6]]
-    policy = MUCB(centers=centers, horizon=100, noise=0.1)
-    assert policy.consistent.all()
-    assert [told(policy, 0.2), told(policy, 0.6)] == [0, 1]
-    np.testing.assert_array_equal(policy.consistent, [False, True])
-    np.testing.assert_array_equal(policy.plays, [1, 1])
-    robust = MUCB(centers=centers, horizon=100, noise=0.1, error=0.2)
-    assert [told(robust, 0.2), told(robust, 0.2), told(robust, 0.6)] == [0, 0, 1]
-    wide, narrow = (MUCB(centers=centers, horizon=100, noise=0.1, scale=c) for c in (1.34, 1.33))  # .7044, .6991
-    assert [told(wide, 0.2), told(wide, 0.2)] == [0, 0]
-    assert [told(narrow, 0.2), told(narrow, 0.2)] == [0, 1]
-    assert wide.act(np.eye(2), available=[False, True]).action == 1
-
-
 def mucb_by_hand(centers, x, offered, history, *, horizon, error, noise, scale):
     """The actions that mUCB may play and the model it believes, from the definition; history: (model, x, y)."""
     asked = []

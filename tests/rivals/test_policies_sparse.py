@@ -6,19 +6,10 @@ import numpy as np
 import pytest
 
 from banditselect.rivals import SparseOFUL
+from experts_by_hand import Experts, Ridge, softmax, substitution
 
 DIMS, R, S, DELTA, SCALE = (2, 3), 0.3, 1.2, 0.1, 0.4
 L, G = 3.0, 2.0
-
-
-def sqalg(losses, f, low, high):
-    """Return the prediction of SqAlg from the losses of the experts and their predictions."""
-    length = high - low
-    weight = np.exp(-2.0 / length**2 * (losses - losses.min()))
-    weight /= weight.sum()
-    h = np.clip((f - low) / length, 0.0, 1.0)
-    at_0, at_1 = (-0.5 * math.log(weight @ np.exp(-2.0 * (end - h) ** 2)) for end in (0.0, 1.0))
-    return low + length * (0.5 + 0.5 * (at_0 - at_1))
 
 
 def half_range(t, delta):
@@ -55,14 +46,12 @@ def test_plays_by_its_definition(confidence):
         reward_range=(-3.0, 4.0), **bounds,
     )  # fmt: skip
     lam = [d * R**2 / S**2 for d in DIMS]
-    X, y, forecasts, losses, loss = [np.zeros((0, d)) for d in DIMS], np.zeros(0), np.zeros(0), np.zeros(2), 0.0
+    experts = Experts([Ridge(np.zeros(d), penalty * np.eye(d)) for d, penalty in zip(DIMS, lam, strict=True)])
+    forecasts, losses, loss = np.zeros(0), np.zeros(2), 0.0
     for t in range(25):
         maps = [rng.normal(size=(5, d)) for d in DIMS]
-        V = [penalty * np.eye(d) + x.T @ x for penalty, d, x in zip(lam, DIMS, X, strict=True)]
-        theta = [np.linalg.solve(v, x.T @ y) for v, x in zip(V, X, strict=True)]
-        J = [((y - x @ th) ** 2).sum() + c * th @ th for c, x, th in zip(lam, X, theta, strict=True)]
-        gamma = squared_error(confidence, t, lam, loss, min(j - c * S**2 for j, c in zip(J, lam, strict=True)))
-        Z, wide = np.hstack(X), np.hstack(maps)
+        gamma = squared_error(confidence, t, lam, loss, np.min(experts.J - np.array(lam) * S**2))
+        Z, wide = np.hstack(experts.x), np.hstack(maps)
         W = lam[1] * np.eye(5) + Z.T @ Z
         center = np.linalg.solve(W, Z.T @ forecasts)
         residual = ((forecasts - Z @ center) ** 2).sum() + lam[1] * center @ center
@@ -79,23 +68,16 @@ def test_plays_by_its_definition(confidence):
         if confidence != "data":
             high = half_range(t + 1, DELTA / 3.0 if confidence == "corrected" else DELTA)
             low = -high
-        f = np.array([m[decision.action] @ th for m, th in zip(maps, theta, strict=True)])
-        forecast = sqalg(losses, f, low, high)
+        played = [m[decision.action] for m in maps]
+        f = experts.predict(played)
+        forecast = substitution(f[:, None], softmax(-2.0 / (high - low) ** 2 * losses), low, high - low)[0]
         losses += (np.clip(f, low, high) - reward) ** 2
         loss += (forecast - reward) ** 2
         policy.update(decision, reward)
-        X = [np.vstack([x, m[decision.action]]) for x, m in zip(X, maps, strict=True)]
-        y, forecasts = np.append(y, reward), np.append(forecasts, forecast)
+        experts.add(played, reward)
+        forecasts = np.append(forecasts, forecast)
     weight = np.exp(-2.0 / (high - low) ** 2 * losses) if confidence == "data" else policy.model_weights
     np.testing.assert_allclose(policy.model_weights, weight / weight.sum(), rtol=1e-9)
-
-
-def test_what_the_formulas_need_is_asked_for_by_name():
-    for confidence in ("corrected", "paper"):
-        with pytest.raises(ValueError, match=rf'SparseOFUL: feature_bound: .* since confidence="{confidence}"'):
-            SparseOFUL(n_models=2, dim=2, confidence=confidence, reward_bound=1.0)
-        with pytest.raises(ValueError, match="SparseOFUL: reward_bound: got None"):
-            SparseOFUL(n_models=2, dim=2, confidence=confidence, feature_bound=1.0)
 
 
 @pytest.mark.parametrize("confidence", ["data", "corrected"])

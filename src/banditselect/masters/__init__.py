@@ -9,14 +9,5 @@ from .dynamic_balancing import DynamicBalancing
 from .exp4 import EXP4
 from .regret_balancing import RegretBalancing
 
-__all__ = [
-    "D3RB",
-    "ED2RB",
-    "EXP4",
-    "AdaptiveSquareCB",
-    "BalancingElimination",
-    "Corral",
-    "DynamicBalancing",
-    "LatentReference",
-    "RegretBalancing",
-]
+__all__ = ["D3RB", "ED2RB", "EXP4", "AdaptiveSquareCB", "BalancingElimination", "Corral", "DynamicBalancing"]
+__all__ += ["LatentReference", "RegretBalancing"]

@@ -7,16 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..kernels.features import Features
-from ..models.model import Model
 from ..policies import shared
-from ..policies.contract import Played, answer
+from ..policies.contract import Played
 from ..policies.squarecb import EXPLORATION, SquareCB
 from ..runtime.arguments import argument
-from ..runtime.constraints import Number, OneOf, YesNo
+from ..runtime.constraints import Number, OneOf
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST
 from ..types import Array, Index
-from .log_barrier import BarrierModel
+from .log_barrier import HORIZON, PROPENSITIES, BarrierModel
 from .master import Master, copies
 
 
@@ -60,9 +58,7 @@ class AdaptiveSquareCB(Master):
     features): regret 362, 572 and 1410, where ``SquareCB(design="optimal")`` has 8, 214 and 1010. Such errors average
     out, and the price of the master is all that is left: take it where they may conspire.
 
-    References
-    ----------
-    Foster, Gentile, Mohri, Zimmert, "Adapting to misspecification in contextual bandits", NeurIPS 2020.
+    Reference: Foster, Gentile, Mohri, Zimmert, "Adapting to misspecification in contextual bandits", NeurIPS 2020.
 
     Examples
     --------
@@ -76,21 +72,21 @@ class AdaptiveSquareCB(Master):
     (4,)
     """
 
-    dim: int = argument(Number(low=1, integer=True))
+    dim: int = shared.COUNT
     levels: int = argument(Number(low=1, integer=True), default=6)
     exploration: float = argument(Number(low=0.0), default=EXPLORATION)
     design: str = argument(OneOf(("uniform", "optimal")), default="optimal")
-    regularization: float = argument(Number(low=SMALLEST), default=1.0)
+    regularization: float = shared.FACTOR
     reward_range: tuple[float, float] = shared.REWARD_RANGE
-    horizon: int | None = argument(Number(low=2, integer=True, optional=True), default=None)
-    learning_rate: float = argument(Number(low=SMALLEST), default=1.0)
-    propensities: bool = argument(YesNo(), default=False)
+    horizon: int | None = HORIZON
+    learning_rate: float = shared.FACTOR
+    propensities: bool = PROPENSITIES
 
     notes_share: ClassVar[bool] = True
 
-    outside = answer("range.outside", "Number of rewards outside ``reward_range``.")
+    outside = shared.LOSSES_OUTSIDE
 
-    def build(self, lanes: int) -> tuple[Model, None]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return weights under the log barrier, over a SquareCB for each level of error."""
         d, levels, c = int(self.dim), int(self.levels), self.exploration
         caps = [*(2.0**i * d**0.5 for i in range(1, levels + 1)), None]
@@ -102,8 +98,7 @@ class AdaptiveSquareCB(Master):
 
     def _learn_base(self, i: int, ids: Index, x: Features, y: Array, played: Played | None) -> None:
         if played is not None:
-            note: Any = played.note
-            root = np.sqrt(1.0 / note[:, 1])  # the reward counts 1 / p times
+            root = np.sqrt(1.0 / played.note[:, 1])  # the reward counts 1 / p times
             x, y = Features(x.values * root[:, None, None], x.block), y * root
         warnings = list(self._warnings)
         super()._learn_base(i, ids, x, y, played)

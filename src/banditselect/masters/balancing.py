@@ -1,7 +1,5 @@
 """The models of masters that count what each base earned: a tally, bounds on regret, confidence widths of means."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -63,9 +61,7 @@ class TalliedBases(MasterModel):
 class BoundedBases(TalliedBases):
     """The base plays whose bound on regret is smallest, among those that are alive and pass a test.
 
-    Parameters
-    ----------
-    lasting: whether a base that has failed once never plays again.  bias: of :func:`candidates`.
+    If ``lasting``, a base that has failed once never plays again. ``bias``: of :func:`candidates`.
 
     Attributes
     ----------
@@ -74,11 +70,9 @@ class BoundedBases(TalliedBases):
 
     def __init__(self, master: Any, lanes: int, *, lasting: bool, bias: float = 0.0) -> None:
         super().__init__(master, lanes)
-        M = len(master.bases)
         self.lasting, self.bias = lasting, float(bias)
-        self.bounds = RegretBounds(master, lanes)
-        self.widths = MeanWidths(master, lanes)
-        self.alive = np.ones((lanes, M), dtype=bool)
+        self.bounds, self.widths = RegretBounds(master, lanes), MeanWidths(master, lanes)
+        self.alive = np.ones((lanes, len(master.bases)), dtype=bool)
         self.state, self.fixed = (("alive",), ()) if lasting else ((), ("alive",))
 
     def _tested(self, ids: Index) -> tuple[Any, ...]:
@@ -107,10 +101,6 @@ class BoundedBases(TalliedBases):
 
 class RegretBounds(LaneArrays):
     """The bounds U_i(n) on the regret of bases, each at the count of its base; computed when they are needed.
-
-    Parameters
-    ----------
-    master: with ``bases`` and their ``reference``.
 
     Attributes
     ----------
@@ -171,15 +161,10 @@ class MeanWidths(LaneArrays):
     With probability 1 - delta no mean of R-sub-Gaussian rewards is ever further off (Howard, Ramdas, McAuliffe, Sekhon,
     "Time-uniform, nonparametric, nonasymptotic confidence sequences", 2021, equation 2, for each base at delta / M).
 
-    Parameters
-    ----------
-    master: with ``bases``, ``noise``, ``delta`` and ``scale``.
-
     Attributes
     ----------
     spread: r(n) at the count of each base, ``(N, M)``; NaN until it is needed.
-    width: 1.7 R times the scale, ``(N,)``.
-    log_term: the summand that does not depend on n.
+    width: 1.7 R times the scale, ``(N,)``.  log_term: the summand that does not depend on n.
     """
 
     fixed = ("spread", "width")

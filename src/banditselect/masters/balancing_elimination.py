@@ -7,7 +7,6 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ..models.model import Model
 from ..policies import shared
 from ..policies.contract import answer
 from ..runtime.files import register
@@ -54,10 +53,8 @@ class BalancingElimination(Master):
     log T: :math:`(u + R) \sqrt{M T}` where all bounds are the same (Theorem 12 of ``docs/math.md``). The default u = 1
     is a guess.
 
-    References
-    ----------
-    Pacchiano, Dann, Gentile, Bartlett, "Regret bound balancing and elimination for model selection in bandits and RL",
-    2020.
+    Reference: Pacchiano, Dann, Gentile, Bartlett, "Regret bound balancing and elimination for model selection in
+    bandits and RL", 2020.
 
     Examples
     --------
@@ -78,6 +75,6 @@ class BalancingElimination(Master):
 
     admissible = answer("admissible", "Whether each base is not eliminated, ``(M,)``; some base always is not.")
 
-    def build(self, lanes: int) -> tuple[Model, None]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return what bases earned, and a test of their bounds that eliminates for good."""
         return BoundedBases(self, lanes, lasting=True), None

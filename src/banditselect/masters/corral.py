@@ -9,18 +9,16 @@ import numpy as np
 
 from ..kernels import kernel
 from ..kernels.features import Features
-from ..models.model import Model
 from ..policies import shared
-from ..policies.contract import Played, answer
+from ..policies.contract import Played
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
-from ..runtime.constraints import Number, OneOf, YesNo
+from ..runtime.constraints import OneOf
 from ..runtime.drawing import Channel, Streams, philox
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST
 from ..runtime.lanes import LaneArrays
 from ..types import Array, Index, Mask
-from .log_barrier import BarrierModel
+from .log_barrier import HORIZON, PROPENSITIES, BarrierModel
 from .master import BASES, Master, copies
 
 
@@ -40,7 +38,7 @@ class Corral(Master):
 
     Parameters
     ----------
-    bases: fresh policies, or factories; copied with this policy's lanes and seed, never shared.
+    bases: as :class:`RegretBalancing` has them.
     feedback: what a base learns. ``"plain"``: it plays and learns the reward as it is. ``"smoothed"`` (Pacchiano et
         al.): it does so in half of its rounds, by a coin; in the others it plays as it was after a number of its
         lessons drawn from all so far, and only the weights learn. ``"importance"`` (Agarwal et al.): it learns
@@ -77,9 +75,7 @@ class Corral(Master):
     ``plays`` counts the lessons of a base. ``decision.base`` is i, or M (k + 1) + i where snapshot k of base i played.
     ``learn`` teaches every base.
 
-    References
-    ----------
-    Agarwal, Luo, Neyshabur, Schapire, "Corralling a band of bandit algorithms", COLT 2017. Pacchiano, Phan,
+    References: Agarwal, Luo, Neyshabur, Schapire, "Corralling a band of bandit algorithms", COLT 2017. Pacchiano, Phan,
     Abbasi-Yadkori, Rao, Zimmert, Lattimore, Szepesvari, "Model selection in contextual stochastic bandit problems",
     NeurIPS 2020.
 
@@ -97,16 +93,16 @@ class Corral(Master):
     bases: Sequence[Any] = BASES
     feedback: str = argument(OneOf(("plain", "smoothed", "importance")), default="plain")
     reward_range: tuple[float, float] = shared.REWARD_RANGE
-    horizon: int | None = argument(Number(low=2, integer=True, optional=True), default=None)
-    learning_rate: float = argument(Number(low=SMALLEST), default=1.0)
+    horizon: int | None = HORIZON
+    learning_rate: float = shared.FACTOR
     snapshots: int = shared.BLOCKS
-    propensities: bool = argument(YesNo(), default=False)
+    propensities: bool = PROPENSITIES
 
     notes_share: ClassVar[bool] = True
 
-    outside = answer("range.outside", "Number of rewards outside ``reward_range``.")
+    outside = shared.LOSSES_OUTSIDE
 
-    def build(self, lanes: int) -> tuple[Model, None]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return weights under the log barrier."""
         replays = int(self.snapshots) if self.feedback == "smoothed" else 0
         self._earlier = copies("Corral: bases", [*self.bases] * replays, self.lanes, self.seed)
@@ -129,7 +125,7 @@ class Corral(Master):
 
     def _keep(self, i: int, ids: Index) -> None:
         """Keep base i as it is before this lesson: each slot holds any of its states with the same probability."""
-        M, plays = len(self.bases), self._model.plays[ids, i]  # type: ignore[attr-defined]
+        M, plays = len(self.bases), self._model.plays[ids, i]
         slots = len(self._earlier) // M
         taken = replaced(ids, self._slots.keys, plays, i * slots, slots)
         for k in np.flatnonzero(taken.any(axis=0)).tolist():

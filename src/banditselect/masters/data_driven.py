@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..kernels import kernel
-from ..models.model import Model
 from ..policies import shared
 from ..policies.contract import answer
 from ..runtime.arguments import argument
@@ -23,7 +22,6 @@ from .master import BASES, Master
 
 COEFFICIENT = argument(Number(low=SMALLEST), default=1.0, unit="reward")
 COEFFICIENTS = answer("coefficient", "Estimated regret of each base over the root of its rounds, ``(M,)``.")
-POTENTIALS = answer("potential", "Balanced regrets: the base with the smallest plays next, ``(M,)``.")
 
 
 @register
@@ -45,24 +43,21 @@ class D3RB(Master):
 
     Parameters
     ----------
-    bases: fresh policies, or factories; copied with this policy's lanes and seed, never shared.
+    bases: as :class:`RegretBalancing` has them.
     coefficient: :math:`d_{min}`, the regret over :math:`\sqrt n` that every base is believed; smaller ones are not
         distinguished.
     noise, delta, scale: as :class:`BalancingElimination` has them.
 
     Notes
     -----
-    No bound on the regret of any base has to be known. Of bases with the same potential the first plays, so the
-    propensity of an action is that of the base. ``learn`` teaches every base; ``update`` only the one that played.
-    The ``coefficients`` :math:`\hat d_i` never fall. The width departs from print as in :class:`BalancingElimination`.
+    No bound on the regret of any base has to be known. The ``coefficients`` :math:`\hat d_i` never fall. Ties,
+    ``learn`` and the departure of the width from print are as in :class:`BalancingElimination`.
 
     Guarantee, of the reference: with rewards learned at once, and a best expected reward that does not change, regret
     of order :math:`d M \sqrt T + d^2 \sqrt{M T}` up to logarithms, where d is the largest regret over :math:`\sqrt n`
     that the best base has had in its rounds, or :math:`d_{min}` if that is larger, for rewards in [0, 1].
 
-    References
-    ----------
-    Pacchiano, Dann, Gentile, "Data-driven online model selection with regret guarantees", AISTATS 2024.
+    Reference: Pacchiano, Dann, Gentile, "Data-driven online model selection with regret guarantees", AISTATS 2024.
 
     Examples
     --------
@@ -81,9 +76,9 @@ class D3RB(Master):
     delta: float = shared.DELTA
     scale: float = shared.SCALE
 
-    coefficients, potentials = COEFFICIENTS, POTENTIALS
+    coefficients = COEFFICIENTS
 
-    def build(self, lanes: int) -> tuple[Model, None]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return what bases earned, and the regrets that this shows."""
         return EstimatedRegrets(self, lanes, doubling=True), None
 
@@ -113,19 +108,7 @@ class ED2RB(Master):
     be further apart. The authors' code lets the floor :math:`d_{min} \sqrt{N_i}` pass the factor of two. In the
     guarantee d is a regret over :math:`\sqrt n` that the best base has had late in its rounds.
 
-    References
-    ----------
-    Pacchiano, Dann, Gentile, "Data-driven online model selection with regret guarantees", AISTATS 2024.
-
-    Examples
-    --------
-    >>> from banditselect import OFUL, Uniform
-    >>> policy = ED2RB(bases=[Uniform(), OFUL(dim=1)], noise=0.1, seed=0)
-    >>> for _ in range(200):
-    ...     decision = policy.act([[1.0], [2.0]])
-    ...     policy.update(decision, decision.features[0])
-    >>> policy.plays, policy.coefficients.round(2)
-    (array([ 37, 163]), array([2.18, 1.  ]))
+    Reference: Pacchiano, Dann, Gentile, "Data-driven online model selection with regret guarantees", AISTATS 2024.
     """
 
     bases: Sequence[Any] = BASES
@@ -134,9 +117,9 @@ class ED2RB(Master):
     delta: float = shared.DELTA
     scale: float = shared.SCALE
 
-    coefficients, potentials = COEFFICIENTS, POTENTIALS
+    coefficients = COEFFICIENTS
 
-    def build(self, lanes: int) -> tuple[Model, None]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return what bases earned, and the regrets that this shows."""
         return EstimatedRegrets(self, lanes, doubling=False), None
 
@@ -144,10 +127,7 @@ class ED2RB(Master):
 class EstimatedRegrets(TalliedBases):
     """The base plays whose potential is smallest; what it earns changes its own.
 
-    Parameters
-    ----------
-    master: with ``bases``, the smallest ``coefficient``, ``noise``, ``delta`` and ``scale``.
-    doubling: whether a coefficient that is too small is doubled; else it is estimated.
+    If ``doubling``, a coefficient that is too small is doubled; else it is estimated.
 
     Attributes
     ----------

@@ -7,7 +7,6 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ..models.model import Model
 from ..plays.schedules import Power
 from ..policies import shared
 from ..policies.contract import answer
@@ -40,29 +39,16 @@ class DynamicBalancing(Master):
 
     Notes
     -----
-    Of bases with the same bound the first plays, so the propensity of an action is that of the base. ``learn`` teaches
-    every base; ``update`` only the one that played. The source lets biases be any functions of t, and weighs the bounds
-    in the minimum by coefficients; here these are 1.
+    Ties and ``learn`` are as in :class:`BalancingElimination`. The source lets biases be any functions of t, and weighs
+    the bounds in the minimum by coefficients; here these are 1.
 
     Guarantee: with ``scale=1``, rewards learned at once, and a best expected reward that does not change, for
     :math:`U_i(n) = u_i \sqrt n` of which that of a base g holds, regret of order :math:`M u_g \sqrt T + \sum_i (u_g^2 +
     R u_g) / u_i \sqrt{N_i} + (R + \beta u_g) \sqrt{M T}`, up to logarithms of M / delta and log T (Theorem 13 of
     ``docs/math.md``). The default u = 1 is a guess.
 
-    References
-    ----------
-    Cutkosky, Dann, Das, Gentile, Pacchiano, Purohit, "Dynamic balancing for model selection in bandits and RL", ICML
-    2021.
-
-    Examples
-    --------
-    >>> from banditselect import OFUL, Uniform
-    >>> policy = DynamicBalancing(bases=[Uniform(), OFUL(dim=1)], noise=0.1, seed=0)
-    >>> for _ in range(200):
-    ...     decision = policy.act([[1.0], [2.0]])
-    ...     policy.update(decision, decision.features[0])
-    >>> policy.plays, policy.admissible
-    (array([ 18, 182]), array([False,  True]))
+    Reference: Cutkosky, Dann, Das, Gentile, Pacchiano, Purohit, "Dynamic balancing for model selection in bandits and
+    RL", ICML 2021.
     """
 
     bases: Sequence[Any] = BASES
@@ -74,6 +60,6 @@ class DynamicBalancing(Master):
 
     admissible = answer("admissible", "Whether each base is in A_t, ``(M,)``: may play in the next round.")
 
-    def build(self, lanes: int) -> tuple[Model, None]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return what bases earned, and a test of their bounds in every round."""
         return BoundedBases(self, lanes, lasting=False, bias=self.bias), None

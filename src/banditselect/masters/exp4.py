@@ -19,7 +19,6 @@ from ..runtime.arguments import argument
 from ..runtime.constraints import Number, OneOf
 from ..runtime.errors import refuse
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST
 from ..types import Array, Index, Mask
 from .master import BASES, learn_base, shape_of
 
@@ -38,8 +37,8 @@ class EXP4(Policy):
 
     Parameters
     ----------
-    bases: fresh policies, or factories; copied with this policy's lanes and seed, never shared. A predictor that does
-        not learn is ``Greedy(center=...)``. A base without propensities, or with bases of its own, is refused.
+    bases: as :class:`RegretBalancing` has them. A predictor that does not learn is ``Greedy(center=...)``. A base
+        without propensities, or with bases of its own, is refused.
     exploration: ``"ix"`` (EXP4.IX): :math:`\gamma_t = 0`, :math:`\beta_t = \eta_t / 2`; ``"uniform"``:
         :math:`\beta_t = 0`, :math:`\gamma_t` as ``mixing`` says.
     mixing: None for :math:`\gamma_t = \sqrt{\kappa \log M / t}`, or the g of :math:`\gamma_t = g t^{-1/3}`; at most
@@ -60,10 +59,8 @@ class EXP4(Policy):
     \log(2 / \delta)` (Neu); with ``"uniform"``, in expectation, :math:`\gamma T + 3 \sqrt{K T \log M / 2}` (the usual
     argument). A base that learns may advise better alone.
 
-    References
-    ----------
-    Auer, Cesa-Bianchi, Freund, Schapire, "The nonstochastic multiarmed bandit problem", SIAM J. Computing 2002. Neu,
-    "Explore no more: improved high-probability regret bounds for non-stochastic bandits", NeurIPS 2015.
+    References: Auer, Cesa-Bianchi, Freund, Schapire, "The nonstochastic multiarmed bandit problem", SIAM J. Computing
+    2002. Neu, "Explore no more: improved high-probability regret bounds for non-stochastic bandits", NeurIPS 2015.
 
     Examples
     --------
@@ -81,7 +78,7 @@ class EXP4(Policy):
     mixing: float | None = argument(Number(low=0.0, optional=True), default=None)
     reward_range: tuple[float, float] = shared.REWARD_RANGE
     horizon: int | None = shared.HORIZON_OR_NONE
-    learning_rate: float = argument(Number(low=SMALLEST), default=1.0)
+    learning_rate: float = shared.FACTOR
 
     is_master: ClassVar[bool] = True
     reads_propensity: ClassVar[bool] = True
@@ -90,9 +87,9 @@ class EXP4(Policy):
         "weights",
         "Weight of each base where as many actions are offered as on average so far, ``(M,)``; equal at first.",
     )
-    outside = answer("range.outside", "Number of rewards outside ``reward_range``.")
+    outside = shared.LOSSES_OUTSIDE
 
-    def build(self, lanes: int) -> tuple[Model, None]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the losses of the bases, and the weights that follow."""
         for i, base in enumerate(self.bases):
             if not base.has_propensity:
@@ -104,22 +101,20 @@ class EXP4(Policy):
         return AdviceWeights(self, lanes), None
 
     def _choose(self, ids: Index, x: Features, offered: Mask | None, numbers: Index) -> Chosen:
-        model: Any = self._model
         kappa = counted(x, offered)
-        eta, gamma, beta = model.rates(ids, kappa)
+        eta, gamma, beta = self._model.rates(ids, kappa)
         chosen = [base._choose(ids, x, offered, numbers) for base in self.bases]
         advice = np.stack([one.p for one in chosen], axis=1)
-        p = (model.weights_at(ids, eta)[:, :, None] * advice).sum(axis=1)
+        p = (self._model.weights_at(ids, eta)[:, :, None] * advice).sum(axis=1)
         p += gamma[:, None] * (best(np.zeros_like(p), offered) - p)
         by_action = np.concatenate([advice, *(one.whole_note() for one in chosen)], axis=1)
         return Chosen(p, self._streams.keys[ids], np.column_stack([kappa, beta]), by_action)
 
     def _learn(self, ids: Index, x: Features, y: Array, played: Played | None) -> None:
-        model: Any = self._model
         parts: list[Played | None] = [None] * len(self.bases)
         if played is not None:
-            note: Any = played.note
-            model.learn_losses(ids, y, played.probability + note[:, 1], note[:, 0], note[:, 2 : self._ends[0]])
+            note, p = played.note, played.probability
+            self._model.learn_losses(ids, y, p + note[:, 1], note[:, 0], note[:, 2 : self._ends[0]])
             self._keep_warnings()
             parts = [played._replace(note=note[:, a:b]) for a, b in zip(self._ends, self._ends[1:], strict=False)]
         for i, part in enumerate(parts):

@@ -8,9 +8,14 @@ import numpy as np
 
 from ..kernels import kernel
 from ..models.reward_range import RewardRange
+from ..runtime.arguments import argument
+from ..runtime.constraints import Number, YesNo
 from ..runtime.lanes import LaneArrays
 from ..types import Array, Index
 from .master import MasterModel, shape_of
+
+HORIZON = argument(Number(low=2, integer=True, optional=True), default=None)
+PROPENSITIES = argument(YesNo(), default=False)
 
 
 class BarrierModel(MasterModel):
@@ -18,13 +23,8 @@ class BarrierModel(MasterModel):
 
     Parameters
     ----------
-    master: with ``bases``, ``reward_range``, ``horizon`` and ``learning_rate``.
     replays: how many earlier states of each base may play in its place; only their rounds are judged then.
     weigh: whether a base learns rewards whose distance from the upper end of the range is divided by its share.
-
-    Attributes
-    ----------
-    plays: lessons of each base from rounds that it played itself, ``(N, M)``.
     """
 
     state = ("plays",)
@@ -58,14 +58,8 @@ class LogBarrier(LaneArrays):
 
     Parameters
     ----------
-    alternatives: their number M.
-    rate: c; rates begin at :math:`c \sqrt{M / T}`.
+    alternatives: their number M.  rate: c; rates begin at :math:`c \sqrt{M / T}`.
     horizon: T; None to begin with 32 M and to begin anew with twice as much whenever it is over.
-
-    Attributes
-    ----------
-    weights, rates, thresholds: ``(N, M)``.  horizon: T, ``(N,)``.  seen: rounds since the last beginning, ``(N,)``.
-    doubling: whether a lane that has seen its horizon begins anew with twice as long a one.
     """
 
     state = ("weights", "rates", "thresholds", "horizon", "seen")

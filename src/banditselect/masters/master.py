@@ -1,7 +1,5 @@
 """Masters: in each round one of several policies, drawn by shares, plays and learns."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
@@ -86,8 +84,7 @@ class Master(Policy):
     # Choose.
 
     def _choose(self, ids: Index, x: Features, offered: Mask | None, numbers: Index) -> Chosen:
-        model: Any = self._model
-        shares, ties = model.shares(ids)
+        shares, ties = self._model.shares(ids)
         if ties:
             base, share = self._ties.draw(ids, numbers, shares)
         else:
@@ -131,8 +128,7 @@ class Master(Policy):
         return note[:, :own], by_action
 
     def _probabilities(self, ids: Index, x: Features, offered: Mask | None) -> Array:
-        model: Any = self._model
-        return self._mixture(ids, x, offered, model.shares(ids)[0])
+        return self._mixture(ids, x, offered, self._model.shares(ids)[0])
 
     def _mixture(self, ids: Index, x: Features, offered: Mask | None, shares: Array) -> Array:
         """Return the probabilities of the actions, ``(n, K)``, if the bases play with the probabilities ``(n, M)``."""
@@ -146,16 +142,14 @@ class Master(Policy):
     # Learn.
 
     def _learn(self, ids: Index, x: Features, y: Array, played: Played | None) -> None:
-        model: Any = self._model
         if played is None:
-            model.record(ids, None, None, y)
+            self._model.record(ids, None, None, y)
             for i in range(len(self._bases)):
                 self._learn_base(i, ids, x, y, None)
             return
-        note: Any = played.note
-        base = note[:, 0].astype(np.int64)
-        y = model.record(ids, base, note[:, 1].copy() if self.notes_share else None, y)
-        if model.warnings:
+        base = played.note[:, 0].astype(np.int64)
+        y = self._model.record(ids, base, played.note[:, 1].copy() if self.notes_share else None, y)
+        if self._model.warnings:
             self._keep_warnings()
         for i, rows in by_base(base):
             some = (ids, x, y, played) if rows is ALL else (ids[rows], x.rows(rows), y[rows], played.rows(rows))
@@ -164,7 +158,7 @@ class Master(Policy):
     def _learn_base(self, i: int, ids: Index, x: Features, y: Array, played: Played | None) -> None:
         """Let one player learn what it played; ``played`` carries the note of the master."""
         if played is not None:
-            note: Any = played.note
+            note = played.note
             p = note[:, -1] if self._notes_propensity else None
             played = Played(played.action, p, note[:, self._own : self._own + self._bases[i]._note_width])
         learn_base(self, i, ids, x, y, played)

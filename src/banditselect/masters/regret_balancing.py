@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import kernel
-from ..models.model import Model
+from ..policies import shared
 from ..runtime.arguments import argument
 from ..runtime.constraints import OneOf
 from ..runtime.files import register
@@ -47,9 +47,7 @@ class RegretBalancing(Master):
     the regret of some base on the rounds that it plays, noise included, at every count, and what the best action earns
     in expectation is the same in all rounds (Theorem 11 of ``docs/math.md``). The default u = 1 is a guess.
 
-    References
-    ----------
-    Abbasi-Yadkori, Pacchiano, Phan, "Regret balancing for bandit and RL model selection", 2020.
+    Reference: Abbasi-Yadkori, Pacchiano, Phan, "Regret balancing for bandit and RL model selection", 2020.
 
     Examples
     --------
@@ -66,7 +64,7 @@ class RegretBalancing(Master):
     reference: Reference | Sequence[Reference] = REFERENCE
     rule: str = argument(OneOf(("optimistic", "balancing")), default="optimistic")
 
-    def build(self, lanes: int) -> tuple[Model, None]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return what bases earned, and the bounds on their regret."""
         return BalancedBases(self, lanes, balancing=self.rule == "balancing"), None
 

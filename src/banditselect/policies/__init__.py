@@ -23,37 +23,7 @@ from .ps_ts import PSTS
 from .squarecb import SquareCB
 from .uniform import Uniform
 
-__all__ = [
-    "FSIDS",
-    "FSMED",
-    "FSOFUL",
-    "FSTS",
-    "OFUL",
-    "PSIDS",
-    "PSOFUL",
-    "PSTS",
-    "BiasOFUL",
-    "Binding",
-    "Constant",
-    "Decision",
-    "EveryBall",
-    "EveryMap",
-    "FSSquareCB",
-    "Greedy",
-    "LinIDS",
-    "LinMED",
-    "LinTS",
-    "OnMap",
-    "Pending",
-    "Policy",
-    "Several",
-    "SquareCB",
-    "Uniform",
-    "given",
-    "load",
-    "on_every_ball",
-    "on_every_map",
-    "on_map",
-    "register",
-    "registered",
-]
+__all__ = ["FSIDS", "FSMED", "FSOFUL", "FSTS", "FSSquareCB", "LinIDS", "LinMED", "LinTS"]
+__all__ += ["OFUL", "PSIDS", "PSOFUL", "PSTS", "BiasOFUL", "Greedy", "Policy", "SquareCB", "Uniform"]
+__all__ += ["EveryBall", "EveryMap", "OnMap", "on_every_ball", "on_every_map", "on_map"]
+__all__ += ["Binding", "Constant", "Decision", "Pending", "Several", "given", "load", "register", "registered"]

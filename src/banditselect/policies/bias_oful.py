@@ -6,12 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..models.confidence import Ellipsoids
-from ..models.model import Model
 from ..models.ridge_bank import RidgeBank, with_zero
 from ..plays.optimism import Optimism
-from ..plays.play import Play
-from ..runtime.arguments import argument
-from ..runtime.constraints import Numbers, YesNo
 from ..runtime.files import register
 from ..runtime.inputs import lane_vectors
 from ..runtime.lanes import per_lane
@@ -36,10 +32,6 @@ class BiasOFUL(EllipsoidPolicy):
     intercept: whether a constant feature 1 stands before the features. The centre is 0 there, and the radius that of
         the whole parameter.
 
-    Attributes
-    ----------
-    parameters: ``(d,)``.  constant: the constant term.  squared_radii.  covers(theta).  regret_bound.
-
     Notes
     -----
     Departures from its source, where tasks are drawn at random: :math:`\lambda = 1 / (T \mathrm{Var}_h)` there, with T
@@ -50,9 +42,7 @@ class BiasOFUL(EllipsoidPolicy):
 
     Guarantee: that of :class:`~banditselect.OFUL` for parameters within r of the centre.
 
-    References
-    ----------
-    Cella, Lazaric, Pontil, "Meta-learning with stochastic linear bandits", ICML 2020.
+    Reference: Cella, Lazaric, Pontil, "Meta-learning with stochastic linear bandits", ICML 2020.
 
     Examples
     --------
@@ -60,14 +50,14 @@ class BiasOFUL(EllipsoidPolicy):
     array([0., 1.])
     """
 
-    center: ArrayLike = argument(Numbers(shapes=((None,), (None, None)), lane_axes=2), unit="reward")
+    center: ArrayLike = shared.CENTER
     radius: float | ArrayLike = shared.PARAMETER_BOUND
     noise: float | ArrayLike = shared.NOISE
     delta: float = shared.DELTA
     scale: float = shared.SCALE
-    intercept: bool = argument(YesNo(), default=False)
+    intercept: bool = shared.NO_INTERCEPT
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return an ellipsoid around a ridge estimate about the centre, played by optimism."""
         d, radius = np.shape(self.center)[-1], per_lane(self.radius, lanes)
         with np.errstate(divide="ignore", over="ignore"):

@@ -128,7 +128,7 @@ def check_distribution(policy: Policy, p: Any, shape: tuple[int, int], offered: 
         raise refuse(f"{type(policy).__name__}: probabilities", p, "0 for every action that is not available")
 
 
-def built(policy: Policy, chooses: bool) -> tuple[Model, Any]:
+def built(policy: Policy, chooses: bool) -> tuple[Any, Any]:
     """Return the model and the play that ``build`` makes; refuse a model that does not answer what the play asks.
 
     ``chooses``: whether the policy writes ``_choose``, so that it needs no play.

@@ -49,7 +49,7 @@ class Played(NamedTuple):
 
     action: Index
     probability: Array | None
-    note: Array | None
+    note: Any
 
     def rows(self, rows: Any) -> Played:
         """Return some of the rows."""

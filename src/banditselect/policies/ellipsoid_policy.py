@@ -5,10 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..models.ridge_bank import with_zero
+from ..models.ridge_bank import RidgeBank, penalties, with_zero
 from ..runtime.constraints import whole_number
 from ..runtime.errors import refuse
-from ..runtime.inputs import lane_vectors
+from ..runtime.inputs import lane_vectors, map_widths
+from ..runtime.lanes import per_lane
+from ..runtime.shapes import maps_of
 from ..types import Array
 from . import shared
 from .contract import answer
@@ -31,13 +33,13 @@ class EllipsoidPolicy(Policy):
 
         With an intercept it has d + 1 entries, the constant first; with blocks those of one after those of the other.
         """
-        return covers_of_maps(self, theta, None)
+        return covers_of_maps(self, theta)
 
 
-def covers_of_maps(policy: Any, theta: ArrayLike, model: int | None) -> Any:
-    """Return whether the confidence set of ``model`` (of any, for None) contains ``theta``, per lane.
+def covers_of_maps(policy: Any, theta: ArrayLike, model: int | None = None) -> Any:
+    """Return whether the set of ``model`` (of any, by default) contains ``theta``, ``(d_i,)`` or ``(N, d_i)``.
 
-    The model of the policy has a ``bank`` and answers ``covers(thetas, models)``.
+    With an intercept it has d_i + 1 entries, the constant first; with blocks those of one after those of the other.
     """
     widths = policy._model.bank.widths
     if model is None and len(set(widths)) > 1:
@@ -57,3 +59,15 @@ def coverage_of_maps(policy: Any, parameter: Array, model: ArrayLike | None) -> 
     for i in np.unique(models):
         held[models == i] = np.atleast_1d(policy.covers(parameter, int(i)))[models == i]
     return held
+
+
+def ridge_per_map(policy: Any, lanes: int) -> tuple[RidgeBank, dict[str, Any]]:
+    """Return a ridge for each of M maps, and ``noise``, ``bound`` and ``regularization`` as numbers of every lane."""
+    owner, M = type(policy).__name__, int(policy.n_models)
+    blocks = map_widths(owner, policy.settings.get("blocks", 1), M, "blocks")
+    shape = maps_of(map_widths(owner, policy.dim, M), blocks, many=True)
+    noise, bound = per_lane(policy.noise, lanes), per_lane(policy.parameter_bound, lanes)
+    widths = np.array(blocks) * (np.array(shape.dims) + policy.intercept)
+    lam = penalties(f"{owner}: regularization", policy.regularization, widths, noise, bound)
+    bank = RidgeBank.of(shape, lanes, lam, constant=policy.intercept)
+    return bank, {"noise": noise, "bound": bound, "regularization": lam}

@@ -7,11 +7,7 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from ..models.map_mixture import MapMixture
-from ..models.model import Model
 from ..plays.information import Information
-from ..plays.play import Play
-from ..runtime.arguments import argument
-from ..runtime.constraints import Number, Widths, YesNo
 from ..runtime.files import register
 from . import shared
 from .members import MapPolicy, prior_of
@@ -48,20 +44,14 @@ class FSIDS(MapPolicy):
     memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
         ``(1 - 1 / m) ** k``, in the estimates and in the weights of models (``docs/math.md``, section 14).
 
-    Attributes
-    ----------
-    model_weights: how probable each map is, ``(M,)``: calibrated, see ``docs/defaults.md``.
-    parameters: ``(M, d)``.  constants: ``(M,)``.  With blocks both are lists, of a map with several blocks
-    ``(blocks, d_i)`` and ``(blocks,)``.  noise_estimate.  rounds.
-
     Notes
     -----
+    ``model_weights``, how probable each map is, are calibrated: ``docs/defaults.md``.
+
     Guarantee: for the exact ratio M costs an additive log M in the information; what is played has estimates in it, and
     is measured, not proved: ``docs/math.md``, section 11, and ``docs/defaults.md``.
 
-    References
-    ----------
-    Russo, Van Roy, "Learning to optimize via information-directed sampling", Operations Research 2018.
+    Reference: Russo, Van Roy, "Learning to optimize via information-directed sampling", Operations Research 2018.
 
     Examples
     --------
@@ -75,18 +65,18 @@ class FSIDS(MapPolicy):
     array([0., 1.])
     """
 
-    n_models: int = argument(Number(low=1, integer=True))
-    dim: int | Sequence[int] = argument(Widths())
+    n_models: int = shared.COUNT
+    dim: int | Sequence[int] = shared.WIDTHS
     blocks: int | Sequence[int] = shared.MAP_BLOCKS
     noise: float | ArrayLike | None = shared.LEARNED_NOISE
-    intercept: bool = argument(YesNo(), default=True)
+    intercept: bool = shared.INTERCEPT
     prior_weights: ArrayLike | None = shared.PRIOR_WEIGHTS
     floor: float = shared.FLOOR
     memory: float | None = shared.MEMORY
 
     noise_estimate = shared.NOISE_ESTIMATE
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return all maps at several prior scales, played by information-directed play."""
         maps, prior = self._maps(), prior_of(self)
         model = MapMixture(maps, lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory)

@@ -7,11 +7,7 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from ..models.map_mixture import MapMixture
-from ..models.model import Model
 from ..plays.divergence import Divergence
-from ..plays.play import Play
-from ..runtime.arguments import argument
-from ..runtime.constraints import Number, Widths, YesNo
 from ..runtime.files import register
 from . import shared
 from .members import MapPolicy, prior_of
@@ -32,56 +28,28 @@ class FSMED(MapPolicy):
 
     Parameters
     ----------
-    n_models: number of feature maps M.
-    dim: their width d, or one per map; features are ``(M, K, d)``, or a list of M arrays ``(K, d_i)``.
-    blocks: how many separate parameters each map has, a number or one per map, for disjoint arms: an action has one of
-        them, and the features of a map that has several are ``Blocked(values, block)``, ``(K, d_i)`` and ``(K,)``, in
-        the list of maps. Such a map has an intercept per block.
-    noise: standard deviation of the rewards, if it is known; learned by default.
-    intercept: whether mean rewards have a constant term besides what the features explain.
-    prior_weights: of the maps, ``(M,)``, equal by default; normalised to sum 1.
+    n_models, dim, blocks, noise, intercept, prior_weights, memory: as :class:`FSIDS` has them.
     best_share: what q has on the action of highest mean, a number >= 0 and < 1.
-    memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
-        ``(1 - 1 / m) ** k``, in the estimates and in the weights of models (``docs/math.md``, section 14).
-
-    Attributes
-    ----------
-    model_weights: how probable each map is, ``(M,)``.
-    parameters: ``(M, d)``.  constants: ``(M,)``.  With blocks both are lists, of a map with several blocks
-    ``(blocks, d_i)`` and ``(blocks,)``.  noise_estimate.  rounds.
 
     Notes
     -----
     Published for one map, see :class:`LinMED`; the mixture is ours. No guarantee.
 
-    References
-    ----------
-    Balagopalan, Jun, "Minimum empirical divergence for sub-Gaussian linear bandits", AISTATS 2025.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> policy = FSMED(n_models=2, dim=3, seed=0)
-    >>> for _ in range(300):
-    ...     decision = policy.act(rng.normal(size=(2, 5, 3)))
-    ...     policy.update(decision, 0.3 * decision.features[1].sum() + rng.normal())
-    >>> policy.model_weights.round(3)
-    array([0., 1.])
+    Reference: Balagopalan, Jun, "Minimum empirical divergence for sub-Gaussian linear bandits", AISTATS 2025.
     """
 
-    n_models: int = argument(Number(low=1, integer=True))
-    dim: int | Sequence[int] = argument(Widths())
+    n_models: int = shared.COUNT
+    dim: int | Sequence[int] = shared.WIDTHS
     blocks: int | Sequence[int] = shared.MAP_BLOCKS
     noise: float | ArrayLike | None = shared.LEARNED_NOISE
-    intercept: bool = argument(YesNo(), default=True)
+    intercept: bool = shared.INTERCEPT
     prior_weights: ArrayLike | None = shared.PRIOR_WEIGHTS
-    best_share: float = argument(Number(low=0.0, high=1.0, below=True), default=0.99)
+    best_share: float = shared.BEST_SHARE
     memory: float | None = shared.MEMORY
 
     noise_estimate = shared.NOISE_ESTIMATE
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return all maps at several prior scales, played by minimum empirical divergence."""
         maps, prior = self._maps(), prior_of(self)
         model = MapMixture(maps, lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory)

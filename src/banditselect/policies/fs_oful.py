@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ..models.likelihood import MapSets
-from ..models.model import Model
-from ..models.ridge_bank import RidgeBank, known_as_zero, penalties
+from ..models.ridge_bank import known_as_zero
 from ..plays.optimism import Optimism
-from ..plays.play import Play
-from ..runtime.arguments import argument
-from ..runtime.constraints import Number, OneOf, Widths, YesNo
 from ..runtime.files import register
-from ..runtime.lanes import per_lane
-from ..types import Array
 from . import shared
 from .contract import answer
-from .ellipsoid_policy import coverage_of_maps, covers_of_maps
+from .ellipsoid_policy import coverage_of_maps, covers_of_maps, ridge_per_map
 from .members import MapPolicy, prior_of
 
 
@@ -31,32 +23,20 @@ class FSOFUL(MapPolicy):
     .. math:: a_t = \arg\max_a \max_{i : \rho_i^2 \ge 0}
               \langle \phi^i(a), \hat\theta_i \rangle + \rho_i |\phi^i(a)|_{V_i^{-1}}
 
-    with :math:`\rho_i^2` as in ``LikelihoodSets``. No range, no horizon and no radius to
-    tune; a map that is refuted is no longer played.
+    with :math:`\rho_i^2` as for :class:`PSOFUL`. No range, no horizon and no radius to tune; a map that is refuted is
+    no longer played.
 
     Parameters
     ----------
-    n_models: number of feature maps M.
-    dim: their width d, or one per map; features are ``(M, K, d)``, or a list of M arrays ``(K, d_i)``.
-    blocks: how many separate parameters each map has, a number or one per map, for disjoint arms: an action has one of
-        them, and the features of a map that has several are ``Blocked(values, block)``, ``(K, d_i)`` and ``(K,)``, in
-        the list of maps. Such a map has an intercept per block; all blocks count in :math:`d_i`.
-    noise: sub-Gaussian constant R of the rewards.
+    n_models, dim, blocks: as :class:`FSIDS` has them; all blocks of a map count in :math:`d_i`.
+    noise, delta, scale: as :class:`OFUL` has them.
     parameter_bound: S, a bound on the norm of the true map's parameter.
-    delta: the sets fail with at most this probability, over all rounds together.
     regularization: ridge penalty lambda, a number or one per model; by default :math:`\lambda_i = d_i R^2 / S^2`, which
         nearly minimises the radii.
     likelihood: ``"evidence"`` or ``"online"``, the loss :math:`L_i`; both are valid.
-    scale: multiplies the radii; 1 is the theory, less is practice.
     misspecification: eps, for rewards within eps of linear.
     intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`, and S
         speaks of the whole parameter then.
-
-    Attributes
-    ----------
-    model_weights, admissible, squared_radii: ``(M,)``.  parameters: ``(M, d)``.  constants: ``(M,)``, the constant
-    terms; with blocks both are lists, of a map with several blocks ``(blocks, d_i)`` and ``(blocks,)``.
-    covers(theta, model).  misspecified.
 
     Notes
     -----
@@ -79,17 +59,17 @@ class FSOFUL(MapPolicy):
     True
     """
 
-    n_models: int = argument(Number(low=1, integer=True))
-    dim: int | Sequence[int] = argument(Widths())
+    n_models: int = shared.COUNT
+    dim: int | Sequence[int] = shared.WIDTHS
     blocks: int | Sequence[int] = shared.MAP_BLOCKS
     noise: float | ArrayLike = shared.NOISE
     parameter_bound: float | ArrayLike = shared.PARAMETER_BOUND
     delta: float = shared.DELTA
     regularization: float | ArrayLike | None = shared.MODEL_REGULARIZATION
-    likelihood: str = argument(OneOf(("evidence", "online")), default="evidence")
+    likelihood: str = shared.LIKELIHOOD
     scale: float = shared.SCALE
     misspecification: float = shared.MISSPECIFICATION
-    intercept: bool = argument(YesNo(), default=False)
+    intercept: bool = shared.NO_INTERCEPT
 
     _needs_every_reward = True  # the radius of a set speaks of all rewards that its model has learned
 
@@ -98,16 +78,15 @@ class FSOFUL(MapPolicy):
     )
     admissible = shared.ADMISSIBLE
     misspecified = shared.MISSPECIFIED
+    covers, coverage = covers_of_maps, coverage_of_maps
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the likelihood-ratio sets of all maps, played by optimism."""
-        maps, noise, bound = self._maps(), per_lane(self.noise, lanes), per_lane(self.parameter_bound, lanes)
-        widths = np.array(maps.blocks) * (np.array(maps.dims) + self.intercept)
-        lam = penalties("FSOFUL: regularization", self.regularization, widths, noise, bound)
+        bank, terms = ridge_per_map(self, lanes)
         sets = MapSets(
-            RidgeBank.of(maps, lanes, lam, constant=self.intercept),
-            noise=noise,
-            penalty=known_as_zero(lam) * bound[:, None] ** 2,
+            bank,
+            noise=terms["noise"],
+            penalty=known_as_zero(terms["regularization"]) * terms["bound"][:, None] ** 2,
             prior=prior_of(self),
             delta=self.delta,
             online=self.likelihood == "online",
@@ -115,14 +94,3 @@ class FSOFUL(MapPolicy):
             scale=self.scale,
         )
         return sets, Optimism()
-
-    def covers(self, theta: ArrayLike, model: int | None = None) -> Any:
-        """Return whether the set of ``model`` (of any, by default) contains ``theta``, ``(d_i,)`` or ``(N, d_i)``.
-
-        With an intercept it has d_i + 1 entries, the constant first; with blocks those of one after those of the other.
-        """
-        return covers_of_maps(self, theta, model)
-
-    def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
-        """Return for each lane whether the set of the true ``model`` holds the true ``parameter``, ``(N,)``."""
-        return coverage_of_maps(self, parameter, model)

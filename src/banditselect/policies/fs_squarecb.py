@@ -11,20 +11,17 @@ from numpy.typing import ArrayLike
 from ..kernels.features import Features
 from ..models.evidence import EvidenceWeighted, Posterior
 from ..models.map_mixture import MapMixture
-from ..models.model import Model
 from ..models.printed_fs import FIXED, FORMS, CorrectedSqAlg, PrintedFS, PrintedSqAlg
 from ..models.reward_range import RewardRange
 from ..models.ridge_bank import RidgeBank, penalties
 from ..models.sqalg import SqAlgWeighted
 from ..plays.inverse_gaps import InverseGaps, OfferedGaps
 from ..plays.optimal_design import OptimalGaps
-from ..plays.play import Play
 from ..plays.schedules import Schedule
 from ..runtime.arguments import argument
-from ..runtime.constraints import Number, OneOf, Rate, Widths, YesNo
+from ..runtime.constraints import Number, OneOf, Rate
 from ..runtime.errors import refuse
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST
 from ..runtime.lanes import per_lane
 from ..types import Array, Index, Mask
 from . import shared
@@ -57,11 +54,8 @@ class FSSquareCB(MapPolicy):
 
     Parameters
     ----------
-    n_models: number of feature maps M.
+    n_models: number of feature maps M.  blocks: as :class:`FSIDS` has them.
     dim: their width d, or one per map; features are ``(M, K, d)``, or a list of M arrays ``(K, d_i)``.
-    blocks: how many separate parameters each map has, a number or one per map, for disjoint arms: an action has one of
-        them, and the features of a map that has several are ``Blocked(values, block)``, ``(K, d_i)`` and ``(K,)``, in
-        the list of maps. Such a map has an intercept per block.
     noise: sub-Gaussian constant R of the rewards; (hi - lo) / 2 by default.
     reward_range: (lo, hi), where rewards are expected: a scale, not a law.
     regularization: ridge penalty lambda, a number or one per model. By default :math:`\lambda_i = d_i R^2 / S^2` with S
@@ -81,22 +75,12 @@ class FSSquareCB(MapPolicy):
     delta, feature_bound (L), reward_bound (G), parameter_bound (S), horizon (T): what the formulas need; asked for by
         name when ``"paper"`` or ``"corrected"`` is chosen. Without a horizon the printed range grows with t.
     intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`, as
-        all blocks do. With
-        ``"learned"`` its prior is nearly flat; the formulas know none.
-    memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
-        :math:`(1 - 1 / m)^k`, in the regressions, in the weights of the maps and in t. The formulas know none.
+        all blocks do. With ``"learned"`` its prior is nearly flat; the formulas know none.
+    memory: as for :class:`FSIDS`, in t too; the formulas know none.
     share: a rate :math:`\alpha` per round, for ``"range"``: the weights of SqAlg can return (fixed-share), since every
-        map gives this part of its weight to the others after each reward. It says how likely it is that another
-        map is best in the next round, 1 / s if one lasts s rounds. Losses do not fade then; with a memory the
-        regressions do.
+        map gives this part of its weight to the others after each reward: 1 / s if the best map lasts s rounds. Losses
+        do not fade then; with a memory the regressions do.
     aggregation_rate: for ``"range"``: multiplies :math:`\eta`; above 1 is practice.
-
-    Attributes
-    ----------
-    model_weights: ``(M,)``.  admissible: ``(M,)``.  parameters: ridge estimates, or means of the posterior with
-        ``"learned"``, ``(M, d)``.  constants: their constant terms, ``(M,)``.  rounds. With blocks both are lists, of a
-        map with several blocks ``(blocks, d_i)`` and ``(blocks,)``.
-    outside: how many rewards fell outside ``reward_range``.  clipped: how many SqAlg had to clip.
 
     Notes
     -----
@@ -104,10 +88,9 @@ class FSSquareCB(MapPolicy):
     offered; the range is the largest over the models; the printed :math:`R_{Sq}` is used as it stands, although it
     vanishes with R. ``"corrected"`` plays what is true instead.
 
-    In a world that changes the guarantee is one of SqAlg alone: its loss against that of the best maps of
-    each time, with ``share`` or ``memory`` (section 14 of ``docs/math.md``, which also says when to use which).
-
-    An expert found inadmissible when the policy acts is out from the moment that act's reward is learned.
+    In a world that changes the guarantee is one of SqAlg alone: its loss against that of the best maps of each time,
+    with ``share`` or ``memory`` (section 14 of ``docs/math.md``, which also says when to use which). An expert found
+    inadmissible when the policy acts is out from the moment that act's reward is learned.
 
     Guarantee: with ``"corrected"`` for exploration and weighting the regret of T rounds is, with probability
     :math:`1 - \delta`, at most ``theory.feature_selection.regret_bound`` with K the most actions ever offered
@@ -121,10 +104,8 @@ class FSSquareCB(MapPolicy):
     the leading one, and those beyond 128 features together, which makes s the width of one map once that has won; this
     is practice, and so is SqAlg's prediction (``"range"``), which is not linear in the features.
 
-    References
-    ----------
-    Moradipari, Turan, Abbasi-Yadkori, Alizadeh, Ghavamzadeh, "Feature and parameter selection in stochastic linear
-    bandits", ICML 2022.
+    Reference: Moradipari, Turan, Abbasi-Yadkori, Alizadeh, Ghavamzadeh, "Feature and parameter selection in stochastic
+    linear bandits", ICML 2022.
 
     Examples
     --------
@@ -139,8 +120,8 @@ class FSSquareCB(MapPolicy):
     array([0., 1.])
     """
 
-    n_models: int = argument(Number(low=1, integer=True))
-    dim: int | Sequence[int] = argument(Widths())
+    n_models: int = shared.COUNT
+    dim: int | Sequence[int] = shared.WIDTHS
     blocks: int | Sequence[int] = shared.MAP_BLOCKS
     noise: float | ArrayLike | None = shared.LEARNED_NOISE
     reward_range: tuple[float, float] = shared.REWARD_RANGE
@@ -153,16 +134,16 @@ class FSSquareCB(MapPolicy):
     reward_bound: float | ArrayLike | None = shared.REWARD_BOUND_OR_NONE
     parameter_bound: float | ArrayLike | None = shared.REWARD_BOUND_OR_NONE
     horizon: int | None = shared.HORIZON_OR_NONE
-    intercept: bool = argument(YesNo(), default=False)
+    intercept: bool = shared.NO_INTERCEPT
     memory: float | None = shared.MEMORY
     share: float = argument(Number(low=0.0, high=1.0, below=True), default=0.0)
-    aggregation_rate: float = argument(Number(low=SMALLEST), default=1.0)
+    aggregation_rate: float = shared.FACTOR
 
     admissible = answer("admissible", "Which experts are admissible, ``(M,)``.")
     clipped = answer("clipped", "How many rewards SqAlg had to clip to its range.")
     outside = shared.OUTSIDE
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return ridge regressions whose predictions are aggregated, played by inverse gaps."""
         self._refuse_choices()
         maps, prior = self._maps(), prior_of(self)
@@ -213,6 +194,8 @@ class FSSquareCB(MapPolicy):
 class MixtureInRange(MapMixture):
     """A mixture that learns noise and prior scales, of rewards that are expected in a range."""
 
+    clipped = EvidenceWeighted.clipped
+
     def __init__(self, expected: RewardRange, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.expected = expected
@@ -222,11 +205,6 @@ class MixtureInRange(MapMixture):
         """Learn rewards, and count those outside the range."""
         super().learn(ids, x, y, note)
         self.warnings += self.expected.watch(ids, y)
-
-    @property
-    def clipped(self) -> Index:
-        """Number of rewards that had to be clipped, ``(N,)``: none."""
-        return np.zeros(len(self.size), dtype=np.int64)
 
     def admissible(self) -> Mask:
         """Return which maps are admissible, ``(N, M)``: all."""

@@ -9,13 +9,11 @@ from ..kernels import ridge
 from ..kernels.features import Features
 from ..models.model import Model
 from ..plays.optimism import Best
-from ..plays.play import Play
-from ..runtime.arguments import argument
-from ..runtime.constraints import Numbers
 from ..runtime.files import register
 from ..runtime.inputs import lane_vectors
 from ..runtime.shapes import maps_of
 from ..types import Array, Index
+from . import shared
 from .policy import Policy
 
 
@@ -44,9 +42,9 @@ class Greedy(Policy):
     array([0., 0., 1.])
     """
 
-    center: ArrayLike = argument(Numbers(shapes=((None,), (None, None)), lane_axes=2), unit="reward")
+    center: ArrayLike = shared.CENTER
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the known parameter, played greedily."""
         return KnownParameter(lane_vectors(self.center, lanes, np.shape(self.center)[-1])), Best()
 

@@ -6,11 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..models.map_mixture import MapMixture
-from ..models.model import Model
 from ..plays.information import Information
-from ..plays.play import Play
-from ..runtime.arguments import argument
-from ..runtime.constraints import Number, YesNo
 from ..runtime.files import register
 from ..runtime.shapes import maps_of
 from . import shared
@@ -44,20 +40,13 @@ class LinIDS(Policy):
     memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
         ``(1 - 1 / m) ** k``, in the estimates and in the weights of models (``docs/math.md``, section 14).
 
-    Attributes
-    ----------
-    parameters: ``(d,)``, with blocks ``(blocks, d)``.  constant: the constant term, with blocks ``(blocks,)``.
-    noise_estimate.  rounds.
-
     Notes
     -----
     Guarantee: for the exact ratio, Bayesian regret of order :math:`\sqrt{T K}` times the root of the information;
     what is played here has estimates in it, and is measured, not proved: ``docs/math.md``, section 11, and
     ``docs/defaults.md``, which also says where the constants come from.
 
-    References
-    ----------
-    Russo, Van Roy, "Learning to optimize via information-directed sampling", Operations Research 2018.
+    References: Russo, Van Roy, "Learning to optimize via information-directed sampling", Operations Research 2018.
     Kirschner, Krause, "Information directed sampling and bandits with heteroscedastic noise", COLT 2018.
 
     Examples
@@ -72,10 +61,10 @@ class LinIDS(Policy):
     (array([ 1. ,  0. , -1.1]), 7.0, 0.5)
     """
 
-    dim: int = argument(Number(low=1, integer=True))
+    dim: int = shared.COUNT
     blocks: int = shared.BLOCKS
     noise: float | ArrayLike | None = shared.LEARNED_NOISE
-    intercept: bool = argument(YesNo(), default=True)
+    intercept: bool = shared.INTERCEPT
     floor: float = shared.FLOOR
     memory: float | None = shared.MEMORY
 
@@ -83,7 +72,7 @@ class LinIDS(Policy):
     constant = shared.CONSTANT
     noise_estimate = shared.NOISE_ESTIMATE
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return one map at several prior scales, played by information-directed play."""
         maps, prior = maps_of(self.dim, self.blocks), np.ones(1)
         model = MapMixture(maps, lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory)

@@ -6,11 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..models.map_mixture import MapMixture
-from ..models.model import Model
 from ..plays.divergence import Divergence
-from ..plays.play import Play
-from ..runtime.arguments import argument
-from ..runtime.constraints import Number, YesNo
 from ..runtime.files import register
 from ..runtime.shapes import maps_of
 from . import shared
@@ -32,19 +28,8 @@ class LinMED(Policy):
 
     Parameters
     ----------
-    dim: number of features d; features are ``(K, d)``.
-    blocks: how many separate parameters there are, for disjoint arms: an action has one of them, and features are
-        ``Blocked(values, block)``, ``(K, d)`` and ``(K,)``. The intercept, too, is one per block then.
-    noise: standard deviation of the rewards, if it is known; learned by default.
-    intercept: whether mean rewards have a constant term besides what the features explain.
+    dim, blocks, noise, intercept, memory: as :class:`LinIDS` has them.
     best_share: :math:`\alpha`, a number >= 0 and < 1; the authors' experiments have .99, .9 and .5.
-    memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
-        ``(1 - 1 / m) ** k``, in the estimates and in the weights of models (``docs/math.md``, section 14).
-
-    Attributes
-    ----------
-    parameters: ``(d,)``, with blocks ``(blocks, d)``.  constant: the constant term, with blocks ``(blocks,)``.
-    noise_estimate.  rounds.
 
     Notes
     -----
@@ -61,9 +46,7 @@ class LinMED(Policy):
     Guarantee: with the true noise and a bound on the parameter, regret of order :math:`d \sqrt T` up to logarithms; for
     what is learned here it is not proved.
 
-    References
-    ----------
-    Balagopalan, Jun, "Minimum empirical divergence for sub-Gaussian linear bandits", AISTATS 2025.
+    Reference: Balagopalan, Jun, "Minimum empirical divergence for sub-Gaussian linear bandits", AISTATS 2025.
 
     Examples
     --------
@@ -77,18 +60,18 @@ class LinMED(Policy):
     array([0.995, 0.003, 0.002])
     """
 
-    dim: int = argument(Number(low=1, integer=True))
+    dim: int = shared.COUNT
     blocks: int = shared.BLOCKS
     noise: float | ArrayLike | None = shared.LEARNED_NOISE
-    intercept: bool = argument(YesNo(), default=True)
-    best_share: float = argument(Number(low=0.0, high=1.0, below=True), default=0.99)
+    intercept: bool = shared.INTERCEPT
+    best_share: float = shared.BEST_SHARE
     memory: float | None = shared.MEMORY
 
     parameters = shared.PARAMETERS
     constant = shared.CONSTANT
     noise_estimate = shared.NOISE_ESTIMATE
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return one map at several prior scales, played by minimum empirical divergence."""
         maps, prior = maps_of(self.dim, self.blocks), np.ones(1)
         model = MapMixture(maps, lanes, noise=self.noise, prior=prior, intercept=self.intercept, memory=self.memory)

@@ -7,12 +7,10 @@ from numpy.typing import ArrayLike
 
 from ..kernels import ridge
 from ..kernels.features import Features
-from ..models.model import Model
 from ..models.ridge_bank import RidgeBank, with_zero
-from ..plays.play import Play
 from ..plays.sampling import Sampling
 from ..runtime.arguments import argument
-from ..runtime.constraints import Number, Numbers, YesNo
+from ..runtime.constraints import Numbers
 from ..runtime.errors import refuse
 from ..runtime.files import register
 from ..runtime.lanes import per_lane
@@ -34,9 +32,7 @@ class LinTS(Policy):
 
     Parameters
     ----------
-    dim: number of features d; features are ``(K, d)``.
-    blocks: how many separate parameters there are, for disjoint arms: an action has one of them, and features are
-        ``Blocked(values, block)``, ``(K, d)`` and ``(K,)``. The intercept, too, is one per block then.
+    dim: number of features d; features are ``(K, d)``.  blocks: as :class:`LinIDS` has them.
     noise: standard deviation R of the rewards.
     regularization: ridge penalty lambda > 0.
     scale: multiplies the spread; 1 is the posterior for Gaussian rewards and prior N(h, R^2 / lambda). The regret bound
@@ -44,12 +40,7 @@ class LinTS(Policy):
     center: h, where the ridge penalty is centred: ``(d,)``, or one per lane ``(N, d)``; None for 0. The same for all
         blocks.
     intercept: whether a constant feature 1 stands before the features. The centre is 0 there.
-    memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
-        :math:`(1 - 1 / m)^k` in estimate and spread, which therefore stays that of about m rewards.
-
-    Attributes
-    ----------
-    parameters: ``(d,)``, with blocks ``(blocks, d)``.  constant: the constant term, with blocks ``(blocks,)``.
+    memory: as for :class:`LinIDS`; the spread stays that of about m rewards.
 
     References
     ----------
@@ -63,7 +54,7 @@ class LinTS(Policy):
     True
     """
 
-    dim: int = argument(Number(low=1, integer=True))
+    dim: int = shared.COUNT
     blocks: int = shared.BLOCKS
     noise: float | ArrayLike = shared.NOISE
     regularization: float | ArrayLike = shared.REGULARIZATION
@@ -71,13 +62,13 @@ class LinTS(Policy):
     center: ArrayLike | None = argument(
         Numbers(shapes=((None,), (None, None)), lane_axes=2, optional=True), default=None, unit="reward"
     )
-    intercept: bool = argument(YesNo(), default=False)
+    intercept: bool = shared.NO_INTERCEPT
     memory: float | None = shared.MEMORY
 
     parameters = shared.PARAMETERS
     constant = shared.CONSTANT
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return a ridge regression, played by sampling its parameter."""
         h = np.zeros(self.dim) if self.center is None else np.asarray(self.center, dtype=float)
         if h.shape[-1] != self.dim:

@@ -23,11 +23,12 @@ from ..runtime.inputs import as_floats, map_widths, prior_weights, rewards
 from ..runtime.lanes import MemberMove, parts_of
 from ..runtime.reading import Reader
 from ..runtime.shapes import ExactShape, maps_of
-from ..types import Array, Blocked, Index
+from ..types import Array, Index
 from .contract import Row, answer
 from .policy import Policy
 
-AXES = {"regularization": -1, "radii": -1, "center_errors": -1, "radius_errors": -1, "centers": -2, "shapes": -3}
+AXES = {"regularization": -1, "radii": -1, "center_errors": -1, "radius_errors": -1, "prior_weights": -1}
+AXES |= {"centers": -2, "shapes": -3}
 """Arguments that may have an entry per model, and on which axis; one with fewer axes holds for all models."""
 
 
@@ -46,12 +47,8 @@ def retire_models(self: Any, which: int | Sequence[int]) -> None:
     right = found.dtype.kind in "iu" and found.ndim == 1 and 0 < found.size < M
     if not right or found.min() < 0 or found.max() >= M or np.unique(found).size < found.size:
         raise refuse("retire_models: which", which, f"different positions between 0 and {M - 1}, not all of them")
-    _check_members_may_change(self)
     kept = np.delete(np.arange(M), found)
-    fresh = type(self)(**(self.settings | _without(self.settings, kept) | self._counts_of(kept)))
-    with self._guard:
-        self._hand_over(fresh, MemberMove(kept, np.arange(kept.size), M, kept.size), False)
-        _become(self, fresh, kept)
+    _change_models(self, _of_models(self.settings, kept), kept)
 
 
 class MapPolicy(Policy):
@@ -103,20 +100,15 @@ class MapPolicy(Policy):
             pairs. If they are all rewards learned so far the weights are exact; if they are some of them, the new map
             learns its parameter from them, but its weight begins with its share.
         """
-        M, mine = self._n, self.settings
+        M = self._n
         Widths().check("add_models: dim", dim, None)
         Widths().check("add_models: blocks", blocks, None)
         widths = [int(w) for w in np.atleast_1d(np.asarray(dim))]
         k = len(widths)
         several = list(map_widths("add_models", blocks, k, "blocks"))
-        changed = _appended(mine, {"regularization": regularization}, M, k) | _with_shares(mine, prior_weights, M, k)
         counts = {"n_models": M + k, "dim": _longer(self.dim, M, widths), "blocks": _longer(self.blocks, M, several)}
-        _check_members_may_change(self)
-        fresh = type(self)(**(mine | changed | counts))
-        with self._guard:
-            replayed = replay is not None and self._replay(fresh, maps_of(widths, several, many=True), replay)
-            self._hand_over(fresh, MemberMove(np.arange(M), np.arange(M), M, M + k), replayed)
-            _become(self, fresh, np.append(np.arange(M), np.full(k, -1)))
+        changed = _appended(self.settings, {"regularization": regularization, "prior_weights": prior_weights}, M, k)
+        _change_models(self, changed | counts, np.append(np.arange(M), np.full(k, -1)), replay)
 
     def _maps(self) -> ExactShape:
         """Return the shape of the features: the widths of the maps, and how many blocks they have."""
@@ -127,60 +119,50 @@ class MapPolicy(Policy):
     def _n(self) -> int:
         return int(self.n_models)
 
-    def _counts_of(self, kept: Index) -> dict[str, Any]:
-        """Return the arguments that count maps, for those ``kept``."""
-        each = {name: self.settings[name] for name in ("dim", "blocks") if np.ndim(self.settings[name])}
-        return {"n_models": kept.size} | {name: [int(value[k]) for k in kept] for name, value in each.items()}
-
-    def _replay(self, fresh: Any, maps: ExactShape, replay: Any) -> bool:
-        """Let the last ``maps`` of a fresh policy learn what is replayed; return whether it is all that was learned."""
-        M, k, N, learned = self._n, len(maps.dims), self._size, self._model.updates  # type: ignore[attr-defined]
-        own, counts = np.arange(M, M + k), {"n_models": k, "dim": list(maps.dims), "blocks": list(maps.blocks)}
-        guest = type(self)(**(fresh.settings | _without(fresh.settings, own) | counts))  # of the new maps alone
-        pairs = [replay] if self.lanes is None else replay
-        what = "(features, rewards)" if self.lanes is None else f"a list of (features, rewards) for each of {N} lanes"
-        expected = f"{what}, of {k} new map{'s' * (k > 1)}"
-        if not isinstance(pairs, list | tuple) or len(pairs) != N or any(len(pair) != 2 for pair in pairs):
-            raise refuse("add_models: replay", replay, expected)
-        before, come = dict(parts_of(self)), dict(parts_of(guest))
-        for name, part in come.items():
-            if hasattr(part, "count_from"):
-                part.count_from(before[name])
-        rows = [self._replayed(pair, maps, int(learned[lane]), expected) for lane, pair in enumerate(pairs)]
-        for lane, (x, y) in enumerate(rows):
-            for r in range(y.size):
-                guest._learn(self._all[lane : lane + 1], x.rows(slice(r, r + 1)), y[r : r + 1], None)
-        for name, part in parts_of(fresh):
-            part.take(come[name], MemberMove(np.arange(k), own, k, M + k), False)
-        return all(y.size == learned[lane] for lane, (_, y) in enumerate(rows))
-
-    def _replayed(self, pair: Any, maps: ExactShape, learned: int, expected: str) -> tuple[Features, Array]:
-        """Return what one lane is to replay, as features ``(n, k, d)`` and rewards ``(n,)``."""
-        k = len(maps.dims)
-        parts = [_arrays(m) for m in (pair[0] if k > 1 else [pair[0]])]
-        y = as_floats("add_models: replay", pair[1], expected)
-        right = y.ndim == 1 and (y.size == learned or (not self._needs_every_reward and y.size < learned))
-        shapes = [[(y.size, d), (y.size,)][: 1 + (B > 1)] for d, B in zip(maps.dims, maps.blocks, strict=True)]
-        if not right or [[array.shape for array in m] for m in parts] != shapes:
-            many = f"{'' if self._needs_every_reward else 'at most '}{learned} rewards, those that were learned"
-            raise refuse("add_models: replay", pair, f"{expected}, {many}")
-        if y.size == 0:
-            return Features(np.empty((0, k, max(maps.dims))), np.empty((0, k), dtype=np.int64)), y
-        features = [Blocked(*m) if len(m) > 1 else m[0] for m in parts]
-        return Reader(maps, True).played(features, y.size), rewards(y, y.size, True)
-
-    def _hand_over(self, fresh: Any, move: MemberMove, replayed: bool) -> None:
-        """Let a fresh policy of other maps take over everything learned of the maps that move."""
-        total, before = self._model.total_weight(), dict(parts_of(self))  # type: ignore[attr-defined]
+    def _hand_over(self, fresh: Any, move: MemberMove, replay: Any) -> None:
+        """Let a fresh policy of other maps take over what the maps that stay have learned."""
+        replayed = replay is not None and self._replay(fresh, replay)
+        total, before = self._model.total_weight(), dict(parts_of(self))
         for name, part in parts_of(fresh):
             if name != "_ledger":
                 part.take(before[name], move, True)
         fresh._model.reweigh(total, prior_of(fresh)[move.old.size :], replayed)
 
-    def _changed(self, columns: Index) -> list[Any]:
-        """Return the history of the list of maps, with the change to maps that were the ``columns`` so far."""
-        maps = self._maps()
-        return [*self._changes, [columns.tolist(), list(maps.dims), list(maps.blocks)]]
+    def _replay(self, fresh: Any, replay: Any) -> bool:
+        """Teach the new maps of a fresh policy what is replayed; return whether it is all that was learned."""
+        M, N, learned = self._n, self._size, self._model.updates
+        new = np.arange(M, fresh._n)
+        pupil = type(self)(**(fresh.settings | _of_models(fresh.settings, new)))
+        pairs = [replay] if self.lanes is None else replay
+        what = "(features, rewards)" if self.lanes is None else f"a list of (features, rewards) for each of {N} lanes"
+        expected = f"{what}, of {new.size} new map{'s' * (new.size > 1)}"
+        if not isinstance(pairs, list | tuple) or len(pairs) != N or any(len(pair) != 2 for pair in pairs):
+            raise refuse("add_models: replay", replay, expected)
+        before, come = dict(parts_of(self)), dict(parts_of(pupil))
+        for name, part in come.items():
+            if hasattr(part, "count_from"):
+                part.count_from(before[name])
+        rows = [self._replayed(pair, pupil._maps(), int(learned[lane]), expected) for lane, pair in enumerate(pairs)]
+        for lane, (x, y) in enumerate(rows):
+            for r in range(y.size):
+                pupil._learn(self._all[lane : lane + 1], x.rows(slice(r, r + 1)), y[r : r + 1], None)
+        for name, part in parts_of(fresh):
+            part.take(come[name], MemberMove(np.arange(new.size), new, new.size, fresh._n), False)
+        return all(y.size == learned[lane] for lane, (_, y) in enumerate(rows))
+
+    def _replayed(self, pair: Any, maps: ExactShape, learned: int, expected: str) -> tuple[Features, Array]:
+        """Return what one lane is to replay, as features ``(n, k, d)`` and rewards ``(n,)``."""
+        k = len(maps.dims)
+        y = as_floats("add_models: replay", pair[1], expected)
+        if y.ndim != 1 or y.size > learned or (self._needs_every_reward and y.size < learned):
+            many = f"{'' if self._needs_every_reward else 'at most '}{learned} rewards, those that were learned"
+            raise refuse("add_models: replay", pair, f"{expected}, {many}")
+        if y.size == 0:
+            return Features(np.empty((0, k, max(maps.dims))), np.empty((0, k), dtype=np.int64)), y
+        try:
+            return Reader(maps, True).played(pair[0] if k > 1 else [pair[0]], y.size), rewards(y, y.size, True)
+        except ValueError as error:
+            raise ValueError(f"add_models: replay: {error}") from None
 
     # Decisions of an earlier list of maps.
 
@@ -222,7 +204,7 @@ class MapPolicy(Policy):
         elif len(asleep) == self._n:
             self._acts.drop(row.worker, row.ids, row.numbers)
         else:
-            with self._model.asleep(row.ids, asleep):  # type: ignore[attr-defined]
+            with self._model.asleep(row.ids, asleep):
                 super()._learn_row(row, y)
 
 
@@ -295,30 +277,19 @@ class RegionPolicy(Policy):
             one number holds for all.
         prior_weights: the share of each new region, by default that of equal weights.
         """
-        M, mine = self._n, self.settings
         Numbers(shapes=((None, None), (None, None, None))).check("add_models: centers", centers, None)
-        k = np.shape(centers)[-2]
+        M, k = self._n, np.shape(centers)[-2]
         added = {"centers": centers, "radii": radii, "center_errors": center_errors, "radius_errors": radius_errors}
-        changed = _appended(mine, added | {"shapes": shapes}, M, k) | _with_shares(mine, prior_weights, M, k)
-        _check_members_may_change(self)
-        fresh = type(self)(**(mine | changed))
-        with self._guard:
-            self._hand_over(fresh, MemberMove(np.arange(M), np.arange(M), M, M + k), False)
-            _become(self, fresh, np.append(np.arange(M), np.full(k, -1)))
+        changed = _appended(self.settings, added | {"shapes": shapes, "prior_weights": prior_weights}, M, k)
+        _change_models(self, changed, np.append(np.arange(M), np.full(k, -1)))
 
     @property
     def _n(self) -> int:
         return int(np.shape(self.centers)[-2])
 
-    def _counts_of(self, kept: Index) -> dict[str, Any]:
-        return {}
-
-    def _hand_over(self, fresh: Any, move: MemberMove, replayed: bool) -> None:
+    def _hand_over(self, fresh: Any, move: MemberMove, replay: Any) -> None:
         """Let a fresh policy of other regions take over what this one has learned, as if it had had them all along."""
         fresh._model.adopt(self._model, type(self)(**self.settings)._model, move)
-
-    def _changed(self, columns: Index) -> list[Any]:
-        return list(self._changes)  # decisions have the same features for all lists of regions
 
 
 def prior_of(policy: Any) -> Array:
@@ -326,24 +297,28 @@ def prior_of(policy: Any) -> Array:
     return prior_weights(f"{type(policy).__name__}: prior_weights", policy.settings.get("prior_weights"), policy._n)
 
 
-def _check_members_may_change(policy: Policy) -> None:
-    """Refuse to change a list of models that something else depends on."""
+def _change_models(policy: Any, arguments: Mapping[str, Any], columns: Index, replay: Any = None) -> None:
+    """Give a policy other models: ``columns`` says which model each of them has been so far, -1 for a new one."""
     if policy._owned:
         raise refuse("models", type(policy).__name__, "a policy that is not part of another")
     if policy._model.fixed_members is not None:
         raise ValueError(f"{type(policy).__name__}: its models cannot come and go: {policy._model.fixed_members}")
+    fresh, shape = type(policy)(**(policy.settings | arguments)), policy.feature_shape
+    new = np.flatnonzero(columns >= 0)
+    with policy._guard:
+        policy._hand_over(fresh, MemberMove(columns[new], new, policy._n, columns.size), replay)
+        for name in ("_ledger", "_acts", "_lineage", "_guard", "_warnings"):
+            fresh.__dict__[name] = policy.__dict__[name]
+        change = [columns.tolist(), list(shape.dims), list(shape.blocks)]  # regions: decisions are the same for all
+        fresh._changes = [*policy._changes, *([change] if shape.many else [])]
+        fresh._generation = len(fresh._changes)
+        fresh._collect_parts()
+        fresh._seed_streams(policy._channel)
+        cached = [n for n in vars(policy) if isinstance(getattr(type(policy), n, None), functools.cached_property)]
+        policy.__dict__ = {name: value for name, value in vars(policy).items() if name not in cached} | vars(fresh)
 
 
-def _become(policy: Any, fresh: Any, columns: Index) -> None:
-    """Replace the models: ``fresh`` has those that were the models ``columns`` so far, -1 for a new one."""
-    for name in ("_ledger", "_acts", "_lineage", "_guard", "_warnings"):
-        fresh.__dict__[name] = policy.__dict__[name]
-    fresh._changes = policy._changed(columns)
-    fresh._generation = len(fresh._changes)
-    fresh._collect_parts()
-    fresh._seed_streams(policy._channel)
-    stale = [n for n in vars(policy) if isinstance(getattr(type(policy), n, None), functools.cached_property)]
-    policy.__dict__ = {name: value for name, value in vars(policy).items() if name not in stale} | vars(fresh)
+# Arguments with an entry per model.
 
 
 def _longer(mine: int | Sequence[int], M: int, new: list[int]) -> int | list[int]:
@@ -353,69 +328,61 @@ def _longer(mine: int | Sequence[int], M: int, new: list[int]) -> int | list[int
     return [*map_widths("", mine, M), *new]
 
 
-def _arrays(features: Any) -> list[Any]:
-    """Return the features of the actions played, and behind them their blocks where there are some."""
-    values, *block = features if isinstance(features, Blocked) else (features,)
-    return [np.asarray(values, dtype=float), *map(np.asarray, block)]
-
-
-# Arguments with an entry per model.
-
-
-def _appended(settings: Mapping[str, Any], added: Mapping[str, Any], before: int, new: int) -> dict[str, Any]:
-    """Return the arguments in ``AXES`` for ``new`` models more; ``added``: those of the new models, or None."""
-    found = {}
-    for name, axis in AXES.items():
-        value = added.get(name)
-        if name not in settings or (value is None and np.ndim(settings[name]) < -axis):
-            if value is not None:
-                raise refuse(f"add_models: {name}", value, "None: this policy has no such argument")
-            continue
-        mine = settings[name]
-        if mine is None or value is None:
-            expected = "None, as for the other models" if mine is None else "one for each new model, as for the others"
-            raise refuse(f"add_models: {name}", value, expected)
-        parts = [_per_model(f"add_models: {name}", *part, axis) for part in ((mine, before), (value, new))]
-        lead = max((part.shape[:axis] for part in parts), key=len)
-        fits = len({part.shape[part.ndim + axis + 1 :] for part in parts}) == 1
-        if not fits or any(part.shape[:axis] not in ((), lead) for part in parts):
-            raise refuse(f"add_models: {name}", value, f"numbers like those of the other models, {np.shape(mine)}")
-        found[name] = np.concatenate([np.broadcast_to(p, (*lead, *p.shape[axis:])) for p in parts], axis=axis)
-    return found
-
-
-def _per_model(name: str, value: Any, n: int, axis: int) -> Any:
-    """Return numbers with one entry for each of n models."""
-    expected = f"numbers, one entry for each of {n} models"
-    array = as_floats(name, value, expected)
-    if axis == -1 and array.ndim == 0:
-        return np.full(n, float(array))
-    if array.ndim < -axis or array.shape[axis] != n:
-        raise refuse(name, value, expected)
-    return array
-
-
-def _without(settings: Mapping[str, Any], kept: Index) -> dict[str, Any]:
+def _of_models(settings: Mapping[str, Any], kept: Index) -> dict[str, Any]:
     """Return the arguments with an entry per model for the models ``kept`` alone."""
-    axes = {name: axis for name, axis in AXES.items() if np.ndim(settings.get(name, 0.0)) >= -axis}
-    found = {name: np.take(np.asarray(settings[name]), kept, axis=axis) for name, axis in axes.items()}
-    if settings.get("prior_weights") is not None:
-        found["prior_weights"] = np.asarray(settings["prior_weights"], dtype=float)[kept]
+    axes = {name: axis for name, axis in AXES.items() if np.ndim(settings.get(name, 0)) >= -axis}
+    found: dict[str, Any] = {name: np.take(np.asarray(settings[name]), kept, axis=axis) for name, axis in axes.items()}
+    found |= {
+        name: [int(settings[name][k]) for k in kept] for name in ("dim", "blocks") if np.ndim(settings.get(name, 0))
+    }
+    return found | ({"n_models": kept.size} if "n_models" in settings else {})
+
+
+def _appended(settings: Mapping[str, Any], added: dict[str, Any], before: int, new: int) -> dict[str, Any]:
+    """Return the arguments in ``AXES`` for ``new`` models more; ``added``: those of the new models, or None."""
+    found = _with_shares(settings, added["prior_weights"], before, new)
+    for name, axis in AXES.items():
+        mine: Any = settings.get(name)
+        value = added.get(name)
+        if name == "prior_weights" or (value is None and np.ndim(mine) < -axis):
+            continue
+        expected = "None: this policy has no such argument"
+        if name in settings:
+            expected = "None, as for the other models" if mine is None else "one for each new model, as for the others"
+        if mine is None or value is None:
+            raise refuse(f"add_models: {name}", value, expected)
+        found[name] = _joined(f"add_models: {name}", mine, value, before, new, axis)
     return found
+
+
+def _joined(name: str, mine: Any, value: Any, before: int, new: int, axis: int) -> Array:
+    """Return an argument of the models so far and that of the new ones, one after the other along an axis."""
+    parts = []
+    for one, n in ((mine, before), (value, new)):
+        expected = f"numbers, one entry for each of {n} models"
+        part = as_floats(name, one, expected)
+        part = np.full(n, part) if axis == -1 and part.ndim == 0 else part
+        if part.ndim < -axis or part.shape[axis] != n:
+            raise refuse(name, one, expected)
+        parts.append(part)
+    try:
+        lanes = np.broadcast_shapes(*(part.shape[:axis] for part in parts))
+        return np.concatenate([np.broadcast_to(p, (*lanes, *p.shape[axis:])) for p in parts], axis=axis)
+    except ValueError:
+        raise refuse(name, value, f"numbers like those of the other models, {np.shape(mine)}") from None
 
 
 def _with_shares(settings: Mapping[str, Any], given: ArrayLike | None, before: int, new: int) -> dict[str, Any]:
     """Return the argument ``prior_weights`` once new models have a share each, by default that of equal weights."""
+    name, mine = "add_models: prior_weights", settings.get("prior_weights")
     if given is not None and "prior_weights" not in settings:
-        raise refuse("add_models: prior_weights", given, "None: this policy takes all models to be equally probable")
-    if "prior_weights" not in settings or (given is None and settings["prior_weights"] is None):
+        raise refuse(name, given, "None: this policy takes all models to be equally probable")
+    if given is None and mine is None:
         return {}
     expected = f"shares of the {new} new models, numbers > 0 of sum < 1"
-    share = (
-        np.full(new, 1.0 / (before + new)) if given is None else as_floats("add_models: prior_weights", given, expected)
-    )
-    if share.shape not in ((), (new,)) or not share.min() > 0.0 or not np.broadcast_to(share, new).sum() < 1.0:
-        raise refuse("add_models: prior_weights", given, expected)
-    share = np.broadcast_to(share, new)
-    mine = np.ones(before) if settings["prior_weights"] is None else np.asarray(settings["prior_weights"], dtype=float)
+    share = as_floats(name, 1.0 / (before + new) if given is None else given, expected)
+    share = np.full(new, share) if share.ndim == 0 else share
+    if share.shape != (new,) or not share.min() > 0.0 or not share.sum() < 1.0:
+        raise refuse(name, given, expected)
+    mine = np.ones(before) if mine is None else np.asarray(mine, dtype=float)
     return {"prior_weights": np.concatenate([mine / mine.sum() * (1.0 - share.sum()), share])}

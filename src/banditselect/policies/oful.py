@@ -5,12 +5,8 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from ..models.confidence import DiscountedEllipsoid, Ellipsoids
-from ..models.model import Model
 from ..models.ridge_bank import RidgeBank
 from ..plays.optimism import Optimism
-from ..plays.play import Play
-from ..runtime.arguments import argument
-from ..runtime.constraints import Number, YesNo
 from ..runtime.files import register
 from ..runtime.lanes import per_lane
 from ..runtime.shapes import maps_of
@@ -30,23 +26,14 @@ class OFUL(EllipsoidPolicy):
     Parameters
     ----------
     dim: number of features d; features are ``(K, d)``.
-    blocks: how many separate parameters there are, for disjoint arms: an action has one of them, and features are
-        ``Blocked(values, block)``, ``(K, d)`` and ``(K,)``. The intercept, too, is one per block then; bounds speak of
-        all blocks together.
+    blocks: as :class:`LinIDS` has them; bounds speak of all blocks together.
     noise: sub-Gaussian constant R of the rewards (1/2 for rewards in [0, 1]).
     parameter_bound: S, a bound on the norm of the reward parameter.
     delta: the set fails with at most this probability, over all rounds together.
     regularization: ridge penalty lambda > 0.
     scale: multiplies the radius; 1 is the theory, less is practice.
     intercept: whether a constant feature 1 stands before the features; bounds speak of the whole parameter then.
-    memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
-        :math:`(1 - 1 / m)^k`. The set is then that of D-LinUCB, see the notes.
-
-    Attributes
-    ----------
-    parameters: ``(d,)``, with blocks ``(blocks, d)``.  constant: the constant term, with blocks ``(blocks,)``.
-    squared_radii: beta^2.  covers(theta).
-    regret_bound: of the regret so far, with probability 1 - delta, if every reward is learned before the next act.
+    memory: as for :class:`LinIDS`; the set is then that of D-LinUCB, see the notes.
 
     Notes
     -----
@@ -60,9 +47,7 @@ class OFUL(EllipsoidPolicy):
     The set is valid, and so is ``regret_bound``, while the parameter does not change; ``docs/math.md``, section 14,
     says how far off it may be after a change. A reward takes about d^3 steps then, instead of d^2.
 
-    References
-    ----------
-    Abbasi-Yadkori, Pal, Szepesvari, "Improved algorithms for linear stochastic bandits", NeurIPS 2011.
+    References: Abbasi-Yadkori, Pal, Szepesvari, "Improved algorithms for linear stochastic bandits", NeurIPS 2011.
     Russac, Vernade, Cappe, "Weighted linear bandits for non-stationary environments", NeurIPS 2019.
 
     Examples
@@ -75,17 +60,17 @@ class OFUL(EllipsoidPolicy):
     array([0.  , 0.12])
     """
 
-    dim: int = argument(Number(low=1, integer=True))
+    dim: int = shared.COUNT
     blocks: int = shared.BLOCKS
     noise: float | ArrayLike = shared.NOISE
     parameter_bound: float | ArrayLike = shared.PARAMETER_BOUND
     delta: float = shared.DELTA
     regularization: float | ArrayLike = shared.REGULARIZATION
     scale: float = shared.SCALE
-    intercept: bool = argument(YesNo(), default=False)
+    intercept: bool = shared.NO_INTERCEPT
     memory: float | None = shared.MEMORY
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return an ellipsoid around a ridge estimate, played by optimism."""
         shape, lam = maps_of(self.dim, self.blocks), per_lane(self.regularization, lanes)[:, None]
         if self.memory is not None:

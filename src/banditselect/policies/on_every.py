@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,11 +14,27 @@ from ..runtime.errors import refuse
 from .on_map import OnMap, on_map
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EveryMap(Several):
-    """One policy per map of the problem that will be met: what :func:`on_every_map` returns."""
+    """The bases of a master, one per feature map, for problems with any number of maps: ``on_every_map(policy)``.
+
+    Parameters
+    ----------
+    policy: what ``bind`` returned, of a policy that takes features ``(K, d)``.
+
+    Examples
+    --------
+    >>> from banditselect import RegretBalancing, SquareCB, on_every_map
+    >>> balancing = RegretBalancing.bind(bases=on_every_map(SquareCB.bind()))
+    >>> len(balancing.resolve({"n_models": 3, "dim": 2}, {})().bases)
+    3
+    """
 
     policy: Binding[Any]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.policy, Binding):
+            raise refuse("on_every_map: policy", self.policy, "what bind returned")
 
     def __repr__(self) -> str:
         return f"on_every_map({self.policy!r})"
@@ -30,37 +46,43 @@ class EveryMap(Several):
         return [on_map(self.policy, i).resolve(shapes, constants) for i in range(shapes["n_models"])]
 
 
-def on_every_map(policy: Binding[Any]) -> EveryMap:
-    """Return the bases of a master, one per feature map, for problems with any number of maps.
+@dataclass(frozen=True, repr=False)
+class EveryBall(Several):
+    """The bases of a master, one per ball of a parameter-selection problem: ``on_every_ball(policy)``.
+
+    Base i is ``policy`` with ``center`` the i-th of the centres and, if it has that argument and it is not bound,
+    ``radius`` the i-th of the radii. RB-OFUL over M balls is ``RegretBalancing.bind(bases=on_every_ball(BiasOFUL.bind(
+    noise=given.noise)))``; a list of bases may mix them with others.
 
     Parameters
     ----------
-    policy: what ``bind`` returned, of a policy that takes features ``(K, d)``.
+    policy: what ``bind`` returned, of a policy that has an argument ``center``, which is not bound.
+    centers: ``(M, d)``, or one set per lane ``(N, M, d)``; those of the problem by default.
+    radii: a number, ``(M,)``, or ``(N, M)``; those of the problem by default.
 
     Examples
     --------
-    >>> from banditselect import RegretBalancing, SquareCB
-    >>> balancing = RegretBalancing.bind(bases=on_every_map(SquareCB.bind()))
-    >>> len(balancing.resolve({"n_models": 3, "dim": 2}, {})().bases)
-    3
+    >>> from banditselect import Greedy, RegretBalancing, Uniform, on_every_ball
+    >>> latent = RegretBalancing.bind(bases=[Uniform.bind(), on_every_ball(Greedy.bind())])
+    >>> latent.resolve({}, {"centers": [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]]})().bases
+    (Uniform(), Greedy(center=[0.9, 0.1]), Greedy(center=[0.2, 0.8]), Greedy(center=[0.5, 0.5]))
     """
-    if not isinstance(policy, Binding):
-        raise refuse("on_every_map: policy", policy, "what bind returned")
-    return EveryMap(policy)
-
-
-@dataclass(frozen=True)
-class EveryBall(Several):
-    """One policy per ball of the problem that will be met: what :func:`on_every_ball` returns."""
 
     policy: Binding[Any]
+    _: KW_ONLY
     centers: ArrayLike | Pending = given.centers
     radii: ArrayLike | Pending = given.radii
     filled: ClassVar[tuple[str, ...]] = ("center",)
 
+    def __post_init__(self) -> None:
+        policy = self.policy
+        if not isinstance(policy, Binding) or "center" not in policy.parameters or "center" in policy.arguments:
+            expected = "what bind returned, of a policy with an argument center that is not bound"
+            raise refuse("on_every_ball: policy", policy, expected)
+
     def __repr__(self) -> str:
         own = {"centers": self.centers, "radii": self.radii}
-        shown = [f", {name}={value!r}" for name, value in own.items() if not _is_given(value, name)]
+        shown = [f", {n}={v!r}" for n, v in own.items() if not (isinstance(v, Constant) and v == Constant(n))]
         return f"on_every_ball({self.policy!r}{''.join(shown)})"
 
     @property
@@ -80,43 +102,14 @@ class EveryBall(Several):
         if centers.ndim not in (2, 3):
             raise refuse("on_every_ball: centers", centers, "shape (M, d) or (N, M, d)")
         M = centers.shape[-2]
-        each: dict[str, list[Any]] = {"center": [centers[..., i, :].copy() for i in range(M)]}
+        each: dict[str, Any] = {"center": np.moveaxis(centers, -2, 0).copy()}
         if self._gives_radii:
             radii = np.asarray(whole.arguments["radius"], dtype=float)
             if radii.ndim > 2 or radii.shape[-1:] not in ((), (M,)):
                 raise refuse("on_every_ball: radii", radii, f"shape (), ({M},) or (N, {M})")
             radii = np.broadcast_to(radii, (*radii.shape[:-1], M))
-            each["radius"] = [radii[..., i].copy() if radii.ndim == 2 else radii[i].item() for i in range(M)]
+            each["radius"] = list(radii.T.copy()) if radii.ndim == 2 else radii.tolist()
         return [Binding(whole.cls, whole.arguments | {name: v[i] for name, v in each.items()}) for i in range(M)]
 
 
-def on_every_ball(
-    policy: Binding[Any], *, centers: ArrayLike | Pending = given.centers, radii: ArrayLike | Pending = given.radii
-) -> EveryBall:
-    """Return bases of a master, one per ball of a parameter-selection problem, however many there are.
-
-    Base i is ``policy`` with ``center`` the i-th of the centres and, if it has that argument and it is not bound,
-    ``radius`` the i-th of the radii. RB-OFUL over M balls is ``RegretBalancing.bind(bases=on_every_ball(BiasOFUL.bind(
-    noise=given.noise)))``; a list of bases may mix them with others.
-
-    Parameters
-    ----------
-    policy: what ``bind`` returned, of a policy that has an argument ``center``, which is not bound.
-    centers: ``(M, d)``, or one set per lane ``(N, M, d)``; those of the problem by default.
-    radii: a number, ``(M,)``, or ``(N, M)``; those of the problem by default.
-
-    Examples
-    --------
-    >>> from banditselect import Greedy, RegretBalancing, Uniform
-    >>> latent = RegretBalancing.bind(bases=[Uniform.bind(), on_every_ball(Greedy.bind())])
-    >>> latent.resolve({}, {"centers": [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]]})().bases
-    (Uniform(), Greedy(center=[0.9, 0.1]), Greedy(center=[0.2, 0.8]), Greedy(center=[0.5, 0.5]))
-    """
-    if not isinstance(policy, Binding) or "center" not in policy.parameters or "center" in policy.arguments:
-        expected = "what bind returned, of a policy with an argument center that is not bound"
-        raise refuse("on_every_ball: policy", policy, expected)
-    return EveryBall(policy, centers, radii)
-
-
-def _is_given(value: Any, name: str) -> bool:
-    return isinstance(value, Constant) and value == Constant(name)
+on_every_map, on_every_ball = EveryMap, EveryBall  #: their names where they stand among the bases of a master

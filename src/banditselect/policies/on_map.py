@@ -106,7 +106,7 @@ class OnMap(Policy):
 
     def _map(self, ids: Index, x: Features) -> Features:
         """Return the features of the map of every row, as those of one map."""
-        lanes: Any = self._model
+        lanes = self._model
         return x.map(lanes.map[ids] if lanes.common is None else lanes.common, lanes.width)
 
     def _choose(self, ids: Index, x: Features, offered: Mask | None, numbers: Index) -> Chosen:

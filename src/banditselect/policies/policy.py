@@ -343,7 +343,7 @@ class Policy(Configured):
                 x = x.with_constant() if model.constant else x
                 model.learn(row.ids, x, y, None if decision is None else decision.note)
         except BaseException:
-            unsettle(row.ids, self._model.updates, self._ledger.book)  # type: ignore[attr-defined]
+            unsettle(row.ids, self._model.updates, self._ledger.book)
             raise
         if settled >= 0:
             raise self._acts.not_waiting(None, row.ids, row.numbers, settled)

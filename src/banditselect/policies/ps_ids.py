@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from ..models.model import Model
 from ..models.region_layout import Regions
 from ..models.region_mixture import RegionMixture
 from ..plays.information import Information
-from ..plays.play import Play
-from ..runtime.arguments import argument
-from ..runtime.constraints import Numbers, YesNo
 from ..runtime.files import register
 from . import shared
 from .members import RegionPolicy, prior_of
@@ -37,11 +33,6 @@ class PSIDS(RegionPolicy):
     memory: None, or a number of rounds m > 1 for a world that changes: a reward that is k rounds old counts
         ``(1 - 1 / m) ** k``, in the estimates and in the weights of models (``docs/math.md``, section 14).
 
-    Attributes
-    ----------
-    model_weights: how probable each region is, ``(M,)``.  parameters: ``(M, d)``.  constants: ``(M,)``.
-    noise_estimate.  rounds.
-
     Notes
     -----
     Guarantee: as for :class:`FSIDS`. Reference: Russo, Van Roy, "Learning to optimize via information-directed
@@ -59,10 +50,10 @@ class PSIDS(RegionPolicy):
     array([0., 1., 0.])
     """
 
-    centers: ArrayLike = argument(Numbers(shapes=((None, None), (None, None, None)), lane_axes=3), unit="reward")
+    centers: ArrayLike = shared.CENTERS
     radii: float | ArrayLike = shared.RADII
     noise: float | ArrayLike | None = shared.LEARNED_NOISE
-    intercept: bool = argument(YesNo(), default=False)
+    intercept: bool = shared.NO_INTERCEPT
     shapes: ArrayLike | None = shared.SHAPES
     prior_weights: ArrayLike | None = shared.PRIOR_WEIGHTS
     floor: float = shared.FLOOR
@@ -70,7 +61,7 @@ class PSIDS(RegionPolicy):
 
     noise_estimate = shared.NOISE_ESTIMATE
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return all regions at several levels of noise, played by information-directed play."""
         regions = Regions.read("PSIDS", self.lanes, self.centers, self.shapes, radii=self.radii)
         prior = prior_of(self)

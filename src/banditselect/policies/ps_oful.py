@@ -8,24 +8,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..models.likelihood import RegionSets
-from ..models.model import Model
 from ..models.printed_ps import PrintedSet
 from ..models.region_layout import Regions, mixture_shapes
 from ..plays.optimism import Optimism
-from ..plays.play import Play
 from ..runtime.arguments import argument
 from ..runtime.binding import Binding
-from ..runtime.constraints import Bounds, Number, Numbers, OneOf, YesNo
+from ..runtime.constraints import Bounds, Number, OneOf
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST
 from ..runtime.lanes import per_lane
 from ..runtime.quantiles import chi_square_quantile
 from . import shared
 from .contract import answer
 from .ellipsoid_policy import covers_of_maps
 from .members import RegionPolicy, prior_of
-
-PER_MODEL = Numbers(shapes=((), (None,), (None, None)), low=0.0, lane_axes=2)
 
 
 @register
@@ -41,8 +36,8 @@ class PSOFUL(RegionPolicy):
 
     .. math:: |\theta - \hat\theta_i|^2_{V_i} \le \rho_i^2 = B_t + 2 R^2 \log(1 / \delta) + \lambda_i r_i^2 - J_i
 
-    of the models that are not refuted (``LikelihoodSets``). Any :math:`\lambda_i` is
-    valid; :math:`d R^2 / r_i^2`, rounded to a power of two so that few inverses are kept, nearly minimises the radius.
+    of the models that are not refuted (``models.likelihood``). Any :math:`\lambda_i` is valid;
+    :math:`d R^2 / r_i^2`, rounded to a power of two so that few inverses are kept, nearly minimises the radius.
 
     ``confidence="paper"`` is Algorithm 2 as printed: one ellipsoid of radius :math:`\gamma_t` around the aggregated
     predictions (``models.printed_ps.PrintedSet`` lists the corrections that it needs to run).
@@ -50,40 +45,29 @@ class PSOFUL(RegionPolicy):
     Parameters
     ----------
     centers: ``(M, d)``, or one set per lane ``(N, M, d)``; features are ``(K, d)``.
+    shapes, prior_weights: as :class:`PSIDS` has them.
     radii, center_errors, radius_errors: numbers >= 0, one per model ``(M,)``, or ``(N, M)``.
-    noise: sub-Gaussian constant R of the rewards.
-    delta: the sets fail with at most this probability, over all rounds together.
+    noise, delta, scale: as :class:`OFUL` has them.
     confidence: ``"likelihood"`` or ``"paper"``.
     likelihood: ``"evidence"`` or ``"online"``, the loss in :math:`B_t`; both are valid. Online may win for wide balls.
     feature_bound (L), reward_bound (G): needed for ``confidence="paper"`` only.
     reward_range: for ``confidence="paper"``: the range that SqAlg weighs experts on; None for the printed one, which is
         so wide that weights hardly move.
     aggregation_rate: for ``confidence="paper"``: multiplies the rate :math:`\eta` of SqAlg; above 1 is practice.
-    scale: multiplies the radius of the sets; 1 is the theory, less is practice.
-    shapes: positive definite matrices ``(M, d, d)``; costs M d^2 per round where balls cost d^2 + M d.
-    prior_weights: of the models, ``(M,)``, equal by default; normalised to sum 1.
     misspecification: eps, for rewards within eps of linear.
     intercept: whether a constant feature 1 stands before the features. The centres are 0 there, the radii those of the
         whole parameter, and ``shapes`` are ``(M, d + 1, d + 1)``, the constant first; the paper knows none.
-
-    Attributes
-    ----------
-    model_weights, admissible: ``(M,)``.  squared_radii: ``(M,)``; with ``"paper"`` one number.  parameters: ``(M, d)``.
-    constants: ``(M,)``, the constant terms.  covers(theta).
-    misspecified: whether it is proved at level delta that no model is true or the noise larger; with ``"paper"`` only
-        whether the printed set became empty.
 
     Notes
     -----
     Guarantee: the sets hold at every round with probability 1 - delta, and choosing among M models costs an additive
     :math:`2 R^2 \log M` in the squared radius, with constant one. The regret is bounded by
     ``theory.parameter_selection.likelihood_regret_bound`` at twice this delta and this policy's :math:`\lambda_i`. For
-    ``"paper"`` nothing is claimed: the printed :math:`\gamma_t` rests on steps that fail (``docs/paper.md``).
+    ``"paper"`` nothing is claimed: the printed :math:`\gamma_t` rests on steps that fail (``docs/paper.md``); there is
+    one squared radius, and ``misspecified`` says whether the printed set became empty.
 
-    References
-    ----------
-    Moradipari, Turan, Abbasi-Yadkori, Alizadeh, Ghavamzadeh, "Feature and parameter selection in stochastic linear
-    bandits", ICML 2022.
+    Reference: Moradipari, Turan, Abbasi-Yadkori, Alizadeh, Ghavamzadeh, "Feature and parameter selection in stochastic
+    linear bandits", ICML 2022.
 
     Examples
     --------
@@ -99,23 +83,23 @@ class PSOFUL(RegionPolicy):
     True
     """
 
-    centers: ArrayLike = argument(Numbers(shapes=((None, None), (None, None, None)), lane_axes=3), unit="reward")
+    centers: ArrayLike = shared.CENTERS
     radii: float | ArrayLike = shared.RADII
-    center_errors: float | ArrayLike = argument(PER_MODEL, default=0.0, unit="reward")
-    radius_errors: float | ArrayLike = argument(PER_MODEL, default=0.0, unit="reward")
+    center_errors: float | ArrayLike = shared.ERRORS
+    radius_errors: float | ArrayLike = shared.ERRORS
     noise: float | ArrayLike = shared.NOISE
     delta: float = shared.DELTA
     confidence: str = argument(OneOf(("likelihood", "paper")), default="likelihood")
-    likelihood: str = argument(OneOf(("evidence", "online")), default="evidence")
+    likelihood: str = shared.LIKELIHOOD
     feature_bound: float | ArrayLike | None = shared.FEATURE_BOUND_OR_NONE
     reward_bound: float | ArrayLike | None = shared.REWARD_BOUND_OR_NONE
     reward_range: tuple[float, float] | None = argument(Bounds(optional=True), default=None, unit="reward")
-    aggregation_rate: float = argument(Number(low=SMALLEST), default=1.0)
+    aggregation_rate: float = shared.FACTOR
     scale: float = shared.SCALE
     shapes: ArrayLike | None = shared.SHAPES
     prior_weights: ArrayLike | None = shared.PRIOR_WEIGHTS
     misspecification: float = shared.MISSPECIFICATION
-    intercept: bool = argument(YesNo(), default=False)
+    intercept: bool = shared.NO_INTERCEPT
 
     squared_radii = answer(
         "squared_radii",
@@ -124,7 +108,7 @@ class PSOFUL(RegionPolicy):
     admissible = shared.ADMISSIBLE
     misspecified = shared.MISSPECIFIED
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the likelihood-ratio sets of all regions, or the printed set, played by optimism."""
         radii = {name: getattr(self, name) for name in ("radii", "center_errors", "radius_errors")}
         regions = Regions.read("PSOFUL", self.lanes, self.centers, self.shapes, constant=self.intercept, **radii)
@@ -134,25 +118,21 @@ class PSOFUL(RegionPolicy):
                 given=("feature_bound", "reward_bound"),
                 default=("shapes", "prior_weights", "misspecification", "intercept"),
             )
+            bounds: dict[str, Any] = {"feature_bound": self.feature_bound, "reward_bound": self.reward_bound}
             printed = PrintedSet(
                 regions,
                 noise=self.noise,
-                feature_bound=self.feature_bound,  # type: ignore[arg-type]
-                reward_bound=self.reward_bound,  # type: ignore[arg-type]
                 delta=self.delta,
                 reward_range=self.reward_range,
                 rate=self.aggregation_rate,
                 scale=self.scale,
+                **bounds,
             )
             return printed, Optimism()
+        noise, prior, online = per_lane(self.noise, lanes), prior_of(self), self.likelihood == "online"
+        eps, scale = self.misspecification, self.scale
         sets = RegionSets(
-            regions,
-            noise=per_lane(self.noise, lanes),
-            prior=prior_of(self),
-            delta=self.delta,
-            online=self.likelihood == "online",
-            misspecification=self.misspecification,
-            scale=self.scale,
+            regions, noise=noise, prior=prior, delta=self.delta, online=online, misspecification=eps, scale=scale
         )
         return sets, Optimism()
 
@@ -169,15 +149,9 @@ class PSOFUL(RegionPolicy):
     ) -> Binding[Self]:
         """Return a factory of the policy of a Gaussian mixture, as ``bind`` does, for ``simulate``.
 
-        Each component becomes an ellipsoid that holds a share ``coverage`` of it, its weight the prior weight.
-
-        Parameters
-        ----------
-        means: ``(M, d)``.  weights: ``(M,)``.
-        covariances: ``"full"`` ``(M, d, d)``, ``"tied"`` ``(d, d)``, ``"diag"`` ``(M, d)`` or ``"spherical"`` ``(M,)``;
-            with an intercept of d + 1 entries, the constant first.
-        covariance_type: which of these, in the words of scikit-learn; needed where M = d, else the shape decides.
-        arguments: of the constructor, such as ``noise`` and ``delta``.
+        The arguments are as :class:`PSIDS` has them; covariances are of the constant, first, and the parameter if there
+        is an intercept. Each component becomes an ellipsoid that holds a share ``coverage`` of it, its weight the prior
+        weight.
         """
         Number(low=0.0, high=1.0, above=True, below=True).check("from_mixture: coverage", coverage, None)
         shapes = mixture_shapes(means, covariances, covariance_type, bool(arguments.get("intercept", False)))

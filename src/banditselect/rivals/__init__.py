@@ -8,12 +8,4 @@ from .sexp3 import SEXP3
 from .sparse_oful import SparseOFUL
 from .ucb1 import UCB1
 
-__all__ = [
-    "ALEXP",
-    "LEADER",
-    "MUCB",
-    "SEXP3",
-    "UCB1",
-    "SparseOFUL",
-    "maillard_munos",
-]
+__all__ = ["ALEXP", "LEADER", "MUCB", "SEXP3", "UCB1", "SparseOFUL", "maillard_munos"]

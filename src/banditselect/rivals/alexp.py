@@ -18,14 +18,14 @@ from ..models.reward_range import RewardRange, count_outside
 from ..plays.optimism import ALL_OFFERED, best_actions
 from ..policies import shared
 from ..policies.contract import Chosen, answer
+from ..policies.ellipsoid_policy import ridge_per_map
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
-from ..runtime.constraints import Number, Widths, YesNo
+from ..runtime.constraints import Number
 from ..runtime.files import register
 from ..runtime.inputs import SMALLEST
 from ..types import Array, Index, Mask
 from .group_lasso import GroupLasso, learn_lasso
-from .leader import ridge_per_map
 
 
 @register
@@ -80,9 +80,7 @@ class ALEXP(Policy):
     estimates and no weights. An update costs :math:`(M d)^2 / 2` products for the sums of the lasso, and a lane as many
     numbers.
 
-    References
-    ----------
-    Kassraie, Emmenegger, Krause, Pacchiano, "Anytime model selection in linear bandits", NeurIPS 2023.
+    Reference: Kassraie, Emmenegger, Krause, Pacchiano, "Anytime model selection in linear bandits", NeurIPS 2023.
 
     Examples
     --------
@@ -100,8 +98,8 @@ class ALEXP(Policy):
            [ 0.6, -0.6]])
     """
 
-    n_models: int = argument(Number(low=1, integer=True))
-    dim: int | Sequence[int] = argument(Widths())
+    n_models: int = shared.COUNT
+    dim: int | Sequence[int] = shared.WIDTHS
     noise: float | ArrayLike = shared.NOISE
     parameter_bound: float | ArrayLike = shared.PARAMETER_BOUND
     reward_range: tuple[float, float] = shared.REWARD_RANGE
@@ -111,15 +109,15 @@ class ALEXP(Policy):
     exploration: float = argument(Number(low=0.0), default=0.1)
     learning_rate: float = argument(Number(low=0.0), default=100.0)
     penalty: float = argument(Number(low=SMALLEST), default=0.02)
-    intercept: bool = argument(YesNo(), default=False)
+    intercept: bool = shared.NO_INTERCEPT
 
     model_weights = answer("weights", "Weights of the learners after the rewards so far, ``(M,)``.")
     parameters = answer("learners.parameters", "Ridge estimates of the maps, ``(M, d)``.")
     constants = answer("learners.constants", "Their constant terms, ``(M,)``; 0 without an intercept.")
     lasso = answer("lasso.theta", "The group lasso estimate, ``(M, d_i)``, with an intercept the constants first.")
-    outside = answer("expected.outside", "How many rewards fell outside ``reward_range``.")
+    outside = shared.OUTSIDE
 
-    def build(self, lanes: int) -> tuple[Model, None]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the learners and the lasso; ``_choose`` plays them."""
         bank, terms = ridge_per_map(self, lanes)
         learners = Ellipsoids(bank, delta=self.delta, scale=self.scale, **terms)
@@ -133,7 +131,7 @@ class ALEXP(Policy):
 
     def _choose(self, ids: Index, x: Features, offered: Mask | None, numbers: Index) -> Chosen:
         """Return the mixture of the learners' choices, and as a note the reward predicted for each of them."""
-        model: Any = self._model
+        model = self._model
         x = x.with_constant() if model.constant else x
         bounds, score = model.bounds(ids, x), model.lasso.predict(ids, x)
         t, mask = model.updates[ids] + 1.0, ALL_OFFERED if offered is None else offered

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ..models.confidence import Ellipsoids
-from ..models.model import Model
-from ..models.ridge_bank import RidgeBank, penalties
 from ..plays.optimism import Optimism
-from ..plays.play import Play
 from ..policies import shared
 from ..policies.contract import answer
-from ..policies.ellipsoid_policy import coverage_of_maps, covers_of_maps
+from ..policies.ellipsoid_policy import coverage_of_maps, covers_of_maps, ridge_per_map
 from ..policies.policy import Policy
-from ..runtime.arguments import argument
-from ..runtime.constraints import Number, Widths, YesNo
 from ..runtime.files import register
-from ..runtime.inputs import map_widths
-from ..runtime.lanes import per_lane
-from ..runtime.shapes import maps_of
 
 
 @register
@@ -38,13 +28,11 @@ class LEADER(Policy):
 
     Parameters
     ----------
-    n_models: number of feature maps M.
-    dim: their width d, or one per map; features are ``(M, K, d)``, or a list of M arrays ``(K, d_i)``.
-    noise: sub-Gaussian constant R of the rewards.
+    n_models, dim: as :class:`FSIDS` has them.
+    noise, scale: as :class:`OFUL` has them.
     parameter_bound: S, a bound on the norm of every map's parameter.
     delta: some set fails with at most this probability, over all rounds and maps together.
     regularization: ridge penalty lambda, a number or one per map; by default :math:`\lambda_i = d_i R^2 / S^2`.
-    scale: multiplies the radii; 1 is the theory, less is practice.
     intercept: whether a constant feature 1 stands before the features of every map; it counts in :math:`d_i`, and S
         then bounds the parameter with its constant term.
 
@@ -64,10 +52,8 @@ class LEADER(Policy):
     what OFUL on any single map would be charged for the same actions; log M enters the radii alone. In the reference
     the regret is also bounded by a constant where one map, or a combination of maps, has a spectral property.
 
-    References
-    ----------
-    Papini, Tirinzoni, Restelli, Lazaric, Pirotta, "Leveraging good representations in linear contextual bandits", ICML
-    2021. Their code gives every map the whole delta; here each has delta / M.
+    Reference: Papini, Tirinzoni, Restelli, Lazaric, Pirotta, "Leveraging good representations in linear contextual
+    bandits", ICML 2021. Their code gives every map the whole delta; here each has delta / M.
 
     Examples
     --------
@@ -83,14 +69,14 @@ class LEADER(Policy):
            [ 0.6, -0.6,  0. , -0. ]])
     """
 
-    n_models: int = argument(Number(low=1, integer=True))
-    dim: int | Sequence[int] = argument(Widths())
+    n_models: int = shared.COUNT
+    dim: int | Sequence[int] = shared.WIDTHS
     noise: float | ArrayLike = shared.NOISE
     parameter_bound: float | ArrayLike = shared.PARAMETER_BOUND
     delta: float = shared.DELTA
     regularization: float | ArrayLike | None = shared.MODEL_REGULARIZATION
     scale: float = shared.SCALE
-    intercept: bool = argument(YesNo(), default=False)
+    intercept: bool = shared.NO_INTERCEPT
 
     parameters = answer("parameters", "Ridge estimates of the maps, ``(M, d)``.")
     constants = answer("constants", "Their constant terms, ``(M,)``; 0 without an intercept.")
@@ -99,27 +85,9 @@ class LEADER(Policy):
         "regret_bound", "Twice the least widths of what was played: bounds the regret while all sets are valid."
     )
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    covers, coverage = covers_of_maps, coverage_of_maps
+
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the ellipsoids of all maps, which all hold, played by optimism."""
         bank, terms = ridge_per_map(self, lanes)
         return Ellipsoids(bank, delta=self.delta / self.n_models, scale=self.scale, least=True, **terms), Optimism()
-
-    def covers(self, theta: ArrayLike, model: int | None = None) -> Any:
-        """Return whether the set of ``model`` (of any, by default) contains ``theta``, ``(d_i,)`` or ``(N, d_i)``.
-
-        With an intercept it has d_i + 1 entries, the constant first.
-        """
-        return covers_of_maps(self, theta, model)
-
-    coverage = coverage_of_maps
-
-
-def ridge_per_map(policy: Any, lanes: int) -> tuple[RidgeBank, dict[str, Any]]:
-    """Return a ridge for each of M maps, and ``noise``, ``bound`` and ``regularization`` as numbers of every lane."""
-    owner = type(policy).__name__
-    shape = maps_of(map_widths(owner, policy.dim, int(policy.n_models)), many=True)
-    noise, bound = per_lane(policy.noise, lanes), per_lane(policy.parameter_bound, lanes)
-    dims = np.array(shape.dims) + policy.intercept
-    lam = penalties(f"{owner}: regularization", policy.regularization, dims, noise, bound)
-    bank = RidgeBank.of(shape, lanes, lam, constant=policy.intercept)
-    return bank, {"noise": noise, "bound": bound, "regularization": lam}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -16,7 +14,7 @@ from ..policies import shared
 from ..policies.contract import Chosen, answer
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
-from ..runtime.constraints import Number, Numbers
+from ..runtime.constraints import Number
 from ..runtime.files import register
 from ..runtime.lanes import per_lane
 from ..runtime.shapes import maps_of
@@ -41,8 +39,7 @@ class MUCB(Policy):
     horizon: number T of rounds to be played.
     error: bound on the distance of every mean reward from the prediction of the true model. 0 is mUCB, more is its
         robust version, mmUCB.
-    noise: sub-Gaussian constant R of the rewards.
-    scale: multiplies the width; 1 is the theory, less is practice.
+    noise, scale: as :class:`OFUL` has them, of the width.
 
     Notes
     -----
@@ -53,9 +50,7 @@ class MUCB(Policy):
     section 4.2). Its rival mTS, Thompson sampling over the same models, is :class:`PSTS` with ``radii=0`` and the noise
     given; with radii, mmTS.
 
-    References
-    ----------
-    Hong, Kveton, Zaheer, Chow, Ahmed, Boutilier, "Latent bandits revisited", NeurIPS 2020.
+    Reference: Hong, Kveton, Zaheer, Chow, Ahmed, Boutilier, "Latent bandits revisited", NeurIPS 2020.
 
     Examples
     --------
@@ -68,8 +63,8 @@ class MUCB(Policy):
     (array([False,  True]), array([ 1, 49]))
     """
 
-    centers: ArrayLike = argument(Numbers(shapes=((None, None), (None, None, None)), lane_axes=3), unit="reward")
-    horizon: int = argument(Number(low=1, integer=True))
+    centers: ArrayLike = shared.CENTERS
+    horizon: int = shared.COUNT
     error: float | ArrayLike = argument(Number(low=0.0, per_lane=True), default=0.0, unit="reward")
     noise: float | ArrayLike = shared.NOISE
     scale: float = shared.SCALE
@@ -77,7 +72,7 @@ class MUCB(Policy):
     consistent = answer("consistent", "Whether each model is in C_t, ``(M,)``.")
     plays = answer("tally.plays", "Rewards learned of the rounds in which each model was believed, ``(M,)``.")
 
-    def build(self, lanes: int) -> tuple[Model, None]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the known models; ``_choose`` plays by the predictions of the believed one."""
         M, d = np.shape(self.centers)[-2:]
         theta = np.array(np.broadcast_to(np.asarray(self.centers, dtype=float), (lanes, M, d)), order="C")
@@ -85,8 +80,7 @@ class MUCB(Policy):
         return KnownModels(theta, width, per_lane(self.error, lanes)), None
 
     def _choose(self, ids: Index, x: Features, offered: Mask | None, numbers: Index) -> Chosen:
-        model: Any = self._model
-        promised, believed = model.believed(ids, x, offered)
+        promised, believed = self._model.believed(ids, x, offered)
         p = best(promised[np.arange(ids.size), believed], offered)
         return Chosen(p, self._streams.keys[ids], believed[:, None].astype(float))
 

@@ -15,9 +15,8 @@ from ..policies import shared
 from ..policies.contract import Chosen, Played, answer
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
-from ..runtime.constraints import Number, Numbers, OneOf
+from ..runtime.constraints import Numbers, OneOf
 from ..runtime.files import register
-from ..runtime.inputs import SMALLEST
 from ..runtime.shapes import AnyShape, ExactShape
 from ..types import Array, Index, Mask
 
@@ -53,9 +52,7 @@ class SEXP3(Policy):
     :math:`2 \sqrt{T C K \log K}` against the best arm of each class, and of :math:`\sqrt{2 T C K \log K}` with the
     horizon (Theorem 3.1 of the second reference, class by class).
 
-    References
-    ----------
-    Maillard, Munos, "Adaptive bandits: towards the best history-dependent strategy", AISTATS 2011. Bubeck,
+    References: Maillard, Munos, "Adaptive bandits: towards the best history-dependent strategy", AISTATS 2011. Bubeck,
     Cesa-Bianchi, "Regret analysis of stochastic and nonstochastic multi-armed bandit problems", 2012.
 
     Examples
@@ -69,19 +66,19 @@ class SEXP3(Policy):
     (array([0., 1.]), array([200, 200]))
     """
 
-    n_arms: int = argument(Number(low=1, integer=True))
+    n_arms: int = shared.COUNT
     prototypes: ArrayLike | None = argument(Numbers(shapes=((None, None),), optional=True), default=None)
     role: str = argument(OneOf(("alone", "adviser")), default="alone")
     reward_range: tuple[float, float] = shared.REWARD_RANGE
     horizon: int | None = shared.HORIZON_OR_NONE
-    learning_rate: float = argument(Number(low=SMALLEST), default=1.0)
+    learning_rate: float = shared.FACTOR
 
     reads_propensity: ClassVar[bool] = True
 
     visits = answer("arms.visits", "Rounds learned of each class, ``(C,)``.")
-    outside = answer("range.outside", "How many rewards fell outside ``reward_range``.")
+    outside = shared.LOSSES_OUTSIDE
 
-    def build(self, lanes: int) -> tuple[Model, None]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the losses of the arms in every class."""
         self._warned = False
         K, C = int(self.n_arms), 1 if self.prototypes is None else len(np.asarray(self.prototypes))
@@ -102,24 +99,22 @@ class SEXP3(Policy):
 
     def _rate(self, ids: Index, cls: Index, kappa: Index) -> Array:
         """Return the rates of these rows, where so many arms are offered, ``(n,)`` each."""
-        weights: ExponentialWeights = self._model.arms  # type: ignore[attr-defined]
-        alone, C = self.role == "alone", weights.visits.shape[1]
+        arms: ExponentialWeights = self._model.arms
+        alone, C = self.role == "alone", arms.visits.shape[1]
         horizon = None if self.horizon is None else self.horizon / C / (2.0 if alone else 1.0)
-        S = weights.offers[ids, cls] + kappa if horizon is None else kappa * horizon
+        S = arms.offers[ids, cls] + kappa if horizon is None else kappa * horizon
         log = np.log(kappa)
         return self.learning_rate * (np.sqrt(log / S) if alone else np.cbrt(kappa * (log / S) ** 2))
 
     def _choose(self, ids: Index, x: Features, offered: Mask | None, numbers: Index) -> Chosen:
-        model: Any = self._model
         cls, kappa = self._class(x.values), counted(x, offered)
-        p = model.arms.weights(ids, cls, self._rate(ids, cls, kappa), offered)
+        p = self._model.arms.weights(ids, cls, self._rate(ids, cls, kappa), offered)
         return Chosen(p, self._streams.keys[ids], np.column_stack([cls, kappa]).astype(float))
 
     def _learn(self, ids: Index, x: Features, y: Array, played: Played | None) -> None:
-        model: Any = self._model
+        model = self._model
         if played is not None:
-            note: Any = played.note
-            cls, kappa = note.T.astype(np.int64)
+            cls, kappa = played.note.T.astype(np.int64)
             self._warnings += model.range.watch(ids, y)
             model.arms.count(ids, cls, kappa)
             loss = (model.range.upper - y) / model.range.span
@@ -129,5 +124,5 @@ class SEXP3(Policy):
             self._warnings.append("features tell no arm, so learn teaches nothing. No further warning is given.")
 
     def _reads(self, note: Array) -> bool:
-        low, high = [0, 1], [self._model.arms.visits.shape[1] - 1, int(self.n_arms)]  # type: ignore[attr-defined]
+        low, high = [0, 1], [self._model.arms.visits.shape[1] - 1, int(self.n_arms)]
         return bool(((note >= low) & (note <= high) & (note == np.floor(note))).all())

@@ -10,24 +10,22 @@ from numpy.typing import ArrayLike
 
 from ..kernels import ridge
 from ..kernels.features import Features, played
-from ..models.model import Model
 from ..models.reward_range import RewardRange
 from ..models.ridge_bank import BankModel, RidgeBank, with_zero
 from ..models.sqalg import SqAlg
 from ..plays.optimism import Optimism
-from ..plays.play import Play
 from ..policies import shared
 from ..policies.contract import answer
+from ..policies.ellipsoid_policy import ridge_per_map
 from ..policies.policy import Policy
 from ..runtime.arguments import argument
-from ..runtime.constraints import Number, OneOf, Widths, YesNo
+from ..runtime.constraints import Number, OneOf
 from ..runtime.files import register
 from ..runtime.inputs import SMALLEST, lane_vectors
 from ..runtime.lanes import per_lane
 from ..runtime.shapes import maps_of
 from ..theory import feature_selection, oracle, parameter_selection, trusted
 from ..types import Array, Index, Mask
-from .leader import ridge_per_map
 
 oracle_error, oracle_regret = trusted(feature_selection.D), trusted(oracle.oracle_regret)
 gamma_data = trusted(parameter_selection.gamma_data)
@@ -75,10 +73,8 @@ class SparseOFUL(Policy):
 
     An act costs :math:`K D^2` products, an update :math:`2 D^2`.
 
-    References
-    ----------
-    Abbasi-Yadkori, Pal, Szepesvari, "Online-to-confidence-set conversions and application to sparse stochastic
-    bandits", AISTATS 2012.
+    Reference: Abbasi-Yadkori, Pal, Szepesvari, "Online-to-confidence-set conversions and application to sparse
+    stochastic bandits", AISTATS 2012.
 
     Examples
     --------
@@ -93,8 +89,8 @@ class SparseOFUL(Policy):
     (array([0., 0., 1.]), True)
     """
 
-    n_models: int = argument(Number(low=1, integer=True))
-    dim: int | Sequence[int] = argument(Widths())
+    n_models: int = shared.COUNT
+    dim: int | Sequence[int] = shared.WIDTHS
     noise: float | ArrayLike = shared.NOISE
     parameter_bound: float | ArrayLike = argument(Number(low=SMALLEST, per_lane=True), default=1.0, unit="reward")
     delta: float = shared.DELTA
@@ -104,7 +100,7 @@ class SparseOFUL(Policy):
     feature_bound: float | ArrayLike | None = shared.FEATURE_BOUND_OR_NONE
     reward_bound: float | ArrayLike | None = shared.REWARD_BOUND_OR_NONE
     scale: float = shared.SCALE
-    intercept: bool = argument(YesNo(), default=False)
+    intercept: bool = shared.NO_INTERCEPT
 
     model_weights = answer("weights", "Weights of SqAlg, ``(M,)``.")
     parameters = answer("parameters", "Ridge estimates of the maps, ``(M, d)``.")
@@ -112,7 +108,7 @@ class SparseOFUL(Policy):
     squared_radii = answer("squared_radius", "The squared radius of the set, ``scale`` included; negative if empty.")
     clipped = answer("sqalg.clipped", "How many rewards SqAlg had to clip to its range.")
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the ellipsoid around the predictions of SqAlg, played by optimism."""
         needed = () if self.confidence == "data" else ("feature_bound", "reward_bound")
         self.demand(f'confidence="{self.confidence}"', given=needed)
@@ -125,14 +121,13 @@ class SparseOFUL(Policy):
 
         With an intercept every map has d_i + 1 entries, the constant first.
         """
-        model: Any = self._model
-        return self._answer(model.covers(lane_vectors(theta, self._size, model.columns.size)))
+        return self._answer(self._model.covers(lane_vectors(theta, self._size, self._model.columns.size)))
 
     def coverage(self, parameter: Array, model: ArrayLike | None) -> Array | None:
         """Return for each lane whether the set holds the true ``parameter`` of the true ``model``, ``(N,)``."""
         if model is None:
             return None
-        sets: Any = self._model
+        sets = self._model
         parameter = with_zero(parameter) if self.intercept else parameter
         thetas = np.zeros((self._size, *sets.bank.theta.shape[1:]))
         thetas[np.arange(self._size), np.broadcast_to(model, self._size), : parameter.shape[-1]] = parameter

@@ -9,12 +9,9 @@ from ..kernels.features import Features
 from ..models.model import Model
 from ..models.tally import Tally
 from ..plays.optimism import Optimism
-from ..plays.play import Play
 from ..policies import shared
 from ..policies.contract import Played, answer
 from ..policies.policy import Policy
-from ..runtime.arguments import argument
-from ..runtime.constraints import Number
 from ..runtime.files import register
 from ..runtime.lanes import per_lane
 from ..runtime.shapes import AnyShape
@@ -47,9 +44,8 @@ class UCB1(Policy):
     :math:`\sum_k 32 R^2 \log T / \Delta_k + (1 + \pi^2 / 3) \Delta_k` over the arms with gaps :math:`\Delta_k > 0`
     (Theorem 1 of the reference, where R = 1/2).
 
-    References
-    ----------
-    Auer, Cesa-Bianchi, Fischer, "Finite-time analysis of the multiarmed bandit problem", Machine Learning 2002.
+    Reference: Auer, Cesa-Bianchi, Fischer, "Finite-time analysis of the multiarmed bandit problem", Machine Learning
+    2002.
 
     Examples
     --------
@@ -62,20 +58,20 @@ class UCB1(Policy):
     array([ 1, 97,  2])
     """
 
-    n_arms: int = argument(Number(low=1, integer=True))
+    n_arms: int = shared.COUNT
     noise: float | ArrayLike = shared.NOISE
     scale: float = shared.SCALE
 
     plays = answer("tally.plays", "Rewards learned of each arm, ``(K,)``.")
     means = answer("means", "Mean reward of each arm so far, ``(K,)``; NaN where nothing is known.")
 
-    def build(self, lanes: int) -> tuple[Model, Play]:
+    def build(self, lanes: int) -> shared.ModelAndPlay:
         """Return the rewards of every arm, played by optimism."""
         self._warned = False
         return Arms(int(self.n_arms), 2.0 * self.scale * per_lane(self.noise, lanes)), Optimism()
 
     def _learn(self, ids: Index, x: Features, y: Array, played: Played | None) -> None:
-        tally: Tally = self._model.tally  # type: ignore[attr-defined]
+        tally: Tally = self._model.tally
         if played is not None:
             tally.plays[ids, played.action] += 1
             tally.earned[ids, played.action] += y
