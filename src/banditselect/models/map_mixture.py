@@ -125,8 +125,8 @@ class MapMixture(Mixture):
                 raise
 
     def _step(self, ids: Index, x: Features, y: Array, gamma: float, drift: float) -> bool:
-        counts = self.logs, self.counts
-        return learn_mixture(ids, x.values, x.block, y, self.bank.arrays(), self._beliefs(), counts, gamma, drift)
+        ridges, sums = self.bank.arrays(), self._sums()
+        return learn_mixture(ids, x.values, x.block, y, ridges, sums, self.level, gamma, drift)
 
     def _sum_level(self, ids: Index) -> None:
         """Take the sums of the level over the blocks of every member of these lanes."""
@@ -277,18 +277,16 @@ def mean_predictions(ids: Index, x: Any, block: Index, ridges: Any, beliefs: Any
 
 @kernel
 def learn_mixture(
-    ids: Index, x: Array, block: Index, y: Array, ridges: Any, beliefs: Any, counts: Any, gamma: float, drift: float
+    ids: Index, x: Array, block: Index, y: Array, ridges: Any, sums: Any, level: Array, gamma: float, drift: float
 ) -> bool:
     """Learn ``x (n, P, d)``, ``y (n,)``, unless the log of a map's size would then be off by more than ``drift``.
 
-    Then nothing is done, and False is returned. ``ridges`` as in ``kernels.ridge``, ``beliefs`` as in
-    ``models.posterior``, ``counts = (logs, counts)`` of the mixture. ``gamma``: what earlier rewards count;
-    below 1 the bank has faded already, and ``seen`` counts this reward.
+    Then nothing is done, and False is returned. ``ridges`` as in ``kernels.ridge``, ``sums`` those of the mixture.
+    ``gamma``: what earlier rewards count; below 1 the bank has faded already, and ``seen`` counts this reward.
     """
     updates = ridges[3]
-    _, seen, moments, _, _, limits, size, precision, level = beliefs
-    logs, counted = counts
-    P, M = x.shape[1], limits.shape[1]
+    seen, moments, size, logs, counted, precision = sums
+    P, M = x.shape[1], level.shape[2]
     squares = np.empty((ids.size, P))
     for r in range(ids.size):
         for i in range(P):

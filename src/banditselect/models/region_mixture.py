@@ -84,8 +84,7 @@ class RegionMixture(Mixture):
             gamma = forgetting.gamma
             known = (self.size[ids, 0] > 0.0) | x.values[:, 0].any(axis=1)
             self.bank.fade(ids[known])
-        counts = self.logs, self.counts, self.updates
-        learn_mixture(ids, x.values, y, self.bank.arrays(), self._beliefs(), counts, gamma)
+        learn_mixture(ids, x.values, y, self.bank.arrays(), self._sums(), self.updates, gamma)
 
     def adopt(self, other: "RegionMixture", fresh: "RegionMixture", move: MemberMove) -> None:
         """Learn, as a mixture that has learned nothing, what another of other regions has, which was ``fresh`` before.
@@ -112,14 +111,13 @@ class RegionMixture(Mixture):
 
 
 @kernel
-def learn_mixture(ids: Index, x: Array, y: Array, shared: Any, beliefs: Any, counts: Any, gamma: float) -> None:
+def learn_mixture(ids: Index, x: Array, y: Array, shared: Any, sums: Any, updates: Index, gamma: float) -> None:
     """Learn ``x (n, 1, d)``, ``y (n,)``, both divided by the size of the features, as far as it is known.
 
-    ``counts = (logs, counts, updates)`` of the mixture; all else as for ``map_mixture.learn_mixture``.
+    ``updates`` are those of the mixture; all else as for ``map_mixture.learn_mixture``.
     """
     known = shared[4]
-    _, seen, moments, _, _, _, size, precision, _ = beliefs
-    logs, counted, updates = counts
+    seen, moments, size, logs, counted, precision = sums
     first, d = 1 if precision > 0.0 else 0, x.shape[2]
     z, scaled, taught = np.ones((ids.size, 1, first + d)), np.empty(ids.size), np.empty(ids.size, dtype=np.int64)
     t = 0

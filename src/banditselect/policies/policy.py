@@ -80,11 +80,12 @@ class Policy(Configured):
             if K > services.MANY_ACTIONS:
                 services.warn_of_actions(self, K if offered is None else int(offered.sum(axis=1).max()))
             chosen, book = self._choose(ids, x, offered, self._ledger.book[:, ACTS]), self._ledger.book
-            if offered is not None or getattr(chosen.p, "shape", None) != (n, K):
-                checking.check_distribution(self, chosen.p, (n, K), offered)
+            p = chosen.p
+            if offered is not None or getattr(p, "shape", None) != (n, K) or p.dtype != inputs.FLOAT:
+                checking.check_distribution(self, p, (n, K), offered)
             drawn, played = np.empty((2, n), np.int64), np.empty((n, P, d + (x.block.size > 0)))
-            while not commit(ids, x.values, x.block, chosen.p, chosen.keys, book, drawn, played):
-                checking.check_distribution(self, chosen.p, (n, K))
+            while not commit(ids, x.values, x.block, p, chosen.keys, book, drawn, played):
+                checking.check_distribution(self, p, (n, K))
                 self._ledger.grow()
                 book = self._ledger.book
             return self._decision(None if lanes is None else ids, chosen, drawn, played)

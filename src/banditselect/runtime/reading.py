@@ -51,7 +51,7 @@ class Reader:
         return self._checked(self.shape.shaped_one(features, n if self.lanes else None), features, n, NO_BLOCK_PLAYED)
 
     def _checked(self, x: Any, given: Any, n: int, none: Any) -> Features:
-        if not usable(x):
+        if not usable(x.reshape(-1)):
             words = self.shape.words(n if self.lanes else None)
             raise refuse("features", given, f"{words}, every entry finite and at most {LIMIT:g}")
         if not self.blocked:
