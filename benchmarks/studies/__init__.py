@@ -1,5 +1,31 @@
 """The studies behind pages of the documentation. Their runs are stored, so that a study can be stopped and resumed."""
 
-from joblib import Memory
+import functools
+import json
+import urllib.parse
+from collections.abc import Callable
+from pathlib import Path
+from typing import ParamSpec, TypeVar
 
-MEMORY = Memory("out/studies", verbose=0)  #: delete the folder after a change of code that a study calls
+from banditselect.simulation.store import write_text
+
+FOLDER = Path("out/studies")  #: delete it after a change of code that a study calls
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def stored(function: Callable[P, T]) -> Callable[P, T]:
+    """Return a function of plain arguments whose results are kept as JSON, a file for each call."""
+
+    @functools.wraps(function)
+    def read_or_run(*args: P.args, **kwargs: P.kwargs) -> T:
+        call = f"{function.__module__}.{function.__name__}{json.dumps([args, kwargs])}"
+        path = FOLDER / f"{urllib.parse.quote(call, safe='')}.json"
+        if not path.exists():
+            FOLDER.mkdir(parents=True, exist_ok=True)
+            write_text(path, json.dumps(function(*args, **kwargs)))
+        found: T = json.loads(path.read_text())
+        return found
+
+    return read_or_run

@@ -20,7 +20,7 @@ from banditselect import FSIDS, Agent, LinIDS, maps
 from ..measuring import machine
 from ..pages import DOCS, deviation, fill, markdown_table
 from ..report import machine_words
-from . import MEMORY
+from . import stored
 
 ROUNDS, STREAMS = 2000, 10
 WARM = 100  #: rounds that are not timed
@@ -109,7 +109,7 @@ def vowpal_wabbit(table: Table, seed: int) -> Serve:
     return serve
 
 
-@MEMORY.cache  # type: ignore[untyped-decorator]
+@stored
 def play(name: str, label: str, seed: int) -> dict[str, float]:
     """Return the mean reward of a policy in a stream, and its median time per round in microseconds.
 

@@ -21,7 +21,7 @@ from banditselect.reporting.style import INK, house_style, looks, tidy
 from banditselect.statistics import share_interval
 from banditselect.types import Array
 
-from . import MEMORY
+from . import stored
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -83,7 +83,7 @@ def play(kind: str, seed: int) -> dict[str, Any]:
     return {"rounds": rounds, "true": true, **weights}
 
 
-@MEMORY.cache  # type: ignore[untyped-decorator]
+@stored
 def play_many(kind: str, n: int) -> list[dict[str, Any]]:
     return list(Parallel(-1)(delayed(play)(kind, seed) for seed in range(n)))
 

@@ -26,7 +26,7 @@ from banditselect.regions import TaskSequence, from_tasks
 from banditselect.types import Array, Index
 
 from ..pages import DOCS, deviation, fill, markdown_table
-from . import MEMORY
+from . import stored
 from .regions import clusters, plain_mixture
 
 SPLITS, ORDERS = 12, 8
@@ -153,7 +153,7 @@ def play(policy: Any, new: Customers) -> Array:
     return hits / (new.taken >= 0).sum(axis=1)
 
 
-@MEMORY.cache  # type: ignore[untyped-decorator]
+@stored
 def split(known: str, seed: int) -> dict[str, Any]:
     """Return the share of every policy in one split, and the number of regions; ``known``: a name in `KNOWN`."""
     customers = read()
@@ -174,7 +174,7 @@ def serve(policy: Any, features: Array, earned: Array) -> tuple[list[Any], list[
     return decisions, [float(reward[d.action]) for d, reward in zip(decisions, earned, strict=True)]
 
 
-@MEMORY.cache  # type: ignore[untyped-decorator]
+@stored
 def sequence(seed: int) -> dict[str, list[float]]:
     """Return the shares of all customers, who come one after the other in a random order, without past data."""
     customers = read()

@@ -28,7 +28,7 @@ from banditselect.types import Array
 
 from .. import pages
 from ..pages import markdown_table
-from . import MEMORY, calibration
+from . import calibration, stored
 from .defaults_problems import BALLS, CLICKS, EIGHT, GRIDS, HARD, SELECTION, Problem, Trace
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def play(name: str, contestant: str, seeds: Sequence[int], rounds: int) -> dict[
     return found | ({"weights": np.round(np.moveaxis(np.array(weights), 0, 1), 4).tolist()} if weights else {})
 
 
-@MEMORY.cache  # type: ignore[untyped-decorator]
+@stored
 def play_all(name: str, contestant: str, rounds: int, replicates: int) -> dict[str, list[Any]]:
     chunks = [range(s, min(s + CHUNK, replicates)) for s in range(0, replicates, CHUNK)]
     parts = Parallel(-1)(delayed(play)(name, contestant, seeds, rounds) for seeds in chunks)
