@@ -110,7 +110,9 @@ class Mixture(Model):
         """Return ``ridges`` and ``beliefs``, the tuples of arrays that are described in ``models.posterior``."""
 
     def _beliefs(self) -> tuple[Any, ...]:
-        precision, sums = FLAT if self.intercept else 0.0, (self.bank.evidence, self.bank.rounds, self.moments)
+        bank, precision = self.bank, FLAT if self.intercept else 0.0
+        seen = bank.updates if bank.forgetting is None else bank.forgetting.seen
+        sums = bank.evidence, seen, self.moments
         return *sums, self.log_prior, self.prior_variance, self.limits, self.size, precision, self.level
 
     def _sums(self) -> tuple[Any, ...]:
