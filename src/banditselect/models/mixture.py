@@ -111,7 +111,8 @@ class Mixture(Model):
 
     def _beliefs(self) -> tuple[Any, ...]:
         bank, precision = self.bank, FLAT if self.intercept else 0.0
-        sums = bank.evidence, bank.updates if bank.forgetting is None else bank.forgetting.seen, self.moments
+        seen = bank.updates if bank.forgetting is None else bank.forgetting.seen
+        sums = bank.evidence, seen, self.moments
         return *sums, self.log_prior, self.prior_variance, self.limits, self.size, precision, self.level
 
     def _sums(self) -> tuple[Any, ...]:
