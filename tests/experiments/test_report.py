@@ -116,7 +116,7 @@ def test_the_page(report):
     words = " ".join(read.words.split())
     for expected in (
         "The paper chooses among M feature maps",
-        "With printed constants 0 of the paper's 1 claims hold, 1 not decided.",
+        "With printed constants 0 of the paper's 1 claims hold, 1 is not decided.",
         "With practical settings 1 of the paper's 1 claims hold.",
         "4 replicates · 3 rounds · 3 min 20 s",
         "With practical settings the paper's order appears: FS beats RB.",
@@ -164,8 +164,8 @@ def test_words_for_the_terminal():
     verdicts = [verdict(), verdict(said="not decided", name="two"), verdict("x-ours", regime="tuned", ours=True)]
     verdicts += [verdict(name="three", vacuous="a wide bound"), verdict(said="not applicable", name="four")]
     assert counted(verdicts) == (
-        "With printed constants 1 of the paper's 4 claims hold, 1 hold vacuously, 1 not applicable, 1 not decided. "
-        "With everything tuned 1 of our 1 claims hold."
+        "With printed constants 1 of the paper's 4 claims hold, 1 hold vacuously, 1 is not applicable, 1 is not "
+        "decided. With everything tuned 1 of our 1 claims hold."
     )
     assert counted([]) == ""
     lines = verdict_lines(verdicts).splitlines()

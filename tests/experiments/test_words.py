@@ -53,7 +53,7 @@ def test_the_setting_leads_and_sentences_on_no_figure_are_left_out():
 def test_the_policy_that_decides_is_named_where_a_claim_does_not_hold():
     told = [("A wins", OUTCOMES["✓"]), ("B wins", OUTCOMES["✗"])]
     words = order_sentence(verdicts(*told, policy="OFUL, S = 10"))
-    assert words.endswith("appears in part: A wins; not: B wins (decided by OFUL, S = 10).")
+    assert words.endswith("appears in part: A wins; not: B wins (compared with OFUL, S = 10).")
 
 
 @pytest.mark.parametrize("figure", sorted(FIGURES))

@@ -138,6 +138,7 @@ def _page(
         regimes=REGIMES,
         claims=_rows(experiments, claims),
         further=counted(further),
+        practical=any(regime == "practical" for _, regime in ran),
         added=any(experiments[name].added for name in names),
         link=os.path.relpath(SIDE_BY_SIDE, folder) if SIDE_BY_SIDE.is_file() else "",
         sections=sections,
@@ -151,8 +152,8 @@ def _order(experiment: Experiment) -> tuple[bool, bool, str]:
 
 
 def _pictures(experiment: Experiment, results: Results, files: Mapping[str, bytes]) -> list[Picture]:
-    """Return the pictures of a regime of an experiment, with captions and descriptions for who cannot see them."""
-    policies = listed(policy for result in results.values() for policy in result.curves)
+    """Return the pictures of a regime of an experiment, with captions and text for screen readers."""
+    drawn = (*experiment.shown, *experiment.added) or [one for result in results.values() for one in result.curves]
     metric = experiment.metric.replace("_", " ").capitalize()
     n = listed(str(result.replicates) for result in results.values())
     shown = f"mean over n = {n} replicates and Student's 95 % interval of that mean"
@@ -165,7 +166,7 @@ def _pictures(experiment: Experiment, results: Results, files: Mapping[str, byte
     found = []
     for name in (file.removesuffix(".svg") for file in files if file.endswith(".svg")):
         caption = captions.get(name, f"{CAPTION} {metric.lower()}: {name.removeprefix('ranks-')}")
-        alt = f"{policies}; {', '.join(results)}."
+        alt = f"{listed(drawn, '; ')}. Panels: {'; '.join(results)}."
         found.append({"svg": files[f"{name}.svg"].decode(), "caption": caption, "alt": alt})
     return found
 

@@ -38,8 +38,8 @@ SIGNS = {
         "hold vacuously",
         "only vacuously",
     ),
-    "not applicable": Sign("∅", "n/a", "apart", "its premise does not hold", "not applicable", "not applicable"),
-    "not decided": Sign("?", "open", "open", "these runs do not decide it", "not decided", "undecided"),
+    "not applicable": Sign("∅", "n/a", "apart", "its premise does not hold", "{be} not applicable", "not applicable"),
+    "not decided": Sign("?", "open", "open", "these runs do not decide it", "{be} not decided", "undecided"),
 }
 """The verdicts in the order in which a table lists them."""
 
@@ -55,7 +55,11 @@ def counted(verdicts: Sequence[Verdict]) -> str:
     for whose, ours in (("the paper's", False), ("our", True)):
         for regime in REGIMES:
             found = [one.outcome for one in verdicts if (one.regime, one.ours) == (regime, ours)]
-            others = [f"{found.count(how)} {s.counted}" for how, s in SIGNS.items() if how in found and s.counted]
+            others = [
+                f"{found.count(how)} {s.counted.format(be='is' if found.count(how) == 1 else 'are')}"
+                for how, s in SIGNS.items()
+                if how in found and s.counted
+            ]
             held = f"{found.count('holds')} of {whose} {len(found)} claims hold"
             words += [f"With {SETTINGS[regime]} {', '.join([held, *others])}."] if found else []
     return " ".join(words)
@@ -92,11 +96,11 @@ def figure_lines(experiments: Mapping[str, Experiment], verdicts: Sequence[Verdi
 def order_sentence(verdicts: Sequence[Verdict]) -> str:
     """Return whether the order that the paper describes appears in a figure, in one regime; "" if it claims none.
 
-    Behind a claim that does not hold stands the policy that decides, where it might be one of several.
+    A claim that does not hold names the policy of the deciding comparison, where it might be one of several.
     """
     found: dict[str, list[str]] = {how: [] for how in SIGNS}
     for v in verdicts:
-        who = f" (decided by {v.policy})" if v.policy and v.outcome != "holds" else ""
+        who = f" (compared with {v.policy})" if v.policy and v.outcome != "holds" else ""
         found[v.outcome] += [v.claim + who] if v.claim else []
     held, others = found.pop("holds"), {how: claims for how, claims in found.items() if claims}
     if held:

@@ -180,7 +180,7 @@ def plot_rows(
                     if name not in added:
                         axes.plot(panel.x, panel.means[name].estimate, color=GREY, linewidth=0.8)
                 own = Series(panel.x, {name: panel.means[name] for name in group if name in panel.means})
-                ends = draw_lines(axes, own, list(read.values()), look, False, 4)
+                ends = draw_lines(axes, own, list(read.values()), look, False, 4 if len(read) < 4 else 2)
                 axes.set(title=title if row == 0 else "", xlabel="round" if row == len(groups) - 1 else "")
             cells[0].set_ylabel(label)
             label_ends(axes, ends, wrap=NARROW)

@@ -181,14 +181,14 @@ CLAIMS = {
     "rb-growth": "RB-SCB's regret grows at most as sqrt(M)",
     "ps-better": "PS-OFUL beats OFUL at every b",
     "ps-closer": "PS-OFUL's lead shrinks as the balls grow",
-    "ps-bound": "OFUL is best with S = max at b = 0, where that is tighter",
+    "ps-bound": "OFUL does better with S = max than with S = 10 at b = 0, where that is tighter",
     "ps-good": "PS-OFUL comes close to the oracle",
     "ps-many": "PS-OFUL pulls ahead of RB-OFUL as M grows",
     "ps-growth": "PS-OFUL's regret grows at most as sqrt(log M)",
     "ps-rb-growth": "RB-OFUL's regret grows at most as sqrt(M)",
     "ps-variance": "RB-OFUL varies far more than PS-OFUL",
     "ps-transfer": "PS-OFUL beats OFUL",
-    "ps-coarse": "PS-OFUL and RB-OFUL approach OFUL with coarse models",
+    "ps-coarse": "coarse models bring PS-OFUL and RB-OFUL closer to OFUL, however slightly",
 }
 """The same as a short clause, for sentences on the paper's figures."""
 
